@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
-import { compile, judge, type PolicySettings } from '../src/core/index.ts';
-import { leafTexts } from '../src/core/json/payload.ts';
-import { celConditions, conditionProblem } from '../src/core/policy/conditions/cel.ts';
+import { compilePolicy, judge, type PolicySettings } from '../src/core/index.ts';
+import { collectLeafTexts } from '../src/core/json/walk.ts';
+import { celEvaluator, findConditionProblem } from '../src/core/policy/conditions/cel.ts';
 import { DETECTION_SETTINGS } from '../src/core/testing/policies.ts';
-import { type Follow, follower } from '../src/core/testing/sessions.ts';
-import { toCodePoints } from '../src/core/text/offsets.ts';
+import { createSessionJudge, type SessionJudge } from '../src/core/testing/sessions.ts';
+import { convertToCodePoints } from '../src/core/text/offsets.ts';
 import type {
   Boundary,
   Content,
@@ -117,7 +117,7 @@ function checkShape({ file, cases }: CaseGroup): void {
 /** The policy that a group's service would have. Throws with all problems where it does not compile. */
 export function policyOf({ file, config, documents }: CaseGroup): Policy {
   const { policies = [], tenants = {} } = config as Config;
-  const { policy, problems } = compile({
+  const { policy, problems } = compilePolicy({
     inline_rules: [
       { file, path: 'policies', tenant_id: null, rules: policies },
       ...Object.entries(tenants).map(([tenant_id, own]) => ({
@@ -129,7 +129,7 @@ export function policyOf({ file, config, documents }: CaseGroup): Policy {
     ],
     documents: documents.map((value, at) => ({ file: `${file}: documents[${at}]`, value })),
     settings: settingsOf(config),
-    readCondition: conditionProblem,
+    checkCondition: findConditionProblem,
   });
   assert.ok(policy !== null, problems.map(({ message }) => message).join('\n'));
   return policy;
@@ -176,12 +176,12 @@ function settingsOf(config: Config): PolicySettings {
 }
 
 /** Judges the cases of a group, one after the other: what one reads in a session, the next ones know. */
-export function judgeOf(policy: Policy): Follow {
-  return follower((crossing) => judge(crossing, policy, null, celConditions));
+export function judgeOf(policy: Policy): SessionJudge {
+  return createSessionJudge((crossing) => judge(crossing, policy, null, celEvaluator));
 }
 
 /** Runs a case on the judge of its group and gives the answer with the names of the wire. */
-export function judgeCase({ request }: Case, judgeNext: Follow): Readonly<Record<string, unknown>> {
+export function judgeCase({ request }: Case, judgeNext: SessionJudge): Readonly<Record<string, unknown>> {
   const crossing = crossingOf(request);
   const verdict = judgeNext(crossing);
   const { decision, action, rule, reason, stripped_fields, coverage, fallback_used } = verdict;
@@ -242,7 +242,7 @@ function plain(content: Content): unknown {
 
 function violationsOf(verdict: Verdict, crossing: Crossing): readonly unknown[] {
   const shown = verdict.findings.filter(({ action }) => action !== 'allow');
-  const texts = leafTexts(crossing.content, shown);
+  const texts = collectLeafTexts(crossing.content, shown);
   return [
     ...shown.map((finding) => seen(finding, texts.get(finding.leaf) ?? '', crossing.boundary === 'input')),
     ...verdict.violations.map(({ type, rule, severity, path }) => ({
@@ -255,7 +255,7 @@ function violationsOf(verdict: Verdict, crossing: Crossing): readonly unknown[] 
 }
 
 function seen(finding: JudgedFinding, text: string, matches: boolean) {
-  const [start, end] = toCodePoints(text, [finding.start, finding.end]);
+  const [start, end] = convertToCodePoints(text, [finding.start, finding.end]);
   return {
     type: finding.type,
     detector: finding.detector,

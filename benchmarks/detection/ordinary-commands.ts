@@ -15,7 +15,7 @@ import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { judge } from '../../src/core/decision/judge.ts';
 import { codingAgent } from '../../src/core/policy/templates/coding-agent.ts';
-import { crossingOf, policyOf } from '../../src/core/testing/policies.ts';
+import { buildTestCrossing, buildTestPolicy } from '../../src/core/testing/policies.ts';
 
 const PACKAGES = {
   npm: [
@@ -55,7 +55,7 @@ const { values: options } = parseArgs({
 
 const root = join(import.meta.dirname, '../..');
 const sources = [{ name: 'this repository', folder: root }, ...fetched()];
-const policy = policyOf({ documents: [codingAgent.document] });
+const policy = buildTestPolicy({ documents: [codingAgent.document] });
 const all = new Map<string, string>();
 for (const { name, folder } of sources)
   for (const line of commandsIn(folder)) if (!all.has(line)) all.set(line, name);
@@ -92,7 +92,10 @@ function tell(): void {
 /** The rules for which a line is stopped, `null` where it passes. */
 function rulesThatStop(command: string): readonly string[] | null {
   const content = { kind: 'json', value: { command } } as const;
-  const verdict = judge(crossingOf({ boundary: 'action', phase: 'request', tool: 'Bash', content }), policy);
+  const verdict = judge(
+    buildTestCrossing({ boundary: 'action', phase: 'request', tool: 'Bash', content }),
+    policy,
+  );
   if (verdict.decision === 'allow') return null;
   return [...new Set(verdict.findings.map(({ rule_id }) => rule_id))];
 }

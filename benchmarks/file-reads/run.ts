@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
 import { judge } from '../../src/core/decision/judge.ts';
 import { codingAgent } from '../../src/core/policy/templates/coding-agent.ts';
-import { crossingOf, policyOf } from '../../src/core/testing/policies.ts';
+import { buildTestCrossing, buildTestPolicy } from '../../src/core/testing/policies.ts';
 import type { Json } from '../../src/core/types/index.ts';
 
 /** Pinned, among them projects that work with models. */
@@ -30,7 +30,7 @@ const TEXTS = new Set(
   '.ts .tsx .js .mjs .cjs .json .md .yaml .yml .toml .py .sh .css .html .txt .sql .rs .go'.split(' '),
 );
 
-const policy = policyOf({ documents: [codingAgent.document] });
+const policy = buildTestPolicy({ documents: [codingAgent.document] });
 const folder = join(tmpdir(), 'service-file-reads');
 const is_listed = process.argv.includes('--list');
 
@@ -61,7 +61,10 @@ interface Count {
 }
 
 function judged(phase: 'request' | 'response', tool: string, value: Json) {
-  return judge(crossingOf({ boundary: 'action', phase, tool, content: { kind: 'json', value } }), policy);
+  return judge(
+    buildTestCrossing({ boundary: 'action', phase, tool, content: { kind: 'json', value } }),
+    policy,
+  );
 }
 
 function countFiles(root: string): Count {

@@ -1,6 +1,6 @@
 /** Prints how many MB of clean text the scan engine judges in a second of processor. Run by `large.ts`. */
 import assert from 'node:assert/strict';
-import { compile, judge } from '../../src/core/index.ts';
+import { compilePolicy, judge } from '../../src/core/index.ts';
 import { DETECTION_SETTINGS } from '../../src/core/testing/policies.ts';
 import { chatBody } from './texts.ts';
 
@@ -20,7 +20,7 @@ const settings = {
   limits,
   redaction: { typed: false },
 } as const;
-const { policy, problems } = compile({ inline_rules: [], documents: [], settings });
+const { policy, problems } = compilePolicy({ inline_rules: [], documents: [], settings });
 assert.ok(policy !== null, JSON.stringify(problems));
 
 const { messages } = JSON.parse(chatBody(MB)) as { messages: [{ content: string }] };

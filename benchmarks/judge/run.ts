@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { detect } from '../../src/core/detect/detect.ts';
-import { compile, judge } from '../../src/core/index.ts';
+import { compilePolicy, judge } from '../../src/core/index.ts';
 import { DETECTION, DETECTION_SETTINGS } from '../../src/core/testing/policies.ts';
 import type { Content, Crossing, Json, Policy, ScanLimits } from '../../src/core/types/index.ts';
 import { median, spread } from '../measure.ts';
@@ -63,7 +63,7 @@ function defaultPolicy(): Policy {
     limits: LIMITS,
     redaction: { typed: false },
   } as const;
-  const { policy: compiled, problems } = compile({ inline_rules: [], documents: [], settings });
+  const { policy: compiled, problems } = compilePolicy({ inline_rules: [], documents: [], settings });
   assert.ok(compiled !== null, JSON.stringify(problems));
   return compiled;
 }

@@ -6,7 +6,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { judge, openStream } from '../../src/core/index.ts';
-import { crossingOf, policyOf } from '../../src/core/testing/policies.ts';
+import { buildTestCrossing, buildTestPolicy } from '../../src/core/testing/policies.ts';
 import { median, spread } from '../measure.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -14,10 +14,10 @@ const ROUNDS = 7;
 /** Of one to four tokens each. */
 const PIECE_UNITS = [4, 12, 24];
 /** Personal data is let be, so that what goes on has the length of what came; it is held all the same. */
-const policy = policyOf({
+const policy = buildTestPolicy({
   rules: [{ name: 'all', boundary: 'output', data_tags: ['secret', 'personal'], action: 'flag' }],
 });
-const crossing = crossingOf({ boundary: 'output' });
+const crossing = buildTestCrossing({ boundary: 'output' });
 
 function textsIn(folder: string, ending: string): string {
   const names = readdirSync(join(ROOT, folder)).filter((name) => name.endsWith(ending));

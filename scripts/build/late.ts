@@ -24,7 +24,7 @@ const LATE_FILES: Readonly<Record<string, Shelf>> = {
     ['./guard/', 'commands'],
     ['./matching/custom/', 'custom'],
   ],
-  'core/decision/lazy-arguments.js': [['./arguments', 'arguments']],
+  'core/decision/lazy-argument-check.js': [['./argument-check', 'arguments']],
 };
 /** Packages that are loaded when a module that imports them runs. */
 const LATE_PACKAGES = ['@cfworker/json-schema', '@noble/hashes', 'ipaddr.js', 're2js'];

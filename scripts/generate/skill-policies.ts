@@ -1,9 +1,9 @@
 import { stringify } from 'yaml';
-import { templates } from '../../src/core/policy/templates/index.ts';
+import { policyPacks } from '../../src/core/policy/templates/index.ts';
 
 /** The policy file of each bundled skill that is a template, so that a template is written once. */
 export function skillPolicies(): readonly { readonly path: string; readonly text: string }[] {
-  return templates.map(({ name, description, document }) => ({
+  return policyPacks.map(({ name, description, document }) => ({
     path: `skills/${name}/policies/${name}.yaml`,
     text: `# ${description}\n# The template \`${name}\` of the service.\n${stringify(document, { lineWidth: 110 })}`,
   }));

@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { GuardedPaths } from '../../src/core/types/guarded-paths.ts';
 import type { Policy } from '../../src/core/types/index.ts';
+import type { GuardedPaths } from '../../src/core/types/policy.ts';
 import {
   type Category,
   measureRows,

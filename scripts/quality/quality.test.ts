@@ -5,7 +5,7 @@ import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { policyOf } from '../../src/core/testing/policies.ts';
+import { buildTestPolicy } from '../../src/core/testing/policies.ts';
 import { CATEGORIES, type Row } from '../../src/features/quality/index.ts';
 import { type Counts, type Reached, readBaseline, worse } from './baseline.ts';
 import { defaultPolicy, measureCorpus, measureOwn } from './measure.ts';
@@ -46,7 +46,7 @@ test('the figures do not depend on the folder of the checkout', async () => {
 });
 
 test('the baseline finds a service that scans nothing worse in every category', async () => {
-  const policy = policyOf({
+  const policy = buildTestPolicy({
     settings: { limits: { text_bytes_max: 1, depth_max: 9, nodes_max: 9, findings_max: 9 } },
   });
   for (const category of CATEGORIES) {
@@ -109,7 +109,8 @@ test('a corpus can bring its own scorer', async () => {
     const measure = async (head: object, line: string) => {
       const program = `console.log(${JSON.stringify(JSON.stringify(head))});\nconsole.log(${JSON.stringify(line)});`;
       writeFileSync(join(folder, 'score.mjs'), program);
-      return (await measureCorpus(folder, 'commands', policyOf(), join(folder, 'out.jsonl'))).differences;
+      return (await measureCorpus(folder, 'commands', buildTestPolicy(), join(folder, 'out.jsonl')))
+        .differences;
     };
     const head = { missing: 0, positives: 1, negatives: 1, recall: 1, false_alarm_rate: 0, precision: 1 };
     assert.deepEqual(await measure(head, '  source s: recall 1 of 1, false alarms 0 of 1'), []);

@@ -1,5 +1,5 @@
-import { PLACES_MAX, sourceOfValue } from '../core/json/origin.ts';
-import { contentOf } from '../core/json/source.ts';
+import { createContent } from '../core/json/source.ts';
+import { findValueSource, SOURCE_LIMITS } from '../core/json/value-source.ts';
 import type { Crossing, Json } from '../core/types/index.ts';
 import { answerWith, checksIn, eventNameIn, type Read, subjectIn } from '../runtime/adapters/read.ts';
 import type { FoundCheck, SubjectKey, WrittenAdapter, WrittenEvent } from '../runtime/adapters/types.ts';
@@ -115,7 +115,7 @@ async function judge(
 }
 
 function crossingOf({ kind, tool = '', content: value }: FoundCheck, acting: ActorContext): Crossing {
-  const content = contentOf(value, sourceOfValue(value, PLACES_MAX));
+  const content = createContent(value, findValueSource(value, SOURCE_LIMITS));
   if (kind === 'prompt' || kind === 'answer') {
     const boundary = kind === 'prompt' ? 'input' : 'output';
     return { ...acting, boundary, phase: null, content, destination_agent_id: null, tool: null };

@@ -1,5 +1,5 @@
 import type { Validator } from 'typebox/schema';
-import { hasHiddenMembers, textOf } from '../core/json/origin.ts';
+import { findParsedText, hasHiddenMembers } from '../core/json/value-source.ts';
 import type { Json } from '../core/types/index.ts';
 import { StoreFailure } from '../platform/store/failure.ts';
 import { Unavailable } from '../platform/unavailable.ts';
@@ -63,7 +63,7 @@ export function unavailableFor(error: unknown): Refusal | null {
 
 /** Of two members of one name only one would be judged, and programs do not agree on which of them counts. */
 export function refuseTwins(input: Json): void {
-  const text = textOf(input);
+  const text = findParsedText(input);
   if (text === null || !hasHiddenMembers(text, input)) return;
   throw new Refusal('invalid_request', 'An object in the body has two members of one name.');
 }

@@ -1,4 +1,4 @@
-import { durationMs } from '../core/policy/compile/duration.ts';
+import { parseDurationMs } from '../core/policy/compile/duration.ts';
 import type { Caller } from '../runtime/access/types.ts';
 import { newEventId } from '../runtime/audit/event-id.ts';
 import { buildServiceEvent } from '../runtime/audit/service-event.ts';
@@ -153,7 +153,7 @@ function actionsOf(actions: readonly string[] = []): string[] {
 
 function ttlOf(written: string | undefined, max_ms: number): number | null {
   if (written === undefined) return null;
-  const ttl_ms = durationMs(written);
+  const ttl_ms = parseDurationMs(written);
   if (ttl_ms <= max_ms) return ttl_ms;
   const message = `must be at most ${max_ms / 1_000} seconds, which is \`capability_tokens.max_ttl\``;
   throw new Refusal('invalid_request', `\`ttl\` ${message}.`, [{ path: 'ttl', message }]);
@@ -202,11 +202,6 @@ export const capabilitiesShow = operation({
   description:
     'Returns what one token allows, whether it is live, and how often it was used; never the token itself.',
   http: { method: 'GET', path: '/v1/capabilities/{token_id}' },
-  cli: {
-    verb: 'capabilities show',
-    arguments: ['token_id'],
-    examples: [['service capabilities show cap_0123456789abcdef01234567', '']],
-  },
   permission: 'capabilities:read',
   needs: 'store',
   input: { type: 'object', required: ['token_id'], properties: { token_id: tokenId } },
@@ -227,11 +222,6 @@ export const capabilitiesRevoke = operation({
   description:
     'Revokes a token for good. After the response, every worker refuses it. Needs an operator. A token that was revoked before stays as it is.',
   http: { method: 'POST', path: '/v1/capabilities/{token_id}/revoke' },
-  cli: {
-    verb: 'capabilities revoke',
-    arguments: ['token_id'],
-    examples: [['service capabilities revoke cap_0123456789abcdef01234567', '']],
-  },
   permission: 'capabilities:issue',
   needs: 'store',
   input: { type: 'object', required: ['token_id'], properties: { token_id: tokenId } },

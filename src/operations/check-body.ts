@@ -1,6 +1,6 @@
 import type { TSchema } from 'typebox';
-import { PLACES_MAX, rememberWithin } from '../core/json/origin.ts';
-import { suggestion } from '../core/policy/compile/problems.ts';
+import { rememberNestedSources, SOURCE_LIMITS } from '../core/json/value-source.ts';
+import { suggestName } from '../core/policy/compile/problems.ts';
 import type { Json } from '../core/types/index.ts';
 import { type FieldAliases, Refusal } from './operation.ts';
 
@@ -90,7 +90,7 @@ function unknownMember(
 ): Refusal {
   const nested = place === '' ? nestedName(name, known) : null;
   const others = names.filter((each) => each !== 'metadata');
-  const nearest = nested ?? suggestion(name, others);
+  const nearest = nested ?? suggestName(name, others);
   const around = place === '' ? 'the body' : `\`${place.slice(0, -1)}\``;
   const shown = nearest === '' ? `A member of ${around}` : `\`${place}${name}\``;
   const advice = nearest === '' ? `; known are ${listOf(names)}` : nearest.replace(/\?$/, '');
@@ -125,7 +125,7 @@ function renamed(members: Body, aliases: FieldAliases): Body {
   }
   if (renames.size === 0) return members;
   // The members keep their source, which the new object around them does not have.
-  rememberWithin(members as Json, PLACES_MAX, 1);
+  rememberNestedSources(members as Json, SOURCE_LIMITS, 1);
   const kept = Object.entries(members).filter(([name]) => !renames.has(name));
   const moved = [...renames].flatMap(([other, name]) =>
     isGiven(members[other]) ? [[name, members[other]] as const] : [],

@@ -1,6 +1,6 @@
-import { contentValue, sourceOfMemberOf, textOf } from '../core/json/origin.ts';
-import { walk } from '../core/json/payload.ts';
-import { contentOf } from '../core/json/source.ts';
+import { createContent } from '../core/json/source.ts';
+import { findParsedText, findValueMemberSource, getContentValue } from '../core/json/value-source.ts';
+import { walkJson } from '../core/json/walk.ts';
 import type { Content, Crossing, Json, Tag } from '../core/types/index.ts';
 import type { Ruling } from '../runtime/enforcement/types.ts';
 import type { Endpoint } from '../runtime/observability/endpoint.ts';
@@ -45,7 +45,7 @@ export function check(
 
 /** Returns the value of a content, which a transport writes as its own text, digit for digit. */
 export function plain(content: Content): unknown {
-  return contentValue(content);
+  return getContentValue(content);
 }
 
 /**
@@ -57,10 +57,10 @@ export function contentAt(input: object, name: string, { runtime }: Context): Co
   if (typeof value === 'string') return { kind: 'text', text: value };
   const { limits } = runtime.policy();
   const around = { depth_max: limits.depth_max + 1, nodes_max: limits.nodes_max + NODES_AROUND };
-  const source = sourceOfMemberOf(input as Json, name, around);
-  if (source === null && textOf(input as Json) !== null && walk(value, limits, () => {}) === null)
+  const source = findValueMemberSource(input as Json, name, around);
+  if (source === null && findParsedText(input as Json) !== null && walkJson(value, limits, () => {}) === null)
     throw new Refusal('invalid_request', `The body has too many values next to \`${name}\`.`);
-  return contentOf(value, source);
+  return createContent(value, source);
 }
 
 /** JSON values that a body may have beside what is judged. */

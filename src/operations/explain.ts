@@ -145,11 +145,11 @@ export const policyExplain = operation({
     const event = await eventFor(event_id, context);
     const policy = await runtime.policyOf(event.policy_hash);
     // It knows how all is decided, and so takes long to load.
-    const { explain } = await import('../core/review/explain.ts');
+    const { explainDecision } = await import('../core/review/explain.ts');
     const explained =
       policy === null
         ? 'policy_unavailable'
-        : explain(event, Date.parse(event.timestamp), policy, await loadConditions(policy));
+        : explainDecision(event, Date.parse(event.timestamp), policy, await loadConditions(policy));
     const status: keyof typeof REASONS = typeof explained === 'string' ? explained : 'explained';
     return {
       event_id: event.event_id,

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
-import { hasHiddenMembers } from '../core/json/origin.ts';
-import type { WalkLimits } from '../core/json/payload.ts';
-import { contentOf, readSource } from '../core/json/source.ts';
+import { createContent, parseJsonSource } from '../core/json/source.ts';
+import { hasHiddenMembers } from '../core/json/value-source.ts';
+import type { WalkLimits } from '../core/json/walk.ts';
 import type { Content, Json } from '../core/types/index.ts';
 import { check, plain } from './check.ts';
 import { checkBody } from './check-body.ts';
@@ -17,7 +17,6 @@ export const scanFile = operation({
     'Scans a file and decides by the `input` rules. Send the file as a multipart upload, as `name` and `content` (or `content_base64`), or as a `path` on the server below `scan.file_roots`. A file whose name ends in `.json` is read as JSON, every other file as text. JSON with duplicate member names is read as text too, because programs disagree on which member counts.',
   http: { method: 'POST', path: '/v1/scan/file', upload: true },
   permission: 'check',
-  counts_checks: true,
   needs: 'policy',
   check_body: {},
   input: checkBody({
@@ -143,7 +142,7 @@ function contentOfFile(name: string, text: string, limits: WalkLimits): Content 
   const value = parsed(document);
   if (hasHiddenMembers(document, value)) return { kind: 'text', text };
   // A document over a limit has no places; it is blocked for the limit.
-  return contentOf(value, readSource(document, limits));
+  return createContent(value, parseJsonSource(document, limits));
 }
 
 function parsed(document: string): Json {

@@ -1,5 +1,5 @@
-import { leafTexts } from '../core/json/payload.ts';
-import { toCodePoints } from '../core/text/offsets.ts';
+import { collectLeafTexts } from '../core/json/walk.ts';
+import { convertToCodePoints } from '../core/text/offsets.ts';
 import type {
   Content,
   Crossing,
@@ -84,12 +84,12 @@ function violationsOf(verdict: Verdict, content: Content, matches: boolean): Vio
   // What a rule allows is no violation.
   const findings = verdict.findings.filter(({ action }) => action !== 'allow');
   if (findings.length === 0) return violations.map(brokenPromise);
-  const texts = leafTexts(content, findings);
+  const texts = collectLeafTexts(content, findings);
   const byLeaf = Map.groupBy(findings, (finding) => finding.leaf);
   const shown = new Map<JudgedFinding, ViolationReply>();
   for (const [leaf, inLeaf] of byLeaf) {
     const text = texts.get(leaf) ?? '';
-    const points = toCodePoints(
+    const points = convertToCodePoints(
       text,
       inLeaf.flatMap((finding) => [finding.start, finding.end]),
     );

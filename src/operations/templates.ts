@@ -1,5 +1,5 @@
 import { finance } from '../core/policy/templates/finance.ts';
-import { templates } from '../core/policy/templates/index.ts';
+import { policyPacks } from '../core/policy/templates/index.ts';
 import { NO_PLUGINS, type PluginsInUse } from '../runtime/plugins/types.ts';
 import { operation, Refusal } from './operation.ts';
 
@@ -8,15 +8,6 @@ export const policyTemplates = operation({
   summary: 'List policy templates',
   description: 'The policy packs that come with the service, and those of its plug-ins.',
   http: { method: 'GET', path: '/v1/policies/templates' },
-  cli: {
-    verb: 'templates list',
-    columns: {
-      rows: 'templates',
-      cells: { NAME: 'name', SOURCE: 'source', ABOUT: 'description' },
-      empty: 'There are no templates.',
-    },
-    examples: [['service templates list', '']],
-  },
   permission: 'policy:read',
   needs: 'plugins',
   input: { type: 'object', properties: {} },
@@ -46,7 +37,7 @@ export const policyTemplates = operation({
 
 function listed(plugins: PluginsInUse) {
   const all = [
-    ...templates.map((template) => ({ ...template, source: 'builtin' as const })),
+    ...policyPacks.map((template) => ({ ...template, source: 'builtin' as const })),
     ...plugins.templates.map((template) => ({ ...template, source: 'plugin' as const })),
   ];
   return {
@@ -73,7 +64,7 @@ export const policyTemplate = operation({
   refusals: ['not_found'],
   async run({ template_name }, { runtime }) {
     const wanted = template_name.trim().toLowerCase();
-    const all = [...templates, ...(await runtime.plugins()).templates];
+    const all = [...policyPacks, ...(await runtime.plugins()).templates];
     const template = all.find(({ name }) => name === wanted);
     if (template !== undefined) return template.document as object;
     const names = all.map(({ name }) => `\`${name}\``).join(', ');

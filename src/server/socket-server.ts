@@ -1,7 +1,12 @@
 import { once } from 'node:events';
 import { chmodSync, rmSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
-import { exactJson, PLACES_MAX, parseJson, rememberWithin } from '../core/json/origin.ts';
+import {
+  parseJson,
+  rememberNestedSources,
+  SOURCE_LIMITS,
+  writeExactJson,
+} from '../core/json/value-source.ts';
 import type { Json } from '../core/types/index.ts';
 import type { Runtime } from '../operations/runtime.ts';
 import { describeFault, type Log } from '../platform/log.ts';
@@ -127,7 +132,7 @@ function serve(socket: Socket, options: Options, followers: Set<Socket>): void {
       if (++asked > ASKED_MAX) return void socket.destroy();
       void answer(line, options, { socket, followers }).then((settled) => {
         asked -= 1;
-        if (socket.writable) socket.write(`${exactJson(settled, LEVELS)}\n`);
+        if (socket.writable) socket.write(`${writeExactJson(settled, LEVELS)}\n`);
       });
     }
   });
@@ -147,7 +152,7 @@ async function answer(line: string, options: Options, peer: Peer): Promise<Socke
   try {
     const question = parseJson(line) as unknown as SocketQuestion;
     if (question.ask === 'hook' || question.ask === 'call')
-      rememberWithin(question as unknown as Json, PLACES_MAX, LEVELS);
+      rememberNestedSources(question as unknown as Json, SOURCE_LIMITS, LEVELS);
     id = Number(question.id);
     return { id, value: (await answerTo(question, options, peer)) ?? null };
   } catch (error) {

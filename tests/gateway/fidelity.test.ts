@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openSse, writeEvent } from '../../src/core/wire/sse.ts';
+import { createSseReader, writeSseEvent } from '../../src/core/wire/sse.ts';
 import { type Exchange, type Step, startProvider } from '../support/provider/provider.ts';
 import { readRecordings } from '../support/provider/recording.ts';
 import type { TestService } from '../support/service.ts';
@@ -80,8 +80,8 @@ const NUMBER = /"sequence_number":(\d+)/;
  * line ends, ids and comments are not the provider's, and `message` is what an event is called that has no name.
  */
 function framesOf({ body }: RawAnswer): readonly string[] {
-  const { events } = openSse({ event_units_max: 1_000_000 }).read(body.toString('utf8'));
-  const written = events.map(({ name, data }) => writeEvent(name === 'message' ? '' : name, data));
+  const { events } = createSseReader({ event_units_max: 1_000_000 }).read(body.toString('utf8'));
+  const written = events.map(({ name, data }) => writeSseEvent(name === 'message' ? '' : name, data));
   return written
     .map((event) => event.replace(NUMBER, '"sequence_number":0'))
     .map((event) =>

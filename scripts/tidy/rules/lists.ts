@@ -57,7 +57,7 @@ export const listsAndFiles: TidyRule = {
       'src/core/policy/templates/index.ts': "import { a } from './a.ts';\nexport const templates = [a];",
       'src/core/policy/templates/a.ts': '',
       'src/core/policy/templates/a.test.ts': '',
-      'src/core/policy/templates/template.ts': 'export interface Template {}',
+      'src/core/policy/templates/policy-pack.ts': 'export interface Template {}',
     },
     {
       'src/entry/cli/commands/index.ts': "export const commands = [() => import('./serve.ts')];",

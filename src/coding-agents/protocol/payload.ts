@@ -1,5 +1,5 @@
-import { contentValue, exactJson, PLACES_MAX } from '../../core/json/origin.ts';
-import { contentOfJson } from '../../core/json/source.ts';
+import { parseJsonContent } from '../../core/json/source.ts';
+import { getContentValue, SOURCE_LIMITS, writeExactJson } from '../../core/json/value-source.ts';
 import type { Json } from '../../core/types/index.ts';
 import type { HookReply, HookSubject, Payload } from './dialect.ts';
 
@@ -47,7 +47,7 @@ export function nameAt(payload: Payload, key: string): string | null {
 
 /** The value of a text that holds JSON, or the text itself; also where an object in it has two members of one name. */
 export function parsedText(value: Json): Json {
-  return typeof value === 'string' ? contentValue(contentOfJson(value, PLACES_MAX)) : value;
+  return typeof value === 'string' ? getContentValue(parseJsonContent(value, SOURCE_LIMITS)) : value;
 }
 
 /** Whom an event is about, where the host has these names for it. @throws Unreadable */
@@ -63,7 +63,7 @@ export function subjectAt(payload: Payload, session: string, tool_use: string | 
 
 /** JSON on standard output, which is how all hosts read a decision. */
 export function jsonReply(value: object): HookReply {
-  return { stdout: `${exactJson(value)}\n`, stderr: '', code: 0 };
+  return { stdout: `${writeExactJson(value)}\n`, stderr: '', code: 0 };
 }
 
 /** Nothing at all, and exit code 0. */
@@ -82,7 +82,7 @@ export function memberOf(value: Json, key: string): Json | undefined {
 
 /** A text of what a tool gave back, for hosts that take nothing else. */
 export function textOfResult(value: Json): string {
-  return typeof value === 'string' ? value : exactJson(value);
+  return typeof value === 'string' ? value : writeExactJson(value);
 }
 
 /**

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { crossingOf, DETECTION_SETTINGS, policyOf } from '../testing/policies.ts';
+import { buildTestCrossing, buildTestPolicy, DETECTION_SETTINGS } from '../testing/policies.ts';
 import type { Content, Fingerprinter, Verdict } from '../types/index.ts';
 import { judge } from './judge.ts';
 
@@ -17,7 +17,9 @@ const entry = {
   owner: 'o',
   expires_ms: EXPIRES_MS,
 };
-const policy = policyOf({ settings: { detection: { ...DETECTION_SETTINGS.detection, allowlist: [entry] } } });
+const policy = buildTestPolicy({
+  settings: { detection: { ...DETECTION_SETTINGS.detection, allowlist: [entry] } },
+});
 
 function verdictOf(
   content: Content | string,
@@ -25,7 +27,7 @@ function verdictOf(
   known: Fingerprinter | null = fingerprintOf,
 ): Verdict {
   const given: Content = typeof content === 'string' ? { kind: 'text', text: content } : content;
-  return judge(crossingOf({ content: given, now_ms }), policy, known);
+  return judge(buildTestCrossing({ content: given, now_ms }), policy, known);
 }
 
 test('a value on the list is no finding for any rule, and is told apart', () => {
@@ -81,8 +83,8 @@ test('a command or an instruction is no value, whatever is listed', () => {
   const unique = [...new Map(allowed.map((each) => [each.fingerprint, each])).values()];
   const detection = { ...DETECTION_SETTINGS.detection, allowlist: unique };
   const verdict = judge(
-    crossingOf({ content: payload }),
-    policyOf({ settings: { detection } }),
+    buildTestCrossing({ content: payload }),
+    buildTestPolicy({ settings: { detection } }),
     fingerprintOf,
   );
   assert.equal(verdict.findings.length, seen.length);
@@ -90,16 +92,19 @@ test('a command or an instruction is no value, whatever is listed', () => {
 
 test('what is let be stands in the text that is given on, beside what is masked', () => {
   const rules = [{ name: 'mask', boundary: 'input', data_tags: ['secret'], action: 'redact' }];
-  const masking = policyOf({
+  const masking = buildTestPolicy({
     rules,
     settings: { detection: { ...DETECTION_SETTINGS.detection, allowlist: [entry] } },
   });
   const content: Content = { kind: 'text', text: `${KEY} ${OTHER}` };
-  const verdict = judge(crossingOf({ content }), masking, fingerprintOf);
+  const verdict = judge(buildTestCrossing({ content }), masking, fingerprintOf);
   assert.deepEqual(verdict.content, { kind: 'text', text: `${KEY} [REDACTED]` });
 });
 
 test('a fingerprint may stand in the list once', () => {
   const detection = { ...DETECTION_SETTINGS.detection, allowlist: [entry, entry] };
-  assert.throws(() => policyOf({ settings: { detection } }), /detection\.allowlist\[1\]\.fingerprint.*twice/);
+  assert.throws(
+    () => buildTestPolicy({ settings: { detection } }),
+    /detection\.allowlist\[1\]\.fingerprint.*twice/,
+  );
 });

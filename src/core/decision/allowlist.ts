@@ -1,4 +1,4 @@
-import { leafTexts } from '../json/payload.ts';
+import { collectLeafTexts } from '../json/walk.ts';
 import type { AllowlistedFinding, Crossing, Detection, Finding, Fingerprinter } from '../types/index.ts';
 
 /** Findings that rules are asked about, and those that someone has allowed. */
@@ -22,7 +22,7 @@ export function applyAllowlist(
   if (found.length === 0 || detection.allowlist.length === 0 || computeFingerprint === null)
     return { findings: found, allowlisted_findings: NO_FINDINGS };
   const expiries = getExpiries(detection);
-  const texts = leafTexts(content, found);
+  const texts = collectLeafTexts(content, found);
   const findings: Finding[] = [];
   const allowlisted_findings: AllowlistedFinding[] = [];
   for (const finding of found) {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { crossingOf, policyOf } from '../testing/policies.ts';
+import { buildTestCrossing, buildTestPolicy } from '../testing/policies.ts';
 import type { ApprovalRequirement, Crossing, Verdict } from '../types/index.ts';
 import { judge } from './judge.ts';
 
@@ -11,7 +11,7 @@ const ask = (name: string, more: object) => ({
   ...more,
 });
 
-const policy = policyOf({
+const policy = buildTestPolicy({
   rules: [
     ask('pay', { condition: { tools: ['pay*'] }, approval: { ttl: '30m', min_approvals: 2 } }),
     ask('cards', { data_tags: ['personal.pii.card'], approval: { ttl: '10m' } }),
@@ -45,7 +45,13 @@ const CARD = { card: '4111 1111 1111 1111' };
 const SSN = { ssn: 'My SSN is 219-09-9999.' };
 
 const call = (tool: string, value: Record<string, string>, more: Partial<Crossing> = {}) =>
-  crossingOf({ boundary: 'action', phase: 'request', tool, content: { kind: 'json', value }, ...more });
+  buildTestCrossing({
+    boundary: 'action',
+    phase: 'request',
+    tool,
+    content: { kind: 'json', value },
+    ...more,
+  });
 
 interface Row {
   readonly crossing: Crossing;
@@ -125,7 +131,7 @@ test('approval: more rules than one request can name leave the block without a r
   const many = (count: number) =>
     judge(
       call('x', {}, { declared_tags: rules.slice(0, count).map((_, at) => `t${at}`) }),
-      policyOf({ rules }),
+      buildTestPolicy({ rules }),
     );
   assert.equal(many(32).approval?.rules.length, 32);
   assert.equal(many(33).action, 'require_approval');

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { compile } from '../policy/compile/index.ts';
+import { compilePolicy } from '../policy/compile/index.ts';
 import { readRecordedDecision } from '../review/recorded-decision.ts';
 import { DETECTION_SETTINGS } from '../testing/policies.ts';
 import type { Crossing, Policy } from '../types/index.ts';
 import { judge } from './judge.ts';
 
-const policy = compile({
+const policy = compilePolicy({
   inline_rules: [],
   documents: [],
   settings: {

@@ -1,5 +1,5 @@
 import type { CrossingContext } from '../types/index.ts';
-import type { Restriction } from './objection.ts';
+import type { Restriction } from './restriction.ts';
 
 /**
  * What the capability token has against an action that was to be allowed by it. A token restricts and never allows:

@@ -1,14 +1,14 @@
 import { detect } from '../detect/detect.ts';
-import { type FieldTree, fieldTree, keepFields, stepOf } from '../json/fields.ts';
-import { walkContent } from '../json/payload.ts';
-import { leavesKept, sourceOf, spliced } from '../json/source.ts';
+import { buildFieldTree, type FieldTree, formatPathStep, keepFields } from '../json/fields.ts';
+import { getContentSource, listKeptLeaves, spliceSource } from '../json/source.ts';
+import { walkContent } from '../json/walk.ts';
 import { foldCase, isCoveredBy, isFactTag, matchesAny } from '../tags.ts';
 import type { Content, Crossing, CrossingContext, Json, Policy, Tag, ToolContract } from '../types/index.ts';
 import type { Splice } from '../types/json.ts';
-import type { ArgumentCheck } from './arguments.ts';
+import type { ArgumentCheck } from './argument-check.ts';
 import { isBeyondClearance } from './identities.ts';
-import { compileArgumentCheckLazily } from './lazy-arguments.ts';
-import type { Restriction, TaggedData } from './objection.ts';
+import { compileArgumentCheckLazily } from './lazy-argument-check.ts';
+import type { Restriction, TaggedData } from './restriction.ts';
 import { listActingAgents } from './rules.ts';
 
 /**
@@ -200,7 +200,7 @@ function findArgumentRestrictions(contract: ToolContract, content: Content, poli
 }
 
 function formatStep(step: string, policy: Policy): string {
-  return /^\d{1,9}$/.test(step) ? `[${step}]` : stepOf(redactKey(step, policy));
+  return /^\d{1,9}$/.test(step) ? `[${step}]` : formatPathStep(redactKey(step, policy));
 }
 
 const KEY_SHOWN_MAX = 64;
@@ -215,7 +215,7 @@ function redactKey(key: string, { detection, limits }: Policy): string {
 export interface StrippedContent {
   readonly splices: readonly Splice[];
   /** Names of the fields. */
-  readonly stripped: readonly string[];
+  readonly stripped_fields: readonly string[];
   /** What is left. */
   readonly content: Content;
   /** For each leaf that is left, its number in the content before. */
@@ -234,13 +234,13 @@ export function stripFields(
   const fields = phase === 'response' ? contract.emits.fields : contract.accepts.fields;
   if (fields.length === 0 || content.kind === 'text') return null;
   if (walkContent(content, policy.limits, () => {}) !== null) return null;
-  const source = sourceOf(content);
-  const { splices, stripped } = keepFields(source.root, getFieldTree(fields), (key) =>
+  const source = getContentSource(content);
+  const { splices, stripped_fields } = keepFields(source.root, getFieldTree(fields), (key) =>
     redactKey(key, policy),
   );
   if (splices.length === 0) return null;
-  const leaves = leavesKept(source.root, splices);
-  return { splices, stripped, content: spliced(source, splices), leaves };
+  const leaves = listKeptLeaves(source.root, splices);
+  return { splices, stripped_fields, content: spliceSource(source, splices), leaves };
 }
 
 function buildRestriction(
@@ -303,7 +303,7 @@ const trees = new WeakMap<readonly string[], FieldTree>();
 function getFieldTree(fields: readonly string[]): FieldTree {
   let tree = trees.get(fields);
   if (tree === undefined) {
-    tree = fieldTree(fields);
+    tree = buildFieldTree(fields);
     trees.set(fields, tree);
   }
   return tree;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { crossingOf, policyOf } from '../testing/policies.ts';
+import { buildTestCrossing, buildTestPolicy } from '../testing/policies.ts';
 import type { Crossing, Json } from '../types/index.ts';
 import { judge } from './judge.ts';
 
@@ -8,7 +8,7 @@ const EMAIL = ['jane', 'corp-mail.io'].join('@');
 const RESULT = { status: 'sent', recipient: EMAIL };
 
 const result = (value: Json, more: Partial<Crossing> = {}): Crossing =>
-  crossingOf({
+  buildTestCrossing({
     boundary: 'action',
     phase: 'response',
     content: { kind: 'json', value },
@@ -17,7 +17,7 @@ const result = (value: Json, more: Partial<Crossing> = {}): Crossing =>
   });
 
 const policyWith = (emits: object, more: object = {}, agents: readonly object[] = []) =>
-  policyOf({
+  buildTestPolicy({
     documents: [
       {
         contracts: [
@@ -87,7 +87,7 @@ test('what a rule blocks is blocked, and a call loses nothing', () => {
       condition: { phase: 'response' },
     },
   ];
-  const strict = { ...policy, rules: [...policyOf({ rules }).rules, ...policy.rules] };
+  const strict = { ...policy, rules: [...buildTestPolicy({ rules }).rules, ...policy.rules] };
   assert.equal(judge(result({ key: secret }), strict).decision, 'block');
   const { decision, rule } = judge({ ...result(RESULT), phase: 'request' }, policy);
   assert.deepEqual([decision, rule], ['block', 'contract.accepts.tags']);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { policyOf } from '../testing/policies.ts';
+import { buildTestPolicy } from '../testing/policies.ts';
 import { ACTIONS, type Action, BOUNDARIES, PHASES } from '../types/index.ts';
 import { evaluate } from './evaluate.ts';
 
@@ -14,7 +14,7 @@ const rule = (name: string, boundary: unknown, data_tags: string[], action: Acti
 });
 
 test('a context gives one action', () => {
-  const policy = policyOf({
+  const policy = buildTestPolicy({
     rules: [
       rule('global-pii', 'output', ['personal.pii'], 'redact'),
       rule('global-all', 'output', ['personal'], 'block'),
@@ -87,7 +87,7 @@ const strictness = (each: Action) => ACTIONS.indexOf(each);
 test('one more tag never makes it milder', () => {
   fc.assert(
     fc.property(anyRules, context, tag, (rules, given, more) => {
-      const policy = policyOf({ rules });
+      const policy = buildTestPolicy({ rules });
       const before = evaluate(policy, given);
       const after = evaluate(policy, { ...given, data_tags: [...given.data_tags, more] });
       assert.ok(strictness(after) >= strictness(before));
@@ -98,7 +98,7 @@ test('one more tag never makes it milder', () => {
 test('the order and the number of the tags do not matter', () => {
   fc.assert(
     fc.property(anyRules, context, (rules, given) => {
-      const policy = policyOf({ rules });
+      const policy = buildTestPolicy({ rules });
       const doubled = [...given.data_tags, ...given.data_tags.toReversed()];
       assert.equal(evaluate(policy, { ...given, data_tags: doubled }), evaluate(policy, given));
     }),
@@ -112,7 +112,10 @@ test('another tenant’s rules and rules that only watch change nothing', () => 
         (each) =>
           each.enforcement === 'enforce' && (each.tenant_id === null || each.tenant_id === given.tenant_id),
       );
-      assert.equal(evaluate(policyOf({ rules }), given), evaluate(policyOf({ rules: silent }), given));
+      assert.equal(
+        evaluate(buildTestPolicy({ rules }), given),
+        evaluate(buildTestPolicy({ rules: silent }), given),
+      );
     }),
   );
 });
@@ -122,7 +125,9 @@ test('where a tenant’s rule answers, global rules for the same stream are not 
     fc.property(anyRules, action, action, tag, (rules, own, other, named) => {
       const first = rule('own', 'input', [named], own, { tenant_id: 'acme', priority: 0 });
       const last = rule('other', 'input', [named], other, { priority: 0 });
-      const policy = policyOf({ rules: [last, first, ...rules.map((each) => ({ ...each, priority: 9 }))] });
+      const policy = buildTestPolicy({
+        rules: [last, first, ...rules.map((each) => ({ ...each, priority: 9 }))],
+      });
       assert.equal(evaluate(policy, { boundary: 'input', data_tags: [named], tenant_id: 'acme' }), own);
       assert.equal(evaluate(policy, { boundary: 'input', data_tags: [named], tenant_id: 'none' }), other);
     }),

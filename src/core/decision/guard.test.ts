@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { crossingOf, policyOf } from '../testing/policies.ts';
-import type { GuardedPaths } from '../types/guarded-paths.ts';
+import { buildTestCrossing, buildTestPolicy } from '../testing/policies.ts';
 import type { Json, Policy } from '../types/index.ts';
+import type { GuardedPaths } from '../types/policy.ts';
 import { judge } from './judge.ts';
 
 const PATHS: GuardedPaths = {
@@ -22,7 +22,7 @@ function withPaths(policy: Policy): Policy {
   return { ...policy, detection: { ...policy.detection, guarded_paths: PATHS } };
 }
 
-const POLICY = withPaths(policyOf());
+const POLICY = withPaths(buildTestPolicy());
 
 interface Call {
   readonly tool: string;
@@ -37,7 +37,7 @@ function bash(command: string, working_dir?: string): Call {
 /** The rules of this family that a call breaks, and whether it is blocked by the built-in ones. */
 function judged({ tool, value, working_dir }: Call, policy = POLICY) {
   const { decision, rule, findings } = judge(
-    crossingOf({
+    buildTestCrossing({
       boundary: 'action',
       phase: 'request',
       tool,
@@ -287,7 +287,7 @@ test('ordinary work beside the guarded files goes on', () => {
 });
 
 test('without known paths the names that `init` writes are guarded, and no file of another folder', () => {
-  const unknown = policyOf();
+  const unknown = buildTestPolicy();
   const guardOf = (call: Call) => judged(call, unknown).guard;
   assert.deepEqual(guardOf(bash('echo x > service.yaml')), [CONFIGURATION]);
   assert.deepEqual(guardOf({ tool: 'Write', value: { file_path: 'policies/a.yaml' } }), [CONFIGURATION]);
@@ -299,14 +299,14 @@ test('without known paths the names that `init` writes are guarded, and no file 
 test('the rule that blocks is a built-in one, and results and prompts are not calls', () => {
   assert.equal(judged(bash('cat .service/operator-token')).rule, 'builtin.dangerous.action.critical');
   const value: Json = { file_path: `${APP}/.service/operator-token` };
-  const result = crossingOf({
+  const result = buildTestCrossing({
     boundary: 'action',
     phase: 'response',
     tool: 'Read',
     content: { kind: 'json', value },
   });
   assert.equal(judge(result, POLICY).decision, 'allow');
-  const prompt = crossingOf({
+  const prompt = buildTestCrossing({
     boundary: 'input',
     phase: null,
     content: { kind: 'text', text: 'edit .claude/settings.json' },

@@ -1,6 +1,6 @@
 import { isCoveredBy, matchesAny } from '../tags.ts';
 import type { AgentIdentity, CrossingContext, Finding, Policy, Tag } from '../types/index.ts';
-import type { Restriction, TaggedData } from './objection.ts';
+import type { Restriction, TaggedData } from './restriction.ts';
 import { listActingAgents } from './rules.ts';
 
 /**

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { compiled, crossingOf, policyOf } from '../testing/policies.ts';
+import { buildTestCrossing, buildTestPolicy, compileParts } from '../testing/policies.ts';
 import {
   ACTIONS,
   BOUNDARIES,
@@ -13,7 +13,7 @@ import {
 } from '../types/index.ts';
 import { judge } from './judge.ts';
 
-const policy = policyOf({
+const policy = buildTestPolicy({
   rules: [
     { name: 'mask-cards', boundary: ['input', 'action'], data_tags: ['personal.pii.card'], action: 'redact' },
     {
@@ -140,7 +140,7 @@ test('what was found stands nowhere in a verdict', () => {
     for (const boundary of BOUNDARIES) {
       for (const phase of PHASES) {
         const verdict = judge(
-          crossingOf({ boundary, phase, content, tool: 'strict', agent_id: 'agent' }),
+          buildTestCrossing({ boundary, phase, content, tool: 'strict', agent_id: 'agent' }),
           policy,
         );
         const { content: _, ...told } = verdict;
@@ -161,10 +161,10 @@ test('a fault of ours blocks and tells nothing', () => {
     },
   } as const;
   const faults = [
-    judge(crossingOf({ content: hostile }), policy),
-    judge(crossingOf(), null as unknown as Policy),
+    judge(buildTestCrossing({ content: hostile }), policy),
+    judge(buildTestCrossing(), null as unknown as Policy),
     judge(null as unknown as Crossing, policy),
-    judge(crossingOf(), { ...policy, limits: undefined } as unknown as Policy),
+    judge(buildTestCrossing(), { ...policy, limits: undefined } as unknown as Policy),
   ];
   for (const verdict of faults) {
     assert.equal(verdict.decision, 'block');
@@ -188,7 +188,7 @@ test('arguments cannot make the check of a contract slow or throw', () => {
   for (const value of arguments_) {
     const content = { kind: 'json', value } as const;
     const verdict = judge(
-      crossingOf({ boundary: 'action', phase: 'request', tool: 'strict', content, agent_id: 'agent' }),
+      buildTestCrossing({ boundary: 'action', phase: 'request', tool: 'strict', content, agent_id: 'agent' }),
       policy,
     );
     assert.equal(verdict.rule, 'contract.arguments');
@@ -200,12 +200,17 @@ test('arguments cannot make the check of a contract slow or throw', () => {
 
 test('unknown agents are blocked as soon as there is an identity, where nothing is said', () => {
   const agents = { agents: [{ agent_id: 'agent' }] };
-  const stranger = crossingOf({ boundary: 'action', phase: 'request', tool: 'x', agent_id: 'stranger' });
-  assert.equal(judge(stranger, policyOf({ documents: [agents] })).rule, 'identity.agent_id');
-  assert.equal(judge(stranger, policyOf()).decision, 'allow');
-  const allowing = policyOf({ documents: [agents], settings: { unknown_agents: 'allow' } });
+  const stranger = buildTestCrossing({
+    boundary: 'action',
+    phase: 'request',
+    tool: 'x',
+    agent_id: 'stranger',
+  });
+  assert.equal(judge(stranger, buildTestPolicy({ documents: [agents] })).rule, 'identity.agent_id');
+  assert.equal(judge(stranger, buildTestPolicy()).decision, 'allow');
+  const allowing = buildTestPolicy({ documents: [agents], settings: { unknown_agents: 'allow' } });
   assert.equal(judge(stranger, allowing).decision, 'allow');
-  assert.equal(compiled({ documents: [agents] }).problems.length, 0);
+  assert.equal(compileParts({ documents: [agents] }).problems.length, 0);
 });
 
 test('a result loses what a rule redacts, and no contract or identity objects to that', () => {
@@ -223,17 +228,20 @@ test('a result loses what a rule redacts, and no contract or identity objects to
   const mask = { name: 'mask', boundary: 'action', data_tags: ['personal'], action: 'redact' };
   const rules = [{ ...mask, condition: { phase: 'response' } }];
   const content = { kind: 'json', value: { id: 7, mail: 'jane.doe@corp-mail.io' } } as const;
-  const asked = crossingOf({
+  const asked = buildTestCrossing({
     boundary: 'action',
     phase: 'response',
     tool: 'find',
     agent_id: 'agent',
     content,
   });
-  const masked = judge(asked, policyOf({ rules, documents }));
+  const masked = judge(asked, buildTestPolicy({ rules, documents }));
   assert.deepEqual([masked.decision, masked.rule], ['modify', 'mask']);
   assert.deepEqual(masked.content?.kind === 'json' && masked.content.value, { id: 7, mail: '[REDACTED]' });
-  const declared = judge({ ...asked, declared_tags: ['personal.pii'] }, policyOf({ rules, documents }));
+  const declared = judge(
+    { ...asked, declared_tags: ['personal.pii'] },
+    buildTestPolicy({ rules, documents }),
+  );
   assert.equal(declared.decision, 'block');
-  assert.equal(judge(asked, policyOf({ documents })).decision, 'block');
+  assert.equal(judge(asked, buildTestPolicy({ documents })).decision, 'block');
 });

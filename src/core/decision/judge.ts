@@ -1,9 +1,9 @@
 import { detect } from '../detect/detect.ts';
-import { lazyFacts } from '../detect/lazy.ts';
+import { factsOfLate } from '../detect/lazy.ts';
 import type { ConditionEvaluator } from '../policy/conditions/facts.ts';
-import { fallbackText } from '../policy/fallback.ts';
+import { renderFallback } from '../policy/fallback.ts';
 import { isCoveredBy, normalizeTag } from '../tags.ts';
-import type { ToolCall } from '../types/guarded-paths.ts';
+import type { ToolCall } from '../types/crossing.ts';
 import type {
   AllowlistedFinding,
   Content,
@@ -29,13 +29,6 @@ import {
   type StrippedContent,
   stripFields,
 } from './contracts.ts';
-import { listNamedFacts } from './named-facts.ts';
-import type { Restriction } from './objection.ts';
-import { buildStrippingOutcome, DEFAULT_ALLOW, type RuleOutcome } from './outcomes.ts';
-import { redact } from './redact.ts';
-import { getRuleTableForCrossing } from './rule-table.ts';
-import type { RuleTable } from './rules.ts';
-import { buildFlowViolation, computeTaintChange } from './taint.ts';
 import {
   collectTaggedData,
   collectTags,
@@ -44,7 +37,14 @@ import {
   type FieldStripping,
   findRestrictions,
   type RuleEvaluationInput,
-} from './voices.ts';
+} from './evaluate-rules.ts';
+import { listNamedFacts } from './named-facts.ts';
+import { buildStrippingOutcome, DEFAULT_ALLOW, type RuleOutcome } from './outcomes.ts';
+import { redact } from './redact.ts';
+import type { Restriction } from './restriction.ts';
+import { getRuleTableForCrossing } from './rule-table.ts';
+import type { RuleTable } from './rules.ts';
+import { buildFlowViolation, computeTaintChange } from './taint.ts';
 
 /**
  * Decides on a crossing: in go what crosses and a policy, out comes a verdict. Synchronous, total and pure:
@@ -173,7 +173,7 @@ function collectFacts(
   if (phase !== 'request' && phase !== 'response') return NO_TAGS;
   const named = listNamedFacts(table);
   if (named.length === 0) return NO_TAGS;
-  const seen = phase === 'request' ? lazyFacts(crossing, named, policy.limits) : NO_TAGS;
+  const seen = phase === 'request' ? factsOfLate(crossing, named, policy.limits) : NO_TAGS;
   return [...seen, ...listDeclaredFacts(contract, phase)];
 }
 
@@ -267,7 +267,7 @@ function buildVerdict(input: JudgeInput): Verdict {
     violations: listViolations(evaluation.restrictions, coverage, context.matched_flow_rules),
     data_tags,
     content,
-    stripped_fields: decision === 'modify' && stripped !== null ? stripped.stripped : [],
+    stripped_fields: decision === 'modify' && stripped !== null ? stripped.stripped_fields : [],
     removed: stripped?.splices ?? [],
     fallback_used,
     coverage,
@@ -371,7 +371,7 @@ function buildContent(
   const { fallback_template } = winner;
   const mayReplace = crossing.boundary === 'output' && (isChanged || winner.action === 'block');
   if (fallback_template === null || !mayReplace) return { content, fallback_used: false };
-  const text = fallbackText(fallback_template, {
+  const text = renderFallback(fallback_template, {
     ...winner,
     agent_id: crossing.agent_id,
     data_tags,

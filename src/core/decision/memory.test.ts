@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { crossingOf, policyOf } from '../testing/policies.ts';
+import { buildTestCrossing, buildTestPolicy } from '../testing/policies.ts';
 import type { Crossing, Json, MemoryField, MemoryUse } from '../types/index.ts';
 import { judge } from './judge.ts';
-import { findMemoryField, isMemoryValueOfType, listMemorySchemas } from './memory.ts';
+import { findMemoryField, isMemoryValueOfType, listMemorySchemas } from './memory-field.ts';
 
 const field = (name: string, tag = 'internal') => ({ name, type: 'string', tag });
 
@@ -14,7 +14,7 @@ const DOCUMENTS = [
 ];
 
 test('a key means the field of the tenant’s own documents, then of those for all, or of the one that is named', () => {
-  const policy = policyOf({ documents: DOCUMENTS });
+  const policy = buildTestPolicy({ documents: DOCUMENTS });
   const cases: readonly [string, string, string | null, string | null][] = [
     ['default', 'note', null, 'notes'],
     ['default', 'plan', null, 'notes'],
@@ -39,7 +39,7 @@ test('a key means the field of the tenant’s own documents, then of those for a
     listMemorySchemas(policy, 'acme').map(({ name }) => name),
     ['acme-notes', 'notes'],
   );
-  assert.equal(findMemoryField(policyOf(), 'default', 'note', null), null);
+  assert.equal(findMemoryField(buildTestPolicy(), 'default', 'note', null), null);
 });
 
 test('a value is of the type that its field names, and of no other', () => {
@@ -78,7 +78,7 @@ const USE: MemoryUse = {
 };
 
 function crossing(memory: MemoryUse | null, parts: Partial<Crossing> = {}): Crossing {
-  return crossingOf({
+  return buildTestCrossing({
     boundary: 'action',
     phase: 'request',
     tool: 'memory.write',
@@ -89,7 +89,7 @@ function crossing(memory: MemoryUse | null, parts: Partial<Crossing> = {}): Cros
 }
 
 test('a document lets its tag pass where no rule names it, and a rule that names it decides', () => {
-  const silent = policyOf();
+  const silent = buildTestPolicy();
   assert.equal(judge(crossing(USE), silent).rule, 'default.allow');
   assert.deepEqual(judge(crossing(USE), silent).data_tags, ['internal']);
   // The same tag from a caller, or another one beside it, still meets the default action.
@@ -104,17 +104,20 @@ test('a document lets its tag pass where no rule names it, and a rule that names
       condition: { tool: 'memory.*' },
     },
   ];
-  assert.equal(judge(crossing(USE), policyOf({ rules })).rule, 'keep-out');
-  assert.equal(judge(crossing({ ...USE, tag: 'confidential' }), policyOf({ rules })).rule, 'default.allow');
+  assert.equal(judge(crossing(USE), buildTestPolicy({ rules })).rule, 'keep-out');
+  assert.equal(
+    judge(crossing({ ...USE, tag: 'confidential' }), buildTestPolicy({ rules })).rule,
+    'default.allow',
+  );
   assert.equal(judge(crossing({ ...USE, tag: 'secret.credential' }), silent).rule, 'builtin.secret.action');
-  assert.equal(judge(crossing({ ...USE, tag: null }), policyOf({ rules })).rule, 'default.allow');
+  assert.equal(judge(crossing({ ...USE, tag: null }), buildTestPolicy({ rules })).rule, 'default.allow');
 });
 
 test('contracts and the tools of an identity have no say on memory; its clearance has', () => {
   const documents = [
     { agent: { agent_id: 'support-bot', tools: ['send_email'], clearance_tags: ['internal'] } },
   ];
-  const policy = policyOf({ documents, settings: { undeclared_tools: 'block' } });
+  const policy = buildTestPolicy({ documents, settings: { undeclared_tools: 'block' } });
   assert.equal(judge(crossing(USE), policy).decision, 'allow');
   assert.equal(judge(crossing({ ...USE, tag: 'confidential' }), policy).rule, 'identity.clearance_tags');
   assert.equal(judge(crossing(USE, { agent_id: 'stranger' }), policy).rule, 'identity.agent_id');

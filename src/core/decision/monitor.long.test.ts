@@ -1,10 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { celConditions } from '../policy/conditions/cel.ts';
+import { celEvaluator } from '../policy/conditions/cel.ts';
 import { isFactTag } from '../tags.ts';
-import { crossings, type GeneratedParts, policyOfParts, policyParts } from '../testing/generated.ts';
-import { crossingOf, policyOf } from '../testing/policies.ts';
+import {
+  buildGeneratedPolicy,
+  crossingArbitrary,
+  type GeneratedParts,
+  policyParts,
+} from '../testing/generated.ts';
+import { buildTestCrossing, buildTestPolicy } from '../testing/policies.ts';
 import type { Verdict } from '../types/index.ts';
 import { judge } from './judge.ts';
 
@@ -56,9 +61,9 @@ test('what is in monitor mode changes no answer, and all that it changes is a re
   let ran = 0;
   let noted = 0;
   fc.assert(
-    fc.property(policyParts, crossings, (parts, crossing) => {
-      const with_trials = judge(crossing, policyOfParts(parts), null, celConditions);
-      const without = judge(crossing, policyOfParts(withoutTrials(parts)), null, celConditions);
+    fc.property(policyParts, crossingArbitrary, (parts, crossing) => {
+      const with_trials = judge(crossing, buildGeneratedPolicy(parts), null, celEvaluator);
+      const without = judge(crossing, buildGeneratedPolicy(withoutTrials(parts)), null, celEvaluator);
       assert.equal(with_trials.fault, false);
       assert.deepEqual(answer(with_trials), answer(without));
       assert.deepEqual(without.monitored, []);
@@ -75,25 +80,25 @@ test('what is in monitor mode changes no answer, and all that it changes is a re
 test('what a trial would come to is what the policy answers once it is in force', () => {
   let noted = 0;
   fc.assert(
-    fc.property(policyParts, crossings, (parts, crossing) => {
+    fc.property(policyParts, crossingArbitrary, (parts, crossing) => {
       const enforce = <T extends object>(list: readonly T[]) =>
         list.map((each) => ({ ...each, enforcement: 'enforce' as const }));
       const { decision, action, rule, monitored, enforced_result } = judge(
         crossing,
-        policyOfParts(parts),
+        buildGeneratedPolicy(parts),
         null,
-        celConditions,
+        celEvaluator,
       );
       const in_force = judge(
         crossing,
-        policyOfParts({
+        buildGeneratedPolicy({
           ...parts,
           rules: enforce(parts.rules),
           contracts: enforce(parts.contracts),
           identities: enforce(parts.identities),
         }),
         null,
-        celConditions,
+        celEvaluator,
       );
       const { decision: d, action: a, rule: r } = in_force;
       assert.deepEqual(enforced_result ?? { decision, action, rule }, { decision: d, action: a, rule: r });
@@ -119,7 +124,7 @@ test('data that a monitored contract would remove, or a monitored rule would red
     side_effects: { reversible: true, requires_approval: false },
   };
   const enforcedResult = (kind: 'call' | 'result', contract_enforcement: string) => {
-    const policy = policyOf({
+    const policy = buildTestPolicy({
       documents: [{ policies: [rule] }, { contracts: [{ ...contract, enforcement: contract_enforcement }] }],
       settings: { default_action: 'allow', builtin_rules: false },
     });
@@ -128,7 +133,10 @@ test('data that a monitored contract would remove, or a monitored rule would red
         ? ({ kind: 'json', value: { body: `Use key sk-${'ABCDEF1234567890'}` } } as const)
         : ({ kind: 'text', text: 'Write to anna.holm@acme-mail.io' } as const);
     const phase = kind === 'call' ? 'request' : 'response';
-    const verdict = judge(crossingOf({ boundary: 'action', phase, tool: 'mail.send', content }), policy);
+    const verdict = judge(
+      buildTestCrossing({ boundary: 'action', phase, tool: 'mail.send', content }),
+      policy,
+    );
     return verdict.enforced_result?.action ?? verdict.action;
   };
   assert.equal(enforcedResult('call', 'monitor'), 'redact');
@@ -142,11 +150,11 @@ test('a whole document is put on trial by one word, and a rule in it may say oth
     { name: 'real', boundary: 'input', data_tags: ['own.b'], action: 'block', enforcement: 'enforce' },
   ];
   const decide = (enforcement: string | undefined, tag: string) => {
-    const policy = policyOf({
+    const policy = buildTestPolicy({
       documents: [{ ...(enforcement && { enforcement }), policies: rules }],
       settings: { default_action: 'allow' },
     });
-    return judge(crossingOf({ declared_tags: [tag] }), policy);
+    return judge(buildTestCrossing({ declared_tags: [tag] }), policy);
   };
   assert.equal(decide(undefined, 'own.a').decision, 'block');
   assert.equal(decide('monitor', 'own.a').decision, 'allow');
@@ -162,5 +170,5 @@ test('a whole document is put on trial by one word, and a rule in it may say oth
     enforcement: 'monitor',
     memory: { name: 'm', scope: 'user', fields: [{ name: 'a', type: 'string', tag: 'own' }] },
   };
-  assert.throws(() => policyOf({ documents: [memory] }), /a memory schema has none/);
+  assert.throws(() => buildTestPolicy({ documents: [memory] }), /a memory schema has none/);
 });

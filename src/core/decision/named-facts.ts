@@ -1,5 +1,5 @@
-import { memoize } from '../memo.ts';
-import { namesIn } from '../policy/conditions/facts.ts';
+import { memoize } from '../memoize.ts';
+import { listQuotedNames } from '../policy/conditions/facts.ts';
 import { isFactTag } from '../tags.ts';
 import type { Tag } from '../types/index.ts';
 import type { RuleTable } from './rules.ts';
@@ -14,6 +14,6 @@ export const listNamedFacts: (table: RuleTable) => readonly Tag[] = memoize(
       ...builtin_rules,
       ...taint_rules,
     ].flatMap(({ data_tags, when }) =>
-      [...data_tags, ...(when === null ? [] : namesIn(when))].filter(isFactTag),
+      [...data_tags, ...(when === null ? [] : listQuotedNames(when))].filter(isFactTag),
     ),
 );

@@ -1,6 +1,6 @@
-import { leafTexts, UNLIMITED } from '../json/payload.ts';
-import { readJson } from '../json/scan-json.ts';
-import { leafSplices, sourceOf, spliced } from '../json/source.ts';
+import { scanJson } from '../json/scan-json.ts';
+import { buildLeafSplices, getContentSource, spliceSource } from '../json/source.ts';
+import { collectLeafTexts, UNLIMITED } from '../json/walk.ts';
 import { type Content, type Finding, SEVERITIES } from '../types/index.ts';
 import type { Splice } from '../types/json.ts';
 
@@ -37,11 +37,11 @@ export function replaceFindings(
   if (findings.length === 0 && removed.length === 0) return content;
   const by_leaf = groupByLeaf(findings);
   const masked = new Map<number, string>();
-  for (const [leaf, text] of leafTexts(content, findings))
+  for (const [leaf, text] of collectLeafTexts(content, findings))
     masked.set(leaf, replaceSpans(text, by_leaf.get(leaf)!, marker, findNumbers(text)));
   if (content.kind === 'text') return { kind: 'text', text: masked.get(0) ?? content.text };
-  const source = sourceOf(content);
-  return spliced(source, [...leafSplices(source.root, masked), ...removed]);
+  const source = getContentSource(content);
+  return spliceSource(source, [...buildLeafSplices(source.root, masked), ...removed]);
 }
 
 function groupByLeaf(findings: readonly Finding[]): ReadonlyMap<number, readonly Finding[]> {
@@ -108,7 +108,7 @@ function findNumbers(text: string): ReadonlyMap<number, number> {
   const ends = new Map<number, number>();
   const first = text.trimStart()[0];
   if (first !== '{' && first !== '[') return ends;
-  const reading = readJson(text, UNLIMITED, ({ kind, start, end }) => {
+  const reading = scanJson(text, UNLIMITED, ({ kind, start, end }) => {
     if (kind === 'number') ends.set(start, end);
   });
   if (reading !== 'read') ends.clear();

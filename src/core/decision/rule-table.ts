@@ -1,4 +1,4 @@
-import { memoize } from '../memo.ts';
+import { memoize } from '../memoize.ts';
 import type { CrossingContext, Policy, Rule } from '../types/index.ts';
 import { getEnforcementPoint, getRuleTable, type RuleTable } from './rules.ts';
 

@@ -1,4 +1,8 @@
-import { type ConditionEvaluator, type ConditionFacts, factsOf } from '../policy/conditions/facts.ts';
+import {
+  buildConditionFacts,
+  type ConditionEvaluator,
+  type ConditionFacts,
+} from '../policy/conditions/facts.ts';
 import { covers, isCoveredBy, isFactTag, matchesAny, matchesAnyCase } from '../tags.ts';
 import {
   ACTIONS,
@@ -83,7 +87,12 @@ export function buildRuleContext(crossing: CrossingContext, known: ConditionInpu
   const { tool, approved_rules, session_tags = [] } = crossing;
   const evaluateCondition = (when: string, occurrence: TagOccurrence | null): boolean => {
     if (known.conditions === null) throw new Error('There is nothing here that evaluates conditions.');
-    const facts: ConditionFacts = factsOf(crossing, known.data_tags(), known.findings_count, occurrence);
+    const facts: ConditionFacts = buildConditionFacts(
+      crossing,
+      known.data_tags(),
+      known.findings_count,
+      occurrence,
+    );
     return known.conditions.evaluate(when, facts);
   };
   return {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { crossingOf, policyOf } from '../testing/policies.ts';
+import { buildTestCrossing, buildTestPolicy } from '../testing/policies.ts';
 import { ACTIONS, type Action, type Crossing, PHASES, type Tag } from '../types/index.ts';
 import { evaluate } from './evaluate.ts';
 import { judge } from './judge.ts';
@@ -37,10 +37,16 @@ const NO_WAY_OUT = {
 };
 
 const call = (tool: string, more: Partial<Crossing> = {}): Crossing =>
-  crossingOf({ boundary: 'action', phase: 'request', content: { kind: 'json', value: {} }, tool, ...more });
+  buildTestCrossing({
+    boundary: 'action',
+    phase: 'request',
+    content: { kind: 'json', value: {} },
+    tool,
+    ...more,
+  });
 
 test('a rule about the session fits when each of its tags, or a descendant, was read', () => {
-  const policy = policyOf({ rules: [NO_WAY_OUT], documents: [CONTRACTS] });
+  const policy = buildTestPolicy({ rules: [NO_WAY_OUT], documents: [CONTRACTS] });
   const rows: [readonly Tag[] | undefined, 'allow' | 'block'][] = [
     [undefined, 'allow'],
     [[], 'allow'],
@@ -73,7 +79,7 @@ test('a rule about the session fits when each of its tags, or a descendant, was 
 });
 
 test('a crossing that goes through adds what was read by it, and nothing else does', () => {
-  const policy = policyOf({
+  const policy = buildTestPolicy({
     rules: [
       NO_WAY_OUT,
       {
@@ -104,20 +110,28 @@ test('a crossing that goes through adds what was read by it, and nothing else do
     ],
     ['what is declared of it', result('other', 'x', { declared_tags: ['Personal.X'] }), ['personal.x']],
     ['what is found in arguments was read before', call('x', { content: { kind: 'text', text: SSN } }), null],
-    ['what is masked is not read', crossingOf({ content: { kind: 'text', text: `SSN ${SSN}` } }), null],
     [
-      'an answer reads nothing',
-      crossingOf({ boundary: 'output', content: { kind: 'text', text: 'Hi' } }),
+      'what is masked is not read',
+      buildTestCrossing({ content: { kind: 'text', text: `SSN ${SSN}` } }),
       null,
     ],
-    ['a prompt', crossingOf({ declared_tags: ['personal.x'], content: { kind: 'text', text: 'Hi' } }), null],
+    [
+      'an answer reads nothing',
+      buildTestCrossing({ boundary: 'output', content: { kind: 'text', text: 'Hi' } }),
+      null,
+    ],
+    [
+      'a prompt',
+      buildTestCrossing({ declared_tags: ['personal.x'], content: { kind: 'text', text: 'Hi' } }),
+      null,
+    ],
     ['a mark', call('search.web'), ['untrusted.web']],
     ['what is blocked', call('search.bad'), null],
     ['a clean result', result('other', 'Nothing much.'), null],
-    ['a reset', crossingOf({ agent_id: 'fresh' }), ['internal'], 'all'],
+    ['a reset', buildTestCrossing({ agent_id: 'fresh' }), ['internal'], 'all'],
     [
       'a message',
-      crossingOf({
+      buildTestCrossing({
         boundary: 'action',
         phase: 'message',
         tool: 'agent_to_agent',
@@ -128,7 +142,7 @@ test('a crossing that goes through adds what was read by it, and nothing else do
   ];
   rows.push([
     'and with a message all that its sender had read',
-    crossingOf({
+    buildTestCrossing({
       boundary: 'action',
       phase: 'message',
       tool: 'agent_to_agent',
@@ -145,7 +159,7 @@ test('a crossing that goes through adds what was read by it, and nothing else do
 });
 
 test('marks take tags away where they fit', () => {
-  const policy = policyOf({
+  const policy = buildTestPolicy({
     rules: [
       NO_WAY_OUT,
       {
@@ -170,7 +184,7 @@ test('sessions are asked about only where a rule of the tenant looks at them', (
     action: 'block',
     condition: { when: '"a" in session_tags' },
   };
-  const rows: [Parameters<typeof policyOf>[0], boolean, boolean][] = [
+  const rows: [Parameters<typeof buildTestPolicy>[0], boolean, boolean][] = [
     [{}, false, false],
     [{ rules: [mark], documents: [CONTRACTS] }, false, false],
     [{ rules: [NO_WAY_OUT] }, true, true],
@@ -179,7 +193,7 @@ test('sessions are asked about only where a rule of the tenant looks at them', (
     [{ rules: [{ ...NO_WAY_OUT, enabled: false }] }, false, false],
   ];
   for (const [parts, acme, other] of rows) {
-    const policy = policyOf(parts);
+    const policy = buildTestPolicy(parts);
     assert.deepEqual([usesSessionTags(policy, 'acme'), usesSessionTags(policy, 'other')], [acme, other]);
     // Where nobody asks, nobody has to keep anything.
     if (!other) assert.equal(judge(call('web.read', { tenant_id: 'other' }), policy).taint_change, null);
@@ -239,10 +253,10 @@ test('more tags in a session never loosen anything, unless a rule allows because
       fc.subarray([...READ]),
       fc.constantFrom(...READ),
       (usual, flow, declared_tags, session_tags, more) => {
-        const policy = policyOf({ rules: [...flow, ...usual].map(ruleOf) });
+        const policy = buildTestPolicy({ rules: [...flow, ...usual].map(ruleOf) });
         const asked = { boundary: 'action', phase: 'request', declared_tags, tool: 'x' } as const;
-        const before = judge(crossingOf({ ...asked, session_tags }), policy);
-        const after = judge(crossingOf({ ...asked, session_tags: [...session_tags, more] }), policy);
+        const before = judge(buildTestCrossing({ ...asked, session_tags }), policy);
+        const after = judge(buildTestCrossing({ ...asked, session_tags: [...session_tags, more] }), policy);
         runs += 1;
         if (rank(after.action) > rank(before.action)) stricter += 1;
         assert.ok(rank(after.action) >= rank(before.action), `${before.action} became ${after.action}`);
@@ -256,7 +270,7 @@ test('more tags in a session never loosen anything, unless a rule allows because
 
 test('a rule that allows because of what was read does loosen: the law can fail', () => {
   const allow = { name: 'a', boundary: 'action', action: 'allow', condition: { session_tags: ['reviewed'] } };
-  const policy = policyOf({ rules: [allow, { name: 'b', boundary: 'action', action: 'block' }] });
+  const policy = buildTestPolicy({ rules: [allow, { name: 'b', boundary: 'action', action: 'block' }] });
   assert.equal(judge(call('x'), policy).decision, 'block');
   assert.equal(judge(call('x', { session_tags: ['reviewed'] }), policy).decision, 'allow');
 });
@@ -276,7 +290,7 @@ test('a rule about the session hides no other, milder or not', () => {
     action: 'flag',
     condition: { session_tags: ['a'] },
   };
-  const policy = policyOf({ rules: [flag, own] });
+  const policy = buildTestPolicy({ rules: [flag, own] });
   const asked = (data_tags: readonly Tag[]) =>
     evaluate(policy, { boundary: 'input', data_tags, tenant_id: 't', session_tags: ['a'] });
   // The built-in rule blocks secrets in input, and the default blocks tags that no rule names.

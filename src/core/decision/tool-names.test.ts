@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { nameRemarks } from '../review/lint/names.ts';
-import { crossingOf, policyOf } from '../testing/policies.ts';
+import { findNameRemarks } from '../review/lint/names.ts';
+import { buildTestCrossing, buildTestPolicy } from '../testing/policies.ts';
 import type { Action, Crossing, Policy } from '../types/index.ts';
 import { judge } from './judge.ts';
 
 const EMAIL = ['jane', 'corp-mail.io'].join('@');
 
 const request = (tool: string, value: object = {}, more: Partial<Crossing> = {}): Crossing =>
-  crossingOf({
+  buildTestCrossing({
     boundary: 'action',
     phase: 'request',
     content: { kind: 'json', value: value as Record<string, string> },
@@ -35,7 +35,7 @@ test('a rule that restricts a tool holds for each spelling of its name in upper 
   ];
   for (const [action, pattern] of rows) {
     const rules = [{ name: 'refunds', boundary: 'action', action, condition: { tools: [pattern] } }];
-    const policy = policyOf({ rules });
+    const policy = buildTestPolicy({ rules });
     for (const tool of ['issue_refund', ...SPELLINGS])
       assert.equal(judge(request(tool), policy).rule, 'refunds', `${action} ${pattern} ${tool}`);
     // Control: another name is another tool.
@@ -49,7 +49,7 @@ test('a rule masks in each spelling of a tool', () => {
   const rules = [
     { name: 'mask', boundary: 'action', data_tags: ['personal.pii'], action: 'redact', condition },
   ];
-  const policy = policyOf({ rules });
+  const policy = buildTestPolicy({ rules });
   assert.equal(judge(request('CRM.find', { to: EMAIL }), policy).decision, 'modify');
   assert.equal(judge(request('crm.list', { to: EMAIL }), policy).decision, 'allow');
 });
@@ -59,13 +59,13 @@ test('a rule that allows a tool is for the name that it writes, and for no other
     { name: 'mine', boundary: 'action', action: 'allow', condition: { tools: ['issue_*'] } },
     { name: 'none', boundary: 'action', action: 'block' },
   ];
-  const policy = policyOf({ rules });
+  const policy = buildTestPolicy({ rules });
   assert.equal(judge(request('issue_refund'), policy).decision, 'allow');
   for (const tool of SPELLINGS) assert.equal(judge(request(tool), policy).rule, 'none', tool);
 });
 
 test('an identity gives an agent the tools that it writes, and no other spelling', () => {
-  const policy = policyOf({ documents: [{ agents: [{ agent_id: 'bot', tools: ['issue_refund'] }] }] });
+  const policy = buildTestPolicy({ documents: [{ agents: [{ agent_id: 'bot', tools: ['issue_refund'] }] }] });
   const known = { agent_id: 'bot' };
   assert.equal(judge(request('issue_refund', {}, known), policy).decision, 'allow');
   for (const tool of SPELLINGS)
@@ -77,8 +77,8 @@ const ruleOf = (policy: Policy, tool: string, value: object = {}) => judge(reque
 test('a contract restricts each spelling of its tool, and declares one', () => {
   const schema = { type: 'object', required: ['amount'] };
   const documents = [{ contracts: [contract('issue_refund', { arguments: schema })] }];
-  const open = policyOf({ documents });
-  const closed = policyOf({ documents, settings: { undeclared_tools: 'block' } });
+  const open = buildTestPolicy({ documents });
+  const closed = buildTestPolicy({ documents, settings: { undeclared_tools: 'block' } });
   for (const tool of ['issue_refund', ...SPELLINGS]) {
     assert.equal(ruleOf(open, tool), 'contract.arguments', tool);
     assert.equal(ruleOf(open, tool, { amount: '1' }), 'default.allow', tool);
@@ -92,7 +92,7 @@ test('a name between two contracts that differ in case is declared by neither', 
   const documents = [
     { contracts: [contract('Read', { allowed_agents: ['a'] }), contract('read', { allowed_agents: ['b'] })] },
   ];
-  const policy = policyOf({ documents });
+  const policy = buildTestPolicy({ documents });
   const by = (tool: string, agent_id: string) => judge(request(tool, {}, { agent_id }), policy).rule;
   assert.equal(by('Read', 'a'), 'default.allow');
   assert.equal(by('Read', 'b'), 'contract.allowed_agents');
@@ -109,7 +109,7 @@ test('lint takes a rule that restricts for one about each spelling of a declared
   });
   const documents = [{ contracts: [contract('issue_refund')] }];
   const remarks = (action: Action, tool: string) =>
-    nameRemarks(policyOf({ rules: [named(action, tool)], documents })).length;
+    findNameRemarks(buildTestPolicy({ rules: [named(action, tool)], documents })).length;
   assert.equal(remarks('block', 'Issue_Refund'), 0);
   assert.equal(remarks('allow', 'Issue_Refund'), 1);
   assert.equal(remarks('block', 'issue_refunds'), 1);

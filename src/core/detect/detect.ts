@@ -1,20 +1,25 @@
-import { walkContent } from '../json/payload.ts';
-import { decode, isEscapedJson, offsetsOf, type Reading, readJson } from '../json/scan-json.ts';
+import {
+  decodeLeaf,
+  isEscapedJson,
+  type JsonScanResult,
+  mapLeafOffsets,
+  scanJson,
+} from '../json/scan-json.ts';
+import { walkContent } from '../json/walk.ts';
 import { covers } from '../tags.ts';
-import type { ToolCall } from '../types/guarded-paths.ts';
+import type { ToolCall } from '../types/crossing.ts';
 import type { Content, Coverage, Detection, Finding, ScanLimits, ViolationType } from '../types/index.ts';
 import { COMMAND_FAMILY, IN_TEXT } from './commands/ids.ts';
 import type { FoundCommands, PayloadReader } from './commands/in-payload.ts';
-import { lazyPayloadReader, lazySevereRules } from './lazy.ts';
-import type { Match, WorkMeter } from './matching/compiled-detector.ts';
+import { readPayloadLate, severeRulesLate } from './lazy.ts';
 import type { Detector } from './matching/detector.ts';
 import { isDocumentedExample, isLocalDefault } from './matching/placeholders.ts';
-import { resolveOverlaps } from './matching/resolve-overlaps.ts';
-import { scanDecoded } from './matching/scan-decoded.ts';
-import { findMemberDetectors, type Scanner } from './matching/scanner.ts';
-import { countUtf8Bytes, truncateUtf8 } from './matching/text-size.ts';
-import { buildRuleIdentity, hasEntropy, resolveDetectorSettings } from './registry/detector-settings.ts';
-import { getScanner } from './registry/scanners.ts';
+import { scanReadings } from './matching/scan-readings.ts';
+import { cuesOf, type Match, type Meter, type Scanner } from './matching/scanner.ts';
+import { settle } from './matching/settle.ts';
+import { utf8Bytes, utf8Head } from './matching/text-size.ts';
+import { hasEntropy, namedRule, standingOf } from './registry/detector-status.ts';
+import { scannerFor } from './registry/scanners.ts';
 
 /**
  * Finds what the detectors know in a text or in the keys, strings and numbers of a JSON value, JSON inside
@@ -30,7 +35,7 @@ export function detect(
   const search: Search = {
     call,
     detection,
-    scanner: getScanner(detection),
+    scanner: scannerFor(detection),
     limits,
     findings: [],
     bytes: 0,
@@ -62,7 +67,7 @@ interface Search {
   has_commands: boolean;
   /** The sentence that names the limit at which the search ended. */
   stopped: string | null;
-  readonly meter: WorkMeter;
+  readonly meter: Meter;
 }
 
 /**
@@ -79,7 +84,7 @@ const UTF8_BYTES_PER_UNIT_MAX = 3;
 const NONE: readonly Detector[] = [];
 
 function searchText(search: Search, text: string): void {
-  const head = takeWithinBytes(search, text);
+  const head = withinBytes(search, text);
   const matches: Match[] = [];
   searchViews(search, head, NONE, matches);
   addFindings(search, head, matches, 0, () => null);
@@ -92,7 +97,7 @@ function searchPayload(search: Search, content: Extract<Content, { kind: 'json' 
   const commands = search.detection.command_detection ? payloadReader(search) : null;
   const end = walkContent(content, search.limits, (leaf) => {
     if (search.stopped !== null) return;
-    const text = takeWithinBytes(search, leaf.text);
+    const text = withinBytes(search, leaf.text);
     const has_anchors = searchViews(search, text, leaf.is_member ? cues : NONE, matches);
     if (leaf.is_member) dropExcluded(matches, key);
     if (leaf.kind === 'key') key = leaf.text;
@@ -101,7 +106,7 @@ function searchPayload(search: Search, content: Extract<Content, { kind: 'json' 
       addFindings(search, text, matches, leaf.index, leaf.path);
       matches.length = 0;
     }
-    cues = leaf.kind === 'key' && has_anchors ? findMemberDetectors(search.scanner, text) : NONE;
+    cues = leaf.kind === 'key' && has_anchors ? cuesOf(search.scanner, text) : NONE;
     commands?.visit(leaf);
   });
   commands?.end();
@@ -112,11 +117,11 @@ function searchPayload(search: Search, content: Extract<Content, { kind: 'json' 
 function payloadReader(search: Search): PayloadReader {
   const { call, detection } = search;
   const give = (found: FoundCommands) => addCommands(search, found);
-  return lazyPayloadReader(give, detection.guarded_paths, call);
+  return readPayloadLate(give, detection.guarded_paths, call);
 }
 
 /** The part of the text that is within the limit; what is beyond it ends the search. */
-function takeWithinBytes(search: Search, text: string): string {
+function withinBytes(search: Search, text: string): string {
   const { text_bytes_max } = search.limits;
   const bytes_max = text.length * UTF8_BYTES_PER_UNIT_MAX;
   if (search.bytes + search.uncounted_bytes_max + bytes_max <= text_bytes_max) {
@@ -124,17 +129,17 @@ function takeWithinBytes(search: Search, text: string): string {
     search.uncounted_bytes_max += bytes_max;
     return text;
   }
-  const room = text_bytes_max - countBytes(search);
-  const bytes = countUtf8Bytes(text);
+  const room = text_bytes_max - bytesOf(search);
+  const bytes = utf8Bytes(text);
   search.bytes += Math.min(bytes, room);
   if (bytes <= room) return text;
   search.stopped = `The text is longer than scan.text_bytes_max (${text_bytes_max} bytes).`;
-  return truncateUtf8(text, room);
+  return utf8Head(text, room);
 }
 
 /** UTF-8 bytes looked at. */
-function countBytes(search: Search): number {
-  for (const text of search.uncounted) search.bytes += countUtf8Bytes(text);
+function bytesOf(search: Search): number {
+  for (const text of search.uncounted) search.bytes += utf8Bytes(text);
   search.uncounted.length = 0;
   search.uncounted_bytes_max = 0;
   return search.bytes;
@@ -187,22 +192,22 @@ function searchDocument(search: Search, view: View, documents: View[], matches: 
   return has_anchors;
 }
 
-function readLeaves(search: Search, view: View, documents: View[], matches: Match[]): Reading {
+function readLeaves(search: Search, view: View, documents: View[], matches: Match[]): JsonScanResult {
   const found: Match[] = [];
   let cues: readonly Detector[] = NONE;
   let key = '';
-  return readJson(view.text, search.limits, (leaf) => {
+  return scanJson(view.text, search.limits, (leaf) => {
     if (isFull(search, matches)) return;
-    const decoded = leaf.has_escapes ? decode(view.text, leaf) : null;
+    const decoded = leaf.has_escapes ? decodeLeaf(view.text, leaf) : null;
     const text = decoded ?? view.text.slice(leaf.start, leaf.end);
     const is_document = decoded !== null && isEscapedJson(text);
     if (leaf.is_member) matchCues(text, cues, found);
     const has_anchors = !is_document && scanText(search, text, found);
     if (leaf.is_member) dropExcluded(found, key);
     if (leaf.kind === 'key') key = text;
-    cues = leaf.kind === 'key' && has_anchors ? findMemberDetectors(search.scanner, text) : NONE;
+    cues = leaf.kind === 'key' && has_anchors ? cuesOf(search.scanner, text) : NONE;
     if (!is_document && found.length === 0) return;
-    const offsets = decoded === null ? null : offsetsOf(view.text, leaf);
+    const offsets = decoded === null ? null : mapLeafOffsets(view.text, leaf);
     const inner: View = { text, around: view, start: leaf.start, offsets, nesting: view.nesting + 1 };
     if (is_document) documents.push(inner);
     bringOut(found, inner, matches);
@@ -214,7 +219,7 @@ function scanText(search: Search, text: string, matches: Match[]): boolean {
   // Patterns of the configuration may take as much again.
   const shares = detection.patterns.length > 0 ? 2 : 1;
   meter.allowed += text.length * WORK_PER_UNIT * shares;
-  const has_anchors = scanDecoded(scanner, text, matches, matchesMax(search), meter);
+  const has_anchors = scanReadings(scanner, text, matches, matchesMax(search), meter);
   isFull(search, matches);
   if (meter.work > meter.allowed)
     search.stopped ??= `The text takes more than ${WORK_PER_UNIT} times the work of clean text.`;
@@ -249,7 +254,7 @@ function matchCues(text: string, cues: readonly Detector[], matches: Match[]): v
 /** Removes matches of detectors whose values are something else under such a key. */
 function dropExcluded(matches: Match[], key: string): void {
   for (let at = matches.length - 1; at >= 0; at -= 1)
-    if (matches[at]!.detector.excluded_keys?.test(key) === true) matches.splice(at, 1);
+    if (matches[at]!.detector.not_under?.test(key) === true) matches.splice(at, 1);
 }
 
 /** Moves matches from the view's text to the outermost one. */
@@ -267,29 +272,23 @@ function outermost(match: Match, view: View): Match {
 }
 
 /** What the matches in a text come to under the settings: those that count, by place, none that another explains. */
-export function resolveMatches(
-  detection: Detection,
-  text: string,
-  matches: readonly Match[],
-): readonly Match[] {
-  return resolveOverlaps(matches.filter((match) => counts(detection, text, match)));
+export function settledIn(detection: Detection, text: string, matches: readonly Match[]): readonly Match[] {
+  return settle(matches.filter((match) => counts(detection, text, match)));
 }
 
 /** Returns whether a match is a finding under the settings for its detector. */
 function counts(detection: Detection, text: string, { detector, start, end }: Match): boolean {
-  const settings = resolveDetectorSettings(detection, detector);
+  const standing = standingOf(detection, detector);
   const value = text.slice(start, end);
   if (detector.id === IN_TEXT && !breaksRule(detection, value)) return false;
   return (
-    hasEntropy(settings, value) && (detection.example_values !== 'ignore' || !isExample(detector, value))
+    hasEntropy(standing, value) && (detection.example_values !== 'ignore' || !isExample(detector, value))
   );
 }
 
 /** Returns whether a command in a text breaks a rule that is not switched off. */
 function breaksRule(detection: Detection, value: string): boolean {
-  return lazySevereRules(value).some(
-    (rule) => resolveDetectorSettings(detection, buildRuleIdentity(rule)).is_enabled,
-  );
+  return severeRulesLate(value).some((rule) => standingOf(detection, namedRule(rule)).is_enabled);
 }
 
 /** Which form a documented key can have; blocks of text hold more than a key. */
@@ -309,14 +308,12 @@ function addFindings(
   path: () => string | null,
 ): void {
   const place = matches.length > 0 ? path() : null;
-  for (const match of resolveMatches(search.detection, text, matches)) {
+  for (const match of settledIn(search.detection, text, matches)) {
     if (search.findings.length >= search.limits.findings_max) {
       noteFull(search);
       return;
     }
-    search.findings.push(
-      buildFinding(search.detection, match, leaf, place, text.slice(match.start, match.end)),
-    );
+    search.findings.push(findingOf(search.detection, match, leaf, place, text.slice(match.start, match.end)));
   }
 }
 
@@ -324,7 +321,7 @@ function addFindings(
  * Returns what a match says, in the leaf with the given number and path.
  * @param value - the text of the match, which tells documented examples
  */
-export function buildFinding(
+export function findingOf(
   detection: Detection,
   { detector, start, end }: Match,
   leaf: number,
@@ -333,9 +330,7 @@ export function buildFinding(
 ): Finding {
   const { id, detector: family, tags } = detector;
   const is_example = detection.example_values === 'flag' && isExample(detector, value);
-  const severity = is_example
-    ? 'low'
-    : (resolveDetectorSettings(detection, detector).severity ?? detector.severity);
+  const severity = is_example ? 'low' : (standingOf(detection, detector).severity ?? detector.severity);
   const finding: Finding = {
     rule_id: id,
     detector: family,
@@ -364,8 +359,8 @@ function addCommands(search: Search, found: FoundCommands): void {
     if (rule_id === IN_TEXT && leaf <= found.last_index) search.findings.splice(at, 1);
   }
   for (const { rule, start, end } of found.matches) {
-    const settings = resolveDetectorSettings(search.detection, buildRuleIdentity(rule));
-    if (!settings.is_enabled) continue;
+    const standing = standingOf(search.detection, namedRule(rule));
+    if (!standing.is_enabled) continue;
     if (search.findings.length >= search.limits.findings_max) {
       noteFull(search);
       break;
@@ -374,7 +369,7 @@ function addCommands(search: Search, found: FoundCommands): void {
       rule_id: rule.id,
       detector: COMMAND_FAMILY,
       type: 'dangerous_command',
-      severity: settings.severity ?? rule.severity,
+      severity: standing.severity ?? rule.severity,
       tags: [rule.tag],
       start,
       end,
@@ -395,5 +390,5 @@ function coverageOf(search: Search): Coverage {
   const { stopped } = search;
   return stopped === null
     ? { status: 'full' }
-    : { status: 'partial', reason: stopped, bytes: countBytes(search) };
+    : { status: 'partial', reason: stopped, bytes: bytesOf(search) };
 }

@@ -3,19 +3,20 @@
  * is taken from them (scripts/build/late.ts), so that whoever judges one short text waits for none of them.
  */
 
-import type { GuardedPaths, ToolCall } from '../types/guarded-paths.ts';
+import type { ToolCall } from '../types/crossing.ts';
 import type { Crossing, CustomPattern, ScanLimits, Tag } from '../types/index.ts';
+import type { GuardedPaths } from '../types/policy.ts';
 import type { FoundCommands, PayloadReader } from './commands/in-payload.ts';
 import { commandsInText, severeRules } from './commands/in-text.ts';
 import type { CommandRule } from './commands/rules/rule.ts';
 import { readCall } from './commands/tool-call.ts';
 import { factsOf } from './facts/facts.ts';
 import { guardViewOf } from './guard/paths.ts';
-import { buildCustomDetector } from './matching/custom/custom-detector.ts';
+import { customDetector } from './matching/custom/custom-detector.ts';
 import type { Detector } from './matching/detector.ts';
 
 /** See guard/arguments.ts. */
-export function lazyPayloadReader(
+export function readPayloadLate(
   give: (found: FoundCommands) => void,
   paths: GuardedPaths | undefined,
   call: ToolCall | null,
@@ -24,17 +25,17 @@ export function lazyPayloadReader(
 }
 
 /** See commands/in-text.ts. */
-export function lazyCommandDetectors(): readonly Detector[] {
+export function commandsInTextLate(): readonly Detector[] {
   return commandsInText;
 }
 
 /** See commands/in-text.ts. */
-export function lazySevereRules(value: string): readonly CommandRule[] {
+export function severeRulesLate(value: string): readonly CommandRule[] {
   return severeRules(value);
 }
 
 /** See facts/facts.ts. */
-export function lazyFacts(
+export function factsOfLate(
   { content, tool }: Pick<Crossing, 'content' | 'tool'>,
   named: readonly Tag[],
   limits: ScanLimits,
@@ -43,6 +44,6 @@ export function lazyFacts(
 }
 
 /** See matching/custom/custom-detector.ts. */
-export function lazyCustomDetector(pattern: CustomPattern): Detector {
-  return buildCustomDetector(pattern);
+export function customDetectorLate(pattern: CustomPattern): Detector {
+  return customDetector(pattern);
 }

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json } from '../types/index.ts';
 import type { JsonNode } from '../types/json.ts';
-import { fieldTree, keepFields } from './fields.ts';
-import { sourceOf, spliced } from './source.ts';
-import { readJson } from './text.ts';
+import { buildFieldTree, keepFields } from './fields.ts';
+import { parseJsonTree } from './json-tree.ts';
+import { getContentSource, spliceSource } from './source.ts';
 
 test('named fields stay, all others go', () => {
   const cases: [string[], Json, Json, string[]][] = [
@@ -22,10 +22,10 @@ test('named fields stay, all others go', () => {
     [['a'], { 'odd key': 1 }, {}, ['odd key']],
   ];
   for (const [paths, value, kept, stripped] of cases) {
-    const source = sourceOf({ kind: 'json', value });
-    const { splices, stripped: names } = keepFields(source.root, fieldTree(paths), (key) => key);
+    const source = getContentSource({ kind: 'json', value });
+    const { splices, stripped_fields: names } = keepFields(source.root, buildFieldTree(paths), (key) => key);
     assert.deepEqual(
-      { value: spliced(source, splices).value, stripped: names },
+      { value: spliceSource(source, splices).value, stripped: names },
       { value: kept, stripped },
       paths.join(),
     );
@@ -43,9 +43,9 @@ test('what stays is copied as it is written, with the commas that belong to it',
     ['{"a":1,"x":0,"a":2.0}', '{"a":1,"a":2.0}'],
   ];
   for (const [text, kept] of cases) {
-    const root = readJson(text, { depth_max: 10, nodes_max: 100 }) as JsonNode;
-    const { splices } = keepFields(root, fieldTree(['a']), (key) => key);
-    assert.equal(spliced({ text, root }, splices).source?.text, kept);
+    const root = parseJsonTree(text, { depth_max: 10, nodes_max: 100 }) as JsonNode;
+    const { splices } = keepFields(root, buildFieldTree(['a']), (key) => key);
+    assert.equal(spliceSource({ text, root }, splices).source?.text, kept);
   }
   assert.equal(cases.length, 6);
 });

@@ -4,7 +4,7 @@ import type { JsonMember, JsonNode, Splice } from '../types/json.ts';
 export type FieldTree = ReadonlyMap<string, FieldTree | null>;
 
 /** Builds the tree of dotted paths. A field that is named whole keeps everything below it. */
-export function fieldTree(paths: readonly string[]): FieldTree {
+export function buildFieldTree(paths: readonly string[]): FieldTree {
   const root: MutableTree = new Map();
   for (const path of paths) addPath(root, path.split('.'));
   return root;
@@ -26,10 +26,10 @@ function addPath(root: MutableTree, steps: readonly string[]): void {
 }
 
 /** What takes the fields out that are not kept, and their names. */
-export interface Stripping {
+export interface RemovedFields {
   readonly splices: readonly Splice[];
   /** Dotted names, each once: `body`, `customers.name`. */
-  readonly stripped: readonly string[];
+  readonly stripped_fields: readonly string[];
 }
 
 /** Names that are reported at most; fields beyond that are removed all the same. */
@@ -39,44 +39,44 @@ const STRIPPED_MAX = 100;
  * Keeps the named fields of objects, and of the objects in lists, and removes all others. A text or number where fields
  * are expected has none of them, so it becomes `null`. `show` says how a key may be named.
  */
-export function keepFields(root: JsonNode, tree: FieldTree, show: (key: string) => string): Stripping {
-  const notes: Notes = { show, stripped: new Set(), splices: [] };
-  keep(root, tree, '', notes);
-  return { splices: notes.splices, stripped: [...notes.stripped] };
+export function keepFields(root: JsonNode, tree: FieldTree, show: (key: string) => string): RemovedFields {
+  const notes: FieldDraft = { show, stripped: new Set(), splices: [] };
+  keepNode(root, tree, '', notes);
+  return { splices: notes.splices, stripped_fields: [...notes.stripped] };
 }
 
-interface Notes {
+interface FieldDraft {
   readonly show: (key: string) => string;
   readonly stripped: Set<string>;
   readonly splices: Splice[];
 }
 
-function keep(node: JsonNode, tree: FieldTree | null, name: string, notes: Notes): void {
+function keepNode(node: JsonNode, tree: FieldTree | null, name: string, notes: FieldDraft): void {
   if (tree === null || node.kind === 'null') return;
-  if (node.kind === 'array') for (const item of node.items) keep(item, tree, name, notes);
+  if (node.kind === 'array') for (const item of node.items) keepNode(item, tree, name, notes);
   else if (node.kind === 'object') keepMembers(node.members, tree, name, notes);
   else {
-    drop(name === '' ? '*' : name, notes);
+    addStripped(name === '' ? '*' : name, notes);
     notes.splices.push({ start: node.start, end: node.end, text: 'null' });
   }
 }
 
 /** Removes members one run at a time, each with the commas that would be left over. */
-function keepMembers(members: readonly JsonMember[], tree: FieldTree, name: string, notes: Notes): void {
+function keepMembers(members: readonly JsonMember[], tree: FieldTree, name: string, notes: FieldDraft): void {
   let before: JsonMember | null = null;
   let run: JsonMember | null = null;
   for (const member of members) {
     const key = member.key.value;
     const below = tree.get(key);
     if (below === undefined) {
-      drop(fieldName(name, notes.show(key)), notes);
+      addStripped(fieldName(name, notes.show(key)), notes);
       run ??= member;
       continue;
     }
     if (run !== null) notes.splices.push({ start: run.key.start, end: member.key.start, text: '' });
     run = null;
     before = member;
-    keep(member.value, below, fieldName(name, key), notes);
+    keepNode(member.value, below, fieldName(name, key), notes);
   }
   if (run === null) return;
   const start = before === null ? run.key.start : before.value.end;
@@ -87,11 +87,11 @@ function fieldName(name: string, key: string): string {
   return name === '' ? key : `${name}.${key}`;
 }
 
-function drop(name: string, { stripped }: Notes): void {
+function addStripped(name: string, { stripped }: FieldDraft): void {
   if (stripped.size < STRIPPED_MAX) stripped.add(name);
 }
 
 /** A key as a step of a path: `.name`, or `['odd name']`. */
-export function stepOf(key: string): string {
+export function formatPathStep(key: string): string {
   return /^[A-Za-z_$][\w$]*$/.test(key) ? `.${key}` : `['${key.replace(/[\\']/g, '\\$&')}']`;
 }

@@ -1,7 +1,7 @@
 import type { Json } from '../types/index.ts';
 
 /** The steps of a JSON pointer in its URI form, `#/$defs/a~1b`. */
-export function pointerSteps(pointer: string): string[] {
+export function parsePointer(pointer: string): string[] {
   return pointer
     .split('/')
     .slice(1)
@@ -12,7 +12,7 @@ export function pointerSteps(pointer: string): string[] {
 export function resolvePointer(root: Json, pointer: string): Json | undefined {
   if (pointer !== '#' && !pointer.startsWith('#/')) return undefined;
   let at: Json | undefined = root;
-  for (const step of pointerSteps(pointer)) {
+  for (const step of parsePointer(pointer)) {
     if (at === null || typeof at !== 'object' || !Object.hasOwn(at, step)) return undefined;
     at = (at as { readonly [key: string]: Json })[step];
   }

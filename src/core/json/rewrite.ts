@@ -1,8 +1,8 @@
 import type { Json } from '../types/index.ts';
 import type { JsonMember, JsonNode } from '../types/json.ts';
-import type { WalkLimits } from './payload.ts';
-import { jsonString } from './splice.ts';
-import { readJson } from './text.ts';
+import { parseJsonTree } from './json-tree.ts';
+import { quoteJson } from './splice.ts';
+import type { WalkLimits } from './walk.ts';
 
 /** Deeper or longer texts are written anew as a whole. */
 const LIMITS: WalkLimits = { depth_max: 256, nodes_max: 5_000_000 };
@@ -13,7 +13,7 @@ const LIMITS: WalkLimits = { depth_max: 256, nodes_max: 5_000_000 };
  * copied, because that is the one which `JSON.parse` gives. A text that is not JSON is replaced by the value.
  */
 export function rewriteJson(text: string, value: Json): string {
-  const node = readJson(text, LIMITS);
+  const node = parseJsonTree(text, LIMITS);
   if (node.kind === 'problem') return JSON.stringify(value);
   const written = rewriteNode(text, node, value);
   return written === null ? text : text.slice(0, node.start) + written + text.slice(node.end);
@@ -80,7 +80,7 @@ function rewriteObject(
   }
   if (!is_changed) return null;
   for (const key of added)
-    parts.push(`${parts.length === 0 ? '{' : ','}${jsonString(key)}:${JSON.stringify(value[key])}`);
+    parts.push(`${parts.length === 0 ? '{' : ','}${quoteJson(key)}:${JSON.stringify(value[key])}`);
   const closing = members.length === 0 ? '}' : text.slice(members.at(-1)!.value.end, end);
   return parts.length === 0 ? '{}' : parts.join('') + closing;
 }

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Json } from '../types/index.ts';
-import { walk } from './payload.ts';
-import { decode, isEscapedJson, offsetsOf, readJson, type SourceLeaf } from './scan-json.ts';
+import { decodeLeaf, isEscapedJson, mapLeafOffsets, type SourceLeaf, scanJson } from './scan-json.ts';
+import { walkJson } from './walk.ts';
 
 const LIMITS = { depth_max: 1000, nodes_max: 100_000 };
 /** A value without numbers that change when they are written (`-0`). */
@@ -14,7 +14,7 @@ const anyJson = fc
 function read(source: string): readonly SourceLeaf[] {
   const leaves: SourceLeaf[] = [];
   assert.equal(
-    readJson(source, LIMITS, (leaf) => leaves.push({ ...leaf })),
+    scanJson(source, LIMITS, (leaf) => leaves.push({ ...leaf })),
     'read',
     source,
   );
@@ -22,7 +22,7 @@ function read(source: string): readonly SourceLeaf[] {
 }
 
 function textOf(source: string, leaf: SourceLeaf): string {
-  return leaf.has_escapes ? decode(source, leaf) : source.slice(leaf.start, leaf.end);
+  return leaf.has_escapes ? decodeLeaf(source, leaf) : source.slice(leaf.start, leaf.end);
 }
 
 test('the leaves of a document are those of its value, in the same order', () => {
@@ -30,7 +30,7 @@ test('the leaves of a document are those of its value, in the same order', () =>
     fc.property(anyJson, fc.constantFrom(undefined, 2), (value, indent) => {
       const source = JSON.stringify(value, null, indent);
       const expected: string[] = [];
-      walk(value, LIMITS, ({ kind, text, is_member }) => expected.push(`${kind} ${is_member} ${text}`));
+      walkJson(value, LIMITS, ({ kind, text, is_member }) => expected.push(`${kind} ${is_member} ${text}`));
       const leaves = read(source).map((leaf) => `${leaf.kind} ${leaf.is_member} ${textOf(source, leaf)}`);
       assert.deepEqual(leaves, expected);
     }),
@@ -59,7 +59,7 @@ test('a text is a document where JSON.parse says so, and nowhere else', () => {
         const is_document = parses(source);
         documents += Number(is_document);
         assert.equal(
-          readJson(source, LIMITS, () => {}),
+          scanJson(source, LIMITS, () => {}),
           is_document ? 'read' : 'malformed',
           source,
         );
@@ -82,21 +82,21 @@ function parses(source: string): boolean {
 test('every unit of an unescaped string knows its place in the source', () => {
   const source = String.raw`{"a\tb":"x\u0041\"\\é\ud83d"}`;
   const [key, value] = read(source);
-  assert.equal(decode(source, key!), 'a\tb');
-  const offsets = offsetsOf(source, value!);
-  assert.equal(decode(source, value!), 'xA"\\é\ud83d');
+  assert.equal(decodeLeaf(source, key!), 'a\tb');
+  const offsets = mapLeafOffsets(source, value!);
+  assert.equal(decodeLeaf(source, value!), 'xA"\\é\ud83d');
   const pieces = [...offsets.subarray(0, -1)].map((from, at) => source.slice(from, offsets[at + 1]));
   assert.deepEqual(pieces, ['x', '\\u0041', '\\"', '\\\\', 'é', '\\ud83d']);
 });
 
 test('limits are told by name, and no depth exhausts the stack', () => {
   const none = (): void => {};
-  assert.equal(readJson('['.repeat(100_000), LIMITS, none), 'depth_max');
-  assert.equal(readJson('[[1]]', { depth_max: 1, nodes_max: 9 }, none), 'depth_max');
-  assert.equal(readJson('[1,2,3]', { depth_max: 9, nodes_max: 2 }, none), 'nodes_max');
+  assert.equal(scanJson('['.repeat(100_000), LIMITS, none), 'depth_max');
+  assert.equal(scanJson('[[1]]', { depth_max: 1, nodes_max: 9 }, none), 'depth_max');
+  assert.equal(scanJson('[1,2,3]', { depth_max: 9, nodes_max: 2 }, none), 'nodes_max');
   const deep = 200_000;
   const source = `${'['.repeat(deep)}7${']'.repeat(deep)}`;
-  assert.equal(readJson(source, { depth_max: deep, nodes_max: 9 }, none), 'read');
+  assert.equal(scanJson(source, { depth_max: deep, nodes_max: 9 }, none), 'read');
 });
 
 test('only documents with escapes have to be read as such', () => {

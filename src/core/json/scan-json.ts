@@ -1,4 +1,4 @@
-import type { WalkLimits } from './payload.ts';
+import type { WalkLimits } from './walk.ts';
 
 /**
  * A key, string or number of a JSON document, by its place in the source; strings without their quotes. A
@@ -14,17 +14,17 @@ export interface SourceLeaf {
 }
 
 /** `malformed`: the text is no JSON document, which shows only after leaves were visited. */
-export type Reading = 'read' | 'malformed' | 'depth_max' | 'nodes_max';
+export type JsonScanResult = 'read' | 'malformed' | 'depth_max' | 'nodes_max';
 
 /**
  * Visits the leaves of a JSON document (RFC 8259) in their order, in one pass and without recursion. Unlike
  * `JSON.parse` it tells where they stand, visits all of several equal keys, and builds nothing.
  */
-export function readJson(
+export function scanJson(
   source: string,
   limits: WalkLimits,
   visit: (leaf: Readonly<SourceLeaf>) => void,
-): Reading {
+): JsonScanResult {
   const leaf: SourceLeaf = { kind: 'key', start: 0, end: 0, has_escapes: false, is_member: false };
   const open = new Uint8Array(Math.min(limits.depth_max, source.length));
   let nodes = 0;
@@ -70,12 +70,12 @@ export function isEscapedJson(text: string): boolean {
 }
 
 /** The string that a leaf with escapes stands for. */
-export function decode(source: string, { start, end }: Readonly<SourceLeaf>): string {
+export function decodeLeaf(source: string, { start, end }: Readonly<SourceLeaf>): string {
   return JSON.parse(source.slice(start - 1, end + 1));
 }
 
 /** Where each unit of a decoded leaf stands in the source; one more offset for the end. */
-export function offsetsOf(source: string, { start, end }: Readonly<SourceLeaf>): Uint32Array {
+export function mapLeafOffsets(source: string, { start, end }: Readonly<SourceLeaf>): Uint32Array {
   const offsets = new Uint32Array(end - start + 1);
   let length = 0;
   for (let at = start; at < end; length++) {

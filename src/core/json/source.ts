@@ -1,9 +1,9 @@
 import type { Content, Json } from '../types/index.ts';
 import type { JsonMember, JsonNode, JsonSource, Splice, StringNode } from '../types/json.ts';
-import { memberOf } from './nodes.ts';
-import { UNLIMITED, type WalkLimits } from './payload.ts';
-import { jsonString, splice } from './splice.ts';
-import { readJson } from './text.ts';
+import { parseJsonTree } from './json-tree.ts';
+import { getMember } from './nodes.ts';
+import { applySplices, quoteJson } from './splice.ts';
+import { UNLIMITED, type WalkLimits } from './walk.ts';
 
 type JsonContent = Extract<Content, { kind: 'json' }>;
 
@@ -11,66 +11,66 @@ type JsonContent = Extract<Content, { kind: 'json' }>;
  * Returns the content that a JSON text holds, with the place of every value. Text that is not JSON is text. So is JSON over
  * the limits, and JSON in which an object has two members of one name: programs do not agree on which of them counts.
  */
-export function contentOfJson(text: string, limits: WalkLimits): Content {
-  const root = readJson(text, limits);
-  if (root.kind === 'problem' || hasTwins(root)) return { kind: 'text', text };
+export function parseJsonContent(text: string, limits: WalkLimits): Content {
+  const root = parseJsonTree(text, limits);
+  if (root.kind === 'problem' || hasDuplicateKeys(root)) return { kind: 'text', text };
   return { kind: 'json', value: JSON.parse(text) as Json, source: { text, root } };
 }
 
 /** Returns the content of a value: a string is text, anything else JSON, with its source if that is known. */
-export function contentOf(value: Json, source: JsonSource | null = null): Content {
+export function createContent(value: Json, source: JsonSource | null = null): Content {
   if (typeof value === 'string') return { kind: 'text', text: value };
   return source === null ? { kind: 'json', value } : { kind: 'json', value, source };
 }
 
 /** Returns the source of a member; `null` if the object has no such member. */
-export function sourceOfMember({ text, root }: JsonSource, name: string): JsonSource | null {
-  const node = memberOf(root, name);
+export function findMemberSource({ text, root }: JsonSource, name: string): JsonSource | null {
+  const node = getMember(root, name);
   return node === null ? null : { text, root: node };
 }
 
 /** Returns the JSON text of a content: of one with a source the very text, digit for digit. */
-export function jsonTextOf(content: Content): string {
-  if (content.kind === 'text') return jsonString(content.text);
-  return content.source === undefined ? JSON.stringify(content.value) : sliceOf(content.source);
+export function writeContentJson(content: Content): string {
+  if (content.kind === 'text') return quoteJson(content.text);
+  return content.source === undefined ? JSON.stringify(content.value) : sliceSource(content.source);
 }
 
-function sliceOf({ text, root }: JsonSource): string {
+function sliceSource({ text, root }: JsonSource): string {
   return text.slice(root.start, root.end);
 }
 
 /** Returns the source of a content. A value that was never text gets the text that `JSON.stringify` writes. */
-export function sourceOf(content: JsonContent): JsonSource {
+export function getContentSource(content: JsonContent): JsonSource {
   if (content.source !== undefined) return content.source;
-  const text = written(content.value);
-  const root = readJson(text, UNLIMITED);
+  const text = writeValue(content.value);
+  const root = parseJsonTree(text, UNLIMITED);
   if (root.kind === 'problem') throw new TypeError('The content is not a JSON value.');
   return { text, root };
 }
 
 /** The engine writes fastest, but recursively: what nests too deeply for it is written here. */
-function written(value: Json): string {
+function writeValue(value: Json): string {
   try {
     return JSON.stringify(value);
   } catch {
-    return writtenDeep(value);
+    return writeDeepValue(value);
   }
 }
 
-function writtenDeep(root: Json): string {
+function writeDeepValue(root: Json): string {
   const parts: string[] = [];
-  const ahead: (Json | { readonly [WORDS]: string })[] = [root];
+  const ahead: (Json | { readonly [PUNCTUATION]: string })[] = [root];
   for (let next = ahead.pop(); next !== undefined; next = ahead.pop()) {
     if (typeof next !== 'object' || next === null) parts.push(JSON.stringify(next));
-    else if (WORDS in next) parts.push(next[WORDS] as string);
+    else if (PUNCTUATION in next) parts.push(next[PUNCTUATION] as string);
     else {
       const is_list = Array.isArray(next);
       const members = Object.entries(next as object) as [string, Json][];
-      ahead.push({ [WORDS]: is_list ? ']' : '}' });
+      ahead.push({ [PUNCTUATION]: is_list ? ']' : '}' });
       for (let at = members.length - 1; at >= 0; at--) {
         const [key, value] = members[at]!;
         const comma = at === 0 ? '' : ',';
-        ahead.push(value, { [WORDS]: is_list ? comma : `${comma}${jsonString(key)}:` });
+        ahead.push(value, { [PUNCTUATION]: is_list ? comma : `${comma}${quoteJson(key)}:` });
       }
       parts.push(is_list ? '[' : '{');
     }
@@ -78,23 +78,23 @@ function writtenDeep(root: Json): string {
   return parts.join('');
 }
 
-const WORDS = Symbol('text of the document itself');
+const PUNCTUATION = Symbol('text of the document itself');
 
 /** Returns the content with other text in place of some parts; every byte between them is copied. */
-export function spliced({ text, root }: JsonSource, splices: readonly Splice[]): JsonContent {
+export function spliceSource({ text, root }: JsonSource, splices: readonly Splice[]): JsonContent {
   const moved = splices.map((each) => ({
     start: each.start - root.start,
     end: each.end - root.start,
     text: each.text,
   }));
-  const changed = splice(sliceOf({ text, root }), moved);
-  const node = readJson(changed, UNLIMITED);
+  const changed = applySplices(sliceSource({ text, root }), moved);
+  const node = parseJsonTree(changed, UNLIMITED);
   if (node.kind === 'problem') throw new TypeError('The splices do not leave a JSON text.');
   return { kind: 'json', value: JSON.parse(changed) as Json, source: { text: changed, root: node } };
 }
 
 /** Whether any object has two members of the same name. */
-export function hasTwins(root: JsonNode): boolean {
+export function hasDuplicateKeys(root: JsonNode): boolean {
   const ahead: JsonNode[] = [root];
   for (let node = ahead.pop(); node !== undefined; node = ahead.pop()) {
     if (node.kind === 'array') for (const item of node.items) pushContainer(ahead, item);
@@ -111,7 +111,7 @@ function pushContainer(ahead: JsonNode[], node: JsonNode): void {
 }
 
 /** Names of an object that a masked key must not take. */
-interface Names {
+interface KeyNames {
   readonly taken: Set<string>;
   readonly counts: Map<string, number>;
 }
@@ -120,20 +120,20 @@ interface Names {
  * Returns the splices that replace the texts of some leaves, by leaf number (see `walk`). A replaced number becomes a
  * string; a replaced key that its object has already gets `_2`, `_3` ... behind it.
  */
-export function leafSplices(root: JsonNode, texts: ReadonlyMap<number, string>): readonly Splice[] {
+export function buildLeafSplices(root: JsonNode, texts: ReadonlyMap<number, string>): readonly Splice[] {
   const splices: Splice[] = [];
   let leaf = 0;
   visitLeaves(root, (node, names) => {
     const text = texts.get(leaf++);
     if (text === undefined) return;
-    if (names === null) splices.push(replaced(node, text));
-    else if (text !== node.value) splices.push(replaced(node, freeName(text, names())));
+    if (names === null) splices.push(replaceNode(node, text));
+    else if (text !== node.value) splices.push(replaceNode(node, chooseFreeName(text, names())));
   });
   return splices;
 }
 
 /** Returns the numbers of the leaves that some splices do not take out: the first is what leaf 0 is behind them. */
-export function leavesKept(root: JsonNode, splices: readonly Splice[]): readonly number[] {
+export function listKeptLeaves(root: JsonNode, splices: readonly Splice[]): readonly number[] {
   const kept: number[] = [];
   const sorted = splices.toSorted((one, other) => one.start - other.start);
   let leaf = 0;
@@ -150,8 +150,8 @@ export function leavesKept(root: JsonNode, splices: readonly Splice[]): readonly
 type LeafNode = Extract<JsonNode, { kind: 'string' | 'number' }>;
 
 /** Visits keys, strings and numbers in document order; of a key also the names that are taken in its object. */
-function visitLeaves(root: JsonNode, visit: (node: LeafNode, names: (() => Names) | null) => void): void {
-  const ahead: (JsonNode | { readonly key: StringNode; readonly names: () => Names })[] = [root];
+function visitLeaves(root: JsonNode, visit: (node: LeafNode, names: (() => KeyNames) | null) => void): void {
+  const ahead: (JsonNode | { readonly key: StringNode; readonly names: () => KeyNames })[] = [root];
   for (let next = ahead.pop(); next !== undefined; next = ahead.pop()) {
     if ('key' in next) visit(next.key, next.names);
     else if (next.kind === 'string' || next.kind === 'number') visit(next, null);
@@ -159,27 +159,27 @@ function visitLeaves(root: JsonNode, visit: (node: LeafNode, names: (() => Names
       for (let at = next.items.length - 1; at >= 0; at--) ahead.push(next.items[at]!);
     } else if (next.kind === 'object') {
       const { members } = next;
-      const names = namesOf(members);
+      const names = collectKeyNames(members);
       for (let at = members.length - 1; at >= 0; at--)
         ahead.push(members[at]!.value, { key: members[at]!.key, names });
     }
   }
 }
 
-function namesOf(members: readonly JsonMember[]): () => Names {
-  let names: Names | null = null;
+function collectKeyNames(members: readonly JsonMember[]): () => KeyNames {
+  let names: KeyNames | null = null;
   return () => {
     names ??= { taken: new Set(members.map(({ key }) => key.value)), counts: new Map() };
     return names;
   };
 }
 
-function replaced({ start, end }: JsonNode, text: string): Splice {
-  return { start, end, text: jsonString(text) };
+function replaceNode({ start, end }: JsonNode, text: string): Splice {
+  return { start, end, text: quoteJson(text) };
 }
 
 /** Continues counting where it stopped for the same name, so that many collisions stay linear. */
-function freeName(name: string, { taken, counts }: Names): string {
+function chooseFreeName(name: string, { taken, counts }: KeyNames): string {
   let free = name;
   let count = counts.get(name) ?? 1;
   while (taken.has(free)) {
@@ -192,7 +192,7 @@ function freeName(name: string, { taken, counts }: Names): string {
 }
 
 /** Reads a JSON text within limits; `null` if it is malformed or over them. */
-export function readSource(text: string, limits: WalkLimits): JsonSource | null {
-  const root = readJson(text, limits);
+export function parseJsonSource(text: string, limits: WalkLimits): JsonSource | null {
+  const root = parseJsonTree(text, limits);
   return root.kind === 'problem' ? null : { text, root };
 }

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { JsonNode, StringNode } from '../types/json.ts';
-import { jsonString, splice } from './splice.ts';
-import { readJson } from './text.ts';
+import { parseJsonTree } from './json-tree.ts';
+import { applySplices, quoteJson } from './splice.ts';
 
 function stringsIn(node: JsonNode): StringNode[] {
   if (node.kind === 'string') return [node];
@@ -19,13 +19,13 @@ test('a string that is spliced changes, and no other byte does', () => {
       fc.string({ unit: 'binary' }),
       fc.nat(),
       (text, other, place) => {
-        const node = readJson(text, { depth_max: 100, nodes_max: 10_000 });
+        const node = parseJsonTree(text, { depth_max: 100, nodes_max: 10_000 });
         assert.notEqual(node.kind, 'problem');
         const strings = stringsIn(node as JsonNode);
         if (strings.length === 0) return;
         const { start, end } = strings[place % strings.length]!;
-        const changed = splice(text, [{ start, end, text: jsonString(other) }]);
-        const again = stringsIn(readJson(changed, { depth_max: 100, nodes_max: 10_000 }) as JsonNode);
+        const changed = applySplices(text, [{ start, end, text: quoteJson(other) }]);
+        const again = stringsIn(parseJsonTree(changed, { depth_max: 100, nodes_max: 10_000 }) as JsonNode);
         assert.deepEqual(
           again.map((each) => each.value),
           strings.map((each, index) => (index === place % strings.length ? other : each.value)),
@@ -43,7 +43,7 @@ test('a string that is spliced changes, and no other byte does', () => {
 test('big numbers, odd spaces and members that come twice are copied', () => {
   const text = '{ "n":1234567890123456789012345678901234567890,"a":"x" ,\t"a":"y","e":1.0E+2 }';
   const at = text.indexOf('"y"');
-  assert.equal(splice(text, [{ start: at, end: at + 3, text: '"z"' }]), text.replace('"y"', '"z"'));
+  assert.equal(applySplices(text, [{ start: at, end: at + 3, text: '"z"' }]), text.replace('"y"', '"z"'));
 });
 
 test('several splices in any order, at the edges, side by side and empty', () => {
@@ -52,8 +52,8 @@ test('several splices in any order, at the edges, side by side and empty', () =>
     { start: 0, end: 2, text: 'A' },
     { start: 2, end: 4, text: '' },
   ];
-  assert.equal(splice('aabbcc', splices), 'Acc!');
-  assert.equal(splice('aabbcc', []), 'aabbcc');
+  assert.equal(applySplices('aabbcc', splices), 'Acc!');
+  assert.equal(applySplices('aabbcc', []), 'aabbcc');
 });
 
 test('splices that overlap or leave the text are a fault', () => {
@@ -65,10 +65,10 @@ test('splices that overlap or leave the text are a fault', () => {
     [{ start: 3, end: 7, text: '' }],
     [{ start: 3, end: 2, text: '' }],
   ];
-  for (const each of faulty) assert.throws(() => splice('aabbcc', each), RangeError);
+  for (const each of faulty) assert.throws(() => applySplices('aabbcc', each), RangeError);
   assert.equal(faulty.length, 3);
 });
 
 test('a lone surrogate is escaped, and whole ones are not', () => {
-  assert.equal(jsonString('a\ud800"\n\u{1f600}'), '"a\\ud800\\"\\n\u{1f600}"');
+  assert.equal(quoteJson('a\ud800"\n\u{1f600}'), '"a\\ud800\\"\\n\u{1f600}"');
 });

@@ -4,7 +4,7 @@ import type { Splice } from '../types/json.ts';
  * The text with other text in place of some of its parts; everything between them is copied as it is. The order
  * of the splices does not matter. Throws where two overlap, for then nobody can say what was meant.
  */
-export function splice(text: string, splices: readonly Splice[]): string {
+export function applySplices(text: string, splices: readonly Splice[]): string {
   if (splices.length === 0) return text;
   const parts: string[] = [];
   let at = 0;
@@ -22,6 +22,6 @@ export function splice(text: string, splices: readonly Splice[]): string {
 }
 
 /** A text as a JSON string, quotes included. Surrogates without a partner are escaped, so that UTF-8 can hold it. */
-export function jsonString(text: string): string {
+export function quoteJson(text: string): string {
   return JSON.stringify(text);
 }

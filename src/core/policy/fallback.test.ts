@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { fallbackText, PLACEHOLDERS, unknownPlaceholders } from './fallback.ts';
+import { FALLBACK_PLACEHOLDERS, listUnknownPlaceholders, renderFallback } from './fallback.ts';
 
 const VALUES = {
   reason: 'It says {redacted}.',
@@ -13,16 +13,19 @@ const VALUES = {
 } as const;
 
 test('every placeholder is filled in, once', () => {
-  const template = PLACEHOLDERS.map((name) => `{${name}}`).join('|');
+  const template = FALLBACK_PLACEHOLDERS.map((name) => `{${name}}`).join('|');
   const text = 'It says {redacted}.|no-keys|no-keys|block|$& {rule}|a, b.c|2|[REDACTED]';
-  assert.equal(fallbackText(template, VALUES), text);
+  assert.equal(renderFallback(template, VALUES), text);
   assert.equal(
-    fallbackText('{redacted}', { ...VALUES, redacted: { kind: 'text', text: 'x [REDACTED]' } }),
+    renderFallback('{redacted}', { ...VALUES, redacted: { kind: 'text', text: 'x [REDACTED]' } }),
     'x [REDACTED]',
   );
 });
 
 test('a placeholder that does not exist is named', () => {
-  assert.deepEqual(unknownPlaceholders('{reason} {original} {x y} {} {{rule}} {nope}'), ['original', 'nope']);
-  assert.deepEqual(unknownPlaceholders('plain { text }'), []);
+  assert.deepEqual(listUnknownPlaceholders('{reason} {original} {x y} {} {{rule}} {nope}'), [
+    'original',
+    'nope',
+  ]);
+  assert.deepEqual(listUnknownPlaceholders('plain { text }'), []);
 });

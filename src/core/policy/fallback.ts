@@ -1,7 +1,7 @@
 import type { Action, Content, Tag } from '../types/index.ts';
 
 /** What a fallback template may name in braces. The original text is not among it. */
-export const PLACEHOLDERS = [
+export const FALLBACK_PLACEHOLDERS = [
   'reason',
   'rule',
   'policy_name',
@@ -11,7 +11,7 @@ export const PLACEHOLDERS = [
   'detections',
   'redacted',
 ] as const;
-type Placeholder = (typeof PLACEHOLDERS)[number];
+type Placeholder = (typeof FALLBACK_PLACEHOLDERS)[number];
 
 /** What stands in for the placeholders. */
 export interface FallbackValues {
@@ -28,20 +28,20 @@ export interface FallbackValues {
 const BRACES = /\{([a-z_]{1,40})\}/g;
 
 /** The placeholders of a template that do not exist. */
-export function unknownPlaceholders(template: string): readonly string[] {
+export function listUnknownPlaceholders(template: string): readonly string[] {
   const names = [...template.matchAll(BRACES)].map(([, name]) => name as string);
   return names.filter((name) => !isPlaceholder(name));
 }
 
 /** A rule's own text with its placeholders filled in, once: what is filled in is not read again. */
-export function fallbackText(template: string, values: FallbackValues): string {
+export function renderFallback(template: string, values: FallbackValues): string {
   return template.replace(BRACES, (braces, name: string) =>
     isPlaceholder(name) ? filledIn(name, values) : braces,
   );
 }
 
 function isPlaceholder(name: string): name is Placeholder {
-  return (PLACEHOLDERS as readonly string[]).includes(name);
+  return (FALLBACK_PLACEHOLDERS as readonly string[]).includes(name);
 }
 
 function filledIn(name: Placeholder, values: FallbackValues): string {

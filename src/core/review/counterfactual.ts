@@ -1,16 +1,16 @@
 import { findContract } from '../decision/contracts.ts';
+import { collectTags, DECISIONS_BY_ACTION } from '../decision/evaluate-rules.ts';
 import {
   listAgentsWithoutClearance,
   listAgentsWithoutIdentity,
   listAgentsWithoutTool,
 } from '../decision/identities.ts';
-import { collectTags, DECISIONS_BY_ACTION } from '../decision/voices.ts';
 import { isFactTag } from '../tags.ts';
 import type { DecisionResult, Policy } from '../types/index.ts';
-import { evaluateRecord, resultOf } from './evaluate-record.ts';
+import { evaluateRecord, getDecisionResult } from './evaluate-record.ts';
 import { type Evaluation, listEvaluations } from './evaluations.ts';
 import type { RecordedDecision } from './recorded-decision.ts';
-import { names } from './rule-trace.ts';
+import { formatNameList } from './rule-trace.ts';
 
 /** One change that a less strict decision needs. */
 export interface CounterfactualChange {
@@ -35,7 +35,7 @@ const ROUNDS_MAX = 10;
  * silent, and no other has. Of one that was changed only, the least that would have left it as it was.
  */
 export function findCounterfactual(record: RecordedDecision, policy: Policy): Counterfactual {
-  const unwanted = resultOf(evaluateRecord(record, policy)).decision;
+  const unwanted = getDecisionResult(evaluateRecord(record, policy)).decision;
   const changes: CounterfactualChange[] = [];
   let now = { record, policy };
   for (let round = 0; round < ROUNDS_MAX; round += 1) {
@@ -49,7 +49,7 @@ export function findCounterfactual(record: RecordedDecision, policy: Policy): Co
       now = without(evaluation, now);
     }
   }
-  return { changes, result: resultOf(evaluateRecord(now.record, now.policy)) };
+  return { changes, result: getDecisionResult(evaluateRecord(now.record, now.policy)) };
 }
 
 function changeFor(evaluation: Evaluation, record: RecordedDecision, policy: Policy): CounterfactualChange {
@@ -71,9 +71,9 @@ function otherCrossing(name: string, policy: Policy): string {
   const rule = policy.rules.find((each) => each.name === name);
   const { tools = [], agents = [], session_tags = [] } = rule ?? {};
   const kinds = [
-    ...(session_tags.length > 0 ? [`a session that has not read ${names(session_tags)}`] : []),
-    ...(tools.length > 0 ? [`another tool than ${names(tools)}`] : []),
-    ...(agents.length > 0 ? [`another agent than ${names(agents)}`] : []),
+    ...(session_tags.length > 0 ? [`a session that has not read ${formatNameList(session_tags)}`] : []),
+    ...(tools.length > 0 ? [`another tool than ${formatNameList(tools)}`] : []),
+    ...(agents.length > 0 ? [`another agent than ${formatNameList(agents)}`] : []),
   ];
   return kinds.length === 0
     ? `without the rule \`${name}\`, which is about every crossing here`
@@ -94,7 +94,7 @@ function objectionChange(
     case 'contract.accepts.tags':
     case 'contract.emits.tags': {
       const tags = (rule === 'contract.accepts.tags' ? terms?.accepts.tags : terms?.emits.tags) ?? [];
-      const allowed = tags.length === 0 ? 'without any tag' : `with no tags but ${names(tags)}`;
+      const allowed = tags.length === 0 ? 'without any tag' : `with no tags but ${formatNameList(tags)}`;
       return { kind: 'contract', rule, change: `${allowed}, as the contract of \`${tool}\` has it` };
     }
     case 'contract.allowed_agents':
@@ -105,17 +105,17 @@ function objectionChange(
       return {
         kind: 'identity',
         rule,
-        change: `with an identity document for each of ${names(listAgentsWithoutIdentity(crossing, policy))}`,
+        change: `with an identity document for each of ${formatNameList(listAgentsWithoutIdentity(crossing, policy))}`,
       };
     case 'identity.tools':
       return {
         kind: 'identity',
         rule,
-        change: `with \`${tool}\` among the tools of ${names(listAgentsWithoutTool(crossing, policy))}`,
+        change: `with \`${tool}\` among the tools of ${formatNameList(listAgentsWithoutTool(crossing, policy))}`,
       };
     case 'identity.clearance_tags': {
       const tags = collectTags(findings, declared).filter((tag) => !isFactTag(tag));
-      const lacking = names(listAgentsWithoutClearance(crossing, policy, tags));
+      const lacking = formatNameList(listAgentsWithoutClearance(crossing, policy, tags));
       return { kind: 'identity', rule, change: `with every tag within the clearance of ${lacking}` };
     }
     default:

@@ -1,9 +1,4 @@
 import { buildRecordedRestriction, findContract, listDeclaredFacts } from '../decision/contracts.ts';
-import { listNamedFacts } from '../decision/named-facts.ts';
-import { buildStrippingOutcome } from '../decision/outcomes.ts';
-import { getRuleTableForCrossing as rulesFor } from '../decision/rule-table.ts';
-import { buildRuleContext, type RuleContext, type RuleObserver, type RuleTable } from '../decision/rules.ts';
-import { usesSessionTags } from '../decision/taint.ts';
 import {
   collectTaggedData,
   collectTags,
@@ -12,7 +7,12 @@ import {
   findRestrictions,
   type RuleEvaluation,
   type RuleEvaluationInput,
-} from '../decision/voices.ts';
+} from '../decision/evaluate-rules.ts';
+import { listNamedFacts } from '../decision/named-facts.ts';
+import { buildStrippingOutcome } from '../decision/outcomes.ts';
+import { getRuleTableForCrossing as rulesFor } from '../decision/rule-table.ts';
+import { buildRuleContext, type RuleContext, type RuleObserver, type RuleTable } from '../decision/rules.ts';
+import { usesSessionTags } from '../decision/taint.ts';
 import { covers, isFactTag } from '../tags.ts';
 import type { DecisionResult, Phase, Policy, ToolContract } from '../types/index.ts';
 import type { ContentRecord, RecordedDecision } from './recorded-decision.ts';
@@ -23,13 +23,13 @@ export function evaluateRecord(
   policy: Policy,
   tried?: RuleObserver,
 ): RuleEvaluation {
-  return evaluateRules(evaluationInput(record, policy), tried);
+  return evaluateRules(buildEvaluationInput(record, policy), tried);
 }
 
 /** All that has a say on a recorded decision under a policy. */
-export function evaluationInput(record: RecordedDecision, policy: Policy): RuleEvaluationInput {
+export function buildEvaluationInput(record: RecordedDecision, policy: Policy): RuleEvaluationInput {
   const { crossing, findings, declared, coverage, content } = record;
-  const table = tableFor(record, policy);
+  const table = getRecordRuleTable(record, policy);
   const contract = findContract(crossing, policy);
   const has_terms = contract !== null && contract !== 'undeclared';
   const of_content = has_terms
@@ -54,7 +54,7 @@ export function evaluationInput(record: RecordedDecision, policy: Policy): RuleE
 }
 
 /** What the rules are asked with about it. */
-export function circumstancesOfRecord({
+export function buildRecordContext({
   crossing,
   findings,
   declared,
@@ -65,12 +65,12 @@ export function circumstancesOfRecord({
 }
 
 /** The rules that are asked about it. */
-export function tableFor({ crossing }: RecordedDecision, policy: Policy): RuleTable {
+export function getRecordRuleTable({ crossing }: RecordedDecision, policy: Policy): RuleTable {
   return rulesFor(policy, crossing);
 }
 
 /** Returns the decision of an evaluation. */
-export function resultOf({ winner }: Pick<RuleEvaluation, 'winner'>): DecisionResult {
+export function getDecisionResult({ winner }: Pick<RuleEvaluation, 'winner'>): DecisionResult {
   return { decision: DECISIONS_BY_ACTION[winner.action], action: winner.action, rule: winner.rule };
 }
 
@@ -88,14 +88,14 @@ export function replayUnder(
   was: Policy,
   next: Policy,
 ): DecisionResult | NotReplayableReason {
-  if (was === next) return resultOf(evaluateRecord(record, next));
+  if (was === next) return getDecisionResult(evaluateRecord(record, next));
   if (!sameDetection(was, next)) return 'detection_differs';
   if (!sameLimits(was, next)) return 'limits_differ';
   if (!sameFacts(record, was, next)) return 'facts_not_recorded';
   if (!sameSession(record, was, next)) return 'session_not_recorded';
   if (!sameTerms(record, was, next) || !sameFields(record, was, next)) return 'contract_differs';
   const results = contentsPossible(record, was, next).map((content) =>
-    resultOf(evaluateRecord({ ...record, content }, next)),
+    getDecisionResult(evaluateRecord({ ...record, content }, next)),
   );
   const [first] = results as [DecisionResult];
   return results.every(({ action }) => action === first.action) ? first : 'contract_differs';
@@ -123,9 +123,9 @@ function textOf(policy: Policy, part: 'detection' | 'limits'): string {
 function sameFacts(record: RecordedDecision, was: Policy, next: Policy): boolean {
   const { phase } = record.crossing;
   if (phase !== 'request' && phase !== 'response') return true;
-  const wanted = listNamedFacts(tableFor(record, next));
+  const wanted = listNamedFacts(getRecordRuleTable(record, next));
   if (wanted.length === 0) return true;
-  const looked_for = listNamedFacts(tableFor(record, was));
+  const looked_for = listNamedFacts(getRecordRuleTable(record, was));
   const hosts = wanted.filter((tag) => covers('host', tag));
   return looked_for.length > 0 && hosts.every((tag) => looked_for.includes(tag));
 }
@@ -142,7 +142,8 @@ function sameTerms(record: RecordedDecision, was: Policy, next: Policy): boolean
   const facts = (contract: typeof before) => listDeclaredFacts(contract, crossing.phase).join(' ');
   const counted = (contract: typeof before) =>
     contract === null || contract === 'undeclared' ? null : contract.max_calls_per_minute;
-  const same_facts = facts(before) === facts(after) || listNamedFacts(tableFor(record, next)).length === 0;
+  const same_facts =
+    facts(before) === facts(after) || listNamedFacts(getRecordRuleTable(record, next)).length === 0;
   return same_facts && (counted(after) === null || counted(before) !== null);
 }
 

@@ -1,3 +1,4 @@
+import type { RuleEvaluation } from '../decision/evaluate-rules.ts';
 import {
   buildDefaultOutcome,
   buildRuleOutcome,
@@ -5,10 +6,9 @@ import {
   evaluateDeclaredTag,
 } from '../decision/outcomes.ts';
 import { findRuleForTag } from '../decision/rules.ts';
-import type { RuleEvaluation } from '../decision/voices.ts';
 import { isFactTag } from '../tags.ts';
 import type { Action, Policy, Severity, Tag } from '../types/index.ts';
-import { circumstancesOfRecord, evaluationInput, tableFor } from './evaluate-record.ts';
+import { buildEvaluationInput, buildRecordContext, getRecordRuleTable } from './evaluate-record.ts';
 import type { RecordedDecision } from './recorded-decision.ts';
 import { type RuleTraceEntry, traceRules } from './rule-trace.ts';
 
@@ -147,8 +147,8 @@ function declaredEvaluations(
   { masked }: RuleEvaluation,
 ): UndecidedEvaluation[] {
   const { crossing, declared } = record;
-  const table = tableFor(record, policy);
-  const circumstances = circumstancesOfRecord(record);
+  const table = getRecordRuleTable(record, policy);
+  const circumstances = buildRecordContext(record);
   return declared.map((tag) => {
     const ruleFor = () => findRuleForTag(table, { tag, severity: null }, circumstances, []);
     const [outcome] = evaluateDeclaredTag(tag, policy, ruleFor, masked, null, crossing);
@@ -159,7 +159,7 @@ function declaredEvaluations(
 }
 
 function strippingEvaluations(record: RecordedDecision, policy: Policy): UndecidedEvaluation[] {
-  const { stripping } = evaluationInput(record, policy);
+  const { stripping } = buildEvaluationInput(record, policy);
   if (stripping === null || stripping.enforcement === 'monitor') return [];
   return [{ ...NO_TRACE, about: 'contract', ...pickResult(stripping.outcome) }];
 }

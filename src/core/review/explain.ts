@@ -1,7 +1,7 @@
 import type { ConditionEvaluator } from '../policy/conditions/facts.ts';
 import type { DecisionResult, MonitoredRule, Policy } from '../types/index.ts';
 import { type Counterfactual, findCounterfactual } from './counterfactual.ts';
-import { evaluateRecord, resultOf } from './evaluate-record.ts';
+import { evaluateRecord, getDecisionResult } from './evaluate-record.ts';
 import { type Evaluation, listEvaluations } from './evaluations.ts';
 import { type RecordedEvent, readRecordedDecision, type UnreadableReason } from './recorded-decision.ts';
 import { listUnevaluatedRules, type UnevaluatedRule } from './rule-trace.ts';
@@ -21,7 +21,7 @@ export interface Explanation {
 }
 
 /** Explains a recorded decision by the policy that made it: all rules are asked again, by the code that judged. */
-export function explain(
+export function explainDecision(
   event: RecordedEvent,
   decided_ms: number,
   policy: Policy,
@@ -30,7 +30,7 @@ export function explain(
   const record = readRecordedDecision(event, decided_ms, conditions);
   if (typeof record === 'string') return record;
   const heard = evaluateRecord(record, policy);
-  const replayed = resultOf(heard);
+  const replayed = getDecisionResult(heard);
   const { rules, truncated } = listUnevaluatedRules(record, policy);
   const evaluations = listEvaluations(record, policy, heard);
   return {

@@ -23,7 +23,7 @@ const KINDS_MAX = 100;
  * Findings as an audit event keeps them: `personal.pii.card+personal.financial.card high 2`, their tags, what the
  * detector said of their severity, and how many there were; in the order in which each was first found.
  */
-export function foundTags(findings: readonly JudgedFinding[]): string[] {
+export function summarizeFindings(findings: readonly JudgedFinding[]): string[] {
   const counts = new Map<string, number>();
   for (const { tags, detected_severity, example } of findings) {
     const kind = `${tags.join('+')} ${detected_severity}${example === true ? ' example' : ''}`;

@@ -1,6 +1,11 @@
 import type { ConditionEvaluator } from '../policy/conditions/facts.ts';
 import { ACTIONS, type Action, type DecisionResult, type Policy } from '../types/index.ts';
-import { evaluateRecord, type NotReplayableReason, replayUnder, resultOf } from './evaluate-record.ts';
+import {
+  evaluateRecord,
+  getDecisionResult,
+  type NotReplayableReason,
+  replayUnder,
+} from './evaluate-record.ts';
 import { type RecordedEvent, readRecordedDecision, type UnreadableReason } from './recorded-decision.ts';
 
 /** Why the decision of another policy is unknown. */
@@ -19,7 +24,7 @@ export type ReplayedDecision =
  * Asks another policy about a recorded decision; `was` is the policy that made it, `null` where it is gone. Gives
  * `null` for what is no decision of rules.
  */
-export function replay(
+export function replayDecision(
   event: RecordedEvent,
   decided_ms: number,
   was: Policy | null,
@@ -31,7 +36,7 @@ export function replay(
   if (typeof record === 'string') return { change: 'unknown', reason: record };
   if (was === null) return { change: 'unknown', reason: 'policy_unavailable' };
   // What the old policy does not say again was not decided by what is in the record.
-  const before = resultOf(evaluateRecord(record, was));
+  const before = getDecisionResult(evaluateRecord(record, was));
   if (before.action !== event.action || before.decision !== event.decision)
     return { change: 'unknown', reason: 'record_differs' };
   const result = replayUnder(record, was, next);
@@ -82,9 +87,9 @@ export interface ReplayTally {
 const NAMES_MAX = 1_000;
 const EXAMPLES_MAX = 10;
 /** The row of names that found no place; no agent, tool or tag can be called that. */
-export const OTHERS = '(others)';
+export const OTHER_NAMES = '(others)';
 /** The row of decisions without a tool or a tag. */
-export const NONE = '(none)';
+export const NO_NAME = '(none)';
 
 /** A tally of nothing. */
 export function createTally(): ReplayTally {
@@ -109,8 +114,9 @@ export function addDecision(tally: ReplayTally, event: RecordedEvent, replayed: 
   const { change } = replayed;
   tally.total[change] += 1;
   count(tally.by_agent, event.agent_id, change);
-  count(tally.by_tool, event.tool_name ?? NONE, change);
-  for (const tag of event.data_tags.length === 0 ? [NONE] : event.data_tags) count(tally.by_tag, tag, change);
+  count(tally.by_tool, event.tool_name ?? NO_NAME, change);
+  for (const tag of event.data_tags.length === 0 ? [NO_NAME] : event.data_tags)
+    count(tally.by_tag, tag, change);
   if (replayed.change === 'unknown') {
     tally.unknown.set(replayed.reason, (tally.unknown.get(replayed.reason) ?? 0) + 1);
     return;
@@ -123,7 +129,7 @@ export function addDecision(tally: ReplayTally, event: RecordedEvent, replayed: 
 }
 
 function count(table: Map<string, ReplayCounts>, name: string, change: keyof ReplayCounts): void {
-  const row = table.has(name) || table.size < NAMES_MAX ? name : OTHERS;
+  const row = table.has(name) || table.size < NAMES_MAX ? name : OTHER_NAMES;
   const counts = table.get(row) ?? noCounts();
   counts[change] += 1;
   table.set(row, counts);

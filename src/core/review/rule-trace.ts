@@ -9,7 +9,7 @@ import {
   type TagOccurrence,
 } from '../decision/rules.ts';
 import type { Action, Policy, Rule } from '../types/index.ts';
-import { circumstancesOfRecord, tableFor } from './evaluate-record.ts';
+import { buildRecordContext, getRecordRuleTable } from './evaluate-record.ts';
 import type { RecordedDecision } from './recorded-decision.ts';
 
 /** Rules that one question lists at most; the rest are counted. */
@@ -44,8 +44,8 @@ export function traceRules(
   policy: Policy,
   tagged: TagOccurrence | null,
 ): RuleTrace {
-  const circumstances = circumstancesOfRecord(record);
-  const table = tableFor(record, policy);
+  const circumstances = buildRecordContext(record);
+  const table = getRecordRuleTable(record, policy);
   const mismatches = new Map<Rule, RuleMismatch | null>();
   const tried = (rule: Rule, mismatch: RuleMismatch | null) => void mismatches.set(rule, mismatch);
   const deciding_rule =
@@ -101,26 +101,26 @@ function whyNot(
 ): string {
   switch (mismatch) {
     case 'tag':
-      return `It is for ${names(rule.data_tags)}, which does not cover \`${tagged?.tag ?? ''}\`.`;
+      return `It is for ${formatNameList(rule.data_tags)}, which does not cover \`${tagged?.tag ?? ''}\`.`;
     case 'severity':
       return `It is for findings of severity ${rule.severity_min} or worse, and this is ${tagged?.severity}.`;
     case 'tool':
       return circumstances.tool === null
-        ? `It is for the tool ${names(rule.tools)}, and no tool is named.`
-        : `It is for the tool ${names(rule.tools)}, and this is \`${circumstances.tool}\`.`;
+        ? `It is for the tool ${formatNameList(rule.tools)}, and no tool is named.`
+        : `It is for the tool ${formatNameList(rule.tools)}, and this is \`${circumstances.tool}\`.`;
     case 'agent':
       return rule.action === 'allow' && circumstances.agents.length > 1
-        ? `It allows ${names(rule.agents)}, and not all who act are that: ${names(circumstances.agents)}.`
-        : `It is for the agent ${names(rule.agents)}, and ${names(circumstances.agents)} acts.`;
+        ? `It allows ${formatNameList(rule.agents)}, and not all who act are that: ${formatNameList(circumstances.agents)}.`
+        : `It is for the agent ${formatNameList(rule.agents)}, and ${formatNameList(circumstances.agents)} acts.`;
     case 'session_tags':
-      return `It is for sessions with the taint tags ${names(rule.session_tags)}, and this session lacks one.`;
+      return `It is for sessions with the taint tags ${formatNameList(rule.session_tags)}, and this session lacks one.`;
     case 'when':
       return 'Its condition `when` does not hold.';
   }
 }
 
 /** `` `a`, `b` and 3 more``. */
-export function names(list: readonly string[]): string {
+export function formatNameList(list: readonly string[]): string {
   const first = list.slice(0, NAMES_MAX).map((each) => `\`${each}\``);
   return list.length > NAMES_MAX
     ? `${first.join(', ')} and ${list.length - NAMES_MAX} more`
@@ -154,10 +154,10 @@ export function listUnevaluatedRules(
       const reason = `It is for the tenant \`${tenant_id}\`, and this is \`${crossing.tenant_id}\`.`;
       rules.push({ rule: name, tenant_id, mismatch: 'tenant', reason });
     } else if (misses.includes('phase')) {
-      const reason = `It is for the phase ${names(phases)}, and this is \`${crossing.phase}\`.`;
+      const reason = `It is for the phase ${formatNameList(phases)}, and this is \`${crossing.phase}\`.`;
       rules.push({ rule: name, tenant_id, mismatch: 'phase', reason });
     } else {
-      const reason = `It is for ${names(boundaries)}, and this is \`${crossing.boundary}\`.`;
+      const reason = `It is for ${formatNameList(boundaries)}, and this is \`${crossing.boundary}\`.`;
       rules.push({ rule: name, tenant_id, mismatch: 'boundary', reason });
     }
   }

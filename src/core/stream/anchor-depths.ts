@@ -1,9 +1,9 @@
-import { getCompiledDetector, isDetectorEnabled, type Scanner } from '../detect/matching/scanner.ts';
-import { getAnchors, getChildren } from '../detect/matching/trie.ts';
-import type { WalkPosition } from '../detect/matching/walk-automaton.ts';
+import { isAsked, probeAt, type Scanner } from '../detect/matching/scanner.ts';
+import { anchorsAt, childrenAt } from '../detect/matching/trie.ts';
+import type { Place } from '../detect/matching/walk.ts';
 
 /** How far back a match may begin of which a part of the anchor is there. */
-export interface Depth {
+export interface AnchorDepth {
   /** Units of the anchor that are there; 0 where only what stands before one is. */
   readonly units: number;
   /** Probes among them that step back from their anchor, and the units of it that are there. */
@@ -11,58 +11,56 @@ export interface Depth {
 }
 
 /** What a set of detectors says about beginnings of anchors. Phrases do not count: text is not held for them. */
-export interface Depths {
+export interface AnchorDepths {
   /** Per node of the automaton's trie. */
-  readonly of_nodes: readonly Depth[];
+  readonly by_node: readonly AnchorDepth[];
   /** Of all nodes of a place; made when a text first comes by. */
-  readonly of_places: WeakMap<WalkPosition, Depth>;
+  readonly by_place: WeakMap<Place, AnchorDepth>;
   /** The probes that step back from their anchor. */
   readonly back_probes: readonly number[];
   /** Patterns of users may begin so many units before their anchor. */
   readonly before_units_max: number;
 }
 
-const NOTHING: Depth = { units: 0, back: [] };
-const known = new WeakMap<Scanner, Depths>();
+const NOTHING: AnchorDepth = { units: 0, back: [] };
+const known = new WeakMap<Scanner, AnchorDepths>();
 
 /** Made once per scanner. */
-export function anchorDepths(scanner: Scanner): Depths {
+export function computeAnchorDepths(scanner: Scanner): AnchorDepths {
   const made = known.get(scanner) ?? depthsOf(scanner);
   known.set(scanner, made);
   return made;
 }
 
 /** The depth of a place to which a walk has come. */
-export function depthAt({ of_nodes, of_places }: Depths, place: WalkPosition): Depth {
-  const made = of_places.get(place) ?? together(place.map((node) => of_nodes[node]!));
-  of_places.set(place, made);
+export function findDepth({ by_node, by_place }: AnchorDepths, place: Place): AnchorDepth {
+  const made = by_place.get(place) ?? together(place.map((node) => by_node[node]!));
+  by_place.set(place, made);
   return made;
 }
 
-function together(depths: readonly Depth[]): Depth {
+function together(depths: readonly AnchorDepth[]): AnchorDepth {
   const units = Math.max(0, ...depths.map((depth) => depth.units));
   return { units, back: deepest(depths.flatMap(({ back }) => back)) };
 }
 
-function deepest(back: Depth['back']): Depth['back'] {
+function deepest(back: AnchorDepth['back']): AnchorDepth['back'] {
   const units_of = new Map<number, number>();
   for (const { index, units } of back) units_of.set(index, Math.max(units_of.get(index) ?? 0, units));
   return [...units_of].map(([index, units]) => ({ index, units }));
 }
 
-function depthsOf(scanner: Scanner): Depths {
-  const of_nodes = Array.from({ length: scanner.automaton.trie.node_count }, () => NOTHING);
-  visit(scanner, of_nodes, 0, 0);
-  const probes = Array.from({ length: scanner.table.count }, (_, index) =>
-    getCompiledDetector(scanner, index),
-  );
+function depthsOf(scanner: Scanner): AnchorDepths {
+  const by_node = Array.from({ length: scanner.automaton.trie.node_count }, () => NOTHING);
+  visit(scanner, by_node, 0, 0);
+  const probes = Array.from({ length: scanner.roster.count }, (_, index) => probeAt(scanner, index));
   const back_probes = probes.flatMap(({ back_over, detector }, index) =>
-    back_over === null || detector.weight !== undefined || !isDetectorEnabled(scanner, index) ? [] : [index],
+    back_over === null || detector.weight !== undefined || !isAsked(scanner, index) ? [] : [index],
   );
   const before = probes.map(({ detector: { pattern } }) =>
     'find' in pattern ? pattern.before_units_max : 0,
   );
-  return { of_nodes, of_places: new WeakMap(), back_probes, before_units_max: Math.max(0, ...before) };
+  return { by_node, by_place: new WeakMap(), back_probes, before_units_max: Math.max(0, ...before) };
 }
 
 interface Ending {
@@ -72,21 +70,19 @@ interface Ending {
 }
 
 /** Fills in the node and those behind it; returns the anchors that end there. Anchors are short, and so is this. */
-function visit(scanner: Scanner, depths: Depth[], node: number, depth: number): readonly Ending[] {
+function visit(scanner: Scanner, depths: AnchorDepth[], node: number, depth: number): readonly Ending[] {
   const { trie } = scanner.automaton;
   const endings: Ending[] = [];
-  for (const anchor of getAnchors(trie, node)) {
-    const index = scanner.anchor_detector[anchor]!;
-    if (index >= 0 && !isDetectorEnabled(scanner, index)) continue;
-    const is_phrase = index >= 0 && getCompiledDetector(scanner, index).detector.weight !== undefined;
+  for (const anchor of anchorsAt(trie, node)) {
+    const index = scanner.anchor_probe[anchor]!;
+    if (index >= 0 && !isAsked(scanner, index)) continue;
+    const is_phrase = index >= 0 && probeAt(scanner, index).detector.weight !== undefined;
     if (!is_phrase) endings.push({ before: depth - scanner.anchor_length[anchor]!, index });
   }
-  for (const next of getChildren(trie, node)) endings.push(...visit(scanner, depths, next, depth + 1));
+  for (const next of childrenAt(trie, node)) endings.push(...visit(scanner, depths, next, depth + 1));
   if (depth === 0 || endings.length === 0) return endings;
   const units = Math.max(0, ...endings.map(({ before }) => depth - before));
-  const stepping = endings.filter(
-    ({ index }) => index >= 0 && getCompiledDetector(scanner, index).back_over !== null,
-  );
+  const stepping = endings.filter(({ index }) => index >= 0 && probeAt(scanner, index).back_over !== null);
   const back = stepping.map(({ index, before }) => ({ index, units: depth - before }));
   depths[node] = { units, back: deepest(back.filter((each) => each.units > 1)) };
   return endings;

@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { commandsInText } from '../detect/commands/in-text.ts';
-import { allDetectors } from '../detect/detectors/all.ts';
-import { cutAt, differenceOf, runOf, units, wholeOf } from './testing/pieces.ts';
+import { detectors } from '../detect/detectors/all.ts';
+import { cutText, findRunDifference, judgeWhole, runStream, splitUnits } from './testing/pieces.ts';
 
 test('the examples of all detectors come to the same, cut anywhere in two and cut into single units', () => {
   let texts = 0;
   let cuts = 0;
-  for (const { id, examples } of [...allDetectors, ...commandsInText]) {
+  for (const { id, examples } of [...detectors, ...commandsInText]) {
     for (const marked of [...examples.hits, ...examples.misses]) {
       const text = marked.replace(/[«»]/g, '');
-      const expected = wholeOf(text);
-      assert.equal(differenceOf(runOf(units(text)), expected), null, id);
+      const expected = judgeWhole(text);
+      assert.equal(findRunDifference(runStream(splitUnits(text)), expected), null, id);
       texts += 1;
       for (let at = 1; at < text.length; at++, cuts++)
-        assert.equal(differenceOf(runOf(cutAt(text, [at])), expected), null, `${id} cut at ${at}`);
+        assert.equal(findRunDifference(runStream(cutText(text, [at])), expected), null, `${id} cut at ${at}`);
     }
   }
   assert.ok(texts > 5000 && cuts > 200_000, `${texts} texts, ${cuts} cuts`);

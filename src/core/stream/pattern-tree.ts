@@ -16,12 +16,12 @@ export type PatternNode =
   | { readonly kind: 'again' };
 
 /** The tree of a pattern without the flags `u` and `v`. */
-export function patternTree({ source }: RegExp): PatternNode {
+export function parsePatternTree({ source }: RegExp): PatternNode {
   return readChoice({ source, at: 0 });
 }
 
 /** The most units from its start that a try can look at, those ahead included; infinite where there is no bound. */
-export function lookedAt(node: PatternNode): number {
+export function countUnitsMax(node: PatternNode): number {
   switch (node.kind) {
     case 'unit':
     case 'edge':
@@ -32,25 +32,25 @@ export function lookedAt(node: PatternNode): number {
       return 0;
     case 'value':
     case 'ahead':
-      return lookedAt(node.item);
+      return countUnitsMax(node.item);
     case 'repeat':
-      return node.most === 0 ? 0 : lookedAt(node.item) * node.most;
+      return node.most === 0 ? 0 : countUnitsMax(node.item) * node.most;
     case 'choice':
-      return Math.max(0, ...node.items.map(lookedAt));
+      return Math.max(0, ...node.items.map(countUnitsMax));
     default:
-      return node.items.reduce((sum, item) => sum + lookedAt(item), 0);
+      return node.items.reduce((sum, item) => sum + countUnitsMax(item), 0);
   }
 }
 
 /** The classes of a tree that is one row of units; `null` for any other. */
-export function rowOf(node: PatternNode): readonly string[] | null {
+export function listUnitClasses(node: PatternNode): readonly string[] | null {
   if (node.kind === 'unit') return [node.source];
   if (node.kind === 'repeat' && node.least === node.most && node.most <= ROW_UNITS_MAX) {
-    const row = rowOf(node.item);
+    const row = listUnitClasses(node.item);
     return row === null ? null : Array.from({ length: node.most }, () => row).flat();
   }
   if (node.kind !== 'sequence') return null;
-  const rows = node.items.map(rowOf);
+  const rows = node.items.map(listUnitClasses);
   return rows.some((row) => row === null) ? null : rows.flatMap((row) => row!);
 }
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { judge } from '../decision/judge.ts';
-import { celConditions } from '../policy/conditions/cel.ts';
-import { crossingOf, policyOf } from '../testing/policies.ts';
+import { celEvaluator } from '../policy/conditions/cel.ts';
+import { buildTestCrossing, buildTestPolicy } from '../testing/policies.ts';
 import { openStream } from './stream.ts';
 
 test('the session tags that a streamed text adds or removes depend on `when`, as those of a whole text do', () => {
@@ -13,19 +13,19 @@ test('the session tags that a streamed text adds or removes depend on `when`, as
     ['agent_id != "nobody"', { remove: ['untrusted.web'] }],
   ];
   const changes = rows.map(([when, session]) => {
-    const policy = policyOf({
+    const policy = buildTestPolicy({
       rules: [
         { name: 'mark', boundary: 'output', session, condition: { when } },
         { name: 'asks', boundary: 'action', action: 'block', condition: { session_tags: ['ours'] } },
       ],
     });
-    const crossing = crossingOf({
+    const crossing = buildTestCrossing({
       boundary: 'output',
       content: { kind: 'text', text: 'Well.' },
       session_tags: ['untrusted.web'],
     });
-    const whole = judge(crossing, policy, null, celConditions);
-    const stream = openStream(policy, crossing, null, celConditions);
+    const whole = judge(crossing, policy, null, celEvaluator);
+    const stream = openStream(policy, crossing, null, celEvaluator);
     stream.push('We');
     stream.push('ll.');
     const { verdict } = stream.end();

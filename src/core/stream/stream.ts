@@ -1,11 +1,11 @@
 import { buildFaultVerdict, judge, judgeScan } from '../decision/judge.ts';
 import { redactPart } from '../decision/redact.ts';
-import { buildFinding, resolveMatches, WORK_FLOOR, WORK_PER_UNIT } from '../detect/detect.ts';
-import type { Match, WorkMeter } from '../detect/matching/compiled-detector.ts';
+import { findingOf, settledIn, WORK_FLOOR, WORK_PER_UNIT } from '../detect/detect.ts';
 import type { Detector } from '../detect/matching/detector.ts';
-import { countUtf8Bytes } from '../detect/matching/text-size.ts';
+import type { Match, Meter } from '../detect/matching/scanner.ts';
+import { utf8Bytes } from '../detect/matching/text-size.ts';
 import type { ConditionEvaluator } from '../policy/conditions/facts.ts';
-import { readBytes, startUtf8, type Utf8Reader } from '../text/utf8-pieces.ts';
+import { createUtf8Decoder, decodeUtf8, type Utf8Decoder } from '../text/utf8-decoder.ts';
 import type {
   Action,
   Coverage,
@@ -17,9 +17,15 @@ import type {
   Policy,
   Verdict,
 } from '../types/index.ts';
-import { type DocumentReader, readPiece, startDocument } from './document.ts';
-import { atHand } from './growing-text.ts';
-import { goOn, type Look, lookAt, releasable, startLook } from './look.ts';
+import { createJsonDetector, feedJsonDetector, type JsonDetector } from './json-detector.ts';
+import {
+  findReleasableEnd,
+  releaseText,
+  type StreamScan,
+  scanPiece,
+  startStreamScan,
+} from './stream-scan.ts';
+import { readBuffer } from './text-buffer.ts';
 
 /**
  * More UTF-16 units than this are never held back. Text that could only be judged with more of it at once, a
@@ -28,7 +34,7 @@ import { goOn, type Look, lookAt, releasable, startLook } from './look.ts';
 export const HELD_UNITS_MAX = 131_072;
 
 /** What comes out of a stream for a piece that went in. */
-export interface Released {
+export interface StreamRelease {
   /** What may go on now, masked where the policy says so. */
   readonly text: string;
   /** `block`: the stream has ended, and nothing more comes out of it. */
@@ -40,15 +46,15 @@ export interface Released {
 }
 
 /** A text that crosses a boundary in pieces. Neither function throws. */
-export interface Stream {
+export interface StreamGuard {
   /** Takes UTF-16 text or UTF-8 bytes, cut anywhere; one stream takes one kind. */
-  readonly push: (piece: string | Uint8Array) => Released;
+  readonly push: (piece: string | Uint8Array) => StreamRelease;
   /** Says that there is no more, and gives the rest. */
-  readonly end: () => Released;
+  readonly end: () => StreamRelease;
   /** All that came so far. */
   readonly text: () => string;
   /** How many UTF-16 units of what came have gone on, as they are or masked. */
-  readonly gone: () => number;
+  readonly released_units: () => number;
 }
 
 /**
@@ -68,9 +74,9 @@ export function openStream(
   crossing: Omit<Crossing, 'content'>,
   fingerprintOf: Fingerprinter | null = null,
   conditions: ConditionEvaluator | null = null,
-): Stream {
+): StreamGuard {
   const state = startState(policy, crossing, fingerprintOf, conditions);
-  const taking = (work: () => Released): Released => {
+  const taking = (work: () => StreamRelease): StreamRelease => {
     if (state.has_ended) return nothing('block');
     try {
       return work();
@@ -82,7 +88,7 @@ export function openStream(
     push: (piece) => taking(() => push(state, piece)),
     end: () => taking(() => end(state)),
     text: () => state.pieces.join(''),
-    gone: () => (state.has_ended ? state.units : state.look.gone),
+    released_units: () => (state.has_ended ? state.units : state.look.released_units),
   };
 }
 
@@ -96,10 +102,10 @@ interface StreamState {
   readonly crossing: Crossing;
   readonly fingerprintOf: Fingerprinter | null;
   readonly conditions: ConditionEvaluator | null;
-  readonly look: Look;
-  readonly meter: WorkMeter;
-  readonly document: DocumentReader;
-  readonly utf8: Utf8Reader;
+  readonly look: StreamScan;
+  readonly meter: Meter;
+  readonly document: JsonDetector;
+  readonly utf8: Utf8Decoder;
   /** All that came. */
   readonly pieces: string[];
   units: number;
@@ -128,18 +134,18 @@ function startState(
   conditions: ConditionEvaluator | null,
 ): StreamState {
   const crossing: Crossing = { ...open, content: { kind: 'text', text: '' } };
-  const meter: WorkMeter = { work: 0, allowed: WORK_FLOOR };
+  const meter: Meter = { work: 0, allowed: WORK_FLOOR };
   const asked = judgeScan(crossing, policy, { findings: [], coverage: FULL }, null);
-  const is_whole = isWhole(policy, crossing, asked);
+  const is_whole = needsWholeText(policy, crossing, asked);
   return {
     policy,
     crossing,
     fingerprintOf,
     conditions,
-    look: startLook(policy.detection, holdsOf(policy, crossing), meter),
+    look: startStreamScan(policy.detection, selectHeldDetectors(policy, crossing), meter),
     meter,
-    document: startDocument(),
-    utf8: startUtf8(),
+    document: createJsonDetector(),
+    utf8: createUtf8Decoder(),
     pieces: [],
     units: 0,
     bytes: 0,
@@ -153,7 +159,7 @@ function startState(
 }
 
 /** Secrets and personal data are always held while they may be there; other findings where they change the text. */
-function holdsOf(policy: Policy, crossing: Crossing): (detector: Detector) => boolean {
+function selectHeldDetectors(policy: Policy, crossing: Crossing): (detector: Detector) => boolean {
   const known = new Map<Detector, boolean>();
   return (detector) => {
     const made = known.get(detector) ?? isHeld(detector, policy, crossing);
@@ -165,14 +171,14 @@ function holdsOf(policy: Policy, crossing: Crossing): (detector: Detector) => bo
 function isHeld(detector: Detector, policy: Policy, crossing: Crossing): boolean {
   if (detector.weight !== undefined) return false;
   if (/^(?:secret|personal)\b/.test(detector.tags[0])) return true;
-  const findings = [buildFinding(policy.detection, { detector, start: 0, end: 0 }, 0, null, '')];
+  const findings = [findingOf(policy.detection, { detector, start: 0, end: 0 }, 0, null, '')];
   return judgeScan(crossing, policy, { findings, coverage: FULL }, null).findings.some(({ action }) =>
     CHANGING.has(action),
   );
 }
 
 /** Whether what is decided can depend on all of the text; `asked` is the verdict before anything was found. */
-function isWhole(policy: Policy, crossing: Crossing, asked: Verdict): boolean {
+function needsWholeText(policy: Policy, crossing: Crossing, asked: Verdict): boolean {
   if (crossing.boundary === 'action') return true;
   if (crossing.declared_tags.length > 0 && asked.decision === 'block') return true;
   const rules = [...policy.rules, ...policy.builtin_rules];
@@ -182,8 +188,8 @@ function isWhole(policy: Policy, crossing: Crossing, asked: Verdict): boolean {
   );
 }
 
-function push(state: StreamState, piece: string | Uint8Array): Released {
-  const text = typeof piece === 'string' ? piece : readBytes(state.utf8, piece);
+function push(state: StreamState, piece: string | Uint8Array): StreamRelease {
+  const text = typeof piece === 'string' ? piece : decodeUtf8(state.utf8, piece);
   if (text === null) return stopped(state, NO_UTF8);
   const joined = state.half + text;
   const is_half = (joined.charCodeAt(joined.length - 1) & 0xfc00) === 0xd800;
@@ -191,42 +197,42 @@ function push(state: StreamState, piece: string | Uint8Array): Released {
   return take(state, is_half ? joined.slice(0, -1) : joined);
 }
 
-function take(state: StreamState, text: string): Released {
+function take(state: StreamState, text: string): StreamRelease {
   const { policy, meter, document, pieces } = state;
   const { text_bytes_max } = policy.limits;
   if (state.refused !== null) return ended(state, state.refused);
   pieces.push(text);
   state.units += text.length;
-  state.bytes += countUtf8Bytes(text);
+  state.bytes += utf8Bytes(text);
   meter.allowed += text.length * WORK_PER_UNIT;
   if (state.bytes > text_bytes_max)
     return stopped(state, `The text is longer than scan.text_bytes_max (${text_bytes_max} bytes).`);
   const was_held = document.state !== 'none';
-  if (was_held) readPiece(document, text, policy.limits);
+  if (was_held) feedJsonDetector(document, text, policy.limits);
   const is_held = state.is_whole || document.state !== 'none';
-  if (!is_held) lookAt(state.look, was_held ? pieces.join('') : text, false);
+  if (!is_held) scanPiece(state.look, was_held ? pieces.join('') : text, false);
   if (meter.work > meter.allowed)
     return stopped(state, `The text takes more than ${WORK_PER_UNIT} times the work of clean text.`);
   const released = is_held ? nothing('allow') : release(state);
-  if (released.verdict === null && state.units - state.look.gone > HELD_UNITS_MAX)
+  if (released.verdict === null && state.units - state.look.released_units > HELD_UNITS_MAX)
     return stopped(state, `More than ${HELD_UNITS_MAX} units would have to be held back.`);
   return released;
 }
 
 /** Lets go on what may, unless something in it, or an alarm, ends the stream. */
-function release(state: StreamState): Released {
+function release(state: StreamState): StreamRelease {
   const { policy, look, findings } = state;
-  const from = look.gone;
-  const part = goOn(look, releasable(look));
+  const from = look.released_units;
+  const part = releaseText(look, findReleasableEnd(look));
   const alarms = [...look.alarms.splice(0), ...part.matches.filter(({ start }) => start < from)];
   if (part.matches.length + alarms.length === 0) return { ...nothing('allow'), text: part.text };
   const here = part.matches.filter(({ start }) => start >= from).map((match) => moved(match, -from));
-  const found = resolveMatches(policy.detection, part.text, here).map((match) =>
+  const found = settledIn(policy.detection, part.text, here).map((match) =>
     findingIn(policy, match, part.text),
   );
-  const judged = judgedIn(state, part.text, found);
+  const judged = judgeRelease(state, part.text, found);
   findings.push(...found.map((finding) => moved(finding, from)));
-  const late = lateAmong(state, alarms);
+  const late = findReleasedFindings(state, alarms);
   if (late.length > 0 || judged.some(({ action }) => STOPPING.has(action)))
     return blocked(state, [...findings, ...late]);
   const { findings_max } = policy.limits;
@@ -243,7 +249,7 @@ function release(state: StreamState): Released {
 }
 
 /** What the rules say to each finding in a part of the text that is not let be for its fingerprint. */
-function judgedIn(
+function judgeRelease(
   { policy, crossing, fingerprintOf }: StreamState,
   text: string,
   findings: readonly Finding[],
@@ -253,34 +259,34 @@ function judgedIn(
 }
 
 /** Of what was found in text that has gone on that which would have kept it, where no mask stands in its place. */
-function lateAmong(state: StreamState, alarms: readonly Match[]): readonly Finding[] {
+function findReleasedFindings(state: StreamState, alarms: readonly Match[]): readonly Finding[] {
   const { policy, look } = state;
   if (alarms.length === 0) return [];
   const { base } = look.text;
-  const text = atHand(look.text);
+  const text = readBuffer(look.text);
   const found = alarms.map((match) => findingIn(policy, moved(match, -base), text));
-  return judgedIn(state, text, found)
+  return judgeRelease(state, text, found)
     .filter(({ action }) => CHANGING.has(action))
     .map((finding) => moved(finding, base))
     .filter((finding) => finding.action !== 'redact' || !isMasked(state, finding));
 }
 
 function findingIn({ detection }: Policy, match: Match, text: string): Finding {
-  return buildFinding(detection, match, 0, null, text.slice(match.start, match.end));
+  return findingOf(detection, match, 0, null, text.slice(match.start, match.end));
 }
 
 function moved<Placed extends Span>(placed: Placed, units: number): Placed {
   return { ...placed, start: placed.start + units, end: placed.end + units };
 }
 
-function end(state: StreamState): Released {
+function end(state: StreamState): StreamRelease {
   const { policy, crossing, look, utf8, pieces, document } = state;
   if (state.refused !== null) return ended(state, state.refused);
   if (utf8.missing > 0) return stopped(state, NO_UTF8);
   const before = state.half === '' ? nothing('allow') : take(state, state.half);
   if (before.verdict !== null) return before;
   const is_held = state.is_whole || document.state !== 'none';
-  if (!is_held) lookAt(look, '', true);
+  if (!is_held) scanPiece(look, '', true);
   const text = pieces.join('');
   const verdict =
     !is_held && look.is_clean
@@ -291,38 +297,48 @@ function end(state: StreamState): Released {
           state.fingerprintOf,
           state.conditions,
         );
-  const rest = finished(state, text, verdict);
+  const rest = finishStream(state, text, verdict);
   return { ...rest, text: before.text + rest.text, findings: [...before.findings, ...rest.findings] };
 }
 
 /** The rest of the text, as the verdict on all of it says. */
-function finished(state: StreamState, text: string, verdict: Verdict): Released {
-  const { gone } = state.look;
+function finishStream(state: StreamState, text: string, verdict: Verdict): StreamRelease {
+  const { released_units } = state.look;
   if (verdict.decision === 'block') return ended(state, verdict);
   const masked = verdict.findings.filter(({ action }) => action === 'redact');
-  const is_late = masked.some((finding) => finding.start < gone && !isMasked(state, finding));
+  const is_late = masked.some((finding) => finding.start < released_units && !isMasked(state, finding));
   if (is_late) return ended(state, tooLate(verdict));
   const content = verdict.content?.kind === 'text' ? verdict.content.text : text;
-  const shifted = masked.filter(({ start }) => start >= gone).map((each) => moved(each, -gone));
-  const rest = gone === 0 ? content : redactPart(text.slice(gone), shifted, state.policy.redaction.typed);
+  const shifted = masked
+    .filter(({ start }) => start >= released_units)
+    .map((each) => moved(each, -released_units));
+  const rest =
+    released_units === 0
+      ? content
+      : redactPart(text.slice(released_units), shifted, state.policy.redaction.typed);
   return { ...ended(state, verdict), text: rest };
 }
 
-function ended(state: StreamState, verdict: Verdict): Released {
+function ended(state: StreamState, verdict: Verdict): StreamRelease {
   state.has_ended = true;
   const { decision, findings } = verdict;
-  return { text: '', decision, findings: findings.filter(({ start }) => start >= state.look.gone), verdict };
+  return {
+    text: '',
+    decision,
+    findings: findings.filter(({ start }) => start >= state.look.released_units),
+    verdict,
+  };
 }
 
-function nothing(decision: Decision): Released {
+function nothing(decision: Decision): StreamRelease {
   return { text: '', decision, findings: [], verdict: null };
 }
 
-function stopped(state: StreamState, reason: string): Released {
+function stopped(state: StreamState, reason: string): StreamRelease {
   return ended(state, verdictSoFar(state, state.findings, { status: 'partial', reason, bytes: state.bytes }));
 }
 
-function blocked(state: StreamState, findings: readonly Finding[]): Released {
+function blocked(state: StreamState, findings: readonly Finding[]): StreamRelease {
   const verdict = verdictSoFar(state, findings, FULL);
   return ended(state, verdict.decision === 'block' ? verdict : tooLate(verdict));
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { ACTIONS, BOUNDARIES, type Crossing, type Json, PHASES, type Policy } from '../types/index.ts';
-import { crossingOf, policyOf } from './policies.ts';
+import { buildTestCrossing, buildTestPolicy } from './policies.ts';
 
 /** Policies and crossings of few words, so that rules meet what they name often enough. */
 
@@ -139,12 +139,12 @@ export const policyParts = fc.record({
 export type GeneratedParts = typeof policyParts extends fc.Arbitrary<infer Parts> ? Parts : never;
 
 /** The policy of generated parts. */
-export function policyOfParts({ rules, contracts, identities, settings }: GeneratedParts): Policy {
+export function buildGeneratedPolicy({ rules, contracts, identities, settings }: GeneratedParts): Policy {
   const documents = [
     ...contracts.map((each) => ({ contract: each })),
     ...identities.map((each) => ({ agent: each })),
   ];
-  return policyOf({ rules, documents, settings });
+  return buildTestPolicy({ rules, documents, settings });
 }
 
 const content = fc.constantFrom(...TEXTS).chain((text) =>
@@ -159,7 +159,7 @@ const content = fc.constantFrom(...TEXTS).chain((text) =>
 );
 
 /** A crossing of any boundary, with declared tags now and then. */
-export const crossings: fc.Arbitrary<Crossing> = fc
+export const crossingArbitrary: fc.Arbitrary<Crossing> = fc
   .record({
     boundary: fc.constantFrom(...BOUNDARIES),
     phase: fc.constantFrom(...PHASES),
@@ -176,7 +176,7 @@ export const crossings: fc.Arbitrary<Crossing> = fc
   .map(({ boundary, phase, tool, ...rest }) => {
     const is_action = boundary === 'action';
     const of_action = phase === 'message' ? 'agent_to_agent' : (tool ?? 'shell');
-    return crossingOf({
+    return buildTestCrossing({
       ...rest,
       boundary,
       phase: is_action ? phase : null,

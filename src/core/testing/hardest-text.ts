@@ -1,16 +1,16 @@
 import type { Detector } from '../detect/matching/detector.ts';
-import { effort, weighed } from './honest-work.ts';
-import { chance, changed, hostilePiece, partsOf } from './hostile-texts.ts';
+import { countDetector, measureEffort } from './honest-work.ts';
+import { createRandom, generateHostilePiece, mutatePiece, splitPattern } from './hostile-texts.ts';
 
 /** How long to look, and for texts of which length in units. */
-export interface Search {
+export interface TextSearch {
   readonly seed: number;
   readonly texts: number;
   readonly units: number;
 }
 
 /** A piece that, again and again, makes the pattern take the most steps for what the meter charges. */
-export interface Hardest {
+export interface HardestText {
   readonly piece: string;
   readonly steps: number;
   /** Most steps in one try. */
@@ -23,26 +23,26 @@ export interface Hardest {
 const KEPT = 12;
 
 /** Looks for the hardest text of a detector: some made of its parts, then the hardest of those changed, again and again. */
-export function hardest(detector: Detector, { seed, texts, units }: Search): Hardest {
+export function findHardestText(detector: Detector, { seed, texts, units }: TextSearch): HardestText {
   if ('find' in detector.pattern) throw new Error(`${detector.id} has no pattern of its own.`);
-  const below = chance(seed);
-  const parts = partsOf(detector.pattern);
-  const scanners = weighed(detector);
-  const tried = (piece: string): Hardest => {
+  const below = createRandom(seed);
+  const parts = splitPattern(detector.pattern);
+  const scanners = countDetector(detector);
+  const tried = (piece: string): HardestText => {
     const text = piece.repeat(Math.ceil(units / piece.length)).slice(0, units);
-    return { piece, units: text.length, ...effort(scanners, text) };
+    return { piece, units: text.length, ...measureEffort(scanners, text) };
   };
   const hits = detector.examples.hits.slice(0, 3).map((hit) => hit.replace(/[«»]/g, ''));
-  const made = Array.from({ length: Math.ceil(texts / 4) }, () => hostilePiece(parts, below));
+  const made = Array.from({ length: Math.ceil(texts / 4) }, () => generateHostilePiece(parts, below));
   let kept = [...hits, ...made].filter((piece) => piece.length > 0).map(tried);
   for (let left = texts - made.length; left > 0; left--) {
     kept = kept.sort((a, b) => ratioOf(b) - ratioOf(a)).slice(0, KEPT);
-    const piece = changed(kept[below(kept.length)]!.piece, parts, below).slice(0, units);
+    const piece = mutatePiece(kept[below(kept.length)]!.piece, parts, below).slice(0, units);
     if (piece.length > 0) kept.push(tried(piece));
   }
   return kept.sort((a, b) => ratioOf(b) - ratioOf(a))[0]!;
 }
 
-function ratioOf({ steps, charged }: Hardest): number {
+function ratioOf({ steps, charged }: HardestText): number {
   return charged === 0 ? 0 : steps / charged;
 }

@@ -1,17 +1,16 @@
-import type { Match, WorkMeter } from '../detect/matching/compiled-detector.ts';
 import type { Detector } from '../detect/matching/detector.ts';
-import { compileScanner, type Scanner, scanText } from '../detect/matching/scanner.ts';
-import { countingMatcher } from './steps.ts';
+import { compileScanner, type Match, type Meter, type Scanner, scan } from '../detect/matching/scanner.ts';
+import { compileCountingMatcher } from './steps.ts';
 
 /** A detector beside itself: as it is, and with the matcher that counts in place of its pattern. */
-export interface Weighed {
+export interface CountedDetector {
   readonly as_is: Scanner;
   readonly counting: Scanner;
   readonly tally: { steps: number; most: number };
 }
 
 /** What a text took: steps of the pattern, the most in one try, and what the meter charged for its tries. */
-export interface Effort {
+export interface DetectorEffort {
   readonly steps: number;
   readonly most: number;
   readonly charged: number;
@@ -19,11 +18,11 @@ export interface Effort {
 }
 
 /** Makes both scanners. Weights are left out: what is weighed afterwards is no matter of patterns. */
-export function weighed({ weight, validate, ...detector }: Detector): Weighed {
+export function countDetector({ weight, validate, ...detector }: Detector): CountedDetector {
   const tally = { steps: 0, most: 0 };
   const { pattern } = detector;
   if ('find' in pattern) throw new Error(`${detector.id} has no pattern that could be counted.`);
-  const matcher = countingMatcher(pattern);
+  const matcher = compileCountingMatcher(pattern);
   const value = valueGroup(pattern);
   const find = (text: string, start: number): readonly [number, number] | null => {
     const { end, spans, steps } = matcher(text, start);
@@ -45,14 +44,14 @@ function valueGroup({ source }: RegExp): readonly number[] {
 }
 
 /** Scans a text twice; throws where the two do not find the same. */
-export function effort({ as_is, counting, tally }: Weighed, text: string): Effort {
+export function measureEffort({ as_is, counting, tally }: CountedDetector, text: string): DetectorEffort {
   tally.steps = 0;
   tally.most = 0;
-  const meter: WorkMeter = { work: 0, allowed: Number.POSITIVE_INFINITY };
+  const meter: Meter = { work: 0, allowed: Number.POSITIVE_INFINITY };
   const found: Match[] = [];
-  scanText(as_is, text, found, Number.POSITIVE_INFINITY, meter);
+  scan(as_is, text, found, Number.POSITIVE_INFINITY, meter);
   const counted: Match[] = [];
-  scanText(counting, text, counted, Number.POSITIVE_INFINITY);
+  scan(counting, text, counted, Number.POSITIVE_INFINITY);
   const spans = (matches: readonly Match[]): string =>
     matches.map(({ start, end }) => `${start}-${end}`).join();
   if (spans(found) !== spans(counted))

@@ -5,10 +5,10 @@
 import { type AST, RegExpParser } from '@eslint-community/regexpp';
 
 /** Gives a whole number from 0 to below the bound. */
-export type Below = (bound: number) => number;
+export type RandomBelow = (bound: number) => number;
 
 /** Numbers without a pattern that anyone would see, the same for the same seed. */
-export function chance(seed: number): Below {
+export function createRandom(seed: number): RandomBelow {
   let state = (seed * 2_654_435_761 + 1) >>> 0;
   return (bound) => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
@@ -32,13 +32,13 @@ const TURNS = 3;
 const TURNS_LONG = 24;
 
 /** Parts of a pattern, from which its hostile texts are made. */
-export interface Parts {
+export interface PatternParts {
   readonly pattern: AST.Pattern;
   readonly terms: readonly AST.Element[];
 }
 
 /** Reads the parts of a pattern. */
-export function partsOf({ source, flags }: RegExp): Parts {
+export function splitPattern({ source, flags }: RegExp): PatternParts {
   const pattern = new RegExpParser().parsePattern(source, 0, source.length, { unicode: flags.includes('u') });
   return { pattern, terms: pattern.alternatives.flatMap(termsIn) };
 }
@@ -52,19 +52,19 @@ function termsIn(node: AST.Alternative): readonly AST.Element[] {
 }
 
 /** One way through the pattern. */
-export function writtenOut({ pattern }: Parts, below: Below): string {
+export function generateMatch({ pattern }: PatternParts, below: RandomBelow): string {
   return anyOf(pattern.alternatives, below);
 }
 
 /** A text that begins as a match, for a while, and goes on with parts of the pattern or with separators. */
-export function hostilePiece(parts: Parts, below: Below): string {
-  const whole = writtenOut(parts, below);
+export function generateHostilePiece(parts: PatternParts, below: RandomBelow): string {
+  const whole = generateMatch(parts, below);
   const head = whole.slice(0, below(3) === 0 ? whole.length : 1 + below(whole.length + 1));
   return head + tail(parts, below);
 }
 
 /** The same piece a little otherwise. */
-export function changed(piece: string, parts: Parts, below: Below): string {
+export function mutatePiece(piece: string, parts: PatternParts, below: RandomBelow): string {
   const at = below(piece.length + 1);
   const from = below(at + 1);
   switch (below(5)) {
@@ -81,7 +81,7 @@ export function changed(piece: string, parts: Parts, below: Below): string {
   }
 }
 
-function tail({ terms }: Parts, below: Below): string {
+function tail({ terms }: PatternParts, below: RandomBelow): string {
   const part = (): string => {
     if (below(2) === 0) return SEPARATORS[below(SEPARATORS.length)]!;
     return elementOf(terms[below(terms.length)]!, below);
@@ -91,12 +91,12 @@ function tail({ terms }: Parts, below: Below): string {
   return text.repeat(1 + below(12));
 }
 
-function anyOf(alternatives: readonly AST.Alternative[], below: Below): string {
+function anyOf(alternatives: readonly AST.Alternative[], below: RandomBelow): string {
   const { elements } = alternatives[below(alternatives.length)]!;
   return elements.map((element) => elementOf(element, below)).join('');
 }
 
-function elementOf(element: AST.Element, below: Below): string {
+function elementOf(element: AST.Element, below: RandomBelow): string {
   switch (element.type) {
     case 'Character':
       return String.fromCodePoint(element.value);
@@ -120,7 +120,7 @@ function elementOf(element: AST.Element, below: Below): string {
 
 const PRINTABLE = Array.from({ length: 95 }, (_, at) => String.fromCharCode(32 + at));
 
-function unitOf(element: AST.CharacterClass | AST.CharacterSet, below: Below): string {
+function unitOf(element: AST.CharacterClass | AST.CharacterSet, below: RandomBelow): string {
   if (element.type === 'CharacterClass' && !element.negate && below(2) === 0) {
     const inner = element.elements[below(element.elements.length)];
     if (inner?.type === 'Character') return String.fromCodePoint(inner.value);

@@ -1,24 +1,24 @@
-import { DEFAULT_INJECTION_THRESHOLDS } from '../detect/matching/phrases.ts';
-import { type DetectionSettings, readDetection } from '../policy/compile/detection.ts';
-import { compile, type PolicySettings } from '../policy/compile/index.ts';
-import { namedReader } from '../policy/compile/named-detection.ts';
-import { conditionProblem } from '../policy/conditions/cel.ts';
+import { INJECTION_SUMS } from '../detect/matching/phrases.ts';
+import { type DetectionSettings, parseDetection } from '../policy/compile/detection.ts';
+import { compilePolicy, type PolicySettings } from '../policy/compile/index.ts';
+import { parseNamedDetection } from '../policy/compile/named-detection.ts';
+import { findConditionProblem } from '../policy/conditions/cel.ts';
 import type { Crossing, Detection, Policy } from '../types/index.ts';
 
 /** What detection does where nobody says otherwise, as the configuration holds it. */
 export const DETECTION_SETTINGS: DetectionSettings = {
   secret_detection: { enabled: true },
   pii_protection: { enabled: true },
-  injection_detection: { enabled: true, ...DEFAULT_INJECTION_THRESHOLDS },
+  injection_detection: { enabled: true, ...INJECTION_SUMS },
   command_detection: { enabled: true },
   detection: { detectors: {}, patterns: [], allowlist: [], example_values: 'flag' },
 };
 
 /** The same as detectors see it: all that is built in, and nothing else. */
-export const DETECTION: Detection = readDetection(DETECTION_SETTINGS, 'service.yaml', []);
+export const DETECTION: Detection = parseDetection(DETECTION_SETTINGS, 'service.yaml', []);
 
 /** Small values that the tests of this room share. */
-export const SETTINGS: PolicySettings = {
+export const POLICY_SETTINGS: PolicySettings = {
   default_action: 'block',
   builtin_rules: true,
   undeclared_tools: 'allow',
@@ -38,8 +38,8 @@ export interface PolicyParts {
 }
 
 /** Compiles rules and documents as a configuration would hold them. */
-export function compiled({ rules = [], tenants = {}, documents = [], settings = {} }: PolicyParts) {
-  return compile({
+export function compileParts({ rules = [], tenants = {}, documents = [], settings = {} }: PolicyParts) {
+  return compilePolicy({
     inline_rules: [
       { file: 'service.yaml', path: 'policies', tenant_id: null, rules },
       ...Object.entries(tenants).map(([tenant_id, own]) => ({
@@ -49,22 +49,22 @@ export function compiled({ rules = [], tenants = {}, documents = [], settings = 
         rules: own,
       })),
     ],
-    readNamed: namedReader,
-    readCondition: conditionProblem,
+    parseNamed: parseNamedDetection,
+    checkCondition: findConditionProblem,
     documents: documents.map((value, at) => ({ file: `document-${at}.yaml`, value })),
-    settings: { ...SETTINGS, ...settings },
+    settings: { ...POLICY_SETTINGS, ...settings },
   });
 }
 
 /** The policy of what is expected to compile. */
-export function policyOf(parts: PolicyParts = {}): Policy {
-  const { policy, problems } = compiled(parts);
+export function buildTestPolicy(parts: PolicyParts = {}): Policy {
+  const { policy, problems } = compileParts(parts);
   if (policy === null) throw new Error(problems.map(({ message }) => message).join('\n'));
   return policy;
 }
 
 /** A crossing of a text at `input`, but for what is said otherwise. */
-export function crossingOf(parts: Partial<Crossing> = {}): Crossing {
+export function buildTestCrossing(parts: Partial<Crossing> = {}): Crossing {
   return {
     boundary: 'input',
     phase: null,

@@ -2,10 +2,10 @@ import { covers } from '../tags.ts';
 import type { Crossing, Tag, TaintChange, Verdict } from '../types/index.ts';
 
 /** Judges one crossing after the other as in sessions that are kept, here in memory. */
-export type Follow = (crossing: Crossing) => Verdict;
+export type SessionJudge = (crossing: Crossing) => Verdict;
 
 /** Each session has its own tags; what a message changes is the session of who gets it. */
-export function follower(judge: (crossing: Crossing) => Verdict): Follow {
+export function createSessionJudge(judge: (crossing: Crossing) => Verdict): SessionJudge {
   const sessions = new Map<string, readonly Tag[]>();
   return (crossing) => {
     const tags = sessions.get(keyOf(crossing, crossing.agent_id)) ?? [];

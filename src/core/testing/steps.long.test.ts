@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { allDetectors } from '../detect/detectors/all.ts';
-import { chance, hostilePiece, partsOf } from './hostile-texts.ts';
-import { countingMatcher } from './steps.ts';
+import { detectors } from '../detect/detectors/all.ts';
+import { createRandom, generateHostilePiece, splitPattern } from './hostile-texts.ts';
+import { compileCountingMatcher } from './steps.ts';
 
 /** Patterns with all that built-in ones are made of. */
 const PATTERNS: readonly RegExp[] = [
@@ -31,7 +31,7 @@ function agree(pattern: RegExp, text: string, at: number): boolean {
   const sticky = new RegExp(pattern.source, `${pattern.flags.replace(/[dgy]/g, '')}dy`);
   sticky.lastIndex = at;
   const found = sticky.exec(text);
-  const { end, spans } = countingMatcher(pattern)(text, at);
+  const { end, spans } = compileCountingMatcher(pattern)(text, at);
   const expected = found?.indices?.flatMap((span) => span ?? [-1, -1]);
   // In Unicode mode V8 begins at the whole code point where it is sent into the middle of one.
   const is_amid = pattern.unicode && at > 0 && text.codePointAt(at - 1)! > 0xffff;
@@ -54,12 +54,13 @@ test('what counts finds what V8 finds: the same ends, the same groups', () => {
 });
 
 test('built-in patterns are counted as V8 reads them', () => {
-  const below = chance(1);
+  const below = createRandom(1);
   let found = 0;
-  for (const { pattern } of allDetectors.filter((_, at) => at % 7 === 0)) {
+  for (const { pattern } of detectors.filter((_, at) => at % 7 === 0)) {
     if ('find' in pattern) continue;
-    const parts = partsOf(pattern);
-    for (let piece = 0; piece < 6; piece++) if (agree(pattern, hostilePiece(parts, below), 0)) found += 1;
+    const parts = splitPattern(pattern);
+    for (let piece = 0; piece < 6; piece++)
+      if (agree(pattern, generateHostilePiece(parts, below), 0)) found += 1;
   }
   assert.ok(found > 100, `${found}`);
 });
@@ -74,12 +75,12 @@ const STEPS: readonly (readonly [RegExp, string, number])[] = [
 
 test('steps are those of a matcher that goes back', () => {
   for (const [pattern, text, steps] of STEPS)
-    assert.equal(countingMatcher(pattern)(text, 0).steps, steps, String(pattern));
+    assert.equal(compileCountingMatcher(pattern)(text, 0).steps, steps, String(pattern));
   assert.equal(STEPS.length, 4);
 });
 
 test('a pattern that can be read in many ways takes many steps, and the same in one way few', () => {
-  const many = countingMatcher(/(?:[a-z.]{1,9}[.]?){0,4}-/)('abc.'.repeat(8), 0).steps;
-  const few = countingMatcher(/(?:[a-z]{1,9}[.]){0,4}-/)('abc.'.repeat(8), 0).steps;
+  const many = compileCountingMatcher(/(?:[a-z.]{1,9}[.]?){0,4}-/)('abc.'.repeat(8), 0).steps;
+  const few = compileCountingMatcher(/(?:[a-z]{1,9}[.]){0,4}-/)('abc.'.repeat(8), 0).steps;
   assert.ok(many > 10_000 && few < 400, `${many}, ${few}`);
 });

@@ -6,7 +6,7 @@
 import { type AST, RegExpParser } from '@eslint-community/regexpp';
 
 /** What came of one try: where the match ends and where its groups are, or `null`; and the steps until then. */
-export interface Counted {
+export interface CountedMatch {
   readonly end: number | null;
   /** Start and end of each group by number, that of the whole first; -1 where a group took no part. */
   readonly spans: readonly number[];
@@ -14,7 +14,7 @@ export interface Counted {
 }
 
 /** Tries the pattern at one place of a text, as a sticky pattern is tried. */
-export type CountingMatcher = (text: string, start: number) => Counted;
+export type CountingMatcher = (text: string, start: number) => CountedMatch;
 
 /** A pattern that takes more is no pattern that one can wait for. */
 const STEPS_MAX = 20_000_000;
@@ -45,7 +45,7 @@ interface Reader {
 }
 
 /** Reads a pattern; throws an `Error` where it has what no built-in pattern needs. */
-export function countingMatcher({ source, flags }: RegExp): CountingMatcher {
+export function compileCountingMatcher({ source, flags }: RegExp): CountingMatcher {
   const pattern = new RegExpParser().parsePattern(source, 0, source.length, { unicode: flags.includes('u') });
   const node = anyOf(pattern.alternatives, { is_backward: false, flags: flags.replace(/[dgy]/g, '') });
   const groups = new RegExp(`${source}|`, flags.replace(/[gy]/g, '')).exec('')!.length;

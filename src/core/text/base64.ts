@@ -11,7 +11,7 @@ const BITS = Uint8Array.from({ length: 128 }, (_, unit) => {
  * Decodes base64 or base64url, padded or not, to one character per byte (Latin-1); `null` where it is neither.
  * Text beyond ASCII therefore stays as its UTF-8 bytes.
  */
-export function base64Text(encoded: string): string | null {
+export function decodeBase64(encoded: string): string | null {
   const body = encoded.replace(/={1,2}$/, '');
   if (body.length % 4 === 1) return null;
   let text = '';

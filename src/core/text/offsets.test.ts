@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { toCodePoints } from './offsets.ts';
+import { convertToCodePoints } from './offsets.ts';
 
 test('offsets count code points, in the order given', () => {
-  assert.deepEqual(toCodePoints('😀😀@', [4, 5, 2, 0, 4]), [2, 3, 1, 0, 2]);
-  assert.deepEqual(toCodePoints('a\ud83db\ude00c', [1, 2, 3, 4, 5]), [1, 2, 3, 4, 5]);
-  assert.deepEqual(toCodePoints('', [0]), [0]);
+  assert.deepEqual(convertToCodePoints('😀😀@', [4, 5, 2, 0, 4]), [2, 3, 1, 0, 2]);
+  assert.deepEqual(convertToCodePoints('a\ud83db\ude00c', [1, 2, 3, 4, 5]), [1, 2, 3, 4, 5]);
+  assert.deepEqual(convertToCodePoints('', [0]), [0]);
 });
 
 test('an offset is the number of code points before it, for any text', () => {
@@ -15,7 +15,7 @@ test('an offset is the number of code points before it, for any text', () => {
       const starts = [0];
       for (const char of text) starts.push(starts.at(-1)! + char.length);
       assert.deepEqual(
-        toCodePoints(text, starts),
+        convertToCodePoints(text, starts),
         starts.map((_, index) => index),
       );
     }),

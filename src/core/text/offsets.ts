@@ -2,7 +2,7 @@
  * UTF-16 offsets into `text` as counts of Unicode code points before them, in the order given. One pass over
  * the text, however many there are. A lone surrogate counts as one.
  */
-export function toCodePoints(text: string, offsets: readonly number[]): number[] {
+export function convertToCodePoints(text: string, offsets: readonly number[]): number[] {
   const order = [...offsets.keys()].sort((a, b) => offsets[a]! - offsets[b]!);
   const points = new Array<number>(offsets.length);
   let at = 0;

@@ -1,6 +1,6 @@
 import type { JsonNode } from '../types/json.ts';
-import { camelCase } from './gemini-vocabulary.ts';
-import type { Meaning, Vocabulary } from './said.ts';
+import { toCamelCase } from './gemini-vocabulary.ts';
+import type { MemberMeaning, WireVocabulary } from './vocabulary.ts';
 
 /**
  * Whether all clients read the same values in an answer. Readers of JSON differ in which of two members of one name
@@ -8,9 +8,11 @@ import type { Meaning, Vocabulary } from './said.ts';
  * in JavaScript a member `__proto__` can become the prototype of what it is copied to. What is made up by whoever
  * wrote a call, and members that no protocol knows, are not looked into: their texts are judged each by itself.
  */
-export function isUnambiguous(root: JsonNode, vocabulary: Vocabulary): boolean {
+export function isUnambiguous(root: JsonNode, vocabulary: WireVocabulary): boolean {
   const folded = foldedKeys(vocabulary);
-  const ahead: { readonly node: JsonNode; readonly meaning: Meaning }[] = [{ node: root, meaning: 'said' }];
+  const ahead: { readonly node: JsonNode; readonly meaning: MemberMeaning }[] = [
+    { node: root, meaning: 'said' },
+  ];
   for (let next = ahead.pop(); next !== undefined; next = ahead.pop()) {
     const { node, meaning } = next;
     if (node.kind === 'array') {
@@ -25,7 +27,7 @@ export function isUnambiguous(root: JsonNode, vocabulary: Vocabulary): boolean {
         if (key.value === '__proto__' || folded.has(fold(key.value))) return false;
         continue;
       }
-      const name = camelCase(key.value);
+      const name = toCamelCase(key.value);
       if (names.has(name)) return false;
       names.add(name);
       if (known === 'free') continue;
@@ -35,10 +37,10 @@ export function isUnambiguous(root: JsonNode, vocabulary: Vocabulary): boolean {
   return true;
 }
 
-const folds = new WeakMap<Vocabulary, ReadonlySet<string>>();
+const folds = new WeakMap<WireVocabulary, ReadonlySet<string>>();
 
 /** The keys of a protocol as they look to who does not tell capital letters from small ones. */
-function foldedKeys(vocabulary: Vocabulary): ReadonlySet<string> {
+function foldedKeys(vocabulary: WireVocabulary): ReadonlySet<string> {
   let folded = folds.get(vocabulary);
   if (folded === undefined) {
     folded = new Set([...vocabulary.keys()].map(fold));

@@ -1,6 +1,6 @@
-import { anthropicErrorEvents } from './anthropic-errors.ts';
-import { writeEvent } from './sse.ts';
-import type { StreamEnding, WireError } from './types.ts';
+import { writeAnthropicErrorEvents } from './anthropic-errors.ts';
+import { writeSseEvent } from './sse.ts';
+import type { StreamEnding, WireError } from './wire-format.ts';
 
 /**
  * Ends a stream of messages. A block ends it as a finished message whose last text is the reason: clients take an `error` event
@@ -9,12 +9,12 @@ import type { StreamEnding, WireError } from './types.ts';
 export function openAnthropicEnding(): StreamEnding {
   const sent = { is_started: false, open: new Set<number>(), next: 0 };
   return {
-    see: (data) => {
+    forward: (data) => {
       if (MARKS.test(data)) note(sent, data);
       return data;
     },
     denialEvents: (error) => finishedMessage(sent, error),
-    errorEvents: anthropicErrorEvents,
+    errorEvents: writeAnthropicErrorEvents,
   };
 }
 
@@ -48,7 +48,7 @@ function parsed(data: string): { readonly type?: unknown; readonly index?: unkno
 
 function finishedMessage(
   { is_started, open, next: index }: SentBlocks,
-  { message, code, request_id, beside }: WireError,
+  { message, code, request_id, extra }: WireError,
 ): string {
   const events = [
     ...(is_started ? [] : [{ type: 'message_start', message: startedMessage(request_id) }]),
@@ -60,12 +60,12 @@ function finishedMessage(
       type: 'message_delta',
       delta: { stop_reason: 'end_turn', stop_sequence: null },
       usage: { output_tokens: 1 },
-      ...beside,
+      ...extra,
       error_code: code,
     },
     { type: 'message_stop' },
   ];
-  return events.map((event) => writeEvent(event.type, JSON.stringify(event))).join('');
+  return events.map((event) => writeSseEvent(event.type, JSON.stringify(event))).join('');
 }
 
 function startedMessage(request_id: string): object {

@@ -1,15 +1,15 @@
-import { writeEvent } from './sse.ts';
-import type { WireError } from './types.ts';
+import { writeSseEvent } from './sse.ts';
+import type { WireError } from './wire-format.ts';
 
 /** An error as Anthropic writes it; its clients show the whole body. */
-export function anthropicErrorBody({ status, code, message, request_id, beside }: WireError): string {
-  const error = { ...beside, type: typeOf(status, code), message, details: { error_code: code } };
-  return JSON.stringify({ ...beside, type: 'error', error, request_id });
+export function writeAnthropicErrorBody({ status, code, message, request_id, extra }: WireError): string {
+  const error = { ...extra, type: typeOf(status, code), message, details: { error_code: code } };
+  return JSON.stringify({ ...extra, type: 'error', error, request_id });
 }
 
 /** The `error` event that ends a stream of messages. */
-export function anthropicErrorEvents(error: WireError): string {
-  return writeEvent('error', anthropicErrorBody(error));
+export function writeAnthropicErrorEvents(error: WireError): string {
+  return writeSseEvent('error', writeAnthropicErrorBody(error));
 }
 
 const TYPES: Readonly<Record<number, string>> = {

@@ -1,50 +1,57 @@
-import { isTrue, itemsOf, largestCountOf, membersOf, onlyTextOf, textOf } from '../json/nodes.ts';
-import { jsonString } from '../json/splice.ts';
+import {
+  findLargestCount,
+  getItems,
+  getMembers,
+  getText,
+  getUniqueText,
+  isMemberTrue,
+} from '../json/nodes.ts';
+import { quoteJson } from '../json/splice.ts';
 import type { JsonNode, Splice } from '../types/json.ts';
 import { ANTHROPIC } from './anthropic-vocabulary.ts';
 import {
+  addRequestMember,
+  addRequestText,
+  addToolResult,
+  createRequestDraft,
   finishRequest,
-  inPlaceOf,
   type RequestDraft,
-  say,
-  sayMember,
-  sayResult,
-  startRequest,
-} from './request.ts';
-import type { WireRequest, WireText } from './types.ts';
+  replaceNodeText,
+} from './request-draft.ts';
+import type { WireRequest, WireText } from './wire-format.ts';
 
 /** Reads what Anthropic's messages and its counting of tokens are asked with. */
 export function readMessagesRequest(body: JsonNode): WireRequest {
-  const draft = startRequest(ANTHROPIC);
-  if (body.kind !== 'object') say(draft, 'other', body, 'free');
-  for (const member of membersOf(body)) {
+  const draft = createRequestDraft(ANTHROPIC);
+  if (body.kind !== 'object') addRequestText(draft, 'other', body, 'free');
+  for (const member of getMembers(body)) {
     const { key, value } = member;
     if (key.value === 'messages' && value.kind === 'array') {
       for (const message of value.items) readMessage(draft, message);
     } else if (key.value === 'system') readContent(draft, 'system', value);
-    else sayMember(draft, key.value === 'tools' ? 'tool_definition' : 'other', member, body);
+    else addRequestMember(draft, key.value === 'tools' ? 'tool_definition' : 'other', member, body);
   }
   return finishRequest(draft, body, {
-    is_stream: isTrue(body, 'stream'),
-    max_output_tokens: largestCountOf([body], ['max_tokens']),
+    is_stream: isMemberTrue(body, 'stream'),
+    max_output_tokens: findLargestCount([body], ['max_tokens']),
     choices: 1,
     usage_splice: null,
   });
 }
 
 function readMessage(draft: RequestDraft, message: JsonNode): void {
-  const said_by = onlyTextOf(message, 'role');
+  const said_by = getUniqueText(message, 'role');
   const role = said_by === 'user' || said_by === 'assistant' || said_by === 'system' ? said_by : 'other';
-  if (message.kind !== 'object') say(draft, 'other', message);
-  for (const member of membersOf(message)) {
+  if (message.kind !== 'object') addRequestText(draft, 'other', message);
+  for (const member of getMembers(message)) {
     if (member.key.value === 'content') readContent(draft, role, member.value);
-    else sayMember(draft, 'other', member, message);
+    else addRequestMember(draft, 'other', member, message);
   }
 }
 
 function readContent(draft: RequestDraft, role: WireText['role'], content: JsonNode): void {
-  if (content.kind !== 'array') say(draft, role, content);
-  for (const block of itemsOf(content)) readBlock(draft, role, block);
+  if (content.kind !== 'array') addRequestText(draft, role, content);
+  for (const block of getItems(content)) readBlock(draft, role, block);
 }
 
 /** The type of what a tool gave back ends so, for the tools of the client, of servers and of the provider alike. */
@@ -53,18 +60,18 @@ const RESULT = /tool_result$/;
 const CALL = /tool_use$/;
 
 function readBlock(draft: RequestDraft, role: WireText['role'], block: JsonNode): void {
-  const type = onlyTextOf(block, 'type') ?? '';
-  if (block.kind !== 'object') say(draft, role, block);
+  const type = getUniqueText(block, 'type') ?? '';
+  if (block.kind !== 'object') addRequestText(draft, role, block);
   else if (type === 'thinking') readThinking(draft, block);
   else if (RESULT.test(type)) readResult(draft, type, block);
   else {
-    const id = textOf(block, 'id');
-    const name = textOf(block, 'name');
+    const id = getText(block, 'id');
+    const name = getText(block, 'name');
     if (CALL.test(type) && id !== null && name !== null) draft.calls.set(id, name);
     for (const member of block.members) {
       if (type === 'redacted_thinking' && member.key.value === 'data')
-        say(draft, role, member.value, 'sealed');
-      else sayMember(draft, role, member, block);
+        addRequestText(draft, role, member.value, 'sealed');
+      else addRequestMember(draft, role, member, block);
     }
   }
 }
@@ -77,34 +84,34 @@ const WITHHELD = '{"type":"text","text":"[reasoning withheld]"}';
  * would change, and where an answer of this gateway came without its signature for it had been changed there.
  */
 function readThinking(draft: RequestDraft, block: JsonNode): void {
-  const out: readonly Splice[] = [inPlaceOf(block, WITHHELD)];
-  if ((textOf(block, 'signature') ?? '') === '') {
+  const out: readonly Splice[] = [replaceNodeText(block, WITHHELD)];
+  if ((getText(block, 'signature') ?? '') === '') {
     draft.repairs.push(...out);
     return;
   }
   const before = draft.texts.length;
-  for (const member of membersOf(block)) sayMember(draft, 'assistant', member, block);
+  for (const member of getMembers(block)) addRequestMember(draft, 'assistant', member, block);
   for (let at = before; at < draft.texts.length; at++) {
     draft.texts[at] = { ...draft.texts[at]!, if_changed: out };
   }
 }
 
 function readResult(draft: RequestDraft, type: string, block: JsonNode): void {
-  const contents = membersOf(block).filter((each) => each.key.value === 'content');
-  const call_id = textOf(block, 'tool_use_id');
-  sayResult(
+  const contents = getMembers(block).filter((each) => each.key.value === 'content');
+  const call_id = getText(block, 'tool_use_id');
+  addToolResult(
     draft,
     { tool: null, call_id },
     contents.map((each) => each.value),
-    (notice) => contents.map(({ value }) => inPlaceOf(value, noticeFor(type, notice))),
+    (notice) => contents.map(({ value }) => replaceNodeText(value, noticeFor(type, notice))),
   );
-  for (const member of membersOf(block)) {
-    if (member.key.value !== 'content') sayMember(draft, 'other', member, block);
+  for (const member of getMembers(block)) {
+    if (member.key.value !== 'content') addRequestMember(draft, 'other', member, block);
   }
 }
 
 /** Results of the provider's own tools have forms of their own; the one that fits them all is their error. */
 function noticeFor(type: string, notice: string): string {
-  if (type === 'tool_result' || type === 'mcp_tool_result') return jsonString(notice);
+  if (type === 'tool_result' || type === 'mcp_tool_result') return quoteJson(notice);
   return JSON.stringify({ type: `${type}_error`, error_code: 'unavailable' });
 }

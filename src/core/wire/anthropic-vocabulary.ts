@@ -1,7 +1,7 @@
-import { SCHEMA_KEYS, type Vocabulary, vocabularyOf } from './said.ts';
+import { buildVocabulary, SCHEMA_KEYS, type WireVocabulary } from './vocabulary.ts';
 
 /** The keys of Anthropic's protocol. */
-export const ANTHROPIC: Vocabulary = vocabularyOf({
+export const ANTHROPIC: WireVocabulary = buildVocabulary({
   word: `${SCHEMA_KEYS.word} id role model name media_type ttl tool_use_id stop_reason service_tier speed effort display
     tool_id skill_id file_id version inference_geo category error_code file_type toolset_name server_name mode status
     tool_name request_id allowed_callers previous_message_id container user_profile_id workspace_id expires_at

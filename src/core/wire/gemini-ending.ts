@@ -1,6 +1,6 @@
-import { geminiErrorBody, geminiErrorEvents } from './gemini-errors.ts';
-import { writeEvent } from './sse.ts';
-import type { StreamEnding, WireError } from './types.ts';
+import { writeGeminiErrorBody, writeGeminiErrorEvents } from './gemini-errors.ts';
+import { writeSseEvent } from './sse.ts';
+import type { StreamEnding, WireError } from './wire-format.ts';
 
 /**
  * Ends a stream of Gemini's. A block ends it with a last piece of text that says why, and with an error behind it: SDKs raise
@@ -9,17 +9,17 @@ import type { StreamEnding, WireError } from './types.ts';
 export function openGeminiEnding(): StreamEnding {
   let is_begun = false;
   return {
-    see: (data) => {
+    forward: (data) => {
       is_begun = true;
       return data;
     },
-    denialEvents: (error) => lastPiece(error, is_begun) + writeEvent('', geminiErrorBody(error)),
-    errorEvents: geminiErrorEvents,
+    denialEvents: (error) => lastPiece(error, is_begun) + writeSseEvent('', writeGeminiErrorBody(error)),
+    errorEvents: writeGeminiErrorEvents,
   };
 }
 
 function lastPiece({ message }: WireError, is_begun: boolean): string {
   const text = is_begun ? `\n\n${message}` : message;
   const content = { role: 'model', parts: [{ text }] };
-  return writeEvent('', JSON.stringify({ candidates: [{ index: 0, content, finishReason: 'STOP' }] }));
+  return writeSseEvent('', JSON.stringify({ candidates: [{ index: 0, content, finishReason: 'STOP' }] }));
 }

@@ -1,22 +1,22 @@
-import { writeEvent } from './sse.ts';
-import type { WireError } from './types.ts';
+import { writeSseEvent } from './sse.ts';
+import type { WireError } from './wire-format.ts';
 
 /**
  * An error as Google's services write it (AIP-193). `error` comes first: the Python SDK takes a chunk of a stream for an error
  * by its first characters alone.
  */
-export function geminiErrorBody({ status, code, message, request_id, beside }: WireError): string {
+export function writeGeminiErrorBody({ status, code, message, request_id, extra }: WireError): string {
   const details = [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: code.toUpperCase() }];
   return JSON.stringify({
-    error: { ...beside, code: status, message, status: statusOf(status), details },
-    ...beside,
+    error: { ...extra, code: status, message, status: statusOf(status), details },
+    ...extra,
     request_id,
   });
 }
 
 /** An event with an error, at which clients of streams stop. */
-export function geminiErrorEvents(error: WireError): string {
-  return writeEvent('', geminiErrorBody(error));
+export function writeGeminiErrorEvents(error: WireError): string {
+  return writeSseEvent('', writeGeminiErrorBody(error));
 }
 
 const STATUSES: Readonly<Record<number, string>> = {

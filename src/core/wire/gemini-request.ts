@@ -1,45 +1,45 @@
-import { countOf, largestCountOf, memberOf, membersOf, onlyTextOf, textOf } from '../json/nodes.ts';
-import { jsonString } from '../json/splice.ts';
+import { findLargestCount, getCount, getMember, getMembers, getText, getUniqueText } from '../json/nodes.ts';
+import { quoteJson } from '../json/splice.ts';
 import type { JsonNode } from '../types/json.ts';
-import { camelCase, GEMINI } from './gemini-vocabulary.ts';
+import { GEMINI, toCamelCase } from './gemini-vocabulary.ts';
 import {
+  addRequestMember,
+  addRequestText,
+  addToolResult,
+  createRequestDraft,
   finishRequest,
-  inPlaceOf,
   type RequestDraft,
-  say,
-  sayMember,
-  sayResult,
-  startRequest,
-} from './request.ts';
-import type { WireRequest, WireText } from './types.ts';
+  replaceNodeText,
+} from './request-draft.ts';
+import type { WireRequest, WireText } from './wire-format.ts';
 
 /** Reads what Gemini is asked with. Model and streaming are in the path, and not here. */
 export function readGenerateRequest(body: JsonNode): WireRequest {
-  const draft = startRequest(GEMINI);
-  if (body.kind !== 'object') say(draft, 'other', body, 'free');
+  const draft = createRequestDraft(GEMINI);
+  if (body.kind !== 'object') addRequestText(draft, 'other', body, 'free');
   const configs: JsonNode[] = [];
-  for (const member of membersOf(body)) {
+  for (const member of getMembers(body)) {
     const { value } = member;
-    const key = camelCase(member.key.value);
+    const key = toCamelCase(member.key.value);
     if (key === 'generationConfig') configs.push(value);
     if (key === 'contents' && value.kind === 'array')
       for (const each of value.items) readContent(draft, each);
     else if (key === 'contents') readContent(draft, value);
-    else if (key === 'systemInstruction') say(draft, 'system', value);
-    else sayMember(draft, key === 'tools' ? 'tool_definition' : 'other', member, body);
+    else if (key === 'systemInstruction') addRequestText(draft, 'system', value);
+    else addRequestMember(draft, key === 'tools' ? 'tool_definition' : 'other', member, body);
   }
   return finishRequest(draft, body, {
     is_stream: false,
-    max_output_tokens: largestCountOf(configs, ['maxOutputTokens', 'max_output_tokens'], figureOf),
-    choices: largestCountOf(configs, ['candidateCount', 'candidate_count'], figureOf) ?? 1,
+    max_output_tokens: findLargestCount(configs, ['maxOutputTokens', 'max_output_tokens'], figureOf),
+    choices: findLargestCount(configs, ['candidateCount', 'candidate_count'], figureOf) ?? 1,
     usage_splice: null,
   });
 }
 
 /** A count; Gemini takes one as a string too. */
 function figureOf(config: JsonNode, key: string): number | null {
-  const written = textOf(config, key) ?? '';
-  return /^\d{1,9}$/.test(written) ? Number(written) : countOf(config, key);
+  const written = getText(config, key) ?? '';
+  return /^\d{1,9}$/.test(written) ? Number(written) : getCount(config, key);
 }
 
 const ROLES: ReadonlyMap<string | null, WireText['role']> = new Map([
@@ -50,31 +50,31 @@ const ROLES: ReadonlyMap<string | null, WireText['role']> = new Map([
 ]);
 
 function readContent(draft: RequestDraft, content: JsonNode): void {
-  const role = ROLES.get(onlyTextOf(content, 'role')) ?? 'other';
-  if (content.kind !== 'object') say(draft, 'user', content);
-  for (const member of membersOf(content)) {
+  const role = ROLES.get(getUniqueText(content, 'role')) ?? 'other';
+  if (content.kind !== 'object') addRequestText(draft, 'user', content);
+  for (const member of getMembers(content)) {
     const { key, value } = member;
-    if (key.value !== 'parts' || value.kind !== 'array') sayMember(draft, role, member, content);
+    if (key.value !== 'parts' || value.kind !== 'array') addRequestMember(draft, role, member, content);
     else for (const part of value.items) readPart(draft, role, part);
   }
 }
 
 function readPart(draft: RequestDraft, role: WireText['role'], part: JsonNode): void {
-  if (part.kind !== 'object') say(draft, role, part);
-  for (const member of membersOf(part)) {
+  if (part.kind !== 'object') addRequestText(draft, role, part);
+  for (const member of getMembers(part)) {
     const { value } = member;
-    const key = camelCase(member.key.value);
+    const key = toCamelCase(member.key.value);
     if (value.kind === 'object' && RESULTS.has(key)) readResult(draft, key, value);
     else {
       if (key === 'functionCall') nameCall(draft, value);
-      sayMember(draft, role, member, part);
+      addRequestMember(draft, role, member, part);
     }
   }
 }
 
 function nameCall(draft: RequestDraft, call: JsonNode): void {
-  const id = textOf(call, 'id');
-  const name = textOf(call, 'name');
+  const id = getText(call, 'id');
+  const name = getText(call, 'name');
   if (id !== null && name !== null) draft.calls.set(id, name);
 }
 
@@ -86,19 +86,22 @@ const RESULTS: ReadonlyMap<string, readonly string[]> = new Map([
 ]);
 
 function readResult(draft: RequestDraft, key: string, result: JsonNode): void {
-  const given = membersOf(result).filter((each) => RESULTS.get(key)?.includes(each.key.value));
-  for (const member of membersOf(result)) {
-    if (!given.includes(member)) sayMember(draft, 'other', member, result);
+  const given = getMembers(result).filter((each) => RESULTS.get(key)?.includes(each.key.value));
+  for (const member of getMembers(result)) {
+    if (!given.includes(member)) addRequestMember(draft, 'other', member, result);
   }
-  const name = textOf(result, 'name') ?? (key === 'codeExecutionResult' ? 'code_execution' : null);
+  const name = getText(result, 'name') ?? (key === 'codeExecutionResult' ? 'code_execution' : null);
   const replaced = (notice: string) =>
     given.map(({ key: { value: of }, value }) => {
-      if (of === 'parts') return inPlaceOf(value, '[]');
-      return inPlaceOf(value, of === 'response' ? JSON.stringify({ error: notice }) : jsonString(notice));
+      if (of === 'parts') return replaceNodeText(value, '[]');
+      return replaceNodeText(
+        value,
+        of === 'response' ? JSON.stringify({ error: notice }) : quoteJson(notice),
+      );
     });
-  const call = { tool: name, call_id: memberOf(result, 'id') === null ? null : textOf(result, 'id') };
+  const call = { tool: name, call_id: getMember(result, 'id') === null ? null : getText(result, 'id') };
   // What a function gives back is made up by it: nothing in it is of the protocol.
-  sayResult(
+  addToolResult(
     draft,
     call,
     given.map((each) => each.value),

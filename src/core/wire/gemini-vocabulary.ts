@@ -1,6 +1,6 @@
-import { type Meaning, SCHEMA_KEYS, type Vocabulary, vocabularyOf } from './said.ts';
+import { buildVocabulary, type MemberMeaning, SCHEMA_KEYS, type WireVocabulary } from './vocabulary.ts';
 
-const KEYS: Readonly<Record<Meaning, string>> = {
+const KEYS: Readonly<Record<MemberMeaning, string>> = {
   word: `${SCHEMA_KEYS.word} id role name model modelVersion responseId createTime mimeType finishReason category
     threshold probability severity method language outcome responseMimeType responseModalities mode toolType level
     cachedContent blockReason modality trafficType urlRetrievalStatus behavior scheduling allowedFunctionNames
@@ -27,7 +27,7 @@ const KEYS: Readonly<Record<Meaning, string>> = {
 };
 
 /** The keys of Gemini's protocol. It takes each in camel case and with underscores, and so does this. */
-export const GEMINI: Vocabulary = vocabularyOf(
+export const GEMINI: WireVocabulary = buildVocabulary(
   Object.fromEntries(
     Object.entries(KEYS).map(([meaning, keys]) => [meaning, `${keys} ${underscored(keys)}`]),
   ),
@@ -38,6 +38,6 @@ function underscored(keys: string): string {
 }
 
 /** A key as it is called in camel case. */
-export function camelCase(key: string): string {
+export function toCamelCase(key: string): string {
   return key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }

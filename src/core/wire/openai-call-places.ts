@@ -1,7 +1,7 @@
-import { memberOf, membersOf, placeOf, stringOf, textOf } from '../json/nodes.ts';
-import { jsonString } from '../json/splice.ts';
+import { getListIndex, getMember, getMembers, getStringNode, getText } from '../json/nodes.ts';
+import { quoteJson } from '../json/splice.ts';
 import type { JsonNode } from '../types/json.ts';
-import { type AnswerDraft, type CallName, failAnswer } from './answer.ts';
+import { type AnswerDraft, type CallIdentity, failAnswer } from './answer-draft.ts';
 
 /**
  * The places of the tool calls of a stream. Clients put a call together by its index; some take another name or id at
@@ -22,24 +22,24 @@ interface OpenCall {
 /** The place of a piece of a call, and what it is called as far as this piece says something new. */
 export interface CallPlace {
   readonly at: number;
-  readonly name: CallName;
+  readonly name: CallIdentity;
 }
 
 /** More calls than any answer has; an index is a place in a list that clients make so long. */
 const CALLS_MAX = 1_024;
 
 /** No calls yet. */
-export function startPlaces(): CallPlaces {
+export function createCallPlaces(): CallPlaces {
   return { by_root: new Map() };
 }
 
 /** The name and the id that a call says; blank ones are none. */
-export function nameOf(call: JsonNode, part: JsonNode | null): CallName {
-  return { tool: textOf(part, 'name'), call_id: call === part ? null : textOf(call, 'id') };
+export function readCallName(call: JsonNode, part: JsonNode | null): CallIdentity {
+  return { tool: getText(part, 'name'), call_id: call === part ? null : getText(call, 'id') };
 }
 
 /** Finds the place of a piece, and has its event say this place where it says another one. */
-export function takePlace(
+export function findCallPlace(
   draft: AnswerDraft,
   root: string,
   call: JsonNode,
@@ -48,9 +48,9 @@ export function takePlace(
 ): CallPlace {
   const known = by_root.get(root) ?? { by_index: new Map(), next: 0 };
   by_root.set(root, known);
-  const index = placeOf(call, 'index', -1);
+  const index = getListIndex(call, 'index', -1);
   if (index === null || index >= CALLS_MAX || known.next >= CALLS_MAX) failAnswer(draft);
-  const said = { tool: textOf(part, 'name') || null, call_id: textOf(call, 'id') || null };
+  const said = { tool: getText(part, 'name') || null, call_id: getText(call, 'id') || null };
   let open = known.by_index.get(index);
   if (open === undefined || isAnother(open, said)) {
     open = { at: Math.max(index ?? 0, known.next), ...said };
@@ -58,9 +58,9 @@ export function takePlace(
     known.next = open.at + 1;
   } else {
     // Clients differ in whether a name that is said again takes the place of the first, or is added to it.
-    const again = open.tool === null ? null : stringOf(part, 'name');
+    const again = open.tool === null ? null : getStringNode(part, 'name');
     if (again !== null && again.value !== '')
-      draft.repairs.push({ start: again.start, end: again.end, text: jsonString('') });
+      draft.repairs.push({ start: again.start, end: again.end, text: quoteJson('') });
     open.tool ??= said.tool;
     open.call_id ??= said.call_id;
   }
@@ -69,7 +69,7 @@ export function takePlace(
 }
 
 /** An id alone is no sign of another call: there are servers that make up a new one for each piece. */
-function isAnother(open: OpenCall, said: CallName): boolean {
+function isAnother(open: OpenCall, said: CallIdentity): boolean {
   if (said.tool === null || open.tool === null) return false;
   return (
     said.tool !== open.tool || (said.call_id !== null && said.call_id !== (open.call_id ?? said.call_id))
@@ -77,10 +77,10 @@ function isAnother(open: OpenCall, said: CallName): boolean {
 }
 
 function sayPlace({ repairs }: AnswerDraft, call: JsonNode, at: number): void {
-  const index = memberOf(call, 'index');
+  const index = getMember(call, 'index');
   if (index !== null) repairs.push({ start: index.start, end: index.end, text: `${at}` });
   else {
-    const comma = membersOf(call).length === 0 ? '' : ',';
+    const comma = getMembers(call).length === 0 ? '' : ',';
     repairs.push({ start: call.start + 1, end: call.start + 1, text: `"index":${at}${comma}` });
   }
 }

@@ -1,7 +1,15 @@
-import { countOf, isTrue, memberOf, membersOf, placeOf, tellsError, textOf } from '../json/nodes.ts';
+import {
+  getCount,
+  getListIndex,
+  getMember,
+  getMembers,
+  getText,
+  hasProviderError,
+  isMemberTrue,
+} from '../json/nodes.ts';
 import type { JsonNode, Splice } from '../types/json.ts';
-import { type AnswerDraft, addMember, addTexts, endChannels, endStream, failAnswer } from './answer.ts';
-import type { AnswerAsked, WireUsage } from './types.ts';
+import { type AnswerDraft, addMember, addTexts, endChannels, endStream, failAnswer } from './answer-draft.ts';
+import type { AnswerContext, WireUsage } from './wire-format.ts';
 
 /**
  * Reads what chat completions, completions and embeddings have in common, in an answer or an event: who answers,
@@ -12,23 +20,23 @@ export function readChoices(
   draft: AnswerDraft,
   body: JsonNode,
   readChoice: (draft: AnswerDraft, choice: JsonNode, root: string) => void,
-  asked?: AnswerAsked,
+  asked?: AnswerContext,
 ): void {
-  draft.id = textOf(body, 'id');
-  draft.model = textOf(body, 'model');
+  draft.id = getText(body, 'id');
+  draft.model = getText(body, 'model');
   draft.usage = usageOf(body);
   draft.is_added_usage = isUsageAlone(body);
   if (body.kind !== 'object') addTexts(draft, body, 'free');
-  for (const member of membersOf(body)) {
+  for (const member of getMembers(body)) {
     const { key, value } = member;
     if (key.value !== 'choices' || value.kind !== 'array') {
       addMember(draft, member, body);
       continue;
     }
-    const roots = rootsOf(draft, value.items, asked);
+    const roots = listChoiceRoots(draft, value.items, asked);
     value.items.forEach((choice, at) => {
       const root = roots[at]!;
-      const reason = textOf(choice, 'finish_reason') ?? '';
+      const reason = getText(choice, 'finish_reason') ?? '';
       if (choice.kind === 'object') readChoice(draft, choice, root);
       else addTexts(draft, choice);
       if (reason === '') return;
@@ -36,20 +44,20 @@ export function readChoices(
       if (draft.is_stream) endChannels(draft, root);
     });
   }
-  if (tellsError(body)) endStream(draft);
+  if (hasProviderError(body)) endStream(draft);
 }
 
 /**
  * Names the answers that stand side by side. Clients find those of a whole answer by their place. In a stream they go
  * by the index, or take the first of each event: the two must not come to different texts.
  */
-export function rootsOf(
+export function listChoiceRoots(
   draft: AnswerDraft,
   items: readonly JsonNode[],
-  asked: AnswerAsked | undefined,
+  asked: AnswerContext | undefined,
 ): readonly string[] {
   if (!draft.is_stream) return items.map((_item, at) => `${at}`);
-  const places = items.map((item, at) => placeOf(item, 'index', at));
+  const places = items.map((item, at) => getListIndex(item, 'index', at));
   const choices = Math.max(1, asked?.choices ?? Number.POSITIVE_INFINITY);
   const is_faulty = places.some((place) => place === null || place >= choices);
   if (is_faulty || new Set(places).size < places.length) failAnswer(draft);
@@ -59,35 +67,35 @@ export function rootsOf(
 const ASKED = '"stream_options":{"include_usage":true}';
 
 /** Makes a stream tell its usage, which it does only where it is asked for. */
-export function askForUsage(body: JsonNode): Splice | null {
-  if (!isTrue(body, 'stream')) return null;
-  const options = memberOf(body, 'stream_options');
+export function buildUsageSplice(body: JsonNode): Splice | null {
+  if (!isMemberTrue(body, 'stream')) return null;
+  const options = getMember(body, 'stream_options');
   if (options === null) return { start: body.end - 1, end: body.end - 1, text: `,${ASKED}` };
-  const asks = memberOf(options, 'include_usage');
+  const asks = getMember(options, 'include_usage');
   if (asks !== null) return asks.kind === 'true' ? null : { start: asks.start, end: asks.end, text: 'true' };
-  if (membersOf(options).length === 0) {
+  if (getMembers(options).length === 0) {
     return { start: options.start, end: options.end, text: '{"include_usage":true}' };
   }
   return { start: options.end - 1, end: options.end - 1, text: ',"include_usage":true' };
 }
 
 function usageOf(body: JsonNode): WireUsage | null {
-  const usage = memberOf(body, 'usage');
-  const input = countOf(usage, 'prompt_tokens');
+  const usage = getMember(body, 'usage');
+  const input = getCount(usage, 'prompt_tokens');
   if (input === null) return null;
-  const details = memberOf(usage, 'prompt_tokens_details');
+  const details = getMember(usage, 'prompt_tokens_details');
   return {
     input_tokens: input,
-    output_tokens: countOf(usage, 'completion_tokens') ?? 0,
-    cache_read_tokens: countOf(details, 'cached_tokens') ?? 0,
-    cache_write_tokens: countOf(details, 'cache_write_tokens') ?? 0,
+    output_tokens: getCount(usage, 'completion_tokens') ?? 0,
+    cache_read_tokens: getCount(details, 'cached_tokens') ?? 0,
+    cache_write_tokens: getCount(details, 'cache_write_tokens') ?? 0,
   };
 }
 
 /** Whether an event tells usage and nothing else: it came because somebody asked. */
 function isUsageAlone(body: JsonNode): boolean {
-  const choices = memberOf(body, 'choices');
+  const choices = getMember(body, 'choices');
   return (
-    choices?.kind === 'array' && choices.items.length === 0 && memberOf(body, 'usage')?.kind === 'object'
+    choices?.kind === 'array' && choices.items.length === 0 && getMember(body, 'usage')?.kind === 'object'
   );
 }

@@ -1,8 +1,14 @@
-import { memberOf, membersOf, onlyTextOf, textOf } from '../json/nodes.ts';
-import { jsonString } from '../json/splice.ts';
+import { getMember, getMembers, getText, getUniqueText } from '../json/nodes.ts';
+import { quoteJson } from '../json/splice.ts';
 import type { JsonNode, Splice } from '../types/json.ts';
-import { inPlaceOf, type RequestDraft, say, sayMember, sayResult } from './request.ts';
-import type { WireText } from './types.ts';
+import {
+  addRequestMember,
+  addRequestText,
+  addToolResult,
+  type RequestDraft,
+  replaceNodeText,
+} from './request-draft.ts';
+import type { WireText } from './wire-format.ts';
 
 const ROLES: ReadonlyMap<string | null, WireText['role']> = new Map([
   ['system', 'system'],
@@ -13,24 +19,28 @@ const ROLES: ReadonlyMap<string | null, WireText['role']> = new Map([
 
 /** Reads one item of what the Responses API is asked with: a message, a call, what a tool gave back ... */
 export function readInputItem(draft: RequestDraft, item: JsonNode): void {
-  const type = onlyTextOf(item, 'type') ?? 'message';
+  const type = getUniqueText(item, 'type') ?? 'message';
   const result = RESULTS.get(type);
-  if (item.kind !== 'object') say(draft, 'user', item);
+  if (item.kind !== 'object') addRequestText(draft, 'user', item);
   else if (result !== undefined) readResult(draft, type, item, result);
   else if (type === 'mcp_list_tools' || type === 'additional_tools') sayAll(draft, 'tool_definition', item);
   else {
-    const call_id = textOf(item, 'call_id');
-    const name = textOf(item, 'name');
+    const call_id = getText(item, 'call_id');
+    const name = getText(item, 'name');
     if (call_id !== null) draft.calls.set(call_id, name ?? type.replace(/_call$/, ''));
-    sayAll(draft, type === 'message' ? (ROLES.get(onlyTextOf(item, 'role')) ?? 'other') : 'assistant', item);
+    sayAll(
+      draft,
+      type === 'message' ? (ROLES.get(getUniqueText(item, 'role')) ?? 'other') : 'assistant',
+      item,
+    );
   }
 }
 
 function sayAll(draft: RequestDraft, role: WireText['role'], item: JsonNode): void {
-  const is_picture = onlyTextOf(item, 'type') === 'image_generation_call';
-  for (const member of membersOf(item)) {
-    if (is_picture && member.key.value === 'result') say(draft, role, member.value, 'sealed');
-    else sayMember(draft, role, member, item);
+  const is_picture = getUniqueText(item, 'type') === 'image_generation_call';
+  for (const member of getMembers(item)) {
+    if (is_picture && member.key.value === 'result') addRequestText(draft, role, member.value, 'sealed');
+    else addRequestMember(draft, role, member, item);
   }
 }
 
@@ -50,7 +60,7 @@ const NO_PICTURE =
 const SHELL_END = { stderr: '', outcome: { type: 'exit', exit_code: 1 } };
 
 const RESULTS: ReadonlyMap<string, ResultForm> = new Map([
-  ['apply_patch_call_output', { key: 'output', tool: null, notice: jsonString }],
+  ['apply_patch_call_output', { key: 'output', tool: null, notice: quoteJson }],
   [
     'code_interpreter_call',
     {
@@ -67,12 +77,12 @@ const RESULTS: ReadonlyMap<string, ResultForm> = new Map([
       notice: () => JSON.stringify({ type: 'computer_screenshot', image_url: NO_PICTURE }),
     },
   ],
-  ['custom_tool_call_output', { key: 'output', tool: null, notice: jsonString }],
+  ['custom_tool_call_output', { key: 'output', tool: null, notice: quoteJson }],
   ['file_search_call', { key: 'results', tool: 'file_search', notice: () => 'null' }],
-  ['function_call_output', { key: 'output', tool: null, notice: jsonString }],
-  ['local_shell_call_output', { key: 'output', tool: 'local_shell', notice: jsonString }],
-  ['mcp_call', { key: 'output', tool: null, notice: jsonString }],
-  ['program_output', { key: 'result', tool: null, notice: jsonString }],
+  ['function_call_output', { key: 'output', tool: null, notice: quoteJson }],
+  ['local_shell_call_output', { key: 'output', tool: 'local_shell', notice: quoteJson }],
+  ['mcp_call', { key: 'output', tool: null, notice: quoteJson }],
+  ['program_output', { key: 'result', tool: null, notice: quoteJson }],
   [
     'shell_call_output',
     { key: 'output', tool: null, notice: (text) => JSON.stringify([{ stdout: text, ...SHELL_END }]) },
@@ -86,27 +96,29 @@ function readResult(
   item: JsonNode,
   { key, tool, notice }: ResultForm,
 ): void {
-  const given = membersOf(item).filter((each) => each.key.value === key);
-  for (const member of membersOf(item)) {
+  const given = getMembers(item).filter((each) => each.key.value === key);
+  for (const member of getMembers(item)) {
     if (member.key.value !== key)
-      sayMember(draft, type.endsWith('output') ? 'other' : 'assistant', member, item);
+      addRequestMember(draft, type.endsWith('output') ? 'other' : 'assistant', member, item);
   }
   const texts = given.map((each) => each.value).filter((value) => value.kind !== 'null');
-  const replaced = (text: string): Splice[] => texts.map((value) => inPlaceOf(value, notice(text)));
-  const call = { tool: tool ?? textOf(item, 'name'), call_id: textOf(item, 'call_id') };
-  if (texts.length > 0) sayResult(draft, call, texts, replaced);
+  const replaced = (text: string): Splice[] => texts.map((value) => replaceNodeText(value, notice(text)));
+  const call = { tool: tool ?? getText(item, 'name'), call_id: getText(item, 'call_id') };
+  if (texts.length > 0) addToolResult(draft, call, texts, replaced);
 }
 
 /** What the Responses API calls the arguments of the calls that its client has to make. */
-export function clientCallOf(item: JsonNode): { readonly tool: string; readonly arguments: JsonNode } | null {
-  const type = onlyTextOf(item, 'type') ?? '';
+export function findClientCall(
+  item: JsonNode,
+): { readonly tool: string; readonly arguments: JsonNode } | null {
+  const type = getUniqueText(item, 'type') ?? '';
   const key = CLIENT_CALLS.get(type);
   if (key === undefined) return null;
-  if (type === 'tool_search_call' && textOf(item, 'execution') === 'server') return null;
-  const said = key.map((each) => memberOf(item, each)).find((each) => each !== null && each.kind !== 'null');
+  if (type === 'tool_search_call' && getText(item, 'execution') === 'server') return null;
+  const said = key.map((each) => getMember(item, each)).find((each) => each !== null && each.kind !== 'null');
   // A call without arguments is one all the same.
   const none: JsonNode = { kind: 'null', start: item.end, end: item.end };
-  return { tool: textOf(item, 'name') ?? type.replace(/_call$/, ''), arguments: said ?? none };
+  return { tool: getText(item, 'name') ?? type.replace(/_call$/, ''), arguments: said ?? none };
 }
 
 const CLIENT_CALLS: ReadonlyMap<string, readonly string[]> = new Map([

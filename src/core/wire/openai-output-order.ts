@@ -1,17 +1,17 @@
 import {
-  countOf,
-  itemsOf,
-  memberOf,
-  membersOf,
-  onlyTextOf,
-  placeOf,
-  stringOf,
-  textOf,
+  getCount,
+  getItems,
+  getListIndex,
+  getMember,
+  getMembers,
+  getStringNode,
+  getText,
+  getUniqueText,
 } from '../json/nodes.ts';
-import { jsonString } from '../json/splice.ts';
+import { quoteJson } from '../json/splice.ts';
 import type { JsonNode } from '../types/json.ts';
-import type { AnswerDraft } from './answer.ts';
-import { isBase64, isWord } from './said.ts';
+import type { AnswerDraft } from './answer-draft.ts';
+import { isBase64, looksLikeIdentifier } from './vocabulary.ts';
 
 /**
  * How far the items of a streamed response have come. Clients find items by index, by id or by their order, and pass
@@ -19,7 +19,7 @@ import { isBase64, isWord } from './said.ts';
  * index, a new id with each event, or no event at the beginning of a message. Their events go out with the index and
  * the id of the item that they were judged with, so that every client puts them there.
  */
-export interface Items {
+export interface OutputItems {
   /** In their order; the last one's index is the length less one. */
   readonly list: Item[];
 }
@@ -37,7 +37,7 @@ interface Item {
 }
 
 /** No items yet. */
-export function startItems(): Items {
+export function createOutputItems(): OutputItems {
   return { list: [] };
 }
 
@@ -58,14 +58,18 @@ const ITEM_OF: ReadonlyMap<string, string> = new Map([
 const UNANNOUNCED = new Set(['message', 'reasoning']);
 
 const BEGINNINGS = new Set(['response.created', 'response.queued', 'response.in_progress']);
-export const ENDINGS: ReadonlySet<string> = new Set([
+export const FINAL_EVENTS: ReadonlySet<string> = new Set([
   'response.completed',
   'response.incomplete',
   'response.failed',
 ]);
 
 /** Whether all texts and calls that the end of a response says are those that came before, where any came. */
-export function endsAsTold(told: ReadonlySet<string>, { repeats }: AnswerDraft, { list }: Items): boolean {
+export function endsAsAnnounced(
+  told: ReadonlySet<string>,
+  { repeats }: AnswerDraft,
+  { list }: OutputItems,
+): boolean {
   if (list.length === 0) return true;
   return repeats.every(({ kind, joins, channel }) => {
     const is_own = kind === 'text' && joins.length === 0;
@@ -74,25 +78,30 @@ export function endsAsTold(told: ReadonlySet<string>, { repeats }: AnswerDraft, 
 }
 
 /** Follows the order of the events. Returns the place of the item that an event is about; `null` if it is out of order. */
-export function takeTurn(draft: AnswerDraft, type: string, event: JsonNode, { list }: Items): number | null {
-  const output = memberOf(memberOf(event, 'response'), 'output');
-  if (BEGINNINGS.has(type)) return itemsOf(output).length === 0 ? 0 : null;
-  if (ENDINGS.has(type)) return isEndOf(draft, output, list) ? 0 : null;
+export function checkEventOrder(
+  draft: AnswerDraft,
+  type: string,
+  event: JsonNode,
+  { list }: OutputItems,
+): number | null {
+  const output = getMember(getMember(event, 'response'), 'output');
+  if (BEGINNINGS.has(type)) return getItems(output).length === 0 ? 0 : null;
+  if (FINAL_EVENTS.has(type)) return isEndOf(draft, output, list) ? 0 : null;
   const name = NAME.exec(type)?.[1] ?? '';
   if (!PLACED.test(type) || !(ITEM_OF.has(name) || OF_ITEMS.has(name)))
-    return countOf(event, 'output_index') ?? 0;
-  const item = memberOf(event, 'item');
+    return getCount(event, 'output_index') ?? 0;
+  const item = getMember(event, 'item');
   const is_new = type === 'response.output_item.added';
-  const at = placeOf(event, 'output_index', is_new ? list.length : findItem(event, item, list));
+  const at = getListIndex(event, 'output_index', is_new ? list.length : findItem(event, item, list));
   if (at === null || (is_new && at !== list.length)) return null;
   if (at === list.length) beginItem(list, name, item);
   const known = list[at];
   if (known === undefined || known.is_done) return null;
   sayIndex(draft, event, at);
-  if (is_new) return itemsOf(memberOf(item, 'content')).length === 0 ? at : null;
+  if (is_new) return getItems(getMember(item, 'content')).length === 0 ? at : null;
   if (type === 'response.output_item.done') {
     known.is_done = true;
-    return known.type === (onlyTextOf(item, 'type') ?? '') ? at : null;
+    return known.type === (getUniqueText(item, 'type') ?? '') ? at : null;
   }
   return isAbout(name, type, event, known) && sayId(draft, type, event, known) ? at : null;
 }
@@ -104,8 +113,8 @@ const OF_ITEMS = new Set(['output_item', 'content_part']);
 
 /** Which item an event without an index is about: the one whose id it says, else the last one that is not done. */
 function findItem(event: JsonNode, item: JsonNode | null, list: readonly Item[]): number {
-  const id = textOf(event, 'item_id') ?? textOf(item, 'id');
-  const call_id = textOf(item, 'call_id');
+  const id = getText(event, 'item_id') ?? getText(item, 'id');
+  const call_id = getText(item, 'call_id');
   const said = list.findLastIndex(
     (each) => (id !== null && each.id === id) || (call_id !== null && each.call_id === call_id),
   );
@@ -119,9 +128,9 @@ function beginItem(list: Item[], name: string, item: JsonNode | null): void {
   const expected = name === 'content_part' ? 'message' : (ITEM_OF.get(name) ?? '');
   if (name !== 'output_item' && !UNANNOUNCED.has(expected)) return;
   list.push({
-    type: name === 'output_item' ? (onlyTextOf(item, 'type') ?? '') : expected,
-    id: textOf(item, 'id') || null,
-    call_id: textOf(item, 'call_id'),
+    type: name === 'output_item' ? (getUniqueText(item, 'type') ?? '') : expected,
+    id: getText(item, 'id') || null,
+    call_id: getText(item, 'call_id'),
     parts: 0,
     is_done: false,
     has_id: new Map(),
@@ -129,9 +138,9 @@ function beginItem(list: Item[], name: string, item: JsonNode | null): void {
 }
 
 function sayIndex({ repairs }: AnswerDraft, event: JsonNode, at: number): void {
-  const index = memberOf(event, 'output_index');
+  const index = getMember(event, 'output_index');
   if (index === null) {
-    const comma = membersOf(event).length === 0 ? '' : ',';
+    const comma = getMembers(event).length === 0 ? '' : ',';
     repairs.push({ start: event.start + 1, end: event.start + 1, text: `"output_index":${at}${comma}` });
   } else if (index.kind === 'null') repairs.push({ start: index.start, end: index.end, text: `${at}` });
 }
@@ -140,23 +149,23 @@ function sayIndex({ repairs }: AnswerDraft, event: JsonNode, at: number): void {
 const ID_UNITS_MAX = 2_048;
 
 function isId(id: string): boolean {
-  return isWord(id) || (id.length <= ID_UNITS_MAX && isBase64(id));
+  return looksLikeIdentifier(id) || (id.length <= ID_UNITS_MAX && isBase64(id));
 }
 
 /** Has an event say the id of its item; `false` where only some events about a text say one. */
 function sayId({ repairs, put_words }: AnswerDraft, type: string, event: JsonNode, item: Item): boolean {
-  const said = stringOf(event, 'item_id');
-  if (said === null && (memberOf(event, 'item_id')?.kind ?? 'null') !== 'null') return false;
+  const said = getStringNode(event, 'item_id');
+  if (said === null && (getMember(event, 'item_id')?.kind ?? 'null') !== 'null') return false;
   if (said !== null) {
     item.id ??= said.value;
     if (said.value !== item.id) {
       if (!isId(item.id)) return false;
       put_words.push(item.id);
-      repairs.push({ start: said.start, end: said.end, text: jsonString(item.id) });
+      repairs.push({ start: said.start, end: said.end, text: quoteJson(item.id) });
     }
   }
   if (!type.endsWith('.delta')) return true;
-  const indices = INDICES.map((key) => placeOf(event, key, 0));
+  const indices = INDICES.map((key) => getListIndex(event, key, 0));
   const channel = `${NAME.exec(type)?.[1] ?? ''}.${indices.join('.')}`;
   const first = item.has_id.get(channel) ?? said !== null;
   item.has_id.set(channel, first);
@@ -169,7 +178,7 @@ const INDICES = ['content_index', 'summary_index', 'command_index'];
 function isAbout(name: string, type: string, event: JsonNode, item: Item): boolean {
   const expected = ITEM_OF.get(name);
   if (expected !== undefined && expected !== item.type) return false;
-  const indices = INDICES.map((key) => placeOf(event, key, 0));
+  const indices = INDICES.map((key) => getListIndex(event, key, 0));
   if (indices.includes(null)) return false;
   if (type !== 'response.content_part.added') return true;
   item.parts += 1;
@@ -178,9 +187,9 @@ function isAbout(name: string, type: string, event: JsonNode, item: Item): boole
 
 /** Whether the end tells the items that came, in their order, or as many of them as it tells; or all, if none came. */
 function isEndOf({ channels }: AnswerDraft, output: JsonNode | null, list: readonly Item[]): boolean {
-  const items = itemsOf(output);
+  const items = getItems(output);
   if (list.length === 0) return channels.whole.size + channels.open.size === 0;
   return (
-    items.length <= list.length && items.every((item, at) => onlyTextOf(item, 'type') === list[at]?.type)
+    items.length <= list.length && items.every((item, at) => getUniqueText(item, 'type') === list[at]?.type)
   );
 }

@@ -1,4 +1,4 @@
-import { countOf, itemsOf, memberOf, membersOf, onlyTextOf, textOf } from '../json/nodes.ts';
+import { getCount, getItems, getMember, getMembers, getText, getUniqueText } from '../json/nodes.ts';
 import type { JsonNode } from '../types/json.ts';
 import {
   type AnswerDraft,
@@ -9,37 +9,38 @@ import {
   addPiece,
   addRepeat,
   addTexts,
-  type CallName,
-  closeAll,
+  type CallIdentity,
+  closeAllChannels,
   closeChannels,
   endStream,
   requireText,
-} from './answer.ts';
-import { nameByType, type ReadBody } from './events.ts';
-import { clientCallOf } from './openai-items.ts';
-import { ENDINGS, endsAsTold, startItems, takeTurn } from './openai-output-order.ts';
-import type { AnswerAsked, WireUsage } from './types.ts';
+} from './answer-draft.ts';
+import { type BodyReader, setEventName } from './event-reader.ts';
+import { findClientCall } from './openai-items.ts';
+import { checkEventOrder, createOutputItems, endsAsAnnounced, FINAL_EVENTS } from './openai-output-order.ts';
+import type { AnswerContext, WireUsage } from './wire-format.ts';
 
 /**
  * What of a response says the request again. Texts in it that the request said were judged on their way in; others, as
  * those of a prompt that the provider keeps, are texts of the answer.
  */
-export const ASKED: ReadonlySet<string> = new Set(
+export const REQUEST_MEMBERS: ReadonlySet<string> = new Set(
   `instructions metadata prompt prompt_cache_key safety_identifier text tools tool_choice user conversation
    previous_response_id`.split(/\s+/),
 );
 
 /** Reads a whole response: of an answer, or as the events at the beginning and at the end of a stream say it. */
-export function readResponse(draft: AnswerDraft, response: JsonNode, asked?: AnswerAsked): boolean {
-  draft.id = textOf(response, 'id');
-  draft.model = textOf(response, 'model');
-  draft.usage = usageOf(memberOf(response, 'usage'));
-  const status = textOf(response, 'status');
+export function readResponseObject(draft: AnswerDraft, response: JsonNode, asked?: AnswerContext): boolean {
+  draft.id = getText(response, 'id');
+  draft.model = getText(response, 'model');
+  draft.usage = usageOf(getMember(response, 'usage'));
+  const status = getText(response, 'status');
   if (status !== null && status !== 'in_progress' && status !== 'queued') draft.finish_reasons.push(status);
   if (response.kind !== 'object') addTexts(draft, response, 'free');
-  for (const member of membersOf(response)) {
+  for (const member of getMembers(response)) {
     const { key, value } = member;
-    if (ASKED.has(key.value)) addMemberUnless(draft, member, response, asked?.repeatable ?? NOTHING);
+    if (REQUEST_MEMBERS.has(key.value))
+      addMemberUnless(draft, member, response, asked?.repeatable ?? NOTHING);
     else if (key.value !== 'output' || value.kind !== 'array') addMember(draft, member, response);
     else for (const [at, item] of value.items.entries()) readItem(draft, `item.${at}`, item, addRepeat);
   }
@@ -52,18 +53,18 @@ const NOTHING: ReadonlySet<string> = new Set();
 const WHOLE = new Set(['response', 'item', 'part']);
 
 /** A reader of the events of one stream. */
-export function openOutput(asked?: AnswerAsked): ReadBody {
-  const items = startItems();
+export function createOutputReader(asked?: AnswerContext): BodyReader {
+  const items = createOutputItems();
   return (draft, event, name) => {
-    const type = onlyTextOf(event, 'type') ?? '';
-    nameByType(draft, name, type);
-    const at = takeTurn(draft, type, event, items);
+    const type = getUniqueText(event, 'type') ?? '';
+    setEventName(draft, name, type);
+    const at = checkEventOrder(draft, type, event, items);
     if (at === null) return false;
     const { whole, open, closed } = draft.channels;
-    const told = ENDINGS.has(type) ? new Set([...whole, ...open, ...closed]) : null;
+    const told = FINAL_EVENTS.has(type) ? new Set([...whole, ...open, ...closed]) : null;
     const root = `item.${at}`;
-    const inner = memberOf(event, INNER.get(type) ?? '');
-    for (const member of membersOf(event)) {
+    const inner = getMember(event, INNER.get(type) ?? '');
+    for (const member of getMembers(event)) {
       // A client that goes by the member, and not by the type, would read it all the same.
       const is_whole = WHOLE.has(member.key.value) && member.value.kind === 'object';
       if (is_whole && member.value !== inner) return false;
@@ -74,11 +75,11 @@ export function openOutput(asked?: AnswerAsked): ReadBody {
     if (inner !== null) readInner(draft, type, root, event, inner, asked);
     else if (ABOUT_TEXT.test(type)) readText(draft, type, root, event);
     if (type === 'response.output_item.done') closeChannels(draft, root);
-    if (told !== null && !endsAsTold(told, draft, items)) return false;
+    if (told !== null && !endsAsAnnounced(told, draft, items)) return false;
     if (told !== null) endStream(draft);
     if (type === 'error') {
       // `response.failed` may follow, or nothing.
-      closeAll(draft);
+      closeAllChannels(draft);
       draft.finish_reasons.push('failed');
     }
     return true;
@@ -121,13 +122,13 @@ function readInner(
   root: string,
   event: JsonNode,
   inner: JsonNode,
-  asked: AnswerAsked | undefined,
+  asked: AnswerContext | undefined,
 ): void {
   const add = type.endsWith('.added') ? addPiece : addRepeat;
-  if (INNER.get(type) === 'response') readResponse(draft, inner, asked);
+  if (INNER.get(type) === 'response') readResponseObject(draft, inner, asked);
   else if (INNER.get(type) === 'item') readItem(draft, root, inner, add);
   else {
-    const index = countOf(event, 'content_index') ?? countOf(event, 'summary_index') ?? 0;
+    const index = getCount(event, 'content_index') ?? getCount(event, 'summary_index') ?? 0;
     readPart(draft, root, index, inner, add);
   }
 }
@@ -145,8 +146,8 @@ function joinsOf(name: string): readonly string[] {
 }
 
 /** What an event about arguments says of its call, if it says anything. */
-function callOf(event: JsonNode): CallName {
-  return { tool: textOf(event, 'name'), call_id: textOf(event, 'call_id') };
+function callOf(event: JsonNode): CallIdentity {
+  return { tool: getText(event, 'name'), call_id: getText(event, 'call_id') };
 }
 
 /** The name of a text's channel: what its events are called, and its place within the item. */
@@ -161,15 +162,15 @@ const ARGUMENTS = new Set(['function_call_arguments', 'custom_tool_call_input'])
 function readText(draft: AnswerDraft, type: string, root: string, event: JsonNode): void {
   const name = type.replace(/^response\./, '').replace(ABOUT_TEXT, '');
   const index =
-    countOf(event, 'content_index') ??
-    countOf(event, 'summary_index') ??
-    countOf(event, 'command_index') ??
+    getCount(event, 'content_index') ??
+    getCount(event, 'summary_index') ??
+    getCount(event, 'command_index') ??
     0;
   const channel = ARGUMENTS.has(name) ? `${root}.call` : channelOf(root, name, index);
   const kind = ARGUMENTS.has(name) ? 'arguments' : 'text';
   const more = { joins: joinsOf(name), call: callOf(event) };
   const add = type.endsWith('.done') ? addRepeat : addPiece;
-  for (const member of membersOf(event)) {
+  for (const member of getMembers(event)) {
     const { key, value } = member;
     if (!TEXT_KEYS.includes(key.value)) continue;
     if (name === 'audio') {
@@ -190,15 +191,15 @@ function readItem(draft: AnswerDraft, root: string, item: JsonNode, add: Add): v
     addTexts(draft, item);
     return;
   }
-  const type = onlyTextOf(item, 'type') ?? '';
+  const type = getUniqueText(item, 'type') ?? '';
   // A list of one type reads as that type where a client makes a text of it.
-  requireText(draft, memberOf(item, 'type') ?? item);
+  requireText(draft, getMember(item, 'type') ?? item);
   const call = callIn(draft, root, item, add);
   for (const member of item.members) {
     const { key, value } = member;
     const is_list = value.kind === 'array' && (key.value === 'content' || key.value === 'summary');
     if (value === call) continue;
-    if (is_list) for (const [at, part] of itemsOf(value).entries()) readPart(draft, root, at, part, add);
+    if (is_list) for (const [at, part] of getItems(value).entries()) readPart(draft, root, at, part, add);
     else if (value.kind === 'string' && type === 'mcp_call' && key.value === 'arguments') {
       add(draft, channelOf(root, 'mcp_call_arguments', 0), 'text', value);
     } else if (value.kind === 'string' && type === 'code_interpreter_call' && key.value === 'code') {
@@ -213,15 +214,15 @@ const STRING_CALLS = new Set(['function_call', 'custom_tool_call', 'mcp_approval
 
 /** The arguments of a call that the client has to make, which this takes; `null` where the item is none. */
 function callIn(draft: AnswerDraft, root: string, item: JsonNode, add: Add): JsonNode | null {
-  const call = clientCallOf(item);
+  const call = findClientCall(item);
   if (call === null) return null;
-  const named: CallName = {
+  const named: CallIdentity = {
     tool: call.tool,
-    call_id: textOf(item, 'call_id') ?? textOf(item, 'id'),
-    is_free: onlyTextOf(item, 'type') === 'custom_tool_call',
+    call_id: getText(item, 'call_id') ?? getText(item, 'id'),
+    is_free: getUniqueText(item, 'type') === 'custom_tool_call',
   };
   // Of an item that only begins, a string of arguments goes on in later events; another value comes whole later.
-  const type = onlyTextOf(item, 'type') ?? '';
+  const type = getUniqueText(item, 'type') ?? '';
   if (add === addPiece && call.arguments.kind !== 'string' && !STRING_CALLS.has(type)) return null;
   add(draft, `${root}.call`, 'arguments', call.arguments, { call: named });
   return call.arguments;
@@ -241,7 +242,7 @@ function readPart(draft: AnswerDraft, root: string, index: number, part: JsonNod
     addTexts(draft, part);
     return;
   }
-  const [text, name] = PARTS.get(onlyTextOf(part, 'type') ?? '') ?? ['', ''];
+  const [text, name] = PARTS.get(getUniqueText(part, 'type') ?? '') ?? ['', ''];
   const channel = channelOf(root, name, index);
   for (const member of part.members) {
     const { key, value } = member;
@@ -261,7 +262,7 @@ function readPart(draft: AnswerDraft, root: string, index: number, part: JsonNod
 /** Log probabilities say a text again, token by token. Where there is no such text they are texts themselves. */
 function readLogprobs(draft: AnswerDraft, channel: string, holder: JsonNode): void {
   const is_said = [...draft.pieces, ...draft.repeats].some((each) => each.channel === channel);
-  for (const member of membersOf(holder)) {
+  for (const member of getMembers(holder)) {
     if (member.key.value !== 'logprobs') continue;
     if (is_said && member.value.kind === 'array') addEcho(draft, channel, member.value, '[]');
     else addMember(draft, member, holder);
@@ -269,13 +270,13 @@ function readLogprobs(draft: AnswerDraft, channel: string, holder: JsonNode): vo
 }
 
 function usageOf(usage: JsonNode | null): WireUsage | null {
-  const input = countOf(usage, 'input_tokens');
+  const input = getCount(usage, 'input_tokens');
   if (input === null) return null;
-  const details = memberOf(usage, 'input_tokens_details');
+  const details = getMember(usage, 'input_tokens_details');
   return {
     input_tokens: input,
-    output_tokens: countOf(usage, 'output_tokens') ?? 0,
-    cache_read_tokens: countOf(details, 'cached_tokens') ?? 0,
-    cache_write_tokens: countOf(details, 'cache_write_tokens') ?? 0,
+    output_tokens: getCount(usage, 'output_tokens') ?? 0,
+    cache_read_tokens: getCount(details, 'cached_tokens') ?? 0,
+    cache_write_tokens: getCount(details, 'cache_write_tokens') ?? 0,
   };
 }

@@ -1,7 +1,7 @@
-import { SCHEMA_KEYS, type Vocabulary, vocabularyOf } from './said.ts';
+import { buildVocabulary, SCHEMA_KEYS, type WireVocabulary } from './vocabulary.ts';
 
 /** The keys of OpenAI's protocols, and of those that speak them too. */
-export const OPENAI: Vocabulary = vocabularyOf({
+export const OPENAI: WireVocabulary = buildVocabulary({
   word: `${SCHEMA_KEYS.word} id object model role status detail quality size background output_format moderation phase
     effort tool_choice truncation service_tier verbosity reasoning_effort name call_id tool_call_id item_id file_id
     container_id previous_response_id conversation container vector_store_ids file_ids include modalities voice

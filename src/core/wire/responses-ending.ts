@@ -1,10 +1,10 @@
-import { memberOf } from '../json/nodes.ts';
-import { splice } from '../json/splice.ts';
-import { readJson } from '../json/text.ts';
+import { parseJsonTree } from '../json/json-tree.ts';
+import { getMember } from '../json/nodes.ts';
+import { applySplices } from '../json/splice.ts';
 import type { NumberNode } from '../types/json.ts';
-import { errorObject } from './openai-errors.ts';
-import { writeEvent } from './sse.ts';
-import type { StreamEnding, WireError } from './types.ts';
+import { buildErrorObject } from './openai-errors.ts';
+import { writeSseEvent } from './sse.ts';
+import type { StreamEnding, WireError } from './wire-format.ts';
 
 /**
  * Ends a stream of the Responses API, and keeps its sequence numbers unique and increasing where events were added. It ends
@@ -15,27 +15,27 @@ export function openResponsesEnding(): StreamEnding {
   let last = -1;
   let response: object = { object: 'response', output: [] };
   const end = (error: WireError, code: string): string => {
-    const { message, request_id, beside } = error;
+    const { message, request_id, extra } = error;
     const failed = { ...response, status: 'failed', error: { code, message }, incomplete_details: null };
     const events = [
-      { type: 'error', code: error.code, message, param: null, error: errorObject(error), request_id },
+      { type: 'error', code: error.code, message, param: null, error: buildErrorObject(error), request_id },
       { type: 'response.failed', response: failed, request_id },
     ];
     return events
       .map((event, at) => {
-        const numbered = { ...beside, ...event, sequence_number: last + 1 + at };
-        return writeEvent(event.type, JSON.stringify(numbered));
+        const numbered = { ...extra, ...event, sequence_number: last + 1 + at };
+        return writeSseEvent(event.type, JSON.stringify(numbered));
       })
       .join('');
   };
   return {
-    see: (data) => {
+    forward: (data) => {
       if (data.includes('"response.created"')) response = createdResponse(data) ?? response;
       const number = sequenceNumber(data);
       if (number === null) return data;
       const { start, end: until, value } = number;
       last = Math.max(last + 1, value);
-      return last === value ? data : splice(data, [{ start, end: until, text: `${last}` }]);
+      return last === value ? data : applySplices(data, [{ start, end: until, text: `${last}` }]);
     },
     denialEvents: (error) => end(error, 'invalid_prompt'),
     errorEvents: (error) => end(error, 'server_error'),
@@ -56,8 +56,8 @@ function sequenceNumber(data: string): Pick<NumberNode, 'start' | 'end' | 'value
       return { start: end - found[1]!.length, end, value: Number(found[1]) };
     }
   }
-  const node = readJson(data, LIMITS);
-  const number = node.kind === 'problem' ? null : memberOf(node, 'sequence_number');
+  const node = parseJsonTree(data, LIMITS);
+  const number = node.kind === 'problem' ? null : getMember(node, 'sequence_number');
   return number?.kind === 'number' && Number.isSafeInteger(number.value) ? number : null;
 }
 

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { openSse, withData, writeEvent } from './sse.ts';
-import type { SseEvent } from './types.ts';
+import { createSseReader, replaceData, writeSseEvent } from './sse.ts';
+import type { SseEvent } from './wire-format.ts';
 
 const LIMITS = { event_units_max: 1000 };
 
 function readAll(pieces: readonly (string | Uint8Array)[]): SseEvent[] {
-  const reader = openSse(LIMITS);
+  const reader = createSseReader(LIMITS);
   const events: SseEvent[] = [];
   for (const read of [...pieces.map((piece) => () => reader.read(piece)), reader.end]) {
     const { events: found, problem } = read();
@@ -118,7 +118,7 @@ test('any text in any pieces loses nothing, and data stands where it is said to'
 
 test('an event that ends with CRLF is there when all of it is, and never without its LF', () => {
   const text = 'data: a\r\n\r\ndata: b\r\n\r\n';
-  const reader = openSse(LIMITS);
+  const reader = createSseReader(LIMITS);
   const seen = Array.from(text, (unit) => reader.read(unit).events.map(({ raw }) => raw));
   assert.deepEqual(
     seen.flatMap((events, at) => events.map((raw) => [at + 1, raw])),
@@ -128,43 +128,43 @@ test('an event that ends with CRLF is there when all of it is, and never without
     ],
   );
   assert.deepEqual(reader.end(), { events: [], problem: null });
-  const alone = openSse(LIMITS);
+  const alone = createSseReader(LIMITS);
   assert.deepEqual(alone.read('data: a\r\r').events, []);
   assert.deepEqual(told(alone.end().events), [['', 'a']]);
-  const long = openSse({ event_units_max: 10 });
+  const long = createSseReader({ event_units_max: 10 });
   assert.equal(long.read('data: 1234\n\r').problem, null);
   assert.deepEqual(long.end(), { events: [], problem: 'event_units_max' });
 });
 
 test('an event that is too long, and bytes that are no UTF-8, end the stream', () => {
-  const long = openSse({ event_units_max: 10 });
+  const long = createSseReader({ event_units_max: 10 });
   assert.deepEqual(long.read('data: 12\n\ndata:').problem, null);
   assert.equal(long.read('123456').problem, 'event_units_max');
   assert.deepEqual(long.read('\n\n'), { events: [], problem: 'event_units_max' });
-  const bytes = openSse(LIMITS);
+  const bytes = createSseReader(LIMITS);
   assert.equal(bytes.read(Uint8Array.of(0x64, 0xff)).problem, 'utf8');
-  const half = openSse(LIMITS);
+  const half = createSseReader(LIMITS);
   assert.equal(half.read(Uint8Array.of(0xc3)).problem, null);
   assert.equal(half.end().problem, 'utf8');
 });
 
 test('an event keeps all but its data where it is given other data', () => {
   const [event] = readAll(['id: 7\nevent: delta\ndata: {"a":1}\n: note\n\n']);
-  assert.equal(withData(event!, '{"a":2}'), 'id: 7\nevent: delta\ndata: {"a":2}\n: note\n\n');
+  assert.equal(replaceData(event!, '{"a":2}'), 'id: 7\nevent: delta\ndata: {"a":2}\n: note\n\n');
   const [lines] = readAll(['event: delta\ndata: {"a":\ndata: 1}\n\n']);
-  assert.equal(withData(lines!, '{"a":\n2}'), 'event: delta\ndata: {"a": 2}\n\n');
+  assert.equal(replaceData(lines!, '{"a":\n2}'), 'event: delta\ndata: {"a": 2}\n\n');
 });
 
 test('an event is written with its name and its data alone, on lines that every reader cuts in the same way', () => {
-  assert.equal(writeEvent('', 'a'), 'data: a\n\n');
-  assert.equal(writeEvent('delta', '{"a":1}'), 'event: delta\ndata: {"a":1}\n\n');
-  assert.equal(writeEvent('delta', '{"a":\r\n1}'), 'event: delta\ndata: {"a":  1}\n\n');
+  assert.equal(writeSseEvent('', 'a'), 'data: a\n\n');
+  assert.equal(writeSseEvent('delta', '{"a":1}'), 'event: delta\ndata: {"a":1}\n\n');
+  assert.equal(writeSseEvent('delta', '{"a":\r\n1}'), 'event: delta\ndata: {"a":  1}\n\n');
   const breaks = ['\u2028', '\u2029', '\u0085'];
   for (const each of breaks) {
     const data = `{"a":"b${each}data: c"}`;
-    const written = writeEvent('', data);
+    const written = writeSseEvent('', data);
     assert.ok(!written.includes(each));
     assert.deepEqual(JSON.parse(readAll([written])[0]!.data), JSON.parse(data));
   }
-  for (const none of ['', ' ', '\n']) assert.equal(writeEvent('ping', none), ':\n\n');
+  for (const none of ['', ' ', '\n']) assert.equal(writeSseEvent('ping', none), ':\n\n');
 });

@@ -1,5 +1,5 @@
-import { readBytes, startUtf8 } from '../text/utf8-pieces.ts';
-import type { SseEvent } from './types.ts';
+import { createUtf8Decoder, decodeUtf8 } from '../text/utf8-decoder.ts';
+import type { SseEvent } from './wire-format.ts';
 
 /** What a piece of a stream brought: whole events, and whether the stream can be read on. */
 export interface SsePiece {
@@ -25,12 +25,12 @@ export interface SseReader {
  * A CR at the end of a piece waits for what follows it: the LF of a CRLF belongs to the same line end, wherever the
  * network cuts.
  */
-export function openSse(limits: { readonly event_units_max: number }): SseReader {
-  const utf8 = startUtf8();
+export function createSseReader(limits: { readonly event_units_max: number }): SseReader {
+  const utf8 = createUtf8Decoder();
   const lines = startLines(limits.event_units_max);
   const read = (piece: string | Uint8Array): SsePiece => {
     if (lines.problem !== null) return { events: [], problem: lines.problem };
-    const text = typeof piece === 'string' ? piece : readBytes(utf8, piece);
+    const text = typeof piece === 'string' ? piece : decodeUtf8(utf8, piece);
     if (text === null) lines.problem = 'utf8';
     return {
       events: text === null ? [] : readLines(lines, withoutLastCr(lines, text)),
@@ -54,13 +54,13 @@ export function openSse(limits: { readonly event_units_max: number }): SseReader
 }
 
 /** The event with other data; where it has one line of data, all else stays as it stands. */
-export function withData(event: SseEvent, data: string): string {
+export function replaceData(event: SseEvent, data: string): string {
   const is_one_line = event.data_start !== null && !/[\r\n]/.test(data);
   if (is_one_line) {
     const { raw, data_start: start } = event as { raw: string; data_start: number };
     return raw.slice(0, start) + data + raw.slice(start + event.data.length);
   }
-  return writeEvent(event.name, data);
+  return writeSseEvent(event.name, data);
 }
 
 /**
@@ -68,7 +68,7 @@ export function withData(event: SseEvent, data: string): string {
  * data it is a comment. No character is in it at which a client could see the end of a line: in JSON those that are
  * no spaces can stand in strings alone, where they are escaped.
  */
-export function writeEvent(name: string, data: string): string {
+export function writeSseEvent(name: string, data: string): string {
   if (data.trim() === '') return ':\n\n';
   const line = BREAKING.test(data) ? data.replace(BREAKS, escaped) : data;
   return name === '' ? `data: ${line}\n\n` : `event: ${name}\ndata: ${line}\n\n`;

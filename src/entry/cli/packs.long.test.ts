@@ -3,11 +3,11 @@ import { cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { templates } from '../../core/policy/templates/index.ts';
+import { policyPacks } from '../../core/policy/templates/index.ts';
 import { runHere } from './testing/run.ts';
 
 const SKILLS = readdirSync(new URL('../../../skills', import.meta.url)).sort();
-const TEMPLATES = templates.map(({ name }) => name);
+const TEMPLATES = policyPacks.map(({ name }) => name);
 const root = mkdtempSync(join(tmpdir(), 'packs-'));
 after(() => rmSync(root, { recursive: true, force: true }));
 

@@ -9,7 +9,12 @@ import type {
   Payload,
 } from '../../coding-agents/protocol/dialect.ts';
 import { exitReply, Unreadable } from '../../coding-agents/protocol/payload.ts';
-import { hasHiddenMembers, PLACES_MAX, parseJson, rememberWithin } from '../../core/json/origin.ts';
+import {
+  hasHiddenMembers,
+  parseJson,
+  rememberNestedSources,
+  SOURCE_LIMITS,
+} from '../../core/json/value-source.ts';
 import type { Json } from '../../core/types/index.ts';
 import type { StartFailure } from '../../platform/failure.ts';
 import { buildAgentCaller } from '../../runtime/access/callers.ts';
@@ -186,7 +191,7 @@ async function payloadOf(stdin: HookProcess['stdin']): Promise<Payload> {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new Unreadable('it is not one JSON object');
   if (hasHiddenMembers(text, value)) throw new Unreadable('an object in it has two members of one name');
-  rememberWithin(value, PLACES_MAX, CONTENT_LEVELS);
+  rememberNestedSources(value, SOURCE_LIMITS, CONTENT_LEVELS);
   return value as Payload;
 }
 

@@ -1,6 +1,6 @@
 import type { HookAnswer, HookCheck } from '../../coding-agents/protocol/dialect.ts';
-import { contentValue, PLACES_MAX, sourceOfValue } from '../../core/json/origin.ts';
-import { contentOf } from '../../core/json/source.ts';
+import { createContent } from '../../core/json/source.ts';
+import { findValueSource, getContentValue, SOURCE_LIMITS } from '../../core/json/value-source.ts';
 import type { Content, Crossing, Json } from '../../core/types/index.ts';
 import { changedContent, replyOf } from '../../operations/reply.ts';
 import type { Caller } from '../../runtime/access/types.ts';
@@ -77,7 +77,7 @@ export function crossingOf(check: HookCheck, question: HookQuestion, now_ms: num
 }
 
 function contentIn(value: Json): Content {
-  return contentOf(value, sourceOfValue(value, PLACES_MAX));
+  return createContent(value, findValueSource(value, SOURCE_LIMITS));
 }
 
 function answerOf(ruling: Ruling, crossing: Crossing): HookAnswer {
@@ -97,6 +97,6 @@ function answerOf(ruling: Ruling, crossing: Crossing): HookAnswer {
     coverage,
     approval: approval ?? null,
     one_may_agree: (ruling.verdict.approval?.min_approvals ?? 2) <= 1,
-    changed: changed === null ? null : contentValue(changed),
+    changed: changed === null ? null : getContentValue(changed),
   };
 }

@@ -1,7 +1,12 @@
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import type { HookAnswer } from '../../coding-agents/protocol/dialect.ts';
-import { exactJson, PLACES_MAX, parseJson, rememberWithin } from '../../core/json/origin.ts';
+import {
+  parseJson,
+  rememberNestedSources,
+  SOURCE_LIMITS,
+  writeExactJson,
+} from '../../core/json/value-source.ts';
 import type { Json } from '../../core/types/index.ts';
 import type { WrittenDialect } from '../../runtime/adapters/types.ts';
 import { openSocketPath } from '../../server/socket-path.ts';
@@ -65,7 +70,7 @@ function exchange(
     };
     socket.once('connect', () => {
       connected = true;
-      socket.write(`${exactJson({ id: 1, ask, input, config_file, version, user }, LEVELS)}\n`);
+      socket.write(`${writeExactJson({ id: 1, ask, input, config_file, version, user }, LEVELS)}\n`);
     });
     socket.on('data', (chunk: string) => {
       heard += chunk;
@@ -94,6 +99,6 @@ function reachedOf(line: string, count: number): Reached {
   if (answer.refusal !== undefined) return { refused: answer.refusal.message };
   if (!Array.isArray(answer.value) || answer.value.length !== count)
     return { refused: 'The service that runs gave no answer that can be read.' };
-  rememberWithin(answer as unknown as Json, PLACES_MAX, LEVELS);
+  rememberNestedSources(answer as unknown as Json, SOURCE_LIMITS, LEVELS);
   return { answers: answer.value };
 }

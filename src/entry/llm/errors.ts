@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import type { WireError } from '../../core/wire/types.ts';
+import type { WireError } from '../../core/wire/wire-format.ts';
 import type { Denial } from '../../gateways/llm/call.ts';
 import type { Refusal } from '../../operations/operation.ts';
 import { replyOf } from '../../operations/reply.ts';
@@ -7,7 +7,7 @@ import { FAULT, STATUS } from '../web/errors.ts';
 
 /** An expected no of ours, for the provider's shape of an error. */
 export function errorOfRefusal({ code, message }: Refusal, request_id: string): WireError {
-  return { status: STATUS[code], code, message, request_id, beside: {} };
+  return { status: STATUS[code], code, message, request_id, extra: {} };
 }
 
 /** A fault of ours: it says nothing of what happened, and it blocks. */
@@ -17,7 +17,7 @@ export function errorOfFault(request: Pick<FastifyRequest, 'id'>): WireError {
     code: 'internal_error',
     message: FAULT,
     request_id: request.id,
-    beside: { decision: 'block' },
+    extra: { decision: 'block' },
   };
 }
 
@@ -28,5 +28,5 @@ export function errorOfDenial({ ruling, crossing }: Denial, request_id: string):
   const message = verdict.fallback_used && verdict.content?.kind === 'text' ? verdict.content.text : reason;
   // Coding agents take a 403 for a login that failed: they hide the reason, and try again.
   const [status, code] = verdict.fault ? [500, 'internal_error'] : [400, 'policy_violation'];
-  return { status, code, message, request_id, beside: { ...beside, reason } };
+  return { status, code, message, request_id, extra: { ...beside, reason } };
 }

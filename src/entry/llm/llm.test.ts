@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { policyOf } from '../../core/testing/policies.ts';
+import { buildTestPolicy } from '../../core/testing/policies.ts';
 import type { Budgets } from '../../features/costs/types.ts';
 import { openLlm } from '../../gateways/llm/llm.ts';
 import { openUpstreams } from '../../gateways/upstream/index.ts';
@@ -66,7 +66,7 @@ async function calling(
   await once(provider, 'listening');
   const target = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`;
   const decided: AuditEvent[] = [];
-  const road = ports(decided, { policy: policyOf() });
+  const road = ports(decided, { policy: buildTestPolicy() });
   const llm = openLlm({
     ports: () => road,
     capabilities: () => Promise.reject(new Error('This test has no capabilities.')),

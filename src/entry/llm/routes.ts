@@ -1,4 +1,4 @@
-import type { WireName } from '../../core/wire/types.ts';
+import type { WireName } from '../../core/wire/wire-format.ts';
 
 /** A path of a provider's API that is served as the provider serves it. */
 export interface LlmRoute {

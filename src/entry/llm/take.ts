@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { formats } from '../../core/wire/formats/index.ts';
-import type { WireFormat } from '../../core/wire/types.ts';
+import { wireFormats } from '../../core/wire/formats/index.ts';
+import type { WireFormat } from '../../core/wire/wire-format.ts';
 import type { Llm, LlmCall } from '../../gateways/llm/call.ts';
 import { Refusal } from '../../operations/operation.ts';
 import type { Runtime } from '../../operations/runtime.ts';
@@ -82,7 +82,7 @@ function idHeaders(format: WireFormat, id: string): Record<string, string> {
 }
 
 function formatOf(wire: NonNullable<LlmRoute['wire']>): WireFormat {
-  const format = formats.find(({ name }) => name === wire);
+  const format = wireFormats.find(({ name }) => name === wire);
   if (format === undefined) throw new Refusal('not_found', 'There is no such route.');
   return format;
 }

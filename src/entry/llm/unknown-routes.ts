@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { anthropicErrorBody } from '../../core/wire/anthropic-errors.ts';
-import { geminiErrorBody } from '../../core/wire/gemini-errors.ts';
-import { openAiErrorBody } from '../../core/wire/openai-errors.ts';
-import type { WireError } from '../../core/wire/types.ts';
+import { writeAnthropicErrorBody } from '../../core/wire/anthropic-errors.ts';
+import { writeGeminiErrorBody } from '../../core/wire/gemini-errors.ts';
+import { writeOpenAiErrorBody } from '../../core/wire/openai-errors.ts';
+import type { WireError } from '../../core/wire/wire-format.ts';
 
 /**
  * Answers a request for a route of a provider's API that is not served, in the shape of that API, because SDKs show no other
@@ -13,7 +13,7 @@ export function answerUnknownRoute(request: FastifyRequest, reply: FastifyReply)
   const write = writerFor(path, request);
   if (write === null) return null;
   const message = UNVERSIONED.test(path) ? NO_VERSION : NOT_SERVED;
-  const error = { status: 404, code: 'not_found', message, request_id: request.id, beside: {} };
+  const error = { status: 404, code: 'not_found', message, request_id: request.id, extra: {} };
   return reply
     .code(404)
     .header('content-type', 'application/json')
@@ -35,8 +35,8 @@ const UNVERSIONED =
   /^\/(?:chat\/completions|completions|embeddings|responses|messages|models|v1\/v1\/.{1,256})$/;
 
 function writerFor(path: string, { headers }: FastifyRequest): ((error: WireError) => string) | null {
-  if (GEMINI.test(path)) return geminiErrorBody;
-  if (ANTHROPIC.test(path)) return anthropicErrorBody;
+  if (GEMINI.test(path)) return writeGeminiErrorBody;
+  if (ANTHROPIC.test(path)) return writeAnthropicErrorBody;
   if (!OPENAI.test(path)) return null;
-  return headers['anthropic-version'] === undefined ? openAiErrorBody : anthropicErrorBody;
+  return headers['anthropic-version'] === undefined ? writeOpenAiErrorBody : writeAnthropicErrorBody;
 }

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { parseJson as parseRemembered } from '../../core/json/origin.ts';
+import { parseJson as parseRemembered } from '../../core/json/value-source.ts';
 import { textOf } from '../../operations/file.ts';
 import { Refusal } from '../../operations/operation.ts';
 import { hasMoreNodes } from './json-size.ts';

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { exactJson, PLACES_MAX, rememberWithin } from '../../core/json/origin.ts';
+import { rememberNestedSources, SOURCE_LIMITS, writeExactJson } from '../../core/json/value-source.ts';
 import type { Json } from '../../core/types/index.ts';
 import type { Llm } from '../../gateways/llm/call.ts';
 import { call, refuseTwins } from '../../operations/call.ts';
@@ -80,7 +80,7 @@ function addRouteAt(url: string, app: FastifyInstance, operation: AnyOperation, 
       if (produces !== JSON_TYPE) return output;
       if ((output as { fault?: true }).fault === true)
         return answerFaultVerdict(output as FaultVerdict, request, reply);
-      return exactJson(output);
+      return writeExactJson(output);
     },
   });
 }
@@ -103,7 +103,7 @@ function readerOf(operation: AnyOperation): (request: FastifyRequest) => unknown
     if (!isRecord && body !== undefined) return body;
     if (isCheck && body !== undefined) {
       refuseTwins(body as Json);
-      rememberWithin(body as Json, PLACES_MAX, CONTENT_LEVELS);
+      rememberNestedSources(body as Json, SOURCE_LIMITS, CONTENT_LEVELS);
     }
     return { ...body, ...names };
   };

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { durationMs } from '../../core/policy/compile/duration.ts';
+import { parseDurationMs } from '../../core/policy/compile/duration.ts';
 import type { Log } from '../../platform/log.ts';
 import { type Store, StoreFailure } from '../../platform/store/index.ts';
 import { describeStoreFault } from '../../platform/store/lazy.ts';
@@ -210,7 +210,7 @@ function reserving(
     amount,
     estimate: lineOf(ask, usage, { micro_usd: amount.micro_usd, is_assumed: false }),
     now_ms,
-    expires_ms: now_ms + durationMs(reservation_ttl),
+    expires_ms: now_ms + parseDurationMs(reservation_ttl),
   };
 }
 

@@ -1,5 +1,5 @@
 import { matchesName } from '../../core/tags.ts';
-import type { WireUsage } from '../../core/wire/types.ts';
+import type { WireUsage } from '../../core/wire/wire-format.ts';
 import type { WrittenPrice, WrittenRates } from '../../runtime/config/schema-costs.ts';
 import { PRICES_OF_VENDORS } from './price-table.ts';
 import { PRICES_OF_OTHERS } from './price-table-open.ts';

@@ -1,4 +1,4 @@
-import type { WireUsage } from '../../core/wire/types.ts';
+import type { WireUsage } from '../../core/wire/wire-format.ts';
 
 declare module '../../operations/runtime.ts' {
   interface Runtime {

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { durationMs } from '../../core/policy/compile/duration.ts';
+import { parseDurationMs } from '../../core/policy/compile/duration.ts';
 import { matchesName } from '../../core/tags.ts';
 import type { Config } from '../../runtime/config/index.ts';
 import type { Spender } from './types.ts';
@@ -108,7 +108,7 @@ export function windowAt(share: Share, now_ms: number): Window {
     const row_id = idOf(fixed.starts_ms);
     return { share, row_id, row_ids: [row_id], ...fixed, resets_at_ms: fixed.ends_ms };
   }
-  const length_ms = durationMs(period);
+  const length_ms = parseDurationMs(period);
   const step_ms = length_ms / STEPS;
   const step = Math.floor(now_ms / step_ms);
   const startOf = (at: number) => Math.floor(at * step_ms);

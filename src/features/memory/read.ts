@@ -1,6 +1,10 @@
-import { type DeclaredMemoryField, findMemoryField, listMemorySchemas } from '../../core/decision/memory.ts';
-import { contentValue } from '../../core/json/origin.ts';
-import { contentOf, readSource } from '../../core/json/source.ts';
+import {
+  type DeclaredMemoryField,
+  findMemoryField,
+  listMemorySchemas,
+} from '../../core/decision/memory-field.ts';
+import { createContent, parseJsonSource } from '../../core/json/source.ts';
+import { getContentValue } from '../../core/json/value-source.ts';
 import type { Json, MemoryField, MemoryUse, Tag } from '../../core/types/index.ts';
 import type { BlockReason } from '../../runtime/enforcement/enforce.ts';
 import { crossingOf, type Desk, judged, NO_VALUE, ownerIn, refused, type Vault, withVault } from './desk.ts';
@@ -150,7 +154,7 @@ async function give(
   as_handle: boolean,
 ): Promise<MemoryRead> {
   const stored = JSON.parse(entry.text) as Json;
-  const content = contentOf(stored, readSource(entry.text, desk.ports.policy.limits));
+  const content = createContent(stored, parseJsonSource(entry.text, desk.ports.policy.limits));
   const crossing = as_handle
     ? crossingOf(desk, { ...use, tag: null }, NO_VALUE, [])
     : crossingOf(desk, use, content, [...entry.declared_tags, UNTRUSTED]);
@@ -158,7 +162,7 @@ async function give(
   const { decision, content: changed } = ruling.verdict;
   if (decision === 'block') return { ...NOTHING, ruling, crossing };
   const left = decision === 'modify' && changed !== null ? changed : content;
-  const value = as_handle ? entry.entry_id : contentValue(left);
+  const value = as_handle ? entry.entry_id : getContentValue(left);
   return { ...NOTHING, ruling, crossing, value, entries: [shown(entry, field)] };
 }
 

@@ -3,9 +3,9 @@ import {
   findMemoryField,
   isMemoryValueOfType,
   listMemorySchemas,
-} from '../../core/decision/memory.ts';
+} from '../../core/decision/memory-field.ts';
 import { usesSessionTags } from '../../core/decision/taint.ts';
-import { contentOf, jsonTextOf } from '../../core/json/source.ts';
+import { createContent, writeContentJson } from '../../core/json/source.ts';
 import { isFactTag } from '../../core/tags.ts';
 import type { Content, Crossing, Json, MemoryUse, Tag, Verdict } from '../../core/types/index.ts';
 import type { BlockReason } from '../../runtime/enforcement/enforce.ts';
@@ -20,7 +20,7 @@ export async function write(desk: Desk, request: MemoryWrite): Promise<MemoryWri
   const found = findMemoryField(desk.ports.policy, desk.asking.tenant_id, request.key, request.schema);
   const use = useOf(found);
   const owner = found === null ? null : ownerIn(found.schema.scope, desk);
-  const content = contentOf(request.value, request.source ?? null);
+  const content = createContent(request.value, request.source ?? null);
   const text = jsonOf(content);
   const no = objection(desk, found, owner, request.value, text);
   const crossing = crossingOf(desk, use, content, request.declared_tags);
@@ -40,7 +40,7 @@ export async function write(desk: Desk, request: MemoryWrite): Promise<MemoryWri
       crossing,
       entry_id: use.handle_id!,
       verdict: ruling.verdict,
-      text: jsonTextOf(changed ?? content),
+      text: writeContentJson(changed ?? content),
     }),
   );
   if ('rule' in stored) return { ...NOTHING, crossing, ruling: await refused(desk, use, stored) };
@@ -107,7 +107,7 @@ function misfitOf({ field }: DeclaredMemoryField, value: Json, text: string | nu
 /** `null` for one that nests too deeply to be written. */
 function jsonOf(content: Content): string | null {
   try {
-    return jsonTextOf(content);
+    return writeContentJson(content);
   } catch {
     return null;
   }

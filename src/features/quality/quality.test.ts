@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { allDetectors } from '../../core/detect/detectors/all.ts';
-import { policyOf } from '../../core/testing/policies.ts';
+import { detectors } from '../../core/detect/detectors/all.ts';
+import { buildTestPolicy } from '../../core/testing/policies.ts';
 import type { Category } from './category.ts';
 import { CORPUS_LIMITS, type CorpusError, type Row, readCorpus } from './corpus.ts';
 import { countRow, noFigures, sharesOf } from './figures.ts';
@@ -193,12 +193,12 @@ test('texts are judged at input, commands as the arguments of a tool call, and o
       rowOf({ id: String(at), label, text, labels: [{ start: 0, end: text.length, type: 'x' }] }),
     );
   const measure = (category: Category, list: readonly Row[], severity_min: 'low' | 'critical' = 'low') =>
-    measureRows(list, { category, policy: policyOf(), severity_min });
+    measureRows(list, { category, policy: buildTestPolicy(), severity_min });
   assert.equal((await measure('commands', rows('attack', 'rm -rf /', 'ls -la'))).found, 1);
   assert.equal((await measure('secrets', rows('secret', `key ${SECRET}`, 'jane@mailbox.org'))).found, 1);
   assert.equal((await measure('pii', rows('pii', `key ${SECRET}`, 'jane@mailbox.org'))).found, 1);
   assert.equal((await measure('pii', rows('pii', 'jane@mailbox.org'), 'critical')).found, 0);
-  const over = policyOf({
+  const over = buildTestPolicy({
     settings: { limits: { text_bytes_max: 4, depth_max: 9, nodes_max: 9, findings_max: 9 } },
   });
   const cut = await measureRows(rows('pii', 'jane@mailbox.org'), {
@@ -232,7 +232,7 @@ test('a type is right by its name, its kind and its country', () => {
 });
 
 test('the published map names rules and families that there are', () => {
-  const rules = allDetectors.filter(({ tags }) => tags[0].startsWith('personal.'));
+  const rules = detectors.filter(({ tags }) => tags[0].startsWith('personal.'));
   const unknown = Object.values(TYPE_NAMES)
     .flat()
     .filter((pattern) => !rules.some(({ id }) => id.startsWith(pattern)));

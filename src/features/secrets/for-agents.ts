@@ -1,4 +1,4 @@
-import { durationMs } from '../../core/policy/compile/duration.ts';
+import { parseDurationMs } from '../../core/policy/compile/duration.ts';
 import type { Runtime } from '../../operations/runtime.ts';
 import { lazy } from '../../platform/lazy.ts';
 import type { Store } from '../../platform/store/index.ts';
@@ -61,8 +61,8 @@ async function openCapabilitiesOf({ config, store, ports }: ForAgentsParts): Pro
   return openCapabilities({
     store,
     ports,
-    ttl_default_ms: durationMs(default_ttl),
-    ttl_max_ms: durationMs(max_ttl),
+    ttl_default_ms: parseDurationMs(default_ttl),
+    ttl_max_ms: parseDurationMs(max_ttl),
     active_max,
     steady_ms: () => performance.now(),
   });

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Kysely } from 'kysely';
-import { canonical } from '../../core/policy/compile/canonical.ts';
+import { canonicalizeJson } from '../../core/policy/compile/canonical-json.ts';
 import type { Json } from '../../core/types/index.ts';
 import type { StoreTables } from '../../platform/store/index.ts';
 
@@ -59,6 +59,6 @@ export async function forgetLooks(db: Db, now_ms: number): Promise<boolean> {
 
 function keyOf(look: Look): string {
   return createHash('sha256')
-    .update(canonical({ ...look }))
+    .update(canonicalizeJson({ ...look }))
     .digest('hex');
 }

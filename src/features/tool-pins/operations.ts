@@ -1,6 +1,6 @@
 import { redact } from '../../core/decision/redact.ts';
-import { UNLIMITED, walk } from '../../core/json/payload.ts';
-import { contentHash } from '../../core/policy/compile/canonical.ts';
+import { UNLIMITED, walkJson } from '../../core/json/walk.ts';
+import { hashJson } from '../../core/policy/compile/canonical-json.ts';
 import type { Content, Json, JudgedFinding, Verdict } from '../../core/types/index.ts';
 import { checkBody } from '../../operations/check-body.ts';
 import { type Context, operation, Refusal } from '../../operations/operation.ts';
@@ -164,7 +164,7 @@ function heldFor(definition: { readonly [name: string]: Json }, reason: string) 
   return {
     tool: shownName(definition),
     status: 'quarantined' as const,
-    sha256: contentHash(definition),
+    sha256: hashJson(definition),
     reason,
   };
 }
@@ -184,7 +184,7 @@ function joinedTexts(definitions: readonly { readonly [name: string]: Json }[]):
       const said = definition[key];
       if (typeof said === 'string') all.push(said);
     }
-    walk(definition, UNLIMITED, ({ kind, text: said }) => {
+    walkJson(definition, UNLIMITED, ({ kind, text: said }) => {
       if (kind === 'string') all.push(said);
     });
     return all.join('\n');
@@ -287,16 +287,6 @@ export const mcpPinsList = operation({
   summary: 'List the tools of MCP servers that are known',
   description: 'Lists the pinned definition of each tool, and the one that waits for approval.',
   http: { method: 'GET', path: '/v1/mcp/pins' },
-  cli: {
-    verb: 'mcp pins list',
-    options: ['server'],
-    columns: {
-      rows: 'pins',
-      cells: { SERVER: 'server', USER: 'user_id', TOOL: 'tool', STATUS: 'status', WHY: 'quarantined_reason' },
-      empty: 'No tools are known: none was listed through the gateway yet.',
-    },
-    examples: [['service mcp pins list --json', '']],
-  },
   permission: 'approvals:read',
   needs: 'store',
   input: {
@@ -325,14 +315,6 @@ export const mcpPinsApprove = operation({
   description:
     'Pins the definition that waits, if it is still the one whose hash is given: what was seen is what is approved. Needs a person.',
   http: { method: 'POST', path: '/v1/mcp/pins/approve' },
-  cli: {
-    verb: 'mcp pins approve',
-    arguments: ['server', 'tool'],
-    options: ['sha256', 'user_id'],
-    line: ({ server, tool }: { readonly server: string; readonly tool: string }) =>
-      `Approved: agents see ${tool} of ${server} with their next list.`,
-    examples: [['service mcp pins approve files read_file --sha256 sha256:1f0c...', '']],
-  },
   permission: 'approvals:decide',
   needs: 'store',
   input: {

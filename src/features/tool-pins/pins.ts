@@ -1,5 +1,5 @@
 import type { Kysely, Selectable } from 'kysely';
-import { canonical, contentHash } from '../../core/policy/compile/canonical.ts';
+import { canonicalizeJson, hashJson } from '../../core/policy/compile/canonical-json.ts';
 import type { Json } from '../../core/types/index.ts';
 import type { StoreTables } from '../../platform/store/index.ts';
 
@@ -91,7 +91,7 @@ export async function standing(
     const name = nameOf(definition);
     const twins = folded.get(name.toLowerCase())?.length ?? 0;
     const reason = unfit(name, definition, twins, true);
-    const sha256 = contentHash(definition);
+    const sha256 = hashJson(definition);
     const row = rows.get(name);
     if (reason !== null)
       known.push({ tool: shownName(definition), status: 'quarantined', sha256: '', reason });
@@ -113,7 +113,7 @@ function unfit(
 ): string | null {
   if (!NAME.test(name)) return 'The protocol does not allow its name, which may imitate another name.';
   if (twins > 1) return 'Several tools of the list have this name, or one that differs in case alone.';
-  if (canonical(definition).length > DEFINITION_CHARS_MAX) return 'Its definition is too long.';
+  if (canonicalizeJson(definition).length > DEFINITION_CHARS_MAX) return 'Its definition is too long.';
   return has_room ? null : 'The server has shown more tools than are remembered.';
 }
 
@@ -126,18 +126,18 @@ async function settle(
   present: ReadonlySet<string>,
   now_ms: number,
 ): Promise<Sighting> {
-  const sha256 = contentHash(definition);
+  const sha256 = hashJson(definition);
   const row = rows.get(tool);
   const base = { tool, sha256 };
   if (row?.pinned_sha256 === sha256 && (problem === null || row.approved_by !== null)) {
-    const pinned_definition = canonical(shown);
+    const pinned_definition = canonicalizeJson(shown);
     if (row.quarantined_sha256 !== null || row.pinned_definition !== pinned_definition)
       await update(db, scope, tool, { ...NOT_HELD, pinned_definition });
     return { ...base, ...pinnedAs(definition, pinned_definition) };
   }
   const reason = problem ?? controls(definition) ?? differs(row, sha256, shown, rows, present);
   if (reason === null) {
-    const pinned = { pinned_sha256: sha256, pinned_definition: canonical(shown), ...NOT_HELD };
+    const pinned = { pinned_sha256: sha256, pinned_definition: canonicalizeJson(shown), ...NOT_HELD };
     await insert(db, scope, tool, pinned, now_ms);
     const kept = (await rowsOf(db, scope)).find((one) => one.tool === tool);
     if (kept?.pinned_sha256 === sha256) return { ...base, ...pinnedAs(definition, kept.pinned_definition) };
@@ -150,7 +150,7 @@ async function settle(
   }
   const held = {
     quarantined_sha256: sha256,
-    quarantined_definition: canonical(shown),
+    quarantined_definition: canonicalizeJson(shown),
     quarantined_reason: reason,
   };
   if (row === undefined)
@@ -170,7 +170,7 @@ function instead(
   definition: Seen['definition'],
   { pinned_definition }: Pick<PinRow, 'pinned_definition'>,
 ): Pick<Sighting, 'definition'> {
-  if (pinned_definition === null || pinned_definition === canonical(definition)) return {};
+  if (pinned_definition === null || pinned_definition === canonicalizeJson(definition)) return {};
   return { definition: JSON.parse(pinned_definition) as Seen['definition'] };
 }
 
@@ -192,7 +192,8 @@ function differs(
       : 'It was held back before, and its definition has changed since.';
   const former = [...rows.values()].find(
     (other) =>
-      !present.has(other.tool) && nameless(other) === nameless({ pinned_definition: canonical(shown) }),
+      !present.has(other.tool) &&
+      nameless(other) === nameless({ pinned_definition: canonicalizeJson(shown) }),
   );
   return former === undefined ? null : `It is \`${former.tool}\` under another name.`;
 }
@@ -213,7 +214,7 @@ function controls(definition: Seen['definition']): string | null {
 function nameless({ pinned_definition }: Pick<PinRow, 'pinned_definition'>): string | null {
   if (pinned_definition === null) return null;
   const { name: _name, ...rest } = JSON.parse(pinned_definition) as { [name: string]: Json };
-  return canonical(rest);
+  return canonicalizeJson(rest);
 }
 
 function nameOf(definition: Seen['definition']): string {

@@ -1,5 +1,5 @@
-import { formats } from '../../core/wire/formats/index.ts';
-import type { WireError, WireFormat } from '../../core/wire/types.ts';
+import { wireFormats } from '../../core/wire/formats/index.ts';
+import type { WireError, WireFormat } from '../../core/wire/wire-format.ts';
 import { type Context, Refusal, type RefusalCode } from '../../operations/operation.ts';
 import { changedContent, replyOf, type VerdictReply } from '../../operations/reply.ts';
 import type { ActorContext } from '../../runtime/enforcement/tool-calls.ts';
@@ -81,7 +81,7 @@ async function guardedText(call: ForwardedModelCall, context: Context, outcome: 
     signal: signal?.() ?? new AbortController().signal,
     denialOf: (denial) => {
       outcome.denial = denial;
-      return { status: 403, code: 'policy_violation', message: '', request_id, beside: {} };
+      return { status: 403, code: 'policy_violation', message: '', request_id, extra: {} };
     },
     send: async ({ bodyFor, model, signal }) => {
       outcome.answered = await call.send(bodyFor(model), signal);
@@ -94,7 +94,7 @@ async function guardedText(call: ForwardedModelCall, context: Context, outcome: 
 
 /** The format, whose errors are kept instead of written: here they are errors of this service. */
 function heedingFormat(wire: WireFormat['name'], outcome: Outcome): WireFormat {
-  const format = formats.find(({ name }) => name === wire)!;
+  const format = wireFormats.find(({ name }) => name === wire)!;
   const keep = (error: WireError): string => {
     outcome.error = error;
     return '';
@@ -140,7 +140,7 @@ function refusalOf(denial: Denial | null, error: WireError | null): Refusal {
     const reply = replyOf(denial.ruling, denial.crossing, false);
     return new Refusal('policy_violation', reply.reason, [], { ...reply });
   }
-  const { code, message, beside } = error!;
+  const { code, message, extra } = error!;
   const refused = CODES[code] ?? 'upstream_failed';
-  return new Refusal(refused, message, [], code === 'insufficient_quota' ? { ...beside } : {});
+  return new Refusal(refused, message, [], code === 'insufficient_quota' ? { ...extra } : {});
 }

@@ -1,8 +1,8 @@
 import {
-  contentOf as contentOfValue,
-  jsonTextOf,
-  readSource,
-  sourceOfMember,
+  createContent as contentOfValue,
+  findMemberSource,
+  parseJsonSource,
+  writeContentJson,
 } from '../../core/json/source.ts';
 import type { Content, Crossing, Json } from '../../core/types/index.ts';
 import { check, contentAt, plain } from '../../operations/check.ts';
@@ -34,7 +34,6 @@ export const proxyForward = operation({
     'Checks a request by the `input` rules, sends it to `proxy.target` or to a public address, and checks the response by the `output` rules. A blocked request is a 403 with `decision` and `violations`, and nothing is sent. A blocked response is a 200 without its body. Calls of a model provider’s API also count against budgets, and their tool calls are checked. The response of the upstream, also an error, is in `upstream_status` and `body`.',
   http: { method: 'POST', path: '/v1/proxy/forward' },
   permission: 'check',
-  counts_checks: true,
   needs: 'policy',
   calls_models: true,
   check_body: {},
@@ -291,7 +290,7 @@ function outgoingOf(input: Envelope, place: ForwardPlace, context: Context): Out
 function bodyOf(input: Envelope, context: Context): Body {
   const { json_body, text_body } = input;
   if (json_body !== undefined && json_body !== null)
-    return { kind: 'json', text: jsonTextOf(contentAt(input, 'json_body', context)) };
+    return { kind: 'json', text: writeContentJson(contentAt(input, 'json_body', context)) };
   if (text_body !== undefined && text_body !== null) return { kind: 'text', text: text_body };
   return { kind: 'none' };
 }
@@ -324,7 +323,7 @@ function contentOf({ place, headers, body }: Outgoing, { runtime }: Context): Co
   const around = JSON.stringify({ ...urlParts(place.url), headers: Object.fromEntries(judged) });
   const text = body.kind === 'none' ? around : `${around.slice(0, -1)},"body":${jsonOf(body)}}`;
   // What is over a limit has no places; it is blocked for the limit.
-  return contentOfValue(JSON.parse(text) as Json, readSource(text, runtime.policy().limits));
+  return contentOfValue(JSON.parse(text) as Json, parseJsonSource(text, runtime.policy().limits));
 }
 
 function jsonOf({ kind, text }: Exclude<Body, { kind: 'none' }>): string {
@@ -351,7 +350,7 @@ function outgoingFrom(changed: Content, { place, method, headers, body }: Outgoi
 function changedBody(body: Body, value: Json | undefined, changed: Content): Body {
   if (body.kind === 'text') return { kind: 'text', text: value as string };
   if (body.kind === 'none') return body;
-  const source = changed.kind === 'json' && changed.source ? sourceOfMember(changed.source, 'body') : null;
+  const source = changed.kind === 'json' && changed.source ? findMemberSource(changed.source, 'body') : null;
   if (source === null) throw new TypeError('The changed request has no body.');
   return { kind: 'json', text: source.text.slice(source.root.start, source.root.end) };
 }

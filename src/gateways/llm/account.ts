@@ -1,4 +1,4 @@
-import type { WireUsage } from '../../core/wire/types.ts';
+import type { WireUsage } from '../../core/wire/wire-format.ts';
 import type { Cost, Reservation, SpentUsage } from '../../features/costs/types.ts';
 import type { CallCounts } from '../../runtime/observability/call-counts.ts';
 import type { CallSpan } from '../../runtime/observability/telemetry/types.ts';

@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
-import { splice } from '../../core/json/splice.ts';
-import { readJson } from '../../core/json/text.ts';
+import { parseJsonTree } from '../../core/json/json-tree.ts';
+import { applySplices } from '../../core/json/splice.ts';
 import type { JsonParseError, Splice } from '../../core/types/json.ts';
-import type { AnswerAsked, EventPiece, WireRequest } from '../../core/wire/types.ts';
+import type { AnswerContext, EventPiece, WireRequest } from '../../core/wire/wire-format.ts';
 import type { Ruling } from '../../runtime/enforcement/types.ts';
 import type { UpstreamAnswer } from '../upstream/types.ts';
 import type { Account } from './account.ts';
@@ -79,7 +79,7 @@ function streamed(
 }
 
 /** What the answer is read with: the strings of the request that it may repeat are those that were sent. */
-function askedOf({ choices, repeatable }: WireRequest, splices: readonly Splice[]): AnswerAsked {
+function askedOf({ choices, repeatable }: WireRequest, splices: readonly Splice[]): AnswerContext {
   const changed = new Map(splices.map(({ start, text }) => [start, text]));
   const sent = repeatable.map(({ start, value }) => {
     const text = changed.get(start);
@@ -101,7 +101,7 @@ async function whole(
   const bytes = await collected(answer, settings.response_bytes_max);
   if (!isUtf8(bytes)) throw unreadable('The answer of the provider is not valid UTF-8.');
   const text = bytes.toString('utf8');
-  const node = readJson(text, ports.policy.limits, { drops_vectors: true });
+  const node = parseJsonTree(text, ports.policy.limits, { drops_vectors: true });
   if (node.kind === 'problem') throw unreadable(PROBLEMS[node.reason]);
   const said = call.format.readAnswer(node, askedOf(request, splices));
   if (said === null) throw unreadable('The answer of the provider does not follow the requested protocol.');
@@ -114,7 +114,7 @@ async function whole(
     return denialReply(call, guarded.denied);
   }
   account.end(null, spent);
-  const body = guarded.splices.length === 0 ? bytes : splice(text, guarded.splices);
+  const body = guarded.splices.length === 0 ? bytes : applySplices(text, guarded.splices);
   return { status: answer.status, headers: headersOf(answer, toldRuling(input, guarded.ruling)), body };
 }
 

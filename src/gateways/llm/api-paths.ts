@@ -1,4 +1,4 @@
-import type { WireName } from '../../core/wire/types.ts';
+import type { WireName } from '../../core/wire/wire-format.ts';
 import { PUBLIC_ORIGINS } from '../upstream/settings.ts';
 
 /** A route of a provider's API that a single forwarded request asks for. */

@@ -1,5 +1,5 @@
 import type { Crossing } from '../../core/types/index.ts';
-import type { WireError, WireFormat, WireRequest } from '../../core/wire/types.ts';
+import type { WireError, WireFormat, WireRequest } from '../../core/wire/wire-format.ts';
 import type { Runtime } from '../../operations/runtime.ts';
 import type { Caller } from '../../runtime/access/types.ts';
 import type { AuditEvent } from '../../runtime/audit/types.ts';

@@ -1,4 +1,4 @@
-import type { WireRequest, WireUsage } from '../../core/wire/types.ts';
+import type { WireRequest, WireUsage } from '../../core/wire/wire-format.ts';
 
 /** UTF-16 units of an ordinary text for one token, in the tokenizers of today's models. */
 const UNITS_PER_TOKEN = 4;

@@ -1,4 +1,4 @@
-import type { WireError } from '../../core/wire/types.ts';
+import type { WireError } from '../../core/wire/wire-format.ts';
 import { UpstreamFailure, type UpstreamFailureCode } from '../upstream/failure.ts';
 
 /** The status and the code by which a client hears that no answer could be had. */
@@ -18,7 +18,7 @@ const FAILURES: Readonly<Record<UpstreamFailureCode, readonly [status: number, c
 export function errorOfFailure(fault: unknown, request_id: string): WireError {
   if (!(fault instanceof UpstreamFailure)) throw fault;
   const [status, code] = FAILURES[fault.code];
-  return { status, code, message: fault.message, request_id, beside: {} };
+  return { status, code, message: fault.message, request_id, extra: {} };
 }
 
 /** Tells clients when to try again after a failure, and not to if this service has tried again already. */
@@ -33,7 +33,7 @@ export function retryHeaders(fault: unknown): readonly string[] {
 
 /** What the client sent cannot be read, so that nothing of it is sent on. */
 export function invalid(message: string, request_id: string): WireError {
-  return { status: 400, code: 'invalid_request', message, request_id, beside: {} };
+  return { status: 400, code: 'invalid_request', message, request_id, extra: {} };
 }
 
 /** What the provider sent cannot be read, so that nothing of it is handed out. */

@@ -1,7 +1,7 @@
 /** Sessions on the road of calls: what a request and its tools bring in is there before the answer is judged. */
 import assert from 'node:assert/strict';
-import { readJson } from '../../core/json/text.ts';
-import { policyOf } from '../../core/testing/policies.ts';
+import { parseJsonTree } from '../../core/json/json-tree.ts';
+import { buildTestPolicy } from '../../core/testing/policies.ts';
 import { type Store, StoreFailure } from '../../platform/store/index.ts';
 import { withStores } from '../../platform/store/testing/stores.ts';
 import { openSessionClock } from '../../runtime/enforcement/sessions/clock.ts';
@@ -21,7 +21,7 @@ const contract = (tool_name: string, more: object = {}) => ({
 });
 
 /** Who has read what a tool gave back may not send mail; a tool may be called twice a minute. */
-const POLICY = policyOf({
+const POLICY = buildTestPolicy({
   rules: [
     {
       name: 'no-way-out',
@@ -64,7 +64,7 @@ function roadIn(store: () => Promise<Store>, body: object): TestRoad {
 
 /** Judges a request, then an answer that calls a tool, whole or streamed; gives the rule that kept the call. */
 async function turn(road: TestRoad['road'], tool: string, way: 'whole' | 'streamed'): Promise<string | null> {
-  const node = readJson(Buffer.from(road.call.body).toString(), road.ports.policy.limits);
+  const node = parseJsonTree(Buffer.from(road.call.body).toString(), road.ports.policy.limits);
   assert.ok(node.kind !== 'problem');
   const { written } = await guardRequest(road, road.call.format.readRequest(node));
   assert.equal((await written).denied, null);
@@ -72,7 +72,7 @@ async function turn(road: TestRoad['road'], tool: string, way: 'whole' | 'stream
   if (way === 'whole') {
     const call = { id: 't1', type: 'function', function: { name: tool, arguments: '{}' } };
     const body = JSON.stringify({ choices: [{ message: { tool_calls: [call] } }] });
-    const answer = readJson(body, road.ports.policy.limits);
+    const answer = parseJsonTree(body, road.ports.policy.limits);
     assert.ok(answer.kind !== 'problem');
     const read = road.call.format.readAnswer(answer);
     assert.ok(read);

@@ -1,7 +1,7 @@
 import { detect } from '../../core/detect/detect.ts';
 import type { Crossing, Finding, Policy, Verdict } from '../../core/types/index.ts';
 import type { Splice, StringNode } from '../../core/types/json.ts';
-import type { WireAnswer } from '../../core/wire/types.ts';
+import type { WireAnswer } from '../../core/wire/wire-format.ts';
 import { decideCrossing } from '../../runtime/enforcement/enforce.ts';
 import type { EnforcementExtras, Ruling } from '../../runtime/enforcement/types.ts';
 import { aboutCall, type Denial } from './call.ts';

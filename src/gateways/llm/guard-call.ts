@@ -1,5 +1,5 @@
-import { hasTwins } from '../../core/json/source.ts';
-import { readJson } from '../../core/json/text.ts';
+import { parseJsonTree } from '../../core/json/json-tree.ts';
+import { hasDuplicateKeys } from '../../core/json/source.ts';
 import type { Content, Json } from '../../core/types/index.ts';
 import { type BlockReason, decideCrossing, refuseCrossing } from '../../runtime/enforcement/enforce.ts';
 import { buildToolCrossing, presentForCall } from '../../runtime/enforcement/tool-calls.ts';
@@ -144,10 +144,10 @@ function textRead(text: string): ReadArguments {
  */
 function readArguments(text: string, { ports }: Road): ReadArguments | null {
   if (text.trim() === '') return { text, content: { kind: 'json', value: {} } };
-  const node = readJson(text, ports.policy.limits);
+  const node = parseJsonTree(text, ports.policy.limits);
   if (node.kind === 'problem' || node.kind === 'string') return null;
   const value = JSON.parse(text) as Json;
-  return hasTwins(node)
+  return hasDuplicateKeys(node)
     ? { text: JSON.stringify(value), content: { kind: 'json', value } }
     : { text, content: { kind: 'json', value, source: { text, root: node } } };
 }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { splice } from '../../core/json/splice.ts';
-import { readJson } from '../../core/json/text.ts';
-import { policyOf } from '../../core/testing/policies.ts';
+import { parseJsonTree } from '../../core/json/json-tree.ts';
+import { applySplices } from '../../core/json/splice.ts';
+import { buildTestPolicy } from '../../core/testing/policies.ts';
 import { guardRequest } from './guard-request.ts';
 import { guardStream } from './guard-stream.ts';
 import { openKnownResults } from './known-results.ts';
@@ -15,12 +15,12 @@ const EMAIL = ['jane.roe', 'acme-corp.de'].join('@');
 async function guard(body: string | object, options: RoadOptions = {}) {
   const { road, events } = roadOf({ ...options, body });
   const text = Buffer.from(road.call.body).toString();
-  const node = readJson(text, road.ports.policy.limits);
+  const node = parseJsonTree(text, road.ports.policy.limits);
   assert.ok(node.kind !== 'problem');
   const request = road.call.format.readRequest(node);
   const guarded = await guardRequest(road, request);
   const written = await guarded.written;
-  return { road, events, guarded, written, sent: splice(text, guarded.splices) };
+  return { road, events, guarded, written, sent: applySplices(text, guarded.splices) };
 }
 
 test('only strings that change are written anew; every other byte stays', async () => {
@@ -61,7 +61,7 @@ const RESULTS = {
 };
 
 test('what tools gave back is judged as theirs; a blocked one makes room for a notice, and the turn goes on', async () => {
-  const policy = policyOf({
+  const policy = buildTestPolicy({
     rules: [
       {
         name: 'no',
@@ -90,7 +90,7 @@ test('what tools gave back is judged as theirs; a blocked one makes room for a n
 });
 
 test('a contract keeps fields of a result that is a document in a text', async () => {
-  const policy = policyOf({
+  const policy = buildTestPolicy({
     documents: [
       {
         contracts: [
@@ -187,7 +187,7 @@ test('nothing is known where sessions, conditions, people or logs have a say, no
     },
     { condition: { when: 'findings > 1' }, boundary: 'input', action: 'block', data_tags: ['secret'] },
     { boundary: 'input', action: 'require_approval', data_tags: ['secret'] },
-  ].map((rule, at) => policyOf({ rules: [{ name: `r${at}`, ...rule }] }));
+  ].map((rule, at) => buildTestPolicy({ rules: [{ name: `r${at}`, ...rule }] }));
   for (const policy of asks) assert.equal(known_results.forCall({ ...road.ports, policy }, acting), null);
   const logged_texts = { inputs: true, outputs: false };
   assert.equal(known_results.forCall({ ...road.ports, logged_texts }, acting), null);
@@ -239,7 +239,7 @@ test('a tool call is judged by what its tokens stand for', async () => {
     emits: {},
     side_effects: { reversible: true, requires_approval: false },
   };
-  const policy = policyOf({ documents: [{ contracts: [contract] }] });
+  const policy = buildTestPolicy({ documents: [{ contracts: [contract] }] });
   const messages = [{ role: 'user', content: `Write to ${EMAIL}` }];
   const { guarded, road, events } = await guard(
     { model: 'm', messages },

@@ -1,8 +1,8 @@
 import { replaceFindings } from '../../core/decision/redact.ts';
 import type { Crossing, Verdict } from '../../core/types/index.ts';
 import type { Splice } from '../../core/types/json.ts';
-import { isWord } from '../../core/wire/said.ts';
-import type { WireRequest, WireText } from '../../core/wire/types.ts';
+import { looksLikeIdentifier } from '../../core/wire/vocabulary.ts';
+import type { WireRequest, WireText } from '../../core/wire/wire-format.ts';
 import { decideCrossing, type PendingRuling } from '../../runtime/enforcement/enforce.ts';
 import type { Ruling } from '../../runtime/enforcement/types.ts';
 import { aboutCall, type Denial, type Road } from './call.ts';
@@ -123,7 +123,7 @@ async function guardInput(road: Road, request: WireRequest): Promise<GuardedInpu
 /** The name as an event may hold it; `null` where something was found in it, or where it is no name. */
 function showable(model: string, { findings, allowlisted_findings }: Verdict, leaf: number): string | null {
   const is_found = [...findings, ...allowlisted_findings].some((finding) => finding.leaf === leaf);
-  return model === '' || is_found || !isWord(model) ? null : model;
+  return model === '' || is_found || !looksLikeIdentifier(model) ? null : model;
 }
 
 /** What was looked at as the policy lets it go on, masked or with tokens; `null` where it is unchanged. */

@@ -1,9 +1,9 @@
 import { findContract } from '../../core/decision/contracts.ts';
-import { contentOfJson } from '../../core/json/source.ts';
-import { isUntouched } from '../../core/stream/merged.ts';
+import { parseJsonContent } from '../../core/json/source.ts';
+import { isUntouched } from '../../core/stream/merge-verdicts.ts';
 import type { Content, Crossing, Verdict } from '../../core/types/index.ts';
 import type { Splice } from '../../core/types/json.ts';
-import type { WireToolResult } from '../../core/wire/types.ts';
+import type { WireToolResult } from '../../core/wire/wire-format.ts';
 import { decideCrossing, type PendingRuling } from '../../runtime/enforcement/enforce.ts';
 import { buildToolCrossing } from '../../runtime/enforcement/tool-calls.ts';
 import type { EnforcementExtras } from '../../runtime/enforcement/types.ts';
@@ -70,7 +70,7 @@ function withFields(crossing: Crossing, { ports }: Road): Crossing {
   if (content.kind !== 'text') return crossing;
   const contract = findContract(crossing, ports.policy);
   if (contract === null || contract === 'undeclared' || contract.emits.fields.length === 0) return crossing;
-  const read = contentOfJson(content.text, ports.policy.limits);
+  const read = parseJsonContent(content.text, ports.policy.limits);
   const has_fields = read.kind === 'json' && typeof read.value === 'object' && read.value !== null;
   return has_fields ? { ...crossing, content: read } : crossing;
 }

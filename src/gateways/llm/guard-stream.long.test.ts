@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { cutAt, units } from '../../core/stream/testing/pieces.ts';
-import { policyOf } from '../../core/testing/policies.ts';
+import { cutText, splitUnits } from '../../core/stream/testing/pieces.ts';
+import { buildTestPolicy } from '../../core/testing/policies.ts';
 import { UpstreamFailure } from '../upstream/failure.ts';
 import type { UpstreamAnswer } from '../upstream/types.ts';
 import { guardStream, type StreamNews } from './guard-stream.ts';
@@ -29,8 +29,8 @@ const SHOWN = 'The key is [REDACTED], keep it.';
 test('a secret never leaves, wherever its text is cut, and what a client puts together is the masked text', async () => {
   let ran = 0;
   for (const { wire, text, read } of streamings) {
-    const cuts = Array.from({ length: SAID.length - 1 }, (_, at) => cutAt(SAID, [at + 1]));
-    for (const pieces of [[SAID], units(SAID), ...cuts]) {
+    const cuts = Array.from({ length: SAID.length - 1 }, (_, at) => cutText(SAID, [at + 1]));
+    for (const pieces of [[SAID], splitUnits(SAID), ...cuts]) {
       const { text: shown, news, events } = await guarded(answerOf(text(pieces)), { wire });
       assert.ok(!shown.includes(SECRET), `${wire} ${JSON.stringify(pieces)}`);
       for (const said of read(parsed(shown))) assert.equal(said, SHOWN, `${wire} ${JSON.stringify(pieces)}`);
@@ -79,7 +79,7 @@ test('of a tool call that is blocked nothing is shown, whatever its pieces are',
   for (const { wire, call } of streamings) {
     if (call === null) continue;
     for (let at = 1; at < ARGUMENTS.length; at += 1) {
-      const answer = answerOf(call('run_shell', cutAt(ARGUMENTS, [at])));
+      const answer = answerOf(call('run_shell', cutText(ARGUMENTS, [at])));
       const { text: shown, events, news } = await guarded(answer, { wire });
       assert.ok(!shown.includes('command') && !shown.includes('run_shell'), `${wire}: ${shown}`);
       assert.match(shown, /policy_violation/i);
@@ -131,14 +131,17 @@ test('an allowed call before a blocked one does not go out either', async () => 
 });
 
 test('a tool call that is changed goes out changed, everywhere where it is said', async () => {
-  const policy = policyOf({
+  const policy = buildTestPolicy({
     rules: [{ name: 'mask', boundary: 'action', data_tags: ['secret'], action: 'redact' }],
     settings: { builtin_rules: false },
   });
   let ran = 0;
   for (const { wire, call, readCall } of streamings) {
     if (call === null) continue;
-    const { text: shown, events } = await guarded(answerOf(call('run', units(ARGUMENTS))), { wire, policy });
+    const { text: shown, events } = await guarded(answerOf(call('run', splitUnits(ARGUMENTS))), {
+      wire,
+      policy,
+    });
     const said = readCall(parsed(shown));
     assert.ok(said.length > 0);
     for (const each of said)
@@ -152,10 +155,10 @@ test('a tool call that is changed goes out changed, everywhere where it is said'
 
 test('a text that is blocked ends the stream in the way of the protocol', async () => {
   const rules = [{ name: 'no', boundary: 'output', data_tags: ['secret'], action: 'block' }];
-  const policy = policyOf({ rules });
+  const policy = buildTestPolicy({ rules });
   let ran = 0;
   for (const { wire, text } of streamings) {
-    const answer = answerOf(text(units(SAID)));
+    const answer = answerOf(text(splitUnits(SAID)));
     const { text: shown, events } = await guarded(answer, { wire, policy });
     assert.ok(!shown.includes(SECRET.slice(0, 8)), shown);
     assert.match(shown, /policy_violation/i);
@@ -238,7 +241,10 @@ test('an end that cannot be written down is an error in place of it', async () =
 
 test('pings go by what is held, and more than may be held ends the stream', async () => {
   const { call } = streamings[2] as Streaming;
-  const [start, block, ping, ...rest] = call!('run', units('{"a":"bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"}'));
+  const [start, block, ping, ...rest] = call!(
+    'run',
+    splitUnits('{"a":"bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"}'),
+  );
   const events = [start!, block!, rest[0]!, ping!, ...rest.slice(1)];
   const wire = 'anthropic.messages';
   const { out } = await guarded(answerOf(events), { wire });
@@ -269,7 +275,7 @@ test('a text that a provider adds to every event is judged there, in an event th
   assert.ok(!masked.text.includes(SECRET) && masked.text.includes(SHOWN));
   assert.equal(masked.events[0]?.metadata.findings, 4);
   const rules = [{ name: 'no', boundary: 'output', data_tags: ['secret'], action: 'block' }];
-  const blocked = await guarded(answerOf(noted(SAID)), { policy: policyOf({ rules }) });
+  const blocked = await guarded(answerOf(noted(SAID)), { policy: buildTestPolicy({ rules }) });
   assert.ok(!blocked.text.includes('note') && /policy_violation/.test(blocked.text));
 });
 
@@ -277,7 +283,7 @@ test('no more is read of the provider than the client takes', async () => {
   const [chat] = streamings as readonly [Streaming];
   let read = 0;
   async function* chunks(): AsyncGenerator<Uint8Array> {
-    for (const event of chat.text(units('a word '.repeat(100)))) {
+    for (const event of chat.text(splitUnits('a word '.repeat(100)))) {
       read += 1;
       yield Buffer.from(event);
     }

@@ -1,6 +1,6 @@
 import type { CrossingContext } from '../../core/types/index.ts';
-import { openSse, type SsePiece } from '../../core/wire/sse.ts';
-import type { AnswerAsked, EventParts, StreamEnding, WireError } from '../../core/wire/types.ts';
+import { createSseReader, type SsePiece } from '../../core/wire/sse.ts';
+import type { AnswerContext, EventParts, StreamEnding, WireError } from '../../core/wire/wire-format.ts';
 import { enforceStream, type GuardedStream } from '../../runtime/enforcement/enforce-stream.ts';
 import { UpstreamFailure } from '../upstream/failure.ts';
 import type { UpstreamAnswer } from '../upstream/types.ts';
@@ -19,7 +19,7 @@ export interface StreamNews {
 }
 
 /** What of the request concerns its stream. */
-export interface StreamAsked extends AnswerAsked {
+export interface StreamAsked extends AnswerContext {
   readonly drops_usage: boolean;
 }
 
@@ -66,7 +66,7 @@ async function* events(
   news: StreamNews,
 ): AsyncGenerator<string> {
   const { call, settings } = answering.road;
-  const sse = openSse({ event_units_max: settings.held_units_max });
+  const sse = createSseReader({ event_units_max: settings.held_units_max });
   const chunks = answer.body[Symbol.asyncIterator]();
   let end: EventsEnd | null = null;
   let failure: unknown = null;

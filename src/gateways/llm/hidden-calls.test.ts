@@ -1,8 +1,8 @@
 /** Tool calls that some clients see and a careless guard does not: judged under each name, or not handed on. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { policyOf } from '../../core/testing/policies.ts';
-import type { WireName } from '../../core/wire/types.ts';
+import { buildTestPolicy } from '../../core/testing/policies.ts';
+import type { WireName } from '../../core/wire/wire-format.ts';
 import { openAnswering } from './testing/answered.ts';
 
 const contract = (tool_name: string) => ({
@@ -13,7 +13,7 @@ const contract = (tool_name: string) => ({
 });
 
 /** Two tools may be called, and no other. */
-const POLICY = policyOf({
+const POLICY = buildTestPolicy({
   documents: [{ contracts: [contract('safe'), contract('also_safe')] }],
   settings: { undeclared_tools: 'block' },
 });

@@ -1,8 +1,8 @@
 /** Texts that clients see and a careless guard does not: put together, beside the data, or not asked for. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { policyOf } from '../../core/testing/policies.ts';
-import type { WireName } from '../../core/wire/types.ts';
+import { buildTestPolicy } from '../../core/testing/policies.ts';
+import type { WireName } from '../../core/wire/wire-format.ts';
 import { openAnswering } from './testing/answered.ts';
 
 const SECRET = ['AKIA', 'QYLPMN5HHHFPWXYZ'].join('');
@@ -254,7 +254,7 @@ test('what a response says of its request is judged where the request does not s
   const { answer } = await openAnswering({
     wire: 'openai.responses',
     body: { ...asked, instructions: `Write to ${mail}.` },
-    policy: policyOf(allowed),
+    policy: buildTestPolicy(allowed),
   });
   const told = await answer(
     [JSON.stringify(response([item('Well.')], { instructions: `Write to ${mail}.` }))],

@@ -1,5 +1,5 @@
 import type { Crossing } from '../../core/types/index.ts';
-import type { WireText } from '../../core/wire/types.ts';
+import type { WireText } from '../../core/wire/wire-format.ts';
 
 /** A trailer of a commit message (git-interpret-trailers) that ends in a name and an address. */
 const TRAILER =

@@ -1,14 +1,14 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own `${NAME}` is meant.
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { policyOf } from '../../core/testing/policies.ts';
-import { formats } from '../../core/wire/formats/index.ts';
+import { buildTestPolicy } from '../../core/testing/policies.ts';
+import { wireFormats } from '../../core/wire/formats/index.ts';
 import { headerOf } from '../upstream/headers.ts';
 import { opened } from '../upstream/testing/calls.ts';
 import { type Answers, startProvider, type TestProvider } from '../upstream/testing/provider.ts';
 import { answerModels } from './list-models.ts';
 
-const policy = policyOf();
+const policy = buildTestPolicy();
 const SECRET = ['AKIA', 'QYLPMN5HHHFPWXYZ'].join('');
 
 interface Asked {
@@ -27,7 +27,7 @@ interface Said {
 async function ask(t: TestContext, proxy: object, asked: Asked = {}): Promise<Said> {
   const { path = '/v1/models', model = null, family = 'openai' } = asked;
   const name = family === 'openai' ? 'openai.chat' : 'anthropic.messages';
-  const format = formats.find((each) => each.name === name)!;
+  const format = wireFormats.find((each) => each.name === name)!;
   const call = { path, headers: ['X-Own', '1'], request_id: 'req_1', signal: new AbortController().signal };
   const upstreams = opened(t, proxy, {});
   const parts = { upstreams, policy, bytes_max: 100_000 };

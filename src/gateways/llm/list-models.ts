@@ -1,4 +1,4 @@
-import { readJson } from '../../core/json/text.ts';
+import { parseJsonTree } from '../../core/json/json-tree.ts';
 import type { JsonNode } from '../../core/types/json.ts';
 import type { EnforcementPorts } from '../../runtime/enforcement/types.ts';
 import type { UpstreamAnswer, UpstreamRequest, Upstreams } from '../upstream/types.ts';
@@ -62,7 +62,7 @@ async function answerModel(
 }
 
 function unknownModel(request_id: string) {
-  return { status: 404, code: 'model_not_found', message: 'There is no such model.', request_id, beside: {} };
+  return { status: 404, code: 'model_not_found', message: 'There is no such model.', request_id, extra: {} };
 }
 
 function requestFor({ path, headers, signal }: ModelsAsked, family: Family): UpstreamRequest {
@@ -123,7 +123,7 @@ async function listOf(
     const body = await collected(answer, Math.min(bytes_max, LIST_BYTES_MAX));
     if (answer.status !== 200) return { ...headOf(answer), body };
     const text = body.toString('utf8');
-    const node = readJson(text, policy.limits);
+    const node = parseJsonTree(text, policy.limits);
     const items = node.kind === 'problem' ? null : itemsOf(node);
     if (items === null) return unreadable('The list of models of the provider cannot be read.');
     return items

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
-import { splice } from '../../core/json/splice.ts';
-import { readJson } from '../../core/json/text.ts';
+import { parseJsonTree } from '../../core/json/json-tree.ts';
+import { applySplices } from '../../core/json/splice.ts';
 import type { JsonParseError } from '../../core/types/json.ts';
 import type { Budgets, OverBudget, Reservation } from '../../features/costs/types.ts';
 import type { Runtime } from '../../operations/runtime.ts';
@@ -149,7 +149,7 @@ const NOTHING_SAID = { id: null, model: null, finish_reasons: [], usage: null, m
 function readCall({ call, ports }: Road): ReadCall | string {
   if (!isUtf8(call.body)) return 'The body is not valid UTF-8.';
   const text = Buffer.from(call.body.buffer, call.body.byteOffset, call.body.byteLength).toString('utf8');
-  const node = readJson(text, ports.policy.limits);
+  const node = parseJsonTree(text, ports.policy.limits);
   if (node.kind === 'problem') return PROBLEMS[node.reason];
   const request = call.format.readRequest(node);
   if (request.problem !== null) return request.problem;
@@ -197,8 +197,8 @@ async function overBudget(
   const { denied, input } = await guarded.written;
   if (denied !== null) return denialReply(call, denied);
   const { request_id } = call;
-  const beside = { decision: 'block', budget, event_id };
-  const error = { status: 429, code: 'insufficient_quota', message: reason, request_id, beside };
+  const extra = { decision: 'block', budget, event_id };
+  const error = { status: 429, code: 'insufficient_quota', message: reason, request_id, extra };
   const wait_s =
     resets_at_ms === null ? null : Math.max(1, Math.ceil((resets_at_ms - ports.now_ms()) / 1_000));
   return errorReply(call.format, error, [
@@ -296,6 +296,6 @@ function bodyOf(
     const edits = is_renamed
       ? [...all.filter(({ start }) => start !== node.start), written(node, model)]
       : all;
-    return edits.length === 0 ? call.body : Buffer.from(splice(text, edits), 'utf8');
+    return edits.length === 0 ? call.body : Buffer.from(applySplices(text, edits), 'utf8');
   };
 }

@@ -1,5 +1,5 @@
 import type { Verdict } from '../../core/types/index.ts';
-import type { WireError, WireFormat } from '../../core/wire/types.ts';
+import type { WireError, WireFormat } from '../../core/wire/wire-format.ts';
 import type { Ruling } from '../../runtime/enforcement/types.ts';
 import type { Denial, LlmCall, LlmReply } from './call.ts';
 

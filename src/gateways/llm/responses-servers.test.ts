@@ -1,7 +1,7 @@
 /** Streams of the Responses API as servers other than OpenAI's write them: what of them is told in one way goes out. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { policyOf } from '../../core/testing/policies.ts';
+import { buildTestPolicy } from '../../core/testing/policies.ts';
 import { openAnswering } from './testing/answered.ts';
 import { parsed } from './testing/streams.ts';
 
@@ -11,7 +11,7 @@ const contract = (tool_name: string) => ({
   emits: {},
   side_effects: { reversible: true, requires_approval: false },
 });
-const POLICY = policyOf({
+const POLICY = buildTestPolicy({
   documents: [{ contracts: ['safe', 'also_safe'].map(contract) }],
   settings: { undeclared_tools: 'block' },
 });

@@ -1,5 +1,5 @@
-import { jsonTextOf } from '../../core/json/source.ts';
-import { jsonString } from '../../core/json/splice.ts';
+import { writeContentJson } from '../../core/json/source.ts';
+import { quoteJson } from '../../core/json/splice.ts';
 import type { Content } from '../../core/types/index.ts';
 import type { Splice, StringNode } from '../../core/types/json.ts';
 
@@ -19,7 +19,7 @@ export function textsIn(content: Content, count: number): readonly string[] | nu
 
 /** A content as a text: a value as JSON. */
 export function plainText(content: Content): string {
-  return content.kind === 'text' ? content.text : jsonTextOf(content);
+  return content.kind === 'text' ? content.text : writeContentJson(content);
 }
 
 /** Writes the strings anew whose texts have changed. */
@@ -32,5 +32,5 @@ export function written(
   { start, end }: { readonly start: number; readonly end: number },
   text: string,
 ): Splice {
-  return { start, end, text: jsonString(text) };
+  return { start, end, text: quoteJson(text) };
 }

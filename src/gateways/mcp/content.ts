@@ -1,5 +1,5 @@
 import { rewriteJson } from '../../core/json/rewrite.ts';
-import { canonical } from '../../core/policy/compile/canonical.ts';
+import { canonicalizeJson } from '../../core/policy/compile/canonical-json.ts';
 import type { Json } from '../../core/types/index.ts';
 import { type ContentPart, readParts } from './content-parts.ts';
 import { sourceIn, withSource } from './exact-numbers.ts';
@@ -157,7 +157,7 @@ function sameJson(text: string, value: Json): boolean {
 }
 
 function sameValue(one: Json, other: Json): boolean {
-  return one === other || canonical(one) === canonical(other);
+  return one === other || canonicalizeJson(one) === canonicalizeJson(other);
 }
 
 /** The same with the URIs of resources as agents know them: of links, of resources inside messages, of what was read. */

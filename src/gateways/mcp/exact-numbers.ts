@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { memberOf, textOf } from '../../core/json/nodes.ts';
-import { readJson } from '../../core/json/text.ts';
+import { parseJsonTree } from '../../core/json/json-tree.ts';
+import { getMember, getText } from '../../core/json/nodes.ts';
 
 /**
  * The library reads every number into a double and writes the double: `1234567890123456789` becomes
@@ -18,11 +18,11 @@ const LIMITS = { depth_max: 256, nodes_max: 5_000_000 };
 /** The text of a message, with the source of its free member beside it where numbers in it would change. */
 export function markSource(text: string): string {
   if (!MAY_CHANGE.test(text)) return text;
-  const root = readJson(text, LIMITS);
+  const root = parseJsonTree(text, LIMITS);
   if (root.kind !== 'object') return text;
-  const is_call = textOf(root, 'method') === 'tools/call';
+  const is_call = getText(root, 'method') === 'tools/call';
   const key = is_call ? 'params' : 'result';
-  const member = memberOf(memberOf(root, key), is_call ? 'arguments' : 'structuredContent');
+  const member = getMember(getMember(root, key), is_call ? 'arguments' : 'structuredContent');
   if (member === null) return text;
   const source = text.slice(member.start, member.end);
   if (!MAY_CHANGE.test(source)) return text;

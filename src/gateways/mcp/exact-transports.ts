@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { deserializeMessage } from '@modelcontextprotocol/server';
-import { openSse, type SsePiece, withData } from '../../core/wire/sse.ts';
+import { createSseReader, replaceData, type SsePiece } from '../../core/wire/sse.ts';
 import { markSource } from './exact-numbers.ts';
 import { BehindFailure } from './failure.ts';
 
@@ -92,14 +92,14 @@ function bodyMarker(): TransformStream<Uint8Array, Uint8Array> {
 }
 
 function eventMarker(event_units_max: number): TransformStream<Uint8Array, Uint8Array> {
-  const reader = openSse({ event_units_max });
+  const reader = createSseReader({ event_units_max });
   const write = (
     { events, problem }: SsePiece,
     controller: TransformStreamDefaultController<Uint8Array>,
   ): void => {
     for (const event of events) {
       const data = markSource(event.data);
-      controller.enqueue(Buffer.from(data === event.data ? event.raw : withData(event, data)));
+      controller.enqueue(Buffer.from(data === event.data ? event.raw : replaceData(event, data)));
     }
     if (problem !== null) controller.error(new BehindFailure(problem === 'utf8' ? 'rude' : 'too_long'));
   };

@@ -1,4 +1,4 @@
-import { readJson } from '../../core/json/text.ts';
+import { parseJsonTree } from '../../core/json/json-tree.ts';
 import type { JsonNode } from '../../core/types/json.ts';
 
 /** Enough digits that a double may not hold them. A cheap look at the text, for most have none. */
@@ -11,7 +11,7 @@ const LIMITS = { depth_max: 256, nodes_max: 5_000_000 };
  */
 export function unjudgedDigits(text: string): string[] {
   if (!MANY_DIGITS.test(text)) return [];
-  const root = readJson(text, LIMITS);
+  const root = parseJsonTree(text, LIMITS);
   if (root.kind === 'problem') return [];
   const lost = new Set<string>();
   const ahead: JsonNode[] = [root];

@@ -1,5 +1,5 @@
 import { matchesAny, matchesName } from '../../core/tags.ts';
-import type { ProviderFamily } from '../../core/wire/types.ts';
+import type { ProviderFamily } from '../../core/wire/wire-format.ts';
 import { UpstreamFailure } from './failure.ts';
 import type { Provider, ProviderKey, ProxySettings } from './settings.ts';
 import { providersOf, targetOf } from './settings.ts';

@@ -1,4 +1,4 @@
-import type { ProviderFamily } from '../../core/wire/types.ts';
+import type { ProviderFamily } from '../../core/wire/wire-format.ts';
 import type { UpstreamFailureCode } from './failure.ts';
 import { headerOf } from './headers.ts';
 

@@ -1,4 +1,4 @@
-import type { ProviderFamily } from '../../core/wire/types.ts';
+import type { ProviderFamily } from '../../core/wire/wire-format.ts';
 import type { proxy } from '../../runtime/config/schema-proxy.ts';
 import type { Settled } from '../../runtime/config/schema-types.ts';
 

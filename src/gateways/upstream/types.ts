@@ -1,4 +1,4 @@
-import type { ProviderFamily, WireName } from '../../core/wire/types.ts';
+import type { ProviderFamily, WireName } from '../../core/wire/wire-format.ts';
 
 /** What is sent to a provider, after it was judged. */
 export interface UpstreamRequest {

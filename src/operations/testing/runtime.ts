@@ -1,4 +1,4 @@
-import { compile, type PolicySettings } from '../../core/policy/compile/index.ts';
+import { compilePolicy, type PolicySettings } from '../../core/policy/compile/index.ts';
 import { DETECTION_SETTINGS } from '../../core/testing/policies.ts';
 import type { Policy } from '../../core/types/index.ts';
 import { openMemory } from '../../features/memory/memory.ts';
@@ -39,8 +39,6 @@ export interface TestRuntime {
   readonly runtime: Runtime;
   /** All that was recorded, oldest first. */
   readonly events: AuditEvent[];
-  /** The metric labels of all checks so far. */
-  readonly endpoints: ReadonlySet<string>;
 }
 
 const NO_PROXY = settle({}, proxy, { env: {}, secrets: new Map() }).value as ProxySettings;
@@ -73,7 +71,6 @@ const SECRETS_WORLD = {
 export function testRuntime(options: TestOptions = {}): TestRuntime {
   const policy = policyOf(options);
   const events: AuditEvent[] = [];
-  const endpoints = new Set<string>();
   let count = 0;
   const ports: EnforcementPorts = {
     policy,
@@ -95,10 +92,7 @@ export function testRuntime(options: TestOptions = {}): TestRuntime {
     users: options.users ?? [],
     policy: () => policy,
     policyOf: async (hash) => (hash === policy.hash ? policy : null),
-    enforce: (crossing, caller, endpoint, id) => {
-      endpoints.add(endpoint);
-      return enforce(crossing, caller, endpoint, ports, id);
-    },
+    enforce: (crossing, caller, endpoint, id) => enforce(crossing, caller, endpoint, ports, id),
     approvals: () => Promise.reject(new StoreFailure('store_unavailable', 'This test has no store.')),
     costs: () => Promise.reject(new StoreFailure('store_unavailable', 'This test has no store.')),
     store: () => Promise.reject(new StoreFailure('store_unavailable', 'This test has no store.')),
@@ -138,11 +132,11 @@ export function testRuntime(options: TestOptions = {}): TestRuntime {
     events: null,
     ...options.instead,
   };
-  return { runtime, events, endpoints };
+  return { runtime, events };
 }
 
 function policyOf({ rules = [], tenants = {}, documents = [], settings }: TestOptions): Policy {
-  const { policy, problems } = compile({
+  const { policy, problems } = compilePolicy({
     inline_rules: [
       { file: 'service.yaml', path: 'policies', tenant_id: null, rules: [...rules] },
       ...Object.entries(tenants).map(([tenant_id, own]) => ({

@@ -1,5 +1,5 @@
-import { contentValue, PLACES_MAX } from '../../core/json/origin.ts';
-import { contentOfJson } from '../../core/json/source.ts';
+import { parseJsonContent } from '../../core/json/source.ts';
+import { getContentValue, SOURCE_LIMITS } from '../../core/json/value-source.ts';
 import type { Json } from '../../core/types/index.ts';
 import { fill, lookIn } from './template.ts';
 import {
@@ -101,7 +101,7 @@ function checkIn(
 
 /** What is no JSON stays the text that it is; so does JSON in which an object has two members of one name. */
 function parsed(value: Json): Json {
-  return typeof value === 'string' ? contentValue(contentOfJson(value, PLACES_MAX)) : value;
+  return typeof value === 'string' ? getContentValue(parseJsonContent(value, SOURCE_LIMITS)) : value;
 }
 
 function nameOf(template: string, root: Json, what: string): Read<string> {

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { durationMs } from '../../core/policy/compile/duration.ts';
+import { parseDurationMs } from '../../core/policy/compile/duration.ts';
 import type { Step } from './problem-path.ts';
 import { mcpRequirements } from './requirements-mcp.ts';
 import { proxyRequirements } from './requirements-proxy.ts';
@@ -66,7 +66,7 @@ function expiries({ auth, detection }: Config): ValueProblem[] {
 }
 
 function lifetimes({ capability_tokens: { default_ttl, max_ttl } }: Config): ValueProblem[] {
-  if (durationMs(default_ttl) <= durationMs(max_ttl)) return [];
+  if (parseDurationMs(default_ttl) <= parseDurationMs(max_ttl)) return [];
   return [problem(['capability_tokens', 'default_ttl'], 'is longer than `max_ttl`')];
 }
 
@@ -83,7 +83,7 @@ function budgets({ cost }: Config): ValueProblem[] {
       return [problem([...here, 'name'], 'is the name of another budget')];
     if (limit_usd === undefined && limit_tokens === undefined)
       return [problem(here, 'must have `limit_usd` or `limit_tokens`')];
-    if (/^\d/.test(period) && durationMs(period) < ROLLING_MS_MIN)
+    if (/^\d/.test(period) && parseDurationMs(period) < ROLLING_MS_MIN)
       return [problem([...here, 'period'], 'is shorter than a minute')];
     return [];
   });

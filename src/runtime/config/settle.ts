@@ -1,5 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own `${NAME}` is meant.
-import { describeValue, suggestion, typeAdvice } from '../../core/policy/compile/problems.ts';
+import { describeTypeFix, describeValue, suggestName } from '../../core/policy/compile/problems.ts';
 import { interpolate, type Sources, secretNames } from './interpolate.ts';
 import { formatPath, type Step } from './problem-path.ts';
 import type { Schema, TypeName } from './schema-types.ts';
@@ -47,7 +47,7 @@ function settleValue(at: Settling, written: unknown, schema: Schema, steps: Step
   if (!types.some((type) => isOf(type, value))) {
     if (schema['x-credential'] === true) return say(at, steps, plainCredential);
     const wanted = types.map((type) => TYPE_WORDS[type]).join(' or ');
-    const advice = typeAdvice(types[0]!, shownOf(written), String(steps.at(-1) ?? ''));
+    const advice = describeTypeFix(types[0]!, shownOf(written), String(steps.at(-1) ?? ''));
     return say(at, steps, `must be ${wanted}${advice}`);
   }
   if (Array.isArray(value)) return settleList(at, value, schema, steps);
@@ -217,7 +217,7 @@ function wrongWith(value: unknown, schema: Schema, shown: unknown): string | nul
 
 /** What was written, and what may have been meant. */
 function hint(shown: unknown, choices: readonly string[]): string {
-  const meant = typeof shown === 'string' ? suggestion(shown, choices) : '';
+  const meant = typeof shown === 'string' ? suggestName(shown, choices) : '';
   return shown === undefined ? '' : `; it is ${describeValue(shown)}${meant}`;
 }
 
@@ -294,7 +294,7 @@ function listed(choices: readonly string[]): string {
 function placeOf(key: string, properties: Readonly<Record<string, Schema>>, root: Schema): string {
   const misplaced = properties !== root.properties && Object.hasOwn(root.properties ?? {}, key);
   if (misplaced) return '; it belongs at the top of the file';
-  const near = suggestion(key, Object.keys(properties));
+  const near = suggestName(key, Object.keys(properties));
   if (near !== '' || properties !== root.properties) return near;
   const owner = Object.entries(properties).find(([, { properties = {} }]) => Object.hasOwn(properties, key));
   return owner === undefined ? '' : `; did you mean \`${owner[0]}.${key}\`?`;

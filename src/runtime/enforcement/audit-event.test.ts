@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { judge } from '../../core/decision/judge.ts';
-import { canonical } from '../../core/policy/compile/canonical.ts';
+import { canonicalizeJson } from '../../core/policy/compile/canonical-json.ts';
 import type { Crossing } from '../../core/types/index.ts';
 import { caller, crossing, policy, SECRET, SSN } from '../../server/testing/examples.ts';
 import { buildServiceEvent, hashContext } from '../audit/service-event.ts';
@@ -132,7 +132,7 @@ function plainHash(event: AuditEvent): string {
   const { metadata, policy_name, reason, session_id, source_agent_id, tool_name } = event;
   const ids = { agent_id, destination_agent_id, event_id, session_id, source_agent_id };
   const fields = { ...ids, reason, tool_name, policy_name, metadata, data_tags, boundary, action };
-  return `sha256:${createHash('sha256').update(canonical(fields)).digest('hex')}`;
+  return `sha256:${createHash('sha256').update(canonicalizeJson(fields)).digest('hex')}`;
 }
 
 test('the context hash is over the canonical JSON of its fields', () => {

@@ -1,6 +1,6 @@
 import { redact } from '../../core/decision/redact.ts';
-import { jsonTextOf } from '../../core/json/source.ts';
-import { foundTags } from '../../core/review/recorded-decision.ts';
+import { writeContentJson } from '../../core/json/source.ts';
+import { summarizeFindings } from '../../core/review/recorded-decision.ts';
 import { normalizeTag } from '../../core/tags.ts';
 import type { Boundary, Content, Crossing, Json, MemoryUse, Phase, Verdict } from '../../core/types/index.ts';
 import type { Caller } from '../access/types.ts';
@@ -171,7 +171,7 @@ function addFindings(metadata: Record<string, unknown>, verdict: Verdict): void 
   for (const { type } of verdict.findings) counts.set(type, (counts.get(type) ?? 0) + 1);
   metadata.findings = verdict.findings.length;
   for (const type of [...counts.keys()].sort()) metadata[`findings_${type}`] = counts.get(type);
-  metadata.found_tags = foundTags(verdict.findings);
+  metadata.found_tags = summarizeFindings(verdict.findings);
 }
 
 /** Each name once, sorted. */
@@ -195,5 +195,5 @@ function addText(metadata: Record<string, unknown>, decided: DecisionFacts): voi
 }
 
 function textOf(content: Content): string {
-  return content.kind === 'text' ? content.text : jsonTextOf(content);
+  return content.kind === 'text' ? content.text : writeContentJson(content);
 }

@@ -1,7 +1,12 @@
 import { buildFaultVerdict, judge } from '../../core/decision/judge.ts';
-import { joinedStream } from '../../core/stream/joined.ts';
-import { contentOfTexts, isUntouched, type JudgedText, mergedVerdict } from '../../core/stream/merged.ts';
-import { openStream, type Stream } from '../../core/stream/stream.ts';
+import { openJoinedStream } from '../../core/stream/joined-stream.ts';
+import {
+  isUntouched,
+  type JudgedText,
+  mergeContents,
+  mergeVerdicts,
+} from '../../core/stream/merge-verdicts.ts';
+import { openStream, type StreamGuard } from '../../core/stream/stream.ts';
 import type { Content, Crossing, CrossingContext, Verdict } from '../../core/types/index.ts';
 import type { Caller } from '../access/types.ts';
 import type { Endpoint } from '../observability/endpoint.ts';
@@ -22,7 +27,7 @@ export interface GuardedStream {
    * Opens one more text; `null` where nothing may go on at all, and `finish` says why. Clients put it together with
    * each of `contexts`: see `joinedStream`.
    */
-  readonly open: (contexts?: readonly string[]) => Stream | null;
+  readonly open: (contexts?: readonly string[]) => StreamGuard | null;
   /**
    * Judges a text that is there at once, and gives it as it may go on; `null` where it may not. One that nothing speaks
    * about is not kept: a stream may bring any number of them.
@@ -76,10 +81,10 @@ export async function enforceStream(
     if (!isUntouched(verdict)) texts.push({ stream: endedStream(text), spent: { ms, verdict } });
     return verdict;
   };
-  const openIn = (crossing: Crossing, contexts: readonly string[] = []): Stream => {
+  const openIn = (crossing: Crossing, contexts: readonly string[] = []): StreamGuard => {
     const opened = () => openStream(ports.policy, crossing, ports.fingerprintOf ?? null, conditions);
     const own = opened();
-    const timed = startTimed(contexts.length === 0 ? own : joinedStream(own, contexts, opened));
+    const timed = startTimed(contexts.length === 0 ? own : openJoinedStream(own, contexts, opened));
     texts.push(timed);
     return timed.stream;
   };
@@ -96,7 +101,7 @@ export async function enforceStream(
     ended.resolve();
     const { crossing: known, outcome } = await decided;
     const scan_ms = texts.reduce((sum, { spent }) => sum + spent.ms, 0);
-    const crossed = { ...known, content: contentOfTexts(texts.map(judgedText)) };
+    const crossed = { ...known, content: mergeContents(texts.map(judgedText)) };
     return { ruling: await recordRuling(outcome, scan_ms, crossed, about), crossing: crossed };
   };
   let finished: Promise<GuardedStreamEnd> | null = null;
@@ -124,10 +129,10 @@ async function settled(
 ): Promise<ResolvedVerdict> {
   try {
     const judged_texts = texts.map(judgedText);
-    const judged = mergedVerdict(judged_texts);
+    const judged = mergeVerdicts(judged_texts);
     if (judged.action !== 'require_approval' || resolveApproval === undefined)
       return { verdict: judged, approval: null };
-    const crossed = { ...crossing, content: contentOfTexts(judged_texts) };
+    const crossed = { ...crossing, content: mergeContents(judged_texts) };
     return await resolveApproval({
       judged,
       crossing: crossed,
@@ -141,32 +146,32 @@ async function settled(
 }
 
 interface TimedText {
-  readonly stream: Stream;
+  readonly stream: StreamGuard;
   readonly spent: { ms: number; verdict: Verdict | null };
 }
 
-function startTimed(inner: Stream): TimedText {
+function startTimed(inner: StreamGuard): TimedText {
   const spent: TimedText['spent'] = { ms: 0, verdict: null };
-  const timed = (work: () => ReturnType<Stream['end']>) => {
+  const timed = (work: () => ReturnType<StreamGuard['end']>) => {
     const before_ms = performance.now();
     const released = work();
     spent.ms += performance.now() - before_ms;
     spent.verdict ??= released.verdict;
     return released;
   };
-  const stream: Stream = {
+  const stream: StreamGuard = {
     push: (piece) => timed(() => inner.push(piece)),
     end: () => timed(() => inner.end()),
     text: inner.text,
-    gone: inner.gone,
+    released_units: inner.released_units,
   };
   return { stream, spent };
 }
 
 /** A text that came whole, and was judged. */
-function endedStream(text: string): Stream {
+function endedStream(text: string): StreamGuard {
   const nothing = () => ({ text: '', decision: 'block', findings: [], verdict: null }) as const;
-  return { push: nothing, end: nothing, text: () => text, gone: () => text.length };
+  return { push: nothing, end: nothing, text: () => text, released_units: () => text.length };
 }
 
 /** A text that has not ended is ended. */

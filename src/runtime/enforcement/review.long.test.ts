@@ -3,19 +3,19 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { judge } from '../../core/decision/judge.ts';
-import { celConditions } from '../../core/policy/conditions/cel.ts';
+import { celEvaluator } from '../../core/policy/conditions/cel.ts';
 import { replayUnder } from '../../core/review/evaluate-record.ts';
-import { explain } from '../../core/review/explain.ts';
+import { explainDecision } from '../../core/review/explain.ts';
 import { readRecordedDecision } from '../../core/review/recorded-decision.ts';
-import { crossings, policyOfParts, policyParts } from '../../core/testing/generated.ts';
-import { crossingOf, policyOf } from '../../core/testing/policies.ts';
+import { buildGeneratedPolicy, crossingArbitrary, policyParts } from '../../core/testing/generated.ts';
+import { buildTestCrossing, buildTestPolicy } from '../../core/testing/policies.ts';
 import type { Crossing, Policy, Verdict } from '../../core/types/index.ts';
 import { caller } from '../../server/testing/examples.ts';
 import type { AuditEvent } from '../audit/types.ts';
 import { buildAuditEvent } from './audit-event.ts';
 
 function recorded(crossing: Crossing, policy: Policy): { event: AuditEvent; verdict: Verdict } {
-  const verdict = judge(crossing, policy, null, celConditions);
+  const verdict = judge(crossing, policy, null, celEvaluator);
   const event = buildAuditEvent({
     event_id: `evt_${'0'.repeat(24)}`,
     crossing,
@@ -32,10 +32,10 @@ function recorded(crossing: Crossing, policy: Policy): { event: AuditEvent; verd
 test('an explanation comes to the recorded verdict, and its counterfactual to one that lets through', () => {
   const ran = { all: 0, blocked: 0, modified: 0 };
   fc.assert(
-    fc.property(policyParts, crossings, (parts, crossing) => {
-      const policy = policyOfParts(parts);
+    fc.property(policyParts, crossingArbitrary, (parts, crossing) => {
+      const policy = buildGeneratedPolicy(parts);
       const { event, verdict } = recorded(crossing, policy);
-      const told = explain(event, crossing.now_ms, policy, celConditions);
+      const told = explainDecision(event, crossing.now_ms, policy, celEvaluator);
       assert.ok(typeof told !== 'string', String(told));
       const { decision, action, rule } = verdict;
       assert.deepEqual(told.replayed, { decision, action, rule });
@@ -60,17 +60,17 @@ test('an explanation comes to the recorded verdict, and its counterfactual to on
 test('what is told of another policy is what it says to the text itself', () => {
   const ran = { told: 0, changed: 0, untold: 0 };
   fc.assert(
-    fc.property(policyParts, policyParts, crossings, (parts, other, crossing) => {
-      const [was, next] = [policyOfParts(parts), policyOfParts(other)];
+    fc.property(policyParts, policyParts, crossingArbitrary, (parts, other, crossing) => {
+      const [was, next] = [buildGeneratedPolicy(parts), buildGeneratedPolicy(other)];
       const { event } = recorded(crossing, was);
-      const record = readRecordedDecision(event, 0, celConditions);
+      const record = readRecordedDecision(event, 0, celEvaluator);
       assert.ok(typeof record !== 'string');
       const told = replayUnder(record, was, next);
       if (typeof told === 'string') {
         ran.untold += 1;
         return;
       }
-      const { decision, action } = judge(crossing, next, null, celConditions);
+      const { decision, action } = judge(crossing, next, null, celEvaluator);
       assert.deepEqual([told.decision, told.action], [decision, action]);
       ran.told += 1;
       if (action !== event.action) ran.changed += 1;
@@ -83,10 +83,10 @@ test('what is told of another policy is what it says to the text itself', () => 
 test('the same policy changes nothing', () => {
   let ran = 0;
   fc.assert(
-    fc.property(policyParts, crossings, (parts, crossing) => {
-      const [was, again] = [policyOfParts(parts), policyOfParts(parts)];
+    fc.property(policyParts, crossingArbitrary, (parts, crossing) => {
+      const [was, again] = [buildGeneratedPolicy(parts), buildGeneratedPolicy(parts)];
       const { event } = recorded(crossing, was);
-      const record = readRecordedDecision(event, 0, celConditions);
+      const record = readRecordedDecision(event, 0, celEvaluator);
       assert.ok(typeof record !== 'string');
       const told = replayUnder(record, was, again);
       assert.deepEqual(told, { decision: event.decision, action: event.action, rule: event.policy_name });
@@ -98,12 +98,12 @@ test('the same policy changes nothing', () => {
 });
 
 test('what a record does not hold is not made up', () => {
-  const policy = policyOf();
+  const policy = buildTestPolicy();
   const { event } = recorded(
-    crossingOf({ content: { kind: 'text', text: 'anna.holm@acme-mail.io' } }),
+    buildTestCrossing({ content: { kind: 'text', text: 'anna.holm@acme-mail.io' } }),
     policy,
   );
-  assert.ok(typeof readRecordedDecision(event, 0, celConditions) !== 'string');
+  assert.ok(typeof readRecordedDecision(event, 0, celEvaluator) !== 'string');
   const rows: [Partial<AuditEvent>, string][] = [
     [{ metadata: { ...event.metadata, fault: true } }, 'fault'],
     [{ metadata: { ...event.metadata, found_tags: [] } }, 'incomplete'],

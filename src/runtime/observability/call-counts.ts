@@ -1,4 +1,4 @@
-import type { WireUsage } from '../../core/wire/types.ts';
+import type { WireUsage } from '../../core/wire/wire-format.ts';
 import { limitNames } from './labels.ts';
 import {
   buildCounter,

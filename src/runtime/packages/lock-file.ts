@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { shapeProblems } from '../../core/policy/compile/shape.ts';
+import { findShapeProblems } from '../../core/policy/compile/shape-problems.ts';
 import type { Json } from '../../core/types/index.ts';
 import { readText } from '../config/read-text.ts';
 import { standingAt } from './disk.ts';
@@ -68,7 +68,7 @@ export async function readLock(base_dir: string): Promise<SkillsLock> {
   const read = await readText(join(base_dir, LOCK_FILE));
   if (!read.ok) throw invalid(`\`${LOCK_FILE}\` ${read.message}`);
   const value = parsed(read.text);
-  const problems = shapeProblems(value, lockSchema, { file: LOCK_FILE, path: '' });
+  const problems = findShapeProblems(value, lockSchema, { file: LOCK_FILE, path: '' });
   if (problems.length > 0) throw new SkillFailure('lock_invalid', SENTENCE, problems);
   const lock = value as unknown as SkillsLock;
   const owners = new Map<string, string>();

@@ -1,4 +1,4 @@
-import { shapeProblems } from '../../core/policy/compile/shape.ts';
+import { findShapeProblems } from '../../core/policy/compile/shape-problems.ts';
 import type { DocumentProblem, Json } from '../../core/types/index.ts';
 import { parsePath } from '../config/problem-path.ts';
 import { problemAt } from '../config/problem-text.ts';
@@ -47,7 +47,7 @@ export async function readManifest(text: string, label: string): Promise<Manifes
   if (document === undefined || second !== undefined)
     throw invalid([problemAt(label, [], 'must hold one document')]);
   const value = document.value as Json;
-  const problems = shapeProblems(value, manifestSchema, { file: label, path: '' });
+  const problems = findShapeProblems(value, manifestSchema, { file: label, path: '' });
   if (problems.length > 0)
     throw invalid(problems.map((each) => ({ ...each, line: document.lineOf(parsePath(each.path)) })));
   const manifest = manifestOf((value as { readonly skill: Written }).skill);

@@ -1,8 +1,8 @@
-import type { WrittenPattern } from '../../core/policy/compile/custom-pattern.ts';
-import { compile, namesConditions, type PolicySettings } from '../../core/policy/compile/index.ts';
-import { patternProblems } from '../../core/policy/compile/named-detection.ts';
-import { shapeProblems } from '../../core/policy/compile/shape.ts';
-import { templates as builtinTemplates, type Template } from '../../core/policy/templates/index.ts';
+import type { PatternSettings } from '../../core/policy/compile/custom-pattern.ts';
+import { compilePolicy, type PolicySettings, usesConditions } from '../../core/policy/compile/index.ts';
+import { findPatternProblems } from '../../core/policy/compile/named-detection.ts';
+import { findShapeProblems } from '../../core/policy/compile/shape-problems.ts';
+import { policyPacks as builtinTemplates, type PolicyPack } from '../../core/policy/templates/index.ts';
 import type { DocumentProblem, Json } from '../../core/types/index.ts';
 import { adapterProblems, BUILTIN_DIALECTS, dialectProblems } from '../adapters/admit.ts';
 import type { WrittenAdapter, WrittenDialect } from '../adapters/types.ts';
@@ -50,12 +50,12 @@ export async function admit(
   settings: PolicySettings,
   taken: Taken,
 ): Promise<Admission> {
-  const misshapen = shapeProblems(value, pluginSchema, { file: from, path: '' });
+  const misshapen = findShapeProblems(value, pluginSchema, { file: from, path: '' });
   if (misshapen.length > 0) return { ok: false, name: nameIn(value), problems: misshapen };
   const plugin = pluginOf(value as unknown as WrittenPlugin);
   const problems = [
     ...doubled(plugin, from, taken),
-    ...patternProblems(plugin.detectors, { file: from, path: 'detectors' }, taken.detectors),
+    ...findPatternProblems(plugin.detectors, { file: from, path: 'detectors' }, taken.detectors),
     ...(await Promise.all(plugin.templates.map((each) => documentProblems(each, from, settings)))).flat(),
     ...plugin.dialects.flatMap((each, at) => dialectProblems(each, from, ['dialects', at])),
     ...plugin.adapters.flatMap((each, at) => adapterProblems(each, from, ['adapters', at])),
@@ -72,10 +72,10 @@ interface WrittenPlugin {
   readonly name: string;
   readonly version: string;
   readonly description?: string;
-  readonly detectors?: readonly (Omit<WrittenPattern, 'examples'> & {
+  readonly detectors?: readonly (Omit<PatternSettings, 'examples'> & {
     readonly examples: { readonly hits: readonly string[]; readonly misses?: readonly string[] };
   })[];
-  readonly templates?: readonly Template[];
+  readonly templates?: readonly PolicyPack[];
   readonly drivers?: readonly WrittenDriver[];
   readonly dialects?: readonly WrittenDialect[];
   readonly adapters?: readonly WrittenAdapter[];
@@ -127,22 +127,22 @@ function doubled(plugin: Plugin, from: string, taken: Taken): DocumentProblem[] 
 
 /** What is wrong with the document of a template: it must be one that could stand in `policies/` by itself. */
 async function documentProblems(
-  { name, document }: Template,
+  { name, document }: PolicyPack,
   from: string,
   settings: PolicySettings,
 ): Promise<DocumentProblem[]> {
   const documents = [{ file: `${from}#${name}`, value: document }];
-  const cel = namesConditions({ inline_rules: [], documents })
+  const cel = usesConditions({ inline_rules: [], documents })
     ? await import('../../core/policy/conditions/cel.ts')
     : null;
-  const { problems } = compile({
+  const { problems } = compilePolicy({
     inline_rules: [],
     documents,
     settings: {
       ...settings,
       detection: { detectors: {}, patterns: [], allowlist: [], example_values: 'flag' },
     },
-    ...(cel && { readCondition: cel.conditionProblem }),
+    ...(cel && { checkCondition: cel.findConditionProblem }),
   });
   return problems.filter(({ level }) => level === 'error');
 }

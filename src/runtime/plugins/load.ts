@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import type { WrittenPattern } from '../../core/policy/compile/custom-pattern.ts';
+import type { PatternSettings } from '../../core/policy/compile/custom-pattern.ts';
 import type { PolicySettings } from '../../core/policy/compile/index.ts';
 import type { DocumentProblem } from '../../core/types/index.ts';
 import type { Config } from '../config/index.ts';
@@ -14,7 +14,7 @@ import { vet } from './vet.ts';
 /** Everything that came of the plug-ins of a configuration. */
 export interface LoadedPlugins extends PluginsInUse, Pick<FoundPlugins, 'filled' | 'empty' | 'warnings'> {
   /** Detectors of those that are active, as the configuration would have them. */
-  readonly patterns: readonly WrittenPattern[];
+  readonly patterns: readonly PatternSettings[];
 }
 
 /** All plug-ins together may take so many times what a single one may. */

@@ -1,5 +1,5 @@
-import type { WrittenPattern } from '../../core/policy/compile/custom-pattern.ts';
-import type { Template } from '../../core/policy/templates/index.ts';
+import type { PatternSettings } from '../../core/policy/compile/custom-pattern.ts';
+import type { PolicyPack } from '../../core/policy/templates/index.ts';
 import type { DocumentProblem } from '../../core/types/index.ts';
 import type { WrittenAdapter, WrittenDialect } from '../adapters/types.ts';
 
@@ -17,8 +17,8 @@ export interface Plugin {
   readonly name: string;
   readonly version: string;
   readonly description: string;
-  readonly detectors: readonly WrittenPattern[];
-  readonly templates: readonly Template[];
+  readonly detectors: readonly PatternSettings[];
+  readonly templates: readonly PolicyPack[];
   readonly drivers: readonly WrittenDriver[];
   readonly dialects: readonly WrittenDialect[];
   readonly adapters: readonly WrittenAdapter[];
@@ -52,7 +52,7 @@ export interface PluginReport extends Readonly<Record<PlugKind, readonly string[
 /** What of all plug-ins is in use: plain data, for workers ask the parent for it. */
 export interface PluginsInUse {
   readonly plugins: readonly PluginReport[];
-  readonly templates: readonly Template[];
+  readonly templates: readonly PolicyPack[];
   readonly dialects: readonly WrittenDialect[];
   readonly adapters: readonly WrittenAdapter[];
 }

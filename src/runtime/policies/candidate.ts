@@ -1,5 +1,5 @@
 import { basename, resolve } from 'node:path';
-import { compile } from '../../core/policy/compile/index.ts';
+import { compilePolicy } from '../../core/policy/compile/index.ts';
 import { DOCUMENT_KINDS } from '../../core/policy/schemas.ts';
 import type { DocumentProblem } from '../../core/types/index.ts';
 import { type Config, configSchema } from '../config/index.ts';
@@ -29,7 +29,7 @@ export async function loadCandidate(
     change: (written) => {
       // Laid over others, their problems would be told at the places of those.
       const settings = { ...written.settings, detection: NO_DETECTION };
-      own = compile({ inline_rules: [], documents, settings }).problems;
+      own = compilePolicy({ inline_rules: [], documents, settings }).problems;
       return overlaid(written, documents);
     },
   });

@@ -6,5 +6,5 @@ import type { Policy } from '../../core/types/index.ts';
  * Rejects where it cannot be.
  */
 export async function loadConditions(policy: Policy): Promise<ConditionEvaluator | null> {
-  return hasConditions(policy) ? (await import('../../core/policy/conditions/cel.ts')).celConditions : null;
+  return hasConditions(policy) ? (await import('../../core/policy/conditions/cel.ts')).celEvaluator : null;
 }

@@ -1,6 +1,6 @@
 import { homedir } from 'node:os';
 import { basename, isAbsolute, join, resolve } from 'node:path';
-import type { GuardedPaths } from '../../core/types/guarded-paths.ts';
+import type { GuardedPaths } from '../../core/types/policy.ts';
 import type { Config } from '../config/index.ts';
 import { realFile } from '../config/real-file.ts';
 import { LOCK_FILE } from '../packages/lock-name.ts';

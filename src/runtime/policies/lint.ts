@@ -1,5 +1,5 @@
-import { lint } from '../../core/review/lint/lint.ts';
-import { REMARKS, type Remark, type RemarkId } from '../../core/review/lint/remark.ts';
+import { lintCompiledPolicy } from '../../core/review/lint/lint.ts';
+import { type LintRemark, REMARK_LEVELS, type RemarkId } from '../../core/review/lint/remark.ts';
 import { ACTIONS, type DocumentProblem, type Rule } from '../../core/types/index.ts';
 import type { Config } from '../config/index.ts';
 import { loadConditions } from './conditions.ts';
@@ -28,13 +28,13 @@ export async function lintPolicy(config: Config): Promise<LintReport> {
   const tenants = tenantsOf(config);
   const packs = await packsBeside(config.origin.base_dir);
   const fileOf = (record: object) => places.get(record)?.file ?? config.origin.label;
-  const said = lint({ policy, conditions: await loadConditions(policy), tenants });
+  const said = lintCompiledPolicy({ policy, conditions: await loadConditions(policy), tenants });
   const remarks = said
     .filter((remark) => !isLayered(remark, fileOf, packs))
     .map((remark) => {
       const { file, path } = places.get(remark.record) ?? { file: config.origin.label, path: '' };
       const part = remark.part === '' ? path : `${path}.${remark.part}`;
-      return { id: remark.id, level: REMARKS[remark.id], file, path: part, message: remark.message };
+      return { id: remark.id, level: REMARK_LEVELS[remark.id], file, path: part, message: remark.message };
     });
   return {
     policy_hash: policy.hash,
@@ -49,7 +49,7 @@ export async function lintPolicy(config: Config): Promise<LintReport> {
  * instead are in other files, one side is a pack's, and nothing is looser for it.
  */
 function isLayered(
-  { id, record, instead = [] }: Remark,
+  { id, record, preceding_rules = [] }: LintRemark,
   fileOf: (record: object) => string,
   packs: Packs,
 ): boolean {
@@ -58,8 +58,8 @@ function isLayered(
   if (NAMES.includes(id)) return packOf(packs, own) !== null;
   const { action } = record as Rule;
   return (
-    instead.length > 0 &&
-    instead.every((rule) => {
+    preceding_rules.length > 0 &&
+    preceding_rules.every((rule) => {
       const file = fileOf(rule);
       const is_pack = packOf(packs, file) !== null || packOf(packs, own) !== null;
       return file !== own && is_pack && ACTIONS.indexOf(rule.action) >= ACTIONS.indexOf(action);

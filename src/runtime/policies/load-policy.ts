@@ -1,7 +1,7 @@
-import type { Compiled, CompileInput, PolicySettings } from '../../core/policy/compile/index.ts';
-import { suggestion } from '../../core/policy/compile/problems.ts';
-import type { GuardedPaths } from '../../core/types/guarded-paths.ts';
+import type { CompileInput, CompileResult, PolicySettings } from '../../core/policy/compile/index.ts';
+import { suggestName } from '../../core/policy/compile/problems.ts';
 import type { AllowedFingerprint, DocumentProblem, Policy } from '../../core/types/index.ts';
+import type { GuardedPaths } from '../../core/types/policy.ts';
 import { type DocumentFiles, findDocuments } from '../config/document-files.ts';
 import type { Config } from '../config/index.ts';
 import { formatPath, parsePath, type Step } from '../config/problem-path.ts';
@@ -28,7 +28,7 @@ export type PolicyResult =
       /** What of the plug-ins is in use; those that are left out are among the warnings too. */
       readonly plugins: PluginsInUse;
       /** Where each record of the policy was written. */
-      readonly places: Compiled['places'];
+      readonly places: CompileResult['locations'];
       /** Adds lines to what is said about those places. */
       readonly withLines: (problems: readonly DocumentProblem[]) => Promise<readonly DocumentProblem[]>;
     }
@@ -55,21 +55,23 @@ interface Supposed {
 export async function loadPolicy(config: Config, supposed: Supposed = {}): Promise<PolicyResult> {
   const found = await findDocuments(config);
   const read = await readDocuments(found.files);
-  const { compile, namesConditions, namesDetectors } = await import('../../core/policy/compile/index.ts');
+  const { compilePolicy, usesConditions, usesNamedDetectors } = await import(
+    '../../core/policy/compile/index.ts'
+  );
   const plugins = supposed.plugins ?? (await pluginsOf(config));
   const asked = compileInput(config, read.documents, plugins);
   const { guarded_paths = asked.settings.guarded_paths } = supposed;
   const written = { ...asked, settings: { ...asked.settings, ...(guarded_paths && { guarded_paths }) } };
   const input = supposed.change?.(written) ?? written;
   // It brings all detectors along, which a start has no time for.
-  const named = namesDetectors(input.settings)
+  const named = usesNamedDetectors(input.settings)
     ? await import('../../core/policy/compile/named-detection.ts')
     : undefined;
-  const cel = namesConditions(input) ? await import('../../core/policy/conditions/cel.ts') : undefined;
-  const compiled = compile({
+  const cel = usesConditions(input) ? await import('../../core/policy/conditions/cel.ts') : undefined;
+  const compiled = compilePolicy({
     ...input,
-    ...(named && { readNamed: named.namedReader }),
-    ...(cel && { readCondition: cel.conditionProblem }),
+    ...(named && { parseNamed: named.parseNamedDetection }),
+    ...(cel && { checkCondition: cel.findConditionProblem }),
   });
   const said = [
     ...found.problems,
@@ -97,7 +99,7 @@ export async function loadPolicy(config: Config, supposed: Supposed = {}): Promi
     },
     plugins: inUse(plugins),
     warnings,
-    places: compiled.places,
+    places: compiled.locations,
     withLines: (problems) => withLines(problems, read.documents, config),
   };
 }
@@ -194,7 +196,7 @@ function driverProblems({ secrets, origin }: Config, { plugins }: LoadedPlugins)
       'names no plug-in of `plugins.files` or `plugins.packages`; `service plugins list` shows them',
     );
   if (plugin.status === 'rejected' || plugin.drivers.includes(driver)) return [];
-  return at('driver', `names no driver that ${plugin.name} brings${suggestion(driver, plugin.drivers)}`);
+  return at('driver', `names no driver that ${plugin.name} brings${suggestName(driver, plugin.drivers)}`);
 }
 
 /** Adds the lines of documents and of inline rules; the configuration is read again for them, if need be. */

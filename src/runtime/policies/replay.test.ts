@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { judge } from '../../core/decision/judge.ts';
-import { compile } from '../../core/policy/compile/index.ts';
-import { NONE, OTHERS } from '../../core/review/replay.ts';
-import { crossingOf, policyOf, SETTINGS } from '../../core/testing/policies.ts';
+import { compilePolicy } from '../../core/policy/compile/index.ts';
+import { NO_NAME, OTHER_NAMES } from '../../core/review/replay.ts';
+import { buildTestCrossing, buildTestPolicy, POLICY_SETTINGS } from '../../core/testing/policies.ts';
 import type { Crossing, Policy } from '../../core/types/index.ts';
 import { caller, SECRET, SSN } from '../../server/testing/examples.ts';
 import { buildServiceEvent } from '../audit/service-event.ts';
@@ -21,8 +21,8 @@ const rule = (name: string, action: string, more: object = {}) => ({
   action,
   ...more,
 });
-const was = policyOf({ rules: [rule('mask', 'redact')] });
-const next = policyOf({
+const was = buildTestPolicy({ rules: [rule('mask', 'redact')] });
+const next = buildTestPolicy({
   rules: [
     rule('no-more', 'block', { condition: { agents: ['bot'] } }),
     rule('fine', 'allow', { condition: { agents: ['ann'] } }),
@@ -33,7 +33,7 @@ const next = policyOf({
 
 let count = 0;
 function event(parts: Partial<Crossing>, policy: Policy = was, fields: Partial<AuditEvent> = {}): AuditEvent {
-  const crossing = crossingOf({ now_ms: NOW_MS - 60_000, ...parts });
+  const crossing = buildTestCrossing({ now_ms: NOW_MS - 60_000, ...parts });
   const verdict = judge(crossing, policy);
   count += 1;
   const event_id = `evt_${String(count).padStart(24, '0')}`;
@@ -100,7 +100,7 @@ test('every decision of the journal is counted once: same, stricter, laxer or no
   assert.deepEqual(tally.by_agent.get('bot'), { same: 2, stricter: 2, laxer: 0, unknown: 0 });
   assert.deepEqual(tally.by_tool.get('shell'), { same: 0, stricter: 1, laxer: 0, unknown: 0 });
   assert.deepEqual(tally.by_tag.get('personal.pii.ssn'), { same: 1, stricter: 1, laxer: 1, unknown: 0 });
-  assert.deepEqual(tally.by_tag.get(NONE), { same: 1, stricter: 1, laxer: 0, unknown: 2 });
+  assert.deepEqual(tally.by_tag.get(NO_NAME), { same: 1, stricter: 1, laxer: 0, unknown: 2 });
   assert.deepEqual(tally.stricter.map(({ from, to, to_rule }) => [from, to, to_rule]).sort(), [
     ['allow', 'block', 'no-shell'],
     ['redact', 'block', 'no-more'],
@@ -136,7 +136,7 @@ test('a tally does not grow with the names that callers choose', async (t) => {
   const { tally } = await replayed(trail.dir);
   assert.equal(tally.total.same, 1_500);
   assert.ok(tally.by_agent.size <= 1_001);
-  assert.equal(tally.by_agent.get(OTHERS)?.same, 500);
+  assert.equal(tally.by_agent.get(OTHER_NAMES)?.same, 500);
 });
 
 test('documents are laid over those in use, by kind, name and tenant, where they stand', () => {
@@ -159,11 +159,11 @@ test('documents are laid over those in use, by kind, name and tenant, where they
   const input = {
     inline_rules: inline,
     documents: [{ file: 'p.yaml', value: standing }],
-    settings: SETTINGS,
+    settings: POLICY_SETTINGS,
   };
   const lineOf = () => 1;
   const documents = over.map((value) => ({ file: 'new.yaml', value, lineOf }));
-  const { policy, problems } = compile(overlaid(input, documents));
+  const { policy, problems } = compilePolicy(overlaid(input, documents));
   assert.deepEqual(problems, []);
   assert.deepEqual(
     policy!.rules.map(({ name, action, tenant_id, enforcement }) => [name, action, tenant_id, enforcement]),

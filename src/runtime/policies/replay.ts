@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { addDecision, createTally, type ReplayTally, replay } from '../../core/review/replay.ts';
+import { addDecision, createTally, type ReplayTally, replayDecision } from '../../core/review/replay.ts';
 import { covers } from '../../core/tags.ts';
 import type { Policy } from '../../core/types/index.ts';
 import { listWriters } from '../audit/files.ts';
@@ -50,7 +50,7 @@ export async function replayJournal(options: ReplayOptions): Promise<ReplayRepor
   const { journal_dir, next, filter, now_ms, progress } = options;
   const { since_ms, until_ms, equal, data_tag } = parseFilter({ ...filter }, now_ms);
   const policyOf = remembered(options.policyOf);
-  const { celConditions } = await import('../../core/policy/conditions/cel.ts');
+  const { celEvaluator } = await import('../../core/policy/conditions/cel.ts');
   const tally = createTally();
   let read = 0;
   for (const writer of await listWriters(journal_dir)) {
@@ -63,7 +63,13 @@ export async function replayJournal(options: ReplayOptions): Promise<ReplayRepor
         const decided_ms = Date.parse(event.timestamp);
         if (decided_ms < since_ms! || (until_ms !== null && decided_ms > until_ms)) continue;
         if (!fits(event, equal, data_tag)) continue;
-        const replayed = replay(event, decided_ms, await policyOf(event.policy_hash), next, celConditions);
+        const replayed = replayDecision(
+          event,
+          decided_ms,
+          await policyOf(event.policy_hash),
+          next,
+          celEvaluator,
+        );
         if (replayed !== null) addDecision(tally, event, replayed);
       }
     }

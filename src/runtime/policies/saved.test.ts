@@ -3,9 +3,9 @@ import { mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { contentHash } from '../../core/policy/compile/canonical.ts';
-import { policyHash } from '../../core/policy/compile/policy-hash.ts';
-import { policyOf } from '../../core/testing/policies.ts';
+import { hashJson } from '../../core/policy/compile/canonical-json.ts';
+import { hashPolicy } from '../../core/policy/compile/policy-hash.ts';
+import { buildTestPolicy } from '../../core/testing/policies.ts';
 import type { Json, Policy } from '../../core/types/index.ts';
 import { isSaved, readPolicy, savePolicy } from './saved.ts';
 
@@ -18,7 +18,7 @@ after(() => rm(join(dir, '..'), { recursive: true, force: true }));
 /** Only its hash matters here; what is in a policy is another room's matter. */
 function policyNumber(n: number): Policy {
   const rest = { default_action: 'block', limits: { findings_max: n }, rules: [{ name: `ü${n}` }] };
-  return { ...rest, hash: contentHash(rest as Json) } as unknown as Policy;
+  return { ...rest, hash: hashJson(rest as Json) } as unknown as Policy;
 }
 
 test('a saved policy comes back the same, frozen, and only for its owner to read', async () => {
@@ -34,11 +34,11 @@ test('a saved policy comes back the same, frozen, and only for its owner to read
 });
 
 test('the same policy in a moved folder has the same hash, and is saved again for the paths that it guards', async () => {
-  const whole = policyOf();
+  const whole = buildTestPolicy();
   const at = (base_dir: string): Policy => {
     const guarded_paths = { base_dir, home: '/home/a', files: [`${base_dir}/service.yaml`], state_dirs: [] };
     const moved = { ...whole, detection: { ...whole.detection, guarded_paths } };
-    return { ...moved, hash: policyHash(moved) };
+    return { ...moved, hash: hashPolicy(moved) };
   };
   assert.equal(at('/a').hash, at('/b').hash);
   await savePolicy(dir, at('/a'));

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { deepFreeze, policyHash } from '../../core/policy/compile/policy-hash.ts';
+import { deepFreeze, hashPolicy } from '../../core/policy/compile/policy-hash.ts';
 import type { Policy } from '../../core/types/index.ts';
 import { makeFolder } from '../../platform/files/folder.ts';
 import { readText } from '../config/read-text.ts';
@@ -41,7 +41,7 @@ export async function readPolicy(dir: string, hash: string): Promise<Policy> {
   const read = await readText(fileOf(dir, hash), POLICY_BYTES_MAX);
   if (!read.ok) throw new Error(`The saved policy ${hash} ${read.message}.`);
   const policy = parsePolicy(read.text);
-  if (policy === null || policy.hash !== hash || policyHash(policy) !== hash) {
+  if (policy === null || policy.hash !== hash || hashPolicy(policy) !== hash) {
     throw new Error(`The saved policy ${hash} is damaged.`);
   }
   return deepFreeze(policy);

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { shapeProblems } from '../../core/policy/compile/shape.ts';
+import { findShapeProblems } from '../../core/policy/compile/shape-problems.ts';
 import { type CaseDifference, type PolicyTestCase, runCase } from '../../core/review/case.ts';
 import { caseFileSchema } from '../../core/review/case-schema.ts';
 import type { DocumentProblem, Json, Policy } from '../../core/types/index.ts';
@@ -100,7 +100,7 @@ async function findCases(base_dir: string): Promise<readonly DocumentFile[]> {
 
 function problemsOf({ file, value, lineOf }: WrittenDocument): readonly DocumentProblem[] {
   const place = { file, path: '' };
-  return shapeProblems(value as Json, caseFileSchema, place).map((problem) => ({
+  return findShapeProblems(value as Json, caseFileSchema, place).map((problem) => ({
     ...problem,
     line: lineOf(parsePath(problem.path)),
   }));

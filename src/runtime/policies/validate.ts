@@ -83,8 +83,8 @@ async function misspeltTags(
   { policy, places, withLines }: Extract<PolicyResult, { ok: true }>,
   label: string,
 ): Promise<readonly DocumentProblem[]> {
-  const { nameRemarks } = await import('../../core/review/lint/names.ts');
-  const found = nameRemarks(policy)
+  const { findNameRemarks } = await import('../../core/review/lint/names.ts');
+  const found = findNameRemarks(policy)
     .filter(({ id, message }) => id === 'unknown-tag' && message.includes('did you mean'))
     .map(({ record, message }): DocumentProblem => {
       return { ...(places.get(record) ?? { file: label, path: '' }), message, level: 'warning' };

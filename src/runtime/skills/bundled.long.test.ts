@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
 import { test } from 'node:test';
-import { templates } from '../../core/policy/templates/index.ts';
+import { policyPacks } from '../../core/policy/templates/index.ts';
 import { loadPolicy } from '../policies/index.ts';
 import { lintPolicy } from '../policies/lint.ts';
 import { testPolicy } from '../policies/test-policy.ts';
@@ -41,7 +41,7 @@ test('they are all there, and say what they are', async () => {
 });
 
 test('every template of the service is one, word for word', () => {
-  for (const { name, description } of templates) {
+  for (const { name, description } of policyPacks) {
     const skill = skills.find((each) => each.name === name);
     assert.equal(skill?.description, description);
     assert.ok(isTemplate(skill));

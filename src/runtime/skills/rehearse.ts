@@ -1,7 +1,7 @@
 import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, extname, isAbsolute, join } from 'node:path';
-import { recordsOf } from '../../core/policy/compile/documents.ts';
+import { listDocumentRecords } from '../../core/policy/compile/documents.ts';
 import type { DocumentProblem, Json, Policy } from '../../core/types/index.ts';
 import { findDocuments, PATH_KEYS, type PathKey } from '../config/document-files.ts';
 import type { Config } from '../config/index.ts';
@@ -120,7 +120,7 @@ async function misplaced(base_dir: string, changes: readonly FileChange[]): Prom
   return documents.flatMap(({ file, value }) => {
     const holds = kindOf(file.replace(/#\d+$/, ''))?.holds;
     if (holds === undefined || holds === 'cases' || holds === 'code') return [];
-    return recordsOf(file, value as Json, [])
+    return listDocumentRecords(file, value as Json, [])
       .filter(({ kind }) => kind !== holds)
       .map(({ kind }) =>
         problemAt(file, [], `holds a ${kind} document, and is listed as a ${holds} document`),

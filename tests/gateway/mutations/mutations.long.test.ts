@@ -5,7 +5,7 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { policyOf } from '../../../src/core/testing/policies.ts';
+import { buildTestPolicy } from '../../../src/core/testing/policies.ts';
 import { openAnswering } from '../../../src/gateways/llm/testing/answered.ts';
 import type { Came, Oracle, Sight } from '../clients/sight.ts';
 import { missingFor } from '../clients.ts';
@@ -23,7 +23,7 @@ const contract = (tool_name: string) => ({
   emits: {},
   side_effects: { reversible: true, requires_approval: false },
 });
-const POLICY = policyOf({
+const POLICY = buildTestPolicy({
   documents: [{ contracts: ['safe', 'also_safe'].map(contract) }],
   settings: { undeclared_tools: 'block' },
 });

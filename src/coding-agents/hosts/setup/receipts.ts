@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { shapeProblems } from '../../../core/policy/compile/shape.ts';
+import { findShapeProblems } from '../../../core/policy/compile/shape-problems.ts';
 import type { Json } from '../../../core/types/index.ts';
 import { writePrivateFile } from '../../../platform/files/private-file.ts';
 import { readText } from '../../../runtime/config/read-text.ts';
@@ -43,7 +43,7 @@ export async function readReceipt(state_dir: string, path: string): Promise<Rece
   if (!read.ok) return null;
   try {
     const value = JSON.parse(read.text) as Json;
-    const problems = shapeProblems(value, receiptSchema, { file: 'receipt', path: '' });
+    const problems = findShapeProblems(value, receiptSchema, { file: 'receipt', path: '' });
     return problems.length === 0 ? (value as unknown as Receipt) : null;
   } catch {
     return null;

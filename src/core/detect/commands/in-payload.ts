@@ -1,4 +1,4 @@
-import { type Frame, type Leaf, walk } from '../../json/payload.ts';
+import { type JsonLeaf, type WalkFrame, walkJson } from '../../json/walk.ts';
 import type { Json } from '../../types/index.ts';
 import { isSystemPath, isWhole } from '../facts/command-paths.ts';
 import { type KeyMeaning, meaningOfKey } from '../facts/keys.ts';
@@ -37,7 +37,7 @@ export interface FoundCommands {
 
 /** Reads the leaves of one payload in their order; `end` closes what is still open. */
 export interface PayloadReader {
-  readonly visit: (leaf: Readonly<Leaf>) => void;
+  readonly visit: (leaf: Readonly<JsonLeaf>) => void;
   readonly end: () => void;
 }
 
@@ -60,7 +60,7 @@ interface Part {
 
 /** A container that is open. */
 interface Group {
-  readonly frame: Frame;
+  readonly frame: WalkFrame;
   /** What the key around it says; in a list of lists, the key of the outermost. */
   readonly meaning: KeyMeaning;
   readonly is_list: boolean;
@@ -107,14 +107,14 @@ export function readPayload(
 }
 
 /** Closes the groups of containers that have ended, and opens those of new ones. */
-function synchronize(reader: Reader, frames: readonly Frame[]): void {
+function synchronize(reader: Reader, frames: readonly WalkFrame[]): void {
   const { open } = reader;
   if (open.length === frames.length && open.at(-1)?.frame === frames.at(-1)) return;
   while (open.length > 0 && frames[open.length - 1] !== open.at(-1)!.frame) close(reader, open.pop()!);
   while (open.length < frames.length) open.push(openGroup(reader, frames[open.length]!));
 }
 
-function openGroup(reader: Reader, frame: Frame): Group {
+function openGroup(reader: Reader, frame: WalkFrame): Group {
   return {
     frame,
     meaning: meaningHere(reader, reader.open.at(-1)),
@@ -134,7 +134,7 @@ function collects({ meaning }: Group): boolean {
   return meaning.is_script || meaning.is_list;
 }
 
-function addValue(reader: Reader, group: Group | undefined, leaf: Readonly<Leaf>): void {
+function addValue(reader: Reader, group: Group | undefined, leaf: Readonly<JsonLeaf>): void {
   const meaning = meaningHere(reader, group);
   const is_collected = group !== undefined && collects(group);
   if (!isOurs(meaning) && !is_collected) return;
@@ -157,7 +157,7 @@ function addValue(reader: Reader, group: Group | undefined, leaf: Readonly<Leaf>
 /** What is said about a value by its key, or by the key of the list that it is in. */
 function meaningHere({ root }: Reader, group: Group | undefined): KeyMeaning {
   if (group === undefined) return root;
-  return group.is_list ? group.meaning : meaningOfKey(group.frame.keys![group.frame.at]!);
+  return group.is_list ? group.meaning : meaningOfKey(group.frame.keys![group.frame.index]!);
 }
 
 function isOurs(meaning: KeyMeaning): boolean {
@@ -269,7 +269,7 @@ function readNested(reader: Reader, meaning: KeyMeaning, place: Place, value: Js
     return;
   }
   const inner = readPayload(giveInner, reader.guard, reader.nesting + 1, meaning);
-  const end = walk(value, NESTED_LIMITS, inner.visit);
+  const end = walkJson(value, NESTED_LIMITS, inner.visit);
   inner.end();
   if (end !== null) giveInner({ matches: [], is_cut: true });
 }
@@ -286,7 +286,7 @@ function parsed(text: string): Json | undefined {
 /** Strings and numbers of a value, as words of a command. */
 function scalarsOf(value: Json): string {
   const words: string[] = [];
-  walk(value, NESTED_LIMITS, ({ kind, text }) => {
+  walkJson(value, NESTED_LIMITS, ({ kind, text }) => {
     if (kind !== 'key') words.push(quoted(text));
   });
   return words.join(' ');

@@ -1,4 +1,4 @@
-import { memoize } from '../../memo.ts';
+import { memoize } from '../../memoize.ts';
 import { SEVERITIES } from '../../types/index.ts';
 import { DEFAULT_GUARD_VIEW, type GuardView } from '../guard/paths.ts';
 import { scriptViews } from '../guard/script-views.ts';

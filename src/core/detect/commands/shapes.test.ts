@@ -2,16 +2,16 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { judge } from '../../decision/judge.ts';
 import { codingAgent } from '../../policy/templates/coding-agent.ts';
-import { crossingOf, policyOf } from '../../testing/policies.ts';
+import { buildTestCrossing, buildTestPolicy } from '../../testing/policies.ts';
 import type { Json } from '../../types/index.ts';
 
-const policy = policyOf({ documents: [codingAgent.document] });
+const policy = buildTestPolicy({ documents: [codingAgent.document] });
 
 function isStopped(value: Json): boolean {
   const content = { kind: 'json', value } as const;
   return (
-    judge(crossingOf({ boundary: 'action', phase: 'request', tool: 'Bash', content }), policy).decision !==
-    'allow'
+    judge(buildTestCrossing({ boundary: 'action', phase: 'request', tool: 'Bash', content }), policy)
+      .decision !== 'allow'
   );
 }
 

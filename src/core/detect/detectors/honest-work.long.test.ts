@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { hardest } from '../../testing/hardest-text.ts';
-import { effort, weighed } from '../../testing/honest-work.ts';
+import { findHardestText } from '../../testing/hardest-text.ts';
+import { countDetector, measureEffort } from '../../testing/honest-work.ts';
 import type { Detector } from '../matching/detector.ts';
-import { allDetectors } from './all.ts';
+import { detectors } from './all.ts';
 
 /**
  * Steps of a pattern for each unit of work that the meter charges. V8 takes 0.2 to 1 ns for a step, and 4 to 5 ns
@@ -25,18 +25,19 @@ function oneOfEachForm(): readonly Detector[] {
     id.endsWith('.named_key')
       ? `named ${pattern.source.length % 3}`
       : pattern.source.replace(/^(?:\(\?:[^()]*\)|[\w-]+)/, '').replace(/\d+/g, '');
-  return [...new Map(allDetectors.map((detector) => [form(detector), detector])).values()];
+  return [...new Map(detectors.map((detector) => [form(detector), detector])).values()];
 }
 
 function stepsOf(detector: Detector, piece: string, units: number): number {
-  return effort(weighed(detector), piece.repeat(Math.ceil(units / piece.length)).slice(0, units)).steps;
+  return measureEffort(countDetector(detector), piece.repeat(Math.ceil(units / piece.length)).slice(0, units))
+    .steps;
 }
 
 test('the meter charges for each try of a pattern what it may cost', () => {
   const forms = oneOfEachForm();
   let grown = 0;
   for (const [seed, detector] of forms.entries()) {
-    const { piece, steps, charged } = hardest(detector, { seed, texts: TEXTS, units: UNITS });
+    const { piece, steps, charged } = findHardestText(detector, { seed, texts: TEXTS, units: UNITS });
     const told = `${detector.id}: ${JSON.stringify(piece)}`;
     assert.ok(steps <= charged * STEPS_PER_WORK, `${(steps / charged).toFixed(1)} steps per work: ${told}`);
     if (steps < UNITS * STEPS_PER_UNIT_MIN) continue;
@@ -50,10 +51,10 @@ test('the meter charges for each try of a pattern what it may cost', () => {
 
 test('a pattern that can be read in many ways is found out', () => {
   const hidden: Detector = {
-    ...allDetectors[0]!,
+    ...detectors[0]!,
     anchors: ['act'],
     pattern: /act(?:[a-z.]{1,9}[.]?){0,3}!/,
   };
-  const { steps, charged } = hardest(hidden, { seed: 1, texts: TEXTS, units: UNITS });
+  const { steps, charged } = findHardestText(hidden, { seed: 1, texts: TEXTS, units: UNITS });
   assert.ok(steps > charged * STEPS_PER_WORK * 2, `${steps} steps, ${charged} work`);
 });

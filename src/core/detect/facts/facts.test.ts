@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { judge } from '../../decision/judge.ts';
-import { crossingOf, policyOf, SETTINGS } from '../../testing/policies.ts';
+import { buildTestCrossing, buildTestPolicy, POLICY_SETTINGS } from '../../testing/policies.ts';
 import type { Json, Tag } from '../../types/index.ts';
 import { factsOf } from './facts.ts';
 
 function factsIn(value: Json, named: readonly Tag[] = []): readonly Tag[] {
-  return factsOf({ kind: 'json', value }, named, SETTINGS.limits);
+  return factsOf({ kind: 'json', value }, named, POLICY_SETTINGS.limits);
 }
 
 const CASES: readonly (readonly [value: Json, ...tags: Tag[]])[] = [
@@ -86,10 +86,14 @@ test('a host is told only where a rule names it or one above it', () => {
 const METADATA = { url: 'http://169.254.169.254/latest/' };
 
 function called(value: Json, data_tags: readonly Tag[], action: string) {
-  const policy = policyOf({
+  const policy = buildTestPolicy({
     rules: data_tags.length === 0 ? [] : [{ name: 'facts', boundary: 'action', data_tags, action }],
   });
-  const crossing = crossingOf({ boundary: 'action', phase: 'request', content: { kind: 'json', value } });
+  const crossing = buildTestCrossing({
+    boundary: 'action',
+    phase: 'request',
+    content: { kind: 'json', value },
+  });
   return judge(crossing, policy);
 }
 

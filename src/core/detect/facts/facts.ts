@@ -1,4 +1,4 @@
-import { walkContent } from '../../json/payload.ts';
+import { walkContent } from '../../json/walk.ts';
 import { covers } from '../../tags.ts';
 import type { Content, ScanLimits, Tag } from '../../types/index.ts';
 import { dialectsOf, readCommands } from '../shell/read.ts';

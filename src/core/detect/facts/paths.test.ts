@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { SETTINGS } from '../../testing/policies.ts';
+import { POLICY_SETTINGS } from '../../testing/policies.ts';
 import { isCredentialPath } from './credential-files.ts';
 import { factsOf } from './facts.ts';
 import { isPath } from './paths.ts';
@@ -303,7 +303,7 @@ test('braces that stand for more names than are looked at count as a credential 
 });
 
 function tagsOf(key: string, value: string | string[], tool: string | null = null) {
-  return factsOf({ kind: 'json', value: { [key]: value } }, [], SETTINGS.limits, tool);
+  return factsOf({ kind: 'json', value: { [key]: value } }, [], POLICY_SETTINGS.limits, tool);
 }
 
 test('every string below a key that names paths is a path', () => {

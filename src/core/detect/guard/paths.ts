@@ -1,5 +1,5 @@
-import { memoize } from '../../memo.ts';
-import type { GuardedPaths } from '../../types/guarded-paths.ts';
+import { memoize } from '../../memoize.ts';
+import type { GuardedPaths } from '../../types/policy.ts';
 import { isWhole } from '../facts/command-paths.ts';
 import { canonicalPaths, normalPath } from '../facts/path-form.ts';
 

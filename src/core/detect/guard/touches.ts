@@ -1,4 +1,4 @@
-import { memoize } from '../../memo.ts';
+import { memoize } from '../../memoize.ts';
 import { hasFlag, operandsOf } from '../shell/options.ts';
 import { inputOf } from '../shell/output.ts';
 import { type Command, nameOf } from '../shell/syntax.ts';

@@ -1,4 +1,4 @@
-import { memoize } from '../../memo.ts';
+import { memoize } from '../../memoize.ts';
 import type { Command, Word } from './syntax.ts';
 
 /** The words of a command, sorted into what begins with a dash and what does not. */

@@ -1,5 +1,5 @@
-import { memoize } from '../../memo.ts';
-import { base64Text } from '../../text/base64.ts';
+import { memoize } from '../../memoize.ts';
+import { decodeBase64 } from '../../text/base64.ts';
 import { knownFile } from './files.ts';
 import type { Command, Word } from './syntax.ts';
 
@@ -96,9 +96,9 @@ function decoded(command: Command): string | null {
 function changeOf(name: string, texts: readonly string[]): ((input: string) => string | null) | null {
   const has = (pattern: RegExp) => texts.some((text) => pattern.test(text));
   if (name === 'base64' && has(/^(?:-[a-z]*[dD]|--d\w*)/))
-    return (input) => base64Text(input.replace(/\s+/g, ''));
+    return (input) => decodeBase64(input.replace(/\s+/g, ''));
   if (name === 'openssl' && has(/^(?:base64|-base64|-a)$/) && has(/^-d$/))
-    return (input) => base64Text(input.replace(/\s+/g, ''));
+    return (input) => decodeBase64(input.replace(/\s+/g, ''));
   if (name === 'xxd' && has(/r/) && has(/p/)) return fromHex;
   if (name === 'rev')
     return (input) =>

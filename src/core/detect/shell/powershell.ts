@@ -1,4 +1,4 @@
-import { base64Text } from '../../text/base64.ts';
+import { decodeBase64 } from '../../text/base64.ts';
 import { argumentsOf } from './options.ts';
 import type { Command, Word } from './syntax.ts';
 
@@ -27,7 +27,7 @@ function joined(words: readonly Word[]): string {
 
 /** Every second byte of the ASCII in UTF-16 is zero. */
 function decoded(text: string): string | null {
-  return base64Text(text)?.replaceAll('\0', '') ?? null;
+  return decodeBase64(text)?.replaceAll('\0', '') ?? null;
 }
 
 /** What `Start-Process file -ArgumentList 'a b'` starts, as one line. */

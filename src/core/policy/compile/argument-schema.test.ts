@@ -6,12 +6,12 @@ import {
   FORMAT_TEXT_LENGTH_MAX,
   PATTERN_TEXT_LENGTH_MAX,
   UNIQUE_ITEMS_MAX,
-} from '../../decision/arguments.ts';
+} from '../../decision/argument-check.ts';
 import type { Json } from '../../types/index.ts';
-import { argumentSchemaProblems } from './argument-schema.ts';
+import { findArgumentSchemaProblems } from './argument-schema.ts';
 
 const PLACE = { file: 'c.yaml', path: 'contract.arguments' };
-const problemsOf = (schema: Json) => argumentSchemaProblems(schema, PLACE);
+const problemsOf = (schema: Json) => findArgumentSchemaProblems(schema, PLACE);
 
 test('a schema that cannot be trusted is refused, with the place', () => {
   const chain = (length: number) => ({

@@ -1,7 +1,7 @@
 import { RE2JS } from 're2js';
 import { resolvePointer } from '../../json/pointer.ts';
 import type { DocumentProblem, Json } from '../../types/index.ts';
-import { below, listed, type Place, problem, suggestion } from './problems.ts';
+import { buildProblem, childLocation, type DocumentLocation, formatNames, suggestName } from './problems.ts';
 
 const SUBSCHEMAS_MAX = 2_000;
 const DEPTH_MAX = 32;
@@ -104,12 +104,15 @@ const KEYWORDS: Readonly<Record<string, Form>> = {
  * misspelt one would let everything through), references out of it or to itself, expressions that do not run
  * in linear time, and too many parts.
  */
-export function argumentSchemaProblems(schema: Json, place: Place): readonly DocumentProblem[] {
+export function findArgumentSchemaProblems(
+  schema: Json,
+  place: DocumentLocation,
+): readonly DocumentProblem[] {
   const reading: Reading = { root: schema, problems: [], subschemas: 0 };
   readSchema(reading, schema, place, 0);
   if (reading.problems.length > 0) return reading.problems;
   const wrong = writtenOutProblem(schema);
-  return wrong === null ? [] : [problem(place, wrong)];
+  return wrong === null ? [] : [buildProblem(place, wrong)];
 }
 
 interface Reading {
@@ -118,21 +121,21 @@ interface Reading {
   subschemas: number;
 }
 
-function readSchema(reading: Reading, schema: Json, place: Place, depth: number): void {
+function readSchema(reading: Reading, schema: Json, place: DocumentLocation, depth: number): void {
   if (typeof schema === 'boolean') return;
   const wrong = wrongSchema(reading, schema, depth);
   if (wrong !== null) {
-    reading.problems.push(problem(place, wrong));
+    reading.problems.push(buildProblem(place, wrong));
     return;
   }
   for (const [keyword, value] of Object.entries(schema as JsonObject)) {
     if (keyword.startsWith('x-')) continue;
-    const here = below(place, keyword);
+    const here = childLocation(place, keyword);
     const form = formOf(keyword);
     if (form !== undefined) readKeyword(reading, form, value, here, depth);
     else {
-      const hint = suggestion(keyword, Object.keys(KEYWORDS));
-      reading.problems.push(problem(here, `is not a supported keyword${hint}`));
+      const hint = suggestName(keyword, Object.keys(KEYWORDS));
+      reading.problems.push(buildProblem(here, `is not a supported keyword${hint}`));
     }
   }
 }
@@ -149,16 +152,22 @@ function formOf(keyword: string): Form | undefined {
   return Object.hasOwn(KEYWORDS, keyword) ? KEYWORDS[keyword] : undefined;
 }
 
-function readKeyword(reading: Reading, form: Form, value: Json, place: Place, depth: number): void {
+function readKeyword(
+  reading: Reading,
+  form: Form,
+  value: Json,
+  place: DocumentLocation,
+  depth: number,
+): void {
   const wrong = wrongValue(form, value, reading.root);
   if (wrong !== null) {
-    reading.problems.push(problem(place, wrong));
+    reading.problems.push(buildProblem(place, wrong));
     return;
   }
   for (const [step, schema] of subschemasIn(form, value)) {
-    const here = step === null ? place : below(place, step);
+    const here = step === null ? place : childLocation(place, step);
     if (form === 'patterned_schemas' && !isLinearKeyPattern(String(step))) {
-      reading.problems.push(problem(here, NOT_LINEAR));
+      reading.problems.push(buildProblem(here, NOT_LINEAR));
     }
     readSchema(reading, schema, here, depth + 1);
   }
@@ -207,12 +216,12 @@ function wrongType(value: Json): string | null {
   const types = [value].flat() as readonly Json[];
   const unknown = types.find((type) => !TYPES.includes(type as string));
   if (types.length > 0 && unknown === undefined) return null;
-  return `must be one of ${listed(TYPES)}, or a list of them${typeof unknown === 'string' ? suggestion(unknown, TYPES) : ''}`;
+  return `must be one of ${formatNames(TYPES)}, or a list of them${typeof unknown === 'string' ? suggestName(unknown, TYPES) : ''}`;
 }
 
 function wrongFormat(value: Json): string | null {
   if (typeof value === 'string' && FORMATS.includes(value)) return null;
-  return `must be one of ${listed(FORMATS)}${typeof value === 'string' ? suggestion(value, FORMATS) : ''}`;
+  return `must be one of ${formatNames(FORMATS)}${typeof value === 'string' ? suggestName(value, FORMATS) : ''}`;
 }
 
 function wrongPattern(value: Json): string | null {

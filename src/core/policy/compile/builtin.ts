@@ -1,7 +1,7 @@
 import type { Action, Boundary, Phase, Rule, Severity } from '../../types/index.ts';
 
 /** How long an approval lasts where nothing is said. */
-export const APPROVAL_DEFAULT = { ttl_ms: 3_600_000, min_approvals: 1 } as const;
+export const DEFAULT_APPROVAL = { ttl_ms: 3_600_000, min_approvals: 1 } as const;
 
 type Where = 'input' | 'action' | 'result' | 'output';
 
@@ -32,7 +32,7 @@ interface Row {
  * block as tool calls when they are `critical`; injections block in tool results from `high` on. Tags that are
  * only declared have no severity and count as the worst.
  */
-export function builtinRules(pii_action: Action): readonly Rule[] {
+export function buildBuiltinRules(pii_action: Action): readonly Rule[] {
   return rows(pii_action).flatMap((row) => [
     ...(row.severe === undefined ? [] : [severeRule(row, row.severe)]),
     ...(Object.keys(PLACES) as Where[]).map((where) => plainRule(row, where)),
@@ -96,6 +96,6 @@ function builtin(row: Row, where: Where, name: string, action: Action, severity_
     severity: null,
     fallback_template: null,
     enforcement: 'enforce',
-    approval: APPROVAL_DEFAULT,
+    approval: DEFAULT_APPROVAL,
   };
 }

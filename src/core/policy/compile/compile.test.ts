@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { validate } from '@cfworker/json-schema';
-import { compiled, policyOf } from '../../testing/policies.ts';
+import { buildTestPolicy, compileParts } from '../../testing/policies.ts';
 import { DOCUMENT_KINDS, documentSchema } from '../schemas.ts';
-import { durationMs } from './duration.ts';
-import { policyHash } from './policy-hash.ts';
+import { parseDurationMs } from './duration.ts';
+import { hashPolicy } from './policy-hash.ts';
 
 const RULE = { name: 'r', boundary: 'input', data_tags: ['secret'], action: 'block' };
 const CONTRACT = {
@@ -165,7 +165,7 @@ const WRONG: Row[] = [
 
 test('what is wrong is told with its place and a sentence, and there is no policy', () => {
   for (const [rules, documents, path, message] of WRONG) {
-    const { policy, problems } = compiled({ rules, documents });
+    const { policy, problems } = compileParts({ rules, documents });
     assert.equal(policy, null, path);
     const [first] = problems;
     assert.ok(first !== undefined && first.level === 'error');
@@ -178,7 +178,7 @@ test('what is wrong is told with its place and a sentence, and there is no polic
 });
 
 test('every problem is told, not only the first', () => {
-  const { problems } = compiled({
+  const { problems } = compileParts({
     rules: [
       { nam: 'x', boundary: 'nowhere' },
       { ...RULE, action: 'x', condition: { when: '1', extra: 1 } },
@@ -207,17 +207,17 @@ test('every problem is told, not only the first', () => {
 
 test('a message repeats a short word, and describes what may be a credential', () => {
   const key = ['sk', 'ABCDEF1234567890'].join('-');
-  const { problems } = compiled({ rules: [{ ...RULE, action: key, name: `${key}\n` }] });
+  const { problems } = compileParts({ rules: [{ ...RULE, action: key, name: `${key}\n` }] });
   assert.equal(problems.length, 2);
   assert.ok(!JSON.stringify(problems).includes(key));
   assert.match(problems.map(({ message }) => message).join(' '), /it is a string of 19 characters/);
-  const [word] = compiled({ rules: [{ ...RULE, action: 'deny' }] }).problems;
+  const [word] = compileParts({ rules: [{ ...RULE, action: 'deny' }] }).problems;
   assert.match(word?.message ?? '', /it is the string `deny`; did you mean `block`\?$/);
 });
 
 test('another program’s file is left out with a warning; our own ways to name the version are not', () => {
   for (const apiVersion of ['apps/v1', 'v1', 'v1beta1', 'networking.k8s.io/v1', 3]) {
-    const { policy, problems } = compiled({ documents: [{ apiVersion, kind: 'Deployment', spec: {} }] });
+    const { policy, problems } = compileParts({ documents: [{ apiVersion, kind: 'Deployment', spec: {} }] });
     assert.ok(policy !== null);
     assert.deepEqual(
       problems.map(({ level, path }) => [level, path]),
@@ -230,7 +230,7 @@ test('another program’s file is left out with a warning; our own ways to name 
     'agent-safety/v1alpha1',
     'safety.example.com/v1alpha1',
   ]) {
-    assert.equal(policyOf({ documents: [{ apiVersion, policy: RULE }] }).rules.length, 1);
+    assert.equal(buildTestPolicy({ documents: [{ apiVersion, policy: RULE }] }).rules.length, 1);
   }
 });
 
@@ -249,8 +249,8 @@ test('both shapes of a rule come to the same', () => {
     condition: { data_tags: ['secret'], tool: 'a', agent: 'b' },
     'x-note': 1,
   };
-  assert.deepEqual(policyOf({ rules: [one] }), policyOf({ rules: [other] }));
-  const [rule] = policyOf({ rules: [one] }).rules;
+  assert.deepEqual(buildTestPolicy({ rules: [one] }), buildTestPolicy({ rules: [other] }));
+  const [rule] = buildTestPolicy({ rules: [one] }).rules;
   assert.deepEqual(rule, {
     name: 'r',
     boundaries: ['action'],
@@ -274,7 +274,7 @@ test('both shapes of a rule come to the same', () => {
 
 test('inline rules come first, then documents; priority reorders and keeps the order of equals', () => {
   const named = (name: string, more: object = {}) => ({ ...RULE, name, ...more });
-  const { rules } = policyOf({
+  const { rules } = buildTestPolicy({
     rules: [named('a'), named('b', { priority: 200 }), named('c', { enabled: false })],
     tenants: { acme: [named('a', { priority: 5 })] },
     documents: [{ policies: [named('d', { priority: 5 }), named('e', { tenant_id: 'acme' })] }],
@@ -296,7 +296,7 @@ test('a policy is frozen to its leaves, and its hash is of its content', () => {
     rules: [RULE],
     documents: [{ contract: CONTRACT }, { memory: MEMORY }, { agent: { agent_id: 'a' } }],
   };
-  const policy = policyOf(parts);
+  const policy = buildTestPolicy(parts);
   const open: unknown[] = [policy];
   let count = 0;
   for (let at = open.pop(); at !== undefined; at = open.pop()) {
@@ -306,9 +306,9 @@ test('a policy is frozen to its leaves, and its hash is of its content', () => {
     open.push(...Object.values(at));
   }
   assert.ok(count > 100);
-  assert.equal(policy.hash, policyHash(policy));
-  assert.equal(policy.hash, policyOf(parts).hash);
-  assert.notEqual(policy.hash, policyOf({ ...parts, rules: [] }).hash);
+  assert.equal(policy.hash, hashPolicy(policy));
+  assert.equal(policy.hash, buildTestPolicy(parts).hash);
+  assert.notEqual(policy.hash, buildTestPolicy({ ...parts, rules: [] }).hash);
   assert.deepEqual(JSON.parse(JSON.stringify(policy)), policy);
 });
 
@@ -320,8 +320,10 @@ test('durations are milliseconds', () => {
     ['30d', 2_592_000_000],
     ['2w', 1_209_600_000],
   ];
-  for (const [written, ms] of cases) assert.equal(durationMs(written), ms);
-  const { memory_schemas } = policyOf({ documents: [{ memory: { ...MEMORY, default_retention: '2w' } }] });
+  for (const [written, ms] of cases) assert.equal(parseDurationMs(written), ms);
+  const { memory_schemas } = buildTestPolicy({
+    documents: [{ memory: { ...MEMORY, default_retention: '2w' } }],
+  });
   assert.equal(memory_schemas[0]?.fields[0]?.retention_ms, 1_209_600_000);
   assert.equal(memory_schemas[0]?.fields[0]?.value_bytes_max, 65_536);
   assert.equal(cases.length, 5);

@@ -1,21 +1,20 @@
 import { RE2JS, RE2JSSyntaxException } from 're2js';
-import type { Match } from '../../detect/matching/compiled-detector.ts';
-import { buildCustomDetector } from '../../detect/matching/custom/custom-detector.ts';
-import { parsePatternTree } from '../../detect/matching/custom/pattern-tree.ts';
+import { customDetector } from '../../detect/matching/custom/custom-detector.ts';
+import { patternTree } from '../../detect/matching/custom/pattern-tree.ts';
 import {
-  buildLiteralAnchor,
-  DISTINCT_UNITS_MIN,
-  findRequiredAnchor,
-  measureUnits,
+  literalAnchor,
+  requiredAnchor,
+  TELLING_UNITS_MIN,
+  unitsOf,
 } from '../../detect/matching/custom/required-anchor.ts';
 import type { Detector } from '../../detect/matching/detector.ts';
-import { compileScanner, type Scanner, scanText } from '../../detect/matching/scanner.ts';
+import { compileScanner, type Match, type Scanner, scan } from '../../detect/matching/scanner.ts';
 import { isTag } from '../../tags.ts';
 import type { CheckName, CustomPattern, DocumentProblem, Severity, Tag } from '../../types/index.ts';
-import { below, type Place, problem } from './problems.ts';
+import { buildProblem, childLocation, type DocumentLocation } from './problems.ts';
 
 /** A pattern as the configuration or a plug-in holds it; its shape was checked before. */
-export interface WrittenPattern {
+export interface PatternSettings {
   readonly id: string;
   readonly pattern: string;
   readonly anchor?: string;
@@ -35,37 +34,39 @@ const BEFORE_UNITS_MAX = 256;
 const PROGRAM_MAX = 2_000;
 
 /** Reads one pattern, or adds what is wrong with it to the problems. Its examples are tried with those of all. */
-export function readPattern(
-  written: WrittenPattern,
-  place: Place,
+export function parsePattern(
+  written: PatternSettings,
+  place: DocumentLocation,
   problems: DocumentProblem[],
 ): CustomPattern | null {
   const said = [...tagProblems(written.tags, place)];
-  const wrong = wrongPattern(written.pattern);
-  if (wrong !== null) said.push(problem(below(place, 'pattern'), wrong));
-  const read = wrong === null ? placed(written) : null;
-  if (wrong === null && read === null) said.push(problem(below(place, 'pattern'), UNANCHORED));
+  const wrong = findPatternFault(written.pattern);
+  if (wrong !== null) said.push(buildProblem(childLocation(place, 'pattern'), wrong));
+  const read = wrong === null ? buildPattern(written) : null;
+  if (wrong === null && read === null) said.push(buildProblem(childLocation(place, 'pattern'), UNANCHORED));
   problems.push(...said);
   return said.length > 0 ? null : read;
 }
 
 const UNANCHORED =
-  `needs ${DISTINCT_UNITS_MIN} or more fixed characters in a row that every match has, because the search looks for these first. ` +
+  `needs ${TELLING_UNITS_MIN} or more fixed characters in a row that every match has, because the search looks for these first. ` +
   'Begin the pattern with them, as in `EMP-[0-9]{6}`, or name them under `anchor`';
 
-function tagProblems(tags: readonly string[], place: Place): DocumentProblem[] {
+function tagProblems(tags: readonly string[], place: DocumentLocation): DocumentProblem[] {
   return tags.flatMap((tag, at) =>
-    isTag(tag) ? [] : problem(below(place, 'tags', at), 'must be a tag: dotted, lower case, letters first'),
+    isTag(tag)
+      ? []
+      : buildProblem(childLocation(place, 'tags', at), 'must be a tag: dotted, lower case, letters first'),
   );
 }
 
 /** The predicate of a sentence, which repeats nothing of the pattern; `null` where it can be used. */
-function wrongPattern(pattern: string): string | null {
+function findPatternFault(pattern: string): string | null {
   try {
     const size = RE2JS.compile(pattern).programSize();
     if (size > PROGRAM_MAX)
       return `is too large once its repeats are written out (${size} of at most ${PROGRAM_MAX} instructions)`;
-    return measureUnits(parsePatternTree(pattern)).least === 0 ? 'matches the empty text' : null;
+    return unitsOf(patternTree(pattern)).least === 0 ? 'matches the empty text' : null;
   } catch (error) {
     const what = error instanceof RE2JSSyntaxException ? error.error : 'it cannot be read';
     const hint = what.includes('Perl syntax')
@@ -76,10 +77,10 @@ function wrongPattern(pattern: string): string | null {
 }
 
 /** The pattern with its anchors; `null` where it has none. */
-function placed(written: WrittenPattern): CustomPattern | null {
+function buildPattern(written: PatternSettings): CustomPattern | null {
   const { id, pattern, anchor, tags, severity, description, checks = [], entropy_min = 0 } = written;
-  const tree = parsePatternTree(pattern);
-  const found = anchor === undefined ? findRequiredAnchor(tree) : buildLiteralAnchor(anchor, pattern);
+  const tree = patternTree(pattern);
+  const found = anchor === undefined ? requiredAnchor(tree) : literalAnchor(anchor, pattern);
   if (found === null) return null;
   return {
     id,
@@ -90,50 +91,52 @@ function placed(written: WrittenPattern): CustomPattern | null {
     pattern,
     anchors: found.anchors,
     before_units_max: Math.min(found.before_units_max, BEFORE_UNITS_MAX),
-    units_max: Math.min(measureUnits(tree).most, UNITS_MAX),
+    units_max: Math.min(unitsOf(tree).most, UNITS_MAX),
     ...(checks.length > 0 && { checks }),
     ...(entropy_min > 0 && { entropy_min }),
   };
 }
 
 /** A pattern that was read, and what it was read from. */
-export interface ReadPattern {
-  readonly written: WrittenPattern;
+export interface ParsedPattern {
+  readonly written: PatternSettings;
   readonly read: CustomPattern;
-  readonly place: Place;
+  readonly place: DocumentLocation;
 }
 
 /** What is wrong with the examples of patterns. All are tried with one scanner, and each sees its own matches. */
-export function exampleProblems(patterns: readonly ReadPattern[]): DocumentProblem[] {
+export function findExampleProblems(patterns: readonly ParsedPattern[]): DocumentProblem[] {
   if (patterns.length === 0) return [];
-  const detectors = patterns.map(({ read }) => buildCustomDetector(read));
+  const detectors = patterns.map(({ read }) => customDetector(read));
   const scanner = compileScanner(detectors);
   return patterns.flatMap(({ written: { examples }, place }, pattern) => {
-    const found = (text: string) => spansOf(scanner, detectors[pattern]!, text);
+    const found = (text: string) => formatSpans(scanner, detectors[pattern]!, text);
     const hits = examples.hits.flatMap((marked, at) => {
-      const { text, spans } = unmarked(marked);
+      const { text, spans } = removeMarks(marked);
       const is_found = found(text) !== '';
       if (is_found && (spans === '' || spans === found(text))) return [];
       const what = is_found ? 'is found at another place than between « and »' : 'is not found';
-      return problem(below(place, 'examples', 'hits', at), `${what} by the pattern`);
+      return buildProblem(childLocation(place, 'examples', 'hits', at), `${what} by the pattern`);
     });
     const misses = examples.misses.flatMap((text, at) =>
-      found(text) === '' ? [] : problem(below(place, 'examples', 'misses', at), 'is found by the pattern'),
+      found(text) === ''
+        ? []
+        : buildProblem(childLocation(place, 'examples', 'misses', at), 'is found by the pattern'),
     );
     return [...hits, ...misses];
   });
 }
 
 /** Where one of the detectors matches: `4-14 20-30`. */
-function spansOf(scanner: Scanner, detector: Detector, text: string): string {
+function formatSpans(scanner: Scanner, detector: Detector, text: string): string {
   const matches: Match[] = [];
-  scanText(scanner, text, matches, Number.POSITIVE_INFINITY);
+  scan(scanner, text, matches, Number.POSITIVE_INFINITY);
   const own = matches.filter((match) => match.detector === detector);
   return own.map(({ start, end }) => `${start}-${end}`).join(' ');
 }
 
 /** The text without its marks, and the places between them. */
-function unmarked(marked: string): { text: string; spans: string } {
+function removeMarks(marked: string): { text: string; spans: string } {
   const spans: string[] = [];
   let text = '';
   let start = 0;

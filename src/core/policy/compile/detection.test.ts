@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { judge } from '../../decision/judge.ts';
-import { compiled, crossingOf, DETECTION_SETTINGS, policyOf, SETTINGS } from '../../testing/policies.ts';
+import {
+  buildTestCrossing,
+  buildTestPolicy,
+  compileParts,
+  DETECTION_SETTINGS,
+  POLICY_SETTINGS,
+} from '../../testing/policies.ts';
 import type { ExampleValueMode, Policy } from '../../types/index.ts';
 import type { DetectionSettings } from './detection.ts';
 import type { PolicySettings } from './index.ts';
@@ -29,12 +35,15 @@ const EMPLOYEE = {
 
 /** `rule_id severity` of all that is found. */
 function found(policy: Policy, text = TEXT): string[] {
-  const { findings } = judge(crossingOf({ content: { kind: 'text', text } }), policy);
+  const { findings } = judge(buildTestCrossing({ content: { kind: 'text', text } }), policy);
   return findings.map(({ rule_id, severity }) => `${rule_id} ${severity}`);
 }
 
 function families(policy: Policy, content: object): string[] {
-  const { findings } = judge(crossingOf({ content: { kind: 'json', value: content as never } }), policy);
+  const { findings } = judge(
+    buildTestCrossing({ content: { kind: 'json', value: content as never } }),
+    policy,
+  );
   return [...new Set(findings.map(({ type }) => type))].sort();
 }
 
@@ -49,9 +58,9 @@ test('each family has a switch', () => {
     ],
     ['dangerous_command', { command_detection: { enabled: false } }],
   ];
-  assert.deepEqual(families(policyOf(), payload), on);
+  assert.deepEqual(families(buildTestPolicy(), payload), on);
   for (const [type, switches] of off) {
-    const left = families(policyOf({ settings: switches }), payload);
+    const left = families(buildTestPolicy({ settings: switches }), payload);
     assert.deepEqual(
       left,
       on.filter((each) => each !== type),
@@ -65,7 +74,7 @@ test('a detector is turned off and graded by id, family and tag, and the most ex
   const ssn = 'us.ssn high';
   const key = 'generic.sk_key critical';
   const text = `${SK_KEY} 536-22-1234`;
-  const all = found(policyOf(), text);
+  const all = found(buildTestPolicy(), text);
   assert.equal(all.length, 2);
   const [found_key, found_ssn] = all as [string, string];
   assert.equal(found_key, key);
@@ -84,7 +93,7 @@ test('a detector is turned off and graded by id, family and tag, and the most ex
     [{ 'generic.sk_key': { entropy_min: 2 } }, all],
   ];
   for (const [detectors = {}, expected] of cases) {
-    const policy = policyOf({ settings: settings({ detectors }) });
+    const policy = buildTestPolicy({ settings: settings({ detectors }) });
     assert.deepEqual(found(policy, text), expected, JSON.stringify(detectors));
   }
   assert.ok(ssn.endsWith('high') && cases.length === 11);
@@ -94,8 +103,8 @@ test('a rule about commands is turned off and graded like a detector', () => {
   const payload = { command: 'git push --force origin main && rm -rf /' };
   const rules = (detectors: DetectionSettings['detection']['detectors']) =>
     judge(
-      crossingOf({ content: { kind: 'json', value: payload } }),
-      policyOf({ settings: settings({ detectors }) }),
+      buildTestCrossing({ content: { kind: 'json', value: payload } }),
+      buildTestPolicy({ settings: settings({ detectors }) }),
     ).findings.map(({ rule_id, severity }) => `${rule_id} ${severity}`);
   const all = rules({});
   assert.ok(all.length >= 2, all.join());
@@ -109,7 +118,9 @@ test('a rule about commands is turned off and graded like a detector', () => {
 test('sums of phrases decide what of an injection is a finding, and how bad', () => {
   const graded = (flag_threshold: number, block_threshold: number, text: string) =>
     found(
-      policyOf({ settings: { injection_detection: { enabled: true, flag_threshold, block_threshold } } }),
+      buildTestPolicy({
+        settings: { injection_detection: { enabled: true, flag_threshold, block_threshold } },
+      }),
       text,
     ).map((each) => each.split(' ')[1]);
   assert.ok(graded(4, 8, OVERRIDE).every((severity) => severity === 'critical' || severity === 'high'));
@@ -124,8 +135,8 @@ test('sums of phrases decide what of an injection is a finding, and how bad', ()
 test('documented examples are flagged as such by default, and may count as real or not at all', () => {
   const judged = (example_values: ExampleValueMode, text: string) =>
     judge(
-      crossingOf({ boundary: 'input', content: { kind: 'text', text } }),
-      policyOf({ settings: { detection: { ...SETTINGS.detection, example_values } } }),
+      buildTestCrossing({ boundary: 'input', content: { kind: 'text', text } }),
+      buildTestPolicy({ settings: { detection: { ...POLICY_SETTINGS.detection, example_values } } }),
     );
   const { decision, action, rule, findings } = judged('flag', `key ${EXAMPLE_KEY}`);
   assert.deepEqual([decision, action, rule], ['allow', 'flag', 'detection.example_values']);
@@ -150,7 +161,7 @@ test('a pattern of one’s own is found, redacted and judged by the rules for it
   const rule = { name: 'staff', boundary: 'input', data_tags: ['internal'], action: 'redact' };
   const parts = { rules: [rule], settings: settings({ patterns: [EMPLOYEE] }) };
   const text = 'Ask EMP-123456 or EMP-1234567, or E\u200bMP-654321.';
-  const verdict = judge(crossingOf({ content: { kind: 'text', text } }), policyOf(parts));
+  const verdict = judge(buildTestCrossing({ content: { kind: 'text', text } }), buildTestPolicy(parts));
   assert.equal(verdict.decision, 'modify');
   assert.deepEqual(verdict.content, { kind: 'text', text: 'Ask [REDACTED] or EMP-1234567, or [REDACTED].' });
   const [first] = verdict.findings;
@@ -159,7 +170,7 @@ test('a pattern of one’s own is found, redacted and judged by the rules for it
     [EMPLOYEE.id, 'employee_number', 'content_detected', 'medium', EMPLOYEE.tags],
   );
   const off = settings({ patterns: [EMPLOYEE], detectors: { internal: { enabled: false } } });
-  assert.deepEqual(found(policyOf({ ...parts, settings: off }), 'EMP-123456'), []);
+  assert.deepEqual(found(buildTestPolicy({ ...parts, settings: off }), 'EMP-123456'), []);
 });
 
 test('a pattern over a built-in detector takes nothing from it, nor the other way round', () => {
@@ -169,7 +180,7 @@ test('a pattern over a built-in detector takes nothing from it, nor the other wa
     pattern: 'sk-[A-Z0-9]+',
     examples: { hits: [SK_KEY], misses: [] },
   };
-  const rules = found(policyOf({ settings: settings({ patterns: [pattern] }) }), `Key ${SK_KEY}.`);
+  const rules = found(buildTestPolicy({ settings: settings({ patterns: [pattern] }) }), `Key ${SK_KEY}.`);
   assert.deepEqual(rules.sort(), ['acme.key medium', 'generic.sk_key critical']);
 });
 
@@ -268,7 +279,7 @@ const WRONG: readonly (readonly [name: string, detection: Detection, problem: st
 
 test('what cannot be used is refused with a sentence that says what to do', () => {
   for (const [name, detection, problem] of WRONG) {
-    const { policy, problems } = compiled({ settings: settings(detection) });
+    const { policy, problems } = compileParts({ settings: settings(detection) });
     assert.equal(policy, null, name);
     assert.ok(
       problems.some(({ message }) => message.includes(problem)),
@@ -281,7 +292,7 @@ test('what cannot be used is refused with a sentence that says what to do', () =
 
 test('sums that contradict each other are refused', () => {
   const injection_detection = { enabled: true, flag_threshold: 9, block_threshold: 8 };
-  const { problems } = compiled({ settings: { injection_detection } });
+  const { problems } = compileParts({ settings: { injection_detection } });
   assert.deepEqual(
     problems.map(({ message }) => message),
     ['`injection_detection.flag_threshold` must not be above `injection_detection.block_threshold`.'],
@@ -295,7 +306,8 @@ test('an anchor may be named where the pattern shows none', () => {
     anchor: 'mp-',
     examples: { hits: ['x «MP-123456»'], misses: ['AB-123456'] },
   };
-  assert.deepEqual(found(policyOf({ settings: settings({ patterns: [pattern] }) }), 'mp-123456 ab-123456'), [
-    'acme.employee_number medium',
-  ]);
+  assert.deepEqual(
+    found(buildTestPolicy({ settings: settings({ patterns: [pattern] }) }), 'mp-123456 ab-123456'),
+    ['acme.employee_number medium'],
+  );
 });

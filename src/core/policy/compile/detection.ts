@@ -1,4 +1,3 @@
-import type { GuardedPaths } from '../../types/guarded-paths.ts';
 import type {
   AllowedFingerprint,
   CustomPattern,
@@ -8,8 +7,9 @@ import type {
   ExampleValueMode,
   Severity,
 } from '../../types/index.ts';
-import type { WrittenPattern } from './custom-pattern.ts';
-import { below, type Place, problem } from './problems.ts';
+import type { GuardedPaths } from '../../types/policy.ts';
+import type { PatternSettings } from './custom-pattern.ts';
+import { buildProblem, childLocation, type DocumentLocation } from './problems.ts';
 
 /** What of the configuration says how detection works; shapes were checked when it was read. */
 export interface DetectionSettings {
@@ -23,8 +23,8 @@ export interface DetectionSettings {
   readonly command_detection: { readonly enabled: boolean };
   /** The section `detection`. */
   readonly detection: {
-    readonly detectors: Readonly<Record<string, WrittenSetting>>;
-    readonly patterns: readonly WrittenPattern[];
+    readonly detectors: Readonly<Record<string, DetectorSettingInput>>;
+    readonly patterns: readonly PatternSettings[];
     readonly allowlist: readonly AllowedFingerprint[];
     readonly example_values: ExampleValueMode;
     /** Plug-ins are left out: a name that nobody knows may be that of a detector of theirs, and is a warning. */
@@ -35,66 +35,66 @@ export interface DetectionSettings {
 }
 
 /** What is otherwise for the detectors of one name. */
-export interface WrittenSetting {
+export interface DetectorSettingInput {
   readonly enabled?: boolean;
   readonly severity?: Severity;
   readonly entropy_min?: number;
 }
 
 /** Reads what names single detectors: settings of theirs, and patterns beside them. See `named-detection.ts`. */
-export type NamedReader = (
+export type NamedDetectionParser = (
   detection: DetectionSettings['detection'],
-  place: Place,
+  place: DocumentLocation,
   problems: DocumentProblem[],
 ) => { readonly patterns: readonly CustomPattern[]; readonly detectors: readonly DetectorSetting[] };
 
 /** Whether the settings name single detectors or have patterns of their own, so that a reader of those is needed. */
-export function namesDetectors({ detection }: DetectionSettings): boolean {
+export function usesNamedDetectors({ detection }: DetectionSettings): boolean {
   return detection.patterns.length > 0 || Object.keys(detection.detectors).length > 0;
 }
 
 /**
  * Makes what detection needs of its settings; a problem is added for each that cannot be used.
- * @param readNamed - needed where `namesDetectors`; without it such settings are refused
+ * @param parseNamed - needed where `namesDetectors`; without it such settings are refused
  */
-export function readDetection(
+export function parseDetection(
   settings: DetectionSettings,
   file: string,
   problems: DocumentProblem[],
-  readNamed?: NamedReader,
+  parseNamed?: NamedDetectionParser,
 ): Detection {
   const { secret_detection, pii_protection, injection_detection, command_detection, detection } = settings;
   const place = { file, path: 'detection' };
   const { enabled, flag_threshold, block_threshold } = injection_detection;
   if (flag_threshold > block_threshold) {
-    const at = below({ file, path: 'injection_detection' }, 'flag_threshold');
-    problems.push(problem(at, 'must not be above `injection_detection.block_threshold`'));
+    const at = childLocation({ file, path: 'injection_detection' }, 'flag_threshold');
+    problems.push(buildProblem(at, 'must not be above `injection_detection.block_threshold`'));
   }
-  const named = readNamed?.(detection, place, problems) ?? { patterns: [], detectors: [] };
-  if (readNamed === undefined && namesDetectors(settings))
-    problems.push(problem(place, 'names detectors, which nothing here can read'));
+  const named = parseNamed?.(detection, place, problems) ?? { patterns: [], detectors: [] };
+  if (parseNamed === undefined && usesNamedDetectors(settings))
+    problems.push(buildProblem(place, 'names detectors, which nothing here can read'));
   return {
     secret_detection: secret_detection.enabled,
     pii_protection: pii_protection.enabled,
     injection_detection: enabled,
     command_detection: command_detection.enabled,
     example_values: detection.example_values,
-    injection_thresholds: { flag_threshold, block_threshold },
+    injection_sums: { flag_threshold, block_threshold },
     ...named,
-    allowlist: readAllowed(detection.allowlist, below(place, 'allowlist'), problems),
+    allowlist: parseAllowlist(detection.allowlist, childLocation(place, 'allowlist'), problems),
     ...(settings.guarded_paths && { guarded_paths: settings.guarded_paths }),
   };
 }
 
-function readAllowed(
+function parseAllowlist(
   written: readonly AllowedFingerprint[],
-  place: Place,
+  place: DocumentLocation,
   problems: DocumentProblem[],
 ): readonly AllowedFingerprint[] {
   const seen = new Set<string>();
   written.forEach(({ fingerprint }, at) => {
     if (seen.has(fingerprint))
-      problems.push(problem(below(place, at, 'fingerprint'), 'is in the list twice'));
+      problems.push(buildProblem(childLocation(place, at, 'fingerprint'), 'is in the list twice'));
     seen.add(fingerprint);
   });
   return written;

@@ -1,12 +1,12 @@
 import type { DocumentProblem, Json } from '../../types/index.ts';
 import { DOCUMENT_KINDS, DOCUMENT_VERSION, type DocumentKind } from '../schemas.ts';
-import { below, listed, type Place, problem, suggestion } from './problems.ts';
+import { buildProblem, childLocation, type DocumentLocation, formatNames, suggestName } from './problems.ts';
 
 /** One record of a document, not yet read. */
-export interface WrittenRecord {
+export interface DocumentRecord {
   readonly kind: DocumentKind;
   readonly value: Json;
-  readonly place: Place;
+  readonly place: DocumentLocation;
 }
 
 const HEAD_KEYS = ['version', 'apiVersion', 'kind', 'metadata', 'enforcement'];
@@ -16,20 +16,24 @@ const RECORD_KEYS = DOCUMENT_KINDS.flatMap(({ one, many }) => [one, many] as str
  * The records of a document: of one kind, one or a list of them. A document that is plainly another program's
  * (a foreign `apiVersion`) has none and gives a warning.
  */
-export function recordsOf(
+export function listDocumentRecords(
   file: string,
   document: Json,
   problems: DocumentProblem[],
-): readonly WrittenRecord[] {
+): readonly DocumentRecord[] {
   const place = { file, path: '' };
   if (document === null || typeof document !== 'object' || Array.isArray(document)) {
-    problems.push(problem(place, `must be a mapping with one of ${listed(RECORD_KEYS)}`));
+    problems.push(buildProblem(place, `must be a mapping with one of ${formatNames(RECORD_KEYS)}`));
     return [];
   }
   const members = document as { readonly [key: string]: Json };
   if (isForeign(members)) {
     problems.push(
-      problem(below(place, 'apiVersion'), 'is another program’s; the file is left out', 'warning'),
+      buildProblem(
+        childLocation(place, 'apiVersion'),
+        'is another program’s; the file is left out',
+        'warning',
+      ),
     );
     return [];
   }
@@ -39,15 +43,15 @@ export function recordsOf(
 
 /** A record with the `enforcement` of its document, where it has none of its own. */
 function withEnforcement(
-  record: WrittenRecord,
+  record: DocumentRecord,
   { enforcement }: { readonly [key: string]: Json },
   problems: DocumentProblem[],
-): WrittenRecord {
+): DocumentRecord {
   const { value, place } = record;
   if (enforcement === undefined) return record;
   if (record.kind === 'memory') {
-    const here = below({ file: place.file, path: '' }, 'enforcement');
-    problems.push(problem(here, 'is for rules, contracts and identities; a memory schema has none'));
+    const here = childLocation({ file: place.file, path: '' }, 'enforcement');
+    problems.push(buildProblem(here, 'is for rules, contracts and identities; a memory schema has none'));
     return record;
   }
   const is_mapping = typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -61,21 +65,21 @@ function isForeign({ apiVersion }: { readonly [key: string]: Json }): boolean {
   return apiVersion !== undefined && (typeof apiVersion !== 'string' || !OWN_VERSION.test(apiVersion));
 }
 
-function headProblems(members: { readonly [key: string]: Json }, place: Place): DocumentProblem[] {
+function headProblems(members: { readonly [key: string]: Json }, place: DocumentLocation): DocumentProblem[] {
   const problems: DocumentProblem[] = [];
   if (members.version !== undefined && members.version !== DOCUMENT_VERSION) {
-    problems.push(problem(below(place, 'version'), `must be \`${DOCUMENT_VERSION}\``));
+    problems.push(buildProblem(childLocation(place, 'version'), `must be \`${DOCUMENT_VERSION}\``));
   }
   const { enforcement } = members;
   if (enforcement !== undefined && enforcement !== 'enforce' && enforcement !== 'monitor') {
-    problems.push(problem(below(place, 'enforcement'), 'must be one of `enforce` or `monitor`'));
+    problems.push(buildProblem(childLocation(place, 'enforcement'), 'must be one of `enforce` or `monitor`'));
   }
   for (const key of Object.keys(members)) {
     if (key.startsWith('x-') || HEAD_KEYS.includes(key) || RECORD_KEYS.includes(key)) continue;
     problems.push(
-      problem(
-        below(place, key),
-        `is no key here${suggestion(key, [...RECORD_KEYS, 'version', 'enforcement'])}`,
+      buildProblem(
+        childLocation(place, key),
+        `is no key here${suggestName(key, [...RECORD_KEYS, 'version', 'enforcement'])}`,
       ),
     );
   }
@@ -84,22 +88,27 @@ function headProblems(members: { readonly [key: string]: Json }, place: Place): 
 
 function bodyOf(
   members: { readonly [key: string]: Json },
-  place: Place,
+  place: DocumentLocation,
   problems: DocumentProblem[],
-): readonly WrittenRecord[] {
+): readonly DocumentRecord[] {
   const present = RECORD_KEYS.filter((key) => Object.hasOwn(members, key));
   const [key] = present;
   if (key === undefined || present.length > 1) {
-    const what = key === undefined ? 'has none of' : `has ${listed(present)} together; a document has one of`;
-    problems.push(problem(place, `${what} ${listed(RECORD_KEYS)}`));
+    const what =
+      key === undefined ? 'has none of' : `has ${formatNames(present)} together; a document has one of`;
+    problems.push(buildProblem(place, `${what} ${formatNames(RECORD_KEYS)}`));
     return [];
   }
   const { kind, one } = DOCUMENT_KINDS.find((each) => each.one === key || each.many === key)!;
   const value = members[key] as Json;
-  if (key === one) return [{ kind, value, place: below(place, key) }];
+  if (key === one) return [{ kind, value, place: childLocation(place, key) }];
   if (!Array.isArray(value) || value.length === 0) {
-    problems.push(problem(below(place, key), 'must be a list with at least one entry'));
+    problems.push(buildProblem(childLocation(place, key), 'must be a list with at least one entry'));
     return [];
   }
-  return (value as readonly Json[]).map((each, at) => ({ kind, value: each, place: below(place, key, at) }));
+  return (value as readonly Json[]).map((each, at) => ({
+    kind,
+    value: each,
+    place: childLocation(place, key, at),
+  }));
 }

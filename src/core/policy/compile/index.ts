@@ -1,12 +1,12 @@
 import type { Action, Detection, DocumentProblem, Json, Policy, ScanLimits } from '../../types/index.ts';
 import type { DocumentKind } from '../schemas.ts';
-import { builtinRules } from './builtin.ts';
-import { type DetectionSettings, type NamedReader, readDetection } from './detection.ts';
-import { recordsOf } from './documents.ts';
-import { deepFreeze, policyHash } from './policy-hash.ts';
-import { below, type Place, problem } from './problems.ts';
-import { type Placed, readContract, readIdentity, readMemory } from './records.ts';
-import { type ConditionReader, type PlacedRule, readRule } from './rules.ts';
+import { buildBuiltinRules } from './builtin.ts';
+import { type DetectionSettings, type NamedDetectionParser, parseDetection } from './detection.ts';
+import { listDocumentRecords } from './documents.ts';
+import { deepFreeze, hashPolicy } from './policy-hash.ts';
+import { buildProblem, childLocation, type DocumentLocation } from './problems.ts';
+import { type LocatedRecord, parseContract, parseIdentity, parseMemory } from './records.ts';
+import { type ConditionCheck, type LocatedRule, parseRule } from './rules.ts';
 
 /** What of the configuration goes into a policy. */
 export interface PolicySettings extends DetectionSettings {
@@ -35,50 +35,57 @@ export interface CompileInput {
   readonly documents: readonly { readonly file: string; readonly value: unknown }[];
   readonly settings: PolicySettings;
   /** Needed where the settings name single detectors; see `namesDetectors`. */
-  readonly readNamed?: NamedReader;
+  readonly parseNamed?: NamedDetectionParser;
   /** Needed where a rule has a condition in CEL; see `namesConditions`. */
-  readonly readCondition?: ConditionReader;
+  readonly checkCondition?: ConditionCheck;
 }
 
-export interface Compiled {
+export interface CompileResult {
   /** `null` where any problem is an error. */
   readonly policy: Policy | null;
   /** Every one, not only the first; warnings too. */
   readonly problems: readonly DocumentProblem[];
   /** Where each rule, contract, identity and memory schema of the policy was written. */
-  readonly places: ReadonlyMap<object, Place>;
+  readonly locations: ReadonlyMap<object, DocumentLocation>;
 }
 
-export { namesDetectors } from './detection.ts';
+export { usesNamedDetectors } from './detection.ts';
 
 /** Makes a policy of what people wrote, or says everything that is wrong with it. Inline rules come first. */
-export function compile(input: CompileInput): Compiled {
-  const { readCondition } = input;
-  const read: Read = { problems: [], rules: [], contracts: [], identities: [], memories: [], readCondition };
-  for (const list of input.inline_rules) readInline(read, list);
-  for (const { file, value } of input.documents) readDocument(read, file, value);
-  read.problems.push(...duplicates(read));
-  const detection = readDetection(input.settings, input.settings.file, read.problems, input.readNamed);
+export function compilePolicy(input: CompileInput): CompileResult {
+  const { checkCondition } = input;
+  const read: ParsedRecords = {
+    problems: [],
+    rules: [],
+    contracts: [],
+    identities: [],
+    memories: [],
+    checkCondition,
+  };
+  for (const list of input.inline_rules) parseInlineRules(read, list);
+  for (const { file, value } of input.documents) parseDocument(read, file, value);
+  read.problems.push(...findDuplicates(read));
+  const detection = parseDetection(input.settings, input.settings.file, read.problems, input.parseNamed);
   if (read.problems.some(({ level }) => level === 'error'))
-    return { policy: null, problems: read.problems, places: new Map() };
+    return { policy: null, problems: read.problems, locations: new Map() };
   return {
-    policy: policyOf(read, input.settings, detection),
+    policy: buildPolicy(read, input.settings, detection),
     problems: read.problems,
-    places: placesOf(read),
+    locations: collectLocations(read),
   };
 }
 
-interface Read {
+interface ParsedRecords {
   readonly problems: DocumentProblem[];
-  readonly rules: PlacedRule[];
-  readonly contracts: Placed<Policy['contracts'][number]>[];
-  readonly identities: Placed<Policy['identities'][number]>[];
-  readonly memories: Placed<Policy['memory_schemas'][number]>[];
-  readonly readCondition: ConditionReader | undefined;
+  readonly rules: LocatedRule[];
+  readonly contracts: LocatedRecord<Policy['contracts'][number]>[];
+  readonly identities: LocatedRecord<Policy['identities'][number]>[];
+  readonly memories: LocatedRecord<Policy['memory_schemas'][number]>[];
+  readonly checkCondition: ConditionCheck | undefined;
 }
 
 /** Whether any rule has a condition in CEL. */
-export function namesConditions({
+export function usesConditions({
   inline_rules,
   documents,
 }: Pick<CompileInput, 'inline_rules' | 'documents'>): boolean {
@@ -97,47 +104,52 @@ export function namesConditions({
   );
 }
 
-function placesOf({ rules, contracts, identities, memories }: Read): ReadonlyMap<object, Place> {
+function collectLocations({
+  rules,
+  contracts,
+  identities,
+  memories,
+}: ParsedRecords): ReadonlyMap<object, DocumentLocation> {
   const placed = [...contracts, ...identities, ...memories].map(
     ({ record, place }) => [record, place] as const,
   );
-  return new Map<object, Place>([
+  return new Map<object, DocumentLocation>([
     ...rules.flatMap(({ rule, place }) => (rule === null ? [] : [[rule, place] as const])),
     ...placed,
   ]);
 }
 
-function readInline(
-  read: Read,
+function parseInlineRules(
+  read: ParsedRecords,
   { file, path, tenant_id, rules }: CompileInput['inline_rules'][number],
 ): void {
   rules.forEach((written, at) => {
-    const place = below({ file, path }, at);
-    const value = plain(written, place, read.problems);
-    if (value !== undefined) readRecord(read, 'policy', value, place, tenant_id);
+    const place = childLocation({ file, path }, at);
+    const value = parsePlainJson(written, place, read.problems);
+    if (value !== undefined) parseOneRecord(read, 'policy', value, place, tenant_id);
   });
 }
 
-function readDocument(read: Read, file: string, written: unknown): void {
-  const document = plain(written, { file, path: '' }, read.problems);
+function parseDocument(read: ParsedRecords, file: string, written: unknown): void {
+  const document = parsePlainJson(written, { file, path: '' }, read.problems);
   if (document === undefined) return;
-  for (const { kind, value, place } of recordsOf(file, document, read.problems)) {
-    readRecord(read, kind, value, place, null);
+  for (const { kind, value, place } of listDocumentRecords(file, document, read.problems)) {
+    parseOneRecord(read, kind, value, place, null);
   }
 }
 
-function readRecord(
-  read: Read,
+function parseOneRecord(
+  read: ParsedRecords,
   kind: DocumentKind,
   value: Json,
-  place: Place,
+  place: DocumentLocation,
   tenant_id: string | null,
 ): void {
   const { problems } = read;
-  if (kind === 'policy') push(read.rules, readRule(value, tenant_id, place, problems, read.readCondition));
-  else if (kind === 'tool-contract') push(read.contracts, readContract(value, place, problems));
-  else if (kind === 'agent-identity') push(read.identities, readIdentity(value, place, problems));
-  else push(read.memories, readMemory(value, place, problems));
+  if (kind === 'policy') push(read.rules, parseRule(value, tenant_id, place, problems, read.checkCondition));
+  else if (kind === 'tool-contract') push(read.contracts, parseContract(value, place, problems));
+  else if (kind === 'agent-identity') push(read.identities, parseIdentity(value, place, problems));
+  else push(read.memories, parseMemory(value, place, problems));
 }
 
 function push<T>(list: T[], record: T | null): void {
@@ -145,21 +157,25 @@ function push<T>(list: T[], record: T | null): void {
 }
 
 /** The value as plain JSON of our own, or `undefined` and a problem. */
-function plain(written: unknown, place: Place, problems: DocumentProblem[]): Json | undefined {
+function parsePlainJson(
+  written: unknown,
+  place: DocumentLocation,
+  problems: DocumentProblem[],
+): Json | undefined {
   try {
     const text = JSON.stringify(written);
     if (text !== undefined) return JSON.parse(text) as Json;
   } catch {
     // A circle of aliases, or a number that JSON has not: the sentence below says so.
   }
-  problems.push(problem(place, 'is no plain data: it is empty, or refers to itself'));
+  problems.push(buildProblem(place, 'is no plain data: it is empty, or refers to itself'));
   return undefined;
 }
 
-function duplicates(read: Read): DocumentProblem[] {
+function findDuplicates(read: ParsedRecords): DocumentProblem[] {
   return [
-    ...doubled('rule', read.rules),
-    ...doubled(
+    ...findDuplicateNames('rule', read.rules),
+    ...findDuplicateNames(
       'contract',
       read.contracts.map(({ record, place }) => ({
         name: record.tool_name,
@@ -167,7 +183,7 @@ function duplicates(read: Read): DocumentProblem[] {
         place,
       })),
     ),
-    ...doubled(
+    ...findDuplicateNames(
       'identity',
       read.identities.map(({ record, place }) => ({
         name: record.agent_id,
@@ -175,21 +191,21 @@ function duplicates(read: Read): DocumentProblem[] {
         place,
       })),
     ),
-    ...doubled(
+    ...findDuplicateNames(
       'memory schema',
       read.memories.map(({ record, place }) => ({ name: record.name, tenant_id: record.tenant_id, place })),
     ),
   ];
 }
 
-interface Named {
+interface NamedRecord {
   readonly name: string;
   readonly tenant_id: string | null;
-  readonly place: Place;
+  readonly place: DocumentLocation;
 }
 
-function doubled(what: string, records: readonly Named[]): DocumentProblem[] {
-  const first = new Map<string, Place>();
+function findDuplicateNames(what: string, records: readonly NamedRecord[]): DocumentProblem[] {
+  const first = new Map<string, DocumentLocation>();
   return records.flatMap(({ name, tenant_id, place }) => {
     const key = JSON.stringify([tenant_id, name]);
     const before = first.get(key);
@@ -197,21 +213,21 @@ function doubled(what: string, records: readonly Named[]): DocumentProblem[] {
       first.set(key, place);
       return [];
     }
-    return problem(
+    return buildProblem(
       place,
       `is a second ${what} named \`${name}\`; the first stands in \`${before.file}\` at \`${before.path}\``,
     );
   });
 }
 
-function policyOf(read: Read, settings: PolicySettings, detection: Detection): Policy {
+function buildPolicy(read: ParsedRecords, settings: PolicySettings, detection: Detection): Policy {
   const identities = read.identities.map(({ record }) => record);
   const unknown_agents = settings.unknown_agents ?? (identities.length > 0 ? 'block' : 'allow');
   const content: Omit<Policy, 'hash'> = {
     default_action: settings.default_action,
     rules: read.rules.flatMap(({ rule }) => rule ?? []).sort((a, b) => a.priority - b.priority),
     taint_rules: read.rules.flatMap(({ mark }) => mark ?? []),
-    builtin_rules: settings.builtin_rules ? builtinRules(settings.pii_protection.action) : [],
+    builtin_rules: settings.builtin_rules ? buildBuiltinRules(settings.pii_protection.action) : [],
     contracts: read.contracts.map(({ record }) => record),
     identities,
     memory_schemas: read.memories.map(({ record }) => record),
@@ -221,5 +237,5 @@ function policyOf(read: Read, settings: PolicySettings, detection: Detection): P
     limits: { ...settings.limits },
     redaction: { ...settings.redaction },
   };
-  return deepFreeze({ hash: policyHash(content), ...content });
+  return deepFreeze({ hash: hashPolicy(content), ...content });
 }

@@ -1,24 +1,29 @@
 import { commandRules } from '../../detect/commands/rules/index.ts';
-import type { DetectorIdentity } from '../../detect/matching/detector.ts';
-import { listBuiltinIdentities } from '../../detect/registry/builtin-detectors.ts';
-import { buildRuleIdentity, rankNameMatch } from '../../detect/registry/detector-settings.ts';
+import type { Named } from '../../detect/matching/detector.ts';
+import { builtinNames } from '../../detect/registry/builtin.ts';
+import { exactness, namedRule } from '../../detect/registry/detector-status.ts';
 import { covers } from '../../tags.ts';
 import type { CustomPattern, DetectorSetting, DocumentProblem } from '../../types/index.ts';
-import { exampleProblems, type ReadPattern, readPattern, type WrittenPattern } from './custom-pattern.ts';
-import type { DetectionSettings, NamedReader } from './detection.ts';
-import { below, type Place, problem, suggestion } from './problems.ts';
+import {
+  findExampleProblems,
+  type ParsedPattern,
+  type PatternSettings,
+  parsePattern,
+} from './custom-pattern.ts';
+import type { DetectionSettings, NamedDetectionParser } from './detection.ts';
+import { buildProblem, childLocation, type DocumentLocation, suggestName } from './problems.ts';
 
 /** Reads what names single detectors. It knows them all, which takes a tenth of a second: it is loaded where it is needed. */
-export const namedReader: NamedReader = (detection, place, problems) => {
-  const patterns = readPatterns(detection.patterns, below(place, 'patterns'), problems);
-  const detectors = readSettings(detection, patterns, below(place, 'detectors'), problems);
+export const parseNamedDetection: NamedDetectionParser = (detection, place, problems) => {
+  const patterns = readPatterns(detection.patterns, childLocation(place, 'patterns'), problems);
+  const detectors = readSettings(detection, patterns, childLocation(place, 'detectors'), problems);
   return { patterns, detectors };
 };
 
 /** What is wrong with the patterns of a plug-in, beside those whose ids are taken; their examples are tried. */
-export function patternProblems(
-  written: readonly WrittenPattern[],
-  place: Place,
+export function findPatternProblems(
+  written: readonly PatternSettings[],
+  place: DocumentLocation,
   taken: ReadonlySet<string>,
 ): readonly DocumentProblem[] {
   const problems: DocumentProblem[] = [];
@@ -26,58 +31,56 @@ export function patternProblems(
   return problems;
 }
 
-const BUILTIN: readonly DetectorIdentity[] = [
-  ...listBuiltinIdentities(),
-  ...commandRules.map(buildRuleIdentity),
-];
+const BUILTIN: readonly Named[] = [...builtinNames(), ...commandRules.map(namedRule)];
 
 function readPatterns(
-  written: readonly WrittenPattern[],
-  place: Place,
+  written: readonly PatternSettings[],
+  place: DocumentLocation,
   problems: DocumentProblem[],
   more_taken: Iterable<string> = [],
 ): readonly CustomPattern[] {
   const taken = new Set([...BUILTIN.map(({ id }) => id), ...more_taken]);
-  const patterns = written.flatMap((each, at): ReadPattern[] => {
-    const here = below(place, at);
-    if (taken.has(each.id)) problems.push(problem(below(here, 'id'), 'is taken by another detector'));
+  const patterns = written.flatMap((each, at): ParsedPattern[] => {
+    const here = childLocation(place, at);
+    if (taken.has(each.id))
+      problems.push(buildProblem(childLocation(here, 'id'), 'is taken by another detector'));
     taken.add(each.id);
-    const read = readPattern(each, here, problems);
+    const read = parsePattern(each, here, problems);
     return read === null ? [] : [{ written: each, read, place: here }];
   });
-  problems.push(...exampleProblems(patterns));
+  problems.push(...findExampleProblems(patterns));
   return patterns.map(({ read }) => read);
 }
 
 function readSettings(
   { detectors: written, is_partial = false }: DetectionSettings['detection'],
   patterns: readonly CustomPattern[],
-  place: Place,
+  place: DocumentLocation,
   problems: DocumentProblem[],
 ): readonly DetectorSetting[] {
   const all = [...BUILTIN, ...patterns];
   return Object.entries(written).map(([name, { enabled = null, severity = null, entropy_min = null }]) => {
-    const here = below(place, name);
-    const named = all.filter((each) => rankNameMatch(name, each) > 0);
+    const here = childLocation(place, name);
+    const named = all.filter((each) => exactness(name, each) > 0);
     if (named.length === 0) {
-      const hint = suggestion(name, [...new Set(all.flatMap(namesOf))]);
+      const hint = suggestName(name, [...new Set(all.flatMap(listNames))]);
       const what = `is no detector, no family and no tag of one${hint}`;
-      problems.push(problem(here, what, is_partial ? 'warning' : 'error'));
+      problems.push(buildProblem(here, what, is_partial ? 'warning' : 'error'));
     } else if (entropy_min !== null && !named.every(isMeasured)) {
       const what = 'has no meaning here: it is for secrets and for patterns of your own';
-      problems.push(problem(below(here, 'entropy_min'), what));
+      problems.push(buildProblem(childLocation(here, 'entropy_min'), what));
     }
     return { name, enabled, severity, entropy_min };
   });
 }
 
 /** Whether the values of a detector are such that their entropy says something. */
-function isMeasured(named: DetectorIdentity): boolean {
+function isMeasured(named: Named): boolean {
   return covers('secret', named.tags[0]) || 'units_max' in named;
 }
 
 /** Its id, its family, its tags and what they descend from. */
-function namesOf({ id, detector, tags }: DetectorIdentity): string[] {
+function listNames({ id, detector, tags }: Named): string[] {
   const ancestors = tags.flatMap((tag) => {
     const parts = tag.split('.');
     return parts.map((_, at) => parts.slice(0, at + 1).join('.'));

@@ -2,14 +2,17 @@ import { closest, distance } from 'fastest-levenshtein';
 import type { DocumentProblem } from '../../types/index.ts';
 
 /** Where a record stands: the file, and the path of its place in it. */
-export interface Place {
+export interface DocumentLocation {
   readonly file: string;
   /** `policies[2]`; empty for the whole file. */
   readonly path: string;
 }
 
 /** The place of a member or an element below a place. */
-export function below({ file, path }: Place, ...steps: readonly (string | number)[]): Place {
+export function childLocation(
+  { file, path }: DocumentLocation,
+  ...steps: readonly (string | number)[]
+): DocumentLocation {
   let longer = path;
   for (const step of steps) {
     if (typeof step === 'number') longer += `[${step}]`;
@@ -20,8 +23,8 @@ export function below({ file, path }: Place, ...steps: readonly (string | number
 }
 
 /** A problem whose sentence begins with the place: "`policies[2].action` is missing." */
-export function problem(
-  { file, path }: Place,
+export function buildProblem(
+  { file, path }: DocumentLocation,
   predicate: string,
   level: DocumentProblem['level'] = 'error',
 ): DocumentProblem {
@@ -66,18 +69,18 @@ const SYNONYMS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** "; did you mean `data_tags`?" where a known name is near or is the word of this product, else nothing. */
-export function suggestion(written: string, known: readonly string[]): string {
+export function suggestName(written: string, known: readonly string[]): string {
   if (known.length === 0 || written.length > 64) return '';
   const name = written.toLowerCase();
   const meant = Object.hasOwn(SYNONYMS, name)
     ? SYNONYMS[name]!.find((each) => known.includes(each))
     : undefined;
   const longer = name.length > 2 ? known.find((each) => each.startsWith(`${name}_`)) : undefined;
-  const found = meant ?? longer ?? nearestOf(written, known);
+  const found = meant ?? longer ?? findNearest(written, known);
   return found === null ? '' : `; did you mean \`${found}\`?`;
 }
 
-function nearestOf(written: string, known: readonly string[]): string | null {
+function findNearest(written: string, known: readonly string[]): string | null {
   const nearest = closest(written.toLowerCase(), [...known]);
   // Two letters in the wrong order are a distance of two.
   const near = nearest.length < 4 ? 1 : Math.max(2, Math.floor(nearest.length / 3));
@@ -112,7 +115,7 @@ const UNITS: Readonly<Record<string, string>> = {
  * @param type the wanted JSON type
  * @param key the name of the key, whose last word may be the unit
  */
-export function typeAdvice(type: string, value: unknown, key: string): string {
+export function describeTypeFix(type: string, value: unknown, key: string): string {
   if (value === undefined) return '';
   const got = `; it is ${describeValue(value)}`;
   if (type === 'boolean' && typeof value === 'string')
@@ -126,7 +129,7 @@ export function typeAdvice(type: string, value: unknown, key: string): string {
 }
 
 /** "`a`, `b` or `c`". */
-export function listed(names: readonly unknown[]): string {
+export function formatNames(names: readonly unknown[]): string {
   const quoted = names.map((name) => `\`${String(name)}\``);
   if (quoted.length < 2) return quoted.join('');
   return `${quoted.slice(0, -1).join(', ')} or ${quoted[quoted.length - 1]}`;

@@ -7,35 +7,35 @@ import type {
   ToolContract,
 } from '../../types/index.ts';
 import { contractSchema, identitySchema, memorySchema } from '../schemas.ts';
-import { argumentSchemaProblems } from './argument-schema.ts';
-import { durationMs } from './duration.ts';
-import { below, type Place, problem } from './problems.ts';
-import { shapeProblems } from './shape.ts';
-import type { WrittenContract, WrittenIdentity, WrittenMemory } from './written.ts';
+import { findArgumentSchemaProblems } from './argument-schema.ts';
+import type { ContractDocument, IdentityDocument, MemoryDocument } from './document-types.ts';
+import { parseDurationMs } from './duration.ts';
+import { buildProblem, childLocation, type DocumentLocation } from './problems.ts';
+import { findShapeProblems } from './shape-problems.ts';
 
 /** A record and where it stands. */
-export interface Placed<T> {
+export interface LocatedRecord<T> {
   readonly record: T;
-  readonly place: Place;
+  readonly place: DocumentLocation;
 }
 
 /** Reads one written tool contract; `null` where it is not used. */
-export function readContract(
+export function parseContract(
   written: Json,
-  place: Place,
+  place: DocumentLocation,
   problems: DocumentProblem[],
-): Placed<ToolContract> | null {
-  const shape = shapeProblems(written, contractSchema, place);
-  const record = written as unknown as WrittenContract;
+): LocatedRecord<ToolContract> | null {
+  const shape = findShapeProblems(written, contractSchema, place);
+  const record = written as unknown as ContractDocument;
   const schema = (record?.arguments ?? null) as Json;
   const hasSchema = typeof schema === 'boolean' || (typeof schema === 'object' && schema !== null);
-  const meaning = hasSchema ? argumentSchemaProblems(schema, below(place, 'arguments')) : [];
+  const meaning = hasSchema ? findArgumentSchemaProblems(schema, childLocation(place, 'arguments')) : [];
   problems.push(...shape, ...meaning);
   if (shape.length > 0 || meaning.length > 0 || record.enabled === false) return null;
-  return { record: contractOf(record, schema), place };
+  return { record: buildContract(record, schema), place };
 }
 
-function contractOf(written: WrittenContract, schema: Json): ToolContract {
+function buildContract(written: ContractDocument, schema: Json): ToolContract {
   const { accepts, emits, stores = {}, side_effects } = written;
   return {
     tool_name: written.tool_name,
@@ -52,31 +52,31 @@ function contractOf(written: WrittenContract, schema: Json): ToolContract {
     },
     stores: {
       fields: stores.fields ?? [],
-      retention_ms: stores.retention === undefined ? null : durationMs(stores.retention),
+      retention_ms: stores.retention === undefined ? null : parseDurationMs(stores.retention),
     },
-    side_effects: { ...side_effectsOf(side_effects) },
+    side_effects: { ...buildSideEffects(side_effects) },
     tenant_id: written.tenant_id ?? null,
     enforcement: written.enforcement ?? 'enforce',
   };
 }
 
-function side_effectsOf({
+function buildSideEffects({
   reversible,
   requires_approval,
   egress = false,
   description = '',
-}: WrittenContract['side_effects']) {
+}: ContractDocument['side_effects']) {
   return { reversible, requires_approval, egress, description };
 }
 
 /** Reads one written identity; `null` where it is not used. */
-export function readIdentity(
+export function parseIdentity(
   written: Json,
-  place: Place,
+  place: DocumentLocation,
   problems: DocumentProblem[],
-): Placed<AgentIdentity> | null {
-  const shape = shapeProblems(written, identitySchema, place);
-  const record = written as unknown as WrittenIdentity;
+): LocatedRecord<AgentIdentity> | null {
+  const shape = findShapeProblems(written, identitySchema, place);
+  const record = written as unknown as IdentityDocument;
   problems.push(...shape);
   if (shape.length > 0 || record.enabled === false) return null;
   const identity: AgentIdentity = {
@@ -95,21 +95,21 @@ const ENTRIES_DEFAULT = 100;
 const VALUE_BYTES_DEFAULT = 65_536;
 
 /** Reads one written memory schema; `null` where it is not used. */
-export function readMemory(
+export function parseMemory(
   written: Json,
-  place: Place,
+  place: DocumentLocation,
   problems: DocumentProblem[],
-): Placed<MemorySchema> | null {
-  const shape = shapeProblems(written, memorySchema, place);
-  const record = written as unknown as WrittenMemory;
+): LocatedRecord<MemorySchema> | null {
+  const shape = findShapeProblems(written, memorySchema, place);
+  const record = written as unknown as MemoryDocument;
   const meaning =
-    shape.length > 0 ? [] : [...doubledFields(record, place), ...tooManyRequired(record, place)];
+    shape.length > 0 ? [] : [...findDuplicateFields(record, place), ...findExcessRequired(record, place)];
   problems.push(...shape, ...meaning);
   if (shape.length > 0 || meaning.length > 0 || record.enabled === false) return null;
-  return { record: memoryOf(record), place };
+  return { record: buildMemorySchema(record), place };
 }
 
-function memoryOf(written: WrittenMemory): MemorySchema {
+function buildMemorySchema(written: MemoryDocument): MemorySchema {
   const retention = written.default_retention ?? RETENTION_DEFAULT;
   const value_bytes_max = written.value_bytes_max ?? VALUE_BYTES_DEFAULT;
   return {
@@ -119,7 +119,7 @@ function memoryOf(written: WrittenMemory): MemorySchema {
       name: field.name,
       type: field.type,
       tag: field.tag.toLowerCase(),
-      retention_ms: durationMs(field.retention ?? retention),
+      retention_ms: parseDurationMs(field.retention ?? retention),
       value_bytes_max: field.value_bytes_max ?? value_bytes_max,
       encrypted: field.encrypted ?? false,
       required: field.required ?? false,
@@ -129,20 +129,28 @@ function memoryOf(written: WrittenMemory): MemorySchema {
   };
 }
 
-function doubledFields({ fields }: WrittenMemory, place: Place): DocumentProblem[] {
+function findDuplicateFields({ fields }: MemoryDocument, place: DocumentLocation): DocumentProblem[] {
   const names = fields.map((field) => field.name);
   return names.flatMap((name, at) =>
     names.indexOf(name) === at
       ? []
-      : problem(below(place, 'fields', at, 'name'), 'names a field that is already defined above'),
+      : buildProblem(
+          childLocation(place, 'fields', at, 'name'),
+          'names a field that is already defined above',
+        ),
   );
 }
 
 /** A required field always finds room, so there must be room for all of them. */
-function tooManyRequired({ fields, max_entries }: WrittenMemory, place: Place): DocumentProblem[] {
+function findExcessRequired(
+  { fields, max_entries }: MemoryDocument,
+  place: DocumentLocation,
+): DocumentProblem[] {
   const count = fields.filter((field) => field.required === true).length;
   if (count <= (max_entries ?? ENTRIES_DEFAULT)) return [];
-  return [problem(below(place, 'max_entries'), `is less than the number of required fields, ${count}`)];
+  return [
+    buildProblem(childLocation(place, 'max_entries'), `is less than the number of required fields, ${count}`),
+  ];
 }
 
 function tagsOrNull(tags: readonly Tag[] | undefined): readonly Tag[] | null {

@@ -7,43 +7,43 @@ import type {
   TaintChange,
   TaintRule,
 } from '../../types/index.ts';
-import { PLACEHOLDERS, unknownPlaceholders } from '../fallback.ts';
+import { FALLBACK_PLACEHOLDERS, listUnknownPlaceholders } from '../fallback.ts';
 import { ruleSchema } from '../schemas.ts';
-import { APPROVAL_DEFAULT } from './builtin.ts';
-import { durationMs } from './duration.ts';
-import { below, listed, type Place, problem } from './problems.ts';
-import { shapeProblems } from './shape.ts';
-import type { WrittenRule } from './written.ts';
+import { DEFAULT_APPROVAL } from './builtin.ts';
+import type { RuleDocument } from './document-types.ts';
+import { parseDurationMs } from './duration.ts';
+import { buildProblem, childLocation, type DocumentLocation, formatNames } from './problems.ts';
+import { findShapeProblems } from './shape-problems.ts';
 
 /** What a written rule comes to, and where it stands: what it decides, what it makes of sessions, or both. */
-export interface PlacedRule {
+export interface LocatedRule {
   readonly name: string;
   readonly tenant_id: string | null;
   readonly rule: Rule | null;
   readonly mark: TaintRule | null;
-  readonly place: Place;
+  readonly place: DocumentLocation;
 }
 
 /** Says what is wrong with a condition in CEL, as the rest of a sentence; `null` for nothing. */
-export type ConditionReader = (when: string) => string | null;
+export type ConditionCheck = (when: string) => string | null;
 
 const PRIORITY_DEFAULT = 100;
 
 /** Reads one written rule; `tenant_id` is that of the list in which it stands. `null` where it is not used. */
-export function readRule(
+export function parseRule(
   written: Json,
   tenant_id: string | null,
-  place: Place,
+  place: DocumentLocation,
   problems: DocumentProblem[],
-  readCondition: ConditionReader | undefined,
-): PlacedRule | null {
-  const shape = shapeProblems(written, ruleSchema, place);
-  const record = written as unknown as WrittenRule;
-  const meaning = isReadable(written) ? ruleProblems(record, tenant_id, place, readCondition) : [];
+  checkCondition: ConditionCheck | undefined,
+): LocatedRule | null {
+  const shape = findShapeProblems(written, ruleSchema, place);
+  const record = written as unknown as RuleDocument;
+  const meaning = isReadable(written) ? ruleProblems(record, tenant_id, place, checkCondition) : [];
   problems.push(...shape, ...meaning);
   if (shape.length > 0 || meaning.some(({ level }) => level === 'error') || record.enabled === false)
     return null;
-  const shared = sharedOf(record, tenant_id);
+  const shared = buildRuleScope(record, tenant_id);
   const { name } = shared;
   const { action, session } = record;
   return {
@@ -68,23 +68,23 @@ function isReadable(written: Json): boolean {
 }
 
 /** Which crossings a rule is about. */
-function sharedOf(record: WrittenRule, tenant_id: string | null): Omit<TaintRule, 'change'> {
+function buildRuleScope(record: RuleDocument, tenant_id: string | null): Omit<TaintRule, 'change'> {
   const { condition = {} } = record;
   const data_tags = record.data_tags ?? condition.data_tags ?? [];
   return {
     name: record.name,
-    boundaries: unique(asList(record.boundary)),
-    phases: unique(condition.phase === undefined ? PHASES_DEFAULT : asList(condition.phase)),
+    boundaries: unique(toList(record.boundary)),
+    phases: unique(condition.phase === undefined ? PHASES_DEFAULT : toList(condition.phase)),
     data_tags: unique(data_tags.map((tag) => tag.toLowerCase())),
     tenant_id: tenant_id ?? record.tenant_id ?? null,
-    tools: unique([...asList(condition.tool), ...asList(condition.tools)]),
-    agents: unique([...asList(condition.agent), ...asList(condition.agents)]),
+    tools: unique([...toList(condition.tool), ...toList(condition.tools)]),
+    agents: unique([...toList(condition.agent), ...toList(condition.agents)]),
     session_tags: sessionTags(condition.session_tags),
     when: condition.when ?? null,
   };
 }
 
-function ruleOf(record: WrittenRule, action: Action, shared: Omit<TaintRule, 'change'>): Rule {
+function ruleOf(record: RuleDocument, action: Action, shared: Omit<TaintRule, 'change'>): Rule {
   const { approval = {} } = record;
   return {
     ...shared,
@@ -96,13 +96,13 @@ function ruleOf(record: WrittenRule, action: Action, shared: Omit<TaintRule, 'ch
     fallback_template: record.fallback_template ?? null,
     enforcement: record.enforcement ?? 'enforce',
     approval: {
-      ttl_ms: approval.ttl === undefined ? APPROVAL_DEFAULT.ttl_ms : durationMs(approval.ttl),
-      min_approvals: approval.min_approvals ?? APPROVAL_DEFAULT.min_approvals,
+      ttl_ms: approval.ttl === undefined ? DEFAULT_APPROVAL.ttl_ms : parseDurationMs(approval.ttl),
+      min_approvals: approval.min_approvals ?? DEFAULT_APPROVAL.min_approvals,
     },
   };
 }
 
-function changeOf({ add, remove, reset }: NonNullable<WrittenRule['session']>): TaintChange {
+function changeOf({ add, remove, reset }: NonNullable<RuleDocument['session']>): TaintChange {
   return { add: sessionTags(add), remove: reset === true ? 'all' : sessionTags(remove) };
 }
 
@@ -122,15 +122,15 @@ const DOES: Readonly<Record<Action, string>> = {
 };
 
 function ruleProblems(
-  record: WrittenRule,
+  record: RuleDocument,
   tenant_id: string | null,
-  place: Place,
-  readCondition: ConditionReader | undefined,
+  place: DocumentLocation,
+  checkCondition: ConditionCheck | undefined,
 ): readonly DocumentProblem[] {
   return [
     ...nothingToDo(record, place),
     ...sessionProblems(record, place),
-    ...condition(record.condition?.when, below(place, 'condition', 'when'), readCondition),
+    ...condition(record.condition?.when, childLocation(place, 'condition', 'when'), checkCondition),
     ...twoShapes(record, place),
     ...taglessRedact(record, place),
     ...taglessSeverity(record, place),
@@ -140,33 +140,41 @@ function ruleProblems(
   ];
 }
 
-function taglessSeverity({ condition = {}, data_tags }: WrittenRule, place: Place): DocumentProblem[] {
+function taglessSeverity(
+  { condition = {}, data_tags }: RuleDocument,
+  place: DocumentLocation,
+): DocumentProblem[] {
   if (condition.severity_min === undefined || (data_tags ?? condition.data_tags) !== undefined) return [];
   const what = 'needs `data_tags`: only findings have a severity';
-  return [problem(below(place, 'condition', 'severity_min'), what)];
+  return [buildProblem(childLocation(place, 'condition', 'severity_min'), what)];
 }
 
-function nothingToDo({ action, session }: WrittenRule, place: Place): DocumentProblem[] {
-  return action === undefined && session === undefined ? [problem(below(place, 'action'), 'is missing')] : [];
+function nothingToDo({ action, session }: RuleDocument, place: DocumentLocation): DocumentProblem[] {
+  return action === undefined && session === undefined
+    ? [buildProblem(childLocation(place, 'action'), 'is missing')]
+    : [];
 }
 
-function sessionProblems({ action, session, enforcement }: WrittenRule, place: Place): DocumentProblem[] {
+function sessionProblems(
+  { action, session, enforcement }: RuleDocument,
+  place: DocumentLocation,
+): DocumentProblem[] {
   if (session === undefined || session === null) return [];
-  const here = below(place, 'session');
+  const here = childLocation(place, 'session');
   const { add, remove, reset } = session;
   if (add === undefined && remove === undefined && reset !== true)
-    return [problem(here, 'says nothing; name tags under `add` or `remove`, or say `reset: true`')];
+    return [buildProblem(here, 'says nothing; name tags under `add` or `remove`, or say `reset: true`')];
   if (remove !== undefined && reset === true)
     return [
-      problem(
-        below(here, 'remove'),
+      buildProblem(
+        childLocation(here, 'remove'),
         'conflicts with `reset: true`, which removes all tags; keep one of them',
       ),
     ];
   if (action === undefined && enforcement === 'monitor')
     return [
-      problem(
-        below(place, 'enforcement'),
+      buildProblem(
+        childLocation(place, 'enforcement'),
         'is `monitor` on a rule that decides nothing, so it would do nothing at all; leave it out',
       ),
     ];
@@ -176,70 +184,79 @@ function sessionProblems({ action, session, enforcement }: WrittenRule, place: P
 /** A condition that is not evaluated would make a rule that never matches, silently. */
 function condition(
   when: unknown,
-  place: Place,
-  readCondition: ConditionReader | undefined,
+  place: DocumentLocation,
+  checkCondition: ConditionCheck | undefined,
 ): DocumentProblem[] {
   if (typeof when !== 'string') return [];
   const wrong =
-    readCondition === undefined ? 'needs what reads conditions, which is not loaded' : readCondition(when);
-  return wrong === null ? [] : [problem(place, wrong)];
+    checkCondition === undefined ? 'needs what reads conditions, which is not loaded' : checkCondition(when);
+  return wrong === null ? [] : [buildProblem(place, wrong)];
 }
 
-function twoShapes(record: WrittenRule, place: Place): DocumentProblem[] {
+function twoShapes(record: RuleDocument, place: DocumentLocation): DocumentProblem[] {
   if (record.data_tags === undefined || record.condition?.data_tags === undefined) return [];
   return [
-    problem(
-      below(place, 'condition', 'data_tags'),
+    buildProblem(
+      childLocation(place, 'condition', 'data_tags'),
       'conflicts with `data_tags` of the rule; keep one of them',
     ),
   ];
 }
 
-function taglessRedact(record: WrittenRule, place: Place): DocumentProblem[] {
+function taglessRedact(record: RuleDocument, place: DocumentLocation): DocumentProblem[] {
   const hasTags = record.data_tags !== undefined || record.condition?.data_tags !== undefined;
   if (record.action !== 'redact' || hasTags) return [];
   return [
-    problem(
-      below(place, 'action'),
+    buildProblem(
+      childLocation(place, 'action'),
       'is `redact` without `data_tags`, so there is nothing that it could mask; name the tags, or choose another action',
     ),
   ];
 }
 
-function phaseWithoutAction(record: WrittenRule, place: Place): DocumentProblem[] {
-  if (record.condition?.phase === undefined || asList(record.boundary).includes('action')) return [];
+function phaseWithoutAction(record: RuleDocument, place: DocumentLocation): DocumentProblem[] {
+  if (record.condition?.phase === undefined || toList(record.boundary).includes('action')) return [];
   return [
-    problem(
-      below(place, 'condition', 'phase'),
+    buildProblem(
+      childLocation(place, 'condition', 'phase'),
       'belongs to the boundary `action`, which the rule does not name',
     ),
   ];
 }
 
-function foreignTenant(record: WrittenRule, tenant_id: string | null, place: Place): DocumentProblem[] {
+function foreignTenant(
+  record: RuleDocument,
+  tenant_id: string | null,
+  place: DocumentLocation,
+): DocumentProblem[] {
   const own = record.tenant_id ?? null;
   if (tenant_id === null || own === null || own === tenant_id) return [];
-  return [problem(below(place, 'tenant_id'), 'differs from the tenant that the rule belongs to; remove it')];
+  return [
+    buildProblem(
+      childLocation(place, 'tenant_id'),
+      'differs from the tenant that the rule belongs to; remove it',
+    ),
+  ];
 }
 
-function placeholders(record: WrittenRule, place: Place): DocumentProblem[] {
+function placeholders(record: RuleDocument, place: DocumentLocation): DocumentProblem[] {
   if (record.fallback_template === undefined) return [];
-  const here = below(place, 'fallback_template');
-  const unknown = [...new Set(unknownPlaceholders(record.fallback_template))].map((name) => {
+  const here = childLocation(place, 'fallback_template');
+  const unknown = [...new Set(listUnknownPlaceholders(record.fallback_template))].map((name) => {
     const why = name === 'original' ? 'would give out what is blocked' : 'does not exist';
-    return problem(
+    return buildProblem(
       here,
-      `has the placeholder \`{${name}}\`, which ${why}; there are ${listed(PLACEHOLDERS.map((each) => `{${each}}`))}`,
+      `has the placeholder \`{${name}}\`, which ${why}; there are ${formatNames(FALLBACK_PLACEHOLDERS.map((each) => `{${each}}`))}`,
     );
   });
   const is_used =
-    asList(record.boundary).includes('output') && (record.action === 'block' || record.action === 'redact');
+    toList(record.boundary).includes('output') && (record.action === 'block' || record.action === 'redact');
   if (is_used) return unknown;
-  return [...unknown, problem(here, 'is used only where an `output` is blocked or redacted', 'warning')];
+  return [...unknown, buildProblem(here, 'is used only where an `output` is blocked or redacted', 'warning')];
 }
 
 /** One value or a list of them, as a list. */
-export function asList<T>(value: T | readonly T[] | undefined): readonly T[] {
+export function toList<T>(value: T | readonly T[] | undefined): readonly T[] {
   if (value === undefined) return [];
   return Array.isArray(value) ? value : [value as T];
 }

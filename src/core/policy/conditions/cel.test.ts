@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { judge } from '../../decision/judge.ts';
-import { compiled, crossingOf, policyOf } from '../../testing/policies.ts';
+import { buildTestCrossing, buildTestPolicy, compileParts } from '../../testing/policies.ts';
 import type { Action, Verdict } from '../../types/index.ts';
-import { CONDITION_LENGTH_MAX, celConditions, conditionProblem } from './cel.ts';
+import { CONDITION_LENGTH_MAX, celEvaluator, findConditionProblem } from './cel.ts';
 import type { ConditionFacts } from './facts.ts';
 
 const FACTS: ConditionFacts = {
@@ -50,8 +50,8 @@ test('conditions come to what they say', () => {
     ['findings > 2 || 1 / (findings - 3) > 0', true],
   ];
   for (const [when, expected] of rows) {
-    assert.equal(conditionProblem(when), null, when);
-    assert.equal(celConditions.evaluate(when, FACTS), expected, when);
+    assert.equal(findConditionProblem(when), null, when);
+    assert.equal(celEvaluator.evaluate(when, FACTS), expected, when);
   }
   assert.equal(rows.length, 20);
 });
@@ -80,13 +80,13 @@ test('what cannot be evaluated, or not in bounded time, is refused with a senten
     [`findings in [${'1,'.repeat(250)}1]`, /exceeded|list/i],
     [`true${' && true'.repeat(240)}`, /exceeded|maxAstNodes/i],
   ];
-  for (const [when, expected] of rows) assert.match(conditionProblem(when) ?? 'accepted', expected, when);
+  for (const [when, expected] of rows) assert.match(findConditionProblem(when) ?? 'accepted', expected, when);
   assert.equal(rows.length, 21);
 });
 
 test('a problem names file, path and what to mend', () => {
   const rule = { name: 'r', boundary: 'action', action: 'block', condition: { when: 'tol == 1' } };
-  const { policy, problems } = compiled({ documents: [{ policies: [rule] }] });
+  const { policy, problems } = compileParts({ documents: [{ policies: [rule] }] });
   assert.equal(policy, null);
   assert.deepEqual(
     problems.map(({ file, path }) => [file, path]),
@@ -100,13 +100,10 @@ const asked = (action: Action, when: string) => ({
   action,
   condition: { when },
 });
-const call = crossingOf({ boundary: 'action', phase: 'request', tool: 'mail.send' });
+const call = buildTestCrossing({ boundary: 'action', phase: 'request', tool: 'mail.send' });
 
-function verdictOf(
-  rules: readonly object[],
-  conditions: typeof celConditions | null = celConditions,
-): Verdict {
-  return judge(call, policyOf({ rules }), null, conditions);
+function verdictOf(rules: readonly object[], conditions: typeof celEvaluator | null = celEvaluator): Verdict {
+  return judge(call, buildTestPolicy({ rules }), null, conditions);
 }
 
 test('a condition that has no answer restricts and never allows', () => {
@@ -151,10 +148,10 @@ test('a rule about tags is asked with its tag and severity', () => {
   const ssn = ['536', '22', '8412'].join('-');
   const text = `My SSN is ${ssn}.`;
   const verdict = judge(
-    crossingOf({ content: { kind: 'text', text } }),
-    policyOf({ rules: [rule] }),
+    buildTestCrossing({ content: { kind: 'text', text } }),
+    buildTestPolicy({ rules: [rule] }),
     null,
-    celConditions,
+    celEvaluator,
   );
   assert.equal(verdict.rule, 'ssn');
 });
@@ -162,8 +159,8 @@ test('a rule about tags is asked with its tag and severity', () => {
 test('facts that a condition names are looked for', () => {
   const when = 'has_tag(data_tags, "egress.metadata_endpoint")';
   const content = { kind: 'json', value: { url: 'http://169.254.169.254/latest' } } as const;
-  const policy = policyOf({ rules: [asked('block', when)] });
-  assert.equal(judge({ ...call, content }, policy, null, celConditions).decision, 'block');
+  const policy = buildTestPolicy({ rules: [asked('block', when)] });
+  assert.equal(judge({ ...call, content }, policy, null, celEvaluator).decision, 'block');
   const other = { kind: 'json', value: { url: 'https://example.org/' } } as const;
-  assert.equal(judge({ ...call, content: other }, policy, null, celConditions).decision, 'allow');
+  assert.equal(judge({ ...call, content: other }, policy, null, celEvaluator).decision, 'allow');
 });

@@ -13,7 +13,7 @@ const LIMITS = {
   maxCallArguments: 3,
 };
 /** Conditions whose parsed form is kept; there are as many as the policies of this process have. */
-const KEPT_MAX = 20_000;
+const CACHED_CONDITIONS_MAX = 20_000;
 
 type Value = string | bigint | Date | readonly string[];
 type Name = Exclude<keyof ConditionFacts, 'now_ms'> | 'now';
@@ -85,22 +85,22 @@ function hasTag(tags: readonly Tag[], ancestor: string): boolean {
 }
 
 /** What is wrong with a condition, as the rest of a sentence; `null` where it can be evaluated. */
-export function conditionProblem(when: string): string | null {
+export function findConditionProblem(when: string): string | null {
   if (when.length > CONDITION_LENGTH_MAX) return `is longer than ${CONDITION_LENGTH_MAX} characters`;
   try {
     const parsed = environment.parse(when);
     const foreign = foreignPart(parsed.ast as unknown as Node);
     if (foreign !== null) return foreign;
     const { valid, type, error } = parsed.check();
-    if (!valid) return `is no condition: ${saidOf(error)}`;
+    if (!valid) return `is no condition: ${getErrorLine(error)}`;
     return type === 'bool' ? null : `must evaluate to true or false, but has type \`${type}\``;
   } catch (error) {
-    return `is no condition: ${saidOf(error)}`;
+    return `is no condition: ${getErrorLine(error)}`;
   }
 }
 
 /** The library's first line; the others draw the place into the text. */
-function saidOf(error: unknown): string {
+function getErrorLine(error: unknown): string {
   const [first = ''] = String((error as Error | undefined)?.message ?? '').split('\n');
   return first.slice(0, 300).replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
 }
@@ -136,17 +136,17 @@ const parsed = new Map<string, (facts: Record<Name, Value>) => unknown>();
 function evaluatorOf(when: string) {
   let evaluate = parsed.get(when);
   if (evaluate === undefined) {
-    const wrong = conditionProblem(when);
+    const wrong = findConditionProblem(when);
     if (wrong !== null) throw new Error(`A condition ${wrong}.`);
     evaluate = environment.parse(when);
-    if (parsed.size >= KEPT_MAX) parsed.clear();
+    if (parsed.size >= CACHED_CONDITIONS_MAX) parsed.clear();
     parsed.set(when, evaluate);
   }
   return evaluate;
 }
 
 /** Evaluates conditions in CEL that `conditionProblem` had nothing against; any other throws. */
-export const celConditions: ConditionEvaluator = {
+export const celEvaluator: ConditionEvaluator = {
   evaluate: (when, { now_ms, findings, ...facts }) => {
     const come = evaluatorOf(when)({ ...facts, findings: BigInt(findings), now: new Date(now_ms) });
     if (typeof come !== 'boolean') throw new Error('The condition must evaluate to true or false.');

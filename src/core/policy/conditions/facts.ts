@@ -43,7 +43,7 @@ export function hasConditions(policy: Policy): boolean {
 }
 
 /** The facts of a crossing; `about` is the tag that a rule is asked about, `null` for the crossing itself. */
-export function factsOf(
+export function buildConditionFacts(
   crossing: CrossingContext,
   data_tags: readonly Tag[],
   findings: number,
@@ -71,6 +71,6 @@ export function factsOf(
 const IN_QUOTES = /["']([A-Za-z][A-Za-z0-9_.-]{0,127})["']/g;
 
 /** The names in quotes in a condition, in lower case: tags among them may be facts that have to be looked for. */
-export function namesIn(when: string): readonly string[] {
+export function listQuotedNames(when: string): readonly string[] {
   return [...when.matchAll(IN_QUOTES)].map(([, name]) => (name as string).toLowerCase());
 }

@@ -1,4 +1,4 @@
-import type { Template } from './template.ts';
+import type { PolicyPack } from './policy-pack.ts';
 
 const SHELLS = [
   'Bash',
@@ -41,7 +41,7 @@ const DESTRUCTION = [
  * Nothing here is about personal data: the built-in rules mask it in prompts and answers and only flag it in calls
  * and results, where a mask would break the file that is read or edited.
  */
-export const codingAgent: Template = {
+export const codingAgent: PolicyPack = {
   name: 'coding-agent',
   description:
     'Keeps secrets out of prompts and commands and files of keys unread, stops dangerous commands, asks before destruction.',

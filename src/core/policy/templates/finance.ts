@@ -1,6 +1,6 @@
-import type { Template } from './template.ts';
+import type { PolicyPack } from './policy-pack.ts';
 
-export const finance: Template = {
+export const finance: PolicyPack = {
   name: 'finance',
   description: 'Keeps card and account numbers in, and asks a person before money moves.',
   document: {

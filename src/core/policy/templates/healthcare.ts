@@ -1,6 +1,6 @@
-import type { Template } from './template.ts';
+import type { PolicyPack } from './policy-pack.ts';
 
-export const healthcare: Template = {
+export const healthcare: PolicyPack = {
   name: 'healthcare',
   description: 'Masks health and personal data, and asks a person before care or medication changes.',
   document: {

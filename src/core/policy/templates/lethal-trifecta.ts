@@ -1,4 +1,4 @@
-import type { Template } from './template.ts';
+import type { PolicyPack } from './policy-pack.ts';
 
 /** Names of tools below MCP servers whose name fits, for each verb. */
 const mcp = (server: string, ...verbs: readonly string[]) => verbs.map((verb) => `mcp__${server}__${verb}`);
@@ -123,7 +123,7 @@ const stops = (name: string, more: object, condition: object) => ({
  * Private data, content of strangers, and a way out: an agent that has all three can be made to give the data away.
  * Any two are let through. Personal data that a page shows is no private data here; what a tool is for decides.
  */
-export const lethalTrifecta: Template = {
+export const lethalTrifecta: PolicyPack = {
   name: 'lethal-trifecta',
   description: 'Blocks output of a session with taint tags of both private data and untrusted content.',
   document: {

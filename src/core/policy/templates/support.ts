@@ -1,6 +1,6 @@
-import type { Template } from './template.ts';
+import type { PolicyPack } from './policy-pack.ts';
 
-export const support: Template = {
+export const support: PolicyPack = {
   name: 'support',
   description:
     'Keeps secrets and payment data out of answers, and asks a person before an account changes hands.',

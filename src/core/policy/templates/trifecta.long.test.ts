@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { judge } from '../../decision/judge.ts';
-import { crossingOf, policyOf } from '../../testing/policies.ts';
-import { follower } from '../../testing/sessions.ts';
+import { buildTestCrossing, buildTestPolicy } from '../../testing/policies.ts';
+import { createSessionJudge } from '../../testing/sessions.ts';
 import type { Verdict } from '../../types/index.ts';
 import { lethalTrifecta } from './lethal-trifecta.ts';
 
-const policy = policyOf({
+const policy = buildTestPolicy({
   documents: [
     lethalTrifecta.document,
     {
@@ -90,7 +90,7 @@ const HARMLESS: readonly Step[] = [
 
 /** Runs steps in one session, and gives the last verdict of each. */
 function run(steps: readonly Step[]): readonly Verdict[] {
-  const follow = follower((crossing) => judge(crossing, policy));
+  const follow = createSessionJudge((crossing) => judge(crossing, policy));
   return steps.map(([tool, value = {}]) => {
     const call = {
       boundary: 'action',
@@ -100,9 +100,11 @@ function run(steps: readonly Step[]): readonly Verdict[] {
       session_id: 's',
       content: { kind: 'json', value },
     } as const;
-    const asked = follow(crossingOf(call));
+    const asked = follow(buildTestCrossing(call));
     if (asked.decision === 'block') return asked;
-    return follow(crossingOf({ ...call, phase: 'response', content: { kind: 'text', text: 'Done.' } }));
+    return follow(
+      buildTestCrossing({ ...call, phase: 'response', content: { kind: 'text', text: 'Done.' } }),
+    );
   });
 }
 
@@ -174,9 +176,9 @@ test('each pair alone passes, and so does all else', () => {
 });
 
 test('another session has read nothing', () => {
-  const follow = follower((crossing) => judge(crossing, policy));
+  const follow = createSessionJudge((crossing) => judge(crossing, policy));
   const call = (tool: string, session_id: string) =>
-    follow(crossingOf({ boundary: 'action', phase: 'request', tool, session_id })).decision;
+    follow(buildTestCrossing({ boundary: 'action', phase: 'request', tool, session_id })).decision;
   for (const tool of ['WebFetch', 'Read']) assert.equal(call(tool, 'one'), 'allow');
   assert.deepEqual([call('send_email', 'two'), call('send_email', 'one')], ['allow', 'block']);
 });

@@ -2,11 +2,14 @@ import { judge } from '../../decision/judge.ts';
 import { commandRules } from '../../detect/commands/rules/index.ts';
 import type { ConditionEvaluator } from '../../policy/conditions/facts.ts';
 import type { Crossing, Policy, Rule } from '../../types/index.ts';
-import { names } from '../rule-trace.ts';
-import type { Remark } from './remark.ts';
+import { formatNameList } from '../rule-trace.ts';
+import type { LintRemark } from './remark.ts';
 
 /** What a policy offers instead of what it refuses, judged as if it came by itself. */
-export function alternativeRemarks(policy: Policy, conditions: ConditionEvaluator | null): readonly Remark[] {
+export function findAlternativeRemarks(
+  policy: Policy,
+  conditions: ConditionEvaluator | null,
+): readonly LintRemark[] {
   return [
     ...policy.rules.flatMap((rule) => fallbackRemark(rule, policy, conditions)),
     ...saferRemarks(policy, conditions),
@@ -24,7 +27,7 @@ const NOWHERE: Omit<Crossing, 'boundary' | 'phase' | 'content' | 'tenant_id'> = 
 };
 
 /** The words of a template that stand there whatever is put in. */
-function fallbackRemark(rule: Rule, policy: Policy, conditions: ConditionEvaluator | null): Remark[] {
+function fallbackRemark(rule: Rule, policy: Policy, conditions: ConditionEvaluator | null): LintRemark[] {
   const { fallback_template, tenant_id, name } = rule;
   if (fallback_template === null || !rule.boundaries.includes('output')) return [];
   const text = fallback_template.replace(/\{[a-z_]{1,40}\}/g, '');
@@ -45,7 +48,7 @@ function fallbackRemark(rule: Rule, policy: Policy, conditions: ConditionEvaluat
 }
 
 /** Rules of one's own that block the commands which are named instead of dangerous ones. */
-function saferRemarks(policy: Policy, conditions: ConditionEvaluator | null): Remark[] {
+function saferRemarks(policy: Policy, conditions: ConditionEvaluator | null): LintRemark[] {
   // Contracts, identities and rules about the crossing itself do not look at what the command does.
   const by_command: Policy = {
     ...policy,
@@ -62,7 +65,7 @@ function saferRemarks(policy: Policy, conditions: ConditionEvaluator | null): Re
     if (rule !== null) blocked.set(rule, [...(blocked.get(rule) ?? []), safer]);
   }
   return [...blocked].map(([rule, commands]) => {
-    const message = `The rule \`${rule.name}\` may block too what is offered instead of dangerous commands: ${names(commands)}.`;
+    const message = `The rule \`${rule.name}\` may block too what is offered instead of dangerous commands: ${formatNameList(commands)}.`;
     return { id: 'safer-forbidden', record: rule, part: '', message };
   });
 }

@@ -3,14 +3,19 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { judge } from '../../decision/judge.ts';
 import { usesSessionTags } from '../../decision/taint.ts';
-import { celConditions } from '../../policy/conditions/cel.ts';
-import { templates } from '../../policy/templates/index.ts';
+import { celEvaluator } from '../../policy/conditions/cel.ts';
+import { policyPacks } from '../../policy/templates/index.ts';
 import { isFactTag } from '../../tags.ts';
-import { crossings, type GeneratedParts, policyOfParts, policyParts } from '../../testing/generated.ts';
-import { type PolicyParts, policyOf } from '../../testing/policies.ts';
+import {
+  buildGeneratedPolicy,
+  crossingArbitrary,
+  type GeneratedParts,
+  policyParts,
+} from '../../testing/generated.ts';
+import { buildTestPolicy, type PolicyParts } from '../../testing/policies.ts';
 import type { Crossing, Policy, Rule, Tag, Verdict } from '../../types/index.ts';
-import { lint } from './lint.ts';
-import { DEAD, REMARKS, type RemarkId } from './remark.ts';
+import { lintCompiledPolicy } from './lint.ts';
+import { DEAD_RULE_REMARKS, REMARK_LEVELS, type RemarkId } from './remark.ts';
 
 const rule = (name: string, action: string, more: object = {}) => ({
   name,
@@ -200,7 +205,7 @@ const ROWS: Readonly<Record<string, Row>> = {
 
 for (const [name, { parts, tenants = null, expect }] of Object.entries(ROWS)) {
   test(`lint: ${name}`, () => {
-    const remarks = lint({ policy: policyOf(parts), conditions: celConditions, tenants });
+    const remarks = lintCompiledPolicy({ policy: buildTestPolicy(parts), conditions: celEvaluator, tenants });
     assert.deepEqual(
       remarks.map(({ id }) => id),
       expect.map(([id]) => id),
@@ -212,7 +217,7 @@ for (const [name, { parts, tenants = null, expect }] of Object.entries(ROWS)) {
 
 test('lint: every kind of remark is shown to be made', () => {
   const made = new Set(Object.values(ROWS).flatMap(({ expect }) => expect.map(([id]) => id)));
-  assert.deepEqual([...made].sort(), Object.keys(REMARKS).sort());
+  assert.deepEqual([...made].sort(), Object.keys(REMARK_LEVELS).sort());
   assert.equal(Object.keys(ROWS).length, 24);
 });
 
@@ -263,14 +268,19 @@ const ONLY_ONE_ASKS: [GeneratedParts, Crossing[]] = [
 test('lint: rules that never speak can go, and no answer is another', () => {
   const ran = { all: 0, dead: 0 };
   fc.assert(
-    fc.property(crowded, fc.array(crossings, { minLength: 4, maxLength: 4 }), (parts, some) => {
-      const policy = policyOfParts(parts);
-      const remarks = lint({ policy, conditions: null, tenants: null });
-      const dead = new Set(remarks.filter(({ id }) => DEAD.includes(id)).map(({ record }) => record));
+    fc.property(crowded, fc.array(crossingArbitrary, { minLength: 4, maxLength: 4 }), (parts, some) => {
+      const policy = buildGeneratedPolicy(parts);
+      const remarks = lintCompiledPolicy({ policy, conditions: null, tenants: null });
+      const dead = new Set(
+        remarks.filter(({ id }) => DEAD_RULE_REMARKS.includes(id)).map(({ record }) => record),
+      );
       ran.all += 1;
       if (dead.size === 0) return;
       ran.dead += 1;
-      const lean = policyOfParts({ ...parts, rules: parts.rules.filter((each) => !isDead(each, dead)) });
+      const lean = buildGeneratedPolicy({
+        ...parts,
+        rules: parts.rules.filter((each) => !isDead(each, dead)),
+      });
       assert.equal(lean.rules.length, policy.rules.length - dead.size);
       for (const crossing of some)
         assert.deepEqual(
@@ -283,7 +293,7 @@ test('lint: rules that never speak can go, and no answer is another', () => {
   assert.ok(ran.all >= 500 && ran.dead > 25, JSON.stringify(ran));
 });
 
-const judged = (crossing: Crossing, policy: Policy) => judge(crossing, policy, null, celConditions);
+const judged = (crossing: Crossing, policy: Policy) => judge(crossing, policy, null, celEvaluator);
 
 type Written = GeneratedParts['rules'][number];
 
@@ -312,10 +322,10 @@ function answer(crossing: Crossing, policy: Policy, is_session_asked = true): ob
 
 test('lint: the packs have no errors', () => {
   let ran = 0;
-  for (const { name, document } of templates) {
-    const policy = policyOf({ documents: [document] });
-    const remarks = lint({ policy, conditions: celConditions, tenants: null });
-    const errors = remarks.filter(({ id }) => REMARKS[id] === 'error');
+  for (const { name, document } of policyPacks) {
+    const policy = buildTestPolicy({ documents: [document] });
+    const remarks = lintCompiledPolicy({ policy, conditions: celEvaluator, tenants: null });
+    const errors = remarks.filter(({ id }) => REMARK_LEVELS[id] === 'error');
     assert.deepEqual(
       errors.map(({ message }) => message),
       [],

@@ -1,9 +1,9 @@
 import type { ConditionEvaluator } from '../../policy/conditions/facts.ts';
 import type { Policy } from '../../types/index.ts';
-import { alternativeRemarks } from './alternatives.ts';
-import { nameRemarks, tenantRemarks } from './names.ts';
-import { reachRemarks } from './reach.ts';
-import type { Remark } from './remark.ts';
+import { findAlternativeRemarks } from './alternatives.ts';
+import { findNameRemarks, findTenantRemarks } from './names.ts';
+import { findReachRemarks } from './reach.ts';
+import type { LintRemark } from './remark.ts';
 
 /** What a policy is looked at with. */
 export interface LintInput {
@@ -14,11 +14,11 @@ export interface LintInput {
 }
 
 /** Everything that is to be said about a policy that compiles, in the order of its kinds and records. */
-export function lint({ policy, conditions, tenants }: LintInput): readonly Remark[] {
+export function lintCompiledPolicy({ policy, conditions, tenants }: LintInput): readonly LintRemark[] {
   return [
-    ...reachRemarks(policy),
-    ...alternativeRemarks(policy, conditions),
-    ...nameRemarks(policy),
-    ...tenantRemarks(policy, tenants),
+    ...findReachRemarks(policy),
+    ...findAlternativeRemarks(policy, conditions),
+    ...findNameRemarks(policy),
+    ...findTenantRemarks(policy, tenants),
   ];
 }

@@ -1,26 +1,26 @@
 import { commandRules } from '../../detect/commands/rules/index.ts';
-import { listBuiltinIdentities } from '../../detect/registry/builtin-detectors.ts';
-import { suggestion } from '../../policy/compile/problems.ts';
+import { builtinNames } from '../../detect/registry/builtin.ts';
+import { suggestName } from '../../policy/compile/problems.ts';
 import { covers, isFactTag, matchesAny, matchesAnyCase } from '../../tags.ts';
 import type { Policy, Tag } from '../../types/index.ts';
-import type { Remark } from './remark.ts';
+import type { LintRemark } from './remark.ts';
 
 /** The tool of messages between agents; no contract is for it. */
 const AGENT_MESSAGE = 'agent_to_agent';
 
 /** Names in rules and documents that nothing else here knows: misspelt, or known to callers alone. */
-export function nameRemarks(policy: Policy): readonly Remark[] {
+export function findNameRemarks(policy: Policy): readonly LintRemark[] {
   return [...tagRemarks(policy), ...toolRemarks(policy), ...agentRemarks(policy)];
 }
 
-function tagRemarks(policy: Policy): Remark[] {
+function tagRemarks(policy: Policy): LintRemark[] {
   const known = knownTags(policy);
   const has = (tag: Tag) => isFactTag(tag) || known.some((each) => covers(tag, each));
   return policy.rules.flatMap((rule) =>
     [...rule.data_tags, ...rule.session_tags]
       .filter((tag) => !has(tag))
-      .map((tag): Remark => {
-        const message = `The rule \`${rule.name}\` is for the tag \`${tag}\`, which no detector, pattern, contract or memory schema has. Unless callers declare it, the rule never matches${suggestion(tag, known)}.`;
+      .map((tag): LintRemark => {
+        const message = `The rule \`${rule.name}\` is for the tag \`${tag}\`, which no detector, pattern, contract or memory schema has. Unless callers declare it, the rule never matches${suggestName(tag, known)}.`;
         return { id: 'unknown-tag', record: rule, part: '', message: oneEnd(message) };
       }),
   );
@@ -40,7 +40,7 @@ function knownTags({
 }: Policy): readonly Tag[] {
   return [
     ...new Set([
-      ...listBuiltinIdentities().flatMap(({ tags }) => tags),
+      ...builtinNames().flatMap(({ tags }) => tags),
       ...commandRules.map(({ tag }) => tag),
       ...detection.patterns.flatMap(({ tags }) => tags),
       ...contracts.flatMap(({ accepts, emits }) => [...(accepts.tags ?? []), ...(emits.tags ?? [])]),
@@ -52,13 +52,13 @@ function knownTags({
 }
 
 /** Where no tool is declared, none is expected to be. */
-function toolRemarks({ rules, contracts, identities }: Policy): Remark[] {
+function toolRemarks({ rules, contracts, identities }: Policy): LintRemark[] {
   if (contracts.length === 0) return [];
   const declared = [AGENT_MESSAGE, ...contracts.map(({ tool_name }) => tool_name)];
   const unknown = (patterns: readonly string[], matches = matchesAny) =>
     patterns.filter((pattern) => !declared.some((name) => matches([pattern], name)));
-  const remark = (record: object, part: string, what: string, pattern: string): Remark => {
-    const message = `${what} names the tool \`${pattern}\`, and no contract is for it${suggestion(pattern, declared)}.`;
+  const remark = (record: object, part: string, what: string, pattern: string): LintRemark => {
+    const message = `${what} names the tool \`${pattern}\`, and no contract is for it${suggestName(pattern, declared)}.`;
     return { id: 'undeclared-tool', record, part, message: oneEnd(message) };
   };
   return [
@@ -76,13 +76,13 @@ function toolRemarks({ rules, contracts, identities }: Policy): Remark[] {
 }
 
 /** Where no agent is declared, none is expected to be. */
-function agentRemarks({ rules, contracts, identities }: Policy): Remark[] {
+function agentRemarks({ rules, contracts, identities }: Policy): LintRemark[] {
   if (identities.length === 0) return [];
   const declared = identities.map(({ agent_id }) => agent_id);
   const unknown = (patterns: readonly string[]) =>
     patterns.filter((pattern) => !declared.some((name) => matchesAny([pattern], name)));
-  const remark = (record: object, part: string, what: string, pattern: string): Remark => {
-    const message = `${what} names the agent \`${pattern}\`, and no identity is for it${suggestion(pattern, declared)}.`;
+  const remark = (record: object, part: string, what: string, pattern: string): LintRemark => {
+    const message = `${what} names the agent \`${pattern}\`, and no identity is for it${suggestName(pattern, declared)}.`;
     return { id: 'undeclared-agent', record, part, message: oneEnd(message) };
   };
   return [
@@ -98,14 +98,17 @@ function agentRemarks({ rules, contracts, identities }: Policy): Remark[] {
 }
 
 /** Tenants with rules for which nobody may act; `tenants` are those of all users and keys, `null` where any may. */
-export function tenantRemarks({ rules }: Policy, tenants: readonly string[] | null): readonly Remark[] {
+export function findTenantRemarks(
+  { rules }: Policy,
+  tenants: readonly string[] | null,
+): readonly LintRemark[] {
   if (tenants === null) return [];
   const seen = new Set<string>(tenants);
-  return rules.flatMap((rule): Remark[] => {
+  return rules.flatMap((rule): LintRemark[] => {
     const { tenant_id } = rule;
     if (tenant_id === null || seen.has(tenant_id)) return [];
     seen.add(tenant_id);
-    const message = `The tenant \`${tenant_id}\` has rules, and no user and no key may act for it${suggestion(tenant_id, tenants)}.`;
+    const message = `The tenant \`${tenant_id}\` has rules, and no user and no key may act for it${suggestName(tenant_id, tenants)}.`;
     return [{ id: 'tenant-without-users', record: rule, part: '', message: oneEnd(message) }];
   });
 }

@@ -1,15 +1,15 @@
 import { isFlowRule } from '../../decision/rules.ts';
 import { covers, matchesAny, matchesAnyCase } from '../../tags.ts';
 import { type Policy, type Rule, SEVERITIES, type Tag } from '../../types/index.ts';
-import { names } from '../rule-trace.ts';
-import type { Remark } from './remark.ts';
+import { formatNameList } from '../rule-trace.ts';
+import type { LintRemark } from './remark.ts';
 
 /**
  * Rules that never speak, or speak of less than they name: in every list in which they stand, those before them
  * match all that they match. It is exact where it says so, for a rule before them with a condition in CEL or in
  * monitor mode never counts; some rules that never speak may not be seen.
  */
-export function reachRemarks({ rules }: Policy): readonly Remark[] {
+export function findReachRemarks({ rules }: Policy): readonly LintRemark[] {
   const askable = rules.filter((rule) => !isFlowRule(rule));
   const byTag = indexOf(askable);
   return askable.flatMap((rule, at) => remarkOn(rule, before(rule, at, askable, byTag)));
@@ -121,23 +121,23 @@ function coversAgents(earlier: Rule, later: Rule): boolean {
 function remarkOn(
   rule: Rule,
   reached: readonly { readonly atom: Atom; readonly by: Rule | null }[],
-): readonly Remark[] {
+): readonly LintRemark[] {
   const taken = reached.filter(({ by }) => by !== null) as { atom: Atom; by: Rule }[];
   if (taken.length === 0) return [];
   const others = [...new Set(taken.map(({ by }) => by))];
-  const instead = names(others.map(({ name }) => name));
+  const instead = formatNameList(others.map(({ name }) => name));
   if (taken.length < reached.length) return partly(rule, taken, reached);
   if (others.every(({ action }) => action === rule.action)) {
     const message = `The rule \`${rule.name}\` never applies: ${instead} before it matches everything that it matches, with the same action. Remove it, or move it to the front if you need its reason or severity.`;
-    return [{ id: 'rule-redundant', record: rule, part: '', message, instead: others }];
+    return [{ id: 'rule-redundant', record: rule, part: '', message, preceding_rules: others }];
   }
   const [twin] = others;
   if (others.length === 1 && isSame(twin as Rule, rule)) {
     const message = `The rule \`${rule.name}\` has the action \`${rule.action}\` and matches exactly what \`${twin!.name}\` before it matches with \`${twin!.action}\`, so it never applies. Keep one of them.`;
-    return [{ id: 'rule-contradicted', record: rule, part: 'action', message, instead: others }];
+    return [{ id: 'rule-contradicted', record: rule, part: 'action', message, preceding_rules: others }];
   }
   const message = `The rule \`${rule.name}\` never applies: ${instead} before it matches everything that it matches, with \`${twin!.action}\`. Move it to the front, narrow the rules before it, or remove it.`;
-  return [{ id: 'rule-dead', record: rule, part: '', message, instead: others }];
+  return [{ id: 'rule-dead', record: rule, part: '', message, preceding_rules: others }];
 }
 
 /** Whether two rules match the same: each always speaks for the other. */
@@ -150,7 +150,7 @@ function partly(
   rule: Rule,
   taken: readonly { readonly atom: Atom; readonly by: Rule }[],
   reached: readonly { readonly atom: Atom }[],
-): readonly Remark[] {
+): readonly LintRemark[] {
   const other = taken.filter(({ by }) => by.action !== rule.action);
   for (const kind of ['tag', 'tool', 'list'] as const) {
     const whole = [...new Set(other.map(({ atom }) => atom[kind]))].filter(
@@ -159,11 +159,17 @@ function partly(
         reached.every(({ atom }) => atom[kind] !== value || other.some((each) => each.atom === atom)),
     ) as string[];
     if (whole.length === 0) continue;
-    const by = names([...new Set(other.map((each) => each.by.name))]);
+    const by = formatNameList([...new Set(other.map((each) => each.by.name))]);
     const what = { tag: 'for', tool: 'for the tool', list: 'at' }[kind];
-    const message = `The rule \`${rule.name}\` never applies ${what} ${names(whole)}: ${by} before it matches with another action.`;
+    const message = `The rule \`${rule.name}\` never applies ${what} ${formatNameList(whole)}: ${by} before it matches with another action.`;
     return [
-      { id: 'rule-partly-dead', record: rule, part: '', message, instead: other.map((each) => each.by) },
+      {
+        id: 'rule-partly-dead',
+        record: rule,
+        part: '',
+        message,
+        preceding_rules: other.map((each) => each.by),
+      },
     ];
   }
   return [];

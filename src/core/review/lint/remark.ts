@@ -1,7 +1,7 @@
 import type { DocumentProblem, Rule } from '../../types/index.ts';
 
 /** What can be said about a policy, and how bad it is. `warning`: it may be meant. */
-export const REMARKS = {
+export const REMARK_LEVELS = {
   /** Earlier rules answer for all of it, with another action. */
   'rule-dead': 'error',
   /** An earlier rule matches exactly the same, and says something else. */
@@ -24,20 +24,20 @@ export const REMARKS = {
   'tenant-without-users': 'warning',
 } as const satisfies Readonly<Record<string, DocumentProblem['level']>>;
 
-export type RemarkId = keyof typeof REMARKS;
+export type RemarkId = keyof typeof REMARK_LEVELS;
 
 /** The remarks on rules that never speak: without these rules no answer would be another. */
-export const DEAD: readonly RemarkId[] = ['rule-dead', 'rule-contradicted', 'rule-redundant'];
+export const DEAD_RULE_REMARKS: readonly RemarkId[] = ['rule-dead', 'rule-contradicted', 'rule-redundant'];
 
 /** One thing to say about one record of a policy. */
-export interface Remark {
+export interface LintRemark {
   readonly id: RemarkId;
   /** The rule, contract or identity itself. */
   readonly record: object;
   /** What of it, below its place: `condition`, `fallback_template`; empty for all of it. */
   readonly part: string;
   /** The rules that match instead of the record; absent where none does. */
-  readonly instead?: readonly Rule[];
+  readonly preceding_rules?: readonly Rule[];
   /** A sentence that says what is wrong and what to do. */
   readonly message: string;
 }

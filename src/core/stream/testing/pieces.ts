@@ -1,10 +1,10 @@
 import { judge } from '../../decision/judge.ts';
-import { crossingOf, policyOf } from '../../testing/policies.ts';
+import { buildTestCrossing, buildTestPolicy } from '../../testing/policies.ts';
 import type { Crossing, Policy, Verdict } from '../../types/index.ts';
-import { openStream, type Released } from '../stream.ts';
+import { openStream, type StreamRelease } from '../stream.ts';
 
 /** Masks secrets and personal data, and lets go on what else is found: a stream under it never stops for a finding. */
-export const MASKING: Policy = policyOf({
+export const MASKING: Policy = buildTestPolicy({
   rules: [
     { name: 'mask', boundary: 'input', data_tags: ['secret', 'personal'], action: 'redact' },
     {
@@ -17,20 +17,20 @@ export const MASKING: Policy = policyOf({
 });
 
 /** What came out of a stream, piece by piece, up to where it ended. */
-export interface Run {
-  readonly released: readonly Released[];
+export interface StreamRun {
+  readonly released: readonly StreamRelease[];
   readonly text: string;
   readonly verdict: Verdict;
 }
 
 /** Sends the pieces through a stream. */
-export function runOf(
+export function runStream(
   pieces: readonly (string | Uint8Array)[],
   policy: Policy = MASKING,
-  crossing: Omit<Crossing, 'content'> = crossingOf(),
-): Run {
+  crossing: Omit<Crossing, 'content'> = buildTestCrossing(),
+): StreamRun {
   const stream = openStream(policy, crossing);
-  const released: Released[] = [];
+  const released: StreamRelease[] = [];
   for (const piece of pieces) {
     released.push(stream.push(piece));
     if (released.at(-1)!.verdict !== null) break;
@@ -42,17 +42,17 @@ export function runOf(
 }
 
 /** The text in the pieces that begin at the given places; those must ascend. */
-export function cutAt(text: string, places: readonly number[]): string[] {
+export function cutText(text: string, places: readonly number[]): string[] {
   return [0, ...places].map((from, at) => text.slice(from, places[at] ?? text.length));
 }
 
 /** The text in pieces of one UTF-16 unit. */
-export function units(text: string): string[] {
+export function splitUnits(text: string): string[] {
   return text.split('');
 }
 
 /** What the stream must come to: the verdict on the whole text, and its content. */
-export interface Expected {
+export interface ExpectedRun {
   readonly verdict: Verdict;
   /** The verdict, written down. */
   readonly written: string;
@@ -60,15 +60,18 @@ export interface Expected {
 }
 
 /** What `judge` says to the whole text under a policy that blocks nothing. */
-export function wholeOf(text: string, policy: Policy = MASKING): Expected {
-  const verdict = judge(crossingOf({ content: { kind: 'text', text } }), policy);
+export function judgeWhole(text: string, policy: Policy = MASKING): ExpectedRun {
+  const verdict = judge(buildTestCrossing({ content: { kind: 'text', text } }), policy);
   if (verdict.decision === 'block') throw new Error(verdict.reason);
   const content = verdict.content?.kind === 'text' ? verdict.content.text : text;
   return { verdict, written: JSON.stringify(verdict), text: content };
 }
 
 /** What is wrong with a run; `null` where it came to the same, and nothing else left it at any time. */
-export function differenceOf({ released, text, verdict }: Run, expected: Expected): string | null {
+export function findRunDifference(
+  { released, text, verdict }: StreamRun,
+  expected: ExpectedRun,
+): string | null {
   let so_far = '';
   for (const piece of released) {
     so_far += piece.text;

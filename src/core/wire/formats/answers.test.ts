@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { splice } from '../../json/splice.ts';
-import { readJson } from '../../json/text.ts';
+import { parseJsonTree } from '../../json/json-tree.ts';
+import { applySplices } from '../../json/splice.ts';
 import type { JsonNode } from '../../types/json.ts';
-import { samples } from '../testing/samples.ts';
-import type { EventParts, WireAnswer, WireName } from '../types.ts';
-import { formats } from './index.ts';
+import { wireSamples } from '../testing/samples.ts';
+import type { EventParts, WireAnswer, WireName } from '../wire-format.ts';
+import { wireFormats } from './index.ts';
 
 const LIMITS = { depth_max: 100, nodes_max: 100_000 };
-const sampleOf = (name: WireName) => samples.find((each) => each.format === name)!;
-const formatOf = (name: WireName) => formats.find((each) => each.name === name)!;
+const sampleOf = (name: WireName) => wireSamples.find((each) => each.format === name)!;
+const formatOf = (name: WireName) => wireFormats.find((each) => each.name === name)!;
 const usage = (input: number, output: number, read: number, write: number) => ({
   input_tokens: input,
   output_tokens: output,
@@ -18,7 +18,7 @@ const usage = (input: number, output: number, read: number, write: number) => ({
 });
 
 function read(name: WireName, text: string): WireAnswer {
-  const answer = formatOf(name).readAnswer(readJson(text, LIMITS) as JsonNode);
+  const answer = formatOf(name).readAnswer(parseJsonTree(text, LIMITS) as JsonNode);
   assert.ok(answer, text);
   return answer;
 }
@@ -109,7 +109,7 @@ test('a whole answer tells its texts, and what it took', () => {
     const values = answer.texts.map((each) => each.value);
     for (const text of texts) assert.ok(values.includes(text), `${name}: ${text}`);
   }
-  assert.equal(ANSWERS.length, formats.length);
+  assert.equal(ANSWERS.length, wireFormats.length);
 });
 
 /** Calls that the client has to make, in whole answers and in streams: tool, id, arguments. */
@@ -156,11 +156,11 @@ test('a whole answer tells the calls that the client has to make, and not those 
 
 test('what says a text again is taken out with it, and the answer stays one', () => {
   let echoes = 0;
-  for (const { format, answers } of samples) {
+  for (const { format, answers } of wireSamples) {
     for (const body of answers) {
       const text = JSON.stringify(body);
       const answer = read(format, text);
-      const changed = splice(
+      const changed = applySplices(
         text,
         answer.echoes.map((each) => each.splice),
       );
@@ -357,7 +357,7 @@ test('events that are nothing of the protocol, or cannot be guarded, are not han
   const gemini = (call: object) =>
     JSON.stringify({ candidates: [{ content: { parts: [{ functionCall: { name: 'f', ...call } }] } }] });
   const refused: readonly (readonly [WireName, string])[] = [
-    ...formats.flatMap(({ name }): [WireName, string][] => [
+    ...wireFormats.flatMap(({ name }): [WireName, string][] => [
       [name, 'hello there'],
       [name, '"hello there"'],
       [name, '{"a":1} {"b":2}'],

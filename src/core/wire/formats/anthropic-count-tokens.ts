@@ -1,11 +1,11 @@
 import type { JsonNode } from '../../types/json.ts';
-import { type AnswerDraft, addTexts } from '../answer.ts';
+import { type AnswerDraft, addTexts } from '../answer-draft.ts';
 import { openAnthropicEnding } from '../anthropic-ending.ts';
-import { anthropicErrorBody, anthropicErrorEvents } from '../anthropic-errors.ts';
+import { writeAnthropicErrorBody, writeAnthropicErrorEvents } from '../anthropic-errors.ts';
 import { readMessagesRequest } from '../anthropic-request.ts';
 import { ANTHROPIC } from '../anthropic-vocabulary.ts';
-import { openJsonEvents, readWhole } from '../events.ts';
-import type { WireFormat } from '../types.ts';
+import { createEventReader, readWholeAnswer } from '../event-reader.ts';
+import type { WireFormat } from '../wire-format.ts';
 
 /**
  * `POST /v1/messages/count_tokens` of Anthropic: asked with a message as it would be sent, and answered with a
@@ -16,10 +16,10 @@ export const anthropicCountTokens: WireFormat = {
   family: 'anthropic',
   operation_name: 'chat',
   readRequest: (body) => ({ ...readMessagesRequest(body), max_output_tokens: 0 }),
-  readAnswer: (body) => readWhole(ANTHROPIC, readBody, body),
-  openEvents: () => openJsonEvents(ANTHROPIC, readBody),
-  errorBody: anthropicErrorBody,
-  errorEvents: anthropicErrorEvents,
+  readAnswer: (body) => readWholeAnswer(ANTHROPIC, readBody, body),
+  openEvents: () => createEventReader(ANTHROPIC, readBody),
+  errorBody: writeAnthropicErrorBody,
+  errorEvents: writeAnthropicErrorEvents,
   openEnding: openAnthropicEnding,
 };
 

@@ -1,4 +1,4 @@
-import { countOf, itemsOf, memberOf, membersOf, onlyTextOf, textOf } from '../../json/nodes.ts';
+import { getCount, getItems, getMember, getMembers, getText, getUniqueText } from '../../json/nodes.ts';
 import type { JsonNode } from '../../types/json.ts';
 import {
   type AnswerDraft,
@@ -11,13 +11,13 @@ import {
   endStream,
   failAnswer,
   requireText,
-} from '../answer.ts';
+} from '../answer-draft.ts';
 import { openAnthropicEnding } from '../anthropic-ending.ts';
-import { anthropicErrorBody, anthropicErrorEvents } from '../anthropic-errors.ts';
+import { writeAnthropicErrorBody, writeAnthropicErrorEvents } from '../anthropic-errors.ts';
 import { readMessagesRequest } from '../anthropic-request.ts';
 import { ANTHROPIC } from '../anthropic-vocabulary.ts';
-import { nameByType, openJsonEvents, readWhole } from '../events.ts';
-import type { EventReader, WireFormat, WireUsage } from '../types.ts';
+import { createEventReader, readWholeAnswer, setEventName } from '../event-reader.ts';
+import type { EventReader, WireFormat, WireUsage } from '../wire-format.ts';
 
 /** `POST /v1/messages` of Anthropic. */
 export const anthropicMessages: WireFormat = {
@@ -25,23 +25,23 @@ export const anthropicMessages: WireFormat = {
   family: 'anthropic',
   operation_name: 'chat',
   readRequest: readMessagesRequest,
-  readAnswer: (body) => readWhole(ANTHROPIC, readMessage, body),
+  readAnswer: (body) => readWholeAnswer(ANTHROPIC, readMessage, body),
   openEvents,
-  errorBody: anthropicErrorBody,
-  errorEvents: anthropicErrorEvents,
+  errorBody: writeAnthropicErrorBody,
+  errorEvents: writeAnthropicErrorEvents,
   openEnding: openAnthropicEnding,
 };
 
 /** A whole message; the first event of a stream holds one without its content. */
 function readMessage(draft: AnswerDraft, message: JsonNode): boolean {
-  draft.id = textOf(message, 'id');
-  draft.model = textOf(message, 'model');
-  draft.usage = usageOf(memberOf(message, 'usage'), null);
+  draft.id = getText(message, 'id');
+  draft.model = getText(message, 'model');
+  draft.usage = readAnthropicUsage(getMember(message, 'usage'), null);
   addReason(draft, message);
   if (message.kind !== 'object') addTexts(draft, message, 'free');
   // Some clients count blocks from those with which the message begins.
-  if (draft.is_stream && itemsOf(memberOf(message, 'content')).length > 0) failAnswer(draft);
-  for (const member of membersOf(message)) {
+  if (draft.is_stream && getItems(getMember(message, 'content')).length > 0) failAnswer(draft);
+  for (const member of getMembers(message)) {
     const { key, value } = member;
     if (key.value !== 'content' || value.kind !== 'array') addMember(draft, member, message);
     else for (const [at, block] of value.items.entries()) readBlock(draft, `block.${at}`, block);
@@ -50,7 +50,7 @@ function readMessage(draft: AnswerDraft, message: JsonNode): boolean {
 }
 
 function addReason(draft: AnswerDraft, holder: JsonNode | null): void {
-  const reason = textOf(holder, 'stop_reason');
+  const reason = getText(holder, 'stop_reason');
   if (reason !== null) draft.finish_reasons.push(reason);
 }
 
@@ -60,13 +60,13 @@ function readBlock(draft: AnswerDraft, channel: string, block: JsonNode): void {
     addTexts(draft, block);
     return;
   }
-  const type = onlyTextOf(block, 'type');
+  const type = getUniqueText(block, 'type');
   // A list of one type reads as that type where a client makes a text of it.
-  requireText(draft, memberOf(block, 'type') ?? block);
+  requireText(draft, getMember(block, 'type') ?? block);
   // Tools of servers are called by the provider itself: what they are asked is a text like any other.
-  const input = type === 'tool_use' ? memberOf(block, 'input') : null;
+  const input = type === 'tool_use' ? getMember(block, 'input') : null;
   if (type === 'tool_use') {
-    const named = { tool: textOf(block, 'name'), call_id: textOf(block, 'id') };
+    const named = { tool: getText(block, 'name'), call_id: getText(block, 'id') };
     const said = input ?? { kind: 'null', start: block.end, end: block.end };
     addPiece(draft, channel, 'arguments', said, { call: named });
   }
@@ -99,13 +99,13 @@ interface Blocks {
 function openEvents(): EventReader {
   const known: { usage: WireUsage | null } = { usage: null };
   const blocks: Blocks = { next: 0, open: null, has_begun: false, has_ended: false };
-  return openJsonEvents(ANTHROPIC, (draft, body, name) => {
-    const type = onlyTextOf(body, 'type');
-    nameByType(draft, name, type);
-    if (!takeTurn(draft, type, body, blocks)) return false;
+  return createEventReader(ANTHROPIC, (draft, body, name) => {
+    const type = getUniqueText(body, 'type');
+    setEventName(draft, name, type);
+    if (!checkBlockOrder(draft, type, body, blocks)) return false;
     readEvent(draft, type, body, blocks);
-    const usage = memberOf(body, 'usage') ?? memberOf(memberOf(body, 'message'), 'usage');
-    if (usage?.kind === 'object') known.usage = usageOf(usage, known.usage);
+    const usage = getMember(body, 'usage') ?? getMember(getMember(body, 'message'), 'usage');
+    if (usage?.kind === 'object') known.usage = readAnthropicUsage(usage, known.usage);
     draft.usage = usage?.kind === 'object' ? known.usage : null;
     return true;
   });
@@ -119,15 +119,15 @@ const HOLDERS: ReadonlyMap<string, readonly string[]> = new Map([
 ]);
 
 function holdsItsOwn(type: string, body: JsonNode): boolean {
-  return membersOf(body).every(({ key, value }) => {
+  return getMembers(body).every(({ key, value }) => {
     const holders = value.kind === 'object' ? HOLDERS.get(key.value) : undefined;
     return holders === undefined || holders.includes(type);
   });
 }
 
 /** Follows the order of the events; `false` if one is out of order, for clients would put it in different places. */
-function takeTurn(draft: AnswerDraft, type: string | null, body: JsonNode, blocks: Blocks): boolean {
-  const index = countOf(body, 'index');
+function checkBlockOrder(draft: AnswerDraft, type: string | null, body: JsonNode, blocks: Blocks): boolean {
+  const index = getCount(body, 'index');
   if (!holdsItsOwn(type ?? '', body)) return false;
   if (type === 'message_start') {
     if (blocks.has_begun || blocks.next > 0) return false;
@@ -136,14 +136,14 @@ function takeTurn(draft: AnswerDraft, type: string | null, body: JsonNode, block
     if (blocks.has_ended || index !== blocks.next) return false;
     if (index > 0) closeChannels(draft, `block.${index - 1}`);
     blocks.next += 1;
-    blocks.open = onlyTextOf(memberOf(body, 'content_block'), 'type') ?? '';
+    blocks.open = getUniqueText(getMember(body, 'content_block'), 'type') ?? '';
   } else if (type === 'content_block_delta') {
     if (blocks.has_ended || blocks.open === null || index !== blocks.next - 1) return false;
-    if (!isDeltaOf(blocks.open, memberOf(body, 'delta'))) return false;
+    if (!isDeltaOf(blocks.open, getMember(body, 'delta'))) return false;
   } else if (type === 'content_block_stop') {
     if (blocks.open === null || index !== blocks.next - 1) return false;
     blocks.open = null;
-  } else if (type === 'message_delta' && textOf(memberOf(body, 'delta'), 'stop_reason') !== null) {
+  } else if (type === 'message_delta' && getText(getMember(body, 'delta'), 'stop_reason') !== null) {
     blocks.has_ended = true;
   }
   return true;
@@ -158,8 +158,8 @@ const DELTAS: ReadonlyMap<string, readonly [type: string, block: string]> = new 
 
 /** Whether what a delta adds is for the block that is open: some clients pass over what is not, and some do not. */
 function isDeltaOf(block: string, delta: JsonNode | null): boolean {
-  const type = onlyTextOf(delta, 'type');
-  return membersOf(delta).every(({ key }) => {
+  const type = getUniqueText(delta, 'type');
+  return getMembers(delta).every(({ key }) => {
     const expected = DELTAS.get(key.value);
     return expected === undefined || (type === expected[0] && block.endsWith(expected[1]));
   });
@@ -167,7 +167,7 @@ function isDeltaOf(block: string, delta: JsonNode | null): boolean {
 
 function readEvent(draft: AnswerDraft, type: string | null, body: JsonNode, { next }: Blocks): void {
   const channel = `block.${next - 1}`;
-  for (const member of membersOf(body)) {
+  for (const member of getMembers(body)) {
     const { key, value } = member;
     if (key.value === 'message' && type === 'message_start') readMessage(draft, value);
     else if (key.value === 'content_block' && type === 'content_block_start')
@@ -175,7 +175,7 @@ function readEvent(draft: AnswerDraft, type: string | null, body: JsonNode, { ne
     else if (key.value === 'delta' && type === 'content_block_delta') readDelta(draft, channel, value);
     else addMember(draft, member, body);
   }
-  if (type === 'message_delta') addReason(draft, memberOf(body, 'delta'));
+  if (type === 'message_delta') addReason(draft, getMember(body, 'delta'));
   if (type === 'content_block_stop') closeChannels(draft, channel);
   if (type === 'message_stop' || type === 'error') endStream(draft);
 }
@@ -183,7 +183,7 @@ function readEvent(draft: AnswerDraft, type: string | null, body: JsonNode, { ne
 function readDelta(draft: AnswerDraft, channel: string, delta: JsonNode): void {
   if (delta.kind !== 'object') addTexts(draft, delta);
   const kind = draft.channels.calls.has(channel) ? 'arguments' : 'text';
-  for (const member of membersOf(delta)) {
+  for (const member of getMembers(delta)) {
     const { key, value } = member;
     if (JOINED.includes(key.value)) requireText(draft, value);
     if (value.kind === 'string' && JOINED.includes(key.value)) {
@@ -194,24 +194,24 @@ function readDelta(draft: AnswerDraft, channel: string, delta: JsonNode): void {
     if (key.value === 'signature') addEcho(draft, channel, value, '""');
   }
   // The signature is the end of what it vouches for: what of that is held has to go out first.
-  if (memberOf(delta, 'signature') !== null) closeChannels(draft, channel);
+  if (getMember(delta, 'signature') !== null) closeChannels(draft, channel);
 }
 
 /**
  * What went in and out. The input is given in three parts that add up. In a stream the beginning says what went
  * in, and every later figure is a new total that counts in its place.
  */
-function usageOf(usage: JsonNode | null, before: WireUsage | null): WireUsage | null {
+function readAnthropicUsage(usage: JsonNode | null, before: WireUsage | null): WireUsage | null {
   if (usage?.kind !== 'object') return before;
   const { input_tokens = 0, output_tokens = 0, cache_read_tokens = 0, cache_write_tokens = 0 } = before ?? {};
   const fresh = input_tokens - cache_read_tokens - cache_write_tokens;
-  const read = countOf(usage, 'cache_read_input_tokens') ?? cache_read_tokens;
-  const written = countOf(usage, 'cache_creation_input_tokens') ?? cache_write_tokens;
-  const kept = countOf(memberOf(usage, 'cache_creation'), 'ephemeral_1h_input_tokens');
+  const read = getCount(usage, 'cache_read_input_tokens') ?? cache_read_tokens;
+  const written = getCount(usage, 'cache_creation_input_tokens') ?? cache_write_tokens;
+  const kept = getCount(getMember(usage, 'cache_creation'), 'ephemeral_1h_input_tokens');
   const cache_write_1h_tokens = kept ?? before?.cache_write_1h_tokens ?? 0;
   return {
-    input_tokens: (countOf(usage, 'input_tokens') ?? fresh) + read + written,
-    output_tokens: countOf(usage, 'output_tokens') ?? output_tokens,
+    input_tokens: (getCount(usage, 'input_tokens') ?? fresh) + read + written,
+    output_tokens: getCount(usage, 'output_tokens') ?? output_tokens,
     cache_read_tokens: read,
     cache_write_tokens: written,
     ...(cache_write_1h_tokens > 0 && { cache_write_1h_tokens }),

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readJson } from '../../json/text.ts';
+import { parseJsonTree } from '../../json/json-tree.ts';
 import type { JsonNode } from '../../types/json.ts';
-import { samples } from '../testing/samples.ts';
-import type { EventParts, SseEvent, WireAnswer, WireFormat, WireRequest } from '../types.ts';
-import { formats } from './index.ts';
+import { wireSamples } from '../testing/samples.ts';
+import type { EventParts, SseEvent, WireAnswer, WireFormat, WireRequest } from '../wire-format.ts';
+import { wireFormats } from './index.ts';
 
 /** A text that is no word of any protocol, and no bytes. */
 const MARK = 'not a word, this';
@@ -66,7 +66,7 @@ function* changesOf(text: string, node: JsonNode): Generator<string> {
 }
 
 function parse(text: string): JsonNode {
-  const node = readJson(text, LIMITS);
+  const node = parseJsonTree(text, LIMITS);
   assert.notEqual(node.kind, 'problem', text);
   return node as JsonNode;
 }
@@ -92,14 +92,14 @@ function eventOf(data: string): SseEvent {
 }
 
 function sampleOf(format: WireFormat) {
-  const sample = samples.find((each) => each.format === format.name);
+  const sample = wireSamples.find((each) => each.format === format.name);
   assert.ok(sample, format.name);
   return sample;
 }
 
 test('whatever is put anywhere into a request is judged', () => {
   const cases = new Map<string, number>();
-  for (const format of formats) {
+  for (const format of wireFormats) {
     for (const body of sampleOf(format).requests) {
       const text = JSON.stringify(body);
       check(text, inRequest(format.readRequest(parse(text))));
@@ -109,7 +109,7 @@ test('whatever is put anywhere into a request is judged', () => {
       }
     }
   }
-  assert.equal(cases.size, formats.length);
+  assert.equal(cases.size, wireFormats.length);
   const all = [...cases.values()].reduce((sum, each) => sum + each, 0);
   assert.ok(all > 8000, `${all} cases`);
 });
@@ -117,7 +117,7 @@ test('whatever is put anywhere into a request is judged', () => {
 test('whatever is put anywhere into an answer is judged', () => {
   let cases = 0;
   let refused = 0;
-  for (const format of formats) {
+  for (const format of wireFormats) {
     for (const body of sampleOf(format).answers) {
       const text = JSON.stringify(body);
       for (const changed of changesOf(text, parse(text))) {
@@ -134,7 +134,7 @@ test('whatever is put anywhere into an answer is judged', () => {
 
 test('whatever is put anywhere into an event is judged, or ends the stream', () => {
   let cases = 0;
-  for (const format of formats) {
+  for (const format of wireFormats) {
     for (const stream of sampleOf(format).streams) {
       stream.forEach((event, at) => {
         const text = JSON.stringify(event);

@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openSse } from '../sse.ts';
-import type { ProviderFamily, WireError } from '../types.ts';
-import { formats } from './index.ts';
+import { createSseReader } from '../sse.ts';
+import type { ProviderFamily, WireError } from '../wire-format.ts';
+import { wireFormats } from './index.ts';
 
 const BLOCKED: WireError = {
   status: 400,
   code: 'policy_violation',
   message: 'Blocked: "x"\nand more.',
   request_id: 'req_1',
-  beside: { decision: 'block', violations: [{ rule: 'x' }], event_id: 'evt_1' },
+  extra: { decision: 'block', violations: [{ rule: 'x' }], event_id: 'evt_1' },
 };
 
 /** The provider's own fields of an error. */
 function withoutBeside(error: unknown): unknown {
-  const kept = Object.entries(error as object).filter(([key]) => !(key in BLOCKED.beside));
+  const kept = Object.entries(error as object).filter(([key]) => !(key in BLOCKED.extra));
   return Object.fromEntries(kept);
 }
 
@@ -54,10 +54,10 @@ const EXPECTED: Readonly<Record<ProviderFamily, unknown>> = {
 };
 
 test('an error has the shape of its provider, with what else is known at the top', () => {
-  for (const format of formats) {
+  for (const format of wireFormats) {
     const body = JSON.parse(format.errorBody(BLOCKED));
     assert.deepEqual(SHOWN[format.family](body), EXPECTED[format.family], format.name);
-    for (const [key, value] of Object.entries(BLOCKED.beside)) {
+    for (const [key, value] of Object.entries(BLOCKED.extra)) {
       assert.deepEqual(body[key], value);
       assert.deepEqual(body.error[key], value);
     }
@@ -67,8 +67,8 @@ test('an error has the shape of its provider, with what else is known at the top
 });
 
 test('an error ends a stream as one event that says the same', () => {
-  for (const format of formats) {
-    const { events } = openSse({ event_units_max: 10_000 }).read(format.errorEvents(BLOCKED));
+  for (const format of wireFormats) {
+    const { events } = createSseReader({ event_units_max: 10_000 }).read(format.errorEvents(BLOCKED));
     assert.equal(events.length, 1);
     const { name, data } = events[0]!;
     assert.deepEqual(SHOWN[format.family](JSON.parse(data)), EXPECTED[format.family], format.name);
@@ -95,7 +95,7 @@ const STATUSES: readonly (readonly [number, string, string, string, string])[] =
 
 test('every status has the word that the provider has for it', () => {
   for (const [status, code, openai, anthropic, gemini] of STATUSES) {
-    for (const { family, errorBody } of formats) {
+    for (const { family, errorBody } of wireFormats) {
       const { error } = JSON.parse(errorBody({ ...BLOCKED, status, code }));
       const word = family === 'gemini' ? error.status : error.type;
       assert.equal(word, { openai, anthropic, gemini }[family], `${family} ${status}`);
@@ -104,11 +104,11 @@ test('every status has the word that the provider has for it', () => {
   assert.equal(STATUSES.length, 11);
 });
 
-const dataOf = (text: string) => openSse({ event_units_max: 100_000 }).read(text).events;
+const dataOf = (text: string) => createSseReader({ event_units_max: 100_000 }).read(text).events;
 
 test('a block of chat completions ends with a code at which no client tries again', () => {
   for (const name of ['openai.chat', 'openai.completions'] as const) {
-    const format = formats.find((each) => each.name === name)!;
+    const format = wireFormats.find((each) => each.name === name)!;
     const [event, ...rest] = dataOf(format.openEnding().denialEvents(BLOCKED));
     const { error } = JSON.parse(event!.data);
     assert.deepEqual([rest.length, error.code, error.error_code], [0, 'content_filter', 'policy_violation']);
@@ -117,7 +117,7 @@ test('a block of chat completions ends with a code at which no client tries agai
 });
 
 test('a block of messages is a finished message that says why, whatever went out before', () => {
-  const { openEnding } = formats.find(({ name }) => name === 'anthropic.messages')!;
+  const { openEnding } = wireFormats.find(({ name }) => name === 'anthropic.messages')!;
   const start = { type: 'message_start', message: { id: 'm1' } };
   const open = { type: 'content_block_start', index: 0, content_block: { type: 'thinking' } };
   const text = {
@@ -134,7 +134,7 @@ test('a block of messages is a finished message that says why, whatever went out
   ];
   for (const { before, types, index } of rows) {
     const ending = openEnding();
-    for (const event of before) assert.equal(ending.see(JSON.stringify(event)), JSON.stringify(event));
+    for (const event of before) assert.equal(ending.forward(JSON.stringify(event)), JSON.stringify(event));
     const events = dataOf(ending.denialEvents(BLOCKED)).map(({ name, data }) => ({
       name,
       ...JSON.parse(data),
@@ -156,16 +156,16 @@ test('a block of messages is a finished message that says why, whatever went out
 });
 
 test('a block of the Responses API is an error event and a failed response, numbered on from what went out', () => {
-  const { openEnding } = formats.find(({ name }) => name === 'openai.responses')!;
+  const { openEnding } = wireFormats.find(({ name }) => name === 'openai.responses')!;
   const ending = openEnding();
   const created = { type: 'response.created', sequence_number: 0, response: { id: 'r1', output: [] } };
-  ending.see(JSON.stringify(created));
+  ending.forward(JSON.stringify(created));
   const numbers = [3, 4, 4, 5, 9].map((sequence_number) => {
     const data = JSON.stringify({ type: 'x', delta: '"sequence_number":1', sequence_number });
-    return JSON.parse(ending.see(data)).sequence_number;
+    return JSON.parse(ending.forward(data)).sequence_number;
   });
   assert.deepEqual(numbers, [3, 4, 5, 6, 9]);
-  const nested = ending.see('{"a":{"sequence_number":1},"sequence_number":9}');
+  const nested = ending.forward('{"a":{"sequence_number":1},"sequence_number":9}');
   assert.deepEqual(JSON.parse(nested), { a: { sequence_number: 1 }, sequence_number: 10 });
   const [error, failed] = dataOf(ending.denialEvents(BLOCKED)).map(({ data }) => JSON.parse(data));
   assert.deepEqual(
@@ -183,7 +183,7 @@ test('a block of the Responses API is an error event and a failed response, numb
 });
 
 test('a block of Gemini says why in a last piece of text, and is an error behind it', () => {
-  const { openEnding } = formats.find(({ name }) => name === 'gemini.generate')!;
+  const { openEnding } = wireFormats.find(({ name }) => name === 'gemini.generate')!;
   const ending = openEnding();
   const [piece, error, ...rest] = dataOf(ending.denialEvents(BLOCKED)).map(({ data }) => data);
   const [candidate] = JSON.parse(piece!).candidates;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { EventParts } from '../types.ts';
+import type { EventParts } from '../wire-format.ts';
 import { geminiGenerate } from './gemini-generate.ts';
 
 function read(stream: readonly unknown[]): readonly EventParts[] {

@@ -1,4 +1,4 @@
-import type { WireFormat } from '../types.ts';
+import type { WireFormat } from '../wire-format.ts';
 import { anthropicCountTokens } from './anthropic-count-tokens.ts';
 import { anthropicMessages } from './anthropic-messages.ts';
 import { geminiGenerate } from './gemini-generate.ts';
@@ -8,7 +8,7 @@ import { openAiEmbeddings } from './openai-embeddings.ts';
 import { openAiResponses } from './openai-responses.ts';
 
 /** All ways of asking a provider that can be guarded, by their names. */
-export const formats: readonly WireFormat[] = [
+export const wireFormats: readonly WireFormat[] = [
   anthropicCountTokens,
   anthropicMessages,
   geminiGenerate,

@@ -1,12 +1,12 @@
 import {
-  countOf,
-  isTrue,
-  itemsOf,
-  largestCountOf,
-  memberOf,
-  membersOf,
-  onlyTextOf,
-  textOf,
+  findLargestCount,
+  getCount,
+  getItems,
+  getMember,
+  getMembers,
+  getText,
+  getUniqueText,
+  isMemberTrue,
 } from '../../json/nodes.ts';
 import type { JsonMember, JsonNode } from '../../types/json.ts';
 import {
@@ -17,18 +17,25 @@ import {
   addPiece,
   addRepeat,
   addTexts,
-  type CallName,
+  type CallIdentity,
   failAnswer,
-  isOpen,
-} from '../answer.ts';
-import { plainEnding } from '../endings.ts';
-import { openJsonEvents, type ReadBody, readWhole } from '../events.ts';
-import { type CallPlaces, nameOf, startPlaces, takePlace } from '../openai-call-places.ts';
-import { askForUsage, readChoices } from '../openai-choices.ts';
-import { openAiDenialEvents, openAiErrorBody, openAiErrorEvents } from '../openai-errors.ts';
+  isChannelOpen,
+} from '../answer-draft.ts';
+import { type BodyReader, createEventReader, readWholeAnswer } from '../event-reader.ts';
+import { type CallPlaces, createCallPlaces, findCallPlace, readCallName } from '../openai-call-places.ts';
+import { buildUsageSplice, readChoices } from '../openai-choices.ts';
+import { writeOpenAiDenialEvents, writeOpenAiErrorBody, writeOpenAiErrorEvents } from '../openai-errors.ts';
 import { OPENAI } from '../openai-vocabulary.ts';
-import { finishRequest, type RequestDraft, say, sayMember, sayResult, startRequest } from '../request.ts';
-import type { AnswerAsked, WireFormat, WireRequest, WireText } from '../types.ts';
+import { createPlainEnding } from '../plain-ending.ts';
+import {
+  addRequestMember,
+  addRequestText,
+  addToolResult,
+  createRequestDraft,
+  finishRequest,
+  type RequestDraft,
+} from '../request-draft.ts';
+import type { AnswerContext, WireFormat, WireRequest, WireText } from '../wire-format.ts';
 
 /** `POST /v1/chat/completions`, of OpenAI and of all who speak as it does. */
 export const openAiChat: WireFormat = {
@@ -36,29 +43,29 @@ export const openAiChat: WireFormat = {
   family: 'openai',
   operation_name: 'chat',
   readRequest,
-  readAnswer: (body) => readWhole(OPENAI, readerFor(), body),
-  openEvents: (asked) => openJsonEvents(OPENAI, readerFor(asked)),
-  errorBody: openAiErrorBody,
-  errorEvents: openAiErrorEvents,
-  openEnding: plainEnding(openAiDenialEvents, openAiErrorEvents),
+  readAnswer: (body) => readWholeAnswer(OPENAI, readerFor(), body),
+  openEvents: (asked) => createEventReader(OPENAI, readerFor(asked)),
+  errorBody: writeOpenAiErrorBody,
+  errorEvents: writeOpenAiErrorEvents,
+  openEnding: createPlainEnding(writeOpenAiDenialEvents, writeOpenAiErrorEvents),
 };
 
 function readRequest(body: JsonNode): WireRequest {
-  const draft = startRequest(OPENAI);
-  if (body.kind !== 'object') say(draft, 'other', body, 'free');
-  for (const member of membersOf(body)) {
+  const draft = createRequestDraft(OPENAI);
+  if (body.kind !== 'object') addRequestText(draft, 'other', body, 'free');
+  for (const member of getMembers(body)) {
     const { key, value } = member;
     if (key.value === 'messages' && value.kind === 'array') {
       for (const message of value.items) readMessage(draft, message);
     } else if (key.value === 'tools' || key.value === 'functions') {
-      sayMember(draft, 'tool_definition', member, body);
-    } else sayMember(draft, 'other', member, body);
+      addRequestMember(draft, 'tool_definition', member, body);
+    } else addRequestMember(draft, 'other', member, body);
   }
   return finishRequest(draft, body, {
-    is_stream: isTrue(body, 'stream'),
-    max_output_tokens: largestCountOf([body], ['max_completion_tokens', 'max_tokens', 'max_output_tokens']),
-    choices: countOf(body, 'n') ?? 1,
-    usage_splice: askForUsage(body),
+    is_stream: isMemberTrue(body, 'stream'),
+    max_output_tokens: findLargestCount([body], ['max_completion_tokens', 'max_tokens', 'max_output_tokens']),
+    choices: getCount(body, 'n') ?? 1,
+    usage_splice: buildUsageSplice(body),
   });
 }
 
@@ -70,29 +77,29 @@ const ROLES: ReadonlyMap<string | null, WireText['role']> = new Map([
 ]);
 
 function readMessage(draft: RequestDraft, message: JsonNode): void {
-  const said_by = onlyTextOf(message, 'role');
+  const said_by = getUniqueText(message, 'role');
   const role = ROLES.get(said_by) ?? 'other';
   const is_result = said_by === 'tool' || said_by === 'function';
-  if (message.kind !== 'object') say(draft, 'other', message);
-  for (const member of membersOf(message)) {
+  if (message.kind !== 'object') addRequestText(draft, 'other', message);
+  for (const member of getMembers(message)) {
     const { key, value } = member;
     if (key.value === 'content' && is_result) continue;
     // Whoever takes part is named by people; the name of a function is a word.
-    if (key.value === 'name' && said_by !== 'function') say(draft, 'other', value, 'free');
-    else sayMember(draft, role, member, message);
+    if (key.value === 'name' && said_by !== 'function') addRequestText(draft, 'other', value, 'free');
+    else addRequestMember(draft, role, member, message);
   }
   if (is_result) {
-    const call = { tool: textOf(message, 'name'), call_id: textOf(message, 'tool_call_id') };
-    const contents = membersOf(message).filter((each) => each.key.value === 'content');
-    sayResult(
+    const call = { tool: getText(message, 'name'), call_id: getText(message, 'tool_call_id') };
+    const contents = getMembers(message).filter((each) => each.key.value === 'content');
+    addToolResult(
       draft,
       call,
       contents.map((each) => each.value),
     );
   }
-  for (const call of itemsOf(memberOf(message, 'tool_calls'))) {
-    const id = textOf(call, 'id');
-    const name = textOf(partOf(call), 'name');
+  for (const call of getItems(getMember(message, 'tool_calls'))) {
+    const id = getText(call, 'id');
+    const name = getText(partOf(call), 'name');
     if (id !== null && name !== null) draft.calls.set(id, name);
   }
 }
@@ -101,11 +108,11 @@ function readMessage(draft: RequestDraft, message: JsonNode): void {
 function partOf(call: JsonNode): JsonNode | null {
   const isPart = ({ key, value }: JsonMember): boolean =>
     (key.value === 'function' || key.value === 'custom') && value.kind === 'object';
-  return membersOf(call).findLast(isPart)?.value ?? null;
+  return getMembers(call).findLast(isPart)?.value ?? null;
 }
 
-function readerFor(asked?: AnswerAsked): ReadBody {
-  const places = startPlaces();
+function readerFor(asked?: AnswerContext): BodyReader {
+  const places = createCallPlaces();
   return (draft, body) => {
     readChoices(draft, body, (_draft, choice, root) => readChoice(draft, choice, root, places), asked);
     return true;
@@ -113,7 +120,7 @@ function readerFor(asked?: AnswerAsked): ReadBody {
 }
 
 function readChoice(draft: AnswerDraft, choice: JsonNode, root: string, places: CallPlaces): void {
-  for (const member of membersOf(choice)) {
+  for (const member of getMembers(choice)) {
     const { key, value } = member;
     if (key.value === 'delta') readDelta(draft, root, value, places);
     else if (key.value === 'message')
@@ -121,7 +128,7 @@ function readChoice(draft: AnswerDraft, choice: JsonNode, root: string, places: 
     else if (key.value !== 'logprobs') addMember(draft, member, choice);
   }
   // After the texts that they tell again, wherever they stand.
-  for (const { key, value } of membersOf(choice)) {
+  for (const { key, value } of getMembers(choice)) {
     if (key.value === 'logprobs') readLogprobs(draft, root, value);
   }
 }
@@ -129,9 +136,9 @@ function readChoice(draft: AnswerDraft, choice: JsonNode, root: string, places: 
 /** Log probabilities say a text again, token by token. Where there is no such text they are texts themselves. */
 function readLogprobs(draft: AnswerDraft, root: string, logprobs: JsonNode): void {
   if (logprobs.kind !== 'object') addTexts(draft, logprobs);
-  for (const member of membersOf(logprobs)) {
+  for (const member of getMembers(logprobs)) {
     const of = `${root}.${member.key.value}`;
-    if (isOpen(draft, of)) addEcho(draft, of, member.value, 'null');
+    if (isChannelOpen(draft, of)) addEcho(draft, of, member.value, 'null');
     else addMember(draft, member, logprobs);
   }
 }
@@ -139,10 +146,10 @@ function readLogprobs(draft: AnswerDraft, root: string, logprobs: JsonNode): voi
 /** What an event adds to a message. */
 function readDelta(draft: AnswerDraft, root: string, delta: JsonNode, places: CallPlaces): void {
   readTexts(draft, root, delta, addPiece);
-  for (const { key, value } of membersOf(delta)) {
+  for (const { key, value } of getMembers(delta)) {
     if (key.value === 'tool_calls' && value.kind === 'array') {
       for (const call of value.items) {
-        const place = takePlace(draft, root, call, partOf(call), places);
+        const place = findCallPlace(draft, root, call, partOf(call), places);
         readCall(draft, `${root}.call.${place.at}`, call, partOf(call), addPiece, place.name);
       }
     } else if (key.value === 'function_call')
@@ -153,7 +160,7 @@ function readDelta(draft: AnswerDraft, root: string, delta: JsonNode, places: Ca
 /** A whole message; some servers add it to each event, with all that was said by then. */
 function readMessagePart(draft: AnswerDraft, root: string, message: JsonNode): void {
   readTexts(draft, root, message, addRepeat);
-  for (const { key, value } of membersOf(message)) {
+  for (const { key, value } of getMembers(message)) {
     if (key.value === 'tool_calls' && value.kind === 'array') {
       value.items.forEach((call, at) => {
         readCall(draft, `${root}.call.${at}`, call, partOf(call), addRepeat);
@@ -166,10 +173,10 @@ function readMessagePart(draft: AnswerDraft, root: string, message: JsonNode): v
 /** All of a message but its calls. */
 function readTexts(draft: AnswerDraft, root: string, message: JsonNode, add: Add): void {
   if (message.kind !== 'object') addTexts(draft, message);
-  for (const member of membersOf(message)) {
+  for (const member of getMembers(message)) {
     const { key, value } = member;
     if ((key.value === 'tool_calls' && value.kind === 'array') || key.value === 'function_call') continue;
-    if (key.value === 'content' && !itemsOf(value).every(({ kind }) => kind === 'object')) failAnswer(draft);
+    if (key.value === 'content' && !getItems(value).every(({ kind }) => kind === 'object')) failAnswer(draft);
     if (key.value === 'audio') readAudio(draft, `${root}.audio`, value, add);
     else if (key.value === 'annotations') addMember(draft, member, message);
     else addMemberPieces(draft, member, message, root, add);
@@ -181,7 +188,7 @@ type Add = typeof addPiece;
 /** Sound, which cannot be heard here, and what is said in it. */
 function readAudio(draft: AnswerDraft, root: string, audio: JsonNode, add: Add): void {
   if (audio.kind !== 'object') addTexts(draft, audio);
-  for (const member of membersOf(audio)) {
+  for (const member of getMembers(audio)) {
     if (member.key.value !== 'data') addMemberPieces(draft, member, audio, root, add);
     else {
       addTexts(draft, member.value, 'sealed');
@@ -196,7 +203,7 @@ function readCall(
   call: JsonNode,
   part: JsonNode | null,
   add: Add,
-  named: CallName = nameOf(call, part),
+  named: CallIdentity = readCallName(call, part),
 ): void {
   if (call.kind !== 'object') {
     // A list of calls with anything else in it has other places in the eyes of some clients.
@@ -204,23 +211,23 @@ function readCall(
     return;
   }
   if (part !== call && holdsTwo(call)) failAnswer(draft);
-  const said = memberOf(part, 'arguments') ?? memberOf(part, 'input');
+  const said = getMember(part, 'arguments') ?? getMember(part, 'input');
   // A call without arguments is one all the same.
   const { end } = part ?? call;
-  const is_free = part !== call && memberOf(call, 'custom') === part && part !== null;
+  const is_free = part !== call && getMember(call, 'custom') === part && part !== null;
   add(draft, channel, 'arguments', said ?? { kind: 'null', start: end, end }, {
     call: { ...named, is_free },
   });
   for (const member of call.members) {
     if (part !== call && member.value !== part) addMember(draft, member, call);
   }
-  for (const member of membersOf(part)) {
+  for (const member of getMembers(part)) {
     if (member.value !== said) addMember(draft, member, part!);
   }
 }
 
 /** Which of the two a client takes nobody can say. */
 function holdsTwo(call: JsonNode): boolean {
-  const held = ['function', 'custom'].map((key) => memberOf(call, key));
+  const held = ['function', 'custom'].map((key) => getMember(call, key));
   return held.every((each) => each !== null && each.kind !== 'null');
 }

@@ -1,13 +1,33 @@
-import { countOf, isTrue, itemsOf, largestCountOf, memberOf, membersOf } from '../../json/nodes.ts';
+import {
+  findLargestCount,
+  getCount,
+  getItems,
+  getMember,
+  getMembers,
+  isMemberTrue,
+} from '../../json/nodes.ts';
 import type { JsonNode } from '../../types/json.ts';
-import { type AnswerDraft, addEcho, addMember, addPiece, isOpen, requireText } from '../answer.ts';
-import { plainEnding } from '../endings.ts';
-import { openJsonEvents, type ReadBody, readWhole } from '../events.ts';
-import { askForUsage, readChoices } from '../openai-choices.ts';
-import { openAiDenialEvents, openAiErrorBody, openAiErrorEvents } from '../openai-errors.ts';
+import {
+  type AnswerDraft,
+  addEcho,
+  addMember,
+  addPiece,
+  isChannelOpen,
+  requireText,
+} from '../answer-draft.ts';
+import { type BodyReader, createEventReader, readWholeAnswer } from '../event-reader.ts';
+import { buildUsageSplice, readChoices } from '../openai-choices.ts';
+import { writeOpenAiDenialEvents, writeOpenAiErrorBody, writeOpenAiErrorEvents } from '../openai-errors.ts';
 import { OPENAI } from '../openai-vocabulary.ts';
-import { finishRequest, readTokens, say, sayMember, startRequest } from '../request.ts';
-import type { AnswerAsked, WireFormat, WireRequest } from '../types.ts';
+import { createPlainEnding } from '../plain-ending.ts';
+import {
+  addRequestMember,
+  addRequestText,
+  createRequestDraft,
+  finishRequest,
+  readTokenPrompt,
+} from '../request-draft.ts';
+import type { AnswerContext, WireFormat, WireRequest } from '../wire-format.ts';
 
 /** `POST /v1/completions` of OpenAI: text that is continued. */
 export const openAiCompletions: WireFormat = {
@@ -15,32 +35,32 @@ export const openAiCompletions: WireFormat = {
   family: 'openai',
   operation_name: 'text_completion',
   readRequest,
-  readAnswer: (body) => readWhole(OPENAI, readerFor(), body),
-  openEvents: (asked) => openJsonEvents(OPENAI, readerFor(asked)),
-  errorBody: openAiErrorBody,
-  errorEvents: openAiErrorEvents,
-  openEnding: plainEnding(openAiDenialEvents, openAiErrorEvents),
+  readAnswer: (body) => readWholeAnswer(OPENAI, readerFor(), body),
+  openEvents: (asked) => createEventReader(OPENAI, readerFor(asked)),
+  errorBody: writeOpenAiErrorBody,
+  errorEvents: writeOpenAiErrorEvents,
+  openEnding: createPlainEnding(writeOpenAiDenialEvents, writeOpenAiErrorEvents),
 };
 
 function readRequest(body: JsonNode): WireRequest {
-  const draft = startRequest(OPENAI);
-  if (body.kind !== 'object') say(draft, 'other', body, 'free');
-  for (const member of membersOf(body)) {
+  const draft = createRequestDraft(OPENAI);
+  if (body.kind !== 'object') addRequestText(draft, 'other', body, 'free');
+  for (const member of getMembers(body)) {
     const is_said = member.key.value === 'prompt' || member.key.value === 'suffix';
-    if (member.key.value === 'prompt') readTokens(draft, member.value);
-    sayMember(draft, is_said ? 'user' : 'other', member, body);
+    if (member.key.value === 'prompt') readTokenPrompt(draft, member.value);
+    addRequestMember(draft, is_said ? 'user' : 'other', member, body);
   }
-  const prompts = Math.max(1, itemsOf(memberOf(body, 'prompt')).length);
+  const prompts = Math.max(1, getItems(getMember(body, 'prompt')).length);
   return finishRequest(draft, body, {
-    is_stream: isTrue(body, 'stream'),
-    max_output_tokens: largestCountOf([body], ['max_tokens', 'max_completion_tokens']),
+    is_stream: isMemberTrue(body, 'stream'),
+    max_output_tokens: findLargestCount([body], ['max_tokens', 'max_completion_tokens']),
     // Of `best_of` answers only the best is given, and all are paid for.
-    choices: Math.max(countOf(body, 'n') ?? 1, countOf(body, 'best_of') ?? 1) * prompts,
-    usage_splice: askForUsage(body),
+    choices: Math.max(getCount(body, 'n') ?? 1, getCount(body, 'best_of') ?? 1) * prompts,
+    usage_splice: buildUsageSplice(body),
   });
 }
 
-function readerFor(asked?: AnswerAsked): ReadBody {
+function readerFor(asked?: AnswerContext): BodyReader {
   return (draft, body) => {
     readChoices(draft, body, readChoice, asked);
     return true;
@@ -49,16 +69,16 @@ function readerFor(asked?: AnswerAsked): ReadBody {
 
 function readChoice(draft: AnswerDraft, choice: JsonNode, root: string): void {
   const channel = `${root}.text`;
-  for (const member of membersOf(choice)) {
+  for (const member of getMembers(choice)) {
     const { key, value } = member;
     if (key.value === 'text') requireText(draft, value);
     if (key.value === 'text' && value.kind === 'string') addPiece(draft, channel, 'text', value);
     else if (key.value !== 'logprobs') addMember(draft, member, choice);
   }
   // After the text that they tell again, wherever they stand.
-  for (const member of membersOf(choice)) {
+  for (const member of getMembers(choice)) {
     if (member.key.value !== 'logprobs') continue;
-    if (isOpen(draft, channel)) addEcho(draft, channel, member.value, 'null');
+    if (isChannelOpen(draft, channel)) addEcho(draft, channel, member.value, 'null');
     else addMember(draft, member, choice);
   }
 }

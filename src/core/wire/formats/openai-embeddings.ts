@@ -1,13 +1,19 @@
-import { membersOf } from '../../json/nodes.ts';
+import { getMembers } from '../../json/nodes.ts';
 import type { JsonNode } from '../../types/json.ts';
-import { type AnswerDraft, addTexts } from '../answer.ts';
-import { plainEnding } from '../endings.ts';
-import { openJsonEvents, readWhole } from '../events.ts';
+import { type AnswerDraft, addTexts } from '../answer-draft.ts';
+import { createEventReader, readWholeAnswer } from '../event-reader.ts';
 import { readChoices } from '../openai-choices.ts';
-import { openAiDenialEvents, openAiErrorBody, openAiErrorEvents } from '../openai-errors.ts';
+import { writeOpenAiDenialEvents, writeOpenAiErrorBody, writeOpenAiErrorEvents } from '../openai-errors.ts';
 import { OPENAI } from '../openai-vocabulary.ts';
-import { finishRequest, readTokens, say, sayMember, startRequest } from '../request.ts';
-import type { WireFormat, WireRequest } from '../types.ts';
+import { createPlainEnding } from '../plain-ending.ts';
+import {
+  addRequestMember,
+  addRequestText,
+  createRequestDraft,
+  finishRequest,
+  readTokenPrompt,
+} from '../request-draft.ts';
+import type { WireFormat, WireRequest } from '../wire-format.ts';
 
 /** `POST /v1/embeddings` of OpenAI: texts go in, and numbers come out. */
 export const openAiEmbeddings: WireFormat = {
@@ -15,20 +21,20 @@ export const openAiEmbeddings: WireFormat = {
   family: 'openai',
   operation_name: 'embeddings',
   readRequest,
-  readAnswer: (body) => readWhole(OPENAI, readBody, body),
-  openEvents: () => openJsonEvents(OPENAI, readBody),
-  errorBody: openAiErrorBody,
-  errorEvents: openAiErrorEvents,
-  openEnding: plainEnding(openAiDenialEvents, openAiErrorEvents),
+  readAnswer: (body) => readWholeAnswer(OPENAI, readBody, body),
+  openEvents: () => createEventReader(OPENAI, readBody),
+  errorBody: writeOpenAiErrorBody,
+  errorEvents: writeOpenAiErrorEvents,
+  openEnding: createPlainEnding(writeOpenAiDenialEvents, writeOpenAiErrorEvents),
 };
 
 function readRequest(body: JsonNode): WireRequest {
-  const draft = startRequest(OPENAI);
-  if (body.kind !== 'object') say(draft, 'other', body, 'free');
-  for (const member of membersOf(body)) {
+  const draft = createRequestDraft(OPENAI);
+  if (body.kind !== 'object') addRequestText(draft, 'other', body, 'free');
+  for (const member of getMembers(body)) {
     const is_said = member.key.value === 'input';
-    if (is_said) readTokens(draft, member.value);
-    sayMember(draft, is_said ? 'user' : 'other', member, body);
+    if (is_said) readTokenPrompt(draft, member.value);
+    addRequestMember(draft, is_said ? 'user' : 'other', member, body);
   }
   return finishRequest(draft, body, {
     is_stream: false,

@@ -1,13 +1,13 @@
-import { isTrue, largestCountOf, membersOf, stringsIn } from '../../json/nodes.ts';
+import { findLargestCount, getMembers, isMemberTrue, listStrings } from '../../json/nodes.ts';
 import type { JsonNode } from '../../types/json.ts';
-import { openJsonEvents, readWhole } from '../events.ts';
-import { openAiErrorBody, responsesErrorEvents } from '../openai-errors.ts';
+import { createEventReader, readWholeAnswer } from '../event-reader.ts';
+import { writeOpenAiErrorBody, writeResponsesErrorEvents } from '../openai-errors.ts';
 import { readInputItem } from '../openai-items.ts';
-import { ASKED, openOutput, readResponse } from '../openai-output.ts';
+import { createOutputReader, REQUEST_MEMBERS, readResponseObject } from '../openai-output.ts';
 import { OPENAI } from '../openai-vocabulary.ts';
-import { finishRequest, say, sayMember, startRequest } from '../request.ts';
+import { addRequestMember, addRequestText, createRequestDraft, finishRequest } from '../request-draft.ts';
 import { openResponsesEnding } from '../responses-ending.ts';
-import type { WireFormat, WireRequest } from '../types.ts';
+import type { WireFormat, WireRequest } from '../wire-format.ts';
 
 /** `POST /v1/responses` of OpenAI. */
 export const openAiResponses: WireFormat = {
@@ -16,29 +16,29 @@ export const openAiResponses: WireFormat = {
   operation_name: 'chat',
   readRequest,
   readAnswer: (body, asked) =>
-    readWhole(OPENAI, (draft, response) => readResponse(draft, response, asked), body),
-  openEvents: (asked) => openJsonEvents(OPENAI, openOutput(asked)),
-  errorBody: openAiErrorBody,
-  errorEvents: responsesErrorEvents,
+    readWholeAnswer(OPENAI, (draft, response) => readResponseObject(draft, response, asked), body),
+  openEvents: (asked) => createEventReader(OPENAI, createOutputReader(asked)),
+  errorBody: writeOpenAiErrorBody,
+  errorEvents: writeResponsesErrorEvents,
   openEnding: openResponsesEnding,
 };
 
 function readRequest(body: JsonNode): WireRequest {
-  const draft = startRequest(OPENAI);
-  if (body.kind !== 'object') say(draft, 'other', body, 'free');
-  for (const member of membersOf(body)) {
+  const draft = createRequestDraft(OPENAI);
+  if (body.kind !== 'object') addRequestText(draft, 'other', body, 'free');
+  for (const member of getMembers(body)) {
     const { key, value } = member;
     if (key.value === 'input' && value.kind === 'array') {
       for (const item of value.items) readInputItem(draft, item);
-    } else if (key.value === 'input') say(draft, 'user', value);
-    else if (key.value === 'instructions') say(draft, 'system', value);
-    else sayMember(draft, key.value === 'tools' ? 'tool_definition' : 'other', member, body);
+    } else if (key.value === 'input') addRequestText(draft, 'user', value);
+    else if (key.value === 'instructions') addRequestText(draft, 'system', value);
+    else addRequestMember(draft, key.value === 'tools' ? 'tool_definition' : 'other', member, body);
   }
-  const repeated = membersOf(body).filter(({ key }) => ASKED.has(key.value));
+  const repeated = getMembers(body).filter(({ key }) => REQUEST_MEMBERS.has(key.value));
   return finishRequest(draft, body, {
-    repeatable: repeated.flatMap(({ value }) => stringsIn(value)),
-    is_stream: isTrue(body, 'stream'),
-    max_output_tokens: largestCountOf([body], ['max_output_tokens', 'max_completion_tokens', 'max_tokens']),
+    repeatable: repeated.flatMap(({ value }) => listStrings(value)),
+    is_stream: isMemberTrue(body, 'stream'),
+    max_output_tokens: findLargestCount([body], ['max_output_tokens', 'max_completion_tokens', 'max_tokens']),
     choices: 1,
     usage_splice: null,
   });

@@ -1,23 +1,23 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { splice } from '../../json/splice.ts';
-import { readJson } from '../../json/text.ts';
+import { parseJsonTree } from '../../json/json-tree.ts';
+import { applySplices } from '../../json/splice.ts';
 import type { JsonNode } from '../../types/json.ts';
-import { samples } from '../testing/samples.ts';
-import type { WireName, WireRequest } from '../types.ts';
-import { formats } from './index.ts';
+import { wireSamples } from '../testing/samples.ts';
+import type { WireName, WireRequest } from '../wire-format.ts';
+import { wireFormats } from './index.ts';
 
 const LIMITS = { depth_max: 100, nodes_max: 100_000 };
 
 function read(name: WireName, body: unknown): WireRequest {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
-  const format = formats.find((each) => each.name === name);
-  const node = readJson(text, LIMITS);
+  const format = wireFormats.find((each) => each.name === name);
+  const node = parseJsonTree(text, LIMITS);
   assert.notEqual(node.kind, 'problem', text);
   return format!.readRequest(node as JsonNode);
 }
 
-const sampleOf = (name: WireName) => samples.find((each) => each.format === name)!.requests;
+const sampleOf = (name: WireName) => wireSamples.find((each) => each.format === name)!.requests;
 
 /** What the first sample of each format asks, as far as it is no text. */
 const ASKED: readonly (readonly [WireName, Partial<WireRequest>])[] = [
@@ -39,7 +39,7 @@ test('a request says which model, how much and whether in pieces', () => {
     assert.equal(request.model?.value, (body as { model?: string }).model, name);
     assert.equal(request.problem, null);
   }
-  assert.equal(ASKED.length, formats.length);
+  assert.equal(ASKED.length, wireFormats.length);
 });
 
 /** Texts of the samples, and who says them. */
@@ -95,7 +95,7 @@ test('every text has the role of who says it', () => {
 });
 
 test('texts stand in the order of the body', () => {
-  for (const { format, requests } of samples) {
+  for (const { format, requests } of wireSamples) {
     for (const body of requests) {
       const places = read(format, body).texts.map((each) => each.node.start);
       const is_function_result = format === 'openai.chat' || format === 'openai.responses';
@@ -170,7 +170,7 @@ test('what tools gave back is told with its tool, and a notice can take its plac
       name,
     );
     for (const [index, result] of results.entries()) {
-      const changed = splice(text, result.replaced('Blocked by policy, see the log.'));
+      const changed = applySplices(text, result.replaced('Blocked by policy, see the log.'));
       const again = read(name, changed).tool_results[index];
       const before = new Set(result.texts.map((each) => each.value));
       const left = again?.texts.filter((each) => before.has(each.value) && !/^[a-z_]+$/.test(each.value));
@@ -221,7 +221,7 @@ test('a stream is made to tell its usage, whatever it was asked with', () => {
     const { usage_splice } = read('openai.chat', text);
     assert.equal(usage_splice !== null, is_changed, text);
     if (usage_splice === null) continue;
-    const { stream_options } = JSON.parse(splice(text, [usage_splice]));
+    const { stream_options } = JSON.parse(applySplices(text, [usage_splice]));
     assert.equal(stream_options.include_usage, true);
   }
   assert.equal(cases.length, 8);
@@ -260,7 +260,7 @@ test('reasoning is taken out whole where it would change, or has lost its signat
   const signed = read('anthropic.messages', body(thinking));
   assert.deepEqual(signed.repairs, []);
   const { if_changed, node } = signed.texts.find((each) => each.node.value === 'so secret')!;
-  const changed = JSON.parse(splice(body(thinking), if_changed!));
+  const changed = JSON.parse(applySplices(body(thinking), if_changed!));
   assert.deepEqual(
     changed.messages[0].content.map((each: { type: string }) => each.type),
     ['text', 'text'],
@@ -271,7 +271,7 @@ test('reasoning is taken out whole where it would change, or has lost its signat
     { type: 'thinking', thinking: 'so secret' },
   ]) {
     const unsigned = read('anthropic.messages', body(block));
-    assert.equal(splice(body(block), unsigned.repairs), splice(body(thinking), if_changed!));
+    assert.equal(applySplices(body(block), unsigned.repairs), applySplices(body(thinking), if_changed!));
   }
 });
 

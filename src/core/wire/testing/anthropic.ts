@@ -1,4 +1,4 @@
-import { PICTURE, type Sample } from './sample.ts';
+import { PICTURE, type WireSample } from './sample.ts';
 
 const CITED = {
   type: 'char_location',
@@ -162,7 +162,7 @@ const asked = {
 };
 
 /** Messages: every block on its way in and out. */
-export const anthropicMessagesSample: Sample = {
+export const anthropicMessagesSample: WireSample = {
   format: 'anthropic.messages',
   requests: [
     {
@@ -295,7 +295,7 @@ export const anthropicMessagesSample: Sample = {
 };
 
 /** Counting tokens: asked as messages are, and answered with a number. */
-export const anthropicCountTokensSample: Sample = {
+export const anthropicCountTokensSample: WireSample = {
   format: 'anthropic.count_tokens',
   requests: [asked],
   answers: [{ input_tokens: 2095, context_management: { original_input_tokens: 2095 } }],

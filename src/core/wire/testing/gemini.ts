@@ -1,4 +1,4 @@
-import { PICTURE, type Sample } from './sample.ts';
+import { PICTURE, type WireSample } from './sample.ts';
 
 const USAGE = {
   promptTokenCount: 20,
@@ -32,7 +32,7 @@ const GROUNDING = {
 };
 
 /** Gemini: contents with every part, in both spellings. */
-export const geminiGenerateSample: Sample = {
+export const geminiGenerateSample: WireSample = {
   format: 'gemini.generate',
   requests: [
     {

@@ -1,4 +1,4 @@
-import { PICTURE, type Sample } from './sample.ts';
+import { PICTURE, type WireSample } from './sample.ts';
 
 const WEATHER = {
   type: 'function',
@@ -43,7 +43,7 @@ const chunk = (delta: unknown, more: object = {}, index = 0) => ({
 });
 
 /** Chat completions: every role, part and tool, and fields of providers who speak as OpenAI does. */
-export const openAiChatSample: Sample = {
+export const openAiChatSample: WireSample = {
   format: 'openai.chat',
   requests: [
     {

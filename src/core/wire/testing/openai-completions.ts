@@ -1,4 +1,4 @@
-import type { Sample } from './sample.ts';
+import type { WireSample } from './sample.ts';
 
 const chunk = (text: string, more: object = {}) => ({
   id: 'cmpl-1',
@@ -16,7 +16,7 @@ const LOGPROBS = {
 };
 
 /** Completions, with prompts as one text or several. */
-export const openAiCompletionsSample: Sample = {
+export const openAiCompletionsSample: WireSample = {
   format: 'openai.completions',
   requests: [
     {

@@ -1,7 +1,7 @@
-import type { Sample } from './sample.ts';
+import type { WireSample } from './sample.ts';
 
 /** Embeddings, as numbers and as base64. */
-export const openAiEmbeddingsSample: Sample = {
+export const openAiEmbeddingsSample: WireSample = {
   format: 'openai.embeddings',
   requests: [
     {

@@ -1,4 +1,4 @@
-import { PICTURE, type Sample } from './sample.ts';
+import { PICTURE, type WireSample } from './sample.ts';
 
 const USAGE = {
   input_tokens: 36,
@@ -168,7 +168,7 @@ const on = (output_index: number, more: object = {}) => ({
 });
 
 /** The Responses API: all items, on the way in and out. */
-export const openAiResponsesSample: Sample = {
+export const openAiResponsesSample: WireSample = {
   format: 'openai.responses',
   requests: [
     {

@@ -1,7 +1,7 @@
-import type { WireName } from '../types.ts';
+import type { WireName } from '../wire-format.ts';
 
 /** Bodies of one format as the provider's documentation and its official client's types have them. */
-export interface Sample {
+export interface WireSample {
   readonly format: WireName;
   readonly requests: readonly unknown[];
   readonly answers: readonly unknown[];

@@ -4,10 +4,10 @@ import { openAiChatSample } from './openai-chat.ts';
 import { openAiCompletionsSample } from './openai-completions.ts';
 import { openAiEmbeddingsSample } from './openai-embeddings.ts';
 import { openAiResponsesSample } from './openai-responses.ts';
-import type { Sample } from './sample.ts';
+import type { WireSample } from './sample.ts';
 
 /** Bodies for every format. */
-export const samples: readonly Sample[] = [
+export const wireSamples: readonly WireSample[] = [
   anthropicCountTokensSample,
   anthropicMessagesSample,
   geminiGenerateSample,

@@ -40,9 +40,7 @@ export function detectors(command: Command, terminal: Terminal): void {
 }
 
 async function runList({ tag, family, json }: ListOptions, terminal: Terminal): Promise<void> {
-  const { buildDetectorCatalogue: catalogue } = await import(
-    '../../../core/detect/registry/detector-catalogue.ts'
-  );
+  const { catalogue } = await import('../../../core/detect/registry/catalogue.ts');
   const { covers, isTag } = await import('../../../core/tags.ts');
   if (tag !== undefined && !isTag(tag))
     throw new CommandFailure(
@@ -76,14 +74,12 @@ const EVIDENCE = {
 };
 
 async function runShow(id: string, { json }: { json?: true }, terminal: Terminal): Promise<void> {
-  const { buildDetectorCatalogue: catalogue } = await import(
-    '../../../core/detect/registry/detector-catalogue.ts'
-  );
-  const { suggestion } = await import('../../../core/policy/compile/problems.ts');
+  const { catalogue } = await import('../../../core/detect/registry/catalogue.ts');
+  const { suggestName } = await import('../../../core/policy/compile/problems.ts');
   const all = catalogue();
   const found = all.find((each) => each.id === id);
   if (found === undefined) {
-    const near = suggestion(
+    const near = suggestName(
       id,
       all.map((each) => each.id),
     );

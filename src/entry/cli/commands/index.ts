@@ -9,8 +9,7 @@ export interface CommandEntry {
   readonly name: string;
   /** One line, without an end stop. */
   readonly summary: string;
-  /** Left out if all verbs of the command are derived from operation records. */
-  readonly load?: () => Promise<DefineCommand>;
+  readonly load: () => Promise<DefineCommand>;
 }
 
 /** Every command, in the order of the alphabet. */
@@ -18,6 +17,7 @@ export const commands: readonly CommandEntry[] = [
   {
     name: 'agents',
     summary: 'block an agent everywhere, and unblock it',
+    load: async () => (await import('./agents.ts')).agents,
   },
   {
     name: 'alerts',

@@ -48,9 +48,9 @@ export function scan(command: Command, terminal: Terminal): void {
 async function run(text: string | undefined, options: ScanOptions, terminal: Terminal): Promise<void> {
   const { which, input } = await question(text, options, terminal);
   const reply = (await ask(terminal, options.config, which, input)) as ScanReply;
-  const { exactJson } = await import('../../../core/json/origin.ts');
-  if (options.json) say(terminal, shown(onOneLine(exactJson(reply))));
-  else tell(reply, terminal, exactJson);
+  const { writeExactJson } = await import('../../../core/json/value-source.ts');
+  if (options.json) say(terminal, shown(onOneLine(writeExactJson(reply))));
+  else tell(reply, terminal, writeExactJson);
   if (reply.decision === 'block') terminal.exit_code = EXIT.no;
 }
 
@@ -130,7 +130,7 @@ function onOneLine(json: string): string {
 
 /** Returns a body that remembers the text of its payload, so that numbers are judged and shown with all their digits. */
 async function payloadBody(payload: string, about: object): Promise<Record<string, unknown>> {
-  const { parseJson } = await import('../../../core/json/origin.ts');
+  const { parseJson } = await import('../../../core/json/value-source.ts');
   try {
     // Parsed alone first, so that a payload cannot close the body and add members to it.
     JSON.parse(payload);

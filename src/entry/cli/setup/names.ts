@@ -1,5 +1,5 @@
 import { hosts } from '../../../coding-agents/hosts/index.ts';
-import { suggestion } from '../../../core/policy/compile/problems.ts';
+import { suggestName } from '../../../core/policy/compile/problems.ts';
 import { CommandFailure, EXIT } from '../exit.ts';
 import { table } from '../table.ts';
 import { say, sayJson, type Terminal } from '../terminal.ts';
@@ -14,7 +14,7 @@ export const setupNames: readonly string[] = [
 /** The end for a name that is none: says which is near, and which there are. */
 export function unknownName(name: string): CommandFailure {
   const longer = setupNames.find((each) => name.length > 2 && each.startsWith(name));
-  const near = longer === undefined ? suggestion(name, setupNames) : `; did you mean \`${longer}\`?`;
+  const near = longer === undefined ? suggestName(name, setupNames) : `; did you mean \`${longer}\`?`;
   return new CommandFailure(EXIT.usage, 'unknown_name', `There is no \`${name}\` to set up${near || '.'}`, {
     hint: `There are: ${setupNames.join(', ')}. \`service setup generic\` says what to do elsewhere.`,
   });

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { policyOf } from '../../../core/testing/policies.ts';
+import { buildTestPolicy } from '../../../core/testing/policies.ts';
 import type { Json } from '../../../core/types/index.ts';
 import type { Store } from '../../../platform/store/index.ts';
 import type { Caller } from '../../../runtime/access/types.ts';
@@ -116,7 +116,7 @@ export async function memoryOver(store: Store, options: TestMemoryOptions = {}):
     wall = { ms: NOW_MS },
     admit = true,
   } = options;
-  const policy = policyOf({ rules, documents });
+  const policy = buildTestPolicy({ rules, documents });
   const events: AuditEvent[] = [];
   const logged: string[] = [];
   const log = (message: string, fields?: object) => void logged.push(JSON.stringify({ message, ...fields }));

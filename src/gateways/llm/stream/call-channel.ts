@@ -1,7 +1,7 @@
-import { canonical } from '../../../core/policy/compile/canonical.ts';
+import { canonicalizeJson } from '../../../core/policy/compile/canonical-json.ts';
 import type { Json } from '../../../core/types/index.ts';
 import type { JsonNode, StringNode } from '../../../core/types/json.ts';
-import type { EventPiece } from '../../../core/wire/types.ts';
+import type { EventPiece } from '../../../core/wire/wire-format.ts';
 import { written } from '../texts.ts';
 import type { Outgoing } from './outgoing.ts';
 
@@ -79,7 +79,7 @@ export function saysAgain(call: CallChannel, again: string): boolean {
 
 function canonicalOf(text: string): string | null {
   try {
-    return canonical(text.trim() === '' ? {} : (JSON.parse(text) as Json));
+    return canonicalizeJson(text.trim() === '' ? {} : (JSON.parse(text) as Json));
   } catch {
     return null;
   }

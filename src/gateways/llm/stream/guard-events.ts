@@ -1,4 +1,4 @@
-import type { EventParts, SseEvent } from '../../../core/wire/types.ts';
+import type { EventParts, SseEvent } from '../../../core/wire/wire-format.ts';
 import { refuseCrossing } from '../../../runtime/enforcement/enforce.ts';
 import { buildToolCrossing } from '../../../runtime/enforcement/tool-calls.ts';
 import { aboutCall } from '../call.ts';

@@ -1,7 +1,7 @@
-import { splice } from '../../../core/json/splice.ts';
+import { applySplices } from '../../../core/json/splice.ts';
 import type { Splice } from '../../../core/types/json.ts';
-import { writeEvent } from '../../../core/wire/sse.ts';
-import type { SseEvent, StreamEnding } from '../../../core/wire/types.ts';
+import { writeSseEvent } from '../../../core/wire/sse.ts';
+import type { SseEvent, StreamEnding } from '../../../core/wire/wire-format.ts';
 
 /** An event that is to go out, and what changes in its data until it does. */
 export interface Outgoing {
@@ -21,5 +21,8 @@ export function outgoingOf(event: SseEvent, name: string, edits: Splice[] = []):
 
 /** What goes over the wire: the name and the data that were judged, and nothing else of the event. */
 export function sent({ name, event, edits }: Outgoing, ending: StreamEnding): string {
-  return writeEvent(name, ending.see(edits.length === 0 ? event.data : splice(event.data, edits)));
+  return writeSseEvent(
+    name,
+    ending.forward(edits.length === 0 ? event.data : applySplices(event.data, edits)),
+  );
 }

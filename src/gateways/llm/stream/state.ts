@@ -1,4 +1,4 @@
-import type { EventParts, EventReader, StreamEnding } from '../../../core/wire/types.ts';
+import type { EventParts, EventReader, StreamEnding } from '../../../core/wire/wire-format.ts';
 import type { GuardedStream } from '../../../runtime/enforcement/enforce-stream.ts';
 import type { Ruling } from '../../../runtime/enforcement/types.ts';
 import type { Denial } from '../call.ts';

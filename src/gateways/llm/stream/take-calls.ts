@@ -1,4 +1,4 @@
-import type { EventParts, EventPiece } from '../../../core/wire/types.ts';
+import type { EventParts, EventPiece } from '../../../core/wire/wire-format.ts';
 import { guardCall } from '../guard-call.ts';
 import { written } from '../texts.ts';
 import {

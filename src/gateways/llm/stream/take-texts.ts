@@ -1,7 +1,7 @@
-import { CONTEXT_UNITS } from '../../../core/stream/joined.ts';
+import { CONTEXT_UNITS } from '../../../core/stream/joined-stream.ts';
 import type { StringNode } from '../../../core/types/json.ts';
-import { isWord } from '../../../core/wire/said.ts';
-import type { EventParts, EventPiece } from '../../../core/wire/types.ts';
+import { looksLikeIdentifier } from '../../../core/wire/vocabulary.ts';
+import type { EventParts, EventPiece } from '../../../core/wire/wire-format.ts';
 import { isCleanWord, isPlainWord } from '../clean-words.ts';
 import { written } from '../texts.ts';
 import type { Outgoing } from './outgoing.ts';
@@ -151,7 +151,7 @@ function takeWords(state: Guarding, words: readonly StringNode[], outgoing: Outg
 /** Whether nothing is found in a word that is put into an event; of one that is no short name, nothing at all. */
 export function isKnownClean({ put_words, answering }: Guarding, word: string): boolean {
   if (put_words.has(word)) return true;
-  const isClean = isWord(word) ? isCleanWord : isPlainWord;
+  const isClean = looksLikeIdentifier(word) ? isCleanWord : isPlainWord;
   if (!isClean(word, answering.road.ports.policy)) return false;
   if (put_words.size < WORDS_MAX) put_words.add(word);
   return true;

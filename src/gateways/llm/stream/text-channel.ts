@@ -1,6 +1,6 @@
-import type { Released, Stream } from '../../../core/stream/stream.ts';
+import type { StreamGuard, StreamRelease } from '../../../core/stream/stream.ts';
 import type { Splice, StringNode } from '../../../core/types/json.ts';
-import type { EventParts, EventPiece, SseEvent } from '../../../core/wire/types.ts';
+import type { EventParts, EventPiece, SseEvent } from '../../../core/wire/wire-format.ts';
 import { written } from '../texts.ts';
 import type { Restorer, Tokens } from '../tokens.ts';
 import { type Outgoing, outgoingOf } from './outgoing.ts';
@@ -33,13 +33,13 @@ interface Template {
 }
 
 /** Opens a text; `guard` is what its pieces go through. */
-export function openChannel(guard: Stream, tokens: Tokens | null): TextChannel {
+export function openChannel(guard: StreamGuard, tokens: Tokens | null): TextChannel {
   const restorer: Restorer | null = tokens?.openRestorer() ?? null;
-  let verdict: Released['verdict'] = null;
+  let verdict: StreamRelease['verdict'] = null;
   let is_stopped = false;
   let is_altered = false;
   let pending = '';
-  const letGo = ({ text, decision, verdict: ended }: Released, is_last: boolean): string | null => {
+  const letGo = ({ text, decision, verdict: ended }: StreamRelease, is_last: boolean): string | null => {
     verdict ??= ended;
     is_stopped ||= decision === 'block';
     if (is_stopped) return null;

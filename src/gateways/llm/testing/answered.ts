@@ -1,5 +1,5 @@
 /** Answers of providers on their whole way to the client: read, judged, written anew, without any network. */
-import { readJson } from '../../../core/json/text.ts';
+import { parseJsonTree } from '../../../core/json/json-tree.ts';
 import { openAccount } from '../account.ts';
 import { answerCall } from '../answer-call.ts';
 import { sizeOf } from '../estimate.ts';
@@ -22,7 +22,7 @@ export interface Answering {
 export async function openAnswering(options: RoadOptions = {}): Promise<Answering> {
   const { road, events } = roadOf(options);
   const text = Buffer.from(road.call.body).toString();
-  const node = readJson(text, road.ports.policy.limits);
+  const node = parseJsonTree(text, road.ports.policy.limits);
   if (node.kind === 'problem') throw new Error('the request of this test is no JSON');
   const request = road.call.format.readRequest(node);
   const guarded = await guardRequest(road, request);

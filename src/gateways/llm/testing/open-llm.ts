@@ -1,4 +1,4 @@
-import { policyOf } from '../../../core/testing/policies.ts';
+import { buildTestPolicy } from '../../../core/testing/policies.ts';
 import type { Budgets } from '../../../features/costs/types.ts';
 import type { AuditEvent } from '../../../runtime/audit/types.ts';
 import { ports } from '../../../server/testing/examples.ts';
@@ -14,7 +14,7 @@ const NO_LIMIT: Budgets = {
 
 /** Opens the real LLM proxy for a test of transports: no budgets unless given, and decisions are added to `decided`. */
 export function openTestLlm(budgets: Budgets = NO_LIMIT, decided: AuditEvent[] = []): Llm {
-  const context = ports(decided, { policy: policyOf() });
+  const context = ports(decided, { policy: buildTestPolicy() });
   return openLlm({
     ports: () => context,
     capabilities: () => Promise.reject(new Error('This test has no capabilities.')),

@@ -1,8 +1,8 @@
 /** What tests of guarding share: a road over a journal in memory, and answers of providers as they come. */
-import { policyOf } from '../../../core/testing/policies.ts';
+import { buildTestPolicy } from '../../../core/testing/policies.ts';
 import type { Policy } from '../../../core/types/index.ts';
-import { formats } from '../../../core/wire/formats/index.ts';
-import type { WireName } from '../../../core/wire/types.ts';
+import { wireFormats } from '../../../core/wire/formats/index.ts';
+import type { WireName } from '../../../core/wire/wire-format.ts';
 import type { AuditEvent } from '../../../runtime/audit/types.ts';
 import type { EnforcementPorts } from '../../../runtime/enforcement/types.ts';
 import { caller, ports } from '../../../server/testing/examples.ts';
@@ -27,13 +27,13 @@ export interface TestRoad {
 }
 
 /** The built-in rules alone. */
-const PLAIN = policyOf();
+const PLAIN = buildTestPolicy();
 
 /** A call that the policy's compiler, the real judge and a list for a journal guard. */
 export function roadOf(options: RoadOptions = {}): TestRoad {
   const events: AuditEvent[] = [];
   const { wire = 'openai.chat', body = {} } = options;
-  const format = formats.find(({ name }) => name === wire);
+  const format = wireFormats.find(({ name }) => name === wire);
   if (format === undefined) throw new Error(`there is no format ${wire}`);
   const call: LlmCall = {
     format,
@@ -60,7 +60,7 @@ export function roadOf(options: RoadOptions = {}): TestRoad {
       code: 'policy_violation',
       message: ruling.verdict.reason,
       request_id: 'req_1',
-      beside: { decision: ruling.verdict.decision, rule: ruling.verdict.rule, approval: ruling.approval },
+      extra: { decision: ruling.verdict.decision, rule: ruling.verdict.rule, approval: ruling.approval },
     }),
     ...options.call,
   };

@@ -1,6 +1,6 @@
 /** Streams as providers write them, with the pieces that a test gives, and what clients read of them. */
-import { openSse } from '../../../core/wire/sse.ts';
-import type { WireName } from '../../../core/wire/types.ts';
+import { createSseReader } from '../../../core/wire/sse.ts';
+import type { WireName } from '../../../core/wire/wire-format.ts';
 
 /** One provider's way to stream a text, and a tool call. */
 export interface Streaming {
@@ -19,7 +19,7 @@ export type Event = any;
 
 /** The events of a stream that has come, each parsed; `[DONE]` is left out. Throws where one is no JSON. */
 export function parsed(stream: string): Event[] {
-  const sse = openSse({ event_units_max: 1_000_000 });
+  const sse = createSseReader({ event_units_max: 1_000_000 });
   const { events } = sse.read(stream);
   const rest = sse.end().events;
   if (rest.length > 0) throw new Error('the stream ends within an event');

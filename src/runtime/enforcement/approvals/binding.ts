@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
-import { UNLIMITED, walkContent } from '../../../core/json/payload.ts';
-import { canonical } from '../../../core/policy/compile/canonical.ts';
+import { UNLIMITED, walkContent } from '../../../core/json/walk.ts';
+import { canonicalizeJson } from '../../../core/policy/compile/canonical-json.ts';
 import type { Content, Crossing } from '../../../core/types/index.ts';
 
 /** What an approval is good for: one crossing by one agent, and no other. */
@@ -19,7 +19,7 @@ export interface ApprovalBinding {
 /** The binding of a crossing; its content goes in as the SHA-256, in hex, of the canonical JSON (RFC 8785). */
 export function buildBinding(crossing: Crossing): ApprovalBinding {
   const { content } = crossing;
-  const text = `${canonical(content.kind === 'text' ? content.text : content.value)}${longNumbers(content)}`;
+  const text = `${canonicalizeJson(content.kind === 'text' ? content.text : content.value)}${longNumbers(content)}`;
   return {
     tenant_id: crossing.tenant_id,
     agent_id: crossing.agent_id,
@@ -77,5 +77,5 @@ export function buildPendingKey(
   rules: readonly string[],
   person: string | null,
 ): string {
-  return hash('sha256', canonical({ ...binding, rules: rules.toSorted(), person }), 'hex');
+  return hash('sha256', canonicalizeJson({ ...binding, rules: rules.toSorted(), person }), 'hex');
 }

@@ -1,6 +1,6 @@
 import { redact } from '../../../core/decision/redact.ts';
 import { detect } from '../../../core/detect/detect.ts';
-import { jsonTextOf } from '../../../core/json/source.ts';
+import { writeContentJson } from '../../../core/json/source.ts';
 import type { Content, Policy, Verdict } from '../../../core/types/index.ts';
 
 /** What an approver is shown of the arguments. */
@@ -20,7 +20,7 @@ export function maskArguments(
 ): MaskedArguments {
   // What was let be went on as it stood, and is no less a secret on a screen.
   const masked = redact(content, [...findings, ...allowlisted_findings], typed, removed);
-  const bytes = Buffer.from(jsonTextOf(masked));
+  const bytes = Buffer.from(writeContentJson(masked));
   if (bytes.length <= bytes_max) return { text: bytes.toString('utf8'), bytes: bytes.length };
   // A decoder that expects more leaves out a character that the cut went through.
   const text = new TextDecoder().decode(bytes.subarray(0, bytes_max), { stream: true });

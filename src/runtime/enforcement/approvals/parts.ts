@@ -1,4 +1,4 @@
-import { durationMs } from '../../../core/policy/compile/duration.ts';
+import { parseDurationMs } from '../../../core/policy/compile/duration.ts';
 import type { Policy } from '../../../core/types/index.ts';
 import type { Store } from '../../../platform/store/index.ts';
 import type { AuditPorts } from '../../audit/audit-ports.ts';
@@ -54,8 +54,8 @@ export function buildApprovalsParts(
       pending_max,
       pending_per_agent_max,
       arguments_bytes_max,
-      ttl_ms_max: durationMs(ttl_max),
-      keep_ms: durationMs(retention),
+      ttl_ms_max: parseDurationMs(ttl_max),
+      keep_ms: parseDurationMs(retention),
     },
     policy: () => ports().policy,
     has_webhook: webhook !== undefined,

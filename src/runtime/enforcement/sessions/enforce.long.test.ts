@@ -1,6 +1,6 @@
 /** Sessions on the road to a verdict: real stores, the real compiler, and the real `enforce`. */
 import assert from 'node:assert/strict';
-import { policyOf } from '../../../core/testing/policies.ts';
+import { buildTestPolicy } from '../../../core/testing/policies.ts';
 import type { Crossing, Policy } from '../../../core/types/index.ts';
 import { type Store, StoreFailure } from '../../../platform/store/index.ts';
 import { withStores } from '../../../platform/store/testing/stores.ts';
@@ -19,7 +19,7 @@ const contract = (tool_name: string, more: object = {}) => ({
   ...more,
 });
 
-const FLOW = policyOf({
+const FLOW = buildTestPolicy({
   rules: [
     {
       name: 'no-way-out',
@@ -42,7 +42,7 @@ const FLOW = policyOf({
     },
   ],
 });
-const PLAIN = policyOf({
+const PLAIN = buildTestPolicy({
   documents: [{ contracts: [contract('limited', { max_calls_per_minute: 3 }), contract('web.read')] }],
 });
 

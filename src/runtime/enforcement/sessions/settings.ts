@@ -1,4 +1,4 @@
-import { durationMs } from '../../../core/policy/compile/duration.ts';
+import { parseDurationMs } from '../../../core/policy/compile/duration.ts';
 import type { Store } from '../../../platform/store/index.ts';
 import type { Config } from '../../config/index.ts';
 import { openSessionClock } from './clock.ts';
@@ -6,7 +6,7 @@ import type { SessionLimits, SessionPorts } from './types.ts';
 
 /** How long sessions are remembered, as the configuration says. */
 export function readSessionLimits({ idle_timeout, age_max }: Config['sessions']): SessionLimits {
-  return { idle_ms: durationMs(idle_timeout), age_ms: durationMs(age_max) };
+  return { idle_ms: parseDurationMs(idle_timeout), age_ms: parseDurationMs(age_max) };
 }
 
 /** What one process needs to keep sessions; made once, for its clock runs from then on. */

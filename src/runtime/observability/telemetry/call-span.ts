@@ -1,5 +1,5 @@
 import type { Attributes, Span } from '@opentelemetry/api';
-import type { ProviderFamily } from '../../../core/wire/types.ts';
+import type { ProviderFamily } from '../../../core/wire/wire-format.ts';
 import { sanitizeName } from '../labels.ts';
 import { buildIdentityAttributes } from './guardrail.ts';
 import { dropUndefined, type Instruments } from './instruments.ts';

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type { Attributes } from '@opentelemetry/api';
-import { canonical } from '../../../core/policy/compile/canonical.ts';
+import { canonicalizeJson } from '../../../core/policy/compile/canonical-json.ts';
 import type { Crossing, Verdict, ViolationType } from '../../../core/types/index.ts';
 import type { CheckRecord } from './types.ts';
 
@@ -134,7 +134,7 @@ export function buildFindingEvents({ findings, violations, policy_hash }: Verdic
 
 /** Over the canonical JSON (RFC 8785), so that who holds the key can make the same of the same content. */
 function contentHash({ content }: Crossing, key: string): string {
-  const json = canonical(content.kind === 'text' ? content.text : content.value);
+  const json = canonicalizeJson(content.kind === 'text' ? content.text : content.value);
   return `hmac-sha256:${createHmac('sha256', key).update(json, 'utf8').digest('hex')}`;
 }
 

@@ -1,5 +1,5 @@
 import type { Crossing, Verdict } from '../../../core/types/index.ts';
-import type { ProviderFamily, WireFormat, WireUsage } from '../../../core/wire/types.ts';
+import type { ProviderFamily, WireFormat, WireUsage } from '../../../core/wire/wire-format.ts';
 
 /**
  * Tells an OpenTelemetry collector what was decided and what calls to providers took. Telling it never throws,

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { suggestion } from '../../../core/policy/compile/problems.ts';
+import { suggestName } from '../../../core/policy/compile/problems.ts';
 import { SkillFailure } from '../../packages/failure.ts';
 import { readSkill, type Skill } from '../../packages/package.ts';
 import { bundledNames, openBundled } from './bundled.ts';
@@ -22,7 +22,7 @@ export async function skillOf(source: string, place: NpmPlace): Promise<Skill> {
   if (names.includes(source)) return readSkill(await openBundled(source));
   throw new SkillFailure(
     'not_found',
-    `No skill of that name comes with the service${suggestion(source, names) || '.'} ${NAMED_OTHERWISE}`,
+    `No skill of that name comes with the service${suggestName(source, names) || '.'} ${NAMED_OTHERWISE}`,
   );
 }
 

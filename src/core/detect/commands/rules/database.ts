@@ -1,4 +1,4 @@
-import { memoize } from '../../../memo.ts';
+import { memoize } from '../../../memoize.ts';
 import { argumentsOf, isHarmlessCall, textOf } from '../../shell/options.ts';
 import { inputOf } from '../../shell/output.ts';
 import type { Command } from '../../shell/syntax.ts';

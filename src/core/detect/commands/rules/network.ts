@@ -1,4 +1,4 @@
-import { memoize } from '../../../memo.ts';
+import { memoize } from '../../../memoize.ts';
 import { isAccountPath, isWhole } from '../../facts/command-paths.ts';
 import { isCredentialPath } from '../../facts/credential-files.ts';
 import { argumentsOf, hasFlag, isHarmlessCall, operandsOf, textOf } from '../../shell/options.ts';

@@ -1,4 +1,4 @@
-import { memoize } from '../../../memo.ts';
+import { memoize } from '../../../memoize.ts';
 import { isStartupPath } from '../../facts/command-paths.ts';
 import { hasFlag, isHarmlessCall, operandsOf, textOf } from '../../shell/options.ts';
 import type { Command } from '../../shell/syntax.ts';

@@ -1,7 +1,7 @@
-import { buildPhraseDetectors } from '../../matching/phrases.ts';
+import { phrases } from '../../matching/phrases.ts';
 
 /** Escape sequences that make a terminal show something else than the text says. */
-export const terminal = buildPhraseDetectors('terminal', [
+export const terminal = phrases('terminal', [
   {
     name: 'terminal_link',
     weight: 4,

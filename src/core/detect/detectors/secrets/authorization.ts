@@ -1,8 +1,8 @@
-import { base64Text } from '../../../text/base64.ts';
+import { decodeBase64 } from '../../../text/base64.ts';
 import type { Detector } from '../../matching/detector.ts';
-import { measureEntropy } from '../../matching/entropy.ts';
+import { entropy } from '../../matching/entropy.ts';
 import { isPlaceholder } from '../../matching/placeholders.ts';
-import { sampleBody } from '../../matching/sample-text.ts';
+import { body } from '../../matching/sample-text.ts';
 
 export const authorization: readonly Detector[] = [
   {
@@ -37,8 +37,8 @@ export const authorization: readonly Detector[] = [
     validate: isBearerValue,
     examples: {
       hits: [
-        `Authorization: Bearer «${sampleBody(40)}»`,
-        `curl -H 'authorization: bearer «${sampleBody(24)}»' https://api.test`,
+        `Authorization: Bearer «${body(40)}»`,
+        `curl -H 'authorization: bearer «${body(24)}»' https://api.test`,
       ],
       misses: [
         'Authorization: Bearer <token>',
@@ -50,12 +50,12 @@ export const authorization: readonly Detector[] = [
 ];
 
 function isBasicPair(value: string): boolean {
-  const text = base64Text(value);
+  const text = decodeBase64(value);
   if (text === null || !/^[\x20-\x7e]{1,150}$/.test(text)) return false;
   const colon = text.indexOf(':');
   return colon >= 0 && colon < text.length - 1 && !isPlaceholder(text.slice(colon + 1));
 }
 
 function isBearerValue(value: string): boolean {
-  return /\d/.test(value) && /[a-z]/i.test(value) && !isPlaceholder(value) && measureEntropy(value) >= 3;
+  return /\d/.test(value) && /[a-z]/i.test(value) && !isPlaceholder(value) && entropy(value) >= 3;
 }

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { DETECTION, SETTINGS } from '../../../testing/policies.ts';
+import { DETECTION, POLICY_SETTINGS } from '../../../testing/policies.ts';
 import type { Json } from '../../../types/index.ts';
 import { detect } from '../../detect.ts';
 
 function rulesIn(text: string, family: string): string[] {
-  const { findings } = detect({ kind: 'text', text }, DETECTION, SETTINGS.limits);
+  const { findings } = detect({ kind: 'text', text }, DETECTION, POLICY_SETTINGS.limits);
   return findings.filter(({ tags }) => tags[0].startsWith(family)).map(({ rule_id }) => rule_id);
 }
 
@@ -78,7 +78,8 @@ test('a version of four parts is no address, in a text and under the key of a me
   for (const text of versions) assert.deepEqual(rulesIn(text, 'personal'), [], text);
   for (const text of ['"host": "12.3.45.200"', 'http://93.184.216.34/x', 'from 8.8.8.8'])
     assert.deepEqual(rulesIn(text, 'personal'), ['ip.v4'], text);
-  const found = (value: Json) => detect({ kind: 'json', value }, DETECTION, SETTINGS.limits).findings.length;
+  const found = (value: Json) =>
+    detect({ kind: 'json', value }, DETECTION, POLICY_SETTINGS.limits).findings.length;
   assert.deepEqual([found({ version: '12.3.45.200' }), found({ host: '12.3.45.200' })], [0, 1]);
   assert.equal(found({ body: '{"app_version":"12.3.45.200","note":"a\\nb"}' }), 0);
 });

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { judge } from '../../../decision/judge.ts';
-import { cutAt, runOf, units } from '../../../stream/testing/pieces.ts';
-import { crossingOf, DETECTION_SETTINGS, policyOf } from '../../../testing/policies.ts';
+import { cutText, runStream, splitUnits } from '../../../stream/testing/pieces.ts';
+import { buildTestCrossing, buildTestPolicy, DETECTION_SETTINGS } from '../../../testing/policies.ts';
 import { CHECK_NAMES, type CheckName } from '../../../types/index.ts';
-import { passesChecks } from './checks.ts';
+import { passes } from './checks.ts';
 
 const CASES: Readonly<
   Record<CheckName, { readonly good: readonly string[]; readonly bad: readonly string[] }>
@@ -29,25 +29,25 @@ test('each check takes values that have it, and no others', () => {
   for (const name of CHECK_NAMES) {
     for (const value of CASES[name].good) {
       tried += 1;
-      assert.ok(passesChecks(value, { checks: [name] }), `${name} takes ${value}`);
+      assert.ok(passes(value, { checks: [name] }), `${name} takes ${value}`);
     }
     for (const value of CASES[name].bad) {
       tried += 1;
-      assert.ok(!passesChecks(value, { checks: [name] }), `${name} refuses ${value}`);
+      assert.ok(!passes(value, { checks: [name] }), `${name} refuses ${value}`);
     }
   }
   assert.equal(tried, 32);
 });
 
 test('all checks must hold, an unknown one never does, and none is asked where none is named', () => {
-  assert.ok(passesChecks('79927398713', { checks: ['luhn', 'varied'], entropy_min: 2 }));
-  assert.ok(!passesChecks('00000000000', { checks: ['luhn', 'varied'] }));
-  assert.ok(!passesChecks('79927398713', { checks: ['luhn'], entropy_min: 7 }));
-  assert.ok(!passesChecks('79927398713', { checks: ['constructor' as CheckName] }));
-  assert.ok(passesChecks('', {}));
+  assert.ok(passes('79927398713', { checks: ['luhn', 'varied'], entropy_min: 2 }));
+  assert.ok(!passes('00000000000', { checks: ['luhn', 'varied'] }));
+  assert.ok(!passes('79927398713', { checks: ['luhn'], entropy_min: 7 }));
+  assert.ok(!passes('79927398713', { checks: ['constructor' as CheckName] }));
+  assert.ok(passes('', {}));
 });
 
-const CHECKED = policyOf({
+const CHECKED = buildTestPolicy({
   rules: [{ name: 'mask', boundary: 'input', data_tags: ['internal'], action: 'redact' }],
   settings: {
     detection: {
@@ -70,11 +70,11 @@ const CHECKED = policyOf({
 test('a pattern finds what passes its check, whole and in pieces cut anywhere', () => {
   const text = 'of ACC-79927398713, ACC-79927398714, and ACC-18';
   const masked = 'of ACC-[REDACTED], ACC-79927398714, and ACC-18';
-  const { content } = judge({ ...crossingOf(), content: { kind: 'text', text } }, CHECKED);
+  const { content } = judge({ ...buildTestCrossing(), content: { kind: 'text', text } }, CHECKED);
   assert.deepEqual(content, { kind: 'text', text: masked });
-  assert.equal(runOf(units(text), CHECKED).text, masked);
+  assert.equal(runStream(splitUnits(text), CHECKED).text, masked);
   let cuts = 0;
   for (let at = 0; at <= text.length; at++, cuts++)
-    assert.equal(runOf(cutAt(text, [at]), CHECKED).text, masked);
+    assert.equal(runStream(cutText(text, [at]), CHECKED).text, masked);
   assert.equal(cuts, text.length + 1);
 });

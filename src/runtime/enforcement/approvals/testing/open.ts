@@ -1,5 +1,5 @@
 import { judge } from '../../../../core/decision/judge.ts';
-import { crossingOf, policyOf } from '../../../../core/testing/policies.ts';
+import { buildTestCrossing, buildTestPolicy } from '../../../../core/testing/policies.ts';
 import type { Crossing, Policy } from '../../../../core/types/index.ts';
 import type { Store } from '../../../../platform/store/index.ts';
 import { AGENT_TOKEN_CALLER, buildOperatorCaller } from '../../../access/callers.ts';
@@ -31,7 +31,7 @@ const ask = (name: string, tool: string, more: object = {}) => ({
 });
 
 /** Asks for one person at `pay`, for two at `wire`, and never lets `drop` through. */
-export const POLICY: Policy = policyOf({
+export const POLICY: Policy = buildTestPolicy({
   rules: [
     ask('pay-asks', 'pay', { approval: { ttl: '30m' } }),
     ask('wire-asks', 'wire', { approval: { ttl: '30m', min_approvals: 2 } }),
@@ -92,7 +92,7 @@ export function openDesk(store: Store, limits: Partial<ApprovalLimits> = {}, has
 
 /** A call of `pay` by one agent in one session, but for what is said otherwise. */
 export function callOf(parts: Partial<Crossing> = {}): Crossing {
-  return crossingOf({
+  return buildTestCrossing({
     boundary: 'action',
     phase: 'request',
     tool: 'pay',

@@ -1,0 +1,256 @@
+import { DEFAULT_APPROVAL } from '../policy/compile/builtin.ts';
+import type { ConditionEvaluator } from '../policy/conditions/facts.ts';
+import { isFactTag } from '../tags.ts';
+import type {
+  Action,
+  ApprovalRequirement,
+  Coverage,
+  CrossingContext,
+  Decision,
+  DecisionResult,
+  Finding,
+  JudgedFinding,
+  MonitoredRule,
+  Policy,
+  Tag,
+  ToolContract,
+} from '../types/index.ts';
+import { findCapabilityRestrictions } from './capability.ts';
+import { findContract, findContractRestrictions, findResultMask } from './contracts.ts';
+import { findIdentityRestrictions } from './identities.ts';
+import {
+  buildCoverageOutcome,
+  buildRuleOutcome,
+  DEFAULT_ALLOW,
+  evaluateDeclaredTag,
+  evaluateFinding,
+  type FindingEvaluation,
+  type RuleOutcome,
+} from './outcomes.ts';
+import type { Restriction, TaggedData } from './restriction.ts';
+import {
+  addMonitored,
+  applyApproval,
+  buildRuleContext,
+  findRuleForCrossing,
+  findRuleForTag,
+  findStrictest,
+  memoizePerTag,
+  type RuleContext,
+  type RuleObserver,
+  type RuleTable,
+} from './rules.ts';
+
+/** All that may speak about a crossing. Nothing in here is text, so that a recorded decision can be evaluation again. */
+export interface RuleEvaluationInput {
+  readonly crossing: CrossingContext;
+  readonly policy: Policy;
+  readonly table: RuleTable;
+  readonly findings: readonly Finding[];
+  /** Tags that stand for no place in the content: what the caller says, and facts. */
+  readonly declared: readonly Tag[];
+  readonly coverage: Coverage;
+  /** What contracts and identities have against it; none where not all was looked at. */
+  readonly restrictions: readonly Restriction[];
+  /** What it comes to that a contract takes fields away; `null` where none does. */
+  readonly stripping: FieldStripping | null;
+  /** What evaluates conditions in CEL; without it they restrict and never allow. */
+  readonly conditions: ConditionEvaluator | null;
+  /**
+   * Returns what replaces these members if all that is in monitor mode were enforced: content that a contract removes
+   * is not judged, and data that a rule redacts in a result violates no contract.
+   */
+  readonly buildEnforcedInput?: () => Pick<RuleEvaluationInput, 'findings' | 'declared' | 'restrictions'>;
+}
+
+/** What a contract that takes fields away has to say. */
+export interface FieldStripping {
+  readonly outcome: RuleOutcome;
+  readonly enforcement: Restriction['enforcement'];
+}
+
+/** What was said, and who decides. */
+export interface RuleEvaluation {
+  readonly winner: RuleOutcome;
+  readonly evaluations: readonly FindingEvaluation[];
+  /** The findings whose own action is `redact`. */
+  readonly masked: readonly JudgedFinding[];
+  /** What contracts and identities have against it, and is no trial. */
+  readonly restrictions: readonly Restriction[];
+  readonly monitored: readonly MonitoredRule[];
+  readonly enforced_result: DecisionResult | null;
+  /** What the rules were asked with. */
+  readonly context: RuleContext;
+  /** What people would have to grant, where that is all that is in the way. */
+  readonly approval: ApprovalRequirement | null;
+}
+
+/** Asks everyone; the strictest wins, the first of equals. `tried` is told of each rule that is asked. */
+export function evaluateRules(input: RuleEvaluationInput, onRule?: RuleObserver): RuleEvaluation {
+  const monitored: MonitoredRule[] = [];
+  const evaluation = evaluateWithApprovals(input, monitored, false, onRule);
+  const enforced_result =
+    monitored.length === 0
+      ? null
+      : buildDecisionResult(
+          evaluateWithApprovals({ ...input, ...input.buildEnforcedInput?.() }, [], true).winner,
+        );
+  return { ...evaluation, monitored, enforced_result };
+}
+
+/** More names than this no person reads before agreeing. */
+const APPROVAL_RULES_MAX = 32;
+
+/**
+ * Asks everyone, and finds all that asks for approval. Of several that ask only the first is seen, so each that was
+ * seen is granted, and the rest asked again, until nothing asks any more. Where that comes to a block, nobody needs
+ * to be asked.
+ */
+function evaluateWithApprovals(
+  input: RuleEvaluationInput,
+  monitored: MonitoredRule[],
+  enforces_monitored: boolean,
+  onRule?: RuleObserver,
+) {
+  const first = evaluateOnce(input, monitored, enforces_monitored, onRule);
+  if (first.winner.action !== 'require_approval') return { ...first, approval: null };
+  const approved_rules: string[] = [];
+  let ttl_ms = Number.POSITIVE_INFINITY;
+  let min_approvals = 1;
+  for (;;) {
+    const crossing = { ...input.crossing, approved_rules };
+    const next = evaluateOnce({ ...input, crossing }, [], enforces_monitored);
+    if (next.winner.action === 'block') return { ...next, approval: null };
+    if (next.winner.action !== 'require_approval')
+      return { ...first, approval: { rules: approved_rules, ttl_ms, min_approvals } };
+    if (approved_rules.length >= APPROVAL_RULES_MAX) return { ...first, approval: null };
+    const terms = next.winner.approval ?? DEFAULT_APPROVAL;
+    approved_rules.push(next.winner.rule);
+    ttl_ms = Math.min(ttl_ms, terms.ttl_ms);
+    min_approvals = Math.max(min_approvals, terms.min_approvals);
+  }
+}
+
+function evaluateOnce(
+  input: RuleEvaluationInput,
+  monitored: MonitoredRule[],
+  enforces_monitored: boolean,
+  onRule?: RuleObserver,
+) {
+  const { crossing, policy, table, findings, declared, coverage } = input;
+  const { approved_rules } = crossing;
+  const accepted = crossing.memory?.tag ?? null;
+  const restrictions = input.restrictions.filter((each) => isEnforced(each, enforces_monitored, monitored));
+  const stripping = input.stripping;
+  const is_stripping =
+    stripping !== null &&
+    isEnforced({ ...stripping.outcome, enforcement: stripping.enforcement }, enforces_monitored, monitored);
+  const data_tags = () => collectTags(findings, declared);
+  const inputs = { data_tags, findings_count: findings.length, conditions: input.conditions };
+  const context = { ...buildRuleContext(crossing, inputs), enforces_monitored };
+  const crossing_rule = findRuleForCrossing(table, context, monitored, onRule);
+  const findRule = memoizePerTag((occurrence) =>
+    findRuleForTag(table, occurrence, context, monitored, onRule),
+  );
+  const contract =
+    crossing.phase === 'response' && findings.length > 0 ? findContract(crossing, policy) : null;
+  const evaluations = findings.map((finding) =>
+    applyResultMask(
+      evaluateFinding(finding, policy, findRule, crossing),
+      findResultMask(contract, crossing, policy, finding.tags),
+    ),
+  );
+  const masked = evaluations.map(({ finding }) => finding).filter(({ action }) => action === 'redact');
+  const outcomes: RuleOutcome[] = [
+    ...(coverage.status === 'full' ? [] : [buildCoverageOutcome(coverage)]),
+    ...restrictions.map(({ action, rule, reason }) =>
+      applyApproval({ action, rule, reason, fallback_template: null }, rule, approved_rules),
+    ),
+    ...(crossing_rule === null ? [] : [buildRuleOutcome(crossing_rule)]),
+    ...evaluations.flatMap(({ outcome }) => outcome ?? []),
+    ...declared.flatMap((tag) => evaluateDeclaredTag(tag, policy, findRule, masked, accepted, crossing)),
+    ...(is_stripping ? [stripping.outcome] : []),
+  ];
+  return { winner: findStrictest(outcomes) ?? DEFAULT_ALLOW, evaluations, masked, restrictions, context };
+}
+
+/** A finding as the contract of its tool judges it: one that is only to be masked is, unless a rule does more. */
+function applyResultMask(
+  judged: FindingEvaluation,
+  mask: Pick<RuleOutcome, 'rule' | 'reason'> | null,
+): FindingEvaluation {
+  if (mask === null) return judged;
+  const outcome: RuleOutcome = { action: 'redact', fallback_template: null, ...mask };
+  if (judged.outcome !== null && findStrictest([judged.outcome, outcome]) === judged.outcome) return judged;
+  return { finding: { ...judged.finding, action: 'redact', rule: mask.rule }, outcome };
+}
+
+/** Whether it has a say. What is in monitor mode is noted, and has none. */
+function isEnforced(
+  { rule, action, enforcement }: Pick<Restriction, 'rule' | 'action' | 'enforcement'>,
+  enforces_monitored: boolean,
+  monitored: MonitoredRule[],
+): boolean {
+  if (enforcement === 'enforce' || enforces_monitored) return true;
+  addMonitored(monitored, { rule, action, tag: null });
+  return false;
+}
+
+function buildDecisionResult({ action, rule }: RuleOutcome): DecisionResult {
+  return { decision: DECISIONS_BY_ACTION[action], action, rule };
+}
+
+/** What the decision is where an action wins. */
+export const DECISIONS_BY_ACTION: Readonly<Record<Action, Decision>> = {
+  allow: 'allow',
+  flag: 'allow',
+  redact: 'modify',
+  require_approval: 'block',
+  block: 'block',
+};
+
+/**
+ * What contracts and identities have against an action. `content_restrictions` is what the contract has against the
+ * content itself, which stands beside what it has against the tags.
+ */
+export function findRestrictions(
+  crossing: CrossingContext,
+  policy: Policy,
+  contract: ToolContract | 'undeclared' | null,
+  { tags: data_tags, findings }: TaggedData,
+  content_restrictions: readonly Restriction[],
+): readonly Restriction[] {
+  if (crossing.boundary !== 'action') return [];
+  const tags = data_tags.filter((tag) => !isFactTag(tag));
+  const identity = [
+    ...findCapabilityRestrictions(crossing),
+    ...findIdentityRestrictions(crossing, policy, { tags, findings }),
+  ];
+  return contract === null
+    ? identity
+    : [
+        ...identity,
+        ...findContractRestrictions(contract, crossing, { tags, findings }, content_restrictions),
+      ];
+}
+
+/**
+ * Returns what contracts and identities are asked about. A result loses what a rule redacts, so nothing is held against
+ * that; a call is held to all that its arguments carry.
+ */
+export function collectTaggedData(
+  input: Omit<RuleEvaluationInput, 'restrictions' | 'stripping'>,
+  heeds_monitored = false,
+): TaggedData {
+  const { crossing, findings, declared } = input;
+  const is_result = crossing.boundary === 'action' && crossing.phase === 'response';
+  if (!is_result || findings.length === 0) return { tags: collectTags(findings, declared), findings };
+  const { evaluations } = evaluateOnce({ ...input, restrictions: [], stripping: null }, [], heeds_monitored);
+  const kept = findings.filter((_finding, at) => evaluations[at]!.finding.action !== 'redact');
+  return { tags: collectTags(kept, declared), findings: kept };
+}
+
+/** Declared and found tags, each once, sorted. */
+export function collectTags(findings: readonly Finding[], declared: readonly Tag[]): readonly Tag[] {
+  return [...new Set([...declared, ...findings.flatMap((finding) => finding.tags)])].sort();
+}

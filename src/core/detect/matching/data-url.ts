@@ -1,0 +1,24 @@
+/** Addresses that are loaded with or without a click and carry away the data in them. */
+
+/** Hosts that exist to collect requests, and names that say so. */
+const COLLECTOR =
+  /^https?:\/\/[^/?#]*(?:webhook\.site|requestbin|request\.bin|ngrok|burpcollaborator|oastify|interact\.sh|pipedream|beeceptor|hookbin|dnslog|canarytokens|attacker|evil|exfil|malicious|hacker|steal)/i;
+/** A parameter that a model is to fill in: `{conversation}`, `<last message>`, `[DATA]`. */
+const PLACE = /(?:=|%3D)(?:\{[\w .-]{2,40}\}(?!\})|%7B[\w%. -]{2,40}%7D|<[\w .-]{2,40}>|\[[A-Z_ ]{3,40}\])/i;
+/** Three words or more with blanks between, where no search and no file name is. */
+const SENTENCE =
+  /(?:[?&](?!(?:q|query|search|title|subject|body|label|name|summary|keywords?)=)\w{1,20}=(?:[\w'.-]{1,30}(?:%20|\+)){2,}|\/(?:[\w'.-]{1,30}%20){2,}[\w'.-]{1,30}\/)/i;
+/** Words for what is stolen, in capitals as in a note to fill in, or a key's beginning. */
+const LOOT =
+  /[/=](?:(?:SECRET|PASSWORD|TOKEN|API_?KEY|CANARY|CREDENTIAL|SYS)[A-Z0-9_-]*\b|sk-[a-z]|ghp_|AKIA)/;
+/** A parameter named for what is stolen. */
+const NAMED =
+  /[?&](?:leak|exfil|stolen|loot|secrets?|conversation|chat_?history|prompt|system_prompt|passwords?)=[^&\s]{3}/i;
+/** A parameter of unclear name with base64 text in it. */
+const ENCODED =
+  /[?&](?:\w{1,2}|data|text|msg|message|payload|content|body|info|leak)=(?=[A-Za-z0-9+/_-]{0,40}[a-z])(?=[A-Za-z0-9+/_-]{0,40}[A-Z])[A-Za-z0-9+/_-]{18,}={0,2}(?:$|[&#])/;
+
+/** Returns whether an address is made to carry data to its host. */
+export function carriesData(url: string): boolean {
+  return [COLLECTOR, PLACE, SENTENCE, LOOT, NAMED, ENCODED].some((sign) => sign.test(url));
+}

@@ -1,0 +1,191 @@
+import type { JsonMember, JsonNode, JsonParseError, StringNode } from '../types/json.ts';
+import type { WalkLimits } from './walk.ts';
+
+/**
+ * Reads a JSON text (RFC 8259, strictly) into its values, each with its place. One pass, never recursive: no
+ * nesting can exhaust the stack. Members that come twice are both there, for a guard that saw only one of them
+ * could be shown the other. Nodes are counted as `walk` counts them: the value itself, each key, each element. With
+ * `drops_vectors` numbers in arrays are read, and neither kept nor counted.
+ */
+export function parseJsonTree(
+  text: string,
+  limits: WalkLimits,
+  { drops_vectors = false }: { readonly drops_vectors?: boolean } = {},
+): JsonNode | JsonParseError {
+  const open: Open[] = [];
+  let nodes = 0;
+  let at = skipSpace(text, 0);
+  for (;;) {
+    nodes += 1;
+    if (nodes > limits.nodes_max) return problem('nodes_max', at);
+    const unit = text.charCodeAt(at);
+    let node: JsonNode | JsonParseError;
+    if (unit === OBJECT || unit === ARRAY) {
+      if (open.length >= limits.depth_max) return problem('depth_max', at);
+      const opened = begin(unit === OBJECT, at);
+      at = skipSpace(text, at + 1);
+      if (text.charCodeAt(at) !== unit + 2) {
+        open.push(opened);
+        if (unit === ARRAY) continue;
+        const next = readKey(text, at, opened);
+        if (typeof next !== 'number') return next;
+        nodes += 1;
+        at = next;
+        continue;
+      }
+      opened.node.end = at + 1;
+      node = opened.node as JsonNode;
+    } else node = unit === QUOTE ? readString(text, at) : readWord(text, at, unit);
+    if (node.kind === 'problem') return node;
+    for (;;) {
+      at = skipSpace(text, node.end);
+      const parent = open.at(-1);
+      if (parent === undefined) return at === text.length ? node : problem('malformed', at);
+      if (drops_vectors && parent.members === null && node.kind === 'number') nodes -= 1;
+      else if (parent.members === null) parent.items.push(node);
+      else parent.members.push({ key: parent.key as StringNode, value: node });
+      const next = text.charCodeAt(at);
+      if (next === COMMA) {
+        at = skipSpace(text, at + 1);
+        if (parent.members === null) break;
+        const behind = readKey(text, at, parent);
+        if (typeof behind !== 'number') return behind;
+        nodes += 1;
+        at = behind;
+        break;
+      }
+      if (next !== parent.closing) return problem('malformed', at);
+      open.pop();
+      parent.node.end = at + 1;
+      node = parent.node as JsonNode;
+    }
+  }
+}
+
+/** A container that is being read. Its node is handed out when its end is known. */
+interface Open {
+  readonly node: { kind: 'object' | 'array'; start: number; end: number };
+  readonly closing: number;
+  readonly members: JsonMember[] | null;
+  readonly items: JsonNode[];
+  /** The key whose value comes next. */
+  key: StringNode | null;
+}
+
+const OBJECT = 123;
+const ARRAY = 91;
+const COMMA = 44;
+const COLON = 58;
+const QUOTE = 34;
+const BACKSLASH = 92;
+const LETTER_U = 117;
+const MINUS = 45;
+const ZERO = 48;
+const NINE = 57;
+
+const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+const FOUR_HEX = /[0-9A-Fa-f]{4}/y;
+/** What may stand behind a backslash, but for `u`. */
+const ESCAPED = '"\\/bfnrt';
+
+function begin(is_object: boolean, start: number): Open {
+  const members: JsonMember[] = [];
+  const items: JsonNode[] = [];
+  return is_object
+    ? {
+        node: { kind: 'object', start, end: 0, members } as Open['node'],
+        closing: 125,
+        members,
+        items,
+        key: null,
+      }
+    : {
+        node: { kind: 'array', start, end: 0, items } as Open['node'],
+        closing: 93,
+        members: null,
+        items,
+        key: null,
+      };
+}
+
+function problem(reason: JsonParseError['reason'], at: number): JsonParseError {
+  return { kind: 'problem', reason, at };
+}
+
+function skipSpace(text: string, from: number): number {
+  let at = from;
+  for (; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    if (unit !== 32 && unit !== 10 && unit !== 13 && unit !== 9) break;
+  }
+  return at;
+}
+
+/** Keeps the key for the value that follows, and gives the place where that begins. */
+function readKey(text: string, at: number, parent: Open): number | JsonParseError {
+  if (text.charCodeAt(at) !== QUOTE) return problem('malformed', at);
+  const key = readString(text, at);
+  if (key.kind === 'problem') return key;
+  parent.key = key;
+  const colon = skipSpace(text, key.end);
+  return text.charCodeAt(colon) === COLON ? skipSpace(text, colon + 1) : problem('malformed', colon);
+}
+
+function readString(text: string, start: number): StringNode | JsonParseError {
+  let has_escapes = false;
+  let patience = start + LONG;
+  for (let at = start + 1; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    if (unit === QUOTE) {
+      // A slice without escapes shares the text's memory; only what has escapes is written anew.
+      const value = has_escapes ? JSON.parse(text.slice(start, at + 1)) : text.slice(start + 1, at);
+      return { kind: 'string', start, end: at + 1, value };
+    }
+    if (unit < 32) return problem('malformed', at);
+    if (at >= patience) {
+      patience = text.length;
+      const node = readLong(text, start, at);
+      if (node !== null) return node;
+    }
+    if (unit !== BACKSLASH) continue;
+    has_escapes = true;
+    at += 1;
+    if (text.charCodeAt(at) === LETTER_U) {
+      FOUR_HEX.lastIndex = at + 1;
+      if (!FOUR_HEX.test(text)) return problem('malformed', at - 1);
+      at += 4;
+    } else if (at >= text.length || !ESCAPED.includes(text[at]!)) return problem('malformed', at - 1);
+  }
+  return problem('malformed', text.length);
+}
+
+/** From this length the engine's own reader is faster, though it writes the value anew. */
+const LONG = 64;
+
+/** Reads a string whose end is not near; `null` where it is faulty, and then the place has to be looked for. */
+function readLong(text: string, start: number, from: number): StringNode | null {
+  for (let quote = text.indexOf('"', from); quote !== -1; quote = text.indexOf('"', quote + 1)) {
+    let before = quote;
+    while (text.charCodeAt(before - 1) === BACKSLASH) before -= 1;
+    if ((quote - before) % 2 === 1) continue;
+    try {
+      return { kind: 'string', start, end: quote + 1, value: JSON.parse(text.slice(start, quote + 1)) };
+    } catch {
+      return null;
+    }
+  }
+  return null;
+}
+
+function readWord(text: string, start: number, unit: number): JsonNode | JsonParseError {
+  if (unit === MINUS || (unit >= ZERO && unit <= NINE)) {
+    NUMBER.lastIndex = start;
+    if (!NUMBER.test(text)) return problem('malformed', start);
+    const end = NUMBER.lastIndex;
+    return { kind: 'number', start, end, value: Number(text.slice(start, end)) };
+  }
+  for (const kind of ['true', 'false', 'null'] as const) {
+    if (text.startsWith(kind, start)) return { kind, start, end: start + kind.length };
+  }
+  return problem('malformed', start);
+}

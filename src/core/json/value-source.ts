@@ -1,0 +1,119 @@
+import type { Content, Json } from '../types/index.ts';
+import type { JsonNode, JsonSource } from '../types/json.ts';
+import { scanJson } from './scan-json.ts';
+import { findMemberSource, parseJsonSource } from './source.ts';
+import { UNLIMITED, type WalkLimits, walkJson } from './walk.ts';
+
+/**
+ * Where values were read from. A transport remembers the text of what it parsed, so that a value that crosses is judged
+ * and changed in that text. A value that nobody remembers is as `JSON.stringify` writes it.
+ */
+const texts = new WeakMap<object, string>();
+const sources = new WeakMap<object, JsonSource>();
+
+/** Up to here places are read of what comes over a socket or from a program; what is larger is over a scan's limits. */
+export const SOURCE_LIMITS: WalkLimits = { depth_max: 10_000, nodes_max: 1_000_000 };
+
+/** Parses a JSON text and remembers it. @throws SyntaxError, whose message holds a piece of the text */
+export function parseJson(text: string): Json {
+  const value = JSON.parse(text) as Json;
+  if (isContainer(value)) texts.set(value, text);
+  return value;
+}
+
+/** Returns the value of a content, and remembers its source. */
+export function getContentValue(content: Content): Json {
+  if (content.kind === 'text') return content.text;
+  if (content.source !== undefined) rememberSource(content.value, content.source);
+  return content.value;
+}
+
+/** Remembers that a value is the one of a source. */
+export function rememberSource(value: Json, source: JsonSource): void {
+  if (isContainer(value)) sources.set(value, source);
+}
+
+/** Returns the text that a value was parsed from; `null` if nobody remembers it. */
+export function findParsedText(value: Json): string | null {
+  return isContainer(value) ? (texts.get(value) ?? null) : null;
+}
+
+/** Returns the source of a value; `null` if nobody remembers it, or if its text is over the limits. */
+export function findValueSource(value: Json, limits: WalkLimits): JsonSource | null {
+  if (!isContainer(value)) return null;
+  const known = sources.get(value);
+  if (known !== undefined) return known;
+  const text = texts.get(value);
+  const source = text === undefined ? null : parseJsonSource(text, limits);
+  if (source !== null) sources.set(value, source);
+  return source;
+}
+
+/** Returns the source of a member of a value, which may be a scalar; `null` if it is not known. */
+export function findValueMemberSource(value: Json, name: string, limits: WalkLimits): JsonSource | null {
+  const source = findValueSource(value, limits);
+  return source === null ? null : findMemberSource(source, name);
+}
+
+/** Remembers the sources of the containers in a value that was parsed from a text, a few levels deep. */
+export function rememberNestedSources(value: Json, limits: WalkLimits, levels: number): void {
+  const source = findValueSource(value, limits);
+  if (source !== null) rememberNode(value, source, levels);
+}
+
+function rememberNode(value: Json, { text, root }: JsonSource, levels: number): void {
+  if (!isContainer(value)) return;
+  rememberSource(value, { text, root });
+  if (levels === 0) return;
+  for (const [key, child] of Object.entries(value)) {
+    const node = childNode(root, key);
+    if (node !== null) rememberNode(child, { text, root: node }, levels - 1);
+  }
+}
+
+function childNode(node: JsonNode, key: string): JsonNode | null {
+  if (node.kind === 'array') return node.items[Number(key)] ?? null;
+  return node.kind === 'object'
+    ? (node.members.findLast((each) => each.key.value === key)?.value ?? null)
+    : null;
+}
+
+/** Writes a value as JSON; parts whose source is known are written as they stand there, a few levels deep. */
+export function writeExactJson(value: unknown, levels = LEVELS): string {
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
+  const source = sources.get(value);
+  if (source !== undefined) return source.text.slice(source.root.start, source.root.end);
+  if (!hasKnownSource(value, levels)) return JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.map((each) => writeExactJson(each, levels - 1)).join(',')}]`;
+  const members = Object.entries(value).filter(([, each]) => each !== undefined);
+  return `{${members.map(([key, each]) => `${JSON.stringify(key)}:${writeExactJson(each, levels - 1)}`).join(',')}}`;
+}
+
+/** How deep in an answer changed content may be. */
+const LEVELS = 4;
+
+/** Whether the source of a part is known. Most answers have none, and the engine writes those fastest. */
+function hasKnownSource(value: object, levels: number): boolean {
+  if (levels === 0) return false;
+  for (const each of Object.values(value)) {
+    if (typeof each !== 'object' || each === null) continue;
+    if (sources.has(each) || hasKnownSource(each, levels - 1)) return true;
+  }
+  return false;
+}
+
+/** Whether a text has members that its value has not: of equal names in an object only the last is there. */
+export function hasHiddenMembers(text: string, value: Json): boolean {
+  let hidden = 0;
+  scanJson(text, UNLIMITED, ({ kind }) => {
+    if (kind === 'key') hidden += 1;
+  });
+  walkJson(value, UNLIMITED, ({ kind }) => {
+    if (kind === 'key') hidden -= 1;
+  });
+  return hidden !== 0;
+}
+
+function isContainer(value: Json): value is readonly Json[] | { readonly [key: string]: Json } {
+  return typeof value === 'object' && value !== null;
+}

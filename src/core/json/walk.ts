@@ -1,0 +1,237 @@
+import type { Content, Finding, Json } from '../types/index.ts';
+import type { JsonNode, JsonSource } from '../types/json.ts';
+
+/** Limits of a walk; the rest of `ScanLimits` concerns the text. */
+export interface WalkLimits {
+  readonly depth_max: number;
+  readonly nodes_max: number;
+}
+
+/** For what was held to its limits before. */
+export const UNLIMITED: WalkLimits = {
+  depth_max: Number.POSITIVE_INFINITY,
+  nodes_max: Number.POSITIVE_INFINITY,
+};
+
+/**
+ * One piece of text in a JSON value: a key, a string, or a number as JSON writes it. A walk has one such record
+ * and fills it anew for every visit: take out of it what is to last.
+ */
+export interface JsonLeaf {
+  kind: 'key' | 'string' | 'number';
+  text: string;
+  /** Counted in document order from 0, a key before its value. `Finding.leaf` is this number. */
+  index: number;
+  /** Whether it is the value of the key visited just before. */
+  is_member: boolean;
+  /** The leaf's path, `$.user.email`, `$['odd key'][0]`; a key has the path of its member. Worked out on call. */
+  readonly path: () => string;
+  /** The containers around it, the outermost first: those that are open, so that the list changes with the walk. */
+  readonly frames: readonly WalkFrame[];
+  /** Writes `['*']` for this key in paths from now on: a key in which something was found is no place name. */
+  readonly hide: () => void;
+}
+
+/** Why a walk ended early, or `null` when all was seen. */
+export type WalkStop = null | { readonly limit: 'depth_max' | 'nodes_max'; readonly reason: string };
+
+/**
+ * Visits every leaf of a JSON value in document order. Never recursive, so that no nesting can exhaust the
+ * stack; past a limit it stops and says which. The value itself counts as one node, each key and each
+ * element as one more; a container in a container is one deeper than that one, the outermost at depth 1.
+ */
+export function walkJson(
+  value: Json,
+  limits: WalkLimits,
+  visit: (leaf: Readonly<JsonLeaf>) => void,
+): WalkStop {
+  return walkTree(value, VALUES, limits, visit);
+}
+
+/**
+ * The same for a content: one with a source is visited as it is written there, so that numbers have the digits that
+ * leave, and of members that have one name all are seen.
+ */
+export function walkContent(
+  { value, source }: Extract<Content, { kind: 'json' }>,
+  limits: WalkLimits,
+  visit: (leaf: Readonly<JsonLeaf>) => void,
+): WalkStop {
+  return source === undefined
+    ? walkJson(value, limits, visit)
+    : walkTree(source.root, buildNodeTree(source), limits, visit);
+}
+
+/** How the values of a JSON tree are read, whatever they are. */
+interface Tree<Value> {
+  readonly kindOf: (value: Value) => 'string' | 'number' | 'container' | 'word';
+  readonly textOf: (value: Value) => string;
+  readonly frameOf: (container: Value) => WalkFrame<Value>;
+  readonly childOf: (frame: WalkFrame<Value>) => Value;
+}
+
+function walkTree<Value>(
+  root: Value,
+  { kindOf, textOf, frameOf, childOf }: Tree<Value>,
+  limits: WalkLimits,
+  visit: (leaf: Readonly<JsonLeaf>) => void,
+): WalkStop {
+  const open: WalkFrame<Value>[] = [];
+  const path = (): string => formatPath(open);
+  const hide = (): void => hideKey(open);
+  const leaf: JsonLeaf = { kind: 'key', text: '', index: -1, is_member: false, path, hide, frames: open };
+  let nodes = 1;
+  const give = (kind: JsonLeaf['kind'], text: string): void => {
+    leaf.kind = kind;
+    leaf.text = text;
+    leaf.index += 1;
+    leaf.is_member = kind !== 'key' && open.length > 0 && open[open.length - 1]!.keys !== null;
+    visit(leaf);
+  };
+  /** Visits a scalar or opens a container; returns whether the depth allows it. */
+  const enter = (entered: Value): boolean => {
+    const kind = kindOf(entered);
+    if (kind === 'string' || kind === 'number') give(kind, textOf(entered));
+    else if (kind === 'container') {
+      if (open.length >= limits.depth_max) return false;
+      open.push(frameOf(entered));
+    }
+    return true;
+  };
+  if (!enter(root)) return stopAtDepth(limits);
+  for (let frame = open.at(-1); frame !== undefined; frame = open.at(-1)) {
+    frame.index += 1;
+    frame.is_hidden = false;
+    if (frame.index >= frame.length) {
+      open.pop();
+      continue;
+    }
+    nodes += frame.keys === null ? 1 : 2;
+    if (nodes > limits.nodes_max) return stopAtNodes(limits);
+    if (frame.keys !== null) give('key', frame.keys[frame.index]!);
+    if (!enter(childOf(frame))) return stopAtDepth(limits);
+  }
+  return null;
+}
+
+/** The text of each leaf that a finding lies in, by leaf number. Text content is leaf 0. */
+export function collectLeafTexts(
+  content: Content,
+  findings: readonly Finding[],
+): ReadonlyMap<number, string> {
+  const texts = new Map<number, string>();
+  if (findings.length === 0) return texts;
+  if (content.kind === 'text') return texts.set(0, content.text);
+  const wanted = new Set(findings.map(({ leaf }) => leaf));
+  walkContent(content, UNLIMITED, ({ index, text }) => {
+    if (wanted.has(index)) texts.set(index, text);
+  });
+  return texts;
+}
+
+/** A longer key is cut in paths. */
+const KEY_UNITS_MAX = 100;
+/** Behind this many units a path is cut: thousands of findings can lie at the end of one long path. */
+const PATH_UNITS_MAX = 500;
+
+/** A container that a walk is in, and the place in it. */
+export interface WalkFrame<Value = unknown> {
+  readonly container: Value | readonly Value[];
+  /** `null` for an array. */
+  readonly keys: readonly string[] | null;
+  readonly length: number;
+  index: number;
+  /** Whether the current key must not stand in a path. */
+  is_hidden: boolean;
+}
+
+const VALUES: Tree<Json> = {
+  kindOf: (value) => {
+    if (typeof value === 'string') return 'string';
+    if (typeof value === 'number') return 'number';
+    return typeof value === 'object' && value !== null ? 'container' : 'word';
+  },
+  textOf: String,
+  frameOf: (container) => {
+    if (Array.isArray(container))
+      return { container, keys: null, length: container.length, index: -1, is_hidden: false };
+    const keys = Object.keys(container as object);
+    return { container, keys, length: keys.length, index: -1, is_hidden: false };
+  },
+  childOf: ({ container, keys, index }) => {
+    if (keys === null) return (container as readonly Json[])[index]!;
+    return (container as { readonly [key: string]: Json })[keys[index]!]!;
+  },
+};
+
+function buildNodeTree({ text }: JsonSource): Tree<JsonNode> {
+  return {
+    kindOf: ({ kind }) => {
+      if (kind === 'string' || kind === 'number') return kind;
+      return kind === 'object' || kind === 'array' ? 'container' : 'word';
+    },
+    textOf: (node) => (node.kind === 'string' ? node.value : formatNumber(text.slice(node.start, node.end))),
+    frameOf: (node) => {
+      if (node.kind !== 'object') {
+        const { items } = node as Extract<JsonNode, { kind: 'array' }>;
+        return { container: items, keys: null, length: items.length, index: -1, is_hidden: false };
+      }
+      const keys = node.members.map(({ key }) => key.value);
+      const container = node.members.map(({ value }) => value);
+      return { container, keys, length: keys.length, index: -1, is_hidden: false };
+    },
+    childOf: ({ container, index }) => (container as readonly JsonNode[])[index]!,
+  };
+}
+
+/** Digits that a number with a fraction or an exponent may have when it is written out. */
+const DIGITS_MAX = 40;
+
+/**
+ * A number as a program prints it that keeps all digits: `4.1e3` is `4100`, and `1234567890123456789` stays. What would
+ * have very many digits is written as JSON writes the double.
+ */
+function formatNumber(written: string): string {
+  if (/^-?\d+$/.test(written)) return written;
+  const [, sign, whole, fraction = '', exponent = '0'] = NUMBER.exec(written)!;
+  const shift = Number(exponent);
+  const digits = `${whole}${fraction}`;
+  const point = whole!.length + shift;
+  if (Math.abs(shift) > DIGITS_MAX || digits.length > DIGITS_MAX) return String(Number(written));
+  const padded = point > 0 ? digits.padEnd(point, '0') : digits.padStart(digits.length - point + 1, '0');
+  const split = Math.max(point, 1);
+  const behind = padded.slice(split).replace(/0+$/, '');
+  const before = padded.slice(0, split).replace(/^0+(?=\d)/, '');
+  return `${sign}${before}${behind === '' ? '' : `.${behind}`}`;
+}
+
+const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
+
+function formatPath(open: readonly WalkFrame<unknown>[]): string {
+  let path = '$';
+  for (const { keys, index, is_hidden } of open) {
+    if (path.length > PATH_UNITS_MAX) return `${path}...`;
+    if (keys === null) path += `[${index}]`;
+    else path += is_hidden ? "['*']" : formatMemberStep(keys[index]!);
+  }
+  return path;
+}
+
+function hideKey(open: readonly WalkFrame<unknown>[]): void {
+  const frame = open.at(-1);
+  if (frame !== undefined) frame.is_hidden = true;
+}
+
+function formatMemberStep(key: string): string {
+  if (key.length <= KEY_UNITS_MAX && /^[A-Za-z_$][\w$]*$/.test(key)) return `.${key}`;
+  const shown = key.length > KEY_UNITS_MAX ? `${key.slice(0, KEY_UNITS_MAX)}...` : key;
+  return `['${shown.replace(/[\\']/g, '\\$&')}']`;
+}
+
+function stopAtDepth({ depth_max }: WalkLimits): WalkStop {
+  return { limit: 'depth_max', reason: `The payload is nested deeper than scan.depth_max (${depth_max}).` };
+}
+
+function stopAtNodes({ nodes_max }: WalkLimits): WalkStop {
+  return { limit: 'nodes_max', reason: `The payload has more parts than scan.nodes_max (${nodes_max}).` };
+}

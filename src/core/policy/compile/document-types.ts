@@ -1,0 +1,8 @@
+import type { Static } from 'typebox';
+import type { contractSchema, identitySchema, memorySchema, ruleSchema } from '../schemas.ts';
+
+/** Records as people write them, read off their schemas. */
+export type RuleDocument = Static<typeof ruleSchema>;
+export type ContractDocument = Static<typeof contractSchema>;
+export type IdentityDocument = Static<typeof identitySchema>;
+export type MemoryDocument = Static<typeof memorySchema>;

@@ -1,0 +1,149 @@
+import { type Schema, validate } from '@cfworker/json-schema';
+import { parsePointer, resolvePointer } from '../../json/pointer.ts';
+import type { DocumentProblem, Json } from '../../types/index.ts';
+import {
+  buildProblem,
+  childLocation,
+  type DocumentLocation,
+  describeTypeFix,
+  describeValue,
+  formatNames,
+  suggestName,
+} from './problems.ts';
+
+/**
+ * Everything that is wrong with the shape of a written record: unknown keys with the nearest known name,
+ * missing keys, wrong types and values. A value is described; only short words and numbers are repeated.
+ */
+export function findShapeProblems(
+  record: Json,
+  schema: object,
+  place: DocumentLocation,
+): readonly DocumentProblem[] {
+  const { valid, errors } = validate(record, schema as Schema, '2020-12', {}, false);
+  if (valid) return [];
+  const choices = errors.filter(({ keyword }) => keyword === 'anyOf').map((error) => error.keywordLocation);
+  const found = new Map<string, DocumentProblem>();
+  for (const { instanceLocation, keyword, keywordLocation } of errors) {
+    if (choices.some((choice) => keywordLocation.startsWith(`${choice}/`))) continue;
+    const steps = parsePointer(instanceLocation);
+    const owner = keywordLocation.slice(0, keywordLocation.lastIndexOf('/'));
+    const rule = resolvePointer(schema as Json, owner) as DescribedSchema | undefined;
+    const value = resolvePointer(record, instanceLocation);
+    if (rule === undefined || value === undefined) continue;
+    const at = childLocation(place, ...steps.map((step, depth) => toPathStep(record, steps, step, depth)));
+    for (const each of problemsOf(keyword, rule, value, at)) found.set(`${each.path} ${each.message}`, each);
+  }
+  return [...found.values()];
+}
+
+/** What a schema of `schemas.ts` may say where an error points at it. */
+interface DescribedSchema {
+  readonly type?: string | readonly string[];
+  readonly enum?: readonly unknown[];
+  readonly properties?: Readonly<Record<string, unknown>>;
+  readonly required?: readonly string[];
+  readonly 'x-expects'?: string;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly minProperties?: number;
+}
+
+function problemsOf(
+  keyword: string,
+  rule: DescribedSchema,
+  value: Json,
+  place: DocumentLocation,
+): readonly DocumentProblem[] {
+  if (keyword === 'additionalProperties') return unknownKeys(rule, value, place);
+  if (keyword === 'required') return missingKeys(rule, value, place);
+  const predicate = describeKeywordError(
+    keyword,
+    rule,
+    value,
+    /(?:^|\.)([A-Za-z_]+)$/.exec(place.path)?.[1] ?? '',
+  );
+  return predicate === null ? [] : [buildProblem(place, predicate)];
+}
+
+function unknownKeys(
+  { properties = {} }: DescribedSchema,
+  value: Json,
+  place: DocumentLocation,
+): DocumentProblem[] {
+  const known = Object.keys(properties);
+  return Object.keys(value as object)
+    .filter((key) => !Object.hasOwn(properties, key) && !key.startsWith('x-'))
+    .map((key) => buildProblem(childLocation(place, key), `is no key here${suggestName(key, known)}`));
+}
+
+function missingKeys(
+  { required = [] }: DescribedSchema,
+  value: Json,
+  place: DocumentLocation,
+): DocumentProblem[] {
+  return required
+    .filter((key) => !Object.hasOwn(value as object, key))
+    .map((key) => buildProblem(childLocation(place, key), 'is missing'));
+}
+
+const TYPE_WORDS: Readonly<Record<string, string>> = {
+  object: 'a mapping',
+  array: 'a list',
+  string: 'a text',
+  integer: 'a whole number',
+  number: 'a number',
+  boolean: '`true` or `false`',
+  null: '`null`',
+};
+
+/** The rest of the sentence, or `null` for keywords that only say that there is an error below. */
+function describeKeywordError(
+  keyword: string,
+  rule: DescribedSchema,
+  value: Json,
+  key: string,
+): string | null {
+  if (keyword === 'enum') {
+    const meant = typeof value === 'string' ? suggestName(value, (rule.enum ?? []).map(String)) : '';
+    return `must be one of ${formatNames(rule.enum ?? [])}; it is ${describeValue(value)}${meant}`;
+  }
+  if (keyword === 'type') {
+    const types = [rule.type].flat() as readonly string[];
+    return `must be ${types.map((type) => TYPE_WORDS[type]).join(' or ')}${describeTypeFix(types[0]!, value, key)}`;
+  }
+  if (keyword === 'anyOf' || keyword === 'pattern') {
+    const expects = rule['x-expects'] ?? 'is not written as it must be';
+    const meant = typeof value === 'string' ? suggestName(value, extractQuoted(expects)) : '';
+    return meant === '' ? expects : `${expects}; it is ${describeValue(value)}${meant}`;
+  }
+  const limit = LIMITS[keyword];
+  return limit === undefined ? null : limit(rule);
+}
+
+/** The names that a sentence quotes: "must be `input` or `output`" has two. */
+function extractQuoted(sentence: string): string[] {
+  return [...sentence.matchAll(/`([a-z_]+)`/g)].map(([, name]) => name!);
+}
+
+const LIMITS: Readonly<Record<string, (rule: DescribedSchema) => string>> = {
+  minimum: ({ minimum }) => `must be at least ${minimum}`,
+  maximum: ({ maximum }) => `must be at most ${maximum}`,
+  minLength: () => 'must not be empty',
+  maxLength: ({ maxLength }) => `is longer than ${maxLength} characters`,
+  minItems: ({ minItems }) => `must have at least ${minItems} ${minItems === 1 ? 'entry' : 'entries'}`,
+  minProperties: ({ minProperties }) =>
+    `must have at least ${minProperties} ${minProperties === 1 ? 'key' : 'keys'}`,
+  maxItems: ({ maxItems }) => `has more than ${maxItems} entries`,
+};
+
+/** A pointer's step as a place: a number where it leads into a list. */
+function toPathStep(record: Json, steps: readonly string[], step: string, depth: number): string | number {
+  let at: Json | undefined = record;
+  for (const before of steps.slice(0, depth)) at = (at as Record<string, Json>)[before];
+  return Array.isArray(at) ? Number(step) : step;
+}

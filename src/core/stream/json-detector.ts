@@ -1,0 +1,146 @@
+/**
+ * Whether a text that comes in pieces is a JSON document (RFC 8259). Where it is one it can only be judged as a
+ * whole: what its escapes hide, and which key stands before a value.
+ */
+export interface JsonDetector {
+  /** `unknown` until something is there but white space; `possible` as long as the text may become a document. */
+  state: 'unknown' | 'possible' | 'none';
+  /** What is open, outermost first. */
+  readonly open: number[];
+  awaits: 'value' | 'first_value' | 'key' | 'first_key' | 'colon' | 'separator';
+  /** Where in a string or a word: `escape` behind a backslash, `hex` in the digits of `\u`. */
+  inside: 'nothing' | 'string' | 'escape' | 'hex' | 'word';
+  word: string;
+  hex_digits: number;
+  nodes: number;
+}
+
+/** How deep and how large a document is read. */
+interface DocumentLimits {
+  readonly depth_max: number;
+  readonly nodes_max: number;
+}
+
+const QUOTE = 34;
+const BACKSLASH = 92;
+const OBJECT = 123;
+const ARRAY = 91;
+const COMMA = 44;
+const COLON = 58;
+const WORD = /^(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)$/;
+const NAMES = ['true', 'false', 'null'];
+
+/** A reader at the beginning of a text. */
+export function createJsonDetector(): JsonDetector {
+  return {
+    state: 'unknown',
+    open: [],
+    awaits: 'value',
+    inside: 'nothing',
+    word: '',
+    hex_digits: 0,
+    nodes: 0,
+  };
+}
+
+/** Reads a piece more. A document that is too large for the limits stays possible: whoever reads all of it says so. */
+export function feedJsonDetector(reader: JsonDetector, piece: string, limits: DocumentLimits): void {
+  for (let at = 0; at < piece.length && reader.state !== 'none'; at++) {
+    if (reader.open.length > limits.depth_max || reader.nodes > limits.nodes_max) return;
+    const unit = piece.charCodeAt(at);
+    if (reader.state === 'unknown' && !isSpace(unit))
+      reader.state = unit === OBJECT || unit === ARRAY || unit === QUOTE ? 'possible' : 'none';
+    if (reader.state === 'possible' && !readUnit(reader, unit)) reader.state = 'none';
+  }
+}
+
+/** Returns whether the text may be a document with this unit. */
+function readUnit(reader: JsonDetector, unit: number): boolean {
+  switch (reader.inside) {
+    case 'string':
+      return readInString(reader, unit);
+    case 'escape':
+      reader.inside = unit === 117 ? 'hex' : 'string';
+      return '"\\/bfnrtu'.includes(String.fromCharCode(unit));
+    case 'hex':
+      reader.hex_digits = (reader.hex_digits + 1) % 4;
+      if (reader.hex_digits === 0) reader.inside = 'string';
+      return /[0-9A-Fa-f]/.test(String.fromCharCode(unit));
+    case 'word':
+      return isInWord(unit) ? addToWord(reader, unit) : endWord(reader) && readBetween(reader, unit);
+    default:
+      return readBetween(reader, unit);
+  }
+}
+
+function readInString(reader: JsonDetector, unit: number): boolean {
+  if (unit === BACKSLASH) reader.inside = 'escape';
+  if (unit === QUOTE) {
+    reader.inside = 'nothing';
+    reader.awaits = reader.awaits === 'key' || reader.awaits === 'first_key' ? 'colon' : 'separator';
+  }
+  return unit >= 32;
+}
+
+function readBetween(reader: JsonDetector, unit: number): boolean {
+  if (isSpace(unit)) return true;
+  const { awaits, open } = reader;
+  if (unit === COMMA) {
+    if (awaits !== 'separator' || open.length === 0) return false;
+    reader.awaits = open.at(-1) === OBJECT ? 'key' : 'value';
+    return true;
+  }
+  if (unit === COLON) {
+    reader.awaits = 'value';
+    return awaits === 'colon';
+  }
+  if (unit === OBJECT + 2 || unit === ARRAY + 2) {
+    reader.awaits = 'separator';
+    const is_place = awaits === 'separator' || awaits === 'first_key' || awaits === 'first_value';
+    return is_place && open.pop() === unit - 2;
+  }
+  return beginLeaf(reader, unit);
+}
+
+function beginLeaf(reader: JsonDetector, unit: number): boolean {
+  const { awaits, open } = reader;
+  reader.nodes += 1;
+  if (unit === QUOTE) {
+    reader.inside = 'string';
+    return awaits !== 'separator' && awaits !== 'colon';
+  }
+  if (awaits !== 'value' && awaits !== 'first_value') return false;
+  if (unit === OBJECT || unit === ARRAY) {
+    open.push(unit);
+    reader.awaits = unit === OBJECT ? 'first_key' : 'first_value';
+    return true;
+  }
+  reader.inside = 'word';
+  reader.word = '';
+  return isInWord(unit) && addToWord(reader, unit);
+}
+
+/** A name is known to be wrong at once; a number where it ends. */
+function addToWord(reader: JsonDetector, unit: number): boolean {
+  reader.word += String.fromCharCode(unit);
+  const { word } = reader;
+  return word < 'A'
+    ? !/[a-df-z]/i.test(String.fromCharCode(unit))
+    : NAMES.some((name) => name.startsWith(word));
+}
+
+function endWord(reader: JsonDetector): boolean {
+  reader.inside = 'nothing';
+  reader.awaits = 'separator';
+  return WORD.test(reader.word);
+}
+
+function isInWord(unit: number): boolean {
+  return (unit | 32) >= 97 && (unit | 32) <= 122
+    ? true
+    : (unit >= 48 && unit <= 57) || unit === 43 || unit === 45 || unit === 46;
+}
+
+function isSpace(unit: number): boolean {
+  return unit === 32 || unit === 10 || unit === 13 || unit === 9;
+}

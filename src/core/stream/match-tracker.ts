@@ -1,0 +1,280 @@
+import { type Match, type Meter, matchAt, stepBack } from '../detect/matching/probe.ts';
+import { BLOB_SIGNAL, isAsked, probeAt, type Scanner } from '../detect/matching/scanner.ts';
+import { firstPlace, makeHits, PART_UNITS, type Place, walk } from '../detect/matching/walk.ts';
+import { type AnchorDepths, computeAnchorDepths, findDepth } from './anchor-depths.ts';
+import {
+  type AutomatonState,
+  advanceState,
+  buildAutomaton,
+  buildBoundedAutomaton,
+  type PatternAutomaton,
+} from './pattern-automaton.ts';
+import { readBuffer, type TextBuffer } from './text-buffer.ts';
+
+/**
+ * A scan of a text that grows: it finds what `scan` finds in the whole text, and knows from where on a match
+ * may still begin or go on.
+ */
+export interface MatchTracker {
+  readonly scanner: Scanner;
+  readonly text: TextBuffer;
+  readonly holds: ProbeFilter;
+  readonly meter: Meter;
+  readonly depths: AnchorDepths;
+  /** How far the text was looked at. */
+  at: number;
+  place: Place;
+  readonly open: PatternAttempt[];
+  /** How many of them each probe has, and how many there may be before it is tried to decide some. */
+  readonly open_counts: Map<number, number>;
+  open_max: number;
+  readonly matched_until: Map<number, number>;
+  /** Per probe that steps back from its anchor: where the run that ends at `at` begins. */
+  readonly run_starts: Int32Array;
+  /** What was decided, until it is taken out. */
+  readonly matches: Match[];
+  readonly phrases: Match[];
+  /** Places where the text may read otherwise, by the start of their anchor, until they are taken out. */
+  readonly signals: number[];
+  readonly blob_starts: number[];
+}
+
+/** Whether the text is held while this probe's detector may find something in it. */
+export type ProbeFilter = (probe: number) => boolean;
+
+/** A try of a pattern that is not decided, or waits for one of the same detector. */
+interface PatternAttempt {
+  readonly index: number;
+  readonly start: number;
+  readonly liveness: PatternAutomaton;
+  state: AutomatonState;
+  at: number;
+  /** From where on the found part may begin; `null` as long as it cannot have begun. */
+  value_from: number | null;
+  /** From where on it begins in what matches already, while the pattern may go another way. */
+  match_from: number | null;
+  is_decided: boolean;
+}
+
+const hits = makeHits();
+
+const OPEN_MAX = 64;
+/** Work of a step of the automaton of a pattern. */
+const STEP_WORK = 1 / 4;
+
+/** A tracker at the beginning of `text`, whose states are counted in `meter`. */
+export function startMatchTracker(
+  scanner: Scanner,
+  text: TextBuffer,
+  holds: ProbeFilter,
+  meter: Meter,
+): MatchTracker {
+  const depths = computeAnchorDepths(scanner);
+  return {
+    scanner,
+    text,
+    holds,
+    meter,
+    depths,
+    at: text.end,
+    place: firstPlace(scanner.automaton),
+    open: [],
+    open_counts: new Map(),
+    open_max: OPEN_MAX,
+    matched_until: new Map(),
+    run_starts: new Int32Array(depths.back_probes.length).fill(text.end),
+    matches: [],
+    phrases: [],
+    signals: [],
+    blob_starts: [],
+  };
+}
+
+/** Looks at the units that follow: `piece` is what stands from `at` on in the text. */
+export function advanceTracker(tracker: MatchTracker, piece: string): void {
+  if (piece.length === 0) return;
+  const from = tracker.at;
+  tracker.meter.work += piece.length;
+  stepOpen(tracker, piece);
+  tracker.at += piece.length;
+  extendRuns(tracker, piece, from);
+  walkPiece(tracker, piece, from);
+  decideAttempts(tracker, false);
+}
+
+/** The text has ended: what is open is decided as it stands. */
+export function finishTracker(tracker: MatchTracker): void {
+  decideAttempts(tracker, true);
+}
+
+/** The first unit that may yet belong to a match; `at` where none may. */
+export function findMatchFront(tracker: MatchTracker): number {
+  const { scanner, text, at, open, holds, depths, run_starts } = tracker;
+  const depth = findDepth(depths, tracker.place);
+  let front = Math.max(0, at - depth.units - depths.before_units_max);
+  for (const { index, start, value_from, match_from, is_decided, liveness } of open) {
+    const held = is_decided ? start : (match_from ?? value_from);
+    if (held !== null && held - liveness.back_units < front && holds(index))
+      front = Math.max(0, held - liveness.back_units);
+  }
+  depths.back_probes.forEach((index, number) => {
+    const start = Math.max(run_starts[number]!, at - probeAt(scanner, index).back_units_max - 1);
+    if (start < front && holds(index)) front = start;
+  });
+  for (const { index, units } of depth.back) {
+    const { back_over, back_units_max } = probeAt(scanner, index);
+    const start = text.base + stepBack(readBuffer(text), at - units - text.base, back_over!, back_units_max);
+    if (start < front && holds(index)) front = start;
+  }
+  return front;
+}
+
+function extendRuns({ scanner, run_starts, depths }: MatchTracker, piece: string, from: number): void {
+  depths.back_probes.forEach((index, number) => {
+    const over = probeAt(scanner, index).back_over!;
+    let start = piece.length;
+    while (start > 0 && over[piece.charCodeAt(start - 1)] === 1) start -= 1;
+    if (start > 0) run_starts[number] = from + start;
+  });
+}
+
+function walkPiece(tracker: MatchTracker, piece: string, from: number): void {
+  const { automaton } = tracker.scanner;
+  for (let at = 0; at < piece.length; at += PART_UNITS) {
+    tracker.place = walk(
+      automaton,
+      tracker.place,
+      piece,
+      at,
+      Math.min(piece.length, at + PART_UNITS),
+      hits,
+      tracker.meter,
+    );
+    for (let hit = 0; hit < hits.count; hit++)
+      openTries(tracker, automaton.endings[hits.states[hit]!]!, from + hits.ends[hit]!);
+  }
+}
+
+function openTries(tracker: MatchTracker, anchors: readonly number[], anchor_end: number): void {
+  const { scanner, text, signals, blob_starts } = tracker;
+  for (const anchor of anchors) {
+    const index = scanner.anchor_probe[anchor]!;
+    const from = anchor_end - scanner.anchor_length[anchor]!;
+    if (index < 0) {
+      (index === BLOB_SIGNAL ? blob_starts : signals).push(from);
+      continue;
+    }
+    if (!isAsked(scanner, index)) continue;
+    const { back_over, back_units_max } = probeAt(scanner, index);
+    const start =
+      back_over === null
+        ? from
+        : text.base + stepBack(readBuffer(text), from - text.base, back_over, back_units_max);
+    if (start >= (tracker.matched_until.get(index) ?? 0)) openTry(tracker, index, start);
+  }
+}
+
+function openTry(tracker: MatchTracker, index: number, start: number): void {
+  const { scanner, text, open, at } = tracker;
+  const liveness = livenessAt(scanner, index);
+  const opened: PatternAttempt = {
+    index,
+    start,
+    liveness,
+    state: liveness.first,
+    at: start,
+    value_from: null,
+    match_from: null,
+    is_decided: false,
+  };
+  const units = readBuffer(text);
+  const { before } = liveness;
+  if (before !== null) {
+    before.lastIndex = start - text.base;
+    opened.is_decided = !before.test(units);
+  }
+  if (!opened.is_decided) stepAttempt(tracker, opened, units, start - text.base, at - text.base);
+  const count = tracker.open_counts.get(index) ?? 0;
+  if (opened.is_decided && count === 0) {
+    settleTry(tracker, opened);
+    return;
+  }
+  tracker.open_counts.set(index, count + 1);
+  open.push(opened);
+  if (open.length <= tracker.open_max) return;
+  decideAttempts(tracker, false);
+  tracker.open_max = Math.max(OPEN_MAX, 2 * open.length);
+}
+
+/** Takes a try on over the units from `from` to `to` of a string, or to where it is decided. */
+function stepAttempt(
+  tracker: MatchTracker,
+  opened: PatternAttempt,
+  units: string,
+  from: number,
+  to: number,
+): void {
+  const { liveness } = opened;
+  const until = Math.min(to, from + opened.start + liveness.units_max - opened.at);
+  let { state } = opened;
+  let at = from;
+  for (; at < until && state.is_open; at++) {
+    if (state.is_match) opened.match_from ??= opened.value_from;
+    if (state.is_in_value) opened.value_from ??= opened.at + at - from;
+    else opened.value_from = null;
+    state = advanceState(liveness, state, units.charCodeAt(at));
+  }
+  opened.at += at - from;
+  opened.state = state;
+  opened.is_decided = !state.is_open || opened.at - opened.start >= liveness.units_max;
+  tracker.meter.work += (at - from) * STEP_WORK;
+}
+
+function stepOpen(tracker: MatchTracker, piece: string): void {
+  for (const each of tracker.open) if (!each.is_decided) stepAttempt(tracker, each, piece, 0, piece.length);
+}
+
+/** Decides in the order of anchors what can be; of one detector nothing before what stands before it. */
+function decideAttempts(tracker: MatchTracker, is_last: boolean): void {
+  const { open } = tracker;
+  if (open.length === 0) return;
+  tracker.open_counts.clear();
+  let kept = 0;
+  for (const each of open) {
+    const waiting = tracker.open_counts.get(each.index) ?? 0;
+    if (is_last || (each.is_decided && waiting === 0)) settleTry(tracker, each);
+    else {
+      tracker.open_counts.set(each.index, waiting + 1);
+      open[kept++] = each;
+    }
+  }
+  open.length = kept;
+}
+
+function settleTry(tracker: MatchTracker, { index, start }: PatternAttempt): void {
+  const { scanner, text, meter, matched_until } = tracker;
+  const least = matched_until.get(index) ?? text.base;
+  if (start < least) return;
+  const probe = probeAt(scanner, index);
+  const found = matchAt(probe, readBuffer(text), start - text.base, least - text.base, meter);
+  if (found === null) return;
+  const match: Match = {
+    detector: found.detector,
+    start: found.start + text.base,
+    end: found.end + text.base,
+  };
+  matched_until.set(index, match.end);
+  (probe.detector.weight === undefined ? tracker.matches : tracker.phrases).push(match);
+}
+
+const livenesses = new WeakMap<Scanner, Map<number, PatternAutomaton>>();
+
+function livenessAt(scanner: Scanner, index: number): PatternAutomaton {
+  const known = livenesses.get(scanner) ?? new Map<number, PatternAutomaton>();
+  livenesses.set(scanner, known);
+  const { pattern } = probeAt(scanner, index).detector;
+  const liveness =
+    known.get(index) ?? ('find' in pattern ? buildBoundedAutomaton(pattern) : buildAutomaton(pattern));
+  known.set(index, liveness);
+  return liveness;
+}

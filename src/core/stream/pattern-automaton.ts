@@ -1,0 +1,324 @@
+/**
+ * Whether a try of a pattern is decided: whether more text could change what it comes to. A pattern becomes an
+ * automaton of all the ways that it could go; where none of them is left, nothing behind was looked at. It errs
+ * on one side only: it may say that a try is open which is not.
+ */
+import type { LinearPattern } from '../detect/matching/detector.ts';
+import { countUnitsMax, listUnitClasses, type PatternNode, parsePatternTree } from './pattern-tree.ts';
+
+/** The automaton of a pattern; its states are made when a text first needs them. */
+export interface PatternAutomaton {
+  readonly first: AutomatonState;
+  /** After so many units a try is decided, whatever they are. */
+  readonly units_max: number;
+  /** What must stand before the start; `null` where nothing must. */
+  readonly before: RegExp | null;
+  /** So many units before its start a match may begin. */
+  readonly back_units: number;
+  readonly ways: AutomatonNodes;
+}
+
+/** Where a try can be after some units. */
+export interface AutomatonState {
+  readonly waiting: readonly AutomatonPath[];
+  /** Whether the next unit is asked for at all. */
+  readonly is_open: boolean;
+  /** Whether any way has come to the group that is found; always, where there is no such group. */
+  readonly is_in_value: boolean;
+  /** Whether one of the ways has come to the end of the pattern here. */
+  readonly is_match: boolean;
+  readonly next: Map<number, AutomatonState>;
+}
+
+/** One way that a try can go: the node that waits for a unit, and the rows that must not be what follows. */
+interface AutomatonPath {
+  readonly node: number;
+  readonly refused: readonly number[];
+}
+
+/** Nodes by number: `units[n]` is taken, then comes `to[n]`; where there are no units, `to` and `or` follow at once. */
+interface AutomatonNodes {
+  readonly units: (UnitTest | null)[];
+  readonly to: number[];
+  readonly or: number[];
+  readonly is_edge: boolean[];
+  /** First nodes of rows that must not follow. */
+  readonly refused: (readonly number[])[];
+  readonly is_in_value: boolean[];
+  readonly states: Map<string, AutomatonState>;
+}
+
+type UnitTest = (unit: number) => boolean;
+
+/** Longer repeats go on for ever here; `units_max` ends them. */
+const UNIT_COPIES_MAX = 48;
+const GROUP_NODES_MAX = 400;
+/** More are forgotten and made anew, so that no text can fill the memory. */
+const STATES_MAX = 512;
+/** Behind the last node: the pattern is there. */
+const DONE = -1;
+const NONE = -2;
+const KEPT_UNITS = 0x80;
+
+/** The automaton of a pattern with the flags `i` and `s` or none. */
+export function buildAutomaton(pattern: RegExp): PatternAutomaton {
+  const tree = parsePatternTree(pattern);
+  const ways: AutomatonNodes = {
+    units: [],
+    to: [],
+    or: [],
+    is_edge: [],
+    refused: [],
+    is_in_value: [],
+    states: new Map(),
+  };
+  const builder: Builder = { ways, flags: pattern.flags.replace(/[dgy]/g, '') };
+  const entry = buildNodes(builder, tree, DONE, !pattern.source.includes('(?<value>'));
+  const behind = findLeadingLookbehind(tree);
+  return {
+    first: stateOf(ways, [{ node: entry, refused: [] }]),
+    units_max: countUnitsMax(tree),
+    before: behind === null ? null : new RegExp(behind, `${builder.flags}y`),
+    back_units: 0,
+    ways,
+  };
+}
+
+/** The same for a pattern of which it is only known how much it can look at. */
+export function buildBoundedAutomaton({ before_units_max, units_max }: LinearPattern): PatternAutomaton {
+  return { ...buildAutomaton(/[\s\S]*/), units_max: units_max + 1, back_units: before_units_max };
+}
+
+/** Where a try is after one unit more; the state that waits for nothing where it is decided. */
+export function advanceState(
+  { ways }: PatternAutomaton,
+  state: AutomatonState,
+  unit: number,
+): AutomatonState {
+  const known = state.next.get(unit);
+  if (known !== undefined) return known;
+  const next = stateOf(
+    ways,
+    state.waiting.flatMap((way) => advancePath(ways, way, unit) ?? []),
+  );
+  if (unit < KEPT_UNITS) state.next.set(unit, next);
+  return next;
+}
+
+/** The way after a unit; `null` where it ends there. */
+function advancePath(
+  { units, to }: AutomatonNodes,
+  { node, refused }: AutomatonPath,
+  unit: number,
+): AutomatonPath | null {
+  if (node !== DONE && !units[node]!(unit)) return null;
+  const left = refused.filter((row) => units[row]!(unit)).map((row) => to[row]!);
+  if (left.includes(DONE) || (node === DONE && left.length === 0)) return null;
+  return { node: node === DONE ? DONE : to[node]!, refused: left };
+}
+
+interface Builder {
+  readonly ways: AutomatonNodes;
+  readonly flags: string;
+}
+
+/** Builds the nodes for `tree`, behind which the node `next` comes, and returns the first. */
+function buildNodes(builder: Builder, tree: PatternNode, next: number, in_value: boolean): number {
+  switch (tree.kind) {
+    case 'unit':
+      return addNode(builder, createUnitTest(tree.source, builder.flags), next, NONE, in_value);
+    case 'edge': {
+      const node = addNode(builder, null, next, NONE, in_value);
+      builder.ways.is_edge[node] = true;
+      return node;
+    }
+    case 'again':
+      return buildLoop(builder, { kind: 'unit', source: '[\\s\\S]' }, next, in_value);
+    case 'behind':
+      return next;
+    case 'ahead':
+      return buildAhead(builder, tree, next, in_value);
+    case 'value':
+      return buildNodes(builder, tree.item, next, true);
+    case 'repeat':
+      return buildRepeat(builder, tree, next, in_value);
+    case 'choice':
+      return tree.items
+        .map((item) => buildNodes(builder, item, next, in_value))
+        .reduce((before, entry) => addNode(builder, null, before, entry, in_value));
+    default:
+      return buildSequence(builder, tree.items, next, in_value);
+  }
+}
+
+/** What must not follow ends a way where it is a row of units. Of all else it only counts that it is looked at. */
+function buildAhead(
+  builder: Builder,
+  { item, is_refused }: PatternNode & { readonly kind: 'ahead' },
+  next: number,
+  in_value: boolean,
+): number {
+  const rows = (item.kind === 'choice' ? item.items : [item]).map(listUnitClasses);
+  if (!is_refused || rows.some((row) => row === null || row.length === 0))
+    return addNode(builder, null, next, buildNodes(builder, item, NONE, in_value), in_value);
+  const node = addNode(builder, null, next, NONE, in_value);
+  builder.ways.refused[node] = rows.map((row) =>
+    row!.reduceRight(
+      (then, source) => addNode(builder, createUnitTest(source, builder.flags), then, NONE, in_value),
+      DONE,
+    ),
+  );
+  return node;
+}
+
+function buildSequence(
+  builder: Builder,
+  items: readonly PatternNode[],
+  next: number,
+  in_value: boolean,
+): number {
+  const value_at = in_value ? 0 : items.findIndex(hasValue);
+  let entry = next;
+  for (let at = items.length - 1; at >= 0; at--)
+    entry = buildNodes(builder, items[at]!, entry, in_value || (value_at >= 0 && at > value_at));
+  return entry;
+}
+
+function buildRepeat(
+  builder: Builder,
+  { item, least, most }: PatternNode & { readonly kind: 'repeat' },
+  next: number,
+  in_value: boolean,
+): number {
+  const inside = in_value || (most > 1 && hasValue(item));
+  const copies_max = item.kind === 'unit' ? UNIT_COPIES_MAX : Math.floor(GROUP_NODES_MAX / countNodes(item));
+  let entry = next;
+  let copies = least;
+  if (most > Math.max(copies_max, 1)) {
+    entry = buildLoop(builder, item, next, inside);
+    copies = Math.min(least, copies_max);
+  } else {
+    for (let count = least; count < most; count++)
+      entry = addNode(builder, null, next, buildNodes(builder, item, entry, inside), in_value);
+  }
+  for (let count = 0; count < copies; count++) entry = buildNodes(builder, item, entry, inside);
+  return entry;
+}
+
+function buildLoop(builder: Builder, item: PatternNode, next: number, in_value: boolean): number {
+  const loop = addNode(builder, null, next, NONE, in_value);
+  builder.ways.or[loop] = buildNodes(builder, item, loop, in_value);
+  return loop;
+}
+
+function addNode(
+  { ways }: Builder,
+  units: UnitTest | null,
+  then: number,
+  or: number,
+  in_value: boolean,
+): number {
+  ways.units.push(units);
+  ways.to.push(then);
+  ways.or.push(or);
+  ways.is_edge.push(false);
+  ways.refused.push([]);
+  return ways.is_in_value.push(in_value) - 1;
+}
+
+function hasValue(node: PatternNode): boolean {
+  if (node.kind === 'value') return true;
+  if (node.kind === 'repeat') return hasValue(node.item);
+  return (node.kind === 'sequence' || node.kind === 'choice') && node.items.some(hasValue);
+}
+
+/** About how many nodes a tree takes. */
+function countNodes(node: PatternNode): number {
+  if (node.kind === 'repeat')
+    return 1 + countNodes(node.item) * Math.max(1, Math.min(node.most, UNIT_COPIES_MAX));
+  if (node.kind === 'value' || node.kind === 'ahead') return 1 + countNodes(node.item);
+  if (node.kind === 'sequence' || node.kind === 'choice')
+    return node.items.reduce((sum, item) => sum + countNodes(item), 1);
+  return 1;
+}
+
+/** A look behind with which every way begins. */
+function findLeadingLookbehind(tree: PatternNode): string | null {
+  if (tree.kind === 'behind') return tree.source;
+  return tree.kind === 'sequence' && tree.items.length > 0 ? findLeadingLookbehind(tree.items[0]!) : null;
+}
+
+function stateOf(ways: AutomatonNodes, entries: readonly AutomatonPath[]): AutomatonState {
+  const waiting = new Map<string, AutomatonPath>();
+  const seen = new Set<string>();
+  const open = [...entries];
+  let has_edge = false;
+  let in_value = false;
+  let is_match = false;
+  for (let way = open.pop(); way !== undefined; way = open.pop()) {
+    const { node, refused } = way;
+    const key = `${node}:${refused.join('.')}`;
+    if (node === NONE || seen.has(key)) continue;
+    seen.add(key);
+    if (node === DONE) {
+      is_match = true;
+      if (refused.length > 0) waiting.set(key, way);
+      in_value ||= refused.length > 0;
+      continue;
+    }
+    const is_unit = ways.units[node] !== null;
+    if (is_unit) waiting.set(key, way);
+    else {
+      const all = ways.refused[node]!.length > 0 ? union(refused, ways.refused[node]!) : refused;
+      open.push({ node: ways.to[node]!, refused: all }, { node: ways.or[node]!, refused });
+    }
+    has_edge ||= ways.is_edge[node]!;
+    in_value ||= (is_unit || ways.is_edge[node]!) && ways.is_in_value[node]!;
+  }
+  return internState(ways, waiting, { has_edge, in_value, is_match });
+}
+
+function union(some: readonly number[], others: readonly number[]): readonly number[] {
+  return [...new Set([...some, ...others])].sort((a, b) => a - b);
+}
+
+/** The one state for these ways. */
+function internState(
+  { states }: AutomatonNodes,
+  waiting: ReadonlyMap<string, AutomatonPath>,
+  { has_edge, in_value, is_match }: { has_edge: boolean; in_value: boolean; is_match: boolean },
+): AutomatonState {
+  const key = `${has_edge} ${in_value} ${is_match} ${[...waiting.keys()].sort().join()}`;
+  const known = states.get(key);
+  if (known !== undefined) return known;
+  if (states.size >= STATES_MAX) {
+    for (const state of states.values()) state.next.clear();
+    states.clear();
+  }
+  const is_open = has_edge || waiting.size > 0;
+  const made: AutomatonState = {
+    waiting: [...waiting.values()],
+    is_open,
+    is_in_value: in_value,
+    is_match,
+    next: new Map(),
+  };
+  states.set(key, made);
+  return made;
+}
+
+const tests = new Map<string, UnitTest>();
+
+/** Whether a unit is in a class, as the engine of the patterns itself sees it. */
+function createUnitTest(source: string, flags: string): UnitTest {
+  const key = `${flags} ${source}`;
+  const known = tests.get(key);
+  if (known !== undefined) return known;
+  const pattern = new RegExp(`^${source}$`, flags.replace('m', ''));
+  const kept = new Uint8Array(KEPT_UNITS);
+  for (let unit = 0; unit < KEPT_UNITS; unit++) kept[unit] = pattern.test(String.fromCharCode(unit)) ? 1 : 0;
+  const test: UnitTest = (unit) =>
+    unit < KEPT_UNITS ? kept[unit] === 1 : pattern.test(String.fromCharCode(unit));
+  tests.set(key, test);
+  return test;
+}

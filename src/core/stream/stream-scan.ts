@@ -1,0 +1,219 @@
+/** What was seen in a text that comes in pieces, and how much of it may go on. */
+import { settledIn } from '../detect/detect.ts';
+import type { Detector } from '../detect/matching/detector.ts';
+import { scanReadings } from '../detect/matching/scan-readings.ts';
+import { type Match, type Meter, probeAt } from '../detect/matching/scanner.ts';
+import { settle } from '../detect/matching/settle.ts';
+import { weigh } from '../detect/matching/weigh.ts';
+import { scannerFor } from '../detect/registry/scanners.ts';
+import type { Detection } from '../types/index.ts';
+import { startMatchTracker } from './match-tracker.ts';
+import {
+  feedReadingTracker,
+  findReadingFront,
+  type ReadingTracker,
+  type SuspectSpan,
+  startReadingTracker,
+} from './reading-tracker.ts';
+import { appendText, createTextBuffer, sliceBuffer, type TextBuffer, trimBuffer } from './text-buffer.ts';
+
+/** A text while it is looked at. */
+export interface StreamScan {
+  readonly reader: ReadingTracker;
+  readonly text: TextBuffer;
+  readonly detection: Detection;
+  readonly holds: (detector: Detector) => boolean;
+  readonly meter: Meter;
+  /** What was found and has not gone on. */
+  readonly pending: Match[];
+  readonly suspects: Waiting[];
+  readonly phrases: Match[];
+  /** Phrases that end up to here were added up. */
+  weighed_until: number;
+  /** Where the text reads otherwise, until its readings were looked at. */
+  region: { readonly start: number; end: number } | null;
+  /** What was found in text that has gone on, or says what the text asks for. */
+  readonly alarms: Match[];
+  /** How much has gone on. */
+  released_units: number;
+  /** Whether nothing at all was there that a detector or a reading would have to look at. */
+  is_clean: boolean;
+}
+
+interface Waiting extends SuspectSpan {
+  /** When it is looked at next: how far the text must have come. */
+  due: number;
+}
+
+/** Around a match so much is looked at, and so far behind it something may still say that it reads otherwise. */
+const AROUND_UNITS = 2600;
+const WINDOW_UNITS = 320;
+const WORD_UNITS_MAX = 2400;
+/** The readings around a place are looked at when the text has come so much further, or it is so large. */
+const REGION_UNITS = 700;
+const REGION_UNITS_MAX = 4096;
+/** What stands behind a phrase may say that it is only quoted. */
+const QUOTE_UNITS = 240;
+const MATCHES_MAX = 1000;
+
+/** A look at the beginning of a text; `holds` says of which detectors' findings nothing may go on. */
+export function startStreamScan(
+  detection: Detection,
+  holds: (detector: Detector) => boolean,
+  meter: Meter,
+): StreamScan {
+  const scanner = scannerFor(detection);
+  const text = createTextBuffer();
+  const isHeld = (index: number): boolean => holds(probeAt(scanner, index).detector);
+  return {
+    reader: startReadingTracker(startMatchTracker(scanner, text, isHeld, meter)),
+    text,
+    detection,
+    holds,
+    meter,
+    pending: [],
+    suspects: [],
+    phrases: [],
+    weighed_until: 0,
+    region: null,
+    alarms: [],
+    released_units: 0,
+    is_clean: true,
+  };
+}
+
+/** Looks at a piece more. */
+export function scanPiece(look: StreamScan, piece: string, is_last: boolean): void {
+  const { reader, pending, suspects, text } = look;
+  const { tracker } = reader;
+  appendText(text, piece);
+  feedReadingTracker(reader, piece, is_last);
+  look.is_clean &&= isClean(reader);
+  pending.push(...tracker.matches.splice(0));
+  look.phrases.push(...tracker.phrases.splice(0));
+  const signals = tracker.signals.splice(0);
+  for (const each of reader.suspects.splice(0)) suspects.push({ ...each, due: each.end });
+  if (is_last) return;
+  lookAtSuspects(look);
+  for (const signal of signals) addToRegion(look, signal);
+  scanRegion(look);
+  weighPhrases(look);
+  trimBuffer(text, () => Math.min(look.released_units, frontOf(look)));
+}
+
+function isClean({ tracker, has_had_blobs }: ReadingTracker): boolean {
+  const { matches, phrases, signals } = tracker;
+  return !has_had_blobs && matches.length + phrases.length + signals.length === 0;
+}
+
+/** How far the text may go on now: behind nothing that may yet belong to a finding. */
+export function findReleasableEnd(look: StreamScan): number {
+  const { text } = look;
+  let until = Math.max(look.released_units, frontOf(look));
+  const held = look.pending.filter(({ detector }) => look.holds(detector));
+  for (;;) {
+    const cut = held.find(({ start, end }) => start < until && end >= until);
+    if (cut === undefined) break;
+    until = Math.max(look.released_units, cut.start);
+    if (until === look.released_units) break;
+  }
+  if (until <= look.released_units) return look.released_units;
+  const is_pair = (sliceBuffer(text, until - 1, until).charCodeAt(0) & 0xfc00) === 0xd800;
+  return is_pair ? until - 1 : until;
+}
+
+/** Takes out the text up to the offset, which goes on now, and what was found in it. */
+export function releaseText(look: StreamScan, until: number): { text: string; matches: readonly Match[] } {
+  const { pending, released_units } = look;
+  const text = sliceBuffer(look.text, released_units, until);
+  const matches = pending.filter(({ start }) => start < until);
+  const rest = pending.filter(({ start }) => start >= until);
+  pending.splice(0, pending.length, ...rest);
+  look.released_units = until;
+  return { text, matches };
+}
+
+function frontOf({ reader, suspects }: StreamScan): number {
+  return suspects.reduce((least, { start }) => Math.min(least, start), findReadingFront(reader));
+}
+
+function lookAtSuspects(look: StreamScan): void {
+  const { suspects, pending, reader } = look;
+  if (suspects.length === 0) return;
+  const front = findReadingFront(reader);
+  let kept = 0;
+  for (const suspect of suspects) {
+    if (front >= suspect.due) {
+      const found = scanReadingsAt(look, suspect, front);
+      const is_found = found.some(({ start, end }) => start === suspect.start && end === suspect.end);
+      if (is_found || !mayBeConfirmed(look, suspect)) {
+        pending.push(...found);
+        continue;
+      }
+      suspect.due = front + WINDOW_UNITS;
+    }
+    suspects[kept++] = suspect;
+  }
+  suspects.length = kept;
+}
+
+/** Whether a place that is still to come could show that the text reads otherwise where the suspect is. */
+function mayBeConfirmed({ text }: StreamScan, { end, is_unconfirmed }: SuspectSpan): boolean {
+  const reach = text.end - WINDOW_UNITS;
+  if (!is_unconfirmed) return false;
+  return reach <= end || (reach - end < WORD_UNITS_MAX && !/[ \t\r\n]/.test(sliceBuffer(text, end, reach)));
+}
+
+/** What the readings hold that lies in the span in part and ends before `until`. */
+function scanReadingsAt(
+  look: StreamScan,
+  span: { start: number; end: number },
+  until: number,
+): readonly Match[] {
+  const { text, detection } = look;
+  const from = Math.max(text.base, span.start - AROUND_UNITS);
+  const around = sliceBuffer(text, from, text.end);
+  const found: Match[] = [];
+  scanReadings(look.reader.tracker.scanner, around, found, MATCHES_MAX, look.meter);
+  return settledIn(detection, around, found)
+    .map(({ detector, start, end }) => ({ detector, start: start + from, end: end + from }))
+    .filter(({ start, end }) => start < span.end && end > span.start && end <= until);
+}
+
+function addToRegion(look: StreamScan, signal: number): void {
+  const { region } = look;
+  if (region === null) look.region = { start: signal, end: signal };
+  else region.end = Math.max(region.end, signal);
+}
+
+/** Looks at all readings around places where the text reads otherwise, when enough of it has come. */
+function scanRegion(look: StreamScan): void {
+  const { region } = look;
+  if (region === null) return;
+  const come = look.text.end;
+  const is_large = come - region.start > REGION_UNITS_MAX;
+  if (come < region.end + REGION_UNITS && !is_large) return;
+  const until = come - QUOTE_UNITS;
+  for (const match of scanReadingsAt(look, { start: region.start - WINDOW_UNITS, end: until }, until)) {
+    if (match.detector.weight === undefined && match.start >= look.released_units) look.pending.push(match);
+    else look.alarms.push(match);
+  }
+  look.region = come < region.end + REGION_UNITS ? { start: until, end: region.end } : null;
+}
+
+/** What phrases come to of which it is known whether they are quoted. */
+function weighPhrases(look: StreamScan): void {
+  const { text } = look;
+  const is_due = look.phrases.some(({ end }) => end + QUOTE_UNITS <= text.end && end > look.weighed_until);
+  if (!is_due) return;
+  look.weighed_until = text.end - QUOTE_UNITS;
+  const near = look.phrases.filter(({ start }) => start >= text.base);
+  look.phrases.splice(0, look.phrases.length, ...near);
+  const shifted = near
+    .filter(({ end }) => end <= look.weighed_until)
+    .map((phrase) => ({ ...phrase, start: phrase.start - text.base, end: phrase.end - text.base }));
+  const found: Match[] = [];
+  weigh(sliceBuffer(text, text.base, text.end), shifted, found, look.reader.tracker.scanner.sums);
+  for (const { detector, start, end } of settle(found))
+    look.alarms.push({ detector, start: start + text.base, end: end + text.base });
+}

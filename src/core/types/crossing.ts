@@ -1,0 +1,73 @@
+import type { Boundary, Json, Phase, Tag } from './enums.ts';
+import type { Finding } from './finding.ts';
+import type { JsonSource } from './json.ts';
+import type { MemorySchema } from './policy.ts';
+
+/** What crosses: text, or a JSON value. With a `source` its text is what is scanned, and changed by splices. */
+export type Content =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'json'; readonly value: Json; readonly source?: JsonSource };
+
+/**
+ * One thing crossing one boundary: the only value that holds raw text. All that `judge` needs to know of
+ * the world outside stands in here, for it can read no clock and no store.
+ */
+export interface Crossing {
+  readonly boundary: Boundary;
+  /** `null` at `input` and `output`; never `null` at `action`. */
+  readonly phase: Phase | null;
+  readonly content: Content;
+  readonly tenant_id: string;
+  readonly agent_id: string;
+  readonly session_id: string | null;
+  readonly source_agent_id: string | null;
+  readonly destination_agent_id: string | null;
+  /** The tool's name at `action`; at the other boundaries the tool that the caller says is concerned. */
+  readonly tool: string | null;
+  /** Tags that the caller declares; they are added to those that are found, never instead of them. */
+  readonly declared_tags: readonly Tag[];
+  /** Names of rules whose `require_approval` a person has granted for exactly this crossing. */
+  readonly approved_rules?: readonly string[];
+  /** What the session has read so far, as far as anyone keeps it; absent is the same as nothing. */
+  readonly session_tags?: readonly Tag[];
+  /** Calls of this tool by this agent within the last minute, this one included; absent where nobody counts. */
+  readonly calls_last_minute?: number;
+  /** The capability token that was shown for it; absent where none was. */
+  readonly capability?: {
+    /** Its name, which is no token; `null` where nobody knows it. */
+    readonly token_id: string | null;
+    /** Why it does not allow this; `null` where it does. */
+    readonly refusal: { readonly rule: string; readonly reason: string } | null;
+  };
+  /** What goes into an agent's memory (`request`) or comes out of it (`response`); of all others, nothing. */
+  readonly memory?: MemoryUse;
+  readonly identity_places?: readonly Pick<Finding, 'leaf' | 'start' | 'end'>[];
+  /** Whether the sender cannot take changed content: it goes on as it is, or not at all. */
+  readonly is_unchangeable?: boolean;
+  /** The folder in which the agent's relative paths begin, where the caller says so. */
+  readonly working_dir?: string;
+  /** Milliseconds since 1970, UTC. */
+  readonly now_ms: number;
+}
+
+/** All of a crossing but what crosses: who, where and when. */
+export type CrossingContext = Omit<Crossing, 'content'>;
+
+/** Which part of an agent's memory a crossing is about: names that stand in the policy, never a caller's words. */
+export interface MemoryUse {
+  readonly operation: 'write' | 'read' | 'resolve';
+  /** The memory document and its field; `null` where none is known. */
+  readonly schema: string | null;
+  readonly key: string | null;
+  readonly scope: MemorySchema['scope'] | null;
+  /** The entry, as `hdl_` and 32 hex digits. */
+  readonly handle_id: string | null;
+  /** The tag of the field, where its value crosses. The document lets it pass as long as no rule names it. */
+  readonly tag: Tag | null;
+}
+
+/** The call of a tool that a content is the arguments of. */
+export interface ToolCall {
+  readonly tool: string | null;
+  readonly working_dir?: string | undefined;
+}
