@@ -34,7 +34,7 @@ function tokens(...answers: readonly CapabilityResult[]): {
     asked.push(presented);
     return answers[Math.min(asked.length, answers.length) - 1]!;
   };
-  const capabilities = { look: next, use: next } as unknown as Capabilities;
+  const capabilities = { check: next, use: next } as unknown as Capabilities;
   return { capabilities: async () => capabilities, asked };
 }
 
