@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
-import { openBooks, spend } from '../src/features/costs/testing/books.ts';
+import { openTestCosts, reserveAndSettle } from '../src/features/costs/testing/test-costs.ts';
 import type { Store } from '../src/platform/store/index.ts';
 import { createApiKey } from '../src/runtime/access/tokens.ts';
 import { openServiceStore } from '../src/server/store.ts';
@@ -47,7 +47,7 @@ before(async () => {
   });
   // Another process that forwards calls, with the same budgets and on the same store.
   store = await openServiceStore({ kind: 'sqlite', path: join(service.state_dir, 'store.db') });
-  const { costs } = openBooks(
+  const { costs } = openTestCosts(
     async () => store,
     { budgets: BUDGETS },
     {
@@ -57,13 +57,17 @@ before(async () => {
     },
   );
   const now_ms = Date.now();
-  await spend(costs, { tenant_id: 'acme', now_ms });
-  await spend(
+  await reserveAndSettle(costs, { tenant_id: 'acme', now_ms });
+  await reserveAndSettle(
     costs,
     { tenant_id: 'acme', agent_id: 'b', user_id: null, now_ms },
     { output_tokens: 5, is_estimated: true },
   );
-  await spend(costs, { user_id: 'bob', now_ms }, { model: 'mystery', input_tokens: 110, output_tokens: 0 });
+  await reserveAndSettle(
+    costs,
+    { user_id: 'bob', now_ms },
+    { model: 'mystery', input_tokens: 110, output_tokens: 0 },
+  );
   await costs.close();
 });
 after(async () => {
@@ -222,11 +226,11 @@ test('the command line shows the same', async () => {
 });
 
 test('a budget that is used up is told by the command line’s end', async () => {
-  const { costs } = openBooks(async () => store, { budgets: BUDGETS });
+  const { costs } = openTestCosts(async () => store, { budgets: BUDGETS });
   const carl = { user_id: 'carl', now_ms: Date.now() };
-  for (let call = 0; call < 4; call++) await spend(costs, carl);
+  for (let call = 0; call < 4; call++) await reserveAndSettle(costs, carl);
   assert.equal((await cli('budget', '--user', 'carl')).code, 0);
-  await spend(costs, { ...carl, max_output_tokens: 5 }, { output_tokens: 5 });
+  await reserveAndSettle(costs, { ...carl, max_output_tokens: 5 }, { output_tokens: 5 });
   await costs.close();
   const { code, stdout } = await cli('budget', '--user', 'carl');
   assert.match(stdout, /^ann +user carl +exhausted/m);

@@ -1,11 +1,13 @@
-import { KINDS, TYPE_NAMES } from '../../src/features/quality/index.ts';
+import { KIND_FAMILIES, TYPE_PATTERNS } from '../../src/features/quality/index.ts';
 
 /** docs/reference/type-names.md: how our types of personal data are called elsewhere. */
 export function typeNamesPage(): string {
-  const names = Object.entries(TYPE_NAMES).map(
+  const names = Object.entries(TYPE_PATTERNS).map(
     ([name, rules]) => `| \`${name}\` | ${list(rules.map((rule) => `${rule}*`))} |`,
   );
-  const kinds = Object.entries(KINDS).map(([end, families]) => `| \`CC_${end}\` | ${list(families)} |`);
+  const kinds = Object.entries(KIND_FAMILIES).map(
+    ([end, families]) => `| \`CC_${end}\` | ${list(families)} |`,
+  );
   return `<!-- Written by \`npm run generate\`. -->
 # Names of personal data types
 

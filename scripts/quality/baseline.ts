@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import {
   CATEGORIES,
   type Category,
-  type Group,
+  type FigureGroup,
   type QualityReport,
 } from '../../src/features/quality/index.ts';
 
@@ -46,7 +46,7 @@ export function writeBaseline(baseline: Baseline): void {
 /** A measurement as the baseline keeps it. */
 export function reachedOf(report: QualityReport, rows: string): Reached {
   const { spans, sources, systems, tiers, types, type_accuracy, partial } = report;
-  const named = (kind: string, groups: readonly Group[]) =>
+  const named = (kind: string, groups: readonly FigureGroup[]) =>
     groups.map((group) => [`${kind} ${group.name}`, group] as const);
   const groups = [
     ['all', report] as const,

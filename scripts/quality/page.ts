@@ -3,7 +3,7 @@
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Category, Group, Mistake } from '../../src/features/quality/index.ts';
+import type { Category, FigureGroup, Mistake } from '../../src/features/quality/index.ts';
 import type { Measured } from './measure.ts';
 
 const FILE = join(import.meta.dirname, '../../docs/reference/detection-figures.md');
@@ -81,7 +81,7 @@ function comparison(corpora: readonly Measured[]): string {
   return ['| | | Recall | False positives | F1 |', '|---|---|---|---|---|', ...lines].join('\n');
 }
 
-function shares({ recall, false_alarm_rate, f1 }: Group): readonly string[] {
+function shares({ recall, false_alarm_rate, f1 }: FigureGroup): readonly string[] {
   return [recall, false_alarm_rate, f1].map((share) => `**${percent(share)}**`);
 }
 
@@ -110,11 +110,11 @@ ${accuracy}${lists('Missed', report.misses)}
 ${lists('False positives', report.false_alarms)}`;
 }
 
-function named(kind: string): (group: Group) => Group {
+function named(kind: string): (group: FigureGroup) => FigureGroup {
   return (group) => ({ ...group, name: `${kind} ${group.name === '' ? '(none)' : group.name}` });
 }
 
-function tableOf(groups: readonly Group[]): string {
+function tableOf(groups: readonly FigureGroup[]): string {
   const rows = groups.map(({ name, recall, positives, false_alarm_rate, negatives, precision, f1 }) => {
     const is_mixed = positives > 0 && negatives > 0;
     const cells = [

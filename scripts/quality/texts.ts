@@ -1,5 +1,5 @@
 /** The texts that were judged wrongly, for whoever improves a detector: printed when asked for, and never kept. */
-import { type QualityReport, type Row, readCorpus } from '../../src/features/quality/index.ts';
+import { type CorpusRow, type QualityReport, readCorpus } from '../../src/features/quality/index.ts';
 import type { RowSet } from './baseline.ts';
 import { corpusIn } from './measure.ts';
 import { own } from './own/index.ts';
@@ -18,7 +18,7 @@ export async function textLines(
     ...false_alarms.map((each) => [each.id, `alarm ${each.rule_ids.join(' ')}`] as const),
   ]);
   const path = corpusIn(folder, category);
-  const rows: AsyncIterable<Row> | Iterable<Row> =
+  const rows: AsyncIterable<CorpusRow> | Iterable<CorpusRow> =
     set === 'own' ? own[category] : readCorpus(path, path, category);
   const lines: string[] = [];
   for await (const { id, text, labels } of rows) {

@@ -1,6 +1,6 @@
-import { costChores } from '../features/costs/chores.ts';
-import { memoryChores } from '../features/memory/chores.ts';
-import { mcpChores } from '../features/tool-pins/chores.ts';
+import { buildCostJobs } from '../features/costs/jobs.ts';
+import { buildMemoryJobs } from '../features/memory/jobs.ts';
+import { buildToolPinJobs } from '../features/tool-pins/jobs.ts';
 import type { Log } from '../platform/log.ts';
 import type { Store } from '../platform/store/index.ts';
 import type { MaintenanceJob } from '../platform/store/maintenance.ts';
@@ -23,10 +23,10 @@ export interface MaintenanceParts {
 const SUBJECTS: readonly ((parts: MaintenanceParts) => readonly MaintenanceJob[])[] = [
   buildApprovalJobs,
   buildCapabilityJobs,
-  costChores,
+  buildCostJobs,
   buildSessionJobs,
-  memoryChores,
-  mcpChores,
+  buildMemoryJobs,
+  buildToolPinJobs,
 ];
 
 /** All chores of a service. */

@@ -6,7 +6,7 @@ import {
   intelligenceStatus,
 } from '../features/advisors/operations.ts';
 import { checkBudget, dashboardCostBudgets } from '../features/costs/budget-operations.ts';
-import { dashboardCostReport, dashboardCostSummary } from '../features/costs/operations.ts';
+import { dashboardCostReport, dashboardCostSummary } from '../features/costs/spending-operations.ts';
 import {
   memoryPurgeExpired,
   memoryRead,

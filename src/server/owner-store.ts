@@ -1,5 +1,5 @@
 import type { Policy } from '../core/types/index.ts';
-import { openAdmission } from '../features/memory/admission.ts';
+import { openKeyActivation } from '../features/memory/key-activation.ts';
 import { StartFailure } from '../platform/failure.ts';
 import { parseStoreSettings, type Store, StoreFailure } from '../platform/store/index.ts';
 import type { Config } from '../runtime/config/index.ts';
@@ -22,7 +22,7 @@ export interface OwnStore {
 export async function openOwnStore(config: Config, policy: Policy): Promise<OwnStore> {
   try {
     const store = await openServiceStore(parseStoreSettings(config), { migrate: true });
-    const admit = openAdmission(config, store, Date.now);
+    const admit = openKeyActivation(config, store, Date.now);
     const own = { store, admit, close: store.close };
     await admit(policy).catch((failure: unknown) => store.close().then(() => Promise.reject(failure)));
     return own;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { Policy } from '../core/types/index.ts';
-import { recordReadings } from '../features/secrets/reading-event.ts';
+import { recordSecretReads } from '../features/secrets/secret-read-events.ts';
 import type { Runtime } from '../operations/runtime.ts';
 import { describeFault, type Log } from '../platform/log.ts';
 import { openSerialQueue } from '../platform/queue/serial-queue.ts';
@@ -112,7 +112,7 @@ export async function openParent(parts: ParentParts): Promise<Parent> {
   const { journal, store: own } = await startWorkers(workers, parts, metrics);
   late.store = own.store;
   const by = { caller_id: 'service:start', policy_hash: parts.policy.hash };
-  await recordReadings(parts.secret_readings, by, { journal, now_ms: Date.now, log });
+  await recordSecretReads(parts.secret_readings, by, { journal, now_ms: Date.now, log });
   const store = openLazyStore(async () => own.store, log);
   const telemetry = await openProcessTelemetry(config, version, 'parent', log);
   const shared = { journal, store, index_path: paths.index, metrics, telemetry, centre, now_ms: Date.now };

@@ -1,5 +1,5 @@
 import type { Policy } from '../core/types/index.ts';
-import { recordReadings } from '../features/secrets/reading-event.ts';
+import { recordSecretReads } from '../features/secrets/secret-read-events.ts';
 import { describeFault, type Log } from '../platform/log.ts';
 import type { ApiKey } from '../runtime/access/settings.ts';
 import { newEventId } from '../runtime/audit/event-id.ts';
@@ -122,7 +122,7 @@ function openExchange(parts: ReloadingParts): Omit<Reloading, 'lastFailure'> {
     plugins: () => in_use,
     reload: async (caller_id) => {
       const loaded = await parts.load();
-      await recordReadings(loaded.secret_readings, { caller_id, policy_hash: in_force.hash }, parts);
+      await recordSecretReads(loaded.secret_readings, { caller_id, policy_hash: in_force.hash }, parts);
       if (!loaded.ok) return refuse(caller_id, loaded.problems);
       const { policy, warnings } = loaded;
       const changed = policy.hash !== in_force.hash;

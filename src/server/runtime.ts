@@ -1,8 +1,8 @@
 import type { Crossing, Policy } from '../core/types/index.ts';
-import { lazyCosts } from '../features/costs/lazy.ts';
-import { forAgents } from '../features/secrets/for-agents.ts';
-import type { Llm } from '../gateways/llm/call.ts';
-import { lazyLlm } from '../gateways/llm/lazy.ts';
+import { openLazyCosts } from '../features/costs/lazy-costs.ts';
+import { openAgentSecrets } from '../features/secrets/agent-secrets.ts';
+import { openLazyLlm } from '../gateways/llm/lazy-llm-proxy.ts';
+import type { LlmProxy } from '../gateways/llm/llm-call.ts';
 import type { Runtime } from '../operations/runtime.ts';
 import { lazy } from '../platform/lazy.ts';
 import { describeFault, type Log } from '../platform/log.ts';
@@ -67,7 +67,7 @@ export interface OpenRuntime {
   readonly runtime: Runtime;
   readonly agents: SeenAgents;
   /** Calls of models. Loaded with the first call. */
-  readonly llm: () => Promise<Llm>;
+  readonly llm: () => Promise<LlmProxy>;
   /** What readers of the event stream get. Loaded with the first one. */
   readonly hub: () => Promise<EventHub>;
   /** What judging and recording use now; a reload brings others. */
@@ -86,7 +86,7 @@ export interface OpenRuntime {
 
 /** Puts together what operations reach, for one process that answers. */
 export function openRuntime(parts: RuntimeParts): OpenRuntime {
-  const { config, centre, log, now_ms } = parts;
+  const { config, centre, log, now_ms, metrics } = parts;
   const agents = openSeenAgents();
   const trail = openAuditTrail(parts);
   const unrecorded = { last_ms: Number.NEGATIVE_INFINITY };
@@ -97,8 +97,8 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
   const forwarder = lazyForwarder(config);
   const plugins = () =>
     requireAnswer(centre.plugins(), log, 'The service did not say in time which plug-ins it has.');
-  const trusted = forAgents({ config, store: parts.store.open, ports: () => ports, plugins });
-  const costs = lazyCosts(parts, () => ports);
+  const trusted = openAgentSecrets({ config, store: parts.store.open, ports: () => ports, plugins });
+  const costs = openLazyCosts(parts, () => ports);
   const hub = openLazyHub(parts, trail.index);
   const runtime: Runtime = {
     version: parts.version,
@@ -127,7 +127,7 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
     memory: lazyMemory(parts, () => ports),
     forward: forwarder.open,
   };
-  const llm = lazyLlm(config, log, { ...runtime, ports: () => ports, calls: parts.metrics?.calls ?? null });
+  const llm = openLazyLlm(config, log, { ...runtime, ports: () => ports, counts: metrics?.calls ?? null });
   return {
     runtime,
     agents,
@@ -353,6 +353,6 @@ interface LazyForwarder {
 
 /** No start waits for what only some agents use. */
 function lazyForwarder({ proxy }: Config): LazyForwarder {
-  const forwarder = lazy(async () => (await import('../gateways/llm/envelope.ts')).openForwarder(proxy));
+  const forwarder = lazy(async () => (await import('../gateways/forward/forwarder.ts')).openForwarder(proxy));
   return { open: forwarder.open, close: () => forwarder.ifOpened(({ close }) => close()) };
 }

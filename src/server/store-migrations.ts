@@ -1,6 +1,6 @@
 import { costMigrations } from '../features/costs/tables.ts';
 import { memoryMigrations } from '../features/memory/tables.ts';
-import { mcpMigrations } from '../features/tool-pins/tables.ts';
+import { toolPinMigrations } from '../features/tool-pins/tables.ts';
 import type { Migrations } from '../platform/store/index.ts';
 import { agentBlockMigrations } from '../runtime/enforcement/agent-blocks/tables.ts';
 import { approvalMigrations } from '../runtime/enforcement/approvals/tables.ts';
@@ -16,7 +16,7 @@ export const MIGRATIONS: Migrations = {
   ...approvalMigrations,
   ...capabilityMigrations,
   ...costMigrations,
-  ...mcpMigrations,
+  ...toolPinMigrations,
   ...memoryMigrations,
   ...sessionMigrations,
 };

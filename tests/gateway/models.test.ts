@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import {
-  type Answers,
-  startProvider,
+  type ProviderHandler,
+  startTestProvider,
   type TestProvider,
-} from '../../src/gateways/upstream/testing/provider.ts';
+} from '../../src/gateways/upstream/testing/test-provider.ts';
 import { freePort, startTestService } from '../support/service.ts';
 import type { Seen } from './clients/ask.ts';
 import { type ClientName, missingFor, openClients } from './clients.ts';
@@ -19,7 +19,7 @@ const SDKS = ['openai', 'python_openai', 'anthropic', 'python_anthropic'] as con
 const missing = SDKS.map(missingFor).find((each) => each !== null) ?? false;
 
 /** Has two models, and says which one is asked about, in the shape of the API that asks. */
-function having(...ids: readonly string[]): Answers {
+function having(...ids: readonly string[]): ProviderHandler {
   return (response, { path, headers }) => {
     const is_anthropic = headers.some((each) => each.toLowerCase() === 'anthropic-version');
     const written = (id: string) =>
@@ -39,8 +39,8 @@ function having(...ids: readonly string[]): Answers {
 test('the SDKs list aliases and the models of all providers, and retrieve each of them', {
   skip: missing,
 }, async (t) => {
-  const first = await startProvider(t, having('big', 'both'));
-  const second = await startProvider(t, having('both', 'org/small'));
+  const first = await startTestProvider(t, having('big', 'both'));
+  const second = await startTestProvider(t, having('both', 'org/small'));
   const dead_url = `http://127.0.0.1:${await freePort()}`;
   const at = (name: string, url: string) =>
     (['openai', 'anthropic'] as const).map((family) => ({
@@ -66,7 +66,7 @@ test('the SDKs list aliases and the models of all providers, and retrieve each o
   const lane = LOOKUP_LANES[0]!;
   const ask = (client: ClientName, api: 'models' | 'model', model: string): Promise<Seen> =>
     clients.ask(client, askOf({ ...lane, api, model }, service.url, {}));
-  const askedBefore = (provider: TestProvider): number => provider.got.length;
+  const askedBefore = (provider: TestProvider): number => provider.requests.length;
   for (const sdk of SDKS) {
     const { list, error } = await ask(sdk, 'models', '');
     assert.deepEqual([list, error], [['fast', 'big', 'both', 'org/small'], null], sdk);
@@ -76,7 +76,7 @@ test('the SDKs list aliases and the models of all providers, and retrieve each o
     assert.deepEqual([first, second].map(askedBefore), before, 'an alias is answered here');
     const passed = await ask(sdk, 'model', 'org/small');
     assert.deepEqual([passed.list, passed.error], [['org/small', 'model'], null], sdk);
-    assert.equal(first.got.at(-1)?.path, '/v1/models/org%2Fsmall');
+    assert.equal(first.requests.at(-1)?.path, '/v1/models/org%2Fsmall');
   }
   assert.equal(SDKS.length, 4);
 });

@@ -1,4 +1,4 @@
-import type { Category, Row } from '../../../src/features/quality/index.ts';
+import type { Category, CorpusRow } from '../../../src/features/quality/index.ts';
 import { commands } from './commands.ts';
 import { injection } from './injection.ts';
 import { pii } from './pii.ts';
@@ -6,7 +6,7 @@ import { rowsOf } from './rows.ts';
 import { secrets } from './secrets.ts';
 
 /** The labelled rows of our own writing, by category. */
-export const own: Readonly<Record<Category, readonly Row[]>> = {
+export const own: Readonly<Record<Category, readonly CorpusRow[]>> = {
   secrets: rowsOf(secrets, 'secret'),
   pii: rowsOf(pii, 'pii'),
   injection: rowsOf(injection, 'attack'),

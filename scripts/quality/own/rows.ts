@@ -1,4 +1,4 @@
-import type { Row } from '../../../src/features/quality/index.ts';
+import type { CorpusRow } from '../../../src/features/quality/index.ts';
 
 /**
  * Labelled rows of our own writing, so that every checkout can measure. What has to be found stands between `«` and
@@ -11,7 +11,7 @@ export interface OwnRows {
 }
 
 /** The rows as a file of labelled rows holds them. `label` is that of a row with something to find. */
-export function rowsOf({ positive, benign }: OwnRows, label: string): readonly Row[] {
+export function rowsOf({ positive, benign }: OwnRows, label: string): readonly CorpusRow[] {
   const marked = positive.map(([type, text]) => ({ type, label, ...withoutMarks(type, text) }));
   const plain = benign.map(([type, text]) => ({ type, label: 'benign', text, labels: [] }));
   return [...marked, ...plain].map((row, at) => ({
@@ -24,7 +24,7 @@ export function rowsOf({ positive, benign }: OwnRows, label: string): readonly R
   }));
 }
 
-function withoutMarks(type: string, text: string): Pick<Row, 'text' | 'labels'> {
+function withoutMarks(type: string, text: string): Pick<CorpusRow, 'text' | 'labels'> {
   const [before = '', ...parts] = text.split('«');
   let plain = before;
   const labels = parts.map((part) => {

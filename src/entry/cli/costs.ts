@@ -131,12 +131,14 @@ export async function pricesFor(
   config_path: string | undefined,
   model: string | undefined,
 ): Promise<{ readonly found: readonly PriceEntry[]; readonly lines: readonly string[] }> {
-  const { openPrices, assumedPrice } = await import('../../features/costs/prices.ts');
+  const { openPriceList, buildAssumedPrice } = await import('../../features/costs/prices.ts');
   const { cost } = await configOf(terminal, config_path, 'leave');
-  const prices = openPrices(cost.prices);
+  const prices = openPriceList(cost.prices);
   const known = model === undefined ? prices.all : [prices.find(null, model)].filter((each) => each !== null);
   const isUnknown = known.length === 0;
-  const found = isUnknown ? [assumedPrice(cost.assumed_usd_per_mtok, cost.assumed_output_tokens)] : known;
+  const found = isUnknown
+    ? [buildAssumedPrice(cost.assumed_usd_per_mtok, cost.assumed_output_tokens)]
+    : known;
   const lines = table(
     ['MODEL', 'IN', 'OUT', 'CACHE READ', 'CACHE WRITE', 'MOST OUT', 'AS OF', 'SOURCE'],
     found.map((price) => [

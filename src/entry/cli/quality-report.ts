@@ -1,4 +1,4 @@
-import type { Group, Mistake, QualityReport } from '../../features/quality/index.ts';
+import type { FigureGroup, Mistake, QualityReport } from '../../features/quality/index.ts';
 import { table } from './table.ts';
 
 /**
@@ -29,7 +29,7 @@ export function qualityLines(report: QualityReport, brief: boolean): string[] {
 
 const HEAD = ['OF', 'NAME', 'RECALL', 'POSITIVES', 'FALSE ALARMS', 'NEGATIVES', 'PRECISION', 'F1'];
 
-function rowsOf(kind: string, groups: readonly Group[]): string[][] {
+function rowsOf(kind: string, groups: readonly FigureGroup[]): string[][] {
   return groups.map(({ name, positives, negatives, recall, false_alarm_rate, precision, f1 }) => {
     const is_mixed = positives > 0 && negatives > 0;
     return [

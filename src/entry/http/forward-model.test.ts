@@ -4,11 +4,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import type { Budgets, SpendAsk, SpentUsage } from '../../features/costs/types.ts';
-import { apiRouteAt } from '../../gateways/llm/api-paths.ts';
+import type { Budgets, ChargedUsage, SpendRequest } from '../../features/costs/types.ts';
+import { findApiRoute } from '../../gateways/llm/api-routes.ts';
 import { openTestLlm } from '../../gateways/llm/testing/open-llm.ts';
-import { settingsOf } from '../../gateways/upstream/testing/calls.ts';
-import { type Answers, startProvider } from '../../gateways/upstream/testing/provider.ts';
+import { type ProviderHandler, startTestProvider } from '../../gateways/upstream/testing/test-provider.ts';
+import { parseProxySettings } from '../../gateways/upstream/testing/test-upstreams.ts';
 import type { AuditEvent } from '../../runtime/audit/types.ts';
 import { serve } from './testing/serve.ts';
 
@@ -25,10 +25,10 @@ const OVER = {
 } as const;
 
 /** The service in front of a provider, with a ledger that a test looks into. */
-async function world(t: TestContext, answers: Answers, options: { readonly is_over?: boolean } = {}) {
-  const upstream = await startProvider(t, answers);
-  const asked: SpendAsk[] = [];
-  const spent: (SpentUsage | null)[] = [];
+async function world(t: TestContext, answers: ProviderHandler, options: { readonly is_over?: boolean } = {}) {
+  const upstream = await startTestProvider(t, answers);
+  const asked: SpendRequest[] = [];
+  const spent: (ChargedUsage | null)[] = [];
   const budgets: Budgets = {
     reserve: async (ask) => {
       asked.push(ask);
@@ -42,7 +42,7 @@ async function world(t: TestContext, answers: Answers, options: { readonly is_ov
     },
   };
   const decided: AuditEvent[] = [];
-  const proxy = settingsOf({ target: `${upstream.url}/v1` });
+  const proxy = parseProxySettings({ target: `${upstream.url}/v1` });
   const llm = openTestLlm(budgets, decided);
   const state_dir = mkdtempSync(join(tmpdir(), 'forward-model-'));
   const service = await serve({ state_dir, proxy, llm: async () => llm });
@@ -57,7 +57,7 @@ async function world(t: TestContext, answers: Answers, options: { readonly is_ov
 }
 
 const json =
-  (body: unknown, status = 200): Answers =>
+  (body: unknown, status = 200): ProviderHandler =>
   (response) =>
     void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 
@@ -91,7 +91,7 @@ test('a call of a model is reserved, guarded, charged and answered as any forwar
   assert.deepEqual([answer.json.decision, answer.json.upstream_status], ['modify', 200]);
   assert.equal(JSON.parse(answer.json.body).choices[0].message.content, 'Write to [REDACTED].');
   assert.ok(!answer.text.includes(EMAIL));
-  assert.equal(upstream.got[0]?.path, '/v1/chat/completions');
+  assert.equal(upstream.requests[0]?.path, '/v1/chat/completions');
   assert.partialDeepStrictEqual(asked, [
     { agent_id: 'bot', user_id: 'ann', model: 'm', max_output_tokens: 5 },
   ]);
@@ -129,13 +129,13 @@ test('over budget nothing is sent, however the path is written', async (t) => {
     assert.deepEqual([answer.json.budget, answer.json.event_id], ['tiny', 'evt_budget']);
   }
   assert.equal(paths.length, 12);
-  assert.equal(upstream.got.length, 0);
+  assert.equal(upstream.requests.length, 0);
 });
 
 test('a tool call that the policy blocks is not handed out, streamed or not', async (t) => {
   const bad = { tool_calls: [call('mail.send', { body: KEY })] };
   const chunk = { choices: [{ index: 0, delta: { ...bad }, finish_reason: 'tool_calls' }] };
-  const stream: Answers = (response) =>
+  const stream: ProviderHandler = (response) =>
     void response
       .writeHead(200, { 'content-type': 'text/event-stream' })
       .end(`data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`);
@@ -168,7 +168,7 @@ test('a secret blocks with 403 wherever it stands, and an error of the provider 
     );
     assert.ok(!answer.text.includes(KEY));
   }
-  assert.equal(upstream.got.length, 0);
+  assert.equal(upstream.requests.length, 0);
   const refused = await forward(CHAT);
   assert.deepEqual([refused.status, refused.json.upstream_status], [200, 400], refused.text);
   assert.ok(!refused.text.includes(EMAIL));
@@ -180,11 +180,11 @@ test('routes of providers that cannot be guarded are refused, and other services
     const answer = await forward({ path, json_body: {} });
     assert.deepEqual([answer.status, answer.json.code], [400, 'invalid_request'], path);
   }
-  assert.equal(upstream.got.length, 0);
+  assert.equal(upstream.requests.length, 0);
   const other = ['/v1/things', '/chats/completions-of-mine', '/rooms/1/messages', '/v1/batches/b1/notes'];
   for (const path of other) assert.equal((await forward({ path, json_body: {} })).status, 200, path);
-  assert.equal(upstream.got.length, 4);
-  const kindAt = (address: string, method = 'POST') => apiRouteAt(new URL(address), method)?.kind ?? null;
+  assert.equal(upstream.requests.length, 4);
+  const kindAt = (address: string, method = 'POST') => findApiRoute(new URL(address), method)?.kind ?? null;
   assert.equal(kindAt('https://api.openai.com/v1/files'), 'unserved');
   assert.equal(kindAt('https://api.openai.com/v1/files', 'GET'), null);
   assert.equal(kindAt('https://example.com/v1/files'), null);

@@ -5,16 +5,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { headerOf } from '../../gateways/upstream/headers.ts';
-import { settingsOf } from '../../gateways/upstream/testing/calls.ts';
-import { type Answers, startProvider, type TestProvider } from '../../gateways/upstream/testing/provider.ts';
+import { findHeader } from '../../gateways/upstream/headers.ts';
+import {
+  type ProviderHandler,
+  startTestProvider,
+  type TestProvider,
+} from '../../gateways/upstream/testing/test-provider.ts';
+import { parseProxySettings } from '../../gateways/upstream/testing/test-upstreams.ts';
 import { type Served, type ServeOptions, serve } from './testing/serve.ts';
 
 const KEY = ['sk', 'ABCDEF1234567890ABCDEF1234567890'].join('-');
 const EMAIL = ['jane.doe', 'acme-corp.io'].join('@');
 
 const says =
-  (text: string, headers: Record<string, string> = {}): Answers =>
+  (text: string, headers: Record<string, string> = {}): ProviderHandler =>
   (response) => {
     response.writeHead(200, { 'content-type': 'text/plain', ...headers }).end(text);
   };
@@ -28,12 +32,12 @@ interface World {
 /** A service in front of an upstream that answers so. */
 async function world(
   t: TestContext,
-  answers: Answers = says('hello'),
+  answers: ProviderHandler = says('hello'),
   options: Partial<ServeOptions> & { readonly more?: object } = {},
 ): Promise<World> {
-  const upstream = await startProvider(t, answers);
+  const upstream = await startTestProvider(t, answers);
   const state_dir = mkdtempSync(join(tmpdir(), 'forward-'));
-  const proxy = settingsOf({ target: upstream.url, ...options.more });
+  const proxy = parseProxySettings({ target: upstream.url, ...options.more });
   const service = await serve({ proxy, ...options, state_dir });
   t.after(async () => {
     await service.close();
@@ -66,15 +70,15 @@ test('a request goes out as it is written down, and the answer comes back guarde
   assert.partialDeepStrictEqual(answer.json, { decision: 'allow', upstream_status: 200, body: 'hello' });
   const shown = { 'content-type': 'text/plain', date: 'now', 'x-request-id': 'r1' };
   assert.deepEqual(answer.json.upstream_headers, shown);
-  const [got] = upstream.got;
+  const [got] = upstream.requests;
   assert.deepEqual(
     [got?.method, got?.path, got?.body],
     ['PUT', '/v1/things/%C3%A4?b=%2F&c', '[1,{"ä":null}]'],
   );
-  assert.equal(headerOf(got!.headers, 'authorization'), `Bearer ${KEY}`);
-  assert.equal(headerOf(got!.headers, 'x-team'), 'blue');
-  assert.equal(headerOf(got!.headers, 'content-type'), 'application/json');
-  assert.equal(headerOf(got!.headers, 'x-service-agent'), null);
+  assert.equal(findHeader(got!.headers, 'authorization'), `Bearer ${KEY}`);
+  assert.equal(findHeader(got!.headers, 'x-team'), 'blue');
+  assert.equal(findHeader(got!.headers, 'content-type'), 'application/json');
+  assert.equal(findHeader(got!.headers, 'x-service-agent'), null);
   assert.deepEqual(
     service.events.map((event) => [event.event_id, event.boundary, event.agent_id, event.session_id]),
     [
@@ -89,10 +93,10 @@ test('what an upstream answers with an error is an answer, and text goes out as 
   const { upstream, forward } = await world(t, (response) => void response.writeHead(418).end('no'));
   const answer = await forward({ path: '/', text_body: '{"a": 1e400}' });
   assert.partialDeepStrictEqual(answer.json, { decision: 'allow', upstream_status: 418, body: 'no' });
-  assert.equal(upstream.got[0]?.body, '{"a": 1e400}');
+  assert.equal(upstream.requests[0]?.body, '{"a": 1e400}');
   const get = await forward({ method: 'GET', path: '/x', json_body: null });
   assert.equal(get.json.upstream_status, 418);
-  assert.deepEqual([upstream.got[1]?.method, upstream.got[1]?.body], ['GET', '']);
+  assert.deepEqual([upstream.requests[1]?.method, upstream.requests[1]?.body], ['GET', '']);
 });
 
 /** Where a secret may stand; each place alone. */
@@ -121,7 +125,7 @@ test('a secret anywhere in a request blocks it: 403 with the decision, and nothi
     assert.equal(typeof answer.json.request_id, 'string');
     assert.ok(!answer.text.includes(KEY), where);
   }
-  assert.equal(upstream.got.length, 0);
+  assert.equal(upstream.requests.length, 0);
   assert.equal(service.events.length, 7);
   assert.ok(!JSON.stringify([service.events, service.logged]).includes(KEY));
 });
@@ -130,7 +134,7 @@ test('a credential goes to the target, and to no address that the caller names',
   const { service, upstream, forward } = await world(t);
   const headers = { authorization: `Bearer ${KEY}` };
   assert.equal((await forward({ path: '/', headers })).status, 200);
-  assert.equal(upstream.got.length, 1);
+  assert.equal(upstream.requests.length, 1);
   const answer = await forward({ upstream_url: 'http://192.0.2.1.example/', headers });
   assert.deepEqual([answer.status, answer.json.code], [403, 'policy_violation'], answer.text);
   assert.equal(service.events.at(-1)?.decision, 'block');
@@ -145,12 +149,12 @@ test('personal data is taken out of what is sent, wherever it stands', async (t)
     json_body: { to: EMAIL, keep: 'é' },
   });
   assert.equal(answer.status, 200, answer.text);
-  const [got] = upstream.got;
+  const [got] = upstream.requests;
   const marker = encodeURIComponent('[REDACTED]');
   assert.equal(got?.path, `/u/${marker}/x%2Fy?to=${marker}&b=%2F`);
   assert.equal(got?.body, '{"to":"[REDACTED]","keep":"é"}');
-  assert.equal(headerOf(got!.headers, 'x-for'), '[REDACTED]');
-  assert.equal(headerOf(got!.headers, 'authorization'), 'Bearer t');
+  assert.equal(findHeader(got!.headers, 'x-for'), '[REDACTED]');
+  assert.equal(findHeader(got!.headers, 'authorization'), 'Bearer t');
 });
 
 test('what needs a person does not go out', async (t) => {
@@ -171,7 +175,7 @@ test('what needs a person does not go out', async (t) => {
     rule: 'ask',
   });
   assert.equal(answer.status, 403);
-  assert.equal(upstream.got.length, 0);
+  assert.equal(upstream.requests.length, 0);
 });
 
 test('an answer is changed or kept back by the rules for output, also when it came encoded', async (t) => {
@@ -182,7 +186,7 @@ test('an answer is changed or kept back by the rules for output, also when it ca
     action: 'block',
     reason: 'No mail.',
   };
-  const encoded: Answers = (response) =>
+  const encoded: ProviderHandler = (response) =>
     void response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(`to ${EMAIL}`));
   const rows = [
     { rules: [], body: 'to [REDACTED]', decision: 'modify' },
@@ -210,7 +214,7 @@ test('in gateway mode the agent must be known', async (t) => {
   assert.deepEqual([unknown.status, unknown.json.code], [400, 'agent_context_required']);
   assert.equal((await forward({ path: '/', agent_id: 'a' })).status, 200);
   assert.equal((await forward({ path: '/', source_agent_id: 'a', destination_agent_id: 'b' })).status, 200);
-  assert.equal(upstream.got.length, 2);
+  assert.equal(upstream.requests.length, 2);
 });
 
 test('an address that the caller names must be public', async (t) => {
@@ -237,19 +241,19 @@ test('an address that the caller names must be public', async (t) => {
     assert.deepEqual([answer.status, answer.json.code], [400, 'invalid_request'], upstream_url);
   }
   assert.equal(refused.length, 14);
-  assert.equal(upstream.got.length, 0);
+  assert.equal(upstream.requests.length, 0);
   assert.equal(service.events.length, 0, 'nothing was judged, for nothing crosses');
 });
 
 test('without anywhere to forward to it says what to set', async (t) => {
-  const { forward } = await world(t, undefined, { proxy: settingsOf({}) });
+  const { forward } = await world(t, undefined, { proxy: parseProxySettings({}) });
   const answer = await forward({ path: '/' });
   assert.deepEqual([answer.status, answer.json.code], [503, 'not_configured']);
   assert.match(answer.json.error, /`proxy\.target`/);
 });
 
 /** What an upstream may do wrong, and what is made of it. */
-const FAULTS: readonly (readonly [string, Answers, object, number, string])[] = [
+const FAULTS: readonly (readonly [string, ProviderHandler, object, number, string])[] = [
   ['silence', () => {}, { timeout_seconds: 0.05 }, 504, 'upstream_timeout'],
   ['half an answer', (r) => void r.write('a'), { timeout_seconds: 0.05 }, 504, 'upstream_timeout'],
   ['a reset', (r) => void r.destroy(), {}, 502, 'upstream_failed'],
@@ -278,7 +282,7 @@ test('an upstream that fails is a 502, one that is late a 504, with a sentence o
   await new Promise((resolve) => closed.once('listening', resolve));
   const { port } = closed.address() as { port: number };
   await new Promise((resolve) => closed.close(resolve));
-  const proxy = settingsOf({ target: `http://127.0.0.1:${port}` });
+  const proxy = parseProxySettings({ target: `http://127.0.0.1:${port}` });
   const answer = await (await world(t, undefined, { proxy })).forward({ path: '/' });
   assert.deepEqual([answer.status, answer.json.code], [502, 'upstream_failed']);
   assert.equal(answer.json.error, 'The provider could not be reached (ECONNREFUSED).');
@@ -304,5 +308,5 @@ test('what cannot be sent is refused before it is judged', async (t) => {
     assert.deepEqual([answer.status, answer.json.details?.[0]?.path], [400, path], answer.text);
   }
   assert.equal(WRONG.length, 9);
-  assert.deepEqual([upstream.got.length, service.events.length], [0, 0]);
+  assert.deepEqual([upstream.requests.length, service.events.length], [0, 0]);
 });

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import Fastify, { type FastifyInstance } from 'fastify';
-import type { Llm } from '../../gateways/llm/call.ts';
+import type { LlmProxy } from '../../gateways/llm/llm-call.ts';
 import { type AnyOperation, Refusal } from '../../operations/operation.ts';
 import type { Runtime } from '../../operations/runtime.ts';
 import type { ApiKeys } from '../../runtime/access/api-keys.ts';
@@ -42,7 +42,7 @@ export interface HttpPorts {
   readonly runtime: Runtime;
   readonly config: HttpConfig;
   /** Calls of models. */
-  readonly llm: () => Promise<Llm>;
+  readonly llm: () => Promise<LlmProxy>;
   readonly authenticate: Authenticator;
   /** Calls a listener when credentials were added or revoked. */
   readonly onAccessChange?: ApiKeys['onChange'];

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { WireError } from '../../core/wire/wire-format.ts';
-import type { Denial } from '../../gateways/llm/call.ts';
+import type { CallDenial } from '../../gateways/llm/llm-call.ts';
 import type { Refusal } from '../../operations/operation.ts';
 import { replyOf } from '../../operations/reply.ts';
 import { FAULT, STATUS } from '../web/errors.ts';
@@ -22,7 +22,7 @@ export function errorOfFault(request: Pick<FastifyRequest, 'id'>): WireError {
 }
 
 /** Why the policy lets something not go on: what every check answers with stands beside the provider's own fields. */
-export function errorOfDenial({ ruling, crossing }: Denial, request_id: string): WireError {
+export function errorOfDenial({ ruling, crossing }: CallDenial, request_id: string): WireError {
   const { verdict } = ruling;
   const { reason, scan_duration_ms: _, ...beside } = replyOf(ruling, crossing, false);
   const message = verdict.fallback_used && verdict.content?.kind === 'text' ? verdict.content.text : reason;

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { LlmReply } from '../../gateways/llm/call.ts';
+import type { LlmReply } from '../../gateways/llm/llm-call.ts';
 import { describeFault } from '../../platform/log.ts';
 import type { ErrorLog } from '../web/errors.ts';
 

@@ -8,9 +8,9 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { buildTestPolicy } from '../../core/testing/policies.ts';
 import type { Budgets } from '../../features/costs/types.ts';
-import { openLlm } from '../../gateways/llm/llm.ts';
-import { openUpstreams } from '../../gateways/upstream/index.ts';
-import { settingsOf } from '../../gateways/upstream/testing/calls.ts';
+import { openLlmProxy } from '../../gateways/llm/llm-proxy.ts';
+import { parseProxySettings } from '../../gateways/upstream/testing/test-upstreams.ts';
+import { openUpstreams } from '../../gateways/upstream/upstreams.ts';
 import { hashToken } from '../../runtime/access/tokens.ts';
 import type { AuditEvent } from '../../runtime/audit/types.ts';
 import { ports } from '../../server/testing/examples.ts';
@@ -67,15 +67,15 @@ async function calling(
   const target = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`;
   const decided: AuditEvent[] = [];
   const road = ports(decided, { policy: buildTestPolicy() });
-  const llm = openLlm({
+  const llm = openLlmProxy({
     ports: () => road,
     capabilities: () => Promise.reject(new Error('This test has no capabilities.')),
-    upstreams: openUpstreams(settingsOf({ target })),
+    upstreams: openUpstreams(parseProxySettings({ target })),
     budgets,
     settings: { mode: 'mask', response_bytes_max: 100_000, held_units_max: 100_000, cache_entries_max: 0 },
     telemetry: null,
-    calls: null,
-    unsettled: () => {},
+    counts: null,
+    onSettleFailure: () => {},
   });
   const served = await serve({ state_dir: scratch, llm: async () => llm, ...options });
   try {

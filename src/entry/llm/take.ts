@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { wireFormats } from '../../core/wire/formats/index.ts';
 import type { WireFormat } from '../../core/wire/wire-format.ts';
-import type { Llm, LlmCall } from '../../gateways/llm/call.ts';
+import type { LlmCall, LlmProxy } from '../../gateways/llm/llm-call.ts';
 import { Refusal } from '../../operations/operation.ts';
 import type { Runtime } from '../../operations/runtime.ts';
 import { named, resolveSubject } from '../../operations/subject.ts';
@@ -16,7 +16,7 @@ import type { LlmRoute } from './routes.ts';
 
 export interface TakeParts {
   readonly runtime: Runtime;
-  readonly llm: () => Promise<Llm>;
+  readonly llm: () => Promise<LlmProxy>;
   readonly log: ErrorLog;
   /** How long a client may read nothing of a stream, in milliseconds. */
   readonly silent_ms: number;
@@ -35,7 +35,7 @@ export async function takeCall(
   const [route] = routes;
   if (route?.wire === null) {
     const model = route.url === undefined ? null : modelIn(path);
-    const answer = await llm.models({ ...common, format: modelsFormat(request), model });
+    const answer = await llm.listModels({ ...common, format: modelsFormat(request), model });
     return giveBack(answer, request, reply, parts);
   }
   const { wire, in_path } = askedBy(routes, path);
@@ -50,7 +50,7 @@ export async function takeCall(
     caller: request.caller ?? ANONYMOUS_CALLER,
     approval_request_id: header(request, 'x-service-approval'),
     capability_token: header(request, 'x-service-capability', CAPABILITY_CHARS_MAX),
-    denialOf: (denial) => errorOfDenial(denial, request.id),
+    describeDenial: (denial) => errorOfDenial(denial, request.id),
   });
   const errorEvents = () => format.errorEvents(errorOfFault(request));
   return giveBack(answer, request, reply, { ...parts, errorEvents });

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { markSource } from '../../gateways/mcp/exact-numbers.ts';
+import { attachSource } from '../../gateways/mcp/exact-numbers.ts';
 import { Refusal } from '../../operations/operation.ts';
 import { lazy } from '../../platform/lazy.ts';
 import { buildOriginCheck } from '../../runtime/access/peer.ts';
@@ -40,7 +40,7 @@ function addRoute(app: FastifyInstance, url: string, ports: McpPorts, open: () =
     method: 'POST',
     url,
     // Calls go on to servers, which are to get the digits that were sent.
-    config: url === GATEWAY ? { readBody: markSource } : {},
+    config: url === GATEWAY ? { readBody: attachSource } : {},
     onRequest: (request, _reply, done) => {
       admit(request, ports, isOurOrigin).then((refusal) => done(refusal ?? undefined), done);
     },

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { rememberNestedSources, SOURCE_LIMITS, writeExactJson } from '../../core/json/value-source.ts';
 import type { Json } from '../../core/types/index.ts';
-import type { Llm } from '../../gateways/llm/call.ts';
+import type { LlmProxy } from '../../gateways/llm/llm-call.ts';
 import { call, refuseTwins } from '../../operations/call.ts';
 import { type AnyOperation, decides, Refusal } from '../../operations/operation.ts';
 import type { Runtime } from '../../operations/runtime.ts';
@@ -30,7 +30,7 @@ export interface RoutePorts {
 }
 
 export interface OperationPorts extends RoutePorts {
-  readonly llm: () => Promise<Llm>;
+  readonly llm: () => Promise<LlmProxy>;
 }
 
 const JSON_TYPE = 'application/json; charset=utf-8';

@@ -6,14 +6,14 @@ import type { Permission } from '../../runtime/config/permissions.ts';
  * The advisory layer is not part of this version. Its routes are there and say so before they look at anything
  * else, so that a client can tell "not configured" from "no such route" and from its own mistakes.
  */
-function notConfigured(): Refusal {
+function buildNotConfiguredRefusal(): Refusal {
   return new Refusal(
     'not_configured',
     'The intelligence layer is not configured: this version does not include it, whatever `intelligence` in service.yaml says.',
   );
 }
 
-interface Described {
+interface AdvisoryDescription {
   readonly name: string;
   readonly summary: string;
   readonly http: Operation['http'];
@@ -22,7 +22,14 @@ interface Described {
   readonly example: object;
 }
 
-function advisory({ name, summary, http, permission, input, example }: Described): AnyOperation {
+function buildAdvisoryOperation({
+  name,
+  summary,
+  http,
+  permission,
+  input,
+  example,
+}: AdvisoryDescription): AnyOperation {
   return operation({
     name,
     summary,
@@ -30,25 +37,25 @@ function advisory({ name, summary, http, permission, input, example }: Described
     http,
     permission,
     needs: 'nothing',
-    unavailable: notConfigured,
+    unavailable: buildNotConfiguredRefusal,
     input,
     output: { type: 'object' },
     example,
     answer: null,
     refusals: ['not_configured'],
     run: () => {
-      throw notConfigured();
+      throw buildNotConfiguredRefusal();
     },
   });
 }
 
-const eventOnly = {
+const eventInputSchema = {
   type: 'object',
   required: ['event_id'],
   properties: { event_id: { type: 'string' } },
 } as const;
 
-export const intelligenceStatus = advisory({
+export const intelligenceStatus = buildAdvisoryOperation({
   name: 'intelligence_status',
   summary: 'Whether intelligence is enabled, and which backend and model',
   http: { method: 'GET', path: '/v1/intelligence/status' },
@@ -57,16 +64,16 @@ export const intelligenceStatus = advisory({
   example: {},
 });
 
-export const intelligenceExplain = advisory({
+export const intelligenceExplain = buildAdvisoryOperation({
   name: 'intelligence_explain',
   summary: 'Classify and explain an incident',
   http: { method: 'POST', path: '/v1/intelligence/explain' },
   permission: 'audit:read',
-  input: eventOnly,
+  input: eventInputSchema,
   example: { event_id: 'evt_0123456789abcdef01234567' },
 });
 
-export const intelligenceRecommend = advisory({
+export const intelligenceRecommend = buildAdvisoryOperation({
   name: 'intelligence_recommend',
   summary: 'Suggest policy improvements from audit aggregates',
   http: { method: 'POST', path: '/v1/intelligence/recommend' },
@@ -75,7 +82,7 @@ export const intelligenceRecommend = advisory({
   example: { since: '7d' },
 });
 
-export const intelligenceCompliance = advisory({
+export const intelligenceCompliance = buildAdvisoryOperation({
   name: 'intelligence_compliance',
   summary: 'Generate a compliance policy set',
   http: { method: 'POST', path: '/v1/intelligence/compliance' },
@@ -84,11 +91,11 @@ export const intelligenceCompliance = advisory({
   example: { framework: 'HIPAA' },
 });
 
-export const dashboardIntelligenceExplain = advisory({
+export const dashboardIntelligenceExplain = buildAdvisoryOperation({
   name: 'dashboard_intelligence_explain',
   summary: 'Classify and explain an incident, for the dashboard',
   http: { method: 'POST', path: '/v1/dashboard/intelligence/explain' },
   permission: 'audit:read',
-  input: eventOnly,
+  input: eventInputSchema,
   example: { event_id: 'evt_0123456789abcdef01234567' },
 });

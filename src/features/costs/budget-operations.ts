@@ -1,13 +1,13 @@
 import { operation } from '../../operations/operation.ts';
 import { agentId, name, sessionId, tenantId } from '../../operations/shapes.ts';
 import { named, resolveSubject, tenantsOf } from '../../operations/subject.ts';
-import type { Standing } from './types.ts';
+import type { BudgetStatus } from './types.ts';
 
 /** An amount in an answer. */
-export const money = { type: 'number', description: 'US dollars.' } as const;
-const limited = { type: ['number', 'null'] } as const;
+export const usdSchema = { type: 'number', description: 'US dollars.' } as const;
+const limitSchema = { type: ['number', 'null'] } as const;
 
-const standing = {
+const statusSchema = {
   type: 'object',
   required: ['budget', 'scope', 'state', 'remaining_usd', 'remaining_tokens'],
   properties: {
@@ -24,19 +24,19 @@ const standing = {
     enforcement: { enum: ['enforce', 'monitor'] },
     period: { type: 'string' },
     resets_at: { type: ['string', 'null'], description: 'Start of the next period; `null`: never.' },
-    limit_usd: limited,
-    spent_usd: money,
-    reserved_usd: { ...money, description: 'Reserved for calls in progress.' },
-    remaining_usd: { ...limited, description: '`null` where dollars are not limited.' },
-    limit_tokens: limited,
+    limit_usd: limitSchema,
+    spent_usd: usdSchema,
+    reserved_usd: { ...usdSchema, description: 'Reserved for calls in progress.' },
+    remaining_usd: { ...limitSchema, description: '`null` where dollars are not limited.' },
+    limit_tokens: limitSchema,
     spent_tokens: { type: 'integer' },
     reserved_tokens: { type: 'integer' },
-    remaining_tokens: { ...limited, description: '`null` where tokens are not limited.' },
+    remaining_tokens: { ...limitSchema, description: '`null` where tokens are not limited.' },
   },
 } as const;
 
 /** What the examples show. */
-const team = {
+const EXAMPLE_STATUS = {
   budget: 'team',
   scope: {},
   state: 'ok' as const,
@@ -69,13 +69,13 @@ export const dashboardCostBudgets = operation({
   output: {
     type: 'object',
     required: ['budgets'],
-    properties: { budgets: { type: 'array', items: standing } },
+    properties: { budgets: { type: 'array', items: statusSchema } },
   },
   example: {},
-  answer: { budgets: [team] },
+  answer: { budgets: [EXAMPLE_STATUS] },
   async run(input, context) {
     const costs = await context.runtime.costs();
-    return { budgets: (await costs.standings(tenantsOf(input, context))).map(shown) };
+    return { budgets: (await costs.listStatuses(tenantsOf(input, context))).map(buildStatusReply) };
   },
 });
 
@@ -102,13 +102,13 @@ export const checkBudget = operation({
     type: 'object',
     required: ['budgets', 'remaining_usd', 'remaining_tokens'],
     properties: {
-      budgets: { type: 'array', items: standing },
-      remaining_usd: limited,
-      remaining_tokens: limited,
+      budgets: { type: 'array', items: statusSchema },
+      remaining_usd: limitSchema,
+      remaining_tokens: limitSchema,
     },
   },
   example: { agent_id: 'support-bot', user_id: 'ann' },
-  answer: { budgets: [team], remaining_usd: 50, remaining_tokens: null },
+  answer: { budgets: [EXAMPLE_STATUS], remaining_usd: 50, remaining_tokens: null },
   async run(input, context) {
     const { tenant_id, agent_id } = resolveSubject(input, context);
     const spender = {
@@ -118,17 +118,17 @@ export const checkBudget = operation({
       user_id: named(input.user_id),
     };
     const costs = await context.runtime.costs();
-    const budgets = (await costs.standing(spender, named(input.model))).map(shown);
+    const budgets = (await costs.readStatus(spender, named(input.model))).map(buildStatusReply);
     const enforced = budgets.filter(({ enforcement }) => enforcement === 'enforce');
     return {
       budgets,
-      remaining_usd: least(enforced.map(({ remaining_usd }) => remaining_usd)),
-      remaining_tokens: least(enforced.map(({ remaining_tokens }) => remaining_tokens)),
+      remaining_usd: findLeast(enforced.map(({ remaining_usd }) => remaining_usd)),
+      remaining_tokens: findLeast(enforced.map(({ remaining_tokens }) => remaining_tokens)),
     };
   },
 });
 
-function shown(one: Standing) {
+function buildStatusReply(one: BudgetStatus) {
   const left = (limit: number | null, used: number) => (limit === null ? null : Math.max(0, limit - used));
   const left_micro_usd = left(one.limit_micro_usd, one.spent_micro_usd + one.reserved_micro_usd);
   return {
@@ -138,10 +138,10 @@ function shown(one: Standing) {
     enforcement: one.enforcement,
     period: one.period,
     resets_at: one.resets_at_ms === null ? null : new Date(one.resets_at_ms).toISOString(),
-    limit_usd: one.limit_micro_usd === null ? null : dollars(one.limit_micro_usd),
-    spent_usd: dollars(one.spent_micro_usd),
-    reserved_usd: dollars(one.reserved_micro_usd),
-    remaining_usd: left_micro_usd === null ? null : dollars(left_micro_usd),
+    limit_usd: one.limit_micro_usd === null ? null : toUsd(one.limit_micro_usd),
+    spent_usd: toUsd(one.spent_micro_usd),
+    reserved_usd: toUsd(one.reserved_micro_usd),
+    remaining_usd: left_micro_usd === null ? null : toUsd(left_micro_usd),
     limit_tokens: one.limit_tokens,
     spent_tokens: one.spent_tokens,
     reserved_tokens: one.reserved_tokens,
@@ -149,12 +149,12 @@ function shown(one: Standing) {
   };
 }
 
-function least(amounts: readonly (number | null)[]): number | null {
+function findLeast(amounts: readonly (number | null)[]): number | null {
   const limits = amounts.filter((amount) => amount !== null);
   return limits.length === 0 ? null : Math.min(...limits);
 }
 
 /** What an answer tells of whole millionths of a dollar. */
-export function dollars(micro_usd: number): number {
+export function toUsd(micro_usd: number): number {
   return micro_usd / 1_000_000;
 }

@@ -3,8 +3,16 @@ import assert from 'node:assert/strict';
 import { type Store, StoreFailure } from '../../platform/store/index.ts';
 import { races } from '../../platform/store/testing/races.ts';
 import { withStores } from '../../platform/store/testing/stores.ts';
-import { ask, held, NOW, openBooks, refused, spend, usage } from './testing/books.ts';
-import type { Raced, SpendRace } from './testing/spend-racer.ts';
+import type { SpendRace, SpendRaceResult } from './testing/spend-racer.ts';
+import {
+  buildSpendRequest,
+  buildUsage,
+  expectRefusal,
+  openTestCosts,
+  reserveAndSettle,
+  reserveBudget,
+  TEST_NOW_MS,
+} from './testing/test-costs.ts';
 import type { Costs } from './types.ts';
 
 const HOUR = 3_600_000;
@@ -16,7 +24,7 @@ const budget = (micro_usd: number, more: object = {}) => ({
 });
 
 async function stands(costs: Costs, parts: object = {}) {
-  const [first] = await costs.standing(ask(parts), 'toy');
+  const [first] = await costs.readStatus(buildSpendRequest(parts), 'toy');
   return [first?.spent_micro_usd, first?.reserved_micro_usd, first?.state];
 }
 
@@ -34,25 +42,32 @@ function fragile(store: Store): { store: Store; works: boolean; trips: number } 
 
 withStores('budgets', (law) => {
   law('what a call may cost is put aside, and what it came to is booked', async ({ store, another }) => {
-    const { costs, spent } = openBooks(async () => store, budget(1_000));
-    const one = await held(costs);
+    const { costs, charges } = openTestCosts(async () => store, budget(1_000));
+    const one = await reserveBudget(costs);
     assert.deepEqual(await stands(costs), [0, 110, 'ok']);
-    assert.deepEqual(await one.settle(usage({ output_tokens: 3 })), { micro_usd: 40, is_assumed: false });
+    assert.deepEqual(await one.settle(buildUsage({ output_tokens: 3 })), {
+      micro_usd: 40,
+      is_assumed: false,
+    });
     assert.deepEqual(await stands(costs), [40, 0, 'ok']);
-    const two = await held(costs);
+    const two = await reserveBudget(costs);
     assert.deepEqual(await two.settle(null), { micro_usd: 0, is_assumed: false });
-    const other = openBooks(() => another(), budget(1_000));
+    const other = openTestCosts(() => another(), budget(1_000));
     assert.deepEqual(await stands(other.costs), [40, 0, 'ok']);
     assert.deepEqual(
-      spent.map(({ cost, usage: { output_tokens } }) => [cost.micro_usd, output_tokens]),
+      charges.map(({ cost, usage: { output_tokens } }) => [cost.micro_usd, output_tokens]),
       [[40, 3]],
     );
   });
 
   law('settled twice it is booked once, by the same process and by another', async ({ store }) => {
-    const { costs } = openBooks(async () => store, budget(1_000));
-    const one = await held(costs);
-    const costs_of_one = await Promise.all([one.settle(usage()), one.settle(usage()), one.settle(null)]);
+    const { costs } = openTestCosts(async () => store, budget(1_000));
+    const one = await reserveBudget(costs);
+    const costs_of_one = await Promise.all([
+      one.settle(buildUsage()),
+      one.settle(buildUsage()),
+      one.settle(null),
+    ]);
     assert.deepEqual(
       costs_of_one.map(({ micro_usd }) => micro_usd),
       [110, 110, 110],
@@ -61,10 +76,10 @@ withStores('budgets', (law) => {
   });
 
   law('reached is reached, and what may come to more than is left is not begun', async ({ store }) => {
-    const { costs, events, news } = openBooks(async () => store, budget(220));
-    const one = await held(costs);
-    const two = await held(costs);
-    const three = await refused(costs, { caller_id: 'key:agent' });
+    const { costs, events, notices } = openTestCosts(async () => store, budget(220));
+    const one = await reserveBudget(costs);
+    const two = await reserveBudget(costs);
+    const three = await expectRefusal(costs, { caller_id: 'key:agent' });
     assert.deepEqual(
       [three.cause, three.budget, three.resets_at_ms],
       ['exhausted', 'b', Date.UTC(2026, 11, 1)],
@@ -73,13 +88,13 @@ withStores('budgets', (law) => {
       three.reason,
       'The budget `b` is used up: $0.00022 of $0.00022 are spent or reserved; the next period starts at 2026-12-01T00:00:00.000Z.',
     );
-    await one.settle(usage({ output_tokens: 9 }));
-    await two.settle(usage());
-    const four = await refused(costs);
+    await one.settle(buildUsage({ output_tokens: 9 }));
+    await two.settle(buildUsage());
+    const four = await expectRefusal(costs);
     assert.equal(four.cause, 'exceeds_remaining');
     assert.match(four.reason, /has \$0\.00001 left, and this call may cost \$0\.00011: request fewer tokens/);
-    await spend(costs, { max_output_tokens: 0 }, { output_tokens: 0 });
-    assert.equal((await refused(costs, { input_tokens: 0, max_output_tokens: 0 })).cause, 'exhausted');
+    await reserveAndSettle(costs, { max_output_tokens: 0 }, { output_tokens: 0 });
+    assert.equal((await expectRefusal(costs, { input_tokens: 0, max_output_tokens: 0 })).cause, 'exhausted');
     const told = events.map(({ decision, action, policy_name, caller_id, metadata }) =>
       [decision, action, policy_name, caller_id, metadata.phase, metadata.budget_cause ?? ''].join(' '),
     );
@@ -92,21 +107,21 @@ withStores('budgets', (law) => {
     ]);
     assert.equal(events[0]?.event_id, three.event_id);
     assert.deepEqual(
-      news.map(({ kind }) => kind),
+      notices.map(({ kind }) => kind),
       ['refusal', 'warning', 'refusal', 'exhausted', 'refusal'],
     );
   });
 
   law('where a request sets no limit, the model’s own is put aside for each answer', async ({ store }) => {
-    const { costs } = openBooks(async () => store, budget(10_000));
-    await held(costs, { max_output_tokens: null });
+    const { costs } = openTestCosts(async () => store, budget(10_000));
+    await reserveBudget(costs, { max_output_tokens: null });
     assert.deepEqual(await stands(costs), [0, 1_010, 'ok']);
-    await held(costs, { max_output_tokens: null, choices: 3 });
+    await reserveBudget(costs, { max_output_tokens: null, choices: 3 });
     assert.deepEqual(await stands(costs), [0, 1_010 + 3_010, 'ok']);
-    await held(costs, { max_output_tokens: 20, choices: 2 });
+    await reserveBudget(costs, { max_output_tokens: 20, choices: 2 });
     assert.deepEqual(await stands(costs), [0, 4_020 + 210, 'ok']);
-    const capped = openBooks(async () => store, { ...budget(10_000), reserve_output_tokens_max: 5 });
-    await held(capped.costs, { max_output_tokens: null });
+    const capped = openTestCosts(async () => store, { ...budget(10_000), reserve_output_tokens_max: 5 });
+    await reserveBudget(capped.costs, { max_output_tokens: null });
     assert.deepEqual(await stands(costs), [0, 4_230 + 60, 'ok']);
   });
 
@@ -116,63 +131,63 @@ withStores('budgets', (law) => {
     };
     const small = { ...big, ...budget(50_000) };
     const unlimited = { max_output_tokens: null };
-    const { costs } = openBooks(async () => store, small);
-    const exact = openBooks(async () => store, { ...small, reserve_unlimited_calls: 'model_limit' });
-    const over = await refused(exact.costs, unlimited);
+    const { costs } = openTestCosts(async () => store, small);
+    const exact = openTestCosts(async () => store, { ...small, reserve_unlimited_calls: 'model_limit' });
+    const over = await expectRefusal(exact.costs, unlimited);
     assert.equal(over.cause, 'exceeds_remaining');
     assert.match(over.reason, /may cost \$3\.20005: /);
-    const asked = await refused(costs, { max_output_tokens: 128_000 });
+    const asked = await expectRefusal(costs, { max_output_tokens: 128_000 });
     assert.equal(asked.cause, 'exceeds_remaining', 'a limit that the call names is reserved as it is');
-    const one = await held(costs, unlimited);
+    const one = await reserveBudget(costs, unlimited);
     // 10 tokens in, and 1,024 of the 128,000 that may come out.
     assert.deepEqual(await stands(costs), [0, 50 + 25_600, 'ok']);
-    await one.settle(usage({ output_tokens: 3_000 }));
+    await one.settle(buildUsage({ output_tokens: 3_000 }));
     assert.deepEqual(
       await stands(costs),
       [75_050, 0, 'exhausted'],
       'all is charged, beyond the reservation too',
     );
-    assert.equal((await refused(costs, unlimited)).cause, 'exhausted');
-    assert.equal((await refused(costs, { max_output_tokens: 1 })).cause, 'exhausted');
+    assert.equal((await expectRefusal(costs, unlimited)).cause, 'exhausted');
+    assert.equal((await expectRefusal(costs, { max_output_tokens: 1 })).cause, 'exhausted');
   });
 
   law(
     'tokens reserved for calls without a limit count for each answer, and are capped as all are',
     async ({ store }) => {
-      const { costs } = openBooks(async () => store, { ...budget(10_000), typical_output_tokens: 20 });
-      await held(costs, { max_output_tokens: null, choices: 3 });
+      const { costs } = openTestCosts(async () => store, { ...budget(10_000), typical_output_tokens: 20 });
+      await reserveBudget(costs, { max_output_tokens: null, choices: 3 });
       assert.deepEqual(await stands(costs), [0, 610, 'ok']);
-      await held(costs, { max_output_tokens: 50 });
+      await reserveBudget(costs, { max_output_tokens: 50 });
       assert.deepEqual(await stands(costs), [0, 610 + 510, 'ok']);
-      const capped = openBooks(async () => store, {
+      const capped = openTestCosts(async () => store, {
         ...budget(10_000),
         reserve_unlimited_calls: 'model_limit',
         reserve_output_tokens_max: 5,
       });
-      await held(capped.costs, { max_output_tokens: null });
+      await reserveBudget(capped.costs, { max_output_tokens: null });
       assert.deepEqual(await stands(costs), [0, 1_120 + 60, 'ok']);
     },
   );
 
   law('models nobody knows are put aside as assumed, or refused', async ({ store }) => {
     const unknown = { model: 'mystery', max_output_tokens: 100 };
-    const { costs } = openBooks(async () => store, budget(1_000_000));
-    const one = await held(costs, unknown);
+    const { costs } = openTestCosts(async () => store, budget(1_000_000));
+    const one = await reserveBudget(costs, unknown);
     assert.deepEqual(await stands(costs), [0, 50 + 2_500, 'ok']);
-    assert.deepEqual(await one.settle(usage({ model: 'mystery', output_tokens: 100 })), {
+    assert.deepEqual(await one.settle(buildUsage({ model: 'mystery', output_tokens: 100 })), {
       micro_usd: 50 + 2_500,
       is_assumed: true,
     });
-    const strict = openBooks(
+    const strict = openTestCosts(
       async () => store,
       { unknown_models: 'refuse' },
       {
-        modelsOf: (model) => (model === 'alias' ? ['toy', 'mystery'] : []),
+        resolveModels: (model) => (model === 'alias' ? ['toy', 'mystery'] : []),
       },
     );
-    await held(strict.costs);
+    await reserveBudget(strict.costs);
     for (const model of ['mystery', 'alias', null]) {
-      const over = await refused(strict.costs, { ...unknown, model });
+      const over = await expectRefusal(strict.costs, { ...unknown, model });
       assert.deepEqual(
         [over.cause, over.budget, over.resets_at_ms],
         ['unknown_model', 'unknown_models', null],
@@ -185,7 +200,7 @@ withStores('budgets', (law) => {
   });
 
   law('names and numbers that callers make up hold nobody else up', async ({ store }) => {
-    const { costs, faults } = openBooks(async () => store, {
+    const { costs, faults } = openTestCosts(async () => store, {
       budgets: [
         { name: 'b', limit_usd: 1_000_000_000, limit_tokens: 1_000_000_000_000 },
         { name: 'each', limit_usd: 1_000_000_000, scope: { model: 'each', user_id: 'each' } },
@@ -194,10 +209,10 @@ withStores('budgets', (law) => {
     const wild = ['toy\u0000', '\ud800', 'x'.repeat(1_000_000), '__proto__', "'; drop table spending; --"];
     const many = { max_output_tokens: 1e300, input_tokens: Number.POSITIVE_INFINITY };
     const calls = wild.flatMap((model) => [
-      spend(costs, { model, user_id: model, ...many }, { model, output_tokens: 1e300 }),
-      spend(costs, { model, user_id: model }, { model }),
+      reserveAndSettle(costs, { model, user_id: model, ...many }, { model, output_tokens: 1e300 }),
+      reserveAndSettle(costs, { model, user_id: model }, { model }),
     ]);
-    await Promise.all([...calls, spend(costs)]);
+    await Promise.all([...calls, reserveAndSettle(costs)]);
     assert.deepEqual(faults, []);
     const all = {
       since: '2026-01-01',
@@ -206,7 +221,7 @@ withStores('budgets', (law) => {
       agent_ids: '*',
       model: null,
     } as const;
-    const lines = await costs.spending(all, ['model'], 100);
+    const lines = await costs.readSpending(all, ['model'], 100);
     assert.equal(
       lines.reduce((sum, { calls: each }) => sum + each, 0),
       11,
@@ -214,8 +229,8 @@ withStores('budgets', (law) => {
     assert.equal(lines.length, 6);
     assert.ok(lines.every(({ model = '' }) => model.length <= 256));
     // And the same where no budget concerns them.
-    const free = openBooks(async () => store, {});
-    for (const model of wild) await spend(free.costs, { model, user_id: model }, { model });
+    const free = openTestCosts(async () => store, {});
+    for (const model of wild) await reserveAndSettle(free.costs, { model, user_id: model }, { model });
     await free.costs.close();
     assert.deepEqual(free.faults, []);
   });
@@ -227,37 +242,42 @@ withStores('budgets', (law) => {
       period: '24h',
       scope: { user_id: 'each' },
     }));
-    const { costs } = openBooks(async () => store, { budgets });
-    await Promise.all(Array.from({ length: 20 }, (_, at) => spend(costs, { user_id: `user-${at}` })));
-    const standing = await costs.standing(ask({ user_id: 'user-7' }), 'toy');
+    const { costs } = openTestCosts(async () => store, { budgets });
+    await Promise.all(
+      Array.from({ length: 20 }, (_, at) => reserveAndSettle(costs, { user_id: `user-${at}` })),
+    );
+    const standing = await costs.readStatus(buildSpendRequest({ user_id: 'user-7' }), 'toy');
     assert.equal(standing.length, 120);
     assert.ok(standing.every(({ spent_micro_usd }) => spent_micro_usd === 110));
   });
 
   law('tokens are limited too, alone or beside dollars', async ({ store }) => {
-    const { costs } = openBooks(async () => store, {
+    const { costs } = openTestCosts(async () => store, {
       budgets: [
         { name: 'tokens', limit_tokens: 40 },
         { name: 'both', limit_tokens: 1_000, limit_usd: 1 },
       ],
     });
-    await spend(costs);
-    await held(costs);
-    assert.deepEqual([(await refused(costs)).budget, (await refused(costs)).cause], ['tokens', 'exhausted']);
-    const [tokens, both] = await costs.standing(ask(), 'toy');
+    await reserveAndSettle(costs);
+    await reserveBudget(costs);
+    assert.deepEqual(
+      [(await expectRefusal(costs)).budget, (await expectRefusal(costs)).cause],
+      ['tokens', 'exhausted'],
+    );
+    const [tokens, both] = await costs.readStatus(buildSpendRequest(), 'toy');
     assert.deepEqual([tokens?.spent_tokens, tokens?.reserved_tokens], [20, 20]);
     assert.deepEqual([both?.spent_tokens, both?.reserved_micro_usd], [20, 110]);
   });
 
   law('a refusal by one budget puts nothing aside in another', async ({ store }) => {
-    const { costs } = openBooks(async () => store, {
+    const { costs } = openTestCosts(async () => store, {
       budgets: [
         { name: 'wide', limit_usd: 1 },
         { name: 'narrow', limit_usd: 0.0001 },
       ],
     });
-    assert.equal((await refused(costs)).budget, 'narrow');
-    const standing = await costs.standing(ask(), 'toy');
+    assert.equal((await expectRefusal(costs)).budget, 'narrow');
+    const standing = await costs.readStatus(buildSpendRequest(), 'toy');
     assert.deepEqual(
       standing.map(({ reserved_micro_usd }) => reserved_micro_usd),
       [0, 0],
@@ -265,22 +285,22 @@ withStores('budgets', (law) => {
   });
 
   law('each user has their own, and leaving the name out is one too', async ({ store }) => {
-    const { costs } = openBooks(async () => store, budget(110, { scope: { user_id: 'each' } }));
+    const { costs } = openTestCosts(async () => store, budget(110, { scope: { user_id: 'each' } }));
     for (const user_id of ['ann', 'bob', null]) {
-      await spend(costs, { user_id });
-      assert.equal((await refused(costs, { user_id })).budget, 'b', String(user_id));
+      await reserveAndSettle(costs, { user_id });
+      assert.equal((await expectRefusal(costs, { user_id })).budget, 'b', String(user_id));
     }
-    const all = await costs.standings('*');
+    const all = await costs.listStatuses('*');
     assert.deepEqual(all.map(({ scope }) => scope.user_id).sort(), ['', 'ann', 'bob']);
   });
 
   law('a scope is a name or a pattern, and all of it must fit', async ({ store }) => {
     const scope = { tenant_id: 'acme', agent_id: 'crawl*', model: 'TOY*' };
-    const { costs } = openBooks(async () => store, budget(0, { scope }));
+    const { costs } = openTestCosts(async () => store, budget(0, { scope }));
     const inside = { tenant_id: 'acme', agent_id: 'crawler-1' };
-    await refused(costs, inside);
+    await expectRefusal(costs, inside);
     const outside = [{ tenant_id: 'other' }, { agent_id: 'writer' }, { model: 'gpt-4o' }];
-    for (const parts of outside) await held(costs, { ...inside, ...parts });
+    for (const parts of outside) await reserveBudget(costs, { ...inside, ...parts });
     assert.equal(outside.length, 3);
   });
 
@@ -288,37 +308,41 @@ withStores('budgets', (law) => {
     const periods = { day: DAY, week: 2 * DAY, month: 10 * DAY, '24h': 25 * HOUR } as const;
     let ran = 0;
     for (const [period, later_ms] of Object.entries(periods)) {
-      const { costs } = openBooks(async () => store, {
+      const { costs } = openTestCosts(async () => store, {
         budgets: [{ name: `by-${period}`, limit_usd: 0.00011, period }],
       });
-      await spend(costs);
-      const over = await refused(costs);
-      assert.ok(over.resets_at_ms !== null && over.resets_at_ms > NOW && over.resets_at_ms <= NOW + later_ms);
-      await refused(costs, { now_ms: NOW + later_ms / 3 });
-      await spend(costs, { now_ms: NOW + later_ms });
+      await reserveAndSettle(costs);
+      const over = await expectRefusal(costs);
+      assert.ok(
+        over.resets_at_ms !== null &&
+          over.resets_at_ms > TEST_NOW_MS &&
+          over.resets_at_ms <= TEST_NOW_MS + later_ms,
+      );
+      await expectRefusal(costs, { now_ms: TEST_NOW_MS + later_ms / 3 });
+      await reserveAndSettle(costs, { now_ms: TEST_NOW_MS + later_ms });
       ran += 1;
     }
     assert.equal(ran, 4);
-    const { costs } = openBooks(async () => store, {
+    const { costs } = openTestCosts(async () => store, {
       budgets: [{ name: 'for-good', limit_usd: 0.00011, period: 'total' }],
     });
-    await spend(costs);
-    assert.equal((await refused(costs, { now_ms: NOW + 5_000 * DAY })).resets_at_ms, null);
+    await reserveAndSettle(costs);
+    assert.equal((await expectRefusal(costs, { now_ms: TEST_NOW_MS + 5_000 * DAY })).resets_at_ms, null);
   });
 
   law('a period that rolls along gives back step by step', async ({ store }) => {
-    const { costs } = openBooks(async () => store, budget(220, { period: '24h' }));
-    await spend(costs);
-    await spend(costs, { now_ms: NOW + 12 * HOUR });
-    assert.equal((await refused(costs, { now_ms: NOW + 24 * HOUR })).cause, 'exhausted');
-    await spend(costs, { now_ms: NOW + 25 * HOUR });
-    await refused(costs, { now_ms: NOW + 36 * HOUR });
-    await spend(costs, { now_ms: NOW + 37 * HOUR });
+    const { costs } = openTestCosts(async () => store, budget(220, { period: '24h' }));
+    await reserveAndSettle(costs);
+    await reserveAndSettle(costs, { now_ms: TEST_NOW_MS + 12 * HOUR });
+    assert.equal((await expectRefusal(costs, { now_ms: TEST_NOW_MS + 24 * HOUR })).cause, 'exhausted');
+    await reserveAndSettle(costs, { now_ms: TEST_NOW_MS + 25 * HOUR });
+    await expectRefusal(costs, { now_ms: TEST_NOW_MS + 36 * HOUR });
+    await reserveAndSettle(costs, { now_ms: TEST_NOW_MS + 37 * HOUR });
   });
 
   law('a budget on trial refuses nothing, and says that it was reached', async ({ store }) => {
-    const { costs, events } = openBooks(async () => store, budget(110, { enforcement: 'monitor' }));
-    for (let call = 0; call < 3; call++) await spend(costs);
+    const { costs, events } = openTestCosts(async () => store, budget(110, { enforcement: 'monitor' }));
+    for (let call = 0; call < 3; call++) await reserveAndSettle(costs);
     assert.deepEqual(await stands(costs), [330, 0, 'exhausted']);
     assert.deepEqual(
       events.map(({ action, metadata }) => [action, metadata.phase]),
@@ -330,21 +354,21 @@ withStores('budgets', (law) => {
     'a warning is given once in a period, and again where it could not be written down',
     async ({ store }) => {
       let full = true;
-      const { costs, events } = openBooks(async () => store, budget(1_100, { warn_at: 0.1 }), {});
-      const failing = openBooks(async () => store, budget(1_100, { warn_at: 0.1 }), {
+      const { costs, events } = openTestCosts(async () => store, budget(1_100, { warn_at: 0.1 }), {});
+      const failing = openTestCosts(async () => store, budget(1_100, { warn_at: 0.1 }), {
         ports: () => ({
           policy: { hash: 'sha256:0' } as never,
-          now_ms: () => NOW,
+          now_ms: () => TEST_NOW_MS,
           new_event_id: () => 'evt_1',
           record: async () => {
             if (full) throw new Error('the disk is full');
           },
         }),
       });
-      await spend(failing.costs);
-      assert.deepEqual([failing.news.length, failing.faults.length], [0, 1]);
+      await reserveAndSettle(failing.costs);
+      assert.deepEqual([failing.notices.length, failing.faults.length], [0, 1]);
       full = false;
-      for (let call = 0; call < 4; call++) await spend(costs);
+      for (let call = 0; call < 4; call++) await reserveAndSettle(costs);
       assert.deepEqual(
         events.map(({ metadata }) => metadata.phase),
         ['budget_warning'],
@@ -354,17 +378,17 @@ withStores('budgets', (law) => {
   );
 
   law('without a store nothing is sent that a budget holds back', async ({ store }) => {
-    const away = openBooks(gone, budget(1_000_000));
-    await assert.rejects(away.costs.reserve(ask()), StoreFailure);
-    const trial = openBooks(gone, budget(1_000_000, { enforcement: 'monitor' }));
-    await held(trial.costs);
+    const away = openTestCosts(gone, budget(1_000_000));
+    await assert.rejects(away.costs.reserve(buildSpendRequest()), StoreFailure);
+    const trial = openTestCosts(gone, budget(1_000_000, { enforcement: 'monitor' }));
+    await reserveBudget(trial.costs);
     // And without a budget nobody asks the store.
     const free = fragile(store);
-    const { costs } = openBooks(async () => free.store, budget(0, { scope: { agent_id: 'other' } }));
-    const one = await held(costs);
-    await one.settle(usage());
+    const { costs } = openTestCosts(async () => free.store, budget(0, { scope: { agent_id: 'other' } }));
+    const one = await reserveBudget(costs);
+    await one.settle(buildUsage());
     assert.equal(free.trips, 0);
-    const [sum] = await costs.spending(
+    const [sum] = await costs.readSpending(
       { since: '2026-11-21', until: '2026-11-21', tenant_ids: '*', agent_ids: '*', model: null },
       [],
       1,
@@ -374,10 +398,10 @@ withStores('budgets', (law) => {
 
   law('what cannot be settled stays put aside, and is settled when the store is back', async ({ store }) => {
     const link = fragile(store);
-    const { costs, faults } = openBooks(async () => link.store, budget(1_000));
-    const one = await held(costs);
+    const { costs, faults } = openTestCosts(async () => link.store, budget(1_000));
+    const one = await reserveBudget(costs);
     link.works = false;
-    assert.equal((await one.settle(usage())).micro_usd, 110);
+    assert.equal((await one.settle(buildUsage())).micro_usd, 110);
     assert.equal(faults.length, 1);
     assert.deepEqual(await stands(costs), [0, 110, 'ok']);
     link.works = true;
@@ -386,7 +410,7 @@ withStores('budgets', (law) => {
   });
 
   law('a call that goes to another model is booked with that one’s budgets', async ({ store }) => {
-    const { costs } = openBooks(
+    const { costs } = openTestCosts(
       async () => store,
       {
         budgets: [
@@ -394,18 +418,20 @@ withStores('budgets', (law) => {
           { name: 'second', limit_usd: 1, scope: { model: 'gpt-4o-mini' } },
         ],
       },
-      { modelsOf: (model) => (model === 'fast' ? ['toy'] : []) },
+      { resolveModels: (model) => (model === 'fast' ? ['toy'] : []) },
     );
-    const one = await held(costs, { model: 'fast' });
+    const one = await reserveBudget(costs, { model: 'fast' });
     const standings = async () =>
-      (await costs.standings('*')).map(({ budget, spent_micro_usd, reserved_micro_usd }) =>
+      (await costs.listStatuses('*')).map(({ budget, spent_micro_usd, reserved_micro_usd }) =>
         [budget, spent_micro_usd, reserved_micro_usd].join(' '),
       );
     assert.deepEqual(await standings(), ['first 0 110', 'second 0 0']);
-    await one.settle(usage({ model: 'gpt-4o-mini-2024-07-18', input_tokens: 1_000, output_tokens: 100 }));
+    await one.settle(
+      buildUsage({ model: 'gpt-4o-mini-2024-07-18', input_tokens: 1_000, output_tokens: 100 }),
+    );
     assert.deepEqual(await standings(), ['first 0 0', 'second 0 0']);
-    await (await held(costs, { model: 'fast' })).settle(
-      usage({ model: 'gpt-4o-mini', input_tokens: 1_000, output_tokens: 100 }),
+    await (await reserveBudget(costs, { model: 'fast' })).settle(
+      buildUsage({ model: 'gpt-4o-mini', input_tokens: 1_000, output_tokens: 100 }),
     );
     assert.deepEqual((await standings()).sort(), ['first 0 0', 'second 210 0']);
   });
@@ -420,9 +446,9 @@ withStores('budgets', (law) => {
         { name: 'own', limit_usd: 1, scope: { user_id: 'each' } },
       ];
       const input: SpendRace = { budgets, tries: 40, output_tokens: 6 };
-      const raced = await races<Raced, SpendRace>({ settings, work, input });
-      const { costs } = openBooks(async () => store, { budgets });
-      const [all, rolling] = await costs.standing(ask(), 'toy');
+      const raced = await races<SpendRaceResult, SpendRace>({ settings, work, input });
+      const { costs } = openTestCosts(async () => store, { budgets });
+      const [all, rolling] = await costs.readStatus(buildSpendRequest(), 'toy');
       const booked = raced.reduce((sum, { micro_usd }) => sum + micro_usd, 0);
       assert.equal(all?.spent_micro_usd, booked);
       assert.equal(rolling?.spent_micro_usd, booked);
@@ -431,7 +457,7 @@ withStores('budgets', (law) => {
       // It was worth racing for: not one call more would have gone on, and several had some.
       assert.ok(held_back > 10_000 - 110, `${held_back} of 10000`);
       assert.ok(raced.filter(({ calls }) => calls > 0).length > 1);
-      assert.equal((await refused(costs, { user_id: 'late' })).budget, 'all');
+      assert.equal((await expectRefusal(costs, { user_id: 'late' })).budget, 'all');
     },
   );
 });

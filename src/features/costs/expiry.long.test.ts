@@ -1,8 +1,16 @@
 /** What nobody settled, and what nobody asks about any more. */
 import assert from 'node:assert/strict';
 import { withStores } from '../../platform/store/testing/stores.ts';
-import { bookExpired, forgetCosts } from './expiry.ts';
-import { ask, held, NOW, openBooks, refused, spend, usage } from './testing/books.ts';
+import { chargeExpiredReservations, deleteOldCosts } from './expiry.ts';
+import {
+  buildSpendRequest,
+  buildUsage,
+  expectRefusal,
+  openTestCosts,
+  reserveAndSettle,
+  reserveBudget,
+  TEST_NOW_MS,
+} from './testing/test-costs.ts';
 import type { Costs } from './types.ts';
 
 const HOUR = 3_600_000;
@@ -10,8 +18,8 @@ const DAY = 24 * HOUR;
 const LIMIT = { budgets: [{ name: 'b', limit_usd: 0.001 }] };
 
 async function stands(costs: Costs) {
-  const [one] = await costs.standing(ask(), 'toy');
-  const [sum] = await costs.spending(
+  const [one] = await costs.readStatus(buildSpendRequest(), 'toy');
+  const [sum] = await costs.readSpending(
     { since: '2026-01-01', until: '2026-12-31', tenant_ids: '*', agent_ids: '*', model: null },
     [],
     1,
@@ -21,47 +29,47 @@ async function stands(costs: Costs) {
 
 withStores('calls that nobody settles', (law) => {
   law('count as they were put aside once their time is over, and not before', async ({ store }) => {
-    const { costs } = openBooks(async () => store, LIMIT);
-    await held(costs);
-    await spend(costs, {}, { output_tokens: 0 });
-    assert.equal(await bookExpired(store, NOW + HOUR - 1), false);
+    const { costs } = openTestCosts(async () => store, LIMIT);
+    await reserveBudget(costs);
+    await reserveAndSettle(costs, {}, { output_tokens: 0 });
+    assert.equal(await chargeExpiredReservations(store, TEST_NOW_MS + HOUR - 1), false);
     assert.deepEqual(await stands(costs), [10, 110, 10, 1, 0]);
-    assert.equal(await bookExpired(store, NOW + HOUR), false);
+    assert.equal(await chargeExpiredReservations(store, TEST_NOW_MS + HOUR), false);
     assert.deepEqual(await stands(costs), [120, 0, 120, 2, 1]);
-    await bookExpired(store, NOW + 2 * HOUR);
+    await chargeExpiredReservations(store, TEST_NOW_MS + 2 * HOUR);
     assert.deepEqual(await stands(costs), [120, 0, 120, 2, 1]);
   });
 
   law('are put right by whoever settles them after all, once', async ({ store }) => {
-    const { costs } = openBooks(async () => store, LIMIT);
-    const [one, two] = [await held(costs), await held(costs)];
-    await bookExpired(store, NOW + HOUR);
+    const { costs } = openTestCosts(async () => store, LIMIT);
+    const [one, two] = [await reserveBudget(costs), await reserveBudget(costs)];
+    await chargeExpiredReservations(store, TEST_NOW_MS + HOUR);
     assert.deepEqual(await stands(costs), [220, 0, 220, 2, 2]);
-    await one.settle(usage({ output_tokens: 1 }));
+    await one.settle(buildUsage({ output_tokens: 1 }));
     assert.deepEqual(await stands(costs), [130, 0, 130, 2, 1]);
     await two.settle(null);
     assert.deepEqual(await stands(costs), [20, 0, 20, 1, 0]);
   });
 
   law('hold the budget all the same', async ({ store }) => {
-    const { costs } = openBooks(async () => store, { budgets: [{ name: 'b', limit_usd: 0.00011 }] });
-    await held(costs);
-    assert.equal((await refused(costs)).cause, 'exhausted');
-    await bookExpired(store, NOW + HOUR);
-    assert.equal((await refused(costs)).cause, 'exhausted');
+    const { costs } = openTestCosts(async () => store, { budgets: [{ name: 'b', limit_usd: 0.00011 }] });
+    await reserveBudget(costs);
+    assert.equal((await expectRefusal(costs)).cause, 'exhausted');
+    await chargeExpiredReservations(store, TEST_NOW_MS + HOUR);
+    assert.equal((await expectRefusal(costs)).cause, 'exhausted');
   });
 
   law('are forgotten long after, with periods that have ended and days that are old', async ({ store }) => {
-    const { costs } = openBooks(async () => store, {
+    const { costs } = openTestCosts(async () => store, {
       budgets: [
         { name: 'day', limit_usd: 1, period: 'day' },
         { name: 'good', limit_usd: 1, period: 'total' },
         { name: 'session', limit_usd: 1, period: 'total', scope: { session_id: 'each' } },
       ],
     });
-    await held(costs);
-    await bookExpired(store, NOW + HOUR);
-    await spend(costs, { now_ms: NOW + 3 * DAY });
+    await reserveBudget(costs);
+    await chargeExpiredReservations(store, TEST_NOW_MS + HOUR);
+    await reserveAndSettle(costs, { now_ms: TEST_NOW_MS + 3 * DAY });
     const counts = async () => {
       const [windows, reservations, days] = await Promise.all([
         store.db.selectFrom('budget_windows').select('budget').orderBy('budget').execute(),
@@ -71,13 +79,13 @@ withStores('calls that nobody settles', (law) => {
       return [windows.map(({ budget }) => budget).join(' '), reservations.length, days.length];
     };
     assert.deepEqual(await counts(), ['day day good session', 1, 2]);
-    await forgetCosts(store, 400, NOW + DAY);
+    await deleteOldCosts(store, 400, TEST_NOW_MS + DAY);
     assert.deepEqual(await counts(), ['day day good session', 1, 2]);
-    await forgetCosts(store, 400, NOW + 3 * DAY);
+    await deleteOldCosts(store, 400, TEST_NOW_MS + 3 * DAY);
     assert.deepEqual(await counts(), ['day good session', 0, 2]);
-    await forgetCosts(store, 400, NOW + 402 * DAY);
+    await deleteOldCosts(store, 400, TEST_NOW_MS + 402 * DAY);
     assert.deepEqual(await counts(), ['good session', 0, 1]);
-    await forgetCosts(store, 400, NOW + 404 * DAY);
+    await deleteOldCosts(store, 400, TEST_NOW_MS + 404 * DAY);
     // What is for all of a total budget is never forgotten: it would begin anew.
     assert.deepEqual(await counts(), ['good', 0, 0]);
   });

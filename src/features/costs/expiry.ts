@@ -1,5 +1,5 @@
 import type { Store } from '../../platform/store/index.ts';
-import { lockRows, partsOf } from './books.ts';
+import { lockBudgetRows, parseReservationParts } from './ledger.ts';
 import { addSpending } from './spending.ts';
 import type { SpendingRow } from './types.ts';
 
@@ -14,7 +14,7 @@ const ENDED_MS = 2 * DAY_MS;
  * Counts as spent what was put aside for calls that nobody settled in time, for their process was killed: at the most
  * that they may have come to. Whoever settles one later puts it right. Does one batch; `true` where more is left.
  */
-export async function bookExpired(store: Store, now_ms: number): Promise<boolean> {
+export async function chargeExpiredReservations(store: Store, now_ms: number): Promise<boolean> {
   return store.transaction(async (trx) => {
     const expired = await trx
       .selectFrom('budget_reservations')
@@ -26,8 +26,8 @@ export async function bookExpired(store: Store, now_ms: number): Promise<boolean
       .forUpdate()
       .execute();
     if (expired.length === 0) return false;
-    const parts = expired.flatMap((held) => partsOf(held));
-    const rows = await lockRows(trx, [...new Set(parts.map(([row_id]) => row_id))]);
+    const parts = expired.flatMap((held) => parseReservationParts(held));
+    const rows = await lockBudgetRows(trx, [...new Set(parts.map(([row_id]) => row_id))]);
     for (const [row_id, micro_usd, tokens] of parts) {
       const row = rows.get(row_id);
       if (row === undefined) continue;
@@ -66,7 +66,11 @@ export async function bookExpired(store: Store, now_ms: number): Promise<boolean
 }
 
 /** Removes what nobody asks about any more. Does one batch of each kind; `true` where more is left. */
-export async function forgetCosts({ db }: Store, retention_days: number, now_ms: number): Promise<boolean> {
+export async function deleteOldCosts(
+  { db }: Store,
+  retention_days: number,
+  now_ms: number,
+): Promise<boolean> {
   const kept_ms = now_ms - retention_days * DAY_MS;
   const counts = [
     await db

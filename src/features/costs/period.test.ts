@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { periodOf } from './period.ts';
+import { parsePeriod } from './period.ts';
 
 const NOW = Date.UTC(2026, 2, 1, 0, 30);
 /** What is written, what it is called, and its days; `null` where it is no period. */
@@ -27,7 +27,7 @@ const ROWS: readonly (readonly [string, string | null])[] = [
 
 test('periods', () => {
   for (const [written, expected] of ROWS) {
-    const period = periodOf(written, NOW);
+    const period = parsePeriod(written, NOW);
     assert.equal(period && `${period.name} ${period.since} ${period.until}`, expected, written);
   }
   assert.equal(ROWS.length, 18);

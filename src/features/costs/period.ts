@@ -15,7 +15,7 @@ const EVER = '1970-01-01';
  * Reads a period: `last_30d`, `7d`, `4w` (today and the days before it), `today`, `this_month`, `all`, a day
  * `2026-01-31` (from that one on), or `2026-01-01/2026-01-31`. `null` where it is none of them.
  */
-export function periodOf(written: string, now_ms: number): Period | null {
+export function parsePeriod(written: string, now_ms: number): Period | null {
   const today = dayOf(now_ms);
   if (written === 'today') return { name: written, since: today, until: today };
   if (written === 'this_month') return { name: written, since: `${today.slice(0, 8)}01`, until: today };

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PRICES_OF_VENDORS } from './price-table.ts';
 import { PRICES_OF_OTHERS } from './price-table-open.ts';
-import { assumedPrice, costAtMost, costOf, openPrices, soundUsage } from './prices.ts';
+import { buildAssumedPrice, clampUsage, computeCost, computeMaxCost, openPriceList } from './prices.ts';
 
-const shipped = openPrices([]);
+const shipped = openPriceList([]);
 const plain = { cache_read_tokens: 0, cache_write_tokens: 0 };
 
 /** A name as a client or a provider may write it, and what a million tokens in and out cost. */
@@ -48,7 +48,7 @@ test('the first name that has a price counts', () => {
 });
 
 test('prices of one’s own come first, in their order, and may be for one provider', () => {
-  const prices = openPrices([
+  const prices = openPriceList([
     { model: 'gpt-4o*', provider: 'azure-*', usd_per_mtok: { input: 3, output: 12 } },
     { model: 'GPT-4o', usd_per_mtok: { input: 2, output: 8, cache_read: 1 } },
     { model: '*', provider: 'local', usd_per_mtok: { input: 0, output: 0 } },
@@ -71,7 +71,7 @@ test('prices of one’s own come first, in their order, and may be for one provi
 test('what a call costs, in whole millionths and rounded up', () => {
   const haiku = shipped.find(null, 'claude-haiku-4-5')!;
   const of = (parts: object) =>
-    costOf(haiku, soundUsage({ input_tokens: 0, output_tokens: 0, ...plain, ...parts }));
+    computeCost(haiku, clampUsage({ input_tokens: 0, output_tokens: 0, ...plain, ...parts }));
   assert.equal(of({}), 0);
   assert.equal(of({ input_tokens: 1_000, output_tokens: 100 }), 1_500);
   assert.equal(of({ input_tokens: 1_000, cache_read_tokens: 600, cache_write_tokens: 100 }), 300 + 60 + 125);
@@ -79,7 +79,7 @@ test('what a call costs, in whole millionths and rounded up', () => {
   assert.equal(of(hour), 700 + 125 + 400);
   assert.equal(of({ ...hour, cache_write_1h_tokens: 900 }), 700 + 600);
   assert.equal(of({ input_tokens: 3, cache_read_tokens: 3 }), 1);
-  const cheap = openPrices([{ model: 'x', usd_per_mtok: { input: 0.1, output: 0.7 } }]).find(null, 'x')!;
+  const cheap = openPriceList([{ model: 'x', usd_per_mtok: { input: 0.1, output: 0.7 } }]).find(null, 'x')!;
   for (const [tokens, micro_usd] of [
     [10, 1],
     [30, 3],
@@ -87,7 +87,7 @@ test('what a call costs, in whole millionths and rounded up', () => {
     [71, 8],
   ] as const)
     assert.equal(
-      costOf(cheap, { input_tokens: tokens, output_tokens: 0, ...plain }),
+      computeCost(cheap, { input_tokens: tokens, output_tokens: 0, ...plain }),
       micro_usd,
       String(tokens),
     );
@@ -95,32 +95,32 @@ test('what a call costs, in whole millionths and rounded up', () => {
 
 test('a long call has other prices as a whole', () => {
   const pro = shipped.find(null, 'gemini-2.5-pro')!;
-  const of = (input_tokens: number) => costOf(pro, { input_tokens, output_tokens: 1_000, ...plain });
+  const of = (input_tokens: number) => computeCost(pro, { input_tokens, output_tokens: 1_000, ...plain });
   assert.equal(of(200_000), 250_000 + 10_000);
   assert.equal(of(200_001), 500_003 + 15_000);
 });
 
 test('at most a call costs what all of it would in its dearest way', () => {
   const haiku = shipped.find(null, 'claude-haiku-4-5')!;
-  assert.equal(costAtMost(haiku, 1_000, 100), 1_250 + 500);
+  assert.equal(computeMaxCost(haiku, 1_000, 100), 1_250 + 500);
   const usage = { input_tokens: 1_000, output_tokens: 100, cache_read_tokens: 0, cache_write_tokens: 1_000 };
-  assert.equal(costOf(haiku, usage), costAtMost(haiku, 1_000, 100));
+  assert.equal(computeCost(haiku, usage), computeMaxCost(haiku, 1_000, 100));
   const hour = { ...usage, cache_write_1h_tokens: 1_000 };
-  assert.equal(costOf(haiku, hour), costAtMost(haiku, 1_000, 100, true));
-  assert.equal(costOf(haiku, hour), 2_000 + 500);
+  assert.equal(computeCost(haiku, hour), computeMaxCost(haiku, 1_000, 100, true));
+  assert.equal(computeCost(haiku, hour), 2_000 + 500);
 });
 
 test('usage that cannot be is counted as far as it can', () => {
   const wild = { input_tokens: 10, output_tokens: -5, cache_read_tokens: 50, cache_write_tokens: 7 };
-  assert.deepEqual(soundUsage(wild), {
+  assert.deepEqual(clampUsage(wild), {
     input_tokens: 10,
     output_tokens: 0,
     cache_read_tokens: 10,
     cache_write_tokens: 0,
   });
-  const endless = soundUsage({ input_tokens: Number.POSITIVE_INFINITY, output_tokens: Number.NaN, ...plain });
+  const endless = clampUsage({ input_tokens: Number.POSITIVE_INFINITY, output_tokens: Number.NaN, ...plain });
   assert.deepEqual([endless.input_tokens, endless.output_tokens], [1_000_000_000, 0]);
-  assert.equal(costOf(assumedPrice({ input: 5, output: 25 }, 1), endless), 5_000_000_000);
+  assert.equal(computeCost(buildAssumedPrice({ input: 5, output: 25 }, 1), endless), 5_000_000_000);
 });
 
 test('the table is sound: each model once, dated, with its source', () => {

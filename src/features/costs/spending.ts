@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
 import type { Kysely } from 'kysely';
 import type { Store, StoreTables } from '../../platform/store/index.ts';
-import type { Figures, SpendingFilter, SpendingKey, SpendingRow, SpendingSum } from './types.ts';
+import type { SpendingFigures, SpendingFilter, SpendingKey, SpendingRow, SpendingSum } from './types.ts';
 
 /** Adds lines to what was spent, by day and all that it is counted by. */
 export async function addSpending(db: Kysely<StoreTables>, lines: readonly SpendingRow[]): Promise<void> {
-  const rows = [...summed(lines)].toSorted(([a], [b]) => (a < b ? -1 : 1));
+  const rows = [...mergeRows(lines)].toSorted(([a], [b]) => (a < b ? -1 : 1));
   for (const [row_id, line] of rows) {
     await db
       .insertInto('spending')
@@ -15,7 +15,7 @@ export async function addSpending(db: Kysely<StoreTables>, lines: readonly Spend
           .column('row_id')
           .doUpdateSet((eb) =>
             Object.fromEntries(
-              FIGURES.map((name) => [name, eb(`spending.${name}`, '+', eb.ref(`excluded.${name}`))]),
+              SPENDING_FIGURES.map((name) => [name, eb(`spending.${name}`, '+', eb.ref(`excluded.${name}`))]),
             ),
           ),
       )
@@ -24,23 +24,23 @@ export async function addSpending(db: Kysely<StoreTables>, lines: readonly Spend
 }
 
 /** Lines of one kind put together, by their id. */
-function summed(lines: Iterable<SpendingRow>): ReadonlyMap<string, SpendingRow> {
+function mergeRows(lines: Iterable<SpendingRow>): ReadonlyMap<string, SpendingRow> {
   const rows = new Map<string, SpendingRow>();
   for (const line of lines) {
-    const row_id = lineId(line);
+    const row_id = hashSpendingKey(line);
     const known = rows.get(row_id);
-    rows.set(row_id, known === undefined ? line : { ...line, ...sumOf(known, line) });
+    rows.set(row_id, known === undefined ? line : { ...line, ...addFigures(known, line) });
   }
   return rows;
 }
 
 /** Both together. */
-export function sumOf(a: Figures, b: Figures): Figures {
+export function addFigures(a: SpendingFigures, b: SpendingFigures): SpendingFigures {
   return mapFigures((name) => a[name] + b[name]);
 }
 
 /** What lines have in common that are added up. */
-export function lineId({ day, tenant_id, agent_id, user_id, model, provider }: SpendingKey): string {
+export function hashSpendingKey({ day, tenant_id, agent_id, user_id, model, provider }: SpendingKey): string {
   return hash('sha256', JSON.stringify([day, tenant_id, agent_id, user_id, model, provider]), 'hex');
 }
 
@@ -61,7 +61,7 @@ export async function readSpending(
   if (model !== null) query = query.where('model', '=', model);
   const rows = await query
     .select([...by])
-    .select(({ fn }) => FIGURES.map((name) => fn.sum<number | string | null>(name).as(name)))
+    .select(({ fn }) => SPENDING_FIGURES.map((name) => fn.sum<number | string | null>(name).as(name)))
     .$if(by.length > 0, (some) => some.groupBy([...by]))
     .orderBy(({ fn }) => fn.sum('micro_usd'), 'desc')
     .$call((some) => by.reduce((sorted, name) => sorted.orderBy(name), some))
@@ -71,7 +71,7 @@ export async function readSpending(
 }
 
 /** All figures of a line. */
-export const FIGURES = [
+export const SPENDING_FIGURES = [
   'calls',
   'input_tokens',
   'output_tokens',
@@ -80,8 +80,10 @@ export const FIGURES = [
   'micro_usd',
   'estimated_calls',
   'assumed_calls',
-] as const satisfies readonly (keyof Figures)[];
+] as const satisfies readonly (keyof SpendingFigures)[];
 
-function mapFigures(figureOf: (name: keyof Figures) => number): Figures {
-  return Object.fromEntries(FIGURES.map((name) => [name, figureOf(name)])) as unknown as Figures;
+function mapFigures(figureOf: (name: keyof SpendingFigures) => number): SpendingFigures {
+  return Object.fromEntries(
+    SPENDING_FIGURES.map((name) => [name, figureOf(name)]),
+  ) as unknown as SpendingFigures;
 }

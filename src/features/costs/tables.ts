@@ -1,5 +1,5 @@
 import type { Migration } from 'kysely/migration';
-import type { Figures, SpendingKey } from './types.ts';
+import type { SpendingFigures, SpendingKey } from './types.ts';
 
 declare module '../../platform/store/tables.ts' {
   interface StoreTables extends CostTables {}
@@ -40,7 +40,7 @@ export interface CostTables {
     is_booked: number;
   };
   /** What was spent, by day. */
-  readonly spending: SpendingKey & Figures & { row_id: string };
+  readonly spending: SpendingKey & SpendingFigures & { row_id: string };
 }
 
 export const costMigrations: Readonly<Record<string, Migration>> = {

@@ -35,14 +35,14 @@ export interface Price {
 }
 
 /** US dollars for a million tokens: in, out, from the cache, into the cache; `null`: as tokens that go in. */
-export type Four = readonly [number, number, number | null, number | null];
+export type RowRates = readonly [number, number, number | null, number | null];
 
 /** A row of the price table: the model, its rates, the tokens that may come out, and others above so many tokens in. */
 export type PriceRow = readonly [
   model: string,
-  ...Four,
+  ...RowRates,
   max_output_tokens: number | null,
-  above?: readonly [input_tokens: number, ...Four],
+  above?: readonly [input_tokens: number, ...RowRates],
 ];
 
 /** Rows of one price list. */
@@ -57,21 +57,21 @@ export interface PriceGroup {
 }
 
 /** What was spent with one call, told to whoever counts. */
-export interface Spent {
+export interface ChargedCall {
   readonly spender: Spender;
-  readonly usage: SpentUsage;
+  readonly usage: ChargedUsage;
   readonly cost: Cost;
 }
 
 /** What one budget came to, told to whoever counts: a call was refused, a warning was given, the limit was reached. */
-export interface BudgetNews {
+export interface BudgetNotice {
   readonly budget: string;
   readonly kind: 'refusal' | 'warning' | 'exhausted';
   readonly tenant_id: string;
 }
 
 /** Sums over calls. */
-export interface Figures {
+export interface SpendingFigures {
   readonly calls: number;
   readonly input_tokens: number;
   readonly output_tokens: number;
@@ -95,10 +95,10 @@ export interface SpendingKey {
   readonly provider: string;
 }
 
-export interface SpendingRow extends SpendingKey, Figures {}
+export interface SpendingRow extends SpendingKey, SpendingFigures {}
 
 /** Several lines added up; what they are not counted by is left out. */
-export type SpendingSum = Partial<SpendingKey> & Figures;
+export type SpendingSum = Partial<SpendingKey> & SpendingFigures;
 
 /** Which spending is asked for. */
 export interface SpendingFilter {
@@ -112,7 +112,7 @@ export interface SpendingFilter {
 }
 
 /** How a budget stands for one tenant, agent, session, user or model. */
-export interface Standing {
+export interface BudgetStatus {
   readonly budget: string;
   /** What it is counted by: `{user_id: 'ann'}`; empty where all it concerns have it together. */
   readonly scope: Readonly<Record<string, string>>;
@@ -133,15 +133,15 @@ export interface Standing {
 /** Prices, budgets and the books. One per process that answers. */
 export interface Costs extends Budgets {
   /** What was spent, added up by some of what it is counted by, the dearest first; as far as it is written down. */
-  readonly spending: (
+  readonly readSpending: (
     filter: SpendingFilter,
     by: readonly (keyof SpendingKey)[],
     limit: number,
   ) => Promise<readonly SpendingSum[]>;
   /** The budgets that a call would concern. */
-  readonly standing: (spender: Spender, model: string | null) => Promise<readonly Standing[]>;
+  readonly readStatus: (spender: Spender, model: string | null) => Promise<readonly BudgetStatus[]>;
   /** All budgets of the tenants that hold something, the most used first; at most 1,000. */
-  readonly standings: (tenant_ids: '*' | readonly string[]) => Promise<readonly Standing[]>;
+  readonly listStatuses: (tenant_ids: '*' | readonly string[]) => Promise<readonly BudgetStatus[]>;
   /** Writes down what is not yet; resolves when that was tried. */
   readonly close: () => Promise<void>;
 }
@@ -155,7 +155,7 @@ export interface Spender {
 }
 
 /** What a call may cost at most, asked before it is sent. */
-export interface SpendAsk extends Spender {
+export interface SpendRequest extends Spender {
   readonly model: string | null;
   /** An estimate from above of the tokens that go in. */
   readonly input_tokens: number;
@@ -164,7 +164,7 @@ export interface SpendAsk extends Spender {
   /** How many answers are asked for side by side; without it one. */
   readonly choices?: number;
   /** Whether what goes in may be kept by the provider's cache for an hour; without it not. */
-  readonly keeps_an_hour?: boolean;
+  readonly may_cache_1h?: boolean;
   readonly now_ms: number;
   /** Who calls, for the audit trail; without it `unknown`. */
   readonly caller_id?: string;
@@ -173,10 +173,10 @@ export interface SpendAsk extends Spender {
 /** Money that is put aside until the cost is known; without a budget that concerns the call it costs nothing to ask. */
 export interface Reservation {
   /** Books what it came to; once. `usage` is `null` where nothing was spent. Gives the cost. */
-  readonly settle: (usage: SpentUsage | null) => Promise<Cost>;
+  readonly settle: (usage: ChargedUsage | null) => Promise<Cost>;
 }
 
-export interface SpentUsage extends WireUsage {
+export interface ChargedUsage extends WireUsage {
   readonly provider: string;
   readonly model: string;
   /** Counted by us, for the provider did not say. */
@@ -191,7 +191,7 @@ export interface Cost {
 }
 
 /** A budget does not let the call go on. It is in the audit trail already. */
-export interface OverBudget {
+export interface BudgetDenial {
   readonly over: true;
   /**
    * `exhausted`: it is used up. `exceeds_remaining`: what is left is less than the call may cost. `unknown_model`: nobody knows
@@ -210,5 +210,5 @@ export interface OverBudget {
 
 /** Rejects with a `StoreFailure` where nobody can tell what was spent: then nothing is sent. */
 export interface Budgets {
-  readonly reserve: (ask: SpendAsk) => Promise<Reservation | OverBudget>;
+  readonly reserve: (ask: SpendRequest) => Promise<Reservation | BudgetDenial>;
 }

@@ -23,7 +23,7 @@ export interface Budget {
 }
 
 /** Reads the budgets of a configuration. */
-export function budgetsOf({ budgets }: Pick<Config['cost'], 'budgets'>): readonly Budget[] {
+export function parseBudgets({ budgets }: Pick<Config['cost'], 'budgets'>): readonly Budget[] {
   return budgets.map(({ name, scope, limit_usd, limit_tokens, period, warn_at, enforcement }) => {
     const fields = Object.entries(scope) as [Field, string][];
     return {
@@ -45,7 +45,7 @@ function isOneName(pattern: string | undefined): pattern is string {
 }
 
 /** One budget, for one of those that it counts each by itself. */
-export interface Share {
+export interface BudgetShare {
   readonly budget: Budget;
   /** By field what it is counted by: `{user_id: 'ann'}`. */
   readonly scope: Readonly<Record<string, string>>;
@@ -66,7 +66,11 @@ const VALUE_UNITS_MAX = 256;
  * The budgets that a call concerns. A call that names no user or no session has the empty one: leaving a name out
  * leaves no budget.
  */
-export function sharesOf(budgets: readonly Budget[], spender: Spender, models: ModelNames): readonly Share[] {
+export function findBudgetShares(
+  budgets: readonly Budget[],
+  spender: Spender,
+  models: ModelNames,
+): readonly BudgetShare[] {
   const fits = ([field, pattern]: readonly [Field, string]): boolean => {
     if (field !== 'model') return matchesName(pattern, spender[field] ?? '');
     const wanted = pattern.toLowerCase();
@@ -83,8 +87,8 @@ export function sharesOf(budgets: readonly Budget[], spender: Spender, models: M
 }
 
 /** Where a share is counted at a moment. */
-export interface Window {
-  readonly share: Share;
+export interface BudgetWindow {
+  readonly share: BudgetShare;
   /** What is booked now goes into this row. */
   readonly row_id: string;
   /** The rows that count together; more than one where time rolls along. */
@@ -100,10 +104,10 @@ export interface Window {
 const STEPS = 24;
 
 /** Where a share is counted at that moment. */
-export function windowAt(share: Share, now_ms: number): Window {
-  const idOf = (starts_ms: number) => rowId(share, starts_ms);
+export function computeBudgetWindow(share: BudgetShare, now_ms: number): BudgetWindow {
+  const idOf = (starts_ms: number) => hashRowId(share, starts_ms);
   const { period } = share.budget;
-  const fixed = fixedPeriod(period, now_ms);
+  const fixed = findFixedPeriod(period, now_ms);
   if (fixed !== null) {
     const row_id = idOf(fixed.starts_ms);
     return { share, row_id, row_ids: [row_id], ...fixed, resets_at_ms: fixed.ends_ms };
@@ -125,7 +129,7 @@ export function windowAt(share: Share, now_ms: number): Window {
   };
 }
 
-function fixedPeriod(
+function findFixedPeriod(
   period: string,
   now_ms: number,
 ): { readonly starts_ms: number; readonly ends_ms: number | null } | null {
@@ -149,7 +153,7 @@ function fixedPeriod(
 }
 
 /** Names of agents and users can be longer than an index takes, so that a row goes by a hash of them. */
-function rowId({ budget, scope }: Share, starts_ms: number): string {
+function hashRowId({ budget, scope }: BudgetShare, starts_ms: number): string {
   return hash(
     'sha256',
     JSON.stringify([budget.name, budget.period, Object.entries(scope), starts_ms]),

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { withStores } from '../../platform/store/testing/stores.ts';
 import { enforce } from '../../runtime/enforcement/enforce.ts';
 import { crossing } from '../../server/testing/examples.ts';
-import { AGENT, CALLER, memoryOver, NOW_MS } from './testing/memory.ts';
+import { MEMORY_CALLER, MEMORY_NOW_MS, MEMORY_SUBJECT, openTestMemory } from './testing/test-memory.ts';
 
 /** What was read on the web, or came out of memory with personal data about it, is not to be mailed. */
 const RULES = [
@@ -22,31 +22,31 @@ const RULES = [
 
 withStores('memory and sessions', (law) => {
   law('what memory gives out is read by the session, with where it came from', async ({ store }) => {
-    const { keep, resolved, value, ports } = await memoryOver(store, { rules: RULES });
+    const { writeValue, resolveValue, value, ports } = await openTestMemory(store, { rules: RULES });
     const act = async (session_id: string, parts: object) => {
       const it = crossing('x', {
         boundary: 'action',
-        agent_id: AGENT.agent_id,
+        agent_id: MEMORY_SUBJECT.agent_id,
         session_id,
-        now_ms: NOW_MS,
+        now_ms: MEMORY_NOW_MS,
         ...parts,
       });
-      return (await enforce(it, CALLER, 'intercept_tool', ports)).verdict.rule;
+      return (await enforce(it, MEMORY_CALLER, 'intercept_tool', ports)).verdict.rule;
     };
     const mail = (session_id: string) => act(session_id, { phase: 'request', tool: 'send_mail' });
     await act('reading', { phase: 'response', tool: 'browse', declared_tags: ['untrusted.web'] });
     assert.equal(await mail('reading'), 'no-mail-after-the-web');
-    const handle = (await keep('motto', 'from a page', { session_id: 'reading' })) as string;
+    const handle = (await writeValue('motto', 'from a page', { session_id: 'reading' })) as string;
     assert.equal(await value('motto', { session_id: 'other' }), handle);
     assert.equal(await mail('other'), 'default.allow', 'a handle is no value');
-    assert.equal(await resolved(handle, { session_id: 'other' }), 'from a page');
+    assert.equal(await resolveValue(handle, { session_id: 'other' }), 'from a page');
     assert.equal(await mail('other'), 'no-mail-after-the-web');
-    const own = (await keep('motto', 'of its own', { session_id: 'clean' })) as string;
-    assert.equal(await resolved(own, { session_id: 'clean' }), 'of its own');
+    const own = (await writeValue('motto', 'of its own', { session_id: 'clean' })) as string;
+    assert.equal(await resolveValue(own, { session_id: 'clean' }), 'of its own');
     assert.equal(await mail('clean'), 'default.allow');
-    const health = (await keep('health', 'well', { session_id: 'nurse' })) as string;
+    const health = (await writeValue('health', 'well', { session_id: 'nurse' })) as string;
     assert.equal(await mail('nurse'), 'default.allow', 'what an agent writes it has not read');
-    assert.equal(await resolved(health, { session_id: 'nurse' }), 'well');
+    assert.equal(await resolveValue(health, { session_id: 'nurse' }), 'well');
     assert.equal(await mail('nurse'), 'no-mail-after-health');
   });
 });

@@ -4,15 +4,21 @@ import type { Store } from '../../platform/store/index.ts';
 import { withStores } from '../../platform/store/testing/stores.ts';
 import { Unavailable } from '../../platform/unavailable.ts';
 import { ports } from '../../server/testing/examples.ts';
-import { admitKeys, openAdmission } from './admission.ts';
-import { memoryChores } from './chores.ts';
-import { type KeyPlace, memoryKeyPath } from './master-keys.ts';
-import { HOUR_MS, MASTER, memoryOver, NOW_MS, withStateDir } from './testing/memory.ts';
+import { buildMemoryJobs } from './jobs.ts';
+import { activateMasterKeys, openKeyActivation } from './key-activation.ts';
+import { buildMemoryKeyPath, type MasterKeySettings } from './master-keys.ts';
+import {
+  HOUR_MS,
+  MEMORY_NOW_MS,
+  openTestMemory,
+  TEST_MASTER_KEY,
+  withStateDir,
+} from './testing/test-memory.ts';
 
 const NEW_KEY = 'another-master-key-'.padEnd(43, '2');
-const now_ms = () => NOW_MS;
+const now_ms = () => MEMORY_NOW_MS;
 
-function placeOf(state_dir: string, master_key?: string, previous_keys: string[] = []): KeyPlace {
+function placeOf(state_dir: string, master_key?: string, previous_keys: string[] = []): MasterKeySettings {
   return { state_dir, memory: { ...(master_key !== undefined && { master_key }), previous_keys } };
 }
 
@@ -24,11 +30,11 @@ async function contentOf(store: Store) {
   };
 }
 
-function resealer(store: Store, config: KeyPlace) {
+function resealer(store: Store, config: MasterKeySettings) {
   const told: string[] = [];
   const log = (message: string) => void told.push(message);
   const own = ports([], { now_ms });
-  const [, reseal] = memoryChores({
+  const [, reseal] = buildMemoryJobs({
     config,
     store: async () => store,
     ports: () => own,
@@ -43,75 +49,75 @@ withStores('keys of memory', (law) => {
   law('the key is made once, for its owner alone, and never over another', async ({ store }) =>
     withStateDir(async (state_dir) => {
       const place = placeOf(state_dir);
-      const path = memoryKeyPath(state_dir);
-      const admit = openAdmission(place, store, now_ms);
+      const path = buildMemoryKeyPath(state_dir);
+      const admit = openKeyActivation(place, store, now_ms);
       await admit({ memory_schemas: [] });
       assert.ok(!existsSync(path), 'no document asks for memory');
       await admit({ memory_schemas: [{}] as never });
       assert.equal(statSync(path).mode & 0o777, 0o600);
       const key = readFileSync(path, 'utf8');
       assert.match(key, /^[A-Za-z0-9_-]{43}\n$/);
-      const first = await admitKeys(place, store, now_ms);
-      assert.equal((await admitKeys(place, store, now_ms)).current.key_id, first.current.key_id);
+      const first = await activateMasterKeys(place, store, now_ms);
+      assert.equal((await activateMasterKeys(place, store, now_ms)).current.key_id, first.current.key_id);
       assert.equal(readFileSync(path, 'utf8'), key);
       assert.deepEqual((await contentOf(store)).state, [{ name: 'key_id', value: first.current.key_id }]);
       writeFileSync(path, 'no key at all');
-      await assert.rejects(admitKeys(place, store, now_ms), REFUSAL);
+      await assert.rejects(activateMasterKeys(place, store, now_ms), REFUSAL);
       assert.equal(readFileSync(path, 'utf8'), 'no key at all');
     }),
   );
 
   law('a wrong or lost master key is refused at the start, and nothing is changed', async ({ store }) =>
     withStateDir(async (state_dir) => {
-      const { keep } = await memoryOver(store);
-      const handle = (await keep('sealed', 'x')) as string;
+      const { writeValue } = await openTestMemory(store);
+      const handle = (await writeValue('sealed', 'x')) as string;
       const before = await contentOf(store);
-      const refused: readonly [KeyPlace, RegExp][] = [
+      const refused: readonly [MasterKeySettings, RegExp][] = [
         [
           placeOf(state_dir, NEW_KEY),
           /master key `mk_[0-9a-f]{16}`.*Nothing was changed.*`memory.previous_keys`/,
         ],
-        [placeOf(state_dir, NEW_KEY, [`${MASTER}x`]), /Nothing was changed/],
+        [placeOf(state_dir, NEW_KEY, [`${TEST_MASTER_KEY}x`]), /Nothing was changed/],
         [placeOf(state_dir), /Restore the file.*memory-key/],
       ];
       for (const [place, message] of refused) {
-        await assert.rejects(admitKeys(place, store, now_ms), { ...REFUSAL, message });
+        await assert.rejects(activateMasterKeys(place, store, now_ms), { ...REFUSAL, message });
         assert.deepEqual(await contentOf(store), before);
-        assert.ok(!existsSync(memoryKeyPath(state_dir)), 'no key is made where one was lost');
+        assert.ok(!existsSync(buildMemoryKeyPath(state_dir)), 'no key is made where one was lost');
       }
       assert.equal(refused.length, 3);
-      await admitKeys(placeOf(state_dir, MASTER), store, now_ms);
-      const again = await memoryOver(store);
-      assert.equal(await again.resolved(handle), 'x');
+      await activateMasterKeys(placeOf(state_dir, TEST_MASTER_KEY), store, now_ms);
+      const again = await openTestMemory(store);
+      assert.equal(await again.resolveValue(handle), 'x');
       // Once nothing is left that it could open, the lost key is not missed.
-      await admitKeys(placeOf(state_dir), store, () => NOW_MS + 2 * HOUR_MS);
-      assert.ok(existsSync(memoryKeyPath(state_dir)));
+      await activateMasterKeys(placeOf(state_dir), store, () => MEMORY_NOW_MS + 2 * HOUR_MS);
+      assert.ok(existsSync(buildMemoryKeyPath(state_dir)));
     }),
   );
 
   law('a lost key file is the same refusal', async ({ store }) =>
     withStateDir(async (state_dir) => {
       const place = placeOf(state_dir);
-      await admitKeys(place, store, now_ms);
-      const key = readFileSync(memoryKeyPath(state_dir), 'utf8');
-      const { keep, resolved } = await memoryOver(store, { master_key: key.trim() });
-      const handle = (await keep('sealed', 'x')) as string;
-      rmSync(memoryKeyPath(state_dir));
-      await assert.rejects(admitKeys(place, store, now_ms), REFUSAL);
-      writeFileSync(memoryKeyPath(state_dir), key);
-      await admitKeys(place, store, now_ms);
-      assert.equal(await resolved(handle), 'x');
+      await activateMasterKeys(place, store, now_ms);
+      const key = readFileSync(buildMemoryKeyPath(state_dir), 'utf8');
+      const { writeValue, resolveValue } = await openTestMemory(store, { master_key: key.trim() });
+      const handle = (await writeValue('sealed', 'x')) as string;
+      rmSync(buildMemoryKeyPath(state_dir));
+      await assert.rejects(activateMasterKeys(place, store, now_ms), REFUSAL);
+      writeFileSync(buildMemoryKeyPath(state_dir), key);
+      await activateMasterKeys(place, store, now_ms);
+      assert.equal(await resolveValue(handle), 'x');
       // The key of the file goes on opening what it sealed beside one of the configuration.
-      const keys = await admitKeys(placeOf(state_dir, NEW_KEY), store, now_ms);
+      const keys = await activateMasterKeys(placeOf(state_dir, NEW_KEY), store, now_ms);
       assert.equal(keys.by_id.size, 2);
     }),
   );
 
   law('a process with a key that is not in force writes nothing', async ({ store }) => {
-    const old = await memoryOver(store);
-    await old.keep('text', 'x');
-    await memoryOver(store, { master_key: NEW_KEY, previous_keys: [MASTER] });
-    await assert.rejects(old.keep('text', 'y'), Unavailable);
+    const old = await openTestMemory(store);
+    await old.writeValue('text', 'x');
+    await openTestMemory(store, { master_key: NEW_KEY, previous_keys: [TEST_MASTER_KEY] });
+    await assert.rejects(old.writeValue('text', 'y'), Unavailable);
     assert.equal(old.events.at(-1)?.policy_name, 'fault.store');
     assert.equal(await old.value('text'), 'x');
   });
@@ -119,14 +125,14 @@ withStores('keys of memory', (law) => {
   law(
     'after a change of the key everything is encrypted anew in the background, and handles stay',
     async ({ store }) => {
-      const old = await memoryOver(store);
+      const old = await openTestMemory(store);
       const handles: string[] = [];
       for (let at = 0; at < 230; at++) {
-        handles.push((await old.keep('sealed', `value ${at}`, { session_id: `s-${at}` })) as string);
+        handles.push((await old.writeValue('sealed', `value ${at}`, { session_id: `s-${at}` })) as string);
       }
-      const both = await memoryOver(store, { master_key: NEW_KEY, previous_keys: [MASTER] });
-      assert.equal(await both.resolved(handles[0]!, { session_id: 's-0' }), 'value 0');
-      await both.keep('sealed', 'written under the new key', { session_id: 's-1' });
+      const both = await openTestMemory(store, { master_key: NEW_KEY, previous_keys: [TEST_MASTER_KEY] });
+      assert.equal(await both.resolveValue(handles[0]!, { session_id: 's-0' }), 'value 0');
+      await both.writeValue('sealed', 'written under the new key', { session_id: 's-1' });
       const first = resealer(store, both.place);
       assert.equal(await first.run(), true);
       // A new process takes up what the one before left, while others write.
@@ -135,7 +141,7 @@ withStores('keys of memory', (law) => {
       for (let more = true; more; rounds++) {
         const [has_more] = await Promise.all([
           second.run(),
-          both.keep('sealed', `again ${rounds}`, { session_id: `s-${229 - rounds}` }),
+          both.writeValue('sealed', `again ${rounds}`, { session_id: `s-${229 - rounds}` }),
         ]);
         more = has_more;
       }
@@ -143,30 +149,34 @@ withStores('keys of memory', (law) => {
       assert.deepEqual(second.told, ['memory is encrypted under the new key, and the old one is not needed']);
       const key_ids = await store.db.selectFrom('memory_entries').select('key_id').distinct().execute();
       assert.equal(key_ids.length, 1);
-      const alone = await memoryOver(store, { master_key: NEW_KEY });
+      const alone = await openTestMemory(store, { master_key: NEW_KEY });
       let same = 0;
       for (const [at, handle] of handles.entries()) {
-        const value = await alone.resolved(handle, { session_id: `s-${at}` });
+        const value = await alone.resolveValue(handle, { session_id: `s-${at}` });
         if (value === `value ${at}`) same++;
         else assert.equal(value, null);
       }
       assert.equal(same, 226);
       for (let round = 0; round < rounds; round++)
         assert.equal(
-          await alone.resolved((await alone.value('sealed', { session_id: `s-${229 - round}` })) as string, {
-            session_id: `s-${229 - round}`,
-          }),
+          await alone.resolveValue(
+            (await alone.value('sealed', { session_id: `s-${229 - round}` })) as string,
+            {
+              session_id: `s-${229 - round}`,
+            },
+          ),
           `again ${round}`,
         );
-      await assert.rejects(memoryOver(store), REFUSAL);
+      await assert.rejects(openTestMemory(store), REFUSAL);
     },
   );
 
   law(
     'an entry that was tampered with stays as it is, and keeps none of the others from it',
     async ({ store }) => {
-      const old = await memoryOver(store);
-      for (let at = 0; at < 20; at++) await old.keep('sealed', `value ${at}`, { session_id: `s-${at}` });
+      const old = await openTestMemory(store);
+      for (let at = 0; at < 20; at++)
+        await old.writeValue('sealed', `value ${at}`, { session_id: `s-${at}` });
       const rows = await store.db
         .selectFrom('memory_entries')
         .select('entry_id')
@@ -178,7 +188,7 @@ withStores('keys of memory', (law) => {
         .set({ field: 'text' })
         .where('entry_id', 'in', spoilt)
         .execute();
-      const both = await memoryOver(store, { master_key: NEW_KEY, previous_keys: [MASTER] });
+      const both = await openTestMemory(store, { master_key: NEW_KEY, previous_keys: [TEST_MASTER_KEY] });
       const { run, told } = resealer(store, both.place);
       assert.deepEqual([await run(), await run(), await run()], [true, false, true]);
       assert.equal(told[0], 'entries of memory are not as they were written');

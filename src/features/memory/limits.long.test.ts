@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import type { Json } from '../../core/types/index.ts';
 import { withStores } from '../../platform/store/testing/stores.ts';
-import { AGENT, CALLER, HOUR_MS, memoryOver } from './testing/memory.ts';
+import { HOUR_MS, MEMORY_CALLER, MEMORY_SUBJECT, openTestMemory } from './testing/test-memory.ts';
 
 withStores('limits of memory', (law) => {
   law(
     'what a document does not declare, or declares otherwise, is refused with its reason',
     async ({ store }) => {
-      const { memory, events } = await memoryOver(store);
+      const { memory, events } = await openTestMemory(store);
       const deep = JSON.parse('['.repeat(100_000) + ']'.repeat(100_000)) as Json;
       const cases: readonly [string, Json, string][] = [
         ['text', 'fits', 'default.allow'],
@@ -27,7 +27,7 @@ withStores('limits of memory', (law) => {
       ];
       for (const [key, value, rule] of cases) {
         const before = events.length;
-        const { ruling, entry } = await memory.write(AGENT, CALLER, {
+        const { ruling, entry } = await memory.write(MEMORY_SUBJECT, MEMORY_CALLER, {
           key,
           value,
           schema: null,
@@ -46,7 +46,7 @@ withStores('limits of memory', (law) => {
   );
 
   law('without a document for the tenant memory is not configured', async ({ store }) => {
-    const { memory } = await memoryOver(store, {
+    const { memory } = await openTestMemory(store, {
       documents: [
         {
           memory: {
@@ -59,13 +59,13 @@ withStores('limits of memory', (law) => {
       ],
     });
     const request = { key: 'f', value: 'x', schema: null, declared_tags: [] };
-    const acme = { ...AGENT, tenant_id: 'acme' };
-    assert.equal((await memory.write(acme, CALLER, request)).ruling.verdict.rule, 'default.allow');
+    const acme = { ...MEMORY_SUBJECT, tenant_id: 'acme' };
+    assert.equal((await memory.write(acme, MEMORY_CALLER, request)).ruling.verdict.rule, 'default.allow');
     const outs = [
-      await memory.write(AGENT, CALLER, request),
-      await memory.readKey(AGENT, CALLER, 'f', null),
-      await memory.list(AGENT, CALLER, null, 100),
-      await memory.resolve(AGENT, CALLER, `hdl_${'0'.repeat(32)}`),
+      await memory.write(MEMORY_SUBJECT, MEMORY_CALLER, request),
+      await memory.readKey(MEMORY_SUBJECT, MEMORY_CALLER, 'f', null),
+      await memory.list(MEMORY_SUBJECT, MEMORY_CALLER, null, 100),
+      await memory.resolve(MEMORY_SUBJECT, MEMORY_CALLER, `hdl_${'0'.repeat(32)}`),
     ];
     for (const { ruling } of outs) assert.equal(ruling.verdict.rule, 'memory.not_configured');
   });
@@ -73,40 +73,45 @@ withStores('limits of memory', (law) => {
   law(
     'a session, a user and an agent have as many entries as they may, and room for what is required',
     async ({ store }) => {
-      const { keep, memory } = await memoryOver(store);
-      assert.ok(await keep('colour', 'red'));
-      assert.equal(await keep('shape', 'round'), null, 'one entry is kept free for what is required');
-      assert.deepEqual((await memory.list(AGENT, CALLER, 'profile', 100)).missing, ['language']);
-      assert.ok(await keep('language', 'en'));
-      assert.deepEqual((await memory.list(AGENT, CALLER, 'profile', 100)).missing, []);
-      assert.equal(await keep('shape', 'round'), null);
-      assert.ok(await keep('colour', 'blue'), 'what is replaced takes no room');
-      assert.ok(await keep('shape', 'round', { user_id: 'user-2' }), 'another user has room of their own');
-      assert.equal(await keep('colour', 'red', { user_id: 'user-2' }), null);
+      const { writeValue, memory } = await openTestMemory(store);
+      assert.ok(await writeValue('colour', 'red'));
+      assert.equal(await writeValue('shape', 'round'), null, 'one entry is kept free for what is required');
+      assert.deepEqual((await memory.list(MEMORY_SUBJECT, MEMORY_CALLER, 'profile', 100)).missing, [
+        'language',
+      ]);
+      assert.ok(await writeValue('language', 'en'));
+      assert.deepEqual((await memory.list(MEMORY_SUBJECT, MEMORY_CALLER, 'profile', 100)).missing, []);
+      assert.equal(await writeValue('shape', 'round'), null);
+      assert.ok(await writeValue('colour', 'blue'), 'what is replaced takes no room');
+      assert.ok(
+        await writeValue('shape', 'round', { user_id: 'user-2' }),
+        'another user has room of their own',
+      );
+      assert.equal(await writeValue('colour', 'red', { user_id: 'user-2' }), null);
       const keys = ['text', 'sealed', 'number', 'flag', 'list', 'object'];
       const values: Json[] = ['a', 'b', 1, true, [], {}];
-      for (const [at, key] of keys.entries()) assert.ok(await keep(key, values[at]!), key);
-      assert.equal(await keep('short', 'x'), null, 'six entries of a session');
-      assert.ok(await keep('short', 'x', { session_id: 'sess-2' }));
+      for (const [at, key] of keys.entries()) assert.ok(await writeValue(key, values[at]!), key);
+      assert.equal(await writeValue('short', 'x'), null, 'six entries of a session');
+      assert.ok(await writeValue('short', 'x', { session_id: 'sess-2' }));
     },
   );
 
   law('what has expired takes no room', async ({ store }) => {
-    const { keep, wall } = await memoryOver(store);
-    assert.ok(await keep('colour', 'red', { user_id: 'u' }));
-    assert.equal(await keep('shape', 'round', { user_id: 'u' }), null);
+    const { writeValue, wall } = await openTestMemory(store);
+    assert.ok(await writeValue('colour', 'red', { user_id: 'u' }));
+    assert.equal(await writeValue('shape', 'round', { user_id: 'u' }), null);
     wall.ms += 25 * HOUR_MS;
-    assert.ok(await keep('shape', 'round', { user_id: 'u' }));
+    assert.ok(await writeValue('shape', 'round', { user_id: 'u' }));
   });
 
   law('all sessions of an agent together have a bound, in entries and in bytes', async ({ store }) => {
     const limits = { agent_entries_max: 3, agent_bytes_max: 1_000 };
-    const { keep, memory } = await memoryOver(store, { limits });
-    for (const session_id of ['a', 'b', 'c']) assert.ok(await keep('text', 'x', { session_id }));
+    const { writeValue, memory } = await openTestMemory(store, { limits });
+    for (const session_id of ['a', 'b', 'c']) assert.ok(await writeValue('text', 'x', { session_id }));
     const request = { key: 'text', value: 'x', schema: null, declared_tags: [] };
-    const rule = async (value: string, session_id: string, agent_id = AGENT.agent_id) =>
-      (await memory.write({ ...AGENT, agent_id, session_id }, CALLER, { ...request, value })).ruling.verdict
-        .rule;
+    const rule = async (value: string, session_id: string, agent_id = MEMORY_SUBJECT.agent_id) =>
+      (await memory.write({ ...MEMORY_SUBJECT, agent_id, session_id }, MEMORY_CALLER, { ...request, value }))
+        .ruling.verdict.rule;
     assert.equal(await rule('x', 'd'), 'memory.agent_entries_max');
     assert.equal(await rule('y'.repeat(992), 'c'), 'default.allow');
     assert.equal(await rule('y'.repeat(993), 'c'), 'memory.agent_bytes_max');
@@ -116,11 +121,11 @@ withStores('limits of memory', (law) => {
 
   law('writers at the same time never come to more than there may be', async ({ store, another }) => {
     const limits = { agent_entries_max: 5, agent_bytes_max: 1_000_000 };
-    const one = await memoryOver(store, { limits });
-    const two = await memoryOver(await another(), { limits });
+    const one = await openTestMemory(store, { limits });
+    const two = await openTestMemory(await another(), { limits });
     const kept = await Promise.all(
       Array.from({ length: 24 }, (_, at) =>
-        (at % 2 ? one : two).keep('text', `${at}`, { session_id: `s-${at}` }),
+        (at % 2 ? one : two).writeValue('text', `${at}`, { session_id: `s-${at}` }),
       ),
     );
     assert.equal(kept.filter((handle) => handle !== null).length, 5);
@@ -131,7 +136,7 @@ withStores('limits of memory', (law) => {
     );
     const same = await Promise.all(
       Array.from({ length: 12 }, (_, at) =>
-        (at % 2 ? one : two).keep('text', `${at}`, { session_id: 'z', agent_id: 'b' }),
+        (at % 2 ? one : two).writeValue('text', `${at}`, { session_id: 'z', agent_id: 'b' }),
       ),
     );
     assert.equal(same.filter((handle) => handle !== null).length, 12);

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { restrictMode, writePrivateFile } from '../../platform/files/private-file.ts';
 import type { Config } from '../../runtime/config/index.ts';
-import { type MasterKey, masterKey } from './seal.ts';
+import { deriveMasterKey, type MasterKey } from './encryption.ts';
 
 /** The master key in force, and all that may still open something, by their ids. */
 export interface MasterKeys {
@@ -12,14 +12,14 @@ export interface MasterKeys {
 }
 
 /** What says where the keys are: the configuration, and the state folder. */
-export type KeyPlace = Pick<Config, 'state_dir'> & {
+export type MasterKeySettings = Pick<Config, 'state_dir'> & {
   readonly memory: Pick<Config['memory'], 'master_key' | 'previous_keys'>;
 };
 
 const FILE_KEY = /^[A-Za-z0-9_-]{43}$/;
 
 /** Where the key lies that the service makes itself. */
-export function memoryKeyPath(state_dir: string): string {
+export function buildMemoryKeyPath(state_dir: string): string {
   return join(state_dir, 'memory-key');
 }
 
@@ -27,21 +27,21 @@ export function memoryKeyPath(state_dir: string): string {
  * The keys of the configuration, or else that of the state folder; `null` where there is none. The file in the state
  * folder goes on opening what it sealed when a key of the configuration takes its place.
  */
-export function readMasterKeys({ state_dir, memory }: KeyPlace): MasterKeys | null {
-  const file = readFileKey(state_dir);
+export function readMasterKeys({ state_dir, memory }: MasterKeySettings): MasterKeys | null {
+  const file = readKeyFile(state_dir);
   const current = memory.master_key ?? file;
   if (current === null) return null;
-  const all = [current, ...memory.previous_keys, ...(file === null ? [] : [file])].map(masterKey);
+  const all = [current, ...memory.previous_keys, ...(file === null ? [] : [file])].map(deriveMasterKey);
   return { current: all[0]!, by_id: new Map(all.toReversed().map((key) => [key.key_id, key])) };
 }
 
 /** Makes the key of the state folder (mode 0600), where none is there yet. */
-export function makeFileKey(state_dir: string): void {
-  writePrivateFile(memoryKeyPath(state_dir), randomBytes(32).toString('base64url'), 'keep');
+export function createKeyFile(state_dir: string): void {
+  writePrivateFile(buildMemoryKeyPath(state_dir), randomBytes(32).toString('base64url'), 'keep');
 }
 
-function readFileKey(state_dir: string): string | null {
-  const path = memoryKeyPath(state_dir);
+function readKeyFile(state_dir: string): string | null {
+  const path = buildMemoryKeyPath(state_dir);
   try {
     const key = readFileSync(path, 'utf8').trim();
     restrictMode(path);

@@ -7,14 +7,14 @@ import { StoreFailure } from '../../platform/store/index.ts';
 import { withStores } from '../../platform/store/testing/stores.ts';
 import { Unavailable } from '../../platform/unavailable.ts';
 import type { EntryRow } from './entry.ts';
-import { AGENT, CALLER, memoryOver } from './testing/memory.ts';
+import { MEMORY_CALLER, MEMORY_SUBJECT, openTestMemory } from './testing/test-memory.ts';
 
 /** Not what any detector looks for, and found wherever it stands in a file. */
 const PLAIN = 'the-walrus-and-the-carpenter';
 
 withStores('memory', (law) => {
   law('any value of its field’s type comes back as it was', async ({ store }) => {
-    const { keep, resolved, value } = await memoryOver(store);
+    const { writeValue, resolveValue, value } = await openTestMemory(store);
     const rounds: readonly [string, fc.Arbitrary<Json>][] = [
       ['number', fc.double({ noNaN: true, noDefaultInfinity: true }).filter((it) => !Object.is(it, -0))],
       ['flag', fc.boolean()],
@@ -30,9 +30,9 @@ withStores('memory', (law) => {
     for (const [key, values] of rounds) {
       const property = fc.asyncProperty(values, async (written) => {
         const plain = JSON.parse(JSON.stringify(written)) as Json;
-        const handle = await keep(key, plain);
+        const handle = await writeValue(key, plain);
         assert.ok(handle !== null, key);
-        assert.deepEqual(await resolved(handle), plain);
+        assert.deepEqual(await resolveValue(handle), plain);
         assert.deepEqual(await value(key), key === 'sealed' ? handle : plain);
         ran++;
       });
@@ -42,8 +42,8 @@ withStores('memory', (law) => {
   });
 
   law('a row with anything changed in it is never given', async ({ store }) => {
-    const { keep, resolved, memory, events } = await memoryOver(store);
-    const entry_id = (await keep('sealed', PLAIN)) as string;
+    const { writeValue, resolveValue, memory, events } = await openTestMemory(store);
+    const entry_id = (await writeValue('sealed', PLAIN)) as string;
     const rows = store.db.selectFrom('memory_entries').selectAll();
     const row = await rows.executeTakeFirstOrThrow();
     let ran = 0;
@@ -54,9 +54,9 @@ withStores('memory', (law) => {
           .set({ [column]: other })
           .execute();
         const note = `${column} ${other}`;
-        assert.equal(await resolved(entry_id), null, note);
-        assert.equal((await memory.readKey(AGENT, CALLER, 'sealed', null)).value, null, note);
-        assert.deepEqual((await memory.list(AGENT, CALLER, null, 100)).entries, [], note);
+        assert.equal(await resolveValue(entry_id), null, note);
+        assert.equal((await memory.readKey(MEMORY_SUBJECT, MEMORY_CALLER, 'sealed', null)).value, null, note);
+        assert.deepEqual((await memory.list(MEMORY_SUBJECT, MEMORY_CALLER, null, 100)).entries, [], note);
         await store.db
           .updateTable('memory_entries')
           .set({ [column]: value })
@@ -65,16 +65,16 @@ withStores('memory', (law) => {
       }
     }
     assert.equal(ran, 512);
-    assert.equal(await resolved(entry_id), PLAIN);
+    assert.equal(await resolveValue(entry_id), PLAIN);
     assert.ok(events.some(({ policy_name }) => policy_name === 'memory.unreadable'));
     assert.equal(events.find(({ policy_name }) => policy_name === 'memory.unreadable')?.decision, 'block');
   });
 
   law('a row that is moved to another owner does not open there', async ({ store }) => {
-    const { keep, resolved, value } = await memoryOver(store);
-    const own = (await keep('sealed', PLAIN)) as string;
+    const { writeValue, resolveValue, value } = await openTestMemory(store);
+    const own = (await writeValue('sealed', PLAIN)) as string;
     const other = { agent_id: 'other-bot' };
-    const theirs = (await keep('sealed', 'their own', other)) as string;
+    const theirs = (await writeValue('sealed', 'their own', other)) as string;
     const rows = await store.db.selectFrom('memory_entries').selectAll().orderBy('agent_id').execute();
     const [their_row, own_row] = rows as [EntryRow, EntryRow];
     const { sealed, key_id } = own_row;
@@ -83,54 +83,56 @@ withStores('memory', (law) => {
       .set({ sealed, key_id })
       .where('entry_id', '=', theirs)
       .execute();
-    assert.equal(await resolved(theirs, other), null);
+    assert.equal(await resolveValue(theirs, other), null);
     await store.db.deleteFrom('memory_entries').where('entry_id', '=', own).execute();
     await store.db
       .updateTable('memory_entries')
       .set({ ...own_row, slot: their_row.slot, agent_id: 'other-bot' })
       .execute();
-    assert.equal(await resolved(own, other), null);
+    assert.equal(await resolveValue(own, other), null);
     assert.equal(await value('sealed', other), null);
     await store.db.updateTable('memory_entries').set(own_row).execute();
-    assert.equal(await resolved(own), PLAIN);
+    assert.equal(await resolveValue(own), PLAIN);
   });
 
   law('a new value takes the place of the old one, whose handle is gone', async ({ store }) => {
-    const { keep, resolved, value } = await memoryOver(store);
-    const first = (await keep('sealed', 'one')) as string;
-    const second = (await keep('sealed', 'two')) as string;
+    const { writeValue, resolveValue, value } = await openTestMemory(store);
+    const first = (await writeValue('sealed', 'one')) as string;
+    const second = (await writeValue('sealed', 'two')) as string;
     assert.notEqual(first, second);
-    assert.equal(await resolved(first), null);
-    assert.equal(await resolved(second), 'two');
+    assert.equal(await resolveValue(first), null);
+    assert.equal(await resolveValue(second), 'two');
     assert.equal(await value('sealed'), second);
     assert.match(second, /^hdl_[0-9a-f]{32}$/);
   });
 
   law('another process sees the same, and so does a next start', async ({ store, another }) => {
-    const one = await memoryOver(store);
-    const two = await memoryOver(await another());
-    const handle = (await one.keep('sealed', PLAIN)) as string;
-    assert.equal(await two.resolved(handle), PLAIN);
-    await two.keep('text', 'from the other');
+    const one = await openTestMemory(store);
+    const two = await openTestMemory(await another());
+    const handle = (await one.writeValue('sealed', PLAIN)) as string;
+    assert.equal(await two.resolveValue(handle), PLAIN);
+    await two.writeValue('text', 'from the other');
     assert.equal(await one.value('text'), 'from the other');
     await store.close();
-    const three = await memoryOver(await another());
-    assert.equal(await three.resolved(handle), PLAIN);
+    const three = await openTestMemory(await another());
+    assert.equal(await three.resolveValue(handle), PLAIN);
   });
 
   law('no value stands in an event, a log or the database', async ({ store, settings, server }) => {
     const rules = [{ name: 'keep', boundary: 'action', data_tags: ['internal'], action: 'flag' }];
-    const { keep, resolved, value, memory, events, logged } = await memoryOver(store, { rules });
-    const handle = (await keep('sealed', PLAIN)) as string;
-    await keep('text', `${PLAIN} again`);
-    await keep('object', { [PLAIN]: PLAIN });
-    await resolved(handle);
+    const { writeValue, resolveValue, value, memory, events, logged } = await openTestMemory(store, {
+      rules,
+    });
+    const handle = (await writeValue('sealed', PLAIN)) as string;
+    await writeValue('text', `${PLAIN} again`);
+    await writeValue('object', { [PLAIN]: PLAIN });
+    await resolveValue(handle);
     await value('text');
-    await memory.list(AGENT, CALLER, null, 100);
-    await keep('number', PLAIN);
-    await keep(PLAIN, PLAIN);
-    await resolved(PLAIN);
-    await resolved(handle, { agent_id: 'other-bot' });
+    await memory.list(MEMORY_SUBJECT, MEMORY_CALLER, null, 100);
+    await writeValue('number', PLAIN);
+    await writeValue(PLAIN, PLAIN);
+    await resolveValue(PLAIN);
+    await resolveValue(handle, { agent_id: 'other-bot' });
     const written = JSON.stringify([events, logged]);
     assert.ok(!written.includes('walrus'), written);
     assert.ok(written.includes(handle));
@@ -151,7 +153,7 @@ withStores('memory', (law) => {
     'while the store is away everything is refused and written down, and it comes back by itself',
     async ({ store }) => {
       let is_there = true;
-      const { keep, resolved, memory, events } = await memoryOver(store, {
+      const { writeValue, resolveValue, memory, events } = await openTestMemory(store, {
         store: async () => {
           if (is_there) return store;
           throw new StoreFailure('store_unavailable', 'It is away.');
@@ -159,37 +161,37 @@ withStores('memory', (law) => {
       });
       is_there = false;
       const calls = [
-        () => keep('text', PLAIN),
-        () => resolved(`hdl_${'0'.repeat(32)}`),
-        () => memory.readKey(AGENT, CALLER, 'text', null),
-        () => memory.list(AGENT, CALLER, null, 100),
-        () => memory.purge(CALLER),
+        () => writeValue('text', PLAIN),
+        () => resolveValue(`hdl_${'0'.repeat(32)}`),
+        () => memory.readKey(MEMORY_SUBJECT, MEMORY_CALLER, 'text', null),
+        () => memory.list(MEMORY_SUBJECT, MEMORY_CALLER, null, 100),
+        () => memory.purge(MEMORY_CALLER),
       ];
       for (const call of calls) await assert.rejects(call, Unavailable);
       const rules = events.map(({ policy_name, decision }) => `${policy_name} ${decision}`);
       assert.equal(rules.filter((rule) => rule === 'fault.store block').length, 4);
       is_there = true;
-      const handle = (await keep('text', PLAIN)) as string;
-      assert.equal(await resolved(handle), PLAIN);
+      const handle = (await writeValue('text', PLAIN)) as string;
+      assert.equal(await resolveValue(handle), PLAIN);
     },
   );
 
   law('an event that cannot be written keeps the value back', async ({ store }) => {
-    const { keep, memory, events } = await memoryOver(store);
-    const handle = (await keep('sealed', PLAIN)) as string;
+    const { writeValue, memory, events } = await openTestMemory(store);
+    const handle = (await writeValue('sealed', PLAIN)) as string;
     events.push = () => {
       throw new Error('the disk is full');
     };
     for (const out of [
-      await memory.resolve(AGENT, CALLER, handle),
-      await memory.readKey(AGENT, CALLER, 'sealed', null),
-      await memory.list(AGENT, CALLER, null, 100),
+      await memory.resolve(MEMORY_SUBJECT, MEMORY_CALLER, handle),
+      await memory.readKey(MEMORY_SUBJECT, MEMORY_CALLER, 'sealed', null),
+      await memory.list(MEMORY_SUBJECT, MEMORY_CALLER, null, 100),
     ]) {
       assert.equal(out.ruling.verdict.rule, 'fault.audit');
       assert.equal(out.value, null);
       assert.deepEqual(out.entries, []);
     }
-    assert.equal(await keep('text', PLAIN), null);
+    assert.equal(await writeValue('text', PLAIN), null);
     const { length } = await store.db.selectFrom('memory_entries').select('entry_id').execute();
     assert.equal(length, 1);
   });

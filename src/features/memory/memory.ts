@@ -1,33 +1,33 @@
 import { describeFault } from '../../platform/log.ts';
 import { Unavailable } from '../../platform/unavailable.ts';
 import type { Caller } from '../../runtime/access/types.ts';
-import { type Desk, type MemoryParts, openVault } from './desk.ts';
-import { purgeAll, purgeEvent } from './purge.ts';
-import { list, readKey, resolve } from './read.ts';
-import type { Memory, MemoryAsking } from './types.ts';
+import { type MemoryContext, type MemoryParts, openMemoryStore } from './memory-context.ts';
+import { buildPurgeEvent, purgeExpiredEntries } from './purge.ts';
+import { listMemory, readMemoryKey, resolveHandle } from './read.ts';
+import type { Memory, MemorySubject } from './types.ts';
 
-import { write } from './write.ts';
+import { writeMemory } from './write.ts';
 
 /** Opens memory for one process that answers. Store and keys are opened with the first call that needs them. */
 export function openMemory(parts: MemoryParts): Memory {
-  const vault = openVault(parts);
-  const deskFor = (asking: MemoryAsking, caller: Caller): Desk => ({
+  const openStore = openMemoryStore(parts);
+  const contextFor = (subject: MemorySubject, caller: Caller): MemoryContext => ({
     parts,
     ports: parts.ports(),
-    asking,
+    subject,
     caller,
-    vault,
+    openStore,
   });
   return {
-    write: (asking, caller, request) => write(deskFor(asking, caller), request),
-    readKey: (asking, caller, key, schema) => readKey(deskFor(asking, caller), key, schema),
-    list: (asking, caller, schema, limit) => list(deskFor(asking, caller), schema, limit),
-    resolve: (asking, caller, handle_id) => resolve(deskFor(asking, caller), handle_id),
+    write: (subject, caller, request) => writeMemory(contextFor(subject, caller), request),
+    readKey: (subject, caller, key, schema) => readMemoryKey(contextFor(subject, caller), key, schema),
+    list: (subject, caller, schema, limit) => listMemory(contextFor(subject, caller), schema, limit),
+    resolve: (subject, caller, handle_id) => resolveHandle(contextFor(subject, caller), handle_id),
     purge: async ({ id }) => {
       try {
-        const { store, clock } = await vault();
-        const purged = await purgeAll(store, clock.now_ms());
-        await parts.ports().record(purgeEvent(parts.ports(), purged, 'manual', id));
+        const { store, clock } = await openStore();
+        const purged = await purgeExpiredEntries(store, clock.now_ms());
+        await parts.ports().record(buildPurgeEvent(parts.ports(), purged, 'manual', id));
         return purged;
       } catch (fault) {
         parts.log.warn('what has expired in memory cannot be deleted', describeFault(fault));

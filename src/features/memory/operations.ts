@@ -13,7 +13,7 @@ import {
   whoContext,
 } from '../../operations/shapes.ts';
 import { named, readSessionId, resolveSubject, type SubjectFields } from '../../operations/subject.ts';
-import type { MemoryListed, MemoryRead } from './types.ts';
+import type { MemoryEntryMetadata, MemoryReadResult } from './types.ts';
 
 const owner = {
   agent_id: { ...agentId, description: `${agentId.description} Its memory is its own.` },
@@ -115,29 +115,29 @@ export const memoryWrite = operation({
     expires_at: '2026-03-02T12:00:00.000Z',
   },
   async run(input, context) {
-    const asking = askingOf(input, context);
+    const subject = readMemorySubject(input, context);
     const store = await context.runtime.memory();
     const {
       ruling,
       crossing,
       entry: kept,
       changed,
-    } = await store.write(asking, context.caller, {
+    } = await store.write(subject, context.caller, {
       key: input.key,
-      ...valueIn(input, context),
+      ...readValue(input, context),
       schema: named(input.memory),
       declared_tags: (input.data_tags ?? []).map((tag) => tag.toLowerCase()),
     });
     return {
       ...replyOf(ruling, crossing, false),
       allowed: kept !== null,
-      ...(kept !== null && { handle_id: kept.entry_id, expires_at: isoTime(kept.expires_at_ms) }),
+      ...(kept !== null && { handle_id: kept.entry_id, expires_at: formatTime(kept.expires_at_ms) }),
       ...(changed !== null && { modified_value: plain(changed) }),
     };
   },
 });
 
-function valueIn(input: { readonly value: unknown }, context: Context) {
+function readValue(input: { readonly value: unknown }, context: Context) {
   const content = contentAt(input, 'value', context);
   return content.kind === 'text'
     ? { value: content.text }
@@ -212,18 +212,18 @@ export const memoryRead = operation({
     missing: [],
   },
   async run(input, context) {
-    const asking = askingOf(input, context);
+    const subject = readMemorySubject(input, context);
     const store = await context.runtime.memory();
     const key = named(input.key);
     const schema = named(input.memory);
     const out =
       key === null
-        ? await store.list(asking, context.caller, schema, input.limit ?? LIMIT_DEFAULT)
-        : await store.readKey(asking, context.caller, key, schema);
+        ? await store.list(subject, context.caller, schema, input.limit ?? LIMIT_DEFAULT)
+        : await store.readKey(subject, context.caller, key, schema);
     return {
       ...replyWithValue(out),
       found: out.entries.length > 0,
-      entries: out.entries.map(shown),
+      entries: out.entries.map(buildEntryReply),
       missing: [...out.missing],
       ...(out.truncated && { truncated: true }),
     };
@@ -264,9 +264,9 @@ export const memoryResolveHandle = operation({
     value: 'A spot at the window.',
   },
   async run(input, context) {
-    const asking = askingOf(input, context);
+    const subject = readMemorySubject(input, context);
     const store = await context.runtime.memory();
-    return replyWithValue(await store.resolve(asking, context.caller, input.handle_id));
+    return replyWithValue(await store.resolve(subject, context.caller, input.handle_id));
   },
 });
 
@@ -292,13 +292,13 @@ export const memoryPurgeExpired = operation({
   },
 });
 
-interface Owned extends SubjectFields {
+interface MemorySubjectInput extends SubjectFields {
   readonly user_id?: string | null;
   readonly destination_agent_id?: string | null;
 }
 
 /** Whose memory it is: the agent that a credential proves, or that the only agent of this machine says to be. */
-function askingOf(input: Owned, context: Context) {
+function readMemorySubject(input: MemorySubjectInput, context: Context) {
   if (context.runtime.mode === 'gateway' && context.caller.kind === 'anonymous') {
     throw new Refusal(
       'unauthenticated',
@@ -320,11 +320,19 @@ function askingOf(input: Owned, context: Context) {
   };
 }
 
-function replyWithValue({ ruling, crossing, value }: MemoryRead) {
+function replyWithValue({ ruling, crossing, value }: MemoryReadResult) {
   return { ...replyOf(ruling, crossing, false), value };
 }
 
-function shown({ entry_id, schema_name, scope, field, data_tags, value_bytes, ...times }: MemoryListed) {
+function buildEntryReply({
+  entry_id,
+  schema_name,
+  scope,
+  field,
+  data_tags,
+  value_bytes,
+  ...times
+}: MemoryEntryMetadata) {
   return {
     key: field.name,
     memory: schema_name,
@@ -335,11 +343,11 @@ function shown({ entry_id, schema_name, scope, field, data_tags, value_bytes, ..
     encrypted: field.encrypted,
     handle_id: entry_id,
     value_bytes,
-    created_at: isoTime(times.created_at_ms),
-    expires_at: isoTime(times.expires_at_ms),
+    created_at: formatTime(times.created_at_ms),
+    expires_at: formatTime(times.expires_at_ms),
   };
 }
 
-function isoTime(ms: number): string {
+function formatTime(ms: number): string {
   return new Date(ms).toISOString();
 }

@@ -2,18 +2,18 @@ import type { Store } from '../../platform/store/index.ts';
 import { buildServiceEvent } from '../../runtime/audit/service-event.ts';
 import type { AuditEvent } from '../../runtime/audit/types.ts';
 import type { EnforcementPorts } from '../../runtime/enforcement/types.ts';
-import { PURGE_BATCH, purgeSome } from './rows.ts';
+import { PURGE_BATCH_ROWS, purgeBatch } from './rows.ts';
 
 /** Deletes all that has expired, and gives how many entries. */
-export async function purgeAll(store: Store, now_ms: number): Promise<number> {
+export async function purgeExpiredEntries(store: Store, now_ms: number): Promise<number> {
   let purged = 0;
-  for (let batch = PURGE_BATCH; batch === PURGE_BATCH; purged += batch)
-    batch = await purgeSome(store, now_ms);
+  for (let batch = PURGE_BATCH_ROWS; batch === PURGE_BATCH_ROWS; purged += batch)
+    batch = await purgeBatch(store, now_ms);
   return purged;
 }
 
 /** One line of the trail for a purge. */
-export function purgeEvent(
+export function buildPurgeEvent(
   { now_ms, new_event_id, policy }: Pick<EnforcementPorts, 'now_ms' | 'new_event_id' | 'policy'>,
   purged_count: number,
   trigger: 'manual' | 'schedule',

@@ -7,11 +7,20 @@ import { createContent, parseJsonSource } from '../../core/json/source.ts';
 import { getContentValue } from '../../core/json/value-source.ts';
 import type { Json, MemoryField, MemoryUse, Tag } from '../../core/types/index.ts';
 import type { BlockReason } from '../../runtime/enforcement/enforce.ts';
-import { crossingOf, type Desk, judged, NO_VALUE, ownerIn, refused, type Vault, withVault } from './desk.ts';
-import { type Entry, type EntryRow, isHandle, openRow } from './entry.ts';
-import { rowAt, rowByHandle, rowsOf } from './rows.ts';
-import type { MemoryListed, MemoryRead } from './types.ts';
-import { unknownKey, unnamedOwner } from './write.ts';
+import { decryptRow, type EntryRow, isHandle, type MemoryEntry } from './entry.ts';
+import {
+  buildMemoryCrossing,
+  judgeMemoryCrossing,
+  type MemoryContext,
+  type MemoryStore,
+  NO_CONTENT,
+  refuseMemoryCall,
+  resolveOwner,
+  withMemoryStore,
+} from './memory-context.ts';
+import { findRowByHandle, findRowBySlot, listOwnerRows } from './rows.ts';
+import type { MemoryEntryMetadata, MemoryReadResult } from './types.ts';
+import { explainMissingOwner, explainUnknownKey } from './write.ts';
 
 /** What was read is data of unknown make: rules may forbid what follows it. */
 const UNTRUSTED: Tag = 'untrusted.memory';
@@ -22,45 +31,62 @@ const UNREADABLE: BlockReason = {
 };
 
 /** Reads one key: the value, or for an encrypted field the handle in its place. */
-export async function readKey(desk: Desk, key: string, schema: string | null): Promise<MemoryRead> {
-  const found = findMemoryField(desk.ports.policy, desk.asking.tenant_id, key, schema);
-  if (found === null) return refusal(desk, useOf('read', null, null), unknownKey(desk));
-  const owner = ownerIn(found.schema.scope, desk);
-  const use = useOf('read', found, null);
-  if (owner === null) return refusal(desk, use, unnamedOwner(found));
+export async function readMemoryKey(
+  context: MemoryContext,
+  key: string,
+  schema: string | null,
+): Promise<MemoryReadResult> {
+  const found = findMemoryField(context.ports.policy, context.subject.tenant_id, key, schema);
+  if (found === null)
+    return refuseRead(context, buildMemoryUse('read', null, null), explainUnknownKey(context));
+  const owner = resolveOwner(found.schema.scope, context);
+  const use = buildMemoryUse('read', found, null);
+  if (owner === null) return refuseRead(context, use, explainMissingOwner(found));
   const place = { ...owner, schema_name: found.schema.name, field: key };
-  const row = await withVault(desk, use, async ({ store, keys, clock }) => {
-    const at = await rowAt(store, place);
-    return at === undefined || at.expires_at_ms <= clock.now_ms() ? null : { at, entry: openRow(at, keys) };
+  const row = await withMemoryStore(context, use, async ({ store, keys, clock }) => {
+    const at = await findRowBySlot(store, place);
+    return at === undefined || at.expires_at_ms <= clock.now_ms()
+      ? null
+      : { at, entry: decryptRow(at, keys) };
   });
   if (row === null) {
-    const crossing = crossingOf(desk, { ...use, tag: null }, NO_VALUE, []);
+    const crossing = buildMemoryCrossing(context, { ...use, tag: null }, NO_CONTENT, []);
     const missing = found.field.required ? [key] : [];
-    return { ...NOTHING, crossing, missing, ruling: await judged(desk, crossing) };
+    return { ...NO_RESULT, crossing, missing, ruling: await judgeMemoryCrossing(context, crossing) };
   }
-  const entry = row.entry !== null && isAt(row.entry, place) ? row.entry : null;
-  if (entry === null) return unreadable(desk, use, row.at);
-  return give(desk, useOf('read', found, entry.entry_id), found, entry, found.field.encrypted);
+  const entry = row.entry !== null && isInSlot(row.entry, place) ? row.entry : null;
+  if (entry === null) return refuseUnreadable(context, use, row.at);
+  return giveValue(
+    context,
+    buildMemoryUse('read', found, entry.entry_id),
+    found,
+    entry,
+    found.field.encrypted,
+  );
 }
 
 /** Lists what the caller has, by the fields' names: metadata and handles, no values. */
-export async function list(desk: Desk, schema_name: string | null, limit: number): Promise<MemoryRead> {
-  const use = useOf('read', null, null);
-  const schemas = listMemorySchemas(desk.ports.policy, desk.asking.tenant_id).filter(
+export async function listMemory(
+  context: MemoryContext,
+  schema_name: string | null,
+  limit: number,
+): Promise<MemoryReadResult> {
+  const use = buildMemoryUse('read', null, null);
+  const schemas = listMemorySchemas(context.ports.policy, context.subject.tenant_id).filter(
     ({ name }) => schema_name === null || name === schema_name,
   );
-  if (schemas.length === 0) return refusal(desk, use, unknownKey(desk));
-  const crossing = crossingOf(desk, use, NO_VALUE, []);
-  const ruling = await judged(desk, crossing);
-  if (ruling.verdict.decision === 'block') return { ...NOTHING, ruling, crossing };
-  const listed = await withVault(desk, use, async (vault) => {
-    const all: { entries: MemoryListed[]; missing: string[] } = { entries: [], missing: [] };
+  if (schemas.length === 0) return refuseRead(context, use, explainUnknownKey(context));
+  const crossing = buildMemoryCrossing(context, use, NO_CONTENT, []);
+  const ruling = await judgeMemoryCrossing(context, crossing);
+  if (ruling.verdict.decision === 'block') return { ...NO_RESULT, ruling, crossing };
+  const listed = await withMemoryStore(context, use, async (opened) => {
+    const all: { entries: MemoryEntryMetadata[]; missing: string[] } = { entries: [], missing: [] };
     for (const schema of schemas) {
-      const owner = ownerIn(schema.scope, desk);
+      const owner = resolveOwner(schema.scope, context);
       if (owner === null) continue;
-      const rows = await rowsOf(vault.store, owner, schema.name, vault.clock.now_ms(), ROWS_MAX);
+      const rows = await listOwnerRows(opened.store, owner, schema.name, opened.clock.now_ms(), ROWS_MAX);
       const there = new Set(rows.map(({ field }) => field));
-      all.entries.push(...rows.flatMap((row) => listedOf(desk, schema.fields, row, vault)));
+      all.entries.push(...rows.flatMap((row) => listRow(context, schema.fields, row, opened)));
       const missing = schema.fields.filter(({ name, required }) => required && !there.has(name));
       all.missing.push(...missing.map(({ name }) => name));
     }
@@ -74,14 +100,19 @@ export async function list(desk: Desk, schema_name: string | null, limit: number
 /** Fields that one document can have. */
 const ROWS_MAX = 1_000;
 
-function listedOf(desk: Desk, fields: readonly MemoryField[], row: EntryRow, vault: Vault): MemoryListed[] {
+function listRow(
+  context: MemoryContext,
+  fields: readonly MemoryField[],
+  row: EntryRow,
+  opened: MemoryStore,
+): MemoryEntryMetadata[] {
   const field = fields.find(({ name }) => name === row.field);
-  const entry = openRow(row, vault.keys);
-  if (entry === null) warnOf(desk, row);
-  return field === undefined || entry === null ? [] : [shown(entry, field)];
+  const entry = decryptRow(row, opened.keys);
+  if (entry === null) logUnreadable(context, row);
+  return field === undefined || entry === null ? [] : [buildMetadata(entry, field)];
 }
 
-function shown(entry: Entry, field: MemoryField): MemoryListed {
+function buildMetadata(entry: MemoryEntry, field: MemoryField): MemoryEntryMetadata {
   const { entry_id, schema_name, scope, data_tags, created_at_ms, expires_at_ms, text } = entry;
   const value_bytes = Buffer.byteLength(text);
   return { entry_id, schema_name, scope, field, data_tags, value_bytes, created_at_ms, expires_at_ms };
@@ -91,18 +122,26 @@ function shown(entry: Entry, field: MemoryField): MemoryListed {
  * Gives the value that a handle stands for to its owner, as far as the policy lets it. A handle of another owner is
  * answered as one that does not exist.
  */
-export async function resolve(desk: Desk, handle_id: string): Promise<MemoryRead> {
-  const use = { ...useOf('resolve', null, null), handle_id: isHandle(handle_id) ? handle_id : null };
-  const { ports, asking } = desk;
-  if (listMemorySchemas(ports.policy, asking.tenant_id).length === 0)
-    return refusal(desk, use, unknownKey(desk));
-  const row =
-    use.handle_id === null ? null : await withVault(desk, use, (vault) => owned(desk, vault, handle_id));
-  if (row === null) return refusal(desk, use, MISSING);
-  const found = findMemoryField(desk.ports.policy, row.at.tenant_id, row.at.field, row.at.schema_name);
-  if (found === null) return refusal(desk, use, MISSING);
-  if (row.entry === null) return unreadable(desk, useOf('resolve', found, handle_id), row.at);
-  return give(desk, useOf('resolve', found, handle_id), found, row.entry, false);
+export async function resolveHandle(context: MemoryContext, handle_id: string): Promise<MemoryReadResult> {
+  const use = { ...buildMemoryUse('resolve', null, null), handle_id: isHandle(handle_id) ? handle_id : null };
+  const { ports, subject } = context;
+  if (listMemorySchemas(ports.policy, subject.tenant_id).length === 0)
+    return refuseRead(context, use, explainUnknownKey(context));
+  const found_row =
+    use.handle_id === null
+      ? null
+      : await withMemoryStore(context, use, (opened) => findOwnRow(context, opened, handle_id));
+  if (found_row === null) return refuseRead(context, use, MISSING);
+  const found = findMemoryField(
+    context.ports.policy,
+    found_row.row.tenant_id,
+    found_row.row.field,
+    found_row.row.schema_name,
+  );
+  if (found === null) return refuseRead(context, use, MISSING);
+  if (found_row.entry === null)
+    return refuseUnreadable(context, buildMemoryUse('resolve', found, handle_id), found_row.row);
+  return giveValue(context, buildMemoryUse('resolve', found, handle_id), found, found_row.entry, false);
 }
 
 const MISSING: BlockReason = {
@@ -110,31 +149,35 @@ const MISSING: BlockReason = {
   reason: 'The agent has no entry with this handle, or the entry has expired.',
 };
 
-interface Row {
-  readonly at: EntryRow;
+interface FoundRow {
+  readonly row: EntryRow;
   /** `null` where it cannot be opened. */
-  readonly entry: Entry | null;
+  readonly entry: MemoryEntry | null;
 }
 
 /** The entry of a handle, where it is the caller's and has not expired. */
-async function owned(desk: Desk, { store, keys, clock }: Vault, handle_id: string): Promise<Row | null> {
-  const at = await rowByHandle(store, handle_id);
-  if (at === undefined || at.expires_at_ms <= clock.now_ms()) return null;
-  const owner = ownerIn(at.scope as Entry['scope'], desk);
+async function findOwnRow(
+  context: MemoryContext,
+  { store, keys, clock }: MemoryStore,
+  handle_id: string,
+): Promise<FoundRow | null> {
+  const row = await findRowByHandle(store, handle_id);
+  if (row === undefined || row.expires_at_ms <= clock.now_ms()) return null;
+  const owner = resolveOwner(row.scope as MemoryEntry['scope'], context);
   const is_own =
     owner !== null &&
-    at.tenant_id === owner.tenant_id &&
-    at.agent_id === owner.agent_id &&
-    at.subject === owner.subject;
-  if (is_own) return { at, entry: openRow(at, keys) };
+    row.tenant_id === owner.tenant_id &&
+    row.agent_id === owner.agent_id &&
+    row.subject === owner.subject;
+  if (is_own) return { row, entry: decryptRow(row, keys) };
   // For whoever runs the service alone: an agent may read its own audit events.
-  desk.parts.log.warn('a handle was requested by an agent that does not own it', { handle_id });
+  context.parts.log.warn('a handle was requested by an agent that does not own it', { handle_id });
   return null;
 }
 
-function isAt(
-  entry: Entry,
-  place: Pick<Entry, 'tenant_id' | 'agent_id' | 'scope' | 'subject' | 'field'>,
+function isInSlot(
+  entry: MemoryEntry,
+  place: Pick<MemoryEntry, 'tenant_id' | 'agent_id' | 'scope' | 'subject' | 'field'>,
 ): boolean {
   return (
     entry.tenant_id === place.tenant_id &&
@@ -146,29 +189,29 @@ function isAt(
 }
 
 /** Judges a value as the result of a tool, and gives what is left of it. With `as_handle` no value crosses. */
-async function give(
-  desk: Desk,
+async function giveValue(
+  context: MemoryContext,
   use: MemoryUse,
   { field }: DeclaredMemoryField,
-  entry: Entry,
+  entry: MemoryEntry,
   as_handle: boolean,
-): Promise<MemoryRead> {
+): Promise<MemoryReadResult> {
   const stored = JSON.parse(entry.text) as Json;
-  const content = createContent(stored, parseJsonSource(entry.text, desk.ports.policy.limits));
+  const content = createContent(stored, parseJsonSource(entry.text, context.ports.policy.limits));
   const crossing = as_handle
-    ? crossingOf(desk, { ...use, tag: null }, NO_VALUE, [])
-    : crossingOf(desk, use, content, [...entry.declared_tags, UNTRUSTED]);
-  const ruling = await judged(desk, crossing);
+    ? buildMemoryCrossing(context, { ...use, tag: null }, NO_CONTENT, [])
+    : buildMemoryCrossing(context, use, content, [...entry.declared_tags, UNTRUSTED]);
+  const ruling = await judgeMemoryCrossing(context, crossing);
   const { decision, content: changed } = ruling.verdict;
-  if (decision === 'block') return { ...NOTHING, ruling, crossing };
+  if (decision === 'block') return { ...NO_RESULT, ruling, crossing };
   const left = decision === 'modify' && changed !== null ? changed : content;
   const value = as_handle ? entry.entry_id : getContentValue(left);
-  return { ...NOTHING, ruling, crossing, value, entries: [shown(entry, field)] };
+  return { ...NO_RESULT, ruling, crossing, value, entries: [buildMetadata(entry, field)] };
 }
 
-const NOTHING = { value: null, entries: [], truncated: false, missing: [] } as const;
+const NO_RESULT = { value: null, entries: [], truncated: false, missing: [] } as const;
 
-function useOf(
+function buildMemoryUse(
   operation: 'read' | 'resolve',
   found: DeclaredMemoryField | null,
   handle_id: string | null,
@@ -183,17 +226,21 @@ function useOf(
   };
 }
 
-async function refusal(desk: Desk, use: MemoryUse, objected: BlockReason): Promise<MemoryRead> {
-  const crossing = crossingOf(desk, { ...use, tag: null }, NO_VALUE, []);
-  return { ...NOTHING, crossing, ruling: await refused(desk, use, objected) };
+async function refuseRead(
+  context: MemoryContext,
+  use: MemoryUse,
+  objected: BlockReason,
+): Promise<MemoryReadResult> {
+  const crossing = buildMemoryCrossing(context, { ...use, tag: null }, NO_CONTENT, []);
+  return { ...NO_RESULT, crossing, ruling: await refuseMemoryCall(context, use, objected) };
 }
 
-function unreadable(desk: Desk, use: MemoryUse, row: EntryRow): Promise<MemoryRead> {
-  warnOf(desk, row);
-  return refusal(desk, use, UNREADABLE);
+function refuseUnreadable(context: MemoryContext, use: MemoryUse, row: EntryRow): Promise<MemoryReadResult> {
+  logUnreadable(context, row);
+  return refuseRead(context, use, UNREADABLE);
 }
 
-function warnOf({ parts }: Desk, { entry_id, key_id }: EntryRow): void {
+function logUnreadable({ parts }: MemoryContext, { entry_id, key_id }: EntryRow): void {
   parts.log.error('an entry of memory is not as it was written, or its key is not here', {
     entry_id,
     key_id,

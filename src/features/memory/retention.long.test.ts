@@ -1,17 +1,24 @@
 import assert from 'node:assert/strict';
 import { withStores } from '../../platform/store/testing/stores.ts';
 import { ports } from '../../server/testing/examples.ts';
-import { memoryChores } from './chores.ts';
-import { AGENT, CALLER, HOUR_MS, memoryOver, NOW_MS, type TestMemory } from './testing/memory.ts';
+import { buildMemoryJobs } from './jobs.ts';
+import {
+  HOUR_MS,
+  MEMORY_CALLER,
+  MEMORY_NOW_MS,
+  MEMORY_SUBJECT,
+  openTestMemory,
+  type TestMemory,
+} from './testing/test-memory.ts';
 
-const PERSON = { ...CALLER, id: 'operator', kind: 'person' } as const;
+const PERSON = { ...MEMORY_CALLER, id: 'operator', kind: 'person' } as const;
 
 /** The chores of the process that owns the state, over the same store and clock. */
-function choresOver(store: Parameters<typeof memoryOver>[0], { place, wall, events }: TestMemory) {
+function choresOver(store: Parameters<typeof openTestMemory>[0], { place, wall, events }: TestMemory) {
   const told: string[] = [];
   const log = (message: string) => void told.push(message);
   const own = ports(events, { now_ms: () => wall.ms });
-  const [purge, reseal] = memoryChores({
+  const [purge, reseal] = buildMemoryJobs({
     config: place,
     store: async () => store,
     ports: () => own,
@@ -22,20 +29,20 @@ function choresOver(store: Parameters<typeof memoryOver>[0], { place, wall, even
 
 withStores('retention of memory', (law) => {
   law('from its last moment on an entry is not given, purged or not', async ({ store }) => {
-    const { keep, resolved, value, memory, wall } = await memoryOver(store);
-    const handle = (await keep('sealed', 'x')) as string;
-    const out = await memory.list(AGENT, CALLER, null, 100);
-    assert.equal(out.entries[0]?.expires_at_ms, NOW_MS + HOUR_MS);
-    const short = (await keep('short', 'y')) as string;
-    wall.ms = NOW_MS + 9_999;
-    assert.equal(await resolved(short), 'y');
-    wall.ms = NOW_MS + 10_001;
-    assert.equal(await resolved(short), null);
-    assert.equal(await resolved(handle), 'x');
-    wall.ms = NOW_MS + HOUR_MS + 1;
-    assert.equal(await resolved(handle), null);
+    const { writeValue, resolveValue, value, memory, wall } = await openTestMemory(store);
+    const handle = (await writeValue('sealed', 'x')) as string;
+    const out = await memory.list(MEMORY_SUBJECT, MEMORY_CALLER, null, 100);
+    assert.equal(out.entries[0]?.expires_at_ms, MEMORY_NOW_MS + HOUR_MS);
+    const short = (await writeValue('short', 'y')) as string;
+    wall.ms = MEMORY_NOW_MS + 9_999;
+    assert.equal(await resolveValue(short), 'y');
+    wall.ms = MEMORY_NOW_MS + 10_001;
+    assert.equal(await resolveValue(short), null);
+    assert.equal(await resolveValue(handle), 'x');
+    wall.ms = MEMORY_NOW_MS + HOUR_MS + 1;
+    assert.equal(await resolveValue(handle), null);
     assert.equal(await value('sealed'), null);
-    assert.deepEqual((await memory.list(AGENT, CALLER, null, 100)).entries, []);
+    assert.deepEqual((await memory.list(MEMORY_SUBJECT, MEMORY_CALLER, null, 100)).entries, []);
     const rows = await store.db.selectFrom('memory_entries').select('entry_id').execute();
     assert.equal(rows.length, 2, 'nothing was purged yet');
   });
@@ -43,34 +50,34 @@ withStores('retention of memory', (law) => {
   law(
     'what has expired stays so when the clock is set back, also after a restart',
     async ({ store, another }) => {
-      const before = await memoryOver(store);
-      const handle = (await before.keep('sealed', 'x')) as string;
-      const long = (await before.keep('language', 'en')) as string;
-      before.wall.ms = NOW_MS + HOUR_MS + 1;
-      assert.equal(await before.resolved(handle), null);
-      before.wall.ms = NOW_MS;
-      assert.equal(await before.resolved(handle), null);
-      assert.equal(await before.resolved(long), 'en');
-      before.wall.ms = NOW_MS + HOUR_MS + 2;
-      const other = await memoryOver(await another(), { wall: { ms: NOW_MS } });
-      assert.equal(await other.resolved(handle), 'x', 'a process that never saw the later time');
+      const before = await openTestMemory(store);
+      const handle = (await before.writeValue('sealed', 'x')) as string;
+      const long = (await before.writeValue('language', 'en')) as string;
+      before.wall.ms = MEMORY_NOW_MS + HOUR_MS + 1;
+      assert.equal(await before.resolveValue(handle), null);
+      before.wall.ms = MEMORY_NOW_MS;
+      assert.equal(await before.resolveValue(handle), null);
+      assert.equal(await before.resolveValue(long), 'en');
+      before.wall.ms = MEMORY_NOW_MS + HOUR_MS + 2;
+      const other = await openTestMemory(await another(), { wall: { ms: MEMORY_NOW_MS } });
+      assert.equal(await other.resolveValue(handle), 'x', 'a process that never saw the later time');
       // The owner of the state notes how late it is.
       await choresOver(store, before).purge();
       const rows = await store.db.selectFrom('memory_entries').select('entry_id').execute();
       assert.equal(rows.length, 1);
-      const after = await memoryOver(await another(), { wall: { ms: NOW_MS } });
-      const again = (await after.keep('sealed', 'later')) as string;
-      const listed = await after.memory.list(AGENT, CALLER, 'notes', 100);
-      assert.ok(listed.entries[0]!.created_at_ms >= NOW_MS + HOUR_MS + 2, 'time goes on where it was');
-      assert.equal(await after.resolved(again), 'later');
+      const after = await openTestMemory(await another(), { wall: { ms: MEMORY_NOW_MS } });
+      const again = (await after.writeValue('sealed', 'later')) as string;
+      const listed = await after.memory.list(MEMORY_SUBJECT, MEMORY_CALLER, 'notes', 100);
+      assert.ok(listed.entries[0]!.created_at_ms >= MEMORY_NOW_MS + HOUR_MS + 2, 'time goes on where it was');
+      assert.equal(await after.resolveValue(again), 'later');
     },
   );
 
   law('a purge deletes what has expired and nothing else, and says how much', async ({ store }) => {
-    const own = await memoryOver(store);
-    const { keep, memory, wall, events } = own;
-    for (let at = 0; at < 7; at++) await keep('short', 'x', { session_id: `s-${at}` });
-    const kept = await keep('sealed', 'y');
+    const own = await openTestMemory(store);
+    const { writeValue, memory, wall, events } = own;
+    for (let at = 0; at < 7; at++) await writeValue('short', 'x', { session_id: `s-${at}` });
+    const kept = await writeValue('sealed', 'y');
     assert.equal(await memory.purge(PERSON), 0);
     wall.ms += HOUR_MS / 2;
     assert.equal(await memory.purge(PERSON), 7);
@@ -104,8 +111,8 @@ withStores('retention of memory', (law) => {
   });
 
   law('a scheduled purge goes by batches', async ({ store }) => {
-    const own = await memoryOver(store);
-    await own.keep('sealed', 'x');
+    const own = await openTestMemory(store);
+    await own.writeValue('sealed', 'x');
     const [row] = await store.db.selectFrom('memory_entries').selectAll().execute();
     const many = Array.from({ length: 1_200 }, (_, at) => ({ ...row!, entry_id: `e${at}`, slot: `s${at}` }));
     for (let at = 0; at < many.length; at += 50)

@@ -1,9 +1,9 @@
 import type { Store } from '../../platform/store/index.ts';
-import { type EntryPlace, type EntryRow, type Owner, ownerSlot, slotsOf } from './entry.ts';
-import { TURNS } from './tables.ts';
+import { computeOwnerSlot, computeSlots, type EntryRow, type EntrySlot, type MemoryOwner } from './entry.ts';
+import { AGENT_LOCKS } from './tables.ts';
 
 /** How much there may be. An entry that is replaced does not count. */
-export interface Room {
+export interface MemoryQuota {
   /** Of the session, user or agent, in the entry's document. */
   readonly max_entries: number;
   /** The fields of the document for which room is kept. */
@@ -13,21 +13,21 @@ export interface Room {
 }
 
 /** Why an entry was not stored: a limit, or the master key is not the one in force any more. */
-export type NotStored = 'max_entries' | 'agent_entries_max' | 'agent_bytes_max' | 'key_replaced';
+export type StoreRejection = 'max_entries' | 'agent_entries_max' | 'agent_bytes_max' | 'key_replaced';
 
 /** Stores an entry in place of the one before; `null`, or why not. Resolves when it is durable. */
-export function putRow(store: Store, row: EntryRow, room: Room): Promise<NotStored | null> {
+export function storeRow(store: Store, row: EntryRow, room: MemoryQuota): Promise<StoreRejection | null> {
   return store.transaction(async (trx) => {
     // One after the other where they count for the same agent; what is counted is what was committed.
-    const turn = Buffer.from(row.agent_slot, 'base64url').readUInt32BE() % TURNS;
+    const turn = Buffer.from(row.agent_slot, 'base64url').readUInt32BE() % AGENT_LOCKS;
     await trx
       .updateTable('memory_turns')
       .set((eb) => ({ taken: eb('taken', '+', 1) }))
       .where('turn', '=', turn)
       .execute();
-    const in_force = await readState(trx, 'key_id');
+    const in_force = await readMemoryState(trx, 'key_id');
     if (in_force !== row.key_id) return 'key_replaced';
-    const full = await roomless(trx, row, room);
+    const full = await findExceededLimit(trx, row, room);
     if (full !== null) return full;
     await trx.deleteFrom('memory_entries').where('slot', '=', row.slot).execute();
     await trx.insertInto('memory_entries').values(row).execute();
@@ -35,7 +35,11 @@ export function putRow(store: Store, row: EntryRow, room: Room): Promise<NotStor
   });
 }
 
-async function roomless(trx: Store['db'], row: EntryRow, room: Room): Promise<NotStored | null> {
+async function findExceededLimit(
+  trx: Store['db'],
+  row: EntryRow,
+  room: MemoryQuota,
+): Promise<StoreRejection | null> {
   const now_ms = row.created_at_ms;
   const live = trx.selectFrom('memory_entries').where('expires_at_ms', '>', now_ms);
   const before = await live.select('value_bytes').where('slot', '=', row.slot).executeTakeFirst();
@@ -54,7 +58,7 @@ async function roomless(trx: Store['db'], row: EntryRow, room: Room): Promise<No
 }
 
 /** The row of a handle, whoever's it is; `undefined` where there is none. */
-export function rowByHandle(store: Store, entry_id: string): Promise<EntryRow | undefined> {
+export function findRowByHandle(store: Store, entry_id: string): Promise<EntryRow | undefined> {
   return store.db
     .selectFrom('memory_entries')
     .selectAll()
@@ -63,15 +67,15 @@ export function rowByHandle(store: Store, entry_id: string): Promise<EntryRow | 
 }
 
 /** The row of a place; `undefined` where there is none. */
-export function rowAt(store: Store, place: EntryPlace): Promise<EntryRow | undefined> {
-  const { slot } = slotsOf(place);
+export function findRowBySlot(store: Store, place: EntrySlot): Promise<EntryRow | undefined> {
+  const { slot } = computeSlots(place);
   return store.db.selectFrom('memory_entries').selectAll().where('slot', '=', slot).executeTakeFirst();
 }
 
 /** What one session, user or agent has by one document and is not expired, by field. */
-export function rowsOf(
+export function listOwnerRows(
   store: Store,
-  owner: Owner,
+  owner: MemoryOwner,
   schema_name: string,
   now_ms: number,
   limit: number,
@@ -79,7 +83,7 @@ export function rowsOf(
   return store.db
     .selectFrom('memory_entries')
     .selectAll()
-    .where('owner_slot', '=', ownerSlot(owner, schema_name))
+    .where('owner_slot', '=', computeOwnerSlot(owner, schema_name))
     .where('expires_at_ms', '>', now_ms)
     .orderBy('field')
     .limit(limit)
@@ -87,10 +91,10 @@ export function rowsOf(
 }
 
 /** How many entries one statement deletes at most, so that others get their turn. */
-export const PURGE_BATCH = 500;
+export const PURGE_BATCH_ROWS = 500;
 
 /** Deletes some of what has expired, and gives how many. */
-export async function purgeSome(store: Store, now_ms: number): Promise<number> {
+export async function purgeBatch(store: Store, now_ms: number): Promise<number> {
   const { numDeletedRows } = await store.db
     .deleteFrom('memory_entries')
     .where('entry_id', 'in', (eb) =>
@@ -98,14 +102,14 @@ export async function purgeSome(store: Store, now_ms: number): Promise<number> {
         .selectFrom('memory_entries')
         .select('entry_id')
         .where('expires_at_ms', '<=', now_ms)
-        .limit(PURGE_BATCH),
+        .limit(PURGE_BATCH_ROWS),
     )
     .executeTakeFirst();
   return Number(numDeletedRows);
 }
 
 /** The ids of all keys under which something is stored; a few steps however many entries there are. */
-export async function storedKeyIds(store: Store): Promise<readonly string[]> {
+export async function listStoredKeyIds(store: Store): Promise<readonly string[]> {
   const key_ids: string[] = [];
   for (;;) {
     const next = await store.db
@@ -133,7 +137,7 @@ export async function isKeyInUse(store: Store, key_id: string, now_ms: number): 
 }
 
 /** The next rows under a key, in the order of their ids. */
-export function rowsUnder(
+export function listRowsByKey(
   store: Store,
   key_id: string,
   after_id: string,
@@ -150,7 +154,7 @@ export function rowsUnder(
 }
 
 /** Puts the same entry, encrypted under another key, in place of a row; a row that was replaced meanwhile stays. */
-export async function reseal(store: Store, row: EntryRow, anew: EntryRow): Promise<boolean> {
+export async function reencryptRow(store: Store, row: EntryRow, anew: EntryRow): Promise<boolean> {
   const { numUpdatedRows } = await store.db
     .updateTable('memory_entries')
     .set({ key_id: anew.key_id, sealed: anew.sealed })
@@ -161,13 +165,13 @@ export async function reseal(store: Store, row: EntryRow, anew: EntryRow): Promi
 }
 
 /** What the service keeps of memory as a whole; `null` where nothing was kept yet. */
-export async function readState(db: Store['db'], name: 'key_id' | 'latest_ms'): Promise<string | null> {
+export async function readMemoryState(db: Store['db'], name: 'key_id' | 'latest_ms'): Promise<string | null> {
   const row = await db.selectFrom('memory_state').select('value').where('name', '=', name).executeTakeFirst();
   return row?.value ?? null;
 }
 
 /** Keeps it, in place of what was there. */
-export async function writeState(
+export async function writeMemoryState(
   db: Store['db'],
   name: 'key_id' | 'latest_ms',
   value: string,

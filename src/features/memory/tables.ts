@@ -41,7 +41,7 @@ export interface MemoryTables {
 }
 
 /** How many agents may be written to at once, at most. */
-export const TURNS = 64;
+export const AGENT_LOCKS = 64;
 
 export const memoryMigrations: Record<string, Migration> = {
   '0030_memory': {
@@ -79,7 +79,7 @@ export const memoryMigrations: Record<string, Migration> = {
         .addColumn('name', 'text', (column) => column.primaryKey().notNull())
         .addColumn('value', 'text', (column) => column.notNull())
         .execute();
-      const turns = Array.from({ length: TURNS }, (_, turn) => ({ turn, taken: 0 }));
+      const turns = Array.from({ length: AGENT_LOCKS }, (_, turn) => ({ turn, taken: 0 }));
       await db.insertInto('memory_turns').values(turns).execute();
     },
   },

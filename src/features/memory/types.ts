@@ -12,28 +12,32 @@ declare module '../../operations/runtime.ts' {
 
 /** What agents may ask of their memory. All is written down before it is answered; all rejects with `Unavailable`. */
 export interface Memory {
-  readonly write: (asking: MemoryAsking, caller: Caller, request: MemoryWrite) => Promise<MemoryWritten>;
+  readonly write: (
+    subject: MemorySubject,
+    caller: Caller,
+    request: MemoryWriteRequest,
+  ) => Promise<MemoryWriteResult>;
   /** One key: its value, or for an encrypted field the handle in its place. */
   readonly readKey: (
-    asking: MemoryAsking,
+    subject: MemorySubject,
     caller: Caller,
     key: string,
     schema: string | null,
-  ) => Promise<MemoryRead>;
+  ) => Promise<MemoryReadResult>;
   /** All that there is, without values. */
   readonly list: (
-    asking: MemoryAsking,
+    subject: MemorySubject,
     caller: Caller,
     schema: string | null,
     limit: number,
-  ) => Promise<MemoryRead>;
-  readonly resolve: (asking: MemoryAsking, caller: Caller, handle_id: string) => Promise<MemoryRead>;
+  ) => Promise<MemoryReadResult>;
+  readonly resolve: (subject: MemorySubject, caller: Caller, handle_id: string) => Promise<MemoryReadResult>;
   /** Deletes what has expired, of all agents; gives how many entries. */
   readonly purge: (caller: Caller) => Promise<number>;
 }
 
 /** Whose memory is asked for, and by whom, after the credential's scope had its say. */
-export interface MemoryAsking {
+export interface MemorySubject {
   readonly tenant_id: string;
   readonly agent_id: string;
   readonly session_id: string | null;
@@ -42,7 +46,7 @@ export interface MemoryAsking {
   readonly destination_agent_id: string | null;
 }
 
-export interface MemoryWrite {
+export interface MemoryWriteRequest {
   readonly key: string;
   readonly value: Json;
   /** The text that the value was sent as; without it, it is as `JSON.stringify` writes it. */
@@ -53,7 +57,7 @@ export interface MemoryWrite {
 }
 
 /** What came of a write. Nothing is stored where `entry` is `null`. */
-export interface MemoryWritten {
+export interface MemoryWriteResult {
   readonly ruling: Ruling;
   /** For the places of findings in an answer. */
   readonly crossing: Crossing;
@@ -63,12 +67,12 @@ export interface MemoryWritten {
 }
 
 /** What came of a read or of a handle. */
-export interface MemoryRead {
+export interface MemoryReadResult {
   readonly ruling: Ruling;
   readonly crossing: Crossing;
   /** The value as the policy lets it be; `null` where none is given, for no field holds `null`. */
   readonly value: Json;
-  readonly entries: readonly MemoryListed[];
+  readonly entries: readonly MemoryEntryMetadata[];
   /** There are more than were asked for. */
   readonly truncated: boolean;
   /** Required fields that have no entry. */
@@ -76,7 +80,7 @@ export interface MemoryRead {
 }
 
 /** An entry without its value. */
-export interface MemoryListed {
+export interface MemoryEntryMetadata {
   readonly entry_id: string;
   readonly schema_name: string;
   readonly scope: MemorySchema['scope'];

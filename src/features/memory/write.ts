@@ -10,31 +10,43 @@ import { isFactTag } from '../../core/tags.ts';
 import type { Content, Crossing, Json, MemoryUse, Tag, Verdict } from '../../core/types/index.ts';
 import type { BlockReason } from '../../runtime/enforcement/enforce.ts';
 import { readSession } from '../../runtime/enforcement/sessions/sessions.ts';
-import { crossingOf, type Desk, judged, ownerIn, refused, type Vault, withVault } from './desk.ts';
-import { type Entry, newHandle, type Owner, sealEntry } from './entry.ts';
-import { type NotStored, putRow } from './rows.ts';
-import type { MemoryWrite, MemoryWritten } from './types.ts';
+import { createHandle, encryptEntry, type MemoryEntry, type MemoryOwner } from './entry.ts';
+import {
+  buildMemoryCrossing,
+  judgeMemoryCrossing,
+  type MemoryContext,
+  type MemoryStore,
+  refuseMemoryCall,
+  resolveOwner,
+  withMemoryStore,
+} from './memory-context.ts';
+import { type StoreRejection, storeRow } from './rows.ts';
+import type { MemoryWriteRequest, MemoryWriteResult } from './types.ts';
 
 /** Judges a value as the arguments of a tool call, and keeps it as its document says. */
-export async function write(desk: Desk, request: MemoryWrite): Promise<MemoryWritten> {
-  const found = findMemoryField(desk.ports.policy, desk.asking.tenant_id, request.key, request.schema);
-  const use = useOf(found);
-  const owner = found === null ? null : ownerIn(found.schema.scope, desk);
+export async function writeMemory(
+  context: MemoryContext,
+  request: MemoryWriteRequest,
+): Promise<MemoryWriteResult> {
+  const found = findMemoryField(context.ports.policy, context.subject.tenant_id, request.key, request.schema);
+  const use = buildMemoryUse(found);
+  const owner = found === null ? null : resolveOwner(found.schema.scope, context);
   const content = createContent(request.value, request.source ?? null);
-  const text = jsonOf(content);
-  const no = objection(desk, found, owner, request.value, text);
-  const crossing = crossingOf(desk, use, content, request.declared_tags);
+  const text = writeJson(content);
+  const no = findRestriction(context, found, owner, request.value, text);
+  const crossing = buildMemoryCrossing(context, use, content, request.declared_tags);
   if (no !== null || found === null || owner === null) {
-    return { ...NOTHING, crossing, ruling: await refused(desk, use, no ?? UNDECLARED) };
+    return { ...NOT_WRITTEN, crossing, ruling: await refuseMemoryCall(context, use, no ?? UNDECLARED) };
   }
-  const ruling = await judged(desk, crossing);
-  if (ruling.verdict.decision === 'block') return { ...NOTHING, crossing, ruling };
+  const ruling = await judgeMemoryCrossing(context, crossing);
+  if (ruling.verdict.decision === 'block') return { ...NOT_WRITTEN, crossing, ruling };
   const changed = ruling.verdict.decision === 'modify' ? ruling.verdict.content : null;
   const value = changed === null ? request.value : plain(changed);
-  const misfit = changed === null ? null : misfitOf(found, value, jsonOf(changed));
-  if (misfit !== null) return { ...NOTHING, crossing, ruling: await refused(desk, use, misfit) };
-  const stored = await withVault(desk, use, (vault) =>
-    store(desk, vault, {
+  const misfit = changed === null ? null : findMisfit(found, value, writeJson(changed));
+  if (misfit !== null)
+    return { ...NOT_WRITTEN, crossing, ruling: await refuseMemoryCall(context, use, misfit) };
+  const stored = await withMemoryStore(context, use, (opened) =>
+    storeEntry(context, opened, {
       found,
       owner,
       crossing,
@@ -43,19 +55,20 @@ export async function write(desk: Desk, request: MemoryWrite): Promise<MemoryWri
       text: writeContentJson(changed ?? content),
     }),
   );
-  if ('rule' in stored) return { ...NOTHING, crossing, ruling: await refused(desk, use, stored) };
+  if ('rule' in stored)
+    return { ...NOT_WRITTEN, crossing, ruling: await refuseMemoryCall(context, use, stored) };
   return { ruling, crossing, entry: stored, changed };
 }
 
-const NOTHING = { entry: null, changed: null } as const;
+const NOT_WRITTEN = { entry: null, changed: null } as const;
 
-function useOf(found: DeclaredMemoryField | null): MemoryUse {
+function buildMemoryUse(found: DeclaredMemoryField | null): MemoryUse {
   return {
     operation: 'write',
     schema: found?.schema.name ?? null,
     key: found?.field.name ?? null,
     scope: found?.schema.scope ?? null,
-    handle_id: found === null ? null : newHandle(),
+    handle_id: found === null ? null : createHandle(),
     tag: found?.field.tag ?? null,
   };
 }
@@ -71,13 +84,13 @@ const NOT_CONFIGURED: BlockReason = {
 };
 
 /** Why no document has the key. */
-export function unknownKey(desk: Desk): BlockReason {
-  const some = listMemorySchemas(desk.ports.policy, desk.asking.tenant_id);
+export function explainUnknownKey(context: MemoryContext): BlockReason {
+  const some = listMemorySchemas(context.ports.policy, context.subject.tenant_id);
   return some.length > 0 ? UNDECLARED : NOT_CONFIGURED;
 }
 
 /** What a scope needs to be told in gateway mode. */
-export function unnamedOwner({ schema }: DeclaredMemoryField): BlockReason {
+export function explainMissingOwner({ schema }: DeclaredMemoryField): BlockReason {
   const name = schema.scope === 'user' ? 'user_id' : 'session_id';
   return {
     rule: 'memory.owner',
@@ -85,18 +98,18 @@ export function unnamedOwner({ schema }: DeclaredMemoryField): BlockReason {
   };
 }
 
-function objection(
-  desk: Desk,
+function findRestriction(
+  context: MemoryContext,
   found: DeclaredMemoryField | null,
-  owner: Owner | null,
+  owner: MemoryOwner | null,
   value: Json,
   text: string | null,
 ): BlockReason | null {
-  if (found === null) return unknownKey(desk);
-  return owner === null ? unnamedOwner(found) : misfitOf(found, value, text);
+  if (found === null) return explainUnknownKey(context);
+  return owner === null ? explainMissingOwner(found) : findMisfit(found, value, text);
 }
 
-function misfitOf({ field }: DeclaredMemoryField, value: Json, text: string | null): BlockReason | null {
+function findMisfit({ field }: DeclaredMemoryField, value: Json, text: string | null): BlockReason | null {
   if (!isMemoryValueOfType(value, field.type))
     return { rule: 'memory.type', reason: `The value is not of the field’s type, \`${field.type}\`.` };
   if (text !== null && Buffer.byteLength(text) <= field.value_bytes_max) return null;
@@ -105,7 +118,7 @@ function misfitOf({ field }: DeclaredMemoryField, value: Json, text: string | nu
 }
 
 /** `null` for one that nests too deeply to be written. */
-function jsonOf(content: Content): string | null {
+function writeJson(content: Content): string | null {
   try {
     return writeContentJson(content);
   } catch {
@@ -120,32 +133,36 @@ function plain(content: Content): Json {
 /** The last moment that a date can name. */
 const TIME_MAX_MS = 8_640_000_000_000_000;
 
-interface ToStore {
+interface AllowedWrite {
   readonly found: DeclaredMemoryField;
-  readonly owner: Owner;
+  readonly owner: MemoryOwner;
   readonly crossing: Crossing;
   readonly entry_id: string;
   readonly verdict: Verdict;
   readonly text: string;
 }
 
-async function store(desk: Desk, vault: Vault, it: ToStore): Promise<Entry | BlockReason> {
+async function storeEntry(
+  context: MemoryContext,
+  opened: MemoryStore,
+  it: AllowedWrite,
+): Promise<MemoryEntry | BlockReason> {
   const { schema, field } = it.found;
-  const created_at_ms = vault.clock.now_ms();
-  const entry: Entry = {
+  const created_at_ms = opened.clock.now_ms();
+  const entry: MemoryEntry = {
     ...it.owner,
     schema_name: schema.name,
     field: field.name,
     entry_id: it.entry_id,
-    declared_tags: [...it.crossing.declared_tags, ...(await provenance(desk, vault, it.crossing))],
+    declared_tags: [...it.crossing.declared_tags, ...(await findProvenance(context, opened, it.crossing))],
     data_tags: it.verdict.data_tags,
     created_at_ms,
     expires_at_ms: Math.min(created_at_ms + field.retention_ms, TIME_MAX_MS),
     text: it.text,
   };
   const required = schema.fields.filter((each) => each.required).map(({ name }) => name);
-  const room = { ...desk.parts.limits, max_entries: schema.max_entries, required };
-  const kept_out = await putRow(vault.store, sealEntry(entry, vault.keys.current), room);
+  const room = { ...context.parts.limits, max_entries: schema.max_entries, required };
+  const kept_out = await storeRow(opened.store, encryptEntry(entry, opened.keys.current), room);
   if (kept_out === null) return entry;
   if (kept_out === 'key_replaced') throw new Error('another master key of memory is active');
   return { rule: `memory.${kept_out}`, reason: FULL[kept_out] };
@@ -155,15 +172,19 @@ async function store(desk: Desk, vault: Vault, it: ToStore): Promise<Entry | Blo
  * Where a value comes from, as far as its session has read: that goes along with it, so that memory takes no tag off.
  * Only facts do; rules that name them act, and no others.
  */
-async function provenance({ ports }: Desk, vault: Vault, crossing: Crossing): Promise<readonly Tag[]> {
+async function findProvenance(
+  { ports }: MemoryContext,
+  opened: MemoryStore,
+  crossing: Crossing,
+): Promise<readonly Tag[]> {
   if (ports.sessions === undefined || !usesSessionTags(ports.policy, crossing.tenant_id)) return [];
   const { limits, timeOf } = ports.sessions;
   const now_ms = timeOf(crossing.now_ms);
-  const { tags } = await readSession(vault.store, { ...crossing, now_ms }, limits);
+  const { tags } = await readSession(opened.store, { ...crossing, now_ms }, limits);
   return tags.filter(isFactTag);
 }
 
-const FULL: Readonly<Record<Exclude<NotStored, 'key_replaced'>, string>> = {
+const FULL: Readonly<Record<Exclude<StoreRejection, 'key_replaced'>, string>> = {
   max_entries: 'No further entry fits: `max_entries` of the memory document is reached.',
   agent_entries_max: 'The agent has as many entries as `memory.agent_entries_max` allows.',
   agent_bytes_max: 'The agent has as many bytes in memory as `memory.agent_bytes_max` allows.',

@@ -13,7 +13,7 @@ export interface CategoryFacts {
   readonly has_spans: boolean;
 }
 
-export const FACTS: Readonly<Record<Category, CategoryFacts>> = {
+export const CATEGORY_FACTS: Readonly<Record<Category, CategoryFacts>> = {
   secrets: { positive: 'secret', finds: 'secret_detected', has_spans: true },
   pii: { positive: 'pii', finds: 'pii_detected', has_spans: true },
   injection: { positive: 'attack', finds: 'injection_detected', has_spans: false },

@@ -1,22 +1,22 @@
 import { createReadStream } from 'node:fs';
 import { createGunzip } from 'node:zlib';
-import { type Category, FACTS } from './category.ts';
+import { CATEGORY_FACTS, type Category } from './category.ts';
 
 /** A part of a row's text that has to be found: UTF-16 offsets, end exclusive. */
-export interface Label {
+export interface LabelledSpan {
   readonly start: number;
   readonly end: number;
   readonly type: string;
 }
 
 /** One labelled text. */
-export interface Row {
+export interface CorpusRow {
   /** The line in the file, from 1. */
   readonly line: number;
   readonly id: string;
   readonly text: string;
   readonly label: string;
-  readonly labels: readonly Label[];
+  readonly labels: readonly LabelledSpan[];
   /** Where the row comes from, what it is an example of, and how hard it is, as far as the file says. */
   readonly source: string;
   readonly type: string | null;
@@ -60,14 +60,18 @@ export class CorpusError extends Error {
  * @throws CorpusError at the first line that is not a row of the category; the system's error where the file
  * cannot be read
  */
-export async function* readCorpus(path: string, as_given: string, category: Category): AsyncGenerator<Row> {
+export async function* readCorpus(
+  path: string,
+  as_given: string,
+  category: Category,
+): AsyncGenerator<CorpusRow> {
   const ids = new Set<string>();
   let number = 0;
   try {
-    for await (const bytes of linesOf(bytesOf(path), as_given)) {
+    for await (const bytes of readLines(openBytes(path), as_given)) {
       number += 1;
       if (bytes.every(isSpace)) continue;
-      const row = rowOf(bytes, number, as_given, category);
+      const row = parseRow(bytes, number, as_given, category);
       if (ids.has(row.id)) throw new CorpusError(as_given, number, 'The id is already on an earlier line.');
       ids.add(row.id);
       if (ids.size > CORPUS_LIMITS.rows_max)
@@ -75,14 +79,14 @@ export async function* readCorpus(path: string, as_given: string, category: Cate
       yield row;
     }
   } catch (error) {
-    throw isUnpacking(error)
+    throw isGzipError(error)
       ? new CorpusError(as_given, null, 'cannot be unpacked as gzip.')
-      : named(error, as_given);
+      : addFileName(error, as_given);
   }
   if (ids.size === 0) throw new CorpusError(as_given, null, 'has no row.');
 }
 
-function bytesOf(path: string): AsyncIterable<Buffer> {
+function openBytes(path: string): AsyncIterable<Buffer> {
   const file = createReadStream(path);
   if (!path.endsWith('.gz')) return file;
   const unpacked = createGunzip();
@@ -92,13 +96,13 @@ function bytesOf(path: string): AsyncIterable<Buffer> {
   return file.pipe(unpacked);
 }
 
-function isUnpacking(error: unknown): boolean {
+function isGzipError(error: unknown): boolean {
   const { code } = error as NodeJS.ErrnoException;
   return code?.startsWith('Z_') ?? false;
 }
 
 /** A folder is found out at the first read, and then Node does not say which. */
-function named(error: unknown, as_given: string): unknown {
+function addFileName(error: unknown, as_given: string): unknown {
   const { code } = error as NodeJS.ErrnoException;
   return code === undefined || error instanceof CorpusError
     ? error
@@ -111,7 +115,7 @@ function isSpace(byte: number): boolean {
   return byte === 13 || byte === 32 || byte === 9;
 }
 
-async function* linesOf(stream: AsyncIterable<Buffer>, as_given: string): AsyncGenerator<Buffer> {
+async function* readLines(stream: AsyncIterable<Buffer>, as_given: string): AsyncGenerator<Buffer> {
   let pieces: Buffer[] = [];
   let bytes = 0;
   let number = 1;
@@ -133,14 +137,14 @@ async function* linesOf(stream: AsyncIterable<Buffer>, as_given: string): AsyncG
   if (bytes > 0) yield Buffer.concat(pieces);
 }
 
-function rowOf(bytes: Buffer, line: number, as_given: string, category: Category): Row {
+function parseRow(bytes: Buffer, line: number, as_given: string, category: Category): CorpusRow {
   const refuse = (message: string): never => {
     throw new CorpusError(as_given, line, message);
   };
-  const value = parsed(bytes, refuse);
+  const value = parseObject(bytes, refuse);
   const text = value.text;
   if (typeof text !== 'string') return refuse('`text` must be a string.');
-  const { positive } = FACTS[category];
+  const { positive } = CATEGORY_FACTS[category];
   const label = value.label;
   if (
     typeof label !== 'string' ||
@@ -149,21 +153,21 @@ function rowOf(bytes: Buffer, line: number, as_given: string, category: Category
     return refuse(`\`label\` must be \`${positive}\` or \`benign\`.`);
   return {
     line,
-    id: nameOf(value, 'id', refuse) || refuse('`id` must be a string of at least one character.'),
+    id: readName(value, 'id', refuse) || refuse('`id` must be a string of at least one character.'),
     text,
     label,
-    labels: labelsOf(value.labels, text.length, refuse),
-    source: nameOf(value, 'source', refuse) ?? 'unnamed',
-    type: nameOf(value, 'type', refuse),
-    tier: nameOf(value, 'tier', refuse),
-    os: nameOf(value, 'os', refuse),
+    labels: readLabels(value.labels, text.length, refuse),
+    source: readName(value, 'source', refuse) ?? 'unnamed',
+    type: readName(value, 'type', refuse),
+    tier: readName(value, 'tier', refuse),
+    os: readName(value, 'os', refuse),
   };
 }
 
 type Refuse = (message: string) => never;
 
 /** The parser's own message would repeat a part of the line. */
-function parsed(bytes: Buffer, refuse: Refuse): Readonly<Record<string, unknown>> {
+function parseObject(bytes: Buffer, refuse: Refuse): Readonly<Record<string, unknown>> {
   let value: unknown;
   try {
     value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
@@ -176,7 +180,7 @@ function parsed(bytes: Buffer, refuse: Refuse): Readonly<Record<string, unknown>
 }
 
 /** A name that is there; a `tier` that is a list is the corpora's own, and none that figures are kept for. */
-function nameOf(value: Readonly<Record<string, unknown>>, field: string, refuse: Refuse): string | null {
+function readName(value: Readonly<Record<string, unknown>>, field: string, refuse: Refuse): string | null {
   const name = value[field];
   if (name === undefined || name === null || Array.isArray(name)) return null;
   if (typeof name !== 'string' || name.length > CORPUS_LIMITS.name_units_max)
@@ -184,11 +188,11 @@ function nameOf(value: Readonly<Record<string, unknown>>, field: string, refuse:
   return name;
 }
 
-function labelsOf(labels: unknown, text_units: number, refuse: Refuse): readonly Label[] {
+function readLabels(labels: unknown, text_units: number, refuse: Refuse): readonly LabelledSpan[] {
   if (labels === undefined || labels === null) return [];
   if (!Array.isArray(labels) || labels.length > CORPUS_LIMITS.labels_max)
     return refuse(`\`labels\` must be a list of at most ${CORPUS_LIMITS.labels_max}.`);
-  return labels.map((label: Partial<Label> | null, at) => {
+  return labels.map((label: Partial<LabelledSpan> | null, at) => {
     const { start, end, type } = label ?? {};
     if (!isOffset(start, text_units) || !isOffset(end, text_units) || start >= end)
       return refuse(`\`labels[${at}]\` must have \`start\` and \`end\` within the text, in UTF-16 units.`);

@@ -1,7 +1,7 @@
-import { type Category, FACTS } from './category.ts';
-import type { Label, Row } from './corpus.ts';
-import type { Prediction } from './predict.ts';
-import { isTypeRight } from './type-names.ts';
+import { CATEGORY_FACTS, type Category } from './category.ts';
+import type { CorpusRow, LabelledSpan } from './corpus.ts';
+import type { Prediction } from './predict-hits.ts';
+import { isTypeCorrect } from './type-patterns.ts';
 
 /** What was counted in a group of rows: those with something to find, found, without, and with a false alarm. */
 export interface Tally {
@@ -23,7 +23,7 @@ export interface Mistake {
 }
 
 /** All that is counted while rows go by. Groups are named `all`, `source X`, `os X`, `tier X`, `type X` and `spans`. */
-export interface Figures {
+export interface QualityFigures {
   readonly groups: Map<string, Tally>;
   /** Labelled places that were found, and those of them by a rule of the right type. */
   readonly typed: { found: number; right: number };
@@ -45,7 +45,7 @@ const UNSTRUCTURED = new Set(
 );
 
 /** Nothing counted yet. */
-export function noFigures(): Figures {
+export function createFigures(): QualityFigures {
   return { groups: new Map(), typed: { found: 0, right: 0 }, misses: [], false_alarms: [] };
 }
 
@@ -54,10 +54,15 @@ export function noFigures(): Figures {
  * where places are not labelled, when it is flagged; a benign one is a false alarm when there is any hit. Rows
  * with another label (`benign-for:TYPE`) are not counted.
  */
-export function countRow(figures: Figures, category: Category, row: Row, prediction: Prediction): void {
+export function countRow(
+  figures: QualityFigures,
+  category: Category,
+  row: CorpusRow,
+  prediction: Prediction,
+): void {
   const { label, labels, hits } =
-    category === 'pii' ? withoutUnstructured(row, prediction) : { ...row, ...prediction };
-  const { positive, has_spans } = FACTS[category];
+    category === 'pii' ? removeUnstructured(row, prediction) : { ...row, ...prediction };
+  const { positive, has_spans } = CATEGORY_FACTS[category];
   const groups = ['all', `source ${row.source}`];
   if (row.os !== null) groups.push(`os ${row.os}`);
   if (!has_spans && row.type !== null) groups.push(`type ${row.type}`);
@@ -66,43 +71,43 @@ export function countRow(figures: Figures, category: Category, row: Row, predict
     const is_found = has_spans ? labels.some((each) => isHit(each, hits)) : hits.length > 0;
     for (const group of groups) countPositive(figures, group, is_found);
     if (has_spans) for (const each of labels) countLabel(figures, each, hits);
-    if (!is_found) keep(figures.misses, { ...row, labels }, []);
+    if (!is_found) addMistake(figures.misses, { ...row, labels }, []);
   } else if (label === 'benign') {
     const is_alarm = hits.length > 0;
     for (const group of groups) countNegative(figures, group, is_alarm);
-    if (is_alarm) keep(figures.false_alarms, row, [...new Set(hits.map(({ type }) => type))]);
+    if (is_alarm) addMistake(figures.false_alarms, row, [...new Set(hits.map(({ type }) => type))]);
   }
 }
 
 type Hits = Prediction['hits'];
 
 /** Leaves out what needs a language model: its labels, hits on them alone, and rows that have nothing else. */
-function withoutUnstructured(row: Row, { hits }: Prediction) {
+function removeUnstructured(row: CorpusRow, { hits }: Prediction) {
   const soft = row.labels.filter(({ type }) => UNSTRUCTURED.has(type));
   const labels = row.labels.filter(({ type }) => !UNSTRUCTURED.has(type));
   return {
-    label: row.label === FACTS.pii.positive && labels.length === 0 ? 'benign' : row.label,
+    label: row.label === CATEGORY_FACTS.pii.positive && labels.length === 0 ? 'benign' : row.label,
     labels,
     hits: hits.filter(
-      (hit) => !soft.some((each) => overlap(hit, each)) || labels.some((each) => overlap(hit, each)),
+      (hit) => !soft.some((each) => overlaps(hit, each)) || labels.some((each) => overlaps(hit, each)),
     ),
   };
 }
 
-interface Place {
+interface TextSpan {
   readonly start: number;
   readonly end: number;
 }
 
-function overlap(a: Place, b: Place): boolean {
+function overlaps(a: TextSpan, b: TextSpan): boolean {
   return a.start < b.end && b.start < a.end;
 }
 
-function isHit(label: Label, hits: Hits): boolean {
-  return hits.some((hit) => overlap(hit, label));
+function isHit(label: LabelledSpan, hits: Hits): boolean {
+  return hits.some((hit) => overlaps(hit, label));
 }
 
-function tally({ groups }: Figures, group: string): Tally {
+function findTally({ groups }: QualityFigures, group: string): Tally {
   const is_listed = groups.size < GROUPS_MAX || groups.has(group);
   const name = is_listed ? group : group.replace(/ .*/s, ' (others)');
   const known = groups.get(name) ?? { positives: 0, found: 0, negatives: 0, alarms: 0 };
@@ -110,33 +115,37 @@ function tally({ groups }: Figures, group: string): Tally {
   return known;
 }
 
-function countPositive(figures: Figures, group: string, is_found: boolean): void {
-  const counts = tally(figures, group);
+function countPositive(figures: QualityFigures, group: string, is_found: boolean): void {
+  const counts = findTally(figures, group);
   counts.positives += 1;
   if (is_found) counts.found += 1;
 }
 
-function countNegative(figures: Figures, group: string, is_alarm: boolean): void {
-  const counts = tally(figures, group);
+function countNegative(figures: QualityFigures, group: string, is_alarm: boolean): void {
+  const counts = findTally(figures, group);
   counts.negatives += 1;
   if (is_alarm) counts.alarms += 1;
 }
 
-function countLabel(figures: Figures, label: Label, hits: Hits): void {
-  const on_it = hits.filter((hit) => overlap(hit, label));
+function countLabel(figures: QualityFigures, label: LabelledSpan, hits: Hits): void {
+  const on_it = hits.filter((hit) => overlaps(hit, label));
   for (const group of ['spans', `type ${label.type}`]) countPositive(figures, group, on_it.length > 0);
   if (on_it.length === 0) return;
   figures.typed.found += 1;
-  if (on_it.some(({ type, detector }) => isTypeRight(label.type, type, detector))) figures.typed.right += 1;
+  if (on_it.some(({ type, detector }) => isTypeCorrect(label.type, type, detector))) figures.typed.right += 1;
 }
 
-function keep(list: Mistake[], { id, line, source, type, labels }: Row, rule_ids: readonly string[]): void {
+function addMistake(
+  list: Mistake[],
+  { id, line, source, type, labels }: CorpusRow,
+  rule_ids: readonly string[],
+): void {
   if (list.length >= MISTAKES_MAX) return;
   list.push({ id, line, source, type: type ?? labels[0]?.type ?? null, rule_ids });
 }
 
 /** The figures of a group, each a share from 0 to 1; `null` where there is nothing to count. */
-export interface Shares {
+export interface QualityRates {
   readonly recall: number | null;
   readonly false_alarm_rate: number | null;
   readonly precision: number | null;
@@ -144,23 +153,23 @@ export interface Shares {
 }
 
 /** Recall, false alarms to benign rows, precision and their harmonic mean, to four digits. */
-export function sharesOf({ positives, found, negatives, alarms }: Tally): Shares {
+export function computeRates({ positives, found, negatives, alarms }: Tally): QualityRates {
   const recall = positives === 0 ? null : found / positives;
   const precision = found + alarms === 0 ? null : found / (found + alarms);
   const sum = (recall ?? 0) + (precision ?? 0);
   return {
-    recall: shareOf(found, positives),
-    false_alarm_rate: shareOf(alarms, negatives),
-    precision: shareOf(found, found + alarms),
-    f1: positives === 0 ? null : rounded(sum === 0 ? 0 : (2 * (recall ?? 0) * (precision ?? 0)) / sum),
+    recall: computeShare(found, positives),
+    false_alarm_rate: computeShare(alarms, negatives),
+    precision: computeShare(found, found + alarms),
+    f1: positives === 0 ? null : roundShare(sum === 0 ? 0 : (2 * (recall ?? 0) * (precision ?? 0)) / sum),
   };
 }
 
 /** A part of a whole, to four digits; `null` of nothing. */
-export function shareOf(part: number, whole: number): number | null {
-  return whole === 0 ? null : rounded(part / whole);
+export function computeShare(part: number, whole: number): number | null {
+  return whole === 0 ? null : roundShare(part / whole);
 }
 
-function rounded(value: number): number {
+function roundShare(value: number): number {
   return Math.round(value * 10_000) / 10_000;
 }

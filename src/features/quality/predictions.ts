@@ -1,11 +1,11 @@
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
-import { type Category, FACTS } from './category.ts';
-import type { Row } from './corpus.ts';
-import type { Prediction } from './predict.ts';
+import { CATEGORY_FACTS, type Category } from './category.ts';
+import type { CorpusRow } from './corpus.ts';
+import type { Prediction } from './predict-hits.ts';
 
 /** A file that predictions go to, a line for each row. It has its name only when all is in it. */
 export interface PredictionFile {
-  readonly add: (row: Row, prediction: Prediction) => Promise<void>;
+  readonly add: (row: CorpusRow, prediction: Prediction) => Promise<void>;
   readonly close: () => Promise<void>;
   /** Takes away what was written. */
   readonly abandon: () => Promise<void>;
@@ -31,7 +31,7 @@ export async function openPredictions(path: string, category: Category): Promise
   };
   return {
     add: async (row, prediction) => {
-      buffered += `${lineOf(category, row, prediction)}\n`;
+      buffered += `${formatLine(category, row, prediction)}\n`;
       if (buffered.length >= BUFFERED_UNITS) await flush();
     },
     close: async () => {
@@ -39,15 +39,17 @@ export async function openPredictions(path: string, category: Category): Promise
       await file.close();
       await rename(unfinished, path);
     },
-    abandon: () => remove(file, unfinished),
+    abandon: () => removeFile(file, unfinished),
   };
 }
 
-async function remove(file: FileHandle, path: string): Promise<void> {
+async function removeFile(file: FileHandle, path: string): Promise<void> {
   await file.close();
   await rm(path, { force: true });
 }
 
-function lineOf(category: Category, { id }: Row, { hits }: Prediction): string {
-  return JSON.stringify(FACTS[category].has_spans ? { id, hits } : { id, hits, flagged: hits.length > 0 });
+function formatLine(category: Category, { id }: CorpusRow, { hits }: Prediction): string {
+  return JSON.stringify(
+    CATEGORY_FACTS[category].has_spans ? { id, hits } : { id, hits, flagged: hits.length > 0 },
+  );
 }

@@ -7,10 +7,10 @@ import { gzipSync } from 'node:zlib';
 import { detectors } from '../../core/detect/detectors/all.ts';
 import { buildTestPolicy } from '../../core/testing/policies.ts';
 import type { Category } from './category.ts';
-import { CORPUS_LIMITS, type CorpusError, type Row, readCorpus } from './corpus.ts';
-import { countRow, noFigures, sharesOf } from './figures.ts';
+import { CORPUS_LIMITS, type CorpusError, type CorpusRow, readCorpus } from './corpus.ts';
+import { computeRates, countRow, createFigures } from './figures.ts';
 import { measureRows } from './measure.ts';
-import { isTypeRight, KINDS, TYPE_NAMES } from './type-names.ts';
+import { isTypeCorrect, KIND_FAMILIES, TYPE_PATTERNS } from './type-patterns.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'quality-'));
 after(() => rmSync(dir, { recursive: true }));
@@ -18,8 +18,8 @@ after(() => rmSync(dir, { recursive: true }));
 const GOOD = '{"id":"a","text":"hello","label":"benign"}';
 const SECRET = ['sk-', 'ABCDEF1234567890'].join('');
 
-async function all(rows: AsyncIterable<Row>): Promise<readonly Row[]> {
-  const list: Row[] = [];
+async function all(rows: AsyncIterable<CorpusRow>): Promise<readonly CorpusRow[]> {
+  const list: CorpusRow[] = [];
   for await (const row of rows) list.push(row);
   return list;
 }
@@ -108,7 +108,7 @@ test('rows are read whatever their line ends are, packed or not', async () => {
   assert.deepEqual(await read(gzipSync(text), 'secrets', 'rows.jsonl.gz'), plain);
 });
 
-function rowOf(parts: Partial<Row>): Row {
+function rowOf(parts: Partial<CorpusRow>): CorpusRow {
   return {
     line: 1,
     id: 'a',
@@ -132,10 +132,10 @@ const hit = (start: number, end: number, type = 'email.address', detector = 'ema
 const found = (...hits: readonly ReturnType<typeof hit>[]) => ({ hits, is_partial: false });
 
 test('a labelled row counts once, its places each, and free text only where something else is labelled', () => {
-  const figures = noFigures();
+  const figures = createFigures();
   const place = { start: 5, end: 9, type: 'EMAIL' };
   const person = { start: 0, end: 4, type: 'PERSON' };
-  const count = (parts: Partial<Row>, ...hits: readonly ReturnType<typeof hit>[]) =>
+  const count = (parts: Partial<CorpusRow>, ...hits: readonly ReturnType<typeof hit>[]) =>
     countRow(figures, 'pii', rowOf(parts), found(...hits));
   count({ label: 'pii', labels: [place, { ...place, start: 20, end: 25 }] }, hit(8, 12));
   count({ label: 'pii', labels: [place] }, hit(9, 12));
@@ -158,7 +158,7 @@ test('a labelled row counts once, its places each, and free text only where some
 });
 
 test('a file of very many types has its figures kept in bounds', () => {
-  const figures = noFigures();
+  const figures = createFigures();
   const rows = 12_000;
   for (let at = 0; at < rows; at++)
     countRow(figures, 'commands', rowOf({ label: 'attack', type: `t${at}` }), found());
@@ -173,13 +173,13 @@ test('a file of very many types has its figures kept in bounds', () => {
 });
 
 test('shares are those of the scorer: of rows, to four digits, and none of nothing', () => {
-  assert.deepEqual(sharesOf({ positives: 3, found: 2, negatives: 7, alarms: 1 }), {
+  assert.deepEqual(computeRates({ positives: 3, found: 2, negatives: 7, alarms: 1 }), {
     recall: 0.6667,
     false_alarm_rate: 0.1429,
     precision: 0.6667,
     f1: 0.6667,
   });
-  assert.deepEqual(sharesOf({ positives: 2, found: 0, negatives: 0, alarms: 0 }), {
+  assert.deepEqual(computeRates({ positives: 2, found: 0, negatives: 0, alarms: 0 }), {
     recall: 0,
     false_alarm_rate: null,
     precision: null,
@@ -192,8 +192,11 @@ test('texts are judged at input, commands as the arguments of a tool call, and o
     texts.map((text, at) =>
       rowOf({ id: String(at), label, text, labels: [{ start: 0, end: text.length, type: 'x' }] }),
     );
-  const measure = (category: Category, list: readonly Row[], severity_min: 'low' | 'critical' = 'low') =>
-    measureRows(list, { category, policy: buildTestPolicy(), severity_min });
+  const measure = (
+    category: Category,
+    list: readonly CorpusRow[],
+    severity_min: 'low' | 'critical' = 'low',
+  ) => measureRows(list, { category, policy: buildTestPolicy(), severity_min });
   assert.equal((await measure('commands', rows('attack', 'rm -rf /', 'ls -la'))).found, 1);
   assert.equal((await measure('secrets', rows('secret', `key ${SECRET}`, 'jane@mailbox.org'))).found, 1);
   assert.equal((await measure('pii', rows('pii', `key ${SECRET}`, 'jane@mailbox.org'))).found, 1);
@@ -228,15 +231,15 @@ const TYPES: readonly (readonly [name: string, rule_id: string, detector: string
 
 test('a type is right by its name, its kind and its country', () => {
   for (const [name, rule_id, detector, is_right] of TYPES)
-    assert.equal(isTypeRight(name, rule_id, detector), is_right, `${name} ${rule_id}`);
+    assert.equal(isTypeCorrect(name, rule_id, detector), is_right, `${name} ${rule_id}`);
 });
 
 test('the published map names rules and families that there are', () => {
   const rules = detectors.filter(({ tags }) => tags[0].startsWith('personal.'));
-  const unknown = Object.values(TYPE_NAMES)
+  const unknown = Object.values(TYPE_PATTERNS)
     .flat()
     .filter((pattern) => !rules.some(({ id }) => id.startsWith(pattern)));
   assert.deepEqual(unknown, []);
   const families = new Set(rules.map(({ detector }) => detector));
-  for (const family of Object.values(KINDS).flat()) assert.ok(families.has(family), family);
+  for (const family of Object.values(KIND_FAMILIES).flat()) assert.ok(families.has(family), family);
 });

@@ -15,8 +15,8 @@ import {
 import { named, resolveSubject } from '../../operations/subject.ts';
 import { KEY_CHARACTERS_MAX, KEY_PATTERN } from '../../runtime/secrets/keys.ts';
 import { type Secrets, SecretUnread } from '../../runtime/secrets/secrets.ts';
-import { readingEvents } from './reading-event.ts';
-import { resolveSecret } from './resolve.ts';
+import { resolveSecret } from './resolve-secret.ts';
+import { buildSecretReadEvents } from './secret-read-events.ts';
 
 const secretKey = {
   type: 'string',
@@ -103,7 +103,7 @@ export const secretsResolve = operation({
     const presented = presentedOf(input, input.tool, context);
     if (presented.agent_id === 'unknown')
       throw new Refusal('agent_context_required', 'Name the agent: `agent_id` says who wants the secret.');
-    if (runtime.secrets === null) throw notConfigured();
+    if (runtime.secrets === null) throw buildNotConfiguredRefusal();
     const answer = await resolveSecret(
       { ...presented, secret_key, source_agent_id },
       {
@@ -168,10 +168,10 @@ export const secretsCheck = operation({
   answer: { backend: 'env', reachable: true, secrets: [{ secret_key: 'MAIL_PASSWORD', result: 'allow' }] },
   refusals: ['not_configured'],
   async run({ secret_keys = [] }, context) {
-    const secrets = await opened(context);
-    const failure = await failureOf(secrets.check());
-    const results = await Promise.all([...new Set(secret_keys)].map((key) => look(key, secrets)));
-    await record(results, secrets, context);
+    const secrets = await openSecrets(context);
+    const failure = await catchFailure(secrets.check());
+    const results = await Promise.all([...new Set(secret_keys)].map((key) => checkSecret(key, secrets)));
+    await recordChecks(results, secrets, context);
     return {
       backend: secrets.backend as 'env' | 'vault' | 'cloud' | 'plugin',
       reachable: failure === null,
@@ -181,14 +181,14 @@ export const secretsCheck = operation({
   },
 });
 
-interface Looked {
+interface SecretCheckResult {
   readonly secret_key: string;
   readonly result: 'allow' | 'missing' | 'error';
   readonly reason?: string;
 }
 
-async function opened({ runtime: { secrets } }: Context): Promise<Secrets> {
-  if (secrets === null) throw notConfigured();
+async function openSecrets({ runtime: { secrets } }: Context): Promise<Secrets> {
+  if (secrets === null) throw buildNotConfiguredRefusal();
   try {
     return await secrets.open();
   } catch (error) {
@@ -196,14 +196,14 @@ async function opened({ runtime: { secrets } }: Context): Promise<Secrets> {
   }
 }
 
-async function look(secret_key: string, secrets: Secrets): Promise<Looked> {
+async function checkSecret(secret_key: string, secrets: Secrets): Promise<SecretCheckResult> {
   const value = secrets.get(secret_key);
-  const reason = await failureOf(value);
+  const reason = await catchFailure(value);
   if (reason !== null) return { secret_key, result: 'error', reason };
   return { secret_key, result: (await value) === null ? 'missing' : 'allow' };
 }
 
-async function failureOf(question: Promise<unknown>): Promise<string | null> {
+async function catchFailure(question: Promise<unknown>): Promise<string | null> {
   try {
     await question;
     return null;
@@ -213,17 +213,17 @@ async function failureOf(question: Promise<unknown>): Promise<string | null> {
   }
 }
 
-async function record(
-  results: readonly Looked[],
+async function recordChecks(
+  results: readonly SecretCheckResult[],
   { backend }: Secrets,
   { runtime, caller }: Context,
 ): Promise<void> {
   const by = { caller_id: caller.id, policy_hash: runtime.policy().hash };
   const readings = results.map(({ secret_key, result }) => ({ secret_key, result, secret_backend: backend }));
-  for (const event of readingEvents(readings, by, runtime.now_ms())) await runtime.note(event);
+  for (const event of buildSecretReadEvents(readings, by, runtime.now_ms())) await runtime.note(event);
 }
 
-function notConfigured(): Refusal {
+function buildNotConfiguredRefusal(): Refusal {
   return new Refusal(
     'not_configured',
     'No secret backend is configured: see `secrets.backend` in service.yaml.',

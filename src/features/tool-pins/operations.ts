@@ -8,17 +8,17 @@ import { agentId, name, sessionId, tenantId } from '../../operations/shapes.ts';
 import { named, resolveSubject, resolveTenant } from '../../operations/subject.ts';
 import { newEventId } from '../../runtime/audit/event-id.ts';
 import { buildServiceEvent } from '../../runtime/audit/service-event.ts';
-import { type Look, lookedAt, rememberLook } from './looks.ts';
 import {
   approvePin,
+  compareWithPins,
   listPins,
+  maskToolName,
   type PinRow,
   type PinScope,
-  type Sighting,
-  shownName,
-  sight,
-  standing,
+  readPinStatuses,
+  type ToolPinStatus,
 } from './pins.ts';
+import { findSnapshotEvent, storeSnapshot, type ToolListSnapshot } from './tool-list-snapshots.ts';
 
 const server = { type: 'string', minLength: 1, maxLength: 256, pattern: '^[^\\p{Cc}\\p{Cs}]*$' } as const;
 const toolName = { type: 'string', minLength: 1, maxLength: 128, pattern: '^[A-Za-z0-9_.-]+$' } as const;
@@ -101,7 +101,7 @@ export const mcpToolsCheck = operation({
     const definitions = input.tools as { [name: string]: Json }[];
     const now_ms = runtime.now_ms();
     const { db } = await runtime.store();
-    const look: Look = {
+    const look: ToolListSnapshot = {
       version: runtime.version,
       policy_hash: runtime.policy().hash,
       ...scope,
@@ -109,10 +109,10 @@ export const mcpToolsCheck = operation({
       session_id: named(input.session_id),
       definitions,
     };
-    const before = await lookedAt(db, look, now_ms);
-    const known = before === null ? null : await standing(db, scope, definitions);
+    const before = await findSnapshotEvent(db, look, now_ms);
+    const known = before === null ? null : await readPinStatuses(db, scope, definitions);
     if (before !== null && known !== null) return { event_id: before, tools: known };
-    const content: Content = { kind: 'json', value: [...definitions, ...joinedTexts(definitions)] };
+    const content: Content = { kind: 'json', value: [...definitions, ...joinTexts(definitions)] };
     const { verdict, event_id } = await runtime.enforce(
       {
         boundary: 'input',
@@ -129,21 +129,21 @@ export const mcpToolsCheck = operation({
       caller,
       'scan_structured',
     );
-    const whole = wholeList(verdict);
+    const whole = findListReason(verdict);
     // What is wrong with the moment, or with all of the list, is no word against a single tool, and leaves no trace.
-    if (whole !== null) return { event_id, tools: definitions.map((one) => heldFor(one, whole)) };
-    const problemOf = problems(verdict, definitions.length);
-    const redacted = redactedList(content, verdict, runtime.policy().redaction.typed, definitions.length);
+    if (whole !== null) return { event_id, tools: definitions.map((one) => buildQuarantine(one, whole)) };
+    const problemOf = openProblemFinder(verdict, definitions.length);
+    const redacted = redactList(content, verdict, runtime.policy().redaction.typed, definitions.length);
     const list = definitions.map((definition, at) => {
       const shown = redacted[at]!;
       const problem = problemOf(at) ?? (shown.name === definition.name ? null : NAME_FOUND);
       return { definition, shown, problem };
     });
-    const sightings = await sight(db, scope, list, now_ms);
-    for (const one of sightings.filter(({ is_news }) => is_news))
-      await tell(one, scope, subject.agent_id, context);
-    if (verdict.policy_hash === look.policy_hash) await rememberLook(db, look, event_id, now_ms);
-    return { event_id, tools: sightings.map(({ is_news: _is_news, ...shown }) => shown) };
+    const sightings = await compareWithPins(db, scope, list, now_ms);
+    for (const one of sightings.filter(({ is_new_quarantine }) => is_new_quarantine))
+      await recordQuarantine(one, scope, subject.agent_id, context);
+    if (verdict.policy_hash === look.policy_hash) await storeSnapshot(db, look, event_id, now_ms);
+    return { event_id, tools: sightings.map(({ is_new_quarantine: _is_news, ...shown }) => shown) };
   },
 });
 
@@ -151,7 +151,7 @@ export const mcpToolsCheck = operation({
 const FORBIDDEN = /^(?:injection|hidden|content\.hidden_text)(?:\.|$)/;
 
 /** Why no tool of a list may be shown at the moment, whatever its definition says; `null` where they are looked at. */
-function wholeList(verdict: Verdict): string | null {
+function findListReason(verdict: Verdict): string | null {
   if (verdict.fault) return 'The list could not be checked. Try again.';
   if (verdict.decision !== 'block' || verdict.coverage.status !== 'full') return null;
   const is_one_tools = verdict.findings.some(
@@ -160,9 +160,9 @@ function wholeList(verdict: Verdict): string | null {
   return is_one_tools ? null : `The policy lets no list of this server in (rule ${verdict.rule}).`;
 }
 
-function heldFor(definition: { readonly [name: string]: Json }, reason: string) {
+function buildQuarantine(definition: { readonly [name: string]: Json }, reason: string) {
   return {
-    tool: shownName(definition),
+    tool: maskToolName(definition),
     status: 'quarantined' as const,
     sha256: hashJson(definition),
     reason,
@@ -177,7 +177,7 @@ const WINDOW_UNITS = 2_048;
  * The texts of each definition as a client may show them, one behind the other, and behind those the texts of each two
  * neighbours: a sentence that was cut in two is whole in one of them.
  */
-function joinedTexts(definitions: readonly { readonly [name: string]: Json }[]): string[] {
+function joinTexts(definitions: readonly { readonly [name: string]: Json }[]): string[] {
   const texts = definitions.map((definition) => {
     const all: string[] = [];
     for (const key of ['title', 'description']) {
@@ -196,7 +196,7 @@ function joinedTexts(definitions: readonly { readonly [name: string]: Json }[]):
 }
 
 /** The definitions with everything masked that a rule says to redact, also where the list as a whole is blocked. */
-function redactedList(
+function redactList(
   content: Content,
   { findings }: Verdict,
   typed: boolean,
@@ -208,7 +208,7 @@ function redactedList(
 }
 
 /** Says what is wrong with the definition at a place of the list, in our own words alone. */
-function problems(verdict: Verdict, count: number): (at: number) => string | null {
+function openProblemFinder(verdict: Verdict, count: number): (at: number) => string | null {
   if (verdict.coverage.status !== 'full') return () => 'The list could be scanned only in part.';
   const found = Map.groupBy(verdict.findings.filter(isForbidden), ({ path }) =>
     Number(/^\$\[(\d+)\]/.exec(path ?? '')?.[1] ?? Number.NaN),
@@ -230,7 +230,12 @@ function isForbidden({ tags, severity, action }: JudgedFinding): boolean {
   return severity !== 'low' && tags.some((tag) => FORBIDDEN.test(tag));
 }
 
-async function tell(one: Sighting, scope: PinScope, agent_id: string, context: Context): Promise<void> {
+async function recordQuarantine(
+  one: ToolPinStatus,
+  scope: PinScope,
+  agent_id: string,
+  context: Context,
+): Promise<void> {
   const { runtime, caller } = context;
   const now_ms = runtime.now_ms();
   await runtime.note(
@@ -248,7 +253,7 @@ async function tell(one: Sighting, scope: PinScope, agent_id: string, context: C
   );
 }
 
-const pin = {
+const pinSchema = {
   type: 'object',
   required: [
     'server',
@@ -296,7 +301,7 @@ export const mcpPinsList = operation({
   output: {
     type: 'object',
     required: ['pins', 'count'],
-    properties: { pins: { type: 'array', items: pin }, count: { type: 'integer' } },
+    properties: { pins: { type: 'array', items: pinSchema }, count: { type: 'integer' } },
   },
   example: { server: 'files' },
   answer: { pins: [], count: 0 },
@@ -305,7 +310,7 @@ export const mcpPinsList = operation({
     const one = named(input.tenant_id) ?? named(context.tenant_id);
     const tenant_ids = one === null ? context.caller.tenants : [resolveTenant(input, context)];
     const rows = await listPins(db, { tenant_ids, server: named(input.server), tool: named(input.tool) });
-    return { pins: rows.map(shown), count: rows.length };
+    return { pins: rows.map(buildPinReply), count: rows.length };
   },
 });
 
@@ -322,7 +327,7 @@ export const mcpPinsApprove = operation({
     required: ['server', 'tool', 'sha256'],
     properties: { server, tool: toolName, sha256: hash, user_id: userId, tenant_id: tenantId },
   },
-  output: pin,
+  output: pinSchema,
   example: {
     server: 'files',
     tool: 'read_file',
@@ -374,11 +379,11 @@ export const mcpPinsApprove = operation({
         'conflict',
         'No definition with this hash is held back: see what is, and approve that.',
       );
-    return shown(row);
+    return buildPinReply(row);
   },
 });
 
-function shown(row: PinRow) {
+function buildPinReply(row: PinRow) {
   const { pinned_definition, quarantined_definition, first_seen_ms, changed_ms, ...rest } = row;
   const read = (json: string | null) => (json === null ? null : (JSON.parse(json) as object));
   return {

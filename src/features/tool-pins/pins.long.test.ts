@@ -1,7 +1,7 @@
 /** What is pinned, what is held back, and what a person's word changes, on both databases. */
 import assert from 'node:assert/strict';
 import { withStores } from '../../platform/store/testing/stores.ts';
-import { approvePin, listPins, type PinScope, sight } from './pins.ts';
+import { approvePin, compareWithPins, listPins, type PinScope } from './pins.ts';
 
 const SCOPE: PinScope = { tenant_id: 'default', server: 'files', user_id: '' };
 const NOW = 1_800_000_000_000;
@@ -15,23 +15,23 @@ const ALL = { tenant_ids: '*', server: null, tool: null } as const;
 withStores('pins of MCP tools', (law) => {
   law('what is clean is pinned on first sight, and stays as it was', async ({ store: { db } }) => {
     for (const is_first of [true, false]) {
-      const [sighting] = await sight(db, SCOPE, [seen('read')], NOW + (is_first ? 0 : 1));
-      assert.deepEqual([sighting?.status, sighting?.is_news], ['pinned', false]);
+      const [sighting] = await compareWithPins(db, SCOPE, [seen('read')], NOW + (is_first ? 0 : 1));
+      assert.deepEqual([sighting?.status, sighting?.is_new_quarantine], ['pinned', false]);
     }
     const [row] = await listPins(db, ALL);
     assert.deepEqual([row?.tool, row?.approved_by, Number(row?.changed_ms)], ['read', null, NOW]);
   });
 
   law('a change is news once, and gone when the server takes it back', async ({ store: { db } }) => {
-    await sight(db, SCOPE, [seen('read')], NOW);
+    await compareWithPins(db, SCOPE, [seen('read')], NOW);
     const news: boolean[] = [];
     for (let time = 0; time < 2; time++) {
-      const [sighting] = await sight(db, SCOPE, [seen('read', 'Writes.')], NOW);
+      const [sighting] = await compareWithPins(db, SCOPE, [seen('read', 'Writes.')], NOW);
       assert.equal(sighting?.status, 'quarantined');
-      news.push(sighting.is_news);
+      news.push(sighting.is_new_quarantine);
     }
     assert.deepEqual(news, [true, false]);
-    const [back] = await sight(db, SCOPE, [seen('read')], NOW);
+    const [back] = await compareWithPins(db, SCOPE, [seen('read')], NOW);
     assert.equal(back?.status, 'pinned');
     assert.equal((await listPins(db, ALL))[0]?.quarantined_sha256, null);
   });
@@ -40,7 +40,7 @@ withStores('pins of MCP tools', (law) => {
     'only what was seen is approved, and with it what detectors say against it',
     async ({ store: { db } }) => {
       const bad = seen('read', 'Reads.', 'Its definition holds what no definition should.');
-      const [held] = await sight(db, SCOPE, [bad], NOW);
+      const [held] = await compareWithPins(db, SCOPE, [bad], NOW);
       assert.equal(held?.status, 'quarantined');
       const other = `sha256:${'0'.repeat(64)}`;
       assert.equal(await approvePin(db, SCOPE, 'read', other, 'operator', NOW), null);
@@ -53,17 +53,22 @@ withStores('pins of MCP tools', (law) => {
         [row?.pinned_sha256, row?.quarantined_sha256, row?.approved_by],
         [held.sha256, null, 'operator'],
       );
-      assert.equal((await sight(db, SCOPE, [bad], NOW))[0]?.status, 'pinned');
+      assert.equal((await compareWithPins(db, SCOPE, [bad], NOW))[0]?.status, 'pinned');
       assert.equal(await approvePin(db, SCOPE, 'read', held.sha256, 'operator', NOW), null);
     },
   );
 
   law('another name, another user, another server: each is told apart', async ({ store: { db } }) => {
-    await sight(db, SCOPE, [seen('read')], NOW);
-    const [renamed] = await sight(db, SCOPE, [seen('weather')], NOW);
+    await compareWithPins(db, SCOPE, [seen('read')], NOW);
+    const [renamed] = await compareWithPins(db, SCOPE, [seen('weather')], NOW);
     assert.match(renamed?.reason ?? '', /`read` under another name/);
-    const [beside] = await sight(db, { ...SCOPE, server: 'other' }, [seen('weather')], NOW);
-    const [theirs] = await sight(db, { ...SCOPE, user_id: 'ann' }, [seen('read', 'Reads hers.')], NOW);
+    const [beside] = await compareWithPins(db, { ...SCOPE, server: 'other' }, [seen('weather')], NOW);
+    const [theirs] = await compareWithPins(
+      db,
+      { ...SCOPE, user_id: 'ann' },
+      [seen('read', 'Reads hers.')],
+      NOW,
+    );
     assert.deepEqual([beside?.status, theirs?.status], ['pinned', 'pinned']);
   });
 
@@ -77,7 +82,7 @@ withStores('pins of MCP tools', (law) => {
       seen('escape', 'Reads.\u001b[8m'),
       seen('fine'),
     ];
-    const sightings = await sight(db, SCOPE, list, NOW);
+    const sightings = await compareWithPins(db, SCOPE, list, NOW);
     assert.deepEqual(
       sightings.filter(({ status }) => status === 'pinned').map(({ tool }) => tool),
       ['fine'],
@@ -103,7 +108,7 @@ withStores('pins of MCP tools', (law) => {
         .insertInto('mcp_pins')
         .values(names.slice(at, at + 500))
         .execute();
-    const [more] = await sight(db, SCOPE, [seen('one-more')], NOW);
+    const [more] = await compareWithPins(db, SCOPE, [seen('one-more')], NOW);
     assert.match(more?.reason ?? '', /more tools than are remembered/);
   });
 });

@@ -14,15 +14,15 @@ export interface PinScope {
 }
 
 /** A definition as a server lists it, and what detectors say against it, as a sentence; `null` nothing. */
-export interface Seen {
+export interface ListedTool {
   readonly definition: { readonly [name: string]: Json };
   /** The definition as agents and people may see it: what a rule says to redact is masked. Only this is stored. Without it, the definition itself. */
-  readonly shown?: { readonly [name: string]: Json };
+  readonly redacted?: { readonly [name: string]: Json };
   readonly problem: string | null;
 }
 
 /** What becomes of a tool. Only one that is `pinned` is shown to agents, and may be called. */
-export interface Sighting {
+export interface ToolPinStatus {
   readonly tool: string;
   readonly status: 'pinned' | 'quarantined';
   readonly sha256: string;
@@ -31,7 +31,7 @@ export interface Sighting {
   /** What agents are shown of one that is `pinned`; absent if that is the definition itself. */
   readonly definition?: { readonly [name: string]: Json };
   /** It was not known to be held so before: somebody should hear of it. */
-  readonly is_news: boolean;
+  readonly is_new_quarantine: boolean;
 }
 
 /** The names that the protocol allows: no look-alikes from other alphabets, no controls. */
@@ -44,33 +44,33 @@ const ROWS_MAX = 2_000;
  * Compares a whole list of tools with what was pinned. What is new, clean and no other tool under a new name is
  * pinned; everything else that differs is held back until a person agrees.
  */
-export async function sight(
+export async function compareWithPins(
   db: Db,
   scope: PinScope,
-  list: readonly Seen[],
+  list: readonly ListedTool[],
   now_ms: number,
-): Promise<Sighting[]> {
-  const rows = new Map((await rowsOf(db, scope)).map((row) => [row.tool, row]));
-  const folded = Map.groupBy(list, ({ definition }) => nameOf(definition).toLowerCase());
-  const present = new Set(list.map(({ definition }) => nameOf(definition)));
-  const sightings: Sighting[] = [];
+): Promise<ToolPinStatus[]> {
+  const rows = new Map((await readPinRows(db, scope)).map((row) => [row.tool, row]));
+  const folded = Map.groupBy(list, ({ definition }) => readToolName(definition).toLowerCase());
+  const present = new Set(list.map(({ definition }) => readToolName(definition)));
+  const sightings: ToolPinStatus[] = [];
   let room = ROWS_MAX - rows.size;
   for (const seen of list) {
-    const name = nameOf(seen.definition);
+    const name = readToolName(seen.definition);
     const twins = folded.get(name.toLowerCase())?.length ?? 0;
-    const reason = unfit(name, seen.definition, twins, rows.has(name) || room > 0);
+    const reason = findUnfitReason(name, seen.definition, twins, rows.has(name) || room > 0);
     if (reason !== null) {
       sightings.push({
-        tool: shownName(seen.definition),
+        tool: maskToolName(seen.definition),
         status: 'quarantined',
         sha256: '',
         reason,
-        is_news: true,
+        is_new_quarantine: true,
       });
       continue;
     }
     if (!rows.has(name)) room -= 1;
-    sightings.push(await settle(db, scope, name, seen, rows, present, now_ms));
+    sightings.push(await updatePin(db, scope, name, seen, rows, present, now_ms));
   }
   return sightings;
 }
@@ -79,35 +79,35 @@ export async function sight(
  * How a list stands that was looked at before, by what is remembered alone; nothing is changed. `null` where that does
  * not tell: then it is looked at anew.
  */
-export async function standing(
+export async function readPinStatuses(
   db: Db,
   scope: PinScope,
-  definitions: readonly Seen['definition'][],
-): Promise<Omit<Sighting, 'is_news'>[] | null> {
-  const rows = new Map((await rowsOf(db, scope)).map((row) => [row.tool, row]));
-  const folded = Map.groupBy(definitions, (definition) => nameOf(definition).toLowerCase());
-  const known: Omit<Sighting, 'is_news'>[] = [];
+  definitions: readonly ListedTool['definition'][],
+): Promise<Omit<ToolPinStatus, 'is_new_quarantine'>[] | null> {
+  const rows = new Map((await readPinRows(db, scope)).map((row) => [row.tool, row]));
+  const folded = Map.groupBy(definitions, (definition) => readToolName(definition).toLowerCase());
+  const known: Omit<ToolPinStatus, 'is_new_quarantine'>[] = [];
   for (const definition of definitions) {
-    const name = nameOf(definition);
+    const name = readToolName(definition);
     const twins = folded.get(name.toLowerCase())?.length ?? 0;
-    const reason = unfit(name, definition, twins, true);
+    const reason = findUnfitReason(name, definition, twins, true);
     const sha256 = hashJson(definition);
     const row = rows.get(name);
     if (reason !== null)
-      known.push({ tool: shownName(definition), status: 'quarantined', sha256: '', reason });
+      known.push({ tool: maskToolName(definition), status: 'quarantined', sha256: '', reason });
     else if (row?.quarantined_sha256 === sha256)
       known.push({ tool: name, status: 'quarantined', sha256, reason: row.quarantined_reason });
     else if (row?.pinned_sha256 === sha256 && row.quarantined_sha256 === null)
-      known.push({ tool: name, status: 'pinned', sha256, reason: null, ...instead(definition, row) });
+      known.push({ tool: name, status: 'pinned', sha256, reason: null, ...findReplacement(definition, row) });
     else return null;
   }
   return known;
 }
 
 /** Why a definition cannot be pinned at all, whoever agrees. */
-function unfit(
+function findUnfitReason(
   name: string,
-  definition: Seen['definition'],
+  definition: ListedTool['definition'],
   twins: number,
   has_room: boolean,
 ): string | null {
@@ -117,70 +117,76 @@ function unfit(
   return has_room ? null : 'The server has shown more tools than are remembered.';
 }
 
-async function settle(
+async function updatePin(
   db: Db,
   scope: PinScope,
   tool: string,
-  { definition, shown = definition, problem }: Seen,
+  { definition, redacted = definition, problem }: ListedTool,
   rows: ReadonlyMap<string, PinRow>,
   present: ReadonlySet<string>,
   now_ms: number,
-): Promise<Sighting> {
+): Promise<ToolPinStatus> {
   const sha256 = hashJson(definition);
   const row = rows.get(tool);
   const base = { tool, sha256 };
   if (row?.pinned_sha256 === sha256 && (problem === null || row.approved_by !== null)) {
-    const pinned_definition = canonicalizeJson(shown);
+    const pinned_definition = canonicalizeJson(redacted);
     if (row.quarantined_sha256 !== null || row.pinned_definition !== pinned_definition)
-      await update(db, scope, tool, { ...NOT_HELD, pinned_definition });
-    return { ...base, ...pinnedAs(definition, pinned_definition) };
+      await updateRow(db, scope, tool, { ...NOT_QUARANTINED, pinned_definition });
+    return { ...base, ...buildPinnedStatus(definition, pinned_definition) };
   }
-  const reason = problem ?? controls(definition) ?? differs(row, sha256, shown, rows, present);
+  const reason =
+    problem ?? describeControls(definition) ?? describeDifference(row, sha256, redacted, rows, present);
   if (reason === null) {
-    const pinned = { pinned_sha256: sha256, pinned_definition: canonicalizeJson(shown), ...NOT_HELD };
-    await insert(db, scope, tool, pinned, now_ms);
-    const kept = (await rowsOf(db, scope)).find((one) => one.tool === tool);
-    if (kept?.pinned_sha256 === sha256) return { ...base, ...pinnedAs(definition, kept.pinned_definition) };
+    const pinned = {
+      pinned_sha256: sha256,
+      pinned_definition: canonicalizeJson(redacted),
+      ...NOT_QUARANTINED,
+    };
+    await insertPin(db, scope, tool, pinned, now_ms);
+    const kept = (await readPinRows(db, scope)).find((one) => one.tool === tool);
+    if (kept?.pinned_sha256 === sha256)
+      return { ...base, ...buildPinnedStatus(definition, kept.pinned_definition) };
     return {
       ...base,
       status: 'quarantined',
       reason: 'Another definition was pinned at this moment.',
-      is_news: false,
+      is_new_quarantine: false,
     };
   }
   const held = {
     quarantined_sha256: sha256,
-    quarantined_definition: canonicalizeJson(shown),
+    quarantined_definition: canonicalizeJson(redacted),
     quarantined_reason: reason,
   };
   if (row === undefined)
-    await insert(db, scope, tool, { pinned_sha256: null, pinned_definition: null, ...held }, now_ms);
+    await insertPin(db, scope, tool, { pinned_sha256: null, pinned_definition: null, ...held }, now_ms);
   else if (row.quarantined_sha256 !== sha256 || row.quarantined_reason !== reason)
-    await update(db, scope, tool, { ...held, changed_ms: now_ms });
-  return { ...base, status: 'quarantined', reason, is_news: row?.quarantined_sha256 !== sha256 };
+    await updateRow(db, scope, tool, { ...held, changed_ms: now_ms });
+  return { ...base, status: 'quarantined', reason, is_new_quarantine: row?.quarantined_sha256 !== sha256 };
 }
 
-function pinnedAs(definition: Seen['definition'], pinned_definition: string | null) {
-  const as = { status: 'pinned', reason: null, is_news: false } as const;
-  return { ...as, ...instead(definition, { pinned_definition }) };
+function buildPinnedStatus(definition: ListedTool['definition'], pinned_definition: string | null) {
+  const as = { status: 'pinned', reason: null, is_new_quarantine: false } as const;
+  return { ...as, ...findReplacement(definition, { pinned_definition }) };
 }
 
 /** What is shown in place of a definition in which something is masked. */
-function instead(
-  definition: Seen['definition'],
+function findReplacement(
+  definition: ListedTool['definition'],
   { pinned_definition }: Pick<PinRow, 'pinned_definition'>,
-): Pick<Sighting, 'definition'> {
+): Pick<ToolPinStatus, 'definition'> {
   if (pinned_definition === null || pinned_definition === canonicalizeJson(definition)) return {};
-  return { definition: JSON.parse(pinned_definition) as Seen['definition'] };
+  return { definition: JSON.parse(pinned_definition) as ListedTool['definition'] };
 }
 
-const NOT_HELD = { quarantined_sha256: null, quarantined_definition: null, quarantined_reason: null };
+const NOT_QUARANTINED = { quarantined_sha256: null, quarantined_definition: null, quarantined_reason: null };
 
 /** In what a definition without findings differs from what is known; `null` where it is simply new. */
-function differs(
+function describeDifference(
   row: PinRow | undefined,
   sha256: string,
-  shown: Seen['definition'],
+  shown: ListedTool['definition'],
   rows: ReadonlyMap<string, PinRow>,
   present: ReadonlySet<string>,
 ): string | null {
@@ -193,7 +199,7 @@ function differs(
   const former = [...rows.values()].find(
     (other) =>
       !present.has(other.tool) &&
-      nameless(other) === nameless({ pinned_definition: canonicalizeJson(shown) }),
+      removeName(other) === removeName({ pinned_definition: canonicalizeJson(shown) }),
   );
   return former === undefined ? null : `It is \`${former.tool}\` under another name.`;
 }
@@ -202,7 +208,7 @@ function differs(
 const CONTROL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/;
 
 /** Says that a definition holds control characters, in a key or a text; `null` where it holds none. */
-function controls(definition: Seen['definition']): string | null {
+function describeControls(definition: ListedTool['definition']): string | null {
   let found = false;
   JSON.stringify(definition, (key, value: unknown) => {
     found ||= CONTROL.test(key) || (typeof value === 'string' && CONTROL.test(value));
@@ -211,23 +217,23 @@ function controls(definition: Seen['definition']): string | null {
   return found ? 'Its definition holds control characters.' : null;
 }
 
-function nameless({ pinned_definition }: Pick<PinRow, 'pinned_definition'>): string | null {
+function removeName({ pinned_definition }: Pick<PinRow, 'pinned_definition'>): string | null {
   if (pinned_definition === null) return null;
   const { name: _name, ...rest } = JSON.parse(pinned_definition) as { [name: string]: Json };
   return canonicalizeJson(rest);
 }
 
-function nameOf(definition: Seen['definition']): string {
+function readToolName(definition: ListedTool['definition']): string {
   return typeof definition.name === 'string' ? definition.name : '';
 }
 
 /** A tool's name as an answer may hold it: what the protocol does not allow is masked. */
-export function shownName(definition: Seen['definition']): string {
-  const name = nameOf(definition);
+export function maskToolName(definition: ListedTool['definition']): string {
+  const name = readToolName(definition);
   return NAME.test(name) ? name : name.slice(0, 128).replace(/[^A-Za-z0-9_.-]/gu, '?');
 }
 
-function rowsOf(db: Db, { tenant_id, server, user_id }: PinScope): Promise<PinRow[]> {
+function readPinRows(db: Db, { tenant_id, server, user_id }: PinScope): Promise<PinRow[]> {
   return db
     .selectFrom('mcp_pins')
     .selectAll()
@@ -238,8 +244,8 @@ function rowsOf(db: Db, { tenant_id, server, user_id }: PinScope): Promise<PinRo
     .execute();
 }
 
-type Change = Partial<Omit<PinRow, 'tenant_id' | 'server' | 'user_id' | 'tool'>>;
-type First = Pick<
+type PinChange = Partial<Omit<PinRow, 'tenant_id' | 'server' | 'user_id' | 'tool'>>;
+type NewPin = Pick<
   PinRow,
   | 'pinned_sha256'
   | 'pinned_definition'
@@ -249,7 +255,13 @@ type First = Pick<
 >;
 
 /** Two that see a tool first at once agree on one pin; who comes second looks at which it is. */
-async function insert(db: Db, scope: PinScope, tool: string, first: First, now_ms: number): Promise<void> {
+async function insertPin(
+  db: Db,
+  scope: PinScope,
+  tool: string,
+  first: NewPin,
+  now_ms: number,
+): Promise<void> {
   await db
     .insertInto('mcp_pins')
     .values({ ...scope, tool, ...first, approved_by: null, first_seen_ms: now_ms, changed_ms: now_ms })
@@ -257,7 +269,7 @@ async function insert(db: Db, scope: PinScope, tool: string, first: First, now_m
     .execute();
 }
 
-async function update(db: Db, scope: PinScope, tool: string, change: Change): Promise<void> {
+async function updateRow(db: Db, scope: PinScope, tool: string, change: PinChange): Promise<void> {
   await db
     .updateTable('mcp_pins')
     .set(change)
@@ -299,12 +311,12 @@ export async function approvePin(
   now_ms: number,
 ): Promise<PinRow | null> {
   const of = (row: PinRow) => row.tool === tool;
-  const held = (await rowsOf(db, scope)).find(of);
+  const held = (await readPinRows(db, scope)).find(of);
   if (held === undefined || held.quarantined_sha256 !== sha256) return null;
   const pinned = { pinned_sha256: sha256, pinned_definition: held.quarantined_definition };
   const done = await db
     .updateTable('mcp_pins')
-    .set({ ...pinned, ...NOT_HELD, approved_by: by, changed_ms: now_ms })
+    .set({ ...pinned, ...NOT_QUARANTINED, approved_by: by, changed_ms: now_ms })
     .where('tenant_id', '=', scope.tenant_id)
     .where('server', '=', scope.server)
     .where('user_id', '=', scope.user_id)
@@ -312,5 +324,5 @@ export async function approvePin(
     .where('quarantined_sha256', '=', sha256)
     .executeTakeFirst();
   if (Number(done.numUpdatedRows) === 0) return null;
-  return (await rowsOf(db, scope)).find(of) ?? null;
+  return (await readPinRows(db, scope)).find(of) ?? null;
 }

@@ -1,11 +1,11 @@
 import type { Migration } from 'kysely/migration';
 
 declare module '../../platform/store/tables.ts' {
-  interface StoreTables extends McpTables {}
+  interface StoreTables extends ToolPinTables {}
 }
 
 /** What is known of the tools of MCP servers. Times are milliseconds since 1970, UTC; definitions are canonical JSON. */
-export interface McpTables {
+export interface ToolPinTables {
   readonly mcp_pins: {
     tenant_id: string;
     server: string;
@@ -32,7 +32,7 @@ export interface McpTables {
   };
 }
 
-export const mcpMigrations: Readonly<Record<string, Migration>> = {
+export const toolPinMigrations: Readonly<Record<string, Migration>> = {
   '0070_mcp_pins': {
     async up({ schema }) {
       await schema

@@ -3,10 +3,10 @@ import type { WireError, WireFormat } from '../../core/wire/wire-format.ts';
 import { type Context, Refusal, type RefusalCode } from '../../operations/operation.ts';
 import { changedContent, replyOf, type VerdictReply } from '../../operations/reply.ts';
 import type { ActorContext } from '../../runtime/enforcement/tool-calls.ts';
-import type { ApiRoute } from '../llm/api-paths.ts';
-import type { Denial, LlmReply, Ruled } from '../llm/call.ts';
-import type { Forwarded } from '../llm/envelope.ts';
+import type { ApiRoute } from '../llm/api-routes.ts';
+import type { BoundaryRuling, CallDenial, LlmReply } from '../llm/llm-call.ts';
 import type { UpstreamAnswer } from '../upstream/types.ts';
+import type { ForwardResponse } from './forwarder.ts';
 
 export interface ForwardedModelCall {
   readonly route: Extract<ApiRoute, { readonly kind: 'served' }>;
@@ -16,22 +16,22 @@ export interface ForwardedModelCall {
   readonly acting: ActorContext;
   readonly approval_request_id: string | null;
   /** Sends the body as the policy lets it be. */
-  readonly send: (body: Uint8Array | null, signal: AbortSignal) => Promise<Forwarded>;
+  readonly send: (body: Uint8Array | null, signal: AbortSignal) => Promise<ForwardResponse>;
 }
 
 export interface ForwardedModelAnswer {
-  readonly answered: Forwarded;
+  readonly answered: ForwardResponse;
   readonly input_event_id: string;
   /** `null` if the provider answered with an error, which was not judged. */
   readonly reply: (VerdictReply & { readonly body: string }) | null;
 }
 
 /** What a call came to, as far as the pipeline told. */
-interface Outcome {
-  answered: Forwarded | null;
-  denial: Denial | null;
+interface CallOutcome {
+  answered: ForwardResponse | null;
+  denial: CallDenial | null;
   error: WireError | null;
-  readonly rulings: Map<Ruled['boundary'], Ruled>;
+  readonly rulings: Map<BoundaryRuling['boundary'], BoundaryRuling>;
 }
 
 /**
@@ -42,32 +42,36 @@ export async function forwardModelCall(
   call: ForwardedModelCall,
   context: Context,
 ): Promise<ForwardedModelAnswer> {
-  const outcome: Outcome = { answered: null, denial: null, error: null, rulings: new Map() };
-  const text = await guardedText(call, context, outcome);
+  const outcome: CallOutcome = { answered: null, denial: null, error: null, rulings: new Map() };
+  const text = await callAndCollect(call, context, outcome);
   const { answered, denial, error, rulings } = outcome;
   if (denial?.ruling.verdict.fault === true) throw new Error('a decision of the call met a fault');
-  if (answered === null) throw refusalOf(denial, error);
+  if (answered === null) throw buildRefusal(denial, error);
   const input_event_id = rulings.get('input')?.ruling.event_id ?? '';
   if (denial !== null) {
     const instead = changedContent(denial.ruling.verdict);
     const body = instead?.kind === 'text' ? instead.text : '';
     return { answered, input_event_id, reply: { ...replyOf(denial.ruling, denial.crossing, false), body } };
   }
-  if (error !== null) throw refusalOf(null, error);
+  if (error !== null) throw buildRefusal(null, error);
   const output = rulings.get('output');
   const reply =
     output === undefined ? null : { ...replyOf(output.ruling, output.crossing, false), body: text };
   return { answered, input_event_id, reply };
 }
 
-async function guardedText(call: ForwardedModelCall, context: Context, outcome: Outcome): Promise<string> {
+async function callAndCollect(
+  call: ForwardedModelCall,
+  context: Context,
+  outcome: CallOutcome,
+): Promise<string> {
   const { caller, request_id, user_id, signal } = context;
   const { route, url, body, acting, approval_request_id } = call;
   if (context.llm === undefined)
     throw new Refusal('not_configured', 'Models cannot be called over this transport.');
   const llm = await context.llm();
   const reply = await llm.call({
-    format: heedingFormat(route.wire, outcome),
+    format: buildErrorKeepingFormat(route.wire, outcome),
     path: `${url.pathname}${url.search}`,
     headers: [],
     body,
@@ -79,21 +83,21 @@ async function guardedText(call: ForwardedModelCall, context: Context, outcome: 
     approval_request_id,
     capability_token: null,
     signal: signal?.() ?? new AbortController().signal,
-    denialOf: (denial) => {
+    describeDenial: (denial) => {
       outcome.denial = denial;
       return { status: 403, code: 'policy_violation', message: '', request_id, extra: {} };
     },
     send: async ({ bodyFor, model, signal }) => {
       outcome.answered = await call.send(bodyFor(model), signal);
-      return upstreamAnswer(outcome.answered, url, model);
+      return buildUpstreamAnswer(outcome.answered, url, model);
     },
     onRuling: (ruled) => void outcome.rulings.set(ruled.boundary, ruled),
   });
-  return wholeText(reply);
+  return readWholeText(reply);
 }
 
 /** The format, whose errors are kept instead of written: here they are errors of this service. */
-function heedingFormat(wire: WireFormat['name'], outcome: Outcome): WireFormat {
+function buildErrorKeepingFormat(wire: WireFormat['name'], outcome: CallOutcome): WireFormat {
   const format = wireFormats.find(({ name }) => name === wire)!;
   const keep = (error: WireError): string => {
     outcome.error = error;
@@ -102,8 +106,8 @@ function heedingFormat(wire: WireFormat['name'], outcome: Outcome): WireFormat {
   return { ...format, errorBody: keep, errorEvents: keep };
 }
 
-function upstreamAnswer(
-  { status, headers, text }: Forwarded,
+function buildUpstreamAnswer(
+  { status, headers, text }: ForwardResponse,
   url: URL,
   model: string | null,
 ): UpstreamAnswer {
@@ -120,7 +124,7 @@ function upstreamAnswer(
   };
 }
 
-async function wholeText({ body }: LlmReply): Promise<string> {
+async function readWholeText({ body }: LlmReply): Promise<string> {
   if (typeof body === 'string') return body;
   if (body instanceof Uint8Array) return Buffer.from(body).toString('utf8');
   const pieces: string[] = [];
@@ -135,7 +139,7 @@ const CODES: Readonly<Record<string, RefusalCode>> = {
   upstream_timeout: 'upstream_timeout',
 };
 
-function refusalOf(denial: Denial | null, error: WireError | null): Refusal {
+function buildRefusal(denial: CallDenial | null, error: WireError | null): Refusal {
   if (denial !== null) {
     const reply = replyOf(denial.ruling, denial.crossing, false);
     return new Refusal('policy_violation', reply.reason, [], { ...reply });

@@ -7,10 +7,10 @@ export interface UrlParts {
 }
 
 /** Takes an address apart. */
-export function urlParts(url: URL): UrlParts & Record<string, Json> {
+export function splitUrl(url: URL): UrlParts & Record<string, Json> {
   return {
-    path: segmentsOf(url).map((segment) => decoded(segment)),
-    query: pairsOf(url).map(([name, value]) => [spaced(name), spaced(value)]),
+    path: splitPath(url).map((segment) => decodePart(segment)),
+    query: splitQuery(url).map(([name, value]) => [decodeQueryPart(name), decodeQueryPart(value)]),
   };
 }
 
@@ -18,32 +18,32 @@ export function urlParts(url: URL): UrlParts & Record<string, Json> {
  * The same address with the parts that were changed; all others stand as they were written.
  * @param changed what became of the parts, in their order
  */
-export function changedUrl(url: URL, changed: Readonly<Record<string, Json>>): URL {
-  const before = urlParts(url);
+export function rebuildUrl(url: URL, changed: Readonly<Record<string, Json>>): URL {
+  const before = splitUrl(url);
   const { path, query } = changed as unknown as UrlParts;
   const next = new URL(url);
-  const segments = segmentsOf(url).map((segment, at) =>
+  const segments = splitPath(url).map((segment, at) =>
     path[at] === before.path[at] ? segment : encodeURIComponent(path[at] ?? ''),
   );
   next.pathname = `/${segments.join('/')}`;
-  next.search = pairsOf(url)
+  next.search = splitQuery(url)
     .map((pair, at) =>
-      pair.map((part, side) => kept(part, before.query[at]?.[side], query[at]?.[side])).join('='),
+      pair.map((part, side) => encodeIfChanged(part, before.query[at]?.[side], query[at]?.[side])).join('='),
     )
     .join('&');
   return next;
 }
 
-function kept(part: string, before: string | undefined, after: string | undefined): string {
+function encodeIfChanged(part: string, before: string | undefined, after: string | undefined): string {
   return before === after ? part : encodeURIComponent(after ?? '');
 }
 
-function segmentsOf({ pathname }: URL): string[] {
+function splitPath({ pathname }: URL): string[] {
   return pathname.split('/').slice(1);
 }
 
 /** Name and value as they are written; where there is no `=`, the value is empty. */
-function pairsOf({ search }: URL): [string, string][] {
+function splitQuery({ search }: URL): [string, string][] {
   if (search.length < 2) return [];
   return search
     .slice(1)
@@ -54,11 +54,11 @@ function pairsOf({ search }: URL): [string, string][] {
     });
 }
 
-function spaced(written: string): string {
-  return decoded(written.replaceAll('+', ' '));
+function decodeQueryPart(written: string): string {
+  return decodePart(written.replaceAll('+', ' '));
 }
 
-function decoded(written: string): string {
+function decodePart(written: string): string {
   try {
     return decodeURIComponent(written);
   } catch {

@@ -21,11 +21,11 @@ import {
 } from '../../operations/shapes.ts';
 import type { RequestSubject, SubjectFields } from '../../operations/subject.ts';
 import { actingAgent, named, readSessionId, resolveSubject } from '../../operations/subject.ts';
-import { type ApiRoute, apiRouteAt } from '../llm/api-paths.ts';
-import type { Forwarded, Forwarder, ForwardPlace } from '../llm/envelope.ts';
-import { CREDENTIALS } from '../upstream/headers.ts';
-import { UpstreamFailure, type UpstreamFailureCode } from '../upstream/index.ts';
-import { changedUrl, urlParts } from './forwarded-url.ts';
+import { type ApiRoute, findApiRoute } from '../llm/api-routes.ts';
+import { CREDENTIAL_HEADERS } from '../upstream/headers.ts';
+import { UpstreamFailure, type UpstreamFailureCode } from '../upstream/upstreams.ts';
+import { rebuildUrl, splitUrl } from './forwarded-url.ts';
+import type { ForwardDestination, Forwarder, ForwardResponse } from './forwarder.ts';
 
 export const proxyForward = operation({
   name: 'proxy_forward',
@@ -126,19 +126,19 @@ export const proxyForward = operation({
   async run(input, context) {
     const about = { subject: resolveSubject(input, context), session_id: readSessionId(input) };
     const forwarder = await context.runtime.forward();
-    const asked = { upstream_url: named(input.upstream_url), path: pathOf(input.path) };
-    const place = inWords(() => forwarder.placeOf(asked));
-    const outgoing = outgoingOf(input, place, context);
-    const who = whoOf(input, about, place, context);
+    const asked = { upstream_url: named(input.upstream_url), path: readPath(input.path) };
+    const place = refuseOnFailure(() => forwarder.resolveDestination(asked));
+    const outgoing = readOutgoing(input, place, context);
+    const who = buildCrossingFields(input, about, place, context);
     const timeout_ms = input.timeout_seconds == null ? null : Math.ceil(input.timeout_seconds * 1_000);
-    const route = apiRouteAt(place.url, outgoing.method);
-    if (route?.kind === 'unserved') throw unserved();
+    const route = findApiRoute(place.url, outgoing.method);
+    if (route?.kind === 'unserved') throw buildUnservedRefusal();
     if (route !== null) {
       const { approval_request_id } = input;
       const call = { ...outgoing, route, timeout_ms, approval_request_id };
       return callModel(call, who, forwarder, context);
     }
-    const crossing: Crossing = { ...who, boundary: 'input', content: contentOf(outgoing, context) };
+    const crossing: Crossing = { ...who, boundary: 'input', content: buildContent(outgoing, context) };
     const before = await check(
       { crossing, endpoint: 'proxy_forward', matches: false, approval_request_id: input.approval_request_id },
       context,
@@ -147,10 +147,10 @@ export const proxyForward = operation({
     const nothing = { input_event_id: reply.event_id, upstream_status: null, upstream_headers: {}, body: '' };
     if (reply.fault === true) return { ...reply, ...nothing };
     if (reply.decision === 'block') throw new Refusal('policy_violation', reply.reason, [], { ...reply });
-    const changed = before.changed === null ? outgoing : outgoingFrom(before.changed, outgoing);
-    const answer = await send(forwarder, { ...changed, timeout_ms }, context);
+    const changed = before.changed === null ? outgoing : applyChange(before.changed, outgoing);
+    const answer = await sendRequest(forwarder, { ...changed, timeout_ms }, context);
     return {
-      ...(await guarded(answer, { ...who, now_ms: context.runtime.now_ms() }, context)),
+      ...(await guardAnswer(answer, { ...who, now_ms: context.runtime.now_ms() }, context)),
       input_event_id: reply.event_id,
       upstream_status: answer.status,
       upstream_headers: answer.headers,
@@ -171,29 +171,29 @@ interface ModelCall extends Outgoing {
  */
 async function callModel(
   { route, timeout_ms, approval_request_id, ...outgoing }: ModelCall,
-  who: Who,
+  who: CrossingFields,
   forwarder: Forwarder,
   context: Context,
 ) {
   const bare: Outgoing = { ...outgoing, body: { kind: 'none' } };
-  const crossing: Crossing = { ...who, boundary: 'input', content: contentOf(bare, context) };
+  const crossing: Crossing = { ...who, boundary: 'input', content: buildContent(bare, context) };
   const { reply, changed } = await check({ crossing, endpoint: 'proxy_forward', matches: false }, context);
   const nothing = { input_event_id: reply.event_id, upstream_status: null, upstream_headers: {}, body: '' };
   if (reply.fault === true) return { ...reply, ...nothing };
   if (reply.decision === 'block') throw new Refusal('policy_violation', reply.reason, [], { ...reply });
-  const shown = changed === null ? bare : outgoingFrom(changed, bare);
+  const shown = changed === null ? bare : applyChange(changed, bare);
   const { forwardModelCall } = await import('./forward-model.ts');
   const { answered, ...answer } = await forwardModelCall(
     {
       route,
       url: shown.place.url,
-      body: bytesOf(outgoing.body) ?? new Uint8Array(),
+      body: encodeBody(outgoing.body) ?? new Uint8Array(),
       acting: who,
       approval_request_id: named(approval_request_id),
       send: (body, signal) =>
         forwarder.send(shown.place, {
           method: shown.method,
-          headers: typedHeaders(shown.headers, outgoing.body).flat(),
+          headers: addContentType(shown.headers, outgoing.body).flat(),
           body,
           timeout_ms,
           signal,
@@ -203,7 +203,7 @@ async function callModel(
   );
   // An error of a provider is judged as text: nobody knows what stands in it.
   const judged =
-    answer.reply ?? (await guarded(answered, { ...who, now_ms: context.runtime.now_ms() }, context));
+    answer.reply ?? (await guardAnswer(answered, { ...who, now_ms: context.runtime.now_ms() }, context));
   return {
     ...judged,
     input_event_id: answer.input_event_id,
@@ -212,7 +212,7 @@ async function callModel(
   };
 }
 
-function unserved(): Refusal {
+function buildUnservedRefusal(): Refusal {
   return new Refusal(
     'invalid_request',
     'This route of a model provider cannot be guarded or charged to a budget, so it is not forwarded. Use one of the routes in docs/reference/llm-proxy.md.',
@@ -221,7 +221,7 @@ function unserved(): Refusal {
 }
 
 /** The answer as the policy lets it be. */
-async function guarded(answer: Forwarded, who: Who, context: Context) {
+async function guardAnswer(answer: ForwardResponse, who: CrossingFields, context: Context) {
   const crossing: Crossing = { ...who, boundary: 'output', content: { kind: 'text', text: answer.text } };
   const { reply, changed } = await check({ crossing, endpoint: 'proxy_forward', matches: false }, context);
   const instead = changed?.kind === 'text' ? changed.text : '';
@@ -229,19 +229,24 @@ async function guarded(answer: Forwarded, who: Who, context: Context) {
 }
 
 /** Of a crossing, all but what crosses and where. */
-type Who = Omit<Crossing, 'boundary' | 'content'>;
+type CrossingFields = Omit<Crossing, 'boundary' | 'content'>;
 
-interface About {
+interface RequestActor {
   readonly subject: RequestSubject;
   readonly session_id: string | null;
 }
 
-interface Routed extends SubjectFields {
+interface RoutedInput extends SubjectFields {
   readonly destination_agent_id?: string | null;
   readonly data_tags?: readonly string[];
 }
 
-function whoOf(input: Routed, { subject, session_id }: About, { url }: ForwardPlace, context: Context): Who {
+function buildCrossingFields(
+  input: RoutedInput,
+  { subject, session_id }: RequestActor,
+  { url }: ForwardDestination,
+  context: Context,
+): CrossingFields {
   return {
     phase: null,
     tenant_id: subject.tenant_id,
@@ -257,7 +262,7 @@ function whoOf(input: Routed, { subject, session_id }: About, { url }: ForwardPl
 
 /** What goes out, in the parts that are judged. */
 interface Outgoing {
-  readonly place: ForwardPlace;
+  readonly place: ForwardDestination;
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Body;
@@ -278,16 +283,16 @@ interface Envelope {
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD'];
 
-function outgoingOf(input: Envelope, place: ForwardPlace, context: Context): Outgoing {
+function readOutgoing(input: Envelope, place: ForwardDestination, context: Context): Outgoing {
   const method = (input.method ?? 'POST').toUpperCase();
-  if (!METHODS.includes(method)) throw invalid('method', `must be one of ${METHODS.join(', ')}`);
-  const body = bodyOf(input, context);
+  if (!METHODS.includes(method)) throw buildInvalidRefusal('method', `must be one of ${METHODS.join(', ')}`);
+  const body = readBody(input, context);
   if (body.kind !== 'none' && ['GET', 'HEAD'].includes(method))
-    throw invalid('method', 'must be another one where there is a body');
-  return { place, method, headers: headersOf(input.headers ?? {}), body };
+    throw buildInvalidRefusal('method', 'must be another one where there is a body');
+  return { place, method, headers: readHeaders(input.headers ?? {}), body };
 }
 
-function bodyOf(input: Envelope, context: Context): Body {
+function readBody(input: Envelope, context: Context): Body {
   const { json_body, text_body } = input;
   if (json_body !== undefined && json_body !== null)
     return { kind: 'json', text: writeContentJson(contentAt(input, 'json_body', context)) };
@@ -298,56 +303,57 @@ function bodyOf(input: Envelope, context: Context): Body {
 const HEADERS_MAX = 100;
 const HEADER_CHARACTERS_MAX = 16_384;
 
-function headersOf(written: object): Record<string, string> {
+function readHeaders(written: object): Record<string, string> {
   const entries: [string, unknown][] = Object.entries(written);
-  if (entries.length > HEADERS_MAX) throw invalid('headers', `must have at most ${HEADERS_MAX} headers`);
+  if (entries.length > HEADERS_MAX)
+    throw buildInvalidRefusal('headers', `must have at most ${HEADERS_MAX} headers`);
   for (const [header, value] of entries) {
     if (!/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,256}$/.test(header))
-      throw invalid('headers', 'has a name that is not a valid header name');
+      throw buildInvalidRefusal('headers', 'has a name that is not a valid header name');
     const fits = typeof value === 'string' && value.length <= HEADER_CHARACTERS_MAX;
     if (!fits || /[^\t\x20-\x7e\x80-\xff]/.test(value))
-      throw invalid('headers', 'has a value that HTTP does not allow, or a very long one');
+      throw buildInvalidRefusal('headers', 'has a value that HTTP does not allow, or a very long one');
   }
   return written as Record<string, string>;
 }
 
-function pathOf(path: string | null | undefined): string | null {
+function readPath(path: string | null | undefined): string | null {
   const given = named(path);
   if (given === null) return null;
   return given.startsWith('/') ? given : `/${given}`;
 }
 
 /** All that goes out, but for what is meant to hold a credential. */
-function contentOf({ place, headers, body }: Outgoing, { runtime }: Context): Content {
+function buildContent({ place, headers, body }: Outgoing, { runtime }: Context): Content {
   const judged = Object.entries(headers).filter(([header]) => !holdsCredential(header, place));
-  const around = JSON.stringify({ ...urlParts(place.url), headers: Object.fromEntries(judged) });
-  const text = body.kind === 'none' ? around : `${around.slice(0, -1)},"body":${jsonOf(body)}}`;
+  const around = JSON.stringify({ ...splitUrl(place.url), headers: Object.fromEntries(judged) });
+  const text = body.kind === 'none' ? around : `${around.slice(0, -1)},"body":${formatJson(body)}}`;
   // What is over a limit has no places; it is blocked for the limit.
   return contentOfValue(JSON.parse(text) as Json, parseJsonSource(text, runtime.policy().limits));
 }
 
-function jsonOf({ kind, text }: Exclude<Body, { kind: 'none' }>): string {
+function formatJson({ kind, text }: Exclude<Body, { kind: 'none' }>): string {
   return kind === 'json' ? text : JSON.stringify(text);
 }
 
 /** A key may go where the configuration says; at an address that the caller names it could be anyone's, and go to anyone. */
-function holdsCredential(header: string, { is_configured }: ForwardPlace): boolean {
-  return is_configured && CREDENTIALS.has(header.toLowerCase());
+function holdsCredential(header: string, { is_configured }: ForwardDestination): boolean {
+  return is_configured && CREDENTIAL_HEADERS.has(header.toLowerCase());
 }
 
 /** What goes out instead, where the policy changed it. */
-function outgoingFrom(changed: Content, { place, method, headers, body }: Outgoing): Outgoing {
+function applyChange(changed: Content, { place, method, headers, body }: Outgoing): Outgoing {
   const value = plain(changed) as Record<string, Json>;
   const credentials = Object.entries(headers).filter(([header]) => holdsCredential(header, place));
   return {
     method,
-    place: { ...place, url: changedUrl(place.url, value) },
-    headers: { ...headersOf(value.headers as object), ...Object.fromEntries(credentials) },
-    body: changedBody(body, value.body, changed),
+    place: { ...place, url: rebuildUrl(place.url, value) },
+    headers: { ...readHeaders(value.headers as object), ...Object.fromEntries(credentials) },
+    body: applyBodyChange(body, value.body, changed),
   };
 }
 
-function changedBody(body: Body, value: Json | undefined, changed: Content): Body {
+function applyBodyChange(body: Body, value: Json | undefined, changed: Content): Body {
   if (body.kind === 'text') return { kind: 'text', text: value as string };
   if (body.kind === 'none') return body;
   const source = changed.kind === 'json' && changed.source ? findMemberSource(changed.source, 'body') : null;
@@ -355,22 +361,22 @@ function changedBody(body: Body, value: Json | undefined, changed: Content): Bod
   return { kind: 'json', text: source.text.slice(source.root.start, source.root.end) };
 }
 
-async function send(
+async function sendRequest(
   forwarder: Forwarder,
   { place, method, headers, body, timeout_ms }: Outgoing & { readonly timeout_ms: number | null },
   { signal }: Context,
-): Promise<Forwarded> {
+): Promise<ForwardResponse> {
   const call = {
     method,
-    headers: typedHeaders(headers, body).flat(),
-    body: bytesOf(body),
+    headers: addContentType(headers, body).flat(),
+    body: encodeBody(body),
     timeout_ms,
     signal: signal?.() ?? new AbortController().signal,
   };
-  return forwarder.send(place, call).catch(inOurWords);
+  return forwarder.send(place, call).catch(throwRefusal);
 }
 
-function typedHeaders(headers: Outgoing['headers'], body: Body): [string, string][] {
+function addContentType(headers: Outgoing['headers'], body: Body): [string, string][] {
   const has_type = Object.keys(headers).some((header) => header.toLowerCase() === 'content-type');
   const typed = body.kind === 'none' || has_type ? headers : { ...headers, 'content-type': TYPES[body.kind] };
   return Object.entries(typed);
@@ -378,20 +384,20 @@ function typedHeaders(headers: Outgoing['headers'], body: Body): [string, string
 
 const TYPES = { json: 'application/json', text: 'text/plain; charset=utf-8' } as const;
 
-function bytesOf(body: Body): Uint8Array | null {
+function encodeBody(body: Body): Uint8Array | null {
   if (body.kind === 'none') return null;
   return Buffer.from(body.text);
 }
 
-function inWords<Value>(work: () => Value): Value {
+function refuseOnFailure<Value>(work: () => Value): Value {
   try {
     return work();
   } catch (fault) {
-    return inOurWords(fault);
+    return throwRefusal(fault);
   }
 }
 
-function inOurWords(fault: unknown): never {
+function throwRefusal(fault: unknown): never {
   if (!(fault instanceof UpstreamFailure)) throw fault;
   throw new Refusal(CODES[fault.code] ?? 'upstream_failed', fault.message);
 }
@@ -403,6 +409,6 @@ const CODES: Partial<Record<UpstreamFailureCode, RefusalCode>> = {
   upstream_timeout: 'upstream_timeout',
 };
 
-function invalid(path: string, message: string): Refusal {
+function buildInvalidRefusal(path: string, message: string): Refusal {
   return new Refusal('invalid_request', `\`${path}\` ${message}.`, [{ path, message }]);
 }

@@ -9,8 +9,8 @@ import { LIMITS } from '../../runtime/enforcement/sessions/testing/limits.ts';
 import { guardAnswer } from './guard-answer.ts';
 import { guardRequest } from './guard-request.ts';
 import { guardStream } from './guard-stream.ts';
-import { answerOf, roadOf, type TestRoad } from './testing/road.ts';
-import { type Streaming, streamings } from './testing/streams.ts';
+import { buildCallContext, buildUpstreamAnswer, type TestCallContext } from './testing/call-context.ts';
+import { STREAMING_APIS, type StreamingApi } from './testing/streams.ts';
 
 const contract = (tool_name: string, more: object = {}) => ({
   tool_name,
@@ -54,8 +54,8 @@ const READ = {
   ],
 };
 
-function roadIn(store: () => Promise<Store>, body: object): TestRoad {
-  return roadOf({
+function roadIn(store: () => Promise<Store>, body: object): TestCallContext {
+  return buildCallContext({
     policy: POLICY,
     body,
     ports: { sessions: { store, limits: LIMITS, timeOf: openSessionClock() } },
@@ -63,25 +63,32 @@ function roadIn(store: () => Promise<Store>, body: object): TestRoad {
 }
 
 /** Judges a request, then an answer that calls a tool, whole or streamed; gives the rule that kept the call. */
-async function turn(road: TestRoad['road'], tool: string, way: 'whole' | 'streamed'): Promise<string | null> {
-  const node = parseJsonTree(Buffer.from(road.call.body).toString(), road.ports.policy.limits);
+async function turn(
+  call_context: TestCallContext['call_context'],
+  tool: string,
+  way: 'whole' | 'streamed',
+): Promise<string | null> {
+  const node = parseJsonTree(
+    Buffer.from(call_context.call.body).toString(),
+    call_context.ports.policy.limits,
+  );
   assert.ok(node.kind !== 'problem');
-  const { written } = await guardRequest(road, road.call.format.readRequest(node));
-  assert.equal((await written).denied, null);
-  const answering = { road, model: null, tokens: null };
+  const { recorded } = await guardRequest(call_context, call_context.call.format.readRequest(node));
+  assert.equal((await recorded).denied, null);
+  const answering = { call_context, model: null, tokens: null };
   if (way === 'whole') {
     const call = { id: 't1', type: 'function', function: { name: tool, arguments: '{}' } };
     const body = JSON.stringify({ choices: [{ message: { tool_calls: [call] } }] });
-    const answer = parseJsonTree(body, road.ports.policy.limits);
+    const answer = parseJsonTree(body, call_context.ports.policy.limits);
     assert.ok(answer.kind !== 'problem');
-    const read = road.call.format.readAnswer(answer);
+    const read = call_context.call.format.readAnswer(answer);
     assert.ok(read);
     const { denied } = await guardAnswer(read, body, answering);
     return denied?.ruling.verdict.rule ?? null;
   }
-  const [chat] = streamings as readonly [Streaming];
-  const news = { chunk: () => {}, note: () => {}, over: () => {} };
-  const stream = answerOf(chat.call?.(tool, ['{', '}']) ?? []);
+  const [chat] = STREAMING_APIS as readonly [StreamingApi];
+  const news = { onChunk: () => {}, onEvent: () => {}, onEnd: () => {} };
+  const stream = buildUpstreamAnswer(chat.call?.(tool, ['{', '}']) ?? []);
   let out = '';
   for await (const text of await guardStream(
     stream,
@@ -97,33 +104,33 @@ withStores('the flow of calls', (law) => {
   for (const way of ['whole', 'streamed'] as const) {
     law(`what a tool gave back counts for the call that follows it, ${way}`, async ({ store }) => {
       const open = async () => store;
-      assert.equal(await turn(roadIn(open, PLAIN).road, 'mail.send', way), null);
-      const { road, events } = roadIn(open, READ);
-      assert.equal(await turn(road, 'mail.send', way), 'no-way-out');
+      assert.equal(await turn(roadIn(open, PLAIN).call_context, 'mail.send', way), null);
+      const { call_context, events } = roadIn(open, READ);
+      assert.equal(await turn(call_context, 'mail.send', way), 'no-way-out');
       const call = events.find(({ tool_name }) => tool_name === 'mail.send');
       assert.deepEqual(call?.metadata.session_tags, ['untrusted.tool_result']);
       // It is remembered beyond the request that brought it.
-      assert.equal(await turn(roadIn(open, PLAIN).road, 'mail.send', way), 'no-way-out');
+      assert.equal(await turn(roadIn(open, PLAIN).call_context, 'mail.send', way), 'no-way-out');
     });
 
-    law(`calls are counted with those of every other road, ${way}`, async ({ store }) => {
-      const { road } = roadIn(async () => store, PLAIN);
+    law(`calls are counted with those of every other call_context, ${way}`, async ({ store }) => {
+      const { call_context } = roadIn(async () => store, PLAIN);
       const rules: (string | null)[] = [];
-      for (let at = 0; at < 3; at++) rules.push(await turn(road, 'limited', way));
+      for (let at = 0; at < 3; at++) rules.push(await turn(call_context, 'limited', way));
       assert.deepEqual(rules, [null, null, 'contract.max_calls_per_minute']);
     });
   }
 
   law('where the session cannot be looked up, nothing of a stream goes out', async () => {
-    const { road, events } = roadIn(
+    const { call_context, events } = roadIn(
       () => Promise.reject(new StoreFailure('store_unavailable', 'It is down.')),
       PLAIN,
     );
-    const [chat] = streamings as readonly [Streaming];
-    const news = { chunk: () => {}, note: () => {}, over: () => {} };
-    const answering = { road, model: null, tokens: null };
+    const [chat] = STREAMING_APIS as readonly [StreamingApi];
+    const news = { onChunk: () => {}, onEvent: () => {}, onEnd: () => {} };
+    const answering = { call_context, model: null, tokens: null };
     let out = '';
-    const stream = answerOf(chat.text(['One ', 'two.']));
+    const stream = buildUpstreamAnswer(chat.text(['One ', 'two.']));
     for await (const text of await guardStream(
       stream,
       { choices: 1, drops_usage: false, repeatable: new Set<string>() },

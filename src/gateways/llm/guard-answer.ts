@@ -4,15 +4,15 @@ import type { Splice, StringNode } from '../../core/types/json.ts';
 import type { WireAnswer } from '../../core/wire/wire-format.ts';
 import { decideCrossing } from '../../runtime/enforcement/enforce.ts';
 import type { EnforcementExtras, Ruling } from '../../runtime/enforcement/types.ts';
-import { aboutCall, type Denial } from './call.ts';
-import { isCleanWord } from './clean-words.ts';
-import { unreadable } from './faults.ts';
-import { type Answering, guardCall } from './guard-call.ts';
-import { textsContent, textsIn, written } from './texts.ts';
+import { buildUnreadableFailure } from './call-errors.ts';
+import { guardToolCall, type ModelAnswerContext } from './guard-tool-call.ts';
+import { isCleanIdentifier } from './identifier-checks.ts';
+import { buildCallMetadata, type CallDenial } from './llm-call.ts';
+import { buildStringSplice, buildTextsContent, extractTexts } from './texts.ts';
 
 /** An answer that was judged whole; all events on it are durable. */
 export type GuardedAnswer =
-  | { readonly denied: Denial; readonly splices: readonly []; readonly ruling: null }
+  | { readonly denied: CallDenial; readonly splices: readonly []; readonly ruling: null }
   | {
       readonly denied: null;
       /** What the policy changes in the body. */
@@ -25,44 +25,47 @@ export type GuardedAnswer =
 export async function guardAnswer(
   answer: WireAnswer,
   body: string,
-  answering: Answering,
+  answering: ModelAnswerContext,
 ): Promise<GuardedAnswer> {
-  const said = await guardTexts(answer, answering);
+  const said = await guardAnswerTexts(answer, answering);
   if (said.denied !== null) return said;
   const splices = [...said.splices];
   for (const { tool, arguments: node, is_free } of answer.tool_calls) {
     const is_text = node.kind === 'string';
     const text = is_text ? node.value : body.slice(node.start, node.end);
-    const guarded = await guardCall({ tool, arguments: text, is_free }, answering);
+    const guarded = await guardToolCall({ tool, arguments: text, is_free }, answering);
     if (guarded.denied !== null) return { denied: guarded.denied, splices: [], ruling: null };
     if (guarded.arguments === text) continue;
     splices.push(
       is_text
-        ? written(node, guarded.arguments)
+        ? buildStringSplice(node, guarded.arguments)
         : { start: node.start, end: node.end, text: guarded.arguments },
     );
   }
   return { ...said, splices };
 }
 
-async function guardTexts(answer: WireAnswer, answering: Answering): Promise<GuardedAnswer> {
-  const { road, model, tokens } = answering;
-  const { call, ports } = road;
-  const words = answer.words.filter(({ value }) => !isCleanWord(value, ports.policy));
-  const joined = answer.joined.filter((nodes) => tellsMore(nodes, ports.policy));
+async function guardAnswerTexts(answer: WireAnswer, answering: ModelAnswerContext): Promise<GuardedAnswer> {
+  const { call_context, model, tokens } = answering;
+  const { call, ports } = call_context;
+  const words = answer.words.filter(({ value }) => !isCleanIdentifier(value, ports.policy));
+  const joined = answer.joined.filter((nodes) => hasJoinedFinding(nodes, ports.policy));
   const nodes = [...answer.texts, ...words];
-  const texts = [...nodes.map(({ value }) => value), ...joined.map(textOf)];
+  const texts = [...nodes.map(({ value }) => value), ...joined.map(joinNodes)];
   // Whoever embeds or counts gets figures, and nothing is said.
   const crossing: Crossing = {
     ...call.acting,
     boundary: 'output',
     phase: null,
-    content: texts.length === 0 ? { kind: 'text', text: '' } : textsContent(texts),
+    content: texts.length === 0 ? { kind: 'text', text: '' } : buildTextsContent(texts),
     source_agent_id: call.acting.source_agent_id,
     destination_agent_id: null,
     tool: null,
   };
-  const extras: EnforcementExtras = { buildMetadata: () => aboutCall(call, model), reuse_approval: true };
+  const extras: EnforcementExtras = {
+    buildMetadata: () => buildCallMetadata(call, model),
+    reuse_approval: true,
+  };
   const decided = await decideCrossing(
     crossing,
     call.caller,
@@ -76,19 +79,19 @@ async function guardTexts(answer: WireAnswer, answering: Answering): Promise<Gua
   if (verdict.decision === 'block')
     return { denied: { ruling, crossing: decided.crossing }, splices: [], ruling: null };
   call.onRuling?.({ boundary: 'output', ruling, crossing: decided.crossing });
-  const judged = judgedTexts(verdict, texts);
-  const is_list = verdict.content === null || textsIn(verdict.content, texts.length) !== null;
-  const apart = is_list ? withJoined(nodes, judged, joined) : judged.slice(0, nodes.length);
-  const shown = tokens === null ? apart : apart.map(tokens.restored);
-  return { denied: null, splices: answerSplices(nodes, answer.echoes, shown), ruling };
+  const judged = readJudgedTexts(verdict, texts);
+  const is_list = verdict.content === null || extractTexts(verdict.content, texts.length) !== null;
+  const apart = is_list ? applyJoined(nodes, judged, joined) : judged.slice(0, nodes.length);
+  const shown = tokens === null ? apart : apart.map(tokens.restore);
+  return { denied: null, splices: buildAnswerSplices(nodes, answer.echoes, shown), ruling };
 }
 
-function textOf(nodes: readonly StringNode[]): string {
+function joinNodes(nodes: readonly StringNode[]): string {
   return nodes.map(({ value }) => value).join('');
 }
 
 /** Whether something is found in texts that clients put together that is in none of them by itself. */
-function tellsMore(nodes: readonly StringNode[], { detection, limits }: Policy): boolean {
+function hasJoinedFinding(nodes: readonly StringNode[], { detection, limits }: Policy): boolean {
   const found = (text: string) => detect({ kind: 'text', text }, detection, limits).findings;
   const nameOf = ({ detector, start, end, severity }: Finding, from: number): string =>
     `${detector} ${start + from} ${end + from} ${severity}`;
@@ -98,14 +101,14 @@ function tellsMore(nodes: readonly StringNode[], { detection, limits }: Policy):
     for (const finding of found(value)) apart.add(nameOf(finding, from));
     from += value.length;
   }
-  return found(textOf(nodes)).some((finding) => !apart.has(nameOf(finding, 0)));
+  return found(joinNodes(nodes)).some((finding) => !apart.has(nameOf(finding, 0)));
 }
 
 /**
  * The texts as they may go on, each by itself. What was changed in texts that are put together stands in the first of
  * them, and nothing in the others; where one of them is changed for itself too, nobody can say what they come to.
  */
-function withJoined(
+function applyJoined(
   nodes: readonly StringNode[],
   judged: readonly string[],
   joined: readonly (readonly StringNode[])[],
@@ -114,31 +117,33 @@ function withJoined(
   const place_of = new Map(nodes.map((node, at) => [node, at]));
   for (const [at, group] of joined.entries()) {
     const whole = judged[nodes.length + at] ?? '';
-    if (whole === textOf(group)) continue;
+    if (whole === joinNodes(group)) continue;
     const places = group.map((node) => place_of.get(node) ?? 0);
     if (places.some((place) => shown[place] !== nodes[place]?.value))
-      throw unreadable('The parts of the answer of the provider form a text that the policy blocks.');
+      throw buildUnreadableFailure(
+        'The parts of the answer of the provider form a text that the policy blocks.',
+      );
     for (const [part, place] of places.entries()) shown[place] = part === 0 ? whole : '';
   }
   return shown;
 }
 
 /** A rule's own text takes the place of all. */
-function judgedTexts(verdict: Verdict, texts: readonly string[]): readonly string[] {
+function readJudgedTexts(verdict: Verdict, texts: readonly string[]): readonly string[] {
   const { content } = verdict;
   if (content === null || texts.length === 0) return texts;
-  const changed = textsIn(content, texts.length);
+  const changed = extractTexts(content, texts.length);
   if (changed !== null) return changed;
   return texts.map((_text, at) => (at === 0 && content.kind === 'text' ? content.text : ''));
 }
 
-function answerSplices(
+function buildAnswerSplices(
   nodes: readonly StringNode[],
   echoes: WireAnswer['echoes'],
   shown: readonly string[],
 ): Splice[] {
   const changed = new Set(nodes.filter((node, at) => shown[at] !== node.value));
-  const said = nodes.flatMap((node, at) => (changed.has(node) ? written(node, shown[at]!) : []));
+  const said = nodes.flatMap((node, at) => (changed.has(node) ? buildStringSplice(node, shown[at]!) : []));
   const vouching = echoes.filter(({ of }) => of.some((node) => changed.has(node)));
   return [...said, ...vouching.map(({ splice }) => splice)];
 }

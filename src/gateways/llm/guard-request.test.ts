@@ -5,22 +5,22 @@ import { applySplices } from '../../core/json/splice.ts';
 import { buildTestPolicy } from '../../core/testing/policies.ts';
 import { guardRequest } from './guard-request.ts';
 import { guardStream } from './guard-stream.ts';
-import { openKnownResults } from './known-results.ts';
-import { answerOf, type RoadOptions, roadOf } from './testing/road.ts';
-import { parsed, streamings } from './testing/streams.ts';
+import { openResultCache } from './result-cache.ts';
+import { buildCallContext, buildUpstreamAnswer, type CallContextOptions } from './testing/call-context.ts';
+import { parseEvents, STREAMING_APIS } from './testing/streams.ts';
 
 const SECRET = ['AKIA', 'QYLPMN5HHHFPWXYZ'].join('');
 const EMAIL = ['jane.roe', 'acme-corp.de'].join('@');
 
-async function guard(body: string | object, options: RoadOptions = {}) {
-  const { road, events } = roadOf({ ...options, body });
-  const text = Buffer.from(road.call.body).toString();
-  const node = parseJsonTree(text, road.ports.policy.limits);
+async function guard(body: string | object, options: CallContextOptions = {}) {
+  const { call_context, events } = buildCallContext({ ...options, body });
+  const text = Buffer.from(call_context.call.body).toString();
+  const node = parseJsonTree(text, call_context.ports.policy.limits);
   assert.ok(node.kind !== 'problem');
-  const request = road.call.format.readRequest(node);
-  const guarded = await guardRequest(road, request);
-  const written = await guarded.written;
-  return { road, events, guarded, written, sent: applySplices(text, guarded.splices) };
+  const request = call_context.call.format.readRequest(node);
+  const guarded = await guardRequest(call_context, request);
+  const written = await guarded.recorded;
+  return { call_context, events, guarded, written, sent: applySplices(text, guarded.splices) };
 }
 
 test('only strings that change are written anew; every other byte stays', async () => {
@@ -130,7 +130,7 @@ function conversation(results: readonly string[]): object {
 }
 
 test('a result that was let be unchanged is not recorded again; one that blocks, or is changed, always is', async () => {
-  const known_results = openKnownResults(100);
+  const known_results = openResultCache(100);
   const texts = ['Nothing new.', `Write to ${EMAIL}`, `It is ${SECRET}`, ''];
   let ran = 0;
   for (let round = 0; round < 3; round++) {
@@ -151,7 +151,7 @@ test('a result that was let be unchanged is not recorded again; one that blocks,
 });
 
 test('a result whose event could not be written is not known', async () => {
-  const known_results = openKnownResults(100);
+  const known_results = openResultCache(100);
   const body = conversation(['Nothing new.']);
   const failing = { record: () => Promise.reject(new Error('no space')) };
   const refused = await guard(body, { known_results, ports: failing });
@@ -175,9 +175,9 @@ test('the name of a tool that holds a secret is recorded masked', async () => {
 });
 
 test('nothing is known where sessions, conditions, people or logs have a say, nor of another agent or session', () => {
-  const known_results = openKnownResults(100);
-  const { road } = roadOf({ known_results });
-  const { acting } = road.call;
+  const known_results = openResultCache(100);
+  const { call_context } = buildCallContext({ known_results });
+  const { acting } = call_context.call;
   const asks = [
     {
       condition: { session_tags: ['untrusted'] },
@@ -188,16 +188,17 @@ test('nothing is known where sessions, conditions, people or logs have a say, no
     { condition: { when: 'findings > 1' }, boundary: 'input', action: 'block', data_tags: ['secret'] },
     { boundary: 'input', action: 'require_approval', data_tags: ['secret'] },
   ].map((rule, at) => buildTestPolicy({ rules: [{ name: `r${at}`, ...rule }] }));
-  for (const policy of asks) assert.equal(known_results.forCall({ ...road.ports, policy }, acting), null);
+  for (const policy of asks)
+    assert.equal(known_results.forCall({ ...call_context.ports, policy }, acting), null);
   const logged_texts = { inputs: true, outputs: false };
-  assert.equal(known_results.forCall({ ...road.ports, logged_texts }, acting), null);
-  const one = known_results.forCall(road.ports, acting)?.keyOf('a', ['x']);
+  assert.equal(known_results.forCall({ ...call_context.ports, logged_texts }, acting), null);
+  const one = known_results.forCall(call_context.ports, acting)?.computeKey('a', ['x']);
   const others = [
-    known_results.forCall(road.ports, { ...acting, agent_id: 'agent-2' })?.keyOf('a', ['x']),
-    known_results.forCall(road.ports, { ...acting, session_id: 's-2' })?.keyOf('a', ['x']),
-    known_results.forCall(road.ports, acting)?.keyOf('a', ['x', '']),
-    known_results.forCall(road.ports, acting)?.keyOf('b', ['x']),
-    openKnownResults(100).forCall(road.ports, acting)?.keyOf('a', ['x']),
+    known_results.forCall(call_context.ports, { ...acting, agent_id: 'agent-2' })?.computeKey('a', ['x']),
+    known_results.forCall(call_context.ports, { ...acting, session_id: 's-2' })?.computeKey('a', ['x']),
+    known_results.forCall(call_context.ports, acting)?.computeKey('a', ['x', '']),
+    known_results.forCall(call_context.ports, acting)?.computeKey('b', ['x']),
+    openResultCache(100).forCall(call_context.ports, acting)?.computeKey('a', ['x']),
   ];
   assert.equal(new Set([one, ...others]).size, 6);
 });
@@ -205,29 +206,33 @@ test('nothing is known where sessions, conditions, people or logs have a say, no
 test('with tokens the provider sees none of the values, and the client all of them, wherever a stream is cut', async () => {
   const settings = { mode: 'tokenize' } as const;
   const messages = [{ role: 'user', content: `Write to ${EMAIL} and again ${EMAIL}` }];
-  const { sent, guarded, road } = await guard({ model: 'm', messages }, { settings });
+  const { sent, guarded, call_context } = await guard({ model: 'm', messages }, { settings });
   assert.equal(JSON.parse(sent).messages[0].content, 'Write to [EMAIL_1] and again [EMAIL_1]');
   const { tokens } = guarded;
   const answer = 'Dear [EMAIL_1], or [EMAIL_2]: [EMAIL_1]';
   let ran = 0;
-  for (const { wire, text, call, read, readCall } of streamings) {
-    const format = roadOf({ wire }).road.call.format;
-    const answering = { road: { ...road, call: { ...road.call, format } }, model: null, tokens };
+  for (const { wire, text, call, read, readCall } of STREAMING_APIS) {
+    const format = buildCallContext({ wire }).call_context.call.format;
+    const answering = {
+      call_context: { ...call_context, call: { ...call_context.call, format } },
+      model: null,
+      tokens,
+    };
     const asked = { choices: 1, drops_usage: false, repeatable: new Set<string>() };
-    const news = { chunk: () => {}, note: () => {}, over: () => {} };
+    const news = { onChunk: () => {}, onEvent: () => {}, onEnd: () => {} };
     for (let at = 1; at < answer.length; at++) {
       let shown = '';
-      const stream = answerOf(text([answer.slice(0, at), answer.slice(at)]));
+      const stream = buildUpstreamAnswer(text([answer.slice(0, at), answer.slice(at)]));
       for await (const piece of await guardStream(stream, asked, answering, news)) shown += piece;
-      for (const said of read(parsed(shown)))
+      for (const said of read(parseEvents(shown)))
         assert.equal(said, `Dear ${EMAIL}, or [EMAIL_2]: ${EMAIL}`, wire);
       ran += 1;
     }
     if (call === null) continue;
     let shown = '';
-    const stream = answerOf(call('mail.send', ['{"to":"[EMA', 'IL_1]"}']));
+    const stream = buildUpstreamAnswer(call('mail.send', ['{"to":"[EMA', 'IL_1]"}']));
     for await (const piece of await guardStream(stream, asked, answering, news)) shown += piece;
-    for (const said of readCall(parsed(shown))) assert.deepEqual(JSON.parse(said), { to: EMAIL }, wire);
+    for (const said of readCall(parseEvents(shown))) assert.deepEqual(JSON.parse(said), { to: EMAIL }, wire);
   }
   assert.equal(ran, 5 * (answer.length - 1));
 });
@@ -241,18 +246,18 @@ test('a tool call is judged by what its tokens stand for', async () => {
   };
   const policy = buildTestPolicy({ documents: [{ contracts: [contract] }] });
   const messages = [{ role: 'user', content: `Write to ${EMAIL}` }];
-  const { guarded, road, events } = await guard(
+  const { guarded, call_context, events } = await guard(
     { model: 'm', messages },
     { policy, settings: { mode: 'tokenize' } },
   );
-  const { guardCall } = await import('./guard-call.ts');
-  const answering = { road, model: null, tokens: guarded.tokens };
-  const refused = await guardCall(
+  const { guardToolCall } = await import('./guard-tool-call.ts');
+  const answering = { call_context, model: null, tokens: guarded.tokens };
+  const refused = await guardToolCall(
     { tool: 'mail.send', is_free: false, arguments: '{"to":"[EMAIL_1]"}' },
     answering,
   );
   assert.equal(refused.denied?.ruling.verdict.rule, 'contract.accepts.tags');
-  const plain = await guardCall(
+  const plain = await guardToolCall(
     { tool: 'mail.send', is_free: false, arguments: '{"to":"nobody"}' },
     answering,
   );

@@ -5,11 +5,11 @@ import { looksLikeIdentifier } from '../../core/wire/vocabulary.ts';
 import type { WireRequest, WireText } from '../../core/wire/wire-format.ts';
 import { decideCrossing, type PendingRuling } from '../../runtime/enforcement/enforce.ts';
 import type { Ruling } from '../../runtime/enforcement/types.ts';
-import { aboutCall, type Denial, type Road } from './call.ts';
-import { guardResult } from './guard-result.ts';
-import { identityPlaces } from './identity-places.ts';
-import { textsIn, written } from './texts.ts';
-import { openTokens, type Tokens } from './tokens.ts';
+import { guardToolResult } from './guard-tool-result.ts';
+import { findIdentityPlaces } from './identity-places.ts';
+import { buildCallMetadata, type CallDenial, type LlmCallContext } from './llm-call.ts';
+import { buildStringSplice, extractTexts } from './texts.ts';
+import { openTokenMap, type TokenMap } from './token-map.ts';
 
 /** A request that was judged. Nothing of what came of it may be told before `written` has resolved. */
 export interface GuardedRequest {
@@ -22,45 +22,51 @@ export interface GuardedRequest {
   /** The same where nothing was found in it, so that events and traces may name it. */
   readonly shown_model: string | null;
   /** `null` where nothing has a token. */
-  readonly tokens: Tokens | null;
+  readonly tokens: TokenMap | null;
   /** Resolves when all events are durable: with the ruling on the input, or with what keeps the call from going on. */
-  readonly written: Promise<Written>;
+  readonly recorded: Promise<RecordedRequest>;
 }
 
-export type Written =
+export type RecordedRequest =
   | { readonly denied: null; readonly input: Ruling }
-  | { readonly denied: Denial; readonly input: null };
+  | { readonly denied: CallDenial; readonly input: null };
 
 /**
  * Judges what a request says: what tools gave back each by itself, then all else together at `input`, so that the
  * session has read both before anything of the answer is judged.
  */
-export async function guardRequest(road: Road, request: WireRequest): Promise<GuardedRequest> {
-  const known = road.known_results.forCall(road.ports, road.call.acting);
+export async function guardRequest(
+  call_context: LlmCallContext,
+  request: WireRequest,
+): Promise<GuardedRequest> {
+  const known = call_context.result_cache.forCall(call_context.ports, call_context.call.acting);
   const splices: Splice[] = [];
   const results: PendingRuling[] = [];
   for (const result of request.tool_results) {
-    const guarded = await guardResult(road, result, known);
+    const guarded = await guardToolResult(call_context, result, known);
     if (guarded === null) continue;
     splices.push(...guarded.splices);
     results.push(guarded.decision);
   }
-  const { decision, ...input } = await guardInput(road, request);
+  const { decision, ...input } = await guardInput(call_context, request);
   return {
     is_blocked: decision.verdict.decision === 'block',
     ...input,
     splices: [...splices, ...input.splices],
-    written: allWritten(decision, results).then((written) => {
+    recorded: waitForRecords(decision, results).then((written) => {
       const { crossing } = decision;
       if (written.denied === null)
-        road.call.onRuling?.({ boundary: 'input', ruling: written.input, crossing });
+        call_context.call.onRuling?.({ boundary: 'input', ruling: written.input, crossing });
       return written;
     }),
   };
 }
 
 /** What was let be before the journal refused its event is not let be. */
-async function allWritten(input: PendingRuling, results: readonly PendingRuling[]): Promise<Written> {
+async function waitForRecords(
+  input: PendingRuling,
+  results: readonly PendingRuling[],
+): Promise<RecordedRequest> {
   for (const { crossing, verdict, ruling: pending } of results) {
     const ruling = await pending;
     if (ruling.verdict.fault && !verdict.fault) return { denied: { ruling, crossing }, input: null };
@@ -76,8 +82,8 @@ interface GuardedInput extends Pick<GuardedRequest, 'splices' | 'model' | 'shown
 }
 
 /** Judges all that is said, and last the model's name, for that goes to the provider too. */
-async function guardInput(road: Road, request: WireRequest): Promise<GuardedInput> {
-  const { call, ports, settings } = road;
+async function guardInput(call_context: LlmCallContext, request: WireRequest): Promise<GuardedInput> {
+  const { call, ports, settings } = call_context;
   const model = call.in_path?.model ?? request.model?.value ?? '';
   const said = request.texts.map(({ node }) => node.value);
   const looked_at = [...said, model];
@@ -88,56 +94,62 @@ async function guardInput(road: Road, request: WireRequest): Promise<GuardedInpu
     content: { kind: 'json', value: looked_at },
     destination_agent_id: call.format.family,
     tool: null,
-    identity_places: identityPlaces(request.texts),
+    identity_places: findIdentityPlaces(request.texts),
   };
-  const buildMetadata = (verdict: Verdict) => aboutCall(call, showable(model, verdict, said.length));
+  const buildMetadata = (verdict: Verdict) =>
+    buildCallMetadata(call, findShowableModel(model, verdict, said.length));
   const decision = await decideCrossing(
     crossing,
     call.caller,
     'llm_request',
     ports,
     call.approval_request_id,
-    {
-      buildMetadata,
-      reuse_approval: true,
-    },
+    { buildMetadata, reuse_approval: true },
   );
   const { verdict } = decision;
   const is_tokenized =
     settings.mode === 'tokenize' && verdict.decision === 'modify' && !verdict.fallback_used;
-  const tokens = is_tokenized ? openTokens(said) : null;
-  const changed = changedTexts(crossing, verdict, tokens) ?? looked_at;
+  const tokens = is_tokenized ? openTokenMap(said) : null;
+  const changed = readChangedTexts(crossing, verdict, tokens) ?? looked_at;
   const named = changed.at(-1) as string;
   return {
     decision,
     tokens,
     model: named === '' ? null : named,
-    shown_model: showable(model, verdict, said.length),
+    shown_model: findShowableModel(model, verdict, said.length),
     splices: [
-      ...request.texts.flatMap((text, at) => changeOf(text, changed[at]!)),
-      ...(request.model === null || named === model ? [] : [written(request.model, named)]),
+      ...request.texts.flatMap((text, at) => buildTextChange(text, changed[at]!)),
+      ...(request.model === null || named === model ? [] : [buildStringSplice(request.model, named)]),
     ],
   };
 }
 
 /** The name as an event may hold it; `null` where something was found in it, or where it is no name. */
-function showable(model: string, { findings, allowlisted_findings }: Verdict, leaf: number): string | null {
+function findShowableModel(
+  model: string,
+  { findings, allowlisted_findings }: Verdict,
+  leaf: number,
+): string | null {
   const is_found = [...findings, ...allowlisted_findings].some((finding) => finding.leaf === leaf);
   return model === '' || is_found || !looksLikeIdentifier(model) ? null : model;
 }
 
 /** What was looked at as the policy lets it go on, masked or with tokens; `null` where it is unchanged. */
-function changedTexts(crossing: Crossing, verdict: Verdict, tokens: Tokens | null): readonly string[] | null {
+function readChangedTexts(
+  crossing: Crossing,
+  verdict: Verdict,
+  tokens: TokenMap | null,
+): readonly string[] | null {
   if (verdict.decision !== 'modify' || verdict.content === null) return null;
   const { content } = crossing;
   const count = content.kind === 'json' ? (content.value as readonly string[]).length : 1;
   const masked = verdict.findings.filter(({ action }) => action === 'redact');
-  const changed = tokens === null ? verdict.content : replaceFindings(content, masked, tokens.tokenOf);
-  const texts = textsIn(changed, count);
+  const changed = tokens === null ? verdict.content : replaceFindings(content, masked, tokens.getToken);
+  const texts = extractTexts(changed, count);
   if (texts === null) throw new Error('a list of texts stays one');
   return texts;
 }
 
-function changeOf({ node, if_changed }: WireText, text: string): readonly Splice[] {
-  return text === node.value ? [] : (if_changed ?? [written(node, text)]);
+function buildTextChange({ node, if_changed }: WireText, text: string): readonly Splice[] {
+  return text === node.value ? [] : (if_changed ?? [buildStringSplice(node, text)]);
 }

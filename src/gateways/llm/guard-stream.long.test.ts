@@ -4,21 +4,21 @@ import { cutText, splitUnits } from '../../core/stream/testing/pieces.ts';
 import { buildTestPolicy } from '../../core/testing/policies.ts';
 import { UpstreamFailure } from '../upstream/failure.ts';
 import type { UpstreamAnswer } from '../upstream/types.ts';
-import { guardStream, type StreamNews } from './guard-stream.ts';
-import { answerOf, type RoadOptions, roadOf } from './testing/road.ts';
-import { parsed, type Streaming, streamings } from './testing/streams.ts';
+import { guardStream, type StreamObserver } from './guard-stream.ts';
+import { buildCallContext, buildUpstreamAnswer, type CallContextOptions } from './testing/call-context.ts';
+import { parseEvents, STREAMING_APIS, type StreamingApi } from './testing/streams.ts';
 
 const SECRET = ['AKIA', 'QYLPMN5HHHFPWXYZ'].join('');
-const QUIET: StreamNews = { chunk: () => {}, note: () => {}, over: () => {} };
+const QUIET: StreamObserver = { onChunk: () => {}, onEvent: () => {}, onEnd: () => {} };
 const ASKED = { choices: 1, drops_usage: false, repeatable: new Set<string>() };
 
 /** All that went out for an answer. */
-async function guarded(answer: UpstreamAnswer, options: RoadOptions = {}, asked = ASKED) {
-  const { road, events } = roadOf(options);
+async function guarded(answer: UpstreamAnswer, options: CallContextOptions = {}, asked = ASKED) {
+  const { call_context, events } = buildCallContext(options);
   const news: string[] = [];
   const out: string[] = [];
-  const answering = { road, model: null, tokens: null };
-  const told = { ...QUIET, over: (error: string | null) => void news.push(error ?? 'whole') };
+  const answering = { call_context, model: null, tokens: null };
+  const told = { ...QUIET, onEnd: (error: string | null) => void news.push(error ?? 'whole') };
   for await (const text of await guardStream(answer, asked, answering, told)) out.push(text);
   return { text: out.join(''), out, events, news };
 }
@@ -28,12 +28,13 @@ const SHOWN = 'The key is [REDACTED], keep it.';
 
 test('a secret never leaves, wherever its text is cut, and what a client puts together is the masked text', async () => {
   let ran = 0;
-  for (const { wire, text, read } of streamings) {
+  for (const { wire, text, read } of STREAMING_APIS) {
     const cuts = Array.from({ length: SAID.length - 1 }, (_, at) => cutText(SAID, [at + 1]));
     for (const pieces of [[SAID], splitUnits(SAID), ...cuts]) {
-      const { text: shown, news, events } = await guarded(answerOf(text(pieces)), { wire });
+      const { text: shown, news, events } = await guarded(buildUpstreamAnswer(text(pieces)), { wire });
       assert.ok(!shown.includes(SECRET), `${wire} ${JSON.stringify(pieces)}`);
-      for (const said of read(parsed(shown))) assert.equal(said, SHOWN, `${wire} ${JSON.stringify(pieces)}`);
+      for (const said of read(parseEvents(shown)))
+        assert.equal(said, SHOWN, `${wire} ${JSON.stringify(pieces)}`);
       assert.deepEqual([news, events.length], [['whole'], 1]);
       ran += 1;
     }
@@ -43,12 +44,12 @@ test('a secret never leaves, wherever its text is cut, and what a client puts to
 
 test('bytes may be cut anywhere, within characters too', async () => {
   let ran = 0;
-  for (const { wire, text, read } of streamings) {
+  for (const { wire, text, read } of STREAMING_APIS) {
     const bytes = Buffer.from(text([SAID.slice(0, 18), `${SAID.slice(18)} – 🗼`]).join(''));
     for (let at = 1; at < bytes.length; at += 3) {
-      const answer = answerOf([bytes.subarray(0, at), bytes.subarray(at)]);
+      const answer = buildUpstreamAnswer([bytes.subarray(0, at), bytes.subarray(at)]);
       const { text: shown } = await guarded(answer, { wire });
-      for (const said of read(parsed(shown))) assert.equal(said, `${SHOWN} – 🗼`, `${wire} ${at}`);
+      for (const said of read(parseEvents(shown))) assert.equal(said, `${SHOWN} – 🗼`, `${wire} ${at}`);
       ran += 1;
     }
   }
@@ -57,14 +58,14 @@ test('bytes may be cut anywhere, within characters too', async () => {
 
 test('what has nothing in it goes out byte for byte, but for where it is held', async () => {
   let ran = 0;
-  for (const { wire, text, call } of streamings) {
+  for (const { wire, text, call } of STREAMING_APIS) {
     const plain = text(['One. ', 'Two. ', 'Three.\n']);
-    const { text: shown } = await guarded(answerOf(plain), { wire });
-    assert.equal(parsed(shown).length >= plain.length - 2, true);
+    const { text: shown } = await guarded(buildUpstreamAnswer(plain), { wire });
+    assert.equal(parseEvents(shown).length >= plain.length - 2, true);
     const calls = call?.('look', ['{"a":', '12345678901234567890}']);
     if (calls === undefined) continue;
     // Pings go by what waits.
-    const { text: let_go } = await guarded(answerOf(calls), { wire });
+    const { text: let_go } = await guarded(buildUpstreamAnswer(calls), { wire });
     assert.deepEqual(let_go.split('\n\n').sort(), calls.join('').split('\n\n').sort(), wire);
     ran += 1;
   }
@@ -76,10 +77,10 @@ const ARGUMENTS = JSON.stringify({ command: 'ls', note: SECRET });
 
 test('of a tool call that is blocked nothing is shown, whatever its pieces are', async () => {
   let ran = 0;
-  for (const { wire, call } of streamings) {
+  for (const { wire, call } of STREAMING_APIS) {
     if (call === null) continue;
     for (let at = 1; at < ARGUMENTS.length; at += 1) {
-      const answer = answerOf(call('run_shell', cutText(ARGUMENTS, [at])));
+      const answer = buildUpstreamAnswer(call('run_shell', cutText(ARGUMENTS, [at])));
       const { text: shown, events, news } = await guarded(answer, { wire });
       assert.ok(!shown.includes('command') && !shown.includes('run_shell'), `${wire}: ${shown}`);
       assert.match(shown, /policy_violation/i);
@@ -106,7 +107,7 @@ function atNextIndex(event: string): string {
 
 test('an allowed call before a blocked one does not go out either', async () => {
   let ran = 0;
-  for (const { wire, call } of streamings) {
+  for (const { wire, call } of STREAMING_APIS) {
     if (call === null || wire === 'gemini.generate') continue;
     const allowed = call('look_up', ['{"a":1}']);
     const isEnd = (event: string) =>
@@ -120,9 +121,11 @@ test('an allowed call before a blocked one does not go out either', async () => 
         // The end of a response says all that came, and here nothing of it.
         .map((each) => each.replace(/("status":"completed".*"output":)\[.*\](?=,"usage")/, '$1[]')),
     ];
-    const { text: harmless } = await guarded(answerOf(both(call('run_shell', ['{}']))), { wire });
+    const { text: harmless } = await guarded(buildUpstreamAnswer(both(call('run_shell', ['{}']))), { wire });
     assert.ok(harmless.includes('look_up') && harmless.includes('run_shell'), `${wire}: ${harmless}`);
-    const { text: shown, news } = await guarded(answerOf(both(call('run_shell', [ARGUMENTS]))), { wire });
+    const { text: shown, news } = await guarded(buildUpstreamAnswer(both(call('run_shell', [ARGUMENTS]))), {
+      wire,
+    });
     assert.ok(!shown.includes('look_up') && !shown.includes('run_shell'), `${wire}: ${shown}`);
     assert.deepEqual(news, ['policy_violation'], wire);
     ran += 1;
@@ -136,13 +139,13 @@ test('a tool call that is changed goes out changed, everywhere where it is said'
     settings: { builtin_rules: false },
   });
   let ran = 0;
-  for (const { wire, call, readCall } of streamings) {
+  for (const { wire, call, readCall } of STREAMING_APIS) {
     if (call === null) continue;
-    const { text: shown, events } = await guarded(answerOf(call('run', splitUnits(ARGUMENTS))), {
+    const { text: shown, events } = await guarded(buildUpstreamAnswer(call('run', splitUnits(ARGUMENTS))), {
       wire,
       policy,
     });
-    const said = readCall(parsed(shown));
+    const said = readCall(parseEvents(shown));
     assert.ok(said.length > 0);
     for (const each of said)
       assert.deepEqual(each, JSON.stringify({ command: 'ls', note: '[REDACTED]' }), `${wire}: ${shown}`);
@@ -157,12 +160,12 @@ test('a text that is blocked ends the stream in the way of the protocol', async 
   const rules = [{ name: 'no', boundary: 'output', data_tags: ['secret'], action: 'block' }];
   const policy = buildTestPolicy({ rules });
   let ran = 0;
-  for (const { wire, text } of streamings) {
-    const answer = answerOf(text(splitUnits(SAID)));
+  for (const { wire, text } of STREAMING_APIS) {
+    const answer = buildUpstreamAnswer(text(splitUnits(SAID)));
     const { text: shown, events } = await guarded(answer, { wire, policy });
     assert.ok(!shown.includes(SECRET.slice(0, 8)), shown);
     assert.match(shown, /policy_violation/i);
-    const last = parsed(shown).at(-1);
+    const last = parseEvents(shown).at(-1);
     // Anthropic's clients are told in a finished message.
     if (wire === 'anthropic.messages') assert.equal(last?.type, 'message_stop', shown);
     else assert.notEqual((last?.response ?? last)?.error, undefined, shown);
@@ -176,11 +179,15 @@ test('a text that is blocked ends the stream in the way of the protocol', async 
 test('an upstream that breaks off, or ends too early, is told as an error; what was held is not shown', async () => {
   const fault = new UpstreamFailure('upstream_broken', 'The provider broke off.');
   let ran = 0;
-  for (const { wire, text } of streamings) {
+  for (const { wire, text } of STREAMING_APIS) {
     for (const ending of [fault, undefined]) {
       const sent = text(['It is ', SECRET.slice(0, 12), 'x']).slice(0, wire === 'openai.chat' ? 3 : -1);
       const begun = wire === 'gemini.generate' || wire === 'openai.completions' ? sent.slice(0, 2) : sent;
-      const { text: shown, events, news } = await guarded(answerOf(cutBefore(begun), ending), { wire });
+      const {
+        text: shown,
+        events,
+        news,
+      } = await guarded(buildUpstreamAnswer(cutBefore(begun), ending), { wire });
       assert.ok(!shown.includes(SECRET.slice(0, 12)), `${wire}: ${shown}`);
       assert.match(shown, /upstream_invalid/i);
       assert.deepEqual([news, events.length], [['upstream_broken'], 1], wire);
@@ -197,14 +204,14 @@ function cutBefore(events: readonly string[]): string[] {
 }
 
 test('a client that leaves stops the upstream, and what came is written down', async () => {
-  const { road, events } = roadOf();
-  const answer = answerOf((streamings[0] as Streaming).text(['One ', 'two ', 'three ']));
+  const { call_context, events } = buildCallContext();
+  const answer = buildUpstreamAnswer((STREAMING_APIS[0] as StreamingApi).text(['One ', 'two ', 'three ']));
   const news: unknown[] = [];
   const stream = await guardStream(
     answer,
     ASKED,
-    { road, model: null, tokens: null },
-    { ...QUIET, over: (error) => void news.push(error) },
+    { call_context, model: null, tokens: null },
+    { ...QUIET, onEnd: (error) => void news.push(error) },
   );
   await stream.next();
   await stream.return(undefined);
@@ -217,9 +224,9 @@ test('the end does not go out before it is written down', async () => {
   const durable = new Promise<void>((resolve) => {
     makeDurable = resolve;
   });
-  const { road } = roadOf({ ports: { record: () => durable } });
-  const answer = answerOf((streamings[0] as Streaming).text(['One ', 'two.']));
-  const stream = await guardStream(answer, ASKED, { road, model: null, tokens: null }, QUIET);
+  const { call_context } = buildCallContext({ ports: { record: () => durable } });
+  const answer = buildUpstreamAnswer((STREAMING_APIS[0] as StreamingApi).text(['One ', 'two.']));
+  const stream = await guardStream(answer, ASKED, { call_context, model: null, tokens: null }, QUIET);
   const out: string[] = [];
   const reading = (async () => {
     for await (const text of stream) out.push(text);
@@ -234,24 +241,24 @@ test('the end does not go out before it is written down', async () => {
 
 test('an end that cannot be written down is an error in place of it', async () => {
   const fault = () => Promise.reject(new Error('no space'));
-  const answer = answerOf((streamings[0] as Streaming).text(['One ', 'two.']));
+  const answer = buildUpstreamAnswer((STREAMING_APIS[0] as StreamingApi).text(['One ', 'two.']));
   const { text } = await guarded(answer, { ports: { record: fault } });
   assert.ok(!text.includes('[DONE]') && text.includes('"error"'), text);
 });
 
 test('pings go by what is held, and more than may be held ends the stream', async () => {
-  const { call } = streamings[2] as Streaming;
+  const { call } = STREAMING_APIS[2] as StreamingApi;
   const [start, block, ping, ...rest] = call!(
     'run',
     splitUnits('{"a":"bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"}'),
   );
   const events = [start!, block!, rest[0]!, ping!, ...rest.slice(1)];
   const wire = 'anthropic.messages';
-  const { out } = await guarded(answerOf(events), { wire });
+  const { out } = await guarded(buildUpstreamAnswer(events), { wire });
   assert.deepEqual([out[0], out[1]], [start, ping]);
   // The call goes out with the end of the answer.
   assert.equal(out.length, 3);
-  const { text, events: recorded } = await guarded(answerOf(events), {
+  const { text, events: recorded } = await guarded(buildUpstreamAnswer(events), {
     wire,
     settings: { held_units_max: 500 },
   });
@@ -264,23 +271,23 @@ test('pings go by what is held, and more than may be held ends the stream', asyn
 });
 
 test('a text that a provider adds to every event is judged there, in an event that is sent again too', async () => {
-  const [chat] = streamings as readonly [Streaming];
+  const [chat] = STREAMING_APIS as readonly [StreamingApi];
   const noted = (note: string) =>
     chat
       .text(['One ', 'two.'])
       .map((event) => event.replace('"id":"c1"', () => `"id":"c1","note":${JSON.stringify(note)}`));
-  const clean = await guarded(answerOf(noted('A note of mine.')));
+  const clean = await guarded(buildUpstreamAnswer(noted('A note of mine.')));
   assert.equal(clean.text.split('A note of mine.').length, 6);
-  const masked = await guarded(answerOf(noted(SAID)));
+  const masked = await guarded(buildUpstreamAnswer(noted(SAID)));
   assert.ok(!masked.text.includes(SECRET) && masked.text.includes(SHOWN));
   assert.equal(masked.events[0]?.metadata.findings, 4);
   const rules = [{ name: 'no', boundary: 'output', data_tags: ['secret'], action: 'block' }];
-  const blocked = await guarded(answerOf(noted(SAID)), { policy: buildTestPolicy({ rules }) });
+  const blocked = await guarded(buildUpstreamAnswer(noted(SAID)), { policy: buildTestPolicy({ rules }) });
   assert.ok(!blocked.text.includes('note') && /policy_violation/.test(blocked.text));
 });
 
 test('no more is read of the provider than the client takes', async () => {
-  const [chat] = streamings as readonly [Streaming];
+  const [chat] = STREAMING_APIS as readonly [StreamingApi];
   let read = 0;
   async function* chunks(): AsyncGenerator<Uint8Array> {
     for (const event of chat.text(splitUnits('a word '.repeat(100)))) {
@@ -288,9 +295,9 @@ test('no more is read of the provider than the client takes', async () => {
       yield Buffer.from(event);
     }
   }
-  const { road } = roadOf();
-  const answering = { road, model: null, tokens: null };
-  const stream = await guardStream({ ...answerOf([]), body: chunks() }, ASKED, answering, QUIET);
+  const { call_context } = buildCallContext();
+  const answering = { call_context, model: null, tokens: null };
+  const stream = await guardStream({ ...buildUpstreamAnswer([]), body: chunks() }, ASKED, answering, QUIET);
   for (let taken = 1; taken <= 5; taken++) {
     await stream.next();
     for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));

@@ -4,22 +4,22 @@ import type { AnswerContext, EventParts, StreamEnding, WireError } from '../../c
 import { enforceStream, type GuardedStream } from '../../runtime/enforcement/enforce-stream.ts';
 import { UpstreamFailure } from '../upstream/failure.ts';
 import type { UpstreamAnswer } from '../upstream/types.ts';
-import { aboutCall } from './call.ts';
-import { errorOfFailure, unreadable } from './faults.ts';
-import type { Answering } from './guard-call.ts';
+import { buildFailureError, buildUnreadableFailure } from './call-errors.ts';
+import type { ModelAnswerContext } from './guard-tool-call.ts';
+import { buildCallMetadata } from './llm-call.ts';
 import { type EventGuard, openEventGuard } from './stream/guard-events.ts';
-import type { EventsEnd } from './stream/state.ts';
+import type { StreamEnd } from './stream/guard-state.ts';
 
 /** What is told of a stream while it goes by. */
-export interface StreamNews {
-  readonly chunk: () => void;
-  readonly note: (parts: EventParts) => void;
+export interface StreamObserver {
+  readonly onChunk: () => void;
+  readonly onEvent: (parts: EventParts) => void;
   /** The stream is over; `null`: it came to its end, else why not. Once, however it ends. */
-  readonly over: (error: string | null) => void;
+  readonly onEnd: (error: string | null) => void;
 }
 
 /** What of the request concerns its stream. */
-export interface StreamAsked extends AnswerContext {
+export interface StreamReadOptions extends AnswerContext {
   readonly drops_usage: boolean;
 }
 
@@ -29,12 +29,12 @@ export interface StreamAsked extends AnswerContext {
  */
 export async function guardStream(
   answer: UpstreamAnswer,
-  asked: StreamAsked,
-  answering: Answering,
-  news: StreamNews,
+  asked: StreamReadOptions,
+  context: ModelAnswerContext,
+  news: StreamObserver,
 ): Promise<AsyncGenerator<string>> {
-  const { road, model } = answering;
-  const { call, ports } = road;
+  const { call_context, model } = context;
+  const { call, ports } = call_context;
   const envelope: CrossingContext = {
     ...call.acting,
     boundary: 'output',
@@ -42,13 +42,13 @@ export async function guardStream(
     destination_agent_id: null,
     tool: null,
   };
-  const buildMetadata = () => aboutCall(call, model);
+  const buildMetadata = () => buildCallMetadata(call, model);
   // What the session has read is looked up before any of the answer is.
   const texts = await enforceStream(envelope, call.caller, 'llm_response', ports, { buildMetadata });
   const reader = call.format.openEvents(asked);
   const ending = call.format.openEnding();
-  const guard = openEventGuard({ ...asked, reader, ending, texts, answering, note: news.note });
-  return events(answer, { guard, texts, ending }, answering, news);
+  const guard = openEventGuard({ ...asked, reader, ending, texts, context, onEvent: news.onEvent });
+  return events(answer, { guard, texts, ending }, context, news);
 }
 
 interface Guards {
@@ -62,24 +62,24 @@ const UNREADABLE = 'The answer of the provider ended early, or contains content 
 async function* events(
   answer: UpstreamAnswer,
   { guard, texts, ending }: Guards,
-  answering: Answering,
-  news: StreamNews,
+  answering: ModelAnswerContext,
+  news: StreamObserver,
 ): AsyncGenerator<string> {
-  const { call, settings } = answering.road;
+  const { call, settings } = answering.call_context;
   const sse = createSseReader({ event_units_max: settings.held_units_max });
   const chunks = answer.body[Symbol.asyncIterator]();
-  let end: EventsEnd | null = null;
+  let end: StreamEnd | null = null;
   let failure: unknown = null;
   try {
     while (end === null) {
       const { done, value } = await chunks.next();
-      news.chunk();
+      news.onChunk();
       end = await takeAll(done === true ? sse.end() : sse.read(value), guard);
       if (done === true) end ??= await guard.end();
       const text = guard.flush();
       if (text !== '') yield text;
     }
-    if (end.how === 'broken') failure = unreadable(UNREADABLE);
+    if (end.how === 'broken') failure = buildUnreadableFailure(UNREADABLE);
   } catch (fault) {
     end = { how: 'broken' };
     failure = fault;
@@ -88,7 +88,7 @@ async function* events(
     // Whoever is gone, or is told of an error: what had come is written down all the same.
     const ended = await texts.finish();
     call.onRuling?.({ boundary: 'output', ...ended });
-    news.over(causeOf(end, failure));
+    news.onEnd(causeOf(end, failure));
   }
   const error = errorOf(end, failure, answering);
   if (error === null) return;
@@ -97,7 +97,7 @@ async function* events(
 }
 
 /** Why a stream did not come to its end; `null` where it did. One that is left has no end. */
-function causeOf(end: EventsEnd | null, failure: unknown): string | null {
+function causeOf(end: StreamEnd | null, failure: unknown): string | null {
   if (end === null) return 'aborted';
   if (end.how === 'whole') return null;
   if (end.how === 'denied') return 'policy_violation';
@@ -105,7 +105,7 @@ function causeOf(end: EventsEnd | null, failure: unknown): string | null {
 }
 
 /** Stops the upstream. Behind its last event there is but the end of the body: read, it leaves the connection usable. */
-function leave(chunks: AsyncIterator<Uint8Array>, end: EventsEnd | null): void {
+function leave(chunks: AsyncIterator<Uint8Array>, end: StreamEnd | null): void {
   const stop = async (): Promise<void> => {
     if (end?.how === 'whole' && (await chunks.next()).done === true) return;
     await chunks.return?.();
@@ -113,7 +113,7 @@ function leave(chunks: AsyncIterator<Uint8Array>, end: EventsEnd | null): void {
   stop().catch(() => {});
 }
 
-async function takeAll({ events, problem }: SsePiece, guard: EventGuard): Promise<EventsEnd | null> {
+async function takeAll({ events, problem }: SsePiece, guard: EventGuard): Promise<StreamEnd | null> {
   for (const event of events) {
     const end = await guard.take(event);
     if (end !== null) return end;
@@ -121,10 +121,10 @@ async function takeAll({ events, problem }: SsePiece, guard: EventGuard): Promis
   return problem === null ? null : { how: 'broken' };
 }
 
-function errorOf(end: EventsEnd, failure: unknown, { road }: Answering): WireError | null {
-  const { call } = road;
+function errorOf(end: StreamEnd, failure: unknown, { call_context }: ModelAnswerContext): WireError | null {
+  const { call } = call_context;
   if (end.how === 'whole') return null;
-  if (end.how === 'denied') return call.denialOf(end.denial);
-  const error = errorOfFailure(failure, call.request_id);
+  if (end.how === 'denied') return call.describeDenial(end.denial);
+  const error = buildFailureError(failure, call.request_id);
   return error.code === 'aborted' ? null : error;
 }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { buildTestPolicy } from '../../core/testing/policies.ts';
 import type { WireName } from '../../core/wire/wire-format.ts';
-import { openAnswering } from './testing/answered.ts';
+import { openAnswerHarness } from './testing/answer-harness.ts';
 
 const contract = (tool_name: string) => ({
   tool_name,
@@ -267,7 +267,7 @@ const HIDDEN: readonly Case[] = [
 test('a call is judged under every name that a client could see, or the answer is not handed on', async () => {
   let ran = 0;
   for (const { wire, name, chunks, type } of HIDDEN) {
-    const { answer } = await openAnswering({ wire, policy: POLICY });
+    const { answer } = await openAnswerHarness({ wire, policy: POLICY });
     const { status, body } = await answer(chunks, type);
     // The refusal itself names the tool.
     const calls = body.replaceAll(`The tool \`${DANGER}\` has no contract`, '');
@@ -282,7 +282,7 @@ test('a call is judged under every name that a client could see, or the answer i
 test('a guard that lets every tool be called lets the calls through: the negative control', async () => {
   let seen = 0;
   for (const { wire, chunks, type } of HIDDEN) {
-    const { body } = await (await openAnswering({ wire })).answer(chunks, type);
+    const { body } = await (await openAnswerHarness({ wire })).answer(chunks, type);
     if (body.includes(DANGER)) seen += 1;
   }
   assert.ok(seen >= 4, `${seen}`);
@@ -326,7 +326,7 @@ const HONEST: readonly (readonly [Case, string[]])[] = [
 
 test('parallel calls of servers that give no places of their own go on, each in its place', async () => {
   for (const [{ wire, name, chunks }, expected] of HONEST) {
-    const { body } = await (await openAnswering({ wire, policy: POLICY })).answer(chunks);
+    const { body } = await (await openAnswerHarness({ wire, policy: POLICY })).answer(chunks);
     const calls: { name: string; arguments: string }[] = [];
     for (const line of body.split('\n')) {
       if (!line.startsWith('data: {')) continue;
@@ -377,7 +377,7 @@ test('arguments that are no JSON object block, for clients mend them', async () 
       whole('openai.responses', '', response([item('safe', { arguments: args })])),
     ];
     for (const { wire, chunks, type } of answers) {
-      const { answer, events } = await openAnswering({ wire, policy: POLICY });
+      const { answer, events } = await openAnswerHarness({ wire, policy: POLICY });
       const { body } = await answer(chunks, type);
       assert.ok(!body.includes('tmp') && /policy_violation/.test(body), `${wire} ${args}: ${body}`);
       assert.ok(
@@ -393,7 +393,7 @@ test('arguments that are no JSON object block, for clients mend them', async () 
 test('a custom tool takes a text, which is no JSON', async () => {
   const custom = { index: 0, id: 'a', type: 'custom', custom: { name: 'safe', input: 'ls -l' } };
   for (const each of [chat('', custom), whole('openai.chat', '', message([custom]))]) {
-    const { body } = await (await openAnswering({ wire: each.wire, policy: POLICY })).answer(
+    const { body } = await (await openAnswerHarness({ wire: each.wire, policy: POLICY })).answer(
       each.chunks,
       each.type,
     );
@@ -405,7 +405,7 @@ test('a name that holds a secret is blocked, and stands nowhere', async () => {
   const secret = ['AKIA', 'QYLPMN5HHHFPWXYZ'].join('');
   const answers = [chat('', call(0, 'a', secret)), whole('openai.chat', '', message([call(0, 'a', secret)]))];
   for (const { wire, chunks, type } of answers) {
-    const { answer, events } = await openAnswering({ wire });
+    const { answer, events } = await openAnswerHarness({ wire });
     const { body } = await answer(chunks, type);
     assert.ok(!body.includes(secret), body);
     assert.ok(!JSON.stringify(events).includes(secret));

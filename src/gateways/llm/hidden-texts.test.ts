@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { buildTestPolicy } from '../../core/testing/policies.ts';
 import type { WireName } from '../../core/wire/wire-format.ts';
-import { openAnswering } from './testing/answered.ts';
+import { openAnswerHarness } from './testing/answer-harness.ts';
 
 const SECRET = ['AKIA', 'QYLPMN5HHHFPWXYZ'].join('');
 const [HEAD, TAIL] = [` ${SECRET.slice(0, 9)}`, `${SECRET.slice(9)} .`] as const;
@@ -158,7 +158,7 @@ const CUT: readonly (readonly [WireName, string, string[], type?: string])[] = [
 
 test('a text that a client puts together is judged as one', async () => {
   for (const [wire, name, chunks, type] of CUT) {
-    const { answer, events } = await openAnswering({ wire });
+    const { answer, events } = await openAnswerHarness({ wire });
     const { body } = await answer(chunks, type);
     assert.ok(!(body.includes(HEAD.trim()) && body.includes(TAIL.trim())), `${wire} ${name}: ${body}`);
     assert.ok(!JSON.stringify(events).includes(SECRET));
@@ -184,11 +184,11 @@ test('texts that come to nothing together go on, piece by piece', async () => {
     ],
   ];
   for (const [wire, chunks] of honest) {
-    const { body } = await (await openAnswering({ wire })).answer(chunks);
+    const { body } = await (await openAnswerHarness({ wire })).answer(chunks);
     assert.ok(body.includes('One') && body.includes('two.') && !body.includes('"error"'), `${wire}: ${body}`);
   }
   // What is masked in one of them alone is masked there, and the others stay.
-  const masked = await (await openAnswering({ wire: 'anthropic.messages' })).answer(
+  const masked = await (await openAnswerHarness({ wire: 'anthropic.messages' })).answer(
     messages(...block(0, 'text', `One ${SECRET} `), ...block(1, 'text', `two ${SECRET} .`)),
   );
   assert.ok(!masked.body.includes(SECRET) && !masked.body.includes('"error"'), masked.body);
@@ -212,7 +212,7 @@ test('an event goes out with the name and the data that were judged, and nothing
     for (const line of [...lines, ...cuts]) {
       const data = `data: ${JSON.stringify(chunk({ content: 'Well.' }))}`;
       const events = [`${line}${end}${data}${end}${end}`, ...sse(chunk({}, 'stop'), '[DONE]')];
-      const { body } = await (await openAnswering()).answer(events);
+      const { body } = await (await openAnswerHarness()).answer(events);
       assert.ok(body.includes('Well.') && !body.includes(SECRET), `${JSON.stringify(line)}: ${body}`);
       ran += 1;
     }
@@ -240,7 +240,7 @@ test('what a response says of its request is judged where the request does not s
       [[whole], JSON_TYPE],
       [streamed, undefined],
     ] as const) {
-      const { answer } = await openAnswering({ wire: 'openai.responses', body: asked });
+      const { answer } = await openAnswerHarness({ wire: 'openai.responses', body: asked });
       const { body } = await answer(chunks, type);
       assert.ok(!body.includes(SECRET), `${JSON.stringify(more)}: ${body}`);
     }
@@ -251,7 +251,7 @@ test('what a response says of its request is judged where the request does not s
   const allowed = {
     rules: [{ name: 'in', boundary: 'input', data_tags: ['personal'], action: 'allow' }, ...rules],
   };
-  const { answer } = await openAnswering({
+  const { answer } = await openAnswerHarness({
     wire: 'openai.responses',
     body: { ...asked, instructions: `Write to ${mail}.` },
     policy: buildTestPolicy(allowed),
@@ -284,7 +284,7 @@ test('an id or a name of the protocol that holds a secret is masked', async () =
     [[JSON.stringify(whole)], JSON_TYPE],
     [streamed, undefined],
   ] as const) {
-    const { body } = await (await openAnswering()).answer(chunks, type);
+    const { body } = await (await openAnswerHarness()).answer(chunks, type);
     assert.ok(!body.includes(SECRET) && body.includes('Well.'), body);
   }
 });
@@ -301,7 +301,7 @@ test('a whole answer that is no object is not handed on, in any format', async (
   ];
   for (const wire of wires) {
     for (const body of ['[]', '[{"a":1}]', '"hello there"', '1', 'null']) {
-      const { status } = await (await openAnswering({ wire })).answer([body], JSON_TYPE);
+      const { status } = await (await openAnswerHarness({ wire })).answer([body], JSON_TYPE);
       assert.equal(status, 502, `${wire} ${body}`);
     }
   }

@@ -15,7 +15,7 @@ const GITHUB_NO_REPLY = /^\d{1,12}\+[\w.[\]-]{1,40}@users\.noreply\.github\.com$
  * Finds the addresses by which coding agents sign commits, such as `Co-Authored-By: Claude <noreply@anthropic.com>`. Agents tell
  * their models to write these lines, so that masking them changes every commit. The places hold the address alone.
  */
-export function identityPlaces(
+export function findIdentityPlaces(
   texts: readonly Pick<WireText, 'role' | 'node'>[],
 ): NonNullable<Crossing['identity_places']> {
   return texts.flatMap(({ role, node }, leaf) => {

@@ -3,10 +3,14 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { buildTestPolicy } from '../../core/testing/policies.ts';
 import { wireFormats } from '../../core/wire/formats/index.ts';
-import { headerOf } from '../upstream/headers.ts';
-import { opened } from '../upstream/testing/calls.ts';
-import { type Answers, startProvider, type TestProvider } from '../upstream/testing/provider.ts';
-import { answerModels } from './list-models.ts';
+import { findHeader } from '../upstream/headers.ts';
+import {
+  type ProviderHandler,
+  startTestProvider,
+  type TestProvider,
+} from '../upstream/testing/test-provider.ts';
+import { openTestUpstreams } from '../upstream/testing/test-upstreams.ts';
+import { answerModelRequest } from './list-models.ts';
 
 const policy = buildTestPolicy();
 const SECRET = ['AKIA', 'QYLPMN5HHHFPWXYZ'].join('');
@@ -29,9 +33,9 @@ async function ask(t: TestContext, proxy: object, asked: Asked = {}): Promise<Sa
   const name = family === 'openai' ? 'openai.chat' : 'anthropic.messages';
   const format = wireFormats.find((each) => each.name === name)!;
   const call = { path, headers: ['X-Own', '1'], request_id: 'req_1', signal: new AbortController().signal };
-  const upstreams = opened(t, proxy, {});
+  const upstreams = openTestUpstreams(t, proxy, {});
   const parts = { upstreams, policy, bytes_max: 100_000 };
-  const { status, body } = await answerModels({ ...call, format, model }, parts);
+  const { status, body } = await answerModelRequest({ ...call, format, model }, parts);
   const text = Buffer.from(body as string | Uint8Array).toString();
   const { data } = JSON.parse(text) as { data?: readonly { id: string }[] };
   return { status, text, ids: data?.map(({ id }) => id) ?? [] };
@@ -41,7 +45,7 @@ const models = (...ids: readonly string[]): string =>
   `{"object":"list", "data":[${ids.map((id) => `{"id":"${id}", "x":1.0}`).join(', ')}]}`;
 
 const says =
-  (body: string, status = 200): Answers =>
+  (body: string, status = 200): ProviderHandler =>
   (response) =>
     void response.writeHead(status, { 'content-type': 'application/json' }).end(body);
 
@@ -53,9 +57,9 @@ const openai = ({ url }: TestProvider, name: string, more: object = {}) => ({
 });
 
 test('the list has the aliases and the models of all providers, each once and as its provider writes it', async (t) => {
-  const one = await startProvider(t, says(models('big', 'both')));
-  const two = await startProvider(t, says(`[{"id":"both"},{"id":"small","y":12345678901234567890}]`));
-  const claude = await startProvider(t, says(models('claude')));
+  const one = await startTestProvider(t, says(models('big', 'both')));
+  const two = await startTestProvider(t, says(`[{"id":"both"},{"id":"small","y":12345678901234567890}]`));
+  const claude = await startTestProvider(t, says(models('claude')));
   const { status, text, ids } = await ask(t, {
     providers: [
       openai(one, 'one', { api_key: '${A}' }),
@@ -76,15 +80,15 @@ test('the list has the aliases and the models of all providers, each once and as
   assert.deepEqual(ids, ['fast', 'big', 'steady', 'both', 'small']);
   assert.ok(text.includes('{"id":"both", "x":1.0},{"id":"small","y":12345678901234567890}'), text);
   assert.ok(text.includes('{"id":"fast","object":"model","created":0,"owned_by":"proxy"}'), text);
-  assert.deepEqual([one.got.length, two.got.length, claude.got.length], [1, 1, 0]);
-  assert.equal(headerOf(two.got[0]!.headers, 'authorization'), 'Bearer key-b');
-  assert.equal(headerOf(two.got[0]!.headers, 'x-own'), '1');
+  assert.deepEqual([one.requests.length, two.requests.length, claude.requests.length], [1, 1, 0]);
+  assert.equal(findHeader(two.requests[0]!.headers, 'authorization'), 'Bearer key-b');
+  assert.equal(findHeader(two.requests[0]!.headers, 'x-own'), '1');
 });
 
 test('a model is listed only where a call for it goes to the provider that has it', async (t) => {
-  const one = await startProvider(t, says(models('gpt-1', 'llama-1', 'two/gpt-1')));
-  const two = await startProvider(t, says(models('gpt-1', 'llama-2', 'other')));
-  const target = await startProvider(t, says(models('gpt-1', 'rest-1')));
+  const one = await startTestProvider(t, says(models('gpt-1', 'llama-1', 'two/gpt-1')));
+  const two = await startTestProvider(t, says(models('gpt-1', 'llama-2', 'other')));
+  const target = await startTestProvider(t, says(models('gpt-1', 'rest-1')));
   const own = [
     openai(one, 'one', { models: ['gpt-*', 'two/*'] }),
     openai(two, 'two', { models: ['llama-*'] }),
@@ -100,12 +104,12 @@ test('a model is listed only where a call for it goes to the provider that has i
     'llama-2',
     'llama-1',
   ]);
-  assert.equal(target.got.length, 1, 'it is not asked where no call can reach it');
+  assert.equal(target.requests.length, 1, 'it is not asked where no call can reach it');
 });
 
 test('a provider that fails is left out, and delays nothing for long', async (t) => {
-  const up = await startProvider(t, says(models('up')));
-  const bad: readonly Answers[] = [
+  const up = await startTestProvider(t, says(models('up')));
+  const bad: readonly ProviderHandler[] = [
     says('{"error":{"message":"no"}}', 401),
     says('{"error":{"message":"no"}}', 500),
     says('<html>'),
@@ -116,12 +120,12 @@ test('a provider that fails is left out, and delays nothing for long', async (t)
     () => {},
     (response) => void response.writeHead(200).write('{"data":['),
   ];
-  const providers = await Promise.all(bad.map((answers) => startProvider(t, answers)));
+  const providers = await Promise.all(bad.map((answers) => startTestProvider(t, answers)));
   const named = providers.map((provider, at) => openai(provider, `bad-${at}`));
   const { status, ids } = await ask(t, { providers: [...named, openai(up, 'up')] });
   assert.deepEqual([status, ids], [200, ['up']]);
   assert.deepEqual(
-    providers.map(({ got }) => got.length),
+    providers.map(({ requests }) => requests.length),
     bad.map(() => 1),
     'each is tried once',
   );
@@ -133,8 +137,8 @@ test('a provider that fails is left out, and delays nothing for long', async (t)
 
 test('entries without one name are left out', async (t) => {
   const odd = '{"data":[1,{"id":1},{"id":""},{"name":"x"},{"id":"a","id":"b"},{"id":"good"}]}';
-  const one = await startProvider(t, says(odd));
-  const two = await startProvider(t, says(models()));
+  const one = await startTestProvider(t, says(odd));
+  const two = await startTestProvider(t, says(models()));
   assert.deepEqual((await ask(t, { providers: [openai(one, 'one'), openai(two, 'two')] })).ids, ['good']);
 });
 
@@ -143,16 +147,16 @@ test('the one list of one provider goes back byte for byte, errors too', async (
     [models('a', 'b'), 200],
     ['{"error" :{"message":"no"}}', 401],
   ] as const) {
-    const one = await startProvider(t, says(body, status));
+    const one = await startTestProvider(t, says(body, status));
     const said = await ask(t, { target: one.url }, { path: '/v1/models?x=1' });
-    assert.deepEqual([said.status, said.text, one.got[0]?.path], [status, body, '/v1/models?x=1']);
+    assert.deepEqual([said.status, said.text, one.requests[0]?.path], [status, body, '/v1/models?x=1']);
   }
 });
 
 test('Anthropic’s list has its shape and its pages', async (t) => {
   const claude = (id: string) => `{"type":"model","id":"${id}","display_name":"${id.toUpperCase()}"}`;
-  const one = await startProvider(t, says(`{"data":[${claude('c1')},${claude('c2')}],"has_more":false}`));
-  const two = await startProvider(t, says(`{"data":[${claude('c3')}],"has_more":false}`));
+  const one = await startTestProvider(t, says(`{"data":[${claude('c1')},${claude('c2')}],"has_more":false}`));
+  const two = await startTestProvider(t, says(`{"data":[${claude('c3')}],"has_more":false}`));
   const proxy = {
     providers: [
       { name: 'one', family: 'anthropic', base_url: one.url },
@@ -173,13 +177,13 @@ test('Anthropic’s list has its shape and its pages', async (t) => {
     const { data: _, ...rest } = JSON.parse(said.text);
     assert.deepEqual([said.ids, rest], [ids, ends], query);
   }
-  assert.equal(one.got[0]?.path, '/v1/models?limit=1000');
+  assert.equal(one.requests[0]?.path, '/v1/models?limit=1000');
   assert.equal(rows.length, 5);
 });
 
 test('one model: an alias is answered here, any other goes to the provider that serves it', async (t) => {
-  const one = await startProvider(t, says('{"id":"gpt-1", "object":"model"}'));
-  const two = await startProvider(t, says('{"error":{"message":"unknown"}}', 404));
+  const one = await startTestProvider(t, says('{"id":"gpt-1", "object":"model"}'));
+  const two = await startTestProvider(t, says('{"error":{"message":"unknown"}}', 404));
   const proxy = {
     providers: [openai(one, 'one', { models: ['gpt-*'] }), openai(two, 'two', { models: ['llama*'] })],
     models: { fast: [{ provider: 'two', model: 'small' }] },
@@ -193,14 +197,14 @@ test('one model: an alias is answered here, any other goes to the provider that 
   for (const [model, status, text, provider, path] of rows) {
     const said = await ask(t, proxy, { path: '/v1/models/whatever', model });
     assert.deepEqual([said.status, said.text], [status, text], model);
-    if (provider !== null) assert.equal(provider.got.at(-1)?.path, path);
+    if (provider !== null) assert.equal(provider.requests.at(-1)?.path, path);
   }
-  const sent = one.got.length + two.got.length;
+  const sent = one.requests.length + two.requests.length;
   for (const model of ['nobody', SECRET, `gpt-${SECRET}`]) {
     const said = await ask(t, proxy, { model });
     assert.deepEqual([said.status, JSON.parse(said.text).error.code], [404, 'model_not_found'], model);
     assert.ok(!said.text.includes(SECRET));
   }
-  assert.equal(one.got.length + two.got.length, sent, 'nothing of it was sent');
+  assert.equal(one.requests.length + two.requests.length, sent, 'nothing of it was sent');
   assert.equal(rows.length, 4);
 });

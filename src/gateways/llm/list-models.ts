@@ -2,11 +2,11 @@ import { parseJsonTree } from '../../core/json/json-tree.ts';
 import type { JsonNode } from '../../core/types/json.ts';
 import type { EnforcementPorts } from '../../runtime/enforcement/types.ts';
 import type { UpstreamAnswer, UpstreamRequest, Upstreams } from '../upstream/types.ts';
-import { collected } from './answer-call.ts';
-import type { LlmReply, ModelsAsked } from './call.ts';
-import { isPlainWord } from './clean-words.ts';
-import { errorOfFailure, unreadable } from './faults.ts';
-import { errorReply, givenHeaders, requestIdHeaders } from './reply.ts';
+import { buildFailureError, buildUnreadableFailure } from './call-errors.ts';
+import { hasNoFindings } from './identifier-checks.ts';
+import type { LlmReply, ModelListRequest } from './llm-call.ts';
+import { collectBody } from './relay-answer.ts';
+import { buildErrorReply, buildRequestIdHeaders, filterProviderHeaders } from './reply.ts';
 
 /** How long one of several providers may take for its list, in milliseconds. */
 const LIST_MS_MAX = 3_000;
@@ -15,7 +15,7 @@ const LIST_BYTES_MAX = 4_194_304;
 /** Anthropic's largest page. */
 const PAGE_MAX = 1_000;
 
-export interface ModelsParts {
+export interface ModelListParts {
   readonly upstreams: Upstreams;
   readonly policy: EnforcementPorts['policy'];
   /** Bound of an answer that is passed on, in bytes. */
@@ -31,7 +31,7 @@ interface ListedModel {
 }
 
 /** Answers a request for the models that a client may ask for, or for one of them. */
-export async function answerModels(asked: ModelsAsked, parts: ModelsParts): Promise<LlmReply> {
+export async function answerModelRequest(asked: ModelListRequest, parts: ModelListParts): Promise<LlmReply> {
   const family = asked.format.family === 'anthropic' ? 'anthropic' : 'openai';
   try {
     if (asked.model !== null) return await answerModel(asked, asked.model, family, parts);
@@ -39,33 +39,35 @@ export async function answerModels(asked: ModelsAsked, parts: ModelsParts): Prom
     const aliases = catalogue.aliases(family);
     const providers = catalogue.providers(family);
     // A single list goes back as its provider writes it, errors included.
-    if (aliases.length === 0 && providers.length < 2) return await passedOn(requestFor(asked, family), parts);
-    return await mergedList(asked, { aliases, providers, family }, parts);
+    if (aliases.length === 0 && providers.length < 2)
+      return await passThrough(buildListRequest(asked, family), parts);
+    return await mergeLists(asked, { aliases, providers, family }, parts);
   } catch (fault) {
-    return errorReply(asked.format, errorOfFailure(fault, asked.request_id));
+    return buildErrorReply(asked.format, buildFailureError(fault, asked.request_id));
   }
 }
 
 async function answerModel(
-  asked: ModelsAsked,
+  asked: ModelListRequest,
   model: string,
   family: Family,
-  parts: ModelsParts,
+  parts: ModelListParts,
 ): Promise<LlmReply> {
   const { upstreams, policy } = parts;
   if (upstreams.catalogue.aliases(family).includes(model))
-    return jsonReply(asked, JSON.stringify(aliasObject(model, family)));
+    return buildJsonReply(asked, JSON.stringify(buildAliasObject(model, family)));
   // The name is a text of the client's, and goes to a provider.
-  if (!isPlainWord(model, policy)) return errorReply(asked.format, unknownModel(asked.request_id));
-  const path = `/v1/models/${encodeURIComponent(model)}${queryOf(asked.path)}`;
-  return passedOn({ ...requestFor(asked, family), path, model }, parts);
+  if (!hasNoFindings(model, policy))
+    return buildErrorReply(asked.format, buildUnknownModelError(asked.request_id));
+  const path = `/v1/models/${encodeURIComponent(model)}${readQuery(asked.path)}`;
+  return passThrough({ ...buildListRequest(asked, family), path, model }, parts);
 }
 
-function unknownModel(request_id: string) {
+function buildUnknownModelError(request_id: string) {
   return { status: 404, code: 'model_not_found', message: 'There is no such model.', request_id, extra: {} };
 }
 
-function requestFor({ path, headers, signal }: ModelsAsked, family: Family): UpstreamRequest {
+function buildListRequest({ path, headers, signal }: ModelListRequest, family: Family): UpstreamRequest {
   return {
     wire: `${family}.models`,
     method: 'GET',
@@ -78,13 +80,16 @@ function requestFor({ path, headers, signal }: ModelsAsked, family: Family): Ups
   };
 }
 
-async function passedOn(request: UpstreamRequest, { upstreams, bytes_max }: ModelsParts): Promise<LlmReply> {
+async function passThrough(
+  request: UpstreamRequest,
+  { upstreams, bytes_max }: ModelListParts,
+): Promise<LlmReply> {
   const answer = await upstreams.send(request);
-  return { ...headOf(answer), body: await collected(answer, bytes_max) };
+  return { ...buildHead(answer), body: await collectBody(answer, bytes_max) };
 }
 
-function headOf({ status, headers }: UpstreamAnswer): Pick<LlmReply, 'status' | 'headers'> {
-  return { status, headers: givenHeaders(headers) };
+function buildHead({ status, headers }: UpstreamAnswer): Pick<LlmReply, 'status' | 'headers'> {
+  return { status, headers: filterProviderHeaders(headers) };
 }
 
 interface Merge {
@@ -94,9 +99,9 @@ interface Merge {
 }
 
 /** All providers are asked at once. One that fails is left out; if nothing is left, the first failure is the answer. */
-async function mergedList(asked: ModelsAsked, merge: Merge, parts: ModelsParts): Promise<LlmReply> {
+async function mergeLists(asked: ModelListRequest, merge: Merge, parts: ModelListParts): Promise<LlmReply> {
   const { aliases, providers, family } = merge;
-  const lists = await Promise.all(providers.map((name) => listOf(asked, name, family, parts)));
+  const lists = await Promise.all(providers.map((name) => readProviderList(asked, name, family, parts)));
   const found = lists.filter((list) => Array.isArray(list));
   const [first] = lists;
   if (aliases.length === 0 && found.length === 0 && first !== undefined && !Array.isArray(first)) {
@@ -104,46 +109,47 @@ async function mergedList(asked: ModelsAsked, merge: Merge, parts: ModelsParts):
     return first as LlmReply;
   }
   const models = new Map<string, ListedModel>();
-  for (const name of aliases) models.set(name, { id: name, text: JSON.stringify(aliasObject(name, family)) });
+  for (const name of aliases)
+    models.set(name, { id: name, text: JSON.stringify(buildAliasObject(name, family)) });
   for (const model of found.flat()) if (!models.has(model.id)) models.set(model.id, model);
-  return jsonReply(asked, listText([...models.values()], family, asked.path));
+  return buildJsonReply(asked, formatList([...models.values()], family, asked.path));
 }
 
 /** Returns the models of one provider that calls for it reach there, or why there are none. */
-async function listOf(
-  asked: ModelsAsked,
+async function readProviderList(
+  asked: ModelListRequest,
   provider: string,
   family: Family,
-  { upstreams, policy, bytes_max }: ModelsParts,
+  { upstreams, policy, bytes_max }: ModelListParts,
 ): Promise<readonly ListedModel[] | LlmReply | Error> {
-  const path = family === 'anthropic' ? `/v1/models?limit=${PAGE_MAX}` : `/v1/models${queryOf(asked.path)}`;
+  const path = family === 'anthropic' ? `/v1/models?limit=${PAGE_MAX}` : `/v1/models${readQuery(asked.path)}`;
   const signal = AbortSignal.any([asked.signal, AbortSignal.timeout(LIST_MS_MAX)]);
   try {
-    const answer = await upstreams.send({ ...requestFor(asked, family), path, provider, signal });
-    const body = await collected(answer, Math.min(bytes_max, LIST_BYTES_MAX));
-    if (answer.status !== 200) return { ...headOf(answer), body };
+    const answer = await upstreams.send({ ...buildListRequest(asked, family), path, provider, signal });
+    const body = await collectBody(answer, Math.min(bytes_max, LIST_BYTES_MAX));
+    if (answer.status !== 200) return { ...buildHead(answer), body };
     const text = body.toString('utf8');
     const node = parseJsonTree(text, policy.limits);
-    const items = node.kind === 'problem' ? null : itemsOf(node);
-    if (items === null) return unreadable('The list of models of the provider cannot be read.');
+    const items = node.kind === 'problem' ? null : findItems(node);
+    if (items === null) return buildUnreadableFailure('The list of models of the provider cannot be read.');
     return items
-      .flatMap((item) => listed(item, text))
+      .flatMap((item) => parseListedModel(item, text))
       .filter(({ id }) => upstreams.catalogue.routes(id, provider, family));
   } catch (fault) {
-    errorOfFailure(fault, asked.request_id);
+    buildFailureError(fault, asked.request_id);
     return fault as Error;
   }
 }
 
 /** Some servers answer with a bare array. */
-function itemsOf(node: JsonNode): readonly JsonNode[] | null {
+function findItems(node: JsonNode): readonly JsonNode[] | null {
   if (node.kind === 'array') return node.items;
   if (node.kind !== 'object') return null;
   const data = node.members.filter(({ key }) => key.value === 'data');
   return data.length === 1 && data[0]!.value.kind === 'array' ? data[0]!.value.items : null;
 }
 
-function listed(item: JsonNode, text: string): readonly ListedModel[] {
+function parseListedModel(item: JsonNode, text: string): readonly ListedModel[] {
   if (item.kind !== 'object') return [];
   const ids = item.members.filter(({ key }) => key.value === 'id').map(({ value }) => value);
   const [id] = ids;
@@ -152,26 +158,26 @@ function listed(item: JsonNode, text: string): readonly ListedModel[] {
 }
 
 /** Nothing is known of when a model behind an alias was made: both APIs write that as the beginning of 1970. */
-function aliasObject(id: string, family: Family): object {
+function buildAliasObject(id: string, family: Family): object {
   return family === 'anthropic'
     ? { type: 'model', id, display_name: id, created_at: '1970-01-01T00:00:00Z' }
     : { id, object: 'model', created: 0, owned_by: 'proxy' };
 }
 
-function listText(models: readonly ListedModel[], family: Family, path: string): string {
-  if (family === 'openai') return `{"object":"list","data":[${joined(models)}]}`;
-  const page = pageOf(models, new URLSearchParams(queryOf(path)));
+function formatList(models: readonly ListedModel[], family: Family, path: string): string {
+  if (family === 'openai') return `{"object":"list","data":[${joinModels(models)}]}`;
+  const page = cutPage(models, new URLSearchParams(readQuery(path)));
   const { data, has_more } = page;
   const ends = { has_more, first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null };
-  return `{"data":[${joined(data)}],${JSON.stringify(ends).slice(1)}`;
+  return `{"data":[${joinModels(data)}],${JSON.stringify(ends).slice(1)}`;
 }
 
-function joined(models: readonly ListedModel[]): string {
+function joinModels(models: readonly ListedModel[]): string {
   return models.map(({ text }) => text).join(',');
 }
 
 /** A page as Anthropic's API cuts it, except that without `limit` it holds all. */
-function pageOf(
+function cutPage(
   models: readonly ListedModel[],
   query: URLSearchParams,
 ): { readonly data: readonly ListedModel[]; readonly has_more: boolean } {
@@ -187,15 +193,15 @@ function pageOf(
   return { data: rest.slice(0, limit), has_more: rest.length > limit };
 }
 
-function queryOf(path: string): string {
+function readQuery(path: string): string {
   const at = path.indexOf('?');
   return at === -1 ? '' : path.slice(at);
 }
 
-function jsonReply({ format, request_id }: ModelsAsked, body: string): LlmReply {
+function buildJsonReply({ format, request_id }: ModelListRequest, body: string): LlmReply {
   return {
     status: 200,
-    headers: ['content-type', 'application/json', ...requestIdHeaders(format, request_id)],
+    headers: ['content-type', 'application/json', ...buildRequestIdHeaders(format, request_id)],
     body,
   };
 }

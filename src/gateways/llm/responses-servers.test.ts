@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { buildTestPolicy } from '../../core/testing/policies.ts';
-import { openAnswering } from './testing/answered.ts';
-import { parsed } from './testing/streams.ts';
+import { openAnswerHarness } from './testing/answer-harness.ts';
+import { parseEvents } from './testing/streams.ts';
 
 const contract = (tool_name: string) => ({
   tool_name,
@@ -52,9 +52,9 @@ async function answered(events: readonly Event[], output: readonly object[] = []
     on('completed', response('completed', output)),
   ];
   const chunks = all.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
-  const { answer } = await openAnswering({ wire: 'openai.responses', policy: POLICY });
+  const { answer } = await openAnswerHarness({ wire: 'openai.responses', policy: POLICY });
   const { body } = await answer(chunks);
-  const shown = parsed(body);
+  const shown = parseEvents(body);
   return { body, shown, is_whole: shown.at(-1)?.type === 'response.completed' && !body.includes('"error"') };
 }
 

@@ -2,26 +2,27 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { guardStream } from './guard-stream.ts';
-import { answerOf, roadOf } from './testing/road.ts';
-import { parsed, type Streaming, streamings } from './testing/streams.ts';
+import { buildCallContext, buildUpstreamAnswer } from './testing/call-context.ts';
+import { parseEvents, STREAMING_APIS, type StreamingApi } from './testing/streams.ts';
 
 const SECRET = ['AKIA', 'QYLPMN5HHHFPWXYZ'].join('');
 const SAID = `The key is ${SECRET}, keep it.`;
 const SHOWN = 'The key is [REDACTED], keep it.';
 
 /** All that went out for these chunks. */
-async function guarded(chunks: readonly (string | Uint8Array)[], wire: Streaming['wire']) {
-  const { road, events } = roadOf({ wire });
+async function guarded(chunks: readonly (string | Uint8Array)[], wire: StreamingApi['wire']) {
+  const { call_context, events } = buildCallContext({ wire });
   const news: string[] = [];
   const told = {
-    chunk: () => {},
-    note: () => {},
-    over: (error: string | null) => void news.push(error ?? 'whole'),
+    onChunk: () => {},
+    onEvent: () => {},
+    onEnd: (error: string | null) => void news.push(error ?? 'whole'),
   };
   const asked = { choices: 1, drops_usage: false, repeatable: new Set<string>() };
-  const answering = { road, model: null, tokens: null };
+  const answering = { call_context, model: null, tokens: null };
   let text = '';
-  for await (const piece of await guardStream(answerOf(chunks), asked, answering, told)) text += piece;
+  for await (const piece of await guardStream(buildUpstreamAnswer(chunks), asked, answering, told))
+    text += piece;
   return { text, events, news };
 }
 
@@ -54,7 +55,7 @@ test('chat completions: what is held of a text goes out before the calls that ca
     chunk({ tool_calls: [{ index, id: `c${index}`, function: { name: `tool${index}`, arguments: '{}' } }] });
   const order = (shown: string) =>
     inOrder(
-      parsed(shown).flatMap(({ choices: [{ delta }] }) => [
+      parseEvents(shown).flatMap(({ choices: [{ delta }] }) => [
         ['reasoning', delta.reasoning_content ?? ''] as const,
         ['text', delta.content ?? ''] as const,
         ['call', delta.tool_calls?.[0]?.function.name ?? ''] as const,
@@ -103,7 +104,7 @@ test('chat completions: what is held of a text goes out before the calls that ca
   const split = [chunk({ content: SAID.slice(0, 20) }), call(0), chunk({ content: SAID.slice(20) }), ...end];
   const { text: shown } = await guarded(split, 'openai.chat');
   assert.deepEqual(
-    parsed(shown)
+    parseEvents(shown)
       .map(({ choices: [{ delta }] }) => delta.content ?? '')
       .join(''),
     SHOWN,
@@ -119,7 +120,7 @@ test('gemini: parts keep their order, and what is held goes out before what foll
   const call = (name: string, more: object = {}) => event({ functionCall: { name, args: {} } }, more);
   const order = (shown: string) =>
     inOrder(
-      parsed(shown).flatMap(({ candidates: [{ content }] }) =>
+      parseEvents(shown).flatMap(({ candidates: [{ content }] }) =>
         content.parts.map(({ text, thought, functionCall }: Record<string, Record<string, string>>) =>
           functionCall === undefined ? [thought ? 'thought' : 'text', text] : ['call', functionCall.name],
         ),
@@ -161,7 +162,7 @@ test('an error that the provider tells, and a prompt that it refuses, end the st
     modelVersion: 'm',
     responseId: 'r1',
   };
-  const endings: readonly (readonly [Streaming['wire'], readonly string[]])[] = [
+  const endings: readonly (readonly [StreamingApi['wire'], readonly string[]])[] = [
     ['openai.chat', [sse({ error })]],
     ['openai.completions', [sse({ error })]],
     ['anthropic.messages', [`event: error\n${sse({ type: 'error', error })}`]],
@@ -172,8 +173,7 @@ test('an error that the provider tells, and a prompt that it refuses, end the st
     ['gemini.generate', [sse(refused, '\r\n')]],
   ];
   for (const [wire, ending] of endings) {
-    const begun = streamings
-      .find((each) => each.wire === wire)!
+    const begun = STREAMING_APIS.find((each) => each.wire === wire)!
       .text(['It ', 'is ', 'so.'])
       .slice(0, 2);
     for (const events of [ending, [...begun, ...ending]]) {

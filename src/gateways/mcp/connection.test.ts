@@ -21,7 +21,7 @@ const SETTINGS: McpServerSettings = {
 
 test('sessions of one owner share a connection, and the last one ends it', async () => {
   const pool = openConnectionPool({ version: '1', env: {}, stderr: 'ignore' });
-  const enter = (owner: string, name = 'files') => pool.enter({ ...SETTINGS, name }, owner, () => {});
+  const enter = (owner: string, name = 'files') => pool.join({ ...SETTINGS, name }, owner, () => {});
   const first = enter('ann');
   assert.equal(enter('ann').tools, first.tools);
   assert.notEqual(enter('ben').tools, first.tools);
@@ -33,7 +33,7 @@ test('sessions of one owner share a connection, and the last one ends it', async
 });
 
 /** A server that counts how often it is asked. */
-function counting(hears_tools: boolean, ttlMs?: number) {
+function counting(reports_tools: boolean, ttlMs?: number) {
   let clock_ms = 0;
   let asked = 0;
   const connect = (): Client =>
@@ -45,8 +45,8 @@ function counting(hears_tools: boolean, ttlMs?: number) {
       },
     }) as unknown as Client;
   let client = connect();
-  const use = <T>(work: (client: Client, connection: { hears_tools: boolean }) => Promise<T>) =>
-    work(client, { hears_tools });
+  const use = <T>(work: (client: Client, connection: { reports_tools: boolean }) => Promise<T>) =>
+    work(client, { reports_tools });
   const list = openToolList({ use }, 1_000, () => clock_ms);
   return {
     list,
@@ -72,26 +72,26 @@ test('a list is asked for again only if it may have changed', async () => {
     [true, undefined, true, 0, 2],
   ] as const) {
     const { list, asked, pass } = counting(hears, ttl);
-    await list.tools(is_wanted);
+    await list.read(is_wanted);
     pass(ms);
-    await list.tools(is_wanted);
+    await list.read(is_wanted);
     assert.equal(asked(), expected, JSON.stringify([hears, ttl, is_wanted, ms]));
   }
 });
 
 test('a change, and another connection, have it asked for at once; calls at the same time share an answer', async () => {
   const { list, asked, reconnect } = counting(true);
-  await Promise.all([list.tools(false), list.tools(false), list.tools(true)]);
+  await Promise.all([list.read(false), list.read(false), list.read(true)]);
   assert.equal(asked(), 1);
-  list.changed();
-  await list.tools(false);
+  list.invalidate();
+  await list.read(false);
   assert.equal(asked(), 2);
   reconnect();
-  await list.tools(false);
+  await list.read(false);
   assert.equal(asked(), 3);
-  const late = list.tools(true);
-  list.changed();
+  const late = list.read(true);
+  list.invalidate();
   await late;
-  await list.tools(false);
+  await list.read(false);
   assert.equal(asked(), 5, 'an answer from before a change is not kept');
 });

@@ -1,21 +1,28 @@
-import type { Change, Told } from './hearing.ts';
+import type { ChangeListener, ServerChange } from './change-subscription.ts';
 import { openToolList, type ToolList } from './tool-list.ts';
-import { configuredWay, connectMs, type McpServerSettings, type Stderr } from './transports.ts';
-import { openUpstream, type Upstream, type UpstreamOptions } from './upstream.ts';
+import {
+  computeConnectTimeout,
+  type McpServerSettings,
+  openConfiguredTransport,
+  type StderrMode,
+} from './transports.ts';
+import { openUpstreamClient, type UpstreamClient, type UpstreamClientOptions } from './upstream-client.ts';
 
 /** A server, and what is kept of it while it is connected to. */
 export interface ServerConnection {
-  readonly upstream: Upstream;
+  readonly upstream: UpstreamClient;
   readonly tools: ToolList;
 }
 
 /** Opens the way to a server whose list of tools is kept until it changes. */
-export function openConnection(options: UpstreamOptions & { readonly list_ms: number }): ServerConnection {
-  const upstream = openUpstream({
+export function openConnection(
+  options: UpstreamClientOptions & { readonly list_ms: number },
+): ServerConnection {
+  const upstream = openUpstreamClient({
     ...options,
-    told: (change) => {
-      if ('list' in change && change.list === 'tools') tools.changed();
-      options.told(change);
+    onChange: (change) => {
+      if ('list' in change && change.list === 'tools') tools.invalidate();
+      options.onChange(change);
     },
   });
   const tools = openToolList(upstream, options.list_ms);
@@ -25,21 +32,21 @@ export function openConnection(options: UpstreamOptions & { readonly list_ms: nu
 /** If there are other servers, no caller waits long for one. */
 const WAIT_MS = 500;
 
-export interface ConfiguredParts {
+export interface ConnectionParts {
   readonly version: string;
   readonly env: NodeJS.ProcessEnv;
-  readonly stderr: Stderr;
+  readonly stderr: StderrMode;
 }
 
 /** The same for a server of the configuration. */
-export function configuredConnection(
+export function openConfiguredConnection(
   settings: McpServerSettings,
-  { version, env, stderr }: ConfiguredParts,
-  told: Told,
+  { version, env, stderr }: ConnectionParts,
+  onChange: ChangeListener,
 ): ServerConnection {
-  const list_ms = connectMs(settings);
-  const way = () => configuredWay(settings, env, stderr);
-  return openConnection({ way, version, connect_ms: list_ms, list_ms, wait_ms: WAIT_MS, told });
+  const list_ms = computeConnectTimeout(settings);
+  const openTransport = () => openConfiguredTransport(settings, env, stderr);
+  return openConnection({ openTransport, version, connect_ms: list_ms, list_ms, wait_ms: WAIT_MS, onChange });
 }
 
 /** Connections that several sessions of one credential use together. */
@@ -48,38 +55,38 @@ export interface ConnectionPool {
    * Gives a connection of its own to a session, over the one that all sessions of this owner share; `close` on it
    * leaves that, which ends with the last of them.
    */
-  readonly enter: (settings: McpServerSettings, owner: string, told: Told) => ServerConnection;
+  readonly join: (settings: McpServerSettings, owner: string, told: ChangeListener) => ServerConnection;
 }
 
-interface Shared extends ServerConnection {
-  readonly members: Set<Member>;
+interface SharedConnection extends ServerConnection {
+  readonly members: Set<ConnectionMember>;
 }
 
-interface Member {
-  readonly told: Told;
+interface ConnectionMember {
+  readonly onChange: ChangeListener;
   readonly watched: Set<string>;
   is_attending: boolean;
 }
 
 /** Keeps one connection, and so one process, for each server and owner. */
-export function openConnectionPool(parts: ConfiguredParts): ConnectionPool {
-  const all = new Map<string, Shared>();
+export function openConnectionPool(parts: ConnectionParts): ConnectionPool {
+  const all = new Map<string, SharedConnection>();
 
-  function open(settings: McpServerSettings): Shared {
-    const members = new Set<Member>();
-    const tell = (change: Change) => {
-      for (const { told, watched } of members)
-        if ('list' in change || watched.has(change.resource)) told(change);
+  function open(settings: McpServerSettings): SharedConnection {
+    const members = new Set<ConnectionMember>();
+    const tell = (change: ServerChange) => {
+      for (const { onChange, watched } of members)
+        if ('list' in change || watched.has(change.resource)) onChange(change);
     };
-    return { members, ...configuredConnection(settings, parts, tell) };
+    return { members, ...openConfiguredConnection(settings, parts, tell) };
   }
 
   return {
-    enter: (settings, owner, told) => {
+    join: (settings, owner, onChange) => {
       const key = JSON.stringify([settings.name, owner]);
       const shared = all.get(key) ?? open(settings);
       all.set(key, shared);
-      const member: Member = { told, watched: new Set(), is_attending: false };
+      const member: ConnectionMember = { onChange, watched: new Set(), is_attending: false };
       shared.members.add(member);
       const close = async () => {
         if (!shared.members.delete(member)) return;
@@ -87,8 +94,8 @@ export function openConnectionPool(parts: ConfiguredParts): ConnectionPool {
           all.delete(key);
           return shared.upstream.close();
         }
-        attend(shared);
-        await Promise.allSettled([...member.watched].map((uri) => unwatch(shared, uri)));
+        updateAttention(shared);
+        await Promise.allSettled([...member.watched].map((uri) => unwatchIfUnused(shared, uri)));
       };
       return {
         tools: shared.tools,
@@ -98,7 +105,10 @@ export function openConnectionPool(parts: ConfiguredParts): ConnectionPool {
   };
 }
 
-function memberUpstream(shared: Shared, member: Member): Pick<Upstream, 'watch' | 'attend'> {
+function memberUpstream(
+  shared: SharedConnection,
+  member: ConnectionMember,
+): Pick<UpstreamClient, 'watch' | 'attend'> {
   return {
     watch: async (uri, is_wanted) => {
       if (is_wanted) {
@@ -106,20 +116,20 @@ function memberUpstream(shared: Shared, member: Member): Pick<Upstream, 'watch' 
         return shared.upstream.watch(uri, true);
       }
       member.watched.delete(uri);
-      await unwatch(shared, uri);
+      await unwatchIfUnused(shared, uri);
     },
     attend: (is_wanted) => {
       member.is_attending = is_wanted;
-      attend(shared);
+      updateAttention(shared);
     },
   };
 }
 
-function attend({ upstream, members }: Shared): void {
+function updateAttention({ upstream, members }: SharedConnection): void {
   upstream.attend([...members].some(({ is_attending }) => is_attending));
 }
 
-async function unwatch({ upstream, members }: Shared, uri: string): Promise<void> {
+async function unwatchIfUnused({ upstream, members }: SharedConnection, uri: string): Promise<void> {
   const is_wanted = [...members].some(({ watched }) => watched.has(uri));
   if (!is_wanted) await upstream.watch(uri, false);
 }

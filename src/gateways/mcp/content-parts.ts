@@ -1,4 +1,4 @@
-import { dataUrlText, type MediaText, mediaText } from './media.ts';
+import { decodeDataUrl, decodeMediaText, type MediaText } from './media.ts';
 
 /** A piece of text in what a server answered, and a way to replace it. */
 export interface ContentPart {
@@ -13,7 +13,7 @@ export interface ContentPart {
  * Lists every text in a value of the protocol, keys included, each with a way to replace it. Left out are the words of
  * the protocol itself, short numbers, and media that say what they are and are no text.
  */
-export function readParts(value: unknown): ContentPart[] {
+export function listContentParts(value: unknown): ContentPart[] {
   const parts: ContentPart[] = [];
   const ahead: unknown[] = [value];
   for (let holder = ahead.pop(); holder !== undefined; holder = ahead.pop()) {
@@ -41,7 +41,7 @@ function addPart(
   if (typeof value === 'number' && Math.abs(value) >= LONG_NUMBER)
     parts.push({ text: String(value), put: putter(holder, key), is_block: false });
   if (typeof value !== 'string' || (is_named && isProtocolWord(key, value))) return;
-  const media = textIn(holder, key, value);
+  const media = readMediaText(holder, key, value);
   if (media === null) return;
   const put = putter(holder, key);
   parts.push({
@@ -64,10 +64,10 @@ function putter(holder: Record<string, unknown>, key: string): (text: string) =>
 /** A whole number that is shorter cannot be a card or an account. */
 const LONG_NUMBER = 10_000_000;
 
-function textIn(holder: Record<string, unknown>, key: string, value: string): MediaText | null {
+function readMediaText(holder: Record<string, unknown>, key: string, value: string): MediaText | null {
   if (key === 'blob' || (key === 'data' && (holder.type === 'image' || holder.type === 'audio')))
-    return mediaText(value, holder.mimeType);
-  return dataUrlText(value);
+    return decodeMediaText(value, holder.mimeType);
+  return decodeDataUrl(value);
 }
 
 /** Names of members that the protocol has in content, in lists and in forms. Any other name is the server's own text. */

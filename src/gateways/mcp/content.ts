@@ -1,12 +1,12 @@
 import { rewriteJson } from '../../core/json/rewrite.ts';
 import { canonicalizeJson } from '../../core/policy/compile/canonical-json.ts';
 import type { Json } from '../../core/types/index.ts';
-import { type ContentPart, readParts } from './content-parts.ts';
-import { sourceIn, withSource } from './exact-numbers.ts';
-import type { Guard } from './guard.ts';
-import { joinsOf } from './joins.ts';
-import type { Naming } from './naming.ts';
-import { unjudgedDigits } from './numbers.ts';
+import { type ContentPart, listContentParts } from './content-parts.ts';
+import { buildSourceMeta, readSource } from './exact-numbers.ts';
+import { joinTexts } from './join-texts.ts';
+import type { NameMapping } from './name-mapping.ts';
+import type { PolicyGuard } from './policy-guard.ts';
+import { findUnjudgedDigits } from './unjudged-digits.ts';
 
 /** A block of content: text, a picture, sound, a resource or a link to one. */
 type Block = Record<string, unknown>;
@@ -23,19 +23,19 @@ export interface ToolAnswer {
  * Has a tool's answer judged: the structured value as the contract knows it, and every text of the content. Where
  * a text repeats the structured value, it says the changed one afterwards. `_meta` does not pass.
  */
-export async function guardAnswer(
-  guard: Guard,
+export async function guardToolAnswer(
+  guard: PolicyGuard,
   tool: string,
   answer: ToolAnswer,
 ): Promise<{ readonly answer: ToolAnswer } | { readonly blocked: string }> {
   const before = answer.structuredContent;
-  const structured = before === undefined ? null : await guard.response(tool, before);
+  const structured = before === undefined ? null : await guard.judgeResponse(tool, before);
   if (structured !== null && 'blocked' in structured) return structured;
-  const source = sourceIn(answer._meta);
+  const source = readSource(answer._meta);
   const written = source === null || structured === null ? null : rewriteJson(source, structured.value);
-  const content = answer.content.map(withoutMeta);
-  const others = unjudgedDigits(written ?? '').map(digitsPart);
-  for (const part of readParts(content)) {
+  const content = answer.content.map(removeMeta);
+  const others = findUnjudgedDigits(written ?? '').map(buildDigitsPart);
+  for (const part of listContentParts(content)) {
     const is_repeat = structured !== null && part.is_block && sameJson(part.text, before!);
     if (!is_repeat) others.push(part);
     else others.push(...repeatStructured(part, structured.value));
@@ -47,7 +47,7 @@ export async function guardAnswer(
       content,
       ...(structured !== null && { structuredContent: structured.value }),
       ...(answer.isError === true && { isError: true }),
-      ...withSource(written),
+      ...buildSourceMeta(written),
     },
   };
 }
@@ -56,16 +56,16 @@ export async function guardAnswer(
 function repeatStructured(part: ContentPart, value: Json): ContentPart[] {
   const written = rewriteJson(part.text, value);
   if (written !== part.text) part.put(written);
-  return unjudgedDigits(written).map(digitsPart);
+  return findUnjudgedDigits(written).map(buildDigitsPart);
 }
 
 /** Has every text in a value of the protocol judged, and puts what is left of them in their places. */
-export function guardContent(guard: Guard, tool: string, value: unknown): Promise<string | null> {
-  return guardParts(guard, tool, readParts(value));
+export function guardContent(guard: PolicyGuard, tool: string, value: unknown): Promise<string | null> {
+  return guardParts(guard, tool, listContentParts(value));
 }
 
 /** A text as it is asked about: a JSON text as its value, for contracts know fields. */
-interface Asked {
+interface JudgedPart {
   readonly value: Json;
   readonly part: ContentPart;
   /** As it will be sent if nothing changes it. */
@@ -76,42 +76,46 @@ interface Asked {
  * Has texts judged together, and beside them the texts as they read where a client shows one behind the other. Gives
  * the sentence where they stop here.
  */
-async function guardParts(guard: Guard, tool: string, parts: readonly ContentPart[]): Promise<string | null> {
-  const all = parts.map(readAsked);
+async function guardParts(
+  guard: PolicyGuard,
+  tool: string,
+  parts: readonly ContentPart[],
+): Promise<string | null> {
+  const all = parts.map(readPart);
   for (const { text } of [...all])
-    for (const digits of unjudgedDigits(text)) all.push(readAsked(digitsPart(digits)));
+    for (const digits of findUnjudgedDigits(text)) all.push(readPart(buildDigitsPart(digits)));
   if (all.length === 0) return null;
-  const joins = joinsOf(all.map(({ part, text }) => ({ text, is_block: part.is_block })));
+  const joins = joinTexts(all.map(({ part, text }) => ({ text, is_block: part.is_block })));
   const is_list = all.length > 1;
   const question: Json = is_list ? [...all.map(({ value }) => value), ...joins] : all[0]!.value;
-  const judged = await guard.response(tool, question);
+  const judged = await guard.judgeResponse(tool, question);
   if ('blocked' in judged) return judged.blocked;
   if (judged.value === question) return null;
   const answers = is_list ? judged.value : [judged.value];
   if (!Array.isArray(answers) || answers.length !== all.length + joins.length) return MISFIT;
-  for (const [at, asked] of all.entries()) if (!place(asked, answers[at]!)) return MISFIT;
-  return spreads(guard, tool, all, answers.slice(all.length));
+  for (const [at, asked] of all.entries()) if (!replacePart(asked, answers[at]!)) return MISFIT;
+  return judgeJoined(guard, tool, all, answers.slice(all.length));
 }
 
 const MISFIT = 'The changed result does not fit its place.';
 const SPREAD = 'The finding spans several parts of the result, so it cannot be redacted.';
 
 /** Judges the changed texts joined once more, unless what became of the joined ones is just that. */
-async function spreads(
-  guard: Guard,
+async function judgeJoined(
+  guard: PolicyGuard,
   tool: string,
-  all: readonly Asked[],
+  all: readonly JudgedPart[],
   joined: readonly Json[],
 ): Promise<string | null> {
-  const joins = joinsOf(all.map(({ part, text }) => ({ text, is_block: part.is_block })));
+  const joins = joinTexts(all.map(({ part, text }) => ({ text, is_block: part.is_block })));
   // A contract that keeps fields alone makes nothing of a text.
   if (joins.every((join, at) => joined[at] === join || joined[at] === null)) return null;
-  const judged = await guard.response(tool, joins);
+  const judged = await guard.judgeResponse(tool, joins);
   if ('blocked' in judged) return judged.blocked;
   return judged.value === joins ? null : SPREAD;
 }
 
-function readAsked(part: ContentPart): Asked {
+function readPart(part: ContentPart): JudgedPart {
   const value = readJson(part.text);
   if (value === null) return { value: part.text, part, text: part.text };
   // Of members with equal keys the last is judged, and nothing of the others is sent.
@@ -120,7 +124,7 @@ function readAsked(part: ContentPart): Asked {
   return { value, part, text };
 }
 
-function place(asked: Asked, after: Json): boolean {
+function replacePart(asked: JudgedPart, after: Json): boolean {
   if (sameValue(after, asked.value)) return true;
   const is_json = typeof asked.value !== 'string';
   if (is_json) asked.text = typeof after === 'string' ? after : rewriteJson(asked.text, after);
@@ -129,14 +133,14 @@ function place(asked: Asked, after: Json): boolean {
 }
 
 /** Digits that a number lost when it was read. They are judged beside the value, and cannot be changed in it. */
-function digitsPart(digits: string): ContentPart {
+function buildDigitsPart(digits: string): ContentPart {
   return { text: digits, put: () => false, is_block: false };
 }
 
 const DROPPED = new Set(['_meta']);
 
 /** A copy without `_meta`, which no person or model is shown. */
-export function withoutMeta<T>(value: T): T {
+export function removeMeta<T>(value: T): T {
   return JSON.parse(
     JSON.stringify(value, (key, inner: unknown) => (DROPPED.has(key) ? undefined : inner)),
   ) as T;
@@ -161,14 +165,14 @@ function sameValue(one: Json, other: Json): boolean {
 }
 
 /** The same with the URIs of resources as agents know them: of links, of resources inside messages, of what was read. */
-export function withShownUris<T>(value: T, naming: Pick<Naming, 'uriShown'>): T {
+export function replaceUris<T>(value: T, naming: Pick<NameMapping, 'toAgentUri'>): T {
   const shown = (holder: unknown, key: string): unknown => {
     if (Array.isArray(holder)) return holder.map((one) => shown(one, key));
     if (typeof holder !== 'object' || holder === null) return holder;
     const { uri } = holder as { uri?: unknown };
     return Object.fromEntries(
       Object.entries(holder).map(([name, inner]) => {
-        if (name === 'uri' && typeof uri === 'string') return [name, naming.uriShown(uri)];
+        if (name === 'uri' && typeof uri === 'string') return [name, naming.toAgentUri(uri)];
         return [name, HOLDERS.has(name) ? shown(inner, name) : inner];
       }),
     );

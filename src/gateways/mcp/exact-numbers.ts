@@ -16,7 +16,7 @@ const MAY_CHANGE = /\d(?:\.?\d){15}|\d\.\d*0(?!\d)|\d[eE][+-]?\d|-0(?![\d.])/;
 const LIMITS = { depth_max: 256, nodes_max: 5_000_000 };
 
 /** The text of a message, with the source of its free member beside it where numbers in it would change. */
-export function markSource(text: string): string {
+export function attachSource(text: string): string {
   if (!MAY_CHANGE.test(text)) return text;
   const root = parseJsonTree(text, LIMITS);
   if (root.kind !== 'object') return text;
@@ -39,13 +39,15 @@ interface Holder {
 }
 
 /** The source that came with a message; `null` if its numbers do not change. */
-export function sourceIn(meta: unknown): string | null {
+export function readSource(meta: unknown): string | null {
   const source = (meta as Record<string, unknown> | null | undefined)?.[SOURCE];
   return typeof source === 'string' ? source : null;
 }
 
 /** What is added to `params` or `result` so that the source is written in place of the value. */
-export function withSource(source: string | null): { readonly _meta?: Readonly<Record<string, string>> } {
+export function buildSourceMeta(source: string | null): {
+  readonly _meta?: Readonly<Record<string, string>>;
+} {
   return source === null ? {} : { _meta: { [SOURCE]: source } };
 }
 
@@ -54,7 +56,7 @@ interface Sending {
 }
 
 /** Has a transport write the sources that travel with messages. */
-export function writesSources<T extends Sending>(transport: T): T {
+export function writeSourcesOf<T extends Sending>(transport: T): T {
   const send = transport.send.bind(transport);
   transport.send = (message, options) => send(writeSource(message) as never, options);
   return transport;
@@ -62,12 +64,13 @@ export function writesSources<T extends Sending>(transport: T): T {
 
 function writeSource(message: object): object {
   const { params, result } = message as { params?: Holder; result?: Holder };
-  if (sourceIn(params?._meta) !== null) return { ...message, params: inPlace(params!, 'arguments') };
-  if (sourceIn(result?._meta) !== null) return { ...message, result: inPlace(result!, 'structuredContent') };
+  if (readSource(params?._meta) !== null) return { ...message, params: restoreMember(params!, 'arguments') };
+  if (readSource(result?._meta) !== null)
+    return { ...message, result: restoreMember(result!, 'structuredContent') };
   return message;
 }
 
-function inPlace(holder: Holder, member: string): Holder {
+function restoreMember(holder: Holder, member: string): Holder {
   const { [SOURCE]: source, ...meta } = holder._meta as Record<string, unknown>;
   const { _meta: _left, ...rest } = holder;
   return {

@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { deserializeMessage } from '@modelcontextprotocol/server';
 import { createSseReader, replaceData, type SsePiece } from '../../core/wire/sse.ts';
-import { markSource } from './exact-numbers.ts';
-import { BehindFailure } from './failure.ts';
+import { attachSource } from './exact-numbers.ts';
+import { ServerFailure } from './server-failure.ts';
 
 /** The library's reader of lines, as a transport uses it. */
 interface LineReader {
@@ -17,7 +17,7 @@ interface LineReader {
  * own reader of lines is replaced; a test sees that it still uses this one.
  * @param bytes_max - of one message; a longer one is an error, on which the transport closes
  */
-export function readsSources<T extends object>(transport: T, bytes_max: number): T {
+export function readSourcesOf<T extends object>(transport: T, bytes_max: number): T {
   const holder = transport as unknown as { _readBuffer?: LineReader };
   if (holder._readBuffer === undefined)
     throw new Error('The MCP library reads lines in another way than it did.');
@@ -60,7 +60,7 @@ function openLineReader(bytes_max: number): LineReader {
     readMessage: () => {
       for (let line = lines.shift(); line !== undefined; line = lines.shift()) {
         try {
-          return deserializeMessage(markSource(line));
+          return deserializeMessage(attachSource(line));
         } catch (error) {
           // Programs print other lines too.
           if (!(error instanceof SyntaxError)) throw error;
@@ -72,7 +72,7 @@ function openLineReader(bytes_max: number): LineReader {
 }
 
 /** The same response, whose messages have their sources beside them. Its body has been held to a limit. */
-export function markResponse(response: Response, event_units_max: number): Response {
+export function attachResponseSources(response: Response, event_units_max: number): Response {
   const type = response.headers.get('content-type') ?? '';
   if (response.body === null) return response;
   const { status, statusText, headers } = response;
@@ -86,7 +86,7 @@ function bodyMarker(): TransformStream<Uint8Array, Uint8Array> {
     transform: (piece) => void pieces.push(piece),
     flush: (controller) => {
       const bytes = Buffer.concat(pieces);
-      controller.enqueue(isUtf8(bytes) ? Buffer.from(markSource(bytes.toString('utf8'))) : bytes);
+      controller.enqueue(isUtf8(bytes) ? Buffer.from(attachSource(bytes.toString('utf8'))) : bytes);
     },
   });
 }
@@ -98,10 +98,10 @@ function eventMarker(event_units_max: number): TransformStream<Uint8Array, Uint8
     controller: TransformStreamDefaultController<Uint8Array>,
   ): void => {
     for (const event of events) {
-      const data = markSource(event.data);
+      const data = attachSource(event.data);
       controller.enqueue(Buffer.from(data === event.data ? event.raw : replaceData(event, data)));
     }
-    if (problem !== null) controller.error(new BehindFailure(problem === 'utf8' ? 'rude' : 'too_long'));
+    if (problem !== null) controller.error(new ServerFailure(problem === 'utf8' ? 'rude' : 'too_long'));
   };
   return new TransformStream({
     transform: (piece, controller) => write(reader.read(piece), controller),

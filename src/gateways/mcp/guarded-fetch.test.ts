@@ -5,8 +5,8 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { failureOf } from './failure.ts';
 import { openGuardedFetch } from './guarded-fetch.ts';
+import { classifyFailure } from './server-failure.ts';
 
 const LIMITS = { connect_ms: 1_000, response_bytes_max: 1_000 };
 
@@ -32,7 +32,7 @@ async function read(origin: string, path = '/', address = origin): Promise<reado
     const response = await guarded.fetch(`${origin}${path}`);
     return [await response.text(), exceeded];
   } catch (error) {
-    return [failureOf(error).code, exceeded];
+    return [classifyFailure(error).code, exceeded];
   } finally {
     await guarded.close();
   }

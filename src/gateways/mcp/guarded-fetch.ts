@@ -2,8 +2,8 @@ import { isIP } from 'node:net';
 import type { FetchLike } from '@modelcontextprotocol/client';
 import type { Agent, RequestInit } from 'undici';
 import { buildGuardedLookup, isMetadataOrLinkLocalAddress } from '../../platform/net/guarded-lookup.ts';
-import { markResponse } from './exact-transports.ts';
-import { BehindFailure } from './failure.ts';
+import { attachResponseSources } from './exact-transports.ts';
+import { ServerFailure } from './server-failure.ts';
 
 export interface GuardedFetch {
   readonly fetch: FetchLike;
@@ -30,8 +30,8 @@ export function openGuardedFetch(address: string, limits: FetchLimits): GuardedF
   let agent: Agent | null = null;
   return {
     fetch: async (url, init) => {
-      if (new URL(url).origin !== origin) throw new BehindFailure('elsewhere');
-      if (isIP(host) !== 0 && isMetadataOrLinkLocalAddress(host)) throw new BehindFailure('metadata');
+      if (new URL(url).origin !== origin) throw new ServerFailure('elsewhere');
+      if (isIP(host) !== 0 && isMetadataOrLinkLocalAddress(host)) throw new ServerFailure('metadata');
       const library = await import('undici');
       agent ??= new library.Agent({
         allowH2: false,
@@ -40,16 +40,19 @@ export function openGuardedFetch(address: string, limits: FetchLimits): GuardedF
         bodyTimeout: 0,
         connect: {
           timeout: limits.connect_ms,
-          lookup: buildGuardedLookup(() => new BehindFailure('metadata')),
+          lookup: buildGuardedLookup(() => new ServerFailure('metadata')),
         },
       });
       const options = { ...(init as unknown as RequestInit), redirect: 'manual', dispatcher: agent } as const;
       const response = await library.fetch(url, options);
       if (response.status >= 300 && response.status < 400) {
         await response.body?.cancel();
-        throw new BehindFailure('redirected');
+        throw new ServerFailure('redirected');
       }
-      return markResponse(bounded(response as unknown as Response, limits), limits.response_bytes_max);
+      return attachResponseSources(
+        limitBody(response as unknown as Response, limits),
+        limits.response_bytes_max,
+      );
     },
     close: async () => agent?.destroy(),
   };
@@ -58,14 +61,14 @@ export function openGuardedFetch(address: string, limits: FetchLimits): GuardedF
 const NO_BODY = [204, 205, 304];
 
 /** The same response, whose body ends in an error where one message is too long. */
-function bounded(response: Response, { response_bytes_max, exceeded }: FetchLimits): Response {
+function limitBody(response: Response, { response_bytes_max, exceeded }: FetchLimits): Response {
   if (response.body === null || NO_BODY.includes(response.status)) return response;
   const is_stream = response.headers.get('content-type')?.startsWith('text/event-stream') ?? false;
-  const count = is_stream ? eventBytes() : allBytes();
+  const count = is_stream ? countEventBytes() : countAllBytes();
   const counted = new TransformStream<Uint8Array, Uint8Array>({
     transform: (chunk, controller) => {
       if (count(chunk) <= response_bytes_max) return controller.enqueue(chunk);
-      controller.error(new BehindFailure('too_long'));
+      controller.error(new ServerFailure('too_long'));
       exceeded();
     },
   });
@@ -77,7 +80,7 @@ function bounded(response: Response, { response_bytes_max, exceeded }: FetchLimi
   });
 }
 
-function allBytes(): (chunk: Uint8Array) => number {
+function countAllBytes(): (chunk: Uint8Array) => number {
   let bytes = 0;
   return ({ length }) => {
     bytes += length;
@@ -89,7 +92,7 @@ const LF = 10;
 const CR = 13;
 
 /** Counts the bytes of the longest event so far; an empty line ends one. */
-function eventBytes(): (chunk: Uint8Array) => number {
+function countEventBytes(): (chunk: Uint8Array) => number {
   let bytes = 0;
   let line_bytes = 0;
   let before = 0;

@@ -1,9 +1,9 @@
 import { CLIENT_CAPABILITIES_META_KEY, type Server, type ServerContext } from '@modelcontextprotocol/server';
 import type { Json } from '../../core/types/index.ts';
-import type { Behind } from './behind.ts';
-import { guardContent, withoutMeta } from './content.ts';
-import type { Blocked } from './guard.ts';
-import { elicitationOf, isApprovalKey } from './persons.ts';
+import { guardContent, removeMeta } from './content.ts';
+import { findElicitationCapability, isApprovalKey } from './elicitation.ts';
+import type { GuardBlock } from './policy-guard.ts';
+import type { UpstreamServer } from './upstream-server.ts';
 
 /** What a request to a server has besides its own parameters: answers to what the server asked for, and its state. */
 export interface ServerInput {
@@ -13,21 +13,21 @@ export interface ServerInput {
 }
 
 /** Judges what a client answers to a server, as a call of a tool `elicitation/create`. */
-export async function serverInput(
-  { guard, naming, name }: Behind,
+export async function guardServerInput(
+  { guard, naming, name }: UpstreamServer,
   server: Server,
   context: ServerContext,
-): Promise<ServerInput | Blocked> {
+): Promise<ServerInput | GuardBlock> {
   const { inputResponses, requestState } = context.mcpReq;
   const given = Object.entries(inputResponses ?? {}).filter(([key]) => !isApprovalKey(key));
   let responses = Object.fromEntries(given) as Json;
   if (given.length > 0) {
-    const judged = await guard.request(naming.judged('elicitation/create'), responses, null);
+    const judged = await guard.judgeRequest(naming.toPolicyName('elicitation/create'), responses, null);
     if ('blocked' in judged) return judged;
     responses = judged.value;
   }
   const state = openState(requestState<unknown>(), name);
-  const elicitation = elicitationOf(server, context);
+  const elicitation = findElicitationCapability(server, context);
   return {
     params: {
       ...(given.length > 0 && { inputResponses: responses as object }),
@@ -52,11 +52,11 @@ const NOT_PASSED = 'The server asks for something that is not passed on: only qu
 
 /** Judges what a server asks a person, as a result of the tool. Gives what the client is asked. */
 export async function guardInputRequired(
-  { guard, name }: Behind,
+  { guard, name }: UpstreamServer,
   tool: string,
   { inputRequests, requestState }: InputRequired,
-): Promise<{ readonly answer: object } | Blocked> {
-  const requests = withoutMeta(inputRequests ?? {});
+): Promise<{ readonly answer: object } | GuardBlock> {
+  const requests = removeMeta(inputRequests ?? {});
   for (const [key, request] of Object.entries(requests))
     if (request?.method !== 'elicitation/create' || isApprovalKey(key)) return { blocked: NOT_PASSED };
   const stop = await guardContent(guard, tool, requests);

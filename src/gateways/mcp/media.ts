@@ -24,10 +24,10 @@ export interface MediaText {
  * to be judged: bytes that do not say that they are binary, or that say so and are plain text all the same. A string that
  * is no base64, or that two decoders could read in two ways, is a text itself.
  */
-export function mediaText(value: string, type: unknown): MediaText | null {
+export function decodeMediaText(value: string, type: unknown): MediaText | null {
   const bytes = decodeBase64(value);
   if (bytes === null) return { text: value, encode: (text) => text };
-  const label = wideLabel(bytes, type);
+  const label = findWideLabel(bytes, type);
   const is_text = label !== null || isPlainText(bytes);
   if (!is_text && typeof type === 'string' && BINARY.test(type) && isMedia(bytes, value)) return null;
   const text = new TextDecoder(label ?? 'utf-8', { ignoreBOM: true }).decode(bytes);
@@ -44,10 +44,10 @@ function isMedia(bytes: Buffer, value: string): boolean {
 const DATA_URL = /^data:([^,]{0,200}),/i;
 
 /** The same for a `data:` URL in base64; any other string is a text. */
-export function dataUrlText(value: string): MediaText | null {
+export function decodeDataUrl(value: string): MediaText | null {
   const head = DATA_URL.exec(value);
   if (head === null || !/;base64$/i.test(head[1]!)) return { text: value, encode: (text) => text };
-  const inner = mediaText(value.slice(head[0].length), head[1]);
+  const inner = decodeMediaText(value.slice(head[0].length), head[1]);
   if (inner === null) return null;
   // What stands before the bytes is judged with them.
   const prefix = head[0];
@@ -71,7 +71,7 @@ function decodeBase64(value: string): Buffer | null {
 }
 
 /** UTF-16, as a mark at the beginning or the type says, or as NULs beside letters do. */
-function wideLabel(bytes: Buffer, type: unknown): 'utf-16le' | 'utf-16be' | null {
+function findWideLabel(bytes: Buffer, type: unknown): 'utf-16le' | 'utf-16be' | null {
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return 'utf-16le';
   if (bytes[0] === 0xfe && bytes[1] === 0xff) return 'utf-16be';
   const charset = typeof type === 'string' ? /charset="?utf-?16(le|be)?/i.exec(type) : null;

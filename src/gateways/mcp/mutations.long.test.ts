@@ -9,13 +9,18 @@ import { Client } from '@modelcontextprotocol/client';
 import { call } from '../../operations/call.ts';
 import { testRuntime } from '../../operations/testing/runtime.ts';
 import { caller } from '../../server/testing/examples.ts';
-import { configuredBehind } from './behind.ts';
 import { openConnection } from './connection.ts';
-import { gatewayServer } from './gateway.ts';
-import { type Guard, openGuard } from './guard.ts';
-import { type Dice, type Mutation, mutate, openDice } from './testing/mutate.ts';
-import { overHttp, overLines, type RawAnswer, textPair } from './testing/raw-server.ts';
+import { openGatewayServer } from './gateway-server.ts';
+import { openPolicyGuard, type PolicyGuard } from './policy-guard.ts';
+import { createMutation, type Mutation, openRandomSource, type RandomSource } from './testing/mutate.ts';
+import {
+  openHttpTransport,
+  openLineTransport,
+  openTextTransportPair,
+  type RawAnswer,
+} from './testing/raw-server.ts';
 import type { McpServerSettings } from './transports.ts';
+import { openConfiguredServer } from './upstream-server.ts';
 
 const COUNT = Number(process.env.MUTATIONS ?? 1_500);
 const SEED = Number(process.env.MUTATIONS_SEED ?? 1);
@@ -36,27 +41,30 @@ const SETTINGS: McpServerSettings = {
 };
 
 /** Definitions are looked at by their own operation, which has a store; everything else goes to the policy. */
-const definitions: Guard['definitions'] = async (_server, tools) =>
-  new Map(tools.map((tool) => [(tool as { name: string }).name, { held: null, instead: null }]));
+const checkDefinitions: PolicyGuard['checkDefinitions'] = async (_server, tools) =>
+  new Map(tools.map((tool) => [(tool as { name: string }).name, { held: null, replacement: null }]));
 
-function realGuard(): Guard {
+function realGuard(): PolicyGuard {
   const { runtime } = testRuntime({ record: async () => {} });
   const road = (operation: never, input: unknown) =>
     call(operation, input, { runtime, caller, request_id: 'r' });
-  return { ...openGuard(road as never, { agent_id: null, session_id: null, user_id: '' }), definitions };
+  return {
+    ...openPolicyGuard(road as never, { agent_id: null, session_id: null, user_id: '' }),
+    checkDefinitions,
+  };
 }
 
 /** What the library itself leaves out of blocks, whether it is judged or not. */
 const LEFT_OUT = new Set(['name_of_member', 'unknown_type', 'extra_member', 'annotation']);
 
 /** The negative control: everything passes as it came. */
-const noGuard: Guard = {
-  request: async (_tool, value) => ({ value }),
-  response: async (_tool, value) => ({ value }),
-  digits: async () => null,
-  definitions,
-  decided: async () => {},
-  takeBack: async () => {},
+const noGuard: PolicyGuard = {
+  judgeRequest: async (_tool, value) => ({ value }),
+  judgeResponse: async (_tool, value) => ({ value }),
+  judgeDigits: async () => null,
+  checkDefinitions,
+  waitForDecision: async () => {},
+  cancelApproval: async () => {},
 };
 
 const INFO = '"capabilities":{"tools":{},"resources":{},"prompts":{}}';
@@ -77,7 +85,7 @@ interface Bench {
   readonly close: () => Promise<void>;
 }
 
-async function openBench(era: Era, guard: Guard, dice: Dice): Promise<Bench> {
+async function openBench(era: Era, guard: PolicyGuard, dice: RandomSource): Promise<Bench> {
   let next: RawAnswer = { member: UNKNOWN, before: [] };
   let wire: unknown[] = [];
   const server = {
@@ -89,15 +97,25 @@ async function openBench(era: Era, guard: Guard, dice: Dice): Promise<Bench> {
     cut: (bytes: Buffer) => pieces(bytes, dice),
     is_stream: () => dice.roll(2) === 0,
   };
-  const way = () => (era === 'http' ? overHttp(server) : overLines(server));
+  const openTransport = () => (era === 'http' ? openHttpTransport(server) : openLineTransport(server));
   const times = { version: '1', connect_ms: 60_000, list_ms: 60_000, wait_ms: 60_000 };
-  const behind = configuredBehind(SETTINGS, (told) => openConnection({ ...times, way, told }), {
-    guard,
-    told: () => {},
+  const behind = openConfiguredServer(
+    SETTINGS,
+    (onChange) => openConnection({ ...times, openTransport, onChange }),
+    {
+      guard,
+      onChange: () => {},
+    },
+  );
+  const quiet = { onLateList: () => {}, logFailure: () => {} };
+  const gateway = openGatewayServer({
+    servers: [behind],
+    watcher: null,
+    version: '1',
+    title: 'test',
+    ...quiet,
   });
-  const quiet = { arrived: () => {}, failed: () => {} };
-  const gateway = gatewayServer({ behinds: [behind], watching: null, version: '1', title: 'test', ...quiet });
-  const [near, far] = textPair((text) => void wire.push(JSON.parse(text)));
+  const [near, far] = openTextTransportPair((text) => void wire.push(JSON.parse(text)));
   const client = new Client({ name: 'oracle', version: '1' }, { versionNegotiation: { mode: 'legacy' } });
   await gateway.connect(far);
   await client.connect(near);
@@ -128,7 +146,7 @@ function ask(client: Client, { method }: Mutation): Promise<unknown> {
   }
 }
 
-function pieces(bytes: Buffer, dice: Dice): readonly Buffer[] {
+function pieces(bytes: Buffer, dice: RandomSource): readonly Buffer[] {
   const cut: Buffer[] = [];
   for (let at = 0; at < bytes.length; ) {
     const length = dice.roll(4) === 0 ? 1 + dice.roll(8) : 1 + dice.roll(bytes.length);
@@ -185,12 +203,12 @@ function parsed(text: string): unknown {
 }
 
 /** How many of the answers showed the marker, by the place that it was in. */
-async function shown(era: Era, guard: Guard, count: number): Promise<Map<string, Mutation[]>> {
+async function shown(era: Era, guard: PolicyGuard, count: number): Promise<Map<string, Mutation[]>> {
   const found = new Map<string, Mutation[]>();
-  const dice = openDice(SEED);
+  const dice = openRandomSource(SEED);
   const bench = await openBench(era, guard, dice);
   for (let at = 0; at < count; at++) {
-    const mutation = mutate(MARKER, openDice(SEED + at));
+    const mutation = createMutation(MARKER, openRandomSource(SEED + at));
     const seen = await bench.see(mutation);
     if (!readable(seen).includes(MARKER)) continue;
     found.set(mutation.place, [...(found.get(mutation.place) ?? []), mutation]);
@@ -213,7 +231,7 @@ for (const era of ['lines', 'http'] as const) {
     const total = [...found.values()].reduce((sum, { length }) => sum + length, 0);
     assert.ok(total > count / 2, `${total} of ${count}`);
     const places = new Set(
-      Array.from({ length: count }, (_, at) => mutate(MARKER, openDice(SEED + at)).place),
+      Array.from({ length: count }, (_, at) => createMutation(MARKER, openRandomSource(SEED + at)).place),
     );
     assert.deepEqual(
       [...places].filter((place) => !found.has(place) && !LEFT_OUT.has(place.replace('prompt ', ''))),

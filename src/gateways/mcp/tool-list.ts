@@ -1,6 +1,6 @@
 import type { Client, Tool } from '@modelcontextprotocol/client';
-import { BehindFailure } from './failure.ts';
-import type { Upstream } from './upstream.ts';
+import { ServerFailure } from './server-failure.ts';
+import type { UpstreamClient } from './upstream-client.ts';
 
 /** The list of tools of one server, as it was last told. */
 export interface ToolList {
@@ -8,9 +8,9 @@ export interface ToolList {
    * Gives the list, and asks the server for it only if it may have changed.
    * @param is_wanted - a client asks for it: then it may be older than a server says only if that tells of changes in time
    */
-  readonly tools: (is_wanted: boolean) => Promise<readonly Tool[]>;
+  readonly read: (is_wanted: boolean) => Promise<readonly Tool[]>;
   /** The server says that it has changed. */
-  readonly changed: () => void;
+  readonly invalidate: () => void;
 }
 
 const PAGES_MAX = 100;
@@ -21,7 +21,7 @@ const UNTOLD_MS = 30_000;
 /** However long a server says that its list holds. */
 const TTL_MS_MAX = 3_600_000;
 
-interface Kept {
+interface CachedList {
   /** The connection over which it came: behind another one may be another version of the program. */
   readonly client: Client;
   readonly tools: readonly Tool[];
@@ -31,11 +31,11 @@ interface Kept {
 
 /** Keeps the list of a server until it says that it changed, or its time is over, or it is connected to anew. */
 export function openToolList(
-  upstream: Pick<Upstream, 'use'>,
+  upstream: Pick<UpstreamClient, 'use'>,
   list_ms: number,
   now_ms: () => number = () => performance.now(),
 ): ToolList {
-  let kept: Kept | null = null;
+  let kept: CachedList | null = null;
   let asking: { readonly client: Client; readonly answer: Promise<readonly Tool[]> } | null = null;
   let changes = 0;
 
@@ -58,14 +58,14 @@ export function openToolList(
   }
 
   return {
-    tools: (is_wanted) =>
-      upstream.use((client, { hears_tools }) => {
+    read: (is_wanted) =>
+      upstream.use((client, { reports_tools }) => {
         if (kept === null || kept.client !== client) return ask(client);
         const age_ms = now_ms() - kept.read_ms;
-        const holds = age_ms < kept.ttl_ms || (!is_wanted && (hears_tools || age_ms < UNTOLD_MS));
+        const holds = age_ms < kept.ttl_ms || (!is_wanted && (reports_tools || age_ms < UNTOLD_MS));
         return holds ? Promise.resolve(kept.tools) : ask(client);
       }),
-    changed: () => {
+    invalidate: () => {
       changes += 1;
       kept = null;
       asking = null;
@@ -91,5 +91,5 @@ async function readTools(
     if (tools.length > TOOLS_MAX) break;
     if (cursor === undefined) return { tools, ttl_ms };
   }
-  throw new BehindFailure('endless');
+  throw new ServerFailure('endless');
 }

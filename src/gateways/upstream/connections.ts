@@ -1,13 +1,13 @@
 import type { Dispatcher } from 'undici';
 import { lazy } from '../../platform/lazy.ts';
 
-export interface ConnectionSettings {
+export interface UpstreamConnectionSettings {
   readonly connect_ms: number;
   readonly connections_max: number;
 }
 
 /** Connections to providers, kept open between calls. */
-export interface Connections {
+export interface UpstreamConnections {
   /** @param origin `https://host:port` */
   readonly to: (origin: string) => Promise<Dispatcher>;
   /** Breaks off what is under way. */
@@ -20,7 +20,10 @@ export const HEADER_BYTES_MAX = 65_536;
 const KEPT_MS = 4_000;
 
 /** One pool for each origin, made with the first call; the library is loaded then and not before. */
-export function openConnections({ connect_ms, connections_max }: ConnectionSettings): Connections {
+export function openUpstreamConnections({
+  connect_ms,
+  connections_max,
+}: UpstreamConnectionSettings): UpstreamConnections {
   const pools = new Map<string, Dispatcher>();
   const library = lazy(() => import('undici'));
   const poolOf = ({ Pool }: typeof import('undici'), origin: string): Dispatcher => {

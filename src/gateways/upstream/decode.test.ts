@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
-import { decoded } from './decode.ts';
-import type { Incoming } from './exchange.ts';
+import { decodeAnswer } from './decode.ts';
+import type { UpstreamHttpAnswer } from './exchange.ts';
 import { UpstreamFailure } from './failure.ts';
-import { headerOf } from './headers.ts';
-import { failureOf, textOf } from './testing/calls.ts';
+import { findHeader } from './headers.ts';
+import { expectUpstreamFailure, readBodyText } from './testing/test-upstreams.ts';
 
 const TEXT = 'data: é\n\n'.repeat(10_000);
 
@@ -18,7 +18,7 @@ function answer(encoding: string, bytes: Uint8Array, piece_bytes = 1_000) {
       yield bytes.subarray(at, at + piece_bytes);
     }
   }
-  const incoming: Incoming = {
+  const incoming: UpstreamHttpAnswer = {
     status: 200,
     headers: ['Content-Encoding', encoding, 'X-Ok', '1'],
     body: pieces(),
@@ -40,25 +40,25 @@ test('every encoding in use is taken off, and its header with it', async () => {
   ] as const;
   for (const [encoding, bytes] of rows) {
     const { incoming, seen } = answer(encoding, bytes);
-    const plain = decoded(incoming);
-    assert.equal(await textOf(plain), TEXT, encoding);
-    assert.equal(headerOf(plain.headers, 'content-encoding'), encoding === 'identity' ? encoding : null);
-    assert.deepEqual([headerOf(plain.headers, 'x-ok'), seen.cut], ['1', null]);
+    const plain = decodeAnswer(incoming);
+    assert.equal(await readBodyText(plain), TEXT, encoding);
+    assert.equal(findHeader(plain.headers, 'content-encoding'), encoding === 'identity' ? encoding : null);
+    assert.deepEqual([findHeader(plain.headers, 'x-ok'), seen.cut], ['1', null]);
   }
   assert.equal(rows.length, 6);
 });
 
 test('what cannot be decoded is no answer, and ends the connection', async () => {
   const { incoming: unknown, seen: cut } = answer('gzip, br', Buffer.from('x'));
-  assert.throws(() => decoded(unknown), { name: 'UpstreamFailure', code: 'upstream_broken' });
+  assert.throws(() => decodeAnswer(unknown), { name: 'UpstreamFailure', code: 'upstream_broken' });
   // A name that every record has.
   const { incoming: inherited } = answer('constructor', Buffer.from('x'));
-  assert.throws(() => decoded(inherited), { name: 'UpstreamFailure', code: 'upstream_broken' });
+  assert.throws(() => decodeAnswer(inherited), { name: 'UpstreamFailure', code: 'upstream_broken' });
   assert.notEqual(cut.cut, null);
   const rows = [Buffer.from('no gzip at all'), gzipSync(TEXT).subarray(0, 100)];
   for (const bytes of rows) {
     const { incoming, seen } = answer('gzip', bytes);
-    assert.equal((await failureOf(textOf(decoded(incoming)))).code, 'upstream_broken');
+    assert.equal((await expectUpstreamFailure(readBodyText(decodeAnswer(incoming)))).code, 'upstream_broken');
     assert.ok(seen.cut instanceof UpstreamFailure);
   }
   assert.equal(rows.length, 2);
@@ -68,7 +68,7 @@ test('a small answer that would become a huge one is decoded only as far as some
   const { incoming, seen } = answer('gzip', gzipSync(Buffer.alloc(256 * 1_024 * 1_024)), 4_096);
   const all = seen;
   let bytes = 0;
-  for await (const chunk of decoded(incoming).body) {
+  for await (const chunk of decodeAnswer(incoming).body) {
     bytes += chunk.length;
     if (bytes > 1_000_000) break;
   }
@@ -82,5 +82,8 @@ test('a failure of the connection is told as it is', async () => {
     yield gzipSync(TEXT).subarray(0, 20);
     throw failure;
   }
-  assert.equal(await failureOf(textOf(decoded({ ...incoming, body: breaking() }))), failure);
+  assert.equal(
+    await expectUpstreamFailure(readBodyText(decodeAnswer({ ...incoming, body: breaking() }))),
+    failure,
+  );
 });

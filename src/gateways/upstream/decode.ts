@@ -1,8 +1,8 @@
 import { pipeline, Readable, type Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
-import type { Incoming } from './exchange.ts';
+import type { UpstreamHttpAnswer } from './exchange.ts';
 import { UpstreamFailure } from './failure.ts';
-import { headerOf, withoutHeader } from './headers.ts';
+import { findHeader, removeHeader } from './headers.ts';
 
 const DECODERS: ReadonlyMap<string, () => Transform> = new Map(
   Object.entries({
@@ -20,31 +20,31 @@ const DECODERS: ReadonlyMap<string, () => Transform> = new Map(
  * answer: nobody could look at it.
  * @throws UpstreamFailure
  */
-export function decoded(incoming: Incoming): Incoming {
-  const encoding = headerOf(incoming.headers, 'content-encoding')?.trim().toLowerCase() ?? '';
+export function decodeAnswer(incoming: UpstreamHttpAnswer): UpstreamHttpAnswer {
+  const encoding = findHeader(incoming.headers, 'content-encoding')?.trim().toLowerCase() ?? '';
   if (encoding === '' || encoding === 'identity') return incoming;
   const decoder = DECODERS.get(encoding);
   if (decoder === undefined) {
-    const failure = broken('has an encoding that this service does not know');
+    const failure = buildBrokenFailure('has an encoding that this service does not know');
     incoming.cut(failure);
     throw failure;
   }
-  const headers = withoutHeader(incoming.headers, 'content-encoding');
+  const headers = removeHeader(incoming.headers, 'content-encoding');
   return { ...incoming, headers, body: { [Symbol.asyncIterator]: () => decode(incoming, decoder()) } };
 }
 
-async function* decode(incoming: Incoming, decoder: Transform): AsyncGenerator<Uint8Array> {
+async function* decode(incoming: UpstreamHttpAnswer, decoder: Transform): AsyncGenerator<Uint8Array> {
   // The pipeline tells its end to the decoder, which is where it is seen.
   pipeline(Readable.from(incoming.body, { objectMode: false, highWaterMark: 65_536 }), decoder, () => {});
   try {
     for await (const chunk of decoder) yield chunk as Uint8Array;
   } catch (fault) {
-    const failure = fault instanceof UpstreamFailure ? fault : broken('cannot be decoded');
+    const failure = fault instanceof UpstreamFailure ? fault : buildBrokenFailure('cannot be decoded');
     incoming.cut(failure);
     throw failure;
   }
 }
 
-function broken(what: string): UpstreamFailure {
+function buildBrokenFailure(what: string): UpstreamFailure {
   return new UpstreamFailure('upstream_broken', `The provider’s answer ${what}.`);
 }

@@ -3,7 +3,7 @@ import { UpstreamFailure, type UpstreamFailureCode } from './failure.ts';
 import type { UpstreamPorts } from './ports.ts';
 
 /** One request, ready to be written to a connection. */
-export interface Outgoing {
+export interface UpstreamHttpRequest {
   readonly method: string;
   readonly path: string;
   /** Names and values by turns. */
@@ -11,7 +11,7 @@ export interface Outgoing {
   readonly body: Uint8Array | null;
 }
 
-export interface Patience {
+export interface ExchangeTimeouts {
   /** Until the status is there, connecting included. */
   readonly first_byte_ms: number;
   /** Without a byte of an answer that somebody waits for. */
@@ -19,7 +19,7 @@ export interface Patience {
 }
 
 /** An answer whose status and headers are there. */
-export interface Incoming {
+export interface UpstreamHttpAnswer {
   readonly status: number;
   /** Names and values by turns, as they came. */
   readonly headers: readonly string[];
@@ -36,17 +36,17 @@ const WAITING_BYTES_MAX = 256 * 1_024;
  * Makes one exchange. Rejects with an `UpstreamFailure`. No redirection is followed. As soon as the signal aborts,
  * the connection is destroyed, whether the answer has begun or not.
  */
-export function exchange(
+export function exchangeHttp(
   dispatcher: Dispatcher,
-  outgoing: Outgoing,
-  patience: Patience,
+  outgoing: UpstreamHttpRequest,
+  patience: ExchangeTimeouts,
   signal: AbortSignal,
   alarm: UpstreamPorts['alarm'],
-): Promise<Incoming> {
+): Promise<UpstreamHttpAnswer> {
   return new Promise((resolve, reject) => {
     let controller: Dispatcher.DispatchController | null = null;
     let ended: UpstreamFailure | 'whole' | null = null;
-    const queue = byteQueue({
+    const queue = openByteQueue({
       idle_ms: patience.idle_ms,
       alarm,
       pause: () => controller?.pause(),
@@ -67,7 +67,9 @@ export function exchange(
     };
     const abort = (): void =>
       cut(new UpstreamFailure('aborted', 'The caller no longer waits for the answer.'));
-    const quiet = alarm(patience.first_byte_ms, () => cut(late('did not begin to answer in time')));
+    const quiet = alarm(patience.first_byte_ms, () =>
+      cut(buildTimeoutFailure('did not begin to answer in time')),
+    );
     if (signal.aborted) return abort();
     signal.addEventListener('abort', abort);
 
@@ -80,19 +82,19 @@ export function exchange(
       onResponseStart: (_, status) => {
         if (status < 200) return;
         quiet();
-        resolve({ status, headers: rawHeaders(controller), body: queue.bytes, cut });
+        resolve({ status, headers: readRawHeaders(controller), body: queue.bytes, cut });
       },
       onResponseData: (_, chunk) => queue.push(chunk),
       onResponseEnd: () => void end('whole'),
-      onResponseError: (_, fault) => void end(failureOf(fault)),
+      onResponseError: (_, fault) => void end(classifyFault(fault)),
     };
-    dispatch(dispatcher, outgoing, handler, (fault) => void end(failureOf(fault)));
+    dispatch(dispatcher, outgoing, handler, (fault) => void end(classifyFault(fault)));
   });
 }
 
 function dispatch(
   dispatcher: Dispatcher,
-  { method, path, headers, body }: Outgoing,
+  { method, path, headers, body }: UpstreamHttpRequest,
   handler: Dispatcher.DispatchHandler,
   fail: (fault: unknown) => void,
 ): void {
@@ -126,7 +128,7 @@ type Waiting = {
 };
 
 /** What came and is not read yet. Silence counts only while somebody waits for more. */
-function byteQueue({ idle_ms, alarm, pause, resume, cut }: QueuePorts): ByteQueue {
+function openByteQueue({ idle_ms, alarm, pause, resume, cut }: QueuePorts): ByteQueue {
   const chunks: Uint8Array[] = [];
   let waiting_bytes = 0;
   let ended: { readonly reason: UpstreamFailure | null } | null = null;
@@ -150,7 +152,9 @@ function byteQueue({ idle_ms, alarm, pause, resume, cut }: QueuePorts): ByteQueu
     if (ended !== null) return ended.reason === null ? Promise.resolve(DONE) : Promise.reject(ended.reason);
     return new Promise((resolve, reject) => {
       reader = { resolve, reject };
-      quiet = alarm(idle_ms, () => cut(late('was silent for too long in the middle of its answer')));
+      quiet = alarm(idle_ms, () =>
+        cut(buildTimeoutFailure('was silent for too long in the middle of its answer')),
+      );
     });
   };
   const leave = async (): Promise<IteratorResult<Uint8Array>> => {
@@ -178,24 +182,24 @@ function byteQueue({ idle_ms, alarm, pause, resume, cut }: QueuePorts): ByteQueu
 
 const DONE: IteratorResult<Uint8Array> = { done: true, value: undefined };
 
-function late(what: string): UpstreamFailure {
+function buildTimeoutFailure(what: string): UpstreamFailure {
   return new UpstreamFailure('upstream_timeout', `The provider ${what}.`);
 }
 
 /** The library has them as bytes; header values are Latin-1 in HTTP. */
-function rawHeaders(controller: Dispatcher.DispatchController | null): string[] {
+function readRawHeaders(controller: Dispatcher.DispatchController | null): string[] {
   const raw = (controller?.rawHeaders ?? []) as readonly (Uint8Array | string)[];
   return raw.map((one) => (typeof one === 'string' ? one : Buffer.from(one).toString('latin1')));
 }
 
 /** What a failure of the library or of the system means to whoever asked. None of its own words are used. */
-function failureOf(fault: unknown): UpstreamFailure {
+function classifyFault(fault: unknown): UpstreamFailure {
   if (fault instanceof UpstreamFailure) return fault;
   const { code, name } = (fault ?? {}) as { code?: unknown; name?: unknown };
   const known = typeof code === 'string' && /^[A-Z][A-Z0-9_]{1,63}$/.test(code) ? code : 'an unknown fault';
   // Not each of these has a code.
   const system = name === 'HTTPParserError' ? 'HPE_INVALID' : known;
-  const [kind, sentence] = MEANINGS[system] ?? meaningOf(system);
+  const [kind, sentence] = MEANINGS[system] ?? findMeaning(system);
   return new UpstreamFailure(kind, `${sentence} (${system}).`);
 }
 
@@ -210,7 +214,7 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
   EPIPE: ['upstream_broken', 'The provider closed the connection'],
 };
 
-function meaningOf(system: string): Meaning {
+function findMeaning(system: string): Meaning {
   if (system.startsWith('HPE_') || system.startsWith('UND_ERR_'))
     return ['upstream_broken', 'The answer of the provider cannot be parsed'];
   return ['upstream_unreachable', 'The provider could not be reached'];

@@ -43,6 +43,9 @@ export class UpstreamFailure extends Error {
 }
 
 /** The same failure, with what is known of its circumstances. */
-export function inContext({ code, message }: UpstreamFailure, context: FailureContext): UpstreamFailure {
+export function addFailureContext(
+  { code, message }: UpstreamFailure,
+  context: FailureContext,
+): UpstreamFailure {
   return new UpstreamFailure(code, message, context);
 }

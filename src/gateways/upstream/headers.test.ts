@@ -1,11 +1,12 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own `${NAME}` is meant.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { answerHeaders, headerOf, requestHeaders, withoutHeader } from './headers.ts';
-import { providersOf } from './settings.ts';
-import { settingsOf } from './testing/calls.ts';
+import { buildRequestHeaders, filterAnswerHeaders, findHeader, removeHeader } from './headers.ts';
+import { listProviders } from './settings.ts';
+import { parseProxySettings } from './testing/test-upstreams.ts';
 
-const provider = (written: object) => providersOf(settingsOf({ providers: [{ name: 'p', ...written }] }))[0]!;
+const provider = (written: object) =>
+  listProviders(parseProxySettings({ providers: [{ name: 'p', ...written }] }))[0]!;
 
 test('a key goes where its family wants it, and every key of the client goes', () => {
   const given = [
@@ -29,7 +30,7 @@ test('a key goes where its family wants it, and every key of the client goes', (
   ] as const;
   for (const [family, more, name, value] of rows) {
     const one = provider({ family, api_key: '${A}', ...more });
-    assert.deepEqual(requestHeaders(given, one, one.keys[0]!), [
+    assert.deepEqual(buildRequestHeaders(given, one, one.keys[0]!), [
       'A',
       'b',
       'accept-encoding',
@@ -40,7 +41,7 @@ test('a key goes where its family wants it, and every key of the client goes', (
   }
   const none = provider({ family: 'openai' });
   assert.deepEqual(
-    requestHeaders(given, none, null),
+    buildRequestHeaders(given, none, null),
     [...given, 'accept-encoding', 'identity'],
     'the control',
   );
@@ -73,13 +74,13 @@ test('what is of one connection, of this network or for this service does not go
   const one = provider({ family: 'openai' });
   for (const name of names)
     assert.deepEqual(
-      requestHeaders([name, 'v', 'Kept', 'v'], one, null),
+      buildRequestHeaders([name, 'v', 'Kept', 'v'], one, null),
       ['Kept', 'v', 'accept-encoding', 'identity'],
       name,
     );
   assert.equal(names.length, 20);
   const ours = ['authorization', 'Bearer svc_agent_x', 'x-api-key', 'svc_key_x'];
-  assert.deepEqual(requestHeaders(ours, one, null), ['accept-encoding', 'identity']);
+  assert.deepEqual(buildRequestHeaders(ours, one, null), ['accept-encoding', 'identity']);
   const listed = [
     'connection',
     'close, X-Listed',
@@ -90,7 +91,7 @@ test('what is of one connection, of this network or for this service does not go
     'anthropic-beta',
     'b',
   ];
-  assert.deepEqual(requestHeaders(listed, one, null).slice(0, 4), [
+  assert.deepEqual(buildRequestHeaders(listed, one, null).slice(0, 4), [
     'anthropic-beta',
     'a',
     'anthropic-beta',
@@ -115,8 +116,8 @@ test('what of an answer is for another host or another connection does not come 
     'x-ok',
     '2',
   ];
-  assert.deepEqual(answerHeaders(raw), ['X-Ok', '1', 'x-ok', '2']);
-  assert.equal(headerOf(raw, 'x-ok'), '1');
-  assert.equal(headerOf(raw, 'x-no'), null);
-  assert.deepEqual(withoutHeader(['A', '1', 'b', '2', 'a', '3'], 'a'), ['b', '2']);
+  assert.deepEqual(filterAnswerHeaders(raw), ['X-Ok', '1', 'x-ok', '2']);
+  assert.equal(findHeader(raw, 'x-ok'), '1');
+  assert.equal(findHeader(raw, 'x-no'), null);
+  assert.deepEqual(removeHeader(['A', '1', 'b', '2', 'a', '3'], 'a'), ['b', '2']);
 });

@@ -1,4 +1,4 @@
-import type { Provider, ProviderKey } from './settings.ts';
+import type { ProviderKey, UpstreamProvider } from './settings.ts';
 
 /** Headers of one connection and not of what is asked for (RFC 9110, 7.6.1), beside those that `connection` names. */
 const HOP_BY_HOP = [
@@ -14,7 +14,7 @@ const HOP_BY_HOP = [
 ];
 
 /** What does not reach a provider: settled anew, about this side's network, or meant for this service. */
-const NOT_SENT = new Set([
+const NOT_FORWARDED = new Set([
   ...HOP_BY_HOP,
   'accept-encoding',
   'content-length',
@@ -27,7 +27,7 @@ const NOT_SENT = new Set([
 ]);
 
 /** What of an answer is not passed on: its length and encoding may change, its cookies are for another host. */
-const NOT_GIVEN = new Set([
+const NOT_RETURNED = new Set([
   ...HOP_BY_HOP,
   'alt-svc',
   'content-length',
@@ -37,7 +37,7 @@ const NOT_GIVEN = new Set([
 ]);
 
 /** Where clients and providers put keys. */
-export const CREDENTIALS: ReadonlySet<string> = new Set([
+export const CREDENTIAL_HEADERS: ReadonlySet<string> = new Set([
   'api-key',
   'authorization',
   'x-api-key',
@@ -48,26 +48,27 @@ export const CREDENTIALS: ReadonlySet<string> = new Set([
  * Headers for one try: those of the client, with the key and the headers of the provider in the place of its own.
  * @param given names and values by turns
  */
-export function requestHeaders(
+export function buildRequestHeaders(
   given: readonly string[],
-  provider: Pick<Provider, 'family' | 'headers' | 'key_header' | 'client_key'>,
+  provider: Pick<UpstreamProvider, 'family' | 'headers' | 'key_header' | 'client_key'>,
   key: ProviderKey | null,
 ): string[] {
   const drops_keys = key !== null || provider.client_key === 'drop';
   const own = new Set(provider.headers.map(([name]) => name));
   if (provider.key_header !== null) own.add(provider.key_header);
-  const named = connectionNames(given);
+  const named = listConnectionHeaders(given);
   const headers: string[] = [];
   for (let at = 0; at + 1 < given.length; at += 2) {
     const name = given[at]!.toLowerCase();
-    if (isOurs(name, given[at + 1]!) || NOT_SENT.has(name) || own.has(name) || named.has(name)) continue;
-    if (drops_keys && CREDENTIALS.has(name)) continue;
+    if (isServiceHeader(name, given[at + 1]!) || NOT_FORWARDED.has(name) || own.has(name) || named.has(name))
+      continue;
+    if (drops_keys && CREDENTIAL_HEADERS.has(name)) continue;
     headers.push(given[at]!, given[at + 1]!);
   }
   // A guard has to read the answer; most of what a stream says is too short to gain from an encoding.
   headers.push('accept-encoding', 'identity');
   for (const [name, value] of provider.headers) headers.push(name, value);
-  if (key !== null) headers.push(...keyHeader(provider, key.value));
+  if (key !== null) headers.push(...buildKeyHeader(provider, key.value));
   return headers;
 }
 
@@ -75,18 +76,18 @@ export function requestHeaders(
  * What of an answer's headers may be passed on.
  * @param raw names and values by turns
  */
-export function answerHeaders(raw: readonly string[]): string[] {
-  const named = connectionNames(raw);
+export function filterAnswerHeaders(raw: readonly string[]): string[] {
+  const named = listConnectionHeaders(raw);
   const headers: string[] = [];
   for (let at = 0; at + 1 < raw.length; at += 2) {
     const name = raw[at]!.toLowerCase();
-    if (!NOT_GIVEN.has(name) && !named.has(name)) headers.push(raw[at]!, raw[at + 1]!);
+    if (!NOT_RETURNED.has(name) && !named.has(name)) headers.push(raw[at]!, raw[at + 1]!);
   }
   return headers;
 }
 
 /** The first value of a header; `null` where it is not there. */
-export function headerOf(headers: readonly string[], wanted: string): string | null {
+export function findHeader(headers: readonly string[], wanted: string): string | null {
   for (let at = 0; at + 1 < headers.length; at += 2) {
     if (headers[at]!.length === wanted.length && headers[at]!.toLowerCase() === wanted)
       return headers[at + 1]!;
@@ -95,26 +96,26 @@ export function headerOf(headers: readonly string[], wanted: string): string | n
 }
 
 /** Without headers of that name, in lower case. */
-export function withoutHeader(headers: readonly string[], name: string): string[] {
+export function removeHeader(headers: readonly string[], name: string): string[] {
   return headers.filter((_, at) => headers[at - (at % 2)]!.toLowerCase() !== name);
 }
 
 /** What concerns this service, and above all its own credentials, leaves it for nobody. */
-function isOurs(name: string, value: string): boolean {
+function isServiceHeader(name: string, value: string): boolean {
   if (name.startsWith('x-service-') || name.startsWith('x-forwarded-')) return true;
-  return CREDENTIALS.has(name) && /^(?:bearer\s+)?svc_/i.test(value);
+  return CREDENTIAL_HEADERS.has(name) && /^(?:bearer\s+)?svc_/i.test(value);
 }
 
-function connectionNames(headers: readonly string[]): ReadonlySet<string> {
-  const listed = headerOf(headers, 'connection');
+function listConnectionHeaders(headers: readonly string[]): ReadonlySet<string> {
+  const listed = findHeader(headers, 'connection');
   if (listed === null) return NONE;
   return new Set(listed.split(',').map((name) => name.trim().toLowerCase()));
 }
 
 const NONE: ReadonlySet<string> = new Set();
 
-function keyHeader(
-  { family, key_header }: Pick<Provider, 'family' | 'key_header'>,
+function buildKeyHeader(
+  { family, key_header }: Pick<UpstreamProvider, 'family' | 'key_header'>,
   value: string,
 ): readonly [string, string] {
   if (key_header !== null) return [key_header, value];

@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { inOrder, type Ordering, openSpeeds } from './order.ts';
-import { openDirectory, type Target } from './plan.ts';
-import { settingsOf } from './testing/calls.ts';
+import { type OrderingContext, openLatencyTracker, orderTargets } from './order.ts';
+import { buildRoutingTable, type UpstreamTarget } from './routing-table.ts';
+import { parseProxySettings } from './testing/test-upstreams.ts';
 
 /** Targets of providers `a`, `b` and `c`, with what is said of each. */
-function targets(...said: readonly object[]): Target[] {
+function targets(...said: readonly object[]): UpstreamTarget[] {
   const providers = said.map((one, at) => ({ name: 'abc'[at], family: 'openai', ...one }));
-  return openDirectory(settingsOf({ providers })).groupsFor({ wire: 'openai.chat', model: 'm' }).flat();
+  return buildRoutingTable(parseProxySettings({ providers }))
+    .findTargetGroups({ wire: 'openai.chat', model: 'm' })
+    .flat();
 }
 
 /** Numbers from 0 to below 1 as chance would give them, the same ones each time. */
@@ -19,21 +21,25 @@ function chance(): () => number {
   };
 }
 
-const by = (strategy: Ordering['strategy'], parts: Partial<Ordering> = {}): Ordering => ({
+const by = (
+  strategy: OrderingContext['strategy'],
+  parts: Partial<OrderingContext> = {},
+): OrderingContext => ({
   strategy,
   affinity: null,
-  speeds: openSpeeds(),
+  speeds: openLatencyTracker(),
   ports: { random: () => 0.5 },
   ...parts,
 });
 
-const names = (ordered: readonly Target[]): string => ordered.map(({ provider }) => provider.name).join('');
+const names = (ordered: readonly UpstreamTarget[]): string =>
+  ordered.map(({ provider }) => provider.name).join('');
 
 test('lower priorities come first, and equal ones as they are written', () => {
-  assert.equal(names(inOrder(targets({}, {}, {}), by('priority'))), 'abc');
+  assert.equal(names(orderTargets(targets({}, {}, {}), by('priority'))), 'abc');
   for (const strategy of ['priority', 'weighted', 'cost', 'latency'] as const)
     assert.match(
-      names(inOrder(targets({ priority: 2 }, {}, { priority: 1 }), by(strategy))),
+      names(orderTargets(targets({ priority: 2 }, {}, { priority: 1 }), by(strategy))),
       /^bca$/,
       strategy,
     );
@@ -44,7 +50,7 @@ test('by weight each is first as often as its weight says', () => {
   const three = targets({ weight: 6 }, { weight: 3 }, { weight: 1 });
   const first = { a: 0, b: 0, c: 0 } as Record<string, number>;
   for (let count = 0; count < 3_000; count += 1)
-    first[names(inOrder(three, by('weighted', { ports: { random } })))[0]!]! += 1;
+    first[names(orderTargets(three, by('weighted', { ports: { random } })))[0]!]! += 1;
   for (const [name, share] of [
     ['a', 1_800],
     ['b', 900],
@@ -55,7 +61,7 @@ test('by weight each is first as often as its weight says', () => {
 
 test('one conversation keeps its provider, and many are spread', () => {
   const three = targets({ weight: 2 }, { weight: 1 }, { weight: 1 });
-  const first = (affinity: string) => names(inOrder(three, by('weighted', { affinity })));
+  const first = (affinity: string) => names(orderTargets(three, by('weighted', { affinity })));
   const seen = new Map<string, number>();
   for (let count = 0; count < 2_000; count += 1) {
     const order = first(`conversation ${count}`);
@@ -67,25 +73,25 @@ test('one conversation keeps its provider, and many are spread', () => {
 
 test('by cost the cheapest comes first, and what has no price last', () => {
   const priced = targets({}, { price: { input: 4, output: 8 } }, { price: { input: 1, output: 20 } });
-  assert.equal(names(inOrder(priced, by('cost'))), 'bca');
+  assert.equal(names(orderTargets(priced, by('cost'))), 'bca');
   const priceOf = (provider: string, model: string) => (provider === 'a' && model === 'm' ? 1 : null);
-  assert.equal(names(inOrder(priced, by('cost', { ports: { random: () => 0.5, priceOf } }))), 'abc');
+  assert.equal(names(orderTargets(priced, by('cost', { ports: { random: () => 0.5, priceOf } }))), 'abc');
 });
 
 test('by latency the fastest comes first, what is not known before it, and now and then another one', () => {
   const three = targets({}, {}, {});
-  const speeds = openSpeeds();
-  const [a, b, c] = three as [Target, Target, Target];
-  speeds.note(a, 300);
-  speeds.note(c, 100);
-  assert.equal(names(inOrder(three, by('latency', { speeds }))), 'bca');
-  speeds.note(b, 200);
-  assert.equal(names(inOrder(three, by('latency', { speeds }))), 'cba');
-  for (let count = 0; count < 20; count += 1) speeds.note(c, 900);
-  assert.equal(names(inOrder(three, by('latency', { speeds }))), 'bac', 'the average follows');
+  const speeds = openLatencyTracker();
+  const [a, b, c] = three as [UpstreamTarget, UpstreamTarget, UpstreamTarget];
+  speeds.record(a, 300);
+  speeds.record(c, 100);
+  assert.equal(names(orderTargets(three, by('latency', { speeds }))), 'bca');
+  speeds.record(b, 200);
+  assert.equal(names(orderTargets(three, by('latency', { speeds }))), 'cba');
+  for (let count = 0; count < 20; count += 1) speeds.record(c, 900);
+  assert.equal(names(orderTargets(three, by('latency', { speeds }))), 'bac', 'the average follows');
   const random = chance();
   let others = 0;
   for (let count = 0; count < 2_000; count += 1)
-    if (names(inOrder(three, by('latency', { speeds, ports: { random } })))[0] !== 'b') others += 1;
+    if (names(orderTargets(three, by('latency', { speeds, ports: { random } })))[0] !== 'b') others += 1;
   assert.ok(others > 20 && others < 120, `${others}`);
 });

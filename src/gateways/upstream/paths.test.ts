@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { joinedPath, withModel, withoutKey } from './paths.ts';
-import { baseOf } from './settings.ts';
+import { joinPaths, removeKeyFromPath, replaceModelInPath } from './paths.ts';
+import { parseBaseUrl } from './settings.ts';
 
 /** A base URL, what the client asks for, and what the provider is asked for. */
 const JOINED = [
@@ -23,14 +23,17 @@ const JOINED = [
 
 test('the version of a base takes the place of the version that a client asks for', () => {
   for (const [base, path, joined] of JOINED)
-    assert.equal(joinedPath(baseOf(base), path), joined, `${base} ${path}`);
+    assert.equal(joinPaths(parseBaseUrl(base), path), joined, `${base} ${path}`);
   assert.equal(JOINED.length, 14);
 });
 
 test('the model in a path is replaced, and nothing else of it', () => {
-  assert.equal(withModel('/v1beta/models/a:x?b=/models/c:d', 'e/f'), '/v1beta/models/e%2Ff:x?b=/models/c:d');
-  assert.equal(withModel('/v1beta/models/a', 'e'), '/v1beta/models/e');
-  assert.equal(withModel('/v1/chat', 'e'), '/v1/chat');
+  assert.equal(
+    replaceModelInPath('/v1beta/models/a:x?b=/models/c:d', 'e/f'),
+    '/v1beta/models/e%2Ff:x?b=/models/c:d',
+  );
+  assert.equal(replaceModelInPath('/v1beta/models/a', 'e'), '/v1beta/models/e');
+  assert.equal(replaceModelInPath('/v1/chat', 'e'), '/v1/chat');
 });
 
 test('a key in the query is taken out, however it is written', () => {
@@ -41,6 +44,6 @@ test('a key in the query is taken out, however it is written', () => {
     ['/a?k%65y=k&KEY=k&monkey=1', '/a?monkey=1'],
     ['/a?key', '/a'],
   ] as const;
-  for (const [path, kept] of rows) assert.equal(withoutKey(path), kept);
+  for (const [path, kept] of rows) assert.equal(removeKeyFromPath(path), kept);
   assert.equal(rows.length, 5);
 });

@@ -1,4 +1,4 @@
-import type { Base } from './settings.ts';
+import type { ProviderBase } from './settings.ts';
 
 /** A part of a path that names a version of an API: `v1`, `v1beta`. */
 const VERSION = /^v\d+[a-z0-9]*$/;
@@ -8,14 +8,14 @@ const VERSION = /^v\d+[a-z0-9]*$/;
  * of the version that the client's path begins with: `/v1/chat/completions` at `https://host/openai/v1` is
  * `/openai/v1/chat/completions`. Else it is put in front.
  */
-export function joinedPath(base: Base, path: string): string {
+export function joinPaths(base: ProviderBase, path: string): string {
   const own = base.path.split('/').some((part) => VERSION.test(part));
   const [, first = '', rest = ''] = /^\/([^/?]*)(.*)$/s.exec(path) ?? [];
   return own && VERSION.test(first) ? `${base.path}${rest}` : `${base.path}${path}`;
 }
 
 /** A path that names its model, as Gemini's `/v1beta/models/NAME:generateContent`, with another one. */
-export function withModel(path: string, model: string): string {
+export function replaceModelInPath(path: string, model: string): string {
   return path.replace(
     /^([^?]*\/models\/)[^/?:]+/,
     (_, before: string) => `${before}${encodeURIComponent(model)}`,
@@ -23,7 +23,7 @@ export function withModel(path: string, model: string): string {
 }
 
 /** Takes a key out of the query, where Gemini's clients may put it. */
-export function withoutKey(path: string): string {
+export function removeKeyFromPath(path: string): string {
   const at = path.indexOf('?');
   if (at === -1) return path;
   const kept = path

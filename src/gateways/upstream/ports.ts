@@ -15,9 +15,9 @@ export interface UpstreamPorts {
   /** US dollars for a million tokens, three quarters of which go in; `null` where nobody knows. For `strategy: cost`. */
   readonly priceOf?: (provider: string, model: string) => number | null;
   /** Told of every try when its outcome is known. Must not throw. */
-  readonly observe?: (tried: UpstreamTry) => void;
+  readonly onTry?: (tried: UpstreamTry) => void;
   /** Told how a provider stands with the circuit breaker, when it is first asked and when that changes. Must not throw. */
-  readonly standing?: (provider: string, state: BreakerState) => void;
+  readonly onBreakerState?: (provider: string, state: BreakerState) => void;
 }
 
 /** One try, for metrics and traces; it holds nothing of what was asked or answered. */

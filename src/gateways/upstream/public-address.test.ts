@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { UpstreamFailure } from './failure.ts';
-import { isPublic, mayBePublic, publicLookup } from './public-address.ts';
+import { canBePublicHost, isPublicAddress, openPublicLookup } from './public-address.ts';
 
 const PUBLIC = [
   '1.1.1.1',
@@ -64,8 +64,8 @@ const PRIVATE = [
 ];
 
 test('only addresses of the public internet are public', () => {
-  for (const address of PUBLIC) assert.equal(isPublic(address), true, address);
-  for (const address of PRIVATE) assert.equal(isPublic(address), false, address);
+  for (const address of PUBLIC) assert.equal(isPublicAddress(address), true, address);
+  for (const address of PRIVATE) assert.equal(isPublicAddress(address), false, address);
   assert.deepEqual([PUBLIC.length, PRIVATE.length], [9, 45]);
 });
 
@@ -87,9 +87,9 @@ test('however an address is written in a URL, it is seen', () => {
     'http://metadata/',
     'http://printer.local/',
   ];
-  for (const url of refused) assert.equal(mayBePublic(new URL(url).hostname), false, url);
+  for (const url of refused) assert.equal(canBePublicHost(new URL(url).hostname), false, url);
   const taken = ['https://api.example.com/', 'https://1.1.1.1/', 'https://[2606:4700:4700::1111]/'];
-  for (const url of taken) assert.equal(mayBePublic(new URL(url).hostname), true, url);
+  for (const url of taken) assert.equal(canBePublicHost(new URL(url).hostname), true, url);
   assert.deepEqual([refused.length, taken.length], [15, 3]);
 });
 
@@ -106,7 +106,7 @@ test('a name is connected to by the addresses that were looked at, and refused w
   ];
   for (const { addresses, all, given } of rows) {
     let asked = 0;
-    const look = publicLookup((_, done) => {
+    const look = openPublicLookup((_, done) => {
       asked += 1;
       done(null, addresses);
     });
@@ -122,6 +122,6 @@ test('a name is connected to by the addresses that were looked at, and refused w
 
 test('a name that cannot be looked up is no address', async () => {
   const fault = new Error('ENOTFOUND');
-  const look = publicLookup((_, done) => done(fault, []));
+  const look = openPublicLookup((_, done) => done(fault, []));
   assert.equal(await new Promise((resolve) => look('name.example', {}, resolve)), fault);
 });

@@ -5,24 +5,24 @@ import { isMetadataName, isMetadataOrLinkLocal } from '../../core/detect/facts/m
 import { UpstreamFailure } from './failure.ts';
 
 /** Whether an address is one of the public internet, also where another one is inside it. */
-export function isPublic(address: string): boolean {
+export function isPublicAddress(address: string): boolean {
   if (!ipaddr.isValid(address)) return false;
   const parsed = ipaddr.parse(address);
   if (isMetadataOrLinkLocal(parsed)) return false;
   if (parsed instanceof ipaddr.IPv4) return parsed.range() === 'unicast';
   const range = parsed.range();
-  if (range === 'ipv4Mapped') return isPublic(parsed.toIPv4Address().toString());
+  if (range === 'ipv4Mapped') return isPublicAddress(parsed.toIPv4Address().toString());
   // A network without IPv4 reaches it through these; the others (6to4, Teredo) nobody needs any more.
-  if (range === 'rfc6052') return isWellKnown(parsed) && isPublic(lastFour(parsed));
+  if (range === 'rfc6052') return isWellKnownPrefix(parsed) && isPublicAddress(readEmbeddedIpv4(parsed));
   return range === 'unicast' && (parsed.parts[0]! & 0xe000) === 0x2000;
 }
 
 /** 64:ff9b::/96; of the prefixes for a network's own use nobody outside knows where they lead. */
-function isWellKnown({ parts }: ipaddr.IPv6): boolean {
+function isWellKnownPrefix({ parts }: ipaddr.IPv6): boolean {
   return parts.slice(2, 6).every((part) => part === 0);
 }
 
-function lastFour({ parts }: ipaddr.IPv6): string {
+function readEmbeddedIpv4({ parts }: ipaddr.IPv6): string {
   const [high = 0, low = 0] = parts.slice(6);
   return [high >> 8, high & 255, low >> 8, low & 255].join('.');
 }
@@ -34,32 +34,32 @@ const PRIVATE_NAME = /(?:^|\.)(?:localhost|internal|local)\.?$/i;
  * Whether a host of a URL may be asked for by a caller, as far as it can be told without looking it up.
  * @param hostname as `URL` has it
  */
-export function mayBePublic(hostname: string): boolean {
+export function canBePublicHost(hostname: string): boolean {
   const bare = hostname.replace(/^\[|\]$/g, '');
   return isIP(bare) === 0
     ? bare.includes('.') && !PRIVATE_NAME.test(bare) && !isMetadataName(bare.toLowerCase())
-    : isPublic(bare);
+    : isPublicAddress(bare);
 }
 
 /** Looks a name up, all of its addresses at once. */
-export type LookupAll = (
+export type LookupAllAddresses = (
   hostname: string,
   done: (fault: Error | null, addresses: readonly LookupAddress[]) => void,
 ) => void;
 
-const systemLookup: LookupAll = (hostname, done) => lookup(hostname, { all: true }, done);
+const systemLookup: LookupAllAddresses = (hostname, done) => lookup(hostname, { all: true }, done);
 
 /**
  * Looks a name up for a connection: that connects to what was looked at, and to nothing else. A name is refused where
  * any of its addresses is not public.
  */
-export function publicLookup(lookupAll: LookupAll = systemLookup): LookupFunction {
+export function openPublicLookup(lookupAll: LookupAllAddresses = systemLookup): LookupFunction {
   return (hostname, options, done) => {
     lookupAll(hostname, (fault, addresses) => {
       if (fault !== null) return done(fault as NodeJS.ErrnoException, '', 0);
       const [first] = addresses;
-      if (first === undefined || !addresses.every(({ address }) => isPublic(address)))
-        return done(notPublic(), '', 0);
+      if (first === undefined || !addresses.every(({ address }) => isPublicAddress(address)))
+        return done(buildNotPublicFailure(), '', 0);
       if (options.all === true) return done(null, [...addresses]);
       done(null, first.address, first.family);
     });
@@ -67,7 +67,7 @@ export function publicLookup(lookupAll: LookupAll = systemLookup): LookupFunctio
 }
 
 /** Why an address that a caller named is not called. */
-export function notPublic(): UpstreamFailure {
+export function buildNotPublicFailure(): UpstreamFailure {
   return new UpstreamFailure(
     'invalid_request',
     '`upstream_url` leads to an address that is not public. To call it, set it as `proxy.target` in the configuration.',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isOutage, isRetryable, retryAfterMs, waitBefore } from './retry.ts';
+import { computeRetryDelay, isOutage, isRetryable, parseRetryAfter } from './retry.ts';
 
 const answer = (status: number, ...headers: string[]) => ({ status, headers });
 
@@ -53,26 +53,26 @@ test('what a provider asks for is read in all ways in which it is written', () =
     [['retry-after-ms', '1e9'], null],
     [[], null],
   ];
-  for (const [headers, wanted] of rows) assert.equal(retryAfterMs(headers), wanted, headers.join());
+  for (const [headers, wanted] of rows) assert.equal(parseRetryAfter(headers), wanted, headers.join());
   assert.equal(rows.length, 10);
 });
 
 test('a wait is drawn from nothing to a bound that doubles, and what is asked for comes before it', () => {
   const failed = { failure: 'upstream_broken' } as const;
   assert.deepEqual(
-    [0, 1, 2, 9].map((round) => waitBefore(round, failed, 0.5, () => 0.5)),
+    [0, 1, 2, 9].map((round) => computeRetryDelay(round, failed, 0.5, () => 0.5)),
     [250, 500, 1_000, 4_000],
   );
   assert.equal(
-    waitBefore(3, failed, 0.5, () => 0),
+    computeRetryDelay(3, failed, 0.5, () => 0),
     0,
   );
   assert.equal(
-    waitBefore(0, answer(429, 'retry-after', '60'), 0.5, () => 0.5),
+    computeRetryDelay(0, answer(429, 'retry-after', '60'), 0.5, () => 0.5),
     60_000,
   );
   assert.equal(
-    waitBefore(0, answer(429, 'retry-after', '61'), 0.5, () => 0.5),
+    computeRetryDelay(0, answer(429, 'retry-after', '61'), 0.5, () => 0.5),
     null,
   );
 });

@@ -1,13 +1,13 @@
 import type { ProviderFamily } from '../../core/wire/wire-format.ts';
 import type { UpstreamFailureCode } from './failure.ts';
-import { headerOf } from './headers.ts';
+import { findHeader } from './headers.ts';
 
 /** Longest wait that a provider may ask for before a next try; as the official clients have it. */
 const RETRY_AFTER_MS_MAX = 60_000;
 const BACKOFF_MS_MAX = 8_000;
 
 /** What a try came to, as far as another one depends on it. */
-export type Outcome =
+export type TryOutcome =
   | { readonly status: number; readonly headers: readonly string[] }
   | { readonly failure: UpstreamFailureCode };
 
@@ -15,9 +15,9 @@ export type Outcome =
  * Whether the same call may be made again, before any of an answer was passed on. The statuses are those after which
  * the official clients of a family try again, and so is that a connection that failed or was silent is tried again.
  */
-export function isRetryable(outcome: Outcome, family: ProviderFamily | null): boolean {
+export function isRetryable(outcome: TryOutcome, family: ProviderFamily | null): boolean {
   if ('failure' in outcome) return RETRYABLE_FAILURES.has(outcome.failure);
-  const asked = headerOf(outcome.headers, 'x-should-retry');
+  const asked = findHeader(outcome.headers, 'x-should-retry');
   if (asked === 'true') return outcome.status >= 400;
   if (asked === 'false') return false;
   const { status } = outcome;
@@ -34,17 +34,17 @@ const RETRYABLE_FAILURES: ReadonlySet<UpstreamFailureCode> = new Set([
 ]);
 
 /** Whether it speaks against the provider, and not only against this call or this key. */
-export function isOutage(outcome: Outcome): boolean {
+export function isOutage(outcome: TryOutcome): boolean {
   return 'failure' in outcome ? RETRYABLE_FAILURES.has(outcome.failure) : outcome.status >= 500;
 }
 
 /** Whether the key has used up what it may; another key may do. */
-export function isKeyLimit(outcome: Outcome): boolean {
+export function isKeyLimit(outcome: TryOutcome): boolean {
   return 'status' in outcome && outcome.status === 429;
 }
 
 /** Whether the provider does not take the key. */
-export function isKeyRefusal(outcome: Outcome): boolean {
+export function isKeyRefusal(outcome: TryOutcome): boolean {
   return 'status' in outcome && (outcome.status === 401 || outcome.status === 403);
 }
 
@@ -53,25 +53,25 @@ export function isKeyRefusal(outcome: Outcome): boolean {
  * at random from nothing to a bound that doubles. `null` where the provider asks for more than anyone waits.
  * @param round 0 for the first wait
  */
-export function waitBefore(
+export function computeRetryDelay(
   round: number,
-  outcome: Outcome,
+  outcome: TryOutcome,
   backoff_factor: number,
   random: () => number,
 ): number | null {
-  const asked_ms = 'status' in outcome ? retryAfterMs(outcome.headers) : null;
+  const asked_ms = 'status' in outcome ? parseRetryAfter(outcome.headers) : null;
   if (asked_ms !== null) return asked_ms <= RETRY_AFTER_MS_MAX ? asked_ms : null;
   return random() * Math.min(BACKOFF_MS_MAX, backoff_factor * 1_000 * 2 ** round);
 }
 
 /** What `retry-after-ms` or `retry-after` asks for, in milliseconds; `null` where they say nothing that can be read. */
-export function retryAfterMs(headers: readonly string[]): number | null {
-  const exact = headerOf(headers, 'retry-after-ms');
+export function parseRetryAfter(headers: readonly string[]): number | null {
+  const exact = findHeader(headers, 'retry-after-ms');
   if (exact !== null && /^\d{1,12}(?:\.\d{1,12})?$/.test(exact)) return Number(exact);
-  const written = headerOf(headers, 'retry-after');
+  const written = findHeader(headers, 'retry-after');
   if (written === null) return null;
   if (/^\d{1,9}(?:\.\d{1,12})?$/.test(written)) return Number(written) * 1_000;
   // A date is one of the provider's clock, which its own `date` shows.
-  const wait_ms = Date.parse(written) - Date.parse(headerOf(headers, 'date') ?? '');
+  const wait_ms = Date.parse(written) - Date.parse(findHeader(headers, 'date') ?? '');
   return Number.isFinite(wait_ms) ? Math.max(0, wait_ms) : null;
 }

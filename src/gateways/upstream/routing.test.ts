@@ -2,16 +2,22 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:net';
 import { test } from 'node:test';
-import { headerOf } from './headers.ts';
+import { findHeader } from './headers.ts';
 import type { UpstreamTry } from './ports.ts';
-import { asking, failureOf, opened, testWorld, textOf } from './testing/calls.ts';
-import { type Answers, startProvider } from './testing/provider.ts';
+import { type ProviderHandler, startTestProvider } from './testing/test-provider.ts';
+import {
+  buildUpstreamRequest,
+  expectUpstreamFailure,
+  openTestUpstreams,
+  openUpstreamTestPorts,
+  readBodyText,
+} from './testing/test-upstreams.ts';
 
-const ok: Answers = (response) => void response.end('ok');
+const ok: ProviderHandler = (response) => void response.end('ok');
 
 /** Answers with one status after the other, the last one for ever. */
 const statuses =
-  (...list: readonly (readonly [number, Record<string, string>?])[]): Answers =>
+  (...list: readonly (readonly [number, Record<string, string>?])[]): ProviderHandler =>
   (response, _, number) => {
     const [status, headers] = list[Math.min(number, list.length) - 1]!;
     response.writeHead(status, headers).end(`status ${status}`);
@@ -38,33 +44,42 @@ test('what may be tried again is, after a wait, and the caller sees the answer t
     { answers: statuses([401]), slept: [], attempts: 1, status: 401 },
   ];
   for (const { answers, slept, attempts, status } of rows) {
-    const provider = await startProvider(t, answers);
-    const world = testWorld();
-    const answer = await opened(t, { target: provider.url }, world.ports).send(asking());
-    assert.equal(await textOf(answer), status === 200 ? 'status 200' : `status ${status}`, 'byte for byte');
+    const provider = await startTestProvider(t, answers);
+    const world = openUpstreamTestPorts();
+    const answer = await openTestUpstreams(t, { target: provider.url }, world.ports).send(
+      buildUpstreamRequest(),
+    );
+    assert.equal(
+      await readBodyText(answer),
+      status === 200 ? 'status 200' : `status ${status}`,
+      'byte for byte',
+    );
     assert.deepEqual([answer.status, answer.attempts, world.slept], [status, attempts, slept]);
-    assert.equal(provider.got.length, attempts);
+    assert.equal(provider.requests.length, attempts);
     assert.equal(world.alarms.length, 0, 'nothing is left that could ring');
   }
   assert.equal(rows.length, 9);
 });
 
 test('a connection that breaks before the answer is tried again, one that breaks within it is not', async (t) => {
-  const early = await startProvider(t, (response, _, number) =>
+  const early = await startTestProvider(t, (response, _, number) =>
     number === 1 ? void response.destroy() : void response.end('ok'),
   );
-  const answer = await opened(t, { target: early.url }).send(asking());
-  assert.deepEqual([await textOf(answer), answer.attempts], ['ok', 2]);
+  const answer = await openTestUpstreams(t, { target: early.url }).send(buildUpstreamRequest());
+  assert.deepEqual([await readBodyText(answer), answer.attempts], ['ok', 2]);
 
-  const late = await startProvider(t, (response) => void response.write('half', () => response.destroy()));
-  const begun = await opened(t, { target: late.url }).send(asking());
-  const failure = await failureOf(textOf(begun));
+  const late = await startTestProvider(
+    t,
+    (response) => void response.write('half', () => response.destroy()),
+  );
+  const begun = await openTestUpstreams(t, { target: late.url }).send(buildUpstreamRequest());
+  const failure = await expectUpstreamFailure(readBodyText(begun));
   assert.deepEqual([failure.code, failure.provider, failure.attempts], ['upstream_broken', 'target', 1]);
-  assert.equal(late.got.length, 1);
+  assert.equal(late.requests.length, 1);
 });
 
 test('what is no answer is a failure with words of ours', async (t) => {
-  const rows: readonly (readonly [Answers, string])[] = [
+  const rows: readonly (readonly [ProviderHandler, string])[] = [
     [(r) => void r.writeHead(200, { 'content-encoding': 'lzma' }).end('x'), 'upstream_broken'],
     [(r) => void r.writeHead(302, { location: 'http://x/' }).end(), 'upstream_broken'],
     [(r) => void r.writeHead(200, { 'x-big': 'x'.repeat(70_000) }).end(), 'upstream_broken'],
@@ -72,36 +87,42 @@ test('what is no answer is a failure with words of ours', async (t) => {
   ];
   const once = { retry: { max_attempts: 1 } };
   for (const [answers, code] of rows) {
-    const provider = await startProvider(t, answers);
-    const failure = await failureOf(opened(t, { target: provider.url, ...once }).send(asking()));
+    const provider = await startTestProvider(t, answers);
+    const failure = await expectUpstreamFailure(
+      openTestUpstreams(t, { target: provider.url, ...once }).send(buildUpstreamRequest()),
+    );
     assert.equal(failure.code, code, failure.message);
     assert.match(failure.message, /^(?:The|What the) /);
   }
-  const refused = await failureOf(opened(t, { target: await closedPort(), ...once }).send(asking()));
+  const refused = await expectUpstreamFailure(
+    openTestUpstreams(t, { target: await closedPort(), ...once }).send(buildUpstreamRequest()),
+  );
   assert.deepEqual([refused.code, refused.attempts], ['upstream_unreachable', 1]);
   assert.equal(rows.length, 4);
 });
 
 test('an aborted wait ends the call', async (t) => {
-  const provider = await startProvider(t, statuses([503]));
+  const provider = await startTestProvider(t, statuses([503]));
   const client = new AbortController();
-  const world = testWorld({ sleep: async () => client.abort() });
-  const failure = await failureOf(
-    opened(t, { target: provider.url }, world.ports).send(asking({ signal: client.signal })),
+  const world = openUpstreamTestPorts({ sleep: async () => client.abort() });
+  const failure = await expectUpstreamFailure(
+    openTestUpstreams(t, { target: provider.url }, world.ports).send(
+      buildUpstreamRequest({ signal: client.signal }),
+    ),
   );
   assert.equal(failure.code, 'aborted');
-  assert.equal(provider.got.length, 1);
+  assert.equal(provider.requests.length, 1);
 });
 
 test('when one provider fails the next one is asked at once, and its own key goes there', async (t) => {
   const [down, limited, up] = [
     await closedPort(),
-    await startProvider(t, statuses([429])),
-    await startProvider(t, ok),
+    await startTestProvider(t, statuses([429])),
+    await startTestProvider(t, ok),
   ];
   const tries: UpstreamTry[] = [];
-  const world = testWorld({ observe: (tried) => void tries.push(tried) });
-  const upstreams = opened(
+  const world = openUpstreamTestPorts({ onTry: (tried) => void tries.push(tried) });
+  const upstreams = openTestUpstreams(
     t,
     {
       providers: [
@@ -113,16 +134,18 @@ test('when one provider fails the next one is asked at once, and its own key goe
     world.ports,
   );
   const headers = ['authorization', 'Bearer client', 'x-api-key', 'client', 'X-Other', 'o'];
-  const answer = await upstreams.send(asking({ headers, path: '/v1/chat/completions?key=client&a=1' }));
+  const answer = await upstreams.send(
+    buildUpstreamRequest({ headers, path: '/v1/chat/completions?key=client&a=1' }),
+  );
   assert.deepEqual([answer.provider, answer.attempts, world.slept], ['up', 3, []]);
-  assert.equal(headerOf(limited.got[0]!.headers, 'authorization'), 'Bearer key-b');
-  const [got] = up.got;
+  assert.equal(findHeader(limited.requests[0]!.headers, 'authorization'), 'Bearer key-b');
+  const [got] = up.requests;
   assert.deepEqual(
-    ['authorization', 'x-api-key', 'api-key', 'x-other'].map((name) => headerOf(got!.headers, name)),
+    ['authorization', 'x-api-key', 'api-key', 'x-other'].map((name) => findHeader(got!.headers, name)),
     [null, null, 'key-c', 'o'],
   );
   assert.equal(got?.path, '/v1/chat/completions?a=1');
-  assert.ok(!JSON.stringify([limited.got, up.got]).includes('client'));
+  assert.ok(!JSON.stringify([limited.requests, up.requests]).includes('client'));
   assert.deepEqual(
     tries.map(({ provider, status, failure, attempt }) => [provider, status, failure, attempt]),
     [
@@ -134,18 +157,18 @@ test('when one provider fails the next one is asked at once, and its own key goe
 });
 
 test('a key that is refused for its limits rests, and comes back', async (t) => {
-  const provider = await startProvider(t, (response, got) => {
-    const is_a = headerOf(got.headers, 'authorization') === 'Bearer key-a';
+  const provider = await startTestProvider(t, (response, got) => {
+    const is_a = findHeader(got.headers, 'authorization') === 'Bearer key-a';
     response.writeHead(is_a ? 429 : 200, is_a ? { 'retry-after': '10' } : {}).end();
   });
-  const world = testWorld();
+  const world = openUpstreamTestPorts();
   const keys = [{ api_key: '${A}', weight: 1000 }, { api_key: '${B}' }];
-  const upstreams = opened(
+  const upstreams = openTestUpstreams(
     t,
     { providers: [{ name: 'p', family: 'openai', base_url: provider.url, keys }] },
     world.ports,
   );
-  const send = async () => (await upstreams.send(asking())).attempts;
+  const send = async () => (await upstreams.send(buildUpstreamRequest())).attempts;
   assert.deepEqual([await send(), await send(), await send()], [2, 1, 1]);
   world.pass(10_000);
   assert.equal(await send(), 2, 'the one with the weight is asked first again');
@@ -153,10 +176,10 @@ test('a key that is refused for its limits rests, and comes back', async (t) => 
 
 test('a provider that keeps failing is not asked, until one call finds it back', async (t) => {
   let is_up = false;
-  const sick = await startProvider(t, (response) => void response.writeHead(is_up ? 200 : 500).end());
-  const well = await startProvider(t, ok);
-  const world = testWorld();
-  const upstreams = opened(
+  const sick = await startTestProvider(t, (response) => void response.writeHead(is_up ? 200 : 500).end());
+  const well = await startTestProvider(t, ok);
+  const world = openUpstreamTestPorts();
+  const upstreams = openTestUpstreams(
     t,
     {
       circuit_breaker: { failures: 2, open_seconds: 20 },
@@ -167,9 +190,9 @@ test('a provider that keeps failing is not asked, until one call finds it back',
     },
     world.ports,
   );
-  const served = async () => (await upstreams.send(asking())).provider;
+  const served = async () => (await upstreams.send(buildUpstreamRequest())).provider;
   for (let count = 0; count < 4; count += 1) assert.equal(await served(), 'well');
-  assert.equal(sick.got.length, 2);
+  assert.equal(sick.requests.length, 2);
   is_up = true;
   assert.equal(await served(), 'well');
   world.pass(20_000);
@@ -177,59 +200,72 @@ test('a provider that keeps failing is not asked, until one call finds it back',
 });
 
 test('where all are left alone the answer says so, without a call', async (t) => {
-  const provider = await startProvider(t, statuses([500]));
+  const provider = await startTestProvider(t, statuses([500]));
   const at = { family: 'openai', base_url: provider.url };
   const providers = [
     { name: 'a', ...at },
     { name: 'b', ...at },
   ];
-  const upstreams = opened(t, { providers, retry: { max_attempts: 1 }, circuit_breaker: { failures: 1 } });
-  assert.equal((await upstreams.send(asking())).status, 500);
-  const failure = await failureOf(upstreams.send(asking()));
+  const upstreams = openTestUpstreams(t, {
+    providers,
+    retry: { max_attempts: 1 },
+    circuit_breaker: { failures: 1 },
+  });
+  assert.equal((await upstreams.send(buildUpstreamRequest())).status, 500);
+  const failure = await expectUpstreamFailure(upstreams.send(buildUpstreamRequest()));
   assert.deepEqual([failure.code, failure.attempts, failure.retry_after_ms], ['upstream_resting', 0, 30_000]);
-  assert.equal(provider.got.length, 2);
+  assert.equal(provider.requests.length, 2);
 });
 
 test('the only provider is never cut off, and tries of one call count as one failure', async (t) => {
-  const provider = await startProvider(t, statuses([500]));
-  const upstreams = opened(t, { target: provider.url, circuit_breaker: { failures: 2 } });
+  const provider = await startTestProvider(t, statuses([500]));
+  const upstreams = openTestUpstreams(t, { target: provider.url, circuit_breaker: { failures: 2 } });
   for (let call = 1; call <= 4; call += 1) {
-    assert.equal((await upstreams.send(asking())).status, 500);
-    assert.equal(provider.got.length, call * 3);
+    assert.equal((await upstreams.send(buildUpstreamRequest())).status, 500);
+    assert.equal(provider.requests.length, call * 3);
   }
   const told: string[] = [];
-  const ports = { ...testWorld().ports, standing: (_: string, state: string) => void told.push(state) };
-  const counted = opened(t, { target: provider.url, circuit_breaker: { failures: 2 } }, ports);
-  await counted.send(asking());
+  const ports = {
+    ...openUpstreamTestPorts().ports,
+    onBreakerState: (_: string, state: string) => void told.push(state),
+  };
+  const counted = openTestUpstreams(t, { target: provider.url, circuit_breaker: { failures: 2 } }, ports);
+  await counted.send(buildUpstreamRequest());
   assert.deepEqual(told, ['closed'], 'three tries of one call are one failure');
-  await counted.send(asking());
+  await counted.send(buildUpstreamRequest());
   assert.deepEqual(told.slice(0, 2), ['closed', 'open'], 'the control: two calls are two');
 });
 
 test('a key that the provider refuses rests, and another one is tried in the same call', async (t) => {
   for (const status of [401, 403]) {
-    const provider = await startProvider(t, (response, got) => {
-      response.writeHead(headerOf(got.headers, 'authorization') === 'Bearer key-a' ? status : 200).end('ok');
+    const provider = await startTestProvider(t, (response, got) => {
+      response
+        .writeHead(findHeader(got.headers, 'authorization') === 'Bearer key-a' ? status : 200)
+        .end('ok');
     });
     const keys = [{ api_key: '${A}', weight: 1_000 }, { api_key: '${B}' }];
     const own = { name: 'own', family: 'openai', base_url: provider.url, keys };
-    const upstreams = opened(t, { providers: [own] });
-    for (let call = 0; call < 10; call += 1) assert.equal((await upstreams.send(asking())).status, 200);
-    const refused = provider.got.filter(
-      ({ headers }) => headerOf(headers, 'authorization') === 'Bearer key-a',
+    const upstreams = openTestUpstreams(t, { providers: [own] });
+    for (let call = 0; call < 10; call += 1)
+      assert.equal((await upstreams.send(buildUpstreamRequest())).status, 200);
+    const refused = provider.requests.filter(
+      ({ headers }) => findHeader(headers, 'authorization') === 'Bearer key-a',
     );
-    assert.deepEqual([refused.length, provider.got.length], [1, 11], `${status}`);
+    assert.deepEqual([refused.length, provider.requests.length], [1, 11], `${status}`);
     const alone = { ...own, keys: [{ api_key: '${A}' }] };
-    assert.equal((await opened(t, { providers: [alone] }).send(asking())).status, status);
+    assert.equal(
+      (await openTestUpstreams(t, { providers: [alone] }).send(buildUpstreamRequest())).status,
+      status,
+    );
   }
 });
 
 test('an alias asks for the model of each provider, and fallbacks come behind', async (t) => {
-  const provider = await startProvider(t, (response, got) => {
+  const provider = await startTestProvider(t, (response, got) => {
     response.writeHead(got.body.includes('last') ? 200 : 503).end(got.body);
   });
   const at = { family: 'openai', base_url: provider.url };
-  const upstreams = opened(t, {
+  const upstreams = openTestUpstreams(t, {
     providers: [
       { name: 'a', ...at },
       { name: 'b', ...at, models: ['last'] },
@@ -243,29 +279,32 @@ test('an alias asks for the model of each provider, and fallbacks come behind', 
     fallbacks: [{ model: 'fa*', to: ['b/last', 'fast'] }],
     circuit_breaker: { failures: 100 },
   });
-  const answer = await upstreams.send(asking({ model: 'fast' }));
-  assert.deepEqual([answer.provider, answer.model, await textOf(answer)], ['b', 'last', '{"model":"last"}']);
+  const answer = await upstreams.send(buildUpstreamRequest({ model: 'fast' }));
   assert.deepEqual(
-    provider.got.map(({ body }) => JSON.parse(body).model),
+    [answer.provider, answer.model, await readBodyText(answer)],
+    ['b', 'last', '{"model":"last"}'],
+  );
+  assert.deepEqual(
+    provider.requests.map(({ body }) => JSON.parse(body).model),
     ['one', 'two', 'last'],
   );
 });
 
 test('a model of Gemini is named in the path', async (t) => {
-  const provider = await startProvider(t, ok);
-  const upstreams = opened(t, {
+  const provider = await startTestProvider(t, ok);
+  const upstreams = openTestUpstreams(t, {
     providers: [{ name: 'g', family: 'gemini', base_url: provider.url, api_key: '${A}' }],
     models: { fast: [{ provider: 'g', model: 'gemini-x' }] },
   });
   const path = '/v1beta/models/fast:streamGenerateContent?alt=sse&key=client';
-  await upstreams.send(asking({ wire: 'gemini.generate', model: 'fast', path }));
-  assert.equal(provider.got[0]?.path, '/v1beta/models/gemini-x:streamGenerateContent?alt=sse');
-  assert.equal(headerOf(provider.got[0]!.headers, 'x-goog-api-key'), 'key-a');
+  await upstreams.send(buildUpstreamRequest({ wire: 'gemini.generate', model: 'fast', path }));
+  assert.equal(provider.requests[0]?.path, '/v1beta/models/gemini-x:streamGenerateContent?alt=sse');
+  assert.equal(findHeader(provider.requests[0]!.headers, 'x-goog-api-key'), 'key-a');
 });
 
 test('a provider that is not to see the key of another does not', async (t) => {
-  const provider = await startProvider(t, ok);
-  const upstreams = opened(t, {
+  const provider = await startTestProvider(t, ok);
+  const upstreams = openTestUpstreams(t, {
     providers: [
       {
         name: 'l',
@@ -276,13 +315,15 @@ test('a provider that is not to see the key of another does not', async (t) => {
       },
     ],
   });
-  await upstreams.send(asking({ headers: ['Authorization', 'Bearer client', 'x-team', 'client'] }));
-  assert.equal(headerOf(provider.got[0]!.headers, 'x-team'), 'own');
-  assert.ok(!JSON.stringify(provider.got).includes('client'));
+  await upstreams.send(
+    buildUpstreamRequest({ headers: ['Authorization', 'Bearer client', 'x-team', 'client'] }),
+  );
+  assert.equal(findHeader(provider.requests[0]!.headers, 'x-team'), 'own');
+  assert.ok(!JSON.stringify(provider.requests).includes('client'));
 });
 
 test('where nothing is configured for an API it says what to set, and nothing goes out', async (t) => {
-  const provider = await startProvider(t, ok);
+  const provider = await startTestProvider(t, ok);
   const openai = { name: 'o', family: 'openai', base_url: provider.url, models: ['gpt-*'] };
   const rows = [
     [{}, 'openai.chat', 'not_configured', /`proxy\.target`.*`family: openai`/],
@@ -291,14 +332,19 @@ test('where nothing is configured for an API it says what to set, and nothing go
     [{ providers: [{ ...openai, models: ['other'] }] }, 'openai.chat', 'model_unknown', /`proxy\.models`/],
   ] as const;
   for (const [proxy, wire, code, message] of rows) {
-    const failure = await failureOf(opened(t, proxy).send(asking({ wire, model: 'gpt-x' })));
+    const failure = await expectUpstreamFailure(
+      openTestUpstreams(t, proxy).send(buildUpstreamRequest({ wire, model: 'gpt-x' })),
+    );
     assert.equal(failure.code, code);
     assert.match(failure.message, message);
   }
   assert.equal(rows.length, 4);
-  assert.equal(provider.got.length, 0);
-  const both = opened(t, { providers: [openai], target: provider.url });
-  assert.equal((await both.send(asking({ model: 'gpt-x' }))).provider, 'o');
-  assert.equal((await both.send(asking({ model: 'llama' }))).provider, 'target');
-  assert.equal((await both.send(asking({ wire: 'anthropic.messages', model: 'claude' }))).provider, 'target');
+  assert.equal(provider.requests.length, 0);
+  const both = openTestUpstreams(t, { providers: [openai], target: provider.url });
+  assert.equal((await both.send(buildUpstreamRequest({ model: 'gpt-x' }))).provider, 'o');
+  assert.equal((await both.send(buildUpstreamRequest({ model: 'llama' }))).provider, 'target');
+  assert.equal(
+    (await both.send(buildUpstreamRequest({ wire: 'anthropic.messages', model: 'claude' }))).provider,
+    'target',
+  );
 });

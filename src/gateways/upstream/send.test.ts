@@ -1,18 +1,24 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own `${NAME}` is meant.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { headerOf } from './headers.ts';
-import { asking, failureOf, opened, testWorld, textOf } from './testing/calls.ts';
-import { startProvider } from './testing/provider.ts';
+import { findHeader } from './headers.ts';
+import { startTestProvider } from './testing/test-provider.ts';
+import {
+  buildUpstreamRequest,
+  expectUpstreamFailure,
+  openTestUpstreams,
+  openUpstreamTestPorts,
+  readBodyText,
+} from './testing/test-upstreams.ts';
 
 test('a call reaches the configured provider with its path, headers and body, and its answer comes back', async (t) => {
-  const provider = await startProvider(t, (response) => {
+  const provider = await startTestProvider(t, (response) => {
     response.writeHead(200, ['X-Request-Id', 'r1', 'Set-Cookie', 'a=b', 'Content-Type', 'application/json']);
     response.end('{"ok":1}');
   });
-  const upstreams = opened(t, { target: `${provider.url}/v1` });
+  const upstreams = openTestUpstreams(t, { target: `${provider.url}/v1` });
   const answer = await upstreams.send(
-    asking({
+    buildUpstreamRequest({
       path: '/v1/chat/completions?a=1',
       headers: [
         'Authorization',
@@ -30,32 +36,32 @@ test('a call reaches the configured provider with its path, headers and body, an
       ],
     }),
   );
-  assert.equal(await textOf(answer), '{"ok":1}');
+  assert.equal(await readBodyText(answer), '{"ok":1}');
   assert.equal(answer.status, 200);
   assert.deepEqual([answer.provider, answer.model, answer.attempts], ['target', 'gpt-x', 1]);
-  assert.equal(headerOf(answer.headers, 'x-request-id'), 'r1');
+  assert.equal(findHeader(answer.headers, 'x-request-id'), 'r1');
   for (const name of ['set-cookie', 'connection', 'content-length', 'transfer-encoding'])
-    assert.equal(headerOf(answer.headers, name), null, name);
-  const [got] = provider.got;
+    assert.equal(findHeader(answer.headers, name), null, name);
+  const [got] = provider.requests;
   assert.equal(got?.path, '/v1/chat/completions?a=1');
   assert.equal(got?.body, '{"model":"gpt-x"}');
-  assert.equal(headerOf(got!.headers, 'authorization'), 'Bearer of-the-client');
-  assert.equal(headerOf(got!.headers, 'accept-encoding'), 'identity');
-  assert.equal(headerOf(got!.headers, 'host'), new URL(provider.url).host);
+  assert.equal(findHeader(got!.headers, 'authorization'), 'Bearer of-the-client');
+  assert.equal(findHeader(got!.headers, 'accept-encoding'), 'identity');
+  assert.equal(findHeader(got!.headers, 'host'), new URL(provider.url).host);
   for (const name of ['x-hop', 'x-service-agent', 'cookie'])
-    assert.equal(headerOf(got!.headers, name), null, name);
+    assert.equal(findHeader(got!.headers, name), null, name);
 });
 
 test('bytes of a stream come as they are sent', async (t) => {
   let go = () => {};
-  const provider = await startProvider(t, (response) => {
+  const provider = await startTestProvider(t, (response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     response.write('data: 1\n\n');
     go = () => response.end('data: 2\n\n');
   });
-  const world = testWorld();
-  const upstreams = opened(t, { target: provider.url, timeout_seconds: 5 }, world.ports);
-  const { body } = await upstreams.send(asking());
+  const world = openUpstreamTestPorts();
+  const upstreams = openTestUpstreams(t, { target: provider.url, timeout_seconds: 5 }, world.ports);
+  const { body } = await upstreams.send(buildUpstreamRequest());
   const reading = body[Symbol.asyncIterator]();
   assert.equal(Buffer.from((await reading.next()).value!).toString(), 'data: 1\n\n');
   // The time for the whole is over, and a stream has no such time.
@@ -73,39 +79,45 @@ test('bytes of a stream come as they are sent', async (t) => {
 });
 
 test('when the client goes, the provider sees it: before the answer, within it, and when nobody reads on', async (t) => {
-  const silent = await startProvider(t, () => {});
+  const silent = await startTestProvider(t, () => {});
   const gone = new AbortController();
-  const waiting = failureOf(opened(t, { target: silent.url }).send(asking({ signal: gone.signal })));
-  while (silent.got.length === 0) await new Promise(setImmediate);
+  const waiting = expectUpstreamFailure(
+    openTestUpstreams(t, { target: silent.url }).send(buildUpstreamRequest({ signal: gone.signal })),
+  );
+  while (silent.requests.length === 0) await new Promise(setImmediate);
   gone.abort();
   assert.equal((await waiting).code, 'aborted');
-  await silent.left;
+  await silent.disconnected;
 
   const ways = ['abort', 'return'] as const;
   for (const way of ways) {
-    const slow = await startProvider(t, (response) => void response.write('a'));
+    const slow = await startTestProvider(t, (response) => void response.write('a'));
     const client = new AbortController();
-    const { body } = await opened(t, { target: slow.url }).send(asking({ signal: client.signal }));
+    const { body } = await openTestUpstreams(t, { target: slow.url }).send(
+      buildUpstreamRequest({ signal: client.signal }),
+    );
     const reading = body[Symbol.asyncIterator]();
     assert.equal((await reading.next()).done, false);
     if (way === 'return') await reading.return?.();
     else {
-      const next = failureOf(reading.next());
+      const next = expectUpstreamFailure(reading.next());
       client.abort();
       assert.equal((await next).code, 'aborted');
     }
-    await slow.left;
+    await slow.disconnected;
   }
   assert.equal(ways.length, 2);
 });
 
 test('a client that is gone already sends nothing', async (t) => {
-  const provider = await startProvider(t, (response) => void response.end());
-  const failure = await failureOf(
-    opened(t, { target: provider.url }).send(asking({ signal: AbortSignal.abort() })),
+  const provider = await startTestProvider(t, (response) => void response.end());
+  const failure = await expectUpstreamFailure(
+    openTestUpstreams(t, { target: provider.url }).send(
+      buildUpstreamRequest({ signal: AbortSignal.abort() }),
+    ),
   );
   assert.equal(failure.code, 'aborted');
-  assert.equal(provider.got.length, 0);
+  assert.equal(provider.requests.length, 0);
 });
 
 const ALARMS = [
@@ -118,13 +130,13 @@ const ALARMS = [
 test('a provider that is silent is given up, and sees it', async (t) => {
   let ran = 0;
   for (const { ring, proxy, ms, begins } of ALARMS) {
-    const provider = await startProvider(t, (response) => void (begins && response.write('a')));
-    const world = testWorld();
+    const provider = await startTestProvider(t, (response) => void (begins && response.write('a')));
+    const world = openUpstreamTestPorts();
     const once = { target: provider.url, retry: { max_attempts: 1 }, ...proxy };
-    const sending = opened(t, once, world.ports).send(asking());
-    const outcome = failureOf(begins ? sending.then(textOf) : sending);
+    const sending = openTestUpstreams(t, once, world.ports).send(buildUpstreamRequest());
+    const outcome = expectUpstreamFailure(begins ? sending.then(readBodyText) : sending);
     const set = () => world.alarms.find((alarm) => alarm.ms === ms);
-    while (provider.got.length === 0 || set() === undefined || (begins && world.alarms.length < 2))
+    while (provider.requests.length === 0 || set() === undefined || (begins && world.alarms.length < 2))
       await new Promise(setImmediate);
     set()!.ring();
     const failure = await outcome;
@@ -133,7 +145,7 @@ test('a provider that is silent is given up, and sees it', async (t) => {
       ['upstream_timeout', 'target', 1],
       ring,
     );
-    await provider.left;
+    await provider.disconnected;
     ran += 1;
   }
   assert.equal(ran, 4);

@@ -1,41 +1,41 @@
-import { attempt, kept } from './attempt.ts';
-import type { Breaker, Passage } from './breaker.ts';
-import type { Connections } from './connections.ts';
-import type { Incoming } from './exchange.ts';
-import { inContext, UpstreamFailure } from './failure.ts';
-import { answerHeaders, headerOf } from './headers.ts';
-import { inOrder, type Speeds } from './order.ts';
-import type { Directory, Target } from './plan.ts';
+import { attemptCall, bufferAnswer } from './attempt.ts';
+import type { BreakerPermit, CircuitBreaker } from './circuit-breaker.ts';
+import type { UpstreamConnections } from './connections.ts';
+import type { Cooldowns } from './cooldowns.ts';
+import type { UpstreamHttpAnswer } from './exchange.ts';
+import { addFailureContext, UpstreamFailure } from './failure.ts';
+import { filterAnswerHeaders, findHeader } from './headers.ts';
+import { type LatencyTracker, orderTargets } from './order.ts';
 import type { UpstreamPorts } from './ports.ts';
-import type { Rests } from './rests.ts';
 import {
+  computeRetryDelay,
   isKeyLimit,
   isKeyRefusal,
   isOutage,
   isRetryable,
-  type Outcome,
-  retryAfterMs,
-  waitBefore,
+  parseRetryAfter,
+  type TryOutcome,
 } from './retry.ts';
+import type { RoutingTable, UpstreamTarget } from './routing-table.ts';
 import type { ProxySettings } from './settings.ts';
 import type { UpstreamAnswer, UpstreamRequest } from './types.ts';
 
 /** All that is kept between calls. */
 export interface SendParts {
   readonly settings: ProxySettings;
-  readonly directory: Directory;
-  readonly breaker: Breaker;
-  readonly rests: Rests;
-  readonly speeds: Speeds;
-  readonly connections: Connections;
+  readonly routing: RoutingTable;
+  readonly breaker: CircuitBreaker;
+  readonly cooldowns: Cooldowns;
+  readonly latencies: LatencyTracker;
+  readonly connections: UpstreamConnections;
   readonly ports: UpstreamPorts;
 }
 
 /** How one call stands. */
-interface Call {
+interface CallState {
   readonly request: UpstreamRequest;
   /** In the order in which they are tried. */
-  readonly targets: readonly Target[];
+  readonly targets: readonly UpstreamTarget[];
   readonly tries_max: number;
   readonly ends_ms: number;
   /** There is no other provider for it. */
@@ -46,10 +46,10 @@ interface Call {
 }
 
 /** What a try came to: an answer, or the failure that took its place. */
-interface Tried {
-  readonly target: Target;
-  readonly passage: Passage;
-  readonly came: Incoming | UpstreamFailure;
+interface TryResult {
+  readonly target: UpstreamTarget;
+  readonly permit: BreakerPermit;
+  readonly answer: UpstreamHttpAnswer | UpstreamFailure;
 }
 
 /**
@@ -57,39 +57,43 @@ interface Tried {
  * which a provider says no is an answer where no further try is allowed, there is no time for one, or none would
  * help. Rejects with an `UpstreamFailure`.
  */
-export async function send(request: UpstreamRequest, parts: SendParts): Promise<UpstreamAnswer> {
+export async function sendUpstream(request: UpstreamRequest, parts: SendParts): Promise<UpstreamAnswer> {
   const { ports, settings } = parts;
-  const call = begin(request, parts);
-  let last: Tried | null = null;
+  const call = beginCall(request, parts);
+  let last: TryResult | null = null;
   for (let round = 0; ; round += 1) {
     const attempts_before = call.attempts;
     for (const [at, target] of call.targets.entries()) {
-      const passage = parts.breaker.enter(target.provider.name, call.has_one_provider);
-      if (passage === null) continue;
+      const permit = parts.breaker.acquire(target.provider.name, call.has_one_provider);
+      if (permit === null) continue;
       // Another try follows, so that the connection of the one before is to be free.
-      if (last !== null) await keep(last, ports);
-      last = await tryOnce(target, passage, call, parts);
+      if (last !== null) await bufferResult(last, ports);
+      last = await tryOnce(target, permit, call, parts);
       const is_over = call.attempts >= call.tries_max || ports.now_ms() >= call.ends_ms;
       const is_retryable =
-        isRetryable(outcomeOf(last), target.provider.family) || hasOtherKey(last, call.targets.slice(at + 1));
-      if (is_over || !is_retryable) return give(last, call, parts);
+        isRetryable(readOutcome(last), target.provider.family) ||
+        hasUntriedKey(last, call.targets.slice(at + 1));
+      if (is_over || !is_retryable) return buildAnswer(last, call, parts);
     }
-    if (last === null) throw resting(call, parts);
-    if (call.attempts === attempts_before) return give(last, call, parts);
-    const wait_ms = waitBefore(round, outcomeOf(last), settings.retry.backoff_factor, ports.random);
-    if (wait_ms === null || ports.now_ms() + wait_ms >= call.ends_ms) return give(last, call, parts);
-    last = await keep(last, ports);
+    if (last === null) throw buildCircuitOpenFailure(call, parts);
+    if (call.attempts === attempts_before) return buildAnswer(last, call, parts);
+    const wait_ms = computeRetryDelay(round, readOutcome(last), settings.retry.backoff_factor, ports.random);
+    if (wait_ms === null || ports.now_ms() + wait_ms >= call.ends_ms) return buildAnswer(last, call, parts);
+    last = await bufferResult(last, ports);
     await ports.sleep(wait_ms, request.signal);
-    if (request.signal.aborted) throw gone(call);
+    if (request.signal.aborted) throw buildAbortedFailure(call);
   }
 }
 
-function begin(request: UpstreamRequest, { directory, settings, rests, speeds, ports }: SendParts): Call {
-  const ordering = { strategy: settings.strategy, affinity: request.affinity, speeds, ports };
-  const ordered = directory.groupsFor(request).flatMap((group) => inOrder(group, ordering));
+function beginCall(
+  request: UpstreamRequest,
+  { routing, settings, cooldowns, latencies, ports }: SendParts,
+): CallState {
+  const ordering = { strategy: settings.strategy, affinity: request.affinity, speeds: latencies, ports };
+  const ordered = routing.findTargetGroups(request).flatMap((group) => orderTargets(group, ordering));
   const targets = [
-    ...ordered.filter((target) => !rests.isOn(target)),
-    ...ordered.filter((target) => rests.isOn(target)),
+    ...ordered.filter((target) => !cooldowns.isActive(target)),
+    ...ordered.filter((target) => cooldowns.isActive(target)),
   ];
   return {
     request,
@@ -103,24 +107,29 @@ function begin(request: UpstreamRequest, { directory, settings, rests, speeds, p
   };
 }
 
-async function tryOnce(target: Target, passage: Passage, call: Call, parts: SendParts): Promise<Tried> {
+async function tryOnce(
+  target: UpstreamTarget,
+  permit: BreakerPermit,
+  call: CallState,
+  parts: SendParts,
+): Promise<TryResult> {
   const { ports, settings } = parts;
   const { first_byte_ms = Number.POSITIVE_INFINITY, idle_ms } = settings.timeouts;
   const began_ms = ports.now_ms();
-  const patience = { first_byte_ms: Math.max(1, Math.min(first_byte_ms, call.ends_ms - began_ms)), idle_ms };
+  const timeouts = { first_byte_ms: Math.max(1, Math.min(first_byte_ms, call.ends_ms - began_ms)), idle_ms };
   call.attempts += 1;
-  const came = await attempt(call.request, target, patience, parts).catch((fault: unknown) => {
-    if (!(fault instanceof UpstreamFailure)) passage.left();
-    return asFailure(fault);
+  const answer = await attemptCall(call.request, target, timeouts, parts).catch((fault: unknown) => {
+    if (!(fault instanceof UpstreamFailure)) permit.abandoned();
+    return requireFailure(fault);
   });
   const duration_ms = ports.now_ms() - began_ms;
-  const tried = { target, passage, came };
-  learn(tried, duration_ms, call, parts);
-  ports.observe?.({
+  const tried = { target, permit, answer };
+  recordOutcome(tried, duration_ms, call, parts);
+  ports.onTry?.({
     provider: target.provider.name,
     model: target.model,
-    status: came instanceof UpstreamFailure ? null : came.status,
-    failure: came instanceof UpstreamFailure ? came.code : null,
+    status: answer instanceof UpstreamFailure ? null : answer.status,
+    failure: answer instanceof UpstreamFailure ? answer.code : null,
     duration_ms,
     attempt: call.attempts,
   });
@@ -128,80 +137,89 @@ async function tryOnce(target: Target, passage: Passage, call: Call, parts: Send
 }
 
 /** How long a key rests that was refused for its limits without a word of how long. */
-const REST_MS = 1_000;
+const KEY_LIMIT_COOLDOWN_MS = 1_000;
 /** And how long one that the provider does not know, or no longer. */
-const REFUSED_REST_MS = 60_000;
+const KEY_REFUSED_COOLDOWN_MS = 60_000;
 
 /** Whether a configured key was refused, and another key of the same provider is still to be tried. */
-function hasOtherKey({ target, came }: Tried, next: readonly Target[]): boolean {
-  if (target.key === null || !isKeyRefusal(outcomeOf({ came }))) return false;
+function hasUntriedKey({ target, answer }: TryResult, next: readonly UpstreamTarget[]): boolean {
+  if (target.key === null || !isKeyRefusal(readOutcome({ answer }))) return false;
   return next.some(({ provider, key }) => provider.name === target.provider.name && key !== target.key);
 }
 
 /** What later calls have of this one. */
-function learn(
-  { target, passage, came }: Tried,
+function recordOutcome(
+  { target, permit, answer }: TryResult,
   duration_ms: number,
-  { failed }: Call,
-  { rests, speeds }: SendParts,
+  { failed }: CallState,
+  { cooldowns, latencies }: SendParts,
 ): void {
-  const outcome = outcomeOf({ came });
+  const outcome = readOutcome({ answer });
   const { name } = target.provider;
   if (isOutage(outcome) && !failed.has(name)) {
     failed.add(name);
-    passage.failed();
-  } else if (isOutage(outcome)) passage.left();
-  else if ('failure' in outcome) passage.left();
-  else passage.succeeded();
+    permit.failed();
+  } else if (isOutage(outcome)) permit.abandoned();
+  else if ('failure' in outcome) permit.abandoned();
+  else permit.succeeded();
   if ('failure' in outcome) return;
-  if (target.key !== null && isKeyRefusal(outcome)) rests.begin(target, REFUSED_REST_MS);
-  if (isKeyLimit(outcome)) rests.begin(target, retryAfterMs(outcome.headers) ?? REST_MS);
-  if (outcome.status < 400) speeds.note(target, duration_ms);
+  if (target.key !== null && isKeyRefusal(outcome)) cooldowns.start(target, KEY_REFUSED_COOLDOWN_MS);
+  if (isKeyLimit(outcome)) cooldowns.start(target, parseRetryAfter(outcome.headers) ?? KEY_LIMIT_COOLDOWN_MS);
+  if (outcome.status < 400) latencies.record(target, duration_ms);
 }
 
-function outcomeOf({ came }: Pick<Tried, 'came'>): Outcome {
-  return came instanceof UpstreamFailure ? { failure: came.code } : came;
+function readOutcome({ answer }: Pick<TryResult, 'answer'>): TryOutcome {
+  return answer instanceof UpstreamFailure ? { failure: answer.code } : answer;
 }
 
 /** @throws what is a fault of ours, as it is */
-function asFailure(fault: unknown): UpstreamFailure {
+function requireFailure(fault: unknown): UpstreamFailure {
   if (fault instanceof UpstreamFailure) return fault;
   throw fault;
 }
 
-async function keep(tried: Tried, { alarm }: UpstreamPorts): Promise<Tried> {
-  return tried.came instanceof UpstreamFailure ? tried : { ...tried, came: await kept(tried.came, alarm) };
+async function bufferResult(tried: TryResult, { alarm }: UpstreamPorts): Promise<TryResult> {
+  return tried.answer instanceof UpstreamFailure
+    ? tried
+    : { ...tried, answer: await bufferAnswer(tried.answer, alarm) };
 }
 
 /** The answer as whoever asked gets it, or the failure thrown. */
-function give({ target, passage, came }: Tried, call: Call, { ports }: SendParts): UpstreamAnswer {
+function buildAnswer(
+  { target, permit, answer }: TryResult,
+  call: CallState,
+  { ports }: SendParts,
+): UpstreamAnswer {
   const context = { provider: target.provider.name, attempts: call.attempts };
-  if (came instanceof UpstreamFailure) throw inContext(came, context);
-  const { status, headers } = came;
+  if (answer instanceof UpstreamFailure) throw addFailureContext(answer, context);
+  const { status, headers } = answer;
   // A stream may go on for as long as it says something.
-  const is_stream = /^\s*text\/event-stream\b/i.test(headerOf(headers, 'content-type') ?? '');
+  const is_stream = /^\s*text\/event-stream\b/i.test(findHeader(headers, 'content-type') ?? '');
   const rest_ms = Math.max(1, call.ends_ms - ports.now_ms());
-  const quiet = is_stream ? () => {} : ports.alarm(rest_ms, () => came.cut(tooLong()));
-  const body = watched(came.body, {
+  const quiet = is_stream ? () => {} : ports.alarm(rest_ms, () => answer.cut(buildTimeoutFailure()));
+  const body = watchBody(answer.body, {
     ended: quiet,
     failed: (failure) => {
       quiet();
-      if (isOutage({ failure: failure.code })) passage.failed();
-      return inContext(failure, context);
+      if (isOutage({ failure: failure.code })) permit.failed();
+      return addFailureContext(failure, context);
     },
   });
-  return { status, headers: answerHeaders(headers), body, model: target.model, ...context };
+  return { status, headers: filterAnswerHeaders(headers), body, model: target.model, ...context };
 }
 
-interface Watch {
+interface BodyWatcher {
   readonly ended: () => void;
   /** Gives the failure that is told. */
   readonly failed: (failure: UpstreamFailure) => UpstreamFailure;
 }
 
-function watched(body: AsyncIterable<Uint8Array>, { ended, failed }: Watch): AsyncIterable<Uint8Array> {
+function watchBody(
+  body: AsyncIterable<Uint8Array>,
+  { ended, failed }: BodyWatcher,
+): AsyncIterable<Uint8Array> {
   const told = (fault: unknown): never => {
-    throw failed(asFailure(fault));
+    throw failed(requireFailure(fault));
   };
   return {
     [Symbol.asyncIterator]: () => {
@@ -222,16 +240,16 @@ function watched(body: AsyncIterable<Uint8Array>, { ended, failed }: Watch): Asy
   };
 }
 
-function tooLong(): UpstreamFailure {
+function buildTimeoutFailure(): UpstreamFailure {
   const message = 'The provider’s answer was not whole within `proxy.timeout_seconds`.';
   return new UpstreamFailure('upstream_timeout', message);
 }
 
-function gone({ attempts }: Call): UpstreamFailure {
+function buildAbortedFailure({ attempts }: CallState): UpstreamFailure {
   return new UpstreamFailure('aborted', 'The caller no longer waits for the answer.', { attempts });
 }
 
-function resting({ targets }: Call, { breaker }: SendParts): UpstreamFailure {
+function buildCircuitOpenFailure({ targets }: CallState, { breaker }: SendParts): UpstreamFailure {
   const provider = targets[0]?.provider.name ?? null;
   const waits_ms = targets.map((target) => breaker.waitFor(target.provider.name));
   const retry_after_ms = Math.max(1_000, Math.min(...waits_ms));

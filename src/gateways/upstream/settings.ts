@@ -8,11 +8,11 @@ export type ProxySettings = Settled<typeof proxy>;
 type WrittenProvider = ProxySettings['providers'][number];
 
 /** A provider as calls use it. */
-export interface Provider {
+export interface UpstreamProvider {
   readonly name: string;
   /** `null`: it is taken to speak whatever comes. */
   readonly family: ProviderFamily | null;
-  readonly base: Base;
+  readonly base: ProviderBase;
   /** Empty where the client's own credential is sent, or none. */
   readonly keys: readonly ProviderKey[];
   /** The header of the key where it is not the family's; in lower case. */
@@ -34,13 +34,13 @@ export interface ProviderKey {
 }
 
 /** Where a provider is: `https://host:port`, and its path without a slash at its end. */
-export interface Base {
+export interface ProviderBase {
   readonly origin: string;
   readonly path: string;
 }
 
 /** The name of the provider that `proxy.target` makes. */
-export const TARGET = 'target';
+export const TARGET_PROVIDER = 'target';
 
 /** Where the public API of a family is. */
 const PUBLIC_BASE: Readonly<Record<ProviderFamily, string>> = {
@@ -55,17 +55,17 @@ export const PUBLIC_ORIGINS: ReadonlySet<string> = new Set(
 );
 
 /** The providers that are configured, in the order in which they are written. */
-export function providersOf(settings: ProxySettings): readonly Provider[] {
-  return settings.providers.map(providerOf);
+export function listProviders(settings: ProxySettings): readonly UpstreamProvider[] {
+  return settings.providers.map(buildProvider);
 }
 
 /** The provider for all that no other one serves; `null` without `proxy.target`. */
-export function targetOf({ target }: ProxySettings): Provider | null {
+export function findTargetProvider({ target }: ProxySettings): UpstreamProvider | null {
   if (target === undefined) return null;
-  const base = baseOf(target);
+  const base = parseBaseUrl(target);
   return {
-    name: TARGET,
-    family: familyAt(base.origin),
+    name: TARGET_PROVIDER,
+    family: findFamily(base.origin),
     base,
     keys: [],
     key_header: null,
@@ -79,18 +79,18 @@ export function targetOf({ target }: ProxySettings): Provider | null {
 }
 
 /** Origin and path of an address, which was checked before. */
-export function baseOf(address: string): Base {
+export function parseBaseUrl(address: string): ProviderBase {
   const { origin, pathname } = new URL(address);
   return { origin, path: pathname.replace(/\/+$/, '') };
 }
 
-function providerOf(written: WrittenProvider): Provider {
+function buildProvider(written: WrittenProvider): UpstreamProvider {
   const { name, family, api_key, price } = written;
   const keys = written.keys ?? (api_key === undefined ? [] : [{ api_key, weight: 1 }]);
   return {
     name,
     family,
-    base: baseOf(written.base_url ?? PUBLIC_BASE[family]),
+    base: parseBaseUrl(written.base_url ?? PUBLIC_BASE[family]),
     keys: keys.map((key) => ({ value: key.api_key, weight: key.weight })),
     key_header: written.auth_header?.toLowerCase() ?? null,
     client_key: written.client_key,
@@ -98,17 +98,17 @@ function providerOf(written: WrittenProvider): Provider {
     models: written.models,
     weight: written.weight,
     priority: written.priority,
-    price: price === undefined ? null : blended(price),
+    price: price === undefined ? null : blendPrice(price),
   };
 }
 
 /** One figure to compare by: what goes in is most of what is paid for in an agent's calls. */
-export function blended({ input, output }: { readonly input: number; readonly output: number }): number {
+export function blendPrice({ input, output }: { readonly input: number; readonly output: number }): number {
   return (3 * input + output) / 4;
 }
 
 /** A public API speaks its own language only: a credential meant for another one is not to reach it. */
-function familyAt(origin: string): ProviderFamily | null {
+function findFamily(origin: string): ProviderFamily | null {
   const families = Object.keys(PUBLIC_BASE) as ProviderFamily[];
   return families.find((family) => new URL(PUBLIC_BASE[family]).origin === origin) ?? null;
 }

@@ -2,8 +2,8 @@ import { compilePolicy, type PolicySettings } from '../../core/policy/compile/in
 import { DETECTION_SETTINGS } from '../../core/testing/policies.ts';
 import type { Policy } from '../../core/types/index.ts';
 import { openMemory } from '../../features/memory/memory.ts';
-import { noting } from '../../features/secrets/for-agents.ts';
-import { openForwarder } from '../../gateways/llm/envelope.ts';
+import { openNoteWriter } from '../../features/secrets/agent-secrets.ts';
+import { openForwarder } from '../../gateways/forward/forwarder.ts';
 import type { ProxySettings } from '../../gateways/upstream/settings.ts';
 import { StoreFailure } from '../../platform/store/failure.ts';
 import { parseFilter } from '../../runtime/audit/filter.ts';
@@ -98,7 +98,7 @@ export function testRuntime(options: TestOptions = {}): TestRuntime {
     store: () => Promise.reject(new StoreFailure('store_unavailable', 'This test has no store.')),
     capabilities: () => Promise.reject(new StoreFailure('store_unavailable', 'This test has no store.')),
     secrets: { backend: 'env', open: () => openConfiguredSecrets('env', SECRETS, SECRETS_WORLD) },
-    note: noting(ports.record),
+    note: openNoteWriter(ports.record),
     memory: async () =>
       openMemory({
         mode: options.mode ?? 'sidecar',

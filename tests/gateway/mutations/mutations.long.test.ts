@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { buildTestPolicy } from '../../../src/core/testing/policies.ts';
-import { openAnswering } from '../../../src/gateways/llm/testing/answered.ts';
+import { openAnswerHarness } from '../../../src/gateways/llm/testing/answer-harness.ts';
 import type { Came, Oracle, Sight } from '../clients/sight.ts';
 import { missingFor } from '../clients.ts';
 import { type Baseline, baselines, treeOf } from './baselines.ts';
@@ -70,7 +70,7 @@ for (const [at, baseline] of baselines.entries()) {
     let passed = 0;
     const chunk = 2_000;
     for (let from = 0; from < COUNT; from += chunk) {
-      const { answer } = await openAnswering({ wire: baseline.wire, policy: POLICY });
+      const { answer } = await openAnswerHarness({ wire: baseline.wire, policy: POLICY });
       for (let number = from; number < Math.min(COUNT, from + chunk); number++) {
         const chunks = mutantOf(baseline, randomOf(seedOf(number)));
         const came = { type, ...(await answer(chunks, type)) };
@@ -94,7 +94,7 @@ for (const [at, baseline] of baselines.entries()) {
     const honest = is_stream
       ? events.map(({ name, data }) => `${name === '' ? '' : `event: ${name}\n`}data: ${plain(data)}\n\n`)
       : [plain(events[0]!.data)];
-    const { answer } = await openAnswering({ wire: baseline.wire, policy: POLICY });
+    const { answer } = await openAnswerHarness({ wire: baseline.wire, policy: POLICY });
     const sight = await oracle(baseline.wire, { type, ...(await answer(honest, type)) });
     assert.ok(
       sight.texts.some((text) => text.includes(baseline.text)),

@@ -3,27 +3,32 @@ import { once } from 'node:events';
 import type { JSONRPCMessage, Server } from '@modelcontextprotocol/server';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import { matchesAny } from '../../../core/tags.ts';
+import { type ConnectionParts, openConfiguredConnection } from '../../../gateways/mcp/connection.ts';
+import { readSourcesOf } from '../../../gateways/mcp/exact-transports.ts';
+import { openGatewayServer } from '../../../gateways/mcp/gateway-server.ts';
+import { collectInstructions } from '../../../gateways/mcp/instructions.ts';
+import { openPolicyGuard } from '../../../gateways/mcp/policy-guard.ts';
+import { PolicyRefusal } from '../../../gateways/mcp/policy-refusal.ts';
 import {
-  type Behind,
-  type BehindParts,
-  configuredBehind,
-  type Wrapped,
-  wrappedBehind,
-} from '../../../gateways/mcp/behind.ts';
-import { type ConfiguredParts, configuredConnection } from '../../../gateways/mcp/connection.ts';
-import { readsSources } from '../../../gateways/mcp/exact-transports.ts';
-import { gatewayServer } from '../../../gateways/mcp/gateway.ts';
-import { openGuard } from '../../../gateways/mcp/guard.ts';
-import { instructionsOf } from '../../../gateways/mcp/instructions.ts';
-import { Refused } from '../../../gateways/mcp/refused.ts';
+  type ClientNotice,
+  openChangeNotifier,
+  openResourceWatcher,
+  type ResourceWatcher,
+} from '../../../gateways/mcp/resource-watcher.ts';
 import type { McpServerSettings } from '../../../gateways/mcp/transports.ts';
-import { type Notice, openTelling, openWatching, type Watching } from '../../../gateways/mcp/watching.ts';
+import {
+  openConfiguredServer,
+  openWrappedServer,
+  type UpstreamServer,
+  type UpstreamServerParts,
+  type WrappedProgram,
+} from '../../../gateways/mcp/upstream-server.ts';
 import { type LocalRoadOptions, openLocalRoad } from '../server/road.ts';
 import { type Listen, listenIn } from './listens.ts';
 
 export interface GatewayOptions extends Omit<LocalRoadOptions, 'operator_token'> {
   /** The server to stand before; or those of the configuration, as far as they are there for the agent. */
-  readonly behind: Wrapped | readonly McpServerSettings[];
+  readonly behind: WrappedProgram | readonly McpServerSettings[];
   readonly env: NodeJS.ProcessEnv;
   readonly agent_id: string;
   readonly user_id: string;
@@ -40,35 +45,44 @@ export async function serveGatewayOnStdio(options: GatewayOptions): Promise<void
   // The gateway asks as an agent, whatever the environment holds: it decides nothing for people.
   const road = openLocalRoad({ ...options, operator_token: undefined });
   const session_id = `mcp-${randomUUID()}`;
-  const guard = openGuard(road.ask, { agent_id, session_id, user_id });
-  const servers = new Set<Server>();
-  const tell = (notice: Notice) => {
-    for (const server of servers)
-      void server
+  const guard = openPolicyGuard(road.ask, { agent_id, session_id, user_id });
+  const clients = new Set<Server>();
+  const tell = (notice: ClientNotice) => {
+    for (const client of clients)
+      void client
         .notification(notice as never)
         .catch((error: unknown) => failed('', 'a change notification was not sent', error));
   };
-  const telling = openTelling(tell, failed);
-  const behinds = behindsOf(options, { guard, version, env, stderr: 'inherit', told: telling.told });
-  const watching = openWatching(behinds);
-  const arrived = (one: Behind, list: 'tools' | 'resources' | 'prompts') => telling.told(one, { list });
-  const transport = readsSources(new StdioServerTransport(process.stdin, process.stdout), MESSAGE_BYTES_MAX);
+  const telling = openChangeNotifier(tell, failed);
+  const servers = behindsOf(options, { guard, version, env, stderr: 'inherit', onChange: telling.told });
+  const watcher = openResourceWatcher(servers);
+  const onLateList = (one: UpstreamServer, list: 'tools' | 'resources' | 'prompts') =>
+    telling.told(one, { list });
+  const transport = readSourcesOf(new StdioServerTransport(process.stdin, process.stdout), MESSAGE_BYTES_MAX);
   const handle = serveStdio(
     async () => {
-      const instructions = await instructionsOf({ behinds, failed, arrived });
-      const title = titleOf(behinds);
-      const server = gatewayServer({ behinds, watching, version, title, instructions, arrived, failed });
-      servers.add(server);
-      server.onclose = () => servers.delete(server);
+      const instructions = await collectInstructions({ servers, logFailure: failed, onLateList });
+      const title = titleOf(servers);
+      const server = openGatewayServer({
+        servers,
+        watcher,
+        version,
+        title,
+        instructions,
+        onLateList,
+        logFailure: failed,
+      });
+      clients.add(server);
+      server.onclose = () => clients.delete(server);
       return server;
     },
     { transport, maxSubscriptions: SUBSCRIPTIONS_MAX },
   );
-  watchListens(transport, watching);
+  watchListens(transport, watcher);
   await once(process.stdin, 'close');
   telling.close();
   await handle.close();
-  await Promise.all(behinds.map(({ upstream }) => upstream.close()));
+  await Promise.all(servers.map(({ upstream }) => upstream.close()));
   await road.close();
 }
 
@@ -76,13 +90,13 @@ const SUBSCRIPTIONS_MAX = 100;
 
 function behindsOf(
   { behind, agent_id }: GatewayOptions,
-  parts: BehindParts & ConfiguredParts,
-): readonly Behind[] {
-  if (!isList(behind)) return [wrappedBehind(behind, parts)];
+  parts: UpstreamServerParts & ConnectionParts,
+): readonly UpstreamServer[] {
+  if (!isList(behind)) return [openWrappedServer(behind, parts)];
   return behind
     .filter(({ agents, tenants }) => matchesAny(agents, agent_id) && matchesAny(tenants, TENANT))
     .map((settings) =>
-      configuredBehind(settings, (told) => configuredConnection(settings, parts, told), parts),
+      openConfiguredServer(settings, (told) => openConfiguredConnection(settings, parts, told), parts),
     );
 }
 
@@ -91,19 +105,19 @@ function isList(behind: GatewayOptions['behind']): behind is readonly McpServerS
 }
 
 /** One server's name; several are told apart by the names of their tools. */
-function titleOf(behinds: readonly Behind[]): string {
+function titleOf(behinds: readonly UpstreamServer[]): string {
   const [only, other] = behinds;
   return only === undefined || other !== undefined ? 'service gateway' : `service gateway: ${only.name}`;
 }
 
 /** Which resources a client listens for is settled before the library takes the request, which knows no servers. */
-function watchListens(transport: StdioServerTransport, watching: Watching): void {
+function watchListens(transport: StdioServerTransport, watching: ResourceWatcher): void {
   const pass = transport.onmessage;
   transport.onmessage = (message: JSONRPCMessage) => {
     const listen = listenIn(message);
     if (listen === null) return pass?.(message);
     if (listen.ends) {
-      void watching.leave(listen.holder);
+      void watching.unwatch(listen.holder);
       return pass?.(message);
     }
     void takeListen(listen, watching).then((refusal) => {
@@ -115,14 +129,15 @@ function watchListens(transport: StdioServerTransport, watching: Watching): void
 
 async function takeListen(
   listen: Listen,
-  watching: Watching,
+  watching: ResourceWatcher,
 ): Promise<{ code: number; message: string } | null> {
   try {
-    await watching.want(listen.holder, listen.uris);
+    await watching.watch(listen.holder, listen.uris);
     return null;
   } catch (error) {
-    await watching.leave(listen.holder);
-    const message = error instanceof Refused ? error.message : 'The server behind the gateway has failed.';
+    await watching.unwatch(listen.holder);
+    const message =
+      error instanceof PolicyRefusal ? error.message : 'The server behind the gateway has failed.';
     return { code: -32600, message };
   }
 }

@@ -1,7 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
-import { Refused } from '../../../gateways/mcp/refused.ts';
-import { type Guest, openRooms, type Room } from '../../../gateways/mcp/rooms.ts';
+import { PolicyRefusal } from '../../../gateways/mcp/policy-refusal.ts';
+import {
+  type ClientIdentity,
+  type GatewaySession,
+  openSessionPool,
+} from '../../../gateways/mcp/session-pool.ts';
 import { Refusal } from '../../../operations/operation.ts';
 import type { Runtime } from '../../../operations/runtime.ts';
 import { named, resolveSubject } from '../../../operations/subject.ts';
@@ -19,12 +23,12 @@ export interface GatewayWebParts {
 
 /** Opens what stands before the configured servers in one worker. Nothing is connected to before somebody asks. */
 export function openGatewayWeb({ runtime, mcp, log }: GatewayWebParts): WebAsking {
-  const rooms = openRooms({
+  const rooms = openSessionPool({
     runtime,
     servers: mcp.servers,
     sessions_max: mcp.sessions_max,
     env: process.env,
-    failed: (server, what, error) => log.error(what, { server, ...describeFault(error) }),
+    logFailure: (server, what, error) => log.error(what, { server, ...describeFault(error) }),
   });
   return {
     fetch: async (request, gone, asked) => {
@@ -33,19 +37,19 @@ export function openGatewayWeb({ runtime, mcp, log }: GatewayWebParts): WebAskin
           'not_configured',
           'There is no server behind the gateway: write one under `mcp.servers`.',
         );
-      const { room, leave } = rooms.enter(guestOf(request, asked, runtime));
+      const { session, release } = rooms.acquire(guestOf(request, asked, runtime));
       // Ids of requests are the client's own: this one tells those apart that listen.
       const holder = randomUUID();
       const end = () => {
-        leave();
-        void room.watching.leave(holder);
+        release();
+        void session.watching.unwatch(holder);
       };
       gone.addEventListener('abort', end, { once: true });
       try {
-        const refusal = await refusedListen(request.body, room, holder);
+        const refusal = await refusedListen(request.body, session, holder);
         // Whoever went away meanwhile wants nothing any more.
         if (gone.aborted) end();
-        return untilRead(refusal ?? (await answer(room, request, gone, asked)), end);
+        return untilRead(refusal ?? (await answer(session, request, gone, asked)), end);
       } catch (error) {
         end();
         throw error;
@@ -59,7 +63,7 @@ export function openGatewayWeb({ runtime, mcp, log }: GatewayWebParts): WebAskin
 const CONNECTING = new Set<unknown>(['initialize', 'server/discover']);
 
 async function answer(
-  { handler, instructions }: Room,
+  { handler, instructions }: GatewaySession,
   request: FastifyRequest,
   gone: AbortSignal,
   asked: Asked,
@@ -78,7 +82,7 @@ function guestOf(
   request: FastifyRequest,
   { caller, request_id, tenant_id, user_id }: Asked,
   runtime: Runtime,
-): Guest {
+): ClientIdentity {
   const context = { runtime, caller, request_id, ...(tenant_id !== undefined && { tenant_id }) };
   const subject = resolveSubject({ agent_id: nameIn(request, 'x-service-agent') }, context);
   const agent_id = subject.agent_id === 'unknown' ? null : subject.agent_id;
@@ -94,14 +98,19 @@ function guestOf(
 }
 
 /** Has the resources judged that a client wants to listen for; an answer where that is a no. */
-async function refusedListen(body: unknown, { watching }: Room, holder: string): Promise<Response | null> {
+async function refusedListen(
+  body: unknown,
+  { watching }: GatewaySession,
+  holder: string,
+): Promise<Response | null> {
   const listen = listenIn(body);
   if (listen === null || listen.ends) return null;
   try {
-    await watching.want(holder, listen.uris);
+    await watching.watch(holder, listen.uris);
     return null;
   } catch (error) {
-    const message = error instanceof Refused ? error.message : 'The server behind the gateway has failed.';
+    const message =
+      error instanceof PolicyRefusal ? error.message : 'The server behind the gateway has failed.';
     return Response.json({ jsonrpc: '2.0', id: listen.id, error: { code: -32600, message } });
   }
 }

@@ -1,6 +1,6 @@
 /** A racer that makes calls until it has tried so many, and gives how many were let go on and what they came to. */
 import type { Racer } from '../../../platform/store/testing/races.ts';
-import { ask, openBooks, usage } from './books.ts';
+import { buildSpendRequest, buildUsage, openTestCosts } from './test-costs.ts';
 
 export interface SpendRace {
   readonly budgets: readonly object[];
@@ -9,23 +9,29 @@ export interface SpendRace {
   readonly output_tokens: number;
 }
 
-export interface Raced {
+export interface SpendRaceResult {
   readonly calls: number;
   readonly micro_usd: number;
 }
 
-export default async function spendAll({ store, input, number }: Racer<SpendRace>): Promise<Raced> {
-  const { costs } = openBooks(async () => store, { budgets: input.budgets });
+export default async function raceToSpend({
+  store,
+  input,
+  number,
+}: Racer<SpendRace>): Promise<SpendRaceResult> {
+  const { costs } = openTestCosts(async () => store, { budgets: input.budgets });
   let calls = 0;
   let micro_usd = 0;
   const one = async (at: number): Promise<void> => {
-    const answer = await costs.reserve(ask({ user_id: `user-${number}`, session_id: `${number}-${at}` }));
+    const answer = await costs.reserve(
+      buildSpendRequest({ user_id: `user-${number}`, session_id: `${number}-${at}` }),
+    );
     if ('over' in answer) return;
     // One in five is given up, and one in seven never settled: what was put aside for it stays so.
     if (at % 7 === 6) calls += 1;
     else if (at % 5 === 4) await answer.settle(null);
     else {
-      const cost = await answer.settle(usage({ output_tokens: input.output_tokens }));
+      const cost = await answer.settle(buildUsage({ output_tokens: input.output_tokens }));
       calls += 1;
       micro_usd += cost.micro_usd;
     }

@@ -2,28 +2,32 @@ import { canonicalizeJson } from '../../../core/policy/compile/canonical-json.ts
 import type { Json } from '../../../core/types/index.ts';
 import type { JsonNode, StringNode } from '../../../core/types/json.ts';
 import type { EventPiece } from '../../../core/wire/wire-format.ts';
-import { written } from '../texts.ts';
-import type { Outgoing } from './outgoing.ts';
+import { buildStringSplice } from '../texts.ts';
+import type { OutgoingEvent } from './outgoing-event.ts';
 
 /** One tool call of a streamed answer, whose events wait until it was judged whole. */
 export interface CallChannel {
   tool: string | null;
   /** See `EventPiece`. */
   is_free: boolean;
-  readonly pieces: { readonly outgoing: Outgoing; readonly node: StringNode }[];
+  readonly pieces: { readonly outgoing: OutgoingEvent; readonly node: StringNode }[];
   /** What the arguments are where no string comes. */
-  whole: { readonly outgoing: Outgoing; readonly node: JsonNode } | null;
+  whole: { readonly outgoing: OutgoingEvent; readonly node: JsonNode } | null;
   /** As they may go on; `null` before they were judged. */
   judged: string | null;
 }
 
 /** A call of which nothing came yet. */
-export function openCall(): CallChannel {
+export function openCallChannel(): CallChannel {
   return { tool: null, is_free: false, pieces: [], whole: null, judged: null };
 }
 
 /** Adds what an event brings of a call. */
-export function addToCall(call: CallChannel, { node, tool, is_free }: EventPiece, outgoing: Outgoing): void {
+export function addCallPiece(
+  call: CallChannel,
+  { node, tool, is_free }: EventPiece,
+  outgoing: OutgoingEvent,
+): void {
   call.tool ??= tool;
   call.is_free ||= is_free;
   if (node.kind === 'string') call.pieces.push({ outgoing, node });
@@ -31,21 +35,21 @@ export function addToCall(call: CallChannel, { node, tool, is_free }: EventPiece
 }
 
 /** All that came of the arguments, as JSON: blank pieces leave those in force with which the call began. */
-export function argumentsOf({ pieces, whole }: CallChannel): string {
+export function joinArguments({ pieces, whole }: CallChannel): string {
   const text = pieces.map(({ node }) => node.value).join('');
-  return whole === null || text.trim() !== '' ? text : textAt(whole.outgoing, whole.node);
+  return whole === null || text.trim() !== '' ? text : readValueText(whole.outgoing, whole.node);
 }
 
 /** Whether a call began with arguments, and went on with others: clients differ in which of them they take. */
-export function saysTwo(call: CallChannel): boolean {
+export function hasConflictingArguments(call: CallChannel): boolean {
   const { pieces, whole } = call;
   if (whole === null || pieces.every(({ node }) => node.value.trim() === '')) return false;
-  const begun = textAt(whole.outgoing, whole.node).trim();
-  return begun !== '' && begun !== 'null' && !/^\{\s*\}$/.test(begun) && !saysAgain(call, begun);
+  const begun = readValueText(whole.outgoing, whole.node).trim();
+  return begun !== '' && begun !== 'null' && !/^\{\s*\}$/.test(begun) && !repeatsCall(call, begun);
 }
 
 /** The JSON text of a value in an event. */
-export function textAt({ event }: Outgoing, { start, end }: JsonNode): string {
+export function readValueText({ event }: OutgoingEvent, { start, end }: JsonNode): string {
   return event.data.slice(start, end);
 }
 
@@ -53,15 +57,15 @@ export function textAt({ event }: Outgoing, { start, end }: JsonNode): string {
  * Puts the arguments as they may go on into the events of the call: all into the first that brought some, none into
  * the others. An event that only says that the call begins stays as it is.
  */
-export function settleCall(call: CallChannel, judged: string): void {
-  const is_changed = judged !== argumentsOf(call);
+export function applyJudgedArguments(call: CallChannel, judged: string): void {
+  const is_changed = judged !== joinArguments(call);
   call.judged = judged;
   if (!is_changed) return;
   const { pieces, whole } = call;
   const bringing = pieces.filter(({ node }) => node.value !== '');
   (bringing.length > 0 || whole !== null ? bringing : pieces.slice(0, 1)).forEach(
     ({ outgoing, node }, at) => {
-      outgoing.edits.push(written(node, at === 0 ? judged : ''));
+      outgoing.edits.push(buildStringSplice(node, at === 0 ? judged : ''));
     },
   );
   if (whole === null || bringing.length > 0) return;
@@ -70,14 +74,14 @@ export function settleCall(call: CallChannel, judged: string): void {
 }
 
 /** Whether an event says the same call again, as text or as a value. */
-export function saysAgain(call: CallChannel, again: string): boolean {
-  const came = argumentsOf(call);
+export function repeatsCall(call: CallChannel, again: string): boolean {
+  const came = joinArguments(call);
   if (came === again) return true;
-  const form = canonicalOf(came);
-  return form !== null && form === canonicalOf(again);
+  const form = canonicalize(came);
+  return form !== null && form === canonicalize(again);
 }
 
-function canonicalOf(text: string): string | null {
+function canonicalize(text: string): string | null {
   try {
     return canonicalizeJson(text.trim() === '' ? {} : (JSON.parse(text) as Json));
   } catch {

@@ -1,5 +1,5 @@
 /** Whether a body is read piece by piece. */
-export function isStream<Whole>(body: Whole | AsyncGenerator<string>): body is AsyncGenerator<string> {
+export function isStreamBody<Whole>(body: Whole | AsyncGenerator<string>): body is AsyncGenerator<string> {
   return typeof body === 'object' && body !== null && Symbol.asyncIterator in body;
 }
 
@@ -7,7 +7,7 @@ export function isStream<Whole>(body: Whole | AsyncGenerator<string>): body is A
  * The same stream, each step of which runs within something: whoever reads it does so from outside, and what is done
  * for a piece belongs inside all the same.
  */
-export async function* stepsWithin(
+export async function* runStepsWithin(
   body: AsyncGenerator<string>,
   within: <Result>(run: () => Result) => Result,
 ): AsyncGenerator<string> {

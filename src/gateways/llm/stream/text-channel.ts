@@ -1,9 +1,9 @@
 import type { StreamGuard, StreamRelease } from '../../../core/stream/stream.ts';
 import type { Splice, StringNode } from '../../../core/types/json.ts';
 import type { EventParts, EventPiece, SseEvent } from '../../../core/wire/wire-format.ts';
-import { written } from '../texts.ts';
-import type { Restorer, Tokens } from '../tokens.ts';
-import { type Outgoing, outgoingOf } from './outgoing.ts';
+import { buildStringSplice } from '../texts.ts';
+import type { TokenMap, TokenRestorer } from '../token-map.ts';
+import { createOutgoingEvent, type OutgoingEvent } from './outgoing-event.ts';
 
 /** One text of a streamed answer: what was said of it, and what of it may go out. */
 export interface TextChannel {
@@ -24,7 +24,7 @@ export interface TextChannel {
 /** An event that can be sent again with another text in it. */
 interface Template {
   /** As it went out: what was changed in it stays changed. */
-  readonly outgoing: Outgoing;
+  readonly outgoing: OutgoingEvent;
   readonly node: StringNode;
   /** The other pieces in it, which are not to be said twice. */
   readonly others: readonly StringNode[];
@@ -33,8 +33,8 @@ interface Template {
 }
 
 /** Opens a text; `guard` is what its pieces go through. */
-export function openChannel(guard: StreamGuard, tokens: Tokens | null): TextChannel {
-  const restorer: Restorer | null = tokens?.openRestorer() ?? null;
+export function openTextChannel(guard: StreamGuard, tokens: TokenMap | null): TextChannel {
+  const restorer: TokenRestorer | null = tokens?.openRestorer() ?? null;
   let verdict: StreamRelease['verdict'] = null;
   let is_stopped = false;
   let is_altered = false;
@@ -63,16 +63,16 @@ export function openChannel(guard: StreamGuard, tokens: Tokens | null): TextChan
     came: guard.text,
     shown: () => {
       const judged = verdict?.content?.kind === 'text' ? verdict.content.text : guard.text();
-      return tokens === null ? judged : tokens.restored(judged);
+      return tokens === null ? judged : tokens.restore(judged);
     },
   };
 }
 
 /** Remembers the event of a piece, rather one in which the piece stands alone. */
-export function keepTemplate(
+export function storeTemplate(
   channel: TextChannel,
   piece: EventPiece,
-  outgoing: Outgoing,
+  outgoing: OutgoingEvent,
   { pieces, echoes }: EventParts,
 ): void {
   const { node } = piece;
@@ -83,15 +83,19 @@ export function keepTemplate(
 }
 
 /** An event that brings what was held of a text, and nothing else that the one it is made of brought. */
-export function heldEvent({ outgoing, node, others, echoes }: Template, text: string): Outgoing {
-  const anew = [written(node, text), ...others.map((other) => written(other, '')), ...echoes];
+export function buildHeldEvent({ outgoing, node, others, echoes }: Template, text: string): OutgoingEvent {
+  const anew = [
+    buildStringSplice(node, text),
+    ...others.map((other) => buildStringSplice(other, '')),
+    ...echoes,
+  ];
   const places = new Set(anew.map(({ start }) => start));
   const kept = outgoing.edits.filter(({ start }) => !places.has(start));
-  return outgoingOf(outgoing.event, outgoing.name, [...kept, ...anew]);
+  return createOutgoingEvent(outgoing.event, outgoing.name, [...kept, ...anew]);
 }
 
 /** Whether an event says the same as the last one of its channel, but for the text: without a text it says nothing. */
-export function isSameBesides(template: Template | null, event: SseEvent, node: StringNode): boolean {
+export function differsOnlyInText(template: Template | null, event: SseEvent, node: StringNode): boolean {
   if (template === null) return false;
   const { data } = template.outgoing.event;
   return (

@@ -2,10 +2,10 @@ import { buildTestPolicy } from '../../../core/testing/policies.ts';
 import type { Budgets } from '../../../features/costs/types.ts';
 import type { AuditEvent } from '../../../runtime/audit/types.ts';
 import { ports } from '../../../server/testing/examples.ts';
-import { openUpstreams } from '../../upstream/index.ts';
-import { settingsOf } from '../../upstream/testing/calls.ts';
-import type { Llm } from '../call.ts';
-import { openLlm } from '../llm.ts';
+import { parseProxySettings } from '../../upstream/testing/test-upstreams.ts';
+import { openUpstreams } from '../../upstream/upstreams.ts';
+import type { LlmProxy } from '../llm-call.ts';
+import { openLlmProxy } from '../llm-proxy.ts';
 
 /** A ledger without a limit. */
 const NO_LIMIT: Budgets = {
@@ -13,16 +13,16 @@ const NO_LIMIT: Budgets = {
 };
 
 /** Opens the real LLM proxy for a test of transports: no budgets unless given, and decisions are added to `decided`. */
-export function openTestLlm(budgets: Budgets = NO_LIMIT, decided: AuditEvent[] = []): Llm {
+export function openTestLlm(budgets: Budgets = NO_LIMIT, decided: AuditEvent[] = []): LlmProxy {
   const context = ports(decided, { policy: buildTestPolicy() });
-  return openLlm({
+  return openLlmProxy({
     ports: () => context,
     capabilities: () => Promise.reject(new Error('This test has no capabilities.')),
-    upstreams: openUpstreams(settingsOf({})),
+    upstreams: openUpstreams(parseProxySettings({})),
     budgets,
     settings: { mode: 'mask', response_bytes_max: 100_000, held_units_max: 100_000, cache_entries_max: 0 },
     telemetry: null,
-    calls: null,
-    unsettled: () => {},
+    counts: null,
+    onSettleFailure: () => {},
   });
 }

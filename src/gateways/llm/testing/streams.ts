@@ -3,22 +3,22 @@ import { createSseReader } from '../../../core/wire/sse.ts';
 import type { WireName } from '../../../core/wire/wire-format.ts';
 
 /** One provider's way to stream a text, and a tool call. */
-export interface Streaming {
+export interface StreamingApi {
   readonly wire: WireName;
   readonly text: (pieces: readonly string[]) => string[];
   /** `null` where there are no tool calls. */
   readonly call: ((tool: string, pieces: readonly string[]) => string[]) | null;
   /** The text that a client has put together, everywhere where it is said. */
-  readonly read: (events: readonly Event[]) => readonly string[];
+  readonly read: (events: readonly StreamedEvent[]) => readonly string[];
   /** The arguments that a client has put together. */
-  readonly readCall: (events: readonly Event[]) => readonly string[];
+  readonly readCall: (events: readonly StreamedEvent[]) => readonly string[];
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: events of seven shapes.
-export type Event = any;
+export type StreamedEvent = any;
 
 /** The events of a stream that has come, each parsed; `[DONE]` is left out. Throws where one is no JSON. */
-export function parsed(stream: string): Event[] {
+export function parseEvents(stream: string): StreamedEvent[] {
   const sse = createSseReader({ event_units_max: 1_000_000 });
   const { events } = sse.read(stream);
   const rest = sse.end().events;
@@ -38,7 +38,7 @@ function chunk(delta: unknown, finish_reason: string | null = null): string {
   return sent('', { id: 'c1', object: 'chat.completion.chunk', created: 1, model: 'm', choices });
 }
 
-const chat: Streaming = {
+const chat: StreamingApi = {
   wire: 'openai.chat',
   text: (pieces) => [
     chunk({ role: 'assistant', content: '' }),
@@ -62,7 +62,7 @@ const chat: Streaming = {
   ],
 };
 
-const completions: Streaming = {
+const completions: StreamingApi = {
   wire: 'openai.completions',
   text: (pieces) => [
     ...pieces.map((text, at) =>
@@ -108,7 +108,7 @@ function anthropic(block: unknown, deltas: readonly unknown[]): string[] {
   ];
 }
 
-const messages: Streaming = {
+const messages: StreamingApi = {
   wire: 'anthropic.messages',
   text: (pieces) =>
     anthropic(
@@ -124,7 +124,7 @@ const messages: Streaming = {
   readCall: (events) => [events.map((each) => each.delta?.partial_json ?? '').join('')],
 };
 
-function responses(item: Event, deltas: readonly string[], done: readonly string[]): string[] {
+function responses(item: StreamedEvent, deltas: readonly string[], done: readonly string[]): string[] {
   const response = { id: 'r1', object: 'response', status: 'in_progress', model: 'm', output: [] };
   const usage = { input_tokens: 3, output_tokens: 9, total_tokens: 12 };
   let sequence_number = 0;
@@ -146,7 +146,7 @@ function part(type: string, more: object): string {
   return sent(type, { type, sequence_number: 0, item_id: 'i1', output_index: 0, ...more });
 }
 
-const responsesStream: Streaming = {
+const responsesStream: StreamingApi = {
   wire: 'openai.responses',
   text: (pieces) => {
     const text = pieces.join('');
@@ -191,7 +191,7 @@ const responsesStream: Streaming = {
   },
 };
 
-const gemini: Streaming = {
+const gemini: StreamingApi = {
   wire: 'gemini.generate',
   text: (pieces) => pieces.map((text, at) => geminiChunk([{ text }], at === pieces.length - 1)),
   call: (name, pieces) => [
@@ -199,13 +199,18 @@ const gemini: Streaming = {
   ],
   read: (events) => [
     events
-      .map((each) => each.candidates?.[0]?.content.parts.map((one: Event) => one.text ?? '').join('') ?? '')
+      .map(
+        (each) =>
+          each.candidates?.[0]?.content.parts.map((one: StreamedEvent) => one.text ?? '').join('') ?? '',
+      )
       .join(''),
   ],
   readCall: (events) =>
     events
       .flatMap((each) => each.candidates?.[0]?.content.parts ?? [])
-      .flatMap(({ functionCall }: Event) => (functionCall ? [JSON.stringify(functionCall.args)] : [])),
+      .flatMap(({ functionCall }: StreamedEvent) =>
+        functionCall ? [JSON.stringify(functionCall.args)] : [],
+      ),
 };
 
 function geminiChunk(parts: readonly unknown[], is_last: boolean): string {
@@ -215,4 +220,4 @@ function geminiChunk(parts: readonly unknown[], is_last: boolean): string {
 }
 
 /** All that stream. */
-export const streamings: readonly Streaming[] = [chat, completions, messages, responsesStream, gemini];
+export const STREAMING_APIS: readonly StreamingApi[] = [chat, completions, messages, responsesStream, gemini];

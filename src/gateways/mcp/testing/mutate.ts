@@ -1,13 +1,13 @@
 /** Makes answers of servers in every structure that a marker may be hidden in. */
 
 /** A source of numbers that a seed repeats. */
-export interface Dice {
+export interface RandomSource {
   /** A whole number from 0 to below `sides`. */
   readonly roll: (sides: number) => number;
   readonly pick: <T>(all: readonly T[]) => T;
 }
 
-export function openDice(seed: number): Dice {
+export function openRandomSource(seed: number): RandomSource {
   let state = seed >>> 0;
   const roll = (sides: number) => {
     state = (state + 0x6d2b79f5) >>> 0;
@@ -37,7 +37,7 @@ export interface Mutation {
   readonly before: readonly string[];
 }
 
-type Maker = (said: string, dice: Dice) => Value;
+type Maker = (said: string, dice: RandomSource) => Value;
 
 const text: Maker = (said) => object(['type', 'text'], ['text', said]);
 const base64 = (said: string, encoding: BufferEncoding = 'utf8') =>
@@ -95,7 +95,7 @@ const BLOCKS: Readonly<Record<string, Maker>> = {
     ),
 };
 
-function blob(said: string, dice: Dice): Members {
+function blob(said: string, dice: RandomSource): Members {
   const encoding = dice.pick(['utf8', 'utf8', 'utf16le'] as const);
   const type = dice.pick(TYPES);
   return object(['uri', 'file:///a'], ...(type === '' ? [] : [['mimeType', type] as const]), [
@@ -105,7 +105,7 @@ function blob(said: string, dice: Dice): Members {
 }
 
 /** A JSON value with the text somewhere inside, perhaps behind a member of the same name. */
-function jsonWith(said: string, dice: Dice): Value {
+function jsonWith(said: string, dice: RandomSource): Value {
   const name = dice.pick(['note', 'a', '__proto__', '']);
   const holder = dice.pick([
     () => object([name, said]),
@@ -120,7 +120,7 @@ function jsonWith(said: string, dice: Dice): Value {
 }
 
 /** Texts that stand one behind the other, with the said cut over them. */
-function cutBlocks(said: string, dice: Dice): Value[] {
+function cutBlocks(said: string, dice: RandomSource): Value[] {
   const pieces: string[] = [];
   for (let at = 0; at < said.length; ) {
     const length = 1 + dice.roll(said.length);
@@ -144,7 +144,7 @@ const METHODS = [
 ] as const;
 
 /** One answer that holds the marker, with words around it. */
-export function mutate(marker: string, dice: Dice): Mutation {
+export function createMutation(marker: string, dice: RandomSource): Mutation {
   const said = `${dice.pick(['', 'It is ', 'See: '])}${marker}${dice.pick(['', ' .', ' as told.'])}`;
   const method = dice.pick(METHODS);
   const [place, result] = resultOf(method, said, dice);
@@ -168,7 +168,7 @@ export function mutate(marker: string, dice: Dice): Mutation {
 function resultOf(
   method: (typeof METHODS)[number],
   said: string,
-  dice: Dice,
+  dice: RandomSource,
 ): [place: string, result: Members] {
   switch (method) {
     case 'tools/call':
@@ -213,7 +213,7 @@ function asResource(block: Members): Members {
   return object(['uri', 'file:///a'], ['mimeType', 'text/plain'], ['text', shown]);
 }
 
-function toolResult(said: string, dice: Dice): [place: string, result: Members] {
+function toolResult(said: string, dice: RandomSource): [place: string, result: Members] {
   const which = dice.roll(5);
   if (which === 0) return ['cut', object(['content', cutBlocks(said, dice)])];
   const structured = jsonWith(said, dice);
@@ -230,7 +230,7 @@ function toolResult(said: string, dice: Dice): [place: string, result: Members] 
 }
 
 /** Members that say nothing of the answer, in any order; `_meta` and twins among them. */
-function withNoise({ members }: Members, said: string, dice: Dice): Members {
+function withNoise({ members }: Members, said: string, dice: RandomSource): Members {
   const all: (readonly [string, Value])[] = [
     ...members,
     ['resultType', 'complete'],
@@ -246,7 +246,7 @@ function withNoise({ members }: Members, said: string, dice: Dice): Members {
   return object(...all.toSorted(([one], [other]) => (one < other ? 1 : one > other ? -1 : 0)));
 }
 
-function notification(said: string, dice: Dice): string {
+function notification(said: string, dice: RandomSource): string {
   const [method, params] = dice.pick([
     ['notifications/message', object(['level', 'info'], ['data', said])],
     ['notifications/progress', object(['progressToken', 1], ['progress', 1], ['message', said])],
@@ -257,7 +257,7 @@ function notification(said: string, dice: Dice): string {
 }
 
 /** Writes JSON with space and escapes where it may have them. */
-function write(value: Value, dice: Dice): string {
+function write(value: Value, dice: RandomSource): string {
   const space = () => (dice.roll(12) === 0 ? ' ' : '');
   if (typeof value === 'string') return writeString(value, dice);
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
@@ -270,7 +270,7 @@ function write(value: Value, dice: Dice): string {
   return `[${value.map((inner) => space() + write(inner, dice)).join(',')}]`;
 }
 
-function writeString(value: string, dice: Dice): string {
+function writeString(value: string, dice: RandomSource): string {
   const plain = JSON.stringify(value);
   if (dice.roll(6) > 0) return plain;
   const every = 1 + dice.roll(4);

@@ -1,8 +1,8 @@
 /** A server that answers with the text that a test gives it, cut into pieces, over both transports of the protocol. */
 import { StreamableHTTPClientTransport, type Transport } from '@modelcontextprotocol/client';
-import { writesSources } from '../exact-numbers.ts';
-import { markResponse, readsSources } from '../exact-transports.ts';
-import type { Way } from '../transports.ts';
+import { writeSourcesOf } from '../exact-numbers.ts';
+import { attachResponseSources, readSourcesOf } from '../exact-transports.ts';
+import type { ServerTransport } from '../transports.ts';
 
 export interface RawAnswer {
   /** The text of the member `result`, or `error`, with its name: `"result":{...}`. */
@@ -37,7 +37,7 @@ function answersTo({ answer }: RawServer, text: string): readonly string[] {
 }
 
 /** As a program on standard input and output has it. */
-export function overLines(server: RawServer): Way {
+export function openLineTransport(server: RawServer): ServerTransport {
   const transport = {
     _readBuffer: {} as { append(chunk: Buffer): void; readMessage(): unknown },
     onmessage: (_message: unknown) => {},
@@ -56,11 +56,11 @@ export function overLines(server: RawServer): Way {
       }
     },
   };
-  writesSources(readsSources(transport, BYTES_MAX));
+  writeSourcesOf(readSourcesOf(transport, BYTES_MAX));
   return {
     transport: transport as unknown as Transport,
-    tells_changes: true,
-    leave: async () => {},
+    reports_changes: true,
+    endSession: async () => {},
     close: async () => {},
   };
 }
@@ -81,7 +81,7 @@ function pass({ _readBuffer, onmessage }: Reading): boolean {
 }
 
 /** As a server over HTTP has it, by the library's own transport. */
-export function overHttp(server: RawServer): Way {
+export function openHttpTransport(server: RawServer): ServerTransport {
   const fetch = async (_url: unknown, init?: RequestInit): Promise<Response> => {
     if (init?.method !== 'POST') return new Response(null, { status: 405 });
     const answers = answersTo(server, String(init.body));
@@ -92,17 +92,17 @@ export function overHttp(server: RawServer): Way {
       : answers[0]!;
     const body = ReadableStream.from(server.cut(Buffer.from(text)));
     const headers = { 'content-type': is_stream ? 'text/event-stream' : 'application/json' };
-    return markResponse(new Response(body as never, { headers }), BYTES_MAX);
+    return attachResponseSources(new Response(body as never, { headers }), BYTES_MAX);
   };
   const transport = new StreamableHTTPClientTransport(new URL('http://127.0.0.1/mcp'), {
     fetch: fetch as never,
   });
-  writesSources(transport);
-  return { transport, tells_changes: false, leave: async () => {}, close: async () => {} };
+  writeSourcesOf(transport);
+  return { transport, reports_changes: false, endSession: async () => {}, close: async () => {} };
 }
 
 /** Two ends of a wire on which messages are texts, as on any wire. */
-export function textPair(seen: (text: string) => void): readonly [Transport, Transport] {
+export function openTextTransportPair(seen: (text: string) => void): readonly [Transport, Transport] {
   const end = (): Transport & { other: Transport } => {
     const one = {
       other: null as unknown as Transport,

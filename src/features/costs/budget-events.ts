@@ -1,0 +1,70 @@
+import { describeFault, type Log } from '../../platform/log.ts';
+import type { Store } from '../../platform/store/index.ts';
+import type { EnforcementPorts } from '../../runtime/enforcement/types.ts';
+import {
+  type BudgetEventContext,
+  type BudgetRefusal,
+  buildRefusalEvent,
+  buildThresholdEvent,
+} from './budget-messages.ts';
+import type { ReachedThreshold } from './ledger.ts';
+import type { BudgetDenial, BudgetNotice, SpendRequest } from './types.ts';
+
+interface BudgetEventParts {
+  readonly store: () => Promise<Store>;
+  readonly ports: () => Pick<EnforcementPorts, 'policy' | 'now_ms' | 'new_event_id' | 'record'>;
+  readonly log: Pick<Log, 'error'>;
+  readonly onBudgetNotice?: (news: BudgetNotice) => void;
+}
+
+/** Writes down what comes of budgets. Never rejects. */
+export interface BudgetEvents {
+  readonly recordRefusal: (refusing: BudgetRefusal, ask: SpendRequest) => Promise<BudgetDenial>;
+  readonly recordThreshold: (crossed: ReachedThreshold, ask: SpendRequest) => Promise<void>;
+}
+
+/** A refusal stands whether it can be written down or not; a warning that cannot be is given again later. */
+export function openBudgetEvents({ store, ports, log, onBudgetNotice }: BudgetEventParts): BudgetEvents {
+  const record = async (
+    eventOf: (about: BudgetEventContext) => Parameters<EnforcementPorts['record']>[0],
+    ask: SpendRequest,
+  ) => {
+    const { new_event_id, now_ms, policy, record } = ports();
+    const now = now_ms();
+    const event = eventOf({ event_id: new_event_id(now), now_ms: now, policy_hash: policy.hash, ask });
+    try {
+      await record(event);
+      return event.event_id;
+    } catch (fault) {
+      log.error('what came of a budget cannot be recorded', describeFault(fault));
+      return null;
+    }
+  };
+  return {
+    recordRefusal: async (refusing, ask) => {
+      onBudgetNotice?.({ budget: refusing.budget, kind: 'refusal', tenant_id: ask.tenant_id });
+      const event_id = await record((about) => buildRefusalEvent(refusing, about), ask);
+      return { over: true, ...refusing, event_id };
+    },
+    recordThreshold: async (crossed, ask) => {
+      const { window, level } = crossed;
+      const event_id = await record((about) => buildThresholdEvent(crossed, about), ask);
+      if (event_id === null) await resetThreshold(await store(), crossed).catch(() => {});
+      else
+        onBudgetNotice?.({
+          budget: window.share.budget.name,
+          kind: level === 2 ? 'exhausted' : 'warning',
+          tenant_id: ask.tenant_id,
+        });
+    },
+  };
+}
+
+async function resetThreshold({ db }: Store, { window, level }: ReachedThreshold): Promise<void> {
+  await db
+    .updateTable('budget_windows')
+    .set({ told: level - 1 })
+    .where('row_id', '=', window.row_id)
+    .where('told', '=', level)
+    .execute();
+}

@@ -1,0 +1,138 @@
+import { buildServiceEvent, hashContext } from '../../runtime/audit/service-event.ts';
+import type { AuditEvent } from '../../runtime/audit/types.ts';
+import type { Amount, ReachedThreshold, WindowRefusal } from './ledger.ts';
+import type { BudgetDenial, SpendRequest } from './types.ts';
+import type { Budget } from './windows.ts';
+
+/** What stands in every event about a budget. */
+export interface BudgetEventContext {
+  readonly event_id: string;
+  readonly now_ms: number;
+  readonly policy_hash: string;
+  readonly ask: Pick<SpendRequest, 'tenant_id' | 'agent_id' | 'session_id' | 'model' | 'caller_id'>;
+}
+
+/** A refusal, before it is in the audit trail. */
+export type BudgetRefusal = Omit<BudgetDenial, 'over' | 'event_id'>;
+
+/** Says that a budget does not let a call go on that may come to that amount. */
+export function buildRefusal(refused: WindowRefusal, asked: Amount): BudgetRefusal {
+  const { cause, window } = refused;
+  return {
+    cause,
+    budget: window.share.budget.name,
+    reason: buildReason(refused, asked),
+    resets_at_ms: window.resets_at_ms,
+  };
+}
+
+function buildReason({ window, cause, used }: WindowRefusal, asked: Amount): string {
+  const { budget } = window.share;
+  const name = `The budget \`${budget.name}\``;
+  const again = window.resets_at_ms === null ? '' : `; ${describeReset(budget, window.resets_at_ms)}`;
+  const limits = formatLimits(budget, used);
+  if (cause === 'exhausted') return `${name} is used up: ${limits.used} are spent or reserved${again}.`;
+  const may = formatLimits(budget, asked).amount;
+  return `${name} has ${limits.left} left, and this call may cost ${may}: request fewer tokens${again}.`;
+}
+
+/** Says that a call is to a model nobody knows the price of, and such calls are refused. */
+export const UNKNOWN_MODEL_REFUSAL: BudgetRefusal = {
+  cause: 'unknown_model',
+  budget: 'unknown_models',
+  reason: 'The model has no price, and calls to such models are refused. Give it a price in `cost.prices`.',
+  resets_at_ms: null,
+};
+
+function describeReset({ period }: Budget, resets_at_ms: number): string {
+  const at = new Date(resets_at_ms).toISOString();
+  return /^\d/.test(period)
+    ? `the budget recovers in steps, the next at ${at}`
+    : `the next period starts at ${at}`;
+}
+
+/** An amount as a budget counts: in dollars, in tokens, or in both. */
+function formatLimits(budget: Budget, { micro_usd, tokens }: Amount) {
+  const { limit_micro_usd, limit_tokens } = budget;
+  const both = [
+    limit_micro_usd === null ? null : ([formatUsd, limit_micro_usd, micro_usd] as const),
+    limit_tokens === null ? null : ([formatTokens, limit_tokens, tokens] as const),
+  ].filter((each) => each !== null);
+  const joined = (part: (each: (typeof both)[number]) => string) => both.map(part).join(' and ');
+  return {
+    used: joined(([say, limit, amount]) => `${say(amount)} of ${say(limit)}`),
+    left: joined(([say, limit, amount]) => say(Math.max(0, limit - amount))),
+    amount: joined(([say, , amount]) => say(amount)),
+  };
+}
+
+function formatTokens(tokens: number): string {
+  return `${tokens} tokens`;
+}
+
+/** `$1.50`, and as many decimals as it takes for less than a cent. */
+export function formatUsd(micro_usd: number): string {
+  const [whole = '0', parts = ''] = (micro_usd / 1_000_000).toFixed(6).split('.');
+  return `$${whole}.${parts.replace(/0{1,4}$/, '')}`;
+}
+
+/** A call that a budget refused, as a line of the audit trail. */
+export function buildRefusalEvent(over: BudgetRefusal, about: BudgetEventContext): AuditEvent {
+  return buildBudgetEvent(over.budget, 'block', over.reason, 'budget', { budget_cause: over.cause }, about);
+}
+
+/** A budget of which much, or all, is spent, as a line of the audit trail. */
+export function buildThresholdEvent(
+  { window, level, used }: ReachedThreshold,
+  about: BudgetEventContext,
+): AuditEvent {
+  const { budget, scope } = window.share;
+  const word = level === 2 ? 'used up' : 'nearly used up';
+  const reason = `The budget \`${budget.name}\` is ${word}: ${formatLimits(budget, used).used} are spent.`;
+  return buildBudgetEvent(
+    budget.name,
+    'flag',
+    reason,
+    level === 2 ? 'budget_reached' : 'budget_warning',
+    {
+      budget_enforcement: budget.enforcement,
+      budget_period: budget.period,
+      budget_scope: Object.entries(scope).map(([field, value]) => `${field}=${value}`),
+      ...(budget.limit_micro_usd !== null && {
+        budget_limit_micro_usd: budget.limit_micro_usd,
+        budget_spent_micro_usd: used.micro_usd,
+      }),
+      ...(budget.limit_tokens !== null && {
+        budget_limit_tokens: budget.limit_tokens,
+        budget_spent_tokens: used.tokens,
+      }),
+    },
+    about,
+  );
+}
+
+function buildBudgetEvent(
+  budget: string,
+  action: 'block' | 'flag',
+  reason: string,
+  phase: string,
+  metadata: AuditEvent['metadata'],
+  { event_id, now_ms, policy_hash, ask }: BudgetEventContext,
+): AuditEvent {
+  const event = buildServiceEvent({
+    event_id,
+    now_ms,
+    phase,
+    done: action !== 'block',
+    reason,
+    caller_id: ask.caller_id ?? 'unknown',
+    policy_hash,
+    about: { tenant_id: ask.tenant_id, agent_id: ask.agent_id, session_id: ask.session_id },
+    metadata: { ...metadata, ...(ask.model !== null && { model: ask.model.slice(0, MODEL_MAX) }) },
+  });
+  const named = { ...event, action, policy_name: `budget.${budget}` };
+  return { ...named, context_hash: hashContext(named) };
+}
+
+/** UTF-16 units of a model's name that an event holds. */
+const MODEL_MAX = 256;

@@ -1,0 +1,103 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Store, StoreTables } from '../../platform/store/index.ts';
+import { findThresholdLevel, sumWindowUsage } from './ledger.ts';
+import type { BudgetStatus } from './types.ts';
+import { type Budget, type BudgetShare, type BudgetWindow, computeBudgetWindow } from './windows.ts';
+
+type Row = StoreTables['budget_windows'];
+
+/** How budgets stand at a moment, in their order. */
+export async function readBudgetStatuses(
+  { db }: Store,
+  shares: readonly BudgetShare[],
+  now_ms: number,
+): Promise<readonly BudgetStatus[]> {
+  if (shares.length === 0) return [];
+  const windows = shares.map((share) => computeBudgetWindow(share, now_ms));
+  const found = await db
+    .selectFrom('budget_windows')
+    .selectAll()
+    .where('row_id', 'in', [...new Set(windows.flatMap(({ row_ids }) => row_ids))])
+    .execute();
+  const rows = new Map(found.map((row) => [row.row_id, row]));
+  return windows.map((window) => buildBudgetStatus(window, rows));
+}
+
+/** Rows that are looked at, and standings that are given. */
+const ROWS_MAX = 20_000;
+const STATUSES_MAX = 1_000;
+
+/**
+ * Every budget that holds something at a moment, and those that are counted together for all whether they do or not;
+ * the most used first. Of budgets for certain tenants only those of the tenants that are asked about.
+ */
+export async function listBudgetStatuses(
+  { db }: Store,
+  budgets: readonly Budget[],
+  tenant_ids: '*' | readonly string[],
+  now_ms: number,
+): Promise<readonly BudgetStatus[]> {
+  let query = db
+    .selectFrom('budget_windows')
+    .selectAll()
+    .where(({ or, eb }) => or([eb('ends_ms', 'is', null), eb('ends_ms', '>', now_ms)]));
+  if (tenant_ids !== '*') query = query.where('tenant_id', 'in', ['', ...tenant_ids]);
+  const found = await query.orderBy('changed_ms', 'desc').limit(ROWS_MAX).execute();
+  const seen = (tenant_id: string | null) => tenant_ids === '*' || tenant_ids.includes(tenant_id ?? '');
+  const common = budgets
+    .filter(({ each, tenant_id }) => each.length === 0 && seen(tenant_id))
+    .map((budget) => ({ budget, scope: {} }));
+  const shares = [...common, ...found.flatMap((row) => (seen(row.tenant_id) ? findShare(row, budgets) : []))];
+  const rows = new Map(found.map((row) => [row.row_id, row]));
+  const windows = new Map(
+    shares.map((share) => computeBudgetWindow(share, now_ms)).map((window) => [window.row_id, window]),
+  );
+  return [...windows.values()]
+    .map((window) => buildBudgetStatus(window, rows))
+    .toSorted((a, b) => computeUsedShare(b) - computeUsedShare(a))
+    .slice(0, STATUSES_MAX);
+}
+
+/** The budget of a row as it is configured now; nothing where it is gone, or counts by something else. */
+function findShare(row: Row, budgets: readonly Budget[]): readonly BudgetShare[] {
+  const scope = JSON.parse(row.scope) as Record<string, string>;
+  return budgets
+    .filter(
+      ({ name, period, each }) =>
+        name === row.budget && period === row.period && isDeepStrictEqual([...each], Object.keys(scope)),
+    )
+    .map((budget) => ({ budget, scope }));
+}
+
+function buildBudgetStatus(window: BudgetWindow, rows: ReadonlyMap<string, Row>): BudgetStatus {
+  const { budget, scope } = window.share;
+  const spent = sumWindowUsage(rows, window, 'spent alone');
+  const reserved = sumWindowUsage(rows, window, 'reserved alone');
+  return {
+    budget: budget.name,
+    scope,
+    enforcement: budget.enforcement,
+    period: budget.period,
+    limit_micro_usd: budget.limit_micro_usd,
+    limit_tokens: budget.limit_tokens,
+    spent_micro_usd: spent.micro_usd,
+    spent_tokens: spent.tokens,
+    reserved_micro_usd: reserved.micro_usd,
+    reserved_tokens: reserved.tokens,
+    state: (['ok', 'warning', 'exhausted'] as const)[findThresholdLevel(budget, spent)],
+    resets_at_ms: window.resets_at_ms,
+  };
+}
+
+function computeUsedShare({
+  limit_micro_usd,
+  limit_tokens,
+  spent_micro_usd,
+  spent_tokens,
+}: BudgetStatus): number {
+  const parts = [
+    [limit_micro_usd, spent_micro_usd],
+    [limit_tokens, spent_tokens],
+  ] as const;
+  return Math.max(...parts.map(([limit, spent]) => (limit === null ? 0 : spent / Math.max(1, limit))));
+}

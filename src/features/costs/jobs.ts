@@ -1,0 +1,33 @@
+import type { Store } from '../../platform/store/index.ts';
+import type { MaintenanceJob } from '../../platform/store/maintenance.ts';
+import type { Config } from '../../runtime/config/index.ts';
+import { openSessionClock } from '../../runtime/enforcement/sessions/clock.ts';
+import type { EnforcementPorts } from '../../runtime/enforcement/types.ts';
+import { chargeExpiredReservations, deleteOldCosts } from './expiry.ts';
+
+const BOOK_EVERY_MS = 15_000;
+const FORGET_EVERY_MS = 10 * 60_000;
+
+interface Parts {
+  readonly config: Pick<Config, 'cost'>;
+  readonly store: () => Promise<Store>;
+  readonly ports: () => Pick<EnforcementPorts, 'now_ms'>;
+}
+
+/** Books what nobody settled, and removes what is old. A clock that is set forward by mistake ages nothing at once. */
+export function buildCostJobs({ config: { cost }, store, ports }: Parts): readonly MaintenanceJob[] {
+  const timeOf = openSessionClock();
+  const now_ms = () => timeOf(ports().now_ms());
+  return [
+    {
+      name: 'costs: charge expired reservations',
+      every_ms: BOOK_EVERY_MS,
+      run: async () => chargeExpiredReservations(await store(), now_ms()),
+    },
+    {
+      name: 'costs: forget what is old',
+      every_ms: FORGET_EVERY_MS,
+      run: async () => deleteOldCosts(await store(), cost.retention_days, now_ms()),
+    },
+  ];
+}

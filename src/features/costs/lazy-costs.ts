@@ -1,0 +1,42 @@
+import { lazy } from '../../platform/lazy.ts';
+import type { Config } from '../../runtime/config/index.ts';
+import type { Metrics } from '../../runtime/observability/metrics.ts';
+import type { BudgetParts } from './budgets.ts';
+import { openModelResolver } from './model-resolver.ts';
+import type { Costs } from './types.ts';
+
+/** Prices and books of a process that may never call a model. */
+export interface LazyCosts {
+  /** Loaded and opened with the first question. */
+  readonly open: () => Promise<Costs>;
+  /** Writes down what is not yet, where they were opened. */
+  readonly close: () => Promise<void>;
+}
+
+/** What of a process they need. */
+interface Process {
+  readonly config: Config;
+  readonly store: { readonly open: BudgetParts['store'] };
+  readonly metrics: Metrics | null;
+  readonly log: BudgetParts['log'];
+}
+
+/** Those of a configuration. No start waits for the price table. */
+export function openLazyCosts(
+  { config, store, metrics, log }: Process,
+  ports: BudgetParts['ports'],
+): LazyCosts {
+  const parts: BudgetParts = {
+    settings: config.cost,
+    store: store.open,
+    ports,
+    log,
+    resolveModels: openModelResolver(config.proxy),
+    onCharge: ({ usage, cost: { micro_usd } }) =>
+      metrics?.calls.spent(usage.provider, usage.model, usage, micro_usd),
+    onBudgetNotice: ({ budget, kind }) =>
+      metrics?.calls.budget(budget, kind === 'refusal' ? 'refusal' : 'warning'),
+  };
+  const costs = lazy(async () => (await import('./budgets.ts')).openBudgets(parts));
+  return { open: costs.open, close: () => costs.ifOpened(({ close }) => close()) };
+}

@@ -1,0 +1,363 @@
+import type { Transaction } from 'kysely';
+import type { Store, StoreTables } from '../../platform/store/index.ts';
+import { addSpending } from './spending.ts';
+import type { SpendingRow } from './types.ts';
+import type { Budget, BudgetWindow } from './windows.ts';
+
+/** Dollars in whole millionths, and tokens. */
+export interface Amount {
+  readonly micro_usd: number;
+  readonly tokens: number;
+}
+
+/** Puts money aside in all windows, or in none. */
+export interface ReserveEntry {
+  readonly kind: 'reserve';
+  readonly reservation_id: string;
+  readonly windows: readonly BudgetWindow[];
+  readonly amount: Amount;
+  /** What it becomes where nobody says what it came to. */
+  readonly estimate: SpendingRow;
+  readonly now_ms: number;
+  readonly expires_ms: number;
+}
+
+/** Gives back what was put aside, and books what it came to. */
+export interface SettleEntry {
+  readonly kind: 'settle';
+  /** `null` where nothing was put aside. */
+  readonly reservation_id: string | null;
+  readonly windows: readonly BudgetWindow[];
+  readonly amount: Amount;
+  /** `null` where nothing was spent. */
+  readonly spending: SpendingRow | null;
+  readonly now_ms: number;
+}
+
+export type LedgerEntry = ReserveEntry | SettleEntry;
+
+/** A window that has no room for a call. */
+export interface WindowRefusal {
+  readonly window: BudgetWindow;
+  readonly cause: 'exhausted' | 'exceeds_remaining';
+  readonly used: Amount;
+}
+
+/** A window that was used more than was told before. */
+export interface ReachedThreshold {
+  readonly window: BudgetWindow;
+  readonly level: 1 | 2;
+  readonly used: Amount;
+}
+
+export interface LedgerResult {
+  /** Why nothing was put aside; `null` where it was, and for what was settled. */
+  readonly refusal: WindowRefusal | null;
+  readonly thresholds: readonly ReachedThreshold[];
+}
+
+type Trx = Transaction<StoreTables>;
+type BudgetRow = {
+  -readonly [Name in keyof StoreTables['budget_windows']]: StoreTables['budget_windows'][Name];
+};
+type ReservationRow = StoreTables['budget_reservations'];
+
+/**
+ * Does all bookings in one transaction, in their order, as if each came alone: the rows that they concern are locked,
+ * so that no other process books there meanwhile, and each sees what those before it have booked.
+ */
+export function applyLedgerEntries(
+  store: Store,
+  bookings: readonly LedgerEntry[],
+): Promise<readonly LedgerResult[]> {
+  return store.transaction(async (trx) => {
+    const reservations = await lockReservations(trx, bookings);
+    const rows = await lockOrInsertRows(trx, bookings, reservations);
+    const page: LedgerPage = {
+      rows,
+      changed: new Set(),
+      reservations,
+      added: [],
+      removed: new Set(),
+      spending: [],
+    };
+    const booked = bookings.map((booking) =>
+      booking.kind === 'reserve' ? applyReserve(page, booking) : applySettle(page, booking),
+    );
+    await writePage(trx, page);
+    return booked;
+  });
+}
+
+/** What one transaction has before it, and what it will write. */
+interface LedgerPage {
+  readonly rows: ReadonlyMap<string, BudgetRow>;
+  readonly changed: Set<BudgetRow>;
+  readonly reservations: ReadonlyMap<string, ReservationRow>;
+  readonly added: ReservationRow[];
+  readonly removed: Set<string>;
+  readonly spending: SpendingRow[];
+}
+
+function applyReserve(page: LedgerPage, asked: ReserveEntry): LedgerResult {
+  const { windows, amount, now_ms } = asked;
+  for (const window of windows) {
+    const refusal = findRefusal(page, window, amount);
+    if (refusal !== null) return { refusal, thresholds: [] };
+  }
+  for (const window of windows) {
+    const row = page.rows.get(window.row_id)!;
+    row.reserved_micro_usd += amount.micro_usd;
+    row.reserved_tokens += amount.tokens;
+    row.changed_ms = now_ms;
+    page.changed.add(row);
+  }
+  page.added.push({
+    reservation_id: asked.reservation_id,
+    parts: JSON.stringify(windows.map(({ row_id }) => [row_id, amount.micro_usd, amount.tokens])),
+    estimate: JSON.stringify(asked.estimate),
+    expires_ms: asked.expires_ms,
+    is_booked: 0,
+  });
+  return { refusal: null, thresholds: [] };
+}
+
+/** Reached is reached, even by nothing; and what may come to more than is left is not begun. */
+function findRefusal(
+  page: LedgerPage,
+  window: BudgetWindow,
+  { micro_usd, tokens }: Amount,
+): WindowRefusal | null {
+  const { budget } = window.share;
+  if (budget.enforcement === 'monitor') return null;
+  const used = sumWindowUsage(page.rows, window, 'reserved too');
+  const over = (limit: number | null, amount: number) => limit !== null && amount >= limit;
+  if (over(budget.limit_micro_usd, used.micro_usd) || over(budget.limit_tokens, used.tokens))
+    return { window, cause: 'exhausted', used };
+  const past = (limit: number | null, amount: number) => limit !== null && amount > limit;
+  if (
+    past(budget.limit_micro_usd, used.micro_usd + micro_usd) ||
+    past(budget.limit_tokens, used.tokens + tokens)
+  )
+    return { window, cause: 'exceeds_remaining', used };
+  return null;
+}
+
+function applySettle(
+  page: LedgerPage,
+  { reservation_id, windows, amount, spending, now_ms }: SettleEntry,
+): LedgerResult {
+  if (reservation_id !== null) {
+    const held = page.reservations.get(reservation_id);
+    // Nothing is held where it is settled already; whoever asks again changes nothing.
+    if (held === undefined || page.removed.has(reservation_id)) return { refusal: null, thresholds: [] };
+    page.removed.add(reservation_id);
+    releaseReservation(page, held, now_ms);
+  }
+  if (spending === null) return { refusal: null, thresholds: [] };
+  page.spending.push(spending);
+  return {
+    refusal: null,
+    thresholds: windows.flatMap((window) => chargeWindow(page, window, amount, now_ms)),
+  };
+}
+
+/** Takes out again what was put aside, or what was counted as spent because nobody said what it came to. */
+function releaseReservation(
+  { rows, changed, spending }: LedgerPage,
+  held: ReservationRow,
+  now_ms: number,
+): void {
+  for (const [row_id, micro_usd, tokens] of parseReservationParts(held)) {
+    const row = rows.get(row_id);
+    if (row === undefined) continue;
+    if (held.is_booked === 1) {
+      row.spent_micro_usd = Math.max(0, row.spent_micro_usd - micro_usd);
+      row.spent_tokens = Math.max(0, row.spent_tokens - tokens);
+    } else {
+      row.reserved_micro_usd = Math.max(0, row.reserved_micro_usd - micro_usd);
+      row.reserved_tokens = Math.max(0, row.reserved_tokens - tokens);
+    }
+    row.changed_ms = now_ms;
+    changed.add(row);
+  }
+  if (held.is_booked === 1) spending.push(negateSpending(JSON.parse(held.estimate) as SpendingRow));
+}
+
+function chargeWindow(
+  page: LedgerPage,
+  window: BudgetWindow,
+  amount: Amount,
+  now_ms: number,
+): ReachedThreshold[] {
+  const row = page.rows.get(window.row_id)!;
+  row.spent_micro_usd += amount.micro_usd;
+  row.spent_tokens += amount.tokens;
+  row.changed_ms = now_ms;
+  page.changed.add(row);
+  const used = sumWindowUsage(page.rows, window, 'spent alone');
+  const level = findThresholdLevel(window.share.budget, used);
+  const told = Math.max(...window.row_ids.map((row_id) => page.rows.get(row_id)?.told ?? 0));
+  if (level === 0 || level <= told) return [];
+  row.told = level;
+  return [{ window, level, used }];
+}
+
+/** 0: as it should be; 1: past the part at which it warns; 2: reached. */
+export function findThresholdLevel(
+  { limit_micro_usd, limit_tokens, warn_at }: Budget,
+  used: Amount,
+): 0 | 1 | 2 {
+  const parts = [
+    [limit_micro_usd, used.micro_usd],
+    [limit_tokens, used.tokens],
+  ] as const;
+  if (parts.some(([limit, amount]) => limit !== null && amount >= limit)) return 2;
+  return parts.some(([limit, amount]) => limit !== null && amount >= limit * warn_at) ? 1 : 0;
+}
+
+/** What of a window is used, over all of its rows. */
+export function sumWindowUsage(
+  rows: ReadonlyMap<
+    string,
+    Pick<BudgetRow, 'spent_micro_usd' | 'spent_tokens' | 'reserved_micro_usd' | 'reserved_tokens'>
+  >,
+  { row_ids }: Pick<BudgetWindow, 'row_ids'>,
+  which: 'spent alone' | 'reserved alone' | 'reserved too',
+): Amount {
+  let micro_usd = 0;
+  let tokens = 0;
+  for (const row_id of row_ids) {
+    const row = rows.get(row_id);
+    if (row === undefined) continue;
+    if (which !== 'reserved alone') {
+      micro_usd += row.spent_micro_usd;
+      tokens += row.spent_tokens;
+    }
+    if (which !== 'spent alone') {
+      micro_usd += row.reserved_micro_usd;
+      tokens += row.reserved_tokens;
+    }
+  }
+  return { micro_usd, tokens };
+}
+
+/** The line that takes another one out again. */
+function negateSpending(line: SpendingRow): SpendingRow {
+  const negative = Object.entries(line).map(([name, value]) => [
+    name,
+    typeof value === 'number' ? -value : value,
+  ]);
+  return Object.fromEntries(negative) as SpendingRow;
+}
+
+/** What was put aside for a call, by row. */
+export function parseReservationParts({
+  parts,
+}: Pick<ReservationRow, 'parts'>): readonly (readonly [row_id: string, micro_usd: number, tokens: number])[] {
+  return JSON.parse(parts) as readonly (readonly [string, number, number])[];
+}
+
+async function lockReservations(
+  trx: Trx,
+  bookings: readonly LedgerEntry[],
+): Promise<ReadonlyMap<string, ReservationRow>> {
+  const ids = bookings.flatMap((each) => (each.kind === 'settle' ? (each.reservation_id ?? []) : []));
+  if (ids.length === 0) return new Map();
+  const found = await trx
+    .selectFrom('budget_reservations')
+    .selectAll()
+    .where('reservation_id', 'in', [...new Set(ids)])
+    .orderBy('reservation_id')
+    .forUpdate()
+    .execute();
+  return new Map(found.map((held) => [held.reservation_id, held]));
+}
+
+/** All rows that count, locked in one order for everybody; those that are booked into are made where there are none. */
+async function lockOrInsertRows(
+  trx: Trx,
+  bookings: readonly LedgerEntry[],
+  held: ReadonlyMap<string, ReservationRow>,
+): Promise<ReadonlyMap<string, BudgetRow>> {
+  const windows = bookings.flatMap(({ windows }) => windows);
+  const ids = new Set([
+    ...windows.flatMap(({ row_ids }) => row_ids),
+    ...[...held.values()].flatMap((each) => parseReservationParts(each).map(([row_id]) => row_id)),
+  ]);
+  const rows = await lockBudgetRows(trx, [...ids]);
+  const missing = new Map(
+    windows.filter(({ row_id }) => !rows.has(row_id)).map((window) => [window.row_id, createRow(window)]),
+  );
+  if (missing.size === 0) return rows;
+  const made = [...missing.values()].toSorted((a, b) => (a.row_id < b.row_id ? -1 : 1));
+  for (const part of splitIntoChunks(made, ROWS_AT_ONCE))
+    await trx
+      .insertInto('budget_windows')
+      .values([...part])
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
+  return new Map([...rows, ...(await lockBudgetRows(trx, [...missing.keys()]))]);
+}
+
+/** The rows with these ids, which nobody else changes before the transaction ends. */
+export async function lockBudgetRows(trx: Trx, ids: readonly string[]): Promise<Map<string, BudgetRow>> {
+  const rows = new Map<string, BudgetRow>();
+  for (const part of splitIntoChunks(ids.toSorted(), IDS_AT_ONCE)) {
+    const found = await trx
+      .selectFrom('budget_windows')
+      .selectAll()
+      .where('row_id', 'in', [...part])
+      .orderBy('row_id')
+      .forUpdate()
+      .execute();
+    for (const row of found) rows.set(row.row_id, row);
+  }
+  return rows;
+}
+
+/** Values that a statement may have are limited in both databases, at some 32,000. */
+const IDS_AT_ONCE = 5_000;
+const ROWS_AT_ONCE = 500;
+
+function* splitIntoChunks<Each>(list: readonly Each[], length: number): Generator<readonly Each[]> {
+  for (let at = 0; at < list.length; at += length) yield list.slice(at, at + length);
+}
+
+function createRow({ share, row_id, starts_ms, ends_ms }: BudgetWindow): BudgetRow {
+  const { budget, scope } = share;
+  return {
+    row_id,
+    budget: budget.name,
+    scope: JSON.stringify(scope),
+    period: budget.period,
+    tenant_id: scope.tenant_id ?? budget.tenant_id ?? '',
+    starts_ms,
+    ends_ms,
+    spent_micro_usd: 0,
+    spent_tokens: 0,
+    reserved_micro_usd: 0,
+    reserved_tokens: 0,
+    told: 0,
+    changed_ms: 0,
+  };
+}
+
+async function writePage(trx: Trx, { changed, added, removed, spending }: LedgerPage): Promise<void> {
+  for (const row of changed) {
+    const { row_id, spent_micro_usd, spent_tokens, reserved_micro_usd, reserved_tokens, told, changed_ms } =
+      row;
+    await trx
+      .updateTable('budget_windows')
+      .set({ spent_micro_usd, spent_tokens, reserved_micro_usd, reserved_tokens, told, changed_ms })
+      .where('row_id', '=', row_id)
+      .execute();
+  }
+  if (added.length > 0) await trx.insertInto('budget_reservations').values(added).execute();
+  if (removed.size > 0)
+    await trx
+      .deleteFrom('budget_reservations')
+      .where('reservation_id', 'in', [...removed])
+      .execute();
+  await addSpending(trx, spending);
+}

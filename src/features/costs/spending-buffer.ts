@@ -1,0 +1,77 @@
+import type { Log } from '../../platform/log.ts';
+import type { Store } from '../../platform/store/index.ts';
+import { describeStoreFault } from '../../platform/store/lazy.ts';
+import { addFigures, addSpending, hashSpendingKey } from './spending.ts';
+import type { SpendingRow } from './types.ts';
+
+/** Spending that no budget waits for: gathered, and written down together. */
+export interface SpendingBuffer {
+  readonly add: (line: SpendingRow) => void;
+  /** Writes down what is gathered; resolves when that was tried. Never rejects. */
+  readonly flush: () => Promise<void>;
+  readonly close: () => Promise<void>;
+}
+
+/** So long a line waits at most: what a process that is killed may lose. */
+const FLUSH_MS = 250;
+/** Lines that wait while the store is away; those of one kind are one. Past it lines of new kinds are lost, and the log says so. */
+const LINES_MAX = 10_000;
+/** Lines that one change of the store holds. */
+const CHANGE_MAX = 500;
+const RETRY_MS = 2_000;
+
+/** Gathers lines for the store. */
+export function openSpendingBuffer(store: () => Promise<Store>, log: Pick<Log, 'error'>): SpendingBuffer {
+  const lines = new Map<string, SpendingRow>();
+  let lost = 0;
+  let timer: NodeJS.Timeout | null = null;
+  let last: Promise<void> = Promise.resolve();
+
+  const plan = (delay_ms: number): void => {
+    timer ??= setTimeout(() => void flush(), delay_ms).unref();
+  };
+  const put = (line: SpendingRow): void => {
+    const id = hashSpendingKey(line);
+    const known = lines.get(id);
+    if (known !== undefined) lines.set(id, { ...line, ...addFigures(known, line) });
+    else if (lines.size < LINES_MAX) lines.set(id, line);
+    else lost += 1;
+  };
+  const writeAll = async (): Promise<void> => {
+    const taken = [...lines.values()];
+    lines.clear();
+    for (let at = 0; at < taken.length; at += CHANGE_MAX) {
+      try {
+        const part = taken.slice(at, at + CHANGE_MAX);
+        const open = await store();
+        await open.transaction((trx) => addSpending(trx, part));
+      } catch (fault) {
+        for (const line of taken.slice(at)) put(line);
+        log.error('what was spent cannot be written down yet', {
+          lines: lines.size,
+          lost,
+          ...describeStoreFault(fault),
+        });
+        plan(RETRY_MS);
+        return;
+      }
+    }
+  };
+  const flush = (): Promise<void> => {
+    if (timer !== null) clearTimeout(timer);
+    timer = null;
+    last = last.then(writeAll);
+    return last;
+  };
+  return {
+    add: (line) => {
+      put(line);
+      plan(FLUSH_MS);
+    },
+    flush,
+    close: async () => {
+      await flush();
+      if (timer !== null) clearTimeout(timer);
+    },
+  };
+}

@@ -1,0 +1,274 @@
+import { type Context, operation, Refusal } from '../../operations/operation.ts';
+import { name } from '../../operations/shapes.ts';
+import { named, tenantsOf } from '../../operations/subject.ts';
+import type { Caller } from '../../runtime/access/types.ts';
+import { toUsd, usdSchema } from './budget-operations.ts';
+import { type Period, parsePeriod } from './period.ts';
+import type { Costs, SpendingFilter, SpendingKey, SpendingSum } from './types.ts';
+
+const period = {
+  type: 'string',
+  maxLength: 32,
+  description:
+    'Days, UTC: `last_30d` (the default), `7d`, `4w`, `today`, `this_month`, `all`, from a day `2026-01-31` on, or `2026-01-01/2026-01-31`.',
+} as const;
+
+/** Which spending is asked for. */
+const filterProperties = {
+  period,
+  since: { ...period, description: 'The same, under another name.' },
+  tenant_id: { ...name, description: 'One tenant; without it all that the user sees.' },
+  agent_id: { ...name, description: 'One agent.' },
+  model: { ...name, description: 'One model.' },
+} as const;
+
+const buildSumsSchema = (what: string) =>
+  ({
+    type: 'object',
+    description: `US dollars by ${what}.`,
+    additionalProperties: { type: 'number' },
+  }) as const;
+
+const tokensSchema = {
+  type: 'object',
+  required: ['input', 'output', 'cache_read', 'cache_write'],
+  properties: {
+    input: { type: 'integer', description: 'That went in, those from and for the cache included.' },
+    output: { type: 'integer' },
+    cache_read: { type: 'integer' },
+    cache_write: { type: 'integer' },
+  },
+} as const;
+
+const countProperties = {
+  calls: { type: 'integer' },
+  tokens: tokensSchema,
+  estimated_calls: {
+    type: 'integer',
+    description: 'Calls whose tokens were counted here, for the provider did not say.',
+  },
+  assumed_calls: {
+    type: 'integer',
+    description: 'Calls to models without a known price, at `cost.assumed_usd_per_mtok`.',
+  },
+} as const;
+
+/** Entries that one list of a summary has at most; the others are put together. */
+const ENTRIES_MAX = 1_000;
+const OTHERS_NAME = '(others)';
+const UNNAMED = '(none)';
+
+export const dashboardCostSummary = operation({
+  name: 'dashboard_cost_summary',
+  summary: 'Show spending',
+  description:
+    'Returns spending on calls to model providers, by model, tenant, agent, user, provider and day. For users with the role `admin` or `billing`, limited to the tenants that they may see. Spending of other workers in the last quarter of a second may be missing.',
+  http: { method: 'GET', path: '/v1/dashboard/cost/summary' },
+  permission: 'costs:read',
+  for_users: true,
+  needs: 'store',
+  input: { type: 'object', properties: filterProperties },
+  output: {
+    type: 'object',
+    required: ['total_cost', 'by_model', 'by_tenant', 'period'],
+    properties: {
+      total_cost: usdSchema,
+      by_model: buildSumsSchema('model'),
+      by_tenant: buildSumsSchema('tenant'),
+      period: { type: 'string', description: 'The time, `last_30d`.' },
+      since: { type: 'string', description: 'Its first day.' },
+      until: { type: 'string', description: 'Its last day.' },
+      by_agent: buildSumsSchema('agent'),
+      by_user: buildSumsSchema('user; `(none)` where a call named none'),
+      by_provider: buildSumsSchema('provider'),
+      by_day: buildSumsSchema('day'),
+      ...countProperties,
+    },
+  },
+  example: { period: 'last_30d' },
+  answer: {
+    total_cost: 0,
+    by_model: {},
+    by_tenant: {},
+    period: 'last_30d',
+    since: '2026-01-02',
+    until: '2026-01-31',
+    by_agent: {},
+    by_user: {},
+    by_provider: {},
+    by_day: {},
+    calls: 0,
+    tokens: { input: 0, output: 0, cache_read: 0, cache_write: 0 },
+    estimated_calls: 0,
+    assumed_calls: 0,
+  },
+  refusals: ['invalid_request'],
+  async run(input, context) {
+    const asked = readPeriod(input, context);
+    const filter = buildFilter(input, asked, context);
+    const costs = await context.runtime.costs();
+    const [sum] = await costs.readSpending(filter, [], 1);
+    if (sum === undefined) throw new Error('a sum of all there always is');
+    const by = (field: keyof SpendingKey) => sumUsdBy(costs, filter, field);
+    return {
+      total_cost: toUsd(sum.micro_usd),
+      by_model: await by('model'),
+      by_tenant: await by('tenant_id'),
+      period: asked.name,
+      since: asked.since,
+      until: asked.until,
+      by_agent: await by('agent_id'),
+      by_user: await by('user_id'),
+      by_provider: await by('provider'),
+      by_day: await by('day'),
+      ...buildCounts(sum),
+    };
+  },
+});
+
+const GROUPS = {
+  day: 'day',
+  tenant: 'tenant_id',
+  agent: 'agent_id',
+  user: 'user_id',
+  model: 'model',
+  provider: 'provider',
+} as const;
+const GROUP_WORDS = Object.keys(GROUPS) as (keyof typeof GROUPS)[];
+
+export const dashboardCostReport = operation({
+  name: 'dashboard_cost_report',
+  summary: 'List spending line by line',
+  description:
+    'Adds up spending by the requested fields, most expensive line first. The same users as for the summary may read it.',
+  http: { method: 'GET', path: '/v1/dashboard/cost/report' },
+  permission: 'costs:read',
+  for_users: true,
+  needs: 'store',
+  input: {
+    type: 'object',
+    properties: {
+      ...filterProperties,
+      group_by: {
+        type: 'string',
+        pattern: `^(${GROUP_WORDS.join('|')})(,(${GROUP_WORDS.join('|')})){0,5}$`,
+        maxLength: 64,
+        description: `Words with commas between them: ${GROUP_WORDS.map((word) => `\`${word}\``).join(', ')}. Default \`day,agent,model\`.`,
+      },
+      limit: { type: 'integer', minimum: 1, maximum: 10_000, description: 'Lines at most; default 1,000.' },
+    },
+  },
+  output: {
+    type: 'object',
+    required: ['period', 'lines', 'truncated'],
+    properties: {
+      period: { type: 'string' },
+      since: { type: 'string' },
+      until: { type: 'string' },
+      lines: {
+        type: 'array',
+        items: {
+          type: 'object',
+          required: ['cost'],
+          properties: {
+            day: { type: 'string' },
+            tenant: { type: 'string' },
+            agent: { type: 'string' },
+            user: { type: 'string', description: 'Empty if the call named no user.' },
+            model: { type: 'string' },
+            provider: { type: 'string', description: 'Empty for calls whose reservation expired.' },
+            cost: usdSchema,
+            ...countProperties,
+          },
+        },
+      },
+      truncated: { type: 'boolean', description: 'There are more lines than requested.' },
+    },
+  },
+  example: { period: 'last_30d', group_by: 'day,model' },
+  answer: { period: 'last_30d', since: '2026-01-02', until: '2026-01-31', lines: [], truncated: false },
+  refusals: ['invalid_request'],
+  async run(input, context) {
+    const asked = readPeriod(input, context);
+    const words = [...new Set((input.group_by ?? 'day,agent,model').split(','))] as (keyof typeof GROUPS)[];
+    const limit = input.limit ?? 1_000;
+    const costs = await context.runtime.costs();
+    const sums = await costs.readSpending(
+      buildFilter(input, asked, context),
+      words.map((word) => GROUPS[word]),
+      limit + 1,
+    );
+    const lines = sums.slice(0, limit).map((sum) => ({
+      ...Object.fromEntries(words.map((word) => [word, sum[GROUPS[word]] ?? ''])),
+      cost: toUsd(sum.micro_usd),
+      ...buildCounts(sum),
+    }));
+    return {
+      period: asked.name,
+      since: asked.since,
+      until: asked.until,
+      lines,
+      truncated: sums.length > limit,
+    };
+  },
+});
+
+interface FilterInput {
+  readonly period?: string;
+  readonly since?: string;
+  readonly tenant_id?: string | null;
+  readonly agent_id?: string | null;
+  readonly model?: string | null;
+}
+
+function readPeriod({ period: written, since }: FilterInput, { runtime }: Context): Period {
+  const asked = parsePeriod(written ?? since ?? 'last_30d', runtime.now_ms());
+  if (asked !== null) return asked;
+  throw new Refusal(
+    'invalid_request',
+    'That is not a period. Write `last_30d`, `7d`, or two dates as in `2026-01-01/2026-01-31`.',
+  );
+}
+
+function buildFilter(input: FilterInput, { since, until }: Period, context: Context): SpendingFilter {
+  return {
+    since,
+    until,
+    tenant_ids: tenantsOf(input, context),
+    agent_ids: limitAgents(named(input.agent_id), context.caller.agents),
+    model: named(input.model),
+  };
+}
+
+/** Those that are asked for, as far as the credential goes. */
+function limitAgents(asked: string | null, scope: Caller['agents']): SpendingFilter['agent_ids'] {
+  if (asked === null) return scope;
+  return scope === '*' || scope.includes(asked) ? [asked] : [];
+}
+
+async function sumUsdBy(
+  costs: Costs,
+  filter: SpendingFilter,
+  field: keyof SpendingKey,
+): Promise<Record<string, number>> {
+  const sums = await costs.readSpending(filter, [field], ENTRIES_MAX);
+  const named_ = sums.map((sum) => [sum[field] || UNNAMED, toUsd(sum.micro_usd)] as const);
+  if (sums.length < ENTRIES_MAX) return Object.fromEntries(named_);
+  const [all] = await costs.readSpending(filter, [], 1);
+  const shown_micro_usd = sums.reduce((sum, { micro_usd }) => sum + micro_usd, 0);
+  return Object.fromEntries([...named_, [OTHERS_NAME, toUsd((all?.micro_usd ?? 0) - shown_micro_usd)]]);
+}
+
+function buildCounts(sum: SpendingSum) {
+  return {
+    calls: sum.calls,
+    tokens: {
+      input: sum.input_tokens,
+      output: sum.output_tokens,
+      cache_read: sum.cache_read_tokens,
+      cache_write: sum.cache_write_tokens,
+    },
+    estimated_calls: sum.estimated_calls,
+    assumed_calls: sum.assumed_calls,
+  };
+}

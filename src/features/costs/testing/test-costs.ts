@@ -1,0 +1,113 @@
+/** Budgets on real stores, for the laws. */
+
+import type { Store } from '../../../platform/store/index.ts';
+import type { AuditEvent } from '../../../runtime/audit/types.ts';
+import type { Config } from '../../../runtime/config/index.ts';
+import { configSchema } from '../../../runtime/config/schema.ts';
+import { settle } from '../../../runtime/config/settle.ts';
+import { ports } from '../../../server/testing/examples.ts';
+import { type BudgetParts, openBudgets } from '../budgets.ts';
+import type {
+  BudgetDenial,
+  BudgetNotice,
+  ChargedCall,
+  ChargedUsage,
+  Costs,
+  Reservation,
+  SpendRequest,
+} from '../types.ts';
+
+/** A Saturday, at noon UTC. */
+export const TEST_NOW_MS = Date.UTC(2026, 10, 21, 12);
+
+/** The section `cost` as the configuration's own reader settles it. */
+export function parseCostSettings(written: object): Config['cost'] {
+  const { value, problems } = settle({ cost: written }, configSchema, { env: {}, secrets: new Map() });
+  if (problems.length > 0) throw new Error(JSON.stringify(problems));
+  return (value as { cost: Config['cost'] }).cost;
+}
+
+/** A dollar for a token in, ten for one out: sums that can be done in the head. */
+export const TEST_PRICES = [{ model: 'toy', usd_per_mtok: { input: 1, output: 10 }, max_output_tokens: 100 }];
+
+export interface TestCosts {
+  readonly costs: Costs;
+  readonly events: AuditEvent[];
+  readonly charges: ChargedCall[];
+  readonly notices: BudgetNotice[];
+  readonly faults: string[];
+}
+
+export function openTestCosts(
+  store: () => Promise<Store>,
+  written: object,
+  more: Partial<BudgetParts> = {},
+): TestCosts {
+  const events: AuditEvent[] = [];
+  const charges: ChargedCall[] = [];
+  const notices: BudgetNotice[] = [];
+  const faults: string[] = [];
+  const own = ports(events, { now_ms: () => TEST_NOW_MS });
+  const costs = openBudgets({
+    settings: parseCostSettings({ prices: TEST_PRICES, ...written }),
+    store,
+    ports: () => own,
+    log: { error: (message) => void faults.push(message) },
+    onCharge: (each) => void charges.push(each),
+    onBudgetNotice: (each) => void notices.push(each),
+    ...more,
+  });
+  return { costs, events, charges, notices, faults };
+}
+
+/** A call of the agent `a` for the user `ann`, of ten tokens in and ten out at most: 110 millionths of a dollar. */
+export function buildSpendRequest(parts: Partial<SpendRequest> = {}): SpendRequest {
+  return {
+    tenant_id: 'default',
+    agent_id: 'a',
+    session_id: 's',
+    user_id: 'ann',
+    model: 'toy',
+    input_tokens: 10,
+    max_output_tokens: 10,
+    now_ms: TEST_NOW_MS,
+    ...parts,
+  };
+}
+
+/** What that call came to: all of it, unless said otherwise. */
+export function buildUsage(parts: Partial<ChargedUsage> = {}): ChargedUsage {
+  return {
+    provider: 'p',
+    model: 'toy',
+    input_tokens: 10,
+    output_tokens: 10,
+    cache_read_tokens: 0,
+    cache_write_tokens: 0,
+    is_estimated: false,
+    ...parts,
+  };
+}
+
+/** Puts money aside that must be there. */
+export async function reserveBudget(costs: Costs, parts: Partial<SpendRequest> = {}): Promise<Reservation> {
+  const answer = await costs.reserve(buildSpendRequest(parts));
+  if ('over' in answer) throw new Error(answer.reason);
+  return answer;
+}
+
+/** Asks for money that must not be there. */
+export async function expectRefusal(costs: Costs, parts: Partial<SpendRequest> = {}): Promise<BudgetDenial> {
+  const answer = await costs.reserve(buildSpendRequest(parts));
+  if ('over' in answer) return answer;
+  throw new Error('it was put aside');
+}
+
+/** Puts aside and settles. */
+export async function reserveAndSettle(
+  costs: Costs,
+  parts: Partial<SpendRequest> = {},
+  said: Partial<ChargedUsage> = {},
+) {
+  return (await reserveBudget(costs, parts)).settle(buildUsage(said));
+}

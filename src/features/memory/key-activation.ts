@@ -1,0 +1,78 @@
+import type { Policy } from '../../core/types/index.ts';
+import { StartFailure } from '../../platform/failure.ts';
+import type { Store } from '../../platform/store/index.ts';
+import {
+  buildMemoryKeyPath,
+  createKeyFile,
+  type MasterKeySettings,
+  type MasterKeys,
+  readMasterKeys,
+} from './master-keys.ts';
+import { openMemoryClock } from './memory-clock.ts';
+import { isKeyInUse, listStoredKeyIds, readMemoryState, writeMemoryState } from './rows.ts';
+
+/**
+ * Gives what sees to the master key before a policy that has memory documents is put in force: once, for the keys of
+ * a process do not change. It rejects as `admitKeys` does, and with a `StoreFailure`.
+ */
+export function openKeyActivation(
+  place: MasterKeySettings,
+  store: Store,
+  wall_ms: () => number,
+): (policy: Pick<Policy, 'memory_schemas'>) => Promise<void> {
+  let is_done = false;
+  return async ({ memory_schemas }) => {
+    if (is_done || memory_schemas.length === 0) return;
+    await activateMasterKeys(place, store, wall_ms);
+    is_done = true;
+  };
+}
+
+/**
+ * Puts the master key in force under which everything new is stored: that of the configuration, or that of the state
+ * folder, which is made where nothing is stored yet. Nothing is changed where it refuses.
+ *
+ * @throws StartFailure where something is stored that the keys do not open
+ */
+export async function activateMasterKeys(
+  place: MasterKeySettings,
+  store: Store,
+  wall_ms: () => number,
+): Promise<MasterKeys> {
+  const latest_ms = Number((await readMemoryState(store.db, 'latest_ms')) ?? 0);
+  const { now_ms } = openMemoryClock(wall_ms, () => 0, latest_ms);
+  const present = readMasterKeys(place);
+  await refuseUnreadable(place, present, store, now_ms());
+  if (present === null) createKeyFile(place.state_dir);
+  const keys = present ?? readMasterKeys(place);
+  if (keys === null) throw buildUnusableFailure(buildMemoryKeyPath(place.state_dir));
+  const { key_id } = keys.current;
+  if ((await readMemoryState(store.db, 'key_id')) !== key_id)
+    await writeMemoryState(store.db, 'key_id', key_id);
+  return keys;
+}
+
+async function refuseUnreadable(
+  place: MasterKeySettings,
+  keys: MasterKeys | null,
+  store: Store,
+  now_ms: number,
+): Promise<void> {
+  for (const key_id of await listStoredKeyIds(store)) {
+    if (keys?.by_id.has(key_id) || !(await isKeyInUse(store, key_id, now_ms))) continue;
+    throw new StartFailure('state_unusable', describeUnreadable(place, key_id));
+  }
+}
+
+function describeUnreadable({ state_dir, memory }: MasterKeySettings, key_id: string): string {
+  const what = `Memory holds entries under the master key \`${key_id}\`, which is missing, so the entries cannot be read. Nothing was changed.`;
+  const file = `the file \`${buildMemoryKeyPath(state_dir)}\``;
+  return memory.master_key === undefined
+    ? `${what} Restore ${file}, or set \`memory.master_key\` to that key.`
+    : `${what} Set \`memory.master_key\` to that key, add it to \`memory.previous_keys\`, or restore ${file}.`;
+}
+
+function buildUnusableFailure(path: string): StartFailure {
+  const message = `The file \`${path}\` is no master key of memory, or this user may not read it. Move it away, or restore it.`;
+  return new StartFailure('state_unusable', message);
+}

@@ -1,0 +1,86 @@
+import { detectors } from '../../core/detect/detectors/all.ts';
+
+/**
+ * How types of personal data are called in labelled corpora, and which of our detectors are right for each. This
+ * map is published (docs/explanation/detection.md), so that anyone can count the same. A pattern is the beginning of a rule's
+ * id: `es.dni` stands for `es.dni_beside_its_name` too.
+ */
+export const TYPE_PATTERNS: Readonly<Record<string, readonly string[]>> = {
+  ABA_ROUTING_NUMBER: ['us.aba_routing'],
+  AR_DNI: ['ar.dni', 'any.national_id'],
+  BIC: ['any.bic'],
+  BTC_ADDRESS: ['crypto.base58', 'crypto.bech32'],
+  CREDIT_CARD: ['card.'],
+  CR_CPF: ['cr.cedula'],
+  DATE_OF_BIRTH: ['any.date_of_birth'],
+  DE_SOCIAL_SECURITY: ['de.rvnr'],
+  EE_IK: ['ee.isikukood'],
+  EMAIL: ['email.'],
+  ES_NIF: ['es.dni', 'es.nie', 'es.cif'],
+  ETH_ADDRESS: ['crypto.ethereum'],
+  IBAN: ['iban.'],
+  IMEI: ['any.imei'],
+  IN_VOTER: ['in.epic'],
+  IP: ['ip.'],
+  IT_FISCAL_CODE: ['it.codice_fiscale'],
+  KR_FRN: ['kr.rrn'],
+  MAC: ['any.mac'],
+  MEDICAL_LICENSE: ['us.dea'],
+  NZ_BANK: ['nz.bank_account', 'any.bank_account'],
+  PERSON: ['any.person'],
+  PHONE: ['phone.'],
+  SI_EMSO: ['yu.jmbg'],
+  TH_ID: ['th.pin'],
+  TR_PHONE_NUMBER: ['phone.'],
+  US_BANK_NUMBER: ['any.bank_account'],
+  US_ROUTING: ['us.aba_routing'],
+  US_SSN: ['ssn.us'],
+};
+
+/**
+ * Kinds that the end of a name says: right is a rule of the name's country, or of no country, in one of these
+ * families. Many countries use one number as the national and the tax number.
+ */
+export const KIND_FAMILIES: Readonly<Record<string, readonly string[]>> = {
+  PASSPORT: ['passport'],
+  DRIVER_LICENSE: ['driving_licence'],
+  DRIVING_LICENCE: ['driving_licence'],
+  VEHICLE_REGISTRATION: ['vehicle'],
+  VAT: ['vat_id'],
+  TAX_ID: ['tax_id', 'national_id', 'vat_id', 'business_id'],
+  TAX_NUMBER: ['tax_id', 'national_id', 'vat_id', 'business_id'],
+  ID_CARD: ['national_id', 'tax_id'],
+  IDENTITY_CARD: ['national_id', 'tax_id'],
+  NATIONAL_ID: ['national_id', 'tax_id'],
+  ID_NUMBER: ['national_id', 'tax_id'],
+};
+
+/**
+ * Whether a rule is right for a name. In this order: the name's row above; the rule of the same name (`AR_CUIT`:
+ * `ar.cuit`); its kind; and where none of them knows the name, any rule of its country.
+ * @param name as corpora write it, `PL_PESEL`; `UK` and `GB` are one
+ * @param detector the family of the rule
+ */
+export function isTypeCorrect(name: string, rule_id: string, detector: string): boolean {
+  if (Object.hasOwn(TYPE_PATTERNS, name))
+    return TYPE_PATTERNS[name]!.some((pattern) => rule_id.startsWith(pattern));
+  if (name[2] !== '_') return false;
+  const country = name.slice(0, 2).toLowerCase().replace('uk', 'gb');
+  const same = `${country}.${name.slice(3).toLowerCase()}`;
+  if (rule_id.startsWith(same)) return true;
+  const is_of_country = rule_id.startsWith(`${country}.`);
+  const kind = Object.keys(KIND_FAMILIES).find((end) => name.endsWith(`_${end}`));
+  if (kind === undefined) return is_of_country && !isRule(same);
+  return KIND_FAMILIES[kind]!.includes(detector) && (is_of_country || rule_id.startsWith('any.'));
+}
+
+/** Names come from a file, so that what is kept of them has an end. */
+const ASKED_MAX = 10_000;
+const asked = new Map<string, boolean>();
+
+/** Whether any rule's id begins so. */
+function isRule(beginning: string): boolean {
+  const known = asked.get(beginning) ?? detectors.some(({ id }) => id.startsWith(beginning));
+  if (asked.size < ASKED_MAX) asked.set(beginning, known);
+  return known;
+}

@@ -1,0 +1,153 @@
+import type { Crossing } from '../../core/types/index.ts';
+import type { Runtime } from '../../operations/runtime.ts';
+import type { Caller } from '../../runtime/access/types.ts';
+import { newEventId } from '../../runtime/audit/event-id.ts';
+import { buildServiceEvent } from '../../runtime/audit/service-event.ts';
+import {
+  type CrossingCapability,
+  presentCapability,
+} from '../../runtime/enforcement/capabilities/present.ts';
+import type { Capabilities, CapabilityPresentation } from '../../runtime/enforcement/capabilities/types.ts';
+import type { Ruling } from '../../runtime/enforcement/types.ts';
+import { type Secrets, SecretUnread } from '../../runtime/secrets/secrets.ts';
+import { SECRET_TAG } from './secret-read-events.ts';
+
+/** An agent that wants the value of a secret, for a tool, by a capability token. */
+export interface SecretRequest
+  extends Omit<CapabilityPresentation, 'caller_id' | 'has_credential' | 'secret_key'> {
+  readonly secret_key: string;
+  readonly source_agent_id: string | null;
+}
+
+/** What the policy says of it, and about which crossing. */
+interface SecretRuling {
+  readonly ruling: Ruling;
+  readonly crossing: Crossing;
+}
+
+/** What became of it; whatever it is, it was written down before. */
+export type SecretResolution =
+  | ({ readonly result: 'allow'; readonly value: string } & SecretRuling)
+  | ({ readonly result: 'denied' } & SecretRuling)
+  | { readonly result: 'missing' | 'error'; readonly message: string };
+
+export interface ResolveSecretParts {
+  /** The backend's name. */
+  readonly backend: string;
+  /** Rejects with a `SecretUnread` where it cannot be opened. */
+  readonly secrets: () => Promise<Secrets>;
+  readonly capabilities: () => Promise<Capabilities>;
+  readonly enforce: (crossing: Crossing) => ReturnType<Runtime['enforce']>;
+  readonly caller: Caller;
+  readonly now_ms: () => number;
+  readonly policy_hash: () => string;
+  readonly note: Runtime['note'];
+}
+
+/** Rules, contracts and identities know the resolution of a secret as a call of this tool. */
+const RESOLVE_TOOL = 'secrets.resolve';
+
+/**
+ * Resolves a secret for an agent: the token must allow it, then the policy; then the backend must have it; then the
+ * token is taken, for it may have ended meanwhile; then it is written down.
+ *
+ * @throws Unavailable where it could not be written down: the value is not given then
+ */
+export async function resolveSecret(
+  request: SecretRequest,
+  parts: ResolveSecretParts,
+): Promise<SecretResolution> {
+  const { id: caller_id, kind } = parts.caller;
+  const presented: CapabilityPresentation = { ...request, caller_id, has_credential: kind !== 'anonymous' };
+  const looked = await presentCapability('check', parts.capabilities, presented);
+  const judged = await judge(request, looked, parts);
+  if (judged.ruling.verdict.decision !== 'allow')
+    return recordResolution({ result: 'denied', ...judged }, request, looked, parts);
+  const read = await readValue(request.secret_key, parts);
+  if (read.result !== 'allow') return recordResolution(read, request, looked, parts);
+  const taken = await presentCapability('use', parts.capabilities, presented);
+  if (taken.refusal !== null) {
+    const again = await judge(request, taken, parts);
+    return recordResolution({ result: 'denied', ...again }, request, taken, parts);
+  }
+  return recordResolution({ ...read, ...judged }, request, taken, parts);
+}
+
+async function judge(
+  request: SecretRequest,
+  capability: CrossingCapability,
+  { enforce, now_ms }: ResolveSecretParts,
+): Promise<SecretRuling> {
+  const { secret_key, tool, action, tenant_id, agent_id, session_id, source_agent_id } = request;
+  const crossing: Crossing = {
+    boundary: 'action',
+    phase: 'request',
+    content: { kind: 'json', value: { key: secret_key, tool, action } },
+    tenant_id,
+    agent_id,
+    session_id,
+    source_agent_id,
+    destination_agent_id: RESOLVE_TOOL,
+    tool: RESOLVE_TOOL,
+    declared_tags: [],
+    capability,
+    now_ms: now_ms(),
+  };
+  return { ruling: await enforce(crossing), crossing };
+}
+
+type SecretValue =
+  | { readonly result: 'allow'; readonly value: string }
+  | Extract<SecretResolution, { message: string }>;
+
+async function readValue(key: string, { backend, secrets }: ResolveSecretParts): Promise<SecretValue> {
+  try {
+    const value = await (await secrets()).get(key);
+    if (value !== null) return { result: 'allow', value };
+    return { result: 'missing', message: `The backend \`${backend}\` has no secret \`${key}\`.` };
+  } catch (error) {
+    if (error instanceof SecretUnread) return { result: 'error', message: error.message };
+    throw error;
+  }
+}
+
+const REASONS: Readonly<Record<SecretResolution['result'], string>> = {
+  allow: 'The secret was given to the agent.',
+  denied: 'The secret was not given: the capability token or the policy does not allow it.',
+  missing: 'The secret was not given: the backend does not have it.',
+  error: 'The secret was not given: the backend could not be read.',
+};
+
+/** Writes down what became of it, and gives the answer. */
+async function recordResolution<Answer extends SecretResolution>(
+  answer: Answer,
+  request: SecretRequest,
+  capability: CrossingCapability,
+  { backend, caller, now_ms, policy_hash, note }: ResolveSecretParts,
+): Promise<Answer> {
+  const at_ms = now_ms();
+  const event = buildServiceEvent({
+    event_id: newEventId(at_ms),
+    now_ms: at_ms,
+    phase: 'secret_resolve',
+    done: answer.result === 'allow',
+    reason: REASONS[answer.result],
+    caller_id: caller.id,
+    policy_hash: policy_hash(),
+    about: { ...request, tool_name: request.tool, data_tags: [SECRET_TAG] },
+    metadata: {
+      ...(capability.token_id !== null && { capability_token_id: capability.token_id }),
+      ...('ruling' in answer && { decision_event_id: answer.ruling.event_id }),
+      result: answer.result,
+      secret_backend: backend,
+      // A name in which something was found may be the thing itself.
+      ...(!hasFindings(answer) && { secret_key: request.secret_key }),
+    },
+  });
+  await note(event);
+  return answer;
+}
+
+function hasFindings(answer: SecretResolution): boolean {
+  return 'ruling' in answer && answer.ruling.verdict.findings.length > 0;
+}

@@ -1,0 +1,68 @@
+import { describeFault, type Log } from '../../platform/log.ts';
+import { newEventId } from '../../runtime/audit/event-id.ts';
+import type { Journal } from '../../runtime/audit/journal.ts';
+import { buildServiceEvent } from '../../runtime/audit/service-event.ts';
+import type { AuditEvent } from '../../runtime/audit/types.ts';
+import type { SecretReading } from '../../runtime/secrets/references.ts';
+
+/** The tag of every event about a secret that was asked for. */
+export const SECRET_TAG = 'secret.credential';
+
+/** Who had the configuration read, and the policy in force then. */
+interface ReadActor {
+  readonly caller_id: string;
+  readonly policy_hash: string;
+}
+
+/**
+ * Writes down which secrets the configuration asked for, never a value. Where the journal refuses, the log says so
+ * and no more: no decision is given then, so that nothing else need fail.
+ */
+export async function recordSecretReads(
+  readings: readonly SecretReading[],
+  by: ReadActor,
+  {
+    journal,
+    now_ms,
+    log,
+  }: {
+    readonly journal: Pick<Journal, 'append'> | null;
+    readonly now_ms: () => number;
+    readonly log: Log;
+  },
+): Promise<void> {
+  const events = buildSecretReadEvents(readings, by, now_ms());
+  await Promise.all(events.map((event) => journal?.append(event))).catch((fault) =>
+    log.error('the secrets that were read could not be recorded', describeFault(fault)),
+  );
+}
+
+/** One event for each secret that the service asked for on somebody's behalf. */
+export function buildSecretReadEvents(
+  readings: readonly SecretReading[],
+  by: ReadActor,
+  now_ms: number,
+): AuditEvent[] {
+  return readings.map((reading) => buildSecretReadEvent(reading, { ...by, now_ms }));
+}
+
+function buildSecretReadEvent(
+  { secret_key, secret_backend, result }: SecretReading,
+  about: ReadActor & { readonly now_ms: number },
+): AuditEvent {
+  return buildServiceEvent({
+    ...about,
+    event_id: newEventId(about.now_ms),
+    phase: 'secret_resolve',
+    done: result === 'allow',
+    reason: REASONS[result],
+    about: { data_tags: [SECRET_TAG] },
+    metadata: { result, secret_backend, secret_key },
+  });
+}
+
+const REASONS: Readonly<Record<SecretReading['result'], string>> = {
+  allow: 'The service asked for a secret of its own, and it was read.',
+  missing: 'The service asked for a secret of its own, and the backend does not have it.',
+  error: 'The service asked for a secret of its own, and it could not be read.',
+};

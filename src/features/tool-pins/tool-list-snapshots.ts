@@ -1,0 +1,73 @@
+import { createHash } from 'node:crypto';
+import type { Kysely } from 'kysely';
+import { canonicalizeJson } from '../../core/policy/compile/canonical-json.ts';
+import type { Json } from '../../core/types/index.ts';
+import type { StoreTables } from '../../platform/store/index.ts';
+
+type Db = Kysely<StoreTables>;
+
+/** A list of tools, whom it is shown to, and by what it is judged: where one of them differs, it is looked at anew. */
+export interface ToolListSnapshot {
+  readonly version: string;
+  readonly policy_hash: string;
+  readonly tenant_id: string;
+  readonly server: string;
+  readonly user_id: string;
+  readonly agent_id: string;
+  readonly session_id: string | null;
+  readonly definitions: readonly Json[];
+}
+
+/** After that a list is looked at again, changed or not. */
+const SNAPSHOT_KEPT_MS = 86_400_000;
+
+/** The event in which a list was looked at just as it is; `null` where it was not, or too long ago. */
+export async function findSnapshotEvent(
+  db: Db,
+  look: ToolListSnapshot,
+  now_ms: number,
+): Promise<string | null> {
+  const row = await db
+    .selectFrom('mcp_looks')
+    .select('event_id')
+    .where('look', '=', hashSnapshot(look))
+    .where('looked_ms', '>', now_ms - SNAPSHOT_KEPT_MS)
+    .executeTakeFirst();
+  return row?.event_id ?? null;
+}
+
+/** Remembers that a list was looked at, and in which event. */
+export async function storeSnapshot(
+  db: Db,
+  look: ToolListSnapshot,
+  event_id: string,
+  now_ms: number,
+): Promise<void> {
+  const row = { event_id, looked_ms: now_ms };
+  await db
+    .insertInto('mcp_looks')
+    .values({ look: hashSnapshot(look), ...row })
+    .onConflict((conflict) => conflict.column('look').doUpdateSet(row))
+    .execute();
+}
+
+const BATCH = 500;
+
+/** Deletes one batch of what nobody reads any more; `true` where more is left. */
+export async function deleteOldSnapshots(db: Db, now_ms: number): Promise<boolean> {
+  const old = await db
+    .selectFrom('mcp_looks')
+    .select('look')
+    .where('looked_ms', '<=', now_ms - SNAPSHOT_KEPT_MS)
+    .limit(BATCH)
+    .execute();
+  const looks = old.map(({ look }) => look);
+  if (looks.length > 0) await db.deleteFrom('mcp_looks').where('look', 'in', looks).execute();
+  return looks.length === BATCH;
+}
+
+function hashSnapshot(look: ToolListSnapshot): string {
+  return createHash('sha256')
+    .update(canonicalizeJson({ ...look }))
+    .digest('hex');
+}

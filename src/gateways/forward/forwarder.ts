@@ -1,0 +1,193 @@
+import type { LookupFunction } from 'node:net';
+import type { Dispatcher } from 'undici';
+import { rejectRedirect } from '../upstream/attempt.ts';
+import { HEADER_BYTES_MAX, openUpstreamConnections } from '../upstream/connections.ts';
+import { decodeAnswer } from '../upstream/decode.ts';
+import { exchangeHttp, type UpstreamHttpAnswer } from '../upstream/exchange.ts';
+import { UpstreamFailure } from '../upstream/failure.ts';
+import { buildRequestHeaders } from '../upstream/headers.ts';
+import { joinPaths } from '../upstream/paths.ts';
+import { systemPorts } from '../upstream/ports.ts';
+import { buildNotPublicFailure, canBePublicHost, openPublicLookup } from '../upstream/public-address.ts';
+import { findTargetProvider, type ProxySettings } from '../upstream/settings.ts';
+
+declare module '../../operations/runtime.ts' {
+  interface Runtime {
+    /** Single calls to what stands behind the service. Loaded with the first one. */
+    readonly forward: () => Promise<Forwarder>;
+  }
+}
+
+/** Where a call is to go, as the caller says it. */
+export interface ForwardAddress {
+  /** An address that the caller names; `null` takes `proxy.target`. */
+  readonly upstream_url: string | null;
+  /** Path and query at `proxy.target`; not looked at beside an address. */
+  readonly path: string | null;
+}
+
+/** Where it goes. */
+export interface ForwardDestination {
+  readonly url: URL;
+  /** The configuration names it: then it may be private. */
+  readonly is_configured: boolean;
+}
+
+export interface ForwardRequest {
+  readonly method: string;
+  /** Names and values by turns. */
+  readonly headers: readonly string[];
+  readonly body: Uint8Array | null;
+  /** For all of it; `null` takes `proxy.timeout_seconds`. */
+  readonly timeout_ms: number | null;
+  /** Aborts when nobody waits any more. */
+  readonly signal: AbortSignal;
+}
+
+export interface ForwardResponse {
+  readonly status: number;
+  /** Headers that are safe to show, by their names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The body as UTF-8; bytes that are none stand as U+FFFD. */
+  readonly text: string;
+}
+
+/** Single calls to `proxy.target`, or to a public address. Nothing is tried twice, for nobody knows what a call does. */
+export interface Forwarder {
+  /** @throws UpstreamFailure `not_configured` or `invalid_request` */
+  readonly resolveDestination: (ask: ForwardAddress) => ForwardDestination;
+  /** Rejects with an `UpstreamFailure`. */
+  readonly send: (place: ForwardDestination, call: ForwardRequest) => Promise<ForwardResponse>;
+  readonly close: () => Promise<void>;
+}
+
+/** @param lookup how names that a caller names become addresses */
+export function openForwarder(
+  settings: ProxySettings,
+  lookup: LookupFunction = openPublicLookup(),
+): Forwarder {
+  const { connect_ms } = settings.timeouts;
+  const configured = openUpstreamConnections({ connect_ms, connections_max: settings.connections_max });
+  const target = findTargetProvider(settings);
+  return {
+    resolveDestination: ({ upstream_url, path }) => {
+      if (upstream_url !== null) return { url: parseCallerAddress(upstream_url), is_configured: false };
+      if (target === null) throw buildNoTargetFailure();
+      const { origin } = target.base;
+      const { pathname, search } = parseUrl(`${origin}${path ?? '/'}`);
+      return {
+        url: parseUrl(`${origin}${joinPaths(target.base, `${pathname}${search}`)}`),
+        is_configured: true,
+      };
+    },
+    send: async (place, call) => {
+      const { origin } = place.url;
+      if (place.is_configured) return forward(await configured.to(origin), place.url, call, settings);
+      const { Client } = await import('undici');
+      // One connection, to the address that was looked at, and for this call alone.
+      const client = new Client(origin, {
+        allowH2: false,
+        maxHeaderSize: HEADER_BYTES_MAX,
+        connect: { timeout: connect_ms, lookup },
+      });
+      return forward(client, place.url, call, settings).finally(() => client.destroy());
+    },
+    close: configured.close,
+  };
+}
+
+/** An address that a caller named, as far as it can be checked without looking its name up. */
+function parseCallerAddress(written: string): URL {
+  const url = parseUrl(written);
+  if (url.protocol !== 'http:' && url.protocol !== 'https:')
+    throw buildInvalidAddressFailure('`upstream_url` must begin with `http://` or `https://`.');
+  if (url.username !== '' || url.password !== '')
+    throw buildInvalidAddressFailure(
+      '`upstream_url` has a user or a password; a credential goes into `headers`.',
+    );
+  if (!canBePublicHost(url.hostname)) throw buildNotPublicFailure();
+  return url;
+}
+
+function parseUrl(address: string): URL {
+  if (!URL.canParse(address)) throw buildInvalidAddressFailure('The address is not valid.');
+  return new URL(address);
+}
+
+function buildInvalidAddressFailure(message: string): UpstreamFailure {
+  return new UpstreamFailure('invalid_request', message);
+}
+
+function buildNoTargetFailure(): UpstreamFailure {
+  return new UpstreamFailure(
+    'not_configured',
+    'There is nowhere to forward to: send `upstream_url`, or set `proxy.target` in service.yaml (or SERVICE_UPSTREAM_BASE_URL).',
+  );
+}
+
+async function forward(
+  dispatcher: Dispatcher,
+  url: URL,
+  { method, headers, body, timeout_ms, signal }: ForwardRequest,
+  { timeout_seconds, response_bytes_max }: ProxySettings,
+): Promise<ForwardResponse> {
+  const { now_ms, alarm } = systemPorts;
+  const limit_ms = timeout_ms ?? timeout_seconds * 1_000;
+  const ends_ms = now_ms() + limit_ms;
+  const outgoing = {
+    method,
+    path: `${url.pathname}${url.search}`,
+    headers: buildRequestHeaders(headers, NO_PROVIDER, null),
+    body,
+  };
+  const patience = { first_byte_ms: limit_ms, idle_ms: limit_ms };
+  const incoming = decodeAnswer(
+    rejectRedirect(await exchangeHttp(dispatcher, outgoing, patience, signal, alarm)),
+  );
+  const quiet = alarm(Math.max(1, ends_ms - now_ms()), () => incoming.cut(buildTimeoutFailure()));
+  try {
+    const text = await readText(incoming, response_bytes_max);
+    return { status: incoming.status, headers: filterShownHeaders(incoming.headers), text };
+  } finally {
+    quiet();
+  }
+}
+
+/** Where the caller itself says what goes out, nothing is added to it. */
+const NO_PROVIDER = { headers: [], key_header: null, client_key: 'pass', family: null } as const;
+
+async function readText(incoming: UpstreamHttpAnswer, bytes_max: number): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of incoming.body) {
+    bytes += chunk.length;
+    if (bytes > bytes_max) throw buildTooLargeFailure(bytes_max);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/** Whatever else a server says in its headers is not looked at, so that it is not shown. */
+const SHOWN_HEADERS =
+  /^(?:age|cache-control|content-language|content-type|date|etag|expires|last-modified|retry-after(?:-ms)?|(?:x-)?request-id|(?:anthropic-|x-)?ratelimit-[a-z0-9-]{1,64}|x-should-retry)$/;
+const VALUE_CHARACTERS_MAX = 256;
+
+function filterShownHeaders(headers: readonly string[]): Record<string, string> {
+  const shown: Record<string, string> = {};
+  for (let at = 0; at + 1 < headers.length; at += 2) {
+    const name = headers[at]!.toLowerCase();
+    const value = headers[at + 1]!;
+    if (SHOWN_HEADERS.test(name) && /^[\x20-\x7e]*$/.test(value))
+      shown[name] ??= value.slice(0, VALUE_CHARACTERS_MAX);
+  }
+  return shown;
+}
+
+function buildTimeoutFailure(): UpstreamFailure {
+  return new UpstreamFailure('upstream_timeout', 'The upstream’s answer was not whole in time.');
+}
+
+function buildTooLargeFailure(bytes_max: number): UpstreamFailure {
+  const message = `The upstream’s answer is larger than \`proxy.response_bytes_max\` (${bytes_max} bytes).`;
+  return new UpstreamFailure('answer_too_large', message);
+}

@@ -1,0 +1,39 @@
+import { openBlendedPrices } from '../../features/costs/prices.ts';
+import type { SpendRequest } from '../../features/costs/types.ts';
+import type { Runtime } from '../../operations/runtime.ts';
+import type { Config } from '../../runtime/config/index.ts';
+import { openUpstreams, type UpstreamPorts, type UpstreamTry } from '../upstream/upstreams.ts';
+import type { LlmProxy } from './llm-call.ts';
+import { type LlmProxyParts, openLlmProxy } from './llm-proxy.ts';
+
+/** What only the process has. */
+export interface LlmDependencies extends Omit<LlmProxyParts, 'upstreams' | 'budgets' | 'settings'> {
+  readonly costs: Runtime['costs'];
+}
+
+/** Opens the road of calls as the configuration has it. */
+export function openConfiguredLlm({ cost, proxy, redaction }: Config, world: LlmDependencies): LlmProxy {
+  const { costs, ...rest } = world;
+  const { response_bytes_max, stream_buffer_bytes_max, cache_entries_max } = proxy;
+  const settings = {
+    mode: redaction.mode,
+    asks_usage: cost.enabled,
+    response_bytes_max,
+    held_units_max: stream_buffer_bytes_max,
+    cache_entries_max,
+  };
+  const budgets = { reserve: async (ask: SpendRequest) => (await costs()).reserve(ask) };
+  const priceOf = openBlendedPrices(cost.prices);
+  const onTry = ({ provider, status, duration_ms, attempt }: UpstreamTry): void => {
+    world.counts?.tried(provider, status, duration_ms / 1_000);
+    if (attempt > 1) world.counts?.retried(provider);
+  };
+  const onBreakerState: NonNullable<UpstreamPorts['onBreakerState']> = (provider, state) =>
+    world.counts?.breaker(provider, state);
+  return openLlmProxy({
+    ...rest,
+    upstreams: openUpstreams(proxy, { priceOf, onTry, onBreakerState }),
+    budgets,
+    settings,
+  });
+}

@@ -1,0 +1,90 @@
+import { findContract } from '../../core/decision/contracts.ts';
+import { parseJsonContent } from '../../core/json/source.ts';
+import { isUntouched } from '../../core/stream/merge-verdicts.ts';
+import type { Content, Crossing, Verdict } from '../../core/types/index.ts';
+import type { Splice } from '../../core/types/json.ts';
+import type { WireToolResult } from '../../core/wire/wire-format.ts';
+import { decideCrossing, type PendingRuling } from '../../runtime/enforcement/enforce.ts';
+import { buildToolCrossing } from '../../runtime/enforcement/tool-calls.ts';
+import type { EnforcementExtras } from '../../runtime/enforcement/types.ts';
+import { isValidToolName } from './guard-tool-call.ts';
+import { buildCallMetadata, type LlmCallContext } from './llm-call.ts';
+import type { CallResultCache } from './result-cache.ts';
+import { buildTextSplices, buildTextsContent, extractTexts, formatContent } from './texts.ts';
+import { judgeToolName } from './tool-name.ts';
+
+export interface GuardedToolResult {
+  readonly decision: PendingRuling;
+  readonly splices: readonly Splice[];
+}
+
+/** Where no call in the conversation says which tool it was that gave something back. */
+const UNKNOWN_TOOL = 'unknown';
+const UNTRUSTED = 'untrusted.tool_result';
+
+/**
+ * Judges what a tool gave back. What is blocked makes room for a notice, so that the conversation can go on. `null`
+ * where the same was let be unchanged before.
+ */
+export async function guardToolResult(
+  call_context: LlmCallContext,
+  result: WireToolResult,
+  known: CallResultCache | null,
+): Promise<GuardedToolResult | null> {
+  const { call, ports } = call_context;
+  const tool = result.tool !== null && isValidToolName(result.tool) ? result.tool : UNKNOWN_TOOL;
+  const texts = result.texts.map(({ value }) => value);
+  const key = known?.computeKey(tool, texts) ?? null;
+  if (key !== null && known?.has(key)) return null;
+  const content = buildTextsContent(texts);
+  const acting = { ...call.acting, declared_tags: [...call.acting.declared_tags, UNTRUSTED] };
+  const use = { phase: 'response', tool, content, destination_agent_id: null, capability: null } as const;
+  const crossing = parseContractFields(buildToolCrossing(acting, use), call_context);
+  const extras: EnforcementExtras = {
+    buildMetadata: () => buildCallMetadata(call, null),
+    reuse_approval: true,
+    recorded_tool: judgeToolName(crossing, ports).shown,
+  };
+  const decision = await decideCrossing(
+    crossing,
+    call.caller,
+    'llm_tool_result',
+    ports,
+    call.approval_request_id,
+    extras,
+  );
+  const { verdict } = decision;
+  if (key !== null && known !== null && isUntouched(verdict)) {
+    // Known from the moment on at which its event is durable: before, nobody may rely on it.
+    void decision.ruling.then((ruling) => {
+      if (isUntouched(ruling.verdict)) known.add(key);
+    });
+  }
+  const is_list = crossing.content === content;
+  return { decision, splices: buildResultSplices(result, verdict, is_list ? texts.length : 0) };
+}
+
+/** Contracts speak about fields, so that what is a document is read as one where the tool has a contract. */
+function parseContractFields(crossing: Crossing, { ports }: LlmCallContext): Crossing {
+  const { content } = crossing;
+  if (content.kind !== 'text') return crossing;
+  const contract = findContract(crossing, ports.policy);
+  if (contract === null || contract === 'undeclared' || contract.emits.fields.length === 0) return crossing;
+  const read = parseJsonContent(content.text, ports.policy.limits);
+  const has_fields = read.kind === 'json' && typeof read.value === 'object' && read.value !== null;
+  return has_fields ? { ...crossing, content: read } : crossing;
+}
+
+function buildResultSplices(result: WireToolResult, verdict: Verdict, count: number): readonly Splice[] {
+  if (verdict.decision === 'block') return result.replaced(buildNotice(verdict));
+  if (verdict.decision === 'allow' || verdict.content === null) return [];
+  const texts = extractTexts(verdict.content as Content, count);
+  return texts === null
+    ? result.replaced(formatContent(verdict.content))
+    : buildTextSplices(result.texts, texts);
+}
+
+/** Stands in the conversation, for the model to read. It holds words of the policy alone. */
+function buildNotice({ reason }: Verdict): string {
+  return `[The result of this tool was withheld. ${reason}]`;
+}

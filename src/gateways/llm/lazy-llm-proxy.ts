@@ -1,0 +1,27 @@
+import { lazy } from '../../platform/lazy.ts';
+import type { Log } from '../../platform/log.ts';
+import { describeStoreFault } from '../../platform/store/lazy.ts';
+import type { Config } from '../../runtime/config/index.ts';
+import type { LlmDependencies } from './configured-llm.ts';
+import type { LlmProxy } from './llm-call.ts';
+
+/** The calls of a process that may never make one. */
+export interface LazyLlmProxy {
+  /** Loaded and opened with the first call. */
+  readonly open: () => Promise<LlmProxy>;
+  readonly close: () => Promise<void>;
+}
+
+/** No start waits for what only those use who call models through this service. */
+export function openLazyLlm(
+  config: Config,
+  log: Pick<Log, 'error'>,
+  world: Omit<LlmDependencies, 'onSettleFailure'>,
+): LazyLlmProxy {
+  const onSettleFailure = (fault: unknown) =>
+    log.error('what a call of a model cost could not be settled', describeStoreFault(fault));
+  const llm = lazy(async () =>
+    (await import('./configured-llm.ts')).openConfiguredLlm(config, { ...world, onSettleFailure }),
+  );
+  return { open: llm.open, close: () => llm.ifOpened(({ close }) => close()) };
+}

@@ -1,0 +1,302 @@
+import { isUtf8 } from 'node:buffer';
+import { parseJsonTree } from '../../core/json/json-tree.ts';
+import { applySplices } from '../../core/json/splice.ts';
+import type { JsonParseError } from '../../core/types/json.ts';
+import type { BudgetDenial, Budgets, Reservation } from '../../features/costs/types.ts';
+import type { Runtime } from '../../operations/runtime.ts';
+import type { EnforcementPorts } from '../../runtime/enforcement/types.ts';
+import type { CallCounts } from '../../runtime/observability/call-counts.ts';
+import type { CallSpan, CallStart, Telemetry } from '../../runtime/observability/telemetry/types.ts';
+import type { UpstreamAnswer, Upstreams } from '../upstream/types.ts';
+import { type CallAccount, openCallAccount } from './call-account.ts';
+import { buildFailureError, buildInvalidRequestError, buildRetryHeaders } from './call-errors.ts';
+import { estimateMaxInputTokens, estimateUsage, measureRequest } from './estimate.ts';
+import { type GuardedRequest, guardRequest } from './guard-request.ts';
+import { hasNoFindings } from './identifier-checks.ts';
+import { answerModelRequest } from './list-models.ts';
+import type { LlmCall, LlmCallContext, LlmProxy, LlmReply, LlmSettings, ParsedCall } from './llm-call.ts';
+import { relayAnswer } from './relay-answer.ts';
+import { buildDecisionHeaders, buildDenialReply, buildErrorReply, buildRulingHeaders } from './reply.ts';
+import { openResultCache } from './result-cache.ts';
+import { isStreamBody, runStepsWithin } from './stream/steps-within.ts';
+import { buildStringSplice } from './texts.ts';
+
+export interface LlmProxyParts {
+  readonly ports: () => EnforcementPorts;
+  readonly capabilities: Runtime['capabilities'];
+  readonly upstreams: Upstreams;
+  readonly budgets: Budgets;
+  readonly settings: LlmSettings & { readonly cache_entries_max: number };
+  /** `null` where it is off. */
+  readonly telemetry: Telemetry | null;
+  /** `null` where no metrics are kept. */
+  readonly counts: CallCounts | null;
+  /** Told why what was spent could not be settled. Must not throw. */
+  readonly onSettleFailure: (fault: unknown) => void;
+}
+
+/** Opens the road of calls. */
+export function openLlmProxy(parts: LlmProxyParts): LlmProxy {
+  const result_cache = openResultCache(parts.settings.cache_entries_max);
+  const settling = new Set<Promise<unknown>>();
+  const keep = (work: Promise<unknown>): void => {
+    const kept: Promise<unknown> = work.catch(parts.onSettleFailure).finally(() => settling.delete(kept));
+    settling.add(kept);
+  };
+  const { capabilities, settings } = parts;
+  return {
+    call: (call) =>
+      handleCall({ call, ports: parts.ports(), capabilities, result_cache, settings }, { ...parts, keep }),
+    listModels: (asked) =>
+      answerModelRequest(asked, {
+        upstreams: parts.upstreams,
+        policy: parts.ports().policy,
+        bytes_max: settings.response_bytes_max,
+      }),
+    close: async () => {
+      await Promise.all(settling);
+      await parts.upstreams.close();
+    },
+  };
+}
+
+/** What a call is sent with; `keep` sees work through that goes on behind it. */
+interface SendContext extends LlmProxyParts {
+  readonly keep: (work: Promise<unknown>) => void;
+}
+
+async function handleCall(call_context: LlmCallContext, parts: SendContext): Promise<LlmReply> {
+  const { call } = call_context;
+  const read = parseCall(call_context);
+  if (typeof read === 'string')
+    return buildErrorReply(call.format, buildInvalidRequestError(read, call.request_id));
+  const span = parts.telemetry?.startCall(buildSpanStart(call_context, read)) ?? null;
+  if (span === null) return guardAndSend(call_context, read, null, parts);
+  const reply = await span.within(() => guardAndSend(call_context, read, span, parts));
+  return { ...reply, body: isStreamBody(reply.body) ? runStepsWithin(reply.body, span.within) : reply.body };
+}
+
+async function guardAndSend(
+  call_context: LlmCallContext,
+  read: ParsedCall,
+  span: CallSpan | null,
+  parts: SendContext,
+): Promise<LlmReply> {
+  const guarded = await guardRequest(call_context, read.request);
+  span?.asks(guarded.shown_model);
+  if (guarded.is_blocked) {
+    const { denied } = await guarded.recorded;
+    if (denied !== null) {
+      span?.end({ ...NO_ANSWER, error: 'policy_violation' });
+      return buildDenialReply(call_context.call, denied);
+    }
+  }
+  return reserveAndSend(call_context, read, guarded, span, parts);
+}
+
+/** What the body names as its model was not looked at yet, and is told later. */
+function buildSpanStart({ call }: LlmCallContext, { request }: ParsedCall): CallStart {
+  const { tenant_id, agent_id, session_id } = call.acting;
+  return {
+    operation: call.format.operation_name,
+    family: call.format.family,
+    model: null,
+    is_stream: call.in_path?.is_stream ?? request.is_stream,
+    max_output_tokens: request.max_output_tokens,
+    tenant_id,
+    agent_id,
+    session_id,
+  };
+}
+
+/** Sends what was judged, where a budget lets it go. */
+async function reserveAndSend(
+  call_context: LlmCallContext,
+  read: ParsedCall,
+  guarded: GuardedRequest,
+  span: CallSpan | null,
+  { budgets, upstreams, counts, keep }: SendContext,
+): Promise<LlmReply> {
+  let reserved: Reservation | BudgetDenial;
+  try {
+    reserved = await reserve(read, guarded, call_context, budgets);
+  } catch (fault) {
+    span?.end({ ...NO_ANSWER, error: 'budget_unknown' });
+    throw fault;
+  }
+  if ('over' in reserved) {
+    span?.end({ ...NO_ANSWER, error: 'over_budget' });
+    return replyOverBudget(reserved, guarded, call_context);
+  }
+  const account = openCallAccount({
+    reservation: reserved,
+    model: guarded.model,
+    hasNoFindings: (word) => hasNoFindings(word, call_context.ports.policy),
+    span,
+    calls: counts,
+    keep,
+  });
+  try {
+    return await sendAndAnswer(call_context, read, guarded, { account, span, upstreams });
+  } catch (fault) {
+    account.end('internal_error', null);
+    throw fault;
+  }
+}
+
+const NO_ANSWER = { id: null, model: null, finish_reasons: [], usage: null, micro_usd: null };
+
+/** Reads a body; gives a sentence where nobody can say what it asks for, for then it is not sent. */
+function parseCall({ call, ports }: LlmCallContext): ParsedCall | string {
+  if (!isUtf8(call.body)) return 'The body is not valid UTF-8.';
+  const text = Buffer.from(call.body.buffer, call.body.byteOffset, call.body.byteLength).toString('utf8');
+  const node = parseJsonTree(text, ports.policy.limits);
+  if (node.kind === 'problem') return PROBLEMS[node.reason];
+  const request = call.format.readRequest(node);
+  if (request.problem !== null) return request.problem;
+  return { text, request, size: measureRequest(text, call.body, request) };
+}
+
+const PROBLEMS: Readonly<Record<JsonParseError['reason'], string>> = {
+  malformed: 'The body is not valid JSON.',
+  depth_max: 'The body is nested deeper than scan.depth_max.',
+  nodes_max: 'The body has more parts than scan.nodes_max.',
+};
+
+const FREE_RESERVATION: Reservation = { settle: async () => ({ micro_usd: 0, is_assumed: false }) };
+
+async function reserve(
+  { request, size }: ParsedCall,
+  { model }: GuardedRequest,
+  { call, ports }: LlmCallContext,
+  budgets: Budgets,
+): Promise<Reservation | BudgetDenial> {
+  if (call.format.name === 'anthropic.count_tokens') return FREE_RESERVATION;
+  const { tenant_id, agent_id, session_id } = call.acting;
+  const { max_output_tokens, choices } = request;
+  return budgets.reserve({
+    tenant_id,
+    agent_id,
+    session_id,
+    user_id: call.user_id,
+    model,
+    input_tokens: estimateMaxInputTokens(size),
+    max_output_tokens: max_output_tokens === null ? null : max_output_tokens * Math.max(1, choices),
+    choices,
+    may_cache_1h: size.may_cache_1h,
+    now_ms: ports.now_ms(),
+    caller_id: call.caller.id,
+  });
+}
+
+/** A client that tried again would be refused again. */
+async function replyOverBudget(
+  { reason, resets_at_ms, budget, event_id }: BudgetDenial,
+  guarded: GuardedRequest,
+  { call, ports }: LlmCallContext,
+): Promise<LlmReply> {
+  const { denied, input } = await guarded.recorded;
+  if (denied !== null) return buildDenialReply(call, denied);
+  const { request_id } = call;
+  const extra = { decision: 'block', budget, event_id };
+  const error = { status: 429, code: 'insufficient_quota', message: reason, request_id, extra };
+  const wait_s =
+    resets_at_ms === null ? null : Math.max(1, Math.ceil((resets_at_ms - ports.now_ms()) / 1_000));
+  return buildErrorReply(call.format, error, [
+    // The last word on the call is the budget's.
+    ...buildDecisionHeaders('block', event_id ?? input.event_id),
+    'x-should-retry',
+    'false',
+    ...(wait_s === null ? [] : ['retry-after', `${wait_s}`]),
+  ]);
+}
+
+interface CallParts {
+  readonly account: CallAccount;
+  readonly span: CallSpan | null;
+  readonly upstreams: Upstreams;
+}
+
+/** The events of the request are written while the provider is waited for; nothing goes back before they are. */
+async function sendAndAnswer(
+  call_context: LlmCallContext,
+  read: ParsedCall,
+  guarded: GuardedRequest,
+  ways: CallParts,
+): Promise<LlmReply> {
+  const { call } = call_context;
+  const { account } = ways;
+  const stop = openStop(call.signal);
+  const sent = send(call_context, read, guarded, ways, stop.signal);
+  // It is looked at behind the events; until then nobody is to call it unhandled.
+  sent.catch(() => {});
+  const { denied, input } = await guarded.recorded;
+  const worked = { estimate: estimateUsage(read.size, 0), is_whole: false };
+  if (denied !== null) {
+    stop.abort(STOPPED);
+    account.end('internal_error', worked);
+    return buildDenialReply(call, denied);
+  }
+  let answer: UpstreamAnswer;
+  try {
+    answer = await sent;
+  } catch (fault) {
+    const error = buildFailureError(fault, call.request_id);
+    // A provider that had the request may have worked for it.
+    account.end(error.code, error.code === 'aborted' ? worked : null);
+    return buildErrorReply(call.format, error, [...buildRulingHeaders(input), ...buildRetryHeaders(fault)]);
+  }
+  return relayAnswer(call_context, { read, guarded, input, account }, answer);
+}
+
+/** Stops with the client, or by itself: one signal, for putting two together is dearer than all else of them. */
+function openStop(signal: AbortSignal): AbortController {
+  const stop = new AbortController();
+  const follow = (): void => stop.abort(STOPPED);
+  if (signal.aborted) follow();
+  else signal.addEventListener('abort', follow, { once: true });
+  return stop;
+}
+
+/** Made once: without a reason each signal makes an exception with its stack. */
+const STOPPED = new Error('the caller no longer waits for the answer');
+
+function send(
+  { call, settings }: LlmCallContext,
+  read: ParsedCall,
+  guarded: GuardedRequest,
+  { span, upstreams }: CallParts,
+  signal: AbortSignal,
+): Promise<UpstreamAnswer> {
+  return (call.send ?? upstreams.send)({
+    wire: call.format.name,
+    method: 'POST',
+    path: call.path,
+    headers: span === null ? call.headers : span.headersFor(call.headers),
+    model: guarded.model,
+    bodyFor: openBodyBuilder(call, read, guarded, settings.asks_usage !== false),
+    affinity: call.acting.session_id,
+    signal,
+  });
+}
+
+/** The body as it is sent: what the policy changes, what has to be mended, and the model that is asked for there. */
+function openBodyBuilder(
+  call: LlmCall,
+  { text, request }: ParsedCall,
+  { splices }: GuardedRequest,
+  asks_usage: boolean,
+): (model: string | null) => Uint8Array {
+  const is_stream = call.in_path?.is_stream ?? request.is_stream;
+  const usage = is_stream && asks_usage && request.usage_splice !== null ? [request.usage_splice] : [];
+  const { model: node } = request;
+  // A change that concerns several texts at once stands there for each of them.
+  const all = [...new Set([...splices, ...request.repairs, ...usage])];
+  return (model) => {
+    const is_renamed = node !== null && model !== null && model !== node.value;
+    const edits = is_renamed
+      ? [...all.filter(({ start }) => start !== node.start), buildStringSplice(node, model)]
+      : all;
+    return edits.length === 0 ? call.body : Buffer.from(applySplices(text, edits), 'utf8');
+  };
+}

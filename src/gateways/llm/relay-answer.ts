@@ -1,0 +1,160 @@
+import { isUtf8 } from 'node:buffer';
+import { parseJsonTree } from '../../core/json/json-tree.ts';
+import { applySplices } from '../../core/json/splice.ts';
+import type { JsonParseError, Splice } from '../../core/types/json.ts';
+import type { AnswerContext, EventPiece, WireRequest } from '../../core/wire/wire-format.ts';
+import type { Ruling } from '../../runtime/enforcement/types.ts';
+import type { UpstreamAnswer } from '../upstream/types.ts';
+import type { CallAccount } from './call-account.ts';
+import { buildFailureError, buildUnreadableFailure } from './call-errors.ts';
+import { estimateUsage } from './estimate.ts';
+import { guardAnswer } from './guard-answer.ts';
+import type { GuardedRequest } from './guard-request.ts';
+import { guardStream, type StreamObserver } from './guard-stream.ts';
+import type { LlmCallContext, LlmReply, ParsedCall } from './llm-call.ts';
+import {
+  buildDenialReply,
+  buildErrorReply,
+  buildRulingHeaders,
+  filterProviderHeaders,
+  headerIn,
+  selectReportedRuling,
+} from './reply.ts';
+
+/** What was made of a call before its answer. */
+export interface SentCall {
+  readonly read: ParsedCall;
+  readonly guarded: GuardedRequest;
+  /** On the input; it is durable. */
+  readonly input: Ruling;
+  readonly account: CallAccount;
+}
+
+/** Gives an answer back whose headers are there: guarded, or byte for byte where the provider says why it has none. */
+export async function relayAnswer(
+  call_context: LlmCallContext,
+  sent: SentCall,
+  answer: UpstreamAnswer,
+): Promise<LlmReply> {
+  const { account, read, input } = sent;
+  account.answered(answer);
+  const type = headerIn(answer.headers, 'content-type') ?? '';
+  try {
+    if (answer.status >= 400) {
+      const body = await collectBody(answer, call_context.settings.response_bytes_max);
+      account.end(`${answer.status}`, null);
+      return {
+        status: answer.status,
+        headers: [...buildAnswerHeaders(answer, input), ...buildNoRetryHeaders(answer)],
+        body,
+      };
+    }
+    if (/^text\/event-stream\b/i.test(type)) {
+      const body = await relayStream(call_context, sent, answer);
+      return { status: answer.status, headers: buildAnswerHeaders(answer, input), body };
+    }
+    return await relayWhole(call_context, sent, answer);
+  } catch (fault) {
+    const error = buildFailureError(fault, call_context.call.request_id);
+    const is_refused = answer.status >= 400;
+    account.end(error.code, is_refused ? null : { estimate: estimateUsage(read.size, 0), is_whole: false });
+    return buildErrorReply(call_context.call.format, error, buildRulingHeaders(input));
+  }
+}
+
+/** What was tried again here is not to be tried again by the client: its tries would multiply ours. */
+function buildNoRetryHeaders({ attempts, headers }: UpstreamAnswer): readonly string[] {
+  return attempts > 1 && headerIn(headers, 'x-should-retry') === null ? ['x-should-retry', 'false'] : [];
+}
+
+function buildAnswerHeaders({ headers }: UpstreamAnswer, told: Ruling): readonly string[] {
+  return [...filterProviderHeaders(headers), ...buildRulingHeaders(told)];
+}
+
+function relayStream(
+  call_context: LlmCallContext,
+  { read: { request, size }, guarded: { shown_model: model, tokens, splices }, account }: SentCall,
+  answer: UpstreamAnswer,
+): Promise<AsyncGenerator<string>> {
+  let output_units = 0;
+  const news: StreamObserver = {
+    onChunk: account.chunk,
+    onEvent: (parts) => {
+      for (const piece of parts.pieces) output_units += countUnits(piece);
+      account.report(parts);
+    },
+    onEnd: (error) =>
+      account.end(error, { estimate: estimateUsage(size, output_units), is_whole: error === null }),
+  };
+  const asked = {
+    ...buildAnswerQuery(request, splices),
+    drops_usage: request.usage_splice !== null && call_context.settings.asks_usage !== false,
+  };
+  return guardStream(answer, asked, { call_context, model, tokens }, news);
+}
+
+/** What the answer is read with: the strings of the request that it may repeat are those that were sent. */
+function buildAnswerQuery({ choices, repeatable }: WireRequest, splices: readonly Splice[]): AnswerContext {
+  const changed = new Map(splices.map(({ start, text }) => [start, text]));
+  const sent = repeatable.map(({ start, value }) => {
+    const text = changed.get(start);
+    return text === undefined ? value : (JSON.parse(text) as string);
+  });
+  return { choices: Math.max(1, choices), repeatable: new Set(sent) };
+}
+
+function countUnits({ node }: EventPiece): number {
+  return node.kind === 'string' ? node.value.length : node.end - node.start;
+}
+
+async function relayWhole(
+  call_context: LlmCallContext,
+  { read: { request, size }, guarded: { shown_model: model, tokens, splices }, input, account }: SentCall,
+  answer: UpstreamAnswer,
+): Promise<LlmReply> {
+  const { call, settings, ports } = call_context;
+  const bytes = await collectBody(answer, settings.response_bytes_max);
+  if (!isUtf8(bytes)) throw buildUnreadableFailure('The answer of the provider is not valid UTF-8.');
+  const text = bytes.toString('utf8');
+  const node = parseJsonTree(text, ports.policy.limits, { drops_vectors: true });
+  if (node.kind === 'problem') throw buildUnreadableFailure(PROBLEMS[node.reason]);
+  const said = call.format.readAnswer(node, buildAnswerQuery(request, splices));
+  if (said === null)
+    throw buildUnreadableFailure('The answer of the provider does not follow the requested protocol.');
+  account.report(said);
+  const output_units = said.texts.reduce((sum, { value }) => sum + value.length, 0);
+  const spent = { estimate: estimateUsage(size, output_units), is_whole: true };
+  const guarded = await guardAnswer(said, text, { call_context, model, tokens });
+  if (guarded.denied !== null) {
+    account.end('policy_violation', spent);
+    return buildDenialReply(call, guarded.denied);
+  }
+  account.end(null, spent);
+  const body = guarded.splices.length === 0 ? bytes : applySplices(text, guarded.splices);
+  return {
+    status: answer.status,
+    headers: buildAnswerHeaders(answer, selectReportedRuling(input, guarded.ruling)),
+    body,
+  };
+}
+
+const PROBLEMS: Readonly<Record<JsonParseError['reason'], string>> = {
+  malformed: 'The answer of the provider is no JSON that can be read.',
+  depth_max: 'The answer of the provider is nested deeper than scan.depth_max.',
+  nodes_max: 'The answer of the provider has more parts than scan.nodes_max.',
+};
+
+/** All bytes of an answer; one that is too long, or breaks off, has none. */
+export async function collectBody({ body }: UpstreamAnswer, bytes_max: number): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += chunk.length;
+    if (bytes > bytes_max)
+      throw buildUnreadableFailure(
+        `The answer of the provider is longer than proxy.response_bytes_max (${bytes_max} bytes).`,
+      );
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks, bytes);
+}

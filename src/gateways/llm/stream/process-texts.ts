@@ -1,0 +1,197 @@
+import { CONTEXT_UNITS } from '../../../core/stream/joined-stream.ts';
+import type { StringNode } from '../../../core/types/json.ts';
+import { looksLikeIdentifier } from '../../../core/wire/vocabulary.ts';
+import type { EventParts, EventPiece } from '../../../core/wire/wire-format.ts';
+import { hasNoFindings, isCleanIdentifier } from '../identifier-checks.ts';
+import { buildStringSplice } from '../texts.ts';
+import { emitAfter, type GuardState } from './guard-state.ts';
+import type { OutgoingEvent } from './outgoing-event.ts';
+import {
+  buildHeldEvent,
+  differsOnlyInText,
+  openTextChannel,
+  storeTemplate,
+  type TextChannel,
+} from './text-channel.ts';
+
+/** `hollow`: the event says nothing any more. `blocked`, `broken`: the stream ends before it. */
+export type TextOutcome = 'taken' | 'hollow' | 'blocked' | 'broken';
+
+/** Takes the texts of an event: what may go out of them stands in it then, and what was held goes out before it. */
+export function processTexts(state: GuardState, parts: EventParts, outgoing: OutgoingEvent): TextOutcome {
+  const here = new Set(parts.pieces.map(({ channel }) => channel));
+  for (const name of listEndedChannels(state, parts, here)) {
+    const channel = state.channels.get(name);
+    if (channel !== undefined && !flushText(state, channel)) return 'blocked';
+  }
+  let is_hollow = false;
+  for (const piece of parts.pieces) {
+    if (piece.kind !== 'text') continue;
+    const taken = processPiece(state, piece, parts, outgoing);
+    if (taken === 'blocked' || taken === 'broken') return taken;
+    is_hollow = taken === 'hollow';
+  }
+  for (const piece of parts.repeats) {
+    const taken = piece.kind === 'text' ? processRepeat(state, piece, outgoing) : 'taken';
+    if (taken !== 'taken') return taken;
+  }
+  if (!processWords(state, parts.words, outgoing)) return 'blocked';
+  for (const { of, splice } of parts.echoes) {
+    if (isAltered(state, of)) outgoing.edits.push(splice);
+  }
+  return is_hollow ? 'hollow' : 'taken';
+}
+
+function listEndedChannels(
+  state: GuardState,
+  parts: EventParts,
+  here: ReadonlySet<string>,
+): readonly string[] {
+  const ending = parts.is_last ? [...state.channels.keys()] : parts.closed;
+  return ending.filter((name) => !here.has(name));
+}
+
+/** Lets what was held of a text go out, behind the last event that brought some of it; `false`: the stream is blocked. */
+export function flushText(state: GuardState, channel: TextChannel): boolean {
+  const rest = channel.end();
+  if (rest === null) return false;
+  const { template } = channel;
+  if (rest !== '' && template !== null) emitAfter(state, template.outgoing, buildHeldEvent(template, rest));
+  return true;
+}
+
+function processPiece(
+  state: GuardState,
+  piece: EventPiece,
+  parts: EventParts,
+  outgoing: OutgoingEvent,
+): TextOutcome {
+  const { node } = piece;
+  if (node.kind !== 'string') return 'broken';
+  const channel = findChannel(state, piece);
+  if (typeof channel === 'string') return channel;
+  if (channel.hasEnded()) return 'broken';
+  let text = channel.push(node.value);
+  if (text !== null && (parts.is_last || parts.closed.includes(piece.channel))) {
+    const rest = channel.end();
+    text = rest === null ? null : text + rest;
+  }
+  if (text === null) return 'blocked';
+  const says_nothing =
+    text === '' && hasNothingElse(parts) && differsOnlyInText(channel.template, outgoing.event, node);
+  storeTemplate(channel, piece, outgoing, parts);
+  if (text === node.value) return 'taken';
+  outgoing.edits.push(buildStringSplice(node, text));
+  return says_nothing ? 'hollow' : 'taken';
+}
+
+function hasNothingElse({ pieces, closed, repeats, usage, finish_reasons, is_last }: EventParts): boolean {
+  const others = pieces.length - 1 + closed.length + repeats.length + finish_reasons.length;
+  return others === 0 && usage === null && !is_last;
+}
+
+/**
+ * The channel of a piece. Its text is judged with what was said before on others that clients put together with it;
+ * two of those by turns are `broken`, for nobody knows in which order they are put together.
+ */
+function findChannel(
+  state: GuardState,
+  { channel: name, joins: names }: EventPiece,
+): TextChannel | 'blocked' | 'broken' {
+  const { channels, joins, texts, context } = state;
+  const known = channels.get(name);
+  if (known !== undefined) {
+    const is_current = names.every((each) => joins.get(each)?.current === name);
+    return is_current ? known : 'broken';
+  }
+  const contexts: string[] = [];
+  for (const each of names) {
+    const join = joins.get(each);
+    const last = join === undefined ? undefined : channels.get(join.current);
+    if (last !== undefined && !flushText(state, last)) return 'blocked';
+    const before = ((join?.before ?? '') + (last?.came() ?? '')).slice(-CONTEXT_UNITS);
+    joins.set(each, { current: name, before });
+    if (before !== '') contexts.push(before);
+  }
+  const opened = texts.open(contexts);
+  if (opened === null) return 'blocked';
+  const channel = openTextChannel(opened, context.tokens);
+  channels.set(name, channel);
+  return channel;
+}
+
+/** A text that is said again goes out as it did before; one that is new is judged here. */
+function processRepeat(
+  state: GuardState,
+  piece: EventPiece,
+  outgoing: OutgoingEvent,
+): 'taken' | 'blocked' | 'broken' {
+  const { channel: name, node, joins } = piece;
+  if (node.kind !== 'string') return 'broken';
+  const channel = state.channels.get(name);
+  if (channel !== undefined && !flushText(state, channel)) return 'blocked';
+  if (channel !== undefined && channel.came() !== node.value && joins.length > 0) return 'broken';
+  let shown: string | null;
+  if (channel?.came() === node.value) shown = channel.shown();
+  else if (joins.length > 0) shown = judgeWholeText(state, piece, node.value);
+  else shown = judgeOnce(state, name, node.value);
+  if (shown === null) return 'blocked';
+  if (shown !== node.value) outgoing.edits.push(buildStringSplice(node, shown));
+  return 'taken';
+}
+
+/** A text of which no pieces came; what clients put together with it stands before it. */
+function judgeWholeText(state: GuardState, piece: EventPiece, text: string): string | null {
+  const channel = findChannel(state, piece);
+  if (typeof channel === 'string' || channel.push(text) === null || channel.end() === null) return null;
+  return channel.shown();
+}
+
+/**
+ * Names and ids of the protocol go out as they are, unless something is found in them: a provider may put into them
+ * what it likes. Personal data is let be, for ids are made of digits that may look like it.
+ */
+function processWords(state: GuardState, words: readonly StringNode[], outgoing: OutgoingEvent): boolean {
+  const { clean_words, context } = state;
+  for (const word of words) {
+    const is_rewritten = outgoing.edits.some(({ start }) => start === word.start);
+    if (is_rewritten || clean_words.has(word.value)) continue;
+    if (clean_words.size < WORDS_MAX && isCleanIdentifier(word.value, context.call_context.ports.policy)) {
+      clean_words.add(word.value);
+      continue;
+    }
+    const shown = judgeOnce(state, 'word', word.value);
+    if (shown === null) return false;
+    if (shown !== word.value) outgoing.edits.push(buildStringSplice(word, shown));
+  }
+  return true;
+}
+
+/** Whether nothing is found in a word that is put into an event; of one that is no short name, nothing at all. */
+export function isVerifiedWord({ put_words, context }: GuardState, word: string): boolean {
+  if (put_words.has(word)) return true;
+  const isClean = looksLikeIdentifier(word) ? isCleanIdentifier : hasNoFindings;
+  if (!isClean(word, context.call_context.ports.policy)) return false;
+  if (put_words.size < WORDS_MAX) put_words.add(word);
+  return true;
+}
+
+/** Different words of one stream that are remembered. */
+const WORDS_MAX = 10_000;
+
+/** A text that came at once, of which the last of its name is remembered: some come with every event. */
+function judgeOnce({ wholes, texts, context }: GuardState, name: string, came: string): string | null {
+  const known = wholes.get(name);
+  if (known?.came === came) return known.shown;
+  const judged = texts.judge(came);
+  if (judged === null) return null;
+  const shown = context.tokens?.restore(judged) ?? judged;
+  wholes.set(name, { came, shown });
+  return shown;
+}
+
+/** Whether a text did not go out as it came, or not all of it by now. */
+function isAltered({ channels, wholes }: GuardState, name: string): boolean {
+  const whole = wholes.get(name);
+  return channels.get(name)?.isWhole() === false || (whole !== undefined && whole.came !== whole.shown);
+}

@@ -1,0 +1,54 @@
+/** Answers of providers on their whole way to the client: read, judged, written anew, without any network. */
+import { parseJsonTree } from '../../../core/json/json-tree.ts';
+import { openCallAccount } from '../call-account.ts';
+import { measureRequest } from '../estimate.ts';
+import { guardRequest } from '../guard-request.ts';
+import { relayAnswer } from '../relay-answer.ts';
+import {
+  buildCallContext,
+  buildUpstreamAnswer,
+  type CallContextOptions,
+  type TestCallContext,
+} from './call-context.ts';
+
+/** What a client gets. */
+export interface ClientAnswer {
+  readonly status: number;
+  readonly body: string;
+}
+
+export interface AnswerHarness {
+  readonly events: TestCallContext['events'];
+  /** Gives a whole answer or the pieces of a stream of server-sent events back. */
+  readonly answer: (chunks: readonly (string | Uint8Array)[], type?: string) => Promise<ClientAnswer>;
+}
+
+/** Asks once, and has any number of answers to it given back. */
+export async function openAnswerHarness(options: CallContextOptions = {}): Promise<AnswerHarness> {
+  const { call_context, events } = buildCallContext(options);
+  const text = Buffer.from(call_context.call.body).toString();
+  const node = parseJsonTree(text, call_context.ports.policy.limits);
+  if (node.kind === 'problem') throw new Error('the request of this test is no JSON');
+  const request = call_context.call.format.readRequest(node);
+  const guarded = await guardRequest(call_context, request);
+  const { input } = await guarded.recorded;
+  if (input === null) throw new Error('the request of this test is denied');
+  const read = { text, request, size: measureRequest(text, call_context.call.body, request) };
+  return {
+    events,
+    answer: async (chunks, type = 'text/event-stream') => {
+      const settle = async () => ({ micro_usd: 0, is_assumed: true });
+      const hasNoFindings = () => true;
+      const parts = { reservation: { settle }, model: guarded.model, hasNoFindings, span: null, calls: null };
+      const account = openCallAccount({ ...parts, keep: (settling) => void settling.catch(() => {}) });
+      const answer = { ...buildUpstreamAnswer(chunks), headers: ['content-type', type] };
+      const reply = await relayAnswer(call_context, { read, guarded, input, account }, answer);
+      const { status, body } = reply;
+      if (typeof body === 'string') return { status, body };
+      if (body instanceof Uint8Array) return { status, body: Buffer.from(body).toString('utf8') };
+      const pieces: string[] = [];
+      for await (const piece of body) pieces.push(piece);
+      return { status, body: pieces.join('') };
+    },
+  };
+}

@@ -1,0 +1,102 @@
+/** What tests of guarding share: a road over a journal in memory, and answers of providers as they come. */
+import { buildTestPolicy } from '../../../core/testing/policies.ts';
+import type { Policy } from '../../../core/types/index.ts';
+import { wireFormats } from '../../../core/wire/formats/index.ts';
+import type { WireName } from '../../../core/wire/wire-format.ts';
+import type { AuditEvent } from '../../../runtime/audit/types.ts';
+import type { EnforcementPorts } from '../../../runtime/enforcement/types.ts';
+import { caller, ports } from '../../../server/testing/examples.ts';
+import type { UpstreamAnswer } from '../../upstream/types.ts';
+import type { LlmCall, LlmCallContext, LlmSettings } from '../llm-call.ts';
+import { openResultCache, type ResultCache } from '../result-cache.ts';
+
+export interface CallContextOptions {
+  readonly wire?: WireName;
+  readonly policy?: Policy;
+  readonly body?: unknown;
+  readonly call?: Partial<LlmCall>;
+  readonly ports?: Partial<EnforcementPorts>;
+  readonly settings?: Partial<LlmSettings>;
+  readonly known_results?: ResultCache;
+}
+
+export interface TestCallContext {
+  readonly call_context: LlmCallContext;
+  /** All that was recorded, oldest first. */
+  readonly events: AuditEvent[];
+}
+
+/** The built-in rules alone. */
+const PLAIN = buildTestPolicy();
+
+/** A call that the policy's compiler, the real judge and a list for a journal guard. */
+export function buildCallContext(options: CallContextOptions = {}): TestCallContext {
+  const events: AuditEvent[] = [];
+  const { wire = 'openai.chat', body = {} } = options;
+  const format = wireFormats.find(({ name }) => name === wire);
+  if (format === undefined) throw new Error(`there is no format ${wire}`);
+  const call: LlmCall = {
+    format,
+    path: '/v1/chat/completions',
+    headers: [],
+    body: Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)),
+    in_path: null,
+    acting: {
+      tenant_id: 'default',
+      agent_id: 'agent-1',
+      source_agent_id: 'agent-1',
+      session_id: 'session-1',
+      declared_tags: [],
+      now_ms: Date.UTC(2026, 10, 21, 12),
+    },
+    user_id: null,
+    caller,
+    request_id: 'req_1',
+    approval_request_id: null,
+    capability_token: null,
+    signal: new AbortController().signal,
+    describeDenial: ({ ruling }) => ({
+      status: 400,
+      code: 'policy_violation',
+      message: ruling.verdict.reason,
+      request_id: 'req_1',
+      extra: { decision: ruling.verdict.decision, rule: ruling.verdict.rule, approval: ruling.approval },
+    }),
+    ...options.call,
+  };
+  const policy = options.policy ?? PLAIN;
+  const call_context: LlmCallContext = {
+    call,
+    ports: ports(events, { policy, ...options.ports }),
+    capabilities: () => Promise.reject(new Error('This test has no capabilities.')),
+    result_cache: options.known_results ?? openResultCache(0),
+    settings: { mode: 'mask', response_bytes_max: 1_000_000, held_units_max: 100_000, ...options.settings },
+  };
+  return { call_context, events };
+}
+
+/** An answer whose body comes in these chunks. `ends` says what became of reading it. */
+export function buildUpstreamAnswer(
+  chunks: readonly (string | Uint8Array)[],
+  fault?: Error,
+): UpstreamAnswer & { ends: string[] } {
+  const ends: string[] = [];
+  async function* body(): AsyncGenerator<Uint8Array> {
+    try {
+      for (const chunk of chunks) yield typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
+      if (fault !== undefined) throw fault;
+      ends.push('read');
+    } finally {
+      ends.push('left');
+    }
+  }
+  return {
+    status: 200,
+    headers: ['content-type', 'text/event-stream'],
+    body: body(),
+    provider: 'test',
+    model: 'm-1',
+    attempts: 1,
+    ends,
+  };
+}

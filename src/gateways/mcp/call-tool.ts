@@ -1,0 +1,157 @@
+import { type CallToolRequest, ProtocolError as TheirError, type Tool } from '@modelcontextprotocol/client';
+import type { Server, ServerContext } from '@modelcontextprotocol/server';
+import { rewriteJson } from '../../core/json/rewrite.ts';
+import type { Json } from '../../core/types/index.ts';
+import { guardToolAnswer, replaceUris, type ToolAnswer } from './content.ts';
+import { guardRequestWithApproval } from './elicitation.ts';
+import { buildSourceMeta } from './exact-numbers.ts';
+import type { GatewayParts } from './gateway-parts.ts';
+import { guardInputRequired, guardServerInput, isInputRequired, type ServerInput } from './input-required.ts';
+import { PolicyRefusal } from './policy-refusal.ts';
+import { classifyFailure } from './server-failure.ts';
+import type { CatalogueEntry } from './tool-catalogue.ts';
+import { findUnjudgedDigits } from './unjudged-digits.ts';
+import type { UpstreamServer } from './upstream-server.ts';
+
+const CALL_MS_MAX = 3_600_000;
+
+/** A call as an agent makes it. */
+export interface ToolCallRequest {
+  readonly name: string;
+  readonly input: Json;
+  /** The text of the arguments if numbers in them change where they are read. */
+  readonly source: string | null;
+}
+
+/** Calls a tool by the name that agents know. Every no is a result: the agent reads why, and its host keeps the connection. */
+export async function callUpstreamTool(
+  call: ToolCallRequest,
+  server: Server,
+  context: ServerContext,
+  { servers, logFailure }: GatewayParts,
+): Promise<object> {
+  const { name } = call;
+  const behind = servers.find(({ naming }) => name.startsWith(naming.toPolicyName('')));
+  if (behind === undefined) return buildErrorResult(NO_TOOL);
+  try {
+    // Looked at with every call: the definition may have changed since the list was shown.
+    const meant = await behind.catalogue.findTools((tool) => behind.naming.toAgentName(tool) === name);
+    const reason = findBlockReason(meant);
+    if (reason !== null) return buildErrorResult(reason);
+    return await guardAndCall(behind, meant[0]!.tool, call, server, context);
+  } catch (error) {
+    const [sentence, fault] = describeFailure(error);
+    logFailure(behind.name, 'a call could not be made', fault);
+    return buildErrorResult(sentence);
+  }
+}
+
+/** What the agent is told of a failure, and what the log. */
+function describeFailure(error: unknown): [sentence: string, fault: unknown] {
+  if (error instanceof PolicyRefusal) return [error.message, error.cause ?? error];
+  const failure = classifyFailure(error);
+  return [`The server behind the gateway has failed: nothing was passed on. ${failure.message}`, failure];
+}
+
+const NO_TOOL = 'No server behind the gateway has such a tool: see `tools/list`.';
+
+function findBlockReason(meant: readonly CatalogueEntry[]): string | null {
+  const [only, other] = meant;
+  if (only === undefined) return NO_TOOL;
+  if (other !== undefined) return 'Several tools of the server have this name, and none of them is called.';
+  if (only.held === null) return null;
+  return `The tool is held back until an operator approves it: ${only.held} See \`service mcp pins show\`.`;
+}
+
+async function guardAndCall(
+  behind: UpstreamServer,
+  tool: Tool,
+  { input, source }: ToolCallRequest,
+  server: Server,
+  context: ServerContext,
+): Promise<object> {
+  const { guard, naming } = behind;
+  const judged_name = naming.toPolicyName(tool.name);
+  const stop = source === null ? null : await guard.judgeDigits(findUnjudgedDigits(source));
+  if (stop !== null) return buildErrorResult(stop);
+  const asked = await guardRequestWithApproval(guard, judged_name, input, server, context);
+  if ('question' in asked) return asked.question;
+  if ('blocked' in asked) return buildErrorResult(asked.blocked);
+  const given = await guardServerInput(behind, server, context);
+  if ('blocked' in given) return buildErrorResult(given.blocked);
+  const judged_source = source === null ? null : rewriteJson(source, asked.value);
+  const answer = await sendCall(
+    behind,
+    tool,
+    { input: asked.value, source: judged_source, given },
+    context,
+  ).catch(throwUnanswered);
+  if (isInputRequired(answer)) {
+    const question = await guardInputRequired(behind, judged_name, answer);
+    return 'blocked' in question ? buildErrorResult(question.blocked) : question.answer;
+  }
+  const judged = await guardToolAnswer(guard, judged_name, answer);
+  return 'blocked' in judged ? buildErrorResult(judged.blocked) : replaceUris(judged.answer, naming);
+}
+
+/** It is not known how far the call has come: whoever makes it again may have it done twice. */
+function throwUnanswered(error: unknown): never {
+  const failure = classifyFailure(error);
+  throw new PolicyRefusal(
+    `The MCP server did not answer; the call may have run. ${failure.message}`,
+    failure,
+  );
+}
+
+/** What a server is asked for, as it was judged. */
+interface JudgedToolCall {
+  readonly input: Json;
+  readonly source: string | null;
+  readonly given: ServerInput;
+}
+
+async function sendCall(
+  { upstream, call_ms }: UpstreamServer,
+  tool: Tool,
+  { input, source, given }: JudgedToolCall,
+  { mcpReq: { signal, notify, _meta } }: ServerContext,
+): Promise<ToolAnswer> {
+  const progressToken = _meta?.progressToken;
+  // Headers that mirror arguments are made by the definition that was let through; what it says of results is the agent's to hold it to.
+  const { outputSchema: _unchecked, ...toolDefinition } = tool;
+  const options = {
+    signal,
+    toolDefinition: toolDefinition as Tool,
+    timeout: call_ms,
+    // What the server asks for before it answers is for the client.
+    allowInputRequired: true,
+    maxTotalTimeout: Math.max(call_ms, CALL_MS_MAX),
+    ...(progressToken !== undefined && {
+      resetTimeoutOnProgress: true,
+      // Numbers pass; the words beside them are the server's own, and nobody has judged them.
+      onprogress: ({ progress, total }: { progress: number; total?: number | undefined }) =>
+        void notify({
+          method: 'notifications/progress',
+          params: { progressToken, progress, ...(total !== undefined && { total }) },
+        }).catch(() => {}),
+    }),
+  };
+  const _source = buildSourceMeta(source)._meta;
+  const call = {
+    name: tool.name,
+    arguments: input as Record<string, unknown>,
+    ...given.params,
+    _meta: { ...given.meta, ..._source },
+  } as CallToolRequest['params'];
+  try {
+    return (await upstream.use((client) => client.callTool(call, options))) as unknown as ToolAnswer;
+  } catch (error) {
+    // What a server says of a call that it refuses is for the agent, and is judged like any result.
+    if (!(error instanceof TheirError)) throw error;
+    return { isError: true, content: [{ type: 'text', text: error.message }] };
+  }
+}
+
+function buildErrorResult(sentence: string): object {
+  return { isError: true, content: [{ type: 'text', text: sentence }] };
+}

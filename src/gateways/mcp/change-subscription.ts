@@ -1,0 +1,105 @@
+import type { Client, McpSubscription } from '@modelcontextprotocol/client';
+
+/** What a server says has changed: one of its lists, or a resource. */
+export type ServerChange =
+  | { readonly list: 'tools' | 'resources' | 'prompts' }
+  | { readonly resource: string };
+
+export type ChangeListener = (change: ServerChange) => void;
+
+/** Hears of a server's changes as long as it is connected to. */
+export interface ChangeSubscription {
+  /** Asks the server to tell; once connected. */
+  readonly start: () => void;
+  /** Asks to be told of another resource, or no longer. */
+  readonly renew: (uri: string, is_wanted: boolean) => Promise<void>;
+  /** Whether the server would tell now if its list of tools changed. */
+  readonly reports_tools: () => boolean;
+  readonly close: () => void;
+}
+
+const LISTS = ['tools', 'resources', 'prompts'] as const;
+/** Between the end of what a server tells and asking it anew; it doubles up to the longest. */
+const PAUSE_MS = 1_000;
+const PAUSE_MS_MAX = 30_000;
+
+/**
+ * Prepares a client to hear of changes, which in the current revision of the protocol have to be asked for with
+ * everything that is wanted, and before were told unasked, those of a resource once it was subscribed to.
+ * @param watched - the resources that are wanted; whoever changes it says so with `renew`
+ * @param tells_changes - whether the transport always carries what servers of earlier revisions tell unasked
+ */
+export function openChangeSubscription(
+  client: Client,
+  told: ChangeListener,
+  watched: ReadonlySet<string>,
+  tells_changes: boolean,
+): ChangeSubscription {
+  let subscription: McpSubscription | null = null;
+  let timer: NodeJS.Timeout | null = null;
+  let pause_ms = PAUSE_MS;
+  let turn = 0;
+  let is_closed = false;
+  for (const list of LISTS)
+    client.setNotificationHandler(`notifications/${list}/list_changed`, () => told({ list }));
+  client.setNotificationHandler('notifications/resources/updated', ({ params }) => {
+    if (watched.has(params.uri)) told({ resource: params.uri });
+  });
+  const isModern = () => client.getProtocolEra() === 'modern';
+
+  async function listen(): Promise<void> {
+    const mine = ++turn;
+    const before = subscription;
+    const filter = buildFilter(client, watched);
+    const opened = Object.keys(filter).length === 0 ? null : await client.listen(filter);
+    // A later one has begun meanwhile, and ends what was before.
+    if (mine !== turn || is_closed) return void opened?.close();
+    subscription = opened;
+    const began_ms = performance.now();
+    void opened?.closed.then((cause) => {
+      const is_current = subscription === opened;
+      if (is_current) subscription = null;
+      if (cause !== 'local' && is_current) again(performance.now() - began_ms);
+    });
+    await before?.close();
+  }
+
+  function again(lasted_ms: number): void {
+    if (is_closed) return;
+    if (timer !== null) clearTimeout(timer);
+    pause_ms = lasted_ms > PAUSE_MS_MAX ? PAUSE_MS : Math.min(pause_ms * 2, PAUSE_MS_MAX);
+    timer = setTimeout(() => void listen().catch(() => again(0)), pause_ms).unref();
+  }
+
+  return {
+    start: () => {
+      if (isModern()) void listen().catch(() => again(0));
+      else for (const uri of watched) void client.subscribeResource({ uri }).catch(() => {});
+    },
+    renew: async (uri, is_wanted) => {
+      if (isModern()) await listen();
+      else if (is_wanted) await client.subscribeResource({ uri });
+      else await client.unsubscribeResource({ uri });
+    },
+    reports_tools: () => reportsToolChanges(client) && (isModern() ? subscription !== null : tells_changes),
+    close: () => {
+      is_closed = true;
+      if (timer !== null) clearTimeout(timer);
+    },
+  };
+}
+
+function reportsToolChanges(client: Client): boolean {
+  return client.getServerCapabilities()?.tools?.listChanged === true;
+}
+
+/** What is asked for: what the server says that it tells. */
+function buildFilter(client: Client, watched: ReadonlySet<string>) {
+  const { tools, resources, prompts } = client.getServerCapabilities() ?? {};
+  return {
+    ...(tools?.listChanged === true && { toolsListChanged: true }),
+    ...(resources?.listChanged === true && { resourcesListChanged: true }),
+    ...(prompts?.listChanged === true && { promptsListChanged: true }),
+    ...(resources?.subscribe === true && watched.size > 0 && { resourceSubscriptions: [...watched] }),
+  };
+}

@@ -1,0 +1,120 @@
+import {
+  ProtocolError,
+  ProtocolErrorCode,
+  Server,
+  type ServerContext,
+  type Tool,
+} from '@modelcontextprotocol/server';
+import type { Json } from '../../core/types/index.ts';
+import { callUpstreamTool } from './call-tool.ts';
+import { readSource, writeSourcesOf } from './exact-numbers.ts';
+import type { GatewayParts } from './gateway-parts.ts';
+import { JudgedError, PolicyRefusal } from './policy-refusal.ts';
+import { findLoggableFault, queryServers } from './query-servers.ts';
+import type { ResourceWatcher } from './resource-watcher.ts';
+import { getPrompt, type Listing, listEntries, readResource } from './resources-and-prompts.ts';
+import { classifyFailure } from './server-failure.ts';
+
+const TITLE_CHARS_MAX = 128;
+
+/** A server for one connection that stands before others: what passes has been judged, both ways. */
+export function openGatewayServer(parts: GatewayParts): Server {
+  const { version, title, watcher, instructions } = parts;
+  const tells = watcher === null ? {} : { listChanged: true };
+  const server = new Server(
+    { name: title.slice(0, TITLE_CHARS_MAX), version },
+    {
+      capabilities: {
+        tools: tells,
+        resources: { ...tells, ...(watcher !== null && { subscribe: true }) },
+        prompts: tells,
+      },
+      ...(instructions !== undefined && { instructions }),
+    },
+  );
+  const connect = server.connect.bind(server);
+  server.connect = (transport) => connect(writeSourcesOf(transport));
+  server.setRequestHandler('tools/list', async () => ({ tools: await listShownTools(parts) }));
+  server.setRequestHandler('tools/call', async ({ params }, context) => {
+    const call = {
+      name: params.name,
+      input: (params.arguments ?? {}) as Json,
+      source: readSource(context.mcpReq._meta),
+    };
+    return (await callUpstreamTool(call, server, context, parts)) as never;
+  });
+  const lists = (method: Listing['method'], key: Listing['key']) =>
+    server.setRequestHandler(method, (async () => ({
+      [key]: (
+        await runLogged(parts, method, () =>
+          queryServers(parts, method, findListKind(method), (behind) => listEntries(behind, { method, key })),
+        )
+      ).flat(),
+    })) as never);
+  lists('resources/list', 'resources');
+  lists('resources/templates/list', 'resourceTemplates');
+  lists('prompts/list', 'prompts');
+  const passes = (
+    method: 'resources/read' | 'prompts/get',
+    pass: (params: never, context: ServerContext) => Promise<object>,
+  ) =>
+    server.setRequestHandler(method, (async ({ params }: { params: never }, context: ServerContext) =>
+      runLogged(parts, method, () => pass(params, context))) as never);
+  passes('resources/read', (params, context) => readResource(parts.servers, params, server, context));
+  passes('prompts/get', (params, context) => getPrompt(parts.servers, params, server, context));
+  if (watcher !== null) handleSubscriptions(server, parts, watcher);
+  return server;
+}
+
+function handleSubscriptions(server: Server, parts: GatewayParts, watching: ResourceWatcher): void {
+  const CLIENT = 'client';
+  server.setRequestHandler('resources/subscribe', ({ params }) =>
+    runLogged(parts, 'resources/subscribe', async () => {
+      await watching.watch(CLIENT, [params.uri]);
+      return {};
+    }),
+  );
+  server.setRequestHandler('resources/unsubscribe', async ({ params }) => {
+    await watching.unwatch(CLIENT, [params.uri]);
+    return {};
+  });
+}
+
+/** The tools as agents may see them: those that are pinned, just as they were pinned, under their names here. */
+async function listShownTools(parts: GatewayParts): Promise<Tool[]> {
+  const lists = await runLogged(parts, 'tools/list', () =>
+    queryServers(parts, 'tools/list', 'tools', async ({ catalogue, naming }) =>
+      (await catalogue.listShown()).map((tool) => ({ ...tool, name: naming.toAgentName(tool.name) }) as Tool),
+    ),
+  );
+  const tools = lists.flat();
+  const named = Map.groupBy(tools, ({ name }) => name);
+  // Two that came to one name after they were cut: nobody could say which is meant.
+  return tools.filter(({ name }) => named.get(name)?.length === 1);
+}
+
+function findListKind(method: Listing['method']): 'resources' | 'prompts' {
+  return method === 'prompts/list' ? 'prompts' : 'resources';
+}
+
+async function runLogged<T>({ logFailure }: GatewayParts, what: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const fault = error instanceof JudgedError ? undefined : findLoggableFault(error);
+    if (fault !== undefined) logFailure('', `${what} could not be passed on`, fault);
+    throw buildProtocolError(error);
+  }
+}
+
+/** A no of ours says what it means, and what a server said was judged. Of all else the kind is told. */
+function buildProtocolError(error: unknown): ProtocolError {
+  if (error instanceof JudgedError) return new ProtocolError(error.code, error.message);
+  if (error instanceof PolicyRefusal)
+    return new ProtocolError(ProtocolErrorCode.InvalidRequest, error.message);
+  const { message } = classifyFailure(error);
+  return new ProtocolError(
+    ProtocolErrorCode.InternalError,
+    `The server behind the gateway has failed. ${message}`,
+  );
+}

@@ -1,0 +1,52 @@
+/** Slow and dead servers keep nobody waiting for the lists of others. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { queryServers } from './query-servers.ts';
+import { ServerFailure } from './server-failure.ts';
+import type { UpstreamServer } from './upstream-server.ts';
+
+type Answer = (name: string) => Promise<string>;
+
+const never: Answer = () => new Promise(() => {});
+const fast: Answer = async (name) => name;
+const dead: Answer = async () => {
+  throw new ServerFailure('unreachable');
+};
+
+function asking(answers: Readonly<Record<string, Answer>>, failing: readonly string[] = []) {
+  const told: string[] = [];
+  const servers = Object.keys(answers).map(
+    (name) => ({ name, upstream: { is_failing: () => failing.includes(name) } }) as unknown as UpstreamServer,
+  );
+  const parts = {
+    servers,
+    logFailure: (name: string) => void told.push(`${name} failed`),
+    onLateList: ({ name }: UpstreamServer) => void told.push(`${name} arrived`),
+  };
+  return { told, answers: queryServers(parts, 'tools/list', 'tools', ({ name }) => answers[name]!(name)) };
+}
+
+test('a slow server is left out, and told of when it answers', async () => {
+  let answer: (name: string) => void = () => {};
+  const slow: Answer = () =>
+    new Promise((resolve) => {
+      answer = resolve;
+    });
+  const { answers, told } = asking({ one: fast, slow, dead });
+  assert.deepEqual(await answers, ['one']);
+  assert.deepEqual(told, ['dead failed']);
+  answer('slow');
+  await new Promise(setImmediate);
+  assert.deepEqual(told, ['dead failed', 'slow arrived']);
+});
+
+test('a server that failed before is not waited for, and one that answers is not missed', async () => {
+  assert.deepEqual(await asking({ one: fast, two: never }, ['two']).answers, ['one']);
+  assert.deepEqual(await asking({ one: dead, two: fast }, ['one', 'two']).answers, ['two']);
+  assert.deepEqual(await asking({ one: dead, two: dead }).answers, []);
+  assert.deepEqual(await asking({}).answers, []);
+});
+
+test('the failure of a single server is told', async () => {
+  await assert.rejects(asking({ one: dead }).answers, ServerFailure);
+});

@@ -1,0 +1,117 @@
+import type { ServerChange } from './change-subscription.ts';
+import { PolicyRefusal } from './policy-refusal.ts';
+import { findResourceServer } from './resources-and-prompts.ts';
+import { classifyFailure } from './server-failure.ts';
+import type { UpstreamServer } from './upstream-server.ts';
+
+/** Of which resources a client wants to be told when they change. */
+export interface ResourceWatcher {
+  /**
+   * Wants to be told of changes of lists and of these on behalf of a holder, each judged like a call. Rejects where one may not be watched, or
+   * its server cannot be asked.
+   */
+  readonly watch: (holder: string, uris: readonly string[]) => Promise<void>;
+  /** No longer wants them; without URIs, any. Never rejects. */
+  readonly unwatch: (holder: string, uris?: readonly string[]) => Promise<void>;
+}
+
+const WATCHED_MAX = 100;
+
+/** Keeps who wants what, so that a server is asked once and told when nobody wants it any more. */
+export function openResourceWatcher(behinds: readonly UpstreamServer[]): ResourceWatcher {
+  const holders = new Map<string, Set<string>>();
+  const isWanted = (uri: string) => [...holders.values()].some((uris) => uris.has(uri));
+
+  let is_attended = false;
+  const attend = () => {
+    if (is_attended === holders.size > 0) return;
+    is_attended = holders.size > 0;
+    for (const { upstream } of behinds) upstream.attend(is_attended);
+  };
+
+  async function want(holder: string, uri: string): Promise<void> {
+    const { behind, server_uri } = findResourceServer(behinds, uri);
+    const { guard, naming, upstream } = behind;
+    const asked = await guard.judgeRequest(
+      naming.toPolicyName('resources/subscribe'),
+      { uri: server_uri },
+      null,
+    );
+    if ('blocked' in asked) throw new PolicyRefusal(asked.blocked);
+    const all = [...holders.values()].reduce((count, uris) => count + uris.size, 0);
+    if (all >= WATCHED_MAX)
+      throw new PolicyRefusal(`At most ${WATCHED_MAX} resources are watched at a time.`);
+    holders.get(holder)?.add(uri);
+    await upstream.watch(server_uri, true).catch(async (error: unknown) => {
+      await leave(holder, [uri]);
+      throw error;
+    });
+  }
+
+  async function leave(holder: string, given?: readonly string[]): Promise<void> {
+    const mine = holders.get(holder);
+    for (const uri of given ?? [...(mine ?? [])]) {
+      if (mine?.delete(uri) !== true || isWanted(uri)) continue;
+      const { behind, server_uri } = findResourceServer(behinds, uri);
+      await behind.upstream.watch(server_uri, false).catch(() => {});
+    }
+    if (mine?.size === 0) holders.delete(holder);
+    attend();
+  }
+
+  return {
+    watch: async (holder, uris) => {
+      if (!holders.has(holder)) holders.set(holder, new Set());
+      attend();
+      for (const uri of uris) await want(holder, uri);
+    },
+    unwatch: leave,
+  };
+}
+
+/** A notification for the client. */
+export interface ClientNotice {
+  readonly method: string;
+  readonly params?: { readonly uri: string };
+}
+
+/** A server that tells of changes all the time is passed on so often at most. */
+const NOTICE_INTERVAL_MS = 250;
+
+/**
+ * Tells a client of changes, each kind of them once in a while. A changed list of tools is looked at first, so that what
+ * is wrong with it is recorded whether the client asks for it or not.
+ */
+export function openChangeNotifier(
+  tell: (notice: ClientNotice) => void,
+  failed: (server: string, what: string, error: unknown) => void,
+) {
+  const waiting = new Map<string, NodeJS.Timeout>();
+  return {
+    told: (behind: UpstreamServer, change: ServerChange) => {
+      const notice = buildNotice(behind, change);
+      const key = JSON.stringify([behind.name, notice]);
+      if (waiting.has(key)) return;
+      const pass = async () => {
+        waiting.delete(key);
+        if ('list' in change && change.list === 'tools')
+          await behind.catalogue
+            .listShown()
+            .catch((error: unknown) => failed(behind.name, 'tools/list has failed', classifyFailure(error)));
+        tell(notice);
+      };
+      waiting.set(
+        key,
+        setTimeout(() => void pass(), NOTICE_INTERVAL_MS),
+      );
+    },
+    close: () => {
+      for (const timer of waiting.values()) clearTimeout(timer);
+    },
+  };
+}
+
+function buildNotice({ naming }: UpstreamServer, change: ServerChange): ClientNotice {
+  if ('list' in change) return { method: `notifications/${change.list}/list_changed` };
+  return { method: 'notifications/resources/updated', params: { uri: naming.toAgentUri(change.resource) } };
+}

@@ -1,0 +1,161 @@
+import { type Client, ProtocolError as TheirError } from '@modelcontextprotocol/client';
+import type { Server, ServerContext } from '@modelcontextprotocol/server';
+import type { Json } from '../../core/types/index.ts';
+import { guardContent, removeMeta, replaceUris } from './content.ts';
+import { guardRequestWithApproval } from './elicitation.ts';
+import { guardInputRequired, guardServerInput, isInputRequired } from './input-required.ts';
+import type { PolicyGuard } from './policy-guard.ts';
+import { JudgedError, PolicyRefusal } from './policy-refusal.ts';
+import { ServerFailure } from './server-failure.ts';
+import type { UpstreamServer } from './upstream-server.ts';
+
+/** A list of the protocol, and under which key its entries are. */
+export interface Listing {
+  readonly method: 'resources/list' | 'resources/templates/list' | 'prompts/list';
+  readonly key: 'resources' | 'resourceTemplates' | 'prompts';
+}
+
+const PAGES_MAX = 100;
+const ENTRIES_MAX = 10_000;
+
+type Entry = Readonly<Record<string, unknown>>;
+
+/** All of a list of one server, judged, under the names that agents know. */
+export async function listEntries(behind: UpstreamServer, listing: Listing): Promise<Entry[]> {
+  const entries = await readEntries(behind, listing);
+  return entries.map((entry) => renameEntry(entry, behind, listing));
+}
+
+async function readEntries(behind: UpstreamServer, { method, key }: Listing): Promise<Entry[]> {
+  const { upstream, guard, naming, list_ms } = behind;
+  const kind = method.startsWith('prompts') ? 'prompts' : 'resources';
+  if ((await upstream.use(async (client) => client.getServerCapabilities()?.[kind])) === undefined) return [];
+  const name = naming.toPolicyName(method);
+  const asked = await guard.judgeRequest(name, {}, null);
+  if ('blocked' in asked) throw new PolicyRefusal(asked.blocked);
+  const entries: Entry[] = [];
+  let cursor: string | undefined;
+  for (let page = 0; page < PAGES_MAX; page++) {
+    const params = cursor === undefined ? {} : { cursor };
+    const request = { method, params } as const;
+    const answer = (await upstream.use((client) => client.request(request, { timeout: list_ms }))) as Record<
+      string,
+      unknown
+    >;
+    const content = removeMeta(answer[key] as Entry[]);
+    const stop = await guardContent(guard, name, content);
+    if (stop !== null) throw new PolicyRefusal(stop);
+    entries.push(...content);
+    cursor = typeof answer.nextCursor === 'string' ? answer.nextCursor : undefined;
+    if (cursor === undefined) return entries;
+    if (entries.length > ENTRIES_MAX) break;
+  }
+  throw new ServerFailure('endless');
+}
+
+function renameEntry(entry: Entry, { naming }: UpstreamServer, { key }: Listing): Entry {
+  switch (key) {
+    case 'prompts':
+      return { ...entry, name: naming.toAgentName(String(entry.name)) };
+    case 'resources':
+      return { ...entry, uri: naming.toAgentUri(String(entry.uri)) };
+    case 'resourceTemplates':
+      return { ...entry, uriTemplate: naming.toAgentUri(String(entry.uriTemplate)) };
+  }
+}
+
+/** Reads a resource, of whichever server it is. */
+export async function readResource(
+  behinds: readonly UpstreamServer[],
+  { uri }: { readonly uri: string },
+  server: Server,
+  context: ServerContext,
+): Promise<object> {
+  const { behind, server_uri } = findResourceServer(behinds, uri);
+  const request = (params: object, client: Client) =>
+    client.request(
+      { method: 'resources/read', params: params as { uri: string } },
+      { timeout: behind.call_ms, signal: context.mcpReq.signal, allowInputRequired: true },
+    );
+  return guardAndSend(behind, 'resources/read', { uri: server_uri }, request, server, context);
+}
+
+/** The server that has a resource, and what it calls it. */
+export function findResourceServer(
+  behinds: readonly UpstreamServer[],
+  uri: string,
+): { behind: UpstreamServer; server_uri: string } {
+  for (const behind of behinds) {
+    const server_uri = behind.naming.toServerUri(uri);
+    if (server_uri !== null) return { behind, server_uri };
+  }
+  throw new PolicyRefusal('No server behind the gateway has such a resource: see `resources/list`.');
+}
+
+/** Gets a prompt, of whichever server it is. */
+export async function getPrompt(
+  behinds: readonly UpstreamServer[],
+  { name, arguments: input }: { readonly name: string; readonly arguments?: Record<string, string> },
+  server: Server,
+  context: ServerContext,
+): Promise<object> {
+  const behind = behinds.find(({ naming }) => name.startsWith(naming.toPolicyName('')));
+  const there = behind === undefined ? null : await findServerPrompt(behind, name);
+  if (behind === undefined || there === null)
+    throw new PolicyRefusal('No server behind the gateway has such a prompt: see `prompts/list`.');
+  const asked = { name: there, ...(input !== undefined && { arguments: input }) };
+  const request = (params: object, client: Client) =>
+    client.request(
+      { method: 'prompts/get', params: params as { name: string } },
+      { timeout: behind.call_ms, signal: context.mcpReq.signal, allowInputRequired: true },
+    );
+  return guardAndSend(behind, 'prompts/get', asked, request, server, context);
+}
+
+/** What the server calls a prompt; one whose name was cut is looked for in its list. */
+async function findServerPrompt(behind: UpstreamServer, name: string): Promise<string | null> {
+  const direct = behind.naming.toServerName(name);
+  if (direct !== null) return direct;
+  const prompts = await readEntries(behind, { method: 'prompts/list', key: 'prompts' });
+  const meant = prompts.filter((prompt) => behind.naming.toAgentName(String(prompt.name)) === name);
+  return meant.length === 1 ? String(meant[0]!.name) : null;
+}
+
+/** A request and its answer, judged as a call of a tool that is named like the method. */
+async function guardAndSend(
+  behind: UpstreamServer,
+  method: 'resources/read' | 'prompts/get',
+  params: Json,
+  request: (params: object, client: Client) => Promise<object>,
+  server: Server,
+  context: ServerContext,
+): Promise<object> {
+  const { upstream, guard, naming } = behind;
+  const name = naming.toPolicyName(method);
+  const asked = await guardRequestWithApproval(guard, name, params, server, context);
+  if ('question' in asked) return asked.question;
+  if ('blocked' in asked) throw new PolicyRefusal(asked.blocked);
+  const given = await guardServerInput(behind, server, context);
+  if ('blocked' in given) throw new PolicyRefusal(given.blocked);
+  const sent = { ...(asked.value as object), ...given.params, _meta: given.meta };
+  const said = await upstream
+    .use((client) => request(sent, client))
+    .catch((error: unknown) => throwJudgedError(error, guard, name));
+  if (isInputRequired(said)) {
+    const question = await guardInputRequired(behind, name, said);
+    if ('blocked' in question) throw new PolicyRefusal(question.blocked);
+    return question.answer;
+  }
+  const answer = removeMeta(said);
+  const stop = await guardContent(guard, name, answer);
+  if (stop !== null) throw new PolicyRefusal(stop);
+  return replaceUris(answer, naming);
+}
+
+/** What a server says of a request that it refuses is judged like a result, and told with its code. */
+async function throwJudgedError(error: unknown, guard: PolicyGuard, name: string): Promise<never> {
+  if (!(error instanceof TheirError)) throw error;
+  const said = { message: error.message };
+  const stop = await guardContent(guard, name, said);
+  throw stop === null ? new JudgedError(error.code, said.message) : new PolicyRefusal(stop);
+}

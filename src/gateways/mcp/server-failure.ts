@@ -1,0 +1,75 @@
+/** Why a server behind the gateway gave no answer. The sentences hold nothing of what it said. */
+const SENTENCES = {
+  elsewhere: 'It names another address than the one that is configured, which is not called.',
+  metadata: 'Its address is one where clouds keep the credentials of machines, so it is not called.',
+  redirected: 'It answers with a redirection, which is not followed: configure the address where it leads.',
+  too_long: 'Its answer is longer than `response_bytes_max`.',
+  resting: 'It could not be reached lately, and is left alone for up to 30 seconds.',
+  late: 'It did not answer in time.',
+  unreachable: 'It cannot be reached, or ended.',
+  refused: 'It refused with an error.',
+  unauthorized: 'It wants another credential than the one that is configured.',
+  rude: 'Its answer does not follow the protocol.',
+  endless: 'Its list has no end.',
+} as const;
+
+export type ServerFailureCode = keyof typeof SENTENCES;
+
+/** An expected failure of a server behind the gateway. */
+export class ServerFailure extends Error {
+  readonly code: ServerFailureCode;
+  constructor(code: ServerFailureCode) {
+    super(SENTENCES[code]);
+    this.name = 'BehindFailure';
+    this.code = code;
+  }
+}
+
+const CONFIGURATION_CODES: readonly ServerFailureCode[] = [
+  'elsewhere',
+  'metadata',
+  'redirected',
+  'too_long',
+  'unauthorized',
+];
+
+/** Tells whether a failure stays until somebody changes the configuration, so that its sentence says what to do. */
+export function isConfigurationFailure({ code }: ServerFailure): boolean {
+  return CONFIGURATION_CODES.includes(code);
+}
+
+const CAUSES_MAX = 5;
+
+/** What an error of the library, of a transport or of a server comes to: what is said innermost says it best. */
+export function classifyFailure(error: unknown): ServerFailure {
+  const chain: unknown[] = [];
+  for (let at = error; at instanceof Error && chain.length < CAUSES_MAX; at = at.cause) chain.push(at);
+  for (const one of chain.reverse()) {
+    if (one instanceof ServerFailure) return one;
+    const code = findFailureCode(one);
+    if (code !== null) return new ServerFailure(code);
+  }
+  return new ServerFailure('rude');
+}
+
+function findFailureCode(error: unknown): ServerFailureCode | null {
+  const { name, code, status } = (error ?? {}) as { name?: unknown; code?: unknown; status?: unknown };
+  if (status === 401 || status === 403) return 'unauthorized';
+  // A number is the code of an error of the protocol, or a status of HTTP.
+  if (typeof code === 'number' || typeof status === 'number') return 'refused';
+  if (typeof code === 'string') return BY_CODE[code] ?? 'unreachable';
+  if (name === 'AbortError' || name === 'TimeoutError') return 'late';
+  return error instanceof TypeError ? 'unreachable' : null;
+}
+
+const BY_CODE: Readonly<Record<string, ServerFailureCode>> = {
+  REQUEST_TIMEOUT: 'late',
+  CONNECTION_CLOSED: 'unreachable',
+  NOT_CONNECTED: 'unreachable',
+  SEND_FAILED: 'unreachable',
+  INVALID_RESULT: 'rude',
+  UNSUPPORTED_RESULT_TYPE: 'rude',
+  ERA_NEGOTIATION_FAILED: 'rude',
+  CLIENT_HTTP_UNEXPECTED_CONTENT: 'rude',
+  CLIENT_HTTP_NOT_IMPLEMENTED: 'refused',
+};

@@ -1,0 +1,69 @@
+/** Who shares the gateway's connections over HTTP, and who makes room. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Refusal } from '../../operations/operation.ts';
+import { testRuntime } from '../../operations/testing/runtime.ts';
+import { caller } from '../../server/testing/examples.ts';
+import { type ClientIdentity, openSessionPool } from './session-pool.ts';
+
+const GUEST: ClientIdentity = {
+  tenant_id: 'default',
+  agent_id: 'a',
+  user_id: null,
+  session_id: null,
+  caller,
+};
+
+function rooms(sessions_max: number) {
+  const { runtime } = testRuntime();
+  return openSessionPool({
+    runtime,
+    servers: [],
+    sessions_max,
+    env: {},
+    logFailure: (...said) => assert.fail(said.join()),
+  });
+}
+
+test('nobody shares a room with another tenant, agent, user, session or credential', async () => {
+  const all = rooms(10);
+  const { session } = all.acquire(GUEST);
+  assert.equal(all.acquire({ ...GUEST }).session, session);
+  const others: readonly Partial<ClientIdentity>[] = [
+    { tenant_id: 'b' },
+    { agent_id: 'b' },
+    { agent_id: null },
+    { user_id: 'b' },
+    { session_id: 'b' },
+    { caller: { ...caller, id: 'b' } },
+    // Another credential of the same subject.
+    { caller: { ...caller, permissions: [] } },
+    { caller: { ...caller, agents: ['a'] } },
+  ];
+  for (const other of others)
+    assert.notEqual(all.acquire({ ...GUEST, ...other }).session, session, JSON.stringify(other));
+  assert.equal(others.length, 8);
+  await all.close();
+});
+
+test('where there is no room, whoever was gone longest makes it, and nobody who is there', async () => {
+  const all = rooms(2);
+  const first = all.acquire(GUEST);
+  const second = all.acquire({ ...GUEST, agent_id: 'b' });
+  assert.throws(
+    () => all.acquire({ ...GUEST, agent_id: 'c' }),
+    (error) => error instanceof Refusal && error.code === 'unavailable',
+  );
+  second.release();
+  second.release();
+  const third = all.acquire({ ...GUEST, agent_id: 'c' });
+  assert.notEqual(third.session, second.session);
+  assert.equal(all.acquire(GUEST).session, first.session, 'who was there keeps the room');
+  third.release();
+  assert.notEqual(
+    all.acquire({ ...GUEST, agent_id: 'b' }).session,
+    second.session,
+    'the former room is gone',
+  );
+  await all.close();
+});

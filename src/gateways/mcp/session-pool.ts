@@ -1,0 +1,197 @@
+import { createMcpHandler, type McpHttpHandler } from '@modelcontextprotocol/server';
+import { matchesAny } from '../../core/tags.ts';
+import { call } from '../../operations/call.ts';
+import { Refusal } from '../../operations/operation.ts';
+import type { Runtime } from '../../operations/runtime.ts';
+import type { Caller } from '../../runtime/access/types.ts';
+import { type ConnectionPool, openConnectionPool } from './connection.ts';
+import type { GatewayParts } from './gateway-parts.ts';
+import { openGatewayServer } from './gateway-server.ts';
+import { collectInstructions } from './instructions.ts';
+import { openPolicyGuard } from './policy-guard.ts';
+import {
+  type ClientNotice,
+  openChangeNotifier,
+  openResourceWatcher,
+  type ResourceWatcher,
+} from './resource-watcher.ts';
+import type { McpServerSettings } from './transports.ts';
+import { openConfiguredServer } from './upstream-server.ts';
+
+/** Whom a room is for: nobody else is answered over its connections. */
+export interface ClientIdentity {
+  readonly tenant_id: string;
+  /** `null` where nobody says which agent calls. */
+  readonly agent_id: string | null;
+  readonly user_id: string | null;
+  readonly session_id: string | null;
+  readonly caller: Caller;
+}
+
+/** One caller's connections to servers. */
+export interface GatewaySession {
+  readonly handler: McpHttpHandler;
+  readonly watching: ResourceWatcher;
+  /** What clients are told of the servers' use when they connect. */
+  readonly instructions: () => Promise<string | undefined>;
+}
+
+export interface SessionPool {
+  /** Gives a room to use until `leave` is called. */
+  readonly acquire: (identity: ClientIdentity) => {
+    readonly session: GatewaySession;
+    readonly release: () => void;
+  };
+  readonly close: () => Promise<void>;
+}
+
+export interface SessionPoolParts {
+  readonly runtime: Runtime;
+  readonly servers: readonly McpServerSettings[];
+  readonly sessions_max: number;
+  readonly env: NodeJS.ProcessEnv;
+  readonly logFailure: (server: string, what: string, error: unknown) => void;
+}
+
+interface PooledSession {
+  readonly session: GatewaySession;
+  used: number;
+  empty_since_ms: number;
+  readonly close: () => Promise<void>;
+}
+
+/** A room that nobody is in is kept so long, for the next call of the same caller. */
+const IDLE_MS = 300_000;
+const SWEEP_MS = 30_000;
+
+/** Keeps a room for each caller that asked lately, at most so many in this process. */
+export function openSessionPool(parts: SessionPoolParts): SessionPool {
+  const kept = new Map<string, PooledSession>();
+  const { version } = parts.runtime;
+  const pool = openConnectionPool({ version, env: parts.env, stderr: 'ignore' });
+  const closeOne = (key: string, one: PooledSession): Promise<void> => {
+    kept.delete(key);
+    return one
+      .close()
+      .catch((error: unknown) => parts.logFailure('', 'a session could not be closed', error));
+  };
+  const timer = setInterval(() => {
+    const before_ms = performance.now() - IDLE_MS;
+    for (const [key, one] of kept)
+      if (one.used === 0 && one.empty_since_ms < before_ms) void closeOne(key, one);
+  }, SWEEP_MS).unref();
+
+  function makeRoom(): void {
+    if (kept.size < parts.sessions_max) return;
+    const free = [...kept].filter(([, { used }]) => used === 0);
+    const [longest] = free.sort(([, one], [, other]) => one.empty_since_ms - other.empty_since_ms);
+    if (longest === undefined)
+      throw new Refusal(
+        'unavailable',
+        'Too many callers use the gateway (`mcp.sessions_max`): try again later.',
+      );
+    void closeOne(...longest);
+  }
+
+  return {
+    acquire: (identity) => {
+      const key = buildSessionKey(identity);
+      let one = kept.get(key);
+      if (one === undefined) {
+        makeRoom();
+        one = openSession(identity, parts, pool);
+        kept.set(key, one);
+      }
+      const entered = one;
+      entered.used += 1;
+      let is_in = true;
+      const release = () => {
+        if (!is_in) return;
+        is_in = false;
+        entered.used -= 1;
+        entered.empty_since_ms = performance.now();
+      };
+      return { session: entered.session, release };
+    },
+    close: async () => {
+      clearInterval(timer);
+      await Promise.all([...kept].map(([key, one]) => closeOne(key, one)));
+    },
+  };
+}
+
+/** Two credentials of one subject may have other rights, so that all of the caller tells rooms apart. */
+function buildSessionKey({ tenant_id, agent_id, user_id, session_id, caller }: ClientIdentity): string {
+  return JSON.stringify([tenant_id, agent_id, user_id, session_id, caller]);
+}
+
+/** Sessions of one credential share connections to servers, and so the programs that run for it. */
+function buildOwnerKey({ tenant_id, caller }: ClientIdentity): string {
+  return JSON.stringify([tenant_id, caller]);
+}
+
+const SUBSCRIPTIONS_MAX = 8;
+
+function openSession(
+  identity: ClientIdentity,
+  { runtime, servers: settings_list, logFailure }: SessionPoolParts,
+  pool: ConnectionPool,
+): PooledSession {
+  const { version } = runtime;
+  const { tenant_id, agent_id, session_id, caller } = identity;
+  const guard = openPolicyGuard(
+    (operation, input) => call(operation, input, { runtime, caller, tenant_id, request_id: 'mcp-gateway' }),
+    // All users come with the configured credential: they are shown one list, and it has one set of pins.
+    { agent_id, session_id, user_id: '' },
+  );
+  const notifier = openChangeNotifier((notice) => publish(handler, notice), logFailure);
+  const servers = settings_list
+    .filter(
+      ({ agents, tenants }) => matchesAny(agents, agent_id ?? 'unknown') && matchesAny(tenants, tenant_id),
+    )
+    .map((settings) =>
+      openConfiguredServer(settings, (told) => pool.join(settings, buildOwnerKey(identity), told), {
+        guard,
+        onChange: notifier.told,
+      }),
+    );
+  const watching = openResourceWatcher(servers);
+  const title = 'service gateway';
+  const onLateList: GatewayParts['onLateList'] = (one, list) => notifier.told(one, { list });
+  // Of earlier revisions each request stands for itself here: there is nobody who could be told of a change.
+  const handler = createMcpHandler(
+    ({ era, authInfo }) =>
+      openGatewayServer({
+        servers,
+        watcher: era === 'modern' ? watching : null,
+        version,
+        title,
+        instructions: authInfo?.extra?.instructions as string | undefined,
+        onLateList,
+        logFailure,
+      }),
+    { maxSubscriptions: SUBSCRIPTIONS_MAX },
+  );
+  const kept: PooledSession = {
+    session: {
+      handler,
+      watching,
+      instructions: () => collectInstructions({ servers, logFailure, onLateList }),
+    },
+    used: 0,
+    empty_since_ms: performance.now(),
+    close: async () => {
+      notifier.close();
+      await handler.close();
+      await Promise.all(servers.map(({ upstream }) => upstream.close()));
+    },
+  };
+  return kept;
+}
+
+function publish({ notify }: McpHttpHandler, { method, params }: ClientNotice): void {
+  if (method === 'notifications/tools/list_changed') notify.toolsChanged();
+  else if (method === 'notifications/resources/list_changed') notify.resourcesChanged();
+  else if (method === 'notifications/prompts/list_changed') notify.promptsChanged();
+  else if (params !== undefined) notify.resourceUpdated(params.uri);
+}

@@ -1,0 +1,144 @@
+/** How often a server is tried that cannot be reached, and how a connection is shared and closed. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { InMemoryTransport, Server } from '@modelcontextprotocol/server';
+import { classifyFailure, ServerFailure, type ServerFailureCode } from './server-failure.ts';
+import type { ServerTransport } from './transports.ts';
+import { openUpstreamClient, type UpstreamClient } from './upstream-client.ts';
+
+interface Ways {
+  opened: number;
+  left: number;
+  closed: number;
+}
+
+/** An upstream in this process; `server` says whether somebody is there. */
+function opened(
+  is_there: () => boolean,
+  wait_ms = 0,
+  now_ms = () => performance.now(),
+  fault: () => Error = () => Object.assign(new Error('nobody is there'), { code: 'ECONNREFUSED' }),
+): { upstream: UpstreamClient; ways: Ways } {
+  const ways: Ways = { opened: 0, left: 0, closed: 0 };
+  const openTransport = (): ServerTransport => {
+    ways.opened += 1;
+    const [mine, theirs] = InMemoryTransport.createLinkedPair();
+    const server = new Server({ name: 'there', version: '1' }, { capabilities: { tools: {} } });
+    server.setRequestHandler('tools/list', () => ({ tools: [] }));
+    if (is_there()) void server.connect(theirs);
+    else
+      mine.start = async () => {
+        throw fault();
+      };
+    return {
+      transport: mine as ServerTransport['transport'],
+      reports_changes: true,
+      endSession: async () => {
+        ways.left += 1;
+      },
+      close: async () => {
+        ways.closed += 1;
+      },
+    };
+  };
+  const upstream = openUpstreamClient({
+    openTransport,
+    version: '1',
+    connect_ms: 5_000,
+    wait_ms,
+    onChange: () => {},
+    now_ms,
+  });
+  return { upstream, ways };
+}
+
+const list = (upstream: UpstreamClient) => upstream.use((client) => client.request({ method: 'tools/list' }));
+const outcome = (upstream: UpstreamClient) =>
+  list(upstream).then(
+    () => 'listed',
+    (error: unknown) => classifyFailure(error).code,
+  );
+
+test('a server that cannot be reached is left alone for pauses that double up to 30 seconds', async () => {
+  let clock_ms = 0;
+  const { upstream, ways } = opened(
+    () => false,
+    0,
+    () => clock_ms,
+  );
+  assert.equal(await outcome(upstream), 'unreachable');
+  const pauses = [500, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000];
+  for (const [at, pause_ms] of pauses.entries()) {
+    clock_ms += pause_ms - 1;
+    assert.equal(await outcome(upstream), 'resting', `${pause_ms}`);
+    assert.equal(ways.opened, at + 1);
+    clock_ms += 1;
+    assert.equal(await outcome(upstream), 'unreachable', `${pause_ms}`);
+  }
+  assert.equal(ways.opened, pauses.length + 1);
+  assert.equal(ways.closed, ways.opened);
+});
+
+const REASONS: readonly (readonly [ServerFailureCode, ServerFailureCode])[] = [
+  ['metadata', 'metadata'],
+  ['elsewhere', 'elsewhere'],
+  ['redirected', 'redirected'],
+  ['unauthorized', 'unauthorized'],
+  ['too_long', 'too_long'],
+  ['late', 'resting'],
+  ['rude', 'resting'],
+  ['unreachable', 'resting'],
+];
+
+test('a server whose configuration is wrong says so during a pause too, until a try fails otherwise', async () => {
+  let clock_ms = 0;
+  let code: ServerFailureCode = 'metadata';
+  const { upstream, ways } = opened(
+    () => false,
+    0,
+    () => clock_ms,
+    () => new Error('it failed', { cause: new ServerFailure(code) }),
+  );
+  for (const [failure, during] of REASONS) {
+    code = failure;
+    clock_ms += 30_000;
+    assert.equal(await outcome(upstream), failure);
+    assert.equal(await outcome(upstream), during, failure);
+  }
+  assert.equal(ways.opened, REASONS.length, 'nothing is tried during a pause');
+});
+
+test('whoever may wait does, and is served by a server that has come back', async () => {
+  let is_there = false;
+  const { upstream } = opened(() => is_there, 10_000);
+  assert.equal(await outcome(upstream), 'unreachable');
+  is_there = true;
+  assert.equal(await outcome(upstream), 'listed');
+  await upstream.close();
+});
+
+test('all share one connection, which is left and closed once', async () => {
+  const { upstream, ways } = opened(() => true);
+  assert.deepEqual(await Promise.all([outcome(upstream), outcome(upstream)]), ['listed', 'listed']);
+  await upstream.close();
+  assert.deepEqual(ways, { opened: 1, left: 1, closed: 1 });
+  assert.notEqual(await outcome(upstream), 'listed');
+  assert.equal(ways.opened, 1, 'nothing is opened after it was closed');
+});
+
+test('while somebody wants to hear of changes it is connected to, and again after it has ended', {
+  timeout: 60_000,
+}, async () => {
+  let connection: { close: () => Promise<void> } | null = null;
+  const { upstream, ways } = opened(() => true, 10_000);
+  upstream.attend(true);
+  await upstream.use(async (client) => {
+    connection = client;
+  });
+  assert.equal(ways.opened, 1);
+  await connection!.close();
+  // Ends as soon as it is so; the runner's own limit is what fails it.
+  while (ways.opened < 2) await sleep(20);
+  await upstream.close();
+});

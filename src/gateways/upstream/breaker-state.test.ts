@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { openCircuitBreaker } from './circuit-breaker.ts';
+
+test('how a provider stands is told when it changes, and not otherwise', () => {
+  let now_ms = 0;
+  const told: string[] = [];
+  const settings = { failures: 2, window_seconds: 60, open_seconds: 10 };
+  const breaker = openCircuitBreaker(
+    settings,
+    () => now_ms,
+    (provider, state) => told.push(`${provider} ${state}`),
+  );
+  const all = (): string[] => told.splice(0);
+  breaker.acquire('main')?.succeeded();
+  breaker.acquire('main')?.failed();
+  assert.deepEqual(all(), ['main closed']);
+  breaker.acquire('main')?.failed();
+  assert.deepEqual(all(), ['main open']);
+  assert.equal(breaker.acquire('main'), null);
+  now_ms = 10_000;
+  breaker.acquire('main')?.abandoned();
+  breaker.acquire('main')?.failed();
+  assert.deepEqual(all(), ['main half_open', 'main open', 'main half_open', 'main open']);
+  now_ms = 20_000;
+  breaker.acquire('main')?.succeeded();
+  assert.deepEqual(all(), ['main half_open', 'main closed']);
+});

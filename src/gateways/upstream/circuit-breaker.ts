@@ -1,0 +1,146 @@
+import type { BreakerState } from '../../runtime/observability/call-counts.ts';
+
+/** Leaves a provider alone that keeps failing. One per process: what one worker sees, the others see for themselves. */
+export interface CircuitBreaker {
+  /**
+   * Begins a call; `null` if none may be made. One of its ways out must be taken.
+   * @param is_only there is no other provider for the call: then it is made even while the provider is left alone
+   */
+  readonly acquire: (provider: string, is_only?: boolean) => BreakerPermit | null;
+  /** Milliseconds until a call may be made again; 0 if it may now. */
+  readonly waitFor: (provider: string) => number;
+}
+
+/** A call that is under way. */
+export interface BreakerPermit {
+  readonly succeeded: () => void;
+  /** Also after it had succeeded, where the answer broke off later. */
+  readonly failed: () => void;
+  /** Nothing was learned: whoever asked went away. */
+  readonly abandoned: () => void;
+}
+
+export interface CircuitBreakerSettings {
+  /** At least so many failures open it, */
+  readonly failures: number;
+  /** and only if they are at least this share of all calls; without it any share. */
+  readonly failure_ratio?: number;
+  readonly window_seconds: number;
+  readonly open_seconds: number;
+}
+
+interface State {
+  /** When the last failures were, the oldest first; at most as many as open it. */
+  failed_ms: number[];
+  /** Calls by parts of the window, the oldest first. */
+  counts: CallCount[];
+  /** Until when it is left alone; `null` while it is not. */
+  open_until_ms: number | null;
+  /** Somebody is finding out whether it is back. */
+  is_probed: boolean;
+}
+
+interface CallCount {
+  readonly from_ms: number;
+  succeeded: number;
+  failed: number;
+}
+
+/** Into how many parts the window is divided. */
+const PARTS = 10;
+
+/**
+ * @param now_ms a clock that never jumps
+ * @param tell is told how a provider stands, whenever that changes
+ */
+export function openCircuitBreaker(
+  settings: CircuitBreakerSettings,
+  now_ms: () => number,
+  tell: (provider: string, state: BreakerState) => void = () => {},
+): CircuitBreaker {
+  const states = new Map<string, State>();
+  const stateOf = (provider: string): State => {
+    const known = states.get(provider);
+    if (known !== undefined) return known;
+    const state: State = { failed_ms: [], counts: [], open_until_ms: null, is_probed: false };
+    states.set(provider, state);
+    tell(provider, 'closed');
+    return state;
+  };
+  const mayEnter = ({ open_until_ms, is_probed }: State): boolean =>
+    open_until_ms === null || (now_ms() >= open_until_ms && !is_probed);
+  return {
+    waitFor: (provider) => Math.max(0, (stateOf(provider).open_until_ms ?? 0) - now_ms()),
+    acquire: (provider, is_only = false) => {
+      const state = stateOf(provider);
+      if (!mayEnter(state) && !is_only) return null;
+      const is_probe = state.open_until_ms !== null;
+      if (is_probe) {
+        state.is_probed = true;
+        tell(provider, 'half_open');
+      }
+      let is_under_way = true;
+      const leave = () => {
+        if (is_probe && is_under_way) state.is_probed = false;
+        is_under_way = false;
+      };
+      return {
+        abandoned: () => {
+          leave();
+          if (is_probe) tell(provider, 'open');
+        },
+        succeeded: () => {
+          leave();
+          findCurrentCount(state, settings, now_ms()).succeeded += 1;
+          if (!is_probe) return;
+          Object.assign(state, { failed_ms: [], counts: [], open_until_ms: null });
+          tell(provider, 'closed');
+        },
+        failed: () => {
+          leave();
+          if (recordFailure(state, is_probe, settings, now_ms())) tell(provider, 'open');
+        },
+      };
+    },
+  };
+}
+
+/** Whether it is left alone from now on. */
+function recordFailure(
+  state: State,
+  is_probe: boolean,
+  settings: CircuitBreakerSettings,
+  at_ms: number,
+): boolean {
+  const since_ms = at_ms - settings.window_seconds * 1_000;
+  const recent = [...state.failed_ms.filter((one) => one > since_ms), at_ms].slice(-settings.failures);
+  state.failed_ms = recent;
+  findCurrentCount(state, settings, at_ms).failed += 1;
+  // Those that were under way when it opened do not keep it open for longer.
+  const is_open = state.open_until_ms !== null;
+  if (!is_probe && (is_open || recent.length < settings.failures || !isAboveRatio(state, settings)))
+    return false;
+  state.open_until_ms = at_ms + settings.open_seconds * 1_000;
+  return true;
+}
+
+/** The count of calls in the present part of the window; parts that are over are dropped. */
+function findCurrentCount(
+  state: State,
+  { window_seconds }: CircuitBreakerSettings,
+  at_ms: number,
+): CallCount {
+  const part_ms = (window_seconds * 1_000) / PARTS;
+  state.counts = state.counts.filter(({ from_ms }) => from_ms > at_ms - window_seconds * 1_000);
+  const last = state.counts.at(-1);
+  if (last !== undefined && at_ms < last.from_ms + part_ms) return last;
+  const count = { from_ms: at_ms, succeeded: 0, failed: 0 };
+  state.counts.push(count);
+  return count;
+}
+
+function isAboveRatio({ counts }: State, { failure_ratio = 0 }: CircuitBreakerSettings): boolean {
+  const failed = counts.reduce((sum, each) => sum + each.failed, 0);
+  const all = counts.reduce((sum, each) => sum + each.failed + each.succeeded, 0);
+  return failed >= failure_ratio * all;
+}
