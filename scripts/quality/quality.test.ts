@@ -32,7 +32,7 @@ test('no figure on them is lower than the baseline', async () => {
     assert.deepEqual(
       worse(category, baseline[category], reached),
       [],
-      'npm run quality -- --set own shows the rows'
+      'npm run quality -- --set own shows the rows',
     );
   }
 });
@@ -47,14 +47,14 @@ test('the figures do not depend on the folder of the checkout', async () => {
 
 test('the baseline finds a service that scans nothing worse in every category', async () => {
   const policy = buildTestPolicy({
-    settings: { limits: { text_bytes_max: 1, depth_max: 9, nodes_max: 9, findings_max: 9 } }
+    settings: { limits: { text_bytes_max: 1, depth_max: 9, nodes_max: 9, findings_max: 9 } },
   });
   for (const category of CATEGORIES) {
     const { reached } = await measureOwn(category, policy);
     const sentences = worse(category, readBaseline().own[category], reached);
     assert.ok(
       sentences.some((sentence) => /, all: 0 found instead of \d+/.test(sentence)),
-      category
+      category,
     );
   }
 });
@@ -63,13 +63,13 @@ const BEFORE: Reached = {
   rows: 'x',
   type_accuracy: 0.9,
   partial: 1,
-  groups: { all: [10, 8, 10, 1], 'source a': [5, 4, 0, 0] }
+  groups: { all: [10, 8, 10, 1], 'source a': [5, 4, 0, 0] },
 };
 
 const COMPARED: readonly (readonly [
   name: string,
   now: Partial<Reached> & { all?: Counts; source?: Counts },
-  number
+  number,
 ])[] = [
   ['the same', {}, 0],
   ['better', { all: [10, 9, 10, 0] }, 0],
@@ -79,7 +79,7 @@ const COMPARED: readonly (readonly [
   ['one source for another', { source: [5, 3, 0, 0] }, 1],
   ['other rows', { rows: 'y' }, 1],
   ['types that are wrong', { type_accuracy: 0.8 }, 1],
-  ['more rows that are not looked at to their end', { partial: 2 }, 1]
+  ['more rows that are not looked at to their end', { partial: 2 }, 1],
 ];
 
 test('a lower figure in any group is named, and a higher one is not', () => {
@@ -90,7 +90,7 @@ test('a lower figure in any group is named, and a higher one is not', () => {
   assert.equal(
     worse('x', BEFORE, { ...BEFORE, groups: { all: [10, 8, 10, 1] } }).length,
     2,
-    'a group that is gone'
+    'a group that is gone',
   );
   assert.equal(worse('x', undefined, BEFORE).length, 1);
 });
@@ -100,23 +100,24 @@ test('a corpus can bring its own scorer', async () => {
   try {
     const rows = [
       { id: 'a', source: 's', text: 'rm -rf /', label: 'attack' },
-      { id: 'b', source: 's', text: 'ls', label: 'benign' }
+      { id: 'b', source: 's', text: 'ls', label: 'benign' },
     ];
     writeFileSync(
       join(folder, 'commands.dev.jsonl.gz'),
-      gzipSync(rows.map((row) => JSON.stringify(row)).join('\n'))
+      gzipSync(rows.map((row) => JSON.stringify(row)).join('\n')),
     );
     const measure = async (head: object, line: string) => {
       const program = `console.log(${JSON.stringify(JSON.stringify(head))});\nconsole.log(${JSON.stringify(line)});`;
       writeFileSync(join(folder, 'score.mjs'), program);
-      return (await measureCorpus(folder, 'commands', buildTestPolicy(), join(folder, 'out.jsonl'))).differences;
+      return (await measureCorpus(folder, 'commands', buildTestPolicy(), join(folder, 'out.jsonl')))
+        .differences;
     };
     const head = { missing: 0, positives: 1, negatives: 1, recall: 1, false_alarm_rate: 0, precision: 1 };
     assert.deepEqual(await measure(head, '  source s: recall 1 of 1, false alarms 0 of 1'), []);
     assert.equal((await measure(head, '  source s: recall 0 of 1, false alarms 0 of 1')).length, 1);
     assert.equal(
       (await measure({ ...head, recall: 0.5 }, '  all: recall 1 of 1, false alarms 0 of 1')).length,
-      1
+      1,
     );
   } finally {
     rmSync(folder, { recursive: true });
