@@ -1,4 +1,4 @@
-/** `./service doctor` on hooks that are entered as hosts read them: those that work, and those that are broken in some way. */
+/** `./service doctor` on hooks that are entered as codingAgents read them: those that work, and those that are broken in some way. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -7,13 +7,14 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { after, test } from 'node:test';
-import { hookCommand, hosts, quoted } from '../../src/coding-agents/hosts/index.ts';
+import { codingAgents } from '../../src/coding-agents/index.ts';
+import { formatHookCommand, quoteWord } from '../../src/coding-agents/record/hook-command.ts';
 
 const service = join(resolve(import.meta.dirname, '..', '..'), 'service');
 const top = mkdtempSync(join(tmpdir(), 'doctor it s-'));
 after(() => rmSync(top, { recursive: true, force: true, maxRetries: 5 }));
 
-/** A project and a home of its own, in which blanks have to be quoted. */
+/** A project and a home of its own, in which blanks have to be quoteWord. */
 interface Desk {
   readonly project: string;
   readonly home: string;
@@ -43,19 +44,19 @@ function enter(
   { project, home }: Desk,
   { host: name, events, entry, document, scope = 'project' }: Entering,
 ): string {
-  const host = hosts.find((each) => each.name === name)!;
-  const file = host.targets({ project, home, env: {} }).find((place) => place.scope === scope)!.path;
+  const host = codingAgents.find((each) => each.name === name)!;
+  const file = host.settings.targets({ project, home, env: {} }).find((place) => place.scope === scope)!.path;
   const hooks: Record<string, unknown[]> = {};
-  for (const wanted of host.wanted) {
+  for (const wanted of host.settings.wanted_hooks) {
     if (events !== undefined && !events.includes(wanted.event)) continue;
-    const command = hookCommand({
+    const command = formatHookCommand({
       program: [service],
       config: join(project, 'service.yaml'),
       dialect: name,
-      event: host.needs_event ? wanted.event : null,
-      guards_exit: host.guards_exit,
+      event: host.settings.needs_event ? wanted.event : null,
+      guards_exit: host.settings.guards_exit,
     });
-    const made = structuredClone(host.shape.entry(wanted, command)) as Record<string, unknown>;
+    const made = structuredClone(host.settings.hook_format.entry(wanted, command)) as Record<string, unknown>;
     const inner = Array.isArray(made.hooks) ? (made.hooks[0] as Record<string, unknown>) : made;
     entry?.(inner);
     if (inner.matcher !== undefined && inner !== made) {
@@ -64,7 +65,7 @@ function enter(
     }
     hooks[wanted.event] = [made];
   }
-  const whole = { ...host.frame, hooks };
+  const whole = { ...host.settings.required_keys, hooks };
   document?.(whole);
   write(file, JSON.stringify(whole));
   return file;
@@ -137,7 +138,7 @@ const FIRST = {
 
 test('hooks of every host that work are said to block, and what was tried is in the audit trail', async () => {
   const desk = newDesk();
-  const files = new Map(hosts.map(({ name }) => [name, enter(desk, { host: name })]));
+  const files = new Map(codingAgents.map(({ name }) => [name, enter(desk, { host: name })]));
   const keys = ['pre_tool_use', 'post_tool_use', 'permission_request', 'user_prompt_submit'].map(
     (event) => `[hooks.state."${files.get('codex')}:${event}:0:0"]\ntrusted_hash = "sha256:0"\n`,
   );
@@ -172,12 +173,12 @@ test('a person is told the same, with what to do', async () => {
   const { stdout, code } = await run(desk, ['doctor', '--host', 'claude-code', '--scope', 'project']);
   assert.equal(code, 1);
   assert.match(stdout, /^Program\n {2}ok {4}Version /);
-  assert.match(stdout, /ok {4}UserPromptSubmit: It blocks, and lets a harmless call through\./);
+  assert.match(stdout, /ok {4}UserPromptSubmit: It blocks, and allows a harmless call\./);
   assert.match(
     stdout,
     /fail {2}PreToolUse: No hook is installed for PreToolUse\..*\n {8}Run `.*service setup claude-code --scope project` again\./,
   );
-  assert.match(stdout, /\n1 hook tried, 1 blocks; 1 failure, 2 warnings\.\n$/);
+  assert.match(stdout, /\n1 hook tested, 1 blocks; 1 failure, 2 warnings\.\n$/);
   assert.ok(!stdout.includes('\u001b'), 'no colours without a terminal');
 });
 
@@ -198,12 +199,12 @@ function stub(desk: Desk, script: string): string {
   const file = join(desk.project, 'bin', 'service');
   write(file, `#!/bin/sh\n${script}\n`);
   chmodSync(file, 0o755);
-  return quoted(file);
+  return quoteWord(file);
 }
 
 /** What a hook is told. */
 function words({ project }: Desk): string {
-  return `hook --config ${quoted(join(project, 'service.yaml'))}`;
+  return `hook --config ${quoteWord(join(project, 'service.yaml'))}`;
 }
 
 interface Broken {
@@ -235,21 +236,21 @@ const BROKEN: readonly Broken[] = [
     host: 'claude-code',
     entry: (entry, desk) => commandOf(entry, () => `/nowhere/service ${words(desk)}`),
     found: ['fail hook.blocks', 'fail hook.program'],
-    says: /NOT block: its program is not found \(exit code 127\), and the coding agent continues/,
+    says: /NOT block: its program is not found \(exit code 127\), and the agent continues/,
   },
   {
     name: 'or stops everything, where the entry sees to that',
     host: 'claude-code',
-    entry: (entry) => commandOf(entry, (command) => command.replace(quoted(service), '/nowhere/service')),
+    entry: (entry) => commandOf(entry, (command) => command.replace(quoteWord(service), '/nowhere/service')),
     found: ['fail hook.passes', 'fail hook.program'],
-    says: /denies a harmless call: it answered no/,
+    says: /does not allow a harmless call: it denied the call/,
   },
   {
     name: 'at Copilot a program that is not there stops everything',
     host: 'copilot',
     entry: (entry, desk) => commandOf(entry, () => `/nowhere/service ${words(desk)} --event preToolUse`),
     found: ['fail hook.blocks', 'fail hook.program'],
-    says: /broken \(its program is not found \(exit code 127\)\), so the coding agent denies everything/,
+    says: /broken \(its program is not found \(exit code 127\)\), so the agent denies everything/,
   },
   {
     name: 'a program that may not be run',
@@ -280,7 +281,7 @@ const BROKEN: readonly Broken[] = [
     host: 'codex',
     entry: (entry, desk) => commandOf(entry, () => `${stub(desk, 'echo never >&2; exit 2')} ${words(desk)}`),
     found: ['fail hook.passes', 'fail host.trusted', 'warn hook.blocks', 'warn host.trusted'],
-    says: /denies a harmless call/,
+    says: /does not allow a harmless call/,
   },
   {
     name: 'words that another host would understand',
@@ -311,7 +312,7 @@ const BROKEN: readonly Broken[] = [
     name: 'what is found from the folder that an agent is in',
     host: 'claude-code',
     entry: (entry, desk) => {
-      stub(desk, `exec ${quoted(service)} "$@"`);
+      stub(desk, `exec ${quoteWord(service)} "$@"`);
       commandOf(entry, () => 'bin/service hook --config ./service.yaml');
     },
     found: ['warn hook.config', 'warn hook.program'],
@@ -321,7 +322,7 @@ const BROKEN: readonly Broken[] = [
     host: 'claude-code',
     entry: (entry, desk) => {
       const other = newDesk();
-      const script = `exec ${quoted(service)} hook --config ${quoted(join(other.project, 'service.yaml'))}`;
+      const script = `exec ${quoteWord(service)} hook --config ${quoteWord(join(other.project, 'service.yaml'))}`;
       commandOf(entry, () => `${stub(desk, script)} ${words(desk)}`);
     },
     found: ['fail state.trail'],
@@ -470,7 +471,7 @@ test('Cursor without failClosed, and with it a program that is not there', async
   assert.equal(open.blocking_count, 8, 'it blocks as long as nothing goes wrong');
   enter(desk, { host: 'cursor', entry: (entry) => commandOf(entry, () => '/nowhere/service hook') });
   const gone = await diagnose(desk, '--host', 'cursor');
-  assert.match(gone.checks.map(({ message }) => message).join('\n'), /the coding agent denies everything/);
+  assert.match(gone.checks.map(({ message }) => message).join('\n'), /the agent denies everything/);
 });
 
 test('what setup enters blocks, and a hook is not asked any more when setup has taken it out', async () => {
@@ -507,7 +508,7 @@ test('hooks of others are not run', async () => {
   enter(desk, {
     host: 'claude-code',
     document: ({ hooks }) => {
-      const other = { matcher: '*', hooks: [{ type: 'command', command: `touch ${quoted(proof)}` }] };
+      const other = { matcher: '*', hooks: [{ type: 'command', command: `touch ${quoteWord(proof)}` }] };
       (hooks as Record<string, unknown[]>).PreToolUse!.push(other);
     },
   });

@@ -5,8 +5,8 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writ
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, test } from 'node:test';
-import { hosts, installedIn } from '../../src/coding-agents/hosts/index.ts';
-import { hostSides } from '../../src/entry/cli/doctor/hosts/index.ts';
+import { codingAgents } from '../../src/coding-agents/index.ts';
+import { readInstalledHooks } from '../../src/coding-agents/setup/settings-locations.ts';
 import { ownNodeEnvironment, root, runProgram } from '../support/checkout.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'setup-shared-'));
@@ -57,17 +57,18 @@ const answerOf = ({ status, stdout, stderr }: SpawnSyncReturns<string>) => ({
 });
 
 const machineOf = (project: string) => ({ project, home: folder, env: {} });
-const targetOf = (host: (typeof hosts)[number], project: string) => host.targets(machineOf(project))[0]!;
+const targetOf = (host: (typeof codingAgents)[number], project: string) =>
+  host.settings.targets(machineOf(project))[0]!;
 const SETTINGS = '{\n\t"hooks": {}, "other": [1.0]\n}';
 
 test('hooks for a team block in a copy on another machine, and go to the byte', async () => {
   const project = newProject('first');
-  const files = hosts.map((host) => targetOf(host, project).path);
+  const files = codingAgents.map((host) => targetOf(host, project).path);
   for (const file of files) {
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, SETTINGS);
   }
-  for (const { name } of hosts) {
+  for (const { name } of codingAgents) {
     const done = await run(project, ['setup', name, '--shared', '--yes']);
     assert.equal(done.code, 0, done.stderr);
     assert.match(done.stdout, /Commit this file/, name);
@@ -92,7 +93,7 @@ test('hooks for a team block in a copy on another machine, and go to the byte', 
     there.blocking_count > 12 && there.tried_count >= there.blocking_count,
     `${there.blocking_count}`,
   );
-  for (const host of hosts) {
+  for (const host of codingAgents) {
     const away = await run(project, ['setup', host.name, '--uninstall', '--yes']);
     assert.equal(away.code, 0, away.stderr);
   }
@@ -103,14 +104,14 @@ test('hooks for a team block in a copy on another machine, and go to the byte', 
 test('without the program in the PATH every tool is refused, and doctor says what to install', async () => {
   const project = newProject('bare');
   assert.equal((await run(project, ['setup', 'claude-code', '--shared', '--yes'])).code, 0);
-  const host = hosts.find(({ name }) => name === 'claude-code')!;
-  const [hook] = await installedIn(host, targetOf(host, project));
-  const side = hostSides.find(({ name }) => name === host.name)!;
+  const host = codingAgents.find(({ name }) => name === 'claude-code')!;
+  const [hook] = await readInstalledHooks(host.settings, targetOf(host, project));
+  const { doctor } = host;
   const home = { project, home: folder, scope: 'project', shell: null } as const;
   const asRun = { ...hook!, cwd: null, env: {}, in_background: false };
-  const start = side.start(asRun, home);
+  const start = doctor.buildStart(asRun, home);
   const input = JSON.stringify(
-    side.payload('PreToolUse', { text: 'ls', session_id: 's', cwd: project, now_ms: 0 }),
+    doctor.buildPayload('PreToolUse', { text: 'ls', session_id: 's', cwd: project, now_ms: 0 }),
   );
   const ask = (has_program: boolean, more: object = {}) =>
     spawnSync(start.file, start.args, {
@@ -120,7 +121,8 @@ test('without the program in the PATH every tool is refused, and doctor says wha
       encoding: 'utf8',
     });
   assert.equal(ask(false).status, 2);
-  const effect = (more: object) => side.read('PreToolUse', answerOf(ask(true, more)), asRun, 'ls').effect;
+  const effect = (more: object) =>
+    doctor.readOutput('PreToolUse', answerOf(ask(true, more)), asRun, 'ls').effect;
   assert.equal(effect({}), 'goes_on');
   assert.equal(effect({ CLAUDE_PROJECT_DIR: '/nowhere' }), 'stops', 'a configuration that is not there');
   const { checks } = await diagnose(project, environment(folder, false));

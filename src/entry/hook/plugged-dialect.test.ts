@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { dialects } from '../../coding-agents/dialects/index.ts';
-import { Unreadable } from '../../coding-agents/protocol/payload.ts';
+import { dialects } from '../../coding-agents/index.ts';
+import { Unreadable } from '../../coding-agents/record/payload.ts';
 import { BUILTIN_DIALECTS } from '../../runtime/adapters/admit.ts';
 import type { WrittenDialect } from '../../runtime/adapters/types.ts';
 import { dialectFrom } from './plugged-dialect.ts';
@@ -39,8 +39,8 @@ test('a coding agent of a plug-in is read and answered as it is described', () =
   const acme = dialectFrom(WRITTEN);
   const payload = { id: 7, e: 'tool', s: 's1', tool: 'Bash', args: { command: 'ls' } };
   assert.equal(acme.recognises(payload), false, 'it is never guessed');
-  assert.equal(acme.eventOf(payload, null), 'tool');
-  assert.equal(acme.subjectOf(payload).session_id, 's1');
+  assert.equal(acme.readEvent(payload, null), 'tool');
+  assert.equal(acme.readSubject(payload).session_id, 's1');
   const { tool, result, prompt } = acme.events;
   assert.deepEqual(tool!.checks(payload), [{ kind: 'call', tool: 'Bash', input: { command: 'ls' } }]);
   assert.deepEqual(tool!.deny('no', payload), {
@@ -66,8 +66,8 @@ test('what cannot be read is told as such', () => {
   const acme = dialectFrom(WRITTEN);
   const { tool, prompt } = acme.events;
   for (const read of [
-    () => acme.eventOf({}, null),
-    () => acme.subjectOf({ s: ['s'] }),
+    () => acme.readEvent({}, null),
+    () => acme.readSubject({ s: ['s'] }),
     () => tool!.checks({ tool: 'Bash' }),
     () => prompt!.checks({ text: { a: 1 } }),
   ])

@@ -4,8 +4,8 @@ import type {
   HookEvent,
   HookReply,
   Payload,
-} from '../../coding-agents/protocol/dialect.ts';
-import { exitReply, Unreadable } from '../../coding-agents/protocol/payload.ts';
+} from '../../coding-agents/record/dialect.ts';
+import { replyWithExitCode, Unreadable } from '../../coding-agents/record/payload.ts';
 import type { Json } from '../../core/types/index.ts';
 import { answerWith, checksIn, eventNameIn, type Read, subjectIn } from '../../runtime/adapters/read.ts';
 import type { DialectReply, FoundCheck, WrittenDialect, WrittenEvent } from '../../runtime/adapters/types.ts';
@@ -18,12 +18,12 @@ export function dialectFrom(written: WrittenDialect): Dialect {
     agent_id,
     // It is named on the command line, and never found by what a payload looks like.
     recognises: () => false,
-    eventOf: (payload, asked) => must(eventNameIn(written, payload, asked)),
-    subjectOf: (payload) => ({ ...must(subjectIn(written, payload)), approval_request_id: null }),
+    readEvent: (payload, given) => must(eventNameIn(written, payload, given)),
+    readSubject: (payload) => ({ ...must(subjectIn(written, payload)), approval_request_id: null }),
     events: Object.fromEntries(Object.entries(events).map(([key, event]) => [key, eventFrom(event)])),
     ignored_events,
     pass: replyOf(pass, {}, {}),
-    refuse: exitReply,
+    refuse: replyWithExitCode,
   };
 }
 

@@ -1,4 +1,4 @@
-import type { Dialect } from '../../coding-agents/protocol/dialect.ts';
+import type { Dialect } from '../../coding-agents/record/dialect.ts';
 import type { Place } from './place.ts';
 import { dialectFrom } from './plugged-dialect.ts';
 import { reachDialect } from './reach.ts';

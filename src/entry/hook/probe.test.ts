@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { HookCheck } from '../../coding-agents/protocol/dialect.ts';
+import { PROBE_TEXTS } from '../../coding-agents/hook-probe.ts';
+import type { HookCheck } from '../../coding-agents/record/dialect.ts';
 import { buildAgentCaller } from '../../runtime/access/callers.ts';
 import type { AuditEvent } from '../../runtime/audit/types.ts';
 import { judgeChecks } from './judge.ts';
-import { PROBE_TEXTS, probeOf } from './probe.ts';
+import { probeOf } from './probe.ts';
 import type { HookQuestion, HookRuntime } from './question.ts';
 
 const SESSION = 'service-doctor-0123456789abcdef';

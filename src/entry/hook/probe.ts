@@ -1,18 +1,9 @@
-import type { HookAnswer } from '../../coding-agents/protocol/dialect.ts';
+import { PROBE_TEXTS } from '../../coding-agents/hook-probe.ts';
+import type { HookAnswer } from '../../coding-agents/record/dialect.ts';
 import type { Caller } from '../../runtime/access/types.ts';
 import { newEventId } from '../../runtime/audit/event-id.ts';
 import { buildServiceEvent, type ServiceChange } from '../../runtime/audit/service-event.ts';
 import type { HookQuestion, HookRuntime } from './question.ts';
-
-/**
- * What `service doctor` sends through a hook to see whether it blocks: words that name no program, for the host, which
- * would have to run them, is never asked. The first is refused whatever the policy says; the second is judged as
- * anything else.
- */
-export const PROBE_TEXTS = {
-  block: 'service-doctor-probe block',
-  pass: 'service-doctor-probe pass',
-} as const;
 
 /** The session of a probe. Hosts choose the names of sessions, agents do not, so that no agent can say it is one. */
 const PROBE_SESSION = /^service-doctor-[0-9a-f]{16}$/;

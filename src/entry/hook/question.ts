@@ -1,4 +1,4 @@
-import type { HookCheck } from '../../coding-agents/protocol/dialect.ts';
+import type { HookCheck } from '../../coding-agents/record/dialect.ts';
 import type { Runtime } from '../../operations/runtime.ts';
 
 /** What a hook asks of whoever decides: this process, a resident one, or a service. Plain JSON. */

@@ -1,7 +1,8 @@
 import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { hosts, type Scope } from '../../../coding-agents/hosts/index.ts';
+import { codingAgents } from '../../../coding-agents/index.ts';
+import type { SettingsScope } from '../../../coding-agents/record/settings.ts';
 import { parseDuration } from '../../../runtime/audit/filter.ts';
 import { EXIT } from '../exit.ts';
 import { configOption, examples, jsonOption } from '../options.ts';
@@ -9,7 +10,7 @@ import { sayJson, type Terminal } from '../terminal.ts';
 
 interface Options {
   readonly host?: string;
-  readonly scope?: Scope;
+  readonly scope?: SettingsScope;
   readonly path?: string;
   readonly since: number;
   readonly config?: string;
@@ -17,14 +18,14 @@ interface Options {
 }
 
 const SINCE = '7d';
-const SCOPES: readonly Scope[] = ['project', 'local', 'user', 'managed'];
+const SCOPES: readonly SettingsScope[] = ['project', 'local', 'user', 'managed'];
 
 export function doctor(command: Command, terminal: Terminal): void {
   command
     .description(
       'Test the installed hooks of coding agents: call each hook as its agent calls it and report which ones block. Also checks the configuration and state folder behind them, and lists sessions in which an agent ran tools that its hook never saw. Only the hooks are run. Ends with 1 if something has to be fixed.',
     )
-    .addOption(new Option('--host <name>', 'one coding agent').choices(hosts.map(({ name }) => name)))
+    .addOption(new Option('--host <name>', 'one coding agent').choices(codingAgents.map(({ name }) => name)))
     .addOption(new Option('--scope <scope>', 'hooks of one kind of settings').choices(SCOPES))
     .option('--path <folder>', 'the project (default: the current folder)')
     .addOption(
@@ -61,6 +62,6 @@ async function run(options: Options, terminal: Terminal): Promise<void> {
     now_ms: Date.now,
   });
   if (options.json) sayJson(terminal, diagnosis);
-  else (await import('../doctor/report.ts')).tellDiagnosis(diagnosis, terminal);
+  else (await import('../doctor/report.ts')).printDiagnosis(diagnosis, terminal);
   if (diagnosis.status === 'fail') terminal.exit_code = EXIT.no;
 }

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
-import { dialects } from '../../../coding-agents/dialects/index.ts';
-import { TIMEOUT_MS_MAX, TIMEOUT_MS_MIN } from '../../hook/options.ts';
+import { TIMEOUT_MS_MAX, TIMEOUT_MS_MIN } from '../../../coding-agents/hook-options.ts';
+import { dialects } from '../../../coding-agents/index.ts';
 import { configOption, examples, wholeNumber } from '../options.ts';
 import type { Terminal } from '../terminal.ts';
 

@@ -47,19 +47,20 @@ async function run(options: InitOptions, terminal: Terminal): Promise<void> {
   if (options.json) sayJson(terminal, { folder, ...written });
   else tell(written, folder, terminal);
   await check(configuration, terminal);
-  if (choice === null || choice.hosts.length + choice.packs.length === 0) return;
+  if (choice === null || choice.agents.length + choice.packs.length === 0) return;
   say(terminal);
-  const { setUpAgents } = await import('../setup/agents.ts');
-  const doctor = choice.hosts.length > 0;
-  await setUpAgents(choice.hosts, { path: folder, config: configuration, doctor, ...choice }, terminal);
+  const { setUpAgents } = await import('../setup/set-up-agents.ts');
+  const doctor = choice.agents.length > 0;
+  await setUpAgents(choice.agents, { path: folder, config: configuration, doctor, ...choice }, terminal);
 }
 
 async function chooseSetup(options: InitOptions, terminal: Terminal): Promise<SetupChoice> {
   const { askSetup } = await import('../setup/questions.ts');
-  const { findAgents } = await import('../setup/found-agents.ts');
+  const { findAgents } = await import('../../../coding-agents/setup/find-agents.ts');
+  const { codingAgents } = await import('../../../coding-agents/index.ts');
   const { env } = terminal;
   const project = resolve(terminal.cwd, options.path);
-  return askSetup(await findAgents({ project, home: env.HOME || homedir(), env }));
+  return askSetup(await findAgents(codingAgents, { project, home: env.HOME || homedir(), env }));
 }
 
 async function askAboutIntelligence(): Promise<IntelligenceAnswer | null> {

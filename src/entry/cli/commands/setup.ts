@@ -1,14 +1,15 @@
 import { Argument, type Command, Option } from 'commander';
-import { hosts, type Scope } from '../../../coding-agents/hosts/index.ts';
+import { codingAgents } from '../../../coding-agents/index.ts';
+import type { SettingsScope } from '../../../coding-agents/record/settings.ts';
 import { CommandFailure, EXIT } from '../exit.ts';
 import { configOption, examples, gathered, jsonOption } from '../options.ts';
 import { frameworks } from '../setup/frameworks.ts';
-import { setupNames, tellNames, unknownName } from '../setup/names.ts';
+import { printSetupNames, setupNames, unknownSetupName } from '../setup/setup-names.ts';
 import type { Consent } from '../skills/consent.ts';
 import type { Terminal } from '../terminal.ts';
 
 interface SetupOptions extends Consent {
-  readonly scope?: Scope;
+  readonly scope?: SettingsScope;
   readonly path: string;
   readonly config?: string;
   readonly mcp?: true;
@@ -66,13 +67,13 @@ export function setup(command: Command, terminal: Terminal): void {
 }
 
 async function run(name: string | undefined, options: SetupOptions, terminal: Terminal): Promise<void> {
-  if (options.list) return tellNames(options.json === true, terminal);
+  if (options.list) return printSetupNames(options.json === true, terminal);
   if (name === undefined) return setUpFound(options, terminal);
-  const host = hosts.find((each) => each.name === name);
+  const host = codingAgents.find((each) => each.name === name);
   refuseMisplaced(options, host !== undefined);
   refuseShared(options);
   if (host !== undefined) {
-    const { setUpAgents, uninstallAgent } = await import('../setup/agents.ts');
+    const { setUpAgents, uninstallAgent } = await import('../setup/set-up-agents.ts');
     const scope = options.scope ?? 'project';
     if (options.uninstall) return uninstallAgent(host, { ...options, scope }, terminal);
     return setUpAgents([host], { ...options, scope, packs: packsOf(options), doctor: false }, terminal);
@@ -82,9 +83,9 @@ async function run(name: string | undefined, options: SetupOptions, terminal: Te
     const { setUpFramework } = await import('../setup/framework.ts');
     return setUpFramework(framework, options, terminal);
   }
-  if (name !== 'generic') throw unknownName(name);
-  const { tellGeneric } = await import('../setup/generic.ts');
-  tellGeneric(options.config, terminal);
+  if (name !== 'generic') throw unknownSetupName(name);
+  const { printGenericInstructions } = await import('../setup/generic.ts');
+  printGenericInstructions(options.config, terminal);
 }
 
 /** Sets up the coding agents of this machine, as the person chooses or as they were found. */
@@ -93,24 +94,24 @@ async function setUpFound(options: SetupOptions, terminal: Terminal): Promise<vo
     throw new CommandFailure(EXIT.usage, 'usage', 'Name the agent or framework that is meant.', {
       hint: '`service setup --list` shows them.',
     });
-  const { findAgents } = await import('../setup/found-agents.ts');
-  const { machineOf } = await import('../setup/host.ts');
-  const { setUpAgents } = await import('../setup/agents.ts');
-  const found = await findAgents(await machineOf(options, terminal));
+  const { findAgents } = await import('../../../coding-agents/setup/find-agents.ts');
+  const { readMachine } = await import('../setup/agent-plan.ts');
+  const { setUpAgents } = await import('../setup/set-up-agents.ts');
+  const found = await findAgents(codingAgents, await readMachine(options, terminal));
   const asks = terminal.interactive && !options.yes && !options.json && !options.dryRun;
   const choice = asks
     ? await (await import('../setup/questions.ts')).askSetup(found)
     : {
-        hosts: found,
+        agents: found,
         scope: options.scope ?? ('project' as const),
         packs: packsOf(options) ?? ['coding-agent'],
       };
   refuseShared({ ...options, scope: choice.scope });
-  if (choice.hosts.length === 0)
+  if (choice.agents.length === 0)
     throw new CommandFailure(EXIT.no, 'agent_not_found', 'No coding agent was found on this machine.', {
       hint: 'Name one, as in `service setup claude-code`; `service setup --list` shows them.',
     });
-  await setUpAgents(choice.hosts, { ...options, ...choice, doctor: true }, terminal);
+  await setUpAgents(choice.agents, { ...options, ...choice, doctor: true }, terminal);
 }
 
 function packsOf({ pack }: SetupOptions): readonly string[] | null {

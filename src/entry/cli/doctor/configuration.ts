@@ -2,6 +2,14 @@ import { once } from 'node:events';
 import { constants } from 'node:fs';
 import { access, stat, statfs } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import {
+  type CheckSubject,
+  type DoctorCheck,
+  fail,
+  NO_SUBJECT,
+  ok,
+  warn,
+} from '../../../coding-agents/record/doctor-check.ts';
 import { StartFailure } from '../../../platform/failure.ts';
 import { packageVersion } from '../../../platform/version.ts';
 import type { Config } from '../../../runtime/config/index.ts';
@@ -9,52 +17,59 @@ import { loadConfig } from '../../../runtime/policies/load-config.ts';
 import { type LocalRuntime, openLocalRuntime } from '../../../server/local.ts';
 import { connectService } from '../../../server/socket-client.ts';
 import type { Detail } from '../exit.ts';
-import { type Check, fail, NOWHERE, ok, type Place, warn } from './check.ts';
-import { DESTRUCTIVE, verdictOn } from './expect.ts';
+import { DESTRUCTIVE_CALL, evaluateChecks } from './evaluate-checks.ts';
 
-/** Which configuration, as a hook or the command line names it. */
-export interface ConfigAsked {
-  /** `null`: the one that is found from `cwd`. */
+/** A configuration as a hook or the command line names it. */
+export interface ConfigRequest {
+  /** `null` for the one that is found from `cwd`. */
   readonly path: string | null;
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** A configuration, opened as a hook opens it that decides by itself. */
+/** A configuration, opened as a hook without a daemon opens it. */
 export interface OpenConfig {
-  readonly place: Place;
-  /** `null`: it cannot be used, and a check says why. */
+  readonly subject: CheckSubject;
+  /** `null` if the configuration is invalid. A check says why. */
   readonly opened: { readonly config: Config; readonly runtime: LocalRuntime } | null;
-  readonly checks: readonly Check[];
+  readonly checks: readonly DoctorCheck[];
 }
 
 const PROBLEMS_SHOWN_MAX = 3;
 
-/** Opens a configuration and its policy. What is wrong with them is a check, and never thrown. */
-export async function openConfig({ path, cwd, env }: ConfigAsked): Promise<OpenConfig> {
+/** Opens a configuration and its policy. Mistakes in them become checks and are never thrown. */
+export async function openConfig({ path, cwd, env }: ConfigRequest): Promise<OpenConfig> {
   const read = await loadConfig({ path, cwd, env, secrets: 'decide' });
-  const named: Place = { ...NOWHERE, file: path };
-  if (!read.ok) return unusable(named, read.problems, stateBeside(path, cwd));
+  const named: CheckSubject = { ...NO_SUBJECT, file: path };
+  if (!read.ok) return reportInvalid(named, read.problems, defaultStateFolder(path, cwd));
   const { config } = read;
-  const place: Place = { ...NOWHERE, file: config.origin.file };
+  const subject: CheckSubject = { ...NO_SUBJECT, file: config.origin.file };
   try {
     const runtime = await openLocalRuntime(config, packageVersion());
-    return { place, opened: { config, runtime }, checks: await policyChecks(runtime, place) };
+    return { subject, opened: { config, runtime }, checks: await checkPolicy(runtime, subject) };
   } catch (failure) {
     if (!(failure instanceof StartFailure)) throw failure;
     const { problems, message } = failure;
-    return unusable(place, problems.length === 0 ? [{ path: '', message }] : problems, config.state_dir);
+    return reportInvalid(
+      subject,
+      problems.length === 0 ? [{ path: '', message }] : problems,
+      config.state_dir,
+    );
   }
 }
 
 /** The state folder of a configuration that cannot be read: the default one, next to it. */
-function stateBeside(path: string | null, cwd: string): string {
+function defaultStateFolder(path: string | null, cwd: string): string {
   return join(path === null ? cwd : dirname(resolve(cwd, path)), '.service');
 }
 
 /** A daemon that was started before the mistake keeps the policy that it has. */
-async function unusable(place: Place, problems: readonly Detail[], state_dir: string): Promise<OpenConfig> {
-  const shown = problems.slice(0, PROBLEMS_SHOWN_MAX).map(lineOf).join('; ');
+async function reportInvalid(
+  subject: CheckSubject,
+  problems: readonly Detail[],
+  state_dir: string,
+): Promise<OpenConfig> {
+  const shown = problems.slice(0, PROBLEMS_SHOWN_MAX).map(formatProblem).join('; ');
   const more =
     problems.length > PROBLEMS_SHOWN_MAX ? `; and ${problems.length - PROBLEMS_SHOWN_MAX} more` : '';
   const daemon = await connectService(state_dir).catch(() => null);
@@ -65,64 +80,69 @@ async function unusable(place: Place, problems: readonly Detail[], state_dir: st
       : 'a running process still decides by the previous policy, and when it ends every hook denies every call';
   const check = fail(
     'config.valid',
-    place,
+    subject,
     `The configuration is not valid, so ${effect}: ${shown}${more}.`,
     'Fix it, then run `service validate`.',
   );
-  return { place, opened: null, checks: [check] };
+  return { subject, opened: null, checks: [check] };
 }
 
-function lineOf({ path, line, message }: Detail): string {
+function formatProblem({ path, line, message }: Detail): string {
   const where = line === undefined ? path : `line ${line}`;
   return where === '' ? message : `${where}: ${message}`;
 }
 
-async function policyChecks(runtime: LocalRuntime, place: Place): Promise<readonly Check[]> {
+async function checkPolicy(runtime: LocalRuntime, subject: CheckSubject): Promise<readonly DoctorCheck[]> {
   const policy = runtime.policy();
-  const verdict = await verdictOn(policy, 'claude-code', { agent: null, tenant: null }, [DESTRUCTIVE]);
+  const verdict = await evaluateChecks(policy, 'claude-code', { agent: null, tenant: null }, [
+    DESTRUCTIVE_CALL,
+  ]);
   const name = `The policy compiles (${policy.hash.slice(0, 'sha256:'.length + 12)})`;
-  if (verdict?.decision === 'block') return [ok('config.valid', place, `${name}, and blocks \`rm -rf /\`.`)];
+  if (verdict?.decision === 'block')
+    return [ok('config.valid', subject, `${name}, and blocks \`rm -rf /\`.`)];
   return [
-    ok('config.valid', place, `${name}.`),
+    ok('config.valid', subject, `${name}.`),
     warn(
       'config.blocks',
-      place,
-      `This policy answers even \`rm -rf /\` in a shell with \`${verdict?.action}\` (rule ${verdict?.rule}).`,
-      'If this is not intended, check rules in monitor mode and disabled detectors with `service policy lint`.',
+      subject,
+      `This policy answers \`rm -rf /\` in a shell with \`${verdict?.action}\` (rule ${verdict?.rule}).`,
+      'If that is not intended, check for rules in monitor mode and disabled detectors with `service policy lint`.',
     ),
   ];
 }
 
-/** A process that answers does so at once. */
+/** How long the owner of the state folder may take to answer. */
 const STATUS_MS = 5_000;
 const CLOCK_SLACK_MS = 60_000;
 
-/** What stands around a configuration once hooks have been tried: its folder, who has it, and what is written there. */
-export async function stateChecks(
-  { place, opened }: OpenConfig,
-  sent: readonly string[],
+/** Checks the state folder of a configuration, its owner, and the events of the tested hooks. */
+export async function checkState(
+  { subject, opened }: OpenConfig,
+  probe_sessions: readonly string[],
   now_ms: number,
-): Promise<readonly Check[]> {
+): Promise<readonly DoctorCheck[]> {
   if (opened === null) return [];
   const { config, runtime } = opened;
-  const folder = await folderCheck(config.state_dir, place);
+  const folder = await checkFolder(config.state_dir, subject);
   if (folder.status === 'fail') return [folder];
-  const owner = await ownerCheck(config, runtime, place);
-  // Nobody can read the trail past a process that does not answer.
+  const owner = await checkOwner(config, runtime, subject);
+  // The audit log cannot be read while its owner does not answer.
   if (owner.status === 'fail') return [folder, owner];
-  return [folder, owner, ...(await trailChecks(opened, place, sent, now_ms))];
+  return [folder, owner, ...(await checkAuditLog(opened, subject, probe_sessions, now_ms))];
 }
 
-async function folderCheck(state_dir: string, place: Place): Promise<Check> {
+async function checkFolder(state_dir: string, subject: CheckSubject): Promise<DoctorCheck> {
   const stats = await stat(state_dir).catch((error: NodeJS.ErrnoException) => error.code ?? 'unknown');
-  const disk = await diskCheck(state_dir, place);
+  const disk = await checkDisk(state_dir, subject);
   if (disk?.status === 'fail') return disk;
   if (stats === 'ENOENT')
-    return disk ?? ok('state.folder', place, `The state folder ${state_dir} is made by the first decision.`);
+    return (
+      disk ?? ok('state.folder', subject, `The state folder ${state_dir} is created by the first decision.`)
+    );
   if (typeof stats === 'string' || !stats.isDirectory())
     return fail(
       'state.folder',
-      place,
+      subject,
       `The state folder ${state_dir} cannot be read${typeof stats === 'string' ? ` (${stats})` : ': it is a file'}.`,
       'Make this user its owner, or set `state_dir`.',
     );
@@ -133,45 +153,45 @@ async function folderCheck(state_dir: string, place: Place): Promise<Check> {
   if (!is_writable)
     return fail(
       'state.folder',
-      place,
+      subject,
       `The state folder ${state_dir} is not writable, so hooks deny everything.`,
       'Make this user its owner, or set `state_dir`.',
     );
   if (disk !== null) return disk;
   const mode = stats.mode & 0o777;
   if ((mode & 0o077) === 0)
-    return ok('state.folder', place, `The state folder ${state_dir} is for this user alone.`);
+    return ok('state.folder', subject, `The state folder ${state_dir} is private to this user.`);
   return warn(
     'state.folder',
-    place,
+    subject,
     `Other users can read the state folder ${state_dir} (mode ${mode.toString(8)}).`,
     `chmod 700 ${state_dir}`,
   );
 }
 
-const ROOM_BYTES_MIN = 65_536;
-const ROOM_BYTES_WISHED = 67_108_864;
+const FREE_BYTES_MIN = 65_536;
+const FREE_BYTES_ADVISED = 67_108_864;
 
-/** Whether there is room for decisions to be written; `null` where there is nothing to say. */
-async function diskCheck(state_dir: string, place: Place): Promise<Check | null> {
+/** Checks the free space for the audit log; `null` if there is enough or it is unknown. */
+async function checkDisk(state_dir: string, subject: CheckSubject): Promise<DoctorCheck | null> {
   let folder = state_dir;
   for (;;) {
     const room = await statfs(folder).catch(() => null);
     if (room !== null) {
       const room_bytes = room.bavail * room.bsize;
-      if (room_bytes >= ROOM_BYTES_WISHED) return null;
-      return room_bytes < ROOM_BYTES_MIN
+      if (room_bytes >= FREE_BYTES_ADVISED) return null;
+      return room_bytes < FREE_BYTES_MIN
         ? fail(
             'state.disk',
-            place,
+            subject,
             `The disk of the state folder ${state_dir} is full, so hooks deny everything.`,
-            'Free some space; hooks then work again.',
+            'Free some space. Hooks then work again without a restart.',
           )
         : warn(
             'state.disk',
-            place,
+            subject,
             `The disk of the state folder ${state_dir} has ${Math.floor(room_bytes / 1_048_576)} MB left.`,
-            'Free some space: when the disk is full, nothing is allowed.',
+            'Free some space. Hooks deny everything when the disk is full.',
           );
     }
     if (dirname(folder) === folder) return null;
@@ -179,64 +199,73 @@ async function diskCheck(state_dir: string, place: Place): Promise<Check | null>
   }
 }
 
-async function ownerCheck(config: Config, runtime: LocalRuntime, place: Place): Promise<Check> {
-  const door = await connectService(config.state_dir);
-  if (door === null)
+async function checkOwner(
+  config: Config,
+  runtime: LocalRuntime,
+  subject: CheckSubject,
+): Promise<DoctorCheck> {
+  const service = await connectService(config.state_dir);
+  if (service === null)
     return ok(
       'state.owner',
-      place,
-      'No process uses the state folder: hooks decide on their own and start a daemon for the next call.',
+      subject,
+      'No daemon is running. The next hook decides on its own and starts one.',
     );
   try {
-    const { pid, url, version, policy_hash } = await inTime(door.status());
-    const who = `${url === null ? 'The daemon' : `The service at ${url}`} (process ${pid}, version ${version})`;
+    const { pid, url, version, policy_hash } = await withTimeout(service.status());
+    const owner = `${url === null ? 'A daemon' : `The service at ${url}`} (process ${pid}, version ${version})`;
     if (policy_hash === runtime.policy().hash)
-      return ok('state.owner', place, `${who} uses the current policy.`);
+      return ok('state.owner', subject, `${owner} answers hooks with the current policy.`);
     return warn(
       'state.owner',
-      place,
-      `${who} uses another policy than the current configuration.`,
-      'Run `service policy reload`; it reports what is wrong.',
+      subject,
+      `${owner} uses another policy than the current configuration.`,
+      'Run `service policy reload`, which also reports what is wrong.',
     );
   } catch {
     return fail(
       'state.owner',
-      place,
-      'A process holds the state folder and does not answer, so hooks deny everything.',
+      subject,
+      'The process that owns the state folder does not answer, so hooks deny everything.',
       `End the process that ${config.state_dir}/owner.json names.`,
     );
   } finally {
-    door.close();
+    service.close();
   }
 }
 
-/** Rejects when there is no answer in time. */
-async function inTime<Value>(answer: Promise<Value>): Promise<Value> {
+/** Rejects if there is no answer within `STATUS_MS`. */
+async function withTimeout<Value>(answer: Promise<Value>): Promise<Value> {
   const late = AbortSignal.timeout(STATUS_MS);
   return Promise.race([answer, once(late, 'abort').then(() => Promise.reject(new Error('late')))]);
 }
 
-async function trailChecks(
+async function checkAuditLog(
   { config, runtime }: NonNullable<OpenConfig['opened']>,
-  place: Place,
-  sent: readonly string[],
+  subject: CheckSubject,
+  probe_sessions: readonly string[],
   now_ms: number,
-): Promise<readonly Check[]> {
+): Promise<readonly DoctorCheck[]> {
   if (!config.audit.enabled)
     return [
-      warn('state.trail', place, 'Decisions are not recorded: `audit.enabled` is false.', 'Set it to true.'),
+      warn(
+        'state.trail',
+        subject,
+        'Decisions are not recorded: `audit.enabled` is false.',
+        'Set it to true.',
+      ),
     ];
   try {
     const { events } = await runtime.queryAudit({ metadata_key: 'probe', last: '1h', limit: 10_000 });
     const written = new Set(events.map(({ metadata }) => metadata.probe));
-    const missing = sent.filter((session) => !written.has(session)).length;
+    const missing = probe_sessions.filter((session) => !written.has(session)).length;
     if (missing > 0)
       return [
         fail(
           'state.trail',
-          place,
-          `${missing} of the ${sent.length} tested hooks wrote nothing to this audit log.`,
-          'These hooks use another configuration than they name, or belong to another program.',
+          subject,
+          `${missing} of the ${probe_sessions.length} tested hooks wrote nothing to this audit log.`,
+          'These hooks use another configuration than they name, or do not run this program.',
         ),
       ];
     const [newest] = (await runtime.queryAudit({ limit: 1 })).events;
@@ -244,20 +273,22 @@ async function trailChecks(
       return [
         warn(
           'state.clock',
-          place,
-          `The newest event is dated ${newest.timestamp}, which is in the future: the clock was set back.`,
-          'Correct the clock. Until then, time windows of rules and budgets are wrong.',
+          subject,
+          `The newest event is from ${newest.timestamp}, which is in the future: the clock was set back.`,
+          'Set the clock. Until then time windows of rules and budgets are wrong.',
         ),
       ];
-    return sent.length === 0 ? [] : [ok('state.trail', place, 'The audit log has every tested hook.')];
+    return probe_sessions.length === 0
+      ? []
+      : [ok('state.trail', subject, 'The audit log has every tested hook.')];
   } catch (failure) {
     const { message } = failure as Error;
     return [
       fail(
         'state.trail',
-        place,
-        `The audit trail cannot be read: ${message}`,
-        'Try again, then `service audit verify`.',
+        subject,
+        `The audit log cannot be read: ${message}`,
+        'Try again. If it still fails, run `service audit verify`.',
       ),
     ];
   }

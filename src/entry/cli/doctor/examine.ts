@@ -1,98 +1,112 @@
 import { homedir } from 'node:os';
 import { isAbsolute, resolve } from 'node:path';
-import { type Host, hosts, type Machine, type Scope } from '../../../coding-agents/hosts/index.ts';
+import { checkHookEntry } from '../../../coding-agents/doctor/check-hook.ts';
+import { checkSwitches } from '../../../coding-agents/doctor/check-switches.ts';
+import { type AgentFiles, readAgentFiles } from '../../../coding-agents/doctor/find-hooks.ts';
+import { tryHook } from '../../../coding-agents/doctor/probe-hook.ts';
+import { parseHookCommand } from '../../../coding-agents/doctor/read-command.ts';
+import type { HookOptions } from '../../../coding-agents/hook-options.ts';
+import { codingAgents } from '../../../coding-agents/index.ts';
+import type { CodingAgent } from '../../../coding-agents/record/coding-agent.ts';
+import type { HookSwitches, LocatedHook, SettingsFile } from '../../../coding-agents/record/doctor.ts';
+import {
+  type CheckStatus,
+  type CheckSubject,
+  type DoctorCheck,
+  fail,
+  findWorstStatus,
+  NO_SUBJECT,
+  ok,
+  warn,
+} from '../../../coding-agents/record/doctor-check.ts';
+import type { Machine, SettingsScope } from '../../../coding-agents/record/settings.ts';
 import { packageVersion } from '../../../platform/version.ts';
-import type { HookOptions } from '../../hook/options.ts';
-import { type Check, fail, NOWHERE, ok, type Place, type Status, warn, worstOf } from './check.ts';
-import { type ConfigAsked, type OpenConfig, openConfig, stateChecks } from './configuration.ts';
-import { checkEntry } from './entered.ts';
-import { checksOf, verdictOn } from './expect.ts';
-import { type FoundFile, type FoundHost, findHooks } from './found.ts';
-import type { HostSide, InstalledHook } from './hosts/host.ts';
-import { hostSides } from './hosts/index.ts';
-import { tryHook } from './probe.ts';
+import { type ConfigRequest, checkState, type OpenConfig, openConfig } from './configuration.ts';
+import { evaluateChecks, readChecks } from './evaluate-checks.ts';
 import { compareSessions, type SessionReport } from './sessions.ts';
-import { checkSwitches, type Switches } from './switches.ts';
-import { toldBy } from './told.ts';
 
-/** What is to be looked at. */
-export interface Asked {
-  /** `null`: every host that has a hook of ours. */
+/** What `service doctor` examines. */
+export interface ExaminationRequest {
+  /** `null` for every agent that has a hook of ours. */
   readonly host: string | null;
-  /** `null`: the settings of all scopes. */
-  readonly scope: Scope | null;
-  /** A configuration beside those that hooks name. */
+  /** `null` for the settings of all scopes. */
+  readonly scope: SettingsScope | null;
+  /** A configuration to examine in addition to those that hooks name. */
   readonly config: string | null;
   readonly since_ms: number;
-  /** Its folder, without links. */
+  /** The project's folder, without symbolic links. */
   readonly project: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly now_ms: () => number;
 }
 
-/** What was found. */
+/** The result of an examination. */
 export interface Diagnosis {
-  readonly status: Status;
-  readonly checks: readonly Check[];
-  /** Sessions in which tools ran unseen. */
+  readonly status: CheckStatus;
+  readonly checks: readonly DoctorCheck[];
+  /** Sessions in which tools ran without a hook. */
   readonly sessions: readonly SessionReport[];
-  /** Hooks that were tried, and those of them for which their host would stop. */
+  /** The number of hooks that were tested, and of those for which their agent would deny. */
   readonly tried_count: number;
   readonly blocking_count: number;
 }
 
-/** Looks at the program, at the hooks of each host, at what they stand on, and at what went past them. */
-export async function examine(asked: Asked): Promise<Diagnosis> {
-  const { project, env } = asked;
+/** Examines the program, the hooks of each agent, the configurations behind them, and the sessions that ran without them. */
+export async function examine(request: ExaminationRequest): Promise<Diagnosis> {
+  const { project, env } = request;
   const machine: Machine = { project, home: env.HOME || homedir(), env };
-  const book = openBook(asked);
+  const configs = openConfigs(request);
   try {
-    const examined: Examined[] = [];
-    for (const host of hosts.filter(({ name }) => asked.host === null || name === asked.host))
-      examined.push(await examineHost(host, machine, asked, book));
-    if (asked.config !== null || book.opened().length === 0)
-      await book.open({ path: asked.config, cwd: project, env });
-    const states: Check[] = [];
-    const readable = new Set<Entry>();
-    for (const entry of book.opened()) {
-      const { config, sent } = entry;
-      const state = await stateChecks(config, sent, asked.now_ms());
+    const examined: ExaminedAgent[] = [];
+    for (const agent of codingAgents.filter(({ name }) => request.host === null || name === request.host))
+      examined.push(await examineAgent(agent, machine, request, configs));
+    if (request.config !== null || configs.list().length === 0)
+      await configs.open({ path: request.config, cwd: project, env });
+    const states: DoctorCheck[] = [];
+    const readable = new Set<ConfigEntry>();
+    for (const entry of configs.list()) {
+      const { config, probe_sessions } = entry;
+      const state = await checkState(config, probe_sessions, request.now_ms());
       states.push(...config.checks, ...state);
-      if (!state.some(({ name, status }) => status === 'fail' && TRAIL.includes(name))) readable.add(entry);
+      if (!state.some(({ name, status }) => status === 'fail' && AUDIT_LOG_CHECKS.includes(name)))
+        readable.add(entry);
     }
-    const compared = await compareAll(examined, machine, asked, readable);
+    const compared = await compareAll(examined, machine, request, readable);
     const checks = [
-      programCheck(),
+      checkProgramVersion(),
       ...examined.flatMap((each) => each.checks),
-      ...nobodyCheck(examined, asked),
+      ...checkAnyInstalled(examined, request),
       ...states,
       ...compared.flatMap((each) => each.checks),
     ];
     return {
-      status: worstOf(checks),
+      status: findWorstStatus(checks),
       checks,
       sessions: compared.flatMap(({ sessions }) => sessions),
       tried_count: sum(examined.map(({ tried_count }) => tried_count)),
       blocking_count: sum(examined.map(({ blocking_count }) => blocking_count)),
     };
   } finally {
-    await book.close();
+    await configs.close();
   }
 }
 
-function programCheck(): Check {
+function checkProgramVersion(): DoctorCheck {
   const { node } = process.versions;
-  return ok('program', NOWHERE, `Version ${packageVersion()}, on Node ${node}.`);
+  return ok('program', NO_SUBJECT, `Version ${packageVersion()}, on Node ${node}.`);
 }
 
-function nobodyCheck(examined: readonly Examined[], { host }: Asked): readonly Check[] {
-  if (host !== null || examined.some(({ found }) => hooksIn(found).length > 0)) return [];
+function checkAnyInstalled(
+  examined: readonly ExaminedAgent[],
+  { host }: ExaminationRequest,
+): readonly DoctorCheck[] {
+  if (host !== null || examined.some(({ files }) => listHooks(files).length > 0)) return [];
   return [
     warn(
       'host.installed',
-      NOWHERE,
+      NO_SUBJECT,
       'No coding agent has a hook of this program.',
-      'Install one with `service setup`, which lists the supported agents.',
+      'Install hooks with `service setup`.',
     ),
   ];
 }
@@ -101,186 +115,195 @@ function sum(counts: readonly number[]): number {
   return counts.reduce((all, count) => all + count, 0);
 }
 
-/** Configurations, each opened once, with the probes that were sent to hooks that name it. */
-interface Book {
-  readonly open: (asked: ConfigAsked) => Promise<Entry>;
-  readonly opened: () => readonly Entry[];
+/** Opens each configuration once. */
+interface ConfigRegistry {
+  readonly open: (request: ConfigRequest) => Promise<ConfigEntry>;
+  readonly list: () => readonly ConfigEntry[];
   readonly close: () => Promise<void>;
 }
 
-interface Entry {
+interface ConfigEntry {
   readonly config: OpenConfig;
-  readonly sent: string[];
+  /** The sessions of the probes that were sent to hooks that name this configuration. */
+  readonly probe_sessions: string[];
 }
 
-function openBook({ env }: Asked): Book {
-  const entries = new Map<string, Entry>();
+function openConfigs({ env }: ExaminationRequest): ConfigRegistry {
+  const entries = new Map<string, ConfigEntry>();
   return {
-    open: async (wanted) => {
-      const key = wanted.path === null ? `in ${wanted.cwd}` : resolve(wanted.cwd, wanted.path);
-      const entry = entries.get(key) ?? { config: await openConfig({ ...wanted, env }), sent: [] };
+    open: async (request) => {
+      const key = request.path === null ? `in ${request.cwd}` : resolve(request.cwd, request.path);
+      const entry = entries.get(key) ?? {
+        config: await openConfig({ ...request, env }),
+        probe_sessions: [],
+      };
       entries.set(key, entry);
       return entry;
     },
-    opened: () => [...entries.values()],
+    list: () => [...entries.values()],
     close: async () => {
       for (const { config } of entries.values()) await config.opened?.runtime.close();
     },
   };
 }
 
-/** What was found at one host. */
-interface Examined {
-  readonly found: FoundHost;
-  readonly entries: readonly Entry[];
-  readonly checks: readonly Check[];
+/** The result for one agent. */
+interface ExaminedAgent {
+  readonly agent: CodingAgent;
+  readonly files: readonly SettingsFile[];
+  readonly entries: readonly ConfigEntry[];
+  readonly checks: readonly DoctorCheck[];
   readonly tried_count: number;
   readonly blocking_count: number;
 }
 
-interface Entered {
-  readonly file: FoundFile;
-  readonly hook: InstalledHook;
-}
-
-function hooksIn({ files }: FoundHost): readonly Entered[] {
+function listHooks(files: readonly SettingsFile[]): readonly LocatedHook[] {
   return files.flatMap((file) => file.hooks.map((hook) => ({ file, hook })));
 }
 
-async function examineHost(host: Host, machine: Machine, asked: Asked, book: Book): Promise<Examined> {
-  const all = await findHooks(host, machine, null);
-  const of_scope = ({ place }: Pick<FoundFile, 'place'>) =>
-    asked.scope === null || place.scope === asked.scope;
-  const found: FoundHost = {
-    host,
-    files: all.files.filter(of_scope),
-    checks: all.checks.filter(({ scope }) => asked.scope === null || scope === asked.scope),
-  };
-  const checks: Check[] = [...found.checks, ...installedChecks(found, all, asked)];
-  const entries = new Set<Entry>();
+async function examineAgent(
+  agent: CodingAgent,
+  machine: Machine,
+  request: ExaminationRequest,
+  configs: ConfigRegistry,
+): Promise<ExaminedAgent> {
+  const all = await readAgentFiles(agent, machine);
+  const isInScope = (scope: SettingsScope | null) => request.scope === null || scope === request.scope;
+  const files = all.files.filter(({ location }) => isInScope(location.scope));
+  const checks: DoctorCheck[] = [
+    ...all.checks.filter(({ scope }) => isInScope(scope)),
+    ...checkInstalled(agent, files, all, request),
+  ];
+  const entries = new Set<ConfigEntry>();
   let [tried_count, blocking_count] = [0, 0];
-  const switches = checkSwitches(found, all, machine);
-  for (const { file, hook } of hooksIn(found)) {
-    const tried = await examineHook({ host, hook, file, machine, asked, book, switches });
+  const switches = checkSwitches(agent, listHooks(files), all.files, machine);
+  for (const located of listHooks(files)) {
+    const tried = await examineHook({ agent, located, machine, request, configs, switches });
     checks.push(...tried.checks);
     entries.add(tried.entry);
     tried_count += tried.was_tried ? 1 : 0;
     blocking_count += tried.blocks ? 1 : 0;
   }
   checks.push(...switches.checks);
-  return { found, entries: [...entries], checks, tried_count, blocking_count };
+  return { agent, files, entries: [...entries], checks, tried_count, blocking_count };
 }
 
-/** Whether there is something to try, and whether all events are asked about that should be. */
-function installedChecks(found: FoundHost, all: FoundHost, { host: named, scope }: Asked): readonly Check[] {
-  const { host } = found;
-  const place: Place = { ...NOWHERE, host: host.name };
-  const next = `service setup ${host.name}${scope === null ? '' : ` --scope ${scope}`}`;
-  if (hooksIn(found).length === 0)
-    return named === null
+/** Checks that there are hooks, and that every wanted event has one. */
+function checkInstalled(
+  { name, label, settings }: CodingAgent,
+  files: readonly SettingsFile[],
+  all: AgentFiles,
+  { host, scope }: ExaminationRequest,
+): readonly DoctorCheck[] {
+  const subject: CheckSubject = { ...NO_SUBJECT, host: name };
+  const next = `service setup ${name}${scope === null ? '' : ` --scope ${scope}`}`;
+  if (listHooks(files).length === 0)
+    return host === null
       ? []
       : [
           fail(
             'host.installed',
-            place,
-            `${host.label} has no hook of this program.`,
-            `Install one with \`${next}\`.`,
+            subject,
+            `${label} has no hook of this program.`,
+            `Install hooks with \`${next}\`.`,
           ),
         ];
-  const entered = new Set(hooksIn(all).map(({ hook }) => plainEvent(hook.event)));
-  const missing = host.wanted.filter(({ event }) => !entered.has(plainEvent(event)));
+  const installed = new Set(listHooks(all.files).map(({ hook }) => normalizeEvent(hook.event)));
+  const missing = settings.wanted_hooks.filter(({ event }) => !installed.has(normalizeEvent(event)));
   const checks = missing.map(({ event }) => {
-    const where = { ...place, event };
+    const of_event = { ...subject, event };
     const message = `No hook is installed for ${event}.`;
     const again = `Run \`${next}\` again.`;
-    return BEFORE_TOOLS.includes(plainEvent(event))
-      ? fail('host.events', where, `${message} Tools run without a check.`, again)
-      : warn('host.events', where, message, again);
+    return BEFORE_TOOLS.includes(normalizeEvent(event))
+      ? fail('host.events', of_event, `${message} Tools run without a decision.`, again)
+      : warn('host.events', of_event, message, again);
   });
-  const others = sum(found.files.map(({ other_count }) => other_count));
-  if (others > 0) checks.push(ok('host.others', place, `Hooks of other programs (${others}) were not run.`));
+  const others = sum(files.map(({ other_count }) => other_count));
+  if (others > 0)
+    checks.push(ok('host.others', subject, `Hooks of other programs (${others}) were not run.`));
   return checks;
 }
 
 const BEFORE_TOOLS = ['beforetool', 'pretooluse'];
 
-/** An event, however its name is written. */
-function plainEvent(event: string): string {
+/** Returns one spelling of an event's name. */
+function normalizeEvent(event: string): string {
   return event.toLowerCase().replace(/^userpromptsubmitted$/, 'userpromptsubmit');
 }
 
-interface Examining {
-  readonly host: Host;
-  readonly hook: InstalledHook;
-  readonly file: FoundFile;
+interface HookExamination {
+  readonly agent: CodingAgent;
+  readonly located: LocatedHook;
   readonly machine: Machine;
-  readonly asked: Asked;
-  readonly book: Book;
-  readonly switches: Switches;
+  readonly request: ExaminationRequest;
+  readonly configs: ConfigRegistry;
+  readonly switches: HookSwitches;
 }
 
-async function examineHook({ host, hook, file, machine, asked, book, switches }: Examining) {
-  const { env, now_ms } = asked;
-  const { scope, path } = file.place;
-  const place: Place = { host: host.name, scope, file: path, event: hook.event };
-  const side: HostSide = hostSides.find(({ name }) => name === host.name)!;
+async function examineHook({ agent, located, machine, request, configs, switches }: HookExamination) {
+  const { file, hook } = located;
+  const { env, now_ms } = request;
+  const { scope, path } = file.location;
+  const subject: CheckSubject = { host: agent.name, scope, file: path, event: hook.event };
   const { project, home } = machine;
-  const folder = { project, home, scope, shell: env.SHELL || null };
-  const { cwd } = side.start(hook, folder);
-  const { options } = toldBy(hook, project);
+  const context = { project, home, scope, shell: env.SHELL || null };
+  const { cwd } = agent.doctor.buildStart(hook, context);
+  const { options } = parseHookCommand(hook, agent.settings, project);
   const config = options?.config ?? null;
-  const entry = await book.open({
+  const entry = await configs.open({
     path: config === null || isAbsolute(config) ? config : resolve(cwd, config),
     cwd: project,
     env,
   });
-  const expects = (payload: object, event: string) => inTheWay(entry, host, options, payload, event);
-  const entered = await checkEntry(host, side, hook, place, { cwd, project, env });
-  const is_asked = !hook.in_background && !switches.off.has(hook);
-  const tried = await tryHook({ side, hook, folder, env, place, expects, is_asked, now_ms });
-  if (tried.session_id !== null && tried.is_understood) entry.sent.push(tried.session_id);
+  const explainDenial = (payload: object, event: string) =>
+    explainPolicyDenial(entry, agent, options, payload, event);
+  const entry_checks = await checkHookEntry(agent, hook, subject, { cwd, project, env });
+  const is_enabled = !hook.in_background && !switches.off.has(hook);
+  const { doctor } = agent;
+  const tried = await tryHook({ doctor, hook, context, env, subject, explainDenial, is_enabled, now_ms });
+  if (tried.session_id !== null && tried.is_understood) entry.probe_sessions.push(tried.session_id);
   return {
-    checks: [...entered, ...tried.checks],
+    checks: [...entry_checks, ...tried.checks],
     entry,
     was_tried: tried.session_id !== null,
     blocks: tried.blocks,
   };
 }
 
-/** What the policy itself has against something harmless; `null`: nothing. */
-async function inTheWay(
-  { config }: Entry,
-  host: Host,
+/** Returns why the policy does not allow a harmless payload, as a clause; `null` if it allows it. */
+async function explainPolicyDenial(
+  { config }: ConfigEntry,
+  { name }: CodingAgent,
   options: HookOptions | null,
   payload: object,
   event: string,
 ): Promise<string | null> {
-  // Without a policy the hook has none either, and what it answers is told as it is.
+  // Without a valid policy the hook has none either, and its output is reported as it is.
   if (config.opened === null) return null;
-  const subject = options ?? { agent: null, tenant: null };
-  const checks = checksOf(host.name, payload, event);
-  const verdict = await verdictOn(config.opened.runtime.policy(), host.name, subject, checks);
+  const actor = options ?? { agent: null, tenant: null };
+  const checks = readChecks(name, payload, event);
+  const verdict = await evaluateChecks(config.opened.runtime.policy(), name, actor, checks);
   if (verdict === null || verdict.decision === 'allow') return null;
   return `the policy answers it with \`${verdict.action}\` (rule ${verdict.rule})`;
 }
 
-/** What has to be in order for the audit trail to be read. */
-const TRAIL = ['state.folder', 'state.disk', 'state.owner'];
+/** The checks that must pass before the audit log can be read. */
+const AUDIT_LOG_CHECKS = ['state.folder', 'state.disk', 'state.owner'];
 
 async function compareAll(
-  examined: readonly Examined[],
+  examined: readonly ExaminedAgent[],
   machine: Machine,
-  { since_ms, now_ms }: Asked,
-  readable: ReadonlySet<Entry>,
+  { since_ms, now_ms }: ExaminationRequest,
+  readable: ReadonlySet<ConfigEntry>,
 ) {
   const compared = [];
-  for (const { found, entries } of examined) {
-    if (hooksIn(found).length === 0) continue;
-    const trails = entries.flatMap((entry) => {
+  for (const { agent, files, entries } of examined) {
+    if (listHooks(files).length === 0) continue;
+    const audit_logs = entries.flatMap((entry) => {
       const { opened } = entry.config;
       return opened?.config.audit.enabled && readable.has(entry) ? [opened.runtime] : [];
     });
-    compared.push(await compareSessions({ found, machine, trails, since_ms, now_ms: now_ms() }));
+    compared.push(await compareSessions({ agent, files, machine, audit_logs, since_ms, now_ms: now_ms() }));
   }
   return compared;
 }

@@ -1,43 +1,44 @@
-import { hosts } from '../../../coding-agents/hosts/index.ts';
+import { codingAgents } from '../../../coding-agents/index.ts';
+import type { CheckStatus, DoctorCheck } from '../../../coding-agents/record/doctor-check.ts';
 import { counted, table } from '../table.ts';
 import { asTyped, paint, say, shown, type Terminal } from '../terminal.ts';
-import type { Check, Status } from './check.ts';
 import type { Diagnosis } from './examine.ts';
 
 const COLOURS = { ok: 'green', warn: 'yellow', fail: 'red' } as const;
 const SESSIONS_SHOWN_MAX = 20;
 const TOOLS_SHOWN_MAX = 5;
 
-/** Tells a person what was found: what stands together under one head, what to do behind what is wrong. */
-export function tellDiagnosis(diagnosis: Diagnosis, terminal: Terminal): void {
-  let head: string | null = null;
+/** Prints a diagnosis for a user: checks grouped by file, with the next step after each problem. */
+export function printDiagnosis(diagnosis: Diagnosis, terminal: Terminal): void {
+  let heading: string | null = null;
   for (const check of diagnosis.checks) {
-    const next = headOf(check);
-    if (next !== head) say(terminal, `${head === null ? '' : '\n'}${paint(terminal, 'bold', shown(next))}`);
-    head = next;
-    tellCheck(check, terminal);
+    const next = formatHeading(check);
+    if (next !== heading)
+      say(terminal, `${heading === null ? '' : '\n'}${paint(terminal, 'bold', shown(next))}`);
+    heading = next;
+    printCheck(check, terminal);
   }
-  tellSessions(diagnosis, terminal);
+  printSessions(diagnosis, terminal);
   say(terminal);
-  say(terminal, summaryOf(diagnosis, terminal));
+  say(terminal, formatSummary(diagnosis, terminal));
 }
 
-function headOf({ host, scope, file, name }: Check): string {
+function formatHeading({ host, scope, file, name }: DoctorCheck): string {
   if (name === 'program') return 'Program';
   if (host === null) return file === null ? 'Configuration' : `Configuration ${file}`;
-  const label = hosts.find((each) => each.name === host)?.label ?? host;
+  const label = codingAgents.find((each) => each.name === host)?.label ?? host;
   if (name.startsWith('sessions.')) return `Sessions of ${label}`;
   return file === null ? label : `${label}, ${file} (${scope})`;
 }
 
-function tellCheck({ status, event, message, next }: Check, terminal: Terminal): void {
+function printCheck({ status, event, message, next }: DoctorCheck, terminal: Terminal): void {
   const word = paint(terminal, COLOURS[status], status.padEnd(4));
   const what = event === null ? '' : `${event}: `;
   say(terminal, `  ${word}  ${shown(asTyped(terminal, `${what}${message}`))}`);
   if (next !== null) say(terminal, `        ${shown(asTyped(terminal, next))}`);
 }
 
-function tellSessions({ sessions }: Diagnosis, terminal: Terminal): void {
+function printSessions({ sessions }: Diagnosis, terminal: Terminal): void {
   if (sessions.length === 0) return;
   say(terminal);
   const rows = sessions
@@ -47,25 +48,28 @@ function tellSessions({ sessions }: Diagnosis, terminal: Terminal): void {
       session_id,
       last ?? 'unknown',
       kind.replace('_', ' '),
-      toolsOf(unseen),
+      formatTools(unseen),
     ]);
   for (const line of table(['HOST', 'SESSION', 'LAST', 'KIND', 'TOOLS'], rows)) say(terminal, line);
   const more = sessions.length - rows.length;
   if (more > 0) say(terminal, `and ${more} more: --json has all`);
 }
 
-function toolsOf(unseen: readonly { readonly tool: string; readonly count: number }[]): string {
+function formatTools(unseen: readonly { readonly tool: string; readonly count: number }[]): string {
   const named = unseen.slice(0, TOOLS_SHOWN_MAX).map(({ tool, count }) => `${tool} ${count}`);
   const more = unseen.length - named.length;
   return [...named, ...(more > 0 ? [`${more} more`] : [])].join(', ');
 }
 
-function summaryOf({ checks, status, tried_count, blocking_count }: Diagnosis, terminal: Terminal): string {
-  const countOf = (wanted: Status) => checks.filter((check) => check.status === wanted).length;
+function formatSummary(
+  { checks, status, tried_count, blocking_count }: Diagnosis,
+  terminal: Terminal,
+): string {
+  const countOf = (wanted: CheckStatus) => checks.filter((check) => check.status === wanted).length;
   const hooks =
     tried_count === 0
-      ? 'No hook was tried'
-      : `${counted(tried_count, 'hook')} tried, ${blocking_count} ${blocking_count === 1 ? 'blocks' : 'block'}`;
+      ? 'No hook was tested'
+      : `${counted(tried_count, 'hook')} tested, ${blocking_count} ${blocking_count === 1 ? 'blocks' : 'block'}`;
   const line = `${hooks}; ${counted(countOf('fail'), 'failure')}, ${counted(countOf('warn'), 'warning')}.`;
   return paint(terminal, COLOURS[status], line);
 }

@@ -1,119 +1,139 @@
 import { createHash } from 'node:crypto';
 import { sep } from 'node:path';
-import type { Machine } from '../../../coding-agents/hosts/index.ts';
-import { transcriptForms } from '../../../coding-agents/hosts/transcripts/forms.ts';
-import { readTranscripts } from '../../../coding-agents/hosts/transcripts/read.ts';
-import type { Transcript, TranscriptForm } from '../../../coding-agents/hosts/transcripts/transcript.ts';
+import type { CodingAgent } from '../../../coding-agents/record/coding-agent.ts';
+import type { SettingsFile } from '../../../coding-agents/record/doctor.ts';
 import {
-  type Seen,
-  seenSince,
+  type CheckSubject,
+  type DoctorCheck,
+  fail,
+  NO_SUBJECT,
+  ok,
+  warn,
+} from '../../../coding-agents/record/doctor-check.ts';
+import type { Machine } from '../../../coding-agents/record/settings.ts';
+import type { Transcript } from '../../../coding-agents/record/transcript.ts';
+import { readTranscripts } from '../../../coding-agents/transcripts/read-transcripts.ts';
+import {
+  type AuditedCalls,
+  findAuditedCalls,
+  findUnseenSessions,
+  type NamedFormat,
+  type TimeWindow,
   type UnseenSession,
-  unseenSessions,
-  type Window,
-} from '../../../coding-agents/hosts/transcripts/unseen.ts';
+} from '../../../coding-agents/transcripts/unseen-sessions.ts';
 import type { LocalRuntime } from '../../../server/local.ts';
 import { counted } from '../table.ts';
-import { type Check, fail, NOWHERE, ok, type Place, warn } from './check.ts';
-import type { FoundHost } from './found.ts';
 
-/** A session in which a host ran tools that the hook never saw, for a program: names and times, and nothing else. */
+/** A session in which an agent ran tools without calling the hook. It holds only names and times. */
 export interface SessionReport {
   readonly host: string;
   readonly session_id: string;
-  /** ISO 8601, of the unseen ones; `null`: the transcript does not say. */
+  /** The time of the first unseen call in ISO 8601; `null` if the transcript does not say. */
   readonly first: string | null;
   readonly last: string | null;
   readonly run_count: number;
   readonly unseen: readonly { readonly tool: string; readonly count: number }[];
-  /** `before_setup`: all of it was before the hook was there. `uncertain`: the host may not ask about these tools. */
+  /** `before_setup`: before the hook was installed. `uncertain`: the agent may not call hooks for these tools. */
   readonly kind: 'unseen' | 'uncertain' | 'before_setup';
 }
 
-export interface Compared {
-  readonly checks: readonly Check[];
+export interface SessionComparison {
+  readonly checks: readonly DoctorCheck[];
   readonly sessions: readonly SessionReport[];
 }
 
-/** What is compared. */
-export interface Comparing {
-  readonly found: FoundHost;
+/** Whose sessions are compared with which audit logs. */
+export interface ComparisonRequest {
+  readonly agent: CodingAgent;
+  readonly files: readonly SettingsFile[];
   readonly machine: Machine;
-  /** The audit trails into which the hooks of the host write. */
-  readonly trails: readonly Pick<LocalRuntime, 'queryAudit'>[];
+  /** The audit logs into which the hooks of the agent write. */
+  readonly audit_logs: readonly Pick<LocalRuntime, 'queryAudit'>[];
   readonly since_ms: number;
   readonly now_ms: number;
 }
 
-/** A call that was written down a moment ago may be asked about at this moment. */
-const ON_ITS_WAY_MS = 60_000;
+/** The hook for a call of the last minute may still be running. */
+const PENDING_MS = 60_000;
 
-/** Compares what a host wrote down of its sessions with what its hooks were asked. */
+/** Compares the transcripts of an agent with the events of its hooks. */
 export async function compareSessions({
-  found,
+  agent,
+  files,
   machine,
-  trails,
+  audit_logs,
   since_ms,
   now_ms,
-}: Comparing): Promise<Compared> {
-  const { host } = found;
-  const place: Place = { ...NOWHERE, host: host.name };
-  const where = host.transcripts(machine);
-  const form = transcriptForms.find((each) => each.host === host.name);
-  if (where === null || form === undefined)
-    return only(
+}: ComparisonRequest): Promise<SessionComparison> {
+  const { name, label, settings, transcript: format } = agent;
+  const subject: CheckSubject = { ...NO_SUBJECT, host: name };
+  const location = settings.transcripts(machine);
+  if (location === null || format === null)
+    return reportOnly(
       warn(
         'sessions.read',
-        place,
-        `Tool calls of ${host.label} cannot be compared with the audit trail, because its transcripts have no published format.`,
+        subject,
+        `Sessions of ${label} cannot be checked for tools that ran without the hook: the format of its transcripts is not published.`,
         null,
       ),
     );
-  if (trails.length === 0)
-    return only(
+  if (audit_logs.length === 0)
+    return reportOnly(
       warn(
         'sessions.read',
-        place,
-        'There is no audit trail to compare sessions with.',
-        'Fix the problems above, then run the command again.',
+        subject,
+        'There is no audit log to compare the sessions with.',
+        'Fix the failures above, then run this again.',
       ),
     );
   try {
-    const read = await readTranscripts(form, where, since_ms);
-    const mine = read.transcripts.filter((one) => isGuarded(one, found, machine));
-    const seen = joined(
-      await Promise.all(trails.map(({ queryAudit }) => seenSince(queryAudit, form, since_ms))),
+    const read = await readTranscripts(format, location, since_ms);
+    const guarded = read.transcripts.filter((each) => isGuarded(each, files, machine));
+    const named = { name, format };
+    const audited = mergeAuditedCalls(
+      await Promise.all(audit_logs.map(({ queryAudit }) => findAuditedCalls(queryAudit, named, since_ms))),
     );
-    const sessions = reportsOf(form, mine, seen, found, { since_ms, until_ms: now_ms - ON_ITS_WAY_MS });
-    const { left_out } = read;
-    return { checks: [...summaries(sessions, mine, place), ...partial(left_out, seen, place)], sessions };
+    const sessions = buildReports(named, guarded, audited, files, {
+      since_ms,
+      until_ms: now_ms - PENDING_MS,
+    });
+    const checks = [
+      ...summarize(sessions, guarded, subject),
+      ...warnIncomplete(read.skipped_count, audited, subject),
+    ];
+    return { checks, sessions };
   } catch (failure) {
     const why = (failure as NodeJS.ErrnoException).code ?? (failure as Error).name;
-    return only(
+    return reportOnly(
       warn(
         'sessions.read',
-        place,
-        `The sessions could not be compared with the audit trail (${why}).`,
+        subject,
+        `The sessions could not be compared with the audit log (${why}).`,
         'Try a shorter --since.',
       ),
     );
   }
 }
 
-function only(check: Check): Compared {
+function reportOnly(check: DoctorCheck): SessionComparison {
   return { checks: [check], sessions: [] };
 }
 
-/** Hooks of a project see what is done in it; with one for the user, or for all, every session counts. */
-function isGuarded({ cwd, cwd_sha256 }: Transcript, { files }: FoundHost, { project }: Machine): boolean {
+/** Hooks of a project guard only its sessions. Those of a user or of the machine guard every session. */
+function isGuarded(
+  { cwd, cwd_sha256 }: Transcript,
+  files: readonly SettingsFile[],
+  { project }: Machine,
+): boolean {
   const is_everywhere = files.some(
-    ({ place, hooks }) => hooks.length > 0 && (place.scope === 'user' || place.scope === 'managed'),
+    ({ location, hooks }) => hooks.length > 0 && (location.scope === 'user' || location.scope === 'managed'),
   );
   if (is_everywhere) return true;
   if (cwd !== null) return cwd === project || cwd.startsWith(`${project}${sep}`);
   return cwd_sha256 === null || cwd_sha256 === createHash('sha256').update(project).digest('hex');
 }
 
-function joined(all: readonly Seen[]): Seen {
+function mergeAuditedCalls(all: readonly AuditedCalls[]): AuditedCalls {
   const counts = new Map<string, number>();
   for (const seen of all)
     for (const [key, count] of seen.counts) counts.set(key, (counts.get(key) ?? 0) + count);
@@ -126,61 +146,68 @@ function joined(all: readonly Seen[]): Seen {
   };
 }
 
-function reportsOf(
-  form: TranscriptForm,
+function buildReports(
+  { name, format }: NamedFormat,
   transcripts: readonly Transcript[],
-  seen: Seen,
-  found: FoundHost,
-  window: Window,
+  audited: AuditedCalls,
+  files: readonly SettingsFile[],
+  window: TimeWindow,
 ): readonly SessionReport[] {
-  const written = found.files.filter(({ hooks }) => hooks.length > 0).map(({ mtime_ms }) => mtime_ms);
-  // Who takes the hook away for a while and puts it back changes the file, but not the first event.
-  const began_ms = Math.min(seen.first_ms ?? Number.POSITIVE_INFINITY, ...written);
-  return unseenSessions(form, transcripts, seen, window).map((session) => ({
-    host: form.host,
+  const written = files.filter(({ hooks }) => hooks.length > 0).map(({ mtime_ms }) => mtime_ms);
+  // Removing the hook and installing it again changes the time of the file, but not the first event.
+  const installed_ms = Math.min(audited.first_ms ?? Number.POSITIVE_INFINITY, ...written);
+  return findUnseenSessions(format, transcripts, audited, window).map((session) => ({
+    host: name,
     session_id: session.session_id,
-    first: isoOf(session.first_ms),
-    last: isoOf(session.last_ms),
+    first: formatTime(session.first_ms),
+    last: formatTime(session.last_ms),
     run_count: session.run_count,
     unseen: session.unseen,
-    kind: kindOf(session, began_ms),
+    kind: classifySession(session, installed_ms),
   }));
 }
 
-function kindOf({ last_ms, is_certain }: UnseenSession, began_ms: number): SessionReport['kind'] {
-  if (last_ms !== null && last_ms < began_ms) return 'before_setup';
+function classifySession(
+  { last_ms, is_certain }: UnseenSession,
+  installed_ms: number,
+): SessionReport['kind'] {
+  if (last_ms !== null && last_ms < installed_ms) return 'before_setup';
   return is_certain ? 'unseen' : 'uncertain';
 }
 
-function isoOf(ms: number | null): string | null {
+function formatTime(ms: number | null): string | null {
   return ms === null ? null : new Date(ms).toISOString();
 }
 
-function summaries(
+function summarize(
   sessions: readonly SessionReport[],
-  looked_at: readonly Transcript[],
-  place: Place,
-): readonly Check[] {
-  const countOf = (kind: SessionReport['kind']): number =>
+  transcripts: readonly Transcript[],
+  subject: CheckSubject,
+): readonly DoctorCheck[] {
+  const countKind = (kind: SessionReport['kind']): number =>
     sessions.filter((each) => each.kind === kind).length;
-  const [unseen, uncertain, before] = [countOf('unseen'), countOf('uncertain'), countOf('before_setup')];
-  const checks: Check[] = [];
-  const session_count = new Set(looked_at.map(({ session_id }) => session_id)).size;
+  const [unseen, uncertain, before] = [
+    countKind('unseen'),
+    countKind('uncertain'),
+    countKind('before_setup'),
+  ];
+  const checks: DoctorCheck[] = [];
+  const session_count = new Set(transcripts.map(({ session_id }) => session_id)).size;
   if (unseen > 0)
     checks.push(
       fail(
         'sessions.seen',
-        place,
-        `In ${counted(unseen, 'session')} the coding agent ran tools that the hook never saw.`,
-        'Review these sessions. Then find the reason above: the hook was removed, not trusted, installed late, or installed for some tools only.',
+        subject,
+        `In ${counted(unseen, 'session')} the agent ran tools without calling the hook.`,
+        'Check what these sessions did. The hook was removed, not trusted, late, or installed for some tools only; see the failures above.',
       ),
     );
   if (uncertain > 0)
     checks.push(
       warn(
         'sessions.seen',
-        place,
-        `In ${counted(uncertain, 'session')} tools ran without the hook. It is not documented whether the coding agent calls hooks for them.`,
+        subject,
+        `In ${counted(uncertain, 'session')} tools ran without the hook, but it is not documented whether the agent calls hooks for them.`,
         null,
       ),
     );
@@ -188,7 +215,7 @@ function summaries(
     checks.push(
       warn(
         'sessions.seen',
-        place,
+        subject,
         `In ${counted(before, 'session')} tools ran before the hook was installed.`,
         null,
       ),
@@ -197,32 +224,36 @@ function summaries(
     checks.push(
       ok(
         'sessions.seen',
-        place,
+        subject,
         session_count === 0
-          ? 'There are no transcripts in this period.'
-          : `The hook was called for every tool that ran in ${counted(session_count, 'session')}, up to a minute ago.`,
+          ? 'There are no transcripts of that time.'
+          : `The hook was called for every tool that ran in ${counted(session_count, 'session')} up to a minute ago.`,
       ),
     );
   return checks;
 }
 
-function partial(left_out: number, seen: Seen, place: Place): readonly Check[] {
-  const checks: Check[] = [];
-  if (left_out > 0)
+function warnIncomplete(
+  skipped_count: number,
+  audited: AuditedCalls,
+  subject: CheckSubject,
+): readonly DoctorCheck[] {
+  const checks: DoctorCheck[] = [];
+  if (skipped_count > 0)
     checks.push(
       warn(
         'sessions.read',
-        place,
-        `${counted(left_out, 'part')} of transcripts cannot be read or are too long.`,
+        subject,
+        `${counted(skipped_count, 'part')} of transcripts could not be read, or are too long.`,
         null,
       ),
     );
-  if (seen.is_partial)
+  if (audited.is_partial)
     checks.push(
       warn(
         'sessions.read',
-        place,
-        'Only the newest events of the audit trail were searched.',
+        subject,
+        'Only the newest events of the audit log were read.',
         'Use a shorter --since.',
       ),
     );

@@ -1,15 +1,15 @@
 import { dirname, join } from 'node:path';
-import type { Machine, Scope } from '../../../coding-agents/hosts/index.ts';
+import type { Machine, SettingsScope } from '../../../coding-agents/record/settings.ts';
 import type { Config } from '../../../runtime/config/index.ts';
 import { configOf } from '../configuration.ts';
 import { CommandFailure, EXIT } from '../exit.ts';
 import { scaffoldFiles } from '../scaffold/files.ts';
 import type { ScaffoldFile } from '../scaffold/write.ts';
 import type { Terminal } from '../terminal.ts';
-import type { HookConfiguration } from './host.ts';
+import type { HookConfig } from './agent-plan.ts';
 
 /** The configuration that hooks will name, and the files that have to be written first where there is none. */
-export interface PlannedConfiguration extends HookConfiguration {
+export interface PlannedConfiguration extends HookConfig {
   readonly missing: readonly ScaffoldFile[];
 }
 
@@ -19,7 +19,7 @@ export interface PlannedConfiguration extends HookConfiguration {
  */
 export async function planConfiguration(
   path: string | undefined,
-  scope: Scope,
+  scope: SettingsScope,
   machine: Machine,
   terminal: Terminal,
 ): Promise<PlannedConfiguration> {
@@ -35,7 +35,7 @@ export async function planConfiguration(
   return { file: own, state_dir: join(dirname(own), '.service'), missing: scaffoldFiles(false, null) };
 }
 
-function newFile(scope: Scope, { project, home, env }: Machine): string {
+function newFile(scope: SettingsScope, { project, home, env }: Machine): string {
   if (scope !== 'user') return join(project, 'service.yaml');
   return join(env.XDG_CONFIG_HOME || join(home, '.config'), 'agent-safety', 'service.yaml');
 }

@@ -1,9 +1,9 @@
 import { createTwoFilesPatch, FILE_HEADERS_ONLY } from 'diff';
-import type { SettingsChange } from '../../../coding-agents/hosts/index.ts';
+import type { SettingsChange } from '../../../coding-agents/setup/apply.ts';
 import { paint, say, shownLines, type Terminal } from '../terminal.ts';
 
 /** What would change in a file, as `diff -u` writes it. */
-export function unifiedDiff({ path, before, after }: SettingsChange): string {
+export function formatDiff({ path, before, after }: SettingsChange): string {
   const [from, to] = [before === null ? '/dev/null' : path, after === null ? '/dev/null' : path];
   return createTwoFilesPatch(from, to, before ?? '', after ?? '', undefined, undefined, {
     headerOptions: FILE_HEADERS_ONLY,
@@ -11,8 +11,8 @@ export function unifiedDiff({ path, before, after }: SettingsChange): string {
 }
 
 /** Shows it, coloured on a terminal. */
-export function tellDiff(change: SettingsChange, terminal: Terminal): void {
-  for (const line of shownLines(unifiedDiff(change)).trimEnd().split('\n')) {
+export function printDiff(change: SettingsChange, terminal: Terminal): void {
+  for (const line of shownLines(formatDiff(change)).trimEnd().split('\n')) {
     const colour = line.startsWith('+') ? 'green' : line.startsWith('-') ? 'red' : null;
     say(terminal, colour === null ? line : paint(terminal, colour, line));
   }

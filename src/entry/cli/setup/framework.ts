@@ -1,16 +1,15 @@
 import { join, relative } from 'node:path';
+import { type SettingsChange, withPathInError } from '../../../coding-agents/setup/apply.ts';
 import {
-  deleteSettings,
-  named,
-  readSettings,
-  type SettingsChange,
-  writeSettings,
-} from '../../../coding-agents/hosts/index.ts';
+  deleteSettingsFile,
+  readSettingsFile,
+  writeSettingsFile,
+} from '../../../coding-agents/setup/settings-file.ts';
 import { CommandFailure, EXIT } from '../exit.ts';
 import { say, sayJson, shown, type Terminal } from '../terminal.ts';
-import { tellDiff, unifiedDiff } from './diff-text.ts';
-import { folderAt } from './folder.ts';
+import { formatDiff, printDiff } from './diff-text.ts';
 import { type Framework, frameworkText } from './frameworks.ts';
+import { resolveFolder } from './resolve-folder.ts';
 
 export interface FrameworkOptions {
   readonly path: string;
@@ -29,15 +28,15 @@ export async function setUpFramework(
   options: FrameworkOptions,
   terminal: Terminal,
 ): Promise<void> {
-  const path = join(await folderAt(options.path, terminal), framework.file);
-  const standing = await named(path, () => readSettings(path));
+  const path = join(await resolveFolder(options.path, terminal), framework.file);
+  const standing = await withPathInError(path, () => readSettingsFile(path));
   const text = await frameworkText(framework);
   const after = options.uninstall ? null : text;
   const is_kept = standing.text !== null && standing.text !== text && !options.force;
   const does = standing.text !== after && !options.dryRun;
   if (is_kept) throw kept(path, options, terminal);
-  if (does && after === null) await named(path, () => deleteSettings(standing));
-  if (does && after !== null) await named(path, () => writeSettings(standing, after));
+  if (does && after === null) await withPathInError(path, () => deleteSettingsFile(standing));
+  if (does && after !== null) await withPathInError(path, () => writeSettingsFile(standing, after));
   const { real_path, text: before } = standing;
   tell(framework, { path, real_path, before, after }, does, options, terminal);
 }
@@ -61,13 +60,13 @@ function tell(
   const action =
     before === after ? 'keep' : before === null ? 'create' : after === null ? 'delete' : 'change';
   if (json) {
-    const diff = action === 'keep' ? '' : unifiedDiff({ ...change, action });
+    const diff = action === 'keep' ? '' : formatDiff({ ...change, action });
     sayJson(terminal, { name, files: [{ path, action, diff, done }], done });
     return;
   }
   const file = shown(relative(terminal.cwd, path) || path);
   if (action === 'keep') say(terminal, uninstall ? `There is no ${file}.` : 'Nothing to change.');
-  else if (dryRun) tellDiff({ ...change, action }, terminal);
+  else if (dryRun) printDiff({ ...change, action }, terminal);
   else say(terminal, `${{ create: 'created', change: 'changed', delete: 'deleted' }[action]}  ${file}`);
   if (uninstall || dryRun) return;
   say(

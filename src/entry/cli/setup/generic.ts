@@ -1,11 +1,11 @@
-import { quoted } from '../../../coding-agents/hosts/index.ts';
+import { quoteWord } from '../../../coding-agents/record/hook-command.ts';
 import { say, type Terminal } from '../terminal.ts';
-import { programToRun } from './program-words.ts';
+import { findProgram } from './find-program.ts';
 
 /** Says what to do by hand, for what has no installer here. */
-export function tellGeneric(config: string | undefined, terminal: Terminal): void {
-  const program = programToRun().words.map(quoted).join(' ');
-  const file = quoted(config ?? '/path/to/service.yaml');
+export function printGenericInstructions(config: string | undefined, terminal: Terminal): void {
+  const program = findProgram().words.map(quoteWord).join(' ');
+  const file = quoteWord(config ?? '/path/to/service.yaml');
   const lines = [
     'Any program that runs a command before it acts can call the hook:',
     '',

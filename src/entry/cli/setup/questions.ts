@@ -1,10 +1,12 @@
-import { type Host, hosts, type Scope } from '../../../coding-agents/hosts/index.ts';
+import { codingAgents } from '../../../coding-agents/index.ts';
+import type { CodingAgent } from '../../../coding-agents/record/coding-agent.ts';
+import type { SettingsScope } from '../../../coding-agents/record/settings.ts';
 import { CommandFailure, EXIT } from '../exit.ts';
 
-/** What a person chose. */
+/** What the user chose. */
 export interface SetupChoice {
-  readonly hosts: readonly Host[];
-  readonly scope: Scope;
+  readonly agents: readonly CodingAgent[];
+  readonly scope: SettingsScope;
   readonly packs: readonly string[];
 }
 
@@ -15,28 +17,28 @@ const SCOPES = [
 
 /**
  * Asks which agents, for whom, and with which policy packs.
- * @param found the agents of this machine, which are chosen beforehand
- * @throws CommandFailure when the person presses Ctrl-C; nothing was written
+ * @param found the agents of this machine, which are preselected
+ * @throws CommandFailure if the user presses Ctrl-C; nothing was written
  */
-export async function askSetup(found: readonly Host[]): Promise<SetupChoice> {
+export async function askSetup(found: readonly CodingAgent[]): Promise<SetupChoice> {
   const { multiselect, select } = await import('@clack/prompts');
   const names = await answered(
     multiselect({
-      message: 'Which coding agents shall ask before they act? (space selects, enter confirms)',
-      options: hosts.map((host) => ({
-        value: host.name,
-        label: host.label,
-        ...(found.includes(host) && { hint: 'found on this machine' }),
+      message: 'Which coding agents shall be guarded? (space selects, enter confirms)',
+      options: codingAgents.map((agent) => ({
+        value: agent.name,
+        label: agent.label,
+        ...(found.includes(agent) && { hint: 'found on this machine' }),
       })),
       initialValues: found.map(({ name }) => name),
       required: false,
     }),
   );
-  const chosen = hosts.filter(({ name }) => names.includes(name));
-  const scope: Scope =
+  const chosen = codingAgents.filter(({ name }) => names.includes(name));
+  const scope: SettingsScope =
     chosen.length === 0
       ? 'project'
-      : await answered(select<Scope>({ message: 'For which projects?', options: [...SCOPES] }));
+      : await answered(select<SettingsScope>({ message: 'For which projects?', options: [...SCOPES] }));
   const { bundledSkills } = await import('../../../runtime/skills/index.ts');
   const skills = await bundledSkills();
   const packs = await answered(
@@ -47,7 +49,7 @@ export async function askSetup(found: readonly Host[]): Promise<SetupChoice> {
       required: false,
     }),
   );
-  return { hosts: chosen, scope, packs };
+  return { agents: chosen, scope, packs };
 }
 
 async function answered<Answer>(question: Promise<Answer>): Promise<Exclude<Answer, symbol>> {

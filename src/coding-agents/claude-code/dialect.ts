@@ -1,0 +1,167 @@
+import type { Json } from '../../core/types/index.ts';
+import type { Dialect, HookCheck, HookEvent, HookReply, Payload } from '../record/dialect.ts';
+import {
+  EMPTY_REPLY,
+  nameAt,
+  readSubject,
+  replaceWithNotice,
+  replyWithExitCode,
+  replyWithJson,
+  textAt,
+  toolAt,
+  valueAt,
+} from '../record/payload.ts';
+
+/**
+ * Claude Code. A JSON decision with exit code 0, or exit code 2; everything else, a time-out too, lets the call go on.
+ * `allow` would answer the host's own question to the user, so that an allowed call is passed over in silence.
+ */
+export const claudeCodeDialect: Dialect = {
+  name: 'claude-code',
+  agent_id: 'claude-code',
+  recognises: ({ hook_event_name }) => typeof hook_event_name === 'string' && /^[A-Z]/.test(hook_event_name),
+  readEvent: (payload, given) => given ?? nameAt(payload, 'hook_event_name'),
+  readSubject: (payload) => readSubject(payload, 'session_id', 'tool_use_id'),
+  events: {
+    ConfigChange: {
+      checks: ({ source, file_path }) => [
+        { kind: 'call', tool: 'ConfigChange', input: { source, file_path } as Json },
+      ],
+      deny: block,
+    },
+    Elicitation: {
+      checks: (payload) => [{ kind: 'result', tool: elicitationOf(payload), output: askedOf(payload) }],
+      deny: () => specific('Elicitation', { action: 'decline' }),
+    },
+    ElicitationResult: {
+      checks: (payload) => [
+        { kind: 'call', tool: elicitationOf(payload), input: (payload.content ?? {}) as Json },
+      ],
+      deny: () => specific('ElicitationResult', { action: 'decline' }),
+    },
+    PermissionRequest: {
+      checks: callOf,
+      deny: (message) => specific('PermissionRequest', { decision: { behavior: 'deny', message } }),
+      // The host asks its user at this very moment.
+      ask: () => EMPTY_REPLY,
+    },
+    PostToolBatch: { checks: batchOf, deny: block },
+    PostToolUse: {
+      checks: (payload) => [
+        { kind: 'result', tool: toolAt(payload, 'tool_name'), output: valueAt(payload, 'tool_response') },
+      ],
+      // `block` alone leaves the output where the model sees it.
+      deny: (reason, payload) =>
+        replyWithJson({
+          decision: 'block',
+          reason,
+          hookSpecificOutput: {
+            hookEventName: 'PostToolUse',
+            updatedToolOutput: replaceWithNotice((payload.tool_response ?? '') as Json, reason),
+          },
+        }),
+      change: (updatedToolOutput) => specific('PostToolUse', { updatedToolOutput }),
+    },
+    PostToolUseFailure: {
+      checks: (payload) => [
+        { kind: 'result', tool: toolAt(payload, 'tool_name'), output: valueAt(payload, 'error') },
+      ],
+      deny: warning,
+      change: (_changed, reason) => warning(reason),
+    },
+    PreToolUse: preToolUse(),
+    UserPromptExpansion: prompted('UserPromptExpansion'),
+    UserPromptSubmit: prompted('UserPromptSubmit'),
+  },
+  ignored_events: [
+    'CwdChanged',
+    'DirectoryAdded',
+    'FileChanged',
+    'InstructionsLoaded',
+    'MessageDisplay',
+    'Notification',
+    'PermissionDenied',
+    'PostCompact',
+    'PreCompact',
+    'SessionEnd',
+    'SessionStart',
+    'Setup',
+    'Stop',
+    'StopFailure',
+    'SubagentStart',
+    'SubagentStop',
+    'TaskCompleted',
+    'TaskCreated',
+    'TeammateIdle',
+    'WorktreeCreate',
+    'WorktreeRemove',
+  ],
+  pass: EMPTY_REPLY,
+  refuse: replyWithExitCode,
+};
+
+function preToolUse(): HookEvent {
+  const decide = (
+    permissionDecision: 'deny' | 'ask',
+    permissionDecisionReason: string,
+    more = {},
+  ): HookReply => specific('PreToolUse', { permissionDecision, permissionDecisionReason, ...more });
+  return {
+    checks: callOf,
+    deny: (reason) => decide('deny', reason),
+    ask: (reason) => decide('ask', reason),
+    // Not `allow`: a call that nobody has seen yet would run without the host's own question.
+    change: (updatedInput, reason) =>
+      isObject(updatedInput) ? decide('ask', reason, { updatedInput }) : null,
+  };
+}
+
+/** A prompt cannot be rewritten here, so that one that a rule would mask is sent back. */
+function prompted(hookEventName: string): HookEvent {
+  return {
+    checks: (payload) => [{ kind: 'prompt', text: textAt(payload, 'prompt') }],
+    deny: (reason) =>
+      replyWithJson({
+        decision: 'block',
+        reason,
+        hookSpecificOutput: { hookEventName, suppressOriginalPrompt: true },
+      }),
+  };
+}
+
+function callOf(payload: Payload): readonly HookCheck[] {
+  return [{ kind: 'call', tool: toolAt(payload, 'tool_name'), input: valueAt(payload, 'tool_input') }];
+}
+
+function batchOf(payload: Payload): readonly HookCheck[] {
+  const calls = valueAt(payload, 'tool_calls');
+  if (!Array.isArray(calls)) return [{ kind: 'result', tool: 'PostToolBatch', output: calls }];
+  return calls.map((call) => {
+    const one = call as Payload;
+    return { kind: 'result', tool: toolAt(one, 'tool_name'), output: valueAt(one, 'tool_response') };
+  });
+}
+
+function elicitationOf(payload: Payload): string {
+  return `mcp__${toolAt(payload, 'mcp_server_name')}__elicitation`;
+}
+
+function askedOf({ message, url, requested_schema }: Payload): Json {
+  return { message, url, requested_schema } as Json;
+}
+
+function warning(reason: string): HookReply {
+  return specific('PostToolUseFailure', { additionalContext: reason });
+}
+
+function block(reason: string): HookReply {
+  return replyWithJson({ decision: 'block', reason });
+}
+
+function specific(hookEventName: string, decision: object): HookReply {
+  return replyWithJson({ hookSpecificOutput: { hookEventName, ...decision } });
+}
+
+function isObject(value: Json): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

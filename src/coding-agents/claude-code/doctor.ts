@@ -1,0 +1,99 @@
+import {
+  type AgentDoctor,
+  ASKS,
+  explainExitCode,
+  explainMissingOutput,
+  GOES_ON,
+  goOnWith,
+  type HookOutput,
+  type OutputReading,
+  type ProbeContext,
+  parseObject,
+  readMembersAt,
+  STOPS,
+  startWithShell,
+} from '../record/doctor.ts';
+import { checkDisableAllHooks } from '../record/settings-checks.ts';
+
+/**
+ * Claude Code. Exit code 2 stops at most events; standard output is a decision where it begins with a brace, whatever the
+ * exit code is; all else is shown as a notice, and the call goes on.
+ */
+export const claudeCodeDoctor: AgentDoctor = {
+  buildPayload,
+  defaultTimeout: (event) => (event === 'UserPromptSubmit' ? 30_000 : 600_000),
+  buildStart: (hook, { project }) =>
+    startWithShell(['/bin/sh', '-c'], hook, project, { CLAUDE_PROJECT_DIR: project, ...hook.env }),
+  readOutput,
+  checkAllHooks: (files) => checkDisableAllHooks('claude-code', files),
+};
+
+const CALLS = ['PermissionRequest', 'PreToolUse'];
+
+function buildPayload(event: string, { text, session_id, cwd }: ProbeContext): object | null {
+  const base = {
+    session_id,
+    transcript_path: `${cwd}/no-transcript.jsonl`,
+    cwd,
+    permission_mode: 'default',
+    hook_event_name: event,
+  };
+  const call = { ...base, tool_name: 'Bash', tool_input: { command: text, description: 'a probe' } };
+  const tool_use_id = `toolu_${session_id}`;
+  if (event === 'PermissionRequest') return call;
+  if (event === 'PreToolUse') return { ...call, tool_use_id };
+  if (event === 'PostToolUse')
+    return {
+      ...call,
+      tool_input: { command: 'true' },
+      tool_response: { stdout: text, stderr: '', interrupted: false, isImage: false },
+      tool_use_id,
+      duration_ms: 1,
+    };
+  if (event === 'UserPromptSubmit') return { ...base, prompt: text };
+  return null;
+}
+
+function readOutput(event: string, answer: HookOutput, _hook: unknown, probe: string): OutputReading {
+  const late = explainMissingOutput(answer);
+  if (late !== null) return goOnWith(late);
+  const { code, stdout } = answer;
+  // A code of 2 overrides whatever is written; it is not heard where a question to the user is answered.
+  if (code === 2 && event !== 'PermissionRequest')
+    return event === 'PostToolUse'
+      ? goOnWith('exit code 2 leaves the result where the model sees it')
+      : STOPS;
+  if (!stdout.startsWith('{'))
+    return code === 0
+      ? stdout === ''
+        ? GOES_ON
+        : goOnWith('what it writes is no JSON')
+      : goOnWith(explainExitCode(code));
+  const said = parseObject(stdout);
+  if (said === null) return goOnWith('what it writes is no JSON');
+  if (said.continue === false) return STOPS;
+  const specific = readMembersAt(said, ['hookSpecificOutput']);
+  if (Object.keys(specific).length > 0 && specific.hookEventName !== event)
+    return goOnWith('its answer is for another event');
+  if (CALLS.includes(event)) return readCall(event, said, specific);
+  if (event === 'UserPromptSubmit') return said.decision === 'block' ? STOPS : GOES_ON;
+  const shown = specific.updatedToolOutput;
+  if (shown !== undefined && !JSON.stringify(shown).includes(probe)) return STOPS;
+  return said.decision === 'block'
+    ? goOnWith('`block` alone leaves the result where the model sees it')
+    : GOES_ON;
+}
+
+function readCall(
+  event: string,
+  said: Readonly<Record<string, unknown>>,
+  specific: Readonly<Record<string, unknown>>,
+): OutputReading {
+  if (event === 'PermissionRequest')
+    return readMembersAt(specific, ['decision']).behavior === 'deny' ? STOPS : GOES_ON;
+  const decision = specific.permissionDecision;
+  if (decision === 'deny' || (decision === undefined && said.decision === 'block')) return STOPS;
+  if (decision === 'ask') return ASKS;
+  const is_known = decision === undefined || decision === 'allow' || decision === 'defer';
+  return is_known ? GOES_ON : goOnWith('it names a decision that the host does not know');
+}

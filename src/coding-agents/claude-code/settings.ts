@@ -1,0 +1,47 @@
+import { join } from 'node:path';
+import { groupedHooks } from '../record/hook-format.ts';
+import { type AgentSettings, type Machine, type SettingsLocation, settingsFile } from '../record/settings.ts';
+
+/** Claude Code: all scopes merge, none replaces another. Facts: code.claude.com/docs hooks, settings, mcp (2026-08-22). */
+export const claudeCodeSettings: AgentSettings = {
+  programs: ['claude'],
+  locations: (machine) => [
+    ...targets(machine),
+    settingsFile('managed', '/etc/claude-code/managed-settings.json'),
+    { ...settingsFile('managed', '/etc/claude-code/managed-settings.d'), is_folder: true },
+  ],
+  targets,
+  hook_format: groupedHooks(1000),
+  wanted_hooks: [
+    { event: 'PreToolUse', matcher: '*' },
+    { event: 'PostToolUse', matcher: '*' },
+    { event: 'PermissionRequest', matcher: '*' },
+    { event: 'UserPromptSubmit', matcher: null },
+  ],
+  needs_event: false,
+  project_folder: '"$CLAUDE_PROJECT_DIR"',
+  project_variables: ['CLAUDE_PROJECT_DIR'],
+  guards_exit: true,
+  required_keys: {},
+  mcp_servers: {
+    key: 'mcpServers',
+    locations: ({ project }) => [settingsFile('project', join(project, '.mcp.json'))],
+    entry: ([command = '', ...args]) => ({ type: 'stdio', command, args }),
+    adviseByHand: (scope, command) =>
+      `Claude Code keeps this list in a file that it rewrites itself; run: claude mcp add --scope ${scope} agent-safety -- ${command}`,
+  },
+  transcripts: (machine) => ({ folder: join(userFolder(machine), 'projects'), pattern: '**/*.jsonl' }),
+  remarks: () => [],
+};
+
+function targets(machine: Machine): readonly SettingsLocation[] {
+  return [
+    settingsFile('project', join(machine.project, '.claude/settings.json')),
+    settingsFile('local', join(machine.project, '.claude/settings.local.json')),
+    settingsFile('user', join(userFolder(machine), 'settings.json')),
+  ];
+}
+
+function userFolder({ home, env }: Machine): string {
+  return env.CLAUDE_CONFIG_DIR || join(home, '.claude');
+}

@@ -1,0 +1,57 @@
+import { readMembers } from '../record/json-members.ts';
+import {
+  readList,
+  readName,
+  readTime,
+  type ToolRun,
+  type TranscriptFormat,
+  type TranscriptParser,
+} from '../record/transcript.ts';
+
+/**
+ * Claude Code: a line for each message, with what was called in those of the assistant and what came of it in those of the
+ * user. Helpers of a session write files of their own under its name.
+ */
+export const claudeCodeTranscript: TranscriptFormat = {
+  markers: ['"tool_use"', '<tool_use_error>'],
+  open,
+};
+
+/** Ends the conversation, and asks nobody. */
+const NOT_HOOKED = 'EndConversation';
+/** What the host answers where it did not run a tool at all: an unknown one, or arguments that do not fit. */
+const REFUSED = '<tool_use_error>';
+
+function open(): TranscriptParser {
+  let session_id: string | null = null;
+  let cwd: string | null = null;
+  const runs = new Map<string, ToolRun>();
+  const addResult = (block: Readonly<Record<string, unknown>>): void => {
+    const run = runs.get(String(block.tool_use_id));
+    // An MCP server writes its errors itself, so that what it writes says nothing about whether it ran.
+    if (run === undefined || run.tool.startsWith('mcp__')) return;
+    if (block.is_error === true && typeof block.content === 'string' && block.content.startsWith(REFUSED))
+      runs.delete(String(block.tool_use_id));
+  };
+  return {
+    add: (value) => {
+      const line = readMembers(value);
+      session_id ??= readName(line.sessionId);
+      cwd ??= readName(line.cwd);
+      for (const block of readList(readMembers(line.message).content)) {
+        const id = readName(block.id);
+        const tool = readName(block.name);
+        if (block.type === 'tool_use' && line.type === 'assistant' && id !== null && tool !== null)
+          runs.set(id, {
+            id,
+            tool,
+            at_ms: readTime(line.timestamp),
+            is_asked: tool === NOT_HOOKED ? 'no' : 'yes',
+          });
+        if (block.type === 'tool_result') addResult(block);
+      }
+    },
+    finish: () =>
+      session_id === null ? null : { session_id, cwd, cwd_sha256: null, runs: [...runs.values()] },
+  };
+}

@@ -1,0 +1,82 @@
+import type { Json } from '../../core/types/index.ts';
+import type { Dialect, HookCheck, HookReply, Payload } from '../record/dialect.ts';
+import {
+  EMPTY_REPLY,
+  formatResult,
+  nameAt,
+  readSubject,
+  replyWithExitCode,
+  replyWithJson,
+  textAt,
+  toolAt,
+  valueAt,
+} from '../record/payload.ts';
+
+/**
+ * Codex CLI. Its answers are strict: a word that it does not know, `ask`, or `allow` without changed arguments make the
+ * hook fail, and then the call goes on. So what is allowed is answered with nothing, and a no always has a reason.
+ */
+export const codexDialect: Dialect = {
+  name: 'codex',
+  agent_id: 'codex',
+  recognises: ({ hook_event_name, turn_id }) =>
+    typeof hook_event_name === 'string' && typeof turn_id === 'string',
+  readEvent: (payload, given) => given ?? nameAt(payload, 'hook_event_name'),
+  readSubject: (payload) => readSubject(payload, 'session_id', 'tool_use_id'),
+  events: {
+    PermissionRequest: {
+      checks: callOf,
+      deny: (message) => specific('PermissionRequest', { decision: { behavior: 'deny', message } }),
+    },
+    PostToolUse: {
+      checks: (payload) => [
+        { kind: 'result', tool: toolAt(payload, 'tool_name'), output: valueAt(payload, 'tool_response') },
+      ],
+      // The reason takes the place of the result, so that it is the way to hand over a changed one as well.
+      deny: block,
+      change: (changed, reason) => block(`${reason}\n${cut(changed)}`),
+    },
+    PreToolUse: {
+      checks: callOf,
+      deny: (permissionDecisionReason) =>
+        specific('PreToolUse', { permissionDecision: 'deny', permissionDecisionReason }),
+      change: (updatedInput) => specific('PreToolUse', { permissionDecision: 'allow', updatedInput }),
+    },
+    UserPromptSubmit: {
+      checks: (payload) => [{ kind: 'prompt', text: textAt(payload, 'prompt') }],
+      deny: block,
+    },
+  },
+  ignored_events: [
+    'Interrupt',
+    'PostCompact',
+    'PreCompact',
+    'SessionEnd',
+    'SessionStart',
+    'Stop',
+    'SubagentStart',
+    'SubagentStop',
+  ],
+  pass: EMPTY_REPLY,
+  refuse: replyWithExitCode,
+};
+
+function callOf(payload: Payload): readonly HookCheck[] {
+  return [{ kind: 'call', tool: toolAt(payload, 'tool_name'), input: valueAt(payload, 'tool_input') }];
+}
+
+/** About as much as the host takes in for one hook, which is 2,500 tokens. */
+const RESULT_UNITS_MAX = 8_000;
+
+function cut(value: Json): string {
+  const text = formatResult(value);
+  return text.length <= RESULT_UNITS_MAX ? text : `${text.slice(0, RESULT_UNITS_MAX)}\n[cut]`;
+}
+
+function block(reason: string): HookReply {
+  return replyWithJson({ decision: 'block', reason });
+}
+
+function specific(hookEventName: string, decision: object): HookReply {
+  return replyWithJson({ hookSpecificOutput: { hookEventName, ...decision } });
+}

@@ -1,0 +1,236 @@
+import { dirname } from 'node:path';
+import {
+  type AgentDoctor,
+  type ConfiguredHook,
+  explainExitCode,
+  explainMissingOutput,
+  GOES_ON,
+  goOnWith,
+  type HookOutput,
+  type HookSwitches,
+  isNonBlank,
+  type LocatedHook,
+  type OutputReading,
+  type ProbeContext,
+  parseObject,
+  readMembersAt,
+  type SettingsFile,
+  STOPS,
+  startWithShell,
+} from '../record/doctor.ts';
+import { type DoctorCheck, fail, warn } from '../record/doctor-check.ts';
+import type { Machine } from '../record/settings.ts';
+import { fileSubject } from '../record/settings-checks.ts';
+
+/**
+ * Codex CLI. Answers are read strictly: a word that it does not know, or a no without a reason, is a failed hook, and the
+ * call goes on; so does one after exit code 2 with nothing on standard error.
+ */
+export const codexDoctor: AgentDoctor = {
+  buildPayload,
+  defaultTimeout: () => 600_000,
+  buildStart: (hook, { project, shell }) =>
+    startWithShell([shell ?? '/bin/sh', '-lc'], hook, project, hook.env),
+  readOutput,
+  checkAllHooks: checkFeature,
+  checkSingleHooks: (hooks, files, machine) => {
+    const { checks, off } = checkTrust(hooks, files);
+    return { checks: [...checks, ...checkProjectTrust(hooks, files, machine)], off };
+  },
+};
+
+function buildPayload(event: string, { text, session_id, cwd }: ProbeContext): object | null {
+  const base = {
+    session_id,
+    turn_id: 'turn-probe',
+    transcript_path: null,
+    cwd,
+    hook_event_name: event,
+    model: 'probe',
+    permission_mode: 'default',
+  };
+  const call = { ...base, tool_name: 'Bash', tool_input: { command: text } };
+  const tool_use_id = `call_${session_id}`;
+  if (event === 'PermissionRequest') return call;
+  if (event === 'PreToolUse') return { ...call, tool_use_id };
+  if (event === 'PostToolUse')
+    return { ...call, tool_input: { command: 'true' }, tool_response: text, tool_use_id };
+  if (event === 'UserPromptSubmit') return { ...base, prompt: text };
+  return null;
+}
+
+const UNIVERSAL = ['continue', 'hookSpecificOutput', 'stopReason', 'suppressOutput', 'systemMessage'];
+const DECIDED = ['decision', 'reason'];
+const SPECIFIC: Readonly<Record<string, readonly string[]>> = {
+  PermissionRequest: ['decision', 'hookEventName'],
+  PostToolUse: ['additionalContext', 'hookEventName', 'updatedMCPToolOutput', 'updatedToolOutput'],
+  PreToolUse: [
+    'additionalContext',
+    'hookEventName',
+    'permissionDecision',
+    'permissionDecisionReason',
+    'updatedInput',
+  ],
+  UserPromptSubmit: ['additionalContext', 'hookEventName'],
+};
+
+function readOutput(event: string, answer: HookOutput): OutputReading {
+  const late = explainMissingOutput(answer);
+  if (late !== null) return goOnWith(late);
+  const { code, stdout, stderr } = answer;
+  if (code === 2)
+    return isNonBlank(stderr) ? STOPS : goOnWith('exit code 2 without a reason on standard error');
+  if (code !== 0) return goOnWith(explainExitCode(code));
+  if (stdout.trim() === '') return GOES_ON;
+  const said = parseObject(stdout);
+  if (said === null) return goOnWith('what it writes is no JSON object');
+  const words = event === 'PermissionRequest' ? UNIVERSAL : [...UNIVERSAL, ...DECIDED];
+  const specific = readMembersAt(said, ['hookSpecificOutput']);
+  const is_known =
+    Object.keys(said).every((key) => words.includes(key)) &&
+    Object.keys(specific).every((key) => SPECIFIC[event]?.includes(key));
+  if (!is_known) return goOnWith('its answer has a word that the host does not know');
+  return event === 'PreToolUse' || event === 'PermissionRequest'
+    ? readCall(event, said, specific)
+    : readRest(said);
+}
+
+type Said = Readonly<Record<string, unknown>>;
+
+function readCall(event: string, said: Said, specific: Said): OutputReading {
+  if (said.continue === false || isNonBlank(said.stopReason) || said.suppressOutput === true)
+    return goOnWith('`continue`, `stopReason` and `suppressOutput` are not taken here');
+  if (event === 'PermissionRequest') {
+    const decision = readMembersAt(specific, ['decision']);
+    if (
+      ['updatedInput', 'updatedPermissions'].some((key) => decision[key] !== undefined) ||
+      decision.interrupt
+    )
+      return goOnWith('its decision has a word that is not taken here');
+    return decision.behavior === 'deny' ? STOPS : GOES_ON;
+  }
+  const { permissionDecision, permissionDecisionReason, updatedInput } = specific;
+  if (permissionDecision === undefined) {
+    if (said.decision === undefined) return GOES_ON;
+    return said.decision === 'block' && isNonBlank(said.reason)
+      ? STOPS
+      : goOnWith('`decision` is `block` with a reason, or left out');
+  }
+  if (permissionDecision === 'deny')
+    return isNonBlank(permissionDecisionReason) && updatedInput === undefined
+      ? STOPS
+      : goOnWith('a no without a reason is none');
+  if (permissionDecision === 'allow' && updatedInput !== undefined) return GOES_ON;
+  return goOnWith('`ask`, and `allow` without changed arguments, are not taken here');
+}
+
+/** A prompt, or a result: the reason takes its place. */
+function readRest(said: Said): OutputReading {
+  if (said.decision === undefined) return said.continue === false ? STOPS : GOES_ON;
+  return said.decision === 'block' && isNonBlank(said.reason)
+    ? STOPS
+    : goOnWith('a no without a reason is none');
+}
+
+function checkFeature(files: readonly SettingsFile[]): readonly DoctorCheck[] {
+  return files
+    .filter(({ document }) => {
+      const { hooks, codex_hooks } = readMembersAt(document, ['features']);
+      return hooks === false || codex_hooks === false;
+    })
+    .map((file) =>
+      fail(
+        'host.hooks_on',
+        fileSubject('codex', file),
+        '`features.hooks` is false.',
+        'Remove the key, or set it to true.',
+      ),
+    );
+}
+
+/**
+ * Codex records in the user's `config.toml` which hooks are trusted, by their position, and skips all others silently. Whether
+ * the trust covers the current text of a hook, only Codex can tell.
+ */
+function checkTrust(hooks: readonly LocatedHook[], files: readonly SettingsFile[]): HookSwitches {
+  const user_files = listUserConfigs(files);
+  const checks: DoctorCheck[] = [];
+  const off = new Set<ConfiguredHook>();
+  for (const file of new Set(hooks.map((each) => each.file))) {
+    if (file.location.scope === 'managed') continue;
+    const readStates = (hook: ConfiguredHook) =>
+      user_files.flatMap(({ document }) =>
+        buildStateKeys(file, hook).map((key) => readMembersAt(document, ['hooks', 'state', key])),
+      );
+    const disabled = file.hooks.filter((hook) => readStates(hook).some(({ enabled }) => enabled === false));
+    const untrusted = file.hooks.filter(
+      (hook) => !readStates(hook).some(({ trusted_hash }) => typeof trusted_hash === 'string'),
+    );
+    for (const hook of [...disabled, ...untrusted]) off.add(hook);
+    const subject = fileSubject('codex', file);
+    if (disabled.length > 0)
+      checks.push(
+        fail(
+          'host.hooks_on',
+          subject,
+          `Codex has switched off: ${listEvents(disabled)}.`,
+          'Switch them on in /hooks.',
+        ),
+      );
+    if (untrusted.length > 0)
+      checks.push(
+        fail(
+          'host.trusted',
+          subject,
+          `Codex silently skips hooks that are not trusted: ${listEvents(untrusted)}.`,
+          'Open Codex, type /hooks and trust them. Every change of an entry revokes the trust.',
+        ),
+      );
+  }
+  return { checks, off };
+}
+
+function listEvents(hooks: readonly ConfiguredHook[]): string {
+  return [...new Set(hooks.map(({ event }) => event))].join(', ');
+}
+
+/** Returns the keys of a hook in `hooks.state`, `<file>:<event>:<group>:<position>`, with and without symbolic links. */
+function buildStateKeys(
+  { location, real_path }: SettingsFile,
+  { event, path }: ConfiguredHook,
+): readonly string[] {
+  const [, , group, , at] = path;
+  const snake_event = event.replaceAll(/(?!^)[A-Z]/g, (letter) => `_${letter}`).toLowerCase();
+  return [location.path, real_path].map((file) => `${file}:${snake_event}:${group}:${at}`);
+}
+
+function listUserConfigs(files: readonly SettingsFile[]): readonly SettingsFile[] {
+  return files.filter(({ location }) => location.scope === 'user' && location.format === 'toml');
+}
+
+function checkProjectTrust(
+  hooks: readonly LocatedHook[],
+  files: readonly SettingsFile[],
+  { project }: Machine,
+): readonly DoctorCheck[] {
+  const in_project = hooks.find(({ file }) => file.location.scope === 'project');
+  if (in_project === undefined || isTrustedProject(project, listUserConfigs(files))) return [];
+  return [
+    warn(
+      'host.trusted',
+      fileSubject('codex', in_project.file),
+      'Codex reads the hooks of trusted projects only, and this one is not in its list.',
+      'Open Codex in the project and trust it, or use `service setup codex --scope user`.',
+    ),
+  ];
+}
+
+function isTrustedProject(project: string, user_files: readonly SettingsFile[]): boolean {
+  for (let folder = project; ; folder = dirname(folder)) {
+    const is_trusted = user_files.some(
+      ({ document }) => readMembersAt(document, ['projects', folder]).trust_level === 'trusted',
+    );
+    if (is_trusted) return true;
+    if (folder === dirname(folder)) return false;
+  }
+}

@@ -1,0 +1,59 @@
+import { join } from 'node:path';
+import { GIT_PROJECT_FOLDER } from '../record/hook-command.ts';
+import { groupedHooks } from '../record/hook-format.ts';
+import { type AgentSettings, type Machine, type SettingsLocation, settingsFile } from '../record/settings.ts';
+
+/**
+ * Codex CLI: layers add, and each may have its hooks in `hooks.json` or in `config.toml`. Facts: learn.chatgpt.com/docs/hooks and
+ * codex-rs/hooks/src/engine of openai/codex (2026-08).
+ */
+export const codexSettings: AgentSettings = {
+  programs: ['codex'],
+  locations: (machine) => [...targets(machine), ...configs(machine)],
+  targets,
+  hook_format: groupedHooks(1000),
+  wanted_hooks: [
+    { event: 'PreToolUse', matcher: '*' },
+    { event: 'PostToolUse', matcher: '*' },
+    { event: 'PermissionRequest', matcher: '*' },
+    { event: 'UserPromptSubmit', matcher: null },
+  ],
+  needs_event: false,
+  // It has no variable for the folder.
+  project_folder: GIT_PROJECT_FOLDER,
+  project_variables: [],
+  guards_exit: true,
+  required_keys: {},
+  mcp_servers: {
+    key: 'mcp_servers',
+    locations: configs,
+    entry: ([command = '', ...args]) => ({ command, args }),
+    adviseByHand: (_scope, command) => `Run: codex mcp add agent-safety -- ${command}`,
+  },
+  transcripts: (machine) => ({
+    folder: join(userFolder(machine), 'sessions'),
+    pattern: '**/rollout-*.jsonl',
+  }),
+  remarks: (scope) => [
+    'Codex silently skips hooks that are not trusted: open it, type /hooks and trust these, now and after every change.',
+    ...(scope === 'project' ? ['Codex reads them only in trusted projects.'] : []),
+  ],
+};
+
+function targets(machine: Machine): readonly SettingsLocation[] {
+  return [
+    settingsFile('project', join(machine.project, '.codex/hooks.json')),
+    settingsFile('user', join(userFolder(machine), 'hooks.json')),
+  ];
+}
+
+function configs(machine: Machine): readonly SettingsLocation[] {
+  return [
+    settingsFile('project', join(machine.project, '.codex/config.toml'), 'toml'),
+    settingsFile('user', join(userFolder(machine), 'config.toml'), 'toml'),
+  ];
+}
+
+function userFolder({ home, env }: Machine): string {
+  return env.CODEX_HOME || join(home, '.codex');
+}

@@ -1,0 +1,52 @@
+import { readMembers } from '../record/json-members.ts';
+import {
+  readName,
+  readTime,
+  type ToolRun,
+  type TranscriptFormat,
+  type TranscriptParser,
+} from '../record/transcript.ts';
+
+/** Codex CLI: a line for each item of a conversation; the first says which session it is, and where. */
+export const codexTranscript: TranscriptFormat = {
+  markers: ['_call"'],
+  open,
+};
+
+/** Hooks are asked about shells, patches and MCP tools; not about what runs at the provider, or input for a shell that runs. */
+const HOOKED =
+  /^(?:shell|shell_command|local_shell|exec_command|container\.exec|apply_patch|spawn_agent|mcp__.*)$/;
+const NOT_HOOKED = ['web_search', 'write_stdin'];
+
+function open(): TranscriptParser {
+  let session_id: string | null = null;
+  let cwd: string | null = null;
+  const runs = new Map<string, ToolRun>();
+  return {
+    add: (value) => {
+      const line = readMembers(value);
+      const item = readMembers(line.payload);
+      if (line.type === 'session_meta') {
+        session_id ??= readName(item.id);
+        cwd ??= readName(item.cwd);
+      }
+      const tool = line.type === 'response_item' ? toolOf(item) : null;
+      if (tool === null) return;
+      const id = readName(item.call_id);
+      runs.set(id ?? `at ${runs.size}`, {
+        id,
+        tool,
+        at_ms: readTime(line.timestamp),
+        is_asked: HOOKED.test(tool) ? 'yes' : NOT_HOOKED.includes(tool) ? 'no' : 'unknown',
+      });
+    },
+    finish: () =>
+      session_id === null ? null : { session_id, cwd, cwd_sha256: null, runs: [...runs.values()] },
+  };
+}
+
+function toolOf({ type, name }: Readonly<Record<string, unknown>>): string | null {
+  if (type === 'function_call' || type === 'custom_tool_call') return readName(name);
+  if (type === 'local_shell_call') return 'local_shell';
+  return type === 'web_search_call' ? 'web_search' : null;
+}

@@ -1,0 +1,149 @@
+import type { Json } from '../../core/types/index.ts';
+import type { Dialect, HookCheck, HookReply, Payload } from '../record/dialect.ts';
+import {
+  EMPTY_REPLY,
+  formatResult,
+  nameAt,
+  parseIfJson,
+  readMember,
+  replyWithExitCode,
+  replyWithJson,
+  textAt,
+  toolAt,
+  valueAt,
+} from '../record/payload.ts';
+
+/**
+ * GitHub Copilot CLI and its cloud agent, which take `ask` for a no; and VS Code, which reads the same files. Events come
+ * in two shapes, by how their names were written when the hook was entered: `preToolUse` (which is in no payload, so that
+ * what is there tells it) and `PreToolUse`. What they are answered is in both shapes where a host could read either.
+ */
+export const copilotDialect: Dialect = {
+  name: 'copilot',
+  agent_id: 'copilot',
+  recognises: (payload) =>
+    (typeof payload.sessionId === 'string' && payload.hook_event_name === undefined) ||
+    (typeof payload.timestamp === 'string' && nameOf(payload) !== null),
+  readEvent: (payload, given) => toCamelCase(given ?? nameOf(payload) ?? byShape(payload)),
+  readSubject: (payload) => ({
+    agent_id: null,
+    session_id: nameAt(payload, 'session_id') ?? nameAt(payload, 'sessionId'),
+    tenant_id: null,
+    tool_use_id: nameAt(payload, 'tool_use_id') ?? nameAt(payload, 'toolUseId'),
+    approval_request_id: null,
+  }),
+  events: {
+    permissionRequest: {
+      checks: callOf,
+      deny: (message) => replyWithJson({ behavior: 'deny', message }),
+      // The host asks its user at this very moment.
+      ask: () => EMPTY_REPLY,
+    },
+    postToolUse: {
+      checks: (payload) => [{ kind: 'result', tool: toolOf(payload), output: resultOf(payload) }],
+      deny: (reason) => modified(reason, reason),
+      change: (changed, reason) => modified(shownOf(changed), reason),
+    },
+    preToolUse: {
+      checks: callOf,
+      deny: (reason) => decided('deny', reason),
+      ask: (reason) => decided('ask', reason),
+      // Not `allow`: a call that nobody has seen yet would run without the host's own question.
+      change: (modifiedArgs, reason) => decided('ask', reason, modifiedArgs),
+    },
+    userPromptSubmitted: {
+      checks: (payload) => [{ kind: 'prompt', text: textAt(payload, 'prompt') }],
+      deny: replyWithExitCode,
+    },
+  },
+  ignored_events: [
+    'agentStop',
+    'errorOccurred',
+    'notification',
+    'postToolUseFailure',
+    'preCompact',
+    'sessionEnd',
+    'sessionStart',
+    'stop',
+    'subagentStart',
+    'subagentStop',
+  ],
+  pass: EMPTY_REPLY,
+  refuse: replyWithExitCode,
+};
+
+function nameOf(payload: Payload): string | null {
+  return (
+    nameAt(payload, 'hook_event_name') ?? nameAt(payload, 'hookEventName') ?? nameAt(payload, 'hookName')
+  );
+}
+
+/** A payload without the name of its event. */
+function byShape({
+  toolName,
+  toolResult,
+  prompt,
+  initialPrompt,
+  source,
+  reason,
+  error,
+}: Payload): string | null {
+  if (toolName !== undefined) return toolResult === undefined ? 'preToolUse' : 'postToolUse';
+  if (initialPrompt !== undefined || source !== undefined) return 'sessionStart';
+  if (prompt !== undefined) return 'userPromptSubmitted';
+  if (error !== undefined) return 'errorOccurred';
+  return reason === undefined ? null : 'sessionEnd';
+}
+
+/** `PreToolUse` as `preToolUse`, and the one event that has two names. */
+function toCamelCase(name: string | null): string | null {
+  if (name === null) return null;
+  const first_small = name.charAt(0).toLowerCase() + name.slice(1);
+  return first_small === 'userPromptSubmit' ? 'userPromptSubmitted' : first_small;
+}
+
+/** `toolInput` is what `permissionRequest` has of the arguments. */
+const ARGUMENTS = ['toolArgs', 'toolInput', 'tool_input'] as const;
+
+function callOf(payload: Payload): readonly HookCheck[] {
+  const key = ARGUMENTS.find((each) => payload[each] !== undefined) ?? 'toolArgs';
+  return [{ kind: 'call', tool: toolOf(payload), input: parseIfJson(valueAt(payload, key)) }];
+}
+
+function toolOf(payload: Payload): string {
+  return toolAt(payload, payload.toolName === undefined ? 'tool_name' : 'toolName');
+}
+
+const RESULTS = ['toolResult', 'tool_result', 'tool_response', 'tool_output'] as const;
+
+function resultOf(payload: Payload): Json {
+  return valueAt(payload, RESULTS.find((key) => payload[key] !== undefined) ?? 'toolResult');
+}
+
+function shownOf(changed: Json): string {
+  return formatResult(readMember(changed, 'textResultForLlm') ?? changed);
+}
+
+function modified(textResultForLlm: string, additionalContext: string): HookReply {
+  return replyWithJson({
+    modifiedResult: { resultType: 'success', textResultForLlm },
+    additionalContext,
+  });
+}
+
+function decided(
+  permissionDecision: 'deny' | 'ask',
+  permissionDecisionReason: string,
+  args?: Json,
+): HookReply {
+  const decision = { permissionDecision, permissionDecisionReason };
+  return replyWithJson({
+    ...decision,
+    ...(args !== undefined && { modifiedArgs: args }),
+    hookSpecificOutput: {
+      hookEventName: 'PreToolUse',
+      ...decision,
+      ...(args !== undefined && { updatedInput: args }),
+    },
+  });
+}

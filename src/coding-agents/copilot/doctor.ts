@@ -1,0 +1,118 @@
+import { resolve } from 'node:path';
+import {
+  type AgentDoctor,
+  ASKS,
+  explainExitCode,
+  explainMissingOutput,
+  GOES_ON,
+  goOnWith,
+  type HookOutput,
+  isObject,
+  type OutputReading,
+  type ProbeContext,
+  parseObject,
+  readMembersAt,
+  STOPS,
+  startWithShell,
+  stopWith,
+} from '../record/doctor.ts';
+import { fail } from '../record/doctor-check.ts';
+import { checkDisableAllHooks } from '../record/settings-checks.ts';
+
+/**
+ * GitHub Copilot CLI. A fault before a tool is run is a no there, but for one that is late; at every other event it is
+ * passed over. How the name of an event is written chooses the form of what is sent.
+ */
+export const copilotDoctor: AgentDoctor = {
+  buildPayload,
+  defaultTimeout: () => 30_000,
+  buildStart: (hook, { project }) =>
+    startWithShell(['bash', '-c'], hook, hook.cwd === null ? project : resolve(project, hook.cwd), hook.env),
+  readOutput,
+  checkAllHooks: (files) => checkDisableAllHooks('copilot', files),
+  // Copilot skips the whole entry if its matcher is no valid expression.
+  checkEntry: ({ event, matcher }, subject) =>
+    /^[a-z]/.test(event) && (matcher === '*' || matcher === '**')
+      ? [
+          fail(
+            'hook.matcher',
+            subject,
+            `Copilot cannot parse the matcher \`${matcher}\` and skips the hook.`,
+            'Remove the matcher.',
+          ),
+        ]
+      : [],
+};
+
+/** The event behind both ways to write its name. */
+function normalizeEvent(event: string): string {
+  const small = event.charAt(0).toLowerCase() + event.slice(1);
+  return small === 'userPromptSubmit' ? 'userPromptSubmitted' : small;
+}
+
+function buildPayload(event: string, probe: ProbeContext): object | null {
+  const own = buildEventMembers(normalizeEvent(event), probe.text);
+  if (own === null) return null;
+  const { session_id, cwd, now_ms } = probe;
+  if (/^[a-z]/.test(event)) return { sessionId: session_id, timestamp: now_ms, cwd, ...own };
+  const { toolName, toolArgs, toolResult, ...rest } = own;
+  return {
+    hook_event_name: event,
+    session_id,
+    timestamp: new Date(now_ms).toISOString(),
+    cwd,
+    ...rest,
+    ...(toolName !== undefined && { tool_name: 'Bash', tool_input: toolArgs }),
+    ...(toolResult !== undefined && {
+      tool_result: { result_type: 'success', text_result_for_llm: probe.text },
+    }),
+  };
+}
+
+function buildEventMembers(event: string, text: string): Record<string, unknown> | null {
+  const call = { toolName: 'bash', toolArgs: { command: text } };
+  if (event === 'preToolUse' || event === 'permissionRequest') return call;
+  if (event === 'postToolUse')
+    return {
+      ...call,
+      toolArgs: { command: 'true' },
+      toolResult: { resultType: 'success', textResultForLlm: text },
+    };
+  return event === 'userPromptSubmitted' ? { prompt: text } : null;
+}
+
+function readOutput(written: string, answer: HookOutput, _hook: unknown, probe: string): OutputReading {
+  const event = normalizeEvent(written);
+  const late = explainMissingOutput(answer);
+  if (answer.is_late) return goOnWith(late!);
+  const { code } = answer;
+  if (event === 'preToolUse' && code !== 0)
+    return code === 2 ? STOPS : stopWith(late ?? explainExitCode(code));
+  if (event === 'permissionRequest' && code === 2) return STOPS;
+  if (event === 'userPromptSubmitted')
+    return { effect: 'unheard', fault: code === 0 || code === 2 ? null : explainExitCode(code) };
+  if (code !== 0) return goOnWith(late ?? explainExitCode(code));
+  const text = withoutProgress(answer.stdout);
+  if (text === '') return GOES_ON;
+  const said = parseObject(text);
+  if (said === null) return goOnWith('what it writes is not one JSON object');
+  if (event === 'permissionRequest') return said.behavior === 'deny' ? STOPS : GOES_ON;
+  if (event === 'preToolUse') return readDecision(said.permissionDecision);
+  const result = readMembersAt(said, ['modifiedResult']);
+  const is_replaced = result.resultType === 'success' && typeof result.textResultForLlm === 'string';
+  return is_replaced && !(result.textResultForLlm as string).includes(probe) ? STOPS : GOES_ON;
+}
+
+function readDecision(decision: unknown): OutputReading {
+  if (decision === 'deny') return STOPS;
+  return decision === 'ask' ? ASKS : GOES_ON;
+}
+
+/** Lines that report progress are taken out before the rest is read. */
+function withoutProgress(stdout: string): string {
+  const lines = stdout.split('\n').filter((line) => {
+    const value = parseObject(line);
+    return !(isObject(value) && value.type === 'progress');
+  });
+  return lines.join('\n').trim();
+}

@@ -1,0 +1,55 @@
+import { join } from 'node:path';
+import { GIT_PROJECT_FOLDER } from '../record/hook-command.ts';
+import { flatHooks } from '../record/hook-format.ts';
+import { type AgentSettings, type Machine, settingsFile } from '../record/settings.ts';
+
+/**
+ * GitHub Copilot CLI, and its cloud agent, which reads the files of the repository: every file of a folder adds. Facts:
+ * content/copilot/reference of github/docs (2026-08): hooks-reference, cli-config-dir-reference.
+ */
+export const copilotSettings: AgentSettings = {
+  programs: ['copilot'],
+  locations: (machine) => [
+    { ...settingsFile('project', join(machine.project, '.github/hooks')), is_folder: true },
+    settingsFile('project', join(machine.project, '.github/copilot/settings.json'), 'jsonc'),
+    settingsFile('local', join(machine.project, '.github/copilot/settings.local.json'), 'jsonc'),
+    { ...settingsFile('user', join(userFolder(machine), 'hooks')), is_folder: true },
+    settingsFile('user', join(userFolder(machine), 'settings.json'), 'jsonc'),
+    { ...settingsFile('managed', '/etc/github-copilot/policy.d'), is_folder: true },
+  ],
+  targets: (machine) => [
+    settingsFile('project', join(machine.project, '.github/hooks/agent-safety.json')),
+    settingsFile('user', join(userFolder(machine), 'hooks/agent-safety.json')),
+  ],
+  hook_format: flatHooks('bash', 'timeoutSec', { type: 'command' }),
+  wanted_hooks: ['preToolUse', 'permissionRequest', 'postToolUse', 'userPromptSubmitted'].map((event) => ({
+    event,
+    matcher: null,
+  })),
+  needs_event: true,
+  // It has no variable for the folder.
+  project_folder: GIT_PROJECT_FOLDER,
+  project_variables: [],
+  guards_exit: true,
+  required_keys: { version: 1 },
+  mcp_servers: {
+    key: 'mcpServers',
+    locations: (machine) => [
+      settingsFile('project', join(machine.project, '.github/mcp.json')),
+      settingsFile('user', join(userFolder(machine), 'mcp-config.json')),
+    ],
+    entry: ([command = '', ...args]) => ({ type: 'local', command, args, tools: ['*'] }),
+    adviseByHand: (_scope, command) => `Run: copilot mcp add agent-safety -- ${command}`,
+  },
+  transcripts: (machine) => ({ folder: join(userFolder(machine), 'session-state'), pattern: '**/*.jsonl' }),
+  remarks: (scope) =>
+    scope === 'project'
+      ? [
+          'Copilot’s cloud agent reads this file as soon as it is pushed, and is refused every tool where the program is not.',
+        ]
+      : [],
+};
+
+function userFolder({ home, env }: Machine): string {
+  return env.COPILOT_HOME || join(home, '.copilot');
+}

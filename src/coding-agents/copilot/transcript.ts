@@ -1,0 +1,58 @@
+import { readMembers } from '../record/json-members.ts';
+import {
+  readName,
+  readTime,
+  type ToolRun,
+  type TranscriptFormat,
+  type TranscriptParser,
+} from '../record/transcript.ts';
+
+/**
+ * GitHub Copilot CLI: a line for each event of a session. Its hooks are not told which call it is, so that calls are
+ * counted; a hook may be told of them by the names that Claude Code has for the tools.
+ */
+export const copilotTranscript: TranscriptFormat = {
+  markers: ['"tool.execution_start"'],
+  open,
+  normalizeTool: (name) => NAMES.get(name) ?? name,
+};
+
+const NAMES: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    Agent: 'task',
+    AskUserQuestion: 'ask_user',
+    Bash: 'bash',
+    Edit: 'edit',
+    Glob: 'glob',
+    Grep: 'grep',
+    Read: 'view',
+    TodoWrite: 'update_todo',
+    WebFetch: 'web_fetch',
+    WebSearch: 'web_search',
+    Write: 'create',
+    apply_patch: 'edit',
+    powershell: 'bash',
+    rg: 'grep',
+    str_replace_editor: 'edit',
+  }),
+);
+
+function open(): TranscriptParser {
+  let session_id: string | null = null;
+  let cwd: string | null = null;
+  const runs = new Map<string, ToolRun>();
+  return {
+    add: (value) => {
+      const event = readMembers(value);
+      const data = readMembers(event.data);
+      session_id ??= readName(data.sessionId);
+      cwd ??= readName(readMembers(data.context).cwd);
+      const tool = readName(data.toolName);
+      if (event.type !== 'tool.execution_start' || tool === null) return;
+      const id = readName(data.toolCallId) ?? `at ${runs.size}`;
+      runs.set(id, { id: null, tool, at_ms: readTime(event.timestamp), is_asked: 'yes' });
+    },
+    finish: () =>
+      session_id === null ? null : { session_id, cwd, cwd_sha256: null, runs: [...runs.values()] },
+  };
+}

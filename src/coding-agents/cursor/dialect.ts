@@ -1,0 +1,131 @@
+import type { Json } from '../../core/types/index.ts';
+import type { Dialect, HookCheck, HookEvent, HookReply, Payload } from '../record/dialect.ts';
+import {
+  nameAt,
+  parseIfJson,
+  readSubject,
+  replaceWithNotice,
+  replyWithJson,
+  textAt,
+  toolAt,
+  Unreadable,
+  valueAt,
+} from '../record/payload.ts';
+
+/**
+ * Cursor. Exit code 0 with a JSON permission; an answer that cannot be read, or none in time, lets the call go on unless
+ * the hook is entered with `failClosed`. `ask` works for shell commands and MCP calls alone.
+ */
+export const cursorDialect: Dialect = {
+  name: 'cursor',
+  agent_id: 'cursor',
+  recognises: ({ conversation_id, hook_event_name }) =>
+    typeof conversation_id === 'string' && typeof hook_event_name === 'string',
+  readEvent: (payload, given) => given ?? nameAt(payload, 'hook_event_name'),
+  readSubject: (payload) => readSubject(payload, 'conversation_id', 'tool_use_id'),
+  events: {
+    beforeMCPExecution: {
+      checks: (payload) => [
+        {
+          kind: 'call',
+          tool: `MCP:${toolAt(payload, 'tool_name')}`,
+          input: parseIfJson(valueAt(payload, 'tool_input')),
+        },
+      ],
+      deny,
+      ask,
+    },
+    beforeReadFile: readFile(),
+    beforeShellExecution: {
+      checks: (payload) => [{ kind: 'call', tool: 'Shell', input: { command: textAt(payload, 'command') } }],
+      deny,
+      ask,
+    },
+    beforeSubmitPrompt: {
+      checks: (payload) => [{ kind: 'prompt', text: textAt(payload, 'prompt') }, ...attachedTo(payload)],
+      deny: (user_message) => replyWithJson({ continue: false, user_message }),
+    },
+    beforeTabFileRead: readFile(),
+    postToolUse: {
+      checks: (payload) => [
+        {
+          kind: 'result',
+          tool: toolAt(payload, 'tool_name'),
+          output: parseIfJson(valueAt(payload, 'tool_output')),
+        },
+      ],
+      deny: (reason, payload) =>
+        result(replaceWithNotice(parseIfJson((payload.tool_output ?? '') as Json), reason), reason, payload),
+      change: result,
+    },
+    preToolUse: {
+      checks: (payload) => [
+        { kind: 'call', tool: toolAt(payload, 'tool_name'), input: valueAt(payload, 'tool_input') },
+      ],
+      deny,
+      change: (updated_input) => replyWithJson({ permission: 'allow', updated_input }),
+    },
+    subagentStart: {
+      checks: ({ subagent_type, task }) => [
+        {
+          kind: 'call',
+          tool: 'Task',
+          input: { subagent_type: subagent_type ?? null, task: task ?? null } as Json,
+        },
+      ],
+      deny,
+    },
+  },
+  ignored_events: [
+    'afterAgentResponse',
+    'afterAgentThought',
+    'afterFileEdit',
+    'afterMCPExecution',
+    'afterShellExecution',
+    'afterTabFileEdit',
+    'preCompact',
+    'sessionEnd',
+    'sessionStart',
+    'stop',
+    'subagentStop',
+  ],
+  // An empty answer is no JSON, and with `failClosed` it would be a no.
+  pass: replyWithJson({}),
+  refuse: (reason) => ({ ...deny(reason), stderr: `${reason}\n`, code: 2 }),
+};
+
+function deny(reason: string): HookReply {
+  return replyWithJson({ permission: 'deny', user_message: reason, agent_message: reason });
+}
+
+function ask(reason: string): HookReply {
+  return replyWithJson({ permission: 'ask', user_message: reason, agent_message: reason });
+}
+
+/** The path as a call, and what is in the file as its result; what would be masked cannot be here. */
+function readFile(): HookEvent {
+  return {
+    checks: (payload) => [
+      { kind: 'call', tool: 'Read', input: { file_path: textAt(payload, 'file_path') } },
+      { kind: 'result', tool: 'Read', output: textAt(payload, 'content') },
+      ...attachedTo(payload),
+    ],
+    deny: (user_message) => replyWithJson({ permission: 'deny', user_message }),
+  };
+}
+
+/** Files that go along with a prompt are read too. */
+function attachedTo({ attachments }: Payload): readonly HookCheck[] {
+  if (attachments === undefined || attachments === null) return [];
+  if (!Array.isArray(attachments)) throw new Unreadable('`attachments` is no list');
+  return attachments.map((one: Json) => {
+    const { file_path, filePath, path } = (one ?? {}) as Record<string, Json>;
+    return { kind: 'call', tool: 'Read', input: { file_path: file_path ?? filePath ?? path ?? one } };
+  });
+}
+
+/** Only results of MCP tools can be replaced; of others the model is told what to think of them. */
+function result(changed: Json, reason: string, { tool_name }: Payload): HookReply {
+  const is_mcp = typeof tool_name === 'string' && tool_name.startsWith('MCP:');
+  return replyWithJson(is_mcp ? { updated_mcp_tool_output: changed } : { additional_context: reason });
+}

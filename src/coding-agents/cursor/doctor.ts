@@ -1,0 +1,114 @@
+import {
+  type AgentDoctor,
+  ASKS,
+  type ConfiguredHook,
+  explainExitCode,
+  explainMissingOutput,
+  GOES_ON,
+  goOnWith,
+  type HookOutput,
+  type OutputReading,
+  type ProbeContext,
+  parseObject,
+  STOPS,
+  startWithShell,
+  stopWith,
+} from '../record/doctor.ts';
+import { fail } from '../record/doctor-check.ts';
+
+/**
+ * Cursor. Exit code 0 with a JSON permission, or exit code 2; everything else lets the call go on, unless the hook is
+ * entered with `failClosed`.
+ */
+export const cursorDoctor: AgentDoctor = {
+  buildPayload,
+  defaultTimeout: () => 60_000,
+  buildStart: (hook, { project, home, scope }) => {
+    const cwd = scope === 'user' ? `${home}/.cursor` : project;
+    const env = { CURSOR_PROJECT_DIR: project, CLAUDE_PROJECT_DIR: project, ...hook.env };
+    return startWithShell(['/bin/sh', '-c'], hook, cwd, env);
+  },
+  readOutput,
+  checkEntry: ({ fails_closed }, subject) =>
+    fails_closed
+      ? []
+      : [
+          fail(
+            'hook.fail_closed',
+            subject,
+            'Cursor allows the call after every failure of the hook: `failClosed` is not set.',
+            'Set `"failClosed": true`, as `service setup cursor` does.',
+          ),
+        ],
+};
+
+/** What each event has of its own. A result can be replaced where it is that of an MCP tool. */
+const OWN: Readonly<Record<string, (text: string, probe: ProbeContext) => object>> = {
+  beforeMCPExecution: (text) => ({
+    tool_name: 'probe',
+    tool_input: JSON.stringify({ text }),
+    command: 'probe',
+  }),
+  beforeReadFile: (text, { cwd }) => ({ file_path: `${cwd}/probe.txt`, content: text, attachments: [] }),
+  beforeShellExecution: (command, { cwd }) => ({ command, cwd, sandbox: false }),
+  beforeSubmitPrompt: (prompt) => ({ prompt, attachments: [] }),
+  beforeTabFileRead: (text, { cwd }) => ({ file_path: `${cwd}/probe.txt`, content: text }),
+  postToolUse: (text, { session_id }) => ({
+    tool_name: 'MCP:probe',
+    tool_input: {},
+    tool_output: JSON.stringify({ text }),
+    tool_use_id: session_id,
+    duration: 1,
+  }),
+  preToolUse: (command, { cwd, session_id }) => ({
+    tool_name: 'Shell',
+    tool_input: { command },
+    tool_use_id: session_id,
+    cwd,
+  }),
+  subagentStart: (task, { session_id }) => ({
+    subagent_id: 'probe',
+    subagent_type: 'probe',
+    task,
+    parent_conversation_id: session_id,
+  }),
+};
+
+function buildPayload(event: string, probe: ProbeContext): object | null {
+  if (!Object.hasOwn(OWN, event)) return null;
+  return {
+    conversation_id: probe.session_id,
+    generation_id: 'probe',
+    model: 'probe',
+    hook_event_name: event,
+    cursor_version: 'probe',
+    workspace_roots: [probe.cwd],
+    user_email: null,
+    transcript_path: null,
+    ...OWN[event]!(probe.text, probe),
+  };
+}
+
+/** Where the host asks its user. */
+const ASKED = ['beforeMCPExecution', 'beforeShellExecution'];
+
+function readOutput(event: string, answer: HookOutput, hook: ConfiguredHook, probe: string): OutputReading {
+  const broken = (fault: string): OutputReading => (hook.fails_closed ? stopWith(fault) : goOnWith(fault));
+  const late = explainMissingOutput(answer);
+  if (late !== null) return broken(late);
+  const { code, stdout } = answer;
+  if (code === 2)
+    return event === 'postToolUse' ? goOnWith('exit code 2 does not take a result back') : STOPS;
+  if (code !== 0) return broken(explainExitCode(code));
+  const said = parseObject(stdout);
+  if (said === null) return broken('what it writes is no JSON object');
+  if (event === 'beforeSubmitPrompt') return said.continue === false ? STOPS : GOES_ON;
+  if (event === 'postToolUse') {
+    const shown = said.updated_mcp_tool_output;
+    return shown !== undefined && !JSON.stringify(shown).includes(probe) ? STOPS : GOES_ON;
+  }
+  if (said.permission === 'deny') return STOPS;
+  if (said.permission !== 'ask') return GOES_ON;
+  if (ASKED.includes(event)) return ASKS;
+  return event === 'subagentStart' ? STOPS : goOnWith('`ask` is not enforced at this event');
+}

@@ -1,0 +1,45 @@
+import { join } from 'node:path';
+import { flatHooks } from '../record/hook-format.ts';
+import { type AgentSettings, type Machine, type SettingsLocation, settingsFile } from '../record/settings.ts';
+
+/** Cursor: every source runs. Facts: cursor.com/docs/hooks and /docs/context/mcp (2026-08). */
+export const cursorSettings: AgentSettings = {
+  programs: ['cursor', 'cursor-agent'],
+  locations: (machine) => [...targets(machine), settingsFile('managed', '/etc/cursor/hooks.json')],
+  targets,
+  hook_format: flatHooks('command', 'timeout', { failClosed: true }),
+  wanted_hooks: [
+    'beforeShellExecution',
+    'beforeMCPExecution',
+    'beforeReadFile',
+    'beforeTabFileRead',
+    'beforeSubmitPrompt',
+    'preToolUse',
+    'postToolUse',
+    'subagentStart',
+  ].map((event) => ({ event, matcher: null })),
+  needs_event: false,
+  project_folder: '"$CURSOR_PROJECT_DIR"',
+  project_variables: ['CURSOR_PROJECT_DIR', 'CLAUDE_PROJECT_DIR'],
+  // `failClosed` does it, and it is not published which shell reads the command.
+  guards_exit: false,
+  required_keys: { version: 1 },
+  mcp_servers: {
+    key: 'mcpServers',
+    locations: ({ project, home }) => [
+      settingsFile('project', join(project, '.cursor/mcp.json')),
+      settingsFile('user', join(home, '.cursor/mcp.json')),
+    ],
+    entry: ([command = '', ...args]) => ({ command, args }),
+    adviseByHand: (_scope, command) => `Add a server with this command in Cursor's settings: ${command}`,
+  },
+  transcripts: () => null,
+  remarks: () => ['Cursor’s cloud agents do not run hooks of a user, nor those of MCP calls.'],
+};
+
+function targets({ project, home }: Machine): readonly SettingsLocation[] {
+  return [
+    settingsFile('project', join(project, '.cursor/hooks.json')),
+    settingsFile('user', join(home, '.cursor/hooks.json')),
+  ];
+}

@@ -1,0 +1,216 @@
+import { constants } from 'node:fs';
+import { access, stat } from 'node:fs/promises';
+import { delimiter, isAbsolute, join, resolve } from 'node:path';
+import type { CodingAgent } from '../record/coding-agent.ts';
+import type { ConfiguredHook } from '../record/doctor.ts';
+import { type CheckSubject, type DoctorCheck, fail, warn } from '../record/doctor-check.ts';
+import { type ParsedHookCommand, parseHookCommand } from './read-command.ts';
+
+/** How long a hook waits for a decision if its command does not say. */
+const OWN_TIMEOUT_MS = 8_000;
+/** How long a hook may need to start and to end. */
+const SLACK_MS = 2_000;
+/** The time-out that setup writes. */
+const TIMEOUT_MS_ADVISED = 30_000;
+
+/** Where a hook runs. */
+export interface HookSurroundings {
+  readonly cwd: string;
+  readonly project: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/** Checks the entry of one hook without running it. Returns only what is wrong. */
+export async function checkHookEntry(
+  agent: CodingAgent,
+  hook: ConfiguredHook,
+  subject: CheckSubject,
+  surroundings: HookSurroundings,
+): Promise<readonly DoctorCheck[]> {
+  const command = parseHookCommand(hook, agent.settings, surroundings.project);
+  const of_agent = agent.doctor.checkEntry?.(hook, subject) ?? [];
+  const is_matcher_checked = of_agent.some(({ name }) => name === 'hook.matcher');
+  return [
+    ...(await checkProgram(command, subject, surroundings)),
+    ...(await checkOptions(command, agent, subject, surroundings)),
+    ...checkTimeout(command, agent, hook, subject),
+    ...(is_matcher_checked ? [] : checkMatcher(hook, subject)),
+    ...checkMode(hook, subject),
+    ...of_agent,
+  ];
+}
+
+const AGAIN = 'Run `service setup` for this agent again, which replaces the entry.';
+
+async function checkProgram(
+  { program, has_substitutions }: ParsedHookCommand,
+  subject: CheckSubject,
+  surroundings: HookSurroundings,
+): Promise<readonly DoctorCheck[]> {
+  if (has_substitutions) return [];
+  const [file, ...scripts] = program;
+  if (file === undefined) return [];
+  const found = await findProgram(file, surroundings);
+  if (found === null && !file.includes('/'))
+    return [
+      fail(
+        'hook.program',
+        subject,
+        `The program \`${file}\` of the hook is not in the PATH.`,
+        `Install it with \`npm install -g agent-safety\`, or run \`service setup\` for this host again to name the program by its path.`,
+      ),
+    ];
+  if (found === null)
+    return [fail('hook.program', subject, `The program \`${file}\` of the hook does not exist.`, AGAIN)];
+  if (!(await isReachable(found, constants.X_OK)))
+    return [
+      fail(
+        'hook.program',
+        subject,
+        `The program \`${file}\` of the hook is not executable.`,
+        `chmod +x ${file}`,
+      ),
+    ];
+  const missing = await firstMissing(scripts.filter(isAbsolute));
+  if (missing !== null)
+    return [fail('hook.program', subject, `The file \`${missing}\` of the hook does not exist.`, AGAIN)];
+  if (file.includes('/') && !isAbsolute(file)) return [warnRelative('hook.program', subject, file)];
+  return [];
+}
+
+/** Agents run hooks in their current folder, which may change. */
+function warnRelative(name: string, subject: CheckSubject, path: string): DoctorCheck {
+  return warn(
+    name,
+    subject,
+    `The path \`${path}\` is relative to the folder in which the hook runs, which an agent may change.`,
+    'Use the absolute path, as `service setup` does.',
+  );
+}
+
+/** Returns the path of a program; `null` if it is not found. */
+async function findProgram(file: string, { cwd, env }: HookSurroundings): Promise<string | null> {
+  const paths = file.includes('/')
+    ? [resolve(cwd, file)]
+    : (env.PATH ?? '').split(delimiter).map((folder) => join(folder, file));
+  for (const path of paths) {
+    const stats = await stat(path).catch(() => null);
+    if (stats?.isFile()) return path;
+  }
+  return null;
+}
+
+async function firstMissing(paths: readonly string[]): Promise<string | null> {
+  for (const path of paths) if (!(await isReachable(path, constants.R_OK))) return path;
+  return null;
+}
+
+function isReachable(path: string, mode: number): Promise<boolean> {
+  return access(path, mode).then(
+    () => true,
+    () => false,
+  );
+}
+
+async function checkOptions(
+  command: ParsedHookCommand,
+  agent: CodingAgent,
+  subject: CheckSubject,
+  { cwd }: HookSurroundings,
+): Promise<readonly DoctorCheck[]> {
+  const { options, complaint, has_substitutions } = command;
+  if (options === null)
+    return [fail('hook.options', subject, `The hook refuses its own options: ${complaint}`, AGAIN)];
+  const checks: DoctorCheck[] = [];
+  if (options.dialect !== null && options.dialect !== agent.name)
+    checks.push(
+      fail(
+        'hook.dialect',
+        subject,
+        `The hook uses the dialect \`${options.dialect}\`, but ${agent.label} calls it.`,
+        AGAIN,
+      ),
+    );
+  if (options.config === null)
+    checks.push(
+      warn(
+        'hook.config',
+        subject,
+        'The hook names no configuration, so it uses the one of the folder in which it runs.',
+        'Add --config with the absolute path, as `service setup` does.',
+      ),
+    );
+  else if (!has_substitutions && !(await isReachable(resolve(cwd, options.config), constants.R_OK)))
+    checks.push(
+      fail(
+        'hook.config',
+        subject,
+        `The configuration \`${options.config}\` of the hook does not exist or cannot be read.`,
+        'Restore it, or run `service setup` again with another configuration.',
+      ),
+    );
+  else if (!has_substitutions && !isAbsolute(options.config))
+    checks.push(warnRelative('hook.config', subject, options.config));
+  return checks;
+}
+
+function checkTimeout(
+  { options }: ParsedHookCommand,
+  { settings, doctor }: CodingAgent,
+  { event, timeout_ms }: ConfiguredHook,
+  subject: CheckSubject,
+): readonly DoctorCheck[] {
+  const own_ms = options?.timeout_ms ?? OWN_TIMEOUT_MS;
+  const agent_ms = timeout_ms ?? doctor.defaultTimeout(event);
+  const unit_ms = settings.hook_format.timeout_unit_ms;
+  const wanted = `${TIMEOUT_MS_ADVISED / unit_ms}${unit_ms === 1 ? ', it counts milliseconds' : ''}`;
+  const message = `The agent waits ${agent_ms} ms, and the hook itself denies after ${own_ms} ms.`;
+  if (agent_ms <= own_ms)
+    return [
+      fail(
+        'hook.timeout',
+        subject,
+        `${message} The agent would continue first.`,
+        `Raise the agent's time-out to 30 seconds (${wanted}), or lower the hook's with --timeout-ms.`,
+      ),
+    ];
+  if (agent_ms < own_ms + SLACK_MS)
+    return [
+      warn(
+        'hook.timeout',
+        subject,
+        `${message} That leaves little time to start.`,
+        "Raise the agent's time-out.",
+      ),
+    ];
+  return [];
+}
+
+/** Matchers that agents treat as a match for every tool. */
+const MATCH_ALL = [null, '', '*', '**', '.*'];
+
+function checkMatcher({ matcher }: ConfiguredHook, subject: CheckSubject): readonly DoctorCheck[] {
+  if (MATCH_ALL.includes(matcher)) return [];
+  return [
+    warn(
+      'hook.matcher',
+      subject,
+      `The hook is called only for tools that match \`${matcher}\`.`,
+      'Install the hook for all tools, or make sure that other entries cover the rest.',
+    ),
+  ];
+}
+
+function checkMode(hook: ConfiguredHook, subject: CheckSubject): readonly DoctorCheck[] {
+  const checks: DoctorCheck[] = [];
+  if (hook.in_background)
+    checks.push(
+      fail(
+        'hook.waits',
+        subject,
+        'The agent runs the hook in the background and continues.',
+        'Remove `async`.',
+      ),
+    );
+  return checks;
+}

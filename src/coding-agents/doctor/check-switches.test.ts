@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict';
+import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { test } from 'node:test';
+import { codingAgents } from '../index.ts';
+import { checkSwitches } from './check-switches.ts';
+import { readAgentFiles } from './find-hooks.ts';
+
+interface Case {
+  readonly host: string;
+  /** Files below the machine's folder, which has `home` and `project`; `@` stands for that folder. */
+  readonly files: Readonly<Record<string, string>>;
+  /** `fail host.trusted`. */
+  readonly found: readonly string[];
+  /** How many of the hooks are not asked. */
+  readonly off_count: number;
+}
+
+const command = 'service hook --config /service.yaml';
+const grouped = (event: string, more: object = {}) =>
+  JSON.stringify({ hooks: { [event]: [{ hooks: [{ type: 'command', command, ...more }] }] } });
+const CODEX = 'project/.codex/hooks.json';
+const KEY = '"@/project/.codex/hooks.json:pre_tool_use:0:0"';
+const TRUSTED = `[hooks.state.${KEY}]\ntrusted_hash = "sha256:0"\n`;
+const PROJECT = '[projects."@/project"]\ntrust_level = "trusted"\n';
+
+const CASES: readonly Case[] = [
+  {
+    host: 'codex',
+    files: { [CODEX]: grouped('PreToolUse') },
+    found: ['fail host.trusted', 'warn host.trusted'],
+    off_count: 1,
+  },
+  {
+    host: 'codex',
+    files: { [CODEX]: grouped('PreToolUse'), 'home/.codex/config.toml': TRUSTED + PROJECT },
+    found: [],
+    off_count: 0,
+  },
+  {
+    host: 'codex',
+    files: { [CODEX]: grouped('PostToolUse'), 'home/.codex/config.toml': TRUSTED + PROJECT },
+    found: ['fail host.trusted'],
+    off_count: 1,
+  },
+  {
+    host: 'codex',
+    files: {
+      [CODEX]: grouped('PreToolUse'),
+      'home/.codex/config.toml': `${TRUSTED}enabled = false\n${PROJECT}`,
+    },
+    found: ['fail host.hooks_on'],
+    off_count: 1,
+  },
+  {
+    host: 'codex',
+    files: {
+      [CODEX]: grouped('PreToolUse'),
+      'home/.codex/config.toml': `${TRUSTED}${PROJECT}[features]\nhooks = false\n`,
+    },
+    found: ['fail host.hooks_on'],
+    off_count: 1,
+  },
+  {
+    host: 'claude-code',
+    files: {
+      'project/.claude/settings.json': grouped('PreToolUse'),
+      'home/.claude/settings.json': '{"disableAllHooks": true}',
+    },
+    found: ['fail host.hooks_on'],
+    off_count: 1,
+  },
+  {
+    host: 'claude-code',
+    files: {
+      'project/.claude/settings.json': grouped('PreToolUse'),
+      'home/.claude/settings.json': '{"disableAllHooks": false}',
+    },
+    found: [],
+    off_count: 0,
+  },
+  {
+    host: 'gemini',
+    files: {
+      'project/.gemini/settings.json': grouped('BeforeTool', { name: 'guard' }),
+      'home/.gemini/settings.json': '{"hooksConfig": {"disabled": ["guard"]}}',
+    },
+    found: ['fail host.hooks_on'],
+    off_count: 1,
+  },
+  {
+    host: 'gemini',
+    files: {
+      'project/.gemini/settings.json': grouped('BeforeTool'),
+      'home/.gemini/settings.json': '{"hooksConfig": {"disabled": ["other"]}, // a comment\n}',
+    },
+    found: [],
+    off_count: 0,
+  },
+  {
+    host: 'codex',
+    files: { 'home/.codex/config.toml': '[features]\nhooks = false\n' },
+    found: [],
+    off_count: 0,
+  },
+];
+
+test('what switches hooks off is told of, and what does not is not', async () => {
+  let ran = 0;
+  for (const { host: name, files, found: expected, off_count } of CASES) {
+    const folder = await realpath(await mkdtemp(join(tmpdir(), 'switches-')));
+    const machine = { project: join(folder, 'project'), home: join(folder, 'home'), env: {} };
+    for (const [path, text] of Object.entries(files)) {
+      await mkdir(dirname(join(folder, path)), { recursive: true });
+      await writeFile(join(folder, path), text.replaceAll('@', folder));
+    }
+    const host = codingAgents.find((each) => each.name === name)!;
+    const found = await readAgentFiles(host, machine);
+    assert.deepEqual(found.checks, []);
+    const hooks = found.files.flatMap((file) => file.hooks.map((hook) => ({ file, hook })));
+    const { checks, off } = checkSwitches(host, hooks, found.files, machine);
+    const told = checks.map((check) => `${check.status} ${check.name}`);
+    assert.deepEqual([told, off.size], [expected, off_count], JSON.stringify([name, files]));
+    await rm(folder, { recursive: true });
+    ran += 1;
+  }
+  assert.equal(ran, 10);
+});

@@ -1,0 +1,61 @@
+import { spawn } from 'node:child_process';
+import type { HookOutput, HookStart } from '../record/doctor.ts';
+
+/** How much of each output stream is kept, in bytes. */
+const OUTPUT_BYTES_MAX = 1_048_576;
+
+/**
+ * Runs a hook as its agent does: writes the payload to standard input and waits as long as the agent would. A hook that is
+ * late is killed with every process that it started.
+ */
+export function runHookCommand(
+  { file, args, cwd, env }: HookStart,
+  stdin: string,
+  timeout_ms: number,
+  own_env: Readonly<Record<string, string | undefined>>,
+): Promise<HookOutput> {
+  return new Promise((resolve) => {
+    const child = spawn(file, args, { cwd, env: { ...own_env, ...env }, detached: true });
+    const stdout = openOutput();
+    const stderr = openOutput();
+    let is_late = false;
+    const finish = (code: number | null): void => {
+      clearTimeout(timer);
+      resolve({ code, stdout: stdout.text(), stderr: stderr.text(), is_late });
+    };
+    const timer = setTimeout(() => {
+      is_late = true;
+      killGroup(child.pid);
+      // A surviving process may hold the streams open, so `close` may never come.
+      finish(null);
+    }, timeout_ms);
+    child.stdout.on('data', stdout.add);
+    child.stderr.on('data', stderr.add);
+    // A hook that does not read its input may end before the payload is written.
+    child.stdin.on('error', () => {});
+    child.on('error', () => finish(null));
+    child.on('close', finish);
+    child.stdin.end(stdin);
+  });
+}
+
+function openOutput(): { readonly add: (chunk: Buffer) => void; readonly text: () => string } {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  return {
+    add: (chunk) => {
+      if (bytes < OUTPUT_BYTES_MAX) chunks.push(chunk);
+      bytes += chunk.length;
+    },
+    text: () => Buffer.concat(chunks).toString('utf8'),
+  };
+}
+
+function killGroup(pid: number | undefined): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // The process has ended in the meantime.
+  }
+}

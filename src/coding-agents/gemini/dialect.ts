@@ -1,0 +1,78 @@
+import type { Json } from '../../core/types/index.ts';
+import type { Dialect, HookReply, Payload } from '../record/dialect.ts';
+import {
+  EMPTY_REPLY,
+  formatResult,
+  nameAt,
+  readMember,
+  readSubject,
+  replyWithExitCode,
+  replyWithJson,
+  textAt,
+  toolAt,
+  valueAt,
+} from '../record/payload.ts';
+
+/**
+ * Gemini CLI. A JSON decision, or exit code 2; anything on standard output that is not JSON is an allow. Its time-outs
+ * are milliseconds.
+ */
+export const geminiDialect: Dialect = {
+  name: 'gemini',
+  agent_id: 'gemini',
+  recognises: ({ hook_event_name }) =>
+    typeof hook_event_name === 'string' &&
+    (hook_event_name in geminiDialect.events || OWN.includes(hook_event_name)),
+  readEvent: (payload, given) => given ?? nameAt(payload, 'hook_event_name'),
+  readSubject: (payload) => readSubject(payload, 'session_id', null),
+  events: {
+    AfterTool: {
+      checks: (payload) => [
+        { kind: 'result', tool: toolAt(payload, 'tool_name'), output: valueAt(payload, 'tool_response') },
+      ],
+      // The reason takes the place of the result, so that it is the way to hand over a changed one as well.
+      deny,
+      change: (changed, reason) => deny(`${reason}\n${forModel(changed)}`),
+    },
+    BeforeAgent: { checks: (payload) => [{ kind: 'prompt', text: textAt(payload, 'prompt') }], deny },
+    BeforeTool: {
+      checks: (payload) => [
+        { kind: 'call', tool: toolAt(payload, 'tool_name'), input: valueAt(payload, 'tool_input') },
+      ],
+      deny,
+      change: (changed, _reason, payload) => merged(changed, payload),
+    },
+  },
+  ignored_events: [
+    'AfterAgent',
+    'AfterModel',
+    'BeforeModel',
+    'BeforeToolSelection',
+    'Notification',
+    'PreCompress',
+    'SessionEnd',
+    'SessionStart',
+  ],
+  pass: EMPTY_REPLY,
+  refuse: replyWithExitCode,
+};
+
+/** Names of events that no other host has. */
+const OWN = ['AfterAgent', 'AfterModel', 'BeforeModel', 'BeforeToolSelection', 'PreCompress'];
+
+function deny(reason: string): HookReply {
+  return replyWithJson({ decision: 'deny', reason });
+}
+
+/** The host lays what it is given over the arguments: what is to be gone it would keep. */
+function merged(changed: Json, { tool_input }: Payload): HookReply | null {
+  if (typeof changed !== 'object' || changed === null || Array.isArray(changed)) return null;
+  const is_whole = Object.keys(tool_input as object).every((key) => Object.hasOwn(changed, key));
+  if (!is_whole) return null;
+  return replyWithJson({ hookSpecificOutput: { hookEventName: 'BeforeTool', tool_input: changed } });
+}
+
+/** What the model would have been shown of a result. */
+function forModel(changed: Json): string {
+  return formatResult(readMember(changed, 'llmContent') ?? changed);
+}

@@ -1,0 +1,107 @@
+import {
+  type AgentDoctor,
+  explainExitCode,
+  explainMissingOutput,
+  GOES_ON,
+  goOnWith,
+  type HookOutput,
+  type HookSwitches,
+  type LocatedHook,
+  type OutputReading,
+  type ProbeContext,
+  parseObject,
+  readMembersAt,
+  type SettingsFile,
+  STOPS,
+  startWithShell,
+} from '../record/doctor.ts';
+import { type DoctorCheck, fail } from '../record/doctor-check.ts';
+import { fileSubject } from '../record/settings-checks.ts';
+
+/**
+ * Gemini CLI. Standard output counts with exit code 0, and is an allow where it is no JSON; exit code 2 stops where
+ * something is on standard error; every other one is a warning.
+ */
+export const geminiDoctor: AgentDoctor = {
+  buildPayload,
+  defaultTimeout: () => 60_000,
+  buildStart: (hook, { project }) => {
+    const quoted = `'${project.replaceAll("'", `'"'"'`)}'`;
+    const command = hook.command.replaceAll(/\$(?:GEMINI|CLAUDE)_PROJECT_DIR/g, () => quoted);
+    const env = { GEMINI_PROJECT_DIR: project, CLAUDE_PROJECT_DIR: project, ...hook.env };
+    return startWithShell(['bash', '-c'], { ...hook, command }, project, env);
+  },
+  readOutput,
+  checkAllHooks: checkHooksEnabled,
+  checkSingleHooks: checkDisabledList,
+};
+
+function buildPayload(event: string, { text, session_id, cwd, now_ms }: ProbeContext): object | null {
+  const base = {
+    session_id,
+    transcript_path: `${cwd}/no-transcript.json`,
+    cwd,
+    hook_event_name: event,
+    timestamp: new Date(now_ms).toISOString(),
+  };
+  const call = { ...base, tool_name: 'run_shell_command', tool_input: { command: text } };
+  if (event === 'BeforeTool') return call;
+  if (event === 'AfterTool')
+    return {
+      ...call,
+      tool_input: { command: 'true' },
+      tool_response: { llmContent: text, returnDisplay: text, error: null },
+    };
+  if (event === 'BeforeAgent') return { ...base, prompt: text };
+  return null;
+}
+
+function readOutput(_event: string, answer: HookOutput): OutputReading {
+  const late = explainMissingOutput(answer);
+  if (late !== null) return goOnWith(late);
+  const { code, stdout, stderr } = answer;
+  if (code === 2)
+    return stderr.trim() === '' ? goOnWith('exit code 2 without a reason on standard error') : STOPS;
+  if (code !== 0) return goOnWith(explainExitCode(code));
+  if (stdout.trim() === '') return GOES_ON;
+  const said = parseObject(stdout);
+  if (said === null) return goOnWith('what it writes is no JSON, which is an allow there');
+  return said.decision === 'deny' || said.decision === 'block' || said.continue === false ? STOPS : GOES_ON;
+}
+
+function checkHooksEnabled(files: readonly SettingsFile[]): readonly DoctorCheck[] {
+  return files
+    .filter(
+      ({ document }) =>
+        readMembersAt(document, ['hooksConfig']).enabled === false ||
+        readMembersAt(document, ['tools']).enableHooks === false,
+    )
+    .map((file) =>
+      fail(
+        'host.hooks_on',
+        fileSubject('gemini', file),
+        'Hooks are switched off.',
+        'Set `hooksConfig.enabled` to true.',
+      ),
+    );
+}
+
+/** Gemini CLI disables single hooks by their name, or by their command if they have no name. */
+function checkDisabledList(hooks: readonly LocatedHook[], files: readonly SettingsFile[]): HookSwitches {
+  const names = files.flatMap(({ document }) => {
+    const { disabled } = readMembersAt(document, ['hooksConfig']);
+    return Array.isArray(disabled) ? (disabled as unknown[]) : [];
+  });
+  const off = hooks.filter(({ file, hook }) =>
+    [readMembersAt(file.document, hook.path).name, hook.command].some((each) => names.includes(each)),
+  );
+  const checks = off.map(({ file, hook }) =>
+    fail(
+      'host.hooks_on',
+      fileSubject('gemini', file, hook.event),
+      'The hook is switched off by `hooksConfig.disabled`.',
+      'Remove it from that list, or use /hooks enable.',
+    ),
+  );
+  return { checks, off: new Set(off.map(({ hook }) => hook)) };
+}

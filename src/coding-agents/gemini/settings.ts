@@ -1,0 +1,54 @@
+import { join } from 'node:path';
+import { groupedHooks } from '../record/hook-format.ts';
+import { type AgentSettings, type Machine, type SettingsLocation, settingsFile } from '../record/settings.ts';
+
+/** Gemini CLI: one file for all settings, with comments. Facts: docs/hooks and packages/core/src/hooks of gemini-cli (2026-08-21). */
+export const geminiSettings: AgentSettings = {
+  programs: ['gemini'],
+  locations: (machine) => [
+    ...targets(machine),
+    settingsFile(
+      'managed',
+      machine.env.GEMINI_CLI_SYSTEM_SETTINGS_PATH || '/etc/gemini-cli/settings.json',
+      'jsonc',
+    ),
+  ],
+  targets,
+  hook_format: groupedHooks(1),
+  wanted_hooks: [
+    { event: 'BeforeTool', matcher: '*' },
+    { event: 'AfterTool', matcher: '*' },
+    { event: 'BeforeAgent', matcher: null },
+  ],
+  needs_event: false,
+  // Gemini CLI puts a quoted path in its place before the shell reads the command.
+  project_folder: '$GEMINI_PROJECT_DIR',
+  project_variables: ['GEMINI_PROJECT_DIR', 'CLAUDE_PROJECT_DIR'],
+  guards_exit: true,
+  required_keys: {},
+  mcp_servers: {
+    key: 'mcpServers',
+    locations: targets,
+    entry: ([command = '', ...args]) => ({ command, args }),
+    adviseByHand: (_scope, command) => `Run: gemini mcp add agent-safety ${command}`,
+  },
+  transcripts: (machine) => ({
+    folder: join(userFolder(machine), 'tmp'),
+    pattern: '*/chats/session-*.{json,jsonl}',
+  }),
+  remarks: (scope) =>
+    scope === 'project'
+      ? ['Gemini CLI runs hooks of a project in trusted folders only, and asks about them when they are new.']
+      : [],
+};
+
+function targets(machine: Machine): readonly SettingsLocation[] {
+  return [
+    settingsFile('project', join(machine.project, '.gemini/settings.json'), 'jsonc'),
+    settingsFile('user', join(userFolder(machine), 'settings.json'), 'jsonc'),
+  ];
+}
+
+function userFolder({ home, env }: Machine): string {
+  return join(env.GEMINI_CLI_HOME || home, '.gemini');
+}

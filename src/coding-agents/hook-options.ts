@@ -1,0 +1,71 @@
+/** What the command line of a hook says. */
+export interface HookOptions {
+  readonly config: string | null;
+  readonly dialect: string | null;
+  readonly event: string | null;
+  readonly agent: string | null;
+  readonly tenant: string | null;
+  /** `null`: the dialect's own. */
+  readonly timeout_ms: number | null;
+  readonly exit_code: boolean;
+  readonly daemon: boolean;
+}
+
+/** A command line that cannot be used: one sentence. */
+export class UsageFailure extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'UsageFailure';
+  }
+}
+
+const VALUES = ['agent', 'config', 'dialect', 'event', 'tenant', 'timeout-ms'] as const;
+const SWITCHES = ['exit-code', 'daemon'] as const;
+export const TIMEOUT_MS_MIN = 100;
+export const TIMEOUT_MS_MAX = 600_000;
+
+/**
+ * Reads the words behind `service hook`. There is no parser of command lines in a hook, for loading one takes as long
+ * as deciding.
+ *
+ * @throws UsageFailure
+ */
+export function parseHookOptions(words: readonly string[]): HookOptions {
+  const values: Partial<Record<(typeof VALUES)[number], string>> = {};
+  const switches = new Set<string>();
+  const rest = [...words];
+  for (let word = rest.shift(); word !== undefined; word = rest.shift()) {
+    const [, dashed = '', given] = /^--([A-Za-z_-]+)(?:=(.*))?$/s.exec(word) ?? [];
+    const name = word === '-c' ? 'config' : dashed.replaceAll('_', '-');
+    if (isOne(SWITCHES, name) && given === undefined) switches.add(name);
+    else if (isOne(VALUES, name)) values[name] = givenFor(name, given ?? rest.shift());
+    else throw new UsageFailure('There is an option that is not known here; see `service hook --help`.');
+  }
+  return {
+    config: values.config ?? null,
+    dialect: values.dialect ?? null,
+    event: values.event ?? null,
+    agent: values.agent ?? null,
+    tenant: values.tenant ?? null,
+    timeout_ms: timeoutOf(values['timeout-ms']),
+    exit_code: switches.has('exit-code'),
+    daemon: switches.has('daemon'),
+  };
+}
+
+function givenFor(name: string, given: string | undefined): string {
+  if (given === undefined || given === '') throw new UsageFailure(`--${name} needs a value.`);
+  return given;
+}
+
+function isOne<Name extends string>(names: readonly Name[], name: string): name is Name {
+  return (names as readonly string[]).includes(name);
+}
+
+function timeoutOf(written: string | undefined): number | null {
+  if (written === undefined) return null;
+  const ms = Number(written);
+  if (!/^\d+$/.test(written) || ms < TIMEOUT_MS_MIN || ms > TIMEOUT_MS_MAX)
+    throw new UsageFailure(`--timeout-ms is a whole number from ${TIMEOUT_MS_MIN} to ${TIMEOUT_MS_MAX}.`);
+  return ms;
+}

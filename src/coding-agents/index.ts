@@ -1,0 +1,25 @@
+import { claudeCode } from './claude-code/index.ts';
+import { codex } from './codex/index.ts';
+import { copilot } from './copilot/index.ts';
+import { cursor } from './cursor/index.ts';
+import { gemini } from './gemini/index.ts';
+import { plainDialect } from './plain/dialect.ts';
+import type { CodingAgent } from './record/coding-agent.ts';
+import type { Dialect, Payload } from './record/dialect.ts';
+
+/**
+ * The one list of coding agents. Names of dialects, choices and help of commands, setup and doctor are derived from it. The
+ * first agent that recognises a payload handles it, so Claude Code is last: its payloads lack what marks those of others.
+ */
+const AGENTS: readonly CodingAgent[] = [cursor, codex, gemini, copilot, claudeCode];
+
+/** Every coding agent, by name. */
+export const codingAgents: readonly CodingAgent[] = AGENTS.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+
+/** Every dialect that `service hook` has without plug-ins. */
+export const dialects: readonly Dialect[] = [...codingAgents.map(({ dialect }) => dialect), plainDialect];
+
+/** Returns the dialect of a payload: that of the agent that recognises it, else the plain one. */
+export function recogniseDialect(payload: Payload): Dialect {
+  return AGENTS.find(({ dialect }) => dialect.recognises(payload))?.dialect ?? plainDialect;
+}

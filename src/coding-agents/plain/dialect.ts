@@ -1,0 +1,195 @@
+import type { Json } from '../../core/types/index.ts';
+import { readCheckBody } from '../../operations/check-body.ts';
+import type { Dialect, HookAnswer, HookCheck, HookEvent, HookReply, Payload } from '../record/dialect.ts';
+import {
+  EMPTY_REPLY,
+  nameAt,
+  replyWithJson,
+  textAt,
+  toolAt,
+  Unreadable,
+  valueAt,
+} from '../record/payload.ts';
+
+const SHELL =
+  /^(?:bash|sh|shell|zsh|powershell|pwsh|terminal|run_command|run_shell_command|execute_command)$/i;
+
+const value = {};
+const members = {
+  properties: { agent_id: value, session_id: value, tenant_id: value, tool: value, metadata: value },
+};
+
+/** The members of an action. Others are refused: nobody would judge them. */
+const ACTION = {
+  properties: {
+    agent_id: value,
+    approval_request_id: value,
+    context: members,
+    event: value,
+    input: value,
+    metadata: value,
+    output: value,
+    phase: value,
+    session_id: value,
+    tenant_id: value,
+    text: value,
+    tool: value,
+    tool_use_id: value,
+  },
+};
+
+const ALIASES = {
+  tool: ['tool_name'],
+  input: ['arguments', 'args', 'parameters', 'params', 'tool_input'],
+  output: ['tool_output', 'tool_response'],
+  text: ['prompt'],
+};
+
+/** The action with each member under its own name. @throws Unreadable */
+function actionOf(payload: Payload): Payload {
+  try {
+    return readCheckBody(ACTION, ALIASES, payload) as Payload;
+  } catch (refusal) {
+    throw new Unreadable((refusal as Error).message.replace(/\.$/, ''));
+  }
+}
+
+/** The protocol of one's own: a JSON action in, a JSON decision out, always with exit code 0. */
+export const plainDialect: Dialect = {
+  name: 'plain',
+  agent_id: 'unknown',
+  recognises: () => false,
+  readEvent,
+  readSubject: (payload) => {
+    return {
+      agent_id: nameIn(payload, 'agent_id'),
+      session_id: nameIn(payload, 'session_id'),
+      tenant_id: nameIn(payload, 'tenant_id'),
+      tool_use_id: nameAt(payload, 'tool_use_id'),
+      approval_request_id: nameAt(payload, 'approval_request_id'),
+    };
+  },
+  events: {
+    post_tool_use: { checks: resultOf, deny: (reason, payload) => refuse(reason, payload) },
+    pre_tool_use: { checks: callOf, deny: (reason, payload) => refuse(reason, payload) },
+    prompt: prompted(),
+  },
+  ignored_events: [],
+  pass: EMPTY_REPLY,
+  refuse,
+  writeDecision,
+};
+
+/** The event is said, or follows from what is there. */
+function readEvent(payload: Payload, given: string | null): string | null {
+  const said = given ?? nameAt(payload, 'event') ?? nameAt(payload, 'phase');
+  if (said !== null) return EVENTS.get(said) ?? said;
+  const { tool, text, output } = actionOf(payload);
+  if (tool === undefined) return typeof text === 'string' ? 'prompt' : null;
+  return output === undefined ? 'pre_tool_use' : 'post_tool_use';
+}
+
+const EVENTS: ReadonlyMap<string, string> = new Map([
+  ['request', 'pre_tool_use'],
+  ['response', 'post_tool_use'],
+]);
+
+function prompted(): HookEvent {
+  return {
+    checks: (payload) => [{ kind: 'prompt', text: textAt(only(payload, 'text'), 'text') }],
+    deny: (reason, payload) => refuse(reason, payload),
+  };
+}
+
+function callOf(payload: Payload): readonly HookCheck[] {
+  const tool = toolOf(payload);
+  const input = (only(payload, 'input').input ?? {}) as Json;
+  return [
+    { kind: 'call', tool, input: typeof input === 'string' && SHELL.test(tool) ? { command: input } : input },
+  ];
+}
+
+function resultOf(payload: Payload): readonly HookCheck[] {
+  return [{ kind: 'result', tool: toolOf(payload), output: valueAt(only(payload, 'output'), 'output') }];
+}
+
+/** The action, if nothing else than this is to be judged in it; a result may come with its call. @throws Unreadable */
+function only(payload: Payload, judged: 'input' | 'output' | 'text'): Payload {
+  const action = actionOf(payload);
+  const others = (['input', 'output', 'text'] as const).filter(
+    (name) => name !== judged && !(judged === 'output' && name === 'input'),
+  );
+  const other = others.find((name) => action[name] !== undefined && action[name] !== null);
+  if (other !== undefined) throw new Unreadable(`\`${other}\` does not belong to this event`);
+  return action;
+}
+
+/** A name at the top or in `context`. @throws Unreadable */
+function nameIn(payload: Payload, key: 'agent_id' | 'session_id' | 'tenant_id'): string | null {
+  const above = nameAt(payload, key);
+  const within = nameAt(contextOf(payload), key);
+  if (above !== null && within !== null && above !== within)
+    throw new Unreadable(`\`${key}\` is another one than \`context.${key}\``);
+  return above ?? within;
+}
+
+function toolOf(payload: Payload): string {
+  return toolAt(payload, payload.tool === undefined ? 'tool_name' : 'tool');
+}
+
+function contextOf({ context }: Payload): Payload {
+  return typeof context === 'object' && context !== null ? (context as Payload) : {};
+}
+
+const CHANGED: Readonly<Record<string, string>> = {
+  post_tool_use: 'modified_output',
+  pre_tool_use: 'modified_input',
+  prompt: 'modified_text',
+};
+
+function writeDecision(answer: HookAnswer, payload: Payload, now_ms: number): HookReply {
+  const { decision, action, rule, reason, event_id, violations, coverage, approval, changed } = answer;
+  const event = safely(() => readEvent(payload, null));
+  return replyWithJson({
+    decision,
+    tool: safely(() => toolOf(payload)),
+    agent_id: safely(() => nameAt(payload, 'agent_id')) ?? plainDialect.agent_id,
+    timestamp: new Date(now_ms).toISOString(),
+    action,
+    rule,
+    reason,
+    violations,
+    coverage,
+    event_id,
+    ...(approval !== null && { approval }),
+    ...(changed !== null && event !== null && { [CHANGED[event] ?? 'modified_input']: changed }),
+  });
+}
+
+/** What a refusal repeats of a payload is what could be read. */
+function safely(read: () => string | null): string | null {
+  try {
+    return read();
+  } catch {
+    return null;
+  }
+}
+
+function refuse(reason: string, payload: Payload = {}): HookReply {
+  return writeDecision(refusal(reason), payload, Date.now());
+}
+
+function refusal(reason: string): HookAnswer {
+  return {
+    decision: 'block',
+    action: 'block',
+    rule: 'hook.refused',
+    reason,
+    event_id: null,
+    violations: [],
+    coverage: 'full',
+    approval: null,
+    one_may_agree: false,
+    changed: null,
+  };
+}

@@ -1,0 +1,80 @@
+import type { Json } from '../../core/types/index.ts';
+
+/** The JSON object that an agent writes to the standard input of a hook. */
+export type Payload = Readonly<Record<string, unknown>>;
+
+/** One item to be judged. */
+export type HookCheck =
+  | { readonly kind: 'call'; readonly tool: string; readonly input: Json }
+  | { readonly kind: 'result'; readonly tool: string; readonly output: Json }
+  | { readonly kind: 'prompt'; readonly text: string };
+
+/** The decision on one check. It holds none of the matched text. */
+export interface HookAnswer {
+  readonly decision: 'allow' | 'block' | 'modify';
+  readonly action: string;
+  readonly rule: string;
+  readonly reason: string;
+  /** `null` if the event was refused before it was judged. */
+  readonly event_id: string | null;
+  readonly violations: readonly object[];
+  readonly coverage: 'full' | 'partial';
+  readonly approval: {
+    readonly request_id: string;
+    readonly status: string;
+    readonly expires_at: string | null;
+  } | null;
+  /** Whether one approver is enough, so that the agent may ask its user. */
+  readonly one_may_agree: boolean;
+  /** The replacement content if the decision is `modify`. */
+  readonly changed: Json | null;
+}
+
+/** What the hook writes, and how it ends. */
+export interface HookReply {
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly code: 0 | 1 | 2;
+}
+
+/** An event that waits for a decision. Reasons are whole sentences without matched text. */
+export interface HookEvent {
+  /** Reads the items to judge. @throws Unreadable */
+  readonly checks: (payload: Payload) => readonly HookCheck[];
+  /** Returns the reply that makes this agent deny this event. */
+  readonly deny: (reason: string, payload: Payload) => HookReply;
+  /** Returns the reply that replaces the content of the first check. Without it, or with `null`, the event is denied. */
+  readonly change?: (changed: Json, reason: string, payload: Payload) => HookReply | null;
+  /** Returns the reply that makes the agent ask its user. Without it the event is denied. */
+  readonly ask?: (reason: string, payload: Payload) => HookReply;
+}
+
+/** The IDs in a payload. */
+export interface HookSubject {
+  readonly agent_id: string | null;
+  readonly session_id: string | null;
+  readonly tenant_id: string | null;
+  readonly tool_use_id: string | null;
+  readonly approval_request_id: string | null;
+}
+
+/** The hook protocol of one coding agent: what it sends, and which replies it accepts. */
+export interface Dialect {
+  readonly name: string;
+  /** The agent ID of decisions if neither options nor payload name one. */
+  readonly agent_id: string;
+  /** Returns whether a payload is from this agent. */
+  readonly recognises: (payload: Payload) => boolean;
+  /** Returns the name of the event; `null` if it is unknown. `given` is the `--event` of the command line. */
+  readonly readEvent: (payload: Payload, given: string | null) => string | null;
+  readonly readSubject: (payload: Payload) => HookSubject;
+  readonly events: Readonly<Record<string, HookEvent>>;
+  /** Events that take no decision. */
+  readonly ignored_events: readonly string[];
+  /** The reply that lets an event continue. */
+  readonly pass: HookReply;
+  /** Returns the denial of an event that is not known. */
+  readonly refuse: (reason: string) => HookReply;
+  /** Writes a whole decision. If there is one, the replies of the event are not used. */
+  readonly writeDecision?: (answer: HookAnswer, payload: Payload, now_ms: number) => HookReply;
+}

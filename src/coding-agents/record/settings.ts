@@ -1,0 +1,113 @@
+import type { Json } from '../../core/types/index.ts';
+
+/**
+ * Whose settings a file holds: those of everyone in a project (`project`), of one user in a project (`local`), of one user
+ * in all projects (`user`), or of the whole machine (`managed`, written by an administrator).
+ */
+export type SettingsScope = 'project' | 'local' | 'user' | 'managed';
+
+/** The syntax of a settings file: strict JSON, JSON with comments, or TOML. */
+export type SettingsFormat = 'json' | 'jsonc' | 'toml';
+
+/** The machine that an agent runs on: absolute folders, and the environment variables that move them. */
+export interface Machine {
+  readonly project: string;
+  readonly home: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/** One place where an agent reads settings. */
+export interface SettingsLocation {
+  readonly scope: SettingsScope;
+  /** The absolute path of a file, or of a folder whose `*.json` files are all read. */
+  readonly path: string;
+  readonly is_folder: boolean;
+  readonly format: SettingsFormat;
+}
+
+/** An event for which setup installs a hook. `matcher` uses the agent's syntax; `null` if the event has none. */
+export interface WantedHook {
+  readonly event: string;
+  readonly matcher: string | null;
+}
+
+/** A hook in a settings file. */
+export interface InstalledHook {
+  readonly event: string;
+  /** `null` if there is none, which agents treat as a match for every tool. */
+  readonly matcher: string | null;
+  /** A shell command line; the path of a program if there are `args`. */
+  readonly command: string;
+  readonly args: readonly string[] | null;
+  /** `null` if the entry has none, so that the agent's default applies. */
+  readonly timeout_ms: number | null;
+  /** Whether the entry asks the agent to treat a failed hook as a denial. */
+  readonly fails_closed: boolean;
+  /** Whether the hook runs this program, in any version and with any arguments. */
+  readonly is_ours: boolean;
+  /** The configuration that the command names, if the hook is ours. */
+  readonly config_path: string | null;
+  /** The path of the entry in its document: keys and positions. */
+  readonly path: readonly (string | number)[];
+}
+
+/** How an agent lists hooks in a document. */
+export interface HookFormat {
+  /** Returns every hook that runs a command, in document order. Entries of another form are skipped. */
+  readonly list: (document: unknown) => readonly InstalledHook[];
+  /** Returns the entry that setup writes for an event. */
+  readonly entry: (wanted: WantedHook, command: string) => Json;
+  /** The duration of a written time-out of 1. */
+  readonly timeout_unit_ms: 1 | 1000;
+}
+
+/** How an agent lists the MCP servers that it starts itself. */
+export interface McpServerList {
+  readonly key: 'mcpServers' | 'mcp_servers';
+  readonly locations: (machine: Machine) => readonly SettingsLocation[];
+  readonly entry: (words: readonly string[]) => Json;
+  /** Returns the advice for a scope that has no writable file. `command` is quoted for a shell. */
+  readonly adviseByHand: (scope: SettingsScope, command: string) => string;
+}
+
+/** Where an agent writes transcripts: files below `folder` that match a glob pattern. */
+export interface TranscriptLocation {
+  readonly folder: string;
+  readonly pattern: string;
+}
+
+/** Where a coding agent keeps its settings, and how hooks are installed in them. */
+export interface AgentSettings {
+  /** The names of its program. If one of them is in the `PATH`, the agent counts as installed. */
+  readonly programs: readonly string[];
+  /** Every location that can hold hooks. */
+  readonly locations: (machine: Machine) => readonly SettingsLocation[];
+  /** The locations that setup writes to: one file for each scope that a user may choose. */
+  readonly targets: (machine: Machine) => readonly SettingsLocation[];
+  readonly hook_format: HookFormat;
+  readonly wanted_hooks: readonly WantedHook[];
+  /** Whether the command of a hook must name its event, because the agent's payloads do not. */
+  readonly needs_event: boolean;
+  /** The expression for the project's folder in the command of a shared hook, as the prefix of a path. */
+  readonly project_folder: string;
+  /** The environment variables in which the agent gives hooks the project's folder. */
+  readonly project_variables: readonly string[];
+  /** Whether a shell runs the command, so that `|| exit 2` turns a failure into a denial. */
+  readonly guards_exit: boolean;
+  /** Keys that the agent requires in a file of hooks. */
+  readonly required_keys: Readonly<Record<string, Json>>;
+  readonly mcp_servers: McpServerList;
+  /** Returns `null` if neither location nor format of the transcripts is published. */
+  readonly transcripts: (machine: Machine) => TranscriptLocation | null;
+  /** Returns what a user still has to do or know after setup, by scope. */
+  readonly remarks: (scope: SettingsScope) => readonly string[];
+}
+
+/** Returns the location of one file. */
+export function settingsFile(
+  scope: SettingsScope,
+  path: string,
+  format: SettingsFormat = 'json',
+): SettingsLocation {
+  return { scope, path, is_folder: false, format };
+}

@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { codingAgents } from '../index.ts';
+import { formatHookCommand } from '../record/hook-command.ts';
+import { planInstall, planUninstall } from './plan.ts';
+import { readDocument } from './settings-document.ts';
+import { foreignFor, formatOf, partsOf, plain, receiptOf } from './testing/settings.ts';
+
+const key = fc.string({ maxLength: 6 }).filter((text) => !['hooks', 'mcpServers', 'version'].includes(text));
+const extra = fc.dictionary(key, fc.jsonValue({ maxDepth: 2 }) as fc.Arbitrary<unknown>, { maxKeys: 4 });
+
+interface Layout {
+  readonly indent: string;
+  readonly eol: string;
+  readonly mark: string;
+  readonly end: string;
+  readonly comments: boolean;
+}
+
+const layout: fc.Arbitrary<Layout> = fc.record({
+  indent: fc.constantFrom('', '  ', '    ', '\t'),
+  eol: fc.constantFrom('\n', '\r\n'),
+  mark: fc.constantFrom('', '\ufeff'),
+  end: fc.constantFrom('', '\n', ' \n\n'),
+  comments: fc.boolean(),
+});
+
+/** Every line of a layout with lines gets a comment behind it; how many there are is the second value. */
+function written(
+  value: unknown,
+  { indent, eol, mark, end, comments }: Layout,
+  lax: boolean,
+): [string, number] {
+  const lines = JSON.stringify(value, null, indent).split('\n');
+  const commented = lax && comments && lines.length > 1;
+  const text = lines.map((line, at) =>
+    commented ? `${line} ${at % 2 ? '//' : '/*'}c${at}${at % 2 ? '' : '*/'}` : line,
+  );
+  return [mark + text.join(eol) + end, commented ? lines.length : 0];
+}
+
+const commentsIn = (text: string) => text.match(/(?:\/\/|\/\*)c\d+/g)?.length ?? 0;
+
+test('over random settings: all of them stay, twice is once, and back is byte for byte', () => {
+  let ran = 0;
+  for (const host of codingAgents) {
+    const parts = partsOf(host);
+    const format = formatOf(host);
+    const event = fc.constantFrom(...host.settings.wanted_hooks.map((each) => each.event), 'SessionStart');
+    const foreign = fc.array(fc.constant(foreignFor(host)), { minLength: 1, maxLength: 3 });
+    const servers = fc.dictionary(
+      key.filter((text) => text !== 'agent-safety'),
+      fc.constant({ command: 'x' }),
+      { minKeys: 1, maxKeys: 2 },
+    );
+    const settings = fc.record(
+      {
+        rest: extra,
+        hooks: fc.option(fc.dictionary(event, foreign, { minKeys: 1 })),
+        servers: fc.option(servers),
+        first: fc.boolean(),
+      },
+      { requiredKeys: ['rest', 'hooks', 'servers', 'first'] },
+    );
+    fc.assert(
+      fc.property(settings, layout, ({ rest, hooks, servers, first }, look) => {
+        const members = [
+          ...Object.entries(rest),
+          ...(hooks === null ? [] : [['hooks', hooks]]),
+          ...(servers === null ? [] : [['mcpServers', servers]]),
+          ...Object.entries(host.settings.required_keys),
+        ] as [string, unknown][];
+        const value = Object.fromEntries(first ? members.toReversed() : members);
+        const [before, comments] = written(value, look, format === 'jsonc');
+        const plan = planInstall(before, format, parts, null);
+        const after = readDocument(plan.after!, format);
+        assert.equal(commentsIn(plan.after!), comments);
+        assert.equal(planInstall(plan.after, format, parts, null).after, plan.after);
+        assert.equal(planUninstall(plan.after, format, parts, receiptOf(plan)), before);
+        const left = planUninstall(plan.after, format, parts, null)!;
+        assert.deepEqual(plain(readDocument(left, format)), plain(readDocument(before, format)));
+        assert.equal(commentsIn(left), comments);
+        for (const [name, member] of Object.entries(rest))
+          assert.deepEqual(
+            plain({ member: (after as Record<string, unknown>)[name] }),
+            plain({ member }),
+            name,
+          );
+        ran += 1;
+      }),
+      { numRuns: 100 },
+    );
+  }
+  assert.equal(ran, 500);
+});
+
+/** What stands between two tokens: blanks of any kind, and comments where the format has them. */
+const GAPS = ['', '', ' ', '\n', '\r\n', '\t', ' \n  ', '\n\n'] as const;
+const COMMENTS = ['// one\n', '/* two */', ' /* three\n */ ', '\n// four\n  ', '/* , */', '// ]}\n'] as const;
+
+test('over random gaps and comments between tokens: nothing is refused, no comment is lost, and back is byte for byte', () => {
+  let ran = 0;
+  for (const host of codingAgents) {
+    const format = formatOf(host);
+    const lax = format === 'jsonc';
+    const parts = partsOf(host);
+    const command = formatHookCommand({
+      program: ['service'],
+      config: '/old.yaml',
+      dialect: host.name,
+      event: null,
+      guards_exit: true,
+    });
+    const old = host.settings.hook_format.entry(host.settings.wanted_hooks[0]!, command);
+    const hooks = fc.dictionary(
+      fc.constantFrom(...host.settings.wanted_hooks.map((each) => each.event), 'Stop'),
+      fc.array(fc.constantFrom(foreignFor(host), old), { minLength: 1, maxLength: 3 }),
+      { maxKeys: 3 },
+    );
+    const gap = lax ? fc.constantFrom(...GAPS, ...COMMENTS) : fc.constantFrom(...GAPS);
+    const gaps = fc.infiniteStream(gap);
+    fc.assert(
+      fc.property(hooks, fc.option(extra), gaps, fc.boolean(), (entries, rest, between, trailing) => {
+        const value = { ...rest, hooks: entries, ...host.settings.required_keys };
+        const tokens = JSON.stringify(value).match(/"(?:[^"\\]|\\.)*"|[{}[\]:,]|[^{}[\]:,"]+/g)!;
+        const text = tokens
+          .flatMap((token, at) => {
+            const closes = lax && trailing && '}]'.includes(token) && !'{['.includes(tokens[at - 1]!);
+            return [between.next().value, closes ? ',' : '', token];
+          })
+          .join('');
+        const comments = (each: string) => COMMENTS.map((one) => each.split(one.trim()).length - 1);
+        const plan = planInstall(text, format, parts, null);
+        // One inside of an older hook goes with it.
+        const is_fresh = !text.includes('service hook');
+        if (is_fresh) assert.deepEqual(comments(plan.after!), comments(text));
+        assert.equal(planInstall(plan.after, format, parts, null).after, plan.after);
+        const mine = host.settings.hook_format
+          .list(readDocument(plan.after!, format))
+          .filter(({ is_ours }) => is_ours);
+        assert.equal(mine.length, host.settings.wanted_hooks.length);
+        const back = planUninstall(plan.after, format, parts, receiptOf(plan))!;
+        if (is_fresh) assert.equal(back, text);
+        for (const left of [back, planUninstall(plan.after, format, parts, null)!]) {
+          assert.ok(!left.includes('service hook'));
+          const foreign = Object.values(entries)
+            .flat()
+            .filter((each) => each !== old).length;
+          assert.equal(host.settings.hook_format.list(readDocument(left, format)).length, foreign);
+        }
+        ran += 1;
+      }),
+      { numRuns: 150 },
+    );
+  }
+  assert.equal(ran, 750);
+});

@@ -1,0 +1,215 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { codingAgents } from '../index.ts';
+import type { SettingsFormat } from '../record/settings.ts';
+import { serverPart } from './parts.ts';
+import { planInstall, planUninstall } from './plan.ts';
+import { readDocument } from './settings-document.ts';
+import { foreignFor, formatOf, PROGRAM, partsOf, plain, receiptOf, WORDS } from './testing/settings.ts';
+
+test('an empty file, none, and one with hooks of others hold what is wanted, once, and are left as they were', () => {
+  let ran = 0;
+  for (const host of codingAgents) {
+    const event = host.settings.wanted_hooks[0]!.event;
+    const [entry] = host.settings.wanted_hooks.map((wanted) =>
+      host.settings.hook_format.entry(wanted, '/old/service hook --config /old.yaml'),
+    );
+    for (const before of [
+      null,
+      '',
+      ' \n',
+      '{}',
+      '{ }\n',
+      JSON.stringify({ a: [1, { b: null }] }),
+      JSON.stringify({ hooks: {}, mcpServers: {} }, null, 4),
+      JSON.stringify({ hooks: { [event]: [] }, z: 1 }, null, '\t'),
+      JSON.stringify({ hooks: { [event]: [foreignFor(host)], Stop: [foreignFor(host)] }, z: 1 }, null, 2),
+      `\ufeff${JSON.stringify({ hooks: { [event]: [foreignFor(host)] } }, null, 2).replaceAll('\n', '\r\n')}\r\n`,
+    ]) {
+      const where = `${host.name} ${JSON.stringify(before)}`;
+      const parts = partsOf(host);
+      const first = planInstall(before, formatOf(host), parts, null);
+      const hooks = host.settings.hook_format
+        .list(readDocument(first.after!, formatOf(host)))
+        .filter(({ is_ours }) => is_ours);
+      assert.deepEqual(
+        hooks.map((hook) => hook.event).sort(),
+        host.settings.wanted_hooks.map((each) => each.event).sort(),
+        where,
+      );
+      const again = planInstall(first.after, formatOf(host), parts, receiptOf(first));
+      assert.deepEqual([again.after, again.undo], [first.after, []], where);
+      assert.equal(planUninstall(first.after, formatOf(host), parts, receiptOf(first)), before, where);
+      // Another configuration replaces, and the way back leads to the first text.
+      const moved = planInstall(
+        first.after,
+        formatOf(host),
+        partsOf(host, '/new dir/service.yaml'),
+        receiptOf(first),
+      );
+      const replaced = host.settings.hook_format
+        .list(readDocument(moved.after!, formatOf(host)))
+        .filter(({ is_ours }) => is_ours);
+      assert.equal(replaced.length, host.settings.wanted_hooks.length, where);
+      assert.ok(
+        replaced.every(({ command }) => command.includes("'/new dir/service.yaml'")),
+        where,
+      );
+      assert.equal(planUninstall(moved.after, formatOf(host), parts, receiptOf(moved)), before, where);
+      ran += 1;
+    }
+    // One that was entered by hand goes too, for nothing of this program is to be left.
+    const by_hand = JSON.stringify({ hooks: { [event]: [entry, foreignFor(host)] } }, null, 2);
+    const left = planUninstall(by_hand, formatOf(host), partsOf(host), null)!;
+    assert.deepEqual(plain(readDocument(left, 'json')), { hooks: { [event]: [foreignFor(host)] } });
+  }
+  assert.equal(ran, codingAgents.length * 10);
+});
+
+test('what a person changes afterwards stays, and only what is ours goes', () => {
+  let ran = 0;
+  for (const host of codingAgents) {
+    const parts = partsOf(host);
+    const created = planInstall(null, formatOf(host), parts, null);
+    const touched = created.after!.replace('{', '{\n  "mine": 1,');
+    assert.deepEqual(
+      Object.keys(
+        plain(readDocument(planUninstall(touched, formatOf(host), parts, receiptOf(created))!, 'json')),
+      ),
+      ['mine', ...Object.keys(host.settings.required_keys)],
+    );
+    // A blank line by an editor, and nothing else: the file was made here and is empty again.
+    assert.equal(planUninstall(`${created.after}\n`, formatOf(host), parts, receiptOf(created)), null);
+    // Without a receipt nobody knows who made it.
+    assert.notEqual(planUninstall(created.after, formatOf(host), parts, null), null);
+    ran += 1;
+  }
+  assert.equal(ran, 5);
+});
+
+test('a hook among others in a group, one twice, and one at an event that is not wanted are put right', () => {
+  const host = codingAgents.find(({ name }) => name === 'claude-code')!;
+  const parts = partsOf(host);
+  const [right] = (
+    JSON.parse(planInstall(null, 'json', parts, null).after!) as { hooks: Record<string, object[]> }
+  ).hooks.PreToolUse!;
+  const ours = { type: 'command', command: '/old/service hook' };
+  const lint = { type: 'command', command: 'lint' };
+  const before = {
+    PreToolUse: [
+      { matcher: 'Bash', hooks: [lint, ours] },
+      right,
+      right,
+      '/old/service hook --profile claude-code',
+    ],
+    PostToolUse: [{ matcher: '*', hooks: [ours, ours] }],
+    Stop: [{ hooks: [ours] }, { hooks: [lint] }],
+  };
+  const after = planInstall(JSON.stringify({ hooks: before }, null, 2), 'json', parts, null).after!;
+  const { hooks } = plain(readDocument(after, 'json')) as { hooks: Record<string, object[]> };
+  assert.deepEqual(hooks.PreToolUse, [{ matcher: 'Bash', hooks: [lint] }, right]);
+  assert.deepEqual(hooks.Stop, [{ hooks: [lint] }]);
+  assert.deepEqual(
+    Object.values(hooks).map(({ length }) => length),
+    [2, 1, 1, 1, 1],
+  );
+  const left = planUninstall(after, 'json', parts, null)!;
+  assert.deepEqual(plain(readDocument(left, 'json')), {
+    hooks: { PreToolUse: [{ matcher: 'Bash', hooks: [lint] }], Stop: [{ hooks: [lint] }] },
+  });
+});
+
+test('what cannot be read, or not changed without a loss, is refused', () => {
+  const gemini = codingAgents.find(({ name }) => name === 'gemini')!;
+  const cases: readonly (readonly [text: string, format: SettingsFormat, pattern: RegExp])[] = [
+    ['{"hooks": ', 'json', /is not JSON at line 1/],
+    ['{"hooks": 1}', 'json', /something other than an object at `hooks`/],
+    ['{"hooks": {"BeforeTool": {}}}', 'json', /something other than a list at `hooks.BeforeTool`/],
+    ['[]', 'json', /something other than an object at its outermost value/],
+    ['{"hooks": {"x": []}, "hooks": {}}', 'json', /cannot be changed without losing something/],
+    ['{"mcpServers": {"agent-safety": {"command": "other"}}}', 'json', /another MCP server with the name/],
+    [`{"a": ${'['.repeat(200_000)}${']'.repeat(200_000)}}`, 'json', /nested too deeply/],
+    [
+      JSON.stringify({ hooks: { BeforeTool: Array(101).fill({ hooks: [{ command: 'service hook' }] }) } }),
+      'json',
+      /more than 100 entries/,
+    ],
+  ];
+  let ran = 0;
+  for (const [text, format, pattern] of cases) {
+    assert.throws(() => planInstall(text, format, partsOf(gemini), null), pattern);
+    ran += 1;
+  }
+  assert.equal(ran, cases.length);
+});
+
+const TOML = '# mine\nmodel = "o4" # here\n\n[mcp_servers.other]\ncommand = "npx"\nargs = [\n  "-y",\n]\n';
+
+test('nesting of any depth is read or refused, in every format', () => {
+  let refused = 0;
+  for (const host of codingAgents)
+    for (const depth of [500, 2_000, 4_000, 8_000, 16_000, 200_000]) {
+      const text = `{"a": ${'['.repeat(depth)}${']'.repeat(depth)}}`;
+      try {
+        planInstall(text, formatOf(host), partsOf(host), null);
+      } catch (error) {
+        assert.match(String(error), /nested too deeply/);
+        refused += 1;
+      }
+    }
+  assert.ok(refused >= codingAgents.length, `${refused}`);
+  const toml = `a = ${'['.repeat(100_000)}`;
+  assert.throws(() => readDocument(toml, 'toml'), /nested too deeply|not TOML/);
+});
+
+test('the list of Codex is TOML: a table at its end, and away again', () => {
+  const codex = codingAgents.find(({ name }) => name === 'codex')!;
+  const parts = [serverPart(codex.settings, WORDS)];
+  for (const before of [null, '', '# only a comment', TOML, TOML.replaceAll('\n', '\r\n'), 'a = 1']) {
+    const plan = planInstall(before, 'toml', parts, null);
+    assert.ok(plan.after!.startsWith(before ?? ''));
+    const { mcp_servers } = readDocument(plan.after!, 'toml') as { mcp_servers: Record<string, unknown> };
+    assert.deepEqual(plain(mcp_servers['agent-safety']), { command: WORDS[0], args: WORDS.slice(1) });
+    assert.equal(planInstall(plan.after, 'toml', parts, null).after, plan.after);
+    assert.equal(planUninstall(plan.after, 'toml', parts, receiptOf(plan)), before);
+    if (before !== null)
+      assert.equal(planUninstall(plan.after, 'toml', parts, null)!.trimEnd(), before.trimEnd());
+  }
+  const between = `${planInstall(TOML, 'toml', parts, null).after}\n[mcp_servers.agent-safety.env]\nA = "1"\n\n[tools]\nx = 1\n`;
+  const kept = planInstall(between, 'toml', [serverPart(codex.settings, [...PROGRAM, 'mcp'])], null).after!;
+  assert.deepEqual(
+    plain(
+      (readDocument(kept, 'toml') as { mcp_servers: { 'agent-safety': object } }).mcp_servers['agent-safety'],
+    ),
+    {
+      command: PROGRAM[0],
+      args: ['mcp'],
+      env: { A: '1' },
+    },
+  );
+  const away = planUninstall(between, 'toml', parts, null)!;
+  assert.ok(
+    away.startsWith(TOML.trimEnd()) && away.endsWith('[tools]\nx = 1\n') && !away.includes('agent-safety'),
+    away,
+  );
+  for (const inline of [
+    'mcp_servers = {}\n',
+    'mcp_servers.agent-safety.command = "service"\nmcp_servers.agent-safety.args = ["mcp"]\n',
+  ])
+    assert.throws(() => planInstall(inline, 'toml', parts, null), /losing something|remove it by hand/);
+});
+
+test('a server keeps what a person added, and gateways to other servers are let be', () => {
+  const cursor = codingAgents.find(({ name }) => name === 'cursor')!;
+  const parts = [serverPart(cursor.settings, WORDS)];
+  const gateway = { command: 'service', args: ['mcp', '--wrap', '--', 'npx', 'x'] };
+  const all = { command: 'service', args: ['mcp', '--gateway'] };
+  const old = { command: 'service', args: ['mcp'], env: { A: '1' } };
+  const before = JSON.stringify({ mcpServers: { files: gateway, all, mine: old } });
+  const after = plain(readDocument(planInstall(before, 'json', parts, null).after!, 'json'));
+  assert.deepEqual(after, {
+    mcpServers: { files: gateway, all, mine: { command: WORDS[0], args: WORDS.slice(1), env: { A: '1' } } },
+  });
+  const left = planUninstall(before, 'json', parts, null)!;
+  assert.deepEqual(plain(readDocument(left, 'json')), { mcpServers: { files: gateway, all } });
+});

@@ -1,0 +1,71 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { cp, mkdir, rename, rm } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { dirname, join, resolve, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { packageVersion } from '../../../platform/version.ts';
+
+/** How this process was started. */
+export interface ProcessStart {
+  /** The path of this file, links resolved. */
+  readonly here: string;
+  /** `process.argv[1]`. */
+  readonly script: string;
+  /** The Node that runs. */
+  readonly node: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/** How coding agents start this program. */
+export interface InstalledProgram {
+  /** Absolute paths. A checkout is started by its `service`. */
+  readonly words: readonly string[];
+  /** What has to be copied first, because npx clears the folder that it ran from; `null` for nothing. */
+  readonly copy: { readonly from: string; readonly to: string } | null;
+}
+
+/** Returns the command by which coding agents start this program, as it was started now. */
+export function findProgram(started: Partial<ProcessStart> = {}): InstalledProgram {
+  const { here = fileURLToPath(import.meta.url), env = process.env, node = process.execPath } = started;
+  if (here.endsWith('.ts')) return { words: [join(here, '../../../../../service')], copy: null };
+  const script = resolve(started.script ?? process.argv[1] ?? '');
+  if ([script, here].some((path) => path.includes(`${sep}_npx${sep}`))) return copiedProgram(here, node, env);
+  // Run by its file, it may not be executable.
+  return { words: script.endsWith('.js') ? [node, script] : [script], copy: null };
+}
+
+/** A coding agent takes a hook that is gone for an allow, so the program moves to a folder that stays. */
+function copiedProgram(here: string, node: string, env: ProcessStart['env']): InstalledProgram {
+  const folder = here.slice(0, here.lastIndexOf(`${sep}node_modules${sep}agent-safety${sep}`));
+  const from = join(folder, 'node_modules');
+  const data = env.XDG_DATA_HOME || join(env.HOME || homedir(), '.local/share');
+  const to = join(data, 'agent-safety', `${packageVersion()}-${fingerprintOf(from)}`);
+  const moved = (path: string) =>
+    path.startsWith(from) ? join(to, 'node_modules', path.slice(from.length)) : path;
+  return {
+    words: [moved(node), join(to, 'node_modules/agent-safety/dist/entry/cli/bin.js')],
+    copy: { from, to },
+  };
+}
+
+/** Tells one set of installed packages from another by the lock file that npm leaves among them. */
+function fingerprintOf(modules: string): string {
+  const lock = join(modules, '.package-lock.json');
+  const text = existsSync(lock) ? readFileSync(lock) : '';
+  return createHash('sha256').update(text).digest('hex').slice(0, 8);
+}
+
+/** Copies the program to the folder that stays. A copy that is there already is used as it is. */
+export async function copyProgram({ from, to }: NonNullable<InstalledProgram['copy']>): Promise<void> {
+  if (existsSync(to)) return;
+  const unfinished = `${to}.${process.pid}`;
+  await mkdir(dirname(to), { recursive: true });
+  try {
+    await cp(from, join(unfinished, 'node_modules'), { recursive: true, verbatimSymlinks: true });
+    await rename(unfinished, to);
+  } catch (error) {
+    await rm(unfinished, { recursive: true, force: true });
+    if (!existsSync(to)) throw error;
+  }
+}

@@ -1,0 +1,258 @@
+import { realpath } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
+import { Writable } from 'node:stream';
+import type { CodingAgent } from '../../../coding-agents/record/coding-agent.ts';
+import type { Machine } from '../../../coding-agents/record/settings.ts';
+import { configOf } from '../configuration.ts';
+import type { Diagnosis } from '../doctor/examine.ts';
+import { CommandFailure, EXIT } from '../exit.ts';
+import { writeMissing } from '../scaffold/write.ts';
+import { agreed } from '../skills/consent.ts';
+import { paint, remark, say, sayJson, shown, type Terminal } from '../terminal.ts';
+import {
+  type AgentPlan,
+  applyPlan,
+  buildAgentResult,
+  findInstalledConfig,
+  listPendingChanges,
+  planAgent,
+  printPlan,
+  readMachine,
+  type SetupOptions,
+} from './agent-plan.ts';
+import { type PlannedConfiguration, planConfiguration } from './configuration.ts';
+import { copyProgram, findProgram, type InstalledProgram } from './find-program.ts';
+
+export interface AgentsOptions extends SetupOptions {
+  /** Policy packs to add. `null` for the pack for coding agents if a configuration is written, else for none. */
+  readonly packs: readonly string[] | null;
+  /** Whether the hooks are tested afterwards. */
+  readonly doctor: boolean;
+}
+
+/** The default pack of a new configuration. */
+const PACK = 'coding-agent';
+
+/**
+ * Installs the hooks of coding agents, and a configuration and policy packs if they are missing: shows every change, asks
+ * once, writes, and tests the hooks.
+ * @throws CommandFailure if the user stops, or there is no terminal to ask on
+ */
+export async function setUpAgents(
+  agents: readonly CodingAgent[],
+  options: AgentsOptions,
+  terminal: Terminal,
+): Promise<void> {
+  const machine = await readMachine(options, terminal);
+  const program = findProgram({ env: terminal.env });
+  const configuration = await planConfiguration(options.config, options.scope, machine, terminal);
+  const wanted = options.packs ?? (configuration.missing.length > 0 ? [PACK] : []);
+  const packs = await missingPacks(wanted, configuration, terminal);
+  const plans: AgentPlan[] = [];
+  for (const agent of agents)
+    plans.push(await planAgent(agent, machine, options, program.words, configuration));
+  if (!options.json) printPlans(plans, { configuration, packs, program }, terminal);
+  const has_changes = configuration.missing.length + packs.length + count(plans) > 0;
+  const goes_on = has_changes && (await agreed('Write this?', options, terminal));
+  const written = goes_on
+    ? await writeAll(plans, { configuration, packs, program }, options, terminal)
+    : NOTHING;
+  const diagnosis =
+    options.doctor && !options.dryRun ? await examineHooks(agents, machine, options, terminal) : null;
+  if (options.json) {
+    const results = plans.map((plan) => buildAgentResult(plan, written.paths, goes_on));
+    const one = results.length === 1 ? results[0] : { agents: results, done: goes_on };
+    const { file } = configuration;
+    const tried = diagnosis && {
+      status: diagnosis.status,
+      tried: diagnosis.tried_count,
+      blocking: diagnosis.blocking_count,
+    };
+    sayJson(terminal, {
+      ...one,
+      config_file: file,
+      created: written.created,
+      packs: written.packs,
+      doctor: tried,
+    });
+  } else printResult(plans, goes_on, has_changes, diagnosis, terminal);
+  if (diagnosis?.blocking_count === 0) terminal.exit_code = EXIT.no;
+}
+
+/** Removes the hooks of one coding agent from its settings. */
+export async function uninstallAgent(
+  agent: CodingAgent,
+  options: SetupOptions,
+  terminal: Terminal,
+): Promise<void> {
+  const machine = await readMachine(options, terminal);
+  const config = await findInstalledConfig(agent, machine, options, terminal);
+  const known = config === null ? null : { file: config.origin.file ?? '', state_dir: config.state_dir };
+  const plan = await planAgent(agent, machine, options, [], known);
+  if (!options.json) printPlan(plan, terminal);
+  const pending = listPendingChanges(plan.setup);
+  const goes_on = pending.length > 0 && (await agreed('Write this?', options, terminal));
+  const made = goes_on ? await applyPlan(plan, options, terminal, options.json === true) : [];
+  if (options.json) {
+    sayJson(terminal, buildAgentResult(plan, made, goes_on));
+    return;
+  }
+  if (pending.length === 0) say(terminal, 'There are no hooks of this program.');
+  else if (!goes_on) say(terminal, 'Nothing was changed.');
+  if (goes_on || pending.length === 0) for (const line of plan.remarks) say(terminal, `note: ${shown(line)}`);
+}
+
+/** Returns the packs that are not added yet. @throws SkillFailure for an unknown pack, before anything is written */
+async function missingPacks(
+  wanted: readonly string[],
+  { file, missing }: PlannedConfiguration,
+  terminal: Terminal,
+): Promise<readonly string[]> {
+  if (wanted.length === 0) return [];
+  const { listSkills, skillOf } = await import('../../../runtime/skills/index.ts');
+  const skills = await Promise.all(
+    wanted.map(async (source) => ({ source, name: (await skillOf(source, terminal)).name })),
+  );
+  if (missing.length > 0) return wanted;
+  const added = (await listSkills(await configOf(terminal, file, 'leave'))).skills.map(({ name }) => name);
+  return skills.filter(({ name }) => !added.includes(name)).map(({ source }) => source);
+}
+
+interface Parts {
+  readonly configuration: PlannedConfiguration;
+  readonly packs: readonly string[];
+  readonly program: InstalledProgram;
+}
+
+interface Written {
+  /** Settings files of agents. */
+  readonly paths: readonly string[];
+  /** Files of the configuration. */
+  readonly created: readonly string[];
+  readonly packs: readonly string[];
+}
+
+const NOTHING: Written = { paths: [], created: [], packs: [] };
+
+function count(plans: readonly AgentPlan[]): number {
+  return plans.reduce((all, { setup }) => all + listPendingChanges(setup).length, 0);
+}
+
+function printPlans(
+  plans: readonly AgentPlan[],
+  { configuration, packs, program }: Parts,
+  terminal: Terminal,
+): void {
+  const { file, missing } = configuration;
+  if (program.copy !== null) {
+    say(terminal, paint(terminal, 'bold', 'Program'));
+    say(terminal, `  copy to ${shown(program.copy.to)}, because npx clears the folder it runs from`);
+    say(terminal);
+  }
+  if (missing.length > 0 || packs.length > 0) {
+    say(terminal, paint(terminal, 'bold', `Configuration in ${shown(dirname(file))}`));
+    for (const { path } of missing) say(terminal, `  create  ${path}`);
+    for (const pack of packs) say(terminal, `  add     policy pack ${shown(pack)}`);
+    say(terminal);
+  }
+  for (const plan of plans) printPlan(plan, terminal);
+}
+
+/** Writes the program first and the hooks last, so that no hook names a file that does not exist yet. */
+async function writeAll(
+  plans: readonly AgentPlan[],
+  { configuration, packs, program }: Parts,
+  options: AgentsOptions,
+  terminal: Terminal,
+): Promise<Written> {
+  const is_quiet = options.json === true;
+  if (program.copy !== null) {
+    if (!is_quiet) remark(terminal, `Copying the program to ${shown(program.copy.to)} ...`);
+    await copyProgram(program.copy);
+  }
+  const folder = dirname(configuration.file);
+  const { created } = await writeMissing(folder, configuration.missing);
+  if (!is_quiet)
+    for (const path of created)
+      say(terminal, `created  ${shown(join(relative(terminal.cwd, folder), path))}`);
+  const added: string[] = [];
+  for (const pack of packs) if (await addPack(pack, configuration.file, is_quiet, terminal)) added.push(pack);
+  const paths: string[] = [];
+  for (const plan of plans) paths.push(...(await applyPlan(plan, options, terminal, is_quiet)));
+  return { paths, created, packs: added };
+}
+
+/** Adds a pack. One that allows more than the current policy is left to the user, and setup continues. */
+async function addPack(
+  pack: string,
+  config: string,
+  is_quiet: boolean,
+  terminal: Terminal,
+): Promise<boolean> {
+  const { addSkill } = await import('../skills/add.ts');
+  const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
+  try {
+    await addSkill(pack, { config, yes: true }, { ...terminal, stdout: silent });
+  } catch (error) {
+    if (!(error instanceof CommandFailure) || error.code !== 'laxer') throw error;
+    const command = `service skills add ${pack} --config ${config} --allow-laxer`;
+    remark(
+      terminal,
+      `The policy pack ${pack} was not added, because it allows more than the policy does: ${command}`,
+    );
+    return false;
+  }
+  if (!is_quiet) say(terminal, `added    policy pack ${pack}`);
+  return true;
+}
+
+async function examineHooks(
+  agents: readonly CodingAgent[],
+  { project, env }: Machine,
+  { scope, json }: AgentsOptions,
+  terminal: Terminal,
+): Promise<Diagnosis> {
+  if (!json) remark(terminal, '\nTesting the hooks, as each agent calls them ...');
+  const { examine } = await import('../doctor/examine.ts');
+  return examine({
+    host: agents.length === 1 ? agents[0]!.name : null,
+    scope,
+    config: null,
+    since_ms: Date.now(),
+    project: await realpath(project),
+    env,
+    now_ms: Date.now,
+  });
+}
+
+function printResult(
+  plans: readonly AgentPlan[],
+  done: boolean,
+  has_changes: boolean,
+  diagnosis: Diagnosis | null,
+  terminal: Terminal,
+): void {
+  if (!has_changes) say(terminal, 'Nothing to change.');
+  else if (!done) say(terminal, 'Nothing was changed.');
+  if (done || !has_changes)
+    for (const { agent, remarks } of plans)
+      for (const line of remarks)
+        say(terminal, `note: ${plans.length > 1 ? `${agent.label}: ` : ''}${shown(line)}`);
+  if (diagnosis !== null) printHookTests(diagnosis, terminal);
+  if (!done || diagnosis !== null || plans.length === 0) return;
+  const one = plans.length === 1 ? ` --host ${plans[0]!.agent.name}` : '';
+  say(terminal, `\nSee whether it blocks:\n  ${terminal.name} doctor${one}`);
+}
+
+function printHookTests(
+  { status, tried_count, blocking_count, checks }: Diagnosis,
+  terminal: Terminal,
+): void {
+  const line = `${blocking_count} of ${tried_count} hooks block a destructive test call and allow a harmless one.`;
+  say(terminal, paint(terminal, status === 'fail' ? 'red' : 'green', line));
+  for (const check of checks.filter((each) => each.status === 'fail')) {
+    say(terminal, `  ${shown(check.message)}`);
+    if (check.next !== null) say(terminal, `    ${shown(check.next)}`);
+  }
+  if (checks.some((each) => each.status !== 'ok')) say(terminal, `All checks: ${terminal.name} doctor`);
+}

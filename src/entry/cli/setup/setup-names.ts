@@ -1,0 +1,42 @@
+import { codingAgents } from '../../../coding-agents/index.ts';
+import { suggestName } from '../../../core/policy/compile/problems.ts';
+import { CommandFailure, EXIT } from '../exit.ts';
+import { table } from '../table.ts';
+import { say, sayJson, type Terminal } from '../terminal.ts';
+import { frameworks } from './frameworks.ts';
+
+/** All that can be set up: coding agents, frameworks, and what is done by hand. */
+export const setupNames: readonly string[] = [
+  ...[...codingAgents, ...frameworks].map(({ name }) => name),
+  'generic',
+];
+
+/** The end for a name that is none: says which is near, and which there are. */
+export function unknownSetupName(name: string): CommandFailure {
+  const longer = setupNames.find((each) => name.length > 2 && each.startsWith(name));
+  const near = longer === undefined ? suggestName(name, setupNames) : `; did you mean \`${longer}\`?`;
+  return new CommandFailure(EXIT.usage, 'unknown_name', `There is no \`${name}\` to set up${near || '.'}`, {
+    hint: `There are: ${setupNames.join(', ')}. \`service setup generic\` says what to do elsewhere.`,
+  });
+}
+
+/** Lists all of them. */
+export function printSetupNames(as_json: boolean, terminal: Terminal): void {
+  const machine = { project: '.', home: '~', env: {} };
+  const rows = [
+    ...codingAgents.map(({ name, label, settings }) => ({
+      name,
+      label,
+      kind: 'coding agent',
+      scopes: settings.targets(machine).map(({ scope }) => scope),
+    })),
+    ...frameworks.map(({ name, label }) => ({ name, label, kind: 'framework', scopes: [] })),
+    { name: 'generic', label: 'anything else', kind: 'by hand', scopes: [] },
+  ];
+  if (as_json) {
+    sayJson(terminal, { integrations: rows });
+    return;
+  }
+  const cells = rows.map(({ name, kind, label, scopes }) => [name, kind, label, scopes.join(', ')]);
+  for (const line of table(['NAME', 'KIND', 'FOR', 'SCOPES'], cells)) say(terminal, line);
+}
