@@ -1,4 +1,4 @@
-/** `./service doctor` on hooks that are entered as codingAgents read them: those that work, and those that are broken in some way. */
+/** `./service doctor` on hooks that are entered as agents read them: those that work, and those that are broken in some way. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,11 +10,10 @@ import { after, test } from 'node:test';
 import { codingAgents } from '../../src/coding-agents/index.ts';
 import { formatHookCommand, quoteWord } from '../../src/coding-agents/record/hook-command.ts';
 
-const service = join(resolve(import.meta.dirname, '..', '..'), 'service');
+const service = resolve(import.meta.dirname, '../../service');
 const top = mkdtempSync(join(tmpdir(), 'doctor it s-'));
 after(() => rmSync(top, { recursive: true, force: true, maxRetries: 5 }));
-
-/** A project and a home of its own, in which blanks have to be quoteWord. */
+/** A project and a home of its own, in which blanks have to be quoted. */
 interface Desk {
   readonly project: string;
   readonly home: string;
@@ -44,19 +43,19 @@ function enter(
   { project, home }: Desk,
   { host: name, events, entry, document, scope = 'project' }: Entering,
 ): string {
-  const host = codingAgents.find((each) => each.name === name)!;
-  const file = host.settings.targets({ project, home, env: {} }).find((place) => place.scope === scope)!.path;
+  const { settings } = codingAgents.find((each) => each.name === name)!;
+  const file = settings.targets({ project, home, env: {} }).find((place) => place.scope === scope)!.path;
   const hooks: Record<string, unknown[]> = {};
-  for (const wanted of host.settings.wanted_hooks) {
+  for (const wanted of settings.wanted_hooks) {
     if (events !== undefined && !events.includes(wanted.event)) continue;
     const command = formatHookCommand({
       program: [service],
       config: join(project, 'service.yaml'),
       dialect: name,
-      event: host.settings.needs_event ? wanted.event : null,
-      guards_exit: host.settings.guards_exit,
+      event: settings.needs_event ? wanted.event : null,
+      guards_exit: settings.guards_exit,
     });
-    const made = structuredClone(host.settings.hook_format.entry(wanted, command)) as Record<string, unknown>;
+    const made = structuredClone(settings.hook_format.entry(wanted, command)) as Record<string, unknown>;
     const inner = Array.isArray(made.hooks) ? (made.hooks[0] as Record<string, unknown>) : made;
     entry?.(inner);
     if (inner.matcher !== undefined && inner !== made) {
@@ -65,7 +64,7 @@ function enter(
     }
     hooks[wanted.event] = [made];
   }
-  const whole = { ...host.settings.required_keys, hooks };
+  const whole = { ...settings.required_keys, hooks };
   document?.(whole);
   write(file, JSON.stringify(whole));
   return file;
@@ -274,7 +273,7 @@ const BROKEN: readonly Broken[] = [
     host: 'codex',
     entry: (entry, desk) => commandOf(entry, () => `${stub(desk, 'cat >/dev/null')} ${words(desk)}`),
     found: ['fail hook.blocks', 'fail host.trusted', 'warn host.trusted'],
-    says: /NOT block: it answered yes/,
+    says: /NOT block: it allowed the call/,
   },
   {
     name: 'a hook that always says no',
@@ -341,7 +340,7 @@ const BROKEN: readonly Broken[] = [
       entry.timeout = 5;
     },
     found: ['fail hook.timeout'],
-    says: /waits 5000 ms, and the hook itself says no after 8000 ms/,
+    says: /waits 5000 ms, and the hook itself denies after 8000 ms/,
   },
   {
     name: 'seconds where milliseconds are counted',
@@ -569,7 +568,7 @@ test('sessions in which tools ran unseen are listed, by what the audit trail has
   );
   assert.equal(late.code, 1);
   const told = (await run(desk, ['doctor'])).stdout;
-  assert.match(told, /fail {2}In 1 session the coding agent ran tools that the hook never saw\./);
+  assert.match(told, /fail {2}In 1 session the agent ran tools without calling the hook\./);
   assert.match(told, /HOST +SESSION +LAST +KIND +TOOLS\nclaude-code +s-1 +\S+ +unseen +Write 1\n/);
   assert.ok(!told.includes('private'));
 });

@@ -6,7 +6,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { dialects } from '../../src/coding-agents/dialects/index.ts';
+import { dialects } from '../../src/coding-agents/index.ts';
 
 import { gone, hook, readOwner, root, run } from './support.ts';
 

@@ -145,7 +145,11 @@ test('what may not or cannot be changed is refused by name and left alone', asyn
   const cases: readonly (readonly [name: string, make: (place: Place) => Promise<void>, pattern: RegExp])[] =
     [
       ['read-only', ({ path }) => chmod(path, 0o444), /settings\.json` is read-only/],
-      ['no JSON', ({ path }) => writeFile(path, '{"a": 1'), /is not JSON at line 1\. The file was not changed/],
+      [
+        'no JSON',
+        ({ path }) => writeFile(path, '{"a": 1'),
+        /is not JSON at line 1\. The file was not changed/,
+      ],
       ['comments', ({ path }) => writeFile(path, '{\n// why\n}'), /is not JSON at line 2/],
       ['not UTF-8', ({ path }) => writeFile(path, Buffer.from([0x7b, 0xff, 0x7d])), /is not UTF-8/],
       ['too large', ({ path }) => writeFile(path, ' '.repeat(1_000_001)), /is larger than 1000000 bytes/],

@@ -14,7 +14,7 @@ export interface ProgramStart {
 const LAUNCHER = /^[^\u0000-\u001f\u007f]*\/service$/;
 
 /**
- * Returns the words that start this program again when they are typed in the current folder, quoteWord for a POSIX shell:
+ * Returns the words that start this program again when they are typed in the current folder, quoted for a POSIX shell:
  * `./service` in a checkout, `agent-safety` where npm put it into the PATH, `npx agent-safety` where npx found it.
  */
 export function programName({ script, cwd, launcher }: ProgramStart): string {

@@ -81,7 +81,7 @@ test('hooks in another scope are told of', async () => {
     );
     await run('setup', 'gemini', '--scope', 'user', '--yes');
     const away = await run('setup', 'gemini', '--uninstall', '--yes');
-    assert.match(away.stdout, /scope user\).*still there/);
+    assert.match(away.stdout, /scope user\).*still installed/);
   });
 });
 

@@ -10,7 +10,12 @@ import type {
   Payload,
 } from '../../coding-agents/record/dialect.ts';
 import { replyWithExitCode, Unreadable } from '../../coding-agents/record/payload.ts';
-import { hasHiddenMembers, SOURCE_LIMITS, parseJson, rememberNestedSources } from '../../core/json/value-source.ts';
+import {
+  hasHiddenMembers,
+  parseJson,
+  rememberNestedSources,
+  SOURCE_LIMITS,
+} from '../../core/json/value-source.ts';
 import type { Json } from '../../core/types/index.ts';
 import type { StartFailure } from '../../platform/failure.ts';
 import { buildAgentCaller } from '../../runtime/access/callers.ts';

@@ -1,6 +1,6 @@
 import type { HookAnswer, HookCheck } from '../../coding-agents/record/dialect.ts';
-import { getContentValue, SOURCE_LIMITS, findValueSource } from '../../core/json/value-source.ts';
 import { createContent } from '../../core/json/source.ts';
+import { findValueSource, getContentValue, SOURCE_LIMITS } from '../../core/json/value-source.ts';
 import type { Content, Crossing, Json } from '../../core/types/index.ts';
 import { changedContent, replyOf } from '../../operations/reply.ts';
 import type { Caller } from '../../runtime/access/types.ts';

@@ -1,7 +1,12 @@
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import type { HookAnswer } from '../../coding-agents/record/dialect.ts';
-import { writeExactJson, SOURCE_LIMITS, parseJson, rememberNestedSources } from '../../core/json/value-source.ts';
+import {
+  parseJson,
+  rememberNestedSources,
+  SOURCE_LIMITS,
+  writeExactJson,
+} from '../../core/json/value-source.ts';
 import type { Json } from '../../core/types/index.ts';
 import type { WrittenDialect } from '../../runtime/adapters/types.ts';
 import { openSocketPath } from '../../server/socket-path.ts';

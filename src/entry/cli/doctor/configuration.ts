@@ -160,7 +160,7 @@ async function checkFolder(state_dir: string, subject: CheckSubject): Promise<Do
   if (disk !== null) return disk;
   const mode = stats.mode & 0o777;
   if ((mode & 0o077) === 0)
-    return ok('state.folder', subject, `The state folder ${state_dir} is private to this user.`);
+    return ok('state.folder', subject, `The state folder ${state_dir} is readable by this user only.`);
   return warn(
     'state.folder',
     subject,
