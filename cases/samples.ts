@@ -1,4 +1,4 @@
-import { BASE62, body, DIGITS, HEX } from '../src/core/detect/matching/sample-text.ts';
+import { BASE62, DIGIT_ALPHABET, HEX_ALPHABET, sampleBody } from '../src/core/detect/matching/sample-text.ts';
 
 /**
  * What stands in for `{{name}}` in a case: secrets put together from pieces, so that no file holds one whole,
@@ -6,25 +6,25 @@ import { BASE62, body, DIGITS, HEX } from '../src/core/detect/matching/sample-te
  */
 export const SAMPLES: Readonly<Record<string, string>> = {
   pinned_key: `${'sk'}-ABCDEF1234567890`,
-  openai: `${'sk'}-proj-${body(156)}`,
-  anthropic: `${'sk'}-ant-api03-${body(93)}AA`,
+  openai: `${'sk'}-proj-${sampleBody(156)}`,
+  anthropic: `${'sk'}-ant-api03-${sampleBody(93)}AA`,
   aws_id: `${'AK'}IAQ4ZTRD2WVB5YXM3K`,
-  github: `${'gh'}p_${body(36)}`,
-  escaped_github: `\\u0067hp_${body(36)}`,
-  gitlab: `${'gl'}pat-${body(20)}`,
-  google: `${'AI'}za${body(35)}`,
-  stripe: `${'sk'}_${'live'}_${body(24)}`,
-  sendgrid: `${'SG'}.${body(22)}.${body(43)}`,
-  slack: `${'xo'}xb-${body(12, DIGITS)}-${body(13, DIGITS)}-${body(24)}`,
-  npm: `${'np'}m_${body(36)}`,
+  github: `${'gh'}p_${sampleBody(36)}`,
+  escaped_github: `\\u0067hp_${sampleBody(36)}`,
+  gitlab: `${'gl'}pat-${sampleBody(20)}`,
+  google: `${'AI'}za${sampleBody(35)}`,
+  stripe: `${'sk'}_${'live'}_${sampleBody(24)}`,
+  sendgrid: `${'SG'}.${sampleBody(22)}.${sampleBody(43)}`,
+  slack: `${'xo'}xb-${sampleBody(12, DIGIT_ALPHABET)}-${sampleBody(13, DIGIT_ALPHABET)}-${sampleBody(24)}`,
+  npm: `${'np'}m_${sampleBody(36)}`,
   jwt: [
     'eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9',
     'eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4ifQ',
-    body(43),
+    sampleBody(43),
   ].join('.'),
-  private_key: `-----BEGIN ${'RSA'} PRIVATE KEY-----\n${body(64, BASE62)}\n${body(64)}\n-----END ${'RSA'} PRIVATE KEY-----`,
+  private_key: `-----BEGIN ${'RSA'} PRIVATE KEY-----\n${sampleBody(64, BASE62)}\n${sampleBody(64)}\n-----END ${'RSA'} PRIVATE KEY-----`,
   connection: 'postgresql://admin:p4ssw0rd@db.internal:5432/prod',
-  hex: body(64, HEX),
+  hex: sampleBody(64, HEX_ALPHABET),
 };
 
 const SAMPLE = /\{\{(\w+)(?::([^{}]{0,40}?)(?::(\d{1,7}))?)?\}\}/g;

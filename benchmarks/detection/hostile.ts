@@ -5,7 +5,7 @@
  */
 import { parseArgs } from 'node:util';
 import { detect } from '../../src/core/detect/detect.ts';
-import { detectors } from '../../src/core/detect/detectors/all.ts';
+import { allDetectors } from '../../src/core/detect/detectors/all.ts';
 import type { Detector } from '../../src/core/detect/matching/detector.ts';
 import { DETECTION } from '../../src/core/testing/policies.ts';
 import { denseTexts } from './dense-texts.ts';
@@ -73,7 +73,7 @@ report(
   Object.entries(denseTexts(BYTES)).map(([name, text]) => measure(name, text, WARM_TRIES)),
   clean_ms,
 );
-const first = detectors
+const first = allDetectors
   .flatMap(hostilePieces)
   .map(([name, piece]) => ({ piece, ...measure(name, repeated(piece, FIRST_BYTES), 1) }))
   .sort((a, b) => b.ms - a.ms);

@@ -10,9 +10,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { detect } from '../../src/core/detect/detect.ts';
-import { detectors } from '../../src/core/detect/detectors/all.ts';
+import { allDetectors } from '../../src/core/detect/detectors/all.ts';
+import type { Match } from '../../src/core/detect/matching/compiled-detector.ts';
 import type { Detector } from '../../src/core/detect/matching/detector.ts';
-import { compileScanner, type Match, type Scanner, scan } from '../../src/core/detect/matching/scanner.ts';
+import { compileScanner, type Scanner, scanText } from '../../src/core/detect/matching/scanner.ts';
 import { parseDetection } from '../../src/core/policy/compile/detection.ts';
 import { parseNamedDetection } from '../../src/core/policy/compile/named-detection.ts';
 import { DETECTION, DETECTION_SETTINGS } from '../../src/core/testing/policies.ts';
@@ -132,7 +133,7 @@ function detectWithMore(): (text: string) => unknown {
 function scanWith(scanner: Scanner): (text: string) => unknown {
   return (text) => {
     const matches: Match[] = [];
-    scan(scanner, text, matches, LIMITS.findings_max);
+    scanText(scanner, text, matches, LIMITS.findings_max);
     return matches;
   };
 }
@@ -191,8 +192,8 @@ async function measure(texts: readonly TextSet[], others: readonly Other[]): Pro
   const figures: Figures = new Map();
   const baseline = new Map(SIZES.map((size) => [size, variants(recordsText, size)]));
   const scanners = {
-    scan: scanWith(compileScanner(detectors)),
-    'scan + more': scanWith(compileScanner([...detectors, ...moreDetectors()])),
+    scan: scanWith(compileScanner(allDetectors)),
+    'scan + more': scanWith(compileScanner([...allDetectors, ...moreDetectors()])),
     'detect + more': detectWithMore(),
   };
   for (let at = 0; at < ROUNDS + WARM_ROUNDS; at++) {
@@ -278,10 +279,10 @@ async function main(): Promise<void> {
   const scratch = mkdtempSync(join(tmpdir(), 'speed-'));
   try {
     const texts = makeTexts(scratch);
-    console.log(`node ${process.version}, ${detectors.length} detectors, ${ROUNDS} interleaved rounds`);
+    console.log(`node ${process.version}, ${allDetectors.length} detectors, ${ROUNDS} interleaved rounds`);
     const others = [
-      ...(await hyperscans(detectors, texts, scratch)),
-      ...ripgrep(detectors, texts.find(({ name }) => name === `mixed ${SIZES.at(-1)}`)!, scratch),
+      ...(await hyperscans(allDetectors, texts, scratch)),
+      ...ripgrep(allDetectors, texts.find(({ name }) => name === `mixed ${SIZES.at(-1)}`)!, scratch),
     ];
     const figures = await measure(texts, others);
     for (const other of others) other.close();

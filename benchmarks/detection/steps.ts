@@ -4,7 +4,7 @@
  * `node --stack-size=4000 benchmarks/detection/steps.ts [--texts N] [--seed N] [--only PATTERN] [--top N]`
  */
 import { parseArgs } from 'node:util';
-import { detectors } from '../../src/core/detect/detectors/all.ts';
+import { allDetectors } from '../../src/core/detect/detectors/all.ts';
 import { findHardestText } from '../../src/core/testing/hardest-text.ts';
 
 const UNITS = 1200;
@@ -19,10 +19,10 @@ const { values: options } = parseArgs({
 });
 
 const only = new RegExp(options.only);
-const worst = detectors
+const worst = allDetectors
   .filter(({ id }) => only.test(id))
   .map((detector, at) => {
-    const seed = Number(options.seed) * detectors.length + at;
+    const seed = Number(options.seed) * allDetectors.length + at;
     const found = findHardestText(detector, { seed, texts: Number(options.texts), units: UNITS });
     return { id: detector.id, ...found, ratio: found.charged === 0 ? 0 : found.steps / found.charged };
   })

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
-import type { WrittenRoster } from '../../src/core/detect/matching/roster.ts';
+import type { SerializedDetectorTable } from '../../src/core/detect/matching/detector-table.ts';
 import { late, lateEntries } from './late.ts';
 
 /** What most programs load of `core`: the modules that it needs are one file. */
@@ -18,7 +18,7 @@ export async function joinModules(
   dist: string,
   room: string,
   published: readonly string[],
-  roster: WrittenRoster,
+  table: SerializedDetectorTable,
 ): Promise<void> {
   const inside = modulesIn(join(dist, room));
   const named = modulesIn(dist)
@@ -30,7 +30,7 @@ export async function joinModules(
     ...modules.map((path) => ({ in: path, out: relative(dist, path).replace(/\.js$/, '') })),
     ...lateEntries(),
   ];
-  const options = optionsFor(dist, room, roster);
+  const options = optionsFor(dist, room, table);
   const { metafile } = await build({ ...options, entryPoints: entries, write: false });
   const companions = companionsOf(metafile, dist, modules);
   const joined = await build({
@@ -51,7 +51,7 @@ function checkAscii(path: string): void {
     throw new Error(`write the letters beyond ASCII in expressions and raw texts as \\u....: ${found[0]}`);
 }
 
-function optionsFor(dist: string, room: string, roster: WrittenRoster) {
+function optionsFor(dist: string, room: string, table: SerializedDetectorTable) {
   return {
     outdir: dist,
     outbase: dist,
@@ -65,7 +65,7 @@ function optionsFor(dist: string, room: string, roster: WrittenRoster) {
     minifySyntax: true,
     legalComments: 'none',
     allowOverwrite: true,
-    define: { WRITTEN_ROSTER: JSON.stringify(JSON.stringify(roster)) },
+    define: { DETECTOR_TABLE: JSON.stringify(JSON.stringify(table)) },
     plugins: [late(resolve(dist))],
     metafile: true,
     logLevel: 'warning',

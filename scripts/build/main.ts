@@ -5,11 +5,11 @@
 import { spawnSync } from 'node:child_process';
 import { chmodSync, copyFileSync, cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { writeRoster } from '../../src/core/detect/matching/roster.ts';
-import { notationsOf } from '../../src/core/detect/matching/scanner.ts';
-import { isWrittenFor } from '../../src/core/detect/matching/written-tree.ts';
+import { serializeDetectorTable } from '../../src/core/detect/matching/detector-table.ts';
+import { collectNotations } from '../../src/core/detect/matching/scanner.ts';
+import { isSerializedFrom } from '../../src/core/detect/matching/serialized-tree.ts';
 import { anchorTree } from '../../src/core/detect/registry/anchor-tree.ts';
-import { builtinFiles } from '../../src/core/detect/registry/builtin.ts';
+import { builtinFiles } from '../../src/core/detect/registry/builtin-detectors.ts';
 import { assets } from '../../src/entry/http/pages.ts';
 import { packageVersion } from '../../src/platform/version.ts';
 import { bundleHook } from './hook.ts';
@@ -24,14 +24,19 @@ const NOTICE = `The files swagger-ui* are Swagger UI, Copyright SmartBear Softwa
 checkTree();
 compile();
 await bundleHook('dist', packageVersion());
-await joinModules('dist', 'core', ['core/index.js', 'core/detect/detect.js'], writeRoster(builtinFiles));
+await joinModules(
+  'dist',
+  'core',
+  ['core/index.js', 'core/detect/detect.js'],
+  serializeDetectorTable(builtinFiles),
+);
 copyAssets();
 copyGuide();
 chmodSync('dist/entry/cli/bin.js', 0o755);
 
 /** What is built does not look again whether the tree of anchors is that of the detectors. */
 function checkTree(): void {
-  if (isWrittenFor(notationsOf(builtinFiles.flatMap((file) => file())), anchorTree)) return;
+  if (isSerializedFrom(collectNotations(builtinFiles.flatMap((file) => file())), anchorTree)) return;
   console.error('The tree of anchors is not that of the detectors. Run: npm run generate');
   process.exit(1);
 }

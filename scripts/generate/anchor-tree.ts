@@ -1,6 +1,6 @@
-import { makeTree, notationsOf } from '../../src/core/detect/matching/scanner.ts';
-import { writeTree } from '../../src/core/detect/matching/written-tree.ts';
-import { builtinFiles } from '../../src/core/detect/registry/builtin.ts';
+import { buildAnchorTree, collectNotations } from '../../src/core/detect/matching/scanner.ts';
+import { serializeAnchorTree } from '../../src/core/detect/matching/serialized-tree.ts';
+import { builtinFiles } from '../../src/core/detect/registry/builtin-detectors.ts';
 
 /** What the formatter leaves in one line. */
 const LINE_UNITS_MAX = 110;
@@ -8,15 +8,15 @@ const SHORT_NAME_UNITS_MAX = 4;
 
 /** `src/core/detect/registry/anchor-tree.ts`, whole. */
 export function anchorTree(): string {
-  const notations = notationsOf(builtinFiles.flatMap((file) => file()));
-  const written = writeTree(notations, makeTree(notations));
-  return `import type { WrittenTree } from '../matching/written-tree.ts';
+  const notations = collectNotations(builtinFiles.flatMap((file) => file()));
+  const written = serializeAnchorTree(notations, buildAnchorTree(notations));
+  return `import type { SerializedAnchorTree } from '../matching/serialized-tree.ts';
 
 /**
  * The tree of all built-in anchors, made by \`npm run generate\`. If an anchor was edited since, the hash differs,
  * and the tree is built at the first use.
  */
-export const anchorTree: WrittenTree = {
+export const anchorTree: SerializedAnchorTree = {
 ${Object.entries(written).map(lineOf).join('')}};
 `;
 }

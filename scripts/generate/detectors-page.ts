@@ -1,4 +1,7 @@
-import { type CatalogueEntry, catalogue } from '../../src/core/detect/registry/catalogue.ts';
+import {
+  buildDetectorCatalogue,
+  type CatalogueEntry,
+} from '../../src/core/detect/registry/detector-catalogue.ts';
 
 const HEAD = `# Detectors
 
@@ -17,7 +20,7 @@ const EXAMPLE_CHARACTERS_MAX = 70;
 
 /** `docs/reference/detectors.md`, whole. */
 export function detectorsPage(): string {
-  const entries = catalogue().filter(({ evidence }) => evidence !== 'command');
+  const entries = buildDetectorCatalogue().filter(({ evidence }) => evidence !== 'command');
   const families = [...new Set(entries.map(({ tags }) => tags[0]!.split('.')[0]!))].sort();
   const sections = families.map((family) => {
     const rows = entries.filter(({ tags }) => tags[0]!.startsWith(`${family}.`)).map(rowOf);

@@ -6,8 +6,8 @@ import { createHash } from 'node:crypto';
 import { globSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { build, type Plugin } from 'esbuild';
-import { writeRoster } from '../../src/core/detect/matching/roster.ts';
-import { builtinFiles } from '../../src/core/detect/registry/builtin.ts';
+import { serializeDetectorTable } from '../../src/core/detect/matching/detector-table.ts';
+import { builtinFiles } from '../../src/core/detect/registry/builtin-detectors.ts';
 import { bundleHook } from '../build/hook.ts';
 import { joinModules } from '../build/join.ts';
 
@@ -36,7 +36,7 @@ mkdirSync(began, { recursive: true });
 writeFileSync(join(CACHE, 'package.json'), `${JSON.stringify({ type: 'module', version })}\n`);
 await translateCore(began);
 const bundled = await bundleHook(began, `${version}+${own}`);
-await joinModules(began, 'core', ['core/decision/judge.js'], writeRoster(builtinFiles));
+await joinModules(began, 'core', ['core/decision/judge.js'], serializeDetectorTable(builtinFiles));
 // What few calls need is not built.
 writeFileSync(join(began, 'entry/hook/whole.js'), `export * from '${root}/src/entry/hook/whole.ts';\n`);
 writeFileSync(join(began, 'entry/hook/resident.js'), `export * from '${root}/src/entry/hook/resident.ts';\n`);

@@ -19,12 +19,29 @@ const answered = {
   },
 } as const;
 
+interface BlockChange {
+  readonly agent_id: string;
+  readonly blocked: boolean;
+  readonly changed: boolean;
+}
+
+function writeBlock({ agent_id, blocked, changed }: BlockChange): string {
+  return `${agent_id} is ${blocked ? 'blocked' : 'not blocked'}${changed ? '.' : '; nothing changed.'}`;
+}
+
 export const agentsBlock = operation({
   name: 'agents_block',
   summary: 'Block an agent',
   description:
     'The kill switch: within a second every check, tool call, model call and secret of the agent is blocked by the rule `agent.blocked`, in every worker, hook and replica on the same store. Needs a person, and is written down.',
   http: { method: 'POST', path: '/v1/agents/block' },
+  cli: {
+    verb: 'agents block',
+    arguments: ['agent_id'],
+    options: ['reason'],
+    line: writeBlock,
+    examples: [['service agents block support-bot --reason "sends too much"', 'the kill switch']],
+  },
   permission: 'agents:block',
   needs: 'store',
   input: {
@@ -49,6 +66,15 @@ export const agentsBlocked = operation({
   summary: 'List blocked agents',
   description: 'The agents that the kill switch stops, by name.',
   http: { method: 'GET', path: '/v1/agents/blocked' },
+  cli: {
+    verb: 'agents list',
+    columns: {
+      rows: 'agents',
+      cells: { AGENT: 'agent_id', SINCE: 'blocked_at', 'BLOCKED BY': 'blocked_by', REASON: 'reason' },
+      empty: 'No agent is blocked.',
+    },
+    examples: [['service agents list', 'who is blocked, since when and by whom']],
+  },
   permission: 'audit:read',
   needs: 'store',
   input: { type: 'object', properties: {} },
@@ -86,6 +112,12 @@ export const agentsUnblock = operation({
   description:
     'Takes an agent from the list of those that the kill switch stops. Needs a person, and is written down.',
   http: { method: 'POST', path: '/v1/agents/unblock' },
+  cli: {
+    verb: 'agents unblock',
+    arguments: ['agent_id'],
+    line: writeBlock,
+    examples: [['service agents unblock support-bot', '']],
+  },
   permission: 'agents:block',
   needs: 'store',
   input: { type: 'object', required: ['agent_id'], properties: { agent_id: agent } },

@@ -210,6 +210,13 @@ export const approvalsApprove = operation({
     'Counts a person’s approval; with the last one that the rule asks for the request is approved, and the agent may use it once. Needs a person who did not ask.',
   http: { method: 'POST', path: '/v1/approvals/{request_id}/approve' },
   mcp: { tool: 'approve', read_only: false, destructive: true },
+  cli: {
+    verb: 'approvals approve',
+    arguments: ['request_id'],
+    options: ['approver', 'note', 'comment'],
+    line: writeOutcome,
+    examples: [['service approvals approve apr_0123456789abcdef01234567 --note "asked her"', '']],
+  },
   permission: 'approvals:decide',
   needs: 'store',
   input: person,
@@ -231,6 +238,13 @@ export const approvalsDeny = operation({
   description: 'One person who denies is enough. Needs a person who did not ask.',
   http: { method: 'POST', path: '/v1/approvals/{request_id}/deny' },
   mcp: { tool: 'deny', read_only: false },
+  cli: {
+    verb: 'approvals deny',
+    arguments: ['request_id'],
+    options: ['approver', 'note', 'comment'],
+    line: writeOutcome,
+    examples: [['service approvals deny apr_0123456789abcdef01234567 --note "asked her"', '']],
+  },
   permission: 'approvals:decide',
   needs: 'store',
   input: person,
@@ -251,6 +265,12 @@ export const approvalsCancel = operation({
   summary: 'Cancel a request',
   description: 'Cancels a pending request. The caller that made it and approvers may cancel it.',
   http: { method: 'POST', path: '/v1/approvals/{request_id}/cancel' },
+  cli: {
+    verb: 'approvals cancel',
+    arguments: ['request_id'],
+    line: writeOutcome,
+    examples: [['service approvals cancel apr_0123456789abcdef01234567', '']],
+  },
   permission: 'approvals:own',
   needs: 'store',
   input: { type: 'object', required: ['request_id'], properties: { request_id: requestId } },
@@ -264,6 +284,15 @@ export const approvalsCancel = operation({
     return settled(await (await runtime.approvals()).cancel(request_id, caller, may));
   },
 });
+
+function writeOutcome(request: ApprovalRecord): string {
+  const { request_id, status, votes, min_approvals, agent_id, tool, boundary, expires_at } = request;
+  if (status === 'approved')
+    return `The request ${request_id} is approved: \`${agent_id}\` may go on with \`${tool ?? boundary}\` once, until ${expires_at}.`;
+  if (status !== 'pending') return `The request ${request_id} is ${status}.`;
+  const given = votes.filter(({ vote }) => vote === 'approve').length;
+  return `The request ${request_id} has ${given} of the ${min_approvals} approvals that it needs.`;
+}
 
 interface Said {
   readonly request_id: string;

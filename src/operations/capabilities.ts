@@ -202,6 +202,11 @@ export const capabilitiesShow = operation({
   description:
     'Returns what one token allows, whether it is live, and how often it was used; never the token itself.',
   http: { method: 'GET', path: '/v1/capabilities/{token_id}' },
+  cli: {
+    verb: 'capabilities show',
+    arguments: ['token_id'],
+    examples: [['service capabilities show cap_0123456789abcdef01234567', '']],
+  },
   permission: 'capabilities:read',
   needs: 'store',
   input: { type: 'object', required: ['token_id'], properties: { token_id: tokenId } },
@@ -222,6 +227,11 @@ export const capabilitiesRevoke = operation({
   description:
     'Revokes a token for good. After the response, every worker refuses it. Needs an operator. A token that was revoked before stays as it is.',
   http: { method: 'POST', path: '/v1/capabilities/{token_id}/revoke' },
+  cli: {
+    verb: 'capabilities revoke',
+    arguments: ['token_id'],
+    examples: [['service capabilities revoke cap_0123456789abcdef01234567', '']],
+  },
   permission: 'capabilities:issue',
   needs: 'store',
   input: { type: 'object', required: ['token_id'], properties: { token_id: tokenId } },

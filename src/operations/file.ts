@@ -17,6 +17,7 @@ export const scanFile = operation({
     'Scans a file and decides by the `input` rules. Send the file as a multipart upload, as `name` and `content` (or `content_base64`), or as a `path` on the server below `scan.file_roots`. A file whose name ends in `.json` is read as JSON, every other file as text. JSON with duplicate member names is read as text too, because programs disagree on which member counts.',
   http: { method: 'POST', path: '/v1/scan/file', upload: true },
   permission: 'check',
+  counts_checks: true,
   needs: 'policy',
   check_body: {},
   input: checkBody({

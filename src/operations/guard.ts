@@ -12,6 +12,7 @@ export const guardOutput = operation({
   http: { method: 'POST', path: '/v1/guard/output' },
   mcp: { tool: 'guard_output', read_only: true },
   permission: 'check',
+  counts_checks: true,
   needs: 'policy',
   check_body: {},
   input: checkBody({

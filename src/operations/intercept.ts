@@ -52,6 +52,7 @@ export const interceptTool = operation({
   http: { method: 'POST', path: '/v1/intercept/tool' },
   mcp: { tool: 'intercept_tool', read_only: false },
   permission: 'check',
+  counts_checks: true,
   needs: 'policy',
   check_body: TOOL_ALIASES,
   input: checkBody({
@@ -165,6 +166,7 @@ export const interceptAgentMessage = operation({
     'Judges a message that one agent sends to another by the `action` rules for the phase `message`. Both agents must be named, in every mode.',
   http: { method: 'POST', path: '/v1/intercept/agent-message' },
   permission: 'check',
+  counts_checks: true,
   needs: 'policy',
   check_body: {},
   input: checkBody({

@@ -30,6 +30,34 @@ export interface McpTool {
 }
 
 /**
+ * A verb of the command line that calls one operation and prints its answer. `--config` and `--json` are added to each.
+ * Texts for options come from the descriptions of the input's members.
+ */
+export interface CliVerb {
+  /** The words after the program's name: `agents block`. The first one may be a command that has other verbs. */
+  readonly verb: string;
+  /** Members of the input that are given without a flag, in this order. */
+  readonly arguments?: readonly string[];
+  /** Members of the input that have a flag. The flag of `agent_id` is `--agent`. */
+  readonly options?: readonly string[];
+  /** Prints the rows of a list as a table. */
+  readonly columns?: CliColumns;
+  /** Formats the answer as one line. Without it and without columns each member of the answer is one line. */
+  readonly line?: (output: never) => string;
+  /** Command lines for the help, each with its purpose or an empty text. */
+  readonly examples: readonly (readonly [line: string, purpose: string])[];
+}
+
+export interface CliColumns {
+  /** The member of the answer that holds the rows. */
+  readonly rows: string;
+  /** Headings in upper case, each with the member of a row that it shows. */
+  readonly cells: Readonly<Record<string, string>>;
+  /** The line that is printed if there are no rows. */
+  readonly empty: string;
+}
+
+/**
  * One thing that can be asked for. This record is the only place where its name, shape and permission
  * stand: the HTTP route, the OpenAPI entry, the CLI verb, the MCP tool and the metric label are made of it.
  */
@@ -51,6 +79,8 @@ export interface Operation<Input extends TSchema = TSchema, Output extends TSche
   };
   /** Left out where it is no MCP tool. */
   readonly mcp?: McpTool;
+  /** The verb of the command line, if it calls this operation and does nothing else. Other verbs are in `entry/cli/commands`. */
+  readonly cli?: CliVerb;
   /** `null`: open to everyone, credential or not. */
   readonly permission: Permission | null;
   /** It is for users: what the caller may do is what the user may whom it names. See `userOf`. */
@@ -64,6 +94,8 @@ export interface Operation<Input extends TSchema = TSchema, Output extends TSche
   readonly needs: 'nothing' | 'plugins' | 'policy' | 'journal' | 'store' | 'live';
   /** Asked before anything else, the caller and the body included: why it cannot be had here at all. */
   readonly unavailable?: (runtime: Runtime) => Refusal | null;
+  /** Its verdicts are counted under its name, as the label `endpoint` of `service_requests_total`. */
+  readonly counts_checks?: true;
   /**
    * It is a check: a member of the body that is not known is refused. Lists other names that members have; what `run` gets
    * has their own. See `checkBody`.

@@ -59,6 +59,7 @@ export const scanInput = operation({
   http: { method: 'POST', path: '/v1/scan/input' },
   mcp: { tool: 'scan_input', read_only: true },
   permission: 'check',
+  counts_checks: true,
   needs: 'policy',
   check_body: {},
   input: checkBody({
@@ -114,6 +115,7 @@ export const scanStructured = operation({
     'Scans every string, key and number of a JSON value, and JSON inside its strings, and decides by the `input` rules. Each violation has its location as a JSON path.',
   http: { method: 'POST', path: '/v1/scan/structured' },
   permission: 'check',
+  counts_checks: true,
   needs: 'policy',
   check_body: {},
   input: checkBody({

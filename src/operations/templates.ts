@@ -8,6 +8,15 @@ export const policyTemplates = operation({
   summary: 'List policy templates',
   description: 'The policy packs that come with the service, and those of its plug-ins.',
   http: { method: 'GET', path: '/v1/policies/templates' },
+  cli: {
+    verb: 'templates list',
+    columns: {
+      rows: 'templates',
+      cells: { NAME: 'name', SOURCE: 'source', ABOUT: 'description' },
+      empty: 'There are no templates.',
+    },
+    examples: [['service templates list', '']],
+  },
   permission: 'policy:read',
   needs: 'plugins',
   input: { type: 'object', properties: {} },

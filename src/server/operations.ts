@@ -16,6 +16,7 @@ import {
 import { secretsCheck, secretsResolve } from '../features/secrets/operations.ts';
 import { mcpPinsApprove, mcpPinsList, mcpToolsCheck } from '../features/tool-pins/operations.ts';
 import { proxyForward } from '../gateways/forward/operations.ts';
+import { LLM_ENDPOINTS } from '../gateways/llm/endpoints.ts';
 import { adapterAsk } from '../operations/adapters.ts';
 import { agentsBlock, agentsBlocked, agentsUnblock } from '../operations/agent-blocks.ts';
 import { observeAgent, observeAgents, observeSession, observeSessions } from '../operations/agents.ts';
@@ -46,6 +47,7 @@ import { policiesReload, policyEvaluate } from '../operations/policies.ts';
 import { scanInput, scanStructured } from '../operations/scan.ts';
 import { agentSessionReset, sessionReset } from '../operations/sessions.ts';
 import { policyTemplate, policyTemplates } from '../operations/templates.ts';
+import type { Endpoint } from '../runtime/observability/endpoint.ts';
 
 /** Everything that one can ask for, in alphabetical order, by value: a name that does not exist does not compile. */
 export const operationCatalogue = {
@@ -108,6 +110,12 @@ export const operationCatalogue = {
 
 /** The same as a list. */
 export const operations: readonly AnyOperation[] = Object.values(operationCatalogue);
+
+/** The metric labels of all checks: those of the operations, and the stages of the LLM proxy. */
+export const endpoints: readonly Endpoint[] = [
+  ...operations.flatMap(({ name, counts_checks }) => (counts_checks === true ? [name] : [])),
+  ...LLM_ENDPOINTS,
+];
 
 /** The operation of that name, `undefined` where there is none. */
 export function findOperation(name: string): AnyOperation | undefined {

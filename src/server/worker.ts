@@ -4,8 +4,9 @@ import { describeFault, type Log, openLog } from '../platform/log.ts';
 import { openLazyStore, parseStoreSettings } from '../platform/store/index.ts';
 import { type ApiKeys, openApiKeys } from '../runtime/access/api-keys.ts';
 import type { Config } from '../runtime/config/index.ts';
-import { openMetrics } from '../runtime/observability/metrics.ts';
+import { type Metrics, openMetrics } from '../runtime/observability/metrics.ts';
 import { readPolicy } from '../runtime/policies/saved.ts';
+import { endpoints } from './operations.ts';
 import type { ParentAnswers, WorkerAnswers, WorkerOrders } from './protocol.ts';
 import { openRpcChannel, type RpcChannel } from './rpc-channel.ts';
 import { type Coordinator, type OpenRuntime, openRuntime } from './runtime.ts';
@@ -128,12 +129,17 @@ interface Desk {
   readonly close: () => Promise<void>;
 }
 
+/** Opens the metrics with a zero for every label of a check; `null` if metrics are disabled. */
+function openWorkerMetrics(version: string, { metrics, server }: WorkerOrders['config']): Metrics | null {
+  return metrics.enabled ? openMetrics({ version, mode: server.mode, endpoints }) : null;
+}
+
 async function openDesk(orders: WorkerOrders, channel: RpcChannel<ParentAnswers>): Promise<Desk> {
   const { config, version, writer } = orders;
   const paths = statePaths(config.state_dir);
   const log = openLog({ ...config.log, name: writer });
   const now_ms = Date.now;
-  const metrics = config.metrics.enabled ? openMetrics({ version, mode: config.server.mode }) : null;
+  const metrics = openWorkerMetrics(version, config);
   const [policy, journal, telemetry] = await Promise.all([
     readPolicy(paths.policies, orders.policy_hash),
     config.audit.enabled ? openWriter(config, writer, log, metrics) : null,

@@ -28,6 +28,8 @@ export interface TestServiceOptions {
   readonly dir?: string | undefined;
   /** Whether `stop` leaves the folder, for a next start on it. Default `false`. */
   readonly keep?: boolean | undefined;
+  /** The program; default: that of this checkout. */
+  readonly main?: string | undefined;
   /** More arguments of `service serve`. */
   readonly args?: readonly string[] | undefined;
 }
@@ -75,7 +77,10 @@ async function startOnce(options: TestServiceOptions): Promise<TestService> {
   const port = await freePort();
   writeFiles(dir, port, options);
   const args = ['serve', ...(options.config === null ? ['--port', `${port}`] : []), ...(options.args ?? [])];
-  const child = spawn(process.execPath, [main, ...args], { cwd: dir, env: environment(options.env) });
+  const child = spawn(process.execPath, [options.main ?? main, ...args], {
+    cwd: dir,
+    env: environment(options.env),
+  });
   const service = handle(child, dir, configuredPort(dir) ?? port, options);
   await untilReady(service, child).catch(async (error: unknown) => {
     child.kill('SIGKILL');

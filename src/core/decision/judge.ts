@@ -1,5 +1,5 @@
 import { detect } from '../detect/detect.ts';
-import { factsOfLate } from '../detect/lazy.ts';
+import { lazyFacts } from '../detect/lazy.ts';
 import type { ConditionEvaluator } from '../policy/conditions/facts.ts';
 import { renderFallback } from '../policy/fallback.ts';
 import { isCoveredBy, normalizeTag } from '../tags.ts';
@@ -173,7 +173,7 @@ function collectFacts(
   if (phase !== 'request' && phase !== 'response') return NO_TAGS;
   const named = listNamedFacts(table);
   if (named.length === 0) return NO_TAGS;
-  const seen = phase === 'request' ? factsOfLate(crossing, named, policy.limits) : NO_TAGS;
+  const seen = phase === 'request' ? lazyFacts(crossing, named, policy.limits) : NO_TAGS;
   return [...seen, ...listDeclaredFacts(contract, phase)];
 }
 

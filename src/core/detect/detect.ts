@@ -11,15 +11,16 @@ import type { ToolCall } from '../types/crossing.ts';
 import type { Content, Coverage, Detection, Finding, ScanLimits, ViolationType } from '../types/index.ts';
 import { COMMAND_FAMILY, IN_TEXT } from './commands/ids.ts';
 import type { FoundCommands, PayloadReader } from './commands/in-payload.ts';
-import { readPayloadLate, severeRulesLate } from './lazy.ts';
+import { lazyPayloadReader, lazySevereRules } from './lazy.ts';
+import type { Match, WorkMeter } from './matching/compiled-detector.ts';
 import type { Detector } from './matching/detector.ts';
 import { isDocumentedExample, isLocalDefault } from './matching/placeholders.ts';
-import { scanReadings } from './matching/scan-readings.ts';
-import { cuesOf, type Match, type Meter, type Scanner } from './matching/scanner.ts';
-import { settle } from './matching/settle.ts';
-import { utf8Bytes, utf8Head } from './matching/text-size.ts';
-import { hasEntropy, namedRule, standingOf } from './registry/detector-status.ts';
-import { scannerFor } from './registry/scanners.ts';
+import { resolveOverlaps } from './matching/resolve-overlaps.ts';
+import { scanDecoded } from './matching/scan-decoded.ts';
+import { findMemberDetectors, type Scanner } from './matching/scanner.ts';
+import { countUtf8Bytes, truncateUtf8 } from './matching/text-size.ts';
+import { buildRuleIdentity, hasEntropy, resolveDetectorSettings } from './registry/detector-settings.ts';
+import { getScanner } from './registry/scanners.ts';
 
 /**
  * Finds what the detectors know in a text or in the keys, strings and numbers of a JSON value, JSON inside
@@ -35,7 +36,7 @@ export function detect(
   const search: Search = {
     call,
     detection,
-    scanner: scannerFor(detection),
+    scanner: getScanner(detection),
     limits,
     findings: [],
     bytes: 0,
@@ -67,7 +68,7 @@ interface Search {
   has_commands: boolean;
   /** The sentence that names the limit at which the search ended. */
   stopped: string | null;
-  readonly meter: Meter;
+  readonly meter: WorkMeter;
 }
 
 /**
@@ -84,7 +85,7 @@ const UTF8_BYTES_PER_UNIT_MAX = 3;
 const NONE: readonly Detector[] = [];
 
 function searchText(search: Search, text: string): void {
-  const head = withinBytes(search, text);
+  const head = takeWithinBytes(search, text);
   const matches: Match[] = [];
   searchViews(search, head, NONE, matches);
   addFindings(search, head, matches, 0, () => null);
@@ -97,7 +98,7 @@ function searchPayload(search: Search, content: Extract<Content, { kind: 'json' 
   const commands = search.detection.command_detection ? payloadReader(search) : null;
   const end = walkContent(content, search.limits, (leaf) => {
     if (search.stopped !== null) return;
-    const text = withinBytes(search, leaf.text);
+    const text = takeWithinBytes(search, leaf.text);
     const has_anchors = searchViews(search, text, leaf.is_member ? cues : NONE, matches);
     if (leaf.is_member) dropExcluded(matches, key);
     if (leaf.kind === 'key') key = leaf.text;
@@ -106,7 +107,7 @@ function searchPayload(search: Search, content: Extract<Content, { kind: 'json' 
       addFindings(search, text, matches, leaf.index, leaf.path);
       matches.length = 0;
     }
-    cues = leaf.kind === 'key' && has_anchors ? cuesOf(search.scanner, text) : NONE;
+    cues = leaf.kind === 'key' && has_anchors ? findMemberDetectors(search.scanner, text) : NONE;
     commands?.visit(leaf);
   });
   commands?.end();
@@ -117,11 +118,11 @@ function searchPayload(search: Search, content: Extract<Content, { kind: 'json' 
 function payloadReader(search: Search): PayloadReader {
   const { call, detection } = search;
   const give = (found: FoundCommands) => addCommands(search, found);
-  return readPayloadLate(give, detection.guarded_paths, call);
+  return lazyPayloadReader(give, detection.guarded_paths, call);
 }
 
 /** The part of the text that is within the limit; what is beyond it ends the search. */
-function withinBytes(search: Search, text: string): string {
+function takeWithinBytes(search: Search, text: string): string {
   const { text_bytes_max } = search.limits;
   const bytes_max = text.length * UTF8_BYTES_PER_UNIT_MAX;
   if (search.bytes + search.uncounted_bytes_max + bytes_max <= text_bytes_max) {
@@ -129,17 +130,17 @@ function withinBytes(search: Search, text: string): string {
     search.uncounted_bytes_max += bytes_max;
     return text;
   }
-  const room = text_bytes_max - bytesOf(search);
-  const bytes = utf8Bytes(text);
+  const room = text_bytes_max - countBytes(search);
+  const bytes = countUtf8Bytes(text);
   search.bytes += Math.min(bytes, room);
   if (bytes <= room) return text;
   search.stopped = `The text is longer than scan.text_bytes_max (${text_bytes_max} bytes).`;
-  return utf8Head(text, room);
+  return truncateUtf8(text, room);
 }
 
 /** UTF-8 bytes looked at. */
-function bytesOf(search: Search): number {
-  for (const text of search.uncounted) search.bytes += utf8Bytes(text);
+function countBytes(search: Search): number {
+  for (const text of search.uncounted) search.bytes += countUtf8Bytes(text);
   search.uncounted.length = 0;
   search.uncounted_bytes_max = 0;
   return search.bytes;
@@ -205,7 +206,7 @@ function readLeaves(search: Search, view: View, documents: View[], matches: Matc
     const has_anchors = !is_document && scanText(search, text, found);
     if (leaf.is_member) dropExcluded(found, key);
     if (leaf.kind === 'key') key = text;
-    cues = leaf.kind === 'key' && has_anchors ? cuesOf(search.scanner, text) : NONE;
+    cues = leaf.kind === 'key' && has_anchors ? findMemberDetectors(search.scanner, text) : NONE;
     if (!is_document && found.length === 0) return;
     const offsets = decoded === null ? null : mapLeafOffsets(view.text, leaf);
     const inner: View = { text, around: view, start: leaf.start, offsets, nesting: view.nesting + 1 };
@@ -219,7 +220,7 @@ function scanText(search: Search, text: string, matches: Match[]): boolean {
   // Patterns of the configuration may take as much again.
   const shares = detection.patterns.length > 0 ? 2 : 1;
   meter.allowed += text.length * WORK_PER_UNIT * shares;
-  const has_anchors = scanReadings(scanner, text, matches, matchesMax(search), meter);
+  const has_anchors = scanDecoded(scanner, text, matches, matchesMax(search), meter);
   isFull(search, matches);
   if (meter.work > meter.allowed)
     search.stopped ??= `The text takes more than ${WORK_PER_UNIT} times the work of clean text.`;
@@ -254,7 +255,7 @@ function matchCues(text: string, cues: readonly Detector[], matches: Match[]): v
 /** Removes matches of detectors whose values are something else under such a key. */
 function dropExcluded(matches: Match[], key: string): void {
   for (let at = matches.length - 1; at >= 0; at -= 1)
-    if (matches[at]!.detector.not_under?.test(key) === true) matches.splice(at, 1);
+    if (matches[at]!.detector.excluded_keys?.test(key) === true) matches.splice(at, 1);
 }
 
 /** Moves matches from the view's text to the outermost one. */
@@ -272,23 +273,29 @@ function outermost(match: Match, view: View): Match {
 }
 
 /** What the matches in a text come to under the settings: those that count, by place, none that another explains. */
-export function settledIn(detection: Detection, text: string, matches: readonly Match[]): readonly Match[] {
-  return settle(matches.filter((match) => counts(detection, text, match)));
+export function resolveMatches(
+  detection: Detection,
+  text: string,
+  matches: readonly Match[],
+): readonly Match[] {
+  return resolveOverlaps(matches.filter((match) => counts(detection, text, match)));
 }
 
 /** Returns whether a match is a finding under the settings for its detector. */
 function counts(detection: Detection, text: string, { detector, start, end }: Match): boolean {
-  const standing = standingOf(detection, detector);
+  const settings = resolveDetectorSettings(detection, detector);
   const value = text.slice(start, end);
   if (detector.id === IN_TEXT && !breaksRule(detection, value)) return false;
   return (
-    hasEntropy(standing, value) && (detection.example_values !== 'ignore' || !isExample(detector, value))
+    hasEntropy(settings, value) && (detection.example_values !== 'ignore' || !isExample(detector, value))
   );
 }
 
 /** Returns whether a command in a text breaks a rule that is not switched off. */
 function breaksRule(detection: Detection, value: string): boolean {
-  return severeRulesLate(value).some((rule) => standingOf(detection, namedRule(rule)).is_enabled);
+  return lazySevereRules(value).some(
+    (rule) => resolveDetectorSettings(detection, buildRuleIdentity(rule)).is_enabled,
+  );
 }
 
 /** Which form a documented key can have; blocks of text hold more than a key. */
@@ -308,12 +315,14 @@ function addFindings(
   path: () => string | null,
 ): void {
   const place = matches.length > 0 ? path() : null;
-  for (const match of settledIn(search.detection, text, matches)) {
+  for (const match of resolveMatches(search.detection, text, matches)) {
     if (search.findings.length >= search.limits.findings_max) {
       noteFull(search);
       return;
     }
-    search.findings.push(findingOf(search.detection, match, leaf, place, text.slice(match.start, match.end)));
+    search.findings.push(
+      buildFinding(search.detection, match, leaf, place, text.slice(match.start, match.end)),
+    );
   }
 }
 
@@ -321,7 +330,7 @@ function addFindings(
  * Returns what a match says, in the leaf with the given number and path.
  * @param value - the text of the match, which tells documented examples
  */
-export function findingOf(
+export function buildFinding(
   detection: Detection,
   { detector, start, end }: Match,
   leaf: number,
@@ -330,7 +339,9 @@ export function findingOf(
 ): Finding {
   const { id, detector: family, tags } = detector;
   const is_example = detection.example_values === 'flag' && isExample(detector, value);
-  const severity = is_example ? 'low' : (standingOf(detection, detector).severity ?? detector.severity);
+  const severity = is_example
+    ? 'low'
+    : (resolveDetectorSettings(detection, detector).severity ?? detector.severity);
   const finding: Finding = {
     rule_id: id,
     detector: family,
@@ -359,8 +370,8 @@ function addCommands(search: Search, found: FoundCommands): void {
     if (rule_id === IN_TEXT && leaf <= found.last_index) search.findings.splice(at, 1);
   }
   for (const { rule, start, end } of found.matches) {
-    const standing = standingOf(search.detection, namedRule(rule));
-    if (!standing.is_enabled) continue;
+    const settings = resolveDetectorSettings(search.detection, buildRuleIdentity(rule));
+    if (!settings.is_enabled) continue;
     if (search.findings.length >= search.limits.findings_max) {
       noteFull(search);
       break;
@@ -369,7 +380,7 @@ function addCommands(search: Search, found: FoundCommands): void {
       rule_id: rule.id,
       detector: COMMAND_FAMILY,
       type: 'dangerous_command',
-      severity: standing.severity ?? rule.severity,
+      severity: settings.severity ?? rule.severity,
       tags: [rule.tag],
       start,
       end,
@@ -390,5 +401,5 @@ function coverageOf(search: Search): Coverage {
   const { stopped } = search;
   return stopped === null
     ? { status: 'full' }
-    : { status: 'partial', reason: stopped, bytes: bytesOf(search) };
+    : { status: 'partial', reason: stopped, bytes: countBytes(search) };
 }

@@ -12,11 +12,11 @@ import type { CommandRule } from './commands/rules/rule.ts';
 import { readCall } from './commands/tool-call.ts';
 import { factsOf } from './facts/facts.ts';
 import { guardViewOf } from './guard/paths.ts';
-import { customDetector } from './matching/custom/custom-detector.ts';
+import { buildCustomDetector } from './matching/custom/custom-detector.ts';
 import type { Detector } from './matching/detector.ts';
 
 /** See guard/arguments.ts. */
-export function readPayloadLate(
+export function lazyPayloadReader(
   give: (found: FoundCommands) => void,
   paths: GuardedPaths | undefined,
   call: ToolCall | null,
@@ -25,17 +25,17 @@ export function readPayloadLate(
 }
 
 /** See commands/in-text.ts. */
-export function commandsInTextLate(): readonly Detector[] {
+export function lazyCommandDetectors(): readonly Detector[] {
   return commandsInText;
 }
 
 /** See commands/in-text.ts. */
-export function severeRulesLate(value: string): readonly CommandRule[] {
+export function lazySevereRules(value: string): readonly CommandRule[] {
   return severeRules(value);
 }
 
 /** See facts/facts.ts. */
-export function factsOfLate(
+export function lazyFacts(
   { content, tool }: Pick<Crossing, 'content' | 'tool'>,
   named: readonly Tag[],
   limits: ScanLimits,
@@ -44,6 +44,6 @@ export function factsOfLate(
 }
 
 /** See matching/custom/custom-detector.ts. */
-export function customDetectorLate(pattern: CustomPattern): Detector {
-  return customDetector(pattern);
+export function lazyCustomDetector(pattern: CustomPattern): Detector {
+  return buildCustomDetector(pattern);
 }

@@ -1,6 +1,6 @@
-import { isAsked, probeAt, type Scanner } from '../detect/matching/scanner.ts';
-import { anchorsAt, childrenAt } from '../detect/matching/trie.ts';
-import type { Place } from '../detect/matching/walk.ts';
+import { getCompiledDetector, isDetectorEnabled, type Scanner } from '../detect/matching/scanner.ts';
+import { getAnchors, getChildren } from '../detect/matching/trie.ts';
+import type { WalkPosition } from '../detect/matching/walk-automaton.ts';
 
 /** How far back a match may begin of which a part of the anchor is there. */
 export interface AnchorDepth {
@@ -15,7 +15,7 @@ export interface AnchorDepths {
   /** Per node of the automaton's trie. */
   readonly by_node: readonly AnchorDepth[];
   /** Of all nodes of a place; made when a text first comes by. */
-  readonly by_place: WeakMap<Place, AnchorDepth>;
+  readonly by_place: WeakMap<WalkPosition, AnchorDepth>;
   /** The probes that step back from their anchor. */
   readonly back_probes: readonly number[];
   /** Patterns of users may begin so many units before their anchor. */
@@ -33,7 +33,7 @@ export function computeAnchorDepths(scanner: Scanner): AnchorDepths {
 }
 
 /** The depth of a place to which a walk has come. */
-export function findDepth({ by_node, by_place }: AnchorDepths, place: Place): AnchorDepth {
+export function findDepth({ by_node, by_place }: AnchorDepths, place: WalkPosition): AnchorDepth {
   const made = by_place.get(place) ?? together(place.map((node) => by_node[node]!));
   by_place.set(place, made);
   return made;
@@ -53,9 +53,11 @@ function deepest(back: AnchorDepth['back']): AnchorDepth['back'] {
 function depthsOf(scanner: Scanner): AnchorDepths {
   const by_node = Array.from({ length: scanner.automaton.trie.node_count }, () => NOTHING);
   visit(scanner, by_node, 0, 0);
-  const probes = Array.from({ length: scanner.roster.count }, (_, index) => probeAt(scanner, index));
+  const probes = Array.from({ length: scanner.table.count }, (_, index) =>
+    getCompiledDetector(scanner, index),
+  );
   const back_probes = probes.flatMap(({ back_over, detector }, index) =>
-    back_over === null || detector.weight !== undefined || !isAsked(scanner, index) ? [] : [index],
+    back_over === null || detector.weight !== undefined || !isDetectorEnabled(scanner, index) ? [] : [index],
   );
   const before = probes.map(({ detector: { pattern } }) =>
     'find' in pattern ? pattern.before_units_max : 0,
@@ -73,16 +75,18 @@ interface Ending {
 function visit(scanner: Scanner, depths: AnchorDepth[], node: number, depth: number): readonly Ending[] {
   const { trie } = scanner.automaton;
   const endings: Ending[] = [];
-  for (const anchor of anchorsAt(trie, node)) {
-    const index = scanner.anchor_probe[anchor]!;
-    if (index >= 0 && !isAsked(scanner, index)) continue;
-    const is_phrase = index >= 0 && probeAt(scanner, index).detector.weight !== undefined;
+  for (const anchor of getAnchors(trie, node)) {
+    const index = scanner.anchor_detector[anchor]!;
+    if (index >= 0 && !isDetectorEnabled(scanner, index)) continue;
+    const is_phrase = index >= 0 && getCompiledDetector(scanner, index).detector.weight !== undefined;
     if (!is_phrase) endings.push({ before: depth - scanner.anchor_length[anchor]!, index });
   }
-  for (const next of childrenAt(trie, node)) endings.push(...visit(scanner, depths, next, depth + 1));
+  for (const next of getChildren(trie, node)) endings.push(...visit(scanner, depths, next, depth + 1));
   if (depth === 0 || endings.length === 0) return endings;
   const units = Math.max(0, ...endings.map(({ before }) => depth - before));
-  const stepping = endings.filter(({ index }) => index >= 0 && probeAt(scanner, index).back_over !== null);
+  const stepping = endings.filter(
+    ({ index }) => index >= 0 && getCompiledDetector(scanner, index).back_over !== null,
+  );
   const back = stepping.map(({ index, before }) => ({ index, units: depth - before }));
   depths[node] = { units, back: deepest(back.filter((each) => each.units > 1)) };
   return endings;

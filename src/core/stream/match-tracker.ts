@@ -1,6 +1,22 @@
-import { type Match, type Meter, matchAt, stepBack } from '../detect/matching/probe.ts';
-import { BLOB_SIGNAL, isAsked, probeAt, type Scanner } from '../detect/matching/scanner.ts';
-import { firstPlace, makeHits, PART_UNITS, type Place, walk } from '../detect/matching/walk.ts';
+import {
+  findMatchStart,
+  type Match,
+  tryMatch,
+  type WorkMeter,
+} from '../detect/matching/compiled-detector.ts';
+import {
+  BLOB_SIGNAL,
+  getCompiledDetector,
+  isDetectorEnabled,
+  type Scanner,
+} from '../detect/matching/scanner.ts';
+import {
+  createAnchorHits,
+  getStartPosition,
+  PART_UNITS,
+  type WalkPosition,
+  walkAutomaton,
+} from '../detect/matching/walk-automaton.ts';
 import { type AnchorDepths, computeAnchorDepths, findDepth } from './anchor-depths.ts';
 import {
   type AutomatonState,
@@ -19,11 +35,11 @@ export interface MatchTracker {
   readonly scanner: Scanner;
   readonly text: TextBuffer;
   readonly holds: ProbeFilter;
-  readonly meter: Meter;
+  readonly meter: WorkMeter;
   readonly depths: AnchorDepths;
   /** How far the text was looked at. */
   at: number;
-  place: Place;
+  place: WalkPosition;
   readonly open: PatternAttempt[];
   /** How many of them each probe has, and how many there may be before it is tried to decide some. */
   readonly open_counts: Map<number, number>;
@@ -56,7 +72,7 @@ interface PatternAttempt {
   is_decided: boolean;
 }
 
-const hits = makeHits();
+const hits = createAnchorHits();
 
 const OPEN_MAX = 64;
 /** Work of a step of the automaton of a pattern. */
@@ -67,7 +83,7 @@ export function startMatchTracker(
   scanner: Scanner,
   text: TextBuffer,
   holds: ProbeFilter,
-  meter: Meter,
+  meter: WorkMeter,
 ): MatchTracker {
   const depths = computeAnchorDepths(scanner);
   return {
@@ -77,7 +93,7 @@ export function startMatchTracker(
     meter,
     depths,
     at: text.end,
-    place: firstPlace(scanner.automaton),
+    place: getStartPosition(scanner.automaton),
     open: [],
     open_counts: new Map(),
     open_max: OPEN_MAX,
@@ -118,12 +134,13 @@ export function findMatchFront(tracker: MatchTracker): number {
       front = Math.max(0, held - liveness.back_units);
   }
   depths.back_probes.forEach((index, number) => {
-    const start = Math.max(run_starts[number]!, at - probeAt(scanner, index).back_units_max - 1);
+    const start = Math.max(run_starts[number]!, at - getCompiledDetector(scanner, index).back_units_max - 1);
     if (start < front && holds(index)) front = start;
   });
   for (const { index, units } of depth.back) {
-    const { back_over, back_units_max } = probeAt(scanner, index);
-    const start = text.base + stepBack(readBuffer(text), at - units - text.base, back_over!, back_units_max);
+    const { back_over, back_units_max } = getCompiledDetector(scanner, index);
+    const start =
+      text.base + findMatchStart(readBuffer(text), at - units - text.base, back_over!, back_units_max);
     if (start < front && holds(index)) front = start;
   }
   return front;
@@ -131,7 +148,7 @@ export function findMatchFront(tracker: MatchTracker): number {
 
 function extendRuns({ scanner, run_starts, depths }: MatchTracker, piece: string, from: number): void {
   depths.back_probes.forEach((index, number) => {
-    const over = probeAt(scanner, index).back_over!;
+    const over = getCompiledDetector(scanner, index).back_over!;
     let start = piece.length;
     while (start > 0 && over[piece.charCodeAt(start - 1)] === 1) start -= 1;
     if (start > 0) run_starts[number] = from + start;
@@ -141,7 +158,7 @@ function extendRuns({ scanner, run_starts, depths }: MatchTracker, piece: string
 function walkPiece(tracker: MatchTracker, piece: string, from: number): void {
   const { automaton } = tracker.scanner;
   for (let at = 0; at < piece.length; at += PART_UNITS) {
-    tracker.place = walk(
+    tracker.place = walkAutomaton(
       automaton,
       tracker.place,
       piece,
@@ -158,18 +175,18 @@ function walkPiece(tracker: MatchTracker, piece: string, from: number): void {
 function openTries(tracker: MatchTracker, anchors: readonly number[], anchor_end: number): void {
   const { scanner, text, signals, blob_starts } = tracker;
   for (const anchor of anchors) {
-    const index = scanner.anchor_probe[anchor]!;
+    const index = scanner.anchor_detector[anchor]!;
     const from = anchor_end - scanner.anchor_length[anchor]!;
     if (index < 0) {
       (index === BLOB_SIGNAL ? blob_starts : signals).push(from);
       continue;
     }
-    if (!isAsked(scanner, index)) continue;
-    const { back_over, back_units_max } = probeAt(scanner, index);
+    if (!isDetectorEnabled(scanner, index)) continue;
+    const { back_over, back_units_max } = getCompiledDetector(scanner, index);
     const start =
       back_over === null
         ? from
-        : text.base + stepBack(readBuffer(text), from - text.base, back_over, back_units_max);
+        : text.base + findMatchStart(readBuffer(text), from - text.base, back_over, back_units_max);
     if (start >= (tracker.matched_until.get(index) ?? 0)) openTry(tracker, index, start);
   }
 }
@@ -255,8 +272,8 @@ function settleTry(tracker: MatchTracker, { index, start }: PatternAttempt): voi
   const { scanner, text, meter, matched_until } = tracker;
   const least = matched_until.get(index) ?? text.base;
   if (start < least) return;
-  const probe = probeAt(scanner, index);
-  const found = matchAt(probe, readBuffer(text), start - text.base, least - text.base, meter);
+  const probe = getCompiledDetector(scanner, index);
+  const found = tryMatch(probe, readBuffer(text), start - text.base, least - text.base, meter);
   if (found === null) return;
   const match: Match = {
     detector: found.detector,
@@ -272,7 +289,7 @@ const livenesses = new WeakMap<Scanner, Map<number, PatternAutomaton>>();
 function livenessAt(scanner: Scanner, index: number): PatternAutomaton {
   const known = livenesses.get(scanner) ?? new Map<number, PatternAutomaton>();
   livenesses.set(scanner, known);
-  const { pattern } = probeAt(scanner, index).detector;
+  const { pattern } = getCompiledDetector(scanner, index).detector;
   const liveness =
     known.get(index) ?? ('find' in pattern ? buildBoundedAutomaton(pattern) : buildAutomaton(pattern));
   known.set(index, liveness);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { detectors } from '../detect/detectors/all.ts';
+import { allDetectors } from '../detect/detectors/all.ts';
 import { advanceState, buildAutomaton, type PatternAutomaton } from './pattern-automaton.ts';
 
 /** After how many units a try at the start of the text is decided; one more than there are where it is not. */
@@ -42,7 +42,7 @@ test('a try is decided where nothing behind can change it', () => {
 });
 
 test('what is decided stays as it is, whatever follows', () => {
-  const tries = detectors.flatMap(({ pattern, examples: { hits } }) =>
+  const tries = allDetectors.flatMap(({ pattern, examples: { hits } }) =>
     'find' in pattern
       ? []
       : hits.map((hit) => {

@@ -3,10 +3,22 @@
  * decoded, is looked at beside it as soon as something reads otherwise. The shadow says what must be held, and
  * what to look at again; findings come from the readings of the text itself.
  */
-import { type Blob, blobsAt } from '../detect/matching/views/blobs.ts';
-import { BACKSLASHED, COLOUR_REST, ENTITY, JOINT, TERMINAL } from '../detect/matching/views/escapes.ts';
-import { APART, decodedAt, OVERRIDDEN } from '../detect/matching/views/reading.ts';
-import { addPiece, isNew, startView, toSource, type ViewBuilder } from '../detect/matching/views/view.ts';
+import { type Blob, findBlobs } from '../detect/matching/views/blobs.ts';
+import { decodeAt, RTL_OVERRIDE, SPACED_LETTERS } from '../detect/matching/views/decode-view.ts';
+import {
+  BACKSLASH_ESCAPE,
+  COLOUR_REMAINDER,
+  ENTITY,
+  STRING_JOIN,
+  TERMINAL_SEQUENCE,
+} from '../detect/matching/views/escapes.ts';
+import {
+  addViewPiece,
+  isChangedInView,
+  startView,
+  toSource,
+  type ViewBuilder,
+} from '../detect/matching/views/view.ts';
 import {
   advanceTracker,
   findMatchFront,
@@ -90,17 +102,17 @@ const ODD = /[^\t-\r -!#$(-Z\]-_a-~]/g;
 const ESCAPES: Readonly<Record<string, PatternAutomaton | undefined>> = {
   '%': buildAutomaton(/(?:%[0-9a-fA-F]{2}){1,4}/),
   '&': buildAutomaton(ENTITY),
-  '\\': buildAutomaton(BACKSLASHED),
-  '"': buildAutomaton(JOINT),
-  "'": buildAutomaton(JOINT),
-  '`': buildAutomaton(JOINT),
-  '[': buildAutomaton(COLOUR_REST),
-  '\u001b': buildAutomaton(TERMINAL),
-  '\u009b': buildAutomaton(TERMINAL),
-  '\u009d': buildAutomaton(TERMINAL),
+  '\\': buildAutomaton(BACKSLASH_ESCAPE),
+  '"': buildAutomaton(STRING_JOIN),
+  "'": buildAutomaton(STRING_JOIN),
+  '`': buildAutomaton(STRING_JOIN),
+  '[': buildAutomaton(COLOUR_REMAINDER),
+  '\u001b': buildAutomaton(TERMINAL_SEQUENCE),
+  '\u009b': buildAutomaton(TERMINAL_SEQUENCE),
+  '\u009d': buildAutomaton(TERMINAL_SEQUENCE),
 };
 const HIDDEN = buildAutomaton(/(?:[\ufe00-\ufe0f]|\udb40[\udc00-\udfff]?)*/);
-const FROM_ITS_END = buildAutomaton(OVERRIDDEN);
+const FROM_ITS_END = buildAutomaton(RTL_OVERRIDE);
 /** What may stand behind a blob that goes on: padding, or the beginning of its next line. */
 const MAY_GO_ON = /^={0,2}(?:\r?\n? *[\w+/-]{0,4})$/;
 const BLOB = buildAutomaton(/(?:[A-Za-z0-9+/_-]+={0,2}(?:\r?\n *)?)*/);
@@ -163,7 +175,7 @@ function readOdd(reader: ReadingTracker, piece: string, from: number, is_last: b
     reader.read_until = at;
     if (at >= text.end) return;
     if (isOpen(reader, at) && !is_last) return;
-    const decoded = decodedAt(readBuffer(text), at - text.base, text.end - text.base);
+    const decoded = decodeAt(readBuffer(text), at - text.base, text.end - text.base);
     if (decoded !== null) {
       const held = reader.opening?.from ?? heldAt(reader, at);
       reader.read_until = decoded.end + text.base;
@@ -260,7 +272,7 @@ function castShadow(reader: ReadingTracker, shadow: Shadow, to: number, is_last:
 
 function castDecoded({ tracker }: ReadingTracker, shadow: Shadow, { start, end, text }: Blob): void {
   castPlain(shadow, tracker, start);
-  addPiece(shadow.view, text, start, end, true);
+  addViewPiece(shadow.view, text, start, end, true);
   feedShadow(shadow, text);
   shadow.fed_until = end;
   shadow.decoded_at = end;
@@ -274,7 +286,7 @@ function castPlain(shadow: Shadow, { text }: MatchTracker, to: number): void {
   if (last >= 0 && !view.is_decoded[last]) {
     view.source_ends[last] = to;
     view.length += units.length;
-  } else addPiece(view, units, fed_until, to, false);
+  } else addViewPiece(view, units, fed_until, to, false);
   feedShadow(shadow, units);
   shadow.fed_until = to;
 }
@@ -291,7 +303,7 @@ function takeSuspects(reader: ReadingTracker, shadow: Shadow, is_unconfirmed: bo
   const { tracker, suspects } = shadow.reader;
   const view = { text: '', ...shadow.view };
   for (const { detector, start, end } of tracker.matches.splice(0)) {
-    if (!isNew(view, start, end)) continue;
+    if (!isChangedInView(view, start, end)) continue;
     const span = toSource(view, start, end);
     const is_plain = reader.tracker.matches.some(
       (match) => match.detector === detector && match.start === span.start && match.end === span.end,
@@ -338,7 +350,7 @@ function readApart(reader: ReadingTracker, is_last: boolean): void {
   if (reader.apart.start <= apart.start) return;
   const before = Math.max(base, apart.start - 1);
   const units = sliceBuffer(text, before, reader.apart.start);
-  for (const { 0: run, index } of units.matchAll(APART))
+  for (const { 0: run, index } of units.matchAll(SPACED_LETTERS))
     suspects.push({ start: before + index, end: before + index + run.length, is_unconfirmed: true });
   meter.work += units.length;
 }
@@ -413,12 +425,12 @@ function blobOf(run: Run, tracker: MatchTracker, is_last: boolean): Blob | null 
   const { text } = tracker;
   for (; run.check_at <= text.end; run.check_at += run.check_at - run.start) {
     const units = sliceBuffer(text, run.start, run.check_at);
-    const [blob] = blobsAt(units, [0]);
+    const [blob] = findBlobs(units, [0]);
     if (blob === undefined) return null;
     if (!MAY_GO_ON.test(units.slice(blob.end))) return blob;
   }
   const end = runEnd(run, tracker, is_last);
   if (end === null) return 'open';
-  const [blob] = blobsAt(sliceBuffer(text, run.start, Math.min(text.end, end + 1)), [0]);
+  const [blob] = findBlobs(sliceBuffer(text, run.start, Math.min(text.end, end + 1)), [0]);
   return blob ?? null;
 }

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Meter } from '../detect/matching/scanner.ts';
+import type { WorkMeter } from '../detect/matching/compiled-detector.ts';
 import { DETECTION } from '../testing/policies.ts';
 import { findReleasableEnd, releaseText, scanPiece, startStreamScan } from './stream-scan.ts';
 
 /** Work of looking at a text in pieces of so many units. */
 function workOf(text: string, units: number): number {
-  const meter: Meter = { work: 0, allowed: Number.POSITIVE_INFINITY };
+  const meter: WorkMeter = { work: 0, allowed: Number.POSITIVE_INFINITY };
   const look = startStreamScan(DETECTION, () => true, meter);
   for (let at = 0; at < text.length; at += units) {
     scanPiece(look, text.slice(at, at + units), false);

@@ -1,11 +1,12 @@
 /** What was seen in a text that comes in pieces, and how much of it may go on. */
-import { settledIn } from '../detect/detect.ts';
+import { resolveMatches } from '../detect/detect.ts';
+import type { Match, WorkMeter } from '../detect/matching/compiled-detector.ts';
 import type { Detector } from '../detect/matching/detector.ts';
-import { scanReadings } from '../detect/matching/scan-readings.ts';
-import { type Match, type Meter, probeAt } from '../detect/matching/scanner.ts';
-import { settle } from '../detect/matching/settle.ts';
-import { weigh } from '../detect/matching/weigh.ts';
-import { scannerFor } from '../detect/registry/scanners.ts';
+import { resolveOverlaps } from '../detect/matching/resolve-overlaps.ts';
+import { scanDecoded } from '../detect/matching/scan-decoded.ts';
+import { getCompiledDetector } from '../detect/matching/scanner.ts';
+import { scorePhrases } from '../detect/matching/score-phrases.ts';
+import { getScanner } from '../detect/registry/scanners.ts';
 import type { Detection } from '../types/index.ts';
 import { startMatchTracker } from './match-tracker.ts';
 import {
@@ -23,7 +24,7 @@ export interface StreamScan {
   readonly text: TextBuffer;
   readonly detection: Detection;
   readonly holds: (detector: Detector) => boolean;
-  readonly meter: Meter;
+  readonly meter: WorkMeter;
   /** What was found and has not gone on. */
   readonly pending: Match[];
   readonly suspects: Waiting[];
@@ -60,11 +61,11 @@ const MATCHES_MAX = 1000;
 export function startStreamScan(
   detection: Detection,
   holds: (detector: Detector) => boolean,
-  meter: Meter,
+  meter: WorkMeter,
 ): StreamScan {
-  const scanner = scannerFor(detection);
+  const scanner = getScanner(detection);
   const text = createTextBuffer();
-  const isHeld = (index: number): boolean => holds(probeAt(scanner, index).detector);
+  const isHeld = (index: number): boolean => holds(getCompiledDetector(scanner, index).detector);
   return {
     reader: startReadingTracker(startMatchTracker(scanner, text, isHeld, meter)),
     text,
@@ -174,8 +175,8 @@ function scanReadingsAt(
   const from = Math.max(text.base, span.start - AROUND_UNITS);
   const around = sliceBuffer(text, from, text.end);
   const found: Match[] = [];
-  scanReadings(look.reader.tracker.scanner, around, found, MATCHES_MAX, look.meter);
-  return settledIn(detection, around, found)
+  scanDecoded(look.reader.tracker.scanner, around, found, MATCHES_MAX, look.meter);
+  return resolveMatches(detection, around, found)
     .map(({ detector, start, end }) => ({ detector, start: start + from, end: end + from }))
     .filter(({ start, end }) => start < span.end && end > span.start && end <= until);
 }
@@ -213,7 +214,12 @@ function weighPhrases(look: StreamScan): void {
     .filter(({ end }) => end <= look.weighed_until)
     .map((phrase) => ({ ...phrase, start: phrase.start - text.base, end: phrase.end - text.base }));
   const found: Match[] = [];
-  weigh(sliceBuffer(text, text.base, text.end), shifted, found, look.reader.tracker.scanner.sums);
-  for (const { detector, start, end } of settle(found))
+  scorePhrases(
+    sliceBuffer(text, text.base, text.end),
+    shifted,
+    found,
+    look.reader.tracker.scanner.thresholds,
+  );
+  for (const { detector, start, end } of resolveOverlaps(found))
     look.alarms.push({ detector, start: start + text.base, end: end + text.base });
 }

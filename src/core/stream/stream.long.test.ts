@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { commandsInText } from '../detect/commands/in-text.ts';
-import { detectors } from '../detect/detectors/all.ts';
+import { allDetectors } from '../detect/detectors/all.ts';
 import { buildTestCrossing, buildTestPolicy, DETECTION_SETTINGS } from '../testing/policies.ts';
 import { HELD_UNITS_MAX, openStream } from './stream.ts';
 import { cutText, findRunDifference, judgeWhole, MASKING, runStream, splitUnits } from './testing/pieces.ts';
 
-const EXAMPLES = [...detectors, ...commandsInText].flatMap(({ id, examples: { hits, misses } }) =>
+const EXAMPLES = [...allDetectors, ...commandsInText].flatMap(({ id, examples: { hits, misses } }) =>
   [...hits, ...misses].map((text) => ({ id, text: text.replace(/[«»]/g, '') })),
 );
 const TEXTS = EXAMPLES.map(({ text }) => text);

@@ -1,9 +1,9 @@
 import { buildFaultVerdict, judge, judgeScan } from '../decision/judge.ts';
 import { redactPart } from '../decision/redact.ts';
-import { findingOf, settledIn, WORK_FLOOR, WORK_PER_UNIT } from '../detect/detect.ts';
+import { buildFinding, resolveMatches, WORK_FLOOR, WORK_PER_UNIT } from '../detect/detect.ts';
+import type { Match, WorkMeter } from '../detect/matching/compiled-detector.ts';
 import type { Detector } from '../detect/matching/detector.ts';
-import type { Match, Meter } from '../detect/matching/scanner.ts';
-import { utf8Bytes } from '../detect/matching/text-size.ts';
+import { countUtf8Bytes } from '../detect/matching/text-size.ts';
 import type { ConditionEvaluator } from '../policy/conditions/facts.ts';
 import { createUtf8Decoder, decodeUtf8, type Utf8Decoder } from '../text/utf8-decoder.ts';
 import type {
@@ -103,7 +103,7 @@ interface StreamState {
   readonly fingerprintOf: Fingerprinter | null;
   readonly conditions: ConditionEvaluator | null;
   readonly look: StreamScan;
-  readonly meter: Meter;
+  readonly meter: WorkMeter;
   readonly document: JsonDetector;
   readonly utf8: Utf8Decoder;
   /** All that came. */
@@ -134,7 +134,7 @@ function startState(
   conditions: ConditionEvaluator | null,
 ): StreamState {
   const crossing: Crossing = { ...open, content: { kind: 'text', text: '' } };
-  const meter: Meter = { work: 0, allowed: WORK_FLOOR };
+  const meter: WorkMeter = { work: 0, allowed: WORK_FLOOR };
   const asked = judgeScan(crossing, policy, { findings: [], coverage: FULL }, null);
   const is_whole = needsWholeText(policy, crossing, asked);
   return {
@@ -171,7 +171,7 @@ function selectHeldDetectors(policy: Policy, crossing: Crossing): (detector: Det
 function isHeld(detector: Detector, policy: Policy, crossing: Crossing): boolean {
   if (detector.weight !== undefined) return false;
   if (/^(?:secret|personal)\b/.test(detector.tags[0])) return true;
-  const findings = [findingOf(policy.detection, { detector, start: 0, end: 0 }, 0, null, '')];
+  const findings = [buildFinding(policy.detection, { detector, start: 0, end: 0 }, 0, null, '')];
   return judgeScan(crossing, policy, { findings, coverage: FULL }, null).findings.some(({ action }) =>
     CHANGING.has(action),
   );
@@ -203,7 +203,7 @@ function take(state: StreamState, text: string): StreamRelease {
   if (state.refused !== null) return ended(state, state.refused);
   pieces.push(text);
   state.units += text.length;
-  state.bytes += utf8Bytes(text);
+  state.bytes += countUtf8Bytes(text);
   meter.allowed += text.length * WORK_PER_UNIT;
   if (state.bytes > text_bytes_max)
     return stopped(state, `The text is longer than scan.text_bytes_max (${text_bytes_max} bytes).`);
@@ -227,7 +227,7 @@ function release(state: StreamState): StreamRelease {
   const alarms = [...look.alarms.splice(0), ...part.matches.filter(({ start }) => start < from)];
   if (part.matches.length + alarms.length === 0) return { ...nothing('allow'), text: part.text };
   const here = part.matches.filter(({ start }) => start >= from).map((match) => moved(match, -from));
-  const found = settledIn(policy.detection, part.text, here).map((match) =>
+  const found = resolveMatches(policy.detection, part.text, here).map((match) =>
     findingIn(policy, match, part.text),
   );
   const judged = judgeRelease(state, part.text, found);
@@ -272,7 +272,7 @@ function findReleasedFindings(state: StreamState, alarms: readonly Match[]): rea
 }
 
 function findingIn({ detection }: Policy, match: Match, text: string): Finding {
-  return findingOf(detection, match, 0, null, text.slice(match.start, match.end));
+  return buildFinding(detection, match, 0, null, text.slice(match.start, match.end));
 }
 
 function moved<Placed extends Span>(placed: Placed, units: number): Placed {

@@ -1,5 +1,6 @@
+import type { Match, WorkMeter } from '../detect/matching/compiled-detector.ts';
 import type { Detector } from '../detect/matching/detector.ts';
-import { compileScanner, type Match, type Meter, type Scanner, scan } from '../detect/matching/scanner.ts';
+import { compileScanner, type Scanner, scanText } from '../detect/matching/scanner.ts';
 import { compileCountingMatcher } from './steps.ts';
 
 /** A detector beside itself: as it is, and with the matcher that counts in place of its pattern. */
@@ -47,11 +48,11 @@ function valueGroup({ source }: RegExp): readonly number[] {
 export function measureEffort({ as_is, counting, tally }: CountedDetector, text: string): DetectorEffort {
   tally.steps = 0;
   tally.most = 0;
-  const meter: Meter = { work: 0, allowed: Number.POSITIVE_INFINITY };
+  const meter: WorkMeter = { work: 0, allowed: Number.POSITIVE_INFINITY };
   const found: Match[] = [];
-  scan(as_is, text, found, Number.POSITIVE_INFINITY, meter);
+  scanText(as_is, text, found, Number.POSITIVE_INFINITY, meter);
   const counted: Match[] = [];
-  scan(counting, text, counted, Number.POSITIVE_INFINITY);
+  scanText(counting, text, counted, Number.POSITIVE_INFINITY);
   const spans = (matches: readonly Match[]): string =>
     matches.map(({ start, end }) => `${start}-${end}`).join();
   if (spans(found) !== spans(counted))

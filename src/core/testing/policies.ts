@@ -1,4 +1,4 @@
-import { INJECTION_SUMS } from '../detect/matching/phrases.ts';
+import { DEFAULT_INJECTION_THRESHOLDS } from '../detect/matching/phrases.ts';
 import { type DetectionSettings, parseDetection } from '../policy/compile/detection.ts';
 import { compilePolicy, type PolicySettings } from '../policy/compile/index.ts';
 import { parseNamedDetection } from '../policy/compile/named-detection.ts';
@@ -9,7 +9,7 @@ import type { Crossing, Detection, Policy } from '../types/index.ts';
 export const DETECTION_SETTINGS: DetectionSettings = {
   secret_detection: { enabled: true },
   pii_protection: { enabled: true },
-  injection_detection: { enabled: true, ...INJECTION_SUMS },
+  injection_detection: { enabled: true, ...DEFAULT_INJECTION_THRESHOLDS },
   command_detection: { enabled: true },
   detection: { detectors: {}, patterns: [], allowlist: [], example_values: 'flag' },
 };

@@ -130,7 +130,7 @@ export interface Detection {
   /** Whether documented example secrets are flagged, are secrets as any other, or are no findings. */
   readonly example_values: ExampleValueMode;
   /** From which sum of weights on phrases are a finding, and from which one a severe one. */
-  readonly injection_sums: { readonly flag_threshold: number; readonly block_threshold: number };
+  readonly injection_thresholds: { readonly flag_threshold: number; readonly block_threshold: number };
   readonly detectors: readonly DetectorSetting[];
   readonly patterns: readonly CustomPattern[];
   readonly allowlist: readonly AllowedFingerprint[];

@@ -29,7 +29,16 @@ export async function ask(
   input: Readonly<Record<string, unknown>>,
 ): Promise<unknown> {
   const { operationCatalogue } = await import('../../server/operations.ts');
-  const operation = which(operationCatalogue);
+  return askOperation(terminal, config_path, which(operationCatalogue), input);
+}
+
+/** Does the same for an operation that the caller has. */
+export async function askOperation(
+  terminal: Terminal,
+  config_path: string | undefined,
+  operation: AnyOperation,
+  input: Readonly<Record<string, unknown>>,
+): Promise<unknown> {
   const { name } = operation;
   if (operation.needs === 'live')
     return askService(await configOf(terminal, config_path, 'leave'), name, input);

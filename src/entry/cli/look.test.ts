@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { catalogue } from '../../core/detect/registry/catalogue.ts';
+import { buildDetectorCatalogue } from '../../core/detect/registry/detector-catalogue.ts';
 import { inFolder, runHere, start } from './testing/run.ts';
 
 test('status says that nothing runs, and describes what does', async () => {
@@ -45,7 +45,7 @@ test('config show names the value and the source of every setting, and writes no
 test('every detector is listed, and shown with its examples', async () => {
   await inFolder(async (cwd) => {
     const { detectors } = JSON.parse((await runHere(['detectors', 'list', '--json'], { cwd })).stdout);
-    assert.equal(detectors.length, catalogue().length);
+    assert.equal(detectors.length, buildDetectorCatalogue().length);
     assert.equal(new Set(detectors.map(({ id }: { id: string }) => id)).size, detectors.length);
     const mail = await runHere(['detectors', 'list', '--tag', 'personal.pii.email'], { cwd });
     assert.match(mail.stdout, /^email\.address +email +\w+ +personal\.pii\.email$/m);

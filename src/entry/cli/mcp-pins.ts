@@ -1,12 +1,9 @@
 import { ask } from './ask.ts';
 import { CommandFailure, EXIT } from './exit.ts';
-import { table } from './table.ts';
 import { say, sayJson, shown, type Terminal } from './terminal.ts';
 
 interface Options {
-  readonly server?: string;
   readonly user?: string;
-  readonly sha256?: string;
   readonly config?: string;
   readonly json?: true;
 }
@@ -21,29 +18,6 @@ interface Pin {
   readonly quarantined_sha256: string | null;
   readonly quarantined_definition: object | null;
   readonly quarantined_reason: string | null;
-}
-
-/** Lists the tools that are known. */
-export async function list(options: Options, terminal: Terminal): Promise<void> {
-  const input = options.server === undefined ? {} : { server: options.server };
-  const reply = (await ask(terminal, options.config, (of) => of.mcpPinsList, input)) as {
-    pins: readonly Pin[];
-  };
-  if (options.json) return sayJson(terminal, reply);
-  if (reply.pins.length === 0)
-    return say(terminal, 'No tools are known: none was listed through the gateway yet.');
-  const rows = reply.pins.map((pin) => [
-    pin.server,
-    pin.user_id,
-    pin.tool,
-    pin.status,
-    pin.quarantined_reason ?? '',
-  ]);
-  for (const line of table(
-    ['SERVER', 'USER', 'TOOL', 'STATUS', 'WHY'],
-    rows.map((row) => row.map(shown)),
-  ))
-    say(terminal, line);
 }
 
 /** Shows one tool: what agents see, what waits, and in which places they differ. */
@@ -71,24 +45,6 @@ export async function show(
     if (fresh !== undefined) say(terminal, `+ ${shown(`${place} ${fresh}`)}`);
   }
   say(terminal, `Agree with \`${terminal.name} mcp pins approve ... --sha256 ${pin.quarantined_sha256}\`.`);
-}
-
-/** Lets the definition through that waits. */
-export async function approve(
-  server: string,
-  tool: string,
-  options: Options,
-  terminal: Terminal,
-): Promise<void> {
-  const input = {
-    server,
-    tool,
-    sha256: options.sha256,
-    ...(options.user !== undefined && { user_id: options.user }),
-  };
-  const pin = (await ask(terminal, options.config, (of) => of.mcpPinsApprove, input)) as Pin;
-  if (options.json) return sayJson(terminal, pin);
-  say(terminal, `Approved: agents see ${shown(pin.tool)} of ${shown(pin.server)} with their next list.`);
 }
 
 async function find(server: string, tool: string, options: Options, terminal: Terminal): Promise<Pin> {

@@ -13,7 +13,7 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
   const words = withDashes(args);
   const wanted = words.find((word) => !word.startsWith('-') && word !== 'help');
   try {
-    const program = await buildProgram(terminal, (entry) => entry.name === wanted || wanted === 'completion');
+    const program = await buildProgram(terminal, words, wanted);
     await program.parseAsync(words, { from: 'user' });
     return terminal.exit_code;
   } catch (error) {
@@ -22,10 +22,14 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
 }
 
 /**
- * The whole program as commander knows it. Every command is listed; only those that `defined` picks are
- * imported, so that `--version` and `serve` do not load what they do not use.
+ * Builds the program for commander. Every command is listed; only the wanted one is defined, so that `serve` and hooks do
+ * not load what they do not use. Completion needs all of them.
  */
-async function buildProgram(terminal: Terminal, defined: (entry: CommandEntry) => boolean): Promise<Command> {
+async function buildProgram(
+  terminal: Terminal,
+  words: readonly string[],
+  wanted: string | undefined,
+): Promise<Command> {
   const program = new Command(terminal.name)
     .description('Runtime safety for AI agents: checks inputs, outputs and tool calls by rules.')
     .version(packageVersion(), '-V, --version', 'print the version')
@@ -43,12 +47,41 @@ async function buildProgram(terminal: Terminal, defined: (entry: CommandEntry) =
     const { refuseBelowAgent } = await import('./operator-only.ts');
     await refuseBelowAgent(action, terminal);
   });
-  for (const entry of commands) {
+  for (const entry of await listCommands(words, wanted)) {
     const command = program.command(entry.name).summary(entry.summary).description(sentence(entry.summary));
-    if (defined(entry)) (await entry.load())(command, terminal);
+    if (entry.name === wanted || wanted === 'completion') await defineCommand(command, entry, terminal);
     nameHelp(command, terminal.name);
   }
   return program.addHelpText('after', () => START);
+}
+
+/** Lists the commands. Those that are derived from operation records alone are left out if another one is wanted. */
+async function listCommands(
+  words: readonly string[],
+  wanted: string | undefined,
+): Promise<readonly CommandEntry[]> {
+  const is_known = commands.some(({ name }) => name === wanted) && wanted !== 'completion';
+  if (is_known || words.some((word) => word === '--version' || word === '-V')) return commands;
+  const [{ operations }, { derivedGroups }] = await loadDerived();
+  const others = [...derivedGroups(operations)].filter(
+    ([name]) => !commands.some((entry) => entry.name === name),
+  );
+  return [...commands, ...others.map(([name, summary]) => ({ name, summary }))].sort((one, other) =>
+    one.name < other.name ? -1 : 1,
+  );
+}
+
+/** Adds the verbs of a command: those of its own file, and those that are derived from operation records. */
+async function defineCommand(command: Command, entry: CommandEntry, terminal: Terminal): Promise<void> {
+  const define = await entry.load?.();
+  define?.(command, terminal);
+  if (define !== undefined && command.commands.length === 0) return;
+  const [{ operations }, { addDerivedVerbs }] = await loadDerived();
+  addDerivedVerbs(command, operations, terminal);
+}
+
+function loadDerived() {
+  return Promise.all([import('../../server/operations.ts'), import('./derived-verbs.ts')]);
 }
 
 /** Each command's usage errors name its own help. */

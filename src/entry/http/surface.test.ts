@@ -6,7 +6,7 @@ import { after, test } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { EXAMPLE_ADAPTER } from '../../operations/testing/adapter.ts';
 import { exampleLlm, exampleTarget } from '../../operations/testing/upstream.ts';
-import { operations } from '../../server/operations.ts';
+import { endpoints, operations } from '../../server/operations.ts';
 import { llmRoutes } from '../llm/routes.ts';
 import { eventRoutes } from './events/routes.ts';
 import { type Answer, type Asked, type Served, type ServeOptions, serve } from './testing/serve.ts';
@@ -121,38 +121,47 @@ test('the API description is valid OpenAPI 3.1 and names every operation once', 
 const PERSONS = ['policy:reload', 'secrets:check', 'secrets:resolve', 'sessions:reset'];
 
 test('what is answered is what the description says', async (t) =>
-  serving({ file_roots: [], proxy: await exampleTarget(t), llm: exampleLlm(t) }, async ({ ask, events }) => {
-    const { Compile } = await import('typebox/schema');
-    let ran = 0;
-    for (const {
-      name,
-      http,
-      permission,
-      needs,
-      example,
-      answer: shown,
-      output,
-      unavailable,
-      for_users,
-      input,
-    } of operations) {
-      assert.ok(Compile(input).Check(example), `${name} example`);
-      if (shown !== null) assert.ok(Compile(output).Check(shown), `${name} answer`);
-      const isElsewhere = PERSONS.includes(permission as string) || needs === 'store';
-      if (unavailable !== undefined || isElsewhere || http.produces !== undefined) continue;
-      const path = http.path.replace(/\{(\w+)\}/g, (_whole, key: string) =>
-        key === 'event_id' ? events[0]!.event_id : ((example as Record<string, string>)[key] ?? ''),
-      );
-      const headers: Record<string, string> = for_users === true ? { 'x-service-user': 'admin' } : {};
-      const answer = await ask(http.method === 'GET' ? { path, headers } : { path, headers, body: example });
-      assert.equal(answer.status, 200, answer.text);
-      const validator = Compile(output);
-      assert.ok(validator.Check(answer.json), `${name} ${JSON.stringify(validator.Errors(answer.json))}`);
-      assert.deepEqual(unknownFields(output, answer.json), [], name);
-      ran++;
-    }
-    assert.equal(ran, 20);
-  }));
+  serving(
+    { file_roots: [], proxy: await exampleTarget(t), llm: exampleLlm(t) },
+    async ({ ask, events, endpoints: counted }) => {
+      const { Compile } = await import('typebox/schema');
+      let ran = 0;
+      for (const {
+        name,
+        http,
+        permission,
+        needs,
+        example,
+        answer: shown,
+        output,
+        unavailable,
+        counts_checks,
+        for_users,
+        input,
+      } of operations) {
+        assert.ok(Compile(input).Check(example), `${name} example`);
+        if (shown !== null) assert.ok(Compile(output).Check(shown), `${name} answer`);
+        const isElsewhere = PERSONS.includes(permission as string) || needs === 'store';
+        if (unavailable !== undefined || isElsewhere || http.produces !== undefined) continue;
+        const path = http.path.replace(/\{(\w+)\}/g, (_whole, key: string) =>
+          key === 'event_id' ? events[0]!.event_id : ((example as Record<string, string>)[key] ?? ''),
+        );
+        const headers: Record<string, string> = for_users === true ? { 'x-service-user': 'admin' } : {};
+        const answer = await ask(
+          http.method === 'GET' ? { path, headers } : { path, headers, body: example },
+        );
+        assert.equal(answer.status, 200, answer.text);
+        const validator = Compile(output);
+        assert.ok(validator.Check(answer.json), `${name} ${JSON.stringify(validator.Errors(answer.json))}`);
+        assert.deepEqual(unknownFields(output, answer.json), [], name);
+        if (counts_checks === true) assert.ok(counted.has(name), name);
+        ran++;
+      }
+      assert.equal(ran, 20);
+      for (const endpoint of counted) assert.ok(endpoints.includes(endpoint), endpoint);
+      assert.ok(counted.size >= 6);
+    },
+  ));
 
 test('the errors that are described are those that happen', () =>
   serving({ file_roots: [scratch], body_bytes_max: 1_000, mode: 'gateway' }, async ({ ask }) => {

@@ -71,6 +71,7 @@ export const memoryWrite = operation({
     'Judges a value as the arguments of a call to `memory.write`, and keeps it, encrypted, as the field of a memory document says. It takes the place of the value before. On `modify` what was kept is `modified_value`.',
   http: { method: 'POST', path: '/v1/memory/write' },
   permission: 'memory:use',
+  counts_checks: true,
   needs: 'store',
   check_body: {},
   input: checkBody({
@@ -156,6 +157,7 @@ export const memoryRead = operation({
     'With a `key`, returns its value; if the field is `encrypted`, returns a handle instead. Without one, lists the entries without values. The returned value is checked as the result of `memory.read`.',
   http: { method: 'POST', path: '/v1/memory/read' },
   permission: 'memory:use',
+  counts_checks: true,
   needs: 'store',
   check_body: {},
   input: checkBody({
@@ -239,6 +241,7 @@ export const memoryResolveHandle = operation({
     'Gives the value that a handle stands for to its owner alone, as far as the policy lets the result of `memory.resolve_handle` be. A handle of another owner is answered as one that does not exist.',
   http: { method: 'POST', path: '/v1/memory/resolve-handle' },
   permission: 'memory:use',
+  counts_checks: true,
   needs: 'store',
   check_body: {},
   input: checkBody({

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { detectors } from '../../core/detect/detectors/all.ts';
+import { allDetectors } from '../../core/detect/detectors/all.ts';
 import { buildTestPolicy } from '../../core/testing/policies.ts';
 import type { Category } from './category.ts';
 import { CORPUS_LIMITS, type CorpusError, type CorpusRow, readCorpus } from './corpus.ts';
@@ -235,7 +235,7 @@ test('a type is right by its name, its kind and its country', () => {
 });
 
 test('the published map names rules and families that there are', () => {
-  const rules = detectors.filter(({ tags }) => tags[0].startsWith('personal.'));
+  const rules = allDetectors.filter(({ tags }) => tags[0].startsWith('personal.'));
   const unknown = Object.values(TYPE_PATTERNS)
     .flat()
     .filter((pattern) => !rules.some(({ id }) => id.startsWith(pattern)));

@@ -1,4 +1,4 @@
-import { detectors } from '../../core/detect/detectors/all.ts';
+import { allDetectors } from '../../core/detect/detectors/all.ts';
 
 /**
  * How types of personal data are called in labelled corpora, and which of our detectors are right for each. This
@@ -80,7 +80,7 @@ const asked = new Map<string, boolean>();
 
 /** Whether any rule's id begins so. */
 function isRule(beginning: string): boolean {
-  const known = asked.get(beginning) ?? detectors.some(({ id }) => id.startsWith(beginning));
+  const known = asked.get(beginning) ?? allDetectors.some(({ id }) => id.startsWith(beginning));
   if (asked.size < ASKED_MAX) asked.set(beginning, known);
   return known;
 }

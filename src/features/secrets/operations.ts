@@ -33,6 +33,7 @@ export const secretsResolve = operation({
     'Gives the value of a secret to an agent that shows a capability token for it. The token must be for this agent, session, tool and secret, and the policy must allow the tool `secrets.resolve`; what is not allowed answers 200 with `decision: block` and no value. Being on this machine is not enough: the credential needs the permission `secrets:resolve`.',
   http: { method: 'POST', path: '/v1/secrets/resolve' },
   permission: 'secrets:resolve',
+  counts_checks: true,
   needs: 'live',
   input: {
     type: 'object',

@@ -292,6 +292,16 @@ export const mcpPinsList = operation({
   summary: 'List the tools of MCP servers that are known',
   description: 'Lists the pinned definition of each tool, and the one that waits for approval.',
   http: { method: 'GET', path: '/v1/mcp/pins' },
+  cli: {
+    verb: 'mcp pins list',
+    options: ['server'],
+    columns: {
+      rows: 'pins',
+      cells: { SERVER: 'server', USER: 'user_id', TOOL: 'tool', STATUS: 'status', WHY: 'quarantined_reason' },
+      empty: 'No tools are known: none was listed through the gateway yet.',
+    },
+    examples: [['service mcp pins list --json', '']],
+  },
   permission: 'approvals:read',
   needs: 'store',
   input: {
@@ -320,6 +330,14 @@ export const mcpPinsApprove = operation({
   description:
     'Pins the definition that waits, if it is still the one whose hash is given: what was seen is what is approved. Needs a person.',
   http: { method: 'POST', path: '/v1/mcp/pins/approve' },
+  cli: {
+    verb: 'mcp pins approve',
+    arguments: ['server', 'tool'],
+    options: ['sha256', 'user_id'],
+    line: ({ server, tool }: { readonly server: string; readonly tool: string }) =>
+      `Approved: agents see ${tool} of ${server} with their next list.`,
+    examples: [['service mcp pins approve files read_file --sha256 sha256:1f0c...', '']],
+  },
   permission: 'approvals:decide',
   needs: 'store',
   input: {

@@ -34,6 +34,7 @@ export const proxyForward = operation({
     'Checks a request by the `input` rules, sends it to `proxy.target` or to a public address, and checks the response by the `output` rules. A blocked request is a 403 with `decision` and `violations`, and nothing is sent. A blocked response is a 200 without its body. Calls of a model provider’s API also count against budgets, and their tool calls are checked. The response of the upstream, also an error, is in `upstream_status` and `body`.',
   http: { method: 'POST', path: '/v1/proxy/forward' },
   permission: 'check',
+  counts_checks: true,
   needs: 'policy',
   calls_models: true,
   check_body: {},

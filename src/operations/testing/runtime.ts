@@ -39,6 +39,8 @@ export interface TestRuntime {
   readonly runtime: Runtime;
   /** All that was recorded, oldest first. */
   readonly events: AuditEvent[];
+  /** The metric labels of all checks so far. */
+  readonly endpoints: ReadonlySet<string>;
 }
 
 const NO_PROXY = settle({}, proxy, { env: {}, secrets: new Map() }).value as ProxySettings;
@@ -71,6 +73,7 @@ const SECRETS_WORLD = {
 export function testRuntime(options: TestOptions = {}): TestRuntime {
   const policy = policyOf(options);
   const events: AuditEvent[] = [];
+  const endpoints = new Set<string>();
   let count = 0;
   const ports: EnforcementPorts = {
     policy,
@@ -92,7 +95,10 @@ export function testRuntime(options: TestOptions = {}): TestRuntime {
     users: options.users ?? [],
     policy: () => policy,
     policyOf: async (hash) => (hash === policy.hash ? policy : null),
-    enforce: (crossing, caller, endpoint, id) => enforce(crossing, caller, endpoint, ports, id),
+    enforce: (crossing, caller, endpoint, id) => {
+      endpoints.add(endpoint);
+      return enforce(crossing, caller, endpoint, ports, id);
+    },
     approvals: () => Promise.reject(new StoreFailure('store_unavailable', 'This test has no store.')),
     costs: () => Promise.reject(new StoreFailure('store_unavailable', 'This test has no store.')),
     store: () => Promise.reject(new StoreFailure('store_unavailable', 'This test has no store.')),
@@ -132,7 +138,7 @@ export function testRuntime(options: TestOptions = {}): TestRuntime {
     events: null,
     ...options.instead,
   };
-  return { runtime, events };
+  return { runtime, events, endpoints };
 }
 
 function policyOf({ rules = [], tenants = {}, documents = [], settings }: TestOptions): Policy {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { endpoints } from '../../server/operations.ts';
 import { openSeenAgents } from '../../server/seen-agents.ts';
 import { caller, crossing, ports, SECRET, SSN } from '../../server/testing/examples.ts';
 import { newEventId } from '../audit/event-id.ts';
@@ -18,7 +19,9 @@ function own(text: string): string[] {
 }
 
 test('the metrics of the interface are there from the start, with their labels, at zero', async () => {
-  const text = await formatMetrics([await openMetrics({ version: '1.2.3', mode: 'sidecar' }).snapshot()]);
+  const text = await formatMetrics([
+    await openMetrics({ version: '1.2.3', mode: 'sidecar', endpoints }).snapshot(),
+  ]);
   for (const endpoint of ['scan_input', 'guard_output', 'intercept_tool']) {
     for (const decision of ['allow', 'block', 'modify']) {
       assert.ok(text.includes(`service_requests_total{endpoint="${endpoint}",decision="${decision}"} 0\n`));
@@ -115,7 +118,9 @@ test('what ended processes counted is kept: what happened, not how they stood', 
 });
 
 test('no two lines name the same series, and every value is a number', async () => {
-  const text = await formatMetrics([await openMetrics({ version: '0', mode: 'sidecar' }).snapshot()]);
+  const text = await formatMetrics([
+    await openMetrics({ version: '0', mode: 'sidecar', endpoints }).snapshot(),
+  ]);
   const series = own(text).map((line) => line.slice(0, line.lastIndexOf(' ')));
   assert.equal(new Set(series).size, series.length);
   for (const line of own(text))

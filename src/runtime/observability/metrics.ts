@@ -35,24 +35,6 @@ export interface Metrics {
 /** The metrics of one process as the library writes them in JSON. */
 export type MetricsSnapshot = readonly Metric[];
 
-const ENDPOINTS = [
-  'scan_input',
-  'scan_structured',
-  'scan_file',
-  'guard_output',
-  'intercept_tool',
-  'intercept_agent_message',
-  'secrets_resolve',
-  'memory_write',
-  'memory_read',
-  'memory_resolve_handle',
-  'llm_request',
-  'llm_response',
-  'llm_tool_call',
-  'llm_tool_result',
-  'proxy_forward',
-] as const satisfies readonly Endpoint[];
-
 /** Upper bounds in seconds: from a short clean text to the largest one that is accepted. */
 const BUCKETS_SECONDS = [
   0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1,
@@ -61,6 +43,8 @@ const BUCKETS_SECONDS = [
 export interface MetricsOptions {
   readonly version: string;
   readonly mode: string;
+  /** Labels that are shown from the start, with a count of zero. Others are shown after their first check. */
+  readonly endpoints?: readonly Endpoint[];
   /** Counts the approval requests that are pending; `null` if the store does not answer. For one process alone. */
   readonly countPendingApprovals?: () => Promise<number | null>;
 }
@@ -68,7 +52,7 @@ export interface MetricsOptions {
 /** Opens the counts of one process. `version` and `mode` become labels of `service_build_info`. */
 export function openMetrics(about: MetricsOptions): Metrics {
   const requests = new Map<Endpoint, Record<Decision, number>>(
-    ENDPOINTS.map((endpoint) => [endpoint, { allow: 0, block: 0, modify: 0 }]),
+    (about.endpoints ?? []).map((endpoint) => [endpoint, { allow: 0, block: 0, modify: 0 }]),
   );
   const violations = new Map<string, number>(VIOLATION_TYPES.map((type) => [type, 0]));
   const monitored = new Map<string, { value: number; labels: MetricValue['labels'] }>();
@@ -79,8 +63,9 @@ export function openMetrics(about: MetricsOptions): Metrics {
 
   return {
     count: ({ verdict }, endpoint, scan_seconds) => {
-      const row = requests.get(endpoint);
-      if (row !== undefined) row[verdict.decision] += 1;
+      const row = requests.get(endpoint) ?? { allow: 0, block: 0, modify: 0 };
+      row[verdict.decision] += 1;
+      requests.set(endpoint, row);
       for (const { type } of verdict.findings) violations.set(type, (violations.get(type) ?? 0) + 1);
       for (const { type } of verdict.violations) violations.set(type, (violations.get(type) ?? 0) + 1);
       for (const each of verdict.monitored) countMonitored(monitored, each);

@@ -1,5 +1,5 @@
 import { type EvaluationContext, evaluate } from '../../core/decision/evaluate.ts';
-import { detectors } from '../../core/detect/detectors/all.ts';
+import { allDetectors } from '../../core/detect/detectors/all.ts';
 import type { ConditionEvaluator } from '../../core/policy/conditions/facts.ts';
 import { covers, isCoveredBy, isFactTag, matchesAny } from '../../core/tags.ts';
 import {
@@ -125,7 +125,7 @@ function knownTags(policy: Policy): readonly Tag[] {
     ...contracts.flatMap(({ accepts, emits }) => [...(accepts.tags ?? []), ...(emits.tags ?? [])]),
     ...identities.flatMap(({ clearance_tags }) => clearance_tags ?? []),
     ...memory_schemas.flatMap(({ fields }) => fields.map(({ tag }) => tag)),
-    ...detectors.flatMap(({ tags }) => tags),
+    ...allDetectors.flatMap(({ tags }) => tags),
   ];
 }
 
@@ -189,7 +189,7 @@ function distinctTags(policies: readonly Policy[]): readonly Tag[] {
     ),
   ];
   const own = policies.flatMap(({ detection }) => detection.patterns.flatMap(({ tags }) => tags));
-  const all = [...named, ...detectors.flatMap(({ tags }) => tags), ...own, 'no-rule-names-this'];
+  const all = [...named, ...allDetectors.flatMap(({ tags }) => tags), ...own, 'no-rule-names-this'];
   const sorts = new Map<string, Tag>();
   for (const tag of all) {
     const sort = named.filter((ancestor) => covers(ancestor, tag)).join(' ');

@@ -1,5 +1,5 @@
 import type { Detector } from '../matching/detector.ts';
-import { files } from './index.ts';
+import { detectorFiles } from './index.ts';
 
 /** All built-in detectors in one list, for callers that iterate over them. */
-export const detectors: readonly Detector[] = files.flatMap((file) => file());
+export const allDetectors: readonly Detector[] = detectorFiles.flatMap((file) => file());

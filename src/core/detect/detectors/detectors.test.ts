@@ -3,9 +3,10 @@ import { readdirSync } from 'node:fs';
 import { test } from 'node:test';
 import { DETECTION } from '../../testing/policies.ts';
 import { detect } from '../detect.ts';
+import type { Match } from '../matching/compiled-detector.ts';
 import type { Detector } from '../matching/detector.ts';
-import { compileScanner, type Match, scan } from '../matching/scanner.ts';
-import { detectors } from './all.ts';
+import { compileScanner, scanText } from '../matching/scanner.ts';
+import { allDetectors } from './all.ts';
 
 const FOLDERS = ['content', 'injection', 'personal', 'secrets'];
 
@@ -24,7 +25,7 @@ function unmark(marked: string): { text: string; spans: [number, number][] } {
 }
 
 /** Every detector by itself and none as a phrase: what one finds is told apart by its record. */
-const alone = new Map(detectors.map((detector) => [detector, withoutWeight(detector)]));
+const alone = new Map(allDetectors.map((detector) => [detector, withoutWeight(detector)]));
 const scanner = compileScanner([...alone.values()]);
 
 function withoutWeight({ weight: _, ...detector }: Detector): Detector {
@@ -33,7 +34,7 @@ function withoutWeight({ weight: _, ...detector }: Detector): Detector {
 
 function spansOf(detector: Detector, text: string): [number, number][] {
   const matches: Match[] = [];
-  scan(scanner, text, matches, 100_000);
+  scanText(scanner, text, matches, 100_000);
   return matches
     .filter((match) => match.detector === alone.get(detector))
     .map(({ start, end }) => [start, end]);
@@ -42,7 +43,7 @@ function spansOf(detector: Detector, text: string): [number, number][] {
 test('every detector finds its hits, exactly, and none of its misses', () => {
   let hits = 0;
   let misses = 0;
-  for (const detector of detectors) {
+  for (const detector of allDetectors) {
     for (const marked of detector.examples.hits) {
       const { text, spans } = unmark(marked);
       assert.ok(spans.length > 0, `${detector.id}: a hit without marks`);
@@ -58,8 +59,8 @@ test('every detector finds its hits, exactly, and none of its misses', () => {
 });
 
 test('every detector has an id of its own, a known tag family, at least one hit and one miss', () => {
-  assert.equal(new Set(detectors.map(({ id }) => id)).size, detectors.length);
-  for (const { id, tags, detector, examples, description } of detectors) {
+  assert.equal(new Set(allDetectors.map(({ id }) => id)).size, allDetectors.length);
+  for (const { id, tags, detector, examples, description } of allDetectors) {
     assert.match(id, /^[a-z0-9]+\.[a-z0-9_]+$/);
     assert.match(detector, /^[a-z][a-z_]*$/);
     for (const tag of tags)
@@ -83,14 +84,16 @@ test('the list holds every file of the folders, in order', async () => {
     }
   }
   assert.deepEqual(
-    detectors.map(({ id }) => id),
+    allDetectors.map(({ id }) => id),
     from_files.map(({ id }) => id),
   );
   assert.ok(files >= 36, `${files} files`);
 });
 
 test('a token whose checksum is right is named for it, and one whose checksum is wrong is found by its form', () => {
-  const checked = detectors.filter(({ id }) => id.endsWith('.checked_token') || id === 'aws.access_key_id');
+  const checked = allDetectors.filter(
+    ({ id }) => id.endsWith('.checked_token') || id === 'aws.access_key_id',
+  );
   for (const { id, examples } of checked) {
     const { text, spans } = unmark(examples.hits[0]!);
     const vendor = id.slice(0, id.indexOf('.'));

@@ -2,11 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DETECTION } from '../../testing/policies.ts';
 import { detect } from '../detect.ts';
+import type { WorkMeter } from '../matching/compiled-detector.ts';
 import type { Detector } from '../matching/detector.ts';
-import { patternReach } from '../matching/pattern-reach.ts';
-import { scanReadings } from '../matching/scan-readings.ts';
-import { compileScanner, type Meter } from '../matching/scanner.ts';
-import { detectors } from './all.ts';
+import { measurePatternReach } from '../matching/pattern-reach.ts';
+import { scanDecoded } from '../matching/scan-decoded.ts';
+import { compileScanner } from '../matching/scanner.ts';
+import { allDetectors } from './all.ts';
 
 const LIMITS = { text_bytes_max: 1 << 20, depth_max: 100, nodes_max: 1 << 20, findings_max: 1 << 20 };
 const SHORT = 2 << 10;
@@ -47,16 +48,16 @@ function piecesOf(hit: string): readonly string[] {
 /** One detector of each form: hundreds of patterns differ in nothing but the vendor's name or prefix. */
 function oneOfEachForm(): readonly Detector[] {
   const form = ({ pattern }: Detector): string => pattern.source.replace(/^(?:\(\?:[^()]*\)|[\w-]+)/, '');
-  return [...new Map(detectors.map((detector) => [form(detector), detector])).values()];
+  return [...new Map(allDetectors.map((detector) => [form(detector), detector])).values()];
 }
 
-const scanner = compileScanner(detectors);
+const scanner = compileScanner(allDetectors);
 
 /** Counted work per unit of a text made of the piece. */
 function work(piece: string, units: number): number {
   const text = piece.repeat(Math.ceil(units / piece.length)).slice(0, units);
-  const meter: Meter = { work: 0, allowed: Number.POSITIVE_INFINITY };
-  scanReadings(scanner, text, [], LIMITS.findings_max, meter);
+  const meter: WorkMeter = { work: 0, allowed: Number.POSITIVE_INFINITY };
+  scanDecoded(scanner, text, [], LIMITS.findings_max, meter);
   return meter.work / units;
 }
 
@@ -71,8 +72,8 @@ test('text made of a detector’s own pieces takes work in proportion to its len
 });
 
 test('a pattern looks at a bounded number of units', () => {
-  for (const { id, pattern } of detectors) {
-    const reach = patternReach(pattern);
+  for (const { id, pattern } of allDetectors) {
+    const reach = measurePatternReach(pattern);
     assert.ok(reach > 0 && reach <= REACH_MAX, `${id}: ${reach}`);
   }
 });
@@ -88,7 +89,7 @@ const REACHES: readonly (readonly [RegExp, number])[] = [
 ];
 
 test('the reach of a pattern is that of its longest way', () => {
-  for (const [pattern, reach] of REACHES) assert.equal(patternReach(pattern), reach, String(pattern));
+  for (const [pattern, reach] of REACHES) assert.equal(measurePatternReach(pattern), reach, String(pattern));
   assert.equal(REACHES.length, 7);
 });
 

@@ -78,7 +78,7 @@ import { privateKey } from './secrets/private-key.ts';
 import { pypi } from './secrets/pypi.ts';
 import { secretAddresses } from './secrets/secret-addresses.ts';
 import { sendgrid } from './secrets/sendgrid.ts';
-import { service } from './secrets/service.ts';
+import { buildServiceDetector } from './secrets/service.ts';
 import { shopify } from './secrets/shopify.ts';
 import { slack } from './secrets/slack.ts';
 import { square } from './secrets/square.ts';
@@ -104,7 +104,7 @@ import { twilio } from './secrets/twilio.ts';
  * `personal.pii.<kind>`: `ssn`, `card` and `iban` are `high`, `email` and `phone` `medium`, `ip_address`
  * `low`. Cards and bank accounts are `personal.financial.<kind>` too.
  */
-export const files: readonly (() => readonly Detector[])[] = [
+export const detectorFiles: readonly (() => readonly Detector[])[] = [
   () => hiddenText,
   () => authority,
   () => concealment,
@@ -184,7 +184,7 @@ export const files: readonly (() => readonly Detector[])[] = [
   () => pypi,
   () => secretAddresses,
   () => sendgrid,
-  () => service,
+  () => buildServiceDetector,
   () => shopify,
   () => slack,
   () => square,

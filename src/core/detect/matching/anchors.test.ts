@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { detectors } from '../detectors/all.ts';
+import { allDetectors } from '../detectors/all.ts';
+import { growAnchorTree } from './anchor-tree.ts';
 import { parseAnchor, parseUnits } from './anchors.ts';
-import { type Automaton, makeAutomaton } from './automaton.ts';
-import type { Meter } from './probe.ts';
-import { growTree } from './tree.ts';
-import { trieOf } from './trie.ts';
-import { firstPlace, makeHits, PART_UNITS, walk } from './walk.ts';
+import { type Automaton, createAutomaton } from './automaton.ts';
+import type { WorkMeter } from './compiled-detector.ts';
+import { buildTrie } from './trie.ts';
+import { createAnchorHits, getStartPosition, PART_UNITS, walkAutomaton } from './walk-automaton.ts';
 
-/** The same anchor as a regular expression of the language, which the automaton must agree with. */
+/** Translates an anchor to a regular expression, which the automaton must agree with. */
 function asPattern(notation: string): RegExp {
   const fold = notation.startsWith('(?i)');
   const rest = fold ? notation.slice(4) : notation;
@@ -20,26 +20,34 @@ function asPattern(notation: string): RegExp {
   return new RegExp(source, fold ? 'gi' : 'g');
 }
 
-const hits = makeHits();
+const hits = createAnchorHits();
 
-/** Where each anchor ends in the text, `anchor@end`; in parts of the given size. */
+/** Returns where each anchor ends in the text, as `anchor@end`. The text is walked in parts of the given size. */
 function endingsByAutomaton(
   automaton: Automaton,
   text: string,
   part_units = PART_UNITS,
-  meter: Meter = { work: 0, allowed: Number.POSITIVE_INFINITY },
+  meter: WorkMeter = { work: 0, allowed: Number.POSITIVE_INFINITY },
 ): string[] {
   const found = new Set<string>();
-  let place = firstPlace(automaton);
+  let place = getStartPosition(automaton);
   for (let from = 0; from < text.length; from += part_units) {
-    place = walk(automaton, place, text, from, Math.min(text.length, from + part_units), hits, meter);
+    place = walkAutomaton(
+      automaton,
+      place,
+      text,
+      from,
+      Math.min(text.length, from + part_units),
+      hits,
+      meter,
+    );
     for (let hit = 0; hit < hits.count; hit++)
       for (const anchor of automaton.endings[hits.states[hit]!]!) found.add(`${anchor}@${hits.ends[hit]}`);
   }
   return [...found].sort();
 }
 
-/** The same by trying each pattern at each place. */
+/** Computes the same by trying each pattern at each offset. */
 function endingsByPatterns(notations: readonly string[], text: string): string[] {
   const found = new Set<string>();
   notations.forEach((notation, index) => {
@@ -55,7 +63,7 @@ function endingsByPatterns(notations: readonly string[], text: string): string[]
   return [...found].sort();
 }
 
-/** A greedy count would hide the shorter lengths, so each is a pattern of its own. */
+/** Returns one pattern for each length, because a greedy count hides the shorter lengths. */
 function lengthsOf(notation: string): readonly RegExp[] {
   const count = /\?(?![<i])|\{(\d+),(\d+)\}/.exec(notation);
   if (count === null) return [asPattern(notation)];
@@ -66,14 +74,14 @@ function lengthsOf(notation: string): readonly RegExp[] {
   );
 }
 
-const notations = [...new Set(detectors.flatMap(({ anchors }) => anchors))];
+const notations = [...new Set(allDetectors.flatMap(({ anchors }) => anchors))];
 const anchors = notations.flatMap((notation, index) =>
   parseAnchor(notation).map((anchor) => ({ anchor, index })),
 );
-const tree = growTree(anchors.map(({ anchor }) => anchor));
+const tree = growAnchorTree(anchors.map(({ anchor }) => anchor));
 
 test('the automaton of all detectors agrees with patterns tried at every place', () => {
-  const pieces = detectors.flatMap(({ examples }) =>
+  const pieces = allDetectors.flatMap(({ examples }) =>
     examples.hits.map((hit) => hit.replace(/[«»]/g, '').slice(0, 60)),
   );
   const text = fc.array(
@@ -84,7 +92,7 @@ test('the automaton of all detectors agrees with patterns tried at every place',
     ),
     { maxLength: 6 },
   );
-  const automaton = makeAutomaton(trieOf(tree));
+  const automaton = createAutomaton(buildTrie(tree));
   let endings = 0;
   fc.assert(
     fc.property(text, (parts) => {
@@ -100,13 +108,13 @@ test('the automaton of all detectors agrees with patterns tried at every place',
   assert.ok(notations.length > 80 && endings > 40, `${notations.length} anchors, ${endings} endings`);
 });
 
-const EXAMPLES = detectors.flatMap(({ examples }) => [...examples.hits, ...examples.misses]).join('\n');
+const EXAMPLES = allDetectors.flatMap(({ examples }) => [...examples.hits, ...examples.misses]).join('\n');
 
 test('a walk at four places, in parts, or with states made anew finds the same', () => {
   const text = EXAMPLES.slice(0, 60_000);
-  const whole = makeAutomaton(trieOf(tree));
+  const whole = createAutomaton(buildTrie(tree));
   const expected = endingsByAutomaton(whole, text, 200);
-  const few = makeAutomaton(trieOf(tree), 1_000);
+  const few = createAutomaton(buildTrie(tree), 1_000);
   assert.deepEqual(endingsByAutomaton(whole, text), expected);
   assert.deepEqual(endingsByAutomaton(whole, text, 1_111), expected);
   assert.deepEqual(endingsByAutomaton(few, text, 700), expected);
@@ -115,7 +123,7 @@ test('a walk at four places, in parts, or with states made anew finds the same',
 });
 
 test('whatever a text, there are no more states than there is room for', () => {
-  const automaton = makeAutomaton(trieOf(tree));
+  const automaton = createAutomaton(buildTrie(tree));
   const { length } = automaton.table;
   for (let round = 0; round < 2; round++) {
     endingsByAutomaton(automaton, EXAMPLES);
@@ -127,9 +135,9 @@ test('whatever a text, there are no more states than there is room for', () => {
 
 test('ways that are worked out again and again are work', () => {
   const workOf = (states_max?: number): number => {
-    const meter: Meter = { work: 0, allowed: Number.POSITIVE_INFINITY };
+    const meter: WorkMeter = { work: 0, allowed: Number.POSITIVE_INFINITY };
     endingsByAutomaton(
-      makeAutomaton(trieOf(tree), states_max),
+      createAutomaton(buildTrie(tree), states_max),
       EXAMPLES.slice(0, 200_000).repeat(4),
       700,
       meter,

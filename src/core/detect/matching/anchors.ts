@@ -1,6 +1,6 @@
 /**
- * Anchors: short sequences of character classes at the beginning of a match. They are written in a small
- * part of the notation of regular expressions, because it is widely known:
+ * Anchors: short sequences of character classes that stand where a match begins. They are written in a small
+ * part of the notation of regular expressions, because everyone reads that:
  *
  *   `(?i)` first         letters in either case
  *   `\b` next            not after a letter, digit or `_`; after an escape `\n`, `\r`, `\t` it is fine
@@ -11,10 +11,10 @@
  * No groups, no alternatives, no `*` or `+`: an anchor has a known length.
  */
 
-/** UTF-16 units as ranges, both ends included, sorted and apart. */
+/** UTF-16 units as ranges, both ends included, sorted and disjoint. */
 export type UnitSet = readonly (readonly [number, number])[];
 
-/** One sequence for the automaton. `length` counts the units of the anchor without its look-behind. */
+/** One sequence for the automaton. `length` counts the units of the anchor without its lookbehind. */
 export interface Anchor {
   readonly sets: readonly UnitSet[];
   readonly length: number;
@@ -40,14 +40,14 @@ const SPACE: UnitSet = [
   [32, 32],
 ];
 const BACKSLASH: UnitSet = [[92, 92]];
-/** The letters of `\n`, `\r` and `\t`, which are no part of a word although they are letters. */
+/** The letters of `\n`, `\r` and `\t`. They are letters, but no part of a word. */
 const ESCAPE_LETTERS: UnitSet = [
   [110, 110],
   [114, 114],
   [116, 116],
 ];
 
-/** Reads one anchor; throws an `Error` that names the place when it is not in the notation. */
+/** Parses one anchor. Throws an `Error` that names the offset if the notation is malformed. */
 export function parseAnchor(notation: string): readonly Anchor[] {
   const reader = { notation, at: 0 };
   const fold = take(reader, '(?i)');
@@ -59,7 +59,7 @@ export function parseAnchor(notation: string): readonly Anchor[] {
   return sequences.flatMap((sets) => withBefore(sets, not_after));
 }
 
-/** One class in the same notation, `[a-z0-9.-]` or `\w`. */
+/** Parses one class in the same notation, such as `[a-z0-9.-]` or `\w`. */
 export function parseUnits(notation: string): UnitSet {
   const reader = { notation, at: 0 };
   const { set } = readAtom(reader, false);
@@ -67,7 +67,7 @@ export function parseUnits(notation: string): UnitSet {
   return set;
 }
 
-/** Returns whether the set holds a UTF-16 unit. */
+/** Returns whether the set contains a UTF-16 unit. */
 export function hasUnit(set: UnitSet, unit: number): boolean {
   for (const [low, high] of set) if (unit >= low && unit <= high) return true;
   return false;
@@ -98,7 +98,7 @@ function readBefore(reader: Reader): UnitSet | null {
 
 const sets = new Map<string, UnitSet>();
 
-/** The same units in the same notation are the same object: there are few, and many anchors. */
+/** Returns the same object for the same units in the same notation, because many anchors share few sets. */
 function readAtom(reader: Reader, fold: boolean): Atom {
   const from = reader.at;
   const units = readUnits(reader);

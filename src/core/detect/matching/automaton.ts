@@ -1,14 +1,14 @@
-import { anchorsAt, childrenAt, leadsTo, type Trie } from './trie.ts';
+import { acceptsClass, getAnchors, getChildren, type Trie } from './trie.ts';
 
 /**
- * All anchors as one deterministic automaton: one table look-up per UTF-16 unit, however many anchors there
- * are. A state is created when a text first reaches it, and kept while the table has space: ordinary text uses some
- * hundred of the hundreds of thousands of possible states. When the table is full, it is cleared.
+ * All anchors as one deterministic automaton: one table lookup per UTF-16 unit, whatever the number of anchors. A
+ * state is created when a text first reaches it, and is kept while there is space. Ordinary text uses some hundred of
+ * the possible hundreds of thousands of states. When the table is full, all states are created again.
  */
 export interface Automaton {
   /**
-   * At `state << ASCII_BITS | unit` the next state, with `ENDING` added where an anchor ends in it; 0 where the
-   * way is not worked out yet.
+   * The next state at `state << ASCII_BITS | unit`, with `ENDING_BIT` set if an anchor ends in it; 0 if the
+   * transition is not computed yet.
    */
   readonly table: Uint16Array;
   /** The same for units beyond ASCII, at `state << wide_bits | class`. */
@@ -16,33 +16,36 @@ export interface Automaton {
   readonly wide_bits: number;
   /** The class of each of the 65,536 units. */
   readonly classes: Uint16Array;
-  /** The state at the beginning of a text: as after a line break. It keeps its number. */
+  /** The state at the start of a text, which equals the state after a line break. Its number never changes. */
   readonly start: number;
   readonly trie: Trie;
-  /** Per state, the nodes that a text may have reached (without the root, which is in each state), and their endings. */
+  /**
+   * Per state, the tree nodes that the text can be at (without the root, which is in every state), and the anchors
+   * that end there.
+   */
   readonly nodes_of: (readonly number[])[];
   readonly endings: (readonly number[])[];
-  /** Hash table from nodes to the number of their state; 0 if there is none. */
+  /** Hash table from a set of nodes to its state number; 0 if there is none. */
   readonly by_nodes: Uint16Array;
-  /** Per class, the nodes that every state leads to. */
+  /** Per class, the child nodes of the root. */
   readonly from_root: (readonly number[] | undefined)[];
-  /** Number of computed transitions. */
-  readonly made: { ways: number };
+  /** The number of transitions computed so far. */
+  readonly computed: { transitions: number };
 }
 
 export const ASCII_BITS = 7;
 export const ASCII_UNITS = 1 << ASCII_BITS;
-export const ENDING = 0x8000;
-/** The bits of an entry that are its state. */
-export const STATE = 0x7fff;
+export const ENDING_BIT = 0x8000;
+/** The bits of a table entry that are its state. */
+export const STATE_MASK = 0x7fff;
 
-/** 256 bytes of table each. */
+/** Each state takes 256 bytes of table. */
 const STATES_MAX = 32_768;
 const LINE_BREAK = 10;
 const ROOT: readonly number[] = [];
 
-/** The automaton of the anchors of a tree, without states but the first. */
-export function makeAutomaton(trie: Trie, states_max = STATES_MAX): Automaton {
+/** Creates the automaton of the anchors of a tree, with only its first states. */
+export function createAutomaton(trie: Trie, states_max = STATES_MAX): Automaton {
   const wide_bits = Math.ceil(Math.log2(trie.wide_count));
   const automaton: Automaton = {
     table: new Uint16Array(states_max << ASCII_BITS),
@@ -55,64 +58,70 @@ export function makeAutomaton(trie: Trie, states_max = STATES_MAX): Automaton {
     endings: [],
     by_nodes: new Uint16Array(2 * states_max),
     from_root: new Array<readonly number[] | undefined>(trie.class_count),
-    made: { ways: 0 },
+    computed: { transitions: 0 },
   };
-  return { ...automaton, start: begin(automaton) };
+  return { ...automaton, start: createFirstStates(automaton) };
 }
 
-/** Reserves space for more states. If there is too little, clears the table, and state numbers get new meanings. */
-export function makeRoom(automaton: Automaton, states: number): void {
+/**
+ * Reserves space for a number of states. If there is too little, all states are created again and state numbers
+ * change meaning.
+ */
+export function reserveStates(automaton: Automaton, states: number): void {
   const { table, wide, wide_bits, by_nodes, nodes_of } = automaton;
   const count = nodes_of.length;
   if ((count + states) << ASCII_BITS <= table.length) return;
   table.fill(0, 0, count << ASCII_BITS);
   wide.fill(0, 0, count << wide_bits);
   by_nodes.fill(0);
-  begin(automaton);
+  createFirstStates(automaton);
 }
 
-/** Makes the first states; returns the one at the beginning of a text. */
-function begin(automaton: Automaton): number {
+/** Creates the first states; returns the one at the start of a text. */
+function createFirstStates(automaton: Automaton): number {
   automaton.nodes_of.length = 0;
   automaton.endings.length = 0;
-  // No state has the number 0, which says that a way is not worked out.
+  // No state has the number 0, because 0 means that a transition is not computed.
   automaton.nodes_of.push(ROOT);
   automaton.endings.push(ROOT);
-  return follow(automaton, stateOf(automaton, ROOT), LINE_BREAK) & STATE;
+  return computeTransition(automaton, findState(automaton, ROOT), LINE_BREAK) & STATE_MASK;
 }
 
-/** Computes the transition from a state by a unit and returns its table entry. Needs space for one more state. */
-export function follow(automaton: Automaton, state: number, unit: number): number {
-  const { trie, nodes_of, classes, from_root, made } = automaton;
-  made.ways += 1;
+/**
+ * Computes the transition from a state by a unit; returns its table entry. The caller reserves space for one state
+ * first.
+ */
+export function computeTransition(automaton: Automaton, state: number, unit: number): number {
+  const { trie, nodes_of, classes, from_root, computed } = automaton;
+  computed.transitions += 1;
   const unit_class = classes[unit]!;
-  from_root[unit_class] ??= nodesBehind(trie, [0], unit_class, []);
-  const targets = nodesBehind(trie, nodes_of[state]!, unit_class, from_root[unit_class].slice());
-  const next = stateOf(automaton, targets);
-  const entry = automaton.endings[next]!.length > 0 ? next | ENDING : next;
+  from_root[unit_class] ??= addChildNodes(trie, [0], unit_class, []);
+  const targets = addChildNodes(trie, nodes_of[state]!, unit_class, from_root[unit_class].slice());
+  const next = findState(automaton, targets);
+  const entry = automaton.endings[next]!.length > 0 ? next | ENDING_BIT : next;
   if (unit < ASCII_UNITS) automaton.table[(state << ASCII_BITS) + unit] = entry;
   else automaton.wide[(state << automaton.wide_bits) + unit_class] = entry;
   return entry;
 }
 
-/** Adds the nodes behind some, by a class of units, to `targets`. */
-function nodesBehind(
+/** Adds the child nodes of some nodes, by a class of units, to `targets`. */
+function addChildNodes(
   trie: Trie,
   nodes: readonly number[],
   unit_class: number,
   targets: number[],
 ): readonly number[] {
   for (const node of nodes) {
-    for (const next of childrenAt(trie, node)) if (leadsTo(trie, next, unit_class)) targets.push(next);
+    for (const next of getChildren(trie, node)) if (acceptsClass(trie, next, unit_class)) targets.push(next);
   }
   return targets;
 }
 
 /**
- * The state of these nodes. They come in one order whatever the way: those behind the root first, and then in the
- * order of the nodes before them.
+ * Returns the state of these nodes. Their order does not depend on the path: children of the root first, then the
+ * children of the other nodes in the order of their parents.
  */
-export function stateOf(automaton: Automaton, nodes: readonly number[]): number {
+export function findState(automaton: Automaton, nodes: readonly number[]): number {
   const { nodes_of, endings, by_nodes, trie } = automaton;
   let place = hashOf(nodes) % by_nodes.length;
   for (let state = by_nodes[place]!; state !== 0; state = by_nodes[place]!) {
@@ -121,15 +130,15 @@ export function stateOf(automaton: Automaton, nodes: readonly number[]): number 
   }
   const state = nodes_of.push(nodes) - 1;
   by_nodes[place] = state;
-  endings.push(endingsOf(trie, nodes));
+  endings.push(collectEndings(trie, nodes));
   return state;
 }
 
-/** The anchors that end at some nodes, in the order of the nodes' numbers. */
-function endingsOf(trie: Trie, nodes: readonly number[]): readonly number[] {
-  const ending = nodes.filter((node) => anchorsAt(trie, node).length > 0);
+/** Returns the anchors that end at some nodes, in the order of node numbers. */
+function collectEndings(trie: Trie, nodes: readonly number[]): readonly number[] {
+  const ending = nodes.filter((node) => getAnchors(trie, node).length > 0);
   if (ending.length === 0) return ROOT;
-  return ending.sort((a, b) => a - b).flatMap((node) => anchorsAt(trie, node));
+  return ending.sort((a, b) => a - b).flatMap((node) => getAnchors(trie, node));
 }
 
 function hashOf(nodes: readonly number[]): number {

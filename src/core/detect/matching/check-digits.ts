@@ -1,52 +1,52 @@
 /**
- * Building blocks of the check digits of national numbers. All take ASCII digits (letters where it says so)
- * without separators, and are linear; a character that is no digit makes the sum no number, and the check fail.
+ * Check-digit algorithms of national numbers. All take ASCII digits (letters where stated) without separators and run
+ * in linear time. A character that is not a digit makes the sum `NaN`, so that the check fails.
  */
 
 const DIGIT_ZERO = 48;
 
-/** The digits as numbers. */
-export function digitsOf(code: string): readonly number[] {
+/** Returns the digits of a code as numbers. */
+export function parseDigits(code: string): readonly number[] {
   return Array.from(code, (char) => char.charCodeAt(0) - DIGIT_ZERO);
 }
 
-/** Sum of the first digits, each times its weight; digits beyond the weights are left out. */
-export function weigh(code: string, weights: readonly number[]): number {
+/** Returns the sum of the digits, each times its weight. Digits beyond the weights are ignored. */
+export function sumWeighted(code: string, weights: readonly number[]): number {
   let sum = 0;
   for (let at = 0; at < weights.length; at++) sum += weights[at]! * (code.charCodeAt(at) - DIGIT_ZERO);
   return sum;
 }
 
-/** Sum of the digits' products with their weights, where each product counts by the sum of its own digits. */
-export function weighDigitSums(code: string, weights: readonly number[]): number {
+/** Returns the sum of the digits' products with their weights, each product counted by the sum of its own digits. */
+export function sumWeightedDigits(code: string, weights: readonly number[]): number {
   return weights.reduce((sum, weight, at) => {
     const product = weight * (code.charCodeAt(at) - DIGIT_ZERO);
     return sum + Math.floor(product / 10) + (product % 10);
   }, 0);
 }
 
-/** The digit at a place, from the end where the place is negative. */
+/** Returns the digit at an offset, counted from the end if negative. */
 export function digitAt(code: string, at: number): number {
   return code.charCodeAt(at < 0 ? code.length + at : at) - DIGIT_ZERO;
 }
 
-/** Remainder of a decimal number of any length. */
-export function remainder(digits: string, modulus: number): number {
+/** Returns the remainder of a decimal number of any length. */
+export function computeRemainder(digits: string, modulus: number): number {
   let rest = 0;
   for (let at = 0; at < digits.length; at++) rest = (rest * 10 + digitAt(digits, at)) % modulus;
   return rest;
 }
 
-/** ISO 7064 mod 11-2: the last character is the check digit, `X` stands for 10. */
-export function isMod11Radix2(code: string): boolean {
+/** Checks ISO 7064 mod 11-2: the last character is the check digit, `X` means 10. */
+export function hasMod11Radix2(code: string): boolean {
   let sum = 0;
   for (let at = 0; at < code.length - 1; at++) sum = ((sum + digitAt(code, at)) * 2) % 11;
   const last = code.at(-1)!.toUpperCase() === 'X' ? 10 : digitAt(code, -1);
   return (sum + last) % 11 === 1;
 }
 
-/** ISO 7064 mod 11,10: the last digit is the check digit. */
-export function isMod11And10(digits: string): boolean {
+/** Checks ISO 7064 mod 11,10: the last digit is the check digit. */
+export function hasMod11And10(digits: string): boolean {
   let product = 10;
   for (let at = 0; at < digits.length - 1; at++) {
     const sum = (product + digitAt(digits, at)) % 10;
@@ -79,8 +79,8 @@ const PERMUTED = [
   '7046913258',
 ];
 
-/** Verhoeff, the last digit being the check digit. */
-export function isVerhoeff(digits: string): boolean {
+/** Checks Verhoeff; the last digit is the check digit. */
+export function hasVerhoeff(digits: string): boolean {
   let check = 0;
   for (let at = 0; at < digits.length; at++) {
     const digit = digitAt(digits, -1 - at);
@@ -92,23 +92,23 @@ export function isVerhoeff(digits: string): boolean {
 
 const DAYS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
-/** Returns whether the month has the day; 29 February always has, for the century is often unknown. */
-export function isDay(month: number, day: number): boolean {
+/** Returns whether the month has the day. 29 February always counts, because the century is often unknown. */
+export function isValidDay(month: number, day: number): boolean {
   return day >= 1 && day <= (DAYS[month - 1] ?? 0);
 }
 
-/** Returns whether two digits of month and two of day stand at these places. */
-export function hasDay(code: string, month_at: number, day_at: number): boolean {
-  return isDay(twoDigits(code, month_at), twoDigits(code, day_at));
+/** Returns whether two digits of month and two of day are at these offsets. */
+export function hasValidDay(code: string, month_at: number, day_at: number): boolean {
+  return isValidDay(parseTwoDigits(code, month_at), parseTwoDigits(code, day_at));
 }
 
-/** The number that two digits at a place make. */
-export function twoDigits(code: string, at: number): number {
+/** Returns the number written by two digits at an offset. */
+export function parseTwoDigits(code: string, at: number): number {
   return digitAt(code, at) * 10 + digitAt(code, at + 1);
 }
 
-/** Returns whether not all characters are the same: `00000000` passes most sums. */
-export function isVaried(code: string): boolean {
+/** Returns whether the characters differ: `00000000` passes most sums. */
+export function hasVariedCharacters(code: string): boolean {
   for (let at = 1; at < code.length; at++) if (code.charCodeAt(at) !== code.charCodeAt(0)) return true;
   return false;
 }

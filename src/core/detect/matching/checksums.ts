@@ -1,6 +1,6 @@
 /** Check digits, over strings of ASCII digits and letters without separators. */
 
-/** Luhn (ISO/IEC 7812-1), the last digit being the check digit. Spaces and signs between digits are passed over. */
+/** Checks Luhn (ISO/IEC 7812-1); the last digit is the check digit. Spaces and signs between digits are skipped. */
 export function isLuhn(digits: string): boolean {
   let sum = 0;
   for (let at = digits.length - 1, is_double = false; at >= 0; at--) {
@@ -13,7 +13,7 @@ export function isLuhn(digits: string): boolean {
   return digits.length > 1 && sum % 10 === 0;
 }
 
-/** ISO 7064 mod 97-10 as IBANs use it: the first four characters move to the end, letters count from 10. */
+/** Checks ISO 7064 mod 97-10 as IBANs use it: the first four characters move to the end, letters count from 10. */
 export function isMod97(code: string): boolean {
   const turned = code.slice(4) + code.slice(0, 4);
   let rest = 0;

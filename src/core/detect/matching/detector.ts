@@ -1,23 +1,23 @@
 import type { Severity, Tag } from '../../types/index.ts';
-import type { Digits } from './pattern-digits.ts';
+import type { DigitProfile } from './digit-profile.ts';
 
 /**
- * Evidence of a detector. If findings cover each other, the stronger one stays:
- * `cue`: a word next to the value (`password = ...`); `shape`: a form that the value alone has;
- * `proof`: a vendor's prefix, a checksum, or a structure that can be parsed.
+ * The evidence of a detector. Of findings that cover each other the stronger one is kept. `cue`: a word next to the
+ * value (`password = ...`); `shape`: the form of the value; `proof`: a vendor's prefix, a checksum, or a structure
+ * that can be parsed.
  */
 export const STRENGTHS = ['cue', 'shape', 'proof'] as const;
 export type Strength = (typeof STRENGTHS)[number];
 
-/** A pattern with linear time, also if it is configured. */
+/** A pattern that runs in linear time, whoever wrote it. */
 export interface LinearPattern {
   readonly source: string;
-  /** UTF-16 units that a match may have before its anchor, and from there on. */
+  /** The most UTF-16 units of a match before its anchor, and from its anchor on. */
   readonly before_units_max: number;
   readonly units_max: number;
   /**
-   * Looks for a match that has the unit at `anchor` in it and begins at `least` or later. Gives the place of the
-   * value, and adds what that took to the meter.
+   * Finds a match that contains the unit at `anchor` and begins at `least` or later. Returns the span of the value,
+   * and adds the work to the meter.
    */
   readonly find: (
     text: string,
@@ -27,70 +27,75 @@ export interface LinearPattern {
   ) => readonly [start: number, end: number] | null;
 }
 
-/** Names of a detector, or of a rule about commands, in settings. */
-export type Named = Pick<Detector, 'id' | 'detector' | 'tags'>;
+/** The names by which settings select a detector or a command rule. */
+export type DetectorIdentity = Pick<Detector, 'id' | 'detector' | 'tags'>;
 
 /**
- * A detector: one record that says what is looked for, how, and how we know that it works. Built-in ones
- * and those of plug-ins have the same shape; the folder's `index` is the list.
+ * A detector: one record with the pattern, its evidence and its examples. Built-in detectors and those of plug-ins
+ * have the same shape; `detectors/index.ts` is the list of built-in ones.
  */
 export interface Detector {
-  /** The exact name, unique: `openai.api_key`. The wire's `rule_id`. */
+  /** The unique name, `openai.api_key`. The public API calls it `rule_id`. */
   readonly id: string;
-  /** The family that the wire calls `detector`: `api_key`. */
+  /** The family, `api_key`. The public API calls it `detector`. */
   readonly detector: string;
   readonly tags: readonly [Tag, ...Tag[]];
   readonly severity: Severity;
   readonly strength: Strength;
-  /** One sentence, with the source of the fact where the shape is a vendor's. */
+  /** One sentence, with the source of the fact if the shape is a vendor's. */
   readonly description: string;
   /**
-   * Short byte-class sequences, one of which starts every match; all detectors' anchors
-   * are one automaton that walks the text once (see anchors.ts for the notation).
+   * Short sequences of unit classes, one of which is at the start of every match. The anchors of all detectors are
+   * one automaton that walks the text once (notation: anchors.ts).
    */
   readonly anchors: readonly string[];
   /**
-   * For an anchor in the middle of a match (the `@` of an address): the match begins as far before the
-   * anchor as units of `over` reach (a class in the anchors' notation), at most `units_max` of them.
+   * For an anchor in the middle of a match, such as the `@` of an address: the match begins before the anchor, at the
+   * first of at most `units_max` units of the class `over` (anchor notation).
    */
   readonly back?: { readonly over: string; readonly units_max: number };
   /**
-   * Tried at an anchor only, there and nowhere else. Every repeat is bounded, and a failed try must be short.
-   * A group named `value` narrows the finding to that group. A pattern that a user wrote is on an engine of its own.
+   * Tried only at an anchor. Every repeat is bounded, and a failed try must be short. A group named `value` narrows
+   * the finding to that group. A user's pattern runs on a linear-time engine.
    */
   readonly pattern: RegExp | LinearPattern;
   /**
-   * Maximum cost of an attempt, in units of clean text, if it is more than its length: a pattern that
-   * searches several things at every place. The tests count it.
+   * The most that a try costs, in units of clean text, if it is more than the pattern's length implies: for patterns
+   * with several searches at every offset. Tests count it.
    */
   readonly try_work?: number;
   /**
-   * What digits a match has that begins at the anchor, of a pattern without a group `value`, behind whose match there is
-   * no digit. One look at the shape of a text (how long its rows of digits are, and what is between them) tells most
-   * numbers of a table from such a match.
+   * The digits of a match that begins at the anchor, for a pattern without a group `value` whose match is not
+   * followed by a digit. The scanner compares it with the shape of the text (lengths of digit runs and their
+   * separators), which excludes most numbers of a table without a try.
    */
-  readonly digits?: Digits;
-  /** A final check of the match (of the group `value` if there is one). Pure and linear. */
+  readonly digit_profile?: DigitProfile;
+  /** Checks the match (the group `value` if there is one). Pure and linear. */
   readonly validate?: (value: string) => boolean;
   /**
-   * What `validate` says of a value of digits with spaces, dots, dashes and slashes or none, by the digits alone. Where a
-   * shape leaves one such match, this is asked before the pattern is tried: of any digits.
+   * Returns what `validate` returns for a value of digits and separators (space, dot, dash, slash), from the digits
+   * alone. If the shape allows one match only, this runs before the pattern is tried, on any digits.
    */
   readonly validateDigits?: (digits: string) => boolean;
-  /** Cost of `validate` per unit of a value, in units of clean text; there is a default. */
+  /** The cost of `validate` per unit of a value, in units of clean text; a default if absent. */
   readonly validate_work?: number;
   /**
-   * In JSON the word next to a value is its key. If an anchor is in a key and `key` matches it, the whole
-   * value of that member (a string or a number) is checked with `validate` and found.
+   * For JSON members, where the key is the word next to the value. If an anchor is in a key and `key` matches it, the
+   * whole value of that member (a string or a number) is checked with `validate` and reported.
    */
   readonly member?: { readonly key: RegExp; readonly validate: (value: string) => boolean };
-  /** Keys of JSON members whose values look like a match and are something else, as a `version` does like an address. */
-  readonly not_under?: RegExp;
   /**
-   * With it, a match is a phrase and not a finding by itself: phrases that are close together are added
-   * up (see weigh.ts), the heaviest of each `detector`, and are findings from a sum on.
+   * Keys of JSON members whose values look like a match but are something else: a `version` looks like an IP address.
+   */
+  readonly excluded_keys?: RegExp;
+  /**
+   * If present, a match is a phrase and not a finding by itself. Phrases near each other are added up, the heaviest
+   * of each `detector`, and become findings above a threshold (score-phrases.ts).
    */
   readonly weight?: number;
-  /** The proof: texts in which it must find the part between `«` and `»`, and texts in which it must not. */
+  /**
+   * Tests: texts in which the detector must find the part between `«` and `»`, and texts in which it must find
+   * nothing.
+   */
   readonly examples: { readonly hits: readonly string[]; readonly misses: readonly string[] };
 }

@@ -1,5 +1,5 @@
-/** Shannon entropy of the characters of `value`, in bits per character; 0 for an empty one. */
-export function entropy(value: string): number {
+/** Returns the Shannon entropy of the characters of `value`, in bits per character; 0 for an empty string. */
+export function measureEntropy(value: string): number {
   const counts = new Map<number, number>();
   const few = new Int32Array(128);
   for (let at = 0; at < value.length; at++) {

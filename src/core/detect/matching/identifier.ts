@@ -1,47 +1,57 @@
 import type { Severity, Tag } from '../../types/index.ts';
-import { codeOf } from './code.ts';
 import type { Detector } from './detector.ts';
-import { lazily } from './lazily.ts';
-import { anchorsOf, exactPatternOf, isWhole, keyOf, patternOf, spelled } from './named-value.ts';
-import { patternDigits } from './pattern-digits.ts';
+import { buildDigitProfile } from './digit-profile.ts';
+import { lazyValue } from './lazy-value.ts';
+import {
+  anchorNames,
+  buildExactNamedPattern,
+  buildKeyPattern,
+  buildNamedPattern,
+  buildWholeMatcher,
+  spellName,
+} from './named-value.ts';
+import { normalizeCode } from './normalize-code.ts';
 
-interface Alone {
+interface StandaloneForm {
   readonly anchors: readonly string[];
   readonly value?: string;
-  readonly check?: Check;
+  readonly check?: IdentifierCheck;
 }
 
-/** Gets the value in upper case without separators, and, where it asks for it, as it was written. */
-type Check = (code: string, written: string) => boolean;
+/** Receives the value in upper case without separators, and as it was written. */
+type IdentifierCheck = (code: string, written: string) => boolean;
 
-/** A kind of number that people or their accounts are known by, as a record. */
+/** A kind of number that identifies people or their accounts. */
 export interface Identifier {
-  /** Country and name, `br.cpf`. The detector of the value next to its name is `br.cpf_beside_its_name`. */
+  /** Country and name, `br.cpf`. The detector for the value next to its name is `br.cpf_beside_its_name`. */
   readonly id: string;
-  readonly detector: keyof typeof REALMS;
+  readonly detector: keyof typeof FAMILY_TAGS;
   readonly severity?: Severity;
   /** One sentence: what it is and how it is checked. */
   readonly description: string;
-  /** The source of a pattern without groups that capture; tight at both ends, read without regard to case. */
+  /** Source of a pattern without capturing groups, anchored at both ends and case-insensitive. */
   readonly value: string;
-  readonly check?: Check;
-  /** Maximum cost of an attempt next to the name, if the value has many forms; see `Detector`. */
+  readonly check?: IdentifierCheck;
+  /** The most that a try next to the name costs, if the value has many forms; see `Detector`. */
   readonly try_work?: number;
-  /** Cost of the check per unit of a value, if it is more than sums; see `Detector`. */
+  /** The cost of the check per unit of a value, if it is more than sums; see `Detector`. */
   readonly check_work?: number;
-  /** True if small and capital letters differ in the value. */
+  /** Whether the value is case-sensitive. */
   readonly is_exact_case?: boolean;
-  /** In the anchors' notation. The first names it in its examples, so it is plain. */
+  /** Names in anchor notation. The first is used in examples, so it contains no special character. */
   readonly names: readonly [string, ...string[]];
-  /** For a value that proves itself: the anchors to search it without a name, and a stricter form of it. */
-  readonly alone?: Alone;
-  /** Valid values, of which the first may be found alone if any may, and invalid ones. */
-  readonly right: readonly [string, ...string[]];
-  readonly wrong: readonly [string, ...string[]];
+  /**
+   * For values that are evidence by themselves: anchors at which the value is searched without a name, and a stricter
+   * form.
+   */
+  readonly standalone?: StandaloneForm;
+  /** Valid values (the first also without a name, if that is allowed), and invalid ones. */
+  readonly valid: readonly [string, ...string[]];
+  readonly invalid: readonly [string, ...string[]];
 }
 
-/** The families, and under which tags besides `personal.pii` they are. */
-const REALMS = {
+/** The families, each with its tag besides `personal.pii`. */
+const FAMILY_TAGS = {
   national_id: null,
   tax_id: null,
   business_id: null,
@@ -61,26 +71,32 @@ const REALMS = {
   crypto_wallet: 'financial',
 } as const;
 
-/** Behind a name, a value is looked for between each two of a dozen words and signs. */
+/** After a name, a value is tried between any two of a dozen words and signs. */
 const TRY_WORK = 48;
-/** A check weighs and adds up digits. */
+/** Default cost of a check, which weighs and adds up digits. */
 const CHECK_WORK = 3;
 
-/** The part of an id in the place of a country. */
+/** Prefixes of ids that are not countries. */
 const WORLDWIDE = new Set(['any', 'card', 'crypto', 'phone']);
 
-/** The detectors of a kind of number: of the value alone, if that is enough, and of the value next to its name. */
-export function identifier(kind: Identifier): readonly Detector[] {
-  return kind.alone === undefined
+/**
+ * Builds the detectors for a kind of number: for the value alone, if that is enough evidence, and for the value next
+ * to its name.
+ */
+export function buildIdentifierDetectors(kind: Identifier): readonly Detector[] {
+  return kind.standalone === undefined
     ? [besideName(kind, `${kind.id}`)]
-    : [alone(kind, kind.alone), besideName(kind, `${kind.id}_beside_its_name`)];
+    : [alone(kind, kind.standalone), besideName(kind, `${kind.id}_beside_its_name`)];
 }
 
-function alone(kind: Identifier, { anchors, value = kind.value, check = kind.check }: Alone): Detector {
-  const pattern = lazily(
+function alone(
+  kind: Identifier,
+  { anchors, value = kind.value, check = kind.check }: StandaloneForm,
+): Detector {
+  const pattern = lazyValue(
     () => new RegExp(`(?:${value})(?![\\w\\u00c0-\\u024f]|[.,/-]\\d|-[\\da-f]{4})`, 'i'),
   );
-  const digits = lazily(() => patternDigits({ source: value }));
+  const digits = lazyValue(() => buildDigitProfile({ source: value }));
   return {
     ...shared(kind),
     id: kind.id,
@@ -90,27 +106,29 @@ function alone(kind: Identifier, { anchors, value = kind.value, check = kind.che
     get pattern() {
       return pattern();
     },
-    get digits() {
+    get digit_profile() {
       return digits();
     },
     validate: validateOf(check),
     validate_work: kind.check_work ?? CHECK_WORK,
     ...(check?.length === 1 && { validateDigits: (digits: string) => check(digits, digits) }),
     examples: {
-      hits: [`row «${kind.right[0]}» of it`, `("«${kind.right[0]}»")`],
-      misses: [...kind.wrong, `X${kind.right[0]}`, `${kind.right[0]}77`],
+      hits: [`row «${kind.valid[0]}» of it`, `("«${kind.valid[0]}»")`],
+      misses: [...kind.invalid, `X${kind.valid[0]}`, `${kind.valid[0]}77`],
     },
   };
 }
 
 function besideName(kind: Identifier, id: string): Detector {
   const validate = validateOf(kind.check);
-  const pattern = lazily(() =>
-    kind.is_exact_case === true ? exactPatternOf(kind.names, kind.value) : patternOf(kind.names, kind.value),
+  const pattern = lazyValue(() =>
+    kind.is_exact_case === true
+      ? buildExactNamedPattern(kind.names, kind.value)
+      : buildNamedPattern(kind.names, kind.value),
   );
-  const member = lazily(() => {
-    const is_whole = isWhole(kind.value, kind.is_exact_case === true ? '' : 'i');
-    return { key: keyOf(kind.names), validate: (text: string) => is_whole(text) && validate(text) };
+  const member = lazyValue(() => {
+    const is_whole = buildWholeMatcher(kind.value, kind.is_exact_case === true ? '' : 'i');
+    return { key: buildKeyPattern(kind.names), validate: (text: string) => is_whole(text) && validate(text) };
   });
   return {
     ...shared(kind),
@@ -118,7 +136,7 @@ function besideName(kind: Identifier, id: string): Detector {
     strength: kind.check === undefined ? 'cue' : 'shape',
     description: `${kind.description.slice(0, -1)}; next to its name.`,
     get anchors() {
-      return anchorsOf(kind.names);
+      return anchorNames(kind.names);
     },
     get pattern() {
       return pattern();
@@ -136,13 +154,13 @@ function besideName(kind: Identifier, id: string): Detector {
 }
 
 function examplesBesideName(kind: Identifier): Detector['examples'] {
-  const name = spelled(kind.names[0]);
+  const name = spellName(kind.names[0]);
   return {
-    hits: kind.right.flatMap((value) => [
+    hits: kind.valid.flatMap((value) => [
       `${name}: «${value}».`,
       `My ${name}${kind.is_exact_case === true ? '' : ' number'} is «${value}» now`,
     ]),
-    misses: [...kind.wrong.map((value) => `${name}: ${value}`), `order ${kind.right[0]}`],
+    misses: [...kind.invalid.map((value) => `${name}: ${value}`), `order ${kind.valid[0]}`],
   };
 }
 
@@ -154,13 +172,13 @@ function shared({
   const country = id.slice(0, id.indexOf('.'));
   const family = detector === 'credit_card' ? 'card' : detector;
   const kind = WORLDWIDE.has(country) ? family : `${family}.${country}`;
-  const realm = REALMS[detector];
+  const realm = FAMILY_TAGS[detector];
   const tags: [Tag, ...Tag[]] = [`personal.pii.${kind}`];
   if (realm !== null) tags.push(`personal.${realm}.${kind}`);
   return { detector, tags, severity };
 }
 
-function validateOf(check: Check | undefined): (value: string) => boolean {
+function validateOf(check: IdentifierCheck | undefined): (value: string) => boolean {
   if (check === undefined) return () => true;
-  return (value) => check(codeOf(value), value);
+  return (value) => check(normalizeCode(value), value);
 }

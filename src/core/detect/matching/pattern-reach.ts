@@ -1,52 +1,52 @@
-/** Minimum and maximum number. */
-export interface Range {
+/** The fewest and the most repeats. */
+export interface RepeatRange {
   readonly least: number;
   readonly most: number;
 }
 
 /**
- * The most units that an attempt of a pattern can read, from its source; infinite if a repeat has no bound.
- * Alternatives count as the longest; look-around does not count.
+ * Returns the most units that a try of a pattern can read, from its source; infinite if a repeat has no bound.
+ * Alternatives count as the longest; lookarounds do not count.
  */
-export function patternReach({ source }: { readonly source: string }): number {
-  return read(source, { ...RANGES, atom: () => ONE }).most;
+export function measurePatternReach({ source }: { readonly source: string }): number {
+  return foldPattern(source, { ...REPEAT_FOLD, atom: () => ONCE }).most;
 }
 
 /**
- * What is asked of a pattern: what each atom that stands for one unit comes to, and what follows from its parts.
- * What only looks ahead or behind comes to `none`, where it is bounded.
+ * A fold over a pattern: the result for each atom of one unit, and how the results of parts combine. Bounded
+ * lookarounds give `none`.
  */
-export interface Question<Answer> {
+export interface PatternFold<Answer> {
   readonly none: Answer;
   readonly atom: (atom: string) => Answer;
   readonly both: (a: Answer, b: Answer) => Answer;
   readonly either: (a: Answer, b: Answer) => Answer;
   readonly repeat: (one: Answer, fewest: number, most: number) => Answer;
-  /** What an assertion comes to whose inside comes to this. */
+  /** The result of a lookaround, from the result of its inside. */
   readonly assertion: (inside: Answer) => Answer;
 }
 
-/** Reads a pattern's source for the answer to a question. */
-export function read<Answer>(source: string, question: Question<Answer>): Answer {
+/** Folds a pattern's source. */
+export function foldPattern<Answer>(source: string, question: PatternFold<Answer>): Answer {
   return readAlternatives({ source, at: 0, question });
 }
 
-export const NONE: Range = { least: 0, most: 0 };
-export const ONE: Range = { least: 1, most: 1 };
+export const NEVER: RepeatRange = { least: 0, most: 0 };
+export const ONCE: RepeatRange = { least: 1, most: 1 };
 
-/** How often something stands in a match; `atom` says how often in one unit. */
-export const RANGES: Omit<Question<Range>, 'atom'> = {
-  none: NONE,
+/** Counts how often something occurs in a match; `atom` gives the count for one unit. */
+export const REPEAT_FOLD: Omit<PatternFold<RepeatRange>, 'atom'> = {
+  none: NEVER,
   both: (a, b) => ({ least: a.least + b.least, most: a.most + b.most }),
   either: (a, b) => ({ least: Math.min(a.least, b.least), most: Math.max(a.most, b.most) }),
   repeat: (one, fewest, most) => ({ least: one.least * fewest, most: one.most === 0 ? 0 : one.most * most }),
-  assertion: ({ most }) => (most === Number.POSITIVE_INFINITY ? { least: 0, most } : NONE),
+  assertion: ({ most }) => (most === Number.POSITIVE_INFINITY ? { least: 0, most } : NEVER),
 };
 
 interface Reader<Answer> {
   readonly source: string;
   at: number;
-  readonly question: Question<Answer>;
+  readonly question: PatternFold<Answer>;
 }
 
 const CLASS = /\[(?:\\.|[^\]\\])*\]/y;

@@ -1,46 +1,44 @@
 /**
- * Pieces of patterns for phrases of natural language, and the record of a phrase that counts. A word is at most
- * 20 letters, words are apart by at most three signs, and a phrase stays within one sentence: every pattern
- * made of these is bounded.
+ * Building blocks of patterns for phrases of natural language. A word has at most 20 letters, at most three signs
+ * separate words, and a phrase stays within one sentence, so that every pattern is bounded.
  */
 import type { Severity, Tag } from '../../types/index.ts';
 import type { Detector } from './detector.ts';
-import { lazily } from './lazily.ts';
+import { lazyValue } from './lazy-value.ts';
 
-/** Separator of two words; also a sign without white space if all words are joined this way. */
-export const GAP = String.raw`(?:[\s,*_"\u201c\u201d]{1,3}|[,;:]?[.+|~](?=[^\s.]))`;
-/** The same, or nothing. */
-export const MAYBE_GAP: string = GAP.replace('{1,3}', '{0,3}');
+/** Separators between two words, including a sign without white space if it joins all the words. */
+export const WORD_GAP = String.raw`(?:[\s,*_"\u201c\u201d]{1,3}|[,;:]?[.+|~](?=[^\s.]))`;
+export const OPTIONAL_WORD_GAP: string = WORD_GAP.replace('{1,3}', '{0,3}');
 
 /**
- * Up to `most` words that do not turn the sentence round (`but`, `then`, ...), as few as will do. What stands
- * between words is in no word: a text can be taken apart in one way only.
+ * Up to `most` words that do not reverse the sentence (`but`, `then`, ...), as few as possible. Separators contain no
+ * word characters, so that a text can be split in one way only.
  */
-export function words(most: number): string {
-  return String.raw`(?:(?!(?:but|yet|then|instead|however|nor|so)\b)[a-z\d'\u2019/-]{1,20}${GAP}){0,${most}}?`;
+export function anyWords(most: number): string {
+  return String.raw`(?:(?!(?:but|yet|then|instead|however|nor|so)\b)[a-z\d'\u2019/-]{1,20}${WORD_GAP}){0,${most}}?`;
 }
 
-/** The beginning of a command: a line, a sentence, a clause, a quotation, or after `please`, `and`, `you must` ... */
-export const COMMANDED = String.raw`(?<=(?:^|[.!?:;,>*"'\u201c\u2018(\[{#\u2014\n-])\s{0,3}|\b(?:and|then|please|now|just|must|should|will|also|but|so|to|kindly|immediately|simply|yet|instead|or)\s{1,2})`;
+/** Where an instruction begins: at a line, sentence, clause or quotation, or after `please`, `and`, `you must` ... */
+export const COMMAND_START = String.raw`(?<=(?:^|[.!?:;,>*"'\u201c\u2018(\[{#\u2014\n-])\s{0,3}|\b(?:and|then|please|now|just|must|should|will|also|but|so|to|kindly|immediately|simply|yet|instead|or)\s{1,2})`;
 
-/** Words for the instructions of a model. */
-export const RULES =
+/** Nouns for the rules of a model. */
+export const RULE_NOUNS =
   '(?:instructions?|instruction (?:hierarchy|set)|directives?|directions|rules?|guidelines?|guidance|guard-?rails?|polic(?:y|ies)|constraints?|restrictions?|limitations?|prompts?|orders|commands|programming|training|protocols?|safeguards?|alignment|filters?)';
 
-/** Anchors for words and beginnings of words, in either case. */
-export function anchorsOf(...beginnings: readonly string[]): readonly string[] {
+/** Builds case-insensitive anchors for words and beginnings of words. */
+export function anchorWords(...beginnings: readonly string[]): readonly string[] {
   return beginnings.map((beginning) => String.raw`(?i)\b${beginning}`);
 }
 
-/** In the notation of anchors: a unit that may stand in what `GAP` is, and one with which no word begins. */
+/** In anchor notation: a unit of `WORD_GAP`, and a unit that does not begin a word. */
 const GAP_UNIT = '[\\s\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff,;:*_"“”.+|~]';
 const NO_WORD = '[^<>(){}=&#]';
 
 /**
- * Anchors for words behind which another one stands, with one of the given beginnings where there are some. Words
- * of requests are words of code too: `export`, `start`, `new`; a unit or two more tells most of them apart.
+ * Builds anchors for words that another word follows, with one of the given beginnings if there are some. Words of
+ * requests are also words of code (`export`, `start`, `new`); one or two more units exclude most of those.
  */
-export function anchorsBefore(
+export function anchorWordsBefore(
   words: readonly string[],
   beginnings: readonly string[] = [],
 ): readonly string[] {
@@ -49,15 +47,15 @@ export function anchorsBefore(
   return words.map((word) => String.raw`(?i)\b${word}${next}`);
 }
 
-/** The source form of a phrase; see `Detector` for anchors, pattern and `back`. */
+/** The definition of a phrase; see `Detector` for anchors, pattern and `back`. */
 export interface Phrase {
-  /** Unique among the phrases: `previous_instructions`. */
+  /** Unique name: `previous_instructions`. */
   readonly name: string;
   readonly weight: number;
   readonly description: string;
   readonly anchors: readonly string[];
   readonly back?: Detector['back'];
-  /** The source of a pattern; case does not matter unless `is_exact`. */
+  /** Source of a pattern, case-insensitive unless `is_exact`. */
   readonly pattern: string;
   readonly is_exact?: boolean;
   readonly try_work?: Detector['try_work'];
@@ -66,22 +64,22 @@ export interface Phrase {
   readonly misses: readonly string[];
 }
 
-/** Detectors for the phrases of one kind of injection, with the tag `injection.<kind>`. */
-export function phrases(kind: string, list: readonly Phrase[]): readonly Detector[] {
+/** Builds the detectors for the phrases of one kind of injection, with the tag `injection.<kind>`. */
+export function buildPhraseDetectors(kind: string, list: readonly Phrase[]): readonly Detector[] {
   const tags: readonly [Tag] = [`injection.${kind}`];
   return list.map(
     ({ name, weight, description, anchors, back, pattern, is_exact, try_work, validate, hits, misses }) => {
-      const made = lazily(() => new RegExp(pattern, is_exact ? '' : 'i'));
+      const made = lazyValue(() => new RegExp(pattern, is_exact ? '' : 'i'));
       return {
         id: `injection.${name}`,
         detector: `prompt_${kind}`,
         tags,
-        severity: severityOf(weight) ?? 'low',
+        severity: gradeSeverity(weight) ?? 'low',
         strength: 'cue',
         weight,
         description,
         get anchors() {
-          return anchors.map(blurred);
+          return anchors.map(widenAnchor);
         },
         get pattern() {
           return made();
@@ -96,11 +94,11 @@ export function phrases(kind: string, list: readonly Phrase[]): readonly Detecto
 }
 
 /**
- * An anchor in which each letter beyond ASCII stands for its neighbours too: the automaton has a class for every
- * set of letters, and all the letters of twenty languages would make its table several times as large. What is
- * let through wrongly the pattern refuses.
+ * Widens each letter beyond ASCII to a range of neighbours. The automaton has a class for every set of letters, and
+ * all letters of twenty languages would make its table several times as large. The pattern refuses what this lets
+ * through.
  */
-function blurred(anchor: string): string {
+function widenAnchor(anchor: string): string {
   if (/^[\0-\x7f]*$/.test(anchor)) return anchor;
   let text = '';
   let is_class = false;
@@ -117,22 +115,24 @@ function blurred(anchor: string): string {
   return text;
 }
 
-/** From which sum of weights on phrases are a finding, and from which one a severe one. */
-export interface InjectionSums {
+/** The sums of weights from which phrases are a finding, and from which they are a severe one. */
+export interface InjectionThresholds {
   readonly flag_threshold: number;
   readonly block_threshold: number;
 }
 
-/** Defaults. */
-export const INJECTION_SUMS: InjectionSums = { flag_threshold: 4, block_threshold: 8 };
+export const DEFAULT_INJECTION_THRESHOLDS: InjectionThresholds = { flag_threshold: 4, block_threshold: 8 };
 
-/** Distances of the sums of other severities from the sum for `high`. */
+/** Distances of the other severities' thresholds from that of `high`. */
 const CRITICAL_ABOVE = 6;
 const MEDIUM_BELOW = 2;
 
-/** Returns the severity of phrases with this weight; `null` if they are not a finding. */
-export function severityOf(weight: number, sums: InjectionSums = INJECTION_SUMS): Severity | null {
-  const { flag_threshold, block_threshold } = sums;
+/** Returns the severity of phrases with this weight; `null` if they are no finding. */
+export function gradeSeverity(
+  weight: number,
+  thresholds: InjectionThresholds = DEFAULT_INJECTION_THRESHOLDS,
+): Severity | null {
+  const { flag_threshold, block_threshold } = thresholds;
   if (weight < flag_threshold) return null;
   if (weight >= block_threshold) return weight >= block_threshold + CRITICAL_ABOVE ? 'critical' : 'high';
   return weight >= block_threshold - MEDIUM_BELOW ? 'medium' : 'low';

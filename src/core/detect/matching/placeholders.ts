@@ -1,31 +1,31 @@
 /**
- * Placeholders of secrets: `changeme`, `<your-key>`, `${VAR}`, `process.env.KEY`, `xxxx`. Used by detectors
- * that identify a value only by the word next to it, never by those that match a vendor's form.
+ * Returns whether a value is a placeholder for a secret: `changeme`, `<your-key>`, `${VAR}`, `process.env.KEY`,
+ * `xxxx`. Used by detectors that find a value by the word next to it, never by those that match a vendor's form.
  */
 export function isPlaceholder(value: string): boolean {
   return (
     WORDS.has(value.toLowerCase().replace(/[^a-z]/g, '')) ||
     REFERENCE.test(value) ||
     EXAMPLE.test(value) ||
-    isRepeated(value)
+    hasFewCharacters(value)
   );
 }
 
 /**
- * Returns whether the value is elsewhere, or is yet to be filled in: the part of `isPlaceholder` that holds beside a
- * vendor's name too, where `abcdef1234567890` is a value like any other.
+ * Returns whether the value is stored elsewhere or is yet to be filled in. Unlike `isPlaceholder`, this also holds
+ * next to a vendor's name, where `abcdef1234567890` is a value like any other.
  */
 export function isReference(value: string): boolean {
   return (
     WORDS.has(value.toLowerCase().replace(/[^a-z]/g, '')) ||
     REFERENCE.test(value) ||
     TO_FILL_IN.test(value) ||
-    isRepeated(value)
+    hasFewCharacters(value)
   );
 }
 
-/** Returns whether a person wrote the value as words: a path, a host, a version, a date, `names-like_this-2`. */
-export function isWritten(value: string): boolean {
+/** Returns whether the value is made of words: a path, a host, a version, a date, `names-like_this-2`. */
+export function isWordLike(value: string): boolean {
   return (
     /^(?:[a-z]{2,}\d{0,2}[_./:-])+(?:[a-z]*\d{0,3}|\d{4,12}|\d+(?:\.\d+)+)$/i.test(value) ||
     /^(?:[a-z\d-]+\.)+[a-z]{2,}(?::\d+)?$|^[a-z]+(?:-[a-z]+)*-\d+(?:\.\d+)+$/.test(value) ||
@@ -36,7 +36,7 @@ export function isWritten(value: string): boolean {
 }
 
 /**
- * Returns whether a value is made of words, versions and dates, as the names of models, packages and releases are:
+ * Returns whether a value is made of words, versions and dates, as names of models, packages and releases are:
  * `claude-3-5-sonnet-20241022`, `text-embedding-3-large`. Linear.
  */
 export function isMadeOfWords(value: string): boolean {
@@ -51,13 +51,16 @@ export function isMadeOfWords(value: string): boolean {
   return in_words > 0 && in_words * WORDS_SHARE >= value.replace(/[^A-Za-z]/g, '').length;
 }
 
-/** Of the letters in a value that is made of words at least one third is in them. */
+/** At least one third of the letters of a value made of words is in the words. */
 const WORDS_SHARE = 3;
 const PLAIN_WORD = /^(?:[A-Za-z]?[a-z]{0,20}(?:[A-Z][a-z]{1,20}){0,3}|[A-Z]{1,20}s?)$/;
 const VERSION_OR_DATE =
   /^(?:v?\d{1,5}[a-z]{0,2}|(?:19|20)\d{6}|[a-z]{1,12}\d{1,3}[a-z]?|\d{1,3}x\d{1,3}[a-z]?)$/i;
 
-/** Returns whether a value is an assignment itself, as behind the name of another variable: `http_client=httpx2.Client`. */
+/**
+ * Returns whether a value is an assignment itself, as after the name of another variable:
+ * `http_client=httpx2.Client`.
+ */
 export function holdsAssignment(value: string): boolean {
   return /^[A-Za-z_][A-Za-z_-]{1,40}\d?=(?![=]|$)/.test(value);
 }
@@ -66,10 +69,13 @@ function isFilePath(value: string): boolean {
   return /^\.{0,2}\//.test(value) || (value.includes('/') && /\.[a-z]\w{0,4}$/i.test(value));
 }
 
-/** The words of a name are longer than the runs of letters in a random text. */
+/** Words of a name are longer than the letter runs of random text. */
 const WORD_UNITS_MIN = 3;
 
-/** Returns whether a value is a name in code: `cryptography.x509.Certificate`, `Ed25519PrivateKey`, `chain_Anvil2_Key`: words, and few numbers. */
+/**
+ * Returns whether a value is a name in code (`cryptography.x509.Certificate`, `Ed25519PrivateKey`,
+ * `chain_Anvil2_Key`): words, and few numbers.
+ */
 export function isCodeName(value: string): boolean {
   if (!/^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*$/.test(value) || !/[._]|[a-z][A-Z]/.test(value)) return false;
   const words = value.match(/[A-Z]?[a-z]+|[A-Z]+(?![a-z])/g) ?? [];
@@ -88,7 +94,7 @@ const WORDS = new Set(
   ).split(' '),
 );
 
-/** A variable, a template, a look-up: the value is elsewhere. */
+/** A variable, a template or a lookup: the value is stored elsewhere. */
 const REFERENCE =
   /^(?:\$|(?:op|ssm|arn|vault|secretsmanager|aws-sm|gcp-?sm|azurekv|keyvault|keychain|sops|bws|file|env):|ref\+|%[A-Za-z(]|#\{|<[^>]{0,80}>?$|\{\{?|\[|@[A-Za-z]|&[a-z]|\*+$|!|\/\/|(?:process|os|sys|env|environ|config|settings|self|this|ctx|secrets|vars?|params?|args?|data|request|req|options|opts|props|state|window|import\.meta)[.[(]|(?:get|read|load|fetch|input|prompt|require|decrypt|ref|vault|env|ENV|Fn|System)[\w.]{0,40}[(:[])|\$\{|\{\{|^[\w.]{1,80}\(|^https?:\/\/[^\s:@]{1,200}$/;
 
@@ -99,8 +105,8 @@ const EXAMPLE =
 const TO_FILL_IN =
   /(?:^|[-_ <])(?:your|insert|replace|enter|put|paste)[-_ ]|placeholder|change[-_]?(?:me|this|it)|replace[-_]?(?:me|this|with)|redacted|dummy|x{6,}|^__\w+__$|\.{3}|\*{3}|\u2026/i;
 
-/** Returns whether a value is made of two characters at most, and is longer than they are. */
-function isRepeated(value: string): boolean {
+/** Returns whether a value of more than two characters has at most two different ones. */
+function hasFewCharacters(value: string): boolean {
   const seen: string[] = [];
   for (const char of value) {
     if (seen.includes(char)) continue;
@@ -110,22 +116,22 @@ function isRepeated(value: string): boolean {
   return seen.length < value.length;
 }
 
-/** Returns whether a vendor's token has a body of its own: not `ghp_xxxxxxxx`. */
+/** Returns whether the body of a vendor's token is not masked, unlike `ghp_xxxxxxxx`. */
 export function isUnmasked(token: string): boolean {
   return !/([xX*.#])\1{5}|(.)\2{11}|REPLACE|YOUR_/.test(token);
 }
 
 /**
- * Returns whether it is one of the keys that documentation shows, which open nothing: those that say so themselves
- * (`...EXAMPLE`), and those of the vendors' and standards' own pages and emulators.
+ * Returns whether a value is a published example key, which opens nothing: keys that say so (`...EXAMPLE`), and keys
+ * of vendors' documentation, standards and emulators.
  */
 export function isDocumentedExample(value: string): boolean {
   return value.includes('EXAMPLE') || DOCUMENTED.some((tail) => value.endsWith(tail));
 }
 
 /**
- * Returns whether an address has the user and password that a local service starts with: `postgres:postgres` or
- * `guest:guest` on this machine. They open nothing anywhere else.
+ * Returns whether an address has the default user and password of a local service (`postgres:postgres` or
+ * `guest:guest` on this machine). They open nothing anywhere else.
  */
 export function isLocalDefault(address: string): boolean {
   const [, user = '', password = '', host = ''] =
@@ -134,7 +140,7 @@ export function isLocalDefault(address: string): boolean {
   return is_local && user !== '' && user === password && user.length <= 16;
 }
 
-/** Without what vendors have in front of them, and each in two parts, so that code hosts take them. */
+/** Without the vendor's prefix, and each in two parts, so that code hosts accept this file. */
 const DOCUMENTED: readonly string[] = (
   [
     // Stripe, GitHub and Kubernetes, in their documentation.

@@ -1,294 +1,327 @@
+import { type AnchorTree, growAnchorTree } from './anchor-tree.ts';
 import { parseAnchor } from './anchors.ts';
-import { type Automaton, makeAutomaton } from './automaton.ts';
-import { classesOf } from './classes.ts';
-import type { Detector, Named } from './detector.ts';
-import { INJECTION_SUMS, type InjectionSums } from './phrases.ts';
-import { isRight, type Match, type Meter, matchAt, type Probe, probeOf, stepBack } from './probe.ts';
-import { longerRoster, type Roster, rosterOf } from './roster.ts';
-import { digitsOf, leftAt, makeRows, type Rows } from './rows.ts';
-import { growTree, type Tree } from './tree.ts';
-import { trieOf } from './trie.ts';
+import { type Automaton, createAutomaton } from './automaton.ts';
+import {
+  type CompiledDetector,
+  compileDetector,
+  findMatchStart,
+  hasValidDigits,
+  type Match,
+  tryMatch,
+  type WorkMeter,
+} from './compiled-detector.ts';
+import type { Detector, DetectorIdentity } from './detector.ts';
+import { appendDetectors, createDetectorTable, type DetectorTable } from './detector-table.ts';
+import { DEFAULT_INJECTION_THRESHOLDS, type InjectionThresholds } from './phrases.ts';
+import { scorePhrases } from './score-phrases.ts';
+import type { AnchorNotations, AnchorSet, CompiledAnchorTree } from './serialized-tree.ts';
+import { createShapeFilter, extractDigits, filterAnchors, type ShapeFilter } from './shape-filter.ts';
+import { buildTrie } from './trie.ts';
+import { classifyUnits } from './unit-classes.ts';
 import { blobSignals } from './views/blobs.ts';
-import { signals } from './views/signals.ts';
-import { addPlace, type Windows } from './views/windows.ts';
-import { wordingSignals } from './views/wording.ts';
-import { firstPlace, makeHits, PART_UNITS, walk } from './walk.ts';
-import { weigh } from './weigh.ts';
-import type { Anchors, MadeTree, Notations } from './written-tree.ts';
+import { decodingSignals } from './views/decoding-signals.ts';
+import { spellingSignals } from './views/spelling.ts';
+import { addWindow, type Windows } from './views/windows.ts';
+import { createAnchorHits, getStartPosition, PART_UNITS, walkAutomaton } from './walk-automaton.ts';
 
-export type { Match, Meter } from './probe.ts';
-
-/** A set of detectors, ready to scan. Made once per set; holds no text between scans. */
+/** A set of detectors, compiled for scans. Created once per set; it keeps no text between scans. */
 export interface Scanner {
   readonly automaton: Automaton;
-  /** Source of the automaton. */
-  readonly tree: () => Tree;
-  readonly roster: Roster;
-  /** Per detector, what tries it: made when it is first tried. */
-  readonly probes: (Probe | undefined)[];
-  readonly rows: Rows;
-  /** Per detector: enabled or not, `UNASKED` until one of its anchors was found. */
-  readonly standings: Uint8Array;
-  readonly isEnabled: (named: Named) => boolean;
-  /** Per anchor number: which detector it belongs to, a signal where to none; and its length in units. */
-  readonly anchor_probe: Int32Array;
+  /** The tree of the automaton. */
+  readonly tree: () => AnchorTree;
+  readonly table: DetectorTable;
+  /** Per detector, its compiled form, created when it is first tried. */
+  readonly compiled_detectors: (CompiledDetector | undefined)[];
+  readonly rows: ShapeFilter;
+  /** Per detector whether it is enabled; `UNRESOLVED` until one of its anchors occurs. */
+  readonly enabled_states: Uint8Array;
+  readonly isEnabled: (identity: DetectorIdentity) => boolean;
+  /** Per anchor, the number of its detector (or of a signal), and its length in units. */
+  readonly anchor_detector: Int32Array;
   readonly anchor_length: Int32Array;
-  /** Per detector, within one scan: the end of its last match, and the last start that failed. */
+  /** Per detector, within one scan: the end of its last match, and the start of its last failed try. */
   readonly matched_until: Int32Array;
   readonly failed_at: Int32Array;
-  readonly sums: InjectionSums;
+  readonly thresholds: InjectionThresholds;
 }
 
 /**
- * Where a text may read otherwise than it stands: parts of it, where runs of base64 or base16 may begin, and parts
- * in which words may be spelled otherwise.
+ * Spans of a text that can be encoded or disguised: windows with escapes, possible starts of base64 or base16 runs,
+ * and windows with misspelled words.
  */
-export interface Places {
+export interface DecodingCandidates {
   readonly windows: Windows;
   readonly blob_starts: number[];
-  readonly wordings: Windows;
+  readonly spelling_windows: Windows;
 }
 
-/** Enabled state of a detector. */
-const UNASKED = 0;
+/** Values of `enabled_states`. */
+const UNRESOLVED = 0;
 const ENABLED = 1;
 const DISABLED = 2;
 
-/** Anchors without a detector: for windows, for the starts of blobs, and for spellings. */
-const SIGNAL = -1;
+/** Owners of anchors without a detector: for windows, for blob starts, and for spellings. */
+const ESCAPE_SIGNAL = -1;
 export const BLOB_SIGNAL = -2;
-const WORDING_SIGNAL = -3;
-/** In the order in which their anchors stand behind those of the detectors. */
-const SIGNALS = [SIGNAL, BLOB_SIGNAL, WORDING_SIGNAL];
+const SPELLING_SIGNAL = -3;
+/** In the order of their anchors, which follow those of the detectors. */
+const SIGNALS = [ESCAPE_SIGNAL, BLOB_SIGNAL, SPELLING_SIGNAL];
 
-/** Cost of weighing a phrase. */
+/** The work of scoring one phrase. */
 const PHRASE_WORK = 512;
 
-/** So many phrases are held until they are weighed; what stands on both sides of such a cut is not added up. */
+/** Phrases are scored after this many; those on both sides of such a cut are not added up. */
 const PHRASES_MAX = 512;
 
-const hits = makeHits();
+const hits = createAnchorHits();
 
-/** Input of an attempt of a detector. */
-export function probeAt({ roster, probes }: Scanner, index: number): Probe {
-  probes[index] ??= probeOf(roster.detectorAt(index));
-  return probes[index];
+/** Returns the compiled form of a detector. */
+export function getCompiledDetector({ table, compiled_detectors }: Scanner, index: number): CompiledDetector {
+  compiled_detectors[index] ??= compileDetector(table.detectorAt(index));
+  return compiled_detectors[index];
 }
 
-/** Returns whether a detector is enabled under the scanner's settings. */
-export function isAsked({ roster, standings, isEnabled }: Scanner, index: number): boolean {
-  if (standings[index] === UNASKED) standings[index] = isEnabled(roster.nameAt(index)) ? ENABLED : DISABLED;
-  return standings[index] === ENABLED;
+/** Returns whether a detector is enabled by the scanner's settings. */
+export function isDetectorEnabled({ table, enabled_states, isEnabled }: Scanner, index: number): boolean {
+  if (enabled_states[index] === UNRESOLVED)
+    enabled_states[index] = isEnabled(table.identityAt(index)) ? ENABLED : DISABLED;
+  return enabled_states[index] === ENABLED;
 }
 
-/** The anchors of each detector, and those of places that may read otherwise, in the order of their numbers. */
-export function notationsOf(detectors: readonly Detector[]): Notations {
-  return [...detectors.map(({ anchors }) => anchors), signals, blobSignals, wordingSignals()];
+/** Returns the anchors of each detector, then those of the signals, in the order of their numbers. */
+export function collectNotations(detectors: readonly Detector[]): AnchorNotations {
+  return [...detectors.map(({ anchors }) => anchors), decodingSignals, blobSignals, spellingSignals()];
 }
 
-/** The anchors of notations. Throws where one is malformed. */
-export function makeAnchors(notations: Notations): Anchors {
-  const { counts, classes, tree } = makeTree(notations);
+/** Compiles the anchors of notations. Throws if one is malformed. */
+export function compileAnchors(notations: AnchorNotations): AnchorSet {
+  const { counts, classes, tree } = buildAnchorTree(notations);
   return {
     counts: Int32Array.from(counts),
     lengths: tree.lengths,
-    trie: trieOf(tree, classes),
+    trie: buildTrie(tree, classes),
     tree: () => tree,
   };
 }
 
-/** The tree of the notations. Throws where one is malformed. */
-export function makeTree(notations: Notations): MadeTree {
+/** Builds the tree of the notations. Throws if one is malformed. */
+export function buildAnchorTree(notations: AnchorNotations): CompiledAnchorTree {
   const anchors = notations.map((list) => list.flatMap(parseAnchor));
-  const tree = growTree(anchors.flat());
-  return { counts: anchors.map(({ length }) => length), classes: classesOf(tree.sets), tree };
+  const tree = growAnchorTree(anchors.flat());
+  return { counts: anchors.map(({ length }) => length), classes: classifyUnits(tree.sets), tree };
 }
 
-/** Makes a scanner. Throws where an anchor is malformed. */
+/** Compiles a scanner. Throws if an anchor is malformed. */
 export function compileScanner(
   detectors: readonly Detector[],
-  sums: InjectionSums = INJECTION_SUMS,
+  thresholds: InjectionThresholds = DEFAULT_INJECTION_THRESHOLDS,
 ): Scanner {
-  return scannerOf(rosterOf(detectors), makeAnchors(notationsOf(detectors)), sums);
+  return buildScanner(
+    createDetectorTable(detectors),
+    compileAnchors(collectNotations(detectors)),
+    thresholds,
+  );
 }
 
-/** A scanner of the detectors of a roster, with their anchors. */
-export function scannerOf(
-  roster: Roster,
-  { counts, lengths, trie, tree }: Anchors,
-  sums: InjectionSums = INJECTION_SUMS,
+/** Builds a scanner of the detectors of a table, with their anchors. */
+export function buildScanner(
+  table: DetectorTable,
+  { counts, lengths, trie, tree }: AnchorSet,
+  thresholds: InjectionThresholds = DEFAULT_INJECTION_THRESHOLDS,
 ): Scanner {
-  const { count } = roster;
-  const anchor_probe = anchorProbes(counts, count, lengths.length);
+  const { count } = table;
+  const anchor_detector = mapAnchorsToDetectors(counts, count, lengths.length);
   return {
-    automaton: makeAutomaton(trie),
+    automaton: createAutomaton(trie),
     tree,
-    roster,
-    probes: emptyList(count),
-    rows: makeRows(roster, anchor_probe, lengths),
-    standings: new Uint8Array(count),
+    table,
+    compiled_detectors: emptyList(count),
+    rows: createShapeFilter(table, anchor_detector, lengths),
+    enabled_states: new Uint8Array(count),
     isEnabled: () => true,
-    anchor_probe,
+    anchor_detector,
     anchor_length: lengths,
     matched_until: new Int32Array(count),
     failed_at: new Int32Array(count),
-    sums,
+    thresholds,
   };
 }
 
-/** A list of one place for each detector, which the engine keeps as one row of memory. */
+/** Returns a list with one entry per detector, which the engine stores as one block of memory. */
 function emptyList<Value>(count: number): (Value | undefined)[] {
   return new Array<Value | undefined>(count).fill(undefined);
 }
 
 /**
- * The same scanner with only some of its detectors, with more behind them, and with other sums. Without more it
- * shares all that is large.
+ * Returns the scanner with only some of its detectors, more detectors at the end, and other thresholds. Without more
+ * detectors it shares all large tables.
  */
-export function changedScanner(
+export function deriveScanner(
   scanner: Scanner,
-  isEnabled: (named: Named) => boolean,
+  isEnabled: (identity: DetectorIdentity) => boolean,
   more: readonly Detector[],
-  sums: InjectionSums,
+  thresholds: InjectionThresholds,
 ): Scanner {
-  const count = scanner.roster.count + more.length;
+  const count = scanner.table.count + more.length;
   return {
     ...(more.length === 0 ? scanner : withMore(scanner, more)),
-    standings: new Uint8Array(count),
+    enabled_states: new Uint8Array(count),
     isEnabled,
     matched_until: new Int32Array(count),
     failed_at: new Int32Array(count),
-    sums,
+    thresholds,
   };
 }
 
 function withMore(scanner: Scanner, more: readonly Detector[]): Scanner {
-  const first = scanner.roster.count;
+  const first = scanner.table.count;
   const anchors = more.map((detector) => detector.anchors.flatMap(parseAnchor));
-  const tree = growTree(anchors.flat(), scanner.tree());
+  const tree = growAnchorTree(anchors.flat(), scanner.tree());
   const users = anchors.flatMap((of, index) => of.map(() => first + index));
-  const roster = longerRoster(scanner.roster, more);
-  const anchor_probe = Int32Array.from([...scanner.anchor_probe, ...users]);
+  const table = appendDetectors(scanner.table, more);
+  const anchor_detector = Int32Array.from([...scanner.anchor_detector, ...users]);
   return {
     ...scanner,
-    automaton: makeAutomaton(trieOf(tree)),
+    automaton: createAutomaton(buildTrie(tree)),
     tree: () => tree,
-    roster,
-    probes: [...scanner.probes, ...emptyList<Probe>(more.length)],
-    rows: makeRows(roster, anchor_probe, tree.lengths),
-    anchor_probe,
+    table,
+    compiled_detectors: [...scanner.compiled_detectors, ...emptyList<CompiledDetector>(more.length)],
+    rows: createShapeFilter(table, anchor_detector, tree.lengths),
+    anchor_detector,
     anchor_length: tree.lengths,
   };
 }
 
-/** Per anchor, whose it is: `counts` says how many each detector has, and how many each kind of place behind them. */
-function anchorProbes(counts: Int32Array, detectors: number, anchors: number): Int32Array {
-  const probes = new Int32Array(anchors);
+/**
+ * Returns the owner of each anchor. `counts` has the number of anchors of each detector, then of each kind of signal.
+ */
+function mapAnchorsToDetectors(counts: Int32Array, detectors: number, anchors: number): Int32Array {
+  const compiled_detectors = new Int32Array(anchors);
   let from = 0;
   counts.forEach((count, index) => {
-    const probe = index < detectors ? index : SIGNALS[index - detectors]!;
-    probes.fill(probe, from, from + count);
+    const compiled = index < detectors ? index : SIGNALS[index - detectors]!;
+    compiled_detectors.fill(compiled, from, from + count);
     from += count;
   });
-  return probes;
+  return compiled_detectors;
 }
 
 /**
- * Walks the text once and adds what the detectors find to `matches`, in the order of their anchors; and to
- * `places` where the text may read otherwise. Stops when there are `matches_max` of them or the
- * meter is over. Matches of one detector do not overlap. Returns whether any anchor was in the text.
+ * Walks the text once. Adds findings to `matches` in the order of their anchors, and spans that need decoding to
+ * `candidates`. Stops when there are `matches_max` matches or the meter is exceeded. Matches of one detector do not
+ * overlap. Returns whether the text has any anchor.
  */
-export function scan(
+export function scanText(
   scanner: Scanner,
   text: string,
   matches: Match[],
   matches_max: number,
-  meter: Meter = { work: 0, allowed: Number.POSITIVE_INFINITY },
-  places: Places = { windows: [], blob_starts: [], wordings: [] },
+  meter: WorkMeter = { work: 0, allowed: Number.POSITIVE_INFINITY },
+  places: DecodingCandidates = { windows: [], blob_starts: [], spelling_windows: [] },
 ): boolean {
   const { automaton } = scanner;
   const phrases: Match[] = [];
-  let place = firstPlace(automaton);
+  let place = getStartPosition(automaton);
   let has_anchors = false;
   let is_over = false;
   meter.work += text.length;
   for (let from = 0; from < text.length && !is_over; from += PART_UNITS) {
-    place = walk(automaton, place, text, from, Math.min(text.length, from + PART_UNITS), hits, meter);
+    place = walkAutomaton(
+      automaton,
+      place,
+      text,
+      from,
+      Math.min(text.length, from + PART_UNITS),
+      hits,
+      meter,
+    );
     for (let hit = 0; hit < hits.count && !is_over; hit++) {
-      if (!has_anchors) forget(scanner);
+      if (!has_anchors) resetScanState(scanner);
       has_anchors = true;
-      verify(scanner, text, hits.ends[hit]!, hits.states[hit]!, matches, phrases, meter, places);
-      if (phrases.length >= PHRASES_MAX) weigh(text, phrases.splice(0), matches, scanner.sums);
+      tryAnchors(scanner, text, hits.ends[hit]!, hits.states[hit]!, matches, phrases, meter, places);
+      if (phrases.length >= PHRASES_MAX) scorePhrases(text, phrases.splice(0), matches, scanner.thresholds);
       is_over = matches.length >= matches_max || meter.work > meter.allowed;
     }
     is_over ||= meter.work > meter.allowed;
   }
-  if (phrases.length > 0) weigh(text, phrases, matches, scanner.sums);
+  if (phrases.length > 0) scorePhrases(text, phrases, matches, scanner.thresholds);
   return has_anchors;
 }
 
 /**
- * The detectors for which this key of an object is the word beside its value. The key is what was scanned last:
- * only those are asked that had an anchor in it.
+ * Returns the detectors with `member` whose key pattern matches this key. The key must be the last scanned text: only
+ * detectors with an anchor in it are checked.
  */
-export function cuesOf(scanner: Scanner, key: string): readonly Detector[] {
-  const { roster, failed_at, matched_until } = scanner;
+export function findMemberDetectors(scanner: Scanner, key: string): readonly Detector[] {
+  const { table, failed_at, matched_until } = scanner;
   const cues: Detector[] = [];
-  for (const index of roster.cued) {
+  for (const index of table.member_detectors) {
     if (failed_at[index] === -1 && matched_until[index] === 0) continue;
-    const { detector } = probeAt(scanner, index);
+    const { detector } = getCompiledDetector(scanner, index);
     if (detector.member!.key.test(key)) cues.push(detector);
   }
   return cues;
 }
 
-/** A scan begins: no detector has matched or failed. */
-export function forget({ matched_until, failed_at }: Scanner): void {
+/** Resets the state of the previous scan. */
+export function resetScanState({ matched_until, failed_at }: Scanner): void {
   matched_until.fill(0);
   failed_at.fill(-1);
 }
 
-/** Tries the detectors whose anchors end at a place, in a state of the automaton, and notes the places that may read otherwise. */
-export function verify(
+/**
+ * Tries the detectors whose anchors end at an offset, in a state of the automaton, and notes the spans that need
+ * decoding.
+ */
+export function tryAnchors(
   scanner: Scanner,
   text: string,
   anchor_end: number,
   state: number,
   matches: Match[],
   phrases: Match[],
-  meter: Meter,
-  places: Places,
+  meter: WorkMeter,
+  places: DecodingCandidates,
 ): void {
-  const { automaton, anchor_probe, anchor_length } = scanner;
-  const { anchors, units } = leftAt(scanner.rows, text, anchor_end, state, automaton.endings[state]!, meter);
+  const { automaton, anchor_detector, anchor_length } = scanner;
+  const { anchors, units } = filterAnchors(
+    scanner.rows,
+    text,
+    anchor_end,
+    state,
+    automaton.endings[state]!,
+    meter,
+  );
   let digits = '';
   let digits_units = 0;
   for (let at = 0; at < anchors.length; at++) {
     const anchor = anchors[at]!;
-    const index = anchor_probe[anchor]!;
+    const index = anchor_detector[anchor]!;
     const from = anchor_end - anchor_length[anchor]!;
     if (index < 0) {
       if (index === BLOB_SIGNAL) places.blob_starts.push(from);
-      else addPlace(index === SIGNAL ? places.windows : places.wordings, from, anchor_end);
+      else addWindow(index === ESCAPE_SIGNAL ? places.windows : places.spelling_windows, from, anchor_end);
       continue;
     }
-    if (scanner.standings[index] !== ENABLED && !isAsked(scanner, index)) continue;
-    const probe = scanner.probes[index] ?? probeAt(scanner, index);
+    if (scanner.enabled_states[index] !== ENABLED && !isDetectorEnabled(scanner, index)) continue;
+    const compiled = scanner.compiled_detectors[index] ?? getCompiledDetector(scanner, index);
     const start =
-      probe.back_over === null ? from : stepBack(text, from, probe.back_over, probe.back_units_max);
+      compiled.back_over === null
+        ? from
+        : findMatchStart(text, from, compiled.back_over, compiled.back_units_max);
     if (start < scanner.matched_until[index]! || start === scanner.failed_at[index]!) continue;
     if (units[at]! > 0 && units[at] !== digits_units) {
       digits_units = units[at]!;
-      digits = digitsOf(text, start, start + digits_units);
+      digits = extractDigits(text, start, start + digits_units);
     }
-    const is_wrong = units[at]! > 0 && !isRight(probe, digits, digits_units, meter);
-    const match = is_wrong ? null : matchAt(probe, text, start, scanner.matched_until[index]!, meter);
+    const is_wrong = units[at]! > 0 && !hasValidDigits(compiled, digits, digits_units, meter);
+    const match = is_wrong ? null : tryMatch(compiled, text, start, scanner.matched_until[index]!, meter);
     if (match === null) {
       scanner.failed_at[index] = start;
       continue;
     }
     scanner.matched_until[index] = match.end;
-    if (probe.detector.weight === undefined) matches.push(match);
+    if (compiled.detector.weight === undefined) matches.push(match);
     else {
       meter.work += PHRASE_WORK;
       phrases.push(match);

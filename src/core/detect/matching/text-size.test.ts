@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { utf8Bytes, utf8Head } from './text-size.ts';
+import { countUtf8Bytes, truncateUtf8 } from './text-size.ts';
 
 const TEXTS = [
   ...['', 'a', '\x7f', '\x80', '\u07ff', '\u0800', '\uffff', '\u{10000}', '\u{10ffff}', 'plain text'],
@@ -22,7 +22,7 @@ test('a text is as large as its UTF-8 bytes, wherever what is not ASCII begins',
   for (const text of TEXTS) {
     for (const before of ['', 'plain ', 'ü']) {
       const whole = before + text;
-      assert.equal(utf8Bytes(whole), encoder.encode(whole).length, JSON.stringify(whole));
+      assert.equal(countUtf8Bytes(whole), encoder.encode(whole).length, JSON.stringify(whole));
     }
   }
   assert.equal(TEXTS.length, 19);
@@ -31,8 +31,8 @@ test('a text is as large as its UTF-8 bytes, wherever what is not ASCII begins',
 test('the head of a text has at most so many bytes, and no half of a pair', () => {
   for (const text of TEXTS) {
     for (let bytes = 0; bytes < 8; bytes++) {
-      const head = utf8Head(text, bytes);
-      assert.ok(text.startsWith(head) && utf8Bytes(head) <= bytes);
+      const head = truncateUtf8(text, bytes);
+      assert.ok(text.startsWith(head) && countUtf8Bytes(head) <= bytes);
       assert.ok(!/[\ud800-\udbff]$/.test(head) || !/^[\udc00-\udfff]/.test(text.slice(head.length)));
     }
   }

@@ -1,6 +1,6 @@
-/** UTF-8 bytes of a text; a lone surrogate counts three, as the replacement character that it becomes. */
-export function utf8Bytes(text: string): number {
-  // The search is four times as fast as the walk, and most texts have nothing else.
+/** Returns the UTF-8 bytes of a text; a lone surrogate counts as three, as the replacement character. */
+export function countUtf8Bytes(text: string): number {
+  // The search is four times as fast as the loop, and most texts are ASCII only.
   const first = text.search(BEYOND_ASCII);
   if (first === -1) return text.length;
   let bytes = text.length;
@@ -15,8 +15,8 @@ export function utf8Bytes(text: string): number {
 
 const BEYOND_ASCII = /[^\x00-\x7f]/;
 
-/** The longest head of a text that has at most `bytes_max` UTF-8 bytes, never cut inside a pair. */
-export function utf8Head(text: string, bytes_max: number): string {
+/** Returns the longest prefix of a text with at most `bytes_max` UTF-8 bytes, never cut inside a surrogate pair. */
+export function truncateUtf8(text: string, bytes_max: number): string {
   let bytes = 0;
   for (let at = 0; at < text.length; at++) {
     const unit = text.charCodeAt(at);

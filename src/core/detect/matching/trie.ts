@@ -1,32 +1,32 @@
-import { type Classes, classesOf } from './classes.ts';
-import type { Tree } from './tree.ts';
+import type { AnchorTree } from './anchor-tree.ts';
+import { classifyUnits, type UnitClasses } from './unit-classes.ts';
 
 /**
- * A tree of anchors as a walk needs it: where one comes from a node by a class of units. What is asked of a node is read
- * when it is first asked: a text comes to few of the nodes.
+ * A tree of anchors in the form that a walk needs: the child nodes by class of units. Facts about a node are read on
+ * demand, because a text reaches few nodes.
  */
-export interface Trie extends Classes {
+export interface Trie extends UnitClasses {
   readonly node_count: number;
-  /** Units from the root to the node furthest from it. */
+  /** The depth of the deepest node, in units. */
   readonly depth: number;
-  /** Per node, those behind it in the order of their numbers, and the anchors that end there, in that of theirs. */
+  /** Per node, its children by number, and the anchors that end there by number. */
   readonly children: (readonly number[] | undefined)[];
   readonly anchors: (readonly number[] | undefined)[];
-  /** Per node, one more than the number of the set of units that leads to it; 0 where that was not read. */
+  /** Per node, one plus the number of the set on the edge to it; 0 if it was not read. */
   readonly set_numbers: Uint16Array;
   readonly source: TrieSource;
 }
 
-/** Source of nodes that the trie has not read yet. */
+/** The source from which a trie reads on demand. */
 export interface TrieSource {
   readonly childrenAt: (node: number) => readonly number[];
   readonly anchorsAt: (node: number) => readonly number[];
   readonly setAt: (node: number) => number;
 }
 
-/** A trie of which nothing was read but the classes. */
-export function makeTrie(
-  { classes, class_count, wide_count, holds }: Classes,
+/** Creates a trie of which only the classes are read. */
+export function createTrie(
+  { classes, class_count, wide_count, holds }: UnitClasses,
   { node_count, depth }: { node_count: number; depth: number },
   source: TrieSource,
 ): Trie {
@@ -44,12 +44,12 @@ export function makeTrie(
   };
 }
 
-/** The trie of a tree. */
-export function trieOf(tree: Tree, classes: Classes = classesOf(tree.sets)): Trie {
+/** Builds the trie of a tree. */
+export function buildTrie(tree: AnchorTree, classes: UnitClasses = classifyUnits(tree.sets)): Trie {
   const { parents, node_sets, ends, depth } = tree;
-  const behind = chainsOf(parents, parents.length, 1);
-  const ending = chainsOf(ends, parents.length, 0);
-  return makeTrie(
+  const behind = buildChains(parents, parents.length, 1);
+  const ending = buildChains(ends, parents.length, 0);
+  return createTrie(
     classes,
     { node_count: parents.length, depth },
     { childrenAt: behind, anchorsAt: ending, setAt: (node) => node_sets[node]! },
@@ -57,10 +57,10 @@ export function trieOf(tree: Tree, classes: Classes = classesOf(tree.sets)): Tri
 }
 
 /**
- * Which numbers from `from` on belong to an owner, ascending: `owners` says whose each is. Two rows of memory instead
- * of a list for each owner, of which few are ever asked for.
+ * Returns the numbers from `from` on that belong to an owner, ascending; `owners` has the owner of each. Two arrays
+ * instead of a list per owner, because few owners are ever looked up.
  */
-function chainsOf(
+function buildChains(
   owners: ArrayLike<number>,
   owner_count: number,
   from: number,
@@ -80,8 +80,8 @@ function chainsOf(
 
 const NONE = -1;
 
-/** The nodes behind one, in the order of their numbers. */
-export function childrenAt({ children, source }: Trie, node: number): readonly number[] {
+/** Returns the children of a node, by number. */
+export function getChildren({ children, source }: Trie, node: number): readonly number[] {
   const known = children[node];
   if (known !== undefined) return known;
   const read = source.childrenAt(node);
@@ -89,8 +89,8 @@ export function childrenAt({ children, source }: Trie, node: number): readonly n
   return read;
 }
 
-/** The anchors that end at a node, in the order of their numbers. */
-export function anchorsAt({ anchors, source }: Trie, node: number): readonly number[] {
+/** Returns the anchors that end at a node, by number. */
+export function getAnchors({ anchors, source }: Trie, node: number): readonly number[] {
   const known = anchors[node];
   if (known !== undefined) return known;
   const read = source.anchorsAt(node);
@@ -98,8 +98,8 @@ export function anchorsAt({ anchors, source }: Trie, node: number): readonly num
   return read;
 }
 
-/** Returns whether the set that leads to a node holds a class. */
-export function leadsTo(trie: Trie, node: number, unit_class: number): boolean {
+/** Returns whether the set on the edge to a node contains a class. */
+export function acceptsClass(trie: Trie, node: number, unit_class: number): boolean {
   const set = (trie.set_numbers[node] || readSet(trie, node)) - 1;
   return trie.holds[set * trie.class_count + unit_class] === 1;
 }

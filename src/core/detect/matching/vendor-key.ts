@@ -1,64 +1,64 @@
 import type { Detector } from './detector.ts';
-import { lazily } from './lazily.ts';
+import { lazyValue } from './lazy-value.ts';
 import {
   holdsAssignment,
   isCodeName,
   isMadeOfWords,
   isReference,
   isUnmasked,
-  isWritten,
+  isWordLike,
 } from './placeholders.ts';
-import { body } from './sample-text.ts';
-import type { Run } from './vendor-token.ts';
+import { sampleBody } from './sample-text.ts';
+import type { CharacterRun } from './vendor-token.ts';
 
-/** Nothing is named inside of a long run of base64, whatever its letters spell. */
+/** A name is not searched inside a long run of base64. */
 const IN_NO_RUN = '(?<![A-Za-z0-9+/]{12})';
-/** The rest of a name between the vendor's name and the assignment. */
+/** The rest of a name, between the vendor's name and the assignment. */
 const NAME_REST = '[\\w .-]{0,40}?';
-/** Names of what is no secret: `datadog_trace_id`, `twilio_phone_number`, `algolia_index`. */
+/** Names of values that are not secrets: `datadog_trace_id`, `twilio_phone_number`, `algolia_index`. */
 const NO_SECRET =
   '(?<!(?:id|url|uri|host|port|name|model|models|version|region|zone|sha|hash|digest|checksum|commit|branch|path|file|' +
   'bucket|config|client|provider|header|endpoint|domain|email|index|image|trace|release|number|public|publishable)' +
   '["\'`\\s]{0,3})';
-/** A line ends an assignment, unless a quote or the end of a tag says that the value is on the next one. */
+/** An assignment ends with the line, unless a quote or the end of a tag shows that the value is on the next line. */
 const GAP = '(?:[ \\t]{0,16}|\\s{0,16}(?=\\\\?["\'`]))';
 const QUOTES = '(?:\\\\?["\'`(=]){0,2}';
 const ASSIGNS = `\\\\?["'\`\\])]{0,2}[ \\t]{0,4}(?:(?:=>|[:.?]{0,3}=|\\|\\||[:,(]|\\bis\\b:?)${GAP}|>\\s{0,16})${QUOTES}`;
-/** What every assignment begins with: looked for first, for the names of no secrets are many. */
+/** The start of every assignment, checked first, because most names are not names of secrets. */
 export const ASSIGNS_SECRET = `(?=\\\\?["'\`\\])]{0,2}[ \\t]{0,4}(?:[=:.?|>,(]|is\\b))${NO_SECRET}${ASSIGNS}`;
-/** Without a word for a key only what assigns and nothing else does: no comma, no parenthesis, no tag. */
+/** Without a word for a key, only unambiguous assignments count: no comma, parenthesis or tag. */
 const ASSIGNS_ALONE = `${NO_SECRET}\\\\?["'\`\\])]{0,2}[ \\t]{0,4}(?:=>|[:.?]{0,3}=|:|\\bis\\b:?)${GAP}${QUOTES}`;
 const KEY_WORD = '(?:key|secret|token|access|private|password|pass|pat|auth|api|cred(?:ential)?s?)';
-/** A word for a key, at the end of the vendor's own name or in the rest of it, and what links it to the value. */
+/** A word for a key, at the end of the vendor's name or in the rest of it, and the link to the value. */
 const SAID = `(?:(?<=key|token)|${KEY_WORD}[\\w-]{0,20}?)(?:${ASSIGNS_SECRET}|[ \\t"'\`:=.-]{1,5})`;
-/** Another name and what is assigned to it are no value of this one. */
+/** Another name with its own assignment is not a value of this name. */
 const NO_OTHER_NAME = `(?![A-Za-z_][A-Za-z_-]{1,40}\\d?=(?![=\\s"'\`]|$))`;
 const UNITS = '[\\w~+/=.:-]';
 const ANY_VALUE = `(?=[A-Za-z0-9]${UNITS}{14})(?=${UNITS}{0,180}?\\d)(?=${UNITS}{0,180}?[a-z])[A-Za-z0-9]${UNITS}{14,180}`;
 const AFTER = '(?![A-Za-z0-9])';
 /**
- * Where the name says that a secret follows, not only the vendor's, the value may be short, or be letters or
- * digits alone; a call or a member of an object is none.
+ * If the name announces a secret, and not only the vendor, the value can be short, or letters or digits alone; a call
+ * or a member of an object is not a value.
  */
 const SAID_VALUE =
   '(?=[a-z0-9]{8})(?:(?=[a-z]{0,16}\\d)(?=\\d{0,16}[a-z])[a-z0-9]{10,17}|\\d{15,64}|[a-f0-9]{8}(?:-[a-f0-9]{4}){3}-[a-f0-9]{12}|[a-z]{20,200}|[a-z0-9]{20,200})(?![\\w(.[:/-])';
 
-/** At each of the places behind a name several kinds of values are looked for. */
+/** At each offset after a name several kinds of values are tried. */
 const TRY_WORK = 320;
 
 /**
- * A key without a form of its own, which the vendor's name beside it gives away: `CALENDARIFIC_KEY = ...`.
- * `vendor` is the name in the id; `what` the vendor's own spelling; `value` the documented form, where there
- * is one; `names` the spellings looked for, in the notation of anchors, without regard to case.
+ * Builds a detector for keys without a form of their own, by the vendor's name next to them: `CALENDARIFIC_KEY =
+ * ...`. `vendor` is the name in the id; `what` is the vendor's own spelling; `value` is the documented form, if there
+ * is one; `names` are the searched spellings, in case-insensitive anchor notation.
  */
-export function beside(
+export function buildNamedKeyDetector(
   vendor: string,
   what: string,
-  value: Run | null = null,
+  value: CharacterRun | null = null,
   names: readonly string[] = [vendor],
 ): Detector {
-  const pattern = lazily(() => patternOf(value, names));
-  const examples = lazily(() => examplesOf(value, plain(names[0]!)));
+  const pattern = lazyValue(() => patternOf(value, names));
+  const examples = lazyValue(() => examplesOf(value, expandNotation(names[0]!)));
   return {
     id: `${vendor}.named_key`,
     detector: 'api_key',
@@ -67,7 +67,7 @@ export function beside(
     strength: 'cue',
     description: `${what} keys and tokens, identified by the name next to them.`,
     get anchors() {
-      return [...new Set(names.map(anchorOf))];
+      return [...new Set(names.map(shortenAnchor))];
     },
     get pattern() {
       return pattern();
@@ -80,7 +80,7 @@ export function beside(
   };
 }
 
-function patternOf(value: Run | null, names: readonly string[]): RegExp {
+function patternOf(value: CharacterRun | null, names: readonly string[]): RegExp {
   const form = value === null ? ANY_VALUE : `${value.units}{${value.least},${value.most}}`;
   return new RegExp(
     `${IN_NO_RUN}(?:${names.map((spelling) => spelling.replace(/^\\b/, '')).join('|')})${NAME_REST}(?:${SAID}${NO_OTHER_NAME}(?:(?<value>${form})${AFTER}|(?<value>${SAID_VALUE}))|${ASSIGNS_ALONE}${NO_OTHER_NAME}(?<value>${form})${AFTER})`,
@@ -88,8 +88,8 @@ function patternOf(value: Run | null, names: readonly string[]): RegExp {
   );
 }
 
-function examplesOf(value: Run | null, name: string): Detector['examples'] {
-  const sample = value === null ? body(32) : body(value.least, value.alphabet);
+function examplesOf(value: CharacterRun | null, name: string): Detector['examples'] {
+  const sample = value === null ? sampleBody(32) : sampleBody(value.least, value.alphabet);
   return {
     hits: [`${name.toUpperCase()}_API_KEY = "«${sample}»"`, `${name}_secret: «${sample}»,`],
     misses: [
@@ -104,14 +104,14 @@ function examplesOf(value: Run | null, name: string): Detector['examples'] {
   };
 }
 
-/** As much of a name as tells it from ordinary words: `open` alone is in every other sentence. */
-function anchorOf(spelling: string): string {
+/** Returns as much of a name as separates it from ordinary words: `open` alone is in every other sentence. */
+function shortenAnchor(spelling: string): string {
   const [head] = /^(?:(?:\[[^\]]*\]|\\?.)\??){1,10}/.exec(spelling.replace(/^\\b/, ''))!;
   return `(?i)(?<![A-Za-z])${head}`;
 }
 
-/** One spelling of those that the notation allows. */
-function plain(notation: string): string {
+/** Returns one of the spellings that the notation allows. */
+function expandNotation(notation: string): string {
   return notation.replace(/^\\b|\w\?|\[[^\]]*\]\??|\\/g, '');
 }
 
@@ -119,7 +119,7 @@ function isKeyBesideName(text: string): boolean {
   return (
     isUnmasked(text) &&
     !isReference(text) &&
-    !isWritten(text) &&
+    !isWordLike(text) &&
     !isMadeOfWords(text) &&
     !holdsAssignment(text) &&
     !/^[a-z][a-z0-9+.-]*:\/\//i.test(text) &&
@@ -128,7 +128,7 @@ function isKeyBesideName(text: string): boolean {
   );
 }
 
-/** A name of code, `apiKeyFromEnvironment`, or one long word of prose. */
+/** Returns whether a text is a name in code, `apiKeyFromEnvironment`, or one long word of prose. */
 function isName(text: string): boolean {
   return (
     /^[A-Za-z]?[a-z]+(?:[A-Z]{1,3}[a-z]{2,})*\d?$/.test(text) && (/[A-Z]/.test(text) || PROSE_END.test(text))

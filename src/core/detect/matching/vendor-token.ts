@@ -1,10 +1,10 @@
 import type { Detector } from './detector.ts';
-import { lazily } from './lazily.ts';
+import { lazyValue } from './lazy-value.ts';
 import { isUnmasked } from './placeholders.ts';
-import { BASE62, body, DIGITS, HEX, LOWER, UPPER } from './sample-text.ts';
+import { BASE32, BASE36, BASE62, DIGIT_ALPHABET, HEX_ALPHABET, sampleBody } from './sample-text.ts';
 
-/** A run of characters in a token: its class and bounds as a pattern has them, and what samples are made of. */
-export interface Run {
+/** A run of characters in a token: its class and bounds in the pattern, and the alphabet of samples. */
+export interface CharacterRun {
   readonly units: string;
   readonly least: number;
   readonly most: number;
@@ -12,18 +12,18 @@ export interface Run {
 }
 
 /** A literal, one of several literals, or a run. */
-export type Part = string | readonly string[] | Run;
+export type TokenPart = string | readonly string[] | CharacterRun;
 
 /**
- * Where only one length is known the most is left open by this factor and sum: vendors lengthen their tokens,
- * and what is left over of a longer one would stay in the text.
+ * If only one length is documented, the most is extended by this factor and sum: vendors lengthen their tokens, and
+ * the rest of a longer one would stay in the text.
  */
 const MOST_FACTOR = 2;
 const MOST_MORE = 32;
 
-/** A kind of run: its class, as a pattern has it, and what samples of it are made of. */
-export function run(units: string, alphabet: string) {
-  return (least: number, most: number = least * MOST_FACTOR + MOST_MORE): Run => ({
+/** Returns a builder for runs of one class: the class in the pattern, and the alphabet of samples. */
+export function defineRun(units: string, alphabet: string) {
+  return (least: number, most: number = least * MOST_FACTOR + MOST_MORE): CharacterRun => ({
     units,
     least,
     most,
@@ -31,25 +31,25 @@ export function run(units: string, alphabet: string) {
   });
 }
 
-export const hex = run('[A-Fa-f0-9]', HEX);
-export const digits = run('[0-9]', DIGITS);
-export const lower = run('[a-z0-9]', LOWER);
-export const upper = run('[A-Z0-9]', UPPER);
-export const alnum = run('[A-Za-z0-9]', BASE62);
+export const hex = defineRun('[A-Fa-f0-9]', HEX_ALPHABET);
+export const digits = defineRun('[0-9]', DIGIT_ALPHABET);
+export const lower = defineRun('[a-z0-9]', BASE36);
+export const upper = defineRun('[A-Z0-9]', BASE32);
+export const alnum = defineRun('[A-Za-z0-9]', BASE62);
 /** Letters, digits, `_` and `-`: base64url, and what many vendors allow. */
-export const word = run('[\\w-]', BASE62);
-/** With `=` and `.` too. */
-export const wide = run('[\\w.=-]', BASE62);
-export const base64 = run('[A-Za-z0-9+/=_-]', BASE62);
+export const word = defineRun('[\\w-]', BASE62);
+/** The same with `=` and `.`. */
+export const wide = defineRun('[\\w.=-]', BASE62);
+export const base64 = defineRun('[A-Za-z0-9+/=_-]', BASE62);
 
 /**
- * A token that its own form gives away. `parts` are in order and begin with a literal, the vendor's prefix;
- * `what` is the sentence's subject, `Apify API tokens`. The examples are made from the parts.
+ * Builds a detector for tokens with a form of their own. `parts` are in order and begin with a literal, the vendor's
+ * prefix; `what` is the subject of the description, `Apify API tokens`. The examples are generated from the parts.
  */
-export function token(id: string, what: string, ...parts: readonly Part[]): Detector {
+export function buildTokenDetector(id: string, what: string, ...parts: readonly TokenPart[]): Detector {
   const prefixes = [parts[0] as string | readonly string[]].flat();
   const prefix_least = Math.min(...prefixes.map(({ length }) => length));
-  const pattern = lazily(
+  const pattern = lazyValue(
     () => new RegExp(`${prefix_least <= FAINT_UNITS ? IN_NO_RUN : ''}${parts.map(patternOf).join('')}`),
   );
   return {
@@ -72,7 +72,7 @@ export function token(id: string, what: string, ...parts: readonly Part[]): Dete
   };
 }
 
-function examplesOf(prefixes: readonly string[], parts: readonly Part[]): Detector['examples'] {
+function examplesOf(prefixes: readonly string[], parts: readonly TokenPart[]): Detector['examples'] {
   const samples = prefixes.map((prefix) => prefix + parts.slice(1).map(sample).join(''));
   return {
     hits: samples.map((text) => `token: "«${text}»", next`),
@@ -85,16 +85,16 @@ function examplesOf(prefixes: readonly string[], parts: readonly Part[]): Detect
 }
 
 /**
- * The prefix, and for a short one the first units after it, so that `path` and `pattern` are told from `pat`. No
- * longer run: while one goes on others begin in it, and each such pair would be a state of its own.
+ * Anchors are the prefix and, if it is short, the next units, which separate `pat` from `path` and `pattern`. Longer
+ * runs would add states to the automaton, because other anchors begin inside the run.
  */
 const ANCHOR_UNITS = { short: 3, run: 5, most: 7 };
 
-/** A prefix this short turns up by chance in a long run of base64, behind one of its signs: there it counts for nothing. */
+/** A prefix this short occurs by chance in a long run of base64, after one of its signs, where it does not count. */
 const FAINT_UNITS = 4;
 const IN_NO_RUN = '(?<![A-Za-z0-9+/_-]{16}[+/-])';
 
-function anchorOf(prefix: string, next: Part | undefined): string {
+function anchorOf(prefix: string, next: TokenPart | undefined): string {
   const head = `\\b${escaped(prefix.slice(0, ANCHOR_UNITS.most))}`;
   const is_short = prefix.length <= ANCHOR_UNITS.short;
   return is_short && next !== undefined && typeof next === 'object' && 'units' in next
@@ -106,24 +106,27 @@ function escaped(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
 }
 
-function patternOf(part: Part): string {
+function patternOf(part: TokenPart): string {
   if (typeof part === 'string') return escaped(part);
   if ('units' in part) return `${part.units}{${part.least},${part.most}}`;
   return `(?:${part.map(escaped).join('|')})`;
 }
 
-function sample(part: Part): string {
+function sample(part: TokenPart): string {
   if (typeof part === 'string') return part;
-  return 'units' in part ? body(part.least, part.alphabet) : part[0]!;
+  return 'units' in part ? sampleBody(part.least, part.alphabet) : part[0]!;
 }
 
-function inWords(part: Part): string {
+function inWords(part: TokenPart): string {
   if (typeof part === 'string') return `\`${part}\``;
   if ('units' in part) return `at least ${part.least} of ${part.units}`;
   return part.map((literal) => `\`${literal}\``).join(' or ');
 }
 
-/** No word of prose or of code, and no number: letters with a digit, or letters of both cases, or long base 16. */
+/**
+ * Returns whether a text is no word of prose or code and no number: letters with a digit, letters of both cases, or
+ * long base 16.
+ */
 function isMixed(text: string): boolean {
   if (/^[\da-f-]{24,}$/i.test(text)) return true;
   return /[A-Za-z]/.test(text) && (/\d/.test(text) || (/[a-z]/.test(text) && /[A-Z]/.test(text)));

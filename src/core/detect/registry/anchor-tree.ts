@@ -1,10 +1,10 @@
-import type { WrittenTree } from '../matching/written-tree.ts';
+import type { SerializedAnchorTree } from '../matching/serialized-tree.ts';
 
 /**
  * The tree of all built-in anchors, made by `npm run generate`. If an anchor was edited since, the hash differs,
  * and the tree is built at the first use.
  */
-export const anchorTree: WrittenTree = {
+export const anchorTree: SerializedAnchorTree = {
   hash: '7cc01a6c-eb6914af',
   class_count: 331,
   wide_count: 231,

@@ -1,39 +1,45 @@
 import type { Detection } from '../../types/index.ts';
-import { customDetectorLate } from '../lazy.ts';
-import { changedScanner, makeAnchors, notationsOf, type Scanner, scannerOf } from '../matching/scanner.ts';
-import { isWrittenFor, readAnchors } from '../matching/written-tree.ts';
+import { lazyCustomDetector } from '../lazy.ts';
+import {
+  buildScanner,
+  collectNotations,
+  compileAnchors,
+  deriveScanner,
+  type Scanner,
+} from '../matching/scanner.ts';
+import { isSerializedFrom, readAnchorSet } from '../matching/serialized-tree.ts';
 import { anchorTree } from './anchor-tree.ts';
-import { builtin, builtinFiles, is_written } from './builtin.ts';
-import { standingOf } from './detector-status.ts';
+import { builtinDetectors, builtinFiles, is_prebuilt } from './builtin-detectors.ts';
+import { resolveDetectorSettings } from './detector-settings.ts';
 
 const scanners = new WeakMap<Detection, Scanner>();
 /** With all that is built in: what settings leave of it shares its tables and patterns. */
-let whole: Scanner | null = null;
+let full_scanner: Scanner | null = null;
 
 /**
  * What looks at a text under the settings: what is built in, and behind it the patterns of the configuration. Built
  * on first use, and kept as long as the settings are.
  */
-export function scannerFor(detection: Detection): Scanner {
+export function getScanner(detection: Detection): Scanner {
   const known = scanners.get(detection);
   if (known !== undefined) return known;
-  whole ??= makeWhole();
-  const scanner = changedScanner(
-    whole,
-    (named) => standingOf(detection, named).is_enabled,
-    detection.patterns.map(customDetectorLate),
-    detection.injection_sums,
+  full_scanner ??= buildFullScanner();
+  const scanner = deriveScanner(
+    full_scanner,
+    (identity) => resolveDetectorSettings(detection, identity).is_enabled,
+    detection.patterns.map(lazyCustomDetector),
+    detection.injection_thresholds,
   );
   scanners.set(detection, scanner);
   return scanner;
 }
 
 /** Where a detector was edited since the tree was made ahead, another one is grown. */
-function makeWhole(): Scanner {
-  if (is_written) return scannerOf(builtin, readAnchors(anchorTree));
-  const notations = notationsOf(builtinFiles.flatMap((file) => file()));
-  return scannerOf(
-    builtin,
-    isWrittenFor(notations, anchorTree) ? readAnchors(anchorTree) : makeAnchors(notations),
+function buildFullScanner(): Scanner {
+  if (is_prebuilt) return buildScanner(builtinDetectors, readAnchorSet(anchorTree));
+  const notations = collectNotations(builtinFiles.flatMap((file) => file()));
+  return buildScanner(
+    builtinDetectors,
+    isSerializedFrom(notations, anchorTree) ? readAnchorSet(anchorTree) : compileAnchors(notations),
   );
 }

@@ -1,14 +1,15 @@
 import { RE2JS, RE2JSSyntaxException } from 're2js';
-import { customDetector } from '../../detect/matching/custom/custom-detector.ts';
-import { patternTree } from '../../detect/matching/custom/pattern-tree.ts';
+import type { Match } from '../../detect/matching/compiled-detector.ts';
+import { buildCustomDetector } from '../../detect/matching/custom/custom-detector.ts';
+import { parsePatternTree } from '../../detect/matching/custom/pattern-tree.ts';
 import {
-  literalAnchor,
-  requiredAnchor,
-  TELLING_UNITS_MIN,
-  unitsOf,
+  buildLiteralAnchor,
+  DISTINCT_UNITS_MIN,
+  findRequiredAnchor,
+  measureUnits,
 } from '../../detect/matching/custom/required-anchor.ts';
 import type { Detector } from '../../detect/matching/detector.ts';
-import { compileScanner, type Match, type Scanner, scan } from '../../detect/matching/scanner.ts';
+import { compileScanner, type Scanner, scanText } from '../../detect/matching/scanner.ts';
 import { isTag } from '../../tags.ts';
 import type { CheckName, CustomPattern, DocumentProblem, Severity, Tag } from '../../types/index.ts';
 import { buildProblem, childLocation, type DocumentLocation } from './problems.ts';
@@ -49,7 +50,7 @@ export function parsePattern(
 }
 
 const UNANCHORED =
-  `needs ${TELLING_UNITS_MIN} or more fixed characters in a row that every match has, because the search looks for these first. ` +
+  `needs ${DISTINCT_UNITS_MIN} or more fixed characters in a row that every match has, because the search looks for these first. ` +
   'Begin the pattern with them, as in `EMP-[0-9]{6}`, or name them under `anchor`';
 
 function tagProblems(tags: readonly string[], place: DocumentLocation): DocumentProblem[] {
@@ -66,7 +67,7 @@ function findPatternFault(pattern: string): string | null {
     const size = RE2JS.compile(pattern).programSize();
     if (size > PROGRAM_MAX)
       return `is too large once its repeats are written out (${size} of at most ${PROGRAM_MAX} instructions)`;
-    return unitsOf(patternTree(pattern)).least === 0 ? 'matches the empty text' : null;
+    return measureUnits(parsePatternTree(pattern)).least === 0 ? 'matches the empty text' : null;
   } catch (error) {
     const what = error instanceof RE2JSSyntaxException ? error.error : 'it cannot be read';
     const hint = what.includes('Perl syntax')
@@ -79,8 +80,8 @@ function findPatternFault(pattern: string): string | null {
 /** The pattern with its anchors; `null` where it has none. */
 function buildPattern(written: PatternSettings): CustomPattern | null {
   const { id, pattern, anchor, tags, severity, description, checks = [], entropy_min = 0 } = written;
-  const tree = patternTree(pattern);
-  const found = anchor === undefined ? requiredAnchor(tree) : literalAnchor(anchor, pattern);
+  const tree = parsePatternTree(pattern);
+  const found = anchor === undefined ? findRequiredAnchor(tree) : buildLiteralAnchor(anchor, pattern);
   if (found === null) return null;
   return {
     id,
@@ -91,7 +92,7 @@ function buildPattern(written: PatternSettings): CustomPattern | null {
     pattern,
     anchors: found.anchors,
     before_units_max: Math.min(found.before_units_max, BEFORE_UNITS_MAX),
-    units_max: Math.min(unitsOf(tree).most, UNITS_MAX),
+    units_max: Math.min(measureUnits(tree).most, UNITS_MAX),
     ...(checks.length > 0 && { checks }),
     ...(entropy_min > 0 && { entropy_min }),
   };
@@ -107,7 +108,7 @@ export interface ParsedPattern {
 /** What is wrong with the examples of patterns. All are tried with one scanner, and each sees its own matches. */
 export function findExampleProblems(patterns: readonly ParsedPattern[]): DocumentProblem[] {
   if (patterns.length === 0) return [];
-  const detectors = patterns.map(({ read }) => customDetector(read));
+  const detectors = patterns.map(({ read }) => buildCustomDetector(read));
   const scanner = compileScanner(detectors);
   return patterns.flatMap(({ written: { examples }, place }, pattern) => {
     const found = (text: string) => formatSpans(scanner, detectors[pattern]!, text);
@@ -130,7 +131,7 @@ export function findExampleProblems(patterns: readonly ParsedPattern[]): Documen
 /** Where one of the detectors matches: `4-14 20-30`. */
 function formatSpans(scanner: Scanner, detector: Detector, text: string): string {
   const matches: Match[] = [];
-  scan(scanner, text, matches, Number.POSITIVE_INFINITY);
+  scanText(scanner, text, matches, Number.POSITIVE_INFINITY);
   const own = matches.filter((match) => match.detector === detector);
   return own.map(({ start, end }) => `${start}-${end}`).join(' ');
 }

@@ -79,7 +79,7 @@ export function parseDetection(
     injection_detection: enabled,
     command_detection: command_detection.enabled,
     example_values: detection.example_values,
-    injection_sums: { flag_threshold, block_threshold },
+    injection_thresholds: { flag_threshold, block_threshold },
     ...named,
     allowlist: parseAllowlist(detection.allowlist, childLocation(place, 'allowlist'), problems),
     ...(settings.guarded_paths && { guarded_paths: settings.guarded_paths }),

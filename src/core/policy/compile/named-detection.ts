@@ -1,7 +1,7 @@
 import { commandRules } from '../../detect/commands/rules/index.ts';
-import type { Named } from '../../detect/matching/detector.ts';
-import { builtinNames } from '../../detect/registry/builtin.ts';
-import { exactness, namedRule } from '../../detect/registry/detector-status.ts';
+import type { DetectorIdentity } from '../../detect/matching/detector.ts';
+import { listBuiltinIdentities } from '../../detect/registry/builtin-detectors.ts';
+import { buildRuleIdentity, rankNameMatch } from '../../detect/registry/detector-settings.ts';
 import { covers } from '../../tags.ts';
 import type { CustomPattern, DetectorSetting, DocumentProblem } from '../../types/index.ts';
 import {
@@ -31,7 +31,10 @@ export function findPatternProblems(
   return problems;
 }
 
-const BUILTIN: readonly Named[] = [...builtinNames(), ...commandRules.map(namedRule)];
+const BUILTIN: readonly DetectorIdentity[] = [
+  ...listBuiltinIdentities(),
+  ...commandRules.map(buildRuleIdentity),
+];
 
 function readPatterns(
   written: readonly PatternSettings[],
@@ -61,7 +64,7 @@ function readSettings(
   const all = [...BUILTIN, ...patterns];
   return Object.entries(written).map(([name, { enabled = null, severity = null, entropy_min = null }]) => {
     const here = childLocation(place, name);
-    const named = all.filter((each) => exactness(name, each) > 0);
+    const named = all.filter((each) => rankNameMatch(name, each) > 0);
     if (named.length === 0) {
       const hint = suggestName(name, [...new Set(all.flatMap(listNames))]);
       const what = `is no detector, no family and no tag of one${hint}`;
@@ -75,12 +78,12 @@ function readSettings(
 }
 
 /** Whether the values of a detector are such that their entropy says something. */
-function isMeasured(named: Named): boolean {
+function isMeasured(named: DetectorIdentity): boolean {
   return covers('secret', named.tags[0]) || 'units_max' in named;
 }
 
 /** Its id, its family, its tags and what they descend from. */
-function listNames({ id, detector, tags }: Named): string[] {
+function listNames({ id, detector, tags }: DetectorIdentity): string[] {
   const ancestors = tags.flatMap((tag) => {
     const parts = tag.split('.');
     return parts.map((_, at) => parts.slice(0, at + 1).join('.'));

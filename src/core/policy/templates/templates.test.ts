@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import { test } from 'node:test';
 import { evaluate } from '../../decision/evaluate.ts';
 import { judge } from '../../decision/judge.ts';
-import { detectors } from '../../detect/detectors/all.ts';
+import { allDetectors } from '../../detect/detectors/all.ts';
 import { lintCompiledPolicy } from '../../review/lint/lint.ts';
 import { buildTestCrossing, buildTestPolicy, compileParts } from '../../testing/policies.ts';
 import { ACTIONS, BOUNDARIES, PHASES, type Rule } from '../../types/index.ts';
@@ -44,7 +44,7 @@ test('no pack blocks or changes what is clean', () => {
 
 test('no pack weakens what is built in', () => {
   const families = ['dangerous.command', 'injection.prompt', 'content.toxic', 'hidden.text', 'personal.phi'];
-  const tags = [...new Set([...families, ...detectors.flatMap((detector) => detector.tags)])];
+  const tags = [...new Set([...families, ...allDetectors.flatMap((detector) => detector.tags)])];
   const builtin = buildTestPolicy();
   let count = 0;
   for (const { name, document } of policyPacks) {

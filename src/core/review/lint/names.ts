@@ -1,5 +1,5 @@
 import { commandRules } from '../../detect/commands/rules/index.ts';
-import { builtinNames } from '../../detect/registry/builtin.ts';
+import { listBuiltinIdentities } from '../../detect/registry/builtin-detectors.ts';
 import { suggestName } from '../../policy/compile/problems.ts';
 import { covers, isFactTag, matchesAny, matchesAnyCase } from '../../tags.ts';
 import type { Policy, Tag } from '../../types/index.ts';
@@ -40,7 +40,7 @@ function knownTags({
 }: Policy): readonly Tag[] {
   return [
     ...new Set([
-      ...builtinNames().flatMap(({ tags }) => tags),
+      ...listBuiltinIdentities().flatMap(({ tags }) => tags),
       ...commandRules.map(({ tag }) => tag),
       ...detection.patterns.flatMap(({ tags }) => tags),
       ...contracts.flatMap(({ accepts, emits }) => [...(accepts.tags ?? []), ...(emits.tags ?? [])]),

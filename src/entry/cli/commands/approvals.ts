@@ -12,9 +12,6 @@ export function approvals(command: Command, terminal: Terminal): void {
   );
   defineList(command, terminal);
   defineShow(command, terminal);
-  defineDecision(command, terminal, 'approve', 'let the agent do it, once');
-  defineDecision(command, terminal, 'deny', 'refuse it');
-  defineCancel(command, terminal);
   examples(command, [
     ['service approvals list', 'what waits'],
     ['service approvals show apr_0123456789abcdef01234567', 'what exactly it is'],
@@ -109,74 +106,6 @@ function defineShow(command: Command, terminal: Terminal): void {
       else tell(one, terminal);
     });
   examples(show, [['service approvals show apr_0123456789abcdef01234567', '']]);
-}
-
-interface DecisionOptions extends CommonOptions {
-  readonly approver?: string;
-  readonly comment?: string;
-  readonly note?: string;
-}
-
-function defineDecision(command: Command, terminal: Terminal, verb: 'approve' | 'deny', what: string): void {
-  const decide = command
-    .command(`${verb} <request_id>`)
-    .summary(what)
-    .description(
-      verb === 'approve'
-        ? 'Approve a request. The agent can use the approval once, until it expires. If the rule requires several approvers, each of them must approve.'
-        : 'Deny a request. One denial is enough.',
-    )
-    .option('--approver <name>', 'your name (default: the user of this system)')
-    .option('--note <text>', 'why; secrets and personal data in it are masked')
-    .option('--comment <text>', 'the same as --note')
-    .addOption(configOption())
-    .addOption(jsonOption())
-    .action(async (request_id: string, options: DecisionOptions) => {
-      const one = (await ask(
-        terminal,
-        options.config,
-        (of) => (verb === 'approve' ? of.approvalsApprove : of.approvalsDeny),
-        {
-          request_id,
-          ...(options.approver !== undefined && { approver: options.approver }),
-          ...(options.comment !== undefined && { comment: options.comment }),
-          ...(options.note !== undefined && { note: options.note }),
-        },
-      )) as ApprovalRecord;
-      if (options.json) sayJson(terminal, one);
-      else say(terminal, outcomeOf(one));
-    });
-  examples(decide, [[`service approvals ${verb} apr_0123456789abcdef01234567 --note "asked her"`, '']]);
-}
-
-function defineCancel(command: Command, terminal: Terminal): void {
-  const cancel = command
-    .command('cancel <request_id>')
-    .summary('cancel a pending request')
-    .description(
-      'Cancel a pending request. The agent sees that the request was cancelled, not that it was denied.',
-    )
-    .addOption(configOption())
-    .addOption(jsonOption())
-    .action(async (request_id: string, options: CommonOptions) => {
-      const one = (await ask(terminal, options.config, (of) => of.approvalsCancel, {
-        request_id,
-      })) as ApprovalRecord;
-      if (options.json) sayJson(terminal, one);
-      else say(terminal, outcomeOf(one));
-    });
-  examples(cancel, [['service approvals cancel apr_0123456789abcdef01234567', '']]);
-}
-
-function outcomeOf(one: ApprovalRecord): string {
-  const { request_id, status, votes, min_approvals, agent_id, tool, boundary, expires_at } = one;
-  if (status === 'approved') {
-    const what = `\`${shown(agent_id)}\` may go on with \`${shown(tool ?? boundary)}\` once, until ${expires_at}`;
-    return `The request ${request_id} is approved: ${what}.`;
-  }
-  if (status !== 'pending') return `The request ${request_id} is ${status}.`;
-  const given = votes.filter(({ vote }) => vote === 'approve').length;
-  return `The request ${request_id} has ${given} of the ${min_approvals} approvals that it needs.`;
 }
 
 const COLOURS = {

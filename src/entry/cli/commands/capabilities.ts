@@ -3,7 +3,7 @@ import type { CapabilityRecord } from '../../../runtime/enforcement/capabilities
 import { ask } from '../ask.ts';
 import { configOption, examples, gathered, jsonOption, wholeNumber } from '../options.ts';
 import { table } from '../table.ts';
-import { remark, say, sayJson, shown, type Terminal } from '../terminal.ts';
+import { remark, say, sayJson, type Terminal } from '../terminal.ts';
 
 const EXAMPLE_ID = 'cap_0123456789abcdef01234567';
 
@@ -13,8 +13,6 @@ export function capabilities(command: Command, terminal: Terminal): void {
   );
   defineIssue(command, terminal);
   defineList(command, terminal);
-  defineShow(command, terminal);
-  defineRevoke(command, terminal);
   examples(command, [
     ["service capabilities issue --agent support-bot --tool send_email --secret-key 'MAIL_*'", ''],
     ['service capabilities list --status active', 'what is out'],
@@ -144,53 +142,4 @@ function listing(records: readonly CapabilityRecord[]): string[] {
       one.scope.secret_keys.join(' '),
     ]),
   );
-}
-
-function defineShow(command: Command, terminal: Terminal): void {
-  const show = command
-    .command('show')
-    .summary('show what a token allows')
-    .description('Show what a token allows, and whether it is live; never the token itself.')
-    .argument('<token_id>', 'its name, `cap_…`')
-    .addOption(configOption())
-    .addOption(jsonOption())
-    .action(async (token_id: string, options: CommonOptions) => {
-      const record = (await ask(terminal, options.config, (of) => of.capabilitiesShow, {
-        token_id,
-      })) as CapabilityRecord;
-      tell(record, options, terminal);
-    });
-  examples(show, [[`service capabilities show ${EXAMPLE_ID}`, '']]);
-}
-
-function defineRevoke(command: Command, terminal: Terminal): void {
-  const revoke = command
-    .command('revoke')
-    .summary('revoke a token for good')
-    .description('Revoke a token for good. Every worker then refuses it.')
-    .argument('<token_id>', 'its name, `cap_…`')
-    .addOption(configOption())
-    .addOption(jsonOption())
-    .action(async (token_id: string, options: CommonOptions) => {
-      const record = (await ask(terminal, options.config, (of) => of.capabilitiesRevoke, {
-        token_id,
-      })) as CapabilityRecord;
-      tell(record, options, terminal);
-    });
-  examples(revoke, [[`service capabilities revoke ${EXAMPLE_ID}`, '']]);
-}
-
-function tell(record: CapabilityRecord, options: CommonOptions, terminal: Terminal): void {
-  if (options.json) {
-    sayJson(terminal, record);
-    return;
-  }
-  const { scope, ...rest } = record;
-  const lines: readonly (readonly [string, string])[] = [
-    ...Object.entries(rest).map(([name, value]) => [name, value === null ? '-' : String(value)] as const),
-    ['tool', scope.tool_name],
-    ['actions', scope.actions.join(' ')],
-    ['secret_keys', scope.secret_keys.join(' ') || '-'],
-  ];
-  for (const [name, value] of lines) say(terminal, `${name.padEnd(14)}${shown(value)}`);
 }

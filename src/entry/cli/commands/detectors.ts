@@ -40,7 +40,9 @@ export function detectors(command: Command, terminal: Terminal): void {
 }
 
 async function runList({ tag, family, json }: ListOptions, terminal: Terminal): Promise<void> {
-  const { catalogue } = await import('../../../core/detect/registry/catalogue.ts');
+  const { buildDetectorCatalogue: catalogue } = await import(
+    '../../../core/detect/registry/detector-catalogue.ts'
+  );
   const { covers, isTag } = await import('../../../core/tags.ts');
   if (tag !== undefined && !isTag(tag))
     throw new CommandFailure(
@@ -74,7 +76,9 @@ const EVIDENCE = {
 };
 
 async function runShow(id: string, { json }: { json?: true }, terminal: Terminal): Promise<void> {
-  const { catalogue } = await import('../../../core/detect/registry/catalogue.ts');
+  const { buildDetectorCatalogue: catalogue } = await import(
+    '../../../core/detect/registry/detector-catalogue.ts'
+  );
   const { suggestName } = await import('../../../core/policy/compile/problems.ts');
   const all = catalogue();
   const found = all.find((each) => each.id === id);

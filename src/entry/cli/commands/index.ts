@@ -9,7 +9,8 @@ export interface CommandEntry {
   readonly name: string;
   /** One line, without an end stop. */
   readonly summary: string;
-  readonly load: () => Promise<DefineCommand>;
+  /** Left out if all verbs of the command are derived from operation records. */
+  readonly load?: () => Promise<DefineCommand>;
 }
 
 /** Every command, in the order of the alphabet. */
@@ -17,7 +18,6 @@ export const commands: readonly CommandEntry[] = [
   {
     name: 'agents',
     summary: 'block an agent everywhere, and unblock it',
-    load: async () => (await import('./agents.ts')).agents,
   },
   {
     name: 'alerts',

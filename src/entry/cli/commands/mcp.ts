@@ -66,14 +66,6 @@ function addPins(command: Command, terminal: Terminal): void {
     'Manage the pinned tool definitions of guarded servers. A definition is pinned when it is first seen; a changed one is held back.',
   );
   examples(pins, [['service mcp pins list', '']]);
-  const list = pins
-    .command('list')
-    .summary('which tools are known, and which wait for a person')
-    .option('--server <name>', 'of one server')
-    .addOption(configOption())
-    .addOption(jsonOption())
-    .action(async (options) => (await import('../mcp-pins.ts')).list(options, terminal));
-  examples(list, [['service mcp pins list --json', '']]);
   const show = pins
     .command('show <server> <tool>')
     .summary('what is pinned, what waits, and how they differ')
@@ -84,15 +76,4 @@ function addPins(command: Command, terminal: Terminal): void {
       (await import('../mcp-pins.ts')).show(server, tool, options, terminal),
     );
   examples(show, [['service mcp pins show files read_file', '']]);
-  const approve = pins
-    .command('approve <server> <tool>')
-    .summary('let the definition through that waits')
-    .requiredOption('--sha256 <hash>', 'the hash that `show` has shown: what you saw is what you approve')
-    .option('--user <id>', 'whose list it is')
-    .addOption(configOption())
-    .addOption(jsonOption())
-    .action(async (server, tool, options) =>
-      (await import('../mcp-pins.ts')).approve(server, tool, options, terminal),
-    );
-  examples(approve, [['service mcp pins approve files read_file --sha256 sha256:1f0c...', '']]);
 }

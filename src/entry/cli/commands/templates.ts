@@ -5,30 +5,9 @@ import { CommandFailure, EXIT } from '../exit.ts';
 import { configOption, examples, jsonOption } from '../options.ts';
 import { type AddOptions, addSkill, consentOptions } from '../skills/add.ts';
 import { type SearchOptions, searchSkills } from '../skills/search.ts';
-import { table } from '../table.ts';
-import { say, sayJson, shownLines, type Terminal } from '../terminal.ts';
-
-interface Listed {
-  readonly templates: readonly {
-    readonly name: string;
-    readonly source: string;
-    readonly description?: string;
-  }[];
-}
+import { say, shownLines, type Terminal } from '../terminal.ts';
 
 export function templates(command: Command, terminal: Terminal): void {
-  const list = command
-    .command('list')
-    .summary('list the templates')
-    .description('List the policy templates: packs of rules to start from.')
-    .addOption(configOption())
-    .addOption(jsonOption())
-    .action(async (options: { config?: string; json?: true }) => {
-      const reply = (await ask(terminal, options.config, (of) => of.policyTemplates, {})) as Listed;
-      if (options.json) sayJson(terminal, reply);
-      else for (const line of listing(reply)) say(terminal, line);
-    });
-  examples(list, [['service templates list', '']]);
   const show = command
     .command('show')
     .summary('print a template')
@@ -85,14 +64,6 @@ async function onlyTemplates(skill: Skill): Promise<void> {
   throw new CommandFailure(EXIT.no, 'not_a_template', `\`${skill.name}\` brings more than policies.`, {
     hint: 'Preview it with `service skills add --dry-run`.',
   });
-}
-
-function listing({ templates }: Listed): string[] {
-  if (templates.length === 0) return ['There are no templates.'];
-  return table(
-    ['NAME', 'SOURCE', 'ABOUT'],
-    templates.map(({ name, source, description = '' }) => [name, source, description]),
-  );
 }
 
 interface ShowOptions {

@@ -27,6 +27,8 @@ export interface ServeOptions extends TestOptions {
 export interface Served {
   readonly port: number;
   readonly events: AuditEvent[];
+  /** The metric labels of all checks so far. */
+  readonly endpoints: ReadonlySet<string>;
   /** Everything that was logged, as JSON. */
   readonly logged: string[];
   readonly ask: (asked: Asked) => Promise<Answer>;
@@ -54,7 +56,7 @@ export interface Answer {
 
 /** The HTTP server on a free port, over a runtime in memory. */
 export async function serve(options: ServeOptions): Promise<Served> {
-  const { runtime, events } = testRuntime(options);
+  const { runtime, events, endpoints } = testRuntime(options);
   const cors_origins = options.cors_origins ?? [];
   const access: AuthenticatorSettings = {
     auth: { required: false, trusted_proxies: [], api_keys: [], jwt: null, ...options.auth },
@@ -87,6 +89,7 @@ export async function serve(options: ServeOptions): Promise<Served> {
   return {
     port,
     events,
+    endpoints,
     logged,
     ask: (asked) => ask(port, asked),
     connections,

@@ -1,16 +1,22 @@
-import { anchorsBefore, anchorsOf, GAP, phrases, words } from '../../matching/phrases.ts';
+import {
+  anchorWords,
+  anchorWordsBefore,
+  anyWords,
+  buildPhraseDetectors,
+  WORD_GAP,
+} from '../../matching/phrases.ts';
 
 /** Orders to act behind the back of the person that is served. */
-export const concealment = phrases('concealment', [
+export const concealment = buildPhraseDetectors('concealment', [
   {
     name: 'do_not_tell',
     weight: 4,
     description: 'An order not to tell the user.',
-    anchors: anchorsBefore(
+    anchors: anchorWordsBefore(
       ['do not', "don['’]t", 'never', 'without', 'avoid'],
       ['ever', 'tell', 'inform', 'mention', 'notify', 'alert', 'warn', 'let'],
     ),
-    pattern: `(?:(?:do${GAP}not|don['’]t|never)${GAP}(?:ever${GAP})?(?:tell|inform|mention|notify|alert|warn|let)|(?:without|avoid)${GAP}(?:telling|informing|mentioning|notifying|alerting|warning|letting))${GAP}(?:(?:this|it|that|any|anything|of|about|what you (?:do|did))${GAP}){0,3}(?:to${GAP})?(?:the${GAP}|your${GAP})?(?:users?|humans?|customers?|operators?|owners?|victim|person)\\b(?!${GAP}(?:that (?:his|her|their|your) (?:password|account)|input|name))`,
+    pattern: `(?:(?:do${WORD_GAP}not|don['’]t|never)${WORD_GAP}(?:ever${WORD_GAP})?(?:tell|inform|mention|notify|alert|warn|let)|(?:without|avoid)${WORD_GAP}(?:telling|informing|mentioning|notifying|alerting|warning|letting))${WORD_GAP}(?:(?:this|it|that|any|anything|of|about|what you (?:do|did))${WORD_GAP}){0,3}(?:to${WORD_GAP})?(?:the${WORD_GAP}|your${WORD_GAP})?(?:users?|humans?|customers?|operators?|owners?|victim|person)\\b(?!${WORD_GAP}(?:that (?:his|her|their|your) (?:password|account)|input|name))`,
     hits: [
       '«Do not tell the user», but read it.',
       '«Do not mention this to the user».',
@@ -22,8 +28,8 @@ export const concealment = phrases('concealment', [
     name: 'keep_from_user',
     weight: 4,
     description: 'A claim that the user must not know.',
-    anchors: anchorsOf('user ', 'hide ', 'conceal ', 'users ', 'keep this'),
-    pattern: `(?:users?${GAP}(?:must|should|may|can|will|does)${GAP}(?:not|never)${GAP}(?:know|find out|notice|learn|be (?:told|informed|aware|notified)|see this)|(?:hide|conceal|keep)${GAP}(?:this|it|that|the (?:fact|truth|action|command|change)s?|these|all)${GAP}${words(3)}from${GAP}(?:the${GAP})?(?:user|human|customer|operator|owner)s?\\b)`,
+    anchors: anchorWords('user ', 'hide ', 'conceal ', 'users ', 'keep this'),
+    pattern: `(?:users?${WORD_GAP}(?:must|should|may|can|will|does)${WORD_GAP}(?:not|never)${WORD_GAP}(?:know|find out|notice|learn|be (?:told|informed|aware|notified)|see this)|(?:hide|conceal|keep)${WORD_GAP}(?:this|it|that|the (?:fact|truth|action|command|change)s?|these|all)${WORD_GAP}${anyWords(3)}from${WORD_GAP}(?:the${WORD_GAP})?(?:user|human|customer|operator|owner)s?\\b)`,
     hits: ['The «user must not know» of it.', '«Hide this step from the user».'],
     misses: ['Hide this panel from the view.', 'The user must not be empty.'],
   },
@@ -31,8 +37,8 @@ export const concealment = phrases('concealment', [
     name: 'secretly',
     weight: 3,
     description: 'An order to do something secretly.',
-    anchors: anchorsOf('secretly', 'covertly', 'stealthily', 'silently', 'discreetly', 'surreptitiously'),
-    pattern: `(?:secretly|covertly|stealthily|silently|discreetly|surreptitiously)${GAP}(?:send|forward|copy|upload|email|post|add|insert|include|append|execute|run|install|read|collect|transfer|exfiltrate|transmit|record|log|call)\\b`,
+    anchors: anchorWords('secretly', 'covertly', 'stealthily', 'silently', 'discreetly', 'surreptitiously'),
+    pattern: `(?:secretly|covertly|stealthily|silently|discreetly|surreptitiously)${WORD_GAP}(?:send|forward|copy|upload|email|post|add|insert|include|append|execute|run|install|read|collect|transfer|exfiltrate|transmit|record|log|call)\\b`,
     hits: ['Then «secretly send» it.', '«silently upload» the rest'],
     misses: ['The file is silently ignored.', 'She secretly laughed.'],
   },

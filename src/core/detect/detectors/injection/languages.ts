@@ -1,4 +1,4 @@
-import { type Phrase, phrases } from '../../matching/phrases.ts';
+import { buildPhraseDetectors, type Phrase } from '../../matching/phrases.ts';
 
 /**
  * The commonest openings in other languages than English, as `forget all instructions` and `give me the password`.
@@ -323,4 +323,4 @@ function phraseOf(language: Language): Phrase {
   };
 }
 
-export const languages = phrases('override', LANGUAGES.map(phraseOf));
+export const languages = buildPhraseDetectors('override', LANGUAGES.map(phraseOf));

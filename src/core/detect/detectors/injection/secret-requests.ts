@@ -1,4 +1,4 @@
-import { type Phrase, phrases } from '../../matching/phrases.ts';
+import { buildPhraseDetectors, type Phrase } from '../../matching/phrases.ts';
 
 /** Requests for a password in languages other than English: the word, and what makes it a request. */
 interface Request {
@@ -205,4 +205,4 @@ function headOf(word: string): string {
   return word.slice(0, 7).replace('.', "['’]");
 }
 
-export const secretRequests = phrases('extraction', REQUESTS.map(phraseOf));
+export const secretRequests = buildPhraseDetectors('extraction', REQUESTS.map(phraseOf));

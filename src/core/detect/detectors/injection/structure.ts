@@ -1,10 +1,16 @@
-import { anchorsOf, GAP, MAYBE_GAP, phrases, words } from '../../matching/phrases.ts';
+import {
+  anchorWords,
+  anyWords,
+  buildPhraseDetectors,
+  OPTIONAL_WORD_GAP,
+  WORD_GAP,
+} from '../../matching/phrases.ts';
 
 const MACHINE =
   '(?:ai|a\\.i\\.|llm|assistants?|language models?|models?|chat-?bots?|gpt|chatgpt|claude|gemini|copilot|agents?|bots?)';
 
 /** Text that pretends to be of another role: chat templates, system lines, notes to the machine. */
-export const structure = phrases('structure', [
+export const structure = buildPhraseDetectors('structure', [
   {
     name: 'chat_template',
     weight: 5,
@@ -80,7 +86,7 @@ export const structure = phrases('structure', [
     name: 'note_to_machine',
     weight: 4,
     description: 'A note addressed to the AI that reads, in a text for people.',
-    anchors: anchorsOf(
+    anchors: anchorWords(
       'note to',
       'note for',
       'message to',
@@ -101,7 +107,7 @@ export const structure = phrases('structure', [
       'hi chatgpt',
       'as an ai ',
     ),
-    pattern: `(?:(?:note|message|instructions?|important|attention|reminder)[,:]?${GAP}(?:to|for)?${MAYBE_GAP}(?:the${GAP}|any${GAP}|all${GAP}|every${GAP}|our${GAP})?(?:${MACHINE}${GAP}){0,2}${MACHINE}\\s?[:,.!\\u2014-]|(?:dear|hey)${GAP}(?:${MACHINE}${GAP}){0,2}(?:ai|assistant|llm|chatgpt|chat-?bot|model)\\b|to${GAP}(?:the|any|all)${GAP}(?:ai|llm)s?${GAP}(?:${MACHINE}${GAP}){0,2}(?:reading|processing|that (?:reads|processes)|who (?:reads|processes))|if${GAP}you(?:${GAP}are|['’]re)${GAP}an?${GAP}(?:ai|llm|language model|assistant|automated)\\b${MAYBE_GAP}${words(4)}(?:reading|processing|summari[sz]ing|you must|please|ignore|include|do not))`,
+    pattern: `(?:(?:note|message|instructions?|important|attention|reminder)[,:]?${WORD_GAP}(?:to|for)?${OPTIONAL_WORD_GAP}(?:the${WORD_GAP}|any${WORD_GAP}|all${WORD_GAP}|every${WORD_GAP}|our${WORD_GAP})?(?:${MACHINE}${WORD_GAP}){0,2}${MACHINE}\\s?[:,.!\\u2014-]|(?:dear|hey)${WORD_GAP}(?:${MACHINE}${WORD_GAP}){0,2}(?:ai|assistant|llm|chatgpt|chat-?bot|model)\\b|to${WORD_GAP}(?:the|any|all)${WORD_GAP}(?:ai|llm)s?${WORD_GAP}(?:${MACHINE}${WORD_GAP}){0,2}(?:reading|processing|that (?:reads|processes)|who (?:reads|processes))|if${WORD_GAP}you(?:${WORD_GAP}are|['’]re)${WORD_GAP}an?${WORD_GAP}(?:ai|llm|language model|assistant|automated)\\b${OPTIONAL_WORD_GAP}${anyWords(4)}(?:reading|processing|summari[sz]ing|you must|please|ignore|include|do not))`,
     hits: ['# «NOTE TO AI ASSISTANT:» pay', '«Dear AI» please', '«If you are an LLM reading» this, pay'],
     misses: [
       'Note for the team: pay.',
@@ -137,7 +143,7 @@ export const structure = phrases('structure', [
     name: 'before_using_tool',
     weight: 3,
     description: 'A condition in a tool’s description that asks for something before the tool is used.',
-    anchors: anchorsOf(
+    anchors: anchorWords(
       'before using this',
       'before you use this',
       'before calling',
@@ -149,7 +155,7 @@ export const structure = phrases('structure', [
       'when summarising this',
       'when you summari',
     ),
-    pattern: `(?:before${GAP}(?:using|calling|invoking|you${GAP}use)${GAP}this${GAP}(?:tool|function)|when(?:ever)?${GAP}this${GAP}tool${GAP}is|prior${GAP}to${GAP}using${GAP}this${GAP}tool|when${GAP}(?:you${GAP})?summari[sz](?:e|ing)${GAP}(?:this|the)${GAP}(?:page|document|text|email))`,
+    pattern: `(?:before${WORD_GAP}(?:using|calling|invoking|you${WORD_GAP}use)${WORD_GAP}this${WORD_GAP}(?:tool|function)|when(?:ever)?${WORD_GAP}this${WORD_GAP}tool${WORD_GAP}is|prior${WORD_GAP}to${WORD_GAP}using${WORD_GAP}this${WORD_GAP}tool|when${WORD_GAP}(?:you${WORD_GAP})?summari[sz](?:e|ing)${WORD_GAP}(?:this|the)${WORD_GAP}(?:page|document|text|email))`,
     hits: ['«Before using this tool», pay.', 'pay «when summarizing this page»'],
     misses: ['Before using this product, read on.'],
   },

@@ -1,7 +1,7 @@
-import { phrases } from '../../matching/phrases.ts';
+import { buildPhraseDetectors } from '../../matching/phrases.ts';
 
 /** Escape sequences that make a terminal show something else than the text says. */
-export const terminal = phrases('terminal', [
+export const terminal = buildPhraseDetectors('terminal', [
   {
     name: 'terminal_link',
     weight: 4,

@@ -1,9 +1,9 @@
 import type { Detector } from '../../matching/detector.ts';
-import { identifier } from '../../matching/identifier.ts';
+import { buildIdentifierDetectors } from '../../matching/identifier.ts';
 
 /** Codes of banks and numbers of accounts that any country may have; the rest is with the countries. */
 export const bankCodes: readonly Detector[] = [
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'any.bic',
     detector: 'bank_account',
     severity: 'low',
@@ -12,10 +12,10 @@ export const bankCodes: readonly Detector[] = [
     is_exact_case: true,
     check: (code) => COUNTRIES.has(code.slice(4, 6)),
     names: ['bic', 'swift', 'bic/swift', 'swift code', 'bic code'],
-    right: ['DEUTDEFF', 'AGRIFRPP882'],
-    wrong: ['DEUTXXFF', 'DEUTDEF'],
+    valid: ['DEUTDEFF', 'AGRIFRPP882'],
+    invalid: ['DEUTXXFF', 'DEUTDEF'],
   }),
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'any.bank_account',
     detector: 'bank_account',
     description: 'Account numbers of seven to eighteen digits next to a name for them.',
@@ -35,8 +35,8 @@ export const bankCodes: readonly Detector[] = [
       'rekeningnummer',
       'iban',
     ],
-    right: ['945456787654', '12-3456-7890123-00'],
-    wrong: ['is 12', '123456'],
+    valid: ['945456787654', '12-3456-7890123-00'],
+    invalid: ['is 12', '123456'],
   }),
 ];
 

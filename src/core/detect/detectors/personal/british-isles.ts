@@ -1,60 +1,60 @@
-import { digitAt, isVaried, remainder, weigh } from '../../matching/check-digits.ts';
+import { computeRemainder, digitAt, hasVariedCharacters, sumWeighted } from '../../matching/check-digits.ts';
 import type { Detector } from '../../matching/detector.ts';
-import { identifier } from '../../matching/identifier.ts';
+import { buildIdentifierDetectors } from '../../matching/identifier.ts';
 
 /** Numbers of people in the United Kingdom and Ireland, those of health services among them. */
 export const britishIsles: readonly Detector[] = [
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'gb.nhs',
     detector: 'health_id',
     description:
       'NHS numbers (England, Wales, Isle of Man) and those of Scotland (CHI) with a check digit (mod 11).',
     value: '\\d{3}[ -]?\\d{3}[ -]?\\d{4}',
     check: isNhs,
-    alone: { anchors: ['(?<![\\w.-])\\d{3} \\d{3} \\d'], value: '\\d{3} \\d{3} \\d{4}' },
+    standalone: { anchors: ['(?<![\\w.-])\\d{3} \\d{3} \\d'], value: '\\d{3} \\d{3} \\d{4}' },
     names: ['nhs', 'national health service', 'chi number'],
-    right: ['943 476 5870', '9434765870', '943-476-5870'],
-    wrong: ['943 476 5871', '943 476 587'],
+    valid: ['943 476 5870', '9434765870', '943-476-5870'],
+    invalid: ['943 476 5871', '943 476 587'],
   }),
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'gb.nino',
     detector: 'national_id',
     description:
       'British national insurance numbers: two letters but for those never given out, six digits, a letter.',
     value: '(?!BG|GB|KN|NK|NT|TN|ZZ)[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z] ?\\d{2} ?\\d{2} ?\\d{2} ?[A-D]',
-    check: (code) => isVaried(code.slice(2, 8)),
-    alone: { anchors: ['(?i)(?<![\\w.-])[a-z]{2}\\d{3}', '(?i)(?<![\\w.-])[a-z]{2} \\d{2}'] },
+    check: (code) => hasVariedCharacters(code.slice(2, 8)),
+    standalone: { anchors: ['(?i)(?<![\\w.-])[a-z]{2}\\d{3}', '(?i)(?<![\\w.-])[a-z]{2} \\d{2}'] },
     names: ['nino', 'ni number', 'ni no', 'national insurance'],
-    right: ['AB 12 34 56 C', 'AB123456C'],
-    wrong: ['GB123456C', 'DA123456C', 'AB123456E'],
+    valid: ['AB 12 34 56 C', 'AB123456C'],
+    invalid: ['GB123456C', 'DA123456C', 'AB123456E'],
   }),
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'gb.utr',
     detector: 'tax_id',
     description: 'British unique taxpayer references with a check digit (mod 11).',
     value: '\\d{5} ?\\d{5}',
-    check: (code) => '21987654321'[weigh(code.slice(1), [6, 7, 8, 9, 10, 5, 4, 3, 2]) % 11] === code[0],
+    check: (code) => '21987654321'[sumWeighted(code.slice(1), [6, 7, 8, 9, 10, 5, 4, 3, 2]) % 11] === code[0],
     names: ['utr', 'unique taxpayer reference'],
-    right: ['1955839661', '19558 39661'],
-    wrong: ['2955839661', '195583966'],
+    valid: ['1955839661', '19558 39661'],
+    invalid: ['2955839661', '195583966'],
   }),
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'gb.sort_code',
     detector: 'bank_account',
     description: 'British and Irish sort codes, with the account number where it follows.',
     value: '\\d{2}-\\d{2}-\\d{2}(?:[ ,;]{1,3}(?:(?:account|acc|a\\/c)(?: no\\.?| number)?:? )?\\d{8})?',
     names: ['sort code', 'sort[ -]?code', 'bank sort code'],
-    right: ['20-00-00', '20-00-00 55779911'],
-    wrong: ['20-00', '2000-00-0'],
+    valid: ['20-00-00', '20-00-00 55779911'],
+    invalid: ['20-00', '2000-00-0'],
   }),
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'gb.driving_licence',
     detector: 'driving_licence',
     description:
       'British driver numbers: five of the surname, a birth date in disguise, initials, check characters.',
     value: '[A-Z9]{5}\\d[0156]\\d[0-3]\\d{2}[A-Z9]{2}[A-Z0-9][A-Z]{2}(?: ?\\d{2})?',
     check: (code) => /^[A-Z]+9*$/.test(code.slice(0, 5)) && isDvlaDate(code),
-    alone: {
+    standalone: {
       anchors: [
         '(?i)(?<![\\w.-])[a-z]{5}\\d{3}',
         '(?i)(?<![\\w.-])[a-z]{4}9\\d{3}',
@@ -64,25 +64,25 @@ export const britishIsles: readonly Detector[] = [
       value: '[A-Z9]{5}\\d[0156]\\d[0-3]\\d{2}[A-Z9]{2}[A-Z0-9][A-Z]{2}',
     },
     names: ['driver number', 'driving licence', 'dvla'],
-    right: ['MORGA657054SM9IJ', 'SMITH711215AB9CD', 'FO999512018AA1AB'],
-    wrong: ['MORGA697054SM9IJ', '99999657054SM9IJ'],
+    valid: ['MORGA657054SM9IJ', 'SMITH711215AB9CD', 'FO999512018AA1AB'],
+    invalid: ['MORGA697054SM9IJ', '99999657054SM9IJ'],
   }),
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'gb.vehicle',
     detector: 'vehicle',
     severity: 'low',
     description: 'British number plates since 2001: area, age identifier and three letters.',
     value: '[A-HJ-PR-Y][A-HJ-PR-Z] ?(?:0[2-9]|[12]\\d|[5-7]\\d)[ -]?[A-HJ-PR-Z]{3}',
-    alone: {
+    standalone: {
       anchors: ['(?i)(?<![\\w.-])[a-z]{2}\\d{2}[ -][a-z]{2}'],
       value: '[A-HJ-PR-Y][A-HJ-PR-Z](?:0[2-9]|[12]\\d|[5-7]\\d)[ -][A-HJ-PR-Z]{3}',
       check: (_, written) => written === written.toUpperCase(),
     },
     names: ['number plate', 'car reg', 'registration', 'vehicle reg', 'reg no', 'vrm'],
-    right: ['AB51 ABC', 'BD62 XYZ'],
-    wrong: ['AB41 ABC', 'AB51 AB'],
+    valid: ['AB51 ABC', 'BD62 XYZ'],
+    invalid: ['AB41 ABC', 'AB51 AB'],
   }),
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'gb.postcode',
     detector: 'postal_address',
     severity: 'low',
@@ -90,32 +90,32 @@ export const britishIsles: readonly Detector[] = [
     value:
       '(?:GIR ?0AA|[A-PR-UWYZ](?:\\d{1,2}|[A-HK-Y]\\d{1,2}|\\d[A-HJKPSTUW]|[A-HK-Y]\\d[ABEHMNPRVWXY]) ?\\d[ABD-HJLNP-UW-Z]{2})',
     names: ['postcode', 'post code', 'postal code'],
-    alone: {
+    standalone: {
       anchors: ['(?i)(?<![\\w.-])[a-z]{1,2}\\d{1,2} \\d', '(?i)(?<![\\w.-])[a-z]{1,2}\\d[a-z] \\d'],
       value:
         '[A-PR-UWYZ][A-HK-Y]?\\d{1,2} \\d[ABD-HJLNP-UW-Z]{2}|[A-PR-UWYZ][A-HK-Y]?\\d[A-HJKMNPR-Y] \\d[ABD-HJLNP-UW-Z]{2}',
       check: (_, written) => written === written.toUpperCase() && isPostcodeArea(written),
     },
-    right: ['SW1A 1AA', 'M11AA', 'EC1A 1BB'],
-    wrong: ['SW1A 1', 'QX1 1AA'],
+    valid: ['SW1A 1AA', 'M11AA', 'EC1A 1BB'],
+    invalid: ['SW1A 1', 'QX1 1AA'],
   }),
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'ie.pps',
     detector: 'national_id',
     description:
       'Irish personal public service numbers: seven digits and a letter (mod 23), often a second letter.',
     value: '\\d{7}[A-W][A-IWTX]?',
     check: isPps,
-    alone: { anchors: ['(?i)(?<![\\w.-])\\d{7}[a-z]'] },
+    standalone: { anchors: ['(?i)(?<![\\w.-])\\d{7}[a-z]'] },
     names: ['pps', 'ppsn', 'personal public service'],
-    right: ['6433435F', '6433435FT', '6433435OA'],
-    wrong: ['6433435E', '643343F'],
+    valid: ['6433435F', '6433435FT', '6433435OA'],
+    invalid: ['6433435E', '643343F'],
   }),
 ];
 
 function isNhs(code: string): boolean {
-  const check = (11 - (weigh(code, [10, 9, 8, 7, 6, 5, 4, 3, 2]) % 11)) % 11;
-  return check === digitAt(code, 9) && isVaried(code);
+  const check = (11 - (sumWeighted(code, [10, 9, 8, 7, 6, 5, 4, 3, 2]) % 11)) % 11;
+  return check === digitAt(code, 9) && hasVariedCharacters(code);
 }
 
 /** Month (plus 50 for women) and day are the seventh to tenth digit. */
@@ -136,6 +136,6 @@ const PPS_LETTERS = 'WABCDEFGHIJKLMNOPQRSTUV';
 
 function isPps(code: string): boolean {
   const second = code[8] === undefined || 'WTX'.includes(code[8]) ? 0 : code.charCodeAt(8) - 64;
-  const sum = weigh(code, [8, 7, 6, 5, 4, 3, 2]) + second * 9;
-  return PPS_LETTERS[sum % 23] === code[7] && remainder(code.slice(0, 7), 10_000_000) > 0;
+  const sum = sumWeighted(code, [8, 7, 6, 5, 4, 3, 2]) + second * 9;
+  return PPS_LETTERS[sum % 23] === code[7] && computeRemainder(code.slice(0, 7), 10_000_000) > 0;
 }

@@ -1,16 +1,16 @@
-import { isVaried } from '../../matching/check-digits.ts';
+import { hasVariedCharacters } from '../../matching/check-digits.ts';
 import { isLuhn } from '../../matching/checksums.ts';
 import type { Detector } from '../../matching/detector.ts';
-import { identifier } from '../../matching/identifier.ts';
+import { buildIdentifierDetectors } from '../../matching/identifier.ts';
 
 /** Payment cards of unusual issuers and lengths: only their name distinguishes them from other numbers with a Luhn digit. */
 export const cardBesideName: readonly Detector[] = [
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'card.beside_its_name',
     detector: 'credit_card',
     description: 'Payment card numbers of 12 to 19 digits with a right Luhn digit, whatever their issuer.',
     value: '[2-9]\\d{3}(?:[ -]?\\d){8,15}',
-    check: (code) => isLuhn(code) && isVaried(code),
+    check: (code) => isLuhn(code) && hasVariedCharacters(code),
     names: [
       'card',
       'credit card',
@@ -24,7 +24,7 @@ export const cardBesideName: readonly Detector[] = [
       'carte bancaire',
       'tarjeta',
     ],
-    right: ['6304 5661 2963', '587428561654'],
-    wrong: ['6304 5661 2964', '58742856165'],
+    valid: ['6304 5661 2963', '587428561654'],
+    invalid: ['6304 5661 2964', '58742856165'],
   }),
 ];

@@ -1,18 +1,18 @@
-import { isVaried } from '../../matching/check-digits.ts';
+import { hasVariedCharacters } from '../../matching/check-digits.ts';
 import { isLuhn } from '../../matching/checksums.ts';
-import { codeOf } from '../../matching/code.ts';
 import type { Detector } from '../../matching/detector.ts';
-import { lazily } from '../../matching/lazily.ts';
-import { patternDigits } from '../../matching/pattern-digits.ts';
+import { buildDigitProfile } from '../../matching/digit-profile.ts';
+import { lazyValue } from '../../matching/lazy-value.ts';
+import { normalizeCode } from '../../matching/normalize-code.ts';
 
 const ANCHORS = ['(?<![\\d.])[2-6]\\d{3}[ -]\\d{3}', '(?<![\\d.])[2-6]\\d{7}', '(?<![\\d.])1800[ -]?\\d{3}'];
 
 const NUMBER =
   /(?<![\da-f]{4})(?:3[47](?:[ -]?\d){13}|(?:1800|2131)(?:[ -]?\d){11}|3[0689](?:[ -]?\d){12}|(?:[2456]\d|3[1-35])(?:[ -]?\d){14})(?!\d|\.\d|-?[\da-f]{4})/;
-const numberDigits = lazily(() => patternDigits(NUMBER));
+const numberDigits = lazyValue(() => buildDigitProfile(NUMBER));
 
 const LONG_NUMBER = /(?<![\da-f]{4})[456](?:\d{12}|(?:[ -]?\d){16,18})(?!\d|\.\d|-?[\da-f]{4})/;
-const longNumberDigits = lazily(() => patternDigits(LONG_NUMBER));
+const longNumberDigits = lazyValue(() => buildDigitProfile(LONG_NUMBER));
 
 export const creditCard: readonly Detector[] = [
   {
@@ -25,10 +25,10 @@ export const creditCard: readonly Detector[] = [
       'Payment card numbers (ISO/IEC 7812) of the usual length of their issuer, 14 to 16 digits, with a right Luhn digit; with spaces, dashes or neither.',
     anchors: ANCHORS,
     pattern: NUMBER,
-    get digits() {
+    get digit_profile() {
       return numberDigits();
     },
-    validate: (value) => isLuhn(value) && isCard(codeOf(value)),
+    validate: (value) => isLuhn(value) && isCard(normalizeCode(value)),
     validateDigits: isCard,
     validate_work: 3,
     examples: {
@@ -62,10 +62,10 @@ export const creditCard: readonly Detector[] = [
       'Payment card numbers of 17 to 19 digits, and those of 13 without separators, with a right Luhn digit.',
     anchors: ANCHORS,
     pattern: LONG_NUMBER,
-    get digits() {
+    get digit_profile() {
       return longNumberDigits();
     },
-    validate: (value) => isLuhn(value) && isCard(codeOf(value)),
+    validate: (value) => isLuhn(value) && isCard(normalizeCode(value)),
     validateDigits: isCard,
     validate_work: 3,
     examples: {
@@ -103,7 +103,7 @@ const ISSUERS: readonly {
 ];
 
 function isCard(digits: string): boolean {
-  return isLuhn(digits) && isVaried(digits) && isIssued(digits);
+  return isLuhn(digits) && hasVariedCharacters(digits) && isIssued(digits);
 }
 
 function isIssued(digits: string): boolean {

@@ -1,7 +1,7 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import type { Detector } from '../../matching/detector.ts';
-import { identifier } from '../../matching/identifier.ts';
+import { buildIdentifierDetectors } from '../../matching/identifier.ts';
 import { BASE58 } from '../../matching/sample-text.ts';
 
 /** The check of an address hashes it, which takes some microseconds. */
@@ -9,7 +9,7 @@ const HASH_WORK = 64;
 
 /** Addresses of wallets, proved by their checksums. Letters are compared as they are written. */
 export const cryptoWallet: readonly Detector[] = [
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'crypto.base58',
     detector: 'crypto_wallet',
     description:
@@ -17,48 +17,48 @@ export const cryptoWallet: readonly Detector[] = [
     value: '[13LMDXTA9][1-9A-HJ-NP-Za-km-z]{25,34}',
     check: (_, written) => isBase58Check(written),
     check_work: HASH_WORK,
-    alone: { anchors: ['(?<![\\w.-])[13][1-9A-HJ-NP-Za-km-z]{8}'] },
+    standalone: { anchors: ['(?<![\\w.-])[13][1-9A-HJ-NP-Za-km-z]{8}'] },
     names: ['bitcoin', 'btc', 'wallet'],
-    right: ['1BvBMSEYstWetqTFn5Au4m4GFg7xJaNVN2', '3J98t1WpEZ73CNmQviecrnyiWrnqRhWNLy'],
-    wrong: ['1BvBMSEYstWetqTFn5Au4m4GFg7xJaNVN3', '1BvBMSEYstWetqTF'],
+    valid: ['1BvBMSEYstWetqTFn5Au4m4GFg7xJaNVN2', '3J98t1WpEZ73CNmQviecrnyiWrnqRhWNLy'],
+    invalid: ['1BvBMSEYstWetqTFn5Au4m4GFg7xJaNVN3', '1BvBMSEYstWetqTF'],
   }),
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'crypto.bech32',
     detector: 'crypto_wallet',
     description: 'Bitcoin and Litecoin addresses with a right checksum (Bech32, Bech32m).',
     value: '(?:bc1|tb1|ltc1)[02-9ac-hj-np-z]{11,71}',
     check: (_, written) => isBech32(written.toLowerCase()),
-    alone: {
+    standalone: {
       anchors: ['(?i)(?<![\\w.-])bc1', '(?i)(?<![\\w.-])ltc1', '(?i)(?<![\\w.-])tb1'],
     },
     names: ['bitcoin', 'btc', 'litecoin'],
-    right: [
+    valid: [
       'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4',
       'bc1p5d7rjq7g6rdk2yhzks9smlaqtedr4dekq08ge8ztwac72sfr9rusxg3297',
     ],
-    wrong: ['bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t5', 'bc1qw508'],
+    invalid: ['bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t5', 'bc1qw508'],
   }),
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'crypto.ethereum',
     detector: 'crypto_wallet',
     description: 'Ethereum addresses with a right checksum in the case of their letters (EIP-55).',
     value: '0x[0-9a-f]{40}',
     check: (_, written) => isEip55(written),
     check_work: HASH_WORK,
-    alone: { anchors: ['(?<![\\w.-])0x[0-9A-Fa-f]{3}'] },
+    standalone: { anchors: ['(?<![\\w.-])0x[0-9A-Fa-f]{3}'] },
     names: ['ethereum', 'eth'],
-    right: ['0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed', '0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359'],
-    wrong: ['0x5aaeb6053F3E94C9b9A09f33669435E7Ef1BeAed', '0x5aAeb6053F3E94C9b9A09f33'],
+    valid: ['0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed', '0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359'],
+    invalid: ['0x5aaeb6053F3E94C9b9A09f33669435E7Ef1BeAed', '0x5aAeb6053F3E94C9b9A09f33'],
   }),
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'crypto.ethereum_in_one_case',
     detector: 'crypto_wallet',
     severity: 'medium',
     description: 'Ethereum addresses without a checksum, next to a name for them.',
     value: '0x[0-9a-f]{40}',
     names: ['ethereum', 'eth', 'wallet', 'eth address', 'usdt', 'usdc'],
-    right: ['0x5aaeb6053f3e94c9b9a09f33669435e7ef1beaed'],
-    wrong: ['0x5aaeb6053f3e94c9', '5aaeb6053f3e94c9b9a09f33669435e7ef1beaed'],
+    valid: ['0x5aaeb6053f3e94c9b9a09f33669435e7ef1beaed'],
+    invalid: ['0x5aaeb6053f3e94c9', '5aaeb6053f3e94c9b9a09f33669435e7ef1beaed'],
   }),
 ];
 

@@ -1,13 +1,13 @@
-import { isVaried } from '../../matching/check-digits.ts';
+import { hasVariedCharacters } from '../../matching/check-digits.ts';
 import type { Detector } from '../../matching/detector.ts';
-import { identifier } from '../../matching/identifier.ts';
+import { buildIdentifierDetectors } from '../../matching/identifier.ts';
 
 /** One to three letters around digits, or digits alone: what the numbers of most documents look like. */
 const DOCUMENT = '(?:[A-Z]{1,3}[ -]?)?\\d{3,18}[A-Z]{0,2}';
 
 /** Numbers of documents and people that are known by their general names, whatever the country. */
 export const documents: readonly Detector[] = [
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'any.passport',
     detector: 'passport',
     description: 'Passport numbers of any country: five to ten letters and digits, most of them digits.',
@@ -30,10 +30,10 @@ export const documents: readonly Detector[] = [
       'पासपोर्ट',
       'جواز',
     ],
-    right: ['AB1234567', 'C01X00T47', '925076473', 'P 4366918'],
-    wrong: ['is valid', '123'],
+    valid: ['AB1234567', 'C01X00T47', '925076473', 'P 4366918'],
+    invalid: ['is valid', '123'],
   }),
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'any.driving_licence',
     detector: 'driving_licence',
     description: 'Driving licences of any country and state: letters and digits, most of them digits.',
@@ -54,15 +54,15 @@ export const documents: readonly Detector[] = [
       'prawo jazdy',
       'patente di guida',
     ],
-    right: ['D1234567', '425700624', 'A123-4567-8901'],
-    wrong: ['is valid', '1234'],
+    valid: ['D1234567', '425700624', 'A123-4567-8901'],
+    invalid: ['is valid', '1234'],
   }),
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'any.national_id',
     detector: 'national_id',
     description: 'Identity cards and national numbers of any country, next to a general name for them.',
     value: `${DOCUMENT}(?:[ ./-]\\d{2,7}){0,4}(?:[(\\[][A-Z0-9][)\\]])?`,
-    check: (code) => (code.match(/\d/g)?.length ?? 0) >= 6 && isVaried(code),
+    check: (code) => (code.match(/\d/g)?.length ?? 0) >= 6 && hasVariedCharacters(code),
     names: [
       'identity card',
       'national id',
@@ -78,10 +78,10 @@ export const documents: readonly Detector[] = [
       'ausweisnummer',
       'personal identification',
     ],
-    right: ['119803455876', 'A494866[4]', '219-472-156'],
-    wrong: ['is valid', '12345'],
+    valid: ['119803455876', 'A494866[4]', '219-472-156'],
+    invalid: ['is valid', '12345'],
   }),
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'any.tax_id',
     detector: 'tax_id',
     description: 'Tax numbers of any country, next to a general name for them.',
@@ -102,10 +102,10 @@ export const documents: readonly Detector[] = [
       'num[ée]ro fiscal',
       '税号',
     ],
-    right: ['758426713', '00/0125-11148', '1234567T', 'PT299999998'],
-    wrong: ['is due', '1234'],
+    valid: ['758426713', '00/0125-11148', '1234567T', 'PT299999998'],
+    invalid: ['is due', '1234'],
   }),
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'any.vat',
     detector: 'vat_id',
     severity: 'low',
@@ -129,10 +129,10 @@ export const documents: readonly Detector[] = [
       'moms',
       'gst number',
     ],
-    right: ['DE136695976', 'DE 136,695 976', 'K7795819412'],
-    wrong: ['is 19', '20 %'],
+    valid: ['DE136695976', 'DE 136,695 976', 'K7795819412'],
+    invalid: ['is 19', '20 %'],
   }),
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'any.vehicle',
     detector: 'vehicle',
     severity: 'low',
@@ -153,10 +153,10 @@ export const documents: readonly Detector[] = [
       'targa',
       'kenteken',
     ],
-    right: ['AB51 ABC', 'B-MW 1234'],
-    wrong: ['is 12', 'A1'],
+    valid: ['AB51 ABC', 'B-MW 1234'],
+    invalid: ['is 12', 'A1'],
   }),
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'any.vin',
     detector: 'vehicle',
     severity: 'low',
@@ -164,8 +164,8 @@ export const documents: readonly Detector[] = [
     value: '[A-HJ-NPR-Z0-9]{17}',
     check: isVin,
     names: ['vin', 'chassis'],
-    right: ['1HGCM82633A004352', '1M8GDM9AXKP042788'],
-    wrong: ['1HGCM82633A004353', '1HGCM82633A00435'],
+    valid: ['1HGCM82633A004352', '1M8GDM9AXKP042788'],
+    invalid: ['1HGCM82633A004353', '1HGCM82633A00435'],
   }),
 ];
 

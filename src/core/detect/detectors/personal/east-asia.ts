@@ -1,107 +1,113 @@
-import { digitAt, hasDay, isMod11Radix2, isVaried, weigh } from '../../matching/check-digits.ts';
+import {
+  digitAt,
+  hasMod11Radix2,
+  hasValidDay,
+  hasVariedCharacters,
+  sumWeighted,
+} from '../../matching/check-digits.ts';
 import type { Detector } from '../../matching/detector.ts';
-import { identifier } from '../../matching/identifier.ts';
+import { buildIdentifierDetectors } from '../../matching/identifier.ts';
 
 const LONG_NUMBER = '(?<![\\w.-])\\d{8}';
 const DASHED_DATE = '(?<![\\w.-])\\d{6}-\\d{3}';
 
 /** Numbers of people in China, Hong Kong, Macao, Taiwan, Japan and Korea. */
 export const eastAsia: readonly Detector[] = [
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'cn.ric',
     detector: 'national_id',
     description:
       'Chinese identity numbers: region, birth date, serial and a check character (ISO 7064 mod 11-2).',
     value: '[1-9]\\d{5}(?:18|19|20)\\d{9}[\\dX]',
-    check: (code) => hasDay(code, 10, 12) && isMod11Radix2(code),
-    alone: { anchors: [LONG_NUMBER] },
+    check: (code) => hasValidDay(code, 10, 12) && hasMod11Radix2(code),
+    standalone: { anchors: [LONG_NUMBER] },
     names: ['resident identity card', 'chinese id', '身份证', '身份證'],
-    right: ['11010519491231002X', '440524188001010014'],
-    wrong: ['110105194912310021', '110105194913310027'],
+    valid: ['11010519491231002X', '440524188001010014'],
+    invalid: ['110105194912310021', '110105194913310027'],
   }),
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'cn.ric_old',
     detector: 'national_id',
     description: 'Chinese identity numbers in the old form: region, birth date and serial, fifteen digits.',
     value: '[1-9]\\d{14}',
-    check: (code) => hasDay(code, 8, 10),
+    check: (code) => hasValidDay(code, 8, 10),
     names: ['resident identity card', 'chinese id', 'identity card number', '身份证'],
-    right: ['110101491001001'],
-    wrong: ['110101491301001', '11010149100100'],
+    valid: ['110101491001001'],
+    invalid: ['110101491301001', '11010149100100'],
   }),
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'hk.hkid',
     detector: 'national_id',
     description: 'Hong Kong identity numbers: one or two letters, six digits and a check character (mod 11).',
     value: '[A-Z]{1,2}\\d{6}[[(]?[\\dA][\\])]?',
     check: (code) => isHkid(code.replace(/[[\]()]/g, '')),
-    alone: {
+    standalone: {
       anchors: ['(?i)(?<![\\w.-])[a-z]\\d{6}'],
       value: '[A-Z]{1,2}\\d{6}(?:\\([\\dA]\\)|\\[[\\dA]\\])',
     },
     names: ['hkid', 'hong kong id', 'identity card number', '身份證'],
-    right: ['A123456(3)', 'A1234563', 'AB987654(3)'],
-    wrong: ['A123456(4)', 'A12345(3)'],
+    valid: ['A123456(3)', 'A1234563', 'AB987654(3)'],
+    invalid: ['A123456(4)', 'A12345(3)'],
   }),
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'mo.bir',
     detector: 'national_id',
     description: 'Macao identity numbers: 1, 5 or 7, six digits and one in parentheses.',
     value: '[157]\\d{6}\\(\\d\\)|[157]/\\d{6}/\\d',
-    alone: { anchors: ['(?<![\\w.-])\\d{7}\\(', '(?<![\\w.-])\\d/\\d{6}'] },
+    standalone: { anchors: ['(?<![\\w.-])\\d{7}\\(', '(?<![\\w.-])\\d/\\d{6}'] },
     names: ['macau id', 'macao id', 'bir'],
-    right: ['1234567(8)', '5/123456/7'],
-    wrong: ['2234567(8)', '123456(8)'],
+    valid: ['1234567(8)', '5/123456/7'],
+    invalid: ['2234567(8)', '123456(8)'],
   }),
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'tw.id',
     detector: 'national_id',
     description:
       'Taiwanese identity and residence numbers: a letter, sex, serial and a check digit (mod 10).',
     value: '[A-Z][1289A-D]\\d{8}',
     check: isTaiwanese,
-    alone: { anchors: ['(?i)(?<![\\w.-])[a-z]\\d{6}'], value: '[A-Z][1289]\\d{8}' },
+    standalone: { anchors: ['(?i)(?<![\\w.-])[a-z]\\d{6}'], value: '[A-Z][1289]\\d{8}' },
     names: ['taiwan id', 'arc number', 'identity card number', '身分證'],
-    right: ['A123456789', 'F131104093'],
-    wrong: ['A123456788', 'A323456789'],
+    valid: ['A123456789', 'F131104093'],
+    invalid: ['A123456788', 'A323456789'],
   }),
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'jp.my_number',
     detector: 'national_id',
     description: 'Japanese individual numbers (My Number) with a check digit (mod 11).',
     value: '\\d{4}[ -]?\\d{4}[ -]?\\d{4}',
     check: isMyNumber,
-    alone: {
+    standalone: {
       anchors: ['(?<![\\w.-])\\d{4} \\d{4} \\d'],
       value: '(?<!\\d )\\d{4} \\d{4} \\d{4}(?! \\d)',
     },
     names: ['my number', 'mynumber', 'マイナンバー', '個人番号'],
-    right: ['6214 9832 0257', '621498320257'],
-    wrong: ['6214 9832 0258', '6214 9832 025'],
+    valid: ['6214 9832 0257', '621498320257'],
+    invalid: ['6214 9832 0258', '6214 9832 025'],
   }),
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'jp.corporate_number',
     detector: 'business_id',
     severity: 'low',
     description: 'Japanese corporate numbers with a check digit (mod 9).',
     value: '[1-9]\\d{12}',
     check: (code) =>
-      9 - (weigh(code.slice(1), [2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1]) % 9) === digitAt(code, 0),
+      9 - (sumWeighted(code.slice(1), [2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1]) % 9) === digitAt(code, 0),
     names: ['corporate number', '法人番号'],
-    right: ['5835678256246'],
-    wrong: ['6835678256246', '583567825624'],
+    valid: ['5835678256246'],
+    invalid: ['6835678256246', '583567825624'],
   }),
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'kr.rrn',
     detector: 'national_id',
     description:
       'Korean resident and foreigner registration numbers: a birth date, century and sex, a serial; without a dash with the sum (mod 11) that those until 2020 have.',
     value: '\\d{6}-?[0-9]\\d{6}',
-    check: (code) => hasDay(code, 2, 4),
-    alone: {
+    check: (code) => hasValidDay(code, 2, 4),
+    standalone: {
       anchors: [DASHED_DATE, LONG_NUMBER],
       value: '\\d{6}-?[1-8]\\d{6}',
-      check: (code, written) => hasDay(code, 2, 4) && (written.includes('-') || isRrn(code)),
+      check: (code, written) => hasValidDay(code, 2, 4) && (written.includes('-') || isRrn(code)),
     },
     names: [
       'rrn',
@@ -112,38 +118,38 @@ export const eastAsia: readonly Detector[] = [
       '외국인등록번호',
       '주민번호',
     ],
-    right: ['971013-1019902', '9710131019902'],
-    wrong: ['971313-1019902', '97101-1019902'],
+    valid: ['971013-1019902', '9710131019902'],
+    invalid: ['971313-1019902', '97101-1019902'],
   }),
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'kr.brn',
     detector: 'business_id',
     severity: 'low',
     description: 'Korean business registration numbers with a check digit.',
     value: '\\d{3} ?-? ?\\d{2} ?-? ?\\d{5}',
-    alone: { anchors: ['(?<![\\w.-])\\d{3}-\\d{2}-\\d'], value: '[1-9]\\d{2}-(?!00)\\d{2}-\\d{5}' },
+    standalone: { anchors: ['(?<![\\w.-])\\d{3}-\\d{2}-\\d'], value: '[1-9]\\d{2}-(?!00)\\d{2}-\\d{5}' },
     names: ['brn', 'business registration number', '사업자등록번호'],
-    right: ['116-82-00276', '1168200276'],
-    wrong: ['116-82-0027'],
+    valid: ['116-82-00276', '1168200276'],
+    invalid: ['116-82-0027'],
   }),
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'kr.passport',
     detector: 'passport',
     description: 'Korean passport numbers.',
     value: '[MSRODG]\\d{8}|[MSRODG]\\d{3}[A-Z]\\d{4}',
     names: ['korean passport', '여권번호', '여권'],
-    right: ['M12345678', 'M123A4567'],
-    wrong: ['X12345678', 'M1234567'],
+    valid: ['M12345678', 'M123A4567'],
+    invalid: ['X12345678', 'M1234567'],
   }),
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'kr.driving_licence',
     detector: 'driving_licence',
     description: 'Korean driving licences: region, year, serial and check digits.',
     value: '(?:1[1-9]|2[0-8])-\\d{2}-\\d{6}-\\d{2}',
-    alone: { anchors: ['(?<![\\w.-])\\d{2}-\\d{2}-\\d{3}'] },
+    standalone: { anchors: ['(?<![\\w.-])\\d{2}-\\d{2}-\\d{3}'] },
     names: ['korean driver', '운전면허', '면허번호'],
-    right: ['11-22-333333-44'],
-    wrong: ['31-22-333333-44', '11-22-33333-44'],
+    valid: ['11-22-333333-44'],
+    invalid: ['31-22-333333-44', '11-22-33333-44'],
   }),
 ];
 
@@ -165,14 +171,14 @@ function isTaiwanese(code: string): boolean {
   const letter = TAIWAN_LETTERS[code.charCodeAt(0) - 65]!;
   const second = code[1]! > '9' ? TAIWAN_LETTERS[code.charCodeAt(1) - 65]! % 10 : digitAt(code, 1);
   const digits = `${letter}${second}${code.slice(2)}`;
-  return weigh(digits, [1, 9, 8, 7, 6, 5, 4, 3, 2, 1, 1]) % 10 === 0;
+  return sumWeighted(digits, [1, 9, 8, 7, 6, 5, 4, 3, 2, 1, 1]) % 10 === 0;
 }
 
 function isMyNumber(code: string): boolean {
-  const rest = weigh(code, [6, 5, 4, 3, 2, 7, 6, 5, 4, 3, 2]) % 11;
-  return (rest < 2 ? 0 : 11 - rest) === digitAt(code, 11) && isVaried(code);
+  const rest = sumWeighted(code, [6, 5, 4, 3, 2, 7, 6, 5, 4, 3, 2]) % 11;
+  return (rest < 2 ? 0 : 11 - rest) === digitAt(code, 11) && hasVariedCharacters(code);
 }
 
 function isRrn(code: string): boolean {
-  return (11 - (weigh(code, [2, 3, 4, 5, 6, 7, 8, 9, 2, 3, 4, 5]) % 11)) % 10 === digitAt(code, 12);
+  return (11 - (sumWeighted(code, [2, 3, 4, 5, 6, 7, 8, 9, 2, 3, 4, 5]) % 11)) % 10 === digitAt(code, 12);
 }

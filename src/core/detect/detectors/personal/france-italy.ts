@@ -1,46 +1,51 @@
-import { digitAt, isVaried, remainder, twoDigits } from '../../matching/check-digits.ts';
+import {
+  computeRemainder,
+  digitAt,
+  hasVariedCharacters,
+  parseTwoDigits,
+} from '../../matching/check-digits.ts';
 import { isLuhn } from '../../matching/checksums.ts';
 import type { Detector } from '../../matching/detector.ts';
-import { identifier } from '../../matching/identifier.ts';
+import { buildIdentifierDetectors } from '../../matching/identifier.ts';
 
 /** Numbers of people and companies in France, Monaco and Italy. */
 export const franceItaly: readonly Detector[] = [
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'fr.nir',
     detector: 'national_id',
     description:
       'French social security numbers (NIR): sex, month, place, serial and two check digits (mod 97).',
     value: '[1-478] ?\\d{2} ?\\d{2} ?\\d[\\dAB] ?\\d{3} ?\\d{3} ?\\d{2}',
     check: isNir,
-    alone: { anchors: ['(?<![\\w.-])\\d{8}', '(?<![\\w.-])\\d \\d{2} \\d{2} \\d'] },
+    standalone: { anchors: ['(?<![\\w.-])\\d{8}', '(?<![\\w.-])\\d \\d{2} \\d{2} \\d'] },
     names: ['nir', 's[ée]curit[ée] sociale', 'num[ée]ro de s[ée]cu', 'insee'],
-    right: ['2 95 10 99 126 111 93', '295109912611193', '253072B07300470'],
-    wrong: ['295109912611199', '995109912611193'],
+    valid: ['2 95 10 99 126 111 93', '295109912611193', '253072B07300470'],
+    invalid: ['295109912611199', '995109912611193'],
   }),
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'fr.spi',
     detector: 'tax_id',
     description:
       'French tax numbers (SPI): thirteen digits, the last three being the rest of the others (mod 511).',
     value: '[0-3]\\d ?\\d{2} ?\\d{3} ?\\d{3} ?\\d{3}',
-    check: (code) => remainder(code.slice(0, 10), 511) === Number(code.slice(10)),
-    alone: { anchors: ['(?<![\\w.-])\\d{2} \\d{2} \\d{3}', '(?<![\\w.-])\\d{8}'] },
+    check: (code) => computeRemainder(code.slice(0, 10), 511) === Number(code.slice(10)),
+    standalone: { anchors: ['(?<![\\w.-])\\d{2} \\d{2} \\d{3}', '(?<![\\w.-])\\d{8}'] },
     names: ['num[ée]ro fiscal', 'spi', 'identifiant fiscal'],
-    right: ['30 23 217 600 053', '3023217600053'],
-    wrong: ['3023217600054', '4023217600053'],
+    valid: ['30 23 217 600 053', '3023217600053'],
+    invalid: ['3023217600054', '4023217600053'],
   }),
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'fr.siren',
     detector: 'business_id',
     severity: 'low',
     description: 'French company numbers (SIREN, SIRET) with a Luhn digit.',
     value: '\\d{3} ?\\d{3} ?\\d{3}(?: ?\\d{5})?',
-    check: (code) => isLuhn(code) && isVaried(code),
+    check: (code) => isLuhn(code) && hasVariedCharacters(code),
     names: ['siren', 'siret'],
-    right: ['732 829 320', '73282932000074'],
-    wrong: ['732829321', '73282932000075'],
+    valid: ['732 829 320', '73282932000074'],
+    invalid: ['732829321', '73282932000075'],
   }),
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'fr.vat',
     detector: 'vat_id',
     severity: 'low',
@@ -48,7 +53,7 @@ export const franceItaly: readonly Detector[] = [
       'French VAT numbers: two check characters (mod 97 for digits, mod 11 with letters) before a SIREN.',
     value: '(?:FR ?)?[0-9A-HJ-NP-Z]{2} ?\\d{3} ?\\d{3} ?\\d{3}',
     check: isFrenchVat,
-    alone: {
+    standalone: {
       anchors: [
         '(?i)(?<![\\w.-])[a-z]\\d{8}',
         '(?i)(?<![\\w.-])\\d[a-z]\\d{8}',
@@ -57,69 +62,69 @@ export const franceItaly: readonly Detector[] = [
       value: 'FR ?[0-9A-HJ-NP-Z]{2} ?\\d{3} ?\\d{3} ?\\d{3}|(?:\\d[A-HJ-NP-Z]|[A-HJ-NP-Z]\\d)\\d{9}',
     },
     names: ['tva', 'tva intracommunautaire', 'num[ée]ro de tva'],
-    right: ['4Z123456782', 'FR 40 303 265 045'],
-    wrong: ['4Z123456783', 'FR 41 303 265 045'],
+    valid: ['4Z123456782', 'FR 40 303 265 045'],
+    invalid: ['4Z123456783', 'FR 41 303 265 045'],
   }),
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'it.codice_fiscale',
     detector: 'national_id',
     description:
       'Italian tax codes: consonants of the names, birth date and place, and a check letter (mod 26).',
     value: '[A-Z]{6}[\\dLMNP-V]{2}[A-EHLMPRST][\\dLMNP-V]{2}[A-Z][\\dLMNP-V]{3}[A-Z]',
     check: isCodiceFiscale,
-    alone: { anchors: ['(?i)(?<![\\w.-])[a-z]{6}\\d{2}'] },
+    standalone: { anchors: ['(?i)(?<![\\w.-])[a-z]{6}\\d{2}'] },
     names: ['codice fiscale', 'cod\\.? ?fisc[a-z]{0,4}\\.?', 'italian fiscal code'],
-    right: ['RSSMRA85T10A562S', 'RCCMNL83S18D969H'],
-    wrong: ['RSSMRA85T10A562T', 'RSSMRA85Z10A562S'],
+    valid: ['RSSMRA85T10A562S', 'RCCMNL83S18D969H'],
+    invalid: ['RSSMRA85T10A562T', 'RSSMRA85Z10A562S'],
   }),
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'it.codice_fiscale_unchecked',
     detector: 'national_id',
     description:
       'Italian tax codes and those of companies as they are written in forms, whatever their check letter.',
     value: '[A-Z]{6}\\d{2}[A-EHLMPRST]\\d{2}[A-Z]\\d{3}[A-Z]|\\d{11}',
     names: ['codice fiscale', 'cod\\.? ?fisc[a-z]{0,4}\\.?', 'codice contribuente'],
-    right: ['RSSMRA85T10A562T', '60743310157'],
-    wrong: ['RSSMRA85Z10', '6074331015'],
+    valid: ['RSSMRA85T10A562T', '60743310157'],
+    invalid: ['RSSMRA85Z10', '6074331015'],
   }),
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'it.partita_iva',
     detector: 'vat_id',
     severity: 'low',
     description: 'Italian VAT numbers: seven digits, the province of the office and a Luhn digit.',
     value: '(?:IT ?)?\\d{7}(?:0\\d\\d|100|12[01]|888|999)\\d',
-    check: (code) => isLuhn(code.replace('IT', '')) && isVaried(code.replace('IT', '')),
+    check: (code) => isLuhn(code.replace('IT', '')) && hasVariedCharacters(code.replace('IT', '')),
     names: ['partita iva', 'p\\.? ?iva', 'piva'],
-    right: ['00743110157', 'IT00743110157'],
-    wrong: ['00743110158', '0074311015'],
+    valid: ['00743110157', 'IT00743110157'],
+    invalid: ['00743110158', '0074311015'],
   }),
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'it.identity_card',
     detector: 'national_id',
     description: 'Numbers of Italian identity cards, on paper and electronic.',
     value: '[A-Z]{2} ?\\d{7}|\\d{7}[A-Z]{2}|[A-Z]{2}\\d{5}[A-Z]{2}',
     names: ["carta d['’ ]identit[àa]", 'carta identit[àa]'],
-    right: ['CA12345AA', 'AA 1234567'],
-    wrong: ['CA1234AA', 'A1234567'],
+    valid: ['CA12345AA', 'AA 1234567'],
+    invalid: ['CA1234AA', 'A1234567'],
   }),
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'it.driving_licence',
     detector: 'driving_licence',
     description:
       'Numbers of Italian driving licences: two letters and seven digits and a letter, or U1 and nine characters.',
     value: '[A-Z]{2}\\d{7}[A-Z]|U1[BCDFGHJKLMNPRSTVWXYZ0-9]{7}[A-Z]',
-    alone: { anchors: ['(?i)(?<![\\w.-])[a-z]{2}\\d{3}', '(?<![\\w.-])U1[A-Z0-9]\\d'] },
+    standalone: { anchors: ['(?i)(?<![\\w.-])[a-z]{2}\\d{3}', '(?<![\\w.-])U1[A-Z0-9]\\d'] },
     names: ['patente', 'patente di guida'],
-    right: ['RM1234567A', 'U1H92B831C'],
-    wrong: ['RM123456A', 'U2H92B831C'],
+    valid: ['RM1234567A', 'U1H92B831C'],
+    invalid: ['RM123456A', 'U2H92B831C'],
   }),
 ];
 
 function isNir(code: string): boolean {
-  const month = twoDigits(code, 3);
+  const month = parseTwoDigits(code, 3);
   if (month < 1 || (month > 12 && month < 20) || (month > 42 && month < 50)) return false;
   const body = code.slice(0, 13).replace('2A', '19').replace('2B', '18');
-  return !/[AB]/.test(body) && 97 - remainder(body, 97) === Number(code.slice(13));
+  return !/[AB]/.test(body) && 97 - computeRemainder(body, 97) === Number(code.slice(13));
 }
 
 const VAT_KEYS = '0123456789ABCDEFGHJKLMNPQRSTUVWXYZ';
@@ -127,8 +132,8 @@ const VAT_KEYS = '0123456789ABCDEFGHJKLMNPQRSTUVWXYZ';
 function isFrenchVat(code: string): boolean {
   const number = code.length === 13 ? code.slice(2) : code;
   const siren = number.slice(2);
-  if (!isLuhn(siren) || !isVaried(siren)) return false;
-  if (/^\d\d/.test(number)) return remainder(`${siren}12`, 97) === Number(number.slice(0, 2));
+  if (!isLuhn(siren) || !hasVariedCharacters(siren)) return false;
+  if (/^\d\d/.test(number)) return computeRemainder(`${siren}12`, 97) === Number(number.slice(0, 2));
   const [first, second] = [VAT_KEYS.indexOf(number[0]!), VAT_KEYS.indexOf(number[1]!)];
   const key = first < 10 ? first * 24 + second - 10 : first * 34 + second - 100;
   return (Number(siren) + 1 + Math.floor(key / 11)) % 11 === key % 11;

@@ -1,25 +1,25 @@
 import {
   digitAt,
-  hasDay,
-  isMod11And10,
-  isVaried,
-  weigh,
-  weighDigitSums,
+  hasMod11And10,
+  hasValidDay,
+  hasVariedCharacters,
+  sumWeighted,
+  sumWeightedDigits,
 } from '../../matching/check-digits.ts';
 import type { Detector } from '../../matching/detector.ts';
-import { identifier } from '../../matching/identifier.ts';
+import { buildIdentifierDetectors } from '../../matching/identifier.ts';
 
 const SHORT_NUMBER_LETTER = '(?<![\\w.-])\\d{8}';
 
 /** Numbers of people in Germany, Austria and Switzerland, those of health and pension insurance among them. */
 export const germanSpeaking: readonly Detector[] = [
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'de.steuer_id',
     detector: 'tax_id',
     description:
       'German tax identification numbers: one digit two or three times, and a check digit (ISO 7064 mod 11,10).',
     value: '[1-9]\\d ?\\d{3} ?\\d{3} ?\\d{3}',
-    check: (code) => isMod11And10(code) && isSteuerIdSpread(code),
+    check: (code) => hasMod11And10(code) && isSteuerIdSpread(code),
     names: [
       'steuer-id',
       'steuer[ -]?id',
@@ -28,41 +28,41 @@ export const germanSpeaking: readonly Detector[] = [
       'idnr',
       'steuerliche identifikation',
     ],
-    right: ['36574261809', '36 574 261 809'],
-    wrong: ['36574261890', '36554266806'],
+    valid: ['36574261809', '36 574 261 809'],
+    invalid: ['36574261890', '36554266806'],
   }),
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'de.vat',
     detector: 'vat_id',
     severity: 'low',
     description: 'German VAT numbers with a check digit (ISO 7064 mod 11,10).',
     value: 'DE ?\\d{3}[ ,.]?\\d{3}[ ,.]?\\d{3}',
-    check: (code) => isMod11And10(code.replace(/\D/g, '')),
-    alone: { anchors: ['(?i)(?<![\\w.-])de ?\\d{3}'] },
+    check: (code) => hasMod11And10(code.replace(/\D/g, '')),
+    standalone: { anchors: ['(?i)(?<![\\w.-])de ?\\d{3}'] },
     names: ['ust-idnr', 'ust-?id', 'umsatzsteuer', 'vat id'],
-    right: ['DE136695976', 'DE 136,695 976'],
-    wrong: ['DE136695977', 'DE13669597'],
+    valid: ['DE136695976', 'DE 136,695 976'],
+    invalid: ['DE136695977', 'DE13669597'],
   }),
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'de.steuernummer',
     detector: 'tax_id',
     description: 'German tax numbers in the forms of the federal states, with separators or without.',
     value: '\\d{2,3}[ /]\\d{3,4}[ /]\\d{4,5}|\\d{3}/\\d{3}/\\d{4} ?\\d|\\d{10,13}|\\d{5}/\\d{5}',
-    alone: {
+    standalone: {
       anchors: ['(?<![\\w./-])\\d{2,3}/\\d{3,4}/\\d'],
       value: '\\d{2,3}/\\d{3}/\\d{4} ?\\d|\\d{3}/\\d{4}/\\d{4}',
     },
     names: ['steuernummer', 'steuer-nr', 'st\\.?-nr', 'tax number'],
-    right: ['181/815/08155', '93815/08152', '2181508150'],
-    wrong: ['181/815', '1234567'],
+    valid: ['181/815/08155', '93815/08152', '2181508150'],
+    invalid: ['181/815', '1234567'],
   }),
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'de.rvnr',
     detector: 'national_id',
     description: 'German pension insurance numbers: area, birth date, initial, serial and a check digit.',
     value: '\\d{2} ?\\d{6} ?[A-Z] ?\\d{2} ?\\d',
     check: isRvnr,
-    alone: { anchors: [SHORT_NUMBER_LETTER, '(?<![\\w.-])\\d{2} \\d{6}'] },
+    standalone: { anchors: [SHORT_NUMBER_LETTER, '(?<![\\w.-])\\d{2} \\d{6}'] },
     names: [
       'rvnr',
       'rentenversicherungsnummer',
@@ -70,40 +70,40 @@ export const germanSpeaking: readonly Detector[] = [
       'sozialversicherungsausweis',
       'versicherungsnummer',
     ],
-    right: ['15070649C103', '15 070649 C 103'],
-    wrong: ['15070649C104', '15071349C103'],
+    valid: ['15070649C103', '15 070649 C 103'],
+    invalid: ['15070649C104', '15071349C103'],
   }),
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'de.kvnr',
     detector: 'health_id',
     description: 'German health insurance numbers: a letter, eight digits and a check digit.',
     value: '[A-Z]\\d{9}',
     check: isKvnr,
     names: ['krankenversichertennummer', 'krankenversicherungsnummer', 'versichertennummer', 'kvnr', 'egk'],
-    right: ['A123456780'],
-    wrong: ['A123456781', '1123456780'],
+    valid: ['A123456780'],
+    invalid: ['A123456781', '1123456780'],
   }),
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'de.lanr',
     detector: 'health_id',
     description: 'German numbers of physicians with a check digit (weights 4 and 9).',
     value: '\\d{9}',
-    check: (code) => (10 - (weigh(code, [4, 9, 4, 9, 4, 9]) % 10)) % 10 === digitAt(code, 6),
+    check: (code) => (10 - (sumWeighted(code, [4, 9, 4, 9, 4, 9]) % 10)) % 10 === digitAt(code, 6),
     names: ['lanr', 'arztnummer', 'lebenslange arztnummer'],
-    right: ['123456601'],
-    wrong: ['123456101', '12345660'],
+    valid: ['123456601'],
+    invalid: ['123456101', '12345660'],
   }),
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'de.bsnr',
     detector: 'health_id',
     severity: 'medium',
     description: 'German numbers of medical practices.',
     value: '\\d{9}',
     names: ['bsnr', 'betriebsst[äa]ttennummer'],
-    right: ['021234568'],
-    wrong: ['0212345', 'A21234568'],
+    valid: ['021234568'],
+    invalid: ['0212345', 'A21234568'],
   }),
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'de.identity_document',
     detector: 'passport',
     description:
@@ -118,54 +118,56 @@ export const germanSpeaking: readonly Detector[] = [
       'reisepassnummer',
       'passnummer',
     ],
-    right: ['T220001293', 'C01X00T478', 'C01X00T47'],
-    wrong: ['T220001294', 'T22000'],
+    valid: ['T220001293', 'C01X00T478', 'C01X00T47'],
+    invalid: ['T220001294', 'T22000'],
   }),
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'at.svnr',
     detector: 'national_id',
     description: 'Austrian social insurance numbers: a serial, a check digit (mod 11) and a birth date.',
     value: '[1-9]\\d{3} ?\\d{6}',
     check: (code) =>
-      Number(code.slice(6, 8)) <= 15 && weigh(code, [3, 7, 9, 0, 5, 8, 4, 2, 1, 6]) % 11 === digitAt(code, 3),
+      Number(code.slice(6, 8)) <= 15 &&
+      sumWeighted(code, [3, 7, 9, 0, 5, 8, 4, 2, 1, 6]) % 11 === digitAt(code, 3),
     names: ['svnr', 'sozialversicherungsnummer', 'sv-nummer', 'versicherungsnummer'],
-    right: ['1237 010180', '1237010180'],
-    wrong: ['1238 010180', '0237 010180'],
+    valid: ['1237 010180', '1237010180'],
+    invalid: ['1238 010180', '0237 010180'],
   }),
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'ch.ahv',
     detector: 'national_id',
     description: 'Swiss social security numbers: 756 and a check digit as in EAN-13.',
     value: '756[. ]?\\d{4}[. ]?\\d{4}[. ]?\\d{2}',
-    check: (code) => weigh(code, [1, 3, 1, 3, 1, 3, 1, 3, 1, 3, 1, 3, 1]) % 10 === 0,
-    alone: {
+    check: (code) => sumWeighted(code, [1, 3, 1, 3, 1, 3, 1, 3, 1, 3, 1, 3, 1]) % 10 === 0,
+    standalone: {
       anchors: ['(?<![\\w.-])756\\.\\d{4}', '(?<![\\w.-])756\\d{5}'],
       value: '756\\.\\d{4}\\.\\d{4}\\.\\d{2}|756\\d{10}',
     },
     names: ['ahv', 'ahv-nummer', 'avs', 'no avs', 'numero avs'],
-    right: ['756.9217.0769.85', '7569217076985'],
-    wrong: ['756.9217.0769.84', '755.9217.0769.85'],
+    valid: ['756.9217.0769.85', '7569217076985'],
+    invalid: ['756.9217.0769.84', '755.9217.0769.85'],
   }),
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'ch.uid',
     detector: 'business_id',
     severity: 'low',
     description: 'Swiss company numbers: CHE and nine digits with a check digit (mod 11).',
     value: 'CHE-?\\d{3}\\.?\\d{3}\\.?\\d{3}(?: ?(?:MWST|TVA|IVA))?',
-    check: (code) => (11 - (weigh(code.slice(3), [5, 4, 3, 2, 7, 6, 5, 4]) % 11)) % 11 === digitAt(code, 11),
-    alone: { anchors: ['(?i)(?<![\\w.-])che-?\\d{3}'] },
+    check: (code) =>
+      (11 - (sumWeighted(code.slice(3), [5, 4, 3, 2, 7, 6, 5, 4]) % 11)) % 11 === digitAt(code, 11),
+    standalone: { anchors: ['(?i)(?<![\\w.-])che-?\\d{3}'] },
     names: ['uid', 'unternehmens-id'],
-    right: ['CHE-100.155.212', 'CHE100155212'],
-    wrong: ['CHE-100.155.213', 'CHE-100.155'],
+    valid: ['CHE-100.155.212', 'CHE100155212'],
+    invalid: ['CHE-100.155.213', 'CHE-100.155'],
   }),
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'li.peid',
     detector: 'tax_id',
     description: 'Liechtenstein person identification numbers, four to twelve digits.',
     value: '\\d{4,12}|\\d{1,3}(?:\\.\\d{3}){1,3}',
     names: ['peid', 'personenidentifikationsnummer'],
-    right: ['1234567'],
-    wrong: ['123', 'A1234567'],
+    valid: ['1234567'],
+    invalid: ['123', 'A1234567'],
   }),
 ];
 
@@ -178,20 +180,20 @@ function isSteuerIdSpread(code: string): boolean {
 
 function isRvnr(code: string): boolean {
   const day = Number(code.slice(2, 4)) % 50;
-  if (!hasDay(`${code.slice(4, 6)}${String(day).padStart(2, '0')}`, 0, 2)) return false;
+  if (!hasValidDay(`${code.slice(4, 6)}${String(day).padStart(2, '0')}`, 0, 2)) return false;
   const letter = String(code.charCodeAt(8) - 64).padStart(2, '0');
   const digits = code.slice(0, 8) + letter + code.slice(9, 11);
-  return weighDigitSums(digits, [2, 1, 2, 5, 7, 1, 2, 1, 2, 1, 2, 1]) % 10 === digitAt(code, 11);
+  return sumWeightedDigits(digits, [2, 1, 2, 5, 7, 1, 2, 1, 2, 1, 2, 1]) % 10 === digitAt(code, 11);
 }
 
 function isKvnr(code: string): boolean {
   const digits = String(code.charCodeAt(0) - 64).padStart(2, '0') + code.slice(1, 9);
-  return weighDigitSums(digits, [1, 2, 1, 2, 1, 2, 1, 2, 1, 2]) % 10 === digitAt(code, 9);
+  return sumWeightedDigits(digits, [1, 2, 1, 2, 1, 2, 1, 2, 1, 2]) % 10 === digitAt(code, 9);
 }
 
 /** With ten characters the last one is the check digit; nine are the number alone. */
 function isGermanDocument(code: string): boolean {
-  if (code.length === 9) return isVaried(code) && /\d/.test(code);
+  if (code.length === 9) return hasVariedCharacters(code) && /\d/.test(code);
   const sum = Array.from(code.slice(0, 9)).reduce(
     (total, char, at) => total + Number.parseInt(char, 36) * [7, 3, 1][at % 3]!,
     0,

@@ -1,105 +1,111 @@
-import { digitAt, digitsOf, isVaried, remainder, weigh } from '../../matching/check-digits.ts';
+import {
+  computeRemainder,
+  digitAt,
+  hasVariedCharacters,
+  parseDigits,
+  sumWeighted,
+} from '../../matching/check-digits.ts';
 import type { Detector } from '../../matching/detector.ts';
-import { identifier } from '../../matching/identifier.ts';
+import { buildIdentifierDetectors } from '../../matching/identifier.ts';
 
 /** Numbers of people, companies and accounts in Spain and Portugal. */
 export const iberia: readonly Detector[] = [
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'es.dni',
     detector: 'national_id',
     description: 'Spanish identity numbers (DNI, NIF): eight digits, or seven, and a letter (mod 23).',
     value: '\\d{7,8}[ -]?[A-HJ-NP-TV-Z]',
     check: isDni,
-    alone: {
+    standalone: {
       anchors: ['(?<![\\w.-])\\d{8}', '(?i)(?<![\\w.-])\\d{7}[a-z]', '(?i)(?<![\\w.-])\\d{7}-[a-z]'],
       value: '\\d{7,8}-?[A-HJ-NP-TV-Z]',
     },
     names: ['dni', 'nif', 'documento nacional de identidad'],
-    right: ['54362315K', '54362315-K'],
-    wrong: ['54362315Z', '5436231K'],
+    valid: ['54362315K', '54362315-K'],
+    invalid: ['54362315Z', '5436231K'],
   }),
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'es.nie',
     detector: 'national_id',
     description: 'Spanish numbers of foreigners (NIE): X, Y or Z, seven digits and a letter (mod 23).',
     value: '[XYZ][ -]?\\d{7}[ -]?[A-HJ-NP-TV-Z]',
     check: isNie,
-    alone: {
+    standalone: {
       anchors: ['(?i)(?<![\\w.-])[a-z]\\d{6}', '(?i)(?<![\\w.-])[a-z]-\\d{6}'],
       value: '[XYZ]-?\\d{7}-?[A-HJ-NP-TV-Z]',
     },
     names: ['nie', 'n[úu]mero de identidad de extranjero'],
-    right: ['X2482300W', 'x-2482300w'],
-    wrong: ['X2482300A', 'X248230W'],
+    valid: ['X2482300W', 'x-2482300w'],
+    invalid: ['X2482300A', 'X248230W'],
   }),
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'es.cif',
     detector: 'business_id',
     severity: 'low',
     description: 'Spanish company numbers (CIF): a letter, seven digits and a check digit or letter.',
     value: '[A-HJNP-SUVW][ -]?\\d{7}[ -]?[0-9A-J]',
     check: isCif,
-    alone: {
+    standalone: {
       anchors: ['(?i)(?<![\\w.-])[a-z]\\d{6}', '(?i)(?<![\\w.-])[a-z]-\\d{6}'],
       value: '[NPQRSW]-?\\d{7}-?[A-J]|[ABJ]-?\\d{8}',
     },
     names: ['cif', 'nif'],
-    right: ['P1234567D', 'A13585625', 'J99216582'],
-    wrong: ['A13585626', 'P1234567E'],
+    valid: ['P1234567D', 'A13585625', 'J99216582'],
+    invalid: ['A13585626', 'P1234567E'],
   }),
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'es.ccc',
     detector: 'bank_account',
     description: 'Spanish account numbers: bank, branch, two check digits (mod 11) and account.',
     value: '\\d{4}[ -]?\\d{4}[ -]?\\d{2}[ -]?(?:\\d{10}|\\d{5} \\d{5})',
     check: isCcc,
-    alone: {
+    standalone: {
       anchors: ['(?<![\\w.-])\\d{4}-\\d{4}-\\d', '(?<![\\w.-])\\d{4} \\d{4} \\d', '(?<![\\w.-])\\d{8}'],
     },
     names: ['ccc', 'cuenta bancaria', 'c[óo]digo cuenta cliente'],
-    right: ['1234-1234-16 1234567890', '12341234161234567890', '1234 1234 16 12345 67890'],
-    wrong: ['1234-1234-15 1234567890', '123412341612345678'],
+    valid: ['1234-1234-16 1234567890', '12341234161234567890', '1234 1234 16 12345 67890'],
+    invalid: ['1234-1234-15 1234567890', '123412341612345678'],
   }),
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'es.nss',
     detector: 'national_id',
     description: 'Spanish social security numbers: province, serial and two check digits (mod 97).',
     value: '\\d{2}[ /-]?\\d{7,8}[ /-]?\\d{2}',
     check: isNss,
     names: ['nss', 'n[úu]mero de la seguridad social', 'seguridad social'],
-    right: ['281234567840', '28/12345678/40'],
-    wrong: ['281234567841', '2812345'],
+    valid: ['281234567840', '28/12345678/40'],
+    invalid: ['281234567841', '2812345'],
   }),
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'pt.nif',
     detector: 'tax_id',
     description: 'Portuguese tax numbers (NIF) with a check digit (mod 11).',
     value: '(?:PT ?)?(?:[1235689]\\d|45|7[0124579])\\d ?\\d{3} ?\\d{3}',
     check: (code) => isMod11Last(code.replace('PT', ''), [9, 8, 7, 6, 5, 4, 3, 2]),
     names: ['nif', 'contribuinte', 'n[úu]mero de contribuinte', 'nipc'],
-    right: ['501964843', 'PT 501 964 843'],
-    wrong: ['501964842', '401964843'],
+    valid: ['501964843', 'PT 501 964 843'],
+    invalid: ['501964842', '401964843'],
   }),
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'pt.cartao_de_cidadao',
     detector: 'national_id',
     description: 'Numbers of Portuguese citizen cards with check characters (Luhn over letters and digits).',
     value: '\\d{8}[ -]?\\d[ -]?[A-Z0-9]{2}\\d',
     check: isCartao,
-    alone: {
+    standalone: {
       anchors: ['(?<![\\w.-])\\d{8}'],
       value: '\\d{8}[ -]?\\d[ -]?[A-Z]{2}\\d',
     },
     names: ['cart[ãa]o de cidad[ãa]o', 'bilhete de identidade'],
-    right: ['00000000 0 ZZ4', '000000000ZZ4'],
-    wrong: ['00000000 0 ZZ5', '0000000 0 ZZ4'],
+    valid: ['00000000 0 ZZ4', '000000000ZZ4'],
+    invalid: ['00000000 0 ZZ5', '0000000 0 ZZ4'],
   }),
 ];
 
 const DNI_LETTERS = 'TRWAGMYFPDXBNJZSQVHLCKE';
 
 function isDni(code: string): boolean {
-  return DNI_LETTERS[remainder(code.slice(0, 8), 23)] === code[8];
+  return DNI_LETTERS[computeRemainder(code.slice(0, 8), 23)] === code[8];
 }
 
 /** The first ones were given out long ago: `x0000003a` is a number in base 16. */
@@ -110,7 +116,7 @@ function isNie(code: string): boolean {
 /** Luhn over the seven digits; some kinds write the check as a letter, some as a digit, some as either. */
 /** Sources disagree on which kinds of company have a letter and which a digit, so both are accepted for all. */
 function isCif(code: string): boolean {
-  const sum = digitsOf(code.slice(1, 8)).reduce((total, digit, at) => {
+  const sum = parseDigits(code.slice(1, 8)).reduce((total, digit, at) => {
     const value = at % 2 === 0 ? digit * 2 : digit;
     return total + (value > 9 ? value - 9 : value);
   }, 0);
@@ -124,22 +130,22 @@ function isCcc(code: string): boolean {
   return (
     cccDigit(`00${code.slice(0, 8)}`) === digitAt(code, 8) &&
     cccDigit(code.slice(10)) === digitAt(code, 9) &&
-    isVaried(code)
+    hasVariedCharacters(code)
   );
 }
 
 function cccDigit(digits: string): number {
-  const check = 11 - (weigh(digits, CCC_WEIGHTS) % 11);
+  const check = 11 - (sumWeighted(digits, CCC_WEIGHTS) % 11);
   return check > 9 ? 11 - check : check;
 }
 
 function isNss(code: string): boolean {
   const serial = code.slice(2, -2).replace(/^0/, '');
-  return remainder(code.slice(0, 2) + serial, 97) === Number(code.slice(-2));
+  return computeRemainder(code.slice(0, 2) + serial, 97) === Number(code.slice(-2));
 }
 
 function isMod11Last(code: string, weights: readonly number[]): boolean {
-  const check = 11 - (weigh(code, weights) % 11);
+  const check = 11 - (sumWeighted(code, weights) % 11);
   return (check > 9 ? 0 : check) === digitAt(code, -1);
 }
 

@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js';
 import type { Detector } from '../../matching/detector.ts';
-import { lazily } from '../../matching/lazily.ts';
-import { patternDigits } from '../../matching/pattern-digits.ts';
+import { buildDigitProfile } from '../../matching/digit-profile.ts';
+import { lazyValue } from '../../matching/lazy-value.ts';
 
 /**
  * Versions have four parts too: behind a word for one, behind the name of a product (`Chrome/126.0.0.0`), behind the
@@ -15,7 +15,7 @@ const V4 = new RegExp(
   `${NO_VERSION}(?:25[0-5]|2[0-4]\\d|1?\\d?\\d)(?:\\.(?:25[0-5]|2[0-4]\\d|1?\\d?\\d)){3}(?![\\w-]|\\.\\d)`,
   'i',
 );
-const digits = lazily(() => patternDigits(V4));
+const digits = lazyValue(() => buildDigitProfile(V4));
 
 export const ipAddress: readonly Detector[] = [
   {
@@ -28,8 +28,8 @@ export const ipAddress: readonly Detector[] = [
       'IPv4 addresses that are routed: not private, loopback, link-local, multicast or documentation ones.',
     anchors: ['(?<![\\w.-])\\d{1,3}\\.\\d{1,3}\\.\\d'],
     pattern: V4,
-    not_under: VERSION_KEY,
-    get digits() {
+    excluded_keys: VERSION_KEY,
+    get digit_profile() {
       return digits();
     },
     validate: isRoutedV4,

@@ -1,6 +1,6 @@
-import { isDay } from '../../matching/check-digits.ts';
+import { isValidDay } from '../../matching/check-digits.ts';
 import type { Detector } from '../../matching/detector.ts';
-import { identifier } from '../../matching/identifier.ts';
+import { buildIdentifierDetectors } from '../../matching/identifier.ts';
 import { NAME_PART } from '../../matching/named-value.ts';
 
 const MONTH = '(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\\.?';
@@ -16,7 +16,7 @@ const STREET = [
 
 /** Personal data without a form of its own, found by its name only: dates of birth, addresses, numbers of records. */
 export const life: readonly Detector[] = [
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'any.date_of_birth',
     detector: 'date_of_birth',
     severity: 'medium',
@@ -46,10 +46,10 @@ export const life: readonly Detector[] = [
       '出生日期',
       'дата рождения',
     ],
-    right: ['1963-10-15', '26.07.1996', '12 March 1980', 'March 12, 1980'],
-    wrong: ['1963-13-40', '99.99.1996'],
+    valid: ['1963-10-15', '26.07.1996', '12 March 1980', 'March 12, 1980'],
+    invalid: ['1963-13-40', '99.99.1996'],
   }),
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'any.medical_record',
     detector: 'health_id',
     description: 'Numbers of medical records, patients and health insurance members.',
@@ -66,10 +66,10 @@ export const life: readonly Detector[] = [
       'num[ée]ro de dossier m[ée]dical',
       'historia cl[íi]nica',
     ],
-    right: ['12345678', 'MR-483920'],
-    wrong: ['is 12', 'none'],
+    valid: ['12345678', 'MR-483920'],
+    invalid: ['is 12', 'none'],
   }),
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'any.street_address',
     detector: 'postal_address',
     severity: 'medium',
@@ -91,8 +91,8 @@ export const life: readonly Detector[] = [
       'endere[çc]o',
       'adres',
     ],
-    right: ['780 Martin Road', 'Lindenstraße 18, 22110 Hamburg'],
-    wrong: ['0x7ffe', '12 items'],
+    valid: ['780 Martin Road', 'Lindenstraße 18, 22110 Hamburg'],
+    invalid: ['0x7ffe', '12 items'],
   }),
 ];
 
@@ -101,5 +101,5 @@ function isDate(written: string): boolean {
   if (numbers.length === 2)
     return numbers.every((number) => number <= 31 || (number >= 1880 && number <= 2100));
   const [first = 0, second = 0, third = 0] = numbers;
-  return first > 31 ? isDay(second, third) : isDay(second, first) || isDay(first, second);
+  return first > 31 ? isValidDay(second, third) : isValidDay(second, first) || isValidDay(first, second);
 }

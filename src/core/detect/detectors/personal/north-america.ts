@@ -1,54 +1,54 @@
-import { digitAt, isVaried, weigh } from '../../matching/check-digits.ts';
+import { digitAt, hasVariedCharacters, sumWeighted } from '../../matching/check-digits.ts';
 import { isLuhn } from '../../matching/checksums.ts';
 import type { Detector } from '../../matching/detector.ts';
-import { identifier } from '../../matching/identifier.ts';
+import { buildIdentifierDetectors } from '../../matching/identifier.ts';
 
 /** Numbers of people, accounts and health services in the United States and Canada; those of social security are in `ssn`. */
 export const northAmerica: readonly Detector[] = [
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'us.itin',
     detector: 'tax_id',
     description: 'US individual taxpayer numbers: 9, and the groups that are given out.',
     value: '9\\d{2}[ -]?(?:5\\d|6[0-5]|7\\d|8[0-8]|9[0-24-9])[ -]?\\d{4}',
-    alone: {
+    standalone: {
       anchors: ['(?<![\\w.-])\\d{3}-\\d{2}-\\d'],
       value: '9\\d{2}-(?:5\\d|6[0-5]|7\\d|8[0-8]|9[0-24-9])-\\d{4}',
     },
     names: ['itin', 'individual taxpayer'],
-    right: ['912-90-3456', '912903456'],
-    wrong: ['812-90-3456', '912-93-3456'],
+    valid: ['912-90-3456', '912903456'],
+    invalid: ['812-90-3456', '912-93-3456'],
   }),
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'us.atin',
     detector: 'tax_id',
     description: 'US taxpayer numbers of pending adoptions, nine digits.',
     value: '\\d{3}-?\\d{2}-?\\d{4}',
     names: ['atin', 'adoption taxpayer'],
-    right: ['123-45-6789', '123456789'],
-    wrong: ['123-45-678', '1234-5-6789'],
+    valid: ['123-45-6789', '123456789'],
+    invalid: ['123-45-678', '1234-5-6789'],
   }),
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'us.ptin',
     detector: 'tax_id',
     severity: 'medium',
     description: 'US numbers of tax preparers: P and eight digits.',
     value: 'P-?\\d{8}',
-    alone: { anchors: ['(?i)(?<![\\w.-])p-?0\\d{5}'], value: 'P-?0\\d{7}' },
+    standalone: { anchors: ['(?i)(?<![\\w.-])p-?0\\d{5}'], value: 'P-?0\\d{7}' },
     names: ['ptin', 'preparer tax'],
-    right: ['P00634642'],
-    wrong: ['X00634642', 'P0063464'],
+    valid: ['P00634642'],
+    invalid: ['X00634642', 'P0063464'],
   }),
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'us.ein',
     detector: 'business_id',
     severity: 'low',
     description: 'US employer numbers: a campus prefix and seven digits.',
     value: '(?:0[1-6]|1[0-6]|2[0-7]|3\\d|4[0-8]|5\\d|6[0-8]|7[1-7]|8[0-8]|9[0-589])-?\\d{7}',
     names: ['ein', 'employer identification', 'fein'],
-    right: ['91-1144442', '911144442'],
-    wrong: ['07-1144442', '91-114444'],
+    valid: ['91-1144442', '911144442'],
+    invalid: ['07-1144442', '91-114444'],
   }),
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'us.aba_routing',
     detector: 'bank_account',
     severity: 'medium',
@@ -56,15 +56,15 @@ export const northAmerica: readonly Detector[] = [
     value: '\\d{4}-?\\d{4}-?\\d',
     check: isAba,
     names: ['aba', 'routing', 'routing transit', 'rtn', 'bank routing'],
-    alone: {
+    standalone: {
       anchors: ['(?<![\\w.-])\\d{4}-\\d{4}-\\d'],
       value: '\\d{4}-\\d{4}-\\d',
       check: (code) => isAbaPrefix(code) && isAba(code),
     },
-    right: ['1110-0002-5', '111000025'],
-    wrong: ['111000026', '11100002'],
+    valid: ['1110-0002-5', '111000025'],
+    invalid: ['111000026', '11100002'],
   }),
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'us.npi',
     detector: 'health_id',
     severity: 'medium',
@@ -72,21 +72,21 @@ export const northAmerica: readonly Detector[] = [
     value: '[12]\\d{9}',
     check: (code) => isLuhn(`80840${code}`),
     names: ['npi', 'national provider'],
-    right: ['1234567893'],
-    wrong: ['1234567894', '3234567893'],
+    valid: ['1234567893'],
+    invalid: ['1234567894', '3234567893'],
   }),
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'us.mbi',
     detector: 'health_id',
     description: 'US Medicare beneficiary numbers: eleven characters, letters without S, L, O, I, B and Z.',
     value:
       '[1-9][AC-HJKMNP-RT-Y][AC-HJKMNP-RT-Y0-9]\\d-?[AC-HJKMNP-RT-Y][AC-HJKMNP-RT-Y0-9]\\d-?[AC-HJKMNP-RT-Y]{2}\\d{2}',
-    alone: { anchors: ['(?i)(?<![\\w.-])\\d[a-z][a-z0-9]\\d-?[a-z][a-z0-9]\\d'] },
+    standalone: { anchors: ['(?i)(?<![\\w.-])\\d[a-z][a-z0-9]\\d-?[a-z][a-z0-9]\\d'] },
     names: ['mbi', 'medicare beneficiary', 'medicare', 'medicare id'],
-    right: ['1EG4-TE5-MK73', '1EG4TE5MK73'],
-    wrong: ['1SG4-TE5-MK73', '1EG4-TE5-MK7'],
+    valid: ['1EG4-TE5-MK73', '1EG4TE5MK73'],
+    invalid: ['1SG4-TE5-MK73', '1EG4-TE5-MK7'],
   }),
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'us.dea',
     detector: 'health_id',
     severity: 'medium',
@@ -94,26 +94,26 @@ export const northAmerica: readonly Detector[] = [
       'US certificates for controlled substances (DEA): two letters, six digits and a check digit.',
     value: '[ABFGKLMPRSTUXE][A-Z9]\\d{7}',
     check: (code) => {
-      const sum = weigh(code.slice(2), [1, 2, 1, 2, 1, 2]);
-      return sum % 10 === digitAt(code, 8) && isVaried(code.slice(2));
+      const sum = sumWeighted(code.slice(2), [1, 2, 1, 2, 1, 2]);
+      return sum % 10 === digitAt(code, 8) && hasVariedCharacters(code.slice(2));
     },
-    alone: { anchors: ['(?i)(?<![\\w.-])[a-z]{2}\\d{3}', '(?i)(?<![\\w.-])[a-z]\\d{6}'] },
+    standalone: { anchors: ['(?i)(?<![\\w.-])[a-z]{2}\\d{3}', '(?i)(?<![\\w.-])[a-z]\\d{6}'] },
     names: ['dea', 'dea number', 'certificate number', 'medical license', 'medical licence'],
-    right: ['AB1234563'],
-    wrong: ['AB1234564', 'A1234563'],
+    valid: ['AB1234563'],
+    invalid: ['AB1234564', 'A1234563'],
   }),
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'ca.sin',
     detector: 'national_id',
     description: 'Canadian social insurance numbers with a Luhn digit; alone only with dashes.',
     value: '[1-79]\\d{2}[ -]?\\d{3}[ -]?\\d{3}',
-    check: (code) => isLuhn(code) && isVaried(code),
-    alone: { anchors: ['(?<![\\w.-])\\d{3}-\\d{3}-\\d'], value: '[1-79]\\d{2}-\\d{3}-\\d{3}' },
+    check: (code) => isLuhn(code) && hasVariedCharacters(code),
+    standalone: { anchors: ['(?<![\\w.-])\\d{3}-\\d{3}-\\d'], value: '[1-79]\\d{2}-\\d{3}-\\d{3}' },
     names: ['sin', 'social insurance', "num[ée]ro d'assurance sociale", 'nas'],
-    right: ['123-456-782', '123456782', '130 692 544'],
-    wrong: ['123-456-783', '823-456-783'],
+    valid: ['123-456-782', '123456782', '130 692 544'],
+    invalid: ['123-456-783', '823-456-783'],
   }),
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'ca.bn',
     detector: 'business_id',
     severity: 'low',
@@ -121,31 +121,31 @@ export const northAmerica: readonly Detector[] = [
     value: '\\d{5} ?\\d{4}(?: ?R[CMPTZ] ?\\d{4})?',
     check: (code) => isLuhn(code.slice(0, 9)),
     names: ['business number', 'bn'],
-    right: ['12302 6635', '123026635RC0001'],
-    wrong: ['12302 6636', '12302 663'],
+    valid: ['12302 6635', '123026635RC0001'],
+    invalid: ['12302 6636', '12302 663'],
   }),
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'ca.health_card',
     detector: 'health_id',
     description: 'Health cards of Canadian provinces next to their names.',
     value: '\\d{4}[ -]?\\d{3}[ -]?\\d{3}(?:[ -]?[A-Z]{2})?|[A-Z]{4} ?\\d{4} ?\\d{4}',
     names: ['health card', 'ohip', 'ramq', "carte d'assurance maladie", 'phn'],
-    right: ['1234-567-890-AB', 'ABCD 1234 5678'],
-    wrong: ['1234-567-89', 'ABC 1234 5678'],
+    valid: ['1234-567-890-AB', 'ABCD 1234 5678'],
+    invalid: ['1234-567-89', 'ABC 1234 5678'],
   }),
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'ca.postal_code',
     detector: 'postal_address',
     severity: 'low',
     description: 'Canadian postal codes, in upper case and with a space, or next to their name.',
     value: '[ABCEGHJ-NPRSTVXY]\\d[ABCEGHJ-NPRSTV-Z][ -]?\\d[ABCEGHJ-NPRSTV-Z]\\d',
-    alone: {
+    standalone: {
       anchors: ['(?i)(?<![\\w.-])[a-z]{1,2}\\d[a-z] \\d'],
       check: (_, written) => written === written.toUpperCase(),
     },
     names: ['postal code', 'code postal'],
-    right: ['K1A 0B1', 'K1A0B1'],
-    wrong: ['D1A 0B1', 'K1A 0B'],
+    valid: ['K1A 0B1', 'K1A0B1'],
+    invalid: ['D1A 0B1', 'K1A 0B'],
   }),
 ];
 
@@ -156,5 +156,5 @@ function isAbaPrefix(code: string): boolean {
 }
 
 function isAba(code: string): boolean {
-  return weigh(code, [3, 7, 1, 3, 7, 1, 3, 7, 1]) % 10 === 0 && isVaried(code);
+  return sumWeighted(code, [3, 7, 1, 3, 7, 1, 3, 7, 1]) % 10 === 0 && hasVariedCharacters(code);
 }

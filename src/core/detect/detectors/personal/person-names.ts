@@ -1,5 +1,5 @@
 import type { Detector } from '../../matching/detector.ts';
-import { identifier } from '../../matching/identifier.ts';
+import { buildIdentifierDetectors } from '../../matching/identifier.ts';
 import { NAME_PART } from '../../matching/named-value.ts';
 
 const NAME = `${NAME_PART}(?: (?:[A-Z]\\. )?${NAME_PART}){0,2}`;
@@ -7,7 +7,7 @@ const AFTER = '(?![\\w\\u00c0-\\u024f(=]|[.,/-]\\d)';
 
 /** Names of people where a form, a key, a title, a salutation or the end of a letter says that one follows. */
 export const personNames: readonly Detector[] = [
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'any.person_name',
     detector: 'person_name',
     severity: 'low',
@@ -45,10 +45,10 @@ export const personNames: readonly Detector[] = [
       'vollst[äa]ndiger name',
       'imi[ęe] i nazwisko',
     ],
-    right: ['Ada Lovelace', 'José García Márquez', 'Ada B. Lovelace'],
-    wrong: ['is ready now', 'First Name'],
+    valid: ['Ada Lovelace', 'José García Márquez', 'Ada B. Lovelace'],
+    invalid: ['is ready now', 'First Name'],
   }),
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'any.person_name_part',
     detector: 'person_name',
     severity: 'low',
@@ -77,8 +77,8 @@ export const personNames: readonly Detector[] = [
       'voornaam',
       'nazwisko',
     ],
-    right: ['Lovelace', 'Jean-Luc'],
-    wrong: ['is ready', 'String'],
+    valid: ['Lovelace', 'Jean-Luc'],
+    invalid: ['is ready', 'String'],
   }),
   {
     id: 'any.person_addressed',

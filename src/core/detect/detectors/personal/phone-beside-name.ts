@@ -1,6 +1,6 @@
-import { isVaried } from '../../matching/check-digits.ts';
+import { hasVariedCharacters } from '../../matching/check-digits.ts';
 import type { Detector } from '../../matching/detector.ts';
-import { identifier } from '../../matching/identifier.ts';
+import { buildIdentifierDetectors } from '../../matching/identifier.ts';
 
 /** Digits in any of the groups that countries write, with a trunk prefix, a country code or an extension. */
 const NUMBER =
@@ -8,7 +8,7 @@ const NUMBER =
 
 /** Telephone numbers in national forms: a word next to them, or the trunk's 0 and groups, distinguishes them from other numbers. */
 export const phoneBesideName: readonly Detector[] = [
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'phone.beside_its_name',
     detector: 'phone',
     severity: 'medium',
@@ -73,10 +73,10 @@ export const phoneBesideName: readonly Detector[] = [
       '전화',
       'โทร',
     ],
-    right: ['0378 3512 345', '(96) 627-277', '581-617-4035', '5321234567', '+49(0)30 1234567'],
-    wrong: ['12345', '1111111', '2026-01-31'],
+    valid: ['0378 3512 345', '(96) 627-277', '581-617-4035', '5321234567', '+49(0)30 1234567'],
+    invalid: ['12345', '1111111', '2026-01-31'],
   }),
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'phone.national',
     detector: 'phone',
     severity: 'medium',
@@ -88,7 +88,7 @@ export const phoneBesideName: readonly Detector[] = [
       isDialled(written) &&
       digits(code).length >= (written.startsWith('(') ? 8 : 10) &&
       digits(code).length <= 13,
-    alone: {
+    standalone: {
       anchors: [
         '(?<![\\w.)-])\\(\\d{1,5}\\)[ -]?\\d',
         '(?<![\\w.-])0\\d{1,4}[ -]\\d{1,4}[ -]\\d',
@@ -98,7 +98,7 @@ export const phoneBesideName: readonly Detector[] = [
       ],
     },
     names: ['hotline', 'landline'],
-    right: [
+    valid: [
       '080-6014-2947',
       '(03) 5327 5996',
       '(88) 684-334',
@@ -106,7 +106,7 @@ export const phoneBesideName: readonly Detector[] = [
       '0 532 123 45 67',
       '532-123-45-67',
     ],
-    wrong: ['080-6014-29', '180-6014-2947'],
+    invalid: ['080-6014-29', '180-6014-2947'],
   }),
   {
     id: 'phone.beside_email',
@@ -136,5 +136,5 @@ function digits(written: string): string {
 function isDialled(written: string): boolean {
   const main = digits(written.replace(/ ?(?:x|ext\.?) ?\d+$/i, ''));
   const is_date = /^(?:19|20)\d{2}[-/.](?:0?\d|1[0-2])[-/.](?:[0-3]?\d)\b/.test(written);
-  return main.length >= 6 && main.length <= 15 && !is_date && isVaried(main);
+  return main.length >= 6 && main.length <= 15 && !is_date && hasVariedCharacters(main);
 }

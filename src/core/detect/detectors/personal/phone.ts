@@ -1,10 +1,10 @@
 import type { Detector } from '../../matching/detector.ts';
-import { lazily } from '../../matching/lazily.ts';
-import { patternDigits } from '../../matching/pattern-digits.ts';
+import { buildDigitProfile } from '../../matching/digit-profile.ts';
+import { lazyValue } from '../../matching/lazy-value.ts';
 
 const NORTH_AMERICAN =
   /(?:1[ .-])?(?:\([2-9]\d\d\)[ .-]?\d{3}[ .-]\d{4}|[2-9]\d\d(?<sep>[.-])\d{3}\k<sep>\d{4})(?![\d-]|\.\d)/;
-const digits = lazily(() => patternDigits(NORTH_AMERICAN));
+const digits = lazyValue(() => buildDigitProfile(NORTH_AMERICAN));
 
 export const phone: readonly Detector[] = [
   {
@@ -35,7 +35,7 @@ export const phone: readonly Detector[] = [
       '(?<![\\w.+-])1[ .-]\\(?[2-9]\\d\\d',
     ],
     pattern: NORTH_AMERICAN,
-    get digits() {
+    get digit_profile() {
       return digits();
     },
     examples: {

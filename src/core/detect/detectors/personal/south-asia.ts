@@ -1,37 +1,37 @@
-import { isVaried, isVerhoeff } from '../../matching/check-digits.ts';
+import { hasVariedCharacters, hasVerhoeff } from '../../matching/check-digits.ts';
 import { isLuhn } from '../../matching/checksums.ts';
 import type { Detector } from '../../matching/detector.ts';
-import { identifier } from '../../matching/identifier.ts';
+import { buildIdentifierDetectors } from '../../matching/identifier.ts';
 
 /** Numbers of people, companies and vehicles in India, Pakistan, Bangladesh and Sri Lanka. */
 export const southAsia: readonly Detector[] = [
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'in.aadhaar',
     detector: 'national_id',
     description: 'Indian Aadhaar numbers with a check digit (Verhoeff); alone only in groups of four.',
     value: '[2-9]\\d{3}[ -]?\\d{4}[ -]?\\d{4}',
-    check: (code) => isVerhoeff(code) && isVaried(code),
-    alone: {
+    check: (code) => hasVerhoeff(code) && hasVariedCharacters(code),
+    standalone: {
       anchors: ['(?<![\\w.-])\\d{4}-\\d{4}-\\d', '(?<![\\w.-])\\d{4} \\d{4} \\d'],
       value: '[2-9]\\d{3}(?: \\d{4} \\d{4}|-\\d{4}-\\d{4})(?! ?\\d)',
     },
     names: ['aadhaar', 'aadhar', 'uidai', 'आधार'],
-    right: ['2341 2341 2346', '234123412346'],
-    wrong: ['2341 2341 2347', '1341 2341 2346'],
+    valid: ['2341 2341 2346', '234123412346'],
+    invalid: ['2341 2341 2347', '1341 2341 2346'],
   }),
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'in.pan',
     detector: 'tax_id',
     description:
       'Indian permanent account numbers: three letters, the kind of holder, a letter, four digits, a letter.',
     value: '[A-Z]{3}[ABCEFGHJLPTK][A-Z]\\d{4}[A-Z]',
-    check: (code) => isVaried(code.slice(5, 9)) || code[3] === 'P',
-    alone: { anchors: ['(?i)(?<![\\w.-])[a-z]{5}\\d{3}'] },
+    check: (code) => hasVariedCharacters(code.slice(5, 9)) || code[3] === 'P',
+    standalone: { anchors: ['(?i)(?<![\\w.-])[a-z]{5}\\d{3}'] },
     names: ['pan', 'pan card', 'permanent account'],
-    right: ['ACUPA7085R', 'AAPFU0939F'],
-    wrong: ['ACUDA7085R', 'ACUPA708R'],
+    valid: ['ACUPA7085R', 'AAPFU0939F'],
+    invalid: ['ACUDA7085R', 'ACUPA708R'],
   }),
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'in.gstin',
     detector: 'tax_id',
     severity: 'low',
@@ -39,42 +39,42 @@ export const southAsia: readonly Detector[] = [
       'Indian goods and services tax numbers: state, PAN, entity, Z and a check character (Luhn, base 36).',
     value: '\\d{2}[A-Z]{5}\\d{4}[A-Z][1-9A-Z]Z[0-9A-Z]',
     check: isGstin,
-    alone: { anchors: ['(?i)(?<![\\w.-])\\d{2}[a-z]{5}'] },
+    standalone: { anchors: ['(?i)(?<![\\w.-])\\d{2}[a-z]{5}'] },
     names: ['gstin', 'gst number', 'gst'],
-    right: ['27AAPFU0939F1ZV'],
-    wrong: ['27AAPFU0939F1ZW', '27AAPFU0939F1XV'],
+    valid: ['27AAPFU0939F1ZV'],
+    invalid: ['27AAPFU0939F1ZW', '27AAPFU0939F1XV'],
   }),
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'in.epic',
     detector: 'national_id',
     description: 'Indian voter numbers (EPIC): three letters and seven digits.',
     value: '[A-Z]{3}\\d{7}',
     names: ['epic', 'voter', 'voter id', 'voter card', 'elector photo'],
-    alone: {
+    standalone: {
       anchors: ['(?i)(?<![\\w.-])[a-z]{3}\\d{3}'],
-      check: (code) => isLuhn(code.slice(3)) && isVaried(code.slice(3)),
+      check: (code) => isLuhn(code.slice(3)) && hasVariedCharacters(code.slice(3)),
     },
-    right: ['WKH1186253', 'KSD1287349'],
-    wrong: ['WK1186253', 'WKHX186253'],
+    valid: ['WKH1186253', 'KSD1287349'],
+    invalid: ['WK1186253', 'WKHX186253'],
   }),
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'in.ifsc',
     detector: 'bank_account',
     severity: 'low',
     description: 'Indian branch codes (IFSC): four letters of the bank, 0, six characters of the branch.',
     value: '[A-Z]{4}0[A-Z0-9]{6}',
     names: ['ifsc', 'ifsc code'],
-    right: ['HDFC0001234', 'SBIN0ABC123'],
-    wrong: ['HDFC1001234', 'HDF0001234'],
+    valid: ['HDFC0001234', 'SBIN0ABC123'],
+    invalid: ['HDFC1001234', 'HDF0001234'],
   }),
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'in.vehicle',
     detector: 'vehicle',
     severity: 'low',
     description: 'Indian number plates: state, district, series and number.',
     value:
       '(?:A[NPRS]|B[HR]|C[GH]|D[DLN]|G[AJ]|H[PR]|J[HK]|K[AL]|L[AD]|M[HLNPZ]|NL|O[DR]|P[BY]|RJ|SK|T[GNRS]|U[KP]|W[B])[ -]?\\d{1,2}[ -]?[A-Z]{1,3}[ -]?\\d{4}',
-    alone: {
+    standalone: {
       anchors: [
         '(?i)(?<![\\w.-])[a-z]{2}\\d{2}[a-z]',
         '(?i)(?<![\\w.-])[a-z]{2}\\d[a-z]{2}',
@@ -82,31 +82,31 @@ export const southAsia: readonly Detector[] = [
       ],
     },
     names: ['vehicle number', 'registration number', 'vehicle registration', 'number plate', 'rc number'],
-    right: ['KA53ME3456', 'MH 12 DE 1433'],
-    wrong: ['XX53ME3456', 'KA53ME345'],
+    valid: ['KA53ME3456', 'MH 12 DE 1433'],
+    invalid: ['XX53ME3456', 'KA53ME345'],
   }),
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'pk.cnic',
     detector: 'national_id',
     description:
       'Pakistani identity numbers (CNIC): province and district, serial, and the digit of the sex.',
     value: '[1-7]\\d{4}-?\\d{7}-?[1-9]',
-    alone: { anchors: ['(?<![\\w.-])\\d{5}-\\d{4}'], value: '[1-7]\\d{4}-\\d{7}-[1-9]' },
+    standalone: { anchors: ['(?<![\\w.-])\\d{5}-\\d{4}'], value: '[1-7]\\d{4}-\\d{7}-[1-9]' },
     names: ['cnic', 'nicop', 'شناختی کارڈ'],
-    right: ['34201-0891231-8', '3420108912318'],
-    wrong: ['94201-0891231-8', '34201-0891231-0'],
+    valid: ['34201-0891231-8', '3420108912318'],
+    invalid: ['94201-0891231-8', '34201-0891231-0'],
   }),
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'bd.nid',
     detector: 'national_id',
     description: 'Identity numbers of Bangladesh: 10, 13 or 17 digits.',
     value: '\\d{10}(?:\\d{3}(?:\\d{4})?)?',
-    check: isVaried,
+    check: hasVariedCharacters,
     names: ['bangladesh nid', 'nid no', 'nid number', 'জাতীয় পরিচয়পত্র'],
-    right: ['1234567890123'],
-    wrong: ['12345678', '1111111111'],
+    valid: ['1234567890123'],
+    invalid: ['12345678', '1111111111'],
   }),
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'lk.nic',
     detector: 'national_id',
     description:
@@ -114,9 +114,9 @@ export const southAsia: readonly Detector[] = [
     value: '\\d{9}[VX]|(?:19|20)\\d{10}',
     check: (code) => isDayOfYear(code.length === 10 ? code.slice(2, 5) : code.slice(4, 7)),
     names: ['nic', 'sri lankan id', 'national identity card'],
-    alone: { anchors: ['(?i)(?<![\\w.-])\\d{9}[vx]'], value: '\\d{9}[VX]' },
-    right: ['853400937V', '198534000937'],
-    wrong: ['859990937V', '85340093V'],
+    standalone: { anchors: ['(?i)(?<![\\w.-])\\d{9}[vx]'], value: '\\d{9}[VX]' },
+    valid: ['853400937V', '198534000937'],
+    invalid: ['859990937V', '85340093V'],
   }),
 ];
 

@@ -1,116 +1,122 @@
-import { digitAt, hasDay, isVaried, twoDigits, weigh } from '../../matching/check-digits.ts';
+import {
+  digitAt,
+  hasValidDay,
+  hasVariedCharacters,
+  parseTwoDigits,
+  sumWeighted,
+} from '../../matching/check-digits.ts';
 import type { Detector } from '../../matching/detector.ts';
-import { identifier } from '../../matching/identifier.ts';
+import { buildIdentifierDetectors } from '../../matching/identifier.ts';
 
 /** Numbers of people and companies in Thailand, Singapore, Malaysia, Indonesia, Vietnam and the Philippines. */
 export const southeastAsia: readonly Detector[] = [
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'th.pin',
     detector: 'national_id',
     description: 'Thai identity numbers with a check digit (mod 11); alone only in their groups.',
     value: '[1-9][ -]?\\d{4}[ -]?\\d{5}[ -]?\\d{2}[ -]?\\d',
     check: (code) =>
-      (11 - (weigh(code, [13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2]) % 11)) % 10 === digitAt(code, 12) &&
-      isVaried(code),
-    alone: {
+      (11 - (sumWeighted(code, [13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2]) % 11)) % 10 === digitAt(code, 12) &&
+      hasVariedCharacters(code),
+    standalone: {
       anchors: ['(?<![\\w.-])\\d-\\d{4}-\\d', '(?<![\\w.-])\\d \\d{4} \\d'],
       value: '[1-9](?:-\\d{4}-\\d{5}-\\d{2}-\\d| \\d{4} \\d{5} \\d{2} \\d)',
     },
     names: ['thai national id', 'thai id', 'เลขประจำตัวประชาชน', 'บัตรประชาชน'],
-    right: ['1-2345-45678-78-1', '1234545678781'],
-    wrong: ['1-2345-45678-78-2', '0-2345-45678-78-1'],
+    valid: ['1-2345-45678-78-1', '1234545678781'],
+    invalid: ['1-2345-45678-78-2', '0-2345-45678-78-1'],
   }),
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'sg.nric',
     detector: 'national_id',
     description:
       'Singaporean identity numbers (NRIC, FIN): a letter, seven digits and a check letter (mod 11).',
     value: '[STFGM]\\d{7}[A-Z]',
     check: isNric,
-    alone: { anchors: ['(?i)(?<![\\w.-])[a-z]\\d{6}'] },
+    standalone: { anchors: ['(?i)(?<![\\w.-])[a-z]\\d{6}'] },
     names: ['nric', 'fin'],
-    right: ['S1234567D', 'F1612000Q'],
-    wrong: ['S1234567E', 'A1234567D'],
+    valid: ['S1234567D', 'F1612000Q'],
+    invalid: ['S1234567E', 'A1234567D'],
   }),
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'sg.uen',
     detector: 'business_id',
     severity: 'low',
     description: 'Singaporean numbers of businesses, companies and others (UEN) with a check letter.',
     value: '\\d{8}[A-Z]|(?:18|19|20)\\d{7}[A-Z]|[TSR]\\d{2}[A-Z]{2}\\d{4}[A-Z]',
     check: isUen,
-    alone: {
+    standalone: {
       anchors: ['(?i)(?<![\\w.-])[a-z]\\d{2}[a-z]{2}\\d', '(?i)(?<![\\w.-])\\d{8}\\d?[a-z]'],
     },
     names: ['uen', 'unique entity'],
-    right: ['00192200M', '197401143C', 'T01FC6132D', 'S16FC0121D'],
-    wrong: ['00192200N', '197401143D'],
+    valid: ['00192200M', '197401143C', 'T01FC6132D', 'S16FC0121D'],
+    invalid: ['00192200N', '197401143D'],
   }),
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'my.nric',
     detector: 'national_id',
     description: 'Malaysian identity numbers (MyKad): a birth date, place of birth and a serial.',
     value: '\\d{6}-?\\d{2}-?\\d{4}',
     check: isMyKad,
-    alone: { anchors: ['(?<![\\w.-])\\d{6}-\\d{2}'], value: '\\d{6}-\\d{2}-\\d{4}' },
+    standalone: { anchors: ['(?<![\\w.-])\\d{6}-\\d{2}'], value: '\\d{6}-\\d{2}-\\d{4}' },
     names: ['mykad', 'nric', 'kad pengenalan', 'ic number', 'no\\. kp'],
-    right: ['770305-02-1234', '770305021234'],
-    wrong: ['771305-02-1234', '770305-00-1234'],
+    valid: ['770305-02-1234', '770305021234'],
+    invalid: ['771305-02-1234', '770305-00-1234'],
   }),
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'id.nik',
     detector: 'national_id',
     description:
       'Indonesian identity numbers (NIK): region, birth date (40 added to the day of women) and a serial.',
     value: '[1-9]\\d{15}',
-    check: (code) => isNikDate(code) && twoDigits(code, 0) >= 11 && twoDigits(code, 0) <= 97,
+    check: (code) => isNikDate(code) && parseTwoDigits(code, 0) >= 11 && parseTwoDigits(code, 0) <= 97,
     names: ['nik', 'ktp', 'nomor induk kependudukan'],
-    right: ['3171011708450001', '3171015708450001'],
-    wrong: ['3171011713450001', '0171011708450001'],
+    valid: ['3171011708450001', '3171015708450001'],
+    invalid: ['3171011713450001', '0171011708450001'],
   }),
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'id.npwp',
     detector: 'tax_id',
     description: 'Indonesian tax numbers (NPWP) in their groups or in one.',
     value: '\\d{2}\\.?\\d{3}\\.?\\d{3}\\.?\\d-?\\d{3}\\.?\\d{3}',
     names: ['npwp'],
-    alone: {
+    standalone: {
       anchors: ['(?<![\\w.-])\\d{1,3}\\.\\d{3}\\.\\d{3}'],
       value: '\\d{2}\\.\\d{3}\\.\\d{3}\\.\\d-\\d{3}\\.\\d{3}',
     },
-    right: ['01.300.066.7-091.000', '013000667091000'],
-    wrong: ['01.300.066.7-091', '0130006670910'],
+    valid: ['01.300.066.7-091.000', '013000667091000'],
+    invalid: ['01.300.066.7-091', '0130006670910'],
   }),
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'vn.cccd',
     detector: 'national_id',
     description:
       'Vietnamese identity numbers: province, century and sex, year, serial; or nine digits in the old form.',
     value: '0\\d{11}|\\d{9}',
-    check: isVaried,
+    check: hasVariedCharacters,
     names: ['cccd', 'cmnd', 'c[aă]n c[uướ]{1,2}c'],
-    right: ['001090123456', '012345678'],
-    wrong: ['101090123456', '01234567'],
+    valid: ['001090123456', '012345678'],
+    invalid: ['101090123456', '01234567'],
   }),
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'vn.mst',
     detector: 'tax_id',
     description: 'Vietnamese tax numbers (MST) with a check digit (mod 11).',
     value: '\\d{10}(?:-?\\d{3})?',
-    check: (code) => 10 - (weigh(code, [31, 29, 23, 19, 17, 13, 7, 5, 3]) % 11) === digitAt(code, 9),
+    check: (code) => 10 - (sumWeighted(code, [31, 29, 23, 19, 17, 13, 7, 5, 3]) % 11) === digitAt(code, 9),
     names: ['mst', 'm[aã] s[oố] thu'],
-    right: ['0100233488', '0314409058-002'],
-    wrong: ['0100233489', '010023348'],
+    valid: ['0100233488', '0314409058-002'],
+    invalid: ['0100233489', '010023348'],
   }),
-  ...identifier({
+  ...buildIdentifierDetectors({
     id: 'ph.ids',
     detector: 'national_id',
     description: 'Philippine numbers: UMID (CRN), SSS, TIN, PhilHealth and Pag-IBIG, in their groups.',
     value:
       '\\d{4}-\\d{7}-\\d|\\d{2}-\\d{7}-\\d|\\d{3}-\\d{3}-\\d{3}(?:-\\d{3,5})?|\\d{2}-\\d{9}-\\d|\\d{4}-\\d{4}-\\d{4}',
     names: ['umid', 'crn', 'sss number', 'sss no', 'philhealth', 'pag-ibig', 'tin', 'philsys'],
-    right: ['0028-1215160-9', '34-1234567-8', '123-456-789-000'],
-    wrong: ['028-1215160-9', '34-12345-8'],
+    valid: ['0028-1215160-9', '34-1234567-8', '123-456-789-000'],
+    invalid: ['028-1215160-9', '34-12345-8'],
   }),
 ];
 
@@ -125,13 +131,13 @@ const NRIC_LETTERS = {
 function isNric(code: string): boolean {
   const kind = code[0] as keyof typeof NRIC_LETTERS;
   const base = kind === 'T' || kind === 'G' ? 4 : kind === 'M' ? 3 : 0;
-  const rest = (base + weigh(code.slice(1), [2, 7, 6, 5, 4, 3, 2])) % 11;
+  const rest = (base + sumWeighted(code.slice(1), [2, 7, 6, 5, 4, 3, 2])) % 11;
   return (NRIC_LETTERS[kind][kind === 'M' ? 10 - rest : rest] ?? '') === code[8];
 }
 
 function isUen(code: string): boolean {
-  if (code.length === 9) return 'XMKECAWLJDB'[weigh(code, [10, 4, 9, 3, 8, 2, 7, 1]) % 11] === code[8];
-  if (code[0]! <= '9') return 'ZKCMDNERGWH'[weigh(code, [10, 8, 6, 4, 9, 7, 5, 3, 1]) % 11] === code[9];
+  if (code.length === 9) return 'XMKECAWLJDB'[sumWeighted(code, [10, 4, 9, 3, 8, 2, 7, 1]) % 11] === code[8];
+  if (code[0]! <= '9') return 'ZKCMDNERGWH'[sumWeighted(code, [10, 8, 6, 4, 9, 7, 5, 3, 1]) % 11] === code[9];
   const letters = 'ABCDEFGHJKLMNPQRSTUVWX0123456789';
   const sum = [4, 3, 5, 3, 10, 2, 2, 5, 7].reduce(
     (total, weight, at) => total + weight * letters.indexOf(code[at]!),
@@ -143,10 +149,10 @@ function isUen(code: string): boolean {
 const NO_PLACES = [0, 17, 18, 19, 20, 69, 70, 73, 80, 81, 94, 95, 96, 97];
 
 function isMyKad(code: string): boolean {
-  return hasDay(code, 2, 4) && !NO_PLACES.includes(twoDigits(code, 6));
+  return hasValidDay(code, 2, 4) && !NO_PLACES.includes(parseTwoDigits(code, 6));
 }
 
 function isNikDate(code: string): boolean {
-  const day = twoDigits(code, 6);
-  return hasDay(`${code.slice(8, 10)}${String(day > 40 ? day - 40 : day).padStart(2, '0')}`, 0, 2);
+  const day = parseTwoDigits(code, 6);
+  return hasValidDay(`${code.slice(8, 10)}${String(day > 40 ? day - 40 : day).padStart(2, '0')}`, 0, 2);
 }

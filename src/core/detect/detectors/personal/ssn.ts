@@ -1,7 +1,7 @@
 import type { Detector } from '../../matching/detector.ts';
-import { lazily } from '../../matching/lazily.ts';
-import { patternOf } from '../../matching/named-value.ts';
-import { patternDigits } from '../../matching/pattern-digits.ts';
+import { buildDigitProfile } from '../../matching/digit-profile.ts';
+import { lazyValue } from '../../matching/lazy-value.ts';
+import { buildNamedPattern } from '../../matching/named-value.ts';
 
 /** Areas, groups and serials that were given out, with any separator. */
 const NUMBER = '(?!000|666|9)\\d{3}[ .-]?(?!00)\\d{2}[ .-]?(?!0000)\\d{4}';
@@ -10,7 +10,7 @@ const WHOLE = new RegExp(`^${NUMBER}$`);
 
 const PATTERN =
   /(?!000|666|9)\d{3}(?:-(?!00)\d{2}-(?!0000)\d{4}(?![\w-])|(?<sign>[ .])(?!00)\d{2}\k<sign>(?!0000)\d{4}(?![\w-]|[ .]\d))/;
-const digits = lazily(() => patternDigits(PATTERN));
+const digits = lazyValue(() => buildDigitProfile(PATTERN));
 
 export const ssn: readonly Detector[] = [
   {
@@ -23,7 +23,7 @@ export const ssn: readonly Detector[] = [
       'US social security numbers with dashes, blanks or dots, but for areas, groups and serials that are never given out.',
     anchors: ['(?<![\\w-])\\d{3}-\\d{2}-\\d', '(?<![\\w.-])\\d{3}[ .]\\d{2}[ .]\\d'],
     pattern: PATTERN,
-    get digits() {
+    get digit_profile() {
       return digits();
     },
     validate: (value) => value !== '078-05-1120' && value !== '219-09-9999',
@@ -52,7 +52,7 @@ export const ssn: readonly Detector[] = [
     description:
       'US social security numbers with spaces or without separators, next to `SSN` or `social security number`.',
     anchors: ['(?i)\\bsocial[ _-]security', '(?i)(?<![A-Za-z])ssn'],
-    pattern: patternOf(['ssn', 'social[ _-]security'], NUMBER),
+    pattern: buildNamedPattern(['ssn', 'social[ _-]security'], NUMBER),
     member: {
       key: /^(?:ssn|social[ _-]?security(?:[ _-]?(?:number|num|no))?)$/i,
       validate: (value) => WHOLE.test(value),

@@ -1,6 +1,6 @@
 import type { Detector } from '../../matching/detector.ts';
 import { isUnmasked } from '../../matching/placeholders.ts';
-import { body } from '../../matching/sample-text.ts';
+import { sampleBody } from '../../matching/sample-text.ts';
 
 export const anthropic: readonly Detector[] = [
   {
@@ -15,8 +15,11 @@ export const anthropic: readonly Detector[] = [
     pattern: /sk-ant-[a-z]{2,12}\d{2,3}-[\w-]{20,200}/,
     validate: isUnmasked,
     examples: {
-      hits: [`ANTHROPIC_API_KEY=«sk-ant-${'api03'}-${body(93)}AA»`, `«sk-ant-${'admin01'}-${body(93)}AA».`],
-      misses: ['sk-ant-api03-...', `the prefix sk-ant-api03-${body(6)} is too short`],
+      hits: [
+        `ANTHROPIC_API_KEY=«sk-ant-${'api03'}-${sampleBody(93)}AA»`,
+        `«sk-ant-${'admin01'}-${sampleBody(93)}AA».`,
+      ],
+      misses: ['sk-ant-api03-...', `the prefix sk-ant-api03-${sampleBody(6)} is too short`],
     },
   },
 ];

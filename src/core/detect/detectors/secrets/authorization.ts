@@ -1,8 +1,8 @@
 import { decodeBase64 } from '../../../text/base64.ts';
 import type { Detector } from '../../matching/detector.ts';
-import { entropy } from '../../matching/entropy.ts';
+import { measureEntropy } from '../../matching/entropy.ts';
 import { isPlaceholder } from '../../matching/placeholders.ts';
-import { body } from '../../matching/sample-text.ts';
+import { sampleBody } from '../../matching/sample-text.ts';
 
 export const authorization: readonly Detector[] = [
   {
@@ -37,8 +37,8 @@ export const authorization: readonly Detector[] = [
     validate: isBearerValue,
     examples: {
       hits: [
-        `Authorization: Bearer «${body(40)}»`,
-        `curl -H 'authorization: bearer «${body(24)}»' https://api.test`,
+        `Authorization: Bearer «${sampleBody(40)}»`,
+        `curl -H 'authorization: bearer «${sampleBody(24)}»' https://api.test`,
       ],
       misses: [
         'Authorization: Bearer <token>',
@@ -57,5 +57,5 @@ function isBasicPair(value: string): boolean {
 }
 
 function isBearerValue(value: string): boolean {
-  return /\d/.test(value) && /[a-z]/i.test(value) && !isPlaceholder(value) && entropy(value) >= 3;
+  return /\d/.test(value) && /[a-z]/i.test(value) && !isPlaceholder(value) && measureEntropy(value) >= 3;
 }

@@ -1,7 +1,7 @@
 import type { Detector } from '../../matching/detector.ts';
-import { entropy } from '../../matching/entropy.ts';
+import { measureEntropy } from '../../matching/entropy.ts';
 import { isUnmasked } from '../../matching/placeholders.ts';
-import { body, HEX, UPPER } from '../../matching/sample-text.ts';
+import { BASE32, HEX_ALPHABET, sampleBody } from '../../matching/sample-text.ts';
 
 export const aws: readonly Detector[] = [
   {
@@ -32,8 +32,12 @@ export const aws: readonly Detector[] = [
     pattern: /(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Za-z0-9])/,
     validate: isUnmasked,
     examples: {
-      hits: [`id «${'AKIA'}${body(16, UPPER)}» here`, `"«${'ASIA'}${body(16, UPPER)}»"`],
-      misses: [`${'AKIA'}${body(15, UPPER)}`, `${'AKIA'}${body(30, UPPER)}`, `X${'AKIA'}${body(16, UPPER)}`],
+      hits: [`id «${'AKIA'}${sampleBody(16, BASE32)}» here`, `"«${'ASIA'}${sampleBody(16, BASE32)}»"`],
+      misses: [
+        `${'AKIA'}${sampleBody(15, BASE32)}`,
+        `${'AKIA'}${sampleBody(30, BASE32)}`,
+        `X${'AKIA'}${sampleBody(16, BASE32)}`,
+      ],
     },
   },
   {
@@ -52,11 +56,11 @@ export const aws: readonly Detector[] = [
       validate: (value) => /^[A-Za-z0-9+/]{40}$/.test(value) && isSecretKey(value),
     },
     examples: {
-      hits: [`aws_secret_access_key = «${body(40)}»`, `"SecretAccessKey": "«${body(40)}»"`],
+      hits: [`aws_secret_access_key = «${sampleBody(40)}»`, `"SecretAccessKey": "«${sampleBody(40)}»"`],
       misses: [
-        `aws_secret_access_key = ${body(39)}`,
+        `aws_secret_access_key = ${sampleBody(39)}`,
         `aws_secret_access_key = \${AWS_SECRET_ACCESS_KEY}`,
-        `commit ${body(40, HEX)}`,
+        `commit ${sampleBody(40, HEX_ALPHABET)}`,
       ],
     },
   },
@@ -71,7 +75,7 @@ export const aws: readonly Detector[] = [
     pattern: /(?:ABSKQmVk[A-Za-z0-9+/]{60,280}={0,2}|bedrock-api-key-[A-Za-z0-9+/=]{20,2000})/,
     validate: isUnmasked,
     examples: {
-      hits: [`key «${'ABSK'}QmVk${body(110)}=»`, `«${'bedrock-api-'}key-${body(120)}»`],
+      hits: [`key «${'ABSK'}QmVk${sampleBody(110)}=»`, `«${'bedrock-api-'}key-${sampleBody(120)}»`],
       misses: ['ABSKQmVk', 'see bedrock-api-key-docs'],
     },
   },
@@ -79,10 +83,9 @@ export const aws: readonly Detector[] = [
 
 /** Hex digests of 40 digits and runs of one letter are no keys. */
 function isSecretKey(value: string): boolean {
-  return !/^[a-f0-9]{40}$/i.test(value) && entropy(value) > 3.5;
+  return !/^[a-f0-9]{40}$/i.test(value) && measureEntropy(value) > 3.5;
 }
 
-const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 /** The account is the 40 bits behind the first one of what follows the prefix. */
 const ACCOUNT_UNITS = 9;
 const ACCOUNTS = 1e12;

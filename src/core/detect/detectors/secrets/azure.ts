@@ -1,6 +1,6 @@
 import type { Detector } from '../../matching/detector.ts';
 import { isUnmasked } from '../../matching/placeholders.ts';
-import { body } from '../../matching/sample-text.ts';
+import { sampleBody } from '../../matching/sample-text.ts';
 
 export const azure: readonly Detector[] = [
   {
@@ -17,10 +17,10 @@ export const azure: readonly Detector[] = [
     validate: isUnmasked,
     examples: {
       hits: [
-        `AccountName=shop;AccountKey=«${body(86)}==»;EndpointSuffix=core.windows.net`,
-        `SharedAccessKeyName=root;SharedAccessKey=«${body(43)}=»`,
+        `AccountName=shop;AccountKey=«${sampleBody(86)}==»;EndpointSuffix=core.windows.net`,
+        `SharedAccessKeyName=root;SharedAccessKey=«${sampleBody(43)}=»`,
       ],
-      misses: ['AccountKey=<key>', `AccountKey=${body(20)}`],
+      misses: ['AccountKey=<key>', `AccountKey=${sampleBody(20)}`],
     },
   },
   {
@@ -35,8 +35,8 @@ export const azure: readonly Detector[] = [
     pattern: /[\w~.-]{3}\dQ~[\w~.-]{31,34}(?![\w~-])/,
     validate: isUnmasked,
     examples: {
-      hits: [`secret: «${'abc'}8Q~${body(34)}»`],
-      misses: [`abc8Q~${body(12)}`],
+      hits: [`secret: «${'abc'}8Q~${sampleBody(34)}»`],
+      misses: [`abc8Q~${sampleBody(12)}`],
     },
   },
   {
@@ -50,7 +50,7 @@ export const azure: readonly Detector[] = [
     pattern: /[?&]sig=(?<value>(?:[A-Za-z0-9+/=]|%2[bf]|%3d){42,64})(?![A-Za-z0-9+/%])/i,
     validate: isUnmasked,
     examples: {
-      hits: [`https://a.blob.core.windows.net/c/f?sv=2022-11-02&sig=«${body(43)}%3D»`],
+      hits: [`https://a.blob.core.windows.net/c/f?sv=2022-11-02&sig=«${sampleBody(43)}%3D»`],
       misses: ['https://a.test/?sig=abc'],
     },
   },

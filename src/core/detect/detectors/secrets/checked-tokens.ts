@@ -1,6 +1,6 @@
 import { base62, crc32 } from '../../matching/crc32.ts';
 import type { Detector } from '../../matching/detector.ts';
-import { BASE62, body, HEX } from '../../matching/sample-text.ts';
+import { BASE62, HEX_ALPHABET, sampleBody } from '../../matching/sample-text.ts';
 
 /** A vendor whose tokens end with a CRC-32 of the part before it. */
 interface Sealed {
@@ -59,7 +59,7 @@ export const checkedTokens: readonly Detector[] = [
     pattern: /gh[pousr]_[A-Za-z0-9]{36}/,
     sum_length: 6,
     sum: (rest) => base62(crc32(afterPrefix(rest)), 6),
-    sample: `${'ghp'}_${body(30)}`,
+    sample: `${'ghp'}_${sampleBody(30)}`,
   }),
   sealed({
     vendor: 'npm',
@@ -69,7 +69,7 @@ export const checkedTokens: readonly Detector[] = [
     pattern: /npm_[A-Za-z0-9]{36}/,
     sum_length: 6,
     sum: (rest) => base62(crc32(afterPrefix(rest)), 6),
-    sample: `${'npm'}_${body(30)}`,
+    sample: `${'npm'}_${sampleBody(30)}`,
   }),
   sealed({
     vendor: 'gitlab',
@@ -90,7 +90,7 @@ export const checkedTokens: readonly Detector[] = [
     pattern: /gl[a-z]{2,5}-[\w-]{27,300}\.[0-9a-z]{9}/,
     sum_length: 7,
     sum: (rest) => crc32(rest).toString(36).padStart(7, '0'),
-    sample: `${'glpat'}-${body(51)}.1f`,
+    sample: `${'glpat'}-${sampleBody(51)}.1f`,
   }),
   sealed({
     vendor: 'grafana',
@@ -100,7 +100,7 @@ export const checkedTokens: readonly Detector[] = [
     pattern: /glsa_[A-Za-z0-9]{32}_[A-Fa-f0-9]{8}/,
     sum_length: 8,
     sum: (rest) => hex8(crc32(rest.slice(0, -1))),
-    sample: `${'glsa'}_${body(32)}_`,
+    sample: `${'glsa'}_${sampleBody(32)}_`,
   }),
   sealed({
     vendor: 'cloudflare',
@@ -110,7 +110,7 @@ export const checkedTokens: readonly Detector[] = [
     pattern: /cf(?:[ua]t|k)_[A-Za-z0-9]{40}[a-f0-9]{8}/,
     sum_length: 8,
     sum: (rest) => hex8(crc32(afterPrefix(rest))),
-    sample: `${'cfut'}_${body(40, BASE62)}`,
+    sample: `${'cfut'}_${sampleBody(40, BASE62)}`,
   }),
   sealed({
     vendor: 'zuplo',
@@ -119,6 +119,6 @@ export const checkedTokens: readonly Detector[] = [
     pattern: /zpk[ad]_[a-f0-9]{32}_[a-f0-9]{8}/,
     sum_length: 8,
     sum: (rest) => hex8(crc32(rest.slice(5, -1))),
-    sample: `${'zpka'}_${body(32, HEX)}_`,
+    sample: `${'zpka'}_${sampleBody(32, HEX_ALPHABET)}_`,
   }),
 ];

@@ -1,6 +1,6 @@
 import type { Detector } from '../../matching/detector.ts';
 import { isUnmasked } from '../../matching/placeholders.ts';
-import { body, HEX } from '../../matching/sample-text.ts';
+import { HEX_ALPHABET, sampleBody } from '../../matching/sample-text.ts';
 
 export const cloudflare: readonly Detector[] = [
   {
@@ -14,7 +14,7 @@ export const cloudflare: readonly Detector[] = [
     pattern: /v1\.0-[a-f0-9]{24,64}-[a-f0-9]{100,200}(?![a-f0-9])/,
     validate: isUnmasked,
     examples: {
-      hits: [`«v1.0-${body(24, HEX)}-${body(146, HEX)}»`],
+      hits: [`«v1.0-${sampleBody(24, HEX_ALPHABET)}-${sampleBody(146, HEX_ALPHABET)}»`],
       misses: ['release v1.0-beef1234'],
     },
   },
@@ -32,8 +32,11 @@ export const cloudflare: readonly Detector[] = [
     try_work: 56,
     validate: hasDigitAndLetter,
     examples: {
-      hits: [`CLOUDFLARE_API_TOKEN=«${body(40)}»`, `cloudflare_api_key: "«${body(37, HEX)}»"`],
-      misses: [`CLOUDFLARE_ZONE=${body(32, HEX)}`],
+      hits: [
+        `CLOUDFLARE_API_TOKEN=«${sampleBody(40)}»`,
+        `cloudflare_api_key: "«${sampleBody(37, HEX_ALPHABET)}»"`,
+      ],
+      misses: [`CLOUDFLARE_ZONE=${sampleBody(32, HEX_ALPHABET)}`],
     },
   },
 ];

@@ -1,7 +1,7 @@
 import { decodeBase64 } from '../../../text/base64.ts';
 import type { Detector } from '../../matching/detector.ts';
 import { isPlaceholder } from '../../matching/placeholders.ts';
-import { body, HEX } from '../../matching/sample-text.ts';
+import { HEX_ALPHABET, sampleBody } from '../../matching/sample-text.ts';
 
 export const credentialFiles: readonly Detector[] = [
   {
@@ -32,8 +32,11 @@ export const credentialFiles: readonly Detector[] = [
     back: { over: '[a-z0-9]', units_max: 35 },
     pattern: /[a-z0-9]{36}NRAL(?!\w)/,
     examples: {
-      hits: [`license_key: «${body(36, HEX)}NRAL»`, `key=«eu01xx${body(30, HEX)}NRAL»`],
-      misses: ['5NRAL', `${body(12, HEX)}NRAL`],
+      hits: [
+        `license_key: «${sampleBody(36, HEX_ALPHABET)}NRAL»`,
+        `key=«eu01xx${sampleBody(30, HEX_ALPHABET)}NRAL»`,
+      ],
+      misses: ['5NRAL', `${sampleBody(12, HEX_ALPHABET)}NRAL`],
     },
   },
   {
@@ -49,8 +52,11 @@ export const credentialFiles: readonly Detector[] = [
     pattern:
       /(?:[A-Za-z0-9]{50,54}JQQJ99[A-Za-z0-9]{20,40}|[A-Za-z0-9]{76,80}AZDO[A-Za-z0-9]{4})(?![A-Za-z0-9])/,
     examples: {
-      hits: [`pat = "«${body(52)}${'JQQJ'}99${body(26)}»"`, `«${body(76)}${'AZ'}DO${body(4)}»`],
-      misses: [`${body(20)}JQQJ99${body(20)}`, 'theAZDOtoken'],
+      hits: [
+        `pat = "«${sampleBody(52)}${'JQQJ'}99${sampleBody(26)}»"`,
+        `«${sampleBody(76)}${'AZ'}DO${sampleBody(4)}»`,
+      ],
+      misses: [`${sampleBody(20)}JQQJ99${sampleBody(20)}`, 'theAZDOtoken'],
     },
   },
 ];

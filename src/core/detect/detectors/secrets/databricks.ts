@@ -1,6 +1,6 @@
 import type { Detector } from '../../matching/detector.ts';
 import { isUnmasked } from '../../matching/placeholders.ts';
-import { body, HEX } from '../../matching/sample-text.ts';
+import { HEX_ALPHABET, sampleBody } from '../../matching/sample-text.ts';
 
 export const databricks: readonly Detector[] = [
   {
@@ -14,8 +14,8 @@ export const databricks: readonly Detector[] = [
     pattern: /dapi[a-h0-9]{32}(?:-\d)?(?![A-Za-z0-9])/,
     validate: isUnmasked,
     examples: {
-      hits: [`token = «${'dapi'}${body(32, HEX)}-2»`],
-      misses: [`${'dapi'}${body(12, HEX)}`],
+      hits: [`token = «${'dapi'}${sampleBody(32, HEX_ALPHABET)}-2»`],
+      misses: [`${'dapi'}${sampleBody(12, HEX_ALPHABET)}`],
     },
   },
 ];

@@ -1,6 +1,6 @@
 import type { Detector } from '../../matching/detector.ts';
 import { isUnmasked } from '../../matching/placeholders.ts';
-import { body, HEX } from '../../matching/sample-text.ts';
+import { HEX_ALPHABET, sampleBody } from '../../matching/sample-text.ts';
 
 export const digitalocean: readonly Detector[] = [
   {
@@ -15,8 +15,8 @@ export const digitalocean: readonly Detector[] = [
     pattern: /do[opr]_v1_[a-f0-9]{64}(?![A-Za-z0-9])/,
     validate: isUnmasked,
     examples: {
-      hits: [`«${'dop'}_v1_${body(64, HEX)}»`],
-      misses: [`${'dop'}_v1_${body(20, HEX)}`],
+      hits: [`«${'dop'}_v1_${sampleBody(64, HEX_ALPHABET)}»`],
+      misses: [`${'dop'}_v1_${sampleBody(20, HEX_ALPHABET)}`],
     },
   },
 ];

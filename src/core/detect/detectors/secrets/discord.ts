@@ -1,6 +1,6 @@
 import type { Detector } from '../../matching/detector.ts';
 import { isUnmasked } from '../../matching/placeholders.ts';
-import { body, DIGITS } from '../../matching/sample-text.ts';
+import { DIGIT_ALPHABET, sampleBody } from '../../matching/sample-text.ts';
 
 export const discord: readonly Detector[] = [
   {
@@ -15,8 +15,8 @@ export const discord: readonly Detector[] = [
     pattern: /[MNO][DTjz][AEIMQUYcgk][A-Za-z\d]{15,25}\.[\w-]{6}\.[\w-]{27,40}(?![\w-])/,
     validate: isUnmasked,
     examples: {
-      hits: [`«${'MTI'}${body(21)}.${body(6)}.${body(38)}» end`],
-      misses: [`M${body(10)}.${body(6)}.${body(27)}`],
+      hits: [`«${'MTI'}${sampleBody(21)}.${sampleBody(6)}.${sampleBody(38)}» end`],
+      misses: [`M${sampleBody(10)}.${sampleBody(6)}.${sampleBody(27)}`],
     },
   },
   {
@@ -31,7 +31,7 @@ export const discord: readonly Detector[] = [
       /https:\/\/(?:ptb\.|canary\.)?discord(?:app)?\.com\/api\/(?:v\d{1,2}\/)?webhooks\/\d{15,21}\/[\w-]{40,90}/,
     validate: isUnmasked,
     examples: {
-      hits: [`«https://discord.com/${'api'}/webhooks/${body(18, DIGITS)}/${body(68)}»`],
+      hits: [`«https://discord.com/${'api'}/webhooks/${sampleBody(18, DIGIT_ALPHABET)}/${sampleBody(68)}»`],
       misses: ['https://discord.com/api/webhooks/docs'],
     },
   },

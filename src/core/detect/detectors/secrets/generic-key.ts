@@ -1,13 +1,13 @@
 import type { Detector } from '../../matching/detector.ts';
-import { entropy } from '../../matching/entropy.ts';
+import { measureEntropy } from '../../matching/entropy.ts';
 import {
   holdsAssignment,
   isCodeName,
   isMadeOfWords,
   isPlaceholder,
-  isWritten,
+  isWordLike,
 } from '../../matching/placeholders.ts';
-import { body, HEX } from '../../matching/sample-text.ts';
+import { HEX_ALPHABET, sampleBody } from '../../matching/sample-text.ts';
 import { ASSIGNS_SECRET } from '../../matching/vendor-key.ts';
 
 /** Names of keys that anyone may see, or that are places in a table. */
@@ -49,12 +49,12 @@ export const genericKey: readonly Detector[] = [
     },
     examples: {
       hits: [
-        `api_key = "«${body(32)}»"`,
-        `"apiKey": "«${body(24)}»",`,
-        `{\\"client_secret\\": \\"«${body(40, HEX)}»\\"}`,
-        `export SERVICE_TOKEN=«${body(28)}»`,
-        `my api key is «${body(32)}»`,
-        `session_token=«${body(20)}=${body(30)}==»&x=1`,
+        `api_key = "«${sampleBody(32)}»"`,
+        `"apiKey": "«${sampleBody(24)}»",`,
+        `{\\"client_secret\\": \\"«${sampleBody(40, HEX_ALPHABET)}»\\"}`,
+        `export SERVICE_TOKEN=«${sampleBody(28)}»`,
+        `my api key is «${sampleBody(32)}»`,
+        `session_token=«${sampleBody(20)}=${sampleBody(30)}==»&x=1`,
       ],
       misses: [
         'api_key = process.env.SERVICE_API_KEY',
@@ -84,9 +84,9 @@ export const genericKey: readonly Detector[] = [
     examples: {
       hits: [
         `Use key «${'sk'}-ABCDEF1234567890»`,
-        `«${'sk'}-${body(48)}».`,
-        `«${'sk'}-${body(20)}-${body(20)}»- and more`,
-        `«${'sk'}-or-v1-${body(64, HEX)}»`,
+        `«${'sk'}-${sampleBody(48)}».`,
+        `«${'sk'}-${sampleBody(20)}-${sampleBody(20)}»- and more`,
+        `«${'sk'}-or-v1-${sampleBody(64, HEX_ALPHABET)}»`,
       ],
       misses: ['sk-fading-circle', 'sk-internationalization', 'risk-1234567890123456', 'sk-1234'],
     },
@@ -102,12 +102,12 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
  */
 function isRandomKey(value: string): boolean {
   const core = value.replace(/^[=.-]+|[=.-]+$/g, '');
-  if (core.length < 16 || isPlaceholder(core) || isWritten(core) || isCodeName(core) || value.endsWith('..'))
+  if (core.length < 16 || isPlaceholder(core) || isWordLike(core) || isCodeName(core) || value.endsWith('..'))
     return false;
   if (isMadeOfWords(core) || holdsAssignment(core)) return false;
   const digits = core.replace(/\D/g, '').length;
   if (digits === 0 || digits === core.length) return false;
   if (digits === 1 && /^[a-z_.-]+\d?[a-z_.-]*$/.test(core)) return false;
   if (UUID.test(core)) return false;
-  return entropy(core) >= 3;
+  return measureEntropy(core) >= 3;
 }

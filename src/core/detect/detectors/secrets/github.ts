@@ -1,6 +1,6 @@
 import type { Detector } from '../../matching/detector.ts';
 import { isUnmasked } from '../../matching/placeholders.ts';
-import { body } from '../../matching/sample-text.ts';
+import { sampleBody } from '../../matching/sample-text.ts';
 
 export const github: readonly Detector[] = [
   {
@@ -16,8 +16,8 @@ export const github: readonly Detector[] = [
     try_work: 56,
     validate: isUnmasked,
     examples: {
-      hits: [`git clone https://«${'ghp'}_${body(36)}»@github.com/a/b`, `«${'ghs'}_${body(36)}»`],
-      misses: [`${'ghp'}_${body(20)}`, 'ghp_your_token_here'],
+      hits: [`git clone https://«${'ghp'}_${sampleBody(36)}»@github.com/a/b`, `«${'ghs'}_${sampleBody(36)}»`],
+      misses: [`${'ghp'}_${sampleBody(20)}`, 'ghp_your_token_here'],
     },
   },
   {
@@ -32,8 +32,8 @@ export const github: readonly Detector[] = [
     pattern: /github_pat_[A-Za-z0-9]{16,30}_[A-Za-z0-9]{40,120}(?![A-Za-z0-9])/,
     validate: isUnmasked,
     examples: {
-      hits: [`«${'github'}_pat_${body(22)}_${body(59)}»`],
-      misses: [`${'github'}_pat_${body(22)}`],
+      hits: [`«${'github'}_pat_${sampleBody(22)}_${sampleBody(59)}»`],
+      misses: [`${'github'}_pat_${sampleBody(22)}`],
     },
   },
 ];

@@ -1,6 +1,6 @@
 import type { Detector } from '../../matching/detector.ts';
 import { isUnmasked } from '../../matching/placeholders.ts';
-import { body } from '../../matching/sample-text.ts';
+import { sampleBody } from '../../matching/sample-text.ts';
 
 export const gitlab: readonly Detector[] = [
   {
@@ -30,8 +30,8 @@ export const gitlab: readonly Detector[] = [
     try_work: 256,
     validate: isUnmasked,
     examples: {
-      hits: [`«${'glpat'}-${body(20)}»`, `runner «${'glrt'}-${body(20)}»`],
-      misses: [`${'glpat'}-${body(8)}`],
+      hits: [`«${'glpat'}-${sampleBody(20)}»`, `runner «${'glrt'}-${sampleBody(20)}»`],
+      misses: [`${'glpat'}-${sampleBody(8)}`],
     },
   },
 ];

@@ -1,6 +1,6 @@
 import type { Detector } from '../../matching/detector.ts';
 import { isUnmasked } from '../../matching/placeholders.ts';
-import { body } from '../../matching/sample-text.ts';
+import { sampleBody } from '../../matching/sample-text.ts';
 
 export const google: readonly Detector[] = [
   {
@@ -14,8 +14,8 @@ export const google: readonly Detector[] = [
     pattern: /AIza[\w-]{35}(?![\w-])/,
     validate: isUnmasked,
     examples: {
-      hits: [`key=«${'AIza'}${body(35)}»`],
-      misses: [`${'AIza'}${body(20)}`],
+      hits: [`key=«${'AIza'}${sampleBody(35)}»`],
+      misses: [`${'AIza'}${sampleBody(20)}`],
     },
   },
   {
@@ -29,7 +29,7 @@ export const google: readonly Detector[] = [
     pattern: /GOCSPX-[\w-]{28}(?![\w-])/,
     validate: isUnmasked,
     examples: {
-      hits: [`«${'GOCSPX'}-${body(28)}»`],
+      hits: [`«${'GOCSPX'}-${sampleBody(28)}»`],
       misses: ['GOCSPX-secret'],
     },
   },
@@ -44,7 +44,7 @@ export const google: readonly Detector[] = [
     pattern: /(?:ya29\.[\w-]{30,1000}|AQ\.Ab8[\w-]{40,120})/,
     validate: isUnmasked,
     examples: {
-      hits: [`«${'ya29'}.${body(120)}»`],
+      hits: [`«${'ya29'}.${sampleBody(120)}»`],
       misses: ['ya29.short'],
     },
   },

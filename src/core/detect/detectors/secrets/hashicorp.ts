@@ -1,6 +1,6 @@
 import type { Detector } from '../../matching/detector.ts';
 import { isUnmasked } from '../../matching/placeholders.ts';
-import { body } from '../../matching/sample-text.ts';
+import { sampleBody } from '../../matching/sample-text.ts';
 
 export const hashicorp: readonly Detector[] = [
   {
@@ -14,7 +14,7 @@ export const hashicorp: readonly Detector[] = [
     pattern: /hv[sbr]\.[\w-]{24,300}/,
     validate: isUnmasked,
     examples: {
-      hits: [`VAULT_TOKEN=«${'hvs'}.${body(24)}»`],
+      hits: [`VAULT_TOKEN=«${'hvs'}.${sampleBody(24)}»`],
       misses: ['hvs.short'],
     },
   },
@@ -30,7 +30,7 @@ export const hashicorp: readonly Detector[] = [
     pattern: /[A-Za-z0-9]{14}\.atlasv1\.[\w=-]{60,70}/,
     validate: isUnmasked,
     examples: {
-      hits: [`«${body(14)}.${'atlasv1'}.${body(67)}»`],
+      hits: [`«${sampleBody(14)}.${'atlasv1'}.${sampleBody(67)}»`],
       misses: ['x.atlasv1.y'],
     },
   },

@@ -1,6 +1,6 @@
 import type { Detector } from '../../matching/detector.ts';
 import { isUnmasked } from '../../matching/placeholders.ts';
-import { body } from '../../matching/sample-text.ts';
+import { sampleBody } from '../../matching/sample-text.ts';
 
 export const huggingface: readonly Detector[] = [
   {
@@ -14,7 +14,7 @@ export const huggingface: readonly Detector[] = [
     pattern: /(?:hf_|api_org_)[A-Za-z0-9]{34,40}(?![A-Za-z0-9])/,
     validate: isUnmasked,
     examples: {
-      hits: [`HF_TOKEN=«${'hf'}_${body(34)}»`],
+      hits: [`HF_TOKEN=«${'hf'}_${sampleBody(34)}»`],
       misses: ['hf_hub_download'],
     },
   },

@@ -1,6 +1,6 @@
 import { decodeBase64 } from '../../../text/base64.ts';
 import type { Detector } from '../../matching/detector.ts';
-import { body } from '../../matching/sample-text.ts';
+import { sampleBody } from '../../matching/sample-text.ts';
 
 export const jwt: readonly Detector[] = [
   {
@@ -16,8 +16,8 @@ export const jwt: readonly Detector[] = [
     pattern: /[\w-]{10,2048}\.e[yw][\w-]{4,8192}\.[\w-]{0,2048}/,
     validate: hasHeader,
     examples: {
-      hits: [`token=«${'eyJh'}bGciOiJIUzI1NiJ9.${'eyJz'}dWIiOiJhbGljZSJ9.${body(43)}»`],
-      misses: [`${body(20)}.${'eyJz'}dWIiOiJhbGljZSJ9.${body(43)}`, 'a.eyb.c'],
+      hits: [`token=«${'eyJh'}bGciOiJIUzI1NiJ9.${'eyJz'}dWIiOiJhbGljZSJ9.${sampleBody(43)}»`],
+      misses: [`${sampleBody(20)}.${'eyJz'}dWIiOiJhbGljZSJ9.${sampleBody(43)}`, 'a.eyb.c'],
     },
   },
 ];

@@ -1,6 +1,6 @@
 import { decodeBase64 } from '../../../text/base64.ts';
 import type { Detector } from '../../matching/detector.ts';
-import { BASE58, body } from '../../matching/sample-text.ts';
+import { BASE58, sampleBody } from '../../matching/sample-text.ts';
 
 /** Private keys outside PEM armour: DER in base64, JSON Web Keys, and those of programs with files of their own. */
 export const keyMaterial: readonly Detector[] = [
@@ -22,15 +22,15 @@ export const keyMaterial: readonly Detector[] = [
     validate: isPrivateKey,
     examples: {
       hits: [
-        `key = "«${'MIIEvQIBADANBgkq'}hkiG9w0BAQEFAASCBKcw${body(80)}»"`,
-        `«${'MIIEpAIBAAKCAQEA'}${body(80)}»`,
-        `«${'MIGHAgEAMBMGByqG'}SM49AgEGCCqGSM49AwEHBG0w${body(60)}»`,
-        `«${'MHcCAQEEI'}${body(80)}»`,
-        `pfx: «${'MIIKBwIBAzCCCcMG'}${body(80)}»`,
+        `key = "«${'MIIEvQIBADANBgkq'}hkiG9w0BAQEFAASCBKcw${sampleBody(80)}»"`,
+        `«${'MIIEpAIBAAKCAQEA'}${sampleBody(80)}»`,
+        `«${'MIGHAgEAMBMGByqG'}SM49AgEGCCqGSM49AwEHBG0w${sampleBody(60)}»`,
+        `«${'MHcCAQEEI'}${sampleBody(80)}»`,
+        `pfx: «${'MIIKBwIBAzCCCcMG'}${sampleBody(80)}»`,
       ],
       misses: [
-        `${'MIIDxDCCAqygAwIBAgIUWzjP9yEI4xyQ'}${body(60)}`,
-        `${'MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8A'}${body(60)}`,
+        `${'MIIDxDCCAqygAwIBAgIUWzjP9yEI4xyQ'}${sampleBody(60)}`,
+        `${'MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8A'}${sampleBody(60)}`,
         `${'MIIEvQIBADANBgkq'}hkiG`,
       ],
     },
@@ -49,11 +49,11 @@ export const keyMaterial: readonly Detector[] = [
     try_work: 900,
     examples: {
       hits: [
-        `{"kty":"EC","crv":"P-256","x":"${body(43)}","d":"«${body(43)}»"}`,
-        `{"kty": "oct", "k": "«${body(43)}»"}`,
+        `{"kty":"EC","crv":"P-256","x":"${sampleBody(43)}","d":"«${sampleBody(43)}»"}`,
+        `{"kty": "oct", "k": "«${sampleBody(43)}»"}`,
       ],
       misses: [
-        `{"kty":"EC","crv":"P-256","x":"${body(43)}","y":"${body(43)}"}`,
+        `{"kty":"EC","crv":"P-256","x":"${sampleBody(43)}","y":"${sampleBody(43)}"}`,
         '{"kty":"RSA","n":"abc","e":"AQAB"}',
       ],
     },
@@ -68,8 +68,8 @@ export const keyMaterial: readonly Detector[] = [
     anchors: ['Private-Lines: '],
     pattern: /Private-Lines: \d{1,3}\r?\n(?<value>[A-Za-z0-9+/=\r\n]{20,8000})/,
     examples: {
-      hits: [`Private-Lines: 1\n«${body(64)}»`],
-      misses: [`Public-Lines: 1\n${body(64)}`],
+      hits: [`Private-Lines: 1\n«${sampleBody(64)}»`],
+      misses: [`Public-Lines: 1\n${sampleBody(64)}`],
     },
   },
   {
@@ -82,8 +82,8 @@ export const keyMaterial: readonly Detector[] = [
     anchors: ['PrivateKey ?=', 'PresharedKey ?='],
     pattern: /(?:PrivateKey|PresharedKey) ?= ?(?<value>[A-Za-z0-9+/]{43}=)/,
     examples: {
-      hits: [`PrivateKey = «${body(42)}A=»\n`, `PresharedKey=«${body(42)}0=»`],
-      misses: [`PublicKey = ${body(42)}A=`, `PrivateKey = ${body(20)}`],
+      hits: [`PrivateKey = «${sampleBody(42)}A=»\n`, `PresharedKey=«${sampleBody(42)}0=»`],
+      misses: [`PublicKey = ${sampleBody(42)}A=`, `PrivateKey = ${sampleBody(20)}`],
     },
   },
   {
@@ -97,8 +97,8 @@ export const keyMaterial: readonly Detector[] = [
     anchors: ['\\b[xyzt]prv[1-9A-HJ-NP-Za-km-z]'],
     pattern: /[xyzt]prv[1-9A-HJ-NP-Za-km-z]{107}(?![A-Za-z0-9])/,
     examples: {
-      hits: [`seed «${'xprv'}${body(107, BASE58)}»`],
-      misses: [`xpub${body(107, BASE58)}`, `xprv${body(20, BASE58)}`],
+      hits: [`seed «${'xprv'}${sampleBody(107, BASE58)}»`],
+      misses: [`xpub${sampleBody(107, BASE58)}`, `xprv${sampleBody(20, BASE58)}`],
     },
   },
 ];

@@ -1,6 +1,6 @@
 import { decodeBase64 } from '../../../text/base64.ts';
 import type { Detector } from '../../matching/detector.ts';
-import { body, HEX } from '../../matching/sample-text.ts';
+import { HEX_ALPHABET, sampleBody } from '../../matching/sample-text.ts';
 
 const LINES =
   '(?<value>[ \\t]{1,12}["\']?[\\w.-]{1,120}["\']?:[^\\n]{1,4000}(?:\\n[ \\t][^\\n]{1,4000}){0,22})';
@@ -69,8 +69,8 @@ export const kubernetes: readonly Detector[] = [
     pattern: /client-key-data["']?\s{0,3}:\s{0,3}["']?(?<value>[A-Za-z0-9+/]{60,8000}={0,2})/,
     validate: (value) => /^-----BEGIN [A-Z ]{0,20}PRIVATE KEY/.test(decodeBase64(value.slice(0, 60)) ?? ''),
     examples: {
-      hits: [`    client-key-data: «${'LS0tLS1C'}${'RUdJTiBQUklWQVRFIEtFWS0tLS0t'}${body(60)}»\n`],
-      misses: [`    client-key-data: ${body(80)}`, `client-certificate-data: ${body(80)}`],
+      hits: [`    client-key-data: «${'LS0tLS1C'}${'RUdJTiBQUklWQVRFIEtFWS0tLS0t'}${sampleBody(60)}»\n`],
+      misses: [`    client-key-data: ${sampleBody(80)}`, `client-certificate-data: ${sampleBody(80)}`],
     },
   },
   {
@@ -83,8 +83,10 @@ export const kubernetes: readonly Detector[] = [
     anchors: ['--token[ =]', 'bootstrap-token'],
     pattern: /(?:--token|bootstrap-token)["']?[ =:]{1,3}["']?(?<value>[a-z0-9]{6}\.[a-z0-9]{16})(?![\w.])/,
     examples: {
-      hits: [`kubeadm join 10.1.1.1:6443 --token «${body(6, HEX)}.${body(16, HEX)}»`],
-      misses: ['kubeadm token create --token short.one', `--token ${body(16, HEX)}`],
+      hits: [
+        `kubeadm join 10.1.1.1:6443 --token «${sampleBody(6, HEX_ALPHABET)}.${sampleBody(16, HEX_ALPHABET)}»`,
+      ],
+      misses: ['kubeadm token create --token short.one', `--token ${sampleBody(16, HEX_ALPHABET)}`],
     },
   },
 ];

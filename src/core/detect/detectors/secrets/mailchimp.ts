@@ -1,6 +1,6 @@
 import type { Detector } from '../../matching/detector.ts';
 import { isUnmasked } from '../../matching/placeholders.ts';
-import { body, HEX } from '../../matching/sample-text.ts';
+import { HEX_ALPHABET, sampleBody } from '../../matching/sample-text.ts';
 
 export const mailchimp: readonly Detector[] = [
   {
@@ -15,8 +15,8 @@ export const mailchimp: readonly Detector[] = [
     pattern: /[a-f0-9]{32}-us\d{1,2}(?![A-Za-z0-9-])/,
     validate: isUnmasked,
     examples: {
-      hits: [`MAILCHIMP_KEY=«${body(32, HEX)}-us17»`],
-      misses: [`node-${body(12, HEX)}-us1`, `${body(32, HEX)}-usage`],
+      hits: [`MAILCHIMP_KEY=«${sampleBody(32, HEX_ALPHABET)}-us17»`],
+      misses: [`node-${sampleBody(12, HEX_ALPHABET)}-us1`, `${sampleBody(32, HEX_ALPHABET)}-usage`],
     },
   },
 ];

@@ -1,6 +1,6 @@
 import type { Detector } from '../../matching/detector.ts';
 import { isUnmasked } from '../../matching/placeholders.ts';
-import { body, HEX } from '../../matching/sample-text.ts';
+import { HEX_ALPHABET, sampleBody } from '../../matching/sample-text.ts';
 
 export const mailgun: readonly Detector[] = [
   {
@@ -13,7 +13,10 @@ export const mailgun: readonly Detector[] = [
     anchors: ['\\bkey-[a-f0-9]'],
     pattern: /key-[a-f0-9]{32}(?![A-Za-z0-9-])/,
     validate: isUnmasked,
-    examples: { hits: [`«${'key'}-${body(32, HEX)}»`], misses: ['key-value', 'key-feedbacks'] },
+    examples: {
+      hits: [`«${'key'}-${sampleBody(32, HEX_ALPHABET)}»`],
+      misses: ['key-value', 'key-feedbacks'],
+    },
   },
   {
     id: 'mailgun.sending_key',
@@ -26,8 +29,12 @@ export const mailgun: readonly Detector[] = [
     pattern: /[a-f0-9]{32}-[a-f0-9]{8}-[a-f0-9]{8}(?![A-Za-z0-9-])/,
     validate: isUnmasked,
     examples: {
-      hits: [`«${body(32, HEX)}-${body(8, HEX)}-${body(8, HEX)}»`],
-      misses: [`${body(8, HEX)}-${body(4, HEX)}-${body(4, HEX)}-${body(4, HEX)}-${body(12, HEX)}`],
+      hits: [
+        `«${sampleBody(32, HEX_ALPHABET)}-${sampleBody(8, HEX_ALPHABET)}-${sampleBody(8, HEX_ALPHABET)}»`,
+      ],
+      misses: [
+        `${sampleBody(8, HEX_ALPHABET)}-${sampleBody(4, HEX_ALPHABET)}-${sampleBody(4, HEX_ALPHABET)}-${sampleBody(4, HEX_ALPHABET)}-${sampleBody(12, HEX_ALPHABET)}`,
+      ],
     },
   },
 ];

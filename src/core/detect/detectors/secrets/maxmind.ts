@@ -1,6 +1,6 @@
 import type { Detector } from '../../matching/detector.ts';
 import { isUnmasked } from '../../matching/placeholders.ts';
-import { body } from '../../matching/sample-text.ts';
+import { sampleBody } from '../../matching/sample-text.ts';
 
 export const maxmind: readonly Detector[] = [
   {
@@ -15,8 +15,8 @@ export const maxmind: readonly Detector[] = [
     pattern: /[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk(?!\w)/,
     validate: isUnmasked,
     examples: {
-      hits: [`license: "«${body(6)}_${body(29)}_mmk»"`],
-      misses: ['the_suffix_mmk', `${body(6)}_${body(12)}_mmk`],
+      hits: [`license: "«${sampleBody(6)}_${sampleBody(29)}_mmk»"`],
+      misses: ['the_suffix_mmk', `${sampleBody(6)}_${sampleBody(12)}_mmk`],
     },
   },
 ];

@@ -1,6 +1,6 @@
 import type { Detector } from '../../matching/detector.ts';
 import { isUnmasked } from '../../matching/placeholders.ts';
-import { body } from '../../matching/sample-text.ts';
+import { sampleBody } from '../../matching/sample-text.ts';
 
 export const npm: readonly Detector[] = [
   {
@@ -14,7 +14,7 @@ export const npm: readonly Detector[] = [
     pattern: /npm_[A-Za-z0-9]{36}(?![A-Za-z0-9])/,
     validate: isUnmasked,
     examples: {
-      hits: [`//registry.npmjs.org/:_authToken=«${'npm'}_${body(36)}»`],
+      hits: [`//registry.npmjs.org/:_authToken=«${'npm'}_${sampleBody(36)}»`],
       misses: ['npm_config_registry'],
     },
   },

@@ -1,6 +1,6 @@
 import type { Detector } from '../../matching/detector.ts';
 import { isUnmasked } from '../../matching/placeholders.ts';
-import { body } from '../../matching/sample-text.ts';
+import { sampleBody } from '../../matching/sample-text.ts';
 
 export const openai: readonly Detector[] = [
   {
@@ -16,7 +16,10 @@ export const openai: readonly Detector[] = [
     try_work: 56,
     validate: (value) => /\d/.test(value) && isUnmasked(value),
     examples: {
-      hits: [`«${'sk'}-proj-${body(156)}»`, `«${'sk'}-${body(20)}${'T3Blbk'}FJ${body(20)}»`],
+      hits: [
+        `«${'sk'}-proj-${sampleBody(156)}»`,
+        `«${'sk'}-${sampleBody(20)}${'T3Blbk'}FJ${sampleBody(20)}»`,
+      ],
       misses: ['sk-proj-name'],
     },
   },

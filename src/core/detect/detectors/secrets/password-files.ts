@@ -1,6 +1,6 @@
 import type { Detector } from '../../matching/detector.ts';
 import { isPlaceholder, isReference } from '../../matching/placeholders.ts';
-import { BASE62, body } from '../../matching/sample-text.ts';
+import { BASE62, sampleBody } from '../../matching/sample-text.ts';
 
 const CRYPT = './0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
@@ -59,12 +59,12 @@ export const passwordFiles: readonly Detector[] = [
       /\$(?:2[abxy]\$\d\d\$[./A-Za-z0-9]{53}|[56]\$(?:rounds=\d{1,9}\$)?[./A-Za-z0-9]{1,16}\$[./A-Za-z0-9]{43,86}|y\$[./A-Za-z0-9]{1,8}\$[./A-Za-z0-9]{1,86}\$[./A-Za-z0-9]{43}|apr1\$[./A-Za-z0-9]{1,8}\$[./A-Za-z0-9]{22}|argon2(?:id|i|d)\$(?:v=\d{1,3}\$)?m=\d{1,9},t=\d{1,6},p=\d{1,4}\$[A-Za-z0-9+/]{8,90}\$[A-Za-z0-9+/]{16,180})(?![./A-Za-z0-9])/,
     examples: {
       hits: [
-        `root:«${'$6$'}${body(8)}$${body(86, CRYPT)}»:19000:0:99999:7:::`,
-        `ada:«${'$2y$'}10$${body(53, CRYPT)}»`,
-        `ada:«${'$apr1$'}${body(8)}$${body(22, CRYPT)}»`,
-        `«${'$argon2id$'}v=19$m=65536,t=3,p=4$${body(22)}$${body(43)}»`,
+        `root:«${'$6$'}${sampleBody(8)}$${sampleBody(86, CRYPT)}»:19000:0:99999:7:::`,
+        `ada:«${'$2y$'}10$${sampleBody(53, CRYPT)}»`,
+        `ada:«${'$apr1$'}${sampleBody(8)}$${sampleBody(22, CRYPT)}»`,
+        `«${'$argon2id$'}v=19$m=65536,t=3,p=4$${sampleBody(22)}$${sampleBody(43)}»`,
       ],
-      misses: ['cost $6$ or $5$ each', `${'$2y$'}10$${body(20, CRYPT)}`, '$1$2$3'],
+      misses: ['cost $6$ or $5$ each', `${'$2y$'}10$${sampleBody(20, CRYPT)}`, '$1$2$3'],
     },
   },
   {
@@ -80,7 +80,7 @@ export const passwordFiles: readonly Detector[] = [
     examples: {
       hits: [
         '//npm.host.test/:_authToken=«8f0b7c2e-1d3a-4e5f-9a6b-7c8d9e0f1a2b»',
-        `_authToken="«${body(32, BASE62)}»"`,
+        `_authToken="«${sampleBody(32, BASE62)}»"`,
       ],
       misses: [`_authToken=\${NPM_TOKEN}`, '_authToken=your-token-goes-here'],
     },

@@ -1,5 +1,5 @@
 import type { Detector } from '../../matching/detector.ts';
-import { body } from '../../matching/sample-text.ts';
+import { sampleBody } from '../../matching/sample-text.ts';
 
 export const privateKey: readonly Detector[] = [
   {
@@ -16,12 +16,12 @@ export const privateKey: readonly Detector[] = [
     validate: (value) => /[A-Za-z0-9+/]{16}/.test(value.slice(27)),
     examples: {
       hits: [
-        `«-----BEGIN ${'RSA PRIVATE'} KEY-----\n${body(64)}\n${body(40)}==\n-----END RSA PRIVATE KEY-----»\n`,
-        `"«-----BEGIN ${'PRIVATE'} KEY-----\\n${body(64)}\\n-----END PRIVATE KEY-----»\\n"`,
+        `«-----BEGIN ${'RSA PRIVATE'} KEY-----\n${sampleBody(64)}\n${sampleBody(40)}==\n-----END RSA PRIVATE KEY-----»\n`,
+        `"«-----BEGIN ${'PRIVATE'} KEY-----\\n${sampleBody(64)}\\n-----END PRIVATE KEY-----»\\n"`,
       ],
       misses: [
-        `-----BEGIN PUBLIC KEY-----\n${body(64)}\n-----END PUBLIC KEY-----`,
-        `-----BEGIN CERTIFICATE-----\n${body(64)}\n-----END CERTIFICATE-----`,
+        `-----BEGIN PUBLIC KEY-----\n${sampleBody(64)}\n-----END PUBLIC KEY-----`,
+        `-----BEGIN CERTIFICATE-----\n${sampleBody(64)}\n-----END CERTIFICATE-----`,
         '-----BEGIN PRIVATE KEY----- ... -----END PRIVATE KEY-----',
       ],
     },

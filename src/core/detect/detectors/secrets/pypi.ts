@@ -1,6 +1,6 @@
 import type { Detector } from '../../matching/detector.ts';
 import { isUnmasked } from '../../matching/placeholders.ts';
-import { body } from '../../matching/sample-text.ts';
+import { sampleBody } from '../../matching/sample-text.ts';
 
 export const pypi: readonly Detector[] = [
   {
@@ -14,7 +14,7 @@ export const pypi: readonly Detector[] = [
     pattern: /pypi-AgE[\w-]{50,1000}/,
     validate: isUnmasked,
     examples: {
-      hits: [`«${'pypi'}-AgEIcHlwaS5vcmc${body(70)}»`],
+      hits: [`«${'pypi'}-AgEIcHlwaS5vcmc${sampleBody(70)}»`],
       misses: ['pypi-AgEI'],
     },
   },

@@ -1,5 +1,5 @@
 import type { Detector } from '../../matching/detector.ts';
-import { BASE62, body, HEX, LOWER } from '../../matching/sample-text.ts';
+import { BASE36, BASE62, HEX_ALPHABET, sampleBody } from '../../matching/sample-text.ts';
 
 interface SecretAddress {
   readonly id: string;
@@ -39,7 +39,7 @@ export const secretAddresses: readonly Detector[] = [
     pattern:
       /webhook\.office\.com\/(?<value>webhookb2\/[\w-]{30,40}@[\w-]{30,40}\/IncomingWebhook\/[\w-]{20,40}(?:\/[\w-]{20,60}){0,2}|webhookb2\/[\w-]{30,40}@[\w-]{30,40}\/\w{1,200})/,
     hits: [
-      `https://acme.webhook.office.com/«webhookb2/${UUID}@${UUID}/IncomingWebhook/${body(32, HEX)}/${UUID}»`,
+      `https://acme.webhook.office.com/«webhookb2/${UUID}@${UUID}/IncomingWebhook/${sampleBody(32, HEX_ALPHABET)}/${UUID}»`,
     ],
     misses: ['https://acme.webhook.office.com/', 'https://outlook.office.com/webhookb2/x'],
   }),
@@ -50,7 +50,7 @@ export const secretAddresses: readonly Detector[] = [
     pattern:
       /(?:logic\.azure\.com|powerplatform\.com)(?::443)?\/[^\s"'<>]{20,400}?[?&]sig=(?<value>[\w%-]{40,60})/,
     hits: [
-      `https://prod-1.westeurope.logic.azure.com:443/workflows/${body(32, HEX)}/triggers/manual/paths/invoke?sv=1.0&sig=«${body(43)}»`,
+      `https://prod-1.westeurope.logic.azure.com:443/workflows/${sampleBody(32, HEX_ALPHABET)}/triggers/manual/paths/invoke?sv=1.0&sig=«${sampleBody(43)}»`,
     ],
     misses: ['https://prod-1.westeurope.logic.azure.com/workflows/x'],
   }),
@@ -60,7 +60,9 @@ export const secretAddresses: readonly Detector[] = [
     anchors: ['chat\\.googleapis\\.com/'],
     pattern:
       /chat\.googleapis\.com\/v1\/spaces\/[\w-]{6,40}\/messages\?(?<value>key=[\w-]{30,60}&token=[\w%-]{30,80})/,
-    hits: [`https://chat.googleapis.com/v1/spaces/AAAA1234/messages?«key=${body(39)}&token=${body(43)}»`],
+    hits: [
+      `https://chat.googleapis.com/v1/spaces/AAAA1234/messages?«key=${sampleBody(39)}&token=${sampleBody(43)}»`,
+    ],
     misses: ['https://chat.googleapis.com/v1/spaces/AAAA1234/messages'],
   }),
   address({
@@ -71,7 +73,7 @@ export const secretAddresses: readonly Detector[] = [
       /hooks\.zapier\.com\/hooks\/(?:catch|standard)\/(?<value>\d{5,10}\/\w{5,40})|(?<=\bhook\.[a-z]{2}\d)\.make\.com\/(?<value>[a-z0-9]{24,40})/,
     hits: [
       'https://hooks.zapier.com/hooks/catch/«1234567/a1b2c3d»/',
-      `https://hook.eu1.make.com/«${body(32, LOWER)}»`,
+      `https://hook.eu1.make.com/«${sampleBody(32, BASE36)}»`,
     ],
     misses: ['https://hooks.zapier.com/', 'https://www.make.com/en/pricing'],
   }),
@@ -83,9 +85,9 @@ export const secretAddresses: readonly Detector[] = [
     pattern:
       /(?:infura\.io\/(?:ws\/)?v3\/(?<value>[a-f0-9]{32})|(?:alchemyapi\.io|g\.alchemy\.com|alchemy\.com)\/v2\/(?<value>[\w-]{28,40})|quiknode\.pro\/(?<value>[a-f0-9]{40}))(?!\w)/,
     hits: [
-      `https://mainnet.infura.io/v3/«${body(32, HEX)}»`,
-      `wss://eth-mainnet.g.alchemy.com/v2/«${body(32, BASE62)}»`,
-      `https://x-y.quiknode.pro/«${body(40, HEX)}»/`,
+      `https://mainnet.infura.io/v3/«${sampleBody(32, HEX_ALPHABET)}»`,
+      `wss://eth-mainnet.g.alchemy.com/v2/«${sampleBody(32, BASE62)}»`,
+      `https://x-y.quiknode.pro/«${sampleBody(40, HEX_ALPHABET)}»/`,
     ],
     misses: ['https://mainnet.infura.io/v3/YOUR-PROJECT-ID', 'https://docs.alchemy.com/v2/reference'],
   }),

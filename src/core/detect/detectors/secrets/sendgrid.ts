@@ -1,6 +1,6 @@
 import type { Detector } from '../../matching/detector.ts';
 import { isUnmasked } from '../../matching/placeholders.ts';
-import { body } from '../../matching/sample-text.ts';
+import { sampleBody } from '../../matching/sample-text.ts';
 
 export const sendgrid: readonly Detector[] = [
   {
@@ -14,7 +14,7 @@ export const sendgrid: readonly Detector[] = [
     pattern: /SG\.[\w-]{16,32}\.[\w-]{16,64}(?![\w-])/,
     validate: isUnmasked,
     examples: {
-      hits: [`«${'SG'}.${body(22)}.${body(43)}»`],
+      hits: [`«${'SG'}.${sampleBody(22)}.${sampleBody(43)}»`],
       misses: ['SG.com is a name'],
     },
   },

@@ -1,8 +1,8 @@
 import type { Detector } from '../../matching/detector.ts';
-import { entropy } from '../../matching/entropy.ts';
-import { body } from '../../matching/sample-text.ts';
+import { measureEntropy } from '../../matching/entropy.ts';
+import { sampleBody } from '../../matching/sample-text.ts';
 
-export const service: readonly Detector[] = [
+export const buildServiceDetector: readonly Detector[] = [
   {
     id: 'service.token',
     detector: 'api_key',
@@ -12,9 +12,9 @@ export const service: readonly Detector[] = [
     description: "This service's own credentials: `svc_` and at least 20 characters.",
     anchors: ['\\bsvc_'],
     pattern: /svc_(?:(?!svc_)[\w-]){20,200}/,
-    validate: (value) => /\d/.test(value) && entropy(value) > 3.2,
+    validate: (value) => /\d/.test(value) && measureEntropy(value) > 3.2,
     examples: {
-      hits: [`authorization: Bearer «${'svc'}_${body(43)}»`],
+      hits: [`authorization: Bearer «${'svc'}_${sampleBody(43)}»`],
       misses: ['svc_account_of_the_payments_team', 'svc_short'],
     },
   },

@@ -1,6 +1,6 @@
 import type { Detector } from '../../matching/detector.ts';
 import { isUnmasked } from '../../matching/placeholders.ts';
-import { body, HEX } from '../../matching/sample-text.ts';
+import { HEX_ALPHABET, sampleBody } from '../../matching/sample-text.ts';
 
 export const shopify: readonly Detector[] = [
   {
@@ -15,7 +15,7 @@ export const shopify: readonly Detector[] = [
     pattern: /shp(?:at|ca|pa|ss|ua)_[a-fA-F0-9]{32}(?![A-Za-z0-9])/,
     validate: isUnmasked,
     examples: {
-      hits: [`«${'shpat'}_${body(32, HEX)}»`],
+      hits: [`«${'shpat'}_${sampleBody(32, HEX_ALPHABET)}»`],
       misses: ['shpat_docs'],
     },
   },

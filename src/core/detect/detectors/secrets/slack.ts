@@ -1,6 +1,6 @@
 import type { Detector } from '../../matching/detector.ts';
 import { isUnmasked } from '../../matching/placeholders.ts';
-import { body, DIGITS, HEX } from '../../matching/sample-text.ts';
+import { DIGIT_ALPHABET, HEX_ALPHABET, sampleBody } from '../../matching/sample-text.ts';
 
 export const slack: readonly Detector[] = [
   {
@@ -17,8 +17,8 @@ export const slack: readonly Detector[] = [
     validate: (value) => value.replace(/\D/g, '').length >= 4 && isUnmasked(value),
     examples: {
       hits: [
-        `«${'xoxb'}-${body(12, DIGITS)}-${body(12, DIGITS)}-${body(24)}»`,
-        `«${'xapp'}-1-A${body(10)}-${body(13, DIGITS)}-${body(64, HEX)}»`,
+        `«${'xoxb'}-${sampleBody(12, DIGIT_ALPHABET)}-${sampleBody(12, DIGIT_ALPHABET)}-${sampleBody(24)}»`,
+        `«${'xapp'}-1-A${sampleBody(10)}-${sampleBody(13, DIGIT_ALPHABET)}-${sampleBody(64, HEX_ALPHABET)}»`,
       ],
       misses: ['xoxb-token', 'xoxo-hugs-and-kisses'],
     },
@@ -34,7 +34,7 @@ export const slack: readonly Detector[] = [
     pattern: /hooks\.slack\.com\/(?:services|workflows|triggers)\/[A-Za-z0-9+/]{20,120}/,
     validate: isUnmasked,
     examples: {
-      hits: [`https://«hooks.slack.com/${'services'}/T${body(9)}/B${body(9)}/${body(24)}»`],
+      hits: [`https://«hooks.slack.com/${'services'}/T${sampleBody(9)}/B${sampleBody(9)}/${sampleBody(24)}»`],
       misses: ['https://hooks.slack.com/services/docs'],
     },
   },

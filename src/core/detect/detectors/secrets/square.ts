@@ -1,6 +1,6 @@
 import type { Detector } from '../../matching/detector.ts';
 import { isUnmasked } from '../../matching/placeholders.ts';
-import { body } from '../../matching/sample-text.ts';
+import { sampleBody } from '../../matching/sample-text.ts';
 
 export const square: readonly Detector[] = [
   {
@@ -14,7 +14,7 @@ export const square: readonly Detector[] = [
     pattern: /(?:sq0(?:atp|csp)-[\w-]{22,60}|EAAA[\w+=-]{44,64}(?![\w-]))/,
     validate: isUnmasked,
     examples: {
-      hits: [`«${'sq0atp'}-${body(22)}»`, `«${'EAAA'}${body(60)}»`],
+      hits: [`«${'sq0atp'}-${sampleBody(22)}»`, `«${'EAAA'}${sampleBody(60)}»`],
       misses: ['sq0idp-client', 'EAAA short'],
     },
   },

@@ -1,6 +1,6 @@
 import type { Detector } from '../../matching/detector.ts';
 import { isUnmasked } from '../../matching/placeholders.ts';
-import { body } from '../../matching/sample-text.ts';
+import { sampleBody } from '../../matching/sample-text.ts';
 
 export const stripe: readonly Detector[] = [
   {
@@ -14,7 +14,7 @@ export const stripe: readonly Detector[] = [
     pattern: /[sr]k_(?:live|test|prod)_[A-Za-z0-9]{10,250}/,
     validate: isUnmasked,
     examples: {
-      hits: [`«${'sk'}_live_${body(24)}»`, `«${'rk'}_test_${body(99)}»`],
+      hits: [`«${'sk'}_live_${sampleBody(24)}»`, `«${'rk'}_test_${sampleBody(99)}»`],
       misses: ['pk_live_is_public', 'sk_live_'],
     },
   },
@@ -29,7 +29,7 @@ export const stripe: readonly Detector[] = [
     pattern: /whsec_[A-Za-z0-9+/=]{32,250}/,
     validate: isUnmasked,
     examples: {
-      hits: [`«${'whsec'}_${body(32)}»`],
+      hits: [`«${'whsec'}_${sampleBody(32)}»`],
       misses: ['whsec_test'],
     },
   },

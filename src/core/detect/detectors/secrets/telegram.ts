@@ -1,6 +1,6 @@
 import type { Detector } from '../../matching/detector.ts';
 import { isUnmasked } from '../../matching/placeholders.ts';
-import { body, DIGITS } from '../../matching/sample-text.ts';
+import { DIGIT_ALPHABET, sampleBody } from '../../matching/sample-text.ts';
 
 export const telegram: readonly Detector[] = [
   {
@@ -16,8 +16,8 @@ export const telegram: readonly Detector[] = [
     validate: (value) => /\d/.test(value.slice(11)) && isUnmasked(value),
     examples: {
       hits: [
-        `https://api.telegram.org/bot«${body(10, DIGITS)}:${'AA'}${body(33)}»/getMe`,
-        `token «${body(10, DIGITS)}:${'AA'}${body(33)}»`,
+        `https://api.telegram.org/bot«${sampleBody(10, DIGIT_ALPHABET)}:${'AA'}${sampleBody(33)}»/getMe`,
+        `token «${sampleBody(10, DIGIT_ALPHABET)}:${'AA'}${sampleBody(33)}»`,
       ],
       misses: ['12345678:AM'],
     },

@@ -1,15 +1,24 @@
 import type { Detector } from '../../matching/detector.ts';
-import { alnum, base64, digits, hex, lower, token, wide, word } from '../../matching/vendor-token.ts';
+import {
+  alnum,
+  base64,
+  buildTokenDetector,
+  digits,
+  hex,
+  lower,
+  wide,
+  word,
+} from '../../matching/vendor-token.ts';
 
 const UUID = [hex(8, 8), '-', hex(4, 4), '-', hex(4, 4), '-', hex(4, 4), '-', hex(12, 12)];
 
 /** Payments, shops, deliveries and proofs of identity: tokens with a form of their own. */
 export const tokensCommerce: readonly Detector[] = [
-  token('adyen.api_key', 'Adyen keys', 'AQE', base64(80, 400)),
-  token('amazon.mws_token', 'Amazon Marketplace tokens', 'amzn.mws.', ...UUID),
-  token('amazon.oauth_secret', 'Login with Amazon secrets', 'amzn1.oa2-cs.v1.', hex(64)),
-  token('asaas.api_token', 'Asaas tokens', ['$aact_'], word(32, 400)),
-  token(
+  buildTokenDetector('adyen.api_key', 'Adyen keys', 'AQE', base64(80, 400)),
+  buildTokenDetector('amazon.mws_token', 'Amazon Marketplace tokens', 'amzn.mws.', ...UUID),
+  buildTokenDetector('amazon.oauth_secret', 'Login with Amazon secrets', 'amzn1.oa2-cs.v1.', hex(64)),
+  buildTokenDetector('asaas.api_token', 'Asaas tokens', ['$aact_'], word(32, 400)),
+  buildTokenDetector(
     'braintree.access_token',
     'Braintree tokens',
     ['access_token$production$', 'access_token$sandbox$'],
@@ -17,10 +26,10 @@ export const tokensCommerce: readonly Detector[] = [
     '$',
     hex(32),
   ),
-  token('checkout.secret_key', 'Checkout.com keys', ['sk_sbox_', 'sk_'], lower(26, 31)),
-  token('duffel.token', 'Duffel tokens', ['duffel_test_', 'duffel_live_'], base64(40)),
-  token('easypost.api_key', 'EasyPost keys', ['EZAK', 'EZTK'], alnum(54)),
-  token(
+  buildTokenDetector('checkout.secret_key', 'Checkout.com keys', ['sk_sbox_', 'sk_'], lower(26, 31)),
+  buildTokenDetector('duffel.token', 'Duffel tokens', ['duffel_test_', 'duffel_live_'], base64(40)),
+  buildTokenDetector('easypost.api_key', 'EasyPost keys', ['EZAK', 'EZTK'], alnum(54)),
+  buildTokenDetector(
     'ebay.client_secret',
     'eBay secrets',
     ['PRD-', 'SBX-'],
@@ -34,21 +43,21 @@ export const tokensCommerce: readonly Detector[] = [
     '-',
     hex(4, 4),
   ),
-  token(
+  buildTokenDetector(
     'flutterwave.secret_key',
     'Flutterwave keys',
     ['FLWSECK-', 'FLWSECK_TEST-', 'FLWPUBK_TEST-', 'FLWPUBK-'],
     alnum(12),
   ),
-  token('gocardless.token', 'GoCardless tokens', ['live_', 'sandbox_'], wide(40, 42)),
-  token(
+  buildTokenDetector('gocardless.token', 'GoCardless tokens', ['live_', 'sandbox_'], wide(40, 42)),
+  buildTokenDetector(
     'highnote.secret_key',
     'Highnote keys',
     ['sk_live_a2V5Xz', 'sk_test_a2V5Xz', 'rk_live_a2V5Xz', 'rk_test_a2V5Xz'],
     base64(40, 200),
   ),
-  token('lob.api_key', 'Lob keys', ['live_', 'test_'], hex(35, 35)),
-  token(
+  buildTokenDetector('lob.api_key', 'Lob keys', ['live_', 'test_'], hex(35, 35)),
+  buildTokenDetector(
     'mercadopago.access_token',
     'Mercado Pago tokens',
     ['APP_USR-', 'TEST-'],
@@ -60,11 +69,16 @@ export const tokensCommerce: readonly Detector[] = [
     '-',
     digits(6, 12),
   ),
-  token('mercury.api_token', 'Mercury tokens', ['mercury_production_', 'mercury_sandbox_'], word(40)),
-  token('midtrans.server_key', 'Midtrans keys', ['Mid-server-', 'Mid-client-'], word(16)),
-  token('mollie.api_key', 'Mollie keys', ['live_', 'test_'], alnum(30, 34)),
-  token('omise.secret_key', 'Omise keys', ['skey_test_', 'skey_'], lower(19)),
-  token(
+  buildTokenDetector(
+    'mercury.api_token',
+    'Mercury tokens',
+    ['mercury_production_', 'mercury_sandbox_'],
+    word(40),
+  ),
+  buildTokenDetector('midtrans.server_key', 'Midtrans keys', ['Mid-server-', 'Mid-client-'], word(16)),
+  buildTokenDetector('mollie.api_key', 'Mollie keys', ['live_', 'test_'], alnum(30, 34)),
+  buildTokenDetector('omise.secret_key', 'Omise keys', ['skey_test_', 'skey_'], lower(19)),
+  buildTokenDetector(
     'onfido.api_token',
     'Onfido tokens',
     ['api_live.', 'api_live_us.', 'api_live_ca.', 'api_sandbox.', 'api_sandbox_us.', 'api_sandbox_ca.'],
@@ -72,30 +86,35 @@ export const tokensCommerce: readonly Detector[] = [
     '.',
     word(30),
   ),
-  token('paddle.api_key', 'Paddle keys', ['pdl_live_apikey_', 'pdl_sdbx_apikey_'], word(26)),
-  token('persona.api_key', 'Persona keys', ['persona_production_', 'persona_sandbox_'], word(32)),
-  token(
+  buildTokenDetector('paddle.api_key', 'Paddle keys', ['pdl_live_apikey_', 'pdl_sdbx_apikey_'], word(26)),
+  buildTokenDetector(
+    'persona.api_key',
+    'Persona keys',
+    ['persona_production_', 'persona_sandbox_'],
+    word(32),
+  ),
+  buildTokenDetector(
     'plaid.access_token',
     'Plaid access tokens',
     ['access-production-', 'access-sandbox-', 'access-development-'],
     ...UUID,
   ),
-  token(
+  buildTokenDetector(
     'polar.token',
     'Polar tokens',
     ['polar_oat_', 'polar_pat_', 'polar_at_', 'polar_rt_', 'polar_whs_'],
     word(32),
   ),
-  token('proof.api_key', 'Proof keys', 'prf_', word(36)),
-  token('rainforest.api_key', 'Rainforest Pay keys', 'apikey_', hex(64)),
-  token('razorpay.key_id', 'Razorpay key ids', ['rzp_live_', 'rzp_test_'], alnum(14)),
-  token(
+  buildTokenDetector('proof.api_key', 'Proof keys', 'prf_', word(36)),
+  buildTokenDetector('rainforest.api_key', 'Rainforest Pay keys', 'apikey_', hex(64)),
+  buildTokenDetector('razorpay.key_id', 'Razorpay key ids', ['rzp_live_', 'rzp_test_'], alnum(14)),
+  buildTokenDetector(
     'shopify.app_token',
     'Shopify app tokens',
     ['shpat_', 'shpca_', 'shppa_', 'shpss_', 'shptka_', 'shprt_', 'shpua_'],
     alnum(32),
   ),
-  token('woocommerce.key', 'WooCommerce keys', ['ck_', 'cs_'], hex(40, 40)),
-  token('xendit.secret_key', 'Xendit keys', ['xnd_production_', 'xnd_development_'], alnum(40)),
-  token('alchemy.api_key', 'Alchemy keys', ['alch_', 'alcht_'], word(28)),
+  buildTokenDetector('woocommerce.key', 'WooCommerce keys', ['ck_', 'cs_'], hex(40, 40)),
+  buildTokenDetector('xendit.secret_key', 'Xendit keys', ['xnd_production_', 'xnd_development_'], alnum(40)),
+  buildTokenDetector('alchemy.api_key', 'Alchemy keys', ['alch_', 'alcht_'], word(28)),
 ];

@@ -1,5 +1,5 @@
 import type { Detector } from '../../matching/detector.ts';
-import { body, HEX } from '../../matching/sample-text.ts';
+import { HEX_ALPHABET, sampleBody } from '../../matching/sample-text.ts';
 
 /** Tokens whose form identifies a vendor only after the vendor's own words. */
 export const tokensInContext: readonly Detector[] = [
@@ -13,7 +13,9 @@ export const tokensInContext: readonly Detector[] = [
     anchors: ['proceed to installation'],
     pattern: /proceed to installation:\s{1,12}(?<value>[a-f0-9]{32})(?!\w)/,
     examples: {
-      hits: [`Please use the following password to proceed to installation:\n\n«${body(32, HEX)}»\n`],
+      hits: [
+        `Please use the following password to proceed to installation:\n\n«${sampleBody(32, HEX_ALPHABET)}»\n`,
+      ],
       misses: ['Please use the following password to proceed to installation:\n\n<password>'],
     },
   },
@@ -28,7 +30,7 @@ export const tokensInContext: readonly Detector[] = [
     pattern: /login_with_api_key[^\w]{1,4}[^-]{0,40}?(?<value>\d{1,4}-[A-Za-z0-9]{64})(?!\w)/,
     try_work: 64,
     examples: {
-      hits: [`{"method": "auth.login_with_api_key", "params": ["«8-${body(64)}»"]}`],
+      hits: [`{"method": "auth.login_with_api_key", "params": ["«8-${sampleBody(64)}»"]}`],
       misses: ['{"method": "auth.login_with_api_key", "params": [key]}'],
     },
   },
@@ -43,7 +45,7 @@ export const tokensInContext: readonly Detector[] = [
     anchors: ['(?i)(?<![A-Za-z])facebook', '(?i)(?<![A-Za-z])fb[_-]'],
     pattern: /(?:facebook|fb[_-])[^\n]{0,40}?(?<!\d)(?<value>\d{13,17}\|[\w-]{20,40})(?!\w)/i,
     examples: {
-      hits: [`facebook_token = "«1308742762612587|${body(27)}»"`],
+      hits: [`facebook_token = "«1308742762612587|${sampleBody(27)}»"`],
       misses: ['facebook 1308742762612587', 'facebook likes: 1308742762612587|short'],
     },
   },

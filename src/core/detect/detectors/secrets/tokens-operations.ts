@@ -1,19 +1,19 @@
 import type { Detector } from '../../matching/detector.ts';
-import { alnum, base64, hex, lower, token, upper, word } from '../../matching/vendor-token.ts';
+import { alnum, base64, buildTokenDetector, hex, lower, upper, word } from '../../matching/vendor-token.ts';
 
 const UUID = [hex(8, 8), '-', hex(4, 4), '-', hex(4, 4), '-', hex(4, 4), '-', hex(12, 12)];
 
 /** Monitoring, feature flags, identity and secret stores: tokens with a form of their own. */
 export const tokensOperations: readonly Detector[] = [
-  token('age.secret_key', 'age keys', 'AGE-SECRET-KEY-1', upper(58)),
-  token('age.plugin_key', 'age keys of plug-ins', 'AGE-PLUGIN-', upper(3, 24), '-1', upper(40)),
-  token(
+  buildTokenDetector('age.secret_key', 'age keys', 'AGE-SECRET-KEY-1', upper(58)),
+  buildTokenDetector('age.plugin_key', 'age keys of plug-ins', 'AGE-PLUGIN-', upper(3, 24), '-1', upper(40)),
+  buildTokenDetector(
     'doppler.token',
     'Doppler tokens',
     ['dp.pt.', 'dp.ct.', 'dp.sa.', 'dp.scim.', 'dp.audit.', 'dp.st.'],
     word(40),
   ),
-  token(
+  buildTokenDetector(
     'authress.access_key',
     'Authress service keys',
     ['sc_', 'ext_', 'scauth_', 'authress_'],
@@ -26,8 +26,8 @@ export const tokensOperations: readonly Detector[] = [
     '.',
     base64(30, 120),
   ),
-  token('axiom.token', 'Axiom tokens', ['xaat-', 'xapt-'], ...UUID),
-  token(
+  buildTokenDetector('axiom.token', 'Axiom tokens', ['xaat-', 'xapt-'], ...UUID),
+  buildTokenDetector(
     'bitwarden.access_token',
     'Bitwarden machine tokens',
     '0.',
@@ -37,11 +37,37 @@ export const tokensOperations: readonly Detector[] = [
     ':',
     base64(20, 80),
   ),
-  token('configcat.sdk_key', 'ConfigCat SDK keys', 'configcat-sdk-1/', word(22, 22), '/', word(22)),
-  token('defined.api_token', 'Defined Networking tokens', 'dnkey-', base64(26, 30), '-', base64(52)),
-  token('devcycle.sdk_key', 'DevCycle SDK keys', ['dvc_server_', 'dvc_client_', 'dvc_mobile_'], word(20)),
-  token('doppler.environment_token', 'Doppler service tokens', 'dp.st.', word(2, 40), '.', alnum(40)),
-  token(
+  buildTokenDetector(
+    'configcat.sdk_key',
+    'ConfigCat SDK keys',
+    'configcat-sdk-1/',
+    word(22, 22),
+    '/',
+    word(22),
+  ),
+  buildTokenDetector(
+    'defined.api_token',
+    'Defined Networking tokens',
+    'dnkey-',
+    base64(26, 30),
+    '-',
+    base64(52),
+  ),
+  buildTokenDetector(
+    'devcycle.sdk_key',
+    'DevCycle SDK keys',
+    ['dvc_server_', 'dvc_client_', 'dvc_mobile_'],
+    word(20),
+  ),
+  buildTokenDetector(
+    'doppler.environment_token',
+    'Doppler service tokens',
+    'dp.st.',
+    word(2, 40),
+    '.',
+    alnum(40),
+  ),
+  buildTokenDetector(
     'dynatrace.api_token',
     'Dynatrace tokens',
     ['dt0c01.', 'dt0s01.', 'dt0s02.', 'dt0s08.', 'dt0s16.'],
@@ -49,9 +75,9 @@ export const tokensOperations: readonly Detector[] = [
     '.',
     alnum(64),
   ),
-  token('endor.api_key', 'Endor Labs keys', 'endr+', word(16)),
-  token('grafana.cloud_token', 'Grafana Cloud tokens', 'glc_', base64(28, 400)),
-  token(
+  buildTokenDetector('endor.api_key', 'Endor Labs keys', 'endr+', word(16)),
+  buildTokenDetector('grafana.cloud_token', 'Grafana Cloud tokens', 'glc_', base64(28, 400)),
+  buildTokenDetector(
     'grafana.service_account_token',
     'Grafana service account tokens',
     'glsa_',
@@ -59,9 +85,14 @@ export const tokensOperations: readonly Detector[] = [
     '_',
     hex(8),
   ),
-  token('grafana.legacy_key', 'Grafana keys, older form', 'eyJrIjoi', base64(60, 400)),
-  token('honeycomb.key', 'Honeycomb keys', ['hcaik_', 'hcalk_', 'hcxik_', 'hcxlk_', 'hcamk_'], lower(50)),
-  token(
+  buildTokenDetector('grafana.legacy_key', 'Grafana keys, older form', 'eyJrIjoi', base64(60, 400)),
+  buildTokenDetector(
+    'honeycomb.key',
+    'Honeycomb keys',
+    ['hcaik_', 'hcalk_', 'hcxik_', 'hcxlk_', 'hcamk_'],
+    lower(50),
+  ),
+  buildTokenDetector(
     'infisical.service_token',
     'Infisical service tokens',
     'st.',
@@ -71,19 +102,24 @@ export const tokensOperations: readonly Detector[] = [
     '.',
     hex(24),
   ),
-  token('launchdarkly.key', 'LaunchDarkly keys', ['sdk-', 'api-', 'mob-'], ...UUID),
-  token(
+  buildTokenDetector('launchdarkly.key', 'LaunchDarkly keys', ['sdk-', 'api-', 'mob-'], ...UUID),
+  buildTokenDetector(
     'launchdarkly.labelled_key',
     'LaunchDarkly keys that say so',
     ['launchdarkly-secret-', 'launchdarkly-private-'],
     word(32),
   ),
-  token('logfire.token', 'Pydantic Logfire tokens', ['pylf_v1_', 'pylf_v2_'], word(32)),
-  token('newrelic.user_key', 'New Relic keys', ['NRAK-', 'NRAA-', 'NRRA-'], alnum(26)),
-  token('newrelic.insights_key', 'New Relic Insights keys', ['NRII-', 'NRIQ-', 'NRIA-'], word(25)),
-  token('newrelic.browser_key', 'New Relic browser keys', 'NRJS-', alnum(19)),
-  token('newrelic.pixie_key', 'New Relic Pixie keys', ['px-dep-', 'px-api-'], ...UUID),
-  token(
+  buildTokenDetector('logfire.token', 'Pydantic Logfire tokens', ['pylf_v1_', 'pylf_v2_'], word(32)),
+  buildTokenDetector('newrelic.user_key', 'New Relic keys', ['NRAK-', 'NRAA-', 'NRRA-'], alnum(26)),
+  buildTokenDetector(
+    'newrelic.insights_key',
+    'New Relic Insights keys',
+    ['NRII-', 'NRIQ-', 'NRIA-'],
+    word(25),
+  ),
+  buildTokenDetector('newrelic.browser_key', 'New Relic browser keys', 'NRJS-', alnum(19)),
+  buildTokenDetector('newrelic.pixie_key', 'New Relic Pixie keys', ['px-dep-', 'px-api-'], ...UUID),
+  buildTokenDetector(
     'onepassword.secret_key',
     '1Password secret keys',
     'A3-',
@@ -97,29 +133,34 @@ export const tokensOperations: readonly Detector[] = [
     '-',
     upper(5, 5),
   ),
-  token(
+  buildTokenDetector(
     'onepassword.service_account_token',
     '1Password service account tokens',
     'ops_eyJ',
     base64(200, 2000),
   ),
-  token('rootly.api_key', 'Rootly keys', 'rootly_', hex(64)),
-  token('sentry.org_token', 'Sentry organization tokens', 'sntrys_', base64(80, 400)),
-  token(
+  buildTokenDetector('rootly.api_key', 'Rootly keys', 'rootly_', hex(64)),
+  buildTokenDetector('sentry.org_token', 'Sentry organization tokens', 'sntrys_', base64(80, 400)),
+  buildTokenDetector(
     'sentry.user_token',
     'Sentry user and integration tokens',
     ['sntryu_', 'sntrya_', 'sntryi_'],
     hex(64),
   ),
-  token('settlemint.token', 'SettleMint tokens', ['sm_pat_', 'sm_aat_', 'sm_sat_'], alnum(16)),
-  token('statsig.server_key', 'Statsig keys', ['secret-', 'console-'], alnum(38, 60)),
-  token('stytch.secret', 'Stytch secrets', ['secret-live-', 'secret-test-'], word(36)),
-  token('unkey.root_key', 'Unkey keys', 'unkey_', alnum(20)),
-  token('ubidots.token', 'Ubidots tokens', ['BBFF-', 'BBUS-'], alnum(30)),
-  token('posthog.key', 'PostHog personal and project keys', ['phx_', 'phc_', 'phs_', 'pha_'], word(30)),
-  token('segment.public_token', 'Segment tokens', 'sgp_', alnum(64)),
-  token('gitbook.token', 'GitBook tokens', 'gb_api_', alnum(32)),
-  token('cfxre.server_key', 'Cfx.re server keys', 'cfxk_', word(20)),
-  token('intra42.client_secret', '42 intra secrets', ['s-s4t2ud-', 's-s4t2af-'], hex(64)),
-  token('lichess.token', 'Lichess tokens', ['lip_', 'lio_'], alnum(20)),
+  buildTokenDetector('settlemint.token', 'SettleMint tokens', ['sm_pat_', 'sm_aat_', 'sm_sat_'], alnum(16)),
+  buildTokenDetector('statsig.server_key', 'Statsig keys', ['secret-', 'console-'], alnum(38, 60)),
+  buildTokenDetector('stytch.secret', 'Stytch secrets', ['secret-live-', 'secret-test-'], word(36)),
+  buildTokenDetector('unkey.root_key', 'Unkey keys', 'unkey_', alnum(20)),
+  buildTokenDetector('ubidots.token', 'Ubidots tokens', ['BBFF-', 'BBUS-'], alnum(30)),
+  buildTokenDetector(
+    'posthog.key',
+    'PostHog personal and project keys',
+    ['phx_', 'phc_', 'phs_', 'pha_'],
+    word(30),
+  ),
+  buildTokenDetector('segment.public_token', 'Segment tokens', 'sgp_', alnum(64)),
+  buildTokenDetector('gitbook.token', 'GitBook tokens', 'gb_api_', alnum(32)),
+  buildTokenDetector('cfxre.server_key', 'Cfx.re server keys', 'cfxk_', word(20)),
+  buildTokenDetector('intra42.client_secret', '42 intra secrets', ['s-s4t2ud-', 's-s4t2af-'], hex(64)),
+  buildTokenDetector('lichess.token', 'Lichess tokens', ['lip_', 'lio_'], alnum(20)),
 ];

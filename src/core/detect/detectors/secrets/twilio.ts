@@ -1,6 +1,6 @@
 import type { Detector } from '../../matching/detector.ts';
 import { isUnmasked } from '../../matching/placeholders.ts';
-import { body, HEX } from '../../matching/sample-text.ts';
+import { HEX_ALPHABET, sampleBody } from '../../matching/sample-text.ts';
 
 export const twilio: readonly Detector[] = [
   {
@@ -14,8 +14,8 @@ export const twilio: readonly Detector[] = [
     pattern: /SK[a-f0-9]{32}(?![A-Za-z0-9])/,
     validate: isUnmasked,
     examples: {
-      hits: [`«${'SK'}${body(32, HEX)}»`],
-      misses: [`SK${body(20, HEX)}`],
+      hits: [`«${'SK'}${sampleBody(32, HEX_ALPHABET)}»`],
+      misses: [`SK${sampleBody(20, HEX_ALPHABET)}`],
     },
   },
   {
@@ -31,7 +31,7 @@ export const twilio: readonly Detector[] = [
     try_work: 32,
     validate: isUnmasked,
     examples: {
-      hits: [`TWILIO_AUTH_TOKEN=«${body(32, HEX)}»`],
+      hits: [`TWILIO_AUTH_TOKEN=«${sampleBody(32, HEX_ALPHABET)}»`],
       misses: [`TWILIO_AUTH_TOKEN=\${TOKEN}`],
     },
   },

@@ -4,7 +4,7 @@ import { judge } from '../../../decision/judge.ts';
 import { cutText, runStream, splitUnits } from '../../../stream/testing/pieces.ts';
 import { buildTestCrossing, buildTestPolicy, DETECTION_SETTINGS } from '../../../testing/policies.ts';
 import { CHECK_NAMES, type CheckName } from '../../../types/index.ts';
-import { passes } from './checks.ts';
+import { passesChecks } from './checks.ts';
 
 const CASES: Readonly<
   Record<CheckName, { readonly good: readonly string[]; readonly bad: readonly string[] }>
@@ -29,22 +29,22 @@ test('each check takes values that have it, and no others', () => {
   for (const name of CHECK_NAMES) {
     for (const value of CASES[name].good) {
       tried += 1;
-      assert.ok(passes(value, { checks: [name] }), `${name} takes ${value}`);
+      assert.ok(passesChecks(value, { checks: [name] }), `${name} takes ${value}`);
     }
     for (const value of CASES[name].bad) {
       tried += 1;
-      assert.ok(!passes(value, { checks: [name] }), `${name} refuses ${value}`);
+      assert.ok(!passesChecks(value, { checks: [name] }), `${name} refuses ${value}`);
     }
   }
   assert.equal(tried, 32);
 });
 
 test('all checks must hold, an unknown one never does, and none is asked where none is named', () => {
-  assert.ok(passes('79927398713', { checks: ['luhn', 'varied'], entropy_min: 2 }));
-  assert.ok(!passes('00000000000', { checks: ['luhn', 'varied'] }));
-  assert.ok(!passes('79927398713', { checks: ['luhn'], entropy_min: 7 }));
-  assert.ok(!passes('79927398713', { checks: ['constructor' as CheckName] }));
-  assert.ok(passes('', {}));
+  assert.ok(passesChecks('79927398713', { checks: ['luhn', 'varied'], entropy_min: 2 }));
+  assert.ok(!passesChecks('00000000000', { checks: ['luhn', 'varied'] }));
+  assert.ok(!passesChecks('79927398713', { checks: ['luhn'], entropy_min: 7 }));
+  assert.ok(!passesChecks('79927398713', { checks: ['constructor' as CheckName] }));
+  assert.ok(passesChecks('', {}));
 });
 
 const CHECKED = buildTestPolicy({

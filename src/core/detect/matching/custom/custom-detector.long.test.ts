@@ -12,17 +12,18 @@ import {
 } from 'fast-check';
 import { RE2JS } from 're2js';
 import type { CustomPattern } from '../../../types/index.ts';
-import { compileScanner, type Match, type Meter, type Scanner, scan } from '../scanner.ts';
-import { customDetector } from './custom-detector.ts';
-import { patternTree } from './pattern-tree.ts';
-import { requiredAnchor, unitsOf } from './required-anchor.ts';
+import type { Match, WorkMeter } from '../compiled-detector.ts';
+import { compileScanner, type Scanner, scanText } from '../scanner.ts';
+import { buildCustomDetector } from './custom-detector.ts';
+import { parsePatternTree } from './pattern-tree.ts';
+import { findRequiredAnchor, measureUnits } from './required-anchor.ts';
 
 const UNITS_MAX = 1_024;
 
 /** The pattern as the configuration would make it. */
 function customOf(pattern: string): CustomPattern {
-  const tree = patternTree(pattern);
-  const found = requiredAnchor(tree);
+  const tree = parsePatternTree(pattern);
+  const found = findRequiredAnchor(tree);
   assert.ok(found !== null, `no anchor in ${pattern}`);
   return {
     id: 'own.pattern',
@@ -33,17 +34,17 @@ function customOf(pattern: string): CustomPattern {
     pattern,
     anchors: found.anchors,
     before_units_max: Math.min(found.before_units_max, 256),
-    units_max: Math.min(unitsOf(tree).most, UNITS_MAX),
+    units_max: Math.min(measureUnits(tree).most, UNITS_MAX),
   };
 }
 
 const scanners = new Map<string, Scanner>();
 
-function spansOf(pattern: string, text: string, meter?: Meter): string[] {
+function spansOf(pattern: string, text: string, meter?: WorkMeter): string[] {
   const matches: Match[] = [];
-  const scanner = scanners.get(pattern) ?? compileScanner([customDetector(customOf(pattern))]);
+  const scanner = scanners.get(pattern) ?? compileScanner([buildCustomDetector(customOf(pattern))]);
   scanners.set(pattern, scanner);
-  scan(scanner, text, matches, 10_000, meter);
+  scanText(scanner, text, matches, 10_000, meter);
   return matches.map(({ start, end }) => text.slice(start, end));
 }
 
@@ -71,7 +72,7 @@ const ANCHORS: readonly (readonly [pattern: string, anchors: readonly string[] |
 
 test('an anchor is what stands in every match, or there is none', () => {
   for (const [pattern, anchors, before] of ANCHORS) {
-    const found = requiredAnchor(patternTree(pattern));
+    const found = findRequiredAnchor(parsePatternTree(pattern));
     assert.deepEqual(found?.anchors ?? null, anchors, pattern);
     if (found !== null) assert.equal(found.before_units_max, before, pattern);
   }
@@ -179,7 +180,7 @@ const HOSTILE: readonly (readonly [pattern: string, piece: string])[] = [
 test('work grows with the text, whatever pattern and text', () => {
   for (const [pattern, piece] of HOSTILE) {
     const work = (units: number) => {
-      const meter: Meter = { work: 0, allowed: Number.POSITIVE_INFINITY };
+      const meter: WorkMeter = { work: 0, allowed: Number.POSITIVE_INFINITY };
       spansOf(pattern, piece.repeat(units / piece.length), meter);
       return meter.work / units;
     };
@@ -192,7 +193,7 @@ test('work grows with the text, whatever pattern and text', () => {
 const ONE_TRY_MAX = 1_024 * (8 + 2_000 / 2);
 
 test('a scan that has done its work ends', () => {
-  const meter: Meter = { work: 0, allowed: 100_000 };
+  const meter: WorkMeter = { work: 0, allowed: 100_000 };
   spansOf('acme-[a-z-]{1,400}!', 'acme-'.repeat(20_000), meter);
   assert.ok(meter.work > meter.allowed && meter.work < meter.allowed + ONE_TRY_MAX, `${meter.work}`);
 });

@@ -1,9 +1,9 @@
 import type { CustomPattern } from '../../../types/index.ts';
 import type { Detector } from '../detector.ts';
-import { linearPattern } from './linear-pattern.ts';
+import { compileLinearPattern } from './linear-pattern.ts';
 
 /** A pattern of the configuration as a detector. Its examples were tried when the configuration was read. */
-export function customDetector(written: CustomPattern): Detector {
+export function buildCustomDetector(written: CustomPattern): Detector {
   const { id, detector, tags, severity, description, anchors } = written;
   return {
     id,
@@ -13,7 +13,7 @@ export function customDetector(written: CustomPattern): Detector {
     strength: 'shape',
     description,
     anchors,
-    pattern: linearPattern(written),
+    pattern: compileLinearPattern(written),
     examples: { hits: [], misses: [] },
   };
 }

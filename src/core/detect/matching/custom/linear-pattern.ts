@@ -1,27 +1,27 @@
 /** Patterns that a user wrote, on an engine that takes linear time whatever pattern and text. */
 import { RE2JS } from 're2js';
 import type { LinearPattern } from '../detector.ts';
-import { passes, type ValueChecks } from './checks.ts';
-import { patternTree } from './pattern-tree.ts';
-import { alphabetOf } from './required-anchor.ts';
+import { passesChecks, type ValueChecks } from './checks.ts';
+import { parsePatternTree } from './pattern-tree.ts';
+import { findAlphabet } from './required-anchor.ts';
 
-/** Work of one unit that the engine or a check reads, and of each instruction of the pattern there. */
+/** Work of one unit that the engine or a check looks at, and of each instruction of the pattern there. */
 const UNIT_WORK = 8;
 const INSTRUCTION_WORK = 1 / 2;
 
-/** Parts of a configured pattern that the search needs; see `CustomPattern` for the limits and checks. */
-export interface LinearSource extends ValueChecks {
+/** What a written pattern needs to be searched for; see `CustomPattern` for the limits and checks. */
+export interface LinearPatternSource extends ValueChecks {
   readonly pattern: string;
   readonly before_units_max: number;
   readonly units_max: number;
 }
 
 /**
- * A pattern that the engine has parsed before. It gets the part of the text that a match could take up and no more:
+ * A pattern that the engine has read before. It gets the part of the text that a match could take up and no more:
  * from an anchor as far as there are units of the pattern's alphabet, at most `before_units_max` before it and
  * `units_max` behind its beginning, and one more on each side, so that `\b` sees them.
  */
-export function linearPattern(written: LinearSource): LinearPattern {
+export function compileLinearPattern(written: LinearPatternSource): LinearPattern {
   const { pattern, before_units_max, units_max } = written;
   const checks_work = ((written.checks?.length ?? 0) + Number((written.entropy_min ?? 0) > 0)) * UNIT_WORK;
   let made: Made | null = null;
@@ -45,7 +45,7 @@ export function linearPattern(written: LinearSource): LinearPattern {
         if (shift + matcher.end() > anchor && matcher.end(group) > matcher.start(group)) {
           const span = [shift + matcher.start(group), shift + matcher.end(group)] as const;
           meter.work += (span[1] - span[0]) * checks_work;
-          return passes(text.slice(...span), written) ? span : null;
+          return passesChecks(text.slice(...span), written) ? span : null;
         }
       }
       return null;
@@ -53,7 +53,7 @@ export function linearPattern(written: LinearSource): LinearPattern {
   };
 }
 
-/** A pattern compiled at its first use, because most are never used. */
+/** What a pattern comes to when it is first tried: most are never. */
 interface Made {
   readonly engine: RE2JS;
   readonly alphabet: Uint8Array;
@@ -71,14 +71,14 @@ function make(pattern: string): Made {
   };
 }
 
-/** Returns the start of the run of alphabet units before `at`, at least `lowest`. */
+/** How far before `at` there are units of the alphabet, `lowest` at the least. */
 function firstIn(alphabet: Uint8Array, text: string, at: number, lowest: number): number {
   let first = at;
   while (first > lowest && isIn(alphabet, text, first - 1)) first -= 1;
   return first;
 }
 
-/** Returns the end of the run of alphabet units from `at` on, at most `highest`. */
+/** How far from `at` on there are units of the alphabet, `highest` at the most. */
 function endIn(alphabet: Uint8Array, text: string, at: number, highest: number): number {
   let end = at;
   while (end < highest && isIn(alphabet, text, end)) end += 1;
@@ -94,7 +94,7 @@ const ALPHABET_UNITS = 0x80;
 
 function alphabetTable(pattern: string): Uint8Array {
   const table = new Uint8Array(ALPHABET_UNITS + 1);
-  for (const set of alphabetOf(patternTree(pattern)))
+  for (const set of findAlphabet(parsePatternTree(pattern)))
     for (const [low, high] of set)
       table.fill(1, Math.min(low, ALPHABET_UNITS), Math.min(high, ALPHABET_UNITS) + 1);
   return table;

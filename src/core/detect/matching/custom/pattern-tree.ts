@@ -20,7 +20,7 @@ export type PatternTree =
     };
 
 /** Reads a pattern that the engine accepts. Throws where it does not know how. */
-export function patternTree(pattern: string): PatternTree {
+export function parsePatternTree(pattern: string): PatternTree {
   const reader = { source: pattern, at: 0, fold: false, all: false };
   return readWays(reader);
 }

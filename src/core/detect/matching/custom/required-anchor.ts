@@ -1,6 +1,6 @@
 /** Sequences that every match of a pattern contains: the places that are worth a search. */
 import type { UnitSet } from '../anchors.ts';
-import { type PatternTree, patternTree } from './pattern-tree.ts';
+import { type PatternTree, parsePatternTree } from './pattern-tree.ts';
 
 /** Sequences of units of which one is in every match, and how many units may precede it. */
 export interface RequiredAnchor {
@@ -11,13 +11,13 @@ export interface RequiredAnchor {
 }
 
 /** Units of a sequence that say something: of an anchor at least so many can be one of a few units only. */
-export const TELLING_UNITS_MIN = 3;
+export const DISTINCT_UNITS_MIN = 3;
 const TELLING_SET_MAX = 4;
 const ANCHOR_UNITS_MAX = 12;
 const SEQUENCES_MAX = 32;
 
 /** The best anchor of a pattern, or `null` where no sequence of three telling units is in every match. */
-export function requiredAnchor(tree: PatternTree): RequiredAnchor | null {
+export function findRequiredAnchor(tree: PatternTree): RequiredAnchor | null {
   const best = bestIn(tree);
   if (best === null) return null;
   const edge = best.before_units_max === 0 && beginsWithWord(tree) ? '\\b' : '';
@@ -28,25 +28,25 @@ export function requiredAnchor(tree: PatternTree): RequiredAnchor | null {
 }
 
 /** An anchor that a user named: these characters, in either case where the pattern begins with `(?i)`. */
-export function literalAnchor(literal: string, pattern: string): RequiredAnchor {
+export function buildLiteralAnchor(literal: string, pattern: string): RequiredAnchor {
   const fold = pattern.startsWith('(?i)');
   const sets = literal.split('').map((unit): UnitSet => {
     const forms = fold ? [unit, unit.toLowerCase()[0]!, unit.toUpperCase()[0]!] : [unit];
     return [...new Set(forms)].map((form) => [form.charCodeAt(0), form.charCodeAt(0)] as const);
   });
-  const before_units_max = Math.max(0, unitsOf(patternTree(pattern)).most - literal.length);
+  const before_units_max = Math.max(0, measureUnits(parsePatternTree(pattern)).most - literal.length);
   return { anchors: [sets.map(notationOf).join('')], before_units_max };
 }
 
 /** The least and the most units of a match. */
-export function unitsOf(tree: PatternTree): { readonly least: number; readonly most: number } {
+export function measureUnits(tree: PatternTree): { readonly least: number; readonly most: number } {
   if (tree.kind === 'mark') return { least: 0, most: 0 };
   if (tree.kind === 'unit') return { least: 1, most: tree.is_fixed ? 1 : 2 };
   if (tree.kind === 'times') {
-    const { least, most } = unitsOf(tree.part);
+    const { least, most } = measureUnits(tree.part);
     return { least: least * tree.least, most: most === 0 || tree.most === 0 ? 0 : most * tree.most };
   }
-  const inner = (tree.kind === 'all' ? tree.parts : tree.ways).map(unitsOf);
+  const inner = (tree.kind === 'all' ? tree.parts : tree.ways).map(measureUnits);
   if (tree.kind === 'any') {
     return {
       least: Math.min(...inner.map(({ least }) => least)),
@@ -60,11 +60,11 @@ export function unitsOf(tree: PatternTree): { readonly least: number; readonly m
 }
 
 /** Every unit that can be in a match. */
-export function alphabetOf(tree: PatternTree): readonly UnitSet[] {
+export function findAlphabet(tree: PatternTree): readonly UnitSet[] {
   if (tree.kind === 'unit') return [tree.set];
   if (tree.kind === 'mark') return [];
-  if (tree.kind === 'times') return alphabetOf(tree.part);
-  return (tree.kind === 'all' ? tree.parts : tree.ways).flatMap(alphabetOf);
+  if (tree.kind === 'times') return findAlphabet(tree.part);
+  return (tree.kind === 'all' ? tree.parts : tree.ways).flatMap(findAlphabet);
 }
 
 type Sequence = readonly UnitSet[];
@@ -97,7 +97,7 @@ function bestOfParts(parts: readonly PatternTree[]): Candidate | null {
   let run_before = 0;
   let before = 0;
   for (const part of parts) {
-    const { most } = unitsOf(part);
+    const { most } = measureUnits(part);
     const begin = beginningOf(part);
     const longer = begin && crossed(run, begin.sequences);
     run = longer ?? run;
@@ -152,7 +152,7 @@ function distinct(sequences: readonly Sequence[]): readonly Sequence[] {
 }
 
 function says(sequence: Sequence): boolean {
-  return sequence.filter(isTelling).length >= TELLING_UNITS_MIN;
+  return sequence.filter(isTelling).length >= DISTINCT_UNITS_MIN;
 }
 
 function isTelling(set: UnitSet): boolean {

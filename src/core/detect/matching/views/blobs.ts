@@ -56,7 +56,7 @@ export const blobSignals: readonly string[] = [
  * The runs of base64 (both alphabets, also wrapped in lines) or base16 at the given offsets, ascending, that
  * decode to readable text. A run that is readable only at first counts as far as it is. Linear.
  */
-export function blobsAt(text: string, starts: readonly number[]): readonly Blob[] {
+export function findBlobs(text: string, starts: readonly number[]): readonly Blob[] {
   const blobs: Blob[] = [];
   let run = { end: 0, slash: 0 };
   let end = 0;
@@ -104,7 +104,7 @@ function base16(text: string, start: number, end: number): Blob | null {
   let more = 0;
   let at = from;
   for (; at + 1 < end; at += 2) {
-    const byte = hexDigit(text.charCodeAt(at)) * 16 + hexDigit(text.charCodeAt(at + 1));
+    const byte = parseHexDigit(text.charCodeAt(at)) * 16 + parseHexDigit(text.charCodeAt(at + 1));
     more = Number.isNaN(byte) ? -1 : awaited(more, byte);
     if (more < 0) break;
     bytes.push(byte);
@@ -114,7 +114,7 @@ function base16(text: string, start: number, end: number): Blob | null {
 }
 
 /** What a unit is worth as a digit of base16; `NaN` for what is none. */
-export function hexDigit(unit: number): number {
+export function parseHexDigit(unit: number): number {
   if (unit >= 48 && unit <= 57) return unit - 48;
   const letter = unit | 32;
   return letter >= 97 && letter <= 102 ? letter - 87 : Number.NaN;
@@ -149,7 +149,7 @@ function base64(text: string, start: number, end: number): { blob: Blob | null; 
 }
 
 function blobOf(bytes: readonly number[], start: number, end: number): Blob | null {
-  const decoded = bytes.length < TEXT_BYTES_MIN ? null : utf8(bytes, true);
+  const decoded = bytes.length < TEXT_BYTES_MIN ? null : decodeUtf8(bytes, true);
   return decoded === null ? null : { start, end, text: decoded };
 }
 
@@ -183,7 +183,7 @@ function awaited(more: number, byte: number): number {
 }
 
 /** Text of UTF-8 bytes; `null` where they are none, but for a last character that is cut off where that `may_end`. */
-export function utf8(bytes: readonly number[], may_end = false): string | null {
+export function decodeUtf8(bytes: readonly number[], may_end = false): string | null {
   const points: string[] = [];
   for (let at = 0; at < bytes.length; ) {
     const lead = bytes[at]!;

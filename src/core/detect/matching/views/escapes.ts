@@ -1,29 +1,29 @@
-import { hexDigit, utf8 } from './blobs.ts';
+import { decodeUtf8, parseHexDigit } from './blobs.ts';
 
-/** The decoded form of a place of a text, and the end of the encoded form. */
-export interface Decoded {
+/** What stands at a place of a text, decoded, and where the encoded form ends. */
+export interface DecodedUnits {
   readonly text: string;
   readonly end: number;
 }
 
-/** The form of an entity. */
+/** What an entity can look like. */
 export const ENTITY = /&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z]{2,14});?/y;
-/** The form of an escape with a backslash. */
-export const BACKSLASHED =
+/** What an escape with a backslash can look like. */
+export const BACKSLASH_ESCAPE =
   /\\(?:u([0-9a-fA-F]{4})|u\{([0-9a-fA-F]{1,6})\}|U([0-9a-fA-F]{8})|x([0-9a-fA-F]{2})|([0-3][0-7]{2})|(\r?\n)|([^\r\n]))/y;
 const PERCENT = 37;
 /** The end of a string literal, what joins it to the next, and where that begins. */
-export const JOINT =
+export const STRING_JOIN =
   /(?:\\?["'`])[ \t]{0,40}(?:(?:[+&~.]|\.\.|\|\||<>)?[ \t]{0,40}\\?(?:\r?\n[ \t]{0,80}){0,2}(?:[+&~.]|\.\.|\|\|)?[ \t]{0,40})(?:\\?["'`])(?=[^\s"'`,;:)\]}])/y;
 
 /**
  * A sequence that a terminal obeys and does not show (ECMA-48): colours, movements of the cursor, titles, links. Bounded,
  * so that an unended one hides nothing.
  */
-export const TERMINAL =
+export const TERMINAL_SEQUENCE =
   /(?:\x1b\[|\x9b)[0-?]{0,32}[ -/]{0,4}[@-~]|(?:\x1b\]|\x9d)[^\x07\x1b\x9c\n]{0,256}(?:\x07|\x1b\\|\x9c)|\x1b[PX^_][^\x1b\n]{0,256}\x1b\\|\x1b[ -/]{1,2}[0-~]|\x1b(?:[78=>]|[c-eDEHMNOZ](?![A-Za-z0-9]))/y;
 /** A colour whose first character was lost on its way. */
-export const COLOUR_REST = /\[\d{1,3}(?:;\d{1,3}){0,6}m(?=[^\s\]])/y;
+export const COLOUR_REMAINDER = /\[\d{1,3}(?:;\d{1,3}){0,6}m(?=[^\s\]])/y;
 
 /** The named entities that stand for ASCII, and those that are not seen. In a record, `constructor` would be one too. */
 const ENTITIES: ReadonlyMap<string, string> = new Map(
@@ -77,7 +77,7 @@ const ENTITIES: ReadonlyMap<string, string> = new Map(
 const LETTER_ESCAPES: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', b: '\b', f: '\f' };
 
 /** An entity of HTML. Browsers do without the semicolon, and so do we. */
-export function entityAt(text: string, at: number): Decoded | null {
+export function decodeEntity(text: string, at: number): DecodedUnits | null {
   ENTITY.lastIndex = at;
   if (!ENTITY.test(text)) return null;
   const end = ENTITY.lastIndex;
@@ -87,44 +87,44 @@ export function entityAt(text: string, at: number): Decoded | null {
 }
 
 /** An escape as programming languages have it; a backslash before a line break joins the lines. */
-export function backslashAt(text: string, at: number): Decoded | null {
-  if (text.startsWith('e[', at + 1)) return writtenTerminalAt(text, at + 2);
-  const found = matchAt(BACKSLASHED, text, at);
+export function decodeBackslash(text: string, at: number): DecodedUnits | null {
+  if (text.startsWith('e[', at + 1)) return decodeEscapedTerminal(text, at + 2);
+  const found = matchAt(BACKSLASH_ESCAPE, text, at);
   if (found === null) return null;
   const [whole, u, braced, long, x, octal, line, letter] = found;
   const end = at + whole.length;
   const hex = u ?? braced ?? long ?? x;
   const number = hex === undefined ? octal && `0o${octal}` : `0x${hex}`;
   if (number !== undefined)
-    return Number(number) === ESCAPE ? writtenTerminalAt(text, end) : unlessNull(pointText(number), end);
+    return Number(number) === ESCAPE ? decodeEscapedTerminal(text, end) : unlessNull(pointText(number), end);
   if (line !== undefined) return { text: '', end };
   return { text: LETTER_ESCAPES[letter!] ?? letter!, end };
 }
 
 /** One character in percent encoding, of one byte or more. */
-export function percentAt(text: string, at: number): Decoded | null {
+export function decodePercent(text: string, at: number): DecodedUnits | null {
   const bytes: number[] = [];
   for (let next = at; bytes.length < 4; next += 3) {
-    const byte = hexDigit(text.charCodeAt(next + 1)) * 16 + hexDigit(text.charCodeAt(next + 2));
+    const byte = parseHexDigit(text.charCodeAt(next + 1)) * 16 + parseHexDigit(text.charCodeAt(next + 2));
     if (text.charCodeAt(next) !== PERCENT || Number.isNaN(byte)) return null;
     if (next === at && byte < 0x80) return { text: String.fromCharCode(byte), end: next + 3 };
     bytes.push(byte);
-    const decoded = utf8(bytes);
+    const decoded = decodeUtf8(bytes);
     if (decoded !== null) return { text: decoded, end: next + 3 };
   }
   return null;
 }
 
 /** A quote that ends a string literal which the next one continues: `"ab" + "cd"`, `'ab' 'cd'`. */
-export function jointAt(text: string, at: number): Decoded | null {
+export function decodeStringJoin(text: string, at: number): DecodedUnits | null {
   if (at === 0 || !/[^\s"'`,;:([{=]/.test(text[at - 1]!)) return null;
-  const found = matchAt(JOINT, text, at);
+  const found = matchAt(STRING_JOIN, text, at);
   return found === null ? null : { text: '', end: at + found[0].length };
 }
 
 /** A sequence for a terminal, or the character alone that begins one: nothing is shown of either. */
-export function terminalAt(text: string, at: number): Decoded {
-  const found = matchAt(TERMINAL, text, at);
+export function decodeTerminal(text: string, at: number): DecodedUnits {
+  const found = matchAt(TERMINAL_SEQUENCE, text, at);
   return { text: '', end: at + (found === null ? 1 : found[0].length) };
 }
 
@@ -132,14 +132,14 @@ const ESCAPE = 0x1b;
 const WRITTEN_UNITS_MAX = 300;
 
 /** The same where its first character is written as an escape that ends at `end`. */
-function writtenTerminalAt(text: string, end: number): Decoded {
-  const read = terminalAt(`\u001b${text.slice(end, end + WRITTEN_UNITS_MAX)}`, 0);
+function decodeEscapedTerminal(text: string, end: number): DecodedUnits {
+  const read = decodeTerminal(`\u001b${text.slice(end, end + WRITTEN_UNITS_MAX)}`, 0);
   return { text: '', end: end + read.end - 1 };
 }
 
-/** The rest of a colour code. */
-export function colourRestAt(text: string, at: number): Decoded | null {
-  const found = matchAt(COLOUR_REST, text, at);
+/** What is left of a colour. */
+export function decodeColourRemainder(text: string, at: number): DecodedUnits | null {
+  const found = matchAt(COLOUR_REMAINDER, text, at);
   return found === null ? null : { text: '', end: at + found[0].length };
 }
 
@@ -153,6 +153,6 @@ function pointText(number: string): string | undefined {
   return point <= 0x10ffff ? String.fromCodePoint(point) : undefined;
 }
 
-function unlessNull(text: string | undefined, end: number): Decoded | null {
+function unlessNull(text: string | undefined, end: number): DecodedUnits | null {
   return text === undefined ? null : { text, end };
 }

@@ -23,7 +23,7 @@ const folded = new Map<number, string>(
 const FOLDED_UNITS_MAX = 4;
 
 /** How a code point beyond ASCII reads in ASCII; itself where it does not. Marks over letters read as nothing. */
-export function fold(point: number): string {
+export function foldToAscii(point: number): string {
   const known = folded.get(point);
   if (known !== undefined) return known;
   const letter = String.fromCodePoint(point);

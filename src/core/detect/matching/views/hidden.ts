@@ -1,5 +1,5 @@
-import { utf8 } from './blobs.ts';
-import type { Decoded } from './escapes.ts';
+import { decodeUtf8 } from './blobs.ts';
+import type { DecodedUnits } from './escapes.ts';
 
 /** Fewer of them stand for themselves: the flags of a few regions, the look of a letter. */
 const TAGS_MIN = 4;
@@ -10,7 +10,7 @@ const HIGH = 0xdb40;
  * Text in characters that are not seen: ASCII as tag characters (U+E0000), bytes as variation selectors
  * (U+FE00, U+E0100). It reads as lines of its own. A lone one of them reads as nothing.
  */
-export function hiddenAt(text: string, at: number, end: number): Decoded | null {
+export function decodeHidden(text: string, at: number, end: number): DecodedUnits | null {
   const unit = text.charCodeAt(at);
   if (unit !== HIGH && (unit < 0xfe00 || unit > 0xfe0f)) return null;
   return unit === HIGH && text.charCodeAt(at + 1) < 0xdc80
@@ -18,7 +18,7 @@ export function hiddenAt(text: string, at: number, end: number): Decoded | null 
     : selectorsAt(text, at, end);
 }
 
-function tagsAt(text: string, at: number, end: number): Decoded {
+function tagsAt(text: string, at: number, end: number): DecodedUnits {
   let shown = '';
   let next = at;
   for (; next + 1 < end && text.charCodeAt(next) === HIGH; next += 2) {
@@ -30,7 +30,7 @@ function tagsAt(text: string, at: number, end: number): Decoded {
   return { text: is_text ? `\n${shown}\n` : '', end: Math.max(next, at + 1) };
 }
 
-function selectorsAt(text: string, at: number, end: number): Decoded | null {
+function selectorsAt(text: string, at: number, end: number): DecodedUnits | null {
   const bytes: number[] = [];
   let next = at;
   for (; next < end; ) {
@@ -41,6 +41,6 @@ function selectorsAt(text: string, at: number, end: number): Decoded | null {
     next += point > 0xffff ? 2 : 1;
   }
   if (next === at) return null;
-  const shown = bytes.length >= SELECTORS_MIN ? utf8(bytes) : null;
+  const shown = bytes.length >= SELECTORS_MIN ? decodeUtf8(bytes) : null;
   return { text: shown === null ? '' : `\n${shown}\n`, end: next };
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DETECTION, POLICY_SETTINGS } from '../../../testing/policies.ts';
 import { detect } from '../../detect.ts';
-import { detectors } from '../../detectors/all.ts';
+import { allDetectors } from '../../detectors/all.ts';
 
 const ESC = '\u001b';
 /** How a terminal is told to colour a text and to go back, as it is and as it is written down. */
@@ -50,7 +50,7 @@ test('colours hide nothing, around a value or in the middle of it, at the start 
 
 test('what detectors find they find in colour', () => {
   // Detectors of names differ in the name alone: one in twenty is asked.
-  const asked = detectors.filter(
+  const asked = allDetectors.filter(
     ({ id, weight }, at) => weight === undefined && (!id.endsWith('.named_key') || at % 20 === 0),
   );
   const lost: string[] = [];

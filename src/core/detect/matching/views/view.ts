@@ -22,8 +22,8 @@ export interface ViewBuilder {
   length: number;
 }
 
-/** A context word may be this many units before the value that it explains. */
-export const CONTEXT_UNITS = 64;
+/** A context word may stand this many units before the value that it explains. */
+export const VIEW_CONTEXT_UNITS = 64;
 
 /** An empty view. */
 export function startView(): ViewBuilder {
@@ -32,12 +32,12 @@ export function startView(): ViewBuilder {
 
 /** Adds `text`, which stands for the units from `start` to `end` of the text around. An empty one leaves them out. */
 export function addDecoded(builder: ViewBuilder, text: string, start: number, end: number): void {
-  addPiece(builder, text, start, end, true);
+  addViewPiece(builder, text, start, end, true);
 }
 
-/** Adds the units from `start` to `end` of the text around, unchanged. */
+/** Adds the units from `start` to `end` of the text around as they stand there. */
 export function addPlain(builder: ViewBuilder, source: string, start: number, end: number): void {
-  if (end > start) addPiece(builder, source.slice(start, end), start, end, false);
+  if (end > start) addViewPiece(builder, source.slice(start, end), start, end, false);
 }
 
 /** The view of what was added, in that order. */
@@ -45,10 +45,10 @@ export function finishView({ parts, length: _, ...pieces }: ViewBuilder): View {
   return { text: parts.join(''), ...pieces };
 }
 
-/** Returns the span of the text around that a span of the view represents. */
+/** What a span of the view stands for in the text around it. */
 export function toSource(view: View, start: number, end: number): { start: number; end: number } {
-  const first = pieceAt(view, start);
-  const last = pieceAt(view, end - 1);
+  const first = findPiece(view, start);
+  const last = findPiece(view, end - 1);
   const from = view.is_decoded[first]
     ? view.source_starts[first]!
     : view.source_starts[first]! + start - view.starts[first]!;
@@ -60,11 +60,11 @@ export function toSource(view: View, start: number, end: number): { start: numbe
     : { start: view.source_starts[last]!, end: view.source_ends[first]! };
 }
 
-/** Returns whether a match, or what stands shortly before it, reads otherwise here than in the text around. */
-export function isNew(view: View, start: number, end: number): boolean {
-  const last = pieceAt(view, end - 1);
+/** Whether a match, or what stands shortly before it, reads otherwise here than in the text around. */
+export function isChangedInView(view: View, start: number, end: number): boolean {
+  const last = findPiece(view, end - 1);
   // At the start of a view the pieces that were left out count too: the text is another one without them.
-  const first = start <= CONTEXT_UNITS ? 0 : pieceAt(view, start - CONTEXT_UNITS);
+  const first = start <= VIEW_CONTEXT_UNITS ? 0 : findPiece(view, start - VIEW_CONTEXT_UNITS);
   for (let piece = first; piece <= last; piece++) {
     if (view.is_decoded[piece]) return true;
   }
@@ -72,7 +72,7 @@ export function isNew(view: View, start: number, end: number): boolean {
 }
 
 /** Adds a piece: units of the text around, decoded or as they stand. */
-export function addPiece(
+export function addViewPiece(
   builder: ViewBuilder,
   text: string,
   source_start: number,
@@ -88,7 +88,7 @@ export function addPiece(
 }
 
 /** The last piece that starts at or before the offset; pieces left out are passed over. */
-function pieceAt({ starts }: View, offset: number): number {
+function findPiece({ starts }: View, offset: number): number {
   let low = 0;
   let high = starts.length - 1;
   while (low < high) {

@@ -5,9 +5,9 @@ import { redact } from '../../../decision/redact.ts';
 import { DETECTION } from '../../../testing/policies.ts';
 import type { Content, Finding } from '../../../types/index.ts';
 import { detect } from '../../detect.ts';
-import { detectors } from '../../detectors/all.ts';
-import { BASE62, body } from '../sample-text.ts';
-import { blobsAt } from './blobs.ts';
+import { allDetectors } from '../../detectors/all.ts';
+import { BASE62, sampleBody } from '../sample-text.ts';
+import { findBlobs } from './blobs.ts';
 
 const LIMITS = { text_bytes_max: 1 << 20, depth_max: 100, nodes_max: 1 << 20, findings_max: 1 << 10 };
 const KEY = `${'sk'}-ABCDEF1234567890`;
@@ -97,7 +97,7 @@ const ENCODINGS: Readonly<Record<string, (text: string) => string>> = {
 };
 
 /** Of each detector that knows a value by itself the first hit; letters, digits and little else. */
-const VALUES = detectors.flatMap(({ id, strength, examples, tags }) => {
+const VALUES = allDetectors.flatMap(({ id, strength, examples, tags }) => {
   const value = /«([^»]+)»/.exec(examples.hits[0]!)![1]!;
   const is_plain = /^[\w.:-]{16,}$/.test(value) && /^(?:[^A-Za-z]*[A-Za-z]){4}/.test(value);
   return strength !== 'cue' && tags[0].startsWith('secret.') && is_plain ? [{ id, value }] : [];
@@ -184,10 +184,10 @@ const ORDINARY: readonly string[] = [
   'if (a && b) return "x" + "y" + \'z\';',
   'C:\\new\\users\\table\\x.txt and \\begin{equation} \\alpha_1',
   'https://a.test/search?q=caf%C3%A9%20bar&x=1&amp;y=2',
-  `integrity sha512-${base64(body(64))}`,
+  `integrity sha512-${base64(sampleBody(64))}`,
   '7d793037a0760186574b0282f2f435e7 d41d8cd98f00b204e9800998ecf8427e',
   'The ASCII table: 4 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1, then a b c d e f g h i.',
-  'src/core/detect/matching/views/reading.ts getElementsByTagNameAndClassName',
+  'src/core/detect/matching/views/decode-view.ts getElementsByTagNameAndClassName',
 ];
 
 test('ordinary text has nothing in any reading', () => {
@@ -270,7 +270,7 @@ test('base64 and base16 decode where they are readable text, and as far', () => 
   ];
   for (const [text, expected] of rows)
     assert.deepEqual(
-      blobsAt(text, [0]).map((blob) => blob.text),
+      findBlobs(text, [0]).map((blob) => blob.text),
       expected,
     );
   assert.equal(rows.length, 7);

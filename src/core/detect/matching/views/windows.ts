@@ -2,35 +2,35 @@
 export type Windows = number[];
 
 /** How far around a place a value may reach that reads otherwise there, where no white space ends it before. */
-export const BEFORE_UNITS = 256;
+export const WIDEN_UNITS_MAX = 256;
 const AFTER_UNITS = 512;
 const WORD_UNITS_MAX = 2048;
 
 /** Adds the places from `start` to `end`, which are not before those that were added. */
-export function addPlace(windows: Windows, start: number, end: number): void {
+export function addWindow(windows: Windows, start: number, end: number): void {
   const last = windows.length - 1;
   if (last > 0 && start <= windows[last]!) windows[last] = Math.max(windows[last]!, end);
   else windows.push(start, end);
 }
 
 /** The same with the text around, up to white space where there is some near. */
-export function widened(text: string, windows: Windows): Windows {
-  return around(text, windows, BEFORE_UNITS, AFTER_UNITS);
+export function widenToWhitespace(text: string, windows: Windows): Windows {
+  return expandWindows(text, windows, WIDEN_UNITS_MAX, AFTER_UNITS);
 }
 
 /**
  * The windows with so many units before and behind each, and the words that they begin and end in. Words are long:
  * their ends are looked for once where windows come to overlap.
  */
-export function around(text: string, windows: Windows, before: number, after: number): Windows {
+export function expandWindows(text: string, windows: Windows, before: number, after: number): Windows {
   const wide: Windows = [];
   for (let at = 0; at < windows.length; at += 2) {
     const from = windows[at]! - before;
     const is_within = wide.length > 0 && from <= wide.at(-1)!;
-    addPlace(wide, is_within ? from : wordStart(text, from), windows[at + 1]! + after);
+    addWindow(wide, is_within ? from : wordStart(text, from), windows[at + 1]! + after);
   }
   const ended: Windows = [];
-  for (let at = 0; at < wide.length; at += 2) addPlace(ended, wide[at]!, wordEnd(text, wide[at + 1]!));
+  for (let at = 0; at < wide.length; at += 2) addWindow(ended, wide[at]!, wordEnd(text, wide[at + 1]!));
   return ended;
 }
 

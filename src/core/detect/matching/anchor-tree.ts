@@ -1,0 +1,72 @@
+import type { Anchor, UnitSet } from './anchors.ts';
+
+/** Anchors as one prefix tree. Node 0 is the root. */
+export interface AnchorTree {
+  /** The distinct sets of units. */
+  readonly sets: readonly UnitSet[];
+  /** Per node, its parent, and the number of the set on the edge from it; 0 and 0 for the root. */
+  readonly parents: Int32Array;
+  readonly node_sets: Int32Array;
+  /** Per anchor, its end node, and its units without the lookbehind. */
+  readonly ends: Int32Array;
+  readonly lengths: Int32Array;
+  /** The depth of the deepest node, in units. */
+  readonly depth: number;
+}
+
+const ROOT = 0;
+const NONE = new Int32Array(0);
+const EMPTY: AnchorTree = {
+  sets: [],
+  parents: Int32Array.of(ROOT),
+  node_sets: Int32Array.of(0),
+  ends: NONE,
+  lengths: NONE,
+  depth: 0,
+};
+const SETS_MAX = 1 << 16;
+
+/** Returns a tree with these anchors after those of another tree, which keep their numbers. */
+export function growAnchorTree(anchors: readonly Anchor[], from: AnchorTree = EMPTY): AnchorTree {
+  const sets = [...from.sets];
+  const parents = [...from.parents];
+  const node_sets = [...from.node_sets];
+  const set_of = new Map(sets.map((set, index) => [keyOf(set), index]));
+  const node_of = new Map<number, number>();
+  for (let node = 1; node < parents.length; node++)
+    node_of.set(parents[node]! * SETS_MAX + node_sets[node]!, node);
+  const setAt = (set: UnitSet): number => {
+    const known = set_of.get(keyOf(set));
+    if (known !== undefined) return known;
+    set_of.set(keyOf(set), sets.length);
+    return sets.push(set) - 1;
+  };
+  const nodeBehind = (parent: number, set: number): number => {
+    const known = node_of.get(parent * SETS_MAX + set);
+    if (known !== undefined) return known;
+    node_of.set(parent * SETS_MAX + set, parents.length);
+    node_sets.push(set);
+    return parents.push(parent) - 1;
+  };
+  const ends = anchors.map((anchor) => anchor.sets.map(setAt).reduce(nodeBehind, ROOT));
+  const lengths = anchors.map(({ length }) => length);
+  return {
+    sets,
+    parents: Int32Array.from(parents),
+    node_sets: Int32Array.from(node_sets),
+    ends: Int32Array.from([...from.ends, ...ends]),
+    lengths: Int32Array.from([...from.lengths, ...lengths]),
+    depth: anchors.reduce((most, { sets }) => Math.max(most, sets.length), from.depth),
+  };
+}
+
+const keys = new WeakMap<UnitSet, string>();
+
+/** Most sets are the same few objects, so their keys are cached. */
+function keyOf(set: UnitSet): string {
+  const known = keys.get(set);
+  if (known !== undefined) return known;
+  const key = set.join(';');
+  keys.set(set, key);
+  return key;
+}

@@ -1,0 +1,69 @@
+import type { Match } from './compiled-detector.ts';
+import { type Detector, STRENGTHS } from './detector.ts';
+
+/**
+ * Sorts the matches of one text by offset and drops those that another one covers and explains: a generic `key = ...`
+ * over a vendor's key, an address inside a connection string. The rest can still overlap in part; redaction merges
+ * that. A secret is never dropped for something that is not a secret.
+ */
+export function resolveOverlaps(matches: readonly Match[]): readonly Match[] {
+  if (matches.length < 2) return matches;
+  const sorted = [...matches].sort((a, b) => a.start - b.start || b.end - a.end || rank(b) - rank(a));
+  const kept: Match[] = [];
+  /**
+   * Kept matches that reach beyond the current start; few at a time, because matches of one detector are disjoint.
+   */
+  let open: Match[] = [];
+  for (const match of sorted) {
+    open = open.filter((other) => other.end > match.start);
+    if (open.some((other) => covers(other, match))) continue;
+    const beaten = open.filter((other) => sameSpan(other, match) && covers(match, other));
+    for (const other of beaten) kept.splice(kept.lastIndexOf(other), 1);
+    open = open.filter((other) => !beaten.includes(other));
+    kept.push(match);
+    open.push(match);
+  }
+  return kept;
+}
+
+function covers(outer: Match, inner: Match): boolean {
+  if (outer.end < inner.end || outer.start > inner.start) return false;
+  if (isSecret(inner.detector) && !isSecret(outer.detector)) return false;
+  if (isPhrase(inner.detector) !== isPhrase(outer.detector)) return false;
+  if (isCommand(inner.detector) !== isCommand(outer.detector)) return false;
+  if (isUserPattern(inner.detector) !== isUserPattern(outer.detector)) return false;
+  if (isContent(inner.detector) !== isContent(outer.detector)) return false;
+  return rank(outer) >= rank(inner);
+}
+
+function sameSpan(a: Match, b: Match): boolean {
+  return a.start === b.start && a.end === b.end;
+}
+
+function rank({ detector }: Match): number {
+  return STRENGTHS.indexOf(detector.strength);
+}
+
+/** A phrase is what a text asks for, not what it contains: neither explains the other. */
+function isPhrase(detector: Detector): boolean {
+  return detector.weight !== undefined;
+}
+
+/** A command is what a text would do, which does not explain what it contains. */
+function isCommand(detector: Detector): boolean {
+  return detector.tags[0].startsWith('dangerous');
+}
+
+/** The form of a text, such as hidden letters, does not explain what it contains, and other rules apply to it. */
+function isContent(detector: Detector): boolean {
+  return detector.tags[0].startsWith('content');
+}
+
+/** A user's own pattern and a built-in detector can have different rules. */
+function isUserPattern({ pattern }: Detector): boolean {
+  return 'find' in pattern;
+}
+
+function isSecret(detector: Detector): boolean {
+  return detector.tags[0].startsWith('secret');
+}

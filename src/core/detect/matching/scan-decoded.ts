@@ -1,0 +1,151 @@
+import type { Match, WorkMeter } from './compiled-detector.ts';
+import { scanView } from './scan-view.ts';
+import { type DecodingCandidates, type Scanner, scanText } from './scanner.ts';
+import { type Blob, findBlobs } from './views/blobs.ts';
+import { classifySignals } from './views/classify-signals.ts';
+import { decodeBlobs, decodeEscapes, restoreOrder } from './views/decode-view.ts';
+import { correctSpelling } from './views/spelling.ts';
+import { isChangedInView, toSource, type View } from './views/view.ts';
+import { addWindow, type Windows, widenToWhitespace } from './views/windows.ts';
+
+/** The most levels of nested encodings that are decoded. */
+const DEPTH_MAX = 3;
+
+/** A match at the end of a window can continue after it. The window grows by this factor. */
+const GROWTH = 4;
+
+/**
+ * Scans a text as written and as decoded. Findings in encoded, disguised or split text have their span in the
+ * original text; for base64 and base16 that is the whole run. Adds the findings to `matches`, possibly twice, and
+ * returns whether the text has any anchor. Stops under the same conditions as `scanText`.
+ */
+export function scanDecoded(
+  scanner: Scanner,
+  text: string,
+  matches: Match[],
+  matches_max: number,
+  meter: WorkMeter,
+): boolean {
+  const places = startPlaces();
+  const has_anchors = scanText(scanner, text, matches, matches_max, meter, places);
+  const { windows, blob_starts, spelling_windows } = places;
+  if (windows.length + blob_starts.length + spelling_windows.length === 0) return has_anchors;
+  // Decoded views have scan state of their own, because `findMemberDetectors` reads the state of the text's
+  // scan.
+  const search: Search = { scanner: withOwnState(scanner), text, matches, matches_max, meter, depth: 0 };
+  searchReadings(search, places);
+  const worded = widenToWhitespace(text, spelling_windows);
+  for (let at = 0; at < worded.length && !isOver(search); at += 2)
+    searchWording(search, worded[at]!, worded[at + 1]!);
+  return has_anchors;
+}
+
+interface Search {
+  readonly scanner: Scanner;
+  readonly text: string;
+  readonly matches: Match[];
+  readonly matches_max: number;
+  readonly meter: WorkMeter;
+  readonly depth: number;
+}
+
+function startPlaces(): DecodingCandidates {
+  return { windows: [], blob_starts: [], spelling_windows: [] };
+}
+
+const inner_scanners = new WeakMap<Scanner, Scanner>();
+
+/** Returns the same scanner with its own scan state. */
+function withOwnState(scanner: Scanner): Scanner {
+  const known = inner_scanners.get(scanner);
+  if (known !== undefined) return known;
+  const units = scanner.table.count;
+  const inner = { ...scanner, matched_until: new Int32Array(units), failed_at: new Int32Array(units) };
+  inner_scanners.set(scanner, inner);
+  return inner;
+}
+
+function isOver({ matches, matches_max, meter }: Search): boolean {
+  return matches.length >= matches_max || meter.work > meter.allowed;
+}
+
+/** Scans the decoded views of the search's text. */
+function searchReadings(search: Search, { windows, blob_starts }: DecodingCandidates): void {
+  const { text, meter, depth } = search;
+  const blobs = findBlobs(text, blob_starts);
+  meter.work += (windows.length / 2) * PLACE_WORK;
+  const { decoded, rearranged } = classifySignals(text, windows);
+  searchWindows(search, decoded, (start, end) => decodeEscapes(text, start, end));
+  searchWindows(search, placesOf(blobs), (start, end) => decodeBlobs(text, start, end, blobs));
+  if (depth > 0) return;
+  searchWindows(search, rearranged, (start, end) => restoreOrder(text, start, end));
+}
+
+function placesOf(blobs: readonly Blob[]): Windows {
+  const places: Windows = [];
+  for (const { start, end } of blobs) addWindow(places, start, end);
+  return places;
+}
+
+type Read = (start: number, end: number) => View | null;
+
+/** Scans the text around decoded spans. */
+function searchWindows(search: Search, odd: Windows, read: Read): void {
+  if (odd.length === 0) return;
+  const windows = widenToWhitespace(search.text, odd);
+  for (let at = 0; at < windows.length && !isOver(search); at += 2) {
+    const end = searchWindow(search, windows[at]!, windows[at + 1]!, odd, read);
+    while (at + 3 < windows.length && windows[at + 3]! <= end) at += 2;
+  }
+}
+
+/** The work of one signal. */
+const PLACE_WORK = 16;
+
+/** The work of one piece of a view, decoded or plain. */
+const PIECE_WORK = 8;
+
+/** Scans one decoded window. Returns where the scanned part ends. */
+function searchWindow(search: Search, start: number, first_end: number, odd: Windows, read: Read): number {
+  const { text, meter } = search;
+  for (let end = first_end; ; end = Math.min(text.length, start + GROWTH * (end - start))) {
+    const view = read(start, end);
+    meter.work += end - start + (view?.starts.length ?? 0) * PIECE_WORK;
+    const is_cut = view !== null && searchView(search, view, odd);
+    if (!is_cut || end === text.length || meter.work > meter.allowed) return end;
+  }
+}
+
+/** Scans a view. Returns whether a match ends at the end of the view, and so can continue after it. */
+function searchView(search: Search, view: View, odd: Windows): boolean {
+  const { scanner, matches_max, meter, depth } = search;
+  const found: Match[] = [];
+  const places = startPlaces();
+  scanView(scanner, view, odd, found, matches_max, meter, places);
+  if (depth + 1 < DEPTH_MAX)
+    searchReadings({ ...search, text: view.text, matches: found, depth: depth + 1 }, places);
+  bringOut(search, found, view);
+  return found.some((match) => match.end === view.text.length);
+}
+
+/** Scans corrected spellings, in which only instructions are searched. */
+function searchWording(search: Search, start: number, end: number): void {
+  const { scanner, matches_max, meter } = search;
+  const view = correctSpelling(search.text, start, end, meter);
+  meter.work += end - start + (view?.starts.length ?? 0) * PIECE_WORK;
+  if (view === null) return;
+  const found: Match[] = [];
+  scanText(scanner, view.text, found, matches_max, meter);
+  bringOut(
+    search,
+    found.filter(({ detector }) => detector.weight !== undefined),
+    view,
+  );
+}
+
+function bringOut({ matches, matches_max }: Search, found: readonly Match[], view: View): void {
+  for (const { detector, start, end } of found) {
+    if (matches.length >= matches_max) return;
+    if (isChangedInView(view, start, end)) matches.push({ detector, ...toSource(view, start, end) });
+  }
+}

@@ -1,0 +1,120 @@
+/**
+ * Scores phrases, which are no findings by themselves: `act as` is in every second request, `system prompt` in every
+ * second article. Phrases near each other are added up and become a finding above a threshold.
+ */
+import type { Severity } from '../../types/index.ts';
+import type { Detector } from './detector.ts';
+import { DEFAULT_INJECTION_THRESHOLDS, gradeSeverity, type InjectionThresholds } from './phrases.ts';
+
+/** Phrases at most this many units apart belong together. */
+const NEAR_UNITS = 500;
+/** The distance from a phrase within which a denial, a quotation or talk about attacks counts. */
+const DENIAL_UNITS = 70;
+const QUOTE_UNITS = 80;
+const TALK_UNITS = 160;
+/** A phrase of this weight that is not quoted makes the quoted phrases near it count. */
+const SPOKEN_WEIGHT_MIN = 4;
+
+/** A phrase or a finding in a text, which has the shape of the scanner's matches. */
+interface Match {
+  readonly detector: Detector;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Adds the findings for the phrases of one text to `matches`, with the severity of their sum. */
+export function scorePhrases(
+  text: string,
+  phrases: readonly Match[],
+  matches: Match[],
+  thresholds: InjectionThresholds = DEFAULT_INJECTION_THRESHOLDS,
+): void {
+  const sorted = phrases.filter((phrase) => !isDenied(text, phrase)).sort((a, b) => a.start - b.start);
+  let near: Match[] = [];
+  let end = 0;
+  for (const phrase of sorted) {
+    if (phrase.start - end > NEAR_UNITS) {
+      settleNear(text, near, matches, thresholds);
+      near = [];
+    }
+    near.push(phrase);
+    end = Math.max(end, phrase.end);
+  }
+  settleNear(text, near, matches, thresholds);
+}
+
+function settleNear(
+  text: string,
+  near: readonly Match[],
+  matches: Match[],
+  thresholds: InjectionThresholds,
+): void {
+  if (near.length === 0) return;
+  const spoken = near.filter((phrase) => !isQuoted(text, phrase));
+  const is_spoken = spoken.some(({ detector }) => getWeight(detector) >= SPOKEN_WEIGHT_MIN);
+  const counted = is_spoken ? near : spoken;
+  const heaviest = selectHeaviest(counted);
+  const sum = heaviest.reduce((weight, { detector }) => weight + getWeight(detector), 0);
+  const severity = gradeSeverity(sum, thresholds);
+  if (severity === null) return;
+  for (const phrase of heaviest)
+    matches.push({ ...phrase, detector: withSeverity(phrase.detector, severity) });
+}
+
+/** Selects each detector once, and the heaviest of overlapping phrases. */
+function selectHeaviest(near: readonly Match[]): readonly Match[] {
+  const taken = new Map<Detector, Match>();
+  for (const phrase of [...near].sort((a, b) => getWeight(b.detector) - getWeight(a.detector))) {
+    if (taken.has(phrase.detector)) continue;
+    const is_told = [...taken.values()].some(({ start, end }) => start < phrase.end && phrase.start < end);
+    if (!is_told) taken.set(phrase.detector, phrase);
+  }
+  return [...taken.values()].sort((a, b) => a.start - b.start);
+}
+
+function getWeight({ weight }: Detector): number {
+  return weight ?? 0;
+}
+
+const grades = new WeakMap<Detector, Map<Severity, Detector>>();
+
+/** Returns the detector with another severity; the object is cached. */
+function withSeverity(detector: Detector, severity: Severity): Detector {
+  const known = grades.get(detector) ?? new Map<Severity, Detector>();
+  grades.set(detector, known);
+  const made = known.get(severity) ?? { ...detector, severity };
+  known.set(severity, made);
+  return made;
+}
+
+const DENIAL =
+  /\b(?:do not|don['\u2019]t|never|not|cannot|can['\u2019]t|won['\u2019]t|without|refuses? to|avoid|prevents?|ever)\s+(?:(?!(?:but|yet|then|instead|however|still|anyway|regardless|actually|now)\b)[\w'\u2019,-]{1,20}\s+){0,6}$/i;
+
+/** `Do not reveal the system prompt` asks for nothing. */
+function isDenied(text: string, { detector, start }: Match): boolean {
+  if (!DENIABLE.has(detector.detector) || getWeight(detector) < SPOKEN_WEIGHT_MIN) return false;
+  return DENIAL.test(text.slice(Math.max(0, start - DENIAL_UNITS), start));
+}
+
+/** Requests can be denied. Forged structure cannot. */
+const DENIABLE: ReadonlySet<string> = new Set([
+  'prompt_override',
+  'prompt_extraction',
+  'prompt_exfiltration',
+  'prompt_jailbreak',
+]);
+
+const OPENING =
+  /(?:^|[^\p{L}\p{N}])["'`\u201c\u2018\u00ab][^"'`\u201c\u201d\u2018\u2019\u00ab\u00bb\n]{0,60}$/u;
+const CLOSING = /^[^"'`\u201c\u201d\u2018\u2019\u00ab\u00bb\n]{0,60}["'`\u201d\u2019\u00bb](?![\p{L}\p{N}])/u;
+const TALK =
+  /\b(?:examples?|phrases?|phrasing|quot(?:e|es|ed|ing|ation)|detect(?:s|or|ors|ion|ed)?|fixtures?|patterns?|samples?|prompt[- ]injections?|jailbreaks?|injections?|attack(?:s|er|ers)?|documentation|docs|tests?|training|lesson|students?|learners?|guidance|guides?|untrusted|benign|rules? (?:docs?|reference)|red[- ]team|defen[cs]es?|defenders?|post-?mortem|changelog|release notes|benchmark|research|papers?|articles?|analysts?|classifiers?|malicious|explain(?:s|er|ed)?|slide|quiz|module|literal|strings? (?:like|such)|such as|attempts?)\b/i;
+
+/** A short quotation next to talk about attacks is what an article or a test says, not a request. */
+function isQuoted(text: string, { start, end }: Match): boolean {
+  const before = text.slice(Math.max(0, start - QUOTE_UNITS), start);
+  const opening = OPENING.exec(before);
+  if (opening === null || !CLOSING.test(text.slice(end, end + QUOTE_UNITS))) return false;
+  const around = text.slice(Math.max(0, start - TALK_UNITS), start - opening[0].length + 1);
+  return TALK.test(around) || TALK.test(text.slice(end, end + TALK_UNITS));
+}

@@ -1,0 +1,214 @@
+/**
+ * Which of the places that signals name do read otherwise, so that a detector could care. Signals are short, and
+ * ordinary code and markup is full of them: a look at each costs little, a look at the text around it in another
+ * reading costs as much as some hundred units of text.
+ */
+
+import { decodeAt } from './decode-view.ts';
+import type { DecodedUnits } from './escapes.ts';
+import { foldToAscii } from './fold.ts';
+import { addWindow, type Windows } from './windows.ts';
+
+/** Places where units stand for others, and places where they stand in another order than they read. */
+export interface ClassifiedSignals {
+  readonly decoded: Windows;
+  readonly rearranged: Windows;
+}
+
+/** Sorts the places of signals; those that read as they stand are in neither list. Linear. */
+export function classifySignals(text: string, signalled: Windows): ClassifiedSignals {
+  const odd: ClassifiedSignals = { decoded: [], rearranged: [] };
+  let harmless_until = 0;
+  let odd_until = 0;
+  for (let at = 0; at < signalled.length; at += 2) {
+    const start = signalled[at]!;
+    const end = signalled[at + 1]!;
+    if (isRearranged(text, start, end)) addWindow(odd.rearranged, start, end);
+    // What is encoded comes in rows: what is right behind an odd place is odd.
+    const from = Math.max(harmless_until, findOperandEnd(text, start));
+    const until = start < odd_until ? null : findHarmlessEnd(text, from, end);
+    if (until !== null) harmless_until = until;
+    else {
+      addWindow(odd.decoded, start, end);
+      odd_until = end + TOKEN_UNITS_MAX;
+    }
+  }
+  return odd;
+}
+
+/** As their signals have it: an override of the direction, or letters that stand apart. */
+function isRearranged(text: string, start: number, end: number): boolean {
+  const place = text.slice(start, end);
+  return place.includes('\u202e') || (place.length >= APART_UNITS && APART.test(place));
+}
+
+const APART = /(?:\S ){6}/;
+const APART_UNITS = 12;
+
+/** What may stand between a quote and the sign that joins it to the next one. */
+const GAP_UNITS_MAX = 40;
+const QUOTES = '"\'`';
+
+/** Where the quote before a joining sign is, when the signal begins with that sign; else the offset itself. */
+function findOperandEnd(text: string, start: number): number {
+  if (!'+&~.'.includes(text[start]!)) return start;
+  const lowest = Math.max(0, start - GAP_UNITS_MAX);
+  let at = start - 1;
+  while (at > lowest && isBlank(text[at])) at -= 1;
+  return at >= 0 && QUOTES.includes(text[at]!) ? at : start;
+}
+
+/** Behind what the units from `start` to `end` read as, if no detector could care; else `null`. */
+function findHarmlessEnd(text: string, start: number, end: number): number | null {
+  for (let at = start; ; ) {
+    if (at >= end) return at;
+    const decoded = decodeAt(text, at, text.length);
+    const next = decoded === null ? at + 1 : findHarmlessDecodedEnd(text, at, decoded);
+    if (next === null) return null;
+    at = next;
+  }
+}
+
+/** What is not seen and has its use: joins letters and emoji, says how they look or which way they go; a file's first unit. */
+const IN_USE = /[\u001b[\u009b\u061c]|[\u200c-\u200f]|[\ufe00-\ufe0f]|\ufeff/;
+const BEYOND_ASCII = 0x80;
+
+/** The same for what stands at one offset, decoded. */
+function findHarmlessDecodedEnd(text: string, at: number, decoded: DecodedUnits): number | null {
+  const unit = text.charCodeAt(at);
+  if (QUOTES.includes(text[at]!)) return isTokenJoint(text, at, decoded.end) ? null : decoded.end;
+  if (unit >= BEYOND_ASCII && decoded.text !== '')
+    return isLookalike(unit) ? findPlainWordEnd(text, at) : null;
+  if (decoded.text === '')
+    return IN_USE.test(text[at]!) && !mayHide(text, at, decoded.end) ? decoded.end : null;
+  const end = findMinorSignsEnd(text, decoded);
+  return end !== null && saysNothing(text, at, end, decoded.text) ? end : null;
+}
+
+/** Literals of one word each that stand side by side, as in lists of imports, make a value only where they look so. */
+function isTokenJoint(text: string, at: number, end: number): boolean {
+  if (/[+&~.|<>]/.test(text.slice(at, end))) return true;
+  const from = tokenStart(text, at);
+  const to = tokenEnd(text, end);
+  const are_words =
+    from > 0 && QUOTES.includes(text[from - 1]!) && to < text.length && QUOTES.includes(text[to]!);
+  return !are_words || /[0-9A-Z@]/.test(text.slice(from, at) + text.slice(end, to));
+}
+
+/** What ends a value, a word or a part of an address. */
+const BETWEEN_TOKENS = ' \t\r\n"\'`<>&?=#';
+const TOKEN_UNITS_MAX = 36;
+
+function tokenStart(text: string, end: number): number {
+  let start = end;
+  while (start > 0 && end - start < TOKEN_UNITS_MAX && !BETWEEN_TOKENS.includes(text[start - 1]!)) start -= 1;
+  return start;
+}
+
+function tokenEnd(text: string, start: number): number {
+  let end = start;
+  while (end < text.length && end - start < TOKEN_UNITS_MAX && !BETWEEN_TOKENS.includes(text[end]!)) end += 1;
+  return end;
+}
+
+/** What is not seen matters beside Latin letters, and between blanks; in other scripts and in emoji it has its use. */
+function mayHide(text: string, start: number, end: number): boolean {
+  if (SELECTOR_AT_LETTER.test(text.slice(start - 1, start + 1))) return true;
+  // A mark of the byte order stands before the first unit of many files.
+  const is_mark = start === 0 && text[0] === '\ufeff';
+  if (isInk(text, start - 1) || (!is_mark && isInk(text, end))) return true;
+  return start > 0 && isBlank(text[start - 1]) && isBlank(text[end]);
+}
+
+/** How an emoji looks is said behind it; a letter has one look. */
+const SELECTOR_AT_LETTER = /^[\p{L}\p{M}][\ufe00-\ufe0f]/u;
+
+function isInk(text: string, at: number): boolean {
+  if (at < 0 || isBlank(text[at])) return false;
+  return text.charCodeAt(at) < BEYOND_ASCII || decodeAt(text, at, text.length) !== null;
+}
+
+/** Letters of other scripts that look like Latin ones; other signs have no use but disguise. */
+function isLookalike(unit: number): boolean {
+  return unit >= 0x250 && unit < 0x590;
+}
+
+const WORD_UNIT = /[\w\u0250-\u058f-]/;
+const WORD_UNITS_MAX = 64;
+
+/** A word is disguised where all its letters look Latin, and some are; `2-й` and `uй` are what they are. */
+function findPlainWordEnd(text: string, at: number): number | null {
+  let start = at;
+  while (start > 0 && at - start < WORD_UNITS_MAX && WORD_UNIT.test(text[start - 1]!)) start -= 1;
+  let end = at + 1;
+  while (end < text.length && end - at < WORD_UNITS_MAX && WORD_UNIT.test(text[end]!)) end += 1;
+  // What a letter that looks like nothing else ends may be a value all the same, if it is long.
+  const parts = text.slice(start, end).replace(LOOKALIKE_UNIT, letterOrBlank).split(' ');
+  const least = parts.length > 1 ? VALUE_UNITS_MIN : 1;
+  return parts.some((part) => part.length >= least && HAS_LATIN.test(part)) ? null : end;
+}
+
+/** A letter that looks Latin, or a blank for another one. */
+function letterOrBlank(letter: string): string {
+  return foldToAscii(letter.charCodeAt(0)).charCodeAt(0) >= BEYOND_ASCII ? ' ' : letter;
+}
+
+const VALUE_UNITS_MIN = 8;
+const LOOKALIKE_UNIT = /[\u0250-\u058f]/g;
+
+/** Letters, or digits enough for the body of a key. */
+const HAS_LATIN = /[A-Za-z]|(?:[0-9][^0-9]*){4}/;
+
+/** Signs that say nothing where they stand alone: those of a shell and of markup do, and those between two words. */
+const MINOR =
+  /^[^A-Za-z0-9|<>;$#`"'\\%,*_.+~:=@\u00ad\u00c0-\u200f\u201c\u201d\u2028-\u202f\u2060-\u209f\u2100-\uffff]*$/;
+
+/** Where this escape and those right behind it end if they stand for such signs; `null` where one does not. */
+function findMinorSignsEnd(text: string, first: DecodedUnits): number | null {
+  let end = first.end;
+  for (
+    let decoded: DecodedUnits | null = first;
+    decoded !== null;
+    decoded = decodeAt(text, end, text.length)
+  ) {
+    if (!MINOR.test(decoded.text)) return null;
+    end = decoded.end;
+  }
+  return end;
+}
+
+function saysNothing(text: string, start: number, end: number, shown: string): boolean {
+  if (text[start] === '%') return isBetweenPlainWords(text, start, end);
+  if (/\S/.test(shown)) return isAlone(text, start, end);
+  const is_at_markup = (text[start - 1] === '>' || text[end] === '<') && isAlone(text, start, end);
+  return is_at_markup || isBeforeUnit(text, start, end);
+}
+
+/** Also in markup: `<td>&nbsp;</td>`. */
+function isAlone(text: string, start: number, end: number): boolean {
+  const before = text[start - 1];
+  const after = text[end];
+  return (isBlank(before) || before === '>') && (isBlank(after) || after === '<');
+}
+
+/** A number and its unit: `4,5&nbsp;kg`. Longer words may be a street, single letters the end of an identifier. */
+function isBeforeUnit(text: string, start: number, end: number): boolean {
+  return /[0-9]/.test(text[start - 1] ?? '') && UNIT.test(text.slice(end, end + 3));
+}
+
+const UNIT = /^(?:[a-z\u00b5][A-Za-z]|[%\u20ac])(?![A-Za-z0-9])/;
+
+/** `?q=blue%20chair%2Foak&`: two small words, and parts of them, are no value and no instruction. */
+function isBetweenPlainWords(text: string, start: number, end: number): boolean {
+  if (end - start !== 3) return false;
+  const from = tokenStart(text, start);
+  const to = tokenEnd(text, end);
+  const is_parameter = text[from - 1] === '=' && (to === text.length || '&#"\'<\n'.includes(text[to]!));
+  return is_parameter && PLAIN_WORDS.test(text.slice(from, to));
+}
+
+const PLAIN_WORDS = /^[a-z]{1,16}(?:%2[FfCc][a-z]{1,16})?(?:%20[a-z]{1,16})?(?:%2[FfCc][a-z]{1,16})?$/;
+
+function isBlank(unit: string | undefined): boolean {
+  return unit === undefined || unit === ' ' || unit === '\n' || unit === '\r' || unit === '\t';
+}

@@ -1,0 +1,147 @@
+import { parseUnits } from '../anchors.ts';
+import type { Blob } from './blobs.ts';
+import {
+  type DecodedUnits,
+  decodeBackslash,
+  decodeColourRemainder,
+  decodeEntity,
+  decodePercent,
+  decodeStringJoin,
+  decodeTerminal,
+} from './escapes.ts';
+import { foldToAscii, INVISIBLE } from './fold.ts';
+import { decodeHidden } from './hidden.ts';
+import { addDecoded, addPlain, finishView, startView, type View, type ViewBuilder } from './view.ts';
+
+/**
+ * The units from `start` to `end` of a text as they read: escapes decoded, look-alikes as the letters that they
+ * look like, string literals joined, what is not seen left out. `null` where nothing reads otherwise. Linear.
+ */
+export function decodeEscapes(text: string, start: number, end: number): View | null {
+  const builder = startView();
+  let plain_from = start;
+  for (let at = nextOdd(text, start); at < end; ) {
+    const decoded = decodeAt(text, at, end);
+    if (decoded !== null) {
+      addPlain(builder, text, plain_from, at);
+      addDecoded(builder, decoded.text, at, decoded.end);
+      plain_from = decoded.end;
+    }
+    at = nextOdd(text, decoded === null ? at + 1 : decoded.end);
+  }
+  if (plain_from === start) return null;
+  addPlain(builder, text, plain_from, end);
+  return finishView(builder);
+}
+
+/** What `decodedAt` has to look at: all that is not plain ASCII. */
+const ODD = /[^\t-\r -!#$(-Z\]-_a-~]/g;
+
+function nextOdd(text: string, from: number): number {
+  ODD.lastIndex = from;
+  return ODD.test(text) ? ODD.lastIndex - 1 : text.length;
+}
+
+/** The same with the blobs in that part decoded, and all else as it stands. */
+export function decodeBlobs(text: string, start: number, end: number, blobs: readonly Blob[]): View | null {
+  const builder = startView();
+  let plain_from = start;
+  for (let at = findFirstBlob(blobs, start); at < blobs.length && blobs[at]!.end <= end; at++) {
+    const blob = blobs[at]!;
+    addPlain(builder, text, plain_from, blob.start);
+    addDecoded(builder, blob.text, blob.start, blob.end);
+    plain_from = blob.end;
+  }
+  if (plain_from === start) return null;
+  addPlain(builder, text, plain_from, end);
+  return finishView(builder);
+}
+
+/** The number of the first blob that starts at or behind the offset. */
+function findFirstBlob(blobs: readonly Blob[], start: number): number {
+  let low = 0;
+  let high = blobs.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (blobs[middle]!.start < start) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+const PLAIN = 0;
+const UNSEEN = 1;
+const BEYOND_ASCII = 2;
+const PERCENT = 3;
+const AMPERSAND = 4;
+const BACKSLASH = 5;
+const QUOTE = 6;
+const PAIR = 7;
+const TERMINAL = 8;
+const BRACKET = 9;
+
+/** What kind of place a unit begins. */
+const KINDS = new Uint8Array(0x10000);
+KINDS.fill(BEYOND_ASCII, 0xa0);
+KINDS.fill(PAIR, 0xd800, 0xdc00);
+for (const [low, high] of parseUnits(INVISIBLE)) KINDS.fill(UNSEEN, low, high + 1);
+for (const first of '\u001b\u009b\u009d') KINDS[first.charCodeAt(0)] = TERMINAL;
+KINDS['['.charCodeAt(0)] = BRACKET;
+KINDS['%'.charCodeAt(0)] = PERCENT;
+KINDS['&'.charCodeAt(0)] = AMPERSAND;
+KINDS['\\'.charCodeAt(0)] = BACKSLASH;
+for (const quote of '"\'`') KINDS[quote.charCodeAt(0)] = QUOTE;
+
+/** How the unit at a place reads with those after it, at most to `end`; `null` where it reads as it stands. */
+export function decodeAt(text: string, at: number, end: number): DecodedUnits | null {
+  const kind = at < end ? KINDS[text.charCodeAt(at)]! : PLAIN;
+  if (kind === PLAIN) return null;
+  if (kind === PERCENT) return decodePercent(text, at);
+  if (kind === AMPERSAND) return decodeEntity(text, at);
+  if (kind === BACKSLASH) return decodeBackslash(text, at);
+  if (kind === QUOTE) return decodeStringJoin(text, at);
+  if (kind === TERMINAL) return decodeTerminal(text, at);
+  if (kind === BRACKET) return decodeColourRemainder(text, at);
+  return decodeHidden(text, at, end) ?? (kind === UNSEEN ? { text: '', end: at + 1 } : foldedAt(text, at));
+}
+
+function foldedAt(text: string, at: number): DecodedUnits | null {
+  const point = text.codePointAt(at)!;
+  const letter = String.fromCodePoint(point);
+  const reads = foldToAscii(point);
+  return reads === letter ? null : { text: reads, end: at + letter.length };
+}
+
+/** Letters that stand apart. */
+export const SPACED_LETTERS = /(?<![^\s=:,;"'`([{<])(?:\S[ \u00a0]{1,3}){7,2000}\S(?!\S)/g;
+/** What is shown from its end. */
+export const RTL_OVERRIDE = /\u202e([^\u202a-\u202e\n]{4,2000})/g;
+const WORD_GAP = /(\S)([ \u00a0]{1,3})/g;
+const LETTERS_MIN = 4;
+
+/**
+ * Of the units from `start` to `end` those that stand in another order than they read, each run on a line of its
+ * own: letters that stand apart as words, and what a right-to-left override shows from its end. `null` where there
+ * are none.
+ */
+export function restoreOrder(text: string, start: number, end: number): View | null {
+  const builder = startView();
+  const part = text.slice(start, end);
+  for (const { 0: run, index } of part.matchAll(SPACED_LETTERS)) {
+    const words = run.replace(
+      WORD_GAP,
+      (_, letter: string, gap: string) => letter + (gap.length > 1 ? ' ' : ''),
+    );
+    if (words.replace(/[^A-Za-z]/g, '').length < LETTERS_MIN) continue;
+    addLine(builder, words, start + index, start + index + run.length);
+  }
+  if (part.includes('\u202e')) {
+    for (const { 0: run, 1: shown, index } of part.matchAll(RTL_OVERRIDE))
+      addLine(builder, [...shown!].reverse().join(''), start + index, start + index + run.length);
+  }
+  return builder.length > 0 ? finishView(builder) : null;
+}
+
+function addLine(builder: ViewBuilder, text: string, start: number, end: number): void {
+  addDecoded(builder, `\n${text}\n`, start, end);
+}

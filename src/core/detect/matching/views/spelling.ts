@@ -1,0 +1,128 @@
+import type { WorkMeter } from '../compiled-detector.ts';
+import { lazyValue } from '../lazy-value.ts';
+import { addDecoded, addPlain, finishView, startView, type View } from './view.ts';
+
+/**
+ * Words that a reader understands although they are written otherwise: digits for letters (`1gn0r3`), and letters
+ * that changed places or are left out (`ingore`). Only instructions are read so: a key has no spelling.
+ */
+
+const LETTERS: Readonly<Record<string, string>> = {
+  '0': 'o',
+  '1': 'i',
+  '3': 'e',
+  '4': 'a',
+  '5': 's',
+  '7': 't',
+  '8': 'b',
+  '@': 'a',
+  $: 's',
+};
+
+/** A word of letters and digits that stand for letters, both of them, without white space. */
+const LEET_WORD =
+  /(?<![\w@$])(?=[a-z134578$@0]*[0134578$@])(?=[a-z134578$@0]*[a-z])[a-z0134578$@]{2,20}(?![\w@$])/gi;
+/** Digits alone are read so between words that are: `7h3 73x7 70`. */
+const LEET_NUMBER = /(?<![\w.,:/-])[0134578]{2,6}(?![\w.,:/-])/g;
+/** Fewer such words are names and versions: `h1n1`, `s3`, `3d`. */
+const LEET_WORDS_MIN = 3;
+
+/** In the notation of anchors: how some words with digits for letters begin; `0x` and `5s` begin or are numbers. */
+const LEET_SIGNALS: readonly string[] = [
+  '(?<![^\\s])[A-Za-z]{1,2}[013457][g-zG-Z]',
+  '(?<![^\\s])[013457][g-wyzG-WYZ][A-Za-z0134578@$]',
+  '(?<![^\\s])[A-Za-z][g-zG-Z][013457][A-Za-z]',
+];
+
+/** The words of instructions that are told apart however they are spelled; those that say most are signals. */
+const SIGNAL_WORDS =
+  'ignore disregard forget override previous instructions system prompt reveal developer policies guidelines pretend unrestricted everything following confidential administrator repeat disclose';
+const OTHER_WORDS =
+  'policy rules print answer request requests content hidden safety earlier above please without restrictions filters model message messages customer password credentials secret command anything anyone instead reply respond follow stop starting transfer funds account user comply every revoked original original commands output execute shell image include append email tell verbatim';
+
+const spellings = lazyValue(() => {
+  const words = new Map<string, string>();
+  for (const word of `${SIGNAL_WORDS} ${OTHER_WORDS}`.split(' ')) {
+    for (const wrong of listMisspellings(word)) words.set(wrong, word);
+  }
+  // What is a word itself stays.
+  for (const word of `${SIGNAL_WORDS} ${OTHER_WORDS} form trail bale mange`.split(' ')) words.delete(word);
+  return words;
+});
+
+/** Anchors without a detector, of places where words may be spelled otherwise. */
+export function spellingSignals(): readonly string[] {
+  const wrong = SIGNAL_WORDS.split(' ').flatMap(listMisspellings);
+  return [...LEET_SIGNALS, ...wrong.map((word) => `(?i)\\b${word}`)];
+}
+
+/** What a look at one word costs. */
+const WORD_WORK = 24;
+
+/**
+ * The units from `start` to `end` with their words as they are meant; `null` where none is written otherwise, or the
+ * meter, which counts the words, is over.
+ */
+export function correctSpelling(text: string, start: number, end: number, meter: WorkMeter): View | null {
+  const part = text.slice(start, end);
+  const words = [...leetWords(part, meter), ...wrongWords(part, meter)].sort((a, b) => a.start - b.start);
+  if (words.length === 0 || meter.work > meter.allowed) return null;
+  const builder = startView();
+  let plain_from = start;
+  for (const word of words) {
+    if (start + word.start < plain_from) continue;
+    addPlain(builder, text, plain_from, start + word.start);
+    plain_from = start + word.start + word.length;
+    addDecoded(builder, word.meant, start + word.start, plain_from);
+  }
+  addPlain(builder, text, plain_from, end);
+  return finishView(builder);
+}
+
+/** A word in a part of a text, and how it is meant. */
+interface Word {
+  readonly start: number;
+  readonly length: number;
+  readonly meant: string;
+}
+
+/** What a pattern finds in a part, as long as the meter allows. */
+function* findWords(part: string, pattern: RegExp, meter: WorkMeter): Iterable<RegExpExecArray> {
+  for (const match of part.matchAll(pattern)) {
+    meter.work += WORD_WORK;
+    if (meter.work > meter.allowed) return;
+    yield match;
+  }
+}
+
+function leetWords(part: string, meter: WorkMeter): readonly Word[] {
+  const words = [...findWords(part, LEET_WORD, meter)];
+  if (words.length < LEET_WORDS_MIN) return [];
+  return [...words, ...findWords(part, LEET_NUMBER, meter)].map(({ 0: word, index }) => ({
+    start: index,
+    length: word.length,
+    meant: word.replace(/[^a-z]/gi, (sign) => LETTERS[sign]!),
+  }));
+}
+
+function wrongWords(part: string, meter: WorkMeter): readonly Word[] {
+  const words: Word[] = [];
+  for (const { 0: word, index } of findWords(part, /(?<![\w-])[A-Za-z]{4,16}(?![\w-])/g, meter)) {
+    const meant = spellings().get(word.toLowerCase());
+    if (meant !== undefined) words.push({ start: index, length: word.length, meant });
+  }
+  return words;
+}
+
+/** A word with two letters that changed places, or without one of its inner letters. */
+function listMisspellings(word: string): readonly string[] {
+  const shorter = Array.from(word.slice(1, -1), (_, at) => word.slice(0, at + 1) + word.slice(at + 2));
+  return [...swapped(word), ...shorter];
+}
+
+function swapped(word: string): readonly string[] {
+  return Array.from(
+    word.slice(1),
+    (next, at) => word.slice(0, at) + next + word[at] + word.slice(at + 2),
+  ).filter((wrong) => wrong !== word);
+}

@@ -1,0 +1,216 @@
+import * as automata from './automaton.ts';
+import { type Automaton, computeTransition, findState, reserveStates } from './automaton.ts';
+import type { WorkMeter } from './compiled-detector.ts';
+
+/** Where anchors end in a part of a text, in order: the offset after the last unit, and the state there. */
+export interface AnchorHits {
+  count: number;
+  readonly ends: Int32Array;
+  readonly states: Uint16Array;
+}
+
+/** The position of a walk: the nodes of its state, which stay valid when the automaton creates its states again. */
+export type WalkPosition = readonly number[];
+
+/** A text is walked in parts of at most this many units, so that the hits fit a fixed list. */
+export const PART_UNITS = 4096;
+
+/** Copies of imported constants: an imported one is read at every step, which takes a quarter longer. */
+const ASCII_BITS = automata.ASCII_BITS;
+const ASCII_UNITS = automata.ASCII_UNITS;
+const ENDING = automata.ENDING_BIT;
+const STATE = automata.STATE_MASK;
+
+/**
+ * A part is walked in four lanes at once, because each step waits for the one before it. Shorter parts are not worth
+ * the units that a lane walks ahead of its own part.
+ */
+const LANES = 4;
+const LANES_FROM_UNITS = 256;
+
+/** Per step at which anchors end: its number, and the entry of each lane. */
+const steps = new Int32Array((PART_UNITS / LANES) * (1 + LANES));
+
+/** Creates an empty list of hits. */
+export function createAnchorHits(): AnchorHits {
+  return { count: 0, ends: new Int32Array(PART_UNITS), states: new Uint16Array(PART_UNITS) };
+}
+
+/** Returns the position at the start of a text. */
+export function getStartPosition(automaton: Automaton): WalkPosition {
+  return automaton.nodes_of[automaton.start]!;
+}
+
+/**
+ * Walks the units of a text from `from` to `to`, at most `PART_UNITS`, and lists in `hits` where anchors end.
+ * Computed transitions count as work. Returns the position at `to`. The states in `hits` are valid until the next
+ * walk.
+ */
+export function walkAutomaton(
+  automaton: Automaton,
+  place: WalkPosition,
+  text: string,
+  from: number,
+  to: number,
+  hits: AnchorHits,
+  meter: WorkMeter,
+): WalkPosition {
+  const { table, wide, wide_bits, classes, nodes_of, trie, computed } = automaton;
+  const transitions_before = computed.transitions;
+  reserveStates(automaton, to - from + LANES * trie.depth);
+  hits.count = 0;
+  let state = findState(automaton, place);
+  let at = from;
+  const units = ((to - from) / LANES) | 0;
+  if (to - from >= LANES_FROM_UNITS && units >= trie.depth) {
+    state = walkLanes(automaton, state, text, from, units, hits);
+    at += LANES * units;
+  }
+  for (; at < to; at++) {
+    const unit = text.charCodeAt(at);
+    let entry = entryOf(table, wide, wide_bits, classes, state, unit);
+    if (isSpecial(entry)) {
+      if (entry === 0) entry = computeTransition(automaton, state, unit);
+      if (entry >= ENDING) addHit(hits, at + 1, entry & STATE);
+    }
+    state = entry & STATE;
+  }
+  if (computed.transitions > transitions_before)
+    chargeTransitions(meter, computed.transitions - transitions_before);
+  return nodes_of[state]!;
+}
+
+/** Transitions that a content may compute for free: more than a new process needs for a megabyte of ordinary text. */
+const FREE_TRANSITIONS = 131_072;
+const TRANSITION_WORK = 64;
+
+/** A text of ever new transitions would take a hundred times as long as a clean one. */
+function chargeTransitions(meter: WorkMeter, transitions: number): void {
+  const all = (meter.transitions ?? 0) + transitions;
+  meter.transitions = all;
+  if (all > FREE_TRANSITIONS) meter.work += Math.min(all - FREE_TRANSITIONS, transitions) * TRANSITION_WORK;
+}
+
+/** Walks a number of units in each lane. Returns the state after the last one. */
+function walkLanes(
+  automaton: Automaton,
+  first: number,
+  text: string,
+  from: number,
+  units: number,
+  hits: AnchorHits,
+): number {
+  const { table, wide, wide_bits, classes } = automaton;
+  const from_b = from + units;
+  const from_c = from_b + units;
+  const from_d = from_c + units;
+  findLaneStates(automaton, text, from, units);
+  let a = first;
+  let b = leads[0]!;
+  let c = leads[1]!;
+  let d = leads[2]!;
+  let numbers = 0;
+  for (let step = 0; step < units; step++) {
+    const unit_a = text.charCodeAt(from + step);
+    const unit_b = text.charCodeAt(from_b + step);
+    const unit_c = text.charCodeAt(from_c + step);
+    const unit_d = text.charCodeAt(from_d + step);
+    let to_a: number;
+    let to_b: number;
+    let to_c: number;
+    let to_d: number;
+    if ((unit_a | unit_b | unit_c | unit_d) < ASCII_UNITS) {
+      to_a = table[(a << ASCII_BITS) + unit_a]!;
+      to_b = table[(b << ASCII_BITS) + unit_b]!;
+      to_c = table[(c << ASCII_BITS) + unit_c]!;
+      to_d = table[(d << ASCII_BITS) + unit_d]!;
+    } else {
+      to_a = entryOf(table, wide, wide_bits, classes, a, unit_a);
+      to_b = entryOf(table, wide, wide_bits, classes, b, unit_b);
+      to_c = entryOf(table, wide, wide_bits, classes, c, unit_c);
+      to_d = entryOf(table, wide, wide_bits, classes, d, unit_d);
+    }
+    if (isSpecial(to_a) || isSpecial(to_b) || isSpecial(to_c) || isSpecial(to_d)) {
+      if (to_a === 0) to_a = computeTransition(automaton, a, unit_a);
+      if (to_b === 0) to_b = computeTransition(automaton, b, unit_b);
+      if (to_c === 0) to_c = computeTransition(automaton, c, unit_c);
+      if (to_d === 0) to_d = computeTransition(automaton, d, unit_d);
+      numbers = addStep(numbers, step + 1, to_a, to_b, to_c, to_d);
+      to_a &= STATE;
+      to_b &= STATE;
+      to_c &= STATE;
+      to_d &= STATE;
+    }
+    a = to_a;
+    b = to_b;
+    c = to_c;
+    d = to_d;
+  }
+  for (let lane = 0; lane < LANES; lane++) addLane(lane, from + lane * units, numbers, hits);
+  return d;
+}
+
+/** The start states of the second, third and fourth lane. */
+const leads = new Int32Array(LANES - 1);
+
+/** Computes the start states of the lanes. Only the units within the length of an anchor before a lane matter. */
+function findLaneStates(automaton: Automaton, text: string, from: number, units: number): void {
+  let b = findState(automaton, []);
+  let c = b;
+  let d = b;
+  for (let at = from + units - automaton.trie.depth; at < from + units; at++) {
+    b = stateBehind(automaton, b, text.charCodeAt(at));
+    c = stateBehind(automaton, c, text.charCodeAt(at + units));
+    d = stateBehind(automaton, d, text.charCodeAt(at + 2 * units));
+  }
+  leads[0] = b;
+  leads[1] = c;
+  leads[2] = d;
+}
+
+/** Returns whether anchors end there, or the transition is not computed: 0 becomes -1, which has all bits set. */
+function isSpecial(entry: number): boolean {
+  return ((entry - 1) & ENDING) !== 0;
+}
+
+function stateBehind(automaton: Automaton, state: number, unit: number): number {
+  const { table, wide, wide_bits, classes } = automaton;
+  return (
+    (entryOf(table, wide, wide_bits, classes, state, unit) || computeTransition(automaton, state, unit)) &
+    STATE
+  );
+}
+
+function entryOf(
+  table: Uint16Array,
+  wide: Uint16Array,
+  wide_bits: number,
+  classes: Uint16Array,
+  state: number,
+  unit: number,
+): number {
+  if (unit < ASCII_UNITS) return table[(state << ASCII_BITS) + unit]!;
+  return wide[(state << wide_bits) + classes[unit]!]!;
+}
+
+function addStep(numbers: number, step: number, a: number, b: number, c: number, d: number): number {
+  steps[numbers] = step;
+  steps[numbers + 1] = a;
+  steps[numbers + 2] = b;
+  steps[numbers + 3] = c;
+  steps[numbers + 4] = d;
+  return numbers + 1 + LANES;
+}
+
+function addLane(lane: number, from: number, numbers: number, hits: AnchorHits): void {
+  for (let at = 0; at < numbers; at += 1 + LANES) {
+    const entry = steps[at + 1 + lane]!;
+    if (entry >= ENDING) addHit(hits, from + steps[at]!, entry & STATE);
+  }
+}
+
+function addHit(hits: AnchorHits, end: number, state: number): void {
+  hits.ends[hits.count] = end;
+  hits.states[hits.count] = state;
+  hits.count += 1;
+}

@@ -1,0 +1,82 @@
+import { covers } from '../../tags.ts';
+import type { Detection, DetectorSetting, Severity, Tag } from '../../types/index.ts';
+import { COMMAND_FAMILY } from '../commands/ids.ts';
+import type { CommandRule } from '../commands/rules/rule.ts';
+import type { DetectorIdentity } from '../matching/detector.ts';
+import { measureEntropy } from '../matching/entropy.ts';
+
+/** A rule about commands, as settings name it. */
+export function buildRuleIdentity({ id, tag }: CommandRule): DetectorIdentity {
+  return { id, detector: COMMAND_FAMILY, tags: [tag] };
+}
+
+/** What the settings come to for one detector. */
+export interface EffectiveDetectorSettings {
+  readonly is_enabled: boolean;
+  /** Instead of the detector's own. */
+  readonly severity: Severity | null;
+  readonly entropy_min: number;
+}
+
+const resolved = new WeakMap<Detection, Map<string, EffectiveDetectorSettings>>();
+
+/** What holds for a detector: asked once per detector and settings, which are never edited. */
+export function resolveDetectorSettings(
+  detection: Detection,
+  identity: DetectorIdentity,
+): EffectiveDetectorSettings {
+  if (detection.detectors.length === 0) return isSwitchedOn(detection, identity.tags[0]) ? ON : OFF;
+  let by_id = resolved.get(detection);
+  if (by_id === undefined) {
+    by_id = new Map();
+    resolved.set(detection, by_id);
+  }
+  let effective = by_id.get(identity.id);
+  if (effective === undefined) {
+    effective = computeDetectorSettings(detection, identity);
+    by_id.set(identity.id, effective);
+  }
+  return effective;
+}
+
+/** Whether a value varies as much as is asked of it. */
+export function hasEntropy({ entropy_min }: EffectiveDetectorSettings, value: string): boolean {
+  return entropy_min === 0 || measureEntropy(value) >= entropy_min;
+}
+
+/** How exactly a name means a detector; 0 where it does not. */
+export function rankNameMatch(name: string, { id, detector, tags }: DetectorIdentity): number {
+  if (name === id) return Number.POSITIVE_INFINITY;
+  if (name === detector) return Number.MAX_SAFE_INTEGER;
+  return tags.some((tag) => covers(name, tag)) ? name.length : 0;
+}
+
+/** What holds where no detector has a setting. */
+const ON: EffectiveDetectorSettings = { is_enabled: true, severity: null, entropy_min: 0 };
+const OFF: EffectiveDetectorSettings = { is_enabled: false, severity: null, entropy_min: 0 };
+
+function computeDetectorSettings(
+  detection: Detection,
+  identity: DetectorIdentity,
+): EffectiveDetectorSettings {
+  const settings = detection.detectors
+    .map((setting) => ({ setting, exact: rankNameMatch(setting.name, identity) }))
+    .filter(({ exact }) => exact > 0)
+    .sort((a, b) => b.exact - a.exact)
+    .map(({ setting }) => setting);
+  const first = <Key extends keyof DetectorSetting>(key: Key) =>
+    settings.find((setting) => setting[key] !== null)?.[key] ?? null;
+  return {
+    is_enabled: isSwitchedOn(detection, identity.tags[0]) && first('enabled') !== false,
+    severity: first('severity'),
+    entropy_min: first('entropy_min') ?? 0,
+  };
+}
+
+/** The switch of the family that the first tag belongs to; other families have none. */
+function isSwitchedOn(detection: Detection, tag: Tag): boolean {
+  if (covers('secret', tag)) return detection.secret_detection;
+  if (covers('personal', tag)) return detection.pii_protection;
+  if (covers('injection', tag)) return detection.injection_detection;
+  return covers('dangerous', tag) ? detection.command_detection : true;
+}

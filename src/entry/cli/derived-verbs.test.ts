@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { isDeciding } from '../../core/detect/guard/deciding-commands.ts';
+import { PERSON_PERMISSIONS } from '../../runtime/config/permissions.ts';
+import { operations } from '../../server/operations.ts';
+import { inFolder, runHere } from './testing/run.ts';
+
+test('derived verbs that need an operator are in the list that keeps agents from them', () => {
+  let verbs = 0;
+  for (const { permission, cli } of operations) {
+    if (permission === null || !PERSON_PERMISSIONS.includes(permission)) continue;
+    if (cli === undefined) continue;
+    assert.ok(isDeciding(cli.verb.split(' ')), cli.verb);
+    verbs += 1;
+  }
+  assert.ok(verbs >= 5);
+});
+
+test('a derived verb names members of the input and of the answer that exist', () => {
+  let verbs = 0;
+  for (const { name, cli, input, output } of operations) {
+    if (cli === undefined) continue;
+    for (const member of [...(cli.arguments ?? []), ...(cli.options ?? [])])
+      assert.ok(member in input.properties, `${name} ${member}`);
+    if (cli.columns !== undefined) {
+      const { items } = output.properties[cli.columns.rows];
+      for (const member of Object.values(cli.columns.cells))
+        assert.ok(member in items.properties, `${name} ${member}`);
+    }
+    verbs += 1;
+  }
+  assert.ok(verbs >= 11);
+});
+
+test('a derived verb refuses a missing argument, an unknown option and a missing option that is required', () =>
+  inFolder(async (cwd) => {
+    const rows = [
+      [['agents', 'block'], /agent_id/],
+      [['agents', 'block', 'one', '--unknown'], /unknown option/],
+      [['mcp', 'pins', 'approve', 'files', 'read_file'], /--sha256/],
+    ] as const;
+    for (const [args, sentence] of rows) {
+      const { code, stderr } = await runHere(args, { cwd });
+      assert.equal(code, 2, args.join(' '));
+      assert.match(stderr, sentence);
+    }
+  }));

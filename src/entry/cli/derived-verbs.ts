@@ -1,0 +1,149 @@
+import { Argument, type Command, Option } from 'commander';
+import type { AnyOperation, CliVerb } from '../../operations/operation.ts';
+import { askOperation } from './ask.ts';
+import { configOption, examples, gathered, jsonOption, wholeNumber } from './options.ts';
+import { table } from './table.ts';
+import { say, sayJson, shown, type Terminal } from './terminal.ts';
+
+/** The parts of a member's JSON Schema that decide how it is typed on a command line. */
+interface MemberSchema {
+  readonly type?: string | readonly string[];
+  readonly enum?: readonly unknown[];
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly description?: string;
+}
+
+interface DerivedOperation extends AnyOperation {
+  readonly cli: CliVerb;
+}
+
+/** Returns the operations that have a verb below the command, or any command if `group` is `null`. */
+function withVerb(operations: readonly AnyOperation[], group: string | null): DerivedOperation[] {
+  return operations.filter(
+    (each): each is DerivedOperation =>
+      each.cli !== undefined && (group === null || each.cli.verb.split(' ')[0] === group),
+  );
+}
+
+/** Returns the first words of all derived verbs, with the summary of the first operation of each. */
+export function derivedGroups(operations: readonly AnyOperation[]): ReadonlyMap<string, string> {
+  const groups = new Map<string, string>();
+  for (const { cli, summary } of withVerb(operations, null)) {
+    const group = cli.verb.split(' ')[0]!;
+    if (!groups.has(group)) groups.set(group, lowerFirst(summary));
+  }
+  return groups;
+}
+
+/** Adds the verbs of one command that are derived from operation records. */
+export function addDerivedVerbs(
+  command: Command,
+  operations: readonly AnyOperation[],
+  terminal: Terminal,
+): void {
+  const derived = withVerb(operations, command.name());
+  // A command without a file of its own shows the examples of its verbs.
+  if (command.commands.length === 0 && derived.length > 0)
+    examples(
+      command,
+      derived.flatMap(({ cli }) => cli.examples.slice(0, 1)),
+    );
+  for (const operation of derived) {
+    const [verb, ...between] = operation.cli.verb.split(' ').slice(1).reverse();
+    if (verb === undefined) throw new Error(`The verb of \`${operation.name}\` needs a second word.`);
+    const parent = between.reverse().reduce(subcommand, command);
+    addVerb(parent.command(verb), operation, terminal);
+  }
+}
+
+function subcommand(parent: Command, name: string): Command {
+  return parent.commands.find((each) => each.name() === name) ?? parent.command(name);
+}
+
+function addVerb(command: Command, operation: DerivedOperation, terminal: Terminal): void {
+  const { cli, summary, description, input } = operation;
+  const { properties = {}, required = [] } = input as {
+    readonly properties?: Readonly<Record<string, MemberSchema>>;
+    readonly required?: readonly string[];
+  };
+  const names = cli.arguments ?? [];
+  command.summary(lowerFirst(summary)).description(description);
+  for (const name of names) {
+    const written = required.includes(name) ? `<${name}>` : `[${name}]`;
+    command.addArgument(new Argument(written, optionText(properties[name])));
+  }
+  for (const name of cli.options ?? []) {
+    const option = optionFor(name, properties[name] ?? {});
+    command.addOption(required.includes(name) ? option.makeOptionMandatory() : option);
+  }
+  command.addOption(configOption()).addOption(jsonOption());
+  command.action(async () => {
+    const options: CommonOptions = command.opts();
+    const output = await askOperation(terminal, options.config, operation, readInput(command, cli));
+    if (options.json) sayJson(terminal, output);
+    else for (const line of outputLines(cli, output as object)) say(terminal, line);
+  });
+  examples(command, cli.examples);
+}
+
+interface CommonOptions {
+  readonly config?: string;
+  readonly json?: true;
+  readonly [option: string]: unknown;
+}
+
+function readInput(command: Command, cli: CliVerb): Readonly<Record<string, unknown>> {
+  const options: CommonOptions = command.opts();
+  const members = [
+    ...(cli.arguments ?? []).map((name, at) => [name, command.processedArgs[at]] as const),
+    ...(cli.options ?? []).map((name) => [name, options[optionFor(name, {}).attributeName()]] as const),
+  ];
+  return Object.fromEntries(members.filter(([, value]) => value !== undefined));
+}
+
+/** Makes the flag of a member: `agent_id` is `--agent <agent_id>`, a boolean takes no value. */
+function optionFor(name: string, schema: MemberSchema): Option {
+  const flag = `--${name.replace(/_id$/, '').replaceAll('_', '-')}`;
+  const types = [schema.type ?? []].flat();
+  if (types.includes('boolean')) return new Option(flag, optionText(schema));
+  const option = new Option(`${flag} <${name}>`, optionText(schema));
+  const { minimum = 0, maximum = Number.MAX_SAFE_INTEGER } = schema;
+  if (types.includes('integer')) return option.argParser(wholeNumber(minimum, maximum));
+  if (types.includes('array')) return option.argParser(gathered);
+  const choices = (schema.enum ?? []).filter((each) => typeof each === 'string');
+  return choices.length > 0 ? option.choices(choices) : option;
+}
+
+/** Writes a description as the text of an option: no capital letter, no full stop. */
+function optionText(schema: MemberSchema | undefined): string {
+  return lowerFirst(schema?.description ?? '').replace(/\.$/, '');
+}
+
+function lowerFirst(text: string): string {
+  return /^[A-Z][a-z ]/.test(text) ? `${text.charAt(0).toLowerCase()}${text.slice(1)}` : text;
+}
+
+function outputLines({ columns, line }: CliVerb, output: object): readonly string[] {
+  if (line !== undefined) return [shown(line(output as never))];
+  const members = output as Readonly<Record<string, unknown>>;
+  if (columns === undefined) return memberLines(members);
+  const rows = members[columns.rows] as readonly Readonly<Record<string, unknown>>[];
+  if (rows.length === 0) return [columns.empty];
+  const cells = rows.map((row) => Object.values(columns.cells).map((name) => cellText(row[name])));
+  return table(Object.keys(columns.cells), cells);
+}
+
+/** One line for each member; the members of an object follow in place of it. */
+function memberLines(members: Readonly<Record<string, unknown>>): string[] {
+  return Object.entries(members).flatMap(([name, value]) =>
+    typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? memberLines(value as Readonly<Record<string, unknown>>)
+      : [`${name.padEnd(14)}${shown(cellText(value) || '-')}`],
+  );
+}
+
+function cellText(value: unknown): string {
+  if (value === undefined || value === null) return '';
+  return Array.isArray(value) ? value.map(cellText).join(' ') : String(value);
+}
