@@ -50,23 +50,23 @@ import {
   parseBudgets,
 } from './windows.ts';
 
-/** What the books need of the world. */
+/** The dependencies of the ledger. */
 export interface BudgetParts {
   readonly settings: Config['cost'];
   readonly store: () => Promise<Store>;
   readonly ports: () => Pick<EnforcementPorts, 'policy' | 'now_ms' | 'new_event_id' | 'record'>;
   readonly log: Pick<Log, 'error'>;
-  /** What a model is sent on as, the first choice first: what an alias and a route stand for. Without it itself. */
+  /** Returns the models that an alias or a route stands for, first choice first; by default the model itself. */
   readonly resolveModels?: (model: string | null) => readonly string[];
-  /** Told of every call that was paid for, and of what comes of budgets. Must not throw. */
+  /** Called for each charged call and for each budget notice. Must not throw. */
   readonly onCharge?: (spent: ChargedCall) => void;
   readonly onBudgetNotice?: (news: BudgetNotice) => void;
 }
 
-/** Bookings that may wait for the store in one process. */
+/** The number of entries that may wait for the store in one process. */
 const WAITING_MAX = 10_000;
 
-/** Opens prices, budgets and books of one process. */
+/** Opens the prices, budgets and ledger of one process. */
 export function openBudgets(parts: BudgetParts): Costs {
   const { settings, store } = parts;
   const gathered = openSpendingBuffer(store, parts.log);
@@ -113,7 +113,7 @@ export function openBudgets(parts: BudgetParts): Costs {
   };
 }
 
-/** What one call is booked with. */
+/** The state that charging a call needs. */
 interface CostContext {
   readonly parts: BudgetParts;
   readonly budgets: readonly Budget[];
@@ -162,14 +162,14 @@ async function reserve(desk: CostContext, ask: SpendRequest): ReturnType<Budgets
       ? openReservation(desk, ask, asked.reservation_id)
       : desk.events.recordRefusal(buildRefusal(refused, asked.amount), ask);
   } catch (fault) {
-    // Whether it was put aside nobody can tell; if so, it is given back as soon as the store answers.
+    // The reservation may or may not exist, so its release is retried until the store answers.
     desk.retryLater({ ...asked, ...NO_SPENDING }, ask);
     if (shares.some(({ budget }) => budget.enforcement === 'enforce')) throw fault;
     return openReservation(desk, ask, null);
   }
 }
 
-/** What gives back what was put aside, and books nothing. */
+/** Releases a reservation without a charge. */
 const NO_SPENDING = {
   kind: 'settle',
   windows: [],
@@ -244,7 +244,7 @@ function openReservation(desk: CostContext, ask: SpendRequest, reservation_id: s
 
 const NO_COST: Cost = { micro_usd: 0, is_assumed: false };
 
-/** Never rejects: what cannot be booked now is booked later, or counted as it was put aside. */
+/** Never rejects: an entry that fails is retried, or the reserved amount is charged when it expires. */
 async function settleCall(
   desk: CostContext,
   ask: SpendRequest,
@@ -264,7 +264,7 @@ async function settleCall(
   onCharge?.({ spender: ask, usage, cost });
   if (!settings.enabled) return cost;
   const spending = buildSpendingRow(ask, usage, cost);
-  // It may have gone to another model than it was put aside for, which has budgets of its own.
+  // The call may have gone to a fallback model, which has its own budgets.
   const names = { all: [...asked, usage.model], counted: usage.model };
   const windows = findBudgetShares(desk.budgets, ask, names).map((share) =>
     computeBudgetWindow(share, now_ms),
@@ -305,7 +305,7 @@ function buildSpendingRow(ask: SpendRequest, usage: ChargedUsage, cost: Cost): S
   };
 }
 
-/** A name as the books keep it: callers choose names, and not every database holds every character. */
+/** Returns a name that every database can store. Callers choose names freely. */
 function sanitizeName(written: string): string {
   return written.slice(0, MODEL_NAME_UNITS_MAX).replace(/[\p{Cc}\p{Cs}]/gu, '\ufffd');
 }

@@ -4,46 +4,46 @@ import { addSpending } from './spending.ts';
 import type { SpendingRow } from './types.ts';
 import type { Budget, BudgetWindow } from './windows.ts';
 
-/** Dollars in whole millionths, and tokens. */
+/** An amount in whole millionths of a dollar, and in tokens. */
 export interface Amount {
   readonly micro_usd: number;
   readonly tokens: number;
 }
 
-/** Puts money aside in all windows, or in none. */
+/** Reserves an amount in all windows or in none. */
 export interface ReserveEntry {
   readonly kind: 'reserve';
   readonly reservation_id: string;
   readonly windows: readonly BudgetWindow[];
   readonly amount: Amount;
-  /** What it becomes where nobody says what it came to. */
+  /** The spending that is recorded if the reservation expires unsettled. */
   readonly estimate: SpendingRow;
   readonly now_ms: number;
   readonly expires_ms: number;
 }
 
-/** Gives back what was put aside, and books what it came to. */
+/** Releases a reservation and charges the actual cost. */
 export interface SettleEntry {
   readonly kind: 'settle';
-  /** `null` where nothing was put aside. */
+  /** `null` if nothing was reserved. */
   readonly reservation_id: string | null;
   readonly windows: readonly BudgetWindow[];
   readonly amount: Amount;
-  /** `null` where nothing was spent. */
+  /** `null` if nothing was spent. */
   readonly spending: SpendingRow | null;
   readonly now_ms: number;
 }
 
 export type LedgerEntry = ReserveEntry | SettleEntry;
 
-/** A window that has no room for a call. */
+/** A window without enough budget for a call. */
 export interface WindowRefusal {
   readonly window: BudgetWindow;
   readonly cause: 'exhausted' | 'exceeds_remaining';
   readonly used: Amount;
 }
 
-/** A window that was used more than was told before. */
+/** A window whose usage reached a threshold that was not reported before. */
 export interface ReachedThreshold {
   readonly window: BudgetWindow;
   readonly level: 1 | 2;
@@ -51,7 +51,7 @@ export interface ReachedThreshold {
 }
 
 export interface LedgerResult {
-  /** Why nothing was put aside; `null` where it was, and for what was settled. */
+  /** Why nothing was reserved; `null` if it was, and for settled entries. */
   readonly refusal: WindowRefusal | null;
   readonly thresholds: readonly ReachedThreshold[];
 }
@@ -63,8 +63,8 @@ type BudgetRow = {
 type ReservationRow = StoreTables['budget_reservations'];
 
 /**
- * Does all bookings in one transaction, in their order, as if each came alone: the rows that they concern are locked,
- * so that no other process books there meanwhile, and each sees what those before it have booked.
+ * Applies all entries in one transaction and in order. Their rows are locked against other processes, and each entry
+ * sees the effect of the entries before it.
  */
 export function applyLedgerEntries(
   store: Store,
@@ -89,7 +89,7 @@ export function applyLedgerEntries(
   });
 }
 
-/** What one transaction has before it, and what it will write. */
+/** The rows that one transaction has read, and the changes that it will write. */
 interface LedgerPage {
   readonly rows: ReadonlyMap<string, BudgetRow>;
   readonly changed: Set<BudgetRow>;
@@ -122,7 +122,7 @@ function applyReserve(page: LedgerPage, asked: ReserveEntry): LedgerResult {
   return { refusal: null, thresholds: [] };
 }
 
-/** Reached is reached, even by nothing; and what may come to more than is left is not begun. */
+/** Returns the refusal if the window's limit is reached, or if the amount exceeds what remains. */
 function findRefusal(
   page: LedgerPage,
   window: BudgetWindow,
@@ -149,7 +149,7 @@ function applySettle(
 ): LedgerResult {
   if (reservation_id !== null) {
     const held = page.reservations.get(reservation_id);
-    // Nothing is held where it is settled already; whoever asks again changes nothing.
+    // A reservation that is already settled has no row, so settling again has no effect.
     if (held === undefined || page.removed.has(reservation_id)) return { refusal: null, thresholds: [] };
     page.removed.add(reservation_id);
     releaseReservation(page, held, now_ms);
@@ -162,7 +162,7 @@ function applySettle(
   };
 }
 
-/** Takes out again what was put aside, or what was counted as spent because nobody said what it came to. */
+/** Releases a reservation, or reverses its charge if it expired before it was settled. */
 function releaseReservation(
   { rows, changed, spending }: LedgerPage,
   held: ReservationRow,
@@ -203,7 +203,7 @@ function chargeWindow(
   return [{ window, level, used }];
 }
 
-/** 0: as it should be; 1: past the part at which it warns; 2: reached. */
+/** Returns 0 below the warning threshold, 1 above it, and 2 if the limit is reached. */
 export function findThresholdLevel(
   { limit_micro_usd, limit_tokens, warn_at }: Budget,
   used: Amount,
@@ -216,7 +216,7 @@ export function findThresholdLevel(
   return parts.some(([limit, amount]) => limit !== null && amount >= limit * warn_at) ? 1 : 0;
 }
 
-/** What of a window is used, over all of its rows. */
+/** Returns the usage of a window over all of its rows. */
 export function sumWindowUsage(
   rows: ReadonlyMap<
     string,
@@ -242,7 +242,7 @@ export function sumWindowUsage(
   return { micro_usd, tokens };
 }
 
-/** The line that takes another one out again. */
+/** Returns the row that reverses another one. */
 function negateSpending(line: SpendingRow): SpendingRow {
   const negative = Object.entries(line).map(([name, value]) => [
     name,
@@ -251,7 +251,7 @@ function negateSpending(line: SpendingRow): SpendingRow {
   return Object.fromEntries(negative) as SpendingRow;
 }
 
-/** What was put aside for a call, by row. */
+/** Returns the reserved amounts of a call, by row. */
 export function parseReservationParts({
   parts,
 }: Pick<ReservationRow, 'parts'>): readonly (readonly [row_id: string, micro_usd: number, tokens: number])[] {
@@ -274,7 +274,7 @@ async function lockReservations(
   return new Map(found.map((held) => [held.reservation_id, held]));
 }
 
-/** All rows that count, locked in one order for everybody; those that are booked into are made where there are none. */
+/** Returns all affected rows, locked in one global order to avoid deadlocks. Missing rows are inserted. */
 async function lockOrInsertRows(
   trx: Trx,
   bookings: readonly LedgerEntry[],
@@ -300,7 +300,7 @@ async function lockOrInsertRows(
   return new Map([...rows, ...(await lockBudgetRows(trx, [...missing.keys()]))]);
 }
 
-/** The rows with these ids, which nobody else changes before the transaction ends. */
+/** Returns the rows with these ids, locked until the transaction ends. */
 export async function lockBudgetRows(trx: Trx, ids: readonly string[]): Promise<Map<string, BudgetRow>> {
   const rows = new Map<string, BudgetRow>();
   for (const part of splitIntoChunks(ids.toSorted(), IDS_AT_ONCE)) {
@@ -316,7 +316,7 @@ export async function lockBudgetRows(trx: Trx, ids: readonly string[]): Promise<
   return rows;
 }
 
-/** Values that a statement may have are limited in both databases, at some 32,000. */
+/** Both databases limit a statement to about 32,000 values. */
 const IDS_AT_ONCE = 5_000;
 const ROWS_AT_ONCE = 500;
 

@@ -5,23 +5,23 @@ import { PRICES_OF_VENDORS } from './price-table.ts';
 import { PRICES_OF_OTHERS } from './price-table-open.ts';
 import type { Price, PriceGroup, PriceRow, Rates, RowRates } from './types.ts';
 
-/** Finds what models cost. */
+/** Finds the prices of models. */
 export interface PriceList {
   /**
-   * The price of the first of the names that has one; `null` where none has. `provider` is the configured name of
-   * where it is asked, `null` where that is not known yet.
+   * Returns the price of the first name that has one, or `null`. `provider` is the configured provider name, or `null`
+   * while it is not known.
    */
   readonly find: (provider: string | null, ...models: readonly string[]) => Price | null;
-  /** The prices of one's own, then those that come with the program. */
+  /** The configured prices, then the shipped ones. */
   readonly all: readonly Price[];
 }
 
-/** No model has a longer name, in UTF-16 units; what callers make up may have any length. */
+/** The longest model name that is looked up, in UTF-16 units. Callers can send names of any length. */
 export const MODEL_NAME_UNITS_MAX = 256;
-/** Names that are looked up again and again are kept; callers can make up any number of others. */
+/** The number of cached lookups. Callers can send any number of names. */
 const KNOWN_MAX = 2_000;
 
-/** The user's prices, in their order, then those that come with the program, where a longer pattern goes first. */
+/** Opens the configured prices in their order, then the shipped ones, in which a longer pattern wins. */
 export function openPriceList(own: readonly WrittenPrice[]): PriceList {
   const written = own.map(parsePrice);
   const shipped = GROUPS.flatMap(parseGroup).flatMap(addDatedNames);
@@ -61,12 +61,12 @@ export function openPriceList(own: readonly WrittenPrice[]): PriceList {
   };
 }
 
-/** A price that names a provider fits that one, and where it is not known yet whom is asked. */
+/** Returns whether a price applies to a provider. An unknown provider matches every price. */
 function isForProvider(price: Price, provider: string | null): boolean {
   return price.provider === null || provider === null || matchesName(price.provider, provider);
 }
 
-/** The name itself, then without what stands before a `/`: `openai/gpt-4o`, `models/gemini-2.5-pro`. */
+/** Returns the name, then the name without each prefix before a `/`: `openai/gpt-4o`, `models/gemini-2.5-pro`. */
 function listNames(model: string): string[] {
   const parts = model.toLowerCase().split('/', SEGMENTS_MAX);
   return parts.map((_, at) => parts.slice(at).join('/'));
@@ -74,7 +74,7 @@ function listNames(model: string): string[] {
 
 const SEGMENTS_MAX = 8;
 
-/** US dollars for a million tokens of which three quarters go in; `null` where nobody knows a price. */
+/** Returns US dollars per million tokens for three quarters input; `null` without a known price. */
 export function openBlendedPrices(
   own: readonly WrittenPrice[],
 ): (provider: string, model: string) => number | null {
@@ -85,7 +85,7 @@ export function openBlendedPrices(
   };
 }
 
-/** The price of a model nobody knows. */
+/** Returns the price for models without a known price. */
 export function buildAssumedPrice(rates: WrittenRates, max_output_tokens: number): Price {
   return parsePrice({ model: '*', usd_per_mtok: rates, max_output_tokens });
 }
@@ -117,7 +117,7 @@ function parseGroup({ source, as_of, cache_write_1h_of_input = 0, rows }: PriceG
   return rows.map((row) => ({ ...parseRow(row, cache_write_1h_of_input), source, as_of }));
 }
 
-/** A model of the table stands for its dated names too: `-2026-01-31`, `-20260131`, `@20260131`, `-latest`. */
+/** Adds the dated names of a model: `-2026-01-31`, `-20260131`, `@20260131`, `-latest`. */
 function addDatedNames(price: Price): Price[] {
   if (price.model.includes('*')) return [price];
   return ['', '-20*', '@20*', '-latest'].map((ending) => ({ ...price, model: `${price.model}${ending}` }));
@@ -142,10 +142,10 @@ function parseRow(row: PriceRow, hour_of_input: number): Price {
   };
 }
 
-/** More tokens than any call has; what a provider says beyond that is cut. */
+/** An upper bound for the tokens of a call. Larger reported numbers are cut. */
 const TOKENS_MAX = 1_000_000_000;
 
-/** Usage as it can be counted: whole numbers from 0, and of the tokens in no more from and for the cache than there are. */
+/** Returns usage as whole numbers from 0, with cache tokens limited to the input tokens. */
 export function clampUsage(usage: WireUsage): WireUsage {
   const input_tokens = clampTokens(usage.input_tokens);
   const cache_read_tokens = Math.min(clampTokens(usage.cache_read_tokens), input_tokens);
@@ -163,12 +163,12 @@ export function clampUsage(usage: WireUsage): WireUsage {
   };
 }
 
-/** A number of tokens that can be counted: whole, from 0 to a thousand million. */
+/** Returns a whole number of tokens from 0 to 1,000,000,000. */
 export function clampTokens(tokens: number): number {
   return tokens > 0 ? Math.min(Math.ceil(tokens), TOKENS_MAX) : 0;
 }
 
-/** What a call cost, in whole millionths of a US dollar, rounded up. Takes usage that is sound. */
+/** Returns the cost of a call in whole millionths of a US dollar, rounded up. Expects clamped usage. */
 export function computeCost(price: Price, usage: WireUsage): number {
   const {
     input_tokens,
@@ -187,7 +187,7 @@ export function computeCost(price: Price, usage: WireUsage): number {
   ]);
 }
 
-/** What a call may cost at most: as if all that goes in were of the dearest kind that it may be. */
+/** Returns the maximum cost of a call: all input is charged at the highest rate that may apply. */
 export function computeMaxCost(
   price: Price,
   input_tokens: number,
@@ -205,7 +205,7 @@ function selectRates({ rates, above }: Price, input_tokens: number): Rates {
   return above !== null && input_tokens > above.input_tokens ? above.rates : rates;
 }
 
-/** Prices have six decimals at most, so that all is exact in millionths of a millionth. */
+/** Adds in millionths of a millionth. Prices have at most six decimals, so the sum is exact. */
 function sumMicroUsd(parts: readonly (readonly [tokens: number, rate: number])[]): number {
   let picos = 0n;
   for (const [tokens, rate] of parts) picos += BigInt(tokens) * BigInt(Math.round(rate * 1_000_000));

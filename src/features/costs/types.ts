@@ -2,42 +2,42 @@ import type { WireUsage } from '../../core/wire/wire-format.ts';
 
 declare module '../../operations/runtime.ts' {
   interface Runtime {
-    /** Prices, budgets and what was spent. Loaded with the first question. */
+    /** Prices, budgets and spending. Loaded on first use. */
     readonly costs: () => Promise<Costs>;
   }
 }
 
-/** US dollars for a million tokens, which is the same as millionths of a dollar for one. */
+/** US dollars per million tokens, which equals millionths of a dollar per token. */
 export interface Rates {
   readonly input: number;
   readonly output: number;
-  /** For tokens that the provider's cache gave, and for those that were written to it. */
+  /** Tokens read from the provider's cache, and tokens written to it. */
   readonly cache_read: number;
   readonly cache_write: number;
-  /** For those of them that are kept for an hour. */
+  /** Cache writes that are kept for one hour. */
   readonly cache_write_1h: number;
 }
 
-/** What a model costs. */
+/** The price of a model. */
 export interface Price {
   /** A name or a pattern (`*`), in lower case. */
   readonly model: string;
-  /** A pattern for the configured name of the provider; `null` any. */
+  /** A pattern for the configured provider name; `null` matches every provider. */
   readonly provider: string | null;
   readonly rates: Rates;
-  /** Other rates for the whole call, where more tokens than that go in. */
+  /** Rates for the whole call if its input exceeds `input_tokens`. */
   readonly above: { readonly input_tokens: number; readonly rates: Rates } | null;
-  /** What may come out at most; `null` where nobody says. */
+  /** The output limit of the model; `null` if unknown. */
   readonly max_output_tokens: number | null;
-  /** Where the figures are from, and of which day; `null` where nobody says. */
+  /** The source and the date of the figures; `null` if unknown. */
   readonly source: string | null;
   readonly as_of: string | null;
 }
 
-/** US dollars for a million tokens: in, out, from the cache, into the cache; `null`: as tokens that go in. */
+/** US dollars per million tokens: input, output, cache read, cache write. `null` means the input rate. */
 export type RowRates = readonly [number, number, number | null, number | null];
 
-/** A row of the price table: the model, its rates, the tokens that may come out, and others above so many tokens in. */
+/** A row of the price table: model, rates, output limit, and the rates above a number of input tokens. */
 export type PriceRow = readonly [
   model: string,
   ...RowRates,
@@ -51,19 +51,19 @@ export interface PriceGroup {
   readonly source: string;
   /** The day of the figures, ISO 8601. */
   readonly as_of: string;
-  /** What a token costs that the provider's cache keeps for an hour, in tokens that go in; absent: as any that is written. */
+  /** The one-hour cache write rate as a multiple of the input rate; without it the cache write rate applies. */
   readonly cache_write_1h_of_input?: number;
   readonly rows: readonly PriceRow[];
 }
 
-/** What was spent with one call, told to whoever counts. */
+/** The charge of one call, for metrics. */
 export interface ChargedCall {
   readonly spender: Spender;
   readonly usage: ChargedUsage;
   readonly cost: Cost;
 }
 
-/** What one budget came to, told to whoever counts: a call was refused, a warning was given, the limit was reached. */
+/** A refusal, warning or exhaustion of a budget, for metrics. */
 export interface BudgetNotice {
   readonly budget: string;
   readonly kind: 'refusal' | 'warning' | 'exhausted';
@@ -78,18 +78,18 @@ export interface SpendingFigures {
   readonly cache_read_tokens: number;
   readonly cache_write_tokens: number;
   readonly micro_usd: number;
-  /** Calls whose tokens were counted by us, for the provider did not say. */
+  /** Calls whose usage was estimated because the provider reported none. */
   readonly estimated_calls: number;
-  /** Calls of models without a known price, at an assumed one. */
+  /** Calls of models without a known price, charged at the assumed price. */
   readonly assumed_calls: number;
 }
 
-/** Who spent it, on what, on which day (UTC, `2026-01-31`). */
+/** The dimensions of spending. `day` is in UTC, `2026-01-31`. */
 export interface SpendingKey {
   readonly day: string;
   readonly tenant_id: string;
   readonly agent_id: string;
-  /** Empty where the call named none. */
+  /** Empty if the call named no user. */
   readonly user_id: string;
   readonly model: string;
   readonly provider: string;
@@ -97,56 +97,56 @@ export interface SpendingKey {
 
 export interface SpendingRow extends SpendingKey, SpendingFigures {}
 
-/** Several lines added up; what they are not counted by is left out. */
+/** Added rows. Dimensions that are not grouped by are absent. */
 export type SpendingSum = Partial<SpendingKey> & SpendingFigures;
 
-/** Which spending is asked for. */
+/** A filter for spending. */
 export interface SpendingFilter {
-  /** First and last day, both included. */
+  /** The first and the last day, inclusive. */
   readonly since: string;
   readonly until: string;
-  /** `*` any. */
+  /** `*` matches every tenant. */
   readonly tenant_ids: '*' | readonly string[];
   readonly agent_ids: '*' | readonly string[];
   readonly model: string | null;
 }
 
-/** How a budget stands for one tenant, agent, session, user or model. */
+/** The status of a budget for one tenant, agent, session, user or model. */
 export interface BudgetStatus {
   readonly budget: string;
-  /** What it is counted by: `{user_id: 'ann'}`; empty where all it concerns have it together. */
+  /** The values that the budget counts by, such as `{user_id: 'ann'}`; empty if all callers share it. */
   readonly scope: Readonly<Record<string, string>>;
   readonly enforcement: 'enforce' | 'monitor';
   readonly period: string;
-  /** `null`: not limited in that way. Dollars are in millionths. */
+  /** `null` means no limit of this kind. Dollars are in millionths. */
   readonly limit_micro_usd: number | null;
   readonly limit_tokens: number | null;
   readonly spent_micro_usd: number;
   readonly spent_tokens: number;
-  /** Put aside for calls that are under way. */
+  /** Reserved for calls in progress. */
   readonly reserved_micro_usd: number;
   readonly reserved_tokens: number;
   readonly state: 'ok' | 'warning' | 'exhausted';
   readonly resets_at_ms: number | null;
 }
 
-/** Prices, budgets and the books. One per process that answers. */
+/** Prices, budgets and the ledger of one process. */
 export interface Costs extends Budgets {
-  /** What was spent, added up by some of what it is counted by, the dearest first; as far as it is written down. */
+  /** Returns recorded spending, grouped by `by`, highest cost first. */
   readonly readSpending: (
     filter: SpendingFilter,
     by: readonly (keyof SpendingKey)[],
     limit: number,
   ) => Promise<readonly SpendingSum[]>;
-  /** The budgets that a call would concern. */
+  /** Returns the status of each budget that applies to a call. */
   readonly readStatus: (spender: Spender, model: string | null) => Promise<readonly BudgetStatus[]>;
-  /** All budgets of the tenants that hold something, the most used first; at most 1,000. */
+  /** Returns the status of all active budgets of the tenants, most used first; at most 1,000. */
   readonly listStatuses: (tenant_ids: '*' | readonly string[]) => Promise<readonly BudgetStatus[]>;
-  /** Writes down what is not yet; resolves when that was tried. */
+  /** Flushes pending entries. Resolves after one attempt. */
   readonly close: () => Promise<void>;
 }
 
-/** Who spends. */
+/** The caller that a charge belongs to. */
 export interface Spender {
   readonly tenant_id: string;
   readonly agent_id: string;
@@ -154,61 +154,61 @@ export interface Spender {
   readonly user_id: string | null;
 }
 
-/** What a call may cost at most, asked before it is sent. */
+/** A request to reserve the maximum cost of a call before it is sent. */
 export interface SpendRequest extends Spender {
   readonly model: string | null;
-  /** An estimate from above of the tokens that go in. */
+  /** An upper estimate of the input tokens. */
   readonly input_tokens: number;
-  /** What may come out at most, over all answers; `null` takes the model's own limit, for each of them. */
+  /** The output limit over all choices; `null` uses the model's limit for each choice. */
   readonly max_output_tokens: number | null;
-  /** How many answers are asked for side by side; without it one. */
+  /** The number of requested choices; default 1. */
   readonly choices?: number;
-  /** Whether what goes in may be kept by the provider's cache for an hour; without it not. */
+  /** Whether the provider may cache input for one hour; default false. */
   readonly may_cache_1h?: boolean;
   readonly now_ms: number;
-  /** Who calls, for the audit trail; without it `unknown`. */
+  /** The caller in the audit event; default `unknown`. */
   readonly caller_id?: string;
 }
 
-/** Money that is put aside until the cost is known; without a budget that concerns the call it costs nothing to ask. */
+/** A reserved amount until the cost is known. It is free of store access if no budget applies. */
 export interface Reservation {
-  /** Books what it came to; once. `usage` is `null` where nothing was spent. Gives the cost. */
+  /** Settles the reservation once and returns the cost. `usage` is `null` if nothing was spent. */
   readonly settle: (usage: ChargedUsage | null) => Promise<Cost>;
 }
 
 export interface ChargedUsage extends WireUsage {
   readonly provider: string;
   readonly model: string;
-  /** Counted by us, for the provider did not say. */
+  /** Estimated because the provider reported no usage. */
   readonly is_estimated: boolean;
 }
 
 export interface Cost {
   /** Millionths of a US dollar; whole. */
   readonly micro_usd: number;
-  /** The model has no price in the table, and a default was taken. */
+  /** The model has no known price, so the assumed price was used. */
   readonly is_assumed: boolean;
 }
 
-/** A budget does not let the call go on. It is in the audit trail already. */
+/** A budget blocks the call. The audit event is already recorded. */
 export interface BudgetDenial {
   readonly over: true;
   /**
-   * `exhausted`: it is used up. `exceeds_remaining`: what is left is less than the call may cost. `unknown_model`: nobody knows
-   * what the model costs, and such models are refused (`cost.unknown_models`): no budget has to do with it.
+   * `exhausted`: the limit is reached. `exceeds_remaining`: the call may cost more than remains. `unknown_model`: the model has
+   * no price and `cost.unknown_models` is `refuse`; no budget is involved.
    */
   readonly cause: 'exhausted' | 'exceeds_remaining' | 'unknown_model';
-  /** The budget's name; `unknown_models` where the cause is that. */
+  /** The budget's name; `unknown_models` for the cause `unknown_model`. */
   readonly budget: string;
-  /** One sentence: which budget, its limit and when it begins anew. */
+  /** One sentence with the budget, its limit and when it resets. */
   readonly reason: string;
-  /** Milliseconds since 1970 when it begins anew, or something of it comes back; `null` never by itself. */
+  /** When the budget resets, or a part of it is released, in milliseconds since 1970; `null` means never. */
   readonly resets_at_ms: number | null;
-  /** The audit event; `null` where it could not be written. */
+  /** The audit event; `null` if it could not be recorded. */
   readonly event_id: string | null;
 }
 
-/** Rejects with a `StoreFailure` where nobody can tell what was spent: then nothing is sent. */
+/** Rejects with a `StoreFailure` if spending cannot be read; the caller must not send the call then. */
 export interface Budgets {
   readonly reserve: (ask: SpendRequest) => Promise<Reservation | BudgetDenial>;
 }

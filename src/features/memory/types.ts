@@ -5,26 +5,26 @@ import type { Ruling } from '../../runtime/enforcement/types.ts';
 
 declare module '../../operations/runtime.ts' {
   interface Runtime {
-    /** What agents remember. Loaded with the first call that asks for it. */
+    /** Agent memory. Loaded on first use. */
     readonly memory: () => Promise<Memory>;
   }
 }
 
-/** What agents may ask of their memory. All is written down before it is answered; all rejects with `Unavailable`. */
+/** The operations of agent memory. Each records its audit event before it resolves, and rejects with `Unavailable`. */
 export interface Memory {
   readonly write: (
     subject: MemorySubject,
     caller: Caller,
     request: MemoryWriteRequest,
   ) => Promise<MemoryWriteResult>;
-  /** One key: its value, or for an encrypted field the handle in its place. */
+  /** Returns the value of a key, or its handle if the field is encrypted. */
   readonly readKey: (
     subject: MemorySubject,
     caller: Caller,
     key: string,
     schema: string | null,
   ) => Promise<MemoryReadResult>;
-  /** All that there is, without values. */
+  /** Lists the entries without their values. */
   readonly list: (
     subject: MemorySubject,
     caller: Caller,
@@ -32,11 +32,11 @@ export interface Memory {
     limit: number,
   ) => Promise<MemoryReadResult>;
   readonly resolve: (subject: MemorySubject, caller: Caller, handle_id: string) => Promise<MemoryReadResult>;
-  /** Deletes what has expired, of all agents; gives how many entries. */
+  /** Deletes the expired entries of all agents and returns their number. */
   readonly purge: (caller: Caller) => Promise<number>;
 }
 
-/** Whose memory is asked for, and by whom, after the credential's scope had its say. */
+/** The owner of the memory and the acting agents, after the credential's scope was checked. */
 export interface MemorySubject {
   readonly tenant_id: string;
   readonly agent_id: string;
@@ -49,31 +49,31 @@ export interface MemorySubject {
 export interface MemoryWriteRequest {
   readonly key: string;
   readonly value: Json;
-  /** The text that the value was sent as; without it, it is as `JSON.stringify` writes it. */
+  /** The JSON text of the value as sent; default `JSON.stringify(value)`. */
   readonly source?: JsonSource;
-  /** The memory document; `null` takes the first that has the key. */
+  /** The memory document; `null` uses the first that declares the key. */
   readonly schema: string | null;
   readonly declared_tags: readonly Tag[];
 }
 
-/** What came of a write. Nothing is stored where `entry` is `null`. */
+/** The result of a write. Nothing is stored if `entry` is `null`. */
 export interface MemoryWriteResult {
   readonly ruling: Ruling;
-  /** For the places of findings in an answer. */
+  /** Locates the findings in a reply. */
   readonly crossing: Crossing;
   readonly entry: { readonly entry_id: string; readonly expires_at_ms: number } | null;
-  /** What was stored instead of the value, where the policy changed it. */
+  /** The stored content if the policy changed the value. */
   readonly changed: Content | null;
 }
 
-/** What came of a read or of a handle. */
+/** The result of a read or of resolving a handle. */
 export interface MemoryReadResult {
   readonly ruling: Ruling;
   readonly crossing: Crossing;
-  /** The value as the policy lets it be; `null` where none is given, for no field holds `null`. */
+  /** The value after the policy was applied; `null` means no value, because no field holds `null`. */
   readonly value: Json;
   readonly entries: readonly MemoryEntryMetadata[];
-  /** There are more than were asked for. */
+  /** There are more entries than the limit. */
   readonly truncated: boolean;
   /** Required fields that have no entry. */
   readonly missing: readonly string[];

@@ -11,66 +11,66 @@ import type { ResultCache } from './result-cache.ts';
 
 declare module '../../operations/operation.ts' {
   interface Context {
-    /** Guarded calls of models, for operations that make them; without it they refuse. */
+    /** The LLM proxy, for operations that call models; without it they refuse. */
     readonly llm?: () => Promise<LlmProxy>;
   }
 }
 
-/** A call of a model as a client makes it, and who makes it. */
+/** A model call and its caller. */
 export interface LlmCall {
   readonly format: WireFormat;
   /** Path and query as the client wrote them. */
   readonly path: string;
-  /** The client's own headers, names and values by turns, without hop-by-hop ones and without ours. */
+  /** The client's headers as alternating names and values, without hop-by-hop headers and without this service's. */
   readonly headers: readonly string[];
   readonly body: Uint8Array;
-  /** Where the path names the model and says whether a stream is asked for, as Gemini's does. */
+  /** The model and the stream flag if the path holds them, as in Gemini's API. */
   readonly in_path: { readonly model: string; readonly is_stream: boolean } | null;
   readonly acting: ActorContext;
   readonly user_id: string | null;
   readonly caller: Caller;
   readonly request_id: string;
   readonly approval_request_id: string | null;
-  /** A capability token that must allow every tool call of the answer; `null` where none was shown. */
+  /** A capability token that must allow each tool call of the answer; `null` if none was presented. */
   readonly capability_token: string | null;
-  /** Aborts when the client is gone. */
+  /** Aborts when the client disconnects. */
   readonly signal: AbortSignal;
-  /** Says to the client why something does not go on. */
+  /** Returns the error that the client receives for a denial. */
   readonly describeDenial: (denial: CallDenial) => WireError;
-  /** Makes the call in place of the configured providers; without it they do. Rejects with an `UpstreamFailure` alone. */
+  /** Sends the call instead of the configured providers. Rejects with an `UpstreamFailure` only. */
   readonly send?: (request: UpstreamRequest) => Promise<UpstreamAnswer>;
   /** Receives the ruling on the input, and the one on the texts of the answer, when their events are durable. */
   readonly onRuling?: (ruled: BoundaryRuling) => void;
 }
 
-/** What was decided on one side of a call. */
+/** The ruling at one boundary of a call. */
 export interface BoundaryRuling extends CallDenial {
   readonly boundary: 'input' | 'output';
 }
 
-/** What keeps a call from going on. */
+/** The ruling that denies a call. */
 export interface CallDenial {
   readonly ruling: Ruling;
-  /** What was ruled on, for the places of findings. */
+  /** The judged crossing, which locates the findings. */
   readonly crossing: Crossing;
 }
 
-/** What goes back to the client. */
+/** The reply to the client. */
 export interface LlmReply {
   readonly status: number;
-  /** Names and values by turns, ours among them. */
+  /** Alternating names and values, including this service's headers. */
   readonly headers: readonly string[];
-  /** All of it, or pieces of a stream as they come: its reader's `return` ends the call. */
+  /** The whole body, or the pieces of a stream. `return` on the reader ends the call. */
   readonly body: string | Uint8Array | AsyncGenerator<string>;
 }
 
-/** Calls of models, guarded both ways. One per process that answers. */
+/** The LLM proxy of one process. It guards requests and answers. */
 export interface LlmProxy {
-  /** Takes a call. Rejects for a fault of ours alone, and then nothing went back to the client. */
+  /** Handles a call. Rejects on an internal fault only, before anything is returned to the client. */
   readonly call: (call: LlmCall) => Promise<LlmReply>;
   /** Lists the models that clients may ask for, or describes one of them. */
   readonly listModels: (asked: ModelListRequest) => Promise<LlmReply>;
-  /** Resolves when all that was spent is settled, and closes what was opened. */
+  /** Waits until all charges are settled, then closes the connections. */
   readonly close: () => Promise<void>;
 }
 
@@ -82,7 +82,7 @@ export interface ModelListRequest extends Pick<LlmCall, 'path' | 'headers' | 're
   readonly format: Pick<WireFormat, 'errorBody' | 'family'>;
 }
 
-/** What guarding one call works with; its policy stays the same to the end. */
+/** The context of one call. Its policy does not change while the call runs. */
 export interface LlmCallContext {
   readonly call: LlmCall;
   readonly ports: EnforcementPorts;
@@ -91,26 +91,26 @@ export interface LlmCallContext {
   readonly settings: LlmSettings;
 }
 
-/** A request that was read. */
+/** A parsed request. */
 export interface ParsedCall {
   readonly text: string;
   readonly request: WireRequest;
   readonly size: RequestSize;
 }
 
-/** What is configured of the road. */
+/** The settings of the LLM proxy. */
 export interface LlmSettings {
-  /** `tokenize`: what is redacted on its way in has a token there, and is itself again in the answer. */
+  /** `tokenize` replaces redacted input with tokens and restores the values in the answer. */
   readonly mode: 'mask' | 'tokenize';
-  /** Whether streams are asked for their usage, which some servers refuse; without it they are. */
+  /** Whether streams request usage, which some servers reject; default true. */
   readonly asks_usage?: boolean;
-  /** Bytes of an answer that is no stream. */
+  /** The maximum size of a non-streamed answer, in bytes. */
   readonly response_bytes_max: number;
-  /** UTF-16 units of one stream that wait for a tool call to be judged, and of one of its events. */
+  /** The UTF-16 units of a stream that may be held until a tool call is judged, and the maximum of one event. */
   readonly held_units_max: number;
 }
 
-/** What the events of a call say beside their decisions. `model` is a name that was looked at; `null` leaves it out. */
+/** Returns the metadata of a call's audit events. `model` must be scanned; `null` omits it. */
 export function buildCallMetadata({ format }: LlmCall, model: string | null): AuditEvent['metadata'] {
   return { ...(model !== null && { model }), wire: format.name };
 }

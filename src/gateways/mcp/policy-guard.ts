@@ -6,31 +6,31 @@ import { interceptTool } from '../../operations/intercept.ts';
 import type { AnyOperation } from '../../operations/operation.ts';
 import { PolicyRefusal } from './policy-refusal.ts';
 
-/** Whom the gateway speaks for. */
+/** The agent, session and user on whose behalf the proxy calls. */
 export interface GuardSubject {
   readonly agent_id: string | null;
   readonly session_id: string | null;
   readonly user_id: string;
 }
 
-/** Has an operation run for whoever calls. */
+/** Runs an operation for the caller. */
 export type RunOperation = (operation: AnyOperation, input: unknown) => Promise<unknown>;
 
-/** What became of a value: what to go on with, or a sentence that says why it stops here. */
+/** The judged value, or the reason why it is blocked. */
 export type GuardResult = { readonly value: Json } | GuardBlock;
 
 export interface GuardBlock {
   readonly blocked: string;
-  /** The request that waits for a person, where that is why, and the sentence without what to do about it. */
+  /** The pending approval request if that is the reason, and the reason without instructions. */
   readonly pending?: { readonly request_id: string; readonly why: string };
 }
 
-/** Asks the policy about what goes to a server and what comes back. Nothing here ever allows by itself. */
+/** Evaluates the policy for requests to a server and for its responses. It never allows by itself. */
 export interface PolicyGuard {
-  /** @param request_id - a request for approval that may be answered by now; `null` looks for one */
+  /** @param request_id - an approval request that may be decided by now; `null` searches for one */
   readonly judgeRequest: (tool: string, input: Json, request_id: string | null) => Promise<GuardResult>;
   readonly judgeResponse: (tool: string, output: Json) => Promise<GuardResult>;
-  /** Judges digits of arguments that are not in their value as it is judged. Gives the sentence where they stop here. */
+  /** Judges digits that the parsed arguments lost. Returns the reason if they are blocked. */
   readonly judgeDigits: (digits: readonly string[]) => Promise<string | null>;
   /**
    * What of the definitions may be shown, by name, and why the others may not.
@@ -40,16 +40,16 @@ export interface PolicyGuard {
     server: string,
     tools: readonly object[],
   ) => Promise<ReadonlyMap<string, CheckedDefinition>>;
-  /** Resolves when a request does not wait for people any more, or after half a minute. */
+  /** Resolves when an approval request is decided, or after 30 seconds. */
   readonly waitForDecision: (request_id: string) => Promise<void>;
-  /** Takes a request back that waits. */
+  /** Cancels a pending approval request. */
   readonly cancelApproval: (request_id: string) => Promise<void>;
 }
 
 export interface CheckedDefinition {
-  /** Why it may be neither shown nor called; `null` if it may. */
+  /** Why the tool must not be listed or called; `null` if it may. */
   readonly held: string | null;
-  /** What is shown instead; `null` if that is the definition itself. */
+  /** The definition to list instead; `null` lists the original. */
   readonly replacement: object | null;
 }
 
@@ -64,7 +64,7 @@ interface Reply {
 
 const WAIT = '30s';
 
-/** A guard for one caller: every question goes to the policy by the road of all operations. */
+/** Opens the guard of one caller. Each evaluation runs as an ordinary operation. */
 export function openPolicyGuard(
   road: RunOperation,
   { agent_id, session_id, user_id }: GuardSubject,
@@ -107,16 +107,16 @@ export function openPolicyGuard(
   };
 }
 
-/** A credential that may not read requests does not wait for them; the call is judged all the same. */
+/** A credential without permission to read approvals does not wait for them. The call is judged anyway. */
 function ignoreForbidden(error: unknown): void {
   const { cause } = error as { readonly cause?: { readonly code?: unknown } };
   if (cause?.code !== 'forbidden') throw error;
 }
 
-/** Errors that stand for an expected no, by name: their sentences are ours, and hold nothing that was asked about. */
+/** The names of expected errors. Their messages are written by this service and hold no judged text. */
 const EXPECTED = ['Refusal', 'SocketFailure', 'StoreFailure'];
 
-/** Where nobody can say what the policy says, nothing passes. */
+/** Fails closed: if the policy cannot be evaluated, the call is blocked. */
 function throwUnavailable(error: unknown): never {
   const is_expected = error instanceof Error && EXPECTED.includes(error.name);
   const why = is_expected ? error.message : 'The service has a fault; its log says more.';

@@ -7,37 +7,37 @@ import { openToolCatalogue, type ToolCatalogue } from './tool-catalogue.ts';
 import { computeConnectTimeout, type McpServerSettings, openProgramTransport } from './transports.ts';
 import type { UpstreamClient } from './upstream-client.ts';
 
-/** A server behind the gateway, for one caller. */
+/** An upstream MCP server, for one caller. */
 export interface UpstreamServer {
-  /** By which name it is known here. */
+  /** The configured name. */
   readonly name: string;
   readonly naming: NameMapping;
   readonly guard: PolicyGuard;
   readonly upstream: UpstreamClient;
   readonly catalogue: ToolCatalogue;
-  /** How long a call may be silent. */
+  /** How long a call may take without progress, in milliseconds. */
   readonly call_ms: number;
-  /** For a page of a list. */
+  /** The timeout for one page of a list, in milliseconds. */
   readonly list_ms: number;
 }
 
 export interface UpstreamServerParts {
   readonly guard: PolicyGuard;
-  /** Told what a server says has changed. */
+  /** Called when the server reports a change. */
   readonly onChange: (behind: UpstreamServer, change: Parameters<ChangeListener>[0]) => void;
 }
 
-/** A program that is started for this caller alone: everything keeps its name. */
+/** A program that is started for this caller only. Its names are not prefixed. */
 export interface WrappedProgram {
   readonly name: string;
   readonly command: readonly string[];
 }
 
 const WRAPPED_TIMEOUTS = { call_ms: 600_000, list_ms: 60_000 };
-/** How long a call waits for a server that is left alone for a moment. */
+/** How long a call waits for a server in backoff, in milliseconds. */
 const WRAPPED_WAIT_MS = 2_000;
 
-/** The server that is wrapped. It gets the environment of the host without what is ours. */
+/** Opens the wrapped program. It inherits the environment without this service's variables. */
 export function openWrappedServer(
   { name, command }: WrappedProgram,
   parts: UpstreamServerParts & ConnectionParts,
@@ -50,7 +50,7 @@ export function openWrappedServer(
   return openServer(name, SAME_NAMES, connect, WRAPPED_TIMEOUTS, () => true, parts);
 }
 
-/** A configured server, whose names are told from those of the others. */
+/** Opens a configured server. Its names get a prefix. */
 export function openConfiguredServer(
   settings: McpServerSettings,
   connect: (told: ChangeListener) => ServerConnection,
@@ -76,7 +76,7 @@ function openServer(
   return one;
 }
 
-/** The environment of the host without what is ours: credentials of this service are no business of another's server. */
+/** Returns the environment without `SERVICE_*`, because upstream servers must not see this service's credentials. */
 function removeServiceVariables(env: NodeJS.ProcessEnv): Record<string, string> {
   return Object.fromEntries(
     Object.entries(env).flatMap(([name, value]) =>

@@ -1,12 +1,12 @@
 import type { ProviderFamily, WireName } from '../../core/wire/wire-format.ts';
 
-/** What is sent to a provider, after it was judged. */
+/** A judged request to a provider. */
 export interface UpstreamRequest {
   readonly wire: WireName | 'openai.models' | 'anthropic.models';
   readonly method: 'GET' | 'POST';
   /** Path and query as the client wrote them, `/v1/messages?beta=true`. */
   readonly path: string;
-  /** The client's own headers, names and values by turns, without hop-by-hop ones and without ours. */
+  /** The client's headers as alternating names and values, without hop-by-hop headers and without this service's. */
   readonly headers: readonly string[];
   /** What the client calls the model: a model, an alias, or a model behind `provider/`. */
   readonly model: string | null;
@@ -16,21 +16,21 @@ export interface UpstreamRequest {
   readonly provider?: string;
   /** Picks the same upstream for all of a conversation, where the route is by weight; `null` any. */
   readonly affinity: string | null;
-  /** Aborts when nobody waits any more. */
+  /** Aborts when the client disconnects. */
   readonly signal: AbortSignal;
 }
 
-/** An answer whose headers are there. */
+/** An answer whose headers have arrived. */
 export interface UpstreamAnswer {
   readonly status: number;
-  /** Names and values by turns, without hop-by-hop ones. */
+  /** Alternating names and values, without hop-by-hop headers. */
   readonly headers: readonly string[];
   /** The bytes as they come, decoded of any content encoding. Ends with an `UpstreamFailure` where the upstream breaks off. */
   readonly body: AsyncIterable<Uint8Array>;
   /** The configured name of the provider, and the model that was asked for there. */
   readonly provider: string;
   readonly model: string | null;
-  /** Tries in all, this one included. */
+  /** The number of attempts, including this one. */
   readonly attempts: number;
 }
 
