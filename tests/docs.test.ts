@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join, posix } from 'node:path';
 import { test } from 'node:test';
 import { commands } from '../src/entry/cli/commands/index.ts';
-import { decides } from '../src/operations/operation.ts';
+import { isDecisionOperation } from '../src/operations/operation.ts';
 import { operations } from '../src/server/operations.ts';
 import { ownNodeEnvironment, root, runProgram } from './support/checkout.ts';
 import { anchorsOf, linksOf, markdownFiles } from './support/pages.ts';
@@ -46,7 +46,7 @@ test('the changelog names this version', () => {
 
 test('the page on HTTP names every route of a check', () => {
   const page = read('docs/reference/http.md');
-  const checks = operations.filter((each) => decides(each) && each.http !== undefined);
+  const checks = operations.filter((each) => isDecisionOperation(each) && each.http !== undefined);
   assert.ok(checks.length >= 6);
   for (const { http } of checks) assert.ok(page.includes(`${http?.method} ${http?.path}\``), http?.path);
 });

@@ -11,11 +11,11 @@ import { startTestService } from './support/service.ts';
 const RECORD = `
 import { check } from './check.ts';
 import { checkBody } from './check-body.ts';
-import { operation } from './operation.ts';
+import { defineOperation } from './operation.ts';
 import { aboutText, textCrossing } from './scan.ts';
 import { verdictProperties, verdictRequired } from './shapes.ts';
 
-export const reviewPoem = operation({
+export const reviewPoem = defineOperation({
   name: 'review_poem',
   summary: 'Review a poem',
   description: 'Decides on a poem by the input rules.',

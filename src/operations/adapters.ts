@@ -6,12 +6,12 @@ import type { FoundCheck, SubjectKey, WrittenAdapter, WrittenEvent } from '../ru
 import { type ActorContext, buildToolCrossing } from '../runtime/enforcement/tool-calls.ts';
 import type { EnforcementExtras, Ruling } from '../runtime/enforcement/types.ts';
 import type { Endpoint } from '../runtime/observability/endpoint.ts';
-import { plain } from './check.ts';
-import { type Context, operation, Refusal } from './operation.ts';
-import { changedContent, replyOf } from './reply.ts';
-import { actingAgent, resolveSubject } from './subject.ts';
+import { readContentValue } from './check.ts';
+import { type Context, defineOperation, Refusal } from './operation.ts';
+import { buildVerdictReply, findChangedContent } from './reply.ts';
+import { resolveActingAgent, resolveSubject } from './subject.ts';
 
-export const adapterAsk = operation({
+export const adapterAsk = defineOperation({
   name: 'adapter_check',
   summary: 'Ask as a gateway or a framework asks',
   description:
@@ -39,13 +39,13 @@ export const adapterAsk = operation({
         'not_found',
         'No plug-in brings an adapter of this name; `GET /v1/plugins` lists those that there are.',
       );
-    return askAs(adapter, payload, context);
+    return runAdapter(adapter, payload, context);
   },
 });
 
 type Payload = Readonly<Record<string, unknown>>;
 
-async function askAs(adapter: WrittenAdapter, payload: Payload, context: Context): Promise<Json> {
+async function runAdapter(adapter: WrittenAdapter, payload: Payload, context: Context): Promise<Json> {
   const name = eventNameIn(adapter, payload, null);
   if (name.ok && (adapter.ignored_events ?? []).includes(name.value))
     return answerWith(adapter.pass, payload, {});
@@ -84,7 +84,7 @@ function actingOf(
   return {
     tenant_id: settled.tenant_id,
     agent_id: settled.agent_id,
-    source_agent_id: actingAgent(settled, context.runtime),
+    source_agent_id: resolveActingAgent(settled, context.runtime),
     session_id: subject.session_id,
     declared_tags: [],
     now_ms: context.runtime.now_ms(),
@@ -142,17 +142,17 @@ function answerOf(
   const [first, ...others] = judged.filter(({ ruling }) => ruling.verdict.decision === 'modify');
   if (first === undefined) return answerWith(adapter.pass, payload, {});
   const reason = reasonOf(first);
-  const changed = changedContent(first.ruling.verdict);
+  const changed = findChangedContent(first.ruling.verdict);
   const has_place = event.change !== undefined && event.checks[0]?.each === undefined;
   if (has_place && others.length === 0 && first === judged[0] && changed !== null)
-    return answerWith(event.change!, payload, { reason, changed: plain(changed) as Json });
+    return answerWith(event.change!, payload, { reason, changed: readContentValue(changed) as Json });
   const what = `${reason} It cannot be changed here, so it is refused.`;
   return answerWith(event.deny, payload, { reason: what });
 }
 
 /** Which rule, why, and where to read on. */
 function reasonOf({ ruling, crossing }: Judged): string {
-  const { rule, reason, event_id, approval } = replyOf(ruling, crossing, false);
+  const { rule, reason, event_id, approval } = buildVerdictReply(ruling, crossing, false);
   const request =
     approval === undefined ? '' : ` Approval request ${approval.request_id} is ${approval.status}.`;
   return `${reason}${request} (rule ${rule}, event ${event_id})`;

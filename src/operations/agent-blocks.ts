@@ -1,5 +1,5 @@
-import { type Context, operation } from './operation.ts';
-import { named } from './subject.ts';
+import { type Context, defineOperation } from './operation.ts';
+import { readName } from './subject.ts';
 
 const agent = {
   type: 'string',
@@ -29,7 +29,7 @@ function writeBlock({ agent_id, blocked, changed }: BlockChange): string {
   return `${agent_id} is ${blocked ? 'blocked' : 'not blocked'}${changed ? '.' : '; nothing changed.'}`;
 }
 
-export const agentsBlock = operation({
+export const agentsBlock = defineOperation({
   name: 'agents_block',
   summary: 'Block an agent',
   description:
@@ -57,11 +57,15 @@ export const agentsBlock = operation({
   answer: { agent_id: 'support-bot', blocked: true, changed: true },
   run: async ({ agent_id, reason }, { runtime, caller }: Context) => {
     const blocks = await runtime.agentBlocks();
-    return { agent_id, blocked: true, changed: await blocks.block(agent_id, named(reason) ?? '', caller.id) };
+    return {
+      agent_id,
+      blocked: true,
+      changed: await blocks.block(agent_id, readName(reason) ?? '', caller.id),
+    };
   },
 });
 
-export const agentsBlocked = operation({
+export const agentsBlocked = defineOperation({
   name: 'agents_blocked',
   summary: 'List blocked agents',
   description: 'The agents that the kill switch stops, by name.',
@@ -106,7 +110,7 @@ export const agentsBlocked = operation({
   },
 });
 
-export const agentsUnblock = operation({
+export const agentsUnblock = defineOperation({
   name: 'agents_unblock',
   summary: 'Unblock an agent',
   description:

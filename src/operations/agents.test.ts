@@ -5,7 +5,7 @@ import type { User } from '../runtime/access/types.ts';
 import type { ActivityQuery } from '../runtime/audit/activity.ts';
 import type { AuditEvent, AuditFilter } from '../runtime/audit/types.ts';
 import { observeAgent, observeAgents, observeSession, observeSessions } from './agents.ts';
-import { call } from './call.ts';
+import { callOperation } from './call.ts';
 import { testRuntime } from './testing/runtime.ts';
 
 const USERS: readonly User[] = [
@@ -42,11 +42,17 @@ test('a user sees what their tenants did, and of others nothing', async () => {
   });
   const context = { runtime, caller: LOOPBACK_CALLER, request_id: 'test' };
   for (const [operation, input] of OBSERVING) {
-    await call(operation, input, { ...context, user_id: 'ann' });
+    await callOperation(operation, input, { ...context, user_id: 'ann' });
     const abroad = { ...input, tenant_id: 'initech' };
-    await assert.rejects(call(operation, abroad, { ...context, user_id: 'ann' }), { code: 'forbidden' });
-    await assert.rejects(call(operation, input, { ...context, user_id: 'bill' }), { code: 'forbidden' });
-    await assert.rejects(call(operation, input, { ...context, user_id: null }), { code: 'unauthenticated' });
+    await assert.rejects(callOperation(operation, abroad, { ...context, user_id: 'ann' }), {
+      code: 'forbidden',
+    });
+    await assert.rejects(callOperation(operation, input, { ...context, user_id: 'bill' }), {
+      code: 'forbidden',
+    });
+    await assert.rejects(callOperation(operation, input, { ...context, user_id: null }), {
+      code: 'unauthenticated',
+    });
   }
   assert.deepEqual(
     asked.map(({ by, tenants }) => [by, tenants]),
@@ -59,7 +65,7 @@ test('a user sees what their tenants did, and of others nothing', async () => {
     filters.map(({ tenant_id }) => tenant_id),
     ['acme', 'globex', 'acme', 'globex'],
   );
-  const trace = (await call(
+  const trace = (await callOperation(
     observeSession,
     { session_id: 's', limit: 1 },
     { ...context, user_id: 'ann' },

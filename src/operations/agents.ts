@@ -2,9 +2,9 @@ import type { ActivityEntry } from '../runtime/audit/activity.ts';
 import { parseDuration } from '../runtime/audit/filter.ts';
 import type { AuditEvent, AuditFilter } from '../runtime/audit/types.ts';
 import { findEvents } from './audit.ts';
-import { type Context, operation, Refusal } from './operation.ts';
+import { type Context, defineOperation, Refusal } from './operation.ts';
 import { name } from './shapes.ts';
-import { named, type SubjectFields, tenantsOf } from './subject.ts';
+import { readName, resolveTenants, type SubjectFields } from './subject.ts';
 
 const LAST_DEFAULT = '24h';
 const ENTRIES_MAX = 1_000;
@@ -47,7 +47,7 @@ const events = {
   description: 'Audit events, as of `/v1/audit/query`.',
 } as const;
 
-export const observeAgents = operation({
+export const observeAgents = defineOperation({
   name: 'observe_agents',
   summary: 'Agents that did something',
   description:
@@ -91,7 +91,7 @@ export const observeAgents = operation({
   },
 });
 
-export const observeAgent = operation({
+export const observeAgent = defineOperation({
   name: 'observe_agent',
   summary: 'The timeline of an agent',
   description: 'Lists the latest activity of an agent, oldest first, from the newest events of the period.',
@@ -134,7 +134,7 @@ export const observeAgent = operation({
   },
 });
 
-export const observeSessions = operation({
+export const observeSessions = defineOperation({
   name: 'observe_sessions',
   summary: 'Sessions in which something was done',
   description: 'The sessions of the audit trail, in which something was done last first.',
@@ -179,7 +179,7 @@ export const observeSessions = operation({
   },
 });
 
-export const observeSession = operation({
+export const observeSession = defineOperation({
   name: 'observe_session',
   summary: 'The trace of a session',
   description:
@@ -223,7 +223,7 @@ async function activeOf(by: 'agent_id' | 'session_id', input: Which, context: Co
   const { active, partial: is_partial } = await runtime.activity({
     by,
     since_ms: runtime.now_ms() - last_ms,
-    tenants: tenantsOf(input, context),
+    tenants: resolveTenants(input, context),
     agents: caller.agents,
   });
   return { active: active.slice(0, input.limit ?? 100), is_partial };
@@ -236,7 +236,7 @@ async function timeline(
   limit: number,
   context: Context,
 ): Promise<readonly AuditEvent[]> {
-  const tenants = tenantsOf(input, context);
+  const tenants = resolveTenants(input, context);
   const scopes = tenants === '*' ? [{}] : tenants.map((tenant_id) => ({ tenant_id }));
   const { agents } = context.caller;
   const pages = await Promise.all(
@@ -251,7 +251,7 @@ async function timeline(
 }
 
 function durationIn(given: string | undefined): string {
-  const duration = named(given) ?? LAST_DEFAULT;
+  const duration = readName(given) ?? LAST_DEFAULT;
   if (parseDuration(duration) !== null) return duration;
   throw new Refusal('invalid_request', '`last` is a duration: `15m`, `24h`, `7d`.');
 }

@@ -1,9 +1,9 @@
 import type { Caller } from '../runtime/access/types.ts';
 import { APPROVAL_STATUSES } from '../runtime/enforcement/approvals/lifecycle.ts';
 import type { ApprovalRecord, TransitionResult } from '../runtime/enforcement/approvals/types.ts';
-import { type Context, operation, Refusal } from './operation.ts';
+import { type Context, defineOperation, Refusal } from './operation.ts';
 import { name } from './shapes.ts';
-import { named, resolveTenant } from './subject.ts';
+import { readName, resolveTenant } from './subject.ts';
 
 const requestId = {
   type: 'string',
@@ -118,7 +118,7 @@ const voice = {
   voted_at: '2026-01-31T12:01:00.000Z',
 };
 
-export const approvalsList = operation({
+export const approvalsList = defineOperation({
   name: 'approvals_list',
   summary: 'List requests for approval',
   description: 'The newest requests that fit all filters.',
@@ -148,13 +148,13 @@ export const approvalsList = operation({
   refusals: ['invalid_request'],
   async run(input, context) {
     const { caller, runtime } = context;
-    const agent_id = named(input.agent_id);
-    const asked = named(input.tenant_id) ?? named(context.tenant_id);
+    const agent_id = readName(input.agent_id);
+    const asked = readName(input.tenant_id) ?? readName(context.tenant_id);
     const found = await (await runtime.approvals()).list({
       status: input.status,
       agent_ids: scopeOf(caller.agents, agent_id),
       tenant_ids: scopeOf(caller.tenants, asked),
-      tool: named(input.tool) ?? undefined,
+      tool: readName(input.tool) ?? undefined,
       limit: input.limit ?? 100,
     });
     return { approvals: found.map(shown), count: found.length };
@@ -163,7 +163,7 @@ export const approvalsList = operation({
 
 const WAIT_MS_MAX = 60_000;
 
-export const approvalsShow = operation({
+export const approvalsShow = defineOperation({
   name: 'approvals_show',
   summary: 'Show a request for approval',
   description:
@@ -203,7 +203,7 @@ export const approvalsShow = operation({
   },
 });
 
-export const approvalsApprove = operation({
+export const approvalsApprove = defineOperation({
   name: 'approvals_approve',
   summary: 'Approve a request',
   description:
@@ -232,7 +232,7 @@ export const approvalsApprove = operation({
   run: (input, context) => vote('approve', input, context),
 });
 
-export const approvalsDeny = operation({
+export const approvalsDeny = defineOperation({
   name: 'approvals_deny',
   summary: 'Deny a request',
   description: 'One person who denies is enough. Needs a person who did not ask.',
@@ -260,7 +260,7 @@ export const approvalsDeny = operation({
   run: (input, context) => vote('deny', input, context),
 });
 
-export const approvalsCancel = operation({
+export const approvalsCancel = defineOperation({
   name: 'approvals_cancel',
   summary: 'Cancel a request',
   description: 'Cancels a pending request. The caller that made it and approvers may cancel it.',
@@ -294,7 +294,7 @@ function writeOutcome(request: ApprovalRecord): string {
   return `The request ${request_id} has ${given} of the ${min_approvals} approvals that it needs.`;
 }
 
-interface Said {
+interface VoteFields {
   readonly request_id: string;
   readonly approver?: string | null;
   readonly comment?: string | null;
@@ -302,7 +302,7 @@ interface Said {
   readonly approver_id?: string | null;
 }
 
-async function vote(word: 'approve' | 'deny', said: Said, context: Context) {
+async function vote(word: 'approve' | 'deny', said: VoteFields, context: Context) {
   const { caller, runtime } = context;
   // Whatever permissions a credential came by, only a person's decides.
   if (caller.kind !== 'person') throw new Refusal('forbidden', 'Only a person’s credential decides.');
@@ -319,7 +319,7 @@ function oneOf(
   second: string,
   other: string | null | undefined,
 ): string | null {
-  const [one, two] = [named(value), named(other)];
+  const [one, two] = [readName(value), readName(other)];
   if (one !== null && two !== null)
     throw new Refusal('invalid_request', `\`${first}\` and \`${second}\` are the same: send one of them.`);
   return one ?? two;
@@ -346,7 +346,7 @@ function notFound(): Refusal {
 /** Within the scope of the credential, and of the tenant that the transport names. */
 function inScope(context: Context): (record: ApprovalRecord) => boolean {
   const { caller } = context;
-  const tenant = named(context.tenant_id) === null ? null : resolveTenant({}, context);
+  const tenant = readName(context.tenant_id) === null ? null : resolveTenant({}, context);
   return ({ tenant_id, agent_id }) =>
     (tenant === null || tenant === tenant_id) &&
     covers(caller.tenants, tenant_id) &&

@@ -3,8 +3,8 @@ import type { TrailRequest } from '../runtime/audit/events/trail.ts';
 import { AuditFailure } from '../runtime/audit/failure.ts';
 import { AuditFilterError, LIMIT_DEFAULT, LIMIT_MAX, parseFilter } from '../runtime/audit/filter.ts';
 import type { AuditFilter, AuditPage } from '../runtime/audit/types.ts';
-import { type Context, operation, Refusal } from './operation.ts';
-import { named, resolveTenant } from './subject.ts';
+import { type Context, defineOperation, Refusal } from './operation.ts';
+import { readName, resolveTenant } from './subject.ts';
 
 const word = { type: ['string', 'null'], maxLength: 256 } as const;
 
@@ -31,7 +31,7 @@ const filters = {
   last: { ...word, description: '`15m`, `24h`, `7d`; overrides `since` and `until`.' },
 } as const;
 
-export const auditQuery = operation({
+export const auditQuery = defineOperation({
   name: 'audit_query',
   summary: 'Query the audit trail',
   description:
@@ -101,7 +101,7 @@ export const auditQuery = operation({
   async run(input, context) {
     const asked: Record<string, string> = {};
     for (const field of Object.keys(filters) as (keyof typeof filters)[]) {
-      const value = named(input[field]);
+      const value = readName(input[field]);
       if (value !== null) asked[field] = value;
     }
     const scope = scopeOf(asked, context);

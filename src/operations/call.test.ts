@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { buildAgentCaller, buildOperatorCaller, LOOPBACK_CALLER } from '../runtime/access/callers.ts';
 import { findOperation, operations } from '../server/operations.ts';
-import { call } from './call.ts';
+import { callOperation } from './call.ts';
 import { type AnyOperation, type Context, Refusal } from './operation.ts';
 import { testRuntime } from './testing/runtime.ts';
 
@@ -11,7 +11,7 @@ const context = (caller = LOOPBACK_CALLER): Context => ({ runtime, caller, reque
 
 async function refusalOf(operation: AnyOperation, raw: unknown, caller = LOOPBACK_CALLER): Promise<Refusal> {
   try {
-    await call(operation, raw, context(caller));
+    await callOperation(operation, raw, context(caller));
   } catch (error) {
     if (error instanceof Refusal) return error;
     throw error;
@@ -47,7 +47,7 @@ test('only a person reloads, and learns how where one is missing', async () => {
   const wishful = buildAgentCaller('key:x', ['check', 'policy:reload'], '*', '*');
   assert.equal((await refusalOf(reload, undefined, wishful)).code, 'forbidden');
   assert.deepEqual(
-    Object.keys((await call(reload, undefined, context(buildOperatorCaller('cli:jo')))) as object),
+    Object.keys((await callOperation(reload, undefined, context(buildOperatorCaller('cli:jo')))) as object),
     ['reloaded', 'policy_hash', 'generation', 'changed', 'warnings'],
   );
 });

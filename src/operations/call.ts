@@ -9,7 +9,7 @@ import { AuditFailure } from '../runtime/audit/failure.ts';
 import { PERSON_PERMISSIONS, type Permission } from '../runtime/config/permissions.ts';
 import { RecordingFailure } from '../runtime/enforcement/approvals/recording-failure.ts';
 import { readCheckBody } from './check-body.ts';
-import { type AnyOperation, type Context, decides, Refusal } from './operation.ts';
+import { type AnyOperation, type Context, isDecisionOperation, Refusal } from './operation.ts';
 
 /** What a validator says is wrong, as far as it is used here. */
 interface SchemaError {
@@ -30,13 +30,13 @@ interface Schema {
  * tenant a credential may name, is settled by `resolveSubject` when the operation runs, for only then is it known
  * what the input names. Rejects with a `Refusal` for an expected no.
  */
-export async function call(operation: AnyOperation, raw: unknown, asked: Context): Promise<unknown> {
+export async function callOperation(operation: AnyOperation, raw: unknown, asked: Context): Promise<unknown> {
   const refusal = operation.unavailable?.(asked.runtime);
   if (refusal) throw refusal;
   const context = operation.for_users === true ? asUser(asked) : asked;
   permit(operation, context);
   const given = raw === undefined ? {} : raw;
-  if (decides(operation)) refuseTwins(given as Json);
+  if (isDecisionOperation(operation)) refuseDuplicateMembers(given as Json);
   const { check_body } = operation;
   const input = check_body === undefined ? given : readCheckBody(operation.input, check_body, given);
   // What asks for nothing, as a health check, is not made to wait for the validators to be loaded.
@@ -48,12 +48,12 @@ export async function call(operation: AnyOperation, raw: unknown, asked: Context
   try {
     return await operation.run(asks_nothing ? {} : input, context);
   } catch (error) {
-    throw unavailableFor(error) ?? error;
+    throw findUnavailableRefusal(error) ?? error;
   }
 }
 
 /** The expected no that an error is by which something cannot be had for now; `null` where it is none. */
-export function unavailableFor(error: unknown): Refusal | null {
+export function findUnavailableRefusal(error: unknown): Refusal | null {
   if (error instanceof AuditFailure && error.code === 'audit_disabled')
     return new Refusal('not_configured', error.message);
   const is_expected =
@@ -62,7 +62,7 @@ export function unavailableFor(error: unknown): Refusal | null {
 }
 
 /** Of two members of one name only one would be judged, and programs do not agree on which of them counts. */
-export function refuseTwins(input: Json): void {
+export function refuseDuplicateMembers(input: Json): void {
   const text = findParsedText(input);
   if (text === null || !hasHiddenMembers(text, input)) return;
   throw new Refusal('invalid_request', 'An object in the body has two members of one name.');
@@ -77,7 +77,7 @@ function isPlainObject(value: unknown): boolean {
 }
 
 /** Compiles the validators ahead, so that the first call of each does not pay for it. */
-export async function warm(operations: readonly AnyOperation[]): Promise<void> {
+export async function compileValidators(operations: readonly AnyOperation[]): Promise<void> {
   for (const operation of operations) await compile(operation);
 }
 

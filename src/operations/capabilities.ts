@@ -4,9 +4,9 @@ import { newEventId } from '../runtime/audit/event-id.ts';
 import { buildServiceEvent } from '../runtime/audit/service-event.ts';
 import { CAUSE_MESSAGES } from '../runtime/enforcement/capabilities/misfit.ts';
 import type { CapabilityPresentation, CapabilityRecord } from '../runtime/enforcement/capabilities/types.ts';
-import { type Context, operation, Refusal } from './operation.ts';
+import { type Context, defineOperation, Refusal } from './operation.ts';
 import { agentId, capabilityAction, capabilityToken, name, sessionId, tenantId } from './shapes.ts';
-import { named, resolveSubject, resolveTenant } from './subject.ts';
+import { readName, resolveSubject, resolveTenant } from './subject.ts';
 
 const tokenId = {
   type: 'string',
@@ -85,7 +85,7 @@ const issued = {
   last_used_at: null,
 };
 
-export const capabilitiesIssue = operation({
+export const capabilitiesIssue = defineOperation({
   name: 'capabilities_issue',
   summary: 'Issue a capability token',
   description:
@@ -126,13 +126,13 @@ export const capabilitiesIssue = operation({
   refusals: ['conflict'],
   async run(input, context) {
     const { runtime, caller } = context;
-    const agent_id = named(input.agent_id);
+    const agent_id = readName(input.agent_id);
     if (agent_id === null) throw new Refusal('invalid_request', '`agent_id` must not be empty.');
     const capabilities = await runtime.capabilities();
     const made = await capabilities.issue({
       tenant_id: resolveTenant({ tenant_id: input.tenant_id }, context),
       agent_id,
-      session_id: named(input.session_id),
+      session_id: readName(input.session_id),
       scope: {
         tool_name: input.scope.tool_name,
         actions: actionsOf(input.scope.actions),
@@ -159,7 +159,7 @@ function ttlOf(written: string | undefined, max_ms: number): number | null {
   throw new Refusal('invalid_request', `\`ttl\` ${message}.`, [{ path: 'ttl', message }]);
 }
 
-export const capabilitiesList = operation({
+export const capabilitiesList = defineOperation({
   name: 'capabilities_list',
   summary: 'List capability tokens',
   description: 'Lists the issued tokens, newest first; never the tokens themselves.',
@@ -187,8 +187,8 @@ export const capabilitiesList = operation({
   answer: { capabilities: [issued], count: 1 },
   async run(input, { runtime, caller, tenant_id }) {
     const found = await (await runtime.capabilities()).list({
-      agent_ids: withinScope(caller.agents, named(input.agent_id)),
-      tenant_ids: withinScope(caller.tenants, named(input.tenant_id) ?? named(tenant_id)),
+      agent_ids: withinScope(caller.agents, readName(input.agent_id)),
+      tenant_ids: withinScope(caller.tenants, readName(input.tenant_id) ?? readName(tenant_id)),
       status: input.status,
       limit: input.limit ?? 100,
     });
@@ -196,7 +196,7 @@ export const capabilitiesList = operation({
   },
 });
 
-export const capabilitiesShow = operation({
+export const capabilitiesShow = defineOperation({
   name: 'capabilities_show',
   summary: 'Show a capability token',
   description:
@@ -221,7 +221,7 @@ export const capabilitiesShow = operation({
   },
 });
 
-export const capabilitiesRevoke = operation({
+export const capabilitiesRevoke = defineOperation({
   name: 'capabilities_revoke',
   summary: 'Revoke a capability token',
   description:
@@ -253,7 +253,7 @@ export const capabilitiesRevoke = operation({
   },
 });
 
-export const capabilitiesValidate = operation({
+export const capabilitiesValidate = defineOperation({
   name: 'capabilities_validate',
   summary: 'Validate a capability token',
   description:
@@ -299,7 +299,7 @@ export const capabilitiesValidate = operation({
   },
   async run(input, context) {
     const { runtime } = context;
-    const presented = presentedOf(input, input.tool, context);
+    const presented = buildPresentedToken(input, input.tool, context);
     const used = await (await runtime.capabilities()).use(presented);
     const reason = used.taken ? 'The capability token allows this.' : CAUSE_MESSAGES[used.cause];
     const event = useEvent(presented, { ...used, reason }, context);
@@ -324,7 +324,11 @@ interface Presenting {
 }
 
 /** What a caller wants to do, and the token that it shows for it. */
-export function presentedOf(input: Presenting, tool: string, context: Context): CapabilityPresentation {
+export function buildPresentedToken(
+  input: Presenting,
+  tool: string,
+  context: Context,
+): CapabilityPresentation {
   const { tenant_id, agent_id } = resolveSubject(
     { agent_id: input.agent_id, tenant_id: input.tenant_id },
     context,
@@ -333,9 +337,9 @@ export function presentedOf(input: Presenting, tool: string, context: Context): 
     token: input.capability_token_id,
     tenant_id,
     agent_id,
-    session_id: named(input.session_id),
+    session_id: readName(input.session_id),
     tool,
-    action: named(input.capability_action) ?? 'invoke',
+    action: readName(input.capability_action) ?? 'invoke',
     secret_key: null,
     caller_id: context.caller.id,
     has_credential: context.caller.kind !== 'anonymous',

@@ -5,8 +5,8 @@ import type { Content, Crossing, Json, Tag } from '../core/types/index.ts';
 import type { Ruling } from '../runtime/enforcement/types.ts';
 import type { Endpoint } from '../runtime/observability/endpoint.ts';
 import { type Context, Refusal } from './operation.ts';
-import { changedContent, replyOf, type VerdictReply } from './reply.ts';
-import { named } from './subject.ts';
+import { buildVerdictReply, findChangedContent, type VerdictReply } from './reply.ts';
+import { readName } from './subject.ts';
 
 /** A check: what crosses, and under which name it is counted. */
 export interface CheckRequest {
@@ -34,17 +34,17 @@ export function check(
   { runtime, caller }: Context,
 ): Promise<CheckResult> {
   const checkedOf = (ruling: Ruling): CheckResult => ({
-    reply: replyOf(ruling, crossing, matches),
-    changed: changedContent(ruling.verdict),
+    reply: buildVerdictReply(ruling, crossing, matches),
+    changed: findChangedContent(ruling.verdict),
     stripped_fields: ruling.verdict.stripped_fields,
     data_tags: ruling.verdict.data_tags,
   });
   const extras = reuse_approval ? { reuse_approval } : {};
-  return runtime.enforce(crossing, caller, endpoint, named(approval_request_id), extras).then(checkedOf);
+  return runtime.enforce(crossing, caller, endpoint, readName(approval_request_id), extras).then(checkedOf);
 }
 
 /** Returns the value of a content, which a transport writes as its own text, digit for digit. */
-export function plain(content: Content): unknown {
+export function readContentValue(content: Content): unknown {
   return getContentValue(content);
 }
 
@@ -52,7 +52,7 @@ export function plain(content: Content): unknown {
  * Returns the content of a member of an input, judged in the text that was sent.
  * @throws Refusal if the text around it is so large that nobody can tell
  */
-export function contentAt(input: object, name: string, { runtime }: Context): Content {
+export function readContentMember(input: object, name: string, { runtime }: Context): Content {
   const value = (input as Readonly<Record<string, Json>>)[name] as Json;
   if (typeof value === 'string') return { kind: 'text', text: value };
   const { limits } = runtime.policy();

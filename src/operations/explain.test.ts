@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { buildAgentCaller, buildOperatorCaller, LOOPBACK_CALLER } from '../runtime/access/callers.ts';
 import type { Caller } from '../runtime/access/types.ts';
 import { findOperation } from '../server/operations.ts';
-import { call } from './call.ts';
+import { callOperation } from './call.ts';
 import { type AnyOperation, Refusal } from './operation.ts';
 import { testRuntime } from './testing/runtime.ts';
 
@@ -37,7 +37,7 @@ test('who may have which decision explained', async () => {
   const { runtime } = testRuntime({ rules, tenants });
   const context = (caller: Caller) => ({ runtime, caller, request_id: 'req' });
   const input = { text: `Use ${KEY}`, tenant_id: 'acme', agent_id: 'bot' };
-  const { event_id } = (await call(scan, input, context(KEY_A))) as { event_id: string };
+  const { event_id } = (await callOperation(scan, input, context(KEY_A))) as { event_id: string };
   const rows: readonly [string, Caller, string, string][] = [
     ['a person', OPERATOR, event_id, 'explained'],
     ['the caller itself', KEY_A, event_id, 'explained'],
@@ -51,7 +51,7 @@ test('who may have which decision explained', async () => {
     ['an event that is not there', OPERATOR, 'evt_none', 'not_found'],
   ];
   for (const [name, caller, id, expected] of rows) {
-    const outcome = await call(explain, { event_id: id }, context(caller)).then(
+    const outcome = await callOperation(explain, { event_id: id }, context(caller)).then(
       (reply) => (reply as { status: string }).status,
       (error: unknown) => (error instanceof Refusal ? error.code : String(error)),
     );
@@ -64,8 +64,10 @@ test('an explanation names every rule that was asked, and why it did not speak',
   const { runtime } = testRuntime({ rules, tenants });
   const context = { runtime, caller: OPERATOR, request_id: 'req' };
   const text = `Use ${KEY} and write to anna.holm@acme-mail.io`;
-  const { event_id } = (await call(scan, { text, tenant_id: 'acme' }, context)) as { event_id: string };
-  const reply = JSON.parse(JSON.stringify(await call(explain, { event_id }, context)));
+  const { event_id } = (await callOperation(scan, { text, tenant_id: 'acme' }, context)) as {
+    event_id: string;
+  };
+  const reply = JSON.parse(JSON.stringify(await callOperation(explain, { event_id }, context)));
   const { explanation } = reply;
   assert.equal(explanation.matches_record, true);
   const [key, email] = explanation.evaluations;
@@ -100,14 +102,14 @@ test('an explanation names every rule that was asked, and why it did not speak',
   });
   assert.ok(!JSON.stringify(reply).includes(KEY) && !JSON.stringify(reply).includes('anna.holm'));
   const scoped = { ...context, caller: { ...AUDITOR, id: 'key:audit' } };
-  const narrow = JSON.stringify(await call(explain, { event_id }, scoped));
+  const narrow = JSON.stringify(await callOperation(explain, { event_id }, scoped));
   assert.ok(!narrow.includes('globex'), 'another tenant’s rule is named');
 });
 
 test('what cannot be explained says why', async () => {
   const { runtime, events } = testRuntime({ rules });
   const context = { runtime, caller: OPERATOR, request_id: 'req' };
-  const { event_id } = (await call(scan, { text: `Use ${KEY}` }, context)) as { event_id: string };
+  const { event_id } = (await callOperation(scan, { text: `Use ${KEY}` }, context)) as { event_id: string };
   const [event] = events.splice(0, 1);
   const rows: readonly [object, string][] = [
     [{}, 'explained'],
@@ -118,12 +120,17 @@ test('what cannot be explained says why', async () => {
   ];
   for (const [fields, status] of rows) {
     events.splice(0, events.length, { ...event!, ...fields });
-    const reply = (await call(explain, { event_id }, context)) as { status: string; explanation: unknown };
+    const reply = (await callOperation(explain, { event_id }, context)) as {
+      status: string;
+      explanation: unknown;
+    };
     assert.deepEqual([reply.status, reply.explanation !== null], [status, status === 'explained']);
   }
   // A record that was changed is not explained away.
   events.splice(0, events.length, { ...event!, action: 'flag', decision: 'allow' });
-  const reply = (await call(explain, { event_id }, context)) as { explanation: { matches_record: boolean } };
+  const reply = (await callOperation(explain, { event_id }, context)) as {
+    explanation: { matches_record: boolean };
+  };
   assert.equal(reply.explanation.matches_record, false);
   assert.equal(rows.length, 5);
 });

@@ -4,7 +4,7 @@ import type { Caller } from '../runtime/access/types.ts';
 import type { AuditEvent } from '../runtime/audit/types.ts';
 import { loadConditions } from '../runtime/policies/conditions.ts';
 import { findEvents } from './audit.ts';
-import { type Context, operation, Refusal } from './operation.ts';
+import { type Context, defineOperation, Refusal } from './operation.ts';
 
 const decision = { enum: DECISIONS } as const;
 const action = { enum: ACTIONS } as const;
@@ -85,7 +85,7 @@ const REASONS = {
   incomplete: 'The event does not hold all findings, so the rules cannot be evaluated again.',
 } as const;
 
-export const policyExplain = operation({
+export const policyExplain = defineOperation({
   name: 'policy_explain',
   summary: 'Explain a decision',
   description:

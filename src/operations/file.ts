@@ -3,14 +3,14 @@ import { createContent, parseJsonSource } from '../core/json/source.ts';
 import { hasHiddenMembers } from '../core/json/value-source.ts';
 import type { WalkLimits } from '../core/json/walk.ts';
 import type { Content, Json } from '../core/types/index.ts';
-import { check, plain } from './check.ts';
+import { check, readContentValue } from './check.ts';
 import { checkBody } from './check-body.ts';
-import { type Context, operation, Refusal } from './operation.ts';
+import { type Context, defineOperation, Refusal } from './operation.ts';
 import { aboutText, textCrossing } from './scan.ts';
 import { readServerFile } from './server-file.ts';
 import { verdictProperties, verdictRequired } from './shapes.ts';
 
-export const scanFile = operation({
+export const scanFile = defineOperation({
   name: 'scan_file',
   summary: 'Scan a file',
   description:
@@ -83,7 +83,7 @@ export const scanFile = operation({
     };
     if (changed === null) return described;
     if (changed.kind === 'text') return { ...described, modified_text: changed.text };
-    return { ...described, modified_payload: plain(changed) };
+    return { ...described, modified_payload: readContentValue(changed) };
   },
 });
 
@@ -101,9 +101,12 @@ async function read(input: FileInput, context: Context): Promise<{ name: string;
   }
   const name = input.name ?? input.path ?? '';
   if (input.content != null) return { name, text: inOneEncoding(input.content) };
-  if (input.content_base64 != null) return { name, text: textOf(fromBase64(input.content_base64)) };
+  if (input.content_base64 != null) return { name, text: decodeUtf8Text(fromBase64(input.content_base64)) };
   const { limits } = context.runtime;
-  return { name, text: textOf(await readServerFile(input.path ?? '', limits, limits.body_bytes_max)) };
+  return {
+    name,
+    text: decodeUtf8Text(await readServerFile(input.path ?? '', limits, limits.body_bytes_max)),
+  };
 }
 
 /** Node skips what is no base64, which would scan something else than was meant. */
@@ -118,7 +121,7 @@ function fromBase64(text: string): Buffer {
 }
 
 /** The text of a file's bytes; what is no UTF-8 is refused. */
-export function textOf(bytes: Buffer): string {
+export function decodeUtf8Text(bytes: Buffer): string {
   if (isUtf8(bytes)) return inOneEncoding(bytes.toString('utf8'));
   throw notUtf8();
 }

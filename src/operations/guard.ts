@@ -1,10 +1,10 @@
 import { check } from './check.ts';
 import { checkBody } from './check-body.ts';
-import { operation } from './operation.ts';
+import { defineOperation } from './operation.ts';
 import { aboutText, textCrossing } from './scan.ts';
 import { verdictProperties, verdictRequired } from './shapes.ts';
 
-export const guardOutput = operation({
+export const guardOutput = defineOperation({
   name: 'guard_output',
   summary: 'Guard agent output',
   description:

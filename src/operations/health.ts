@@ -1,4 +1,4 @@
-import { type Context, operation, Refusal } from './operation.ts';
+import { type Context, defineOperation, Refusal } from './operation.ts';
 
 /** Part of both answers only after a reload that failed: the policy before it still decides. */
 const last_reload = {
@@ -20,7 +20,7 @@ async function lastReload({ runtime }: Context) {
   return code === null ? {} : { last_reload: { status: 'failed' as const, code } };
 }
 
-export const health = operation({
+export const health = defineOperation({
   name: 'health',
   summary: 'Health of the service',
   description: 'Answers as long as the process does. Open to everyone.',
@@ -63,7 +63,7 @@ export const health = operation({
   },
 });
 
-export const ready = operation({
+export const ready = defineOperation({
   name: 'ready',
   summary: 'Readiness of the service',
   description: 'Answers 200 when all stores are open and a policy is active, else 503. Needs no credential.',

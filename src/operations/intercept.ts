@@ -1,8 +1,8 @@
 import type { Content, Crossing } from '../core/types/index.ts';
 import { type ActorContext, buildToolCrossing, presentForCall } from '../runtime/enforcement/tool-calls.ts';
-import { check, contentAt, plain } from './check.ts';
+import { check, readContentMember, readContentValue } from './check.ts';
 import { checkBody } from './check-body.ts';
-import { type Context, operation, Refusal } from './operation.ts';
+import { type Context, defineOperation, Refusal } from './operation.ts';
 import type { Runtime } from './runtime.ts';
 import {
   agentId,
@@ -18,11 +18,11 @@ import {
   whoContext,
 } from './shapes.ts';
 import {
-  actingAgent,
-  contextRequired,
-  named,
+  buildContextRefusal,
   type RequestSubject,
+  readName,
   readSessionId,
+  resolveActingAgent,
   resolveSubject,
   type SubjectFields,
 } from './subject.ts';
@@ -44,7 +44,7 @@ const routing = {
   approval_request_id: approvalRequestId,
 } as const;
 
-export const interceptTool = operation({
+export const interceptTool = defineOperation({
   name: 'intercept_tool',
   summary: 'Intercept a tool call or its result',
   description:
@@ -127,15 +127,16 @@ export const interceptTool = operation({
     const acting = action(input, subject, context.runtime);
     // Also a blank one is one that was shown: it is not passed over.
     const token = phase === 'request' ? (input.capability_token_id ?? null) : null;
-    const use = { tool: input.tool, action: named(input.capability_action) ?? 'invoke' };
+    const use = { tool: input.tool, action: readName(input.capability_action) ?? 'invoke' };
     const { caller, runtime } = context;
     const capability =
       token === null ? null : await presentForCall(token, use, acting, caller, runtime.capabilities);
     const crossing = buildToolCrossing(acting, {
       phase,
       tool: input.tool,
-      content: phase === 'response' ? contentAt(input, 'output', context) : argumentsOf(input, context),
-      destination_agent_id: named(input.destination_agent_id),
+      content:
+        phase === 'response' ? readContentMember(input, 'output', context) : argumentsOf(input, context),
+      destination_agent_id: readName(input.destination_agent_id),
       capability,
     });
     const result = await check(
@@ -153,13 +154,13 @@ export const interceptTool = operation({
       tool: input.tool,
       agent_id: subject.agent_id,
       phase,
-      ...(result.changed !== null && changedSide(phase, plain(result.changed))),
+      ...(result.changed !== null && changedSide(phase, readContentValue(result.changed))),
       ...(result.stripped_fields.length > 0 && { stripped_fields: [...result.stripped_fields] }),
     };
   },
 });
 
-export const interceptAgentMessage = operation({
+export const interceptAgentMessage = defineOperation({
   name: 'intercept_agent_message',
   summary: 'Intercept a message between agents',
   description:
@@ -205,9 +206,9 @@ export const interceptAgentMessage = operation({
   },
   refusals: ['agent_context_required'],
   async run(input, context) {
-    const source_agent_id = named(input.source_agent_id);
-    const destination_agent_id = named(input.destination_agent_id);
-    if (source_agent_id === null || destination_agent_id === null) throw contextRequired();
+    const source_agent_id = readName(input.source_agent_id);
+    const destination_agent_id = readName(input.destination_agent_id);
+    if (source_agent_id === null || destination_agent_id === null) throw buildContextRefusal();
     const content: Content = { kind: 'text', text: input.message };
     const crossing: Crossing = {
       ...action(input, resolveSubject(input, context), context.runtime),
@@ -239,17 +240,17 @@ export const interceptAgentMessage = operation({
 /** The tool's name under which rules can mean messages between agents. */
 const AGENT_MESSAGE = 'agent_to_agent';
 
-interface Routed extends SubjectFields {
+interface ToolCallFields extends SubjectFields {
   readonly data_tags?: readonly string[];
 }
 
 /** What calls, results and messages have in common. In gateway mode the acting agent must be known. */
-function action(input: Routed, subject: RequestSubject, runtime: Runtime): ActorContext {
+function action(input: ToolCallFields, subject: RequestSubject, runtime: Runtime): ActorContext {
   const { tenant_id, agent_id } = subject;
   return {
     tenant_id,
     agent_id,
-    source_agent_id: actingAgent(subject, runtime),
+    source_agent_id: resolveActingAgent(subject, runtime),
     session_id: readSessionId(input),
     declared_tags: (input.data_tags ?? []).map((tag) => tag.toLowerCase()),
     now_ms: runtime.now_ms(),
@@ -258,7 +259,9 @@ function action(input: Routed, subject: RequestSubject, runtime: Runtime): Actor
 
 /** A call without arguments has the arguments `{}`. */
 function argumentsOf(input: { readonly input?: unknown }, context: Context): Content {
-  return (input.input ?? null) === null ? { kind: 'json', value: {} } : contentAt(input, 'input', context);
+  return (input.input ?? null) === null
+    ? { kind: 'json', value: {} }
+    : readContentMember(input, 'input', context);
 }
 
 /** Only one side is judged, so that the other must not be there instead. */

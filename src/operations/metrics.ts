@@ -1,6 +1,6 @@
-import { operation } from './operation.ts';
+import { defineOperation } from './operation.ts';
 
-export const metrics = operation({
+export const metrics = defineOperation({
   name: 'metrics',
   summary: 'Metrics for time-series scrapers',
   description: 'Counters and histograms of all workers in the Prometheus text format.',

@@ -120,14 +120,14 @@ export interface Operation<Input extends TSchema = TSchema, Output extends TSche
 export type AnyOperation = Operation<any, any>;
 
 /** Gives an operation its types from its schemas. */
-export function operation<const Input extends TSchema, const Output extends TSchema>(
+export function defineOperation<const Input extends TSchema, const Output extends TSchema>(
   record: Operation<Input, Output>,
 ): Operation<Input, Output> {
   return record;
 }
 
 /** Whether its answer is a decision: then a fault of ours has to say `block`. */
-export function decides({ permission }: AnyOperation): boolean {
+export function isDecisionOperation({ permission }: AnyOperation): boolean {
   return permission === 'check' || permission === 'memory:use';
 }
 
@@ -158,17 +158,17 @@ export class Refusal extends Error {
   readonly code: RefusalCode;
   readonly details: readonly { path: string; message: string }[];
   /** Further fields of the answer: the decision that is the reason. */
-  readonly beside: Readonly<Record<string, unknown>>;
+  readonly extra: Readonly<Record<string, unknown>>;
   constructor(
     code: RefusalCode,
     message: string,
     details: readonly { path: string; message: string }[] = [],
-    beside: Readonly<Record<string, unknown>> = {},
+    extra: Readonly<Record<string, unknown>> = {},
   ) {
     super(message);
     this.name = 'Refusal';
     this.code = code;
     this.details = details;
-    this.beside = beside;
+    this.extra = extra;
   }
 }

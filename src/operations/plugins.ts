@@ -1,9 +1,9 @@
 import type { PluginReport } from '../runtime/plugins/types.ts';
-import { operation } from './operation.ts';
+import { defineOperation } from './operation.ts';
 
 const names = { type: 'array', items: { type: 'string' }, description: 'Their names.' } as const;
 
-export const pluginsList = operation({
+export const pluginsList = defineOperation({
   name: 'plugins_list',
   summary: 'List plug-ins',
   description:

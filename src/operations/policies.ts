@@ -1,11 +1,11 @@
 import { evaluate } from '../core/decision/evaluate.ts';
 import { ACTIONS, BOUNDARIES } from '../core/types/index.ts';
 import { loadConditions } from '../runtime/policies/conditions.ts';
-import { operation, Refusal } from './operation.ts';
+import { defineOperation, Refusal } from './operation.ts';
 import { dataTags, tenantId } from './shapes.ts';
 import { resolveTenant } from './subject.ts';
 
-export const policiesReload = operation({
+export const policiesReload = defineOperation({
   name: 'policies_reload',
   summary: 'Reload the policy',
   description:
@@ -49,7 +49,7 @@ export const policiesReload = operation({
   },
 });
 
-export const policyEvaluate = operation({
+export const policyEvaluate = defineOperation({
   name: 'policy_evaluate',
   summary: 'Ask what the policy makes of tags',
   description:

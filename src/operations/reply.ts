@@ -50,7 +50,7 @@ export interface VerdictReply {
  * The wire's shape of a ruling. With `matches` the violations hold what was matched, cut out of the crossing
  * here and nowhere else; only input scans, whose sender wrote the text, ask for it.
  */
-export function replyOf(ruling: Ruling, crossing: Crossing, matches: boolean): VerdictReply {
+export function buildVerdictReply(ruling: Ruling, crossing: Crossing, matches: boolean): VerdictReply {
   const { verdict, approval, event_id, scan_duration_ms } = ruling;
   return {
     decision: verdict.decision,
@@ -68,7 +68,7 @@ export function replyOf(ruling: Ruling, crossing: Crossing, matches: boolean): V
 }
 
 /** The content to use instead, if there is one: the changed one, or a rule's own text on a block. */
-export function changedContent(verdict: Verdict): Content | null {
+export function findChangedContent(verdict: Verdict): Content | null {
   return verdict.decision === 'modify' || verdict.fallback_used ? verdict.content : null;
 }
 

@@ -1,8 +1,8 @@
 import type { Static } from 'typebox';
 import type { Content, Crossing } from '../core/types/index.ts';
-import { check, contentAt, plain } from './check.ts';
+import { check, readContentMember, readContentValue } from './check.ts';
 import { checkBody } from './check-body.ts';
-import { type Context, operation } from './operation.ts';
+import { type Context, defineOperation } from './operation.ts';
 import {
   agentId,
   approvalRequestId,
@@ -12,7 +12,7 @@ import {
   verdictProperties,
   verdictRequired,
 } from './shapes.ts';
-import { named, readSessionId, resolveSubject } from './subject.ts';
+import { readName, readSessionId, resolveSubject } from './subject.ts';
 
 /** What every scan and the guard may be told of whom the text concerns. */
 export const aboutText = {
@@ -45,13 +45,13 @@ export function textCrossing(
     session_id: readSessionId(who),
     source_agent_id: null,
     destination_agent_id: null,
-    tool: named(input.context?.tool),
+    tool: readName(input.context?.tool),
     declared_tags: [],
     now_ms: context.runtime.now_ms(),
   };
 }
 
-export const scanInput = operation({
+export const scanInput = defineOperation({
   name: 'scan_input',
   summary: 'Scan agent input',
   description:
@@ -108,7 +108,7 @@ export const scanInput = operation({
   },
 });
 
-export const scanStructured = operation({
+export const scanStructured = defineOperation({
   name: 'scan_structured',
   summary: 'Scan a JSON value',
   description:
@@ -157,7 +157,7 @@ export const scanStructured = operation({
     modified_payload: { user: { email: '[REDACTED]' } },
   },
   async run(input, context) {
-    const content = contentAt(input, 'payload', context);
+    const content = readContentMember(input, 'payload', context);
     const crossing = textCrossing('input', content, input, context);
     const { reply, changed } = await check(
       {
@@ -168,6 +168,6 @@ export const scanStructured = operation({
       },
       context,
     );
-    return changed === null ? reply : { ...reply, modified_payload: plain(changed) };
+    return changed === null ? reply : { ...reply, modified_payload: readContentValue(changed) };
   },
 });

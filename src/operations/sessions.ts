@@ -1,8 +1,8 @@
 import { StoreFailure } from '../platform/store/index.ts';
 import type { SessionResetTarget } from '../runtime/enforcement/sessions/types.ts';
-import { type Context, operation, Refusal } from './operation.ts';
+import { type Context, defineOperation, Refusal } from './operation.ts';
 import { name, tenantId } from './shapes.ts';
-import { named, resolveTenant } from './subject.ts';
+import { readName, resolveTenant } from './subject.ts';
 
 const pathName = { type: 'string', minLength: 1, maxLength: 256, pattern: '^[^\\p{Cc}\\p{Cs}]*$' } as const;
 
@@ -14,7 +14,7 @@ const answered = {
   },
 } as const;
 
-export const sessionReset = operation({
+export const sessionReset = defineOperation({
   name: 'session_reset',
   summary: 'Clear the taint tags of a session',
   description:
@@ -36,12 +36,12 @@ export const sessionReset = operation({
   answer: { sessions: 0 },
   run: ({ session_id, agent_id, tenant_id }, context) =>
     reset(
-      { session_id, agent_id: named(agent_id), tenant_id: resolveTenant({ tenant_id }, context) },
+      { session_id, agent_id: readName(agent_id), tenant_id: resolveTenant({ tenant_id }, context) },
       context,
     ),
 });
 
-export const agentSessionReset = operation({
+export const agentSessionReset = defineOperation({
   name: 'agent_session_reset',
   summary: 'Clear the taint tags of an agent outside of sessions',
   description:

@@ -32,7 +32,7 @@ export interface RequestSubject {
  */
 export function resolveSubject(input: SubjectFields, context: Context): RequestSubject {
   const { caller } = context;
-  const source = named(input.source_agent_id);
+  const source = readName(input.source_agent_id);
   if (source !== null) within(caller.agents, source, 'source_agent_id');
   const agent_id = scoped(caller.agents, namedIn(input, 'agent_id') ?? source, 'agent_id', 'unknown');
   return { tenant_id: resolveTenant(input, context), agent_id, source_agent_id: source };
@@ -42,17 +42,17 @@ export function resolveSubject(input: SubjectFields, context: Context): RequestS
  * Who acts; `null` where nobody says so.
  * @throws Refusal in gateway mode, where it must be known
  */
-export function actingAgent(
+export function resolveActingAgent(
   { agent_id, source_agent_id }: RequestSubject,
   { mode }: Pick<Runtime, 'mode'>,
 ): string | null {
   const source = source_agent_id ?? (agent_id === 'unknown' ? null : agent_id);
-  if (mode === 'gateway' && source === null) throw contextRequired();
+  if (mode === 'gateway' && source === null) throw buildContextRefusal();
   return source;
 }
 
 /** That a call does not say which agents it is about. */
-export function contextRequired(): Refusal {
+export function buildContextRefusal(): Refusal {
   return new Refusal(
     'agent_context_required',
     'Name the agents: `source_agent_id` (or `agent_id`) says who acts, `destination_agent_id` who is acted upon.',
@@ -61,7 +61,7 @@ export function contextRequired(): Refusal {
 
 /** The tenant: from the body, its `context`, the transport, in this order. */
 export function resolveTenant(input: SubjectFields, context: Context): string {
-  const asked = namedIn(input, 'tenant_id') ?? named(context.tenant_id);
+  const asked = namedIn(input, 'tenant_id') ?? readName(context.tenant_id);
   return scoped(context.caller.tenants, asked, 'tenant_id', 'default');
 }
 
@@ -72,8 +72,8 @@ export function readSessionId(input: SubjectFields): string | null {
 
 /** A name may be in the input or in its `context`; in both it must be the same. */
 function namedIn(input: SubjectFields, field: 'agent_id' | 'tenant_id' | 'session_id'): string | null {
-  const above = named(input[field]);
-  const within = named(input.context?.[field]);
+  const above = readName(input[field]);
+  const within = readName(input.context?.[field]);
   if (above !== null && within !== null && above !== within) {
     const message = `is another one than \`context.${field}\``;
     throw new Refusal('invalid_request', `\`${field}\` ${message}.`, [{ path: field, message }]);
@@ -82,7 +82,7 @@ function namedIn(input: SubjectFields, field: 'agent_id' | 'tenant_id' | 'sessio
 }
 
 /** Blank is the same as absent. */
-export function named(value: string | null | undefined): string | null {
+export function readName(value: string | null | undefined): string | null {
   if (value === undefined || value === null) return null;
   return value.trim() === '' ? null : value;
 }
@@ -103,7 +103,7 @@ function within(scope: Caller['agents'], asked: string, field: string): string {
 }
 
 /** The tenant that is named, which must be one that the user sees; else all of those. */
-export function tenantsOf(input: SubjectFields, context: Context): '*' | readonly string[] {
-  const isNamed = named(input.tenant_id) !== null || named(context.tenant_id) !== null;
+export function resolveTenants(input: SubjectFields, context: Context): '*' | readonly string[] {
+  const isNamed = readName(input.tenant_id) !== null || readName(context.tenant_id) !== null;
   return isNamed ? [resolveTenant(input, context)] : context.caller.tenants;
 }

@@ -1,9 +1,9 @@
 import { finance } from '../core/policy/templates/finance.ts';
 import { policyPacks } from '../core/policy/templates/index.ts';
 import { NO_PLUGINS, type PluginsInUse } from '../runtime/plugins/types.ts';
-import { operation, Refusal } from './operation.ts';
+import { defineOperation, Refusal } from './operation.ts';
 
-export const policyTemplates = operation({
+export const policyTemplates = defineOperation({
   name: 'policy_templates',
   summary: 'List policy templates',
   description: 'The policy packs that come with the service, and those of its plug-ins.',
@@ -55,7 +55,7 @@ function listed(plugins: PluginsInUse) {
   };
 }
 
-export const policyTemplate = operation({
+export const policyTemplate = defineOperation({
   name: 'policy_template',
   summary: 'Show a policy template',
   description: 'Returns the document of one pack, as for a file below `policies/`.',

@@ -14,7 +14,7 @@ import { CommandFailure, EXIT } from './exit.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Picks an operation by value: one that does not exist does not compile. */
-export type Which = (of: typeof operationCatalogue) => AnyOperation;
+export type OperationSelector = (of: typeof operationCatalogue) => AnyOperation;
 
 /**
  * Calls an operation as the person at the command line, by the same road as every transport: here where it
@@ -25,7 +25,7 @@ export type Which = (of: typeof operationCatalogue) => AnyOperation;
 export async function ask(
   terminal: Terminal,
   config_path: string | undefined,
-  which: Which,
+  which: OperationSelector,
   input: Readonly<Record<string, unknown>>,
 ): Promise<unknown> {
   const { operationCatalogue } = await import('../../server/operations.ts');
@@ -42,17 +42,17 @@ export async function askOperation(
   const { name } = operation;
   if (operation.needs === 'live')
     return askService(await configOf(terminal, config_path, 'leave'), name, input);
-  const { call } = await import('../../operations/call.ts');
+  const { callOperation } = await import('../../operations/call.ts');
   const caller = buildOperatorCaller(`cli:${osUserName()}`);
   if (operation.needs === 'nothing')
-    return call(operation, input, { runtime: NO_RUNTIME, caller, request_id: 'cli' });
+    return callOperation(operation, input, { runtime: NO_RUNTIME, caller, request_id: 'cli' });
   if (operation.needs === 'store' || operation.needs === 'plugins') {
     const { connectService } = await import('../../server/socket-client.ts');
     const config = await configOf(terminal, config_path, 'leave');
     const door = await connectService(config.state_dir);
     if (door !== null) return door.call(name, input).finally(door.close);
     if (operation.needs === 'plugins')
-      return call(operation, input, { runtime: onlyPlugins(config), caller, request_id: 'cli' });
+      return callOperation(operation, input, { runtime: onlyPlugins(config), caller, request_id: 'cli' });
   }
   // Reading must not make a state folder, and an empty answer from the wrong folder would look like a quiet day.
   if (operation.needs === 'journal') await requireJournal(await configOf(terminal, config_path, 'leave'));
@@ -62,7 +62,7 @@ export async function askOperation(
   const { openLocalRuntime } = await import('../../server/local.ts');
   const runtime = await openLocalRuntime(place.config, packageVersion());
   try {
-    return await call(operation, input, { runtime, caller, request_id: 'cli' });
+    return await callOperation(operation, input, { runtime, caller, request_id: 'cli' });
   } finally {
     await runtime.close();
     await place.remove();
@@ -93,19 +93,19 @@ async function placeFor(
 }
 
 /** One operation, asked several times with one runtime. */
-export interface Asker {
+export interface OperationSession {
   readonly ask: (input: Readonly<Record<string, unknown>>) => Promise<unknown>;
   readonly close: () => Promise<void>;
 }
 
 /** Opens an operation that reads the journal, for many questions. */
-export async function openAsker(
+export async function openOperationSession(
   terminal: Terminal,
   config_path: string | undefined,
   name: string,
-): Promise<Asker> {
+): Promise<OperationSession> {
   const { operations } = await import('../../server/operations.ts');
-  const { call } = await import('../../operations/call.ts');
+  const { callOperation } = await import('../../operations/call.ts');
   const operation = operations.find((one) => one.name === name)!;
   const config = await configOf(terminal, config_path, 'leave');
   await requireJournal(config);
@@ -113,7 +113,7 @@ export async function openAsker(
   const runtime = await openLocalRuntime(config, packageVersion());
   const caller = buildOperatorCaller(`cli:${osUserName()}`);
   return {
-    ask: (input) => call(operation, input, { runtime, caller, request_id: 'cli' }),
+    ask: (input) => callOperation(operation, input, { runtime, caller, request_id: 'cli' }),
     close: runtime.close,
   };
 }

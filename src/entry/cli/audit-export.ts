@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { AuditEvent, AuditFilter, AuditPage } from '../../runtime/audit/types.ts';
-import { openAsker } from './ask.ts';
+import { openOperationSession } from './ask.ts';
 import { remark, type Terminal } from './terminal.ts';
 
 /** What is exported, and as what. */
@@ -44,7 +44,7 @@ const COLUMNS = [
  */
 export async function exportEvents(options: ExportOptions, terminal: Terminal): Promise<number> {
   const { format, filter, config } = options;
-  const asker = await openAsker(terminal, config, 'audit_query');
+  const asker = await openOperationSession(terminal, config, 'audit_query');
   let cursor: string | null = options.cursor ?? '';
   let count = 0;
   try {

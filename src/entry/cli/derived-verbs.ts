@@ -1,7 +1,7 @@
 import { Argument, type Command, Option } from 'commander';
 import type { AnyOperation, CliVerb } from '../../operations/operation.ts';
 import { askOperation } from './ask.ts';
-import { configOption, examples, gathered, jsonOption, wholeNumber } from './options.ts';
+import { collectValues, configOption, examples, jsonOption, wholeNumber } from './options.ts';
 import { table } from './table.ts';
 import { say, sayJson, shown, type Terminal } from './terminal.ts';
 
@@ -110,7 +110,7 @@ function optionFor(name: string, schema: MemberSchema): Option {
   const option = new Option(`${flag} <${name}>`, optionText(schema));
   const { minimum = 0, maximum = Number.MAX_SAFE_INTEGER } = schema;
   if (types.includes('integer')) return option.argParser(wholeNumber(minimum, maximum));
-  if (types.includes('array')) return option.argParser(gathered);
+  if (types.includes('array')) return option.argParser(collectValues);
   const choices = (schema.enum ?? []).filter((each) => typeof each === 'string');
   return choices.length > 0 ? option.choices(choices) : option;
 }

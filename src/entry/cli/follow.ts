@@ -3,7 +3,7 @@ import type { AuditEvent, AuditFilter } from '../../runtime/audit/types.ts';
 import { configOf } from './configuration.ts';
 import { CommandFailure, EXIT } from './exit.ts';
 import type { Terminal } from './terminal.ts';
-import { findEvents } from './trail.ts';
+import { findTrailEvents } from './trail.ts';
 
 /**
  * Shows the newest events that fit, oldest first, and then those that come, until Ctrl-C: as the service that runs tells
@@ -35,7 +35,7 @@ export async function followEvents(
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
   // The end is noted before the query, so that nothing falls between the two; what both see is shown once.
   const place = await readLocalTrailEnd(config);
-  const before = await findEvents(terminal, config_path, { ...filter, limit: tail });
+  const before = await findTrailEvents(terminal, config_path, { ...filter, limit: tail });
   const shown_before = new Set(before.map(({ event_id }) => event_id));
   for (const event of before.toReversed()) show(event);
   const { since, last, ...asked } = filter;

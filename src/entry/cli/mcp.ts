@@ -33,7 +33,7 @@ export async function serveMcp(config_path: string | undefined, terminal: Termin
 }
 
 /** What `--wrap` and `--gateway` are told. */
-export interface GatewayWords {
+export interface McpProxyOptions {
   readonly config?: string;
   readonly name?: string;
   readonly agent?: string;
@@ -43,7 +43,7 @@ export interface GatewayWords {
 /** Stands before another MCP server until the host closes standard input. */
 export async function wrapServer(
   command: readonly string[],
-  options: GatewayWords,
+  options: McpProxyOptions,
   terminal: Terminal,
 ): Promise<void> {
   const config = await configOf(terminal, options.config, 'leave');
@@ -59,7 +59,7 @@ export async function wrapServer(
 const NAME_CHARS_MAX = 200;
 
 /** Stands before the servers of the configuration until the host closes standard input. */
-export async function serveConfigured(options: GatewayWords, terminal: Terminal): Promise<void> {
+export async function serveConfigured(options: McpProxyOptions, terminal: Terminal): Promise<void> {
   const config = await configOf(terminal, options.config);
   const { servers } = config.mcp;
   if (servers.length === 0)
@@ -72,7 +72,7 @@ export async function serveConfigured(options: GatewayWords, terminal: Terminal)
 async function serveGateway(
   behind: GatewayOptions['behind'],
   config: Config,
-  options: GatewayWords,
+  options: McpProxyOptions,
   terminal: Terminal,
 ): Promise<void> {
   const { serveGatewayOnStdio } = await installed(() => import('../mcp/gateway/stdio.ts'));

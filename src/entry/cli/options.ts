@@ -23,7 +23,7 @@ export function wholeNumber(min: number, max: number): (text: string) => number 
 }
 
 /** Gathers an option that may be given several times, or once with commas. */
-export function gathered(text: string, before: readonly string[] = []): readonly string[] {
+export function collectValues(text: string, before: readonly string[] = []): readonly string[] {
   const parts = text.split(',').map((part) => part.trim());
   return [...before, ...parts.filter((part) => part !== '')];
 }

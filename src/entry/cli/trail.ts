@@ -3,7 +3,7 @@ import { ask } from './ask.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Finds the events that match, newest first. */
-export async function findEvents(
+export async function findTrailEvents(
   terminal: Terminal,
   config_path: string | undefined,
   filter: AuditFilter,

@@ -12,11 +12,11 @@ export const dispatch: Dispatch = async (name, input, context) => {
     return followWish(input, context);
   }
   const { operations } = await import('../../server/operations.ts');
-  const { call } = await import('../../operations/call.ts');
+  const { callOperation } = await import('../../operations/call.ts');
   const { Refusal } = await import('../../operations/operation.ts');
   const operation = operations.find((one) => one.name === name);
   if (operation === undefined) {
     throw new Refusal('not_found', 'The service does not know this operation: it is of another version.');
   }
-  return call(operation, input, context);
+  return callOperation(operation, input, context);
 };

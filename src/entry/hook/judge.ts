@@ -2,7 +2,7 @@ import type { HookAnswer, HookCheck } from '../../coding-agents/record/dialect.t
 import { createContent } from '../../core/json/source.ts';
 import { findValueSource, getContentValue, SOURCE_LIMITS } from '../../core/json/value-source.ts';
 import type { Content, Crossing, Json } from '../../core/types/index.ts';
-import { changedContent, replyOf } from '../../operations/reply.ts';
+import { buildVerdictReply, findChangedContent } from '../../operations/reply.ts';
 import type { Caller } from '../../runtime/access/types.ts';
 import { type ActorContext, buildToolCrossing } from '../../runtime/enforcement/tool-calls.ts';
 import type { EnforcementExtras, Ruling } from '../../runtime/enforcement/types.ts';
@@ -81,12 +81,12 @@ function contentIn(value: Json): Content {
 }
 
 function answerOf(ruling: Ruling, crossing: Crossing): HookAnswer {
-  const { decision, action, rule, reason, event_id, violations, coverage, approval } = replyOf(
+  const { decision, action, rule, reason, event_id, violations, coverage, approval } = buildVerdictReply(
     ruling,
     crossing,
     false,
   );
-  const changed = changedContent(ruling.verdict);
+  const changed = findChangedContent(ruling.verdict);
   return {
     decision,
     action,

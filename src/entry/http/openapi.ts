@@ -1,7 +1,7 @@
 import type { TSchema } from 'typebox';
 import { ACTIONS, BOUNDARIES, DECISIONS } from '../../core/types/index.ts';
 import { withAliases } from '../../operations/check-body.ts';
-import { type AnyOperation, decides, type Refusal } from '../../operations/operation.ts';
+import { type AnyOperation, isDecisionOperation, type Refusal } from '../../operations/operation.ts';
 import type { Runtime } from '../../operations/runtime.ts';
 import { STREAM_FIELDS } from '../../runtime/audit/events/types.ts';
 import { type LlmRoute, llmRoutes } from '../llm/routes.ts';
@@ -220,7 +220,7 @@ function describeOperation(operation: AnyOperation, runtime: Runtime): object {
 
 /** In the order in which the pages show them: what checks comes first. */
 function tagsOf(operations: readonly AnyOperation[]): string[] {
-  const checks = operations.filter(decides).map(tagOf);
+  const checks = operations.filter(isDecisionOperation).map(tagOf);
   return [...new Set([...checks.toSorted().toReversed(), ...operations.map(tagOf)])];
 }
 
@@ -241,7 +241,7 @@ function parametersOf(operation: AnyOperation): object[] {
   const rest = http.method === 'GET' ? Object.keys(omitted(properties, namesInPath(http))) : [];
   const inQuery = rest.map((name) => ({ name, in: 'query', required: false, schema: properties[name] }));
   const parameters = [...(operation.for_users === true ? [USER_HEADER] : []), ...inPath, ...inQuery];
-  return decides(operation) ? [...parameters, TENANT_HEADER] : parameters;
+  return isDecisionOperation(operation) ? [...parameters, TENANT_HEADER] : parameters;
 }
 
 function namesInPath({ path }: AnyOperation['http']): string[] {
@@ -333,7 +333,7 @@ const SENTENCES: Partial<Record<ErrorCode, string>> = {
 };
 
 function errorContent(code: ErrorCode, operation: AnyOperation): object {
-  const of_check = code === 'internal_error' && decides(operation);
+  const of_check = code === 'internal_error' && isDecisionOperation(operation);
   const sentence = SENTENCES[code];
   const decision = of_check ? { decision: 'block' } : {};
   return {

@@ -13,6 +13,7 @@ import { llmRoutes } from '../llm/routes.ts';
 import { answerUnknownRoute } from '../llm/unknown-routes.ts';
 import { addMcpRoutes, MCP_ROUTES } from '../mcp/route.ts';
 import { addBodyParsers } from '../web/body.ts';
+import { limitBodyMemory } from '../web/body-memory.ts';
 import { type ConcurrencyLimit, limitConcurrency } from '../web/concurrency.ts';
 import { limitConnections } from '../web/connections.ts';
 import {
@@ -21,10 +22,9 @@ import {
   answerExpectation,
   answerMethod,
   type ErrorLog,
-  harden,
   notFound,
+  setSecurityHeaders,
 } from '../web/errors.ts';
-import { bodyRoom } from '../web/room.ts';
 import { addRoute } from '../web/routes.ts';
 import { addEventRoutes } from './events/index.ts';
 import { eventRoutes } from './events/routes.ts';
@@ -49,7 +49,7 @@ export interface HttpPorts {
   readonly log: ErrorLog;
   readonly patience?: HttpTimeouts;
   /** Bytes of bodies that are held at a time. */
-  readonly room_bytes_max?: number;
+  readonly bodies_bytes_max?: number;
   /** Requests that each kind of route answers at a time. */
   readonly requests_max?: number;
   /** Connections of this worker; without it, as many as the process may have. */
@@ -130,7 +130,7 @@ export async function buildHttp(ports: HttpPorts): Promise<FastifyInstance> {
   app.setNotFoundHandler(({ url }) => {
     throw notFound(url);
   });
-  const room = bodyRoom(config.server.body_bytes_max, ports.room_bytes_max);
+  const room = limitBodyMemory(config.server.body_bytes_max, ports.bodies_bytes_max);
   const { llm } = ports;
   const limit = (): ConcurrencyLimit => limitConcurrency(ports.requests_max);
   const checks = { runtime, authenticate, log, room, limit: limit() };
@@ -187,7 +187,7 @@ async function addGate(
     if (hasTwoOfOne(request.raw.rawHeaders)) return done(twoOfOne());
     if (!isForHost(request.raw))
       return done(new Refusal('invalid_request', 'The address and `Host` differ.'));
-    if (request.method !== 'POST') harden(reply);
+    if (request.method !== 'POST') setSecurityHeaders(reply);
     if (request.headers['x-request-id'] !== undefined) reply.header('x-request-id', request.id);
     if (!request.is404) return done();
     const allowed = allowedAt(request.url);

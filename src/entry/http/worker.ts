@@ -3,7 +3,7 @@
  * address. It opens the runtime, serves HTTP, and answers what is in flight before it ends.
  */
 import type { FastifyListenOptions } from 'fastify';
-import { warm } from '../../operations/call.ts';
+import { compileValidators } from '../../operations/call.ts';
 import { openAuthenticator } from '../../runtime/access/index.ts';
 import { operations } from '../../server/operations.ts';
 import { runWorker } from '../../server/worker.ts';
@@ -29,7 +29,7 @@ runWorker(async ({ runtime, llm, config, api_keys, host, port, log }) => {
   return {
     close: () => drain(app),
     warm: async () => {
-      await warm(operations);
+      await compileValidators(operations);
       if (calls_models) await warmLlm(llm);
     },
   };

@@ -1,20 +1,20 @@
 import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify';
-import { unavailableFor } from '../../operations/call.ts';
+import { findUnavailableRefusal } from '../../operations/call.ts';
 import { Refusal } from '../../operations/operation.ts';
 import { lazy } from '../../platform/lazy.ts';
 import type { Authenticator } from '../../runtime/access/index.ts';
 import { refuseEncoded } from '../web/body.ts';
+import type { BodyMemoryLimit } from '../web/body-memory.ts';
 import type { ConcurrencyLimit } from '../web/concurrency.ts';
 import { prepareRefusal, refusalOf } from '../web/errors.ts';
-import type { BodyRoom } from '../web/room.ts';
 import { ourHeaders } from './credentials.ts';
+import type { ModelRequestPorts } from './handle-request.ts';
 import { type LlmRoute, llmRoutes } from './routes.ts';
-import type { TakeParts } from './take.ts';
 
-export interface LlmPorts extends TakeParts {
+export interface LlmPorts extends ModelRequestPorts {
   readonly authenticate: Authenticator;
-  readonly room: BodyRoom;
+  readonly room: BodyMemoryLimit;
   readonly limit: ConcurrencyLimit;
 }
 
@@ -40,7 +40,7 @@ export async function warmLlm(llm: LlmPorts['llm']): Promise<void> {
   await Promise.all([loaded(), llm()]);
 }
 
-const loaded = lazy(() => import('./take.ts')).open;
+const loaded = lazy(() => import('./handle-request.ts')).open;
 
 function routeOf(url: string, routes: readonly LlmRoute[], ports: LlmPorts): RouteOptions {
   const { runtime, log } = ports;
@@ -59,14 +59,14 @@ function routeOf(url: string, routes: readonly LlmRoute[], ports: LlmPorts): Rou
       else done(null, admitted);
     },
     errorHandler: async (error, request, reply) => {
-      const refusal = unavailableFor(error) ?? refusalOf(error);
+      const refusal = findUnavailableRefusal(error) ?? refusalOf(error);
       if (refusal !== null) await prepareRefusal(refusal, request, reply);
       return (await loaded()).answerError(routes, refusal, error, request, reply, log);
     },
     handler: async (request, reply) => {
-      const { takeCall } = await loaded();
+      const { handleModelRequest } = await loaded();
       const { telemetry } = runtime;
-      const taking = () => takeCall(routes, request, reply, ports);
+      const taking = () => handleModelRequest(routes, request, reply, ports);
       await ports.limit.run(() =>
         telemetry === null ? taking() : telemetry.within(request.headers, taking),
       );

@@ -7,8 +7,8 @@ import { buildOriginCheck } from '../../runtime/access/peer.ts';
 import type { Config } from '../../runtime/config/index.ts';
 import { refuseEncoded } from '../web/body.ts';
 import { prepareRefusal, refusalOf, STATUS } from '../web/errors.ts';
-import { goneSignal, nameIn, type RoutePorts } from '../web/routes.ts';
-import type { WebAsking } from './server/web.ts';
+import { createDisconnectSignal, type RoutePorts, readNameHeader } from '../web/routes.ts';
+import type { McpRequestHandler } from './server/web.ts';
 
 const TOOLS = '/mcp';
 const GATEWAY = '/mcp/gateway';
@@ -25,13 +25,18 @@ export interface McpPorts extends RoutePorts {
 /** Adds the routes of MCP, for both revisions of the protocol. What answers is loaded with the first call. */
 export function addMcpRoutes(app: FastifyInstance, ports: McpPorts): void {
   const { runtime, log, mcp } = ports;
-  addRoute(app, TOOLS, ports, async () => (await import('./server/web.ts')).openWeb({ runtime, log }));
+  addRoute(app, TOOLS, ports, async () => (await import('./server/web.ts')).openMcpHandler({ runtime, log }));
   addRoute(app, GATEWAY, ports, async () =>
     (await import('./gateway/web.ts')).openGatewayWeb({ runtime, log, mcp }),
   );
 }
 
-function addRoute(app: FastifyInstance, url: string, ports: McpPorts, open: () => Promise<WebAsking>): void {
+function addRoute(
+  app: FastifyInstance,
+  url: string,
+  ports: McpPorts,
+  open: () => Promise<McpRequestHandler>,
+): void {
   const { runtime, log } = ports;
   const web = lazy(open);
   const isOurOrigin = buildOriginCheck(ports.cors_origins);
@@ -55,12 +60,12 @@ function addRoute(app: FastifyInstance, url: string, ports: McpPorts, open: () =
       const asked = {
         caller: request.caller!,
         request_id: request.id,
-        tenant_id: nameIn(request, 'x-service-tenant'),
-        user_id: nameIn(request, 'x-service-user'),
+        tenant_id: readNameHeader(request, 'x-service-tenant'),
+        user_id: readNameHeader(request, 'x-service-user'),
       };
       const opened = await installed(web.open);
       const { telemetry } = runtime;
-      const run = () => opened.fetch(request, goneSignal(reply), asked);
+      const run = () => opened.fetch(request, createDisconnectSignal(reply), asked);
       const answer = ports.limit.run(() =>
         telemetry === null ? run() : telemetry.within(request.headers, run),
       );
@@ -87,7 +92,7 @@ async function admit(
   return null;
 }
 
-async function installed(loaded: () => Promise<WebAsking>): Promise<WebAsking> {
+async function installed(loaded: () => Promise<McpRequestHandler>): Promise<McpRequestHandler> {
   try {
     return await loaded();
   } catch (error) {

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { parseJson as parseRemembered } from '../../core/json/value-source.ts';
-import { textOf } from '../../operations/file.ts';
+import { decodeUtf8Text } from '../../operations/file.ts';
 import { Refusal } from '../../operations/operation.ts';
 import { hasMoreNodes } from './json-size.ts';
 
@@ -94,7 +94,7 @@ async function parseUpload(bytes: Buffer, type: string): Promise<unknown> {
   return {
     ...fields,
     name: file.name,
-    content: textOf(Buffer.from(await file.arrayBuffer())),
+    content: decodeUtf8Text(Buffer.from(await file.arrayBuffer())),
     ...(tool !== undefined && { context: { tool } }),
   };
 }

@@ -1,7 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type AnyOperation, decides, Refusal, type RefusalCode } from '../../operations/operation.ts';
+import {
+  type AnyOperation,
+  isDecisionOperation,
+  Refusal,
+  type RefusalCode,
+} from '../../operations/operation.ts';
 import { describeFault, type Log } from '../../platform/log.ts';
 import { endConnection } from './connections.ts';
 
@@ -57,8 +62,8 @@ export const FAULT =
 
 /** The body of every error: a sentence for people, a code for programs, and the name of the request. */
 export function errorBody(refusal: Refusal, request_id: string): object {
-  const { message, code, details, beside } = refusal;
-  return { ...beside, error: message, code, ...(details.length > 0 && { details }), request_id };
+  const { message, code, details, extra } = refusal;
+  return { ...extra, error: message, code, ...(details.length > 0 && { details }), request_id };
 }
 
 /** Answers an error, expected or not. On a check route a fault of ours says `block` as well. */
@@ -137,7 +142,7 @@ function answerFault(
 ): FastifyReply {
   const fields = { request_id: request.id, operation: operation?.name, ...describeFault(error) };
   log.error('a request met a fault', fields);
-  const blocked = operation !== null && decides(operation) ? { decision: 'block' } : {};
+  const blocked = operation !== null && isDecisionOperation(operation) ? { decision: 'block' } : {};
   const body = { error: FAULT, code: 'internal_error', ...blocked, request_id: request.id };
   return send(request, reply, STATUS.internal_error, body);
 }
@@ -154,7 +159,7 @@ export function refusalOf(error: unknown): Refusal | null {
 }
 
 function send(request: FastifyRequest, reply: FastifyReply, status: number, body: object): FastifyReply {
-  harden(reply).code(status).header('x-request-id', request.id);
+  setSecurityHeaders(reply).code(status).header('x-request-id', request.id);
   return reply.header('content-type', 'application/json; charset=utf-8').send(JSON.stringify(body));
 }
 
@@ -162,7 +167,7 @@ function send(request: FastifyRequest, reply: FastifyReply, status: number, body
  * Keeps an answer out of caches, and from being taken for another type. The answer to a POST is neither kept nor
  * opened by a browser as a page; it goes without, for each header costs a decision some percent of its time.
  */
-export function harden(reply: FastifyReply): FastifyReply {
+export function setSecurityHeaders(reply: FastifyReply): FastifyReply {
   return reply.header('x-content-type-options', 'nosniff').header('cache-control', 'no-store');
 }
 

@@ -3,16 +3,16 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { rememberNestedSources, SOURCE_LIMITS, writeExactJson } from '../../core/json/value-source.ts';
 import type { Json } from '../../core/types/index.ts';
 import type { LlmProxy } from '../../gateways/llm/llm-call.ts';
-import { call, refuseTwins } from '../../operations/call.ts';
-import { type AnyOperation, decides, Refusal } from '../../operations/operation.ts';
+import { callOperation, refuseDuplicateMembers } from '../../operations/call.ts';
+import { type AnyOperation, isDecisionOperation, Refusal } from '../../operations/operation.ts';
 import type { Runtime } from '../../operations/runtime.ts';
 import { ANONYMOUS_CALLER } from '../../runtime/access/callers.ts';
 import type { AuthenticationFailure, Authenticator } from '../../runtime/access/index.ts';
 import type { Caller } from '../../runtime/access/types.ts';
 import { refuseEncoded } from './body.ts';
+import type { BodyMemoryLimit } from './body-memory.ts';
 import { type ConcurrencyLimit, UNLIMITED } from './concurrency.ts';
 import { answerError, type ErrorLog } from './errors.ts';
-import type { BodyRoom } from './room.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -25,7 +25,7 @@ export interface RoutePorts {
   readonly runtime: Runtime;
   readonly authenticate: Authenticator;
   readonly log: ErrorLog;
-  readonly room: BodyRoom;
+  readonly room: BodyMemoryLimit;
   readonly limit: ConcurrencyLimit;
 }
 
@@ -66,13 +66,13 @@ function addRouteAt(url: string, app: FastifyInstance, operation: AnyOperation, 
         runtime: ports.runtime,
         caller: request.caller ?? ANONYMOUS_CALLER,
         request_id: request.id,
-        tenant_id: nameIn(request, 'x-service-tenant'),
-        ...(named_user && { user_id: nameIn(request, 'x-service-user') }),
+        tenant_id: readNameHeader(request, 'x-service-tenant'),
+        ...(named_user && { user_id: readNameHeader(request, 'x-service-user') }),
         ...(operation.calls_models === true && { llm: ports.llm }),
-        signal: () => goneSignal(reply),
+        signal: () => createDisconnectSignal(reply),
       };
       const { telemetry } = ports.runtime;
-      const run = () => call(operation, read(request), context);
+      const run = () => callOperation(operation, read(request), context);
       const output = await limit.run(() =>
         telemetry === null ? run() : telemetry.within(request.headers, run),
       );
@@ -88,7 +88,7 @@ function addRouteAt(url: string, app: FastifyInstance, operation: AnyOperation, 
 /** What an operation gets: the query of a GET or the body of a POST, and what the path names over both. */
 function readerOf(operation: AnyOperation): (request: FastifyRequest) => unknown {
   const { http, input } = operation;
-  const isCheck = decides(operation);
+  const isCheck = isDecisionOperation(operation);
   const isGet = http.method === 'GET';
   const hasNames = http.path.includes('{');
   if (isGet) {
@@ -102,7 +102,7 @@ function readerOf(operation: AnyOperation): (request: FastifyRequest) => unknown
     const { '*': _, ...names } = params as Readonly<Record<string, string>>;
     if (!isRecord && body !== undefined) return body;
     if (isCheck && body !== undefined) {
-      refuseTwins(body as Json);
+      refuseDuplicateMembers(body as Json);
       rememberNestedSources(body as Json, SOURCE_LIMITS, CONTENT_LEVELS);
     }
     return { ...body, ...names };
@@ -128,7 +128,7 @@ function wholeNumbers(input: AnyOperation['input']): (query: Query) => Query {
 }
 
 /** Aborts when the connection closes before the whole answer was handed over. */
-export function goneSignal({ raw }: FastifyReply): AbortSignal {
+export function createDisconnectSignal({ raw }: FastifyReply): AbortSignal {
   const gone = new AbortController();
   if (raw.destroyed) gone.abort(GONE);
   raw.once('close', () => {
@@ -160,7 +160,7 @@ function admit(
 const NAME_CHARS_MAX = 256;
 
 /** A name that a header of ours gives, as it stands there; `null` where it is not there. */
-export function nameIn(
+export function readNameHeader(
   { headers }: FastifyRequest,
   header: string,
   chars_max = NAME_CHARS_MAX,

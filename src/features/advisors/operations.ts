@@ -1,5 +1,5 @@
 import type { TSchema } from 'typebox';
-import { type AnyOperation, type Operation, operation, Refusal } from '../../operations/operation.ts';
+import { type AnyOperation, defineOperation, type Operation, Refusal } from '../../operations/operation.ts';
 import type { Permission } from '../../runtime/config/permissions.ts';
 
 /**
@@ -30,7 +30,7 @@ function buildAdvisoryOperation({
   input,
   example,
 }: AdvisoryDescription): AnyOperation {
-  return operation({
+  return defineOperation({
     name,
     summary,
     description: `${summary}. Answers 503 while the intelligence layer is not configured.`,

@@ -1,6 +1,6 @@
-import { operation } from '../../operations/operation.ts';
+import { defineOperation } from '../../operations/operation.ts';
 import { agentId, name, sessionId, tenantId } from '../../operations/shapes.ts';
-import { named, resolveSubject, tenantsOf } from '../../operations/subject.ts';
+import { readName, resolveSubject, resolveTenants } from '../../operations/subject.ts';
 import type { BudgetStatus } from './types.ts';
 
 /** An amount in an answer. */
@@ -53,7 +53,7 @@ const EXAMPLE_STATUS = {
   remaining_tokens: null,
 };
 
-export const dashboardCostBudgets = operation({
+export const dashboardCostBudgets = defineOperation({
   name: 'dashboard_cost_budgets',
   summary: 'Show the status of budgets',
   description:
@@ -75,11 +75,11 @@ export const dashboardCostBudgets = operation({
   answer: { budgets: [EXAMPLE_STATUS] },
   async run(input, context) {
     const costs = await context.runtime.costs();
-    return { budgets: (await costs.listStatuses(tenantsOf(input, context))).map(buildStatusReply) };
+    return { budgets: (await costs.listStatuses(resolveTenants(input, context))).map(buildStatusReply) };
   },
 });
 
-export const checkBudget = operation({
+export const checkBudget = defineOperation({
   name: 'check_budget',
   summary: 'Show what remains of a budget',
   description:
@@ -114,11 +114,11 @@ export const checkBudget = operation({
     const spender = {
       tenant_id,
       agent_id,
-      session_id: named(input.session_id),
-      user_id: named(input.user_id),
+      session_id: readName(input.session_id),
+      user_id: readName(input.user_id),
     };
     const costs = await context.runtime.costs();
-    const budgets = (await costs.readStatus(spender, named(input.model))).map(buildStatusReply);
+    const budgets = (await costs.readStatus(spender, readName(input.model))).map(buildStatusReply);
     const enforced = budgets.filter(({ enforcement }) => enforcement === 'enforce');
     return {
       budgets,

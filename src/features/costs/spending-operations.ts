@@ -1,6 +1,6 @@
-import { type Context, operation, Refusal } from '../../operations/operation.ts';
+import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
 import { name } from '../../operations/shapes.ts';
-import { named, tenantsOf } from '../../operations/subject.ts';
+import { readName, resolveTenants } from '../../operations/subject.ts';
 import type { Caller } from '../../runtime/access/types.ts';
 import { toUsd, usdSchema } from './budget-operations.ts';
 import { type Period, parsePeriod } from './period.ts';
@@ -58,7 +58,7 @@ const ENTRIES_MAX = 1_000;
 const OTHERS_NAME = '(others)';
 const UNNAMED = '(none)';
 
-export const dashboardCostSummary = operation({
+export const dashboardCostSummary = defineOperation({
   name: 'dashboard_cost_summary',
   summary: 'Show spending',
   description:
@@ -136,7 +136,7 @@ const GROUPS = {
 } as const;
 const GROUP_WORDS = Object.keys(GROUPS) as (keyof typeof GROUPS)[];
 
-export const dashboardCostReport = operation({
+export const dashboardCostReport = defineOperation({
   name: 'dashboard_cost_report',
   summary: 'List spending line by line',
   description:
@@ -234,9 +234,9 @@ function buildFilter(input: FilterInput, { since, until }: Period, context: Cont
   return {
     since,
     until,
-    tenant_ids: tenantsOf(input, context),
-    agent_ids: limitAgents(named(input.agent_id), context.caller.agents),
-    model: named(input.model),
+    tenant_ids: resolveTenants(input, context),
+    agent_ids: limitAgents(readName(input.agent_id), context.caller.agents),
+    model: readName(input.model),
   };
 }
 

@@ -1,7 +1,7 @@
-import { contentAt, plain } from '../../operations/check.ts';
+import { readContentMember, readContentValue } from '../../operations/check.ts';
 import { checkBody } from '../../operations/check-body.ts';
-import { type Context, operation, Refusal } from '../../operations/operation.ts';
-import { replyOf } from '../../operations/reply.ts';
+import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
+import { buildVerdictReply } from '../../operations/reply.ts';
 import {
   agentId,
   dataTags,
@@ -12,7 +12,7 @@ import {
   verdictRequired,
   whoContext,
 } from '../../operations/shapes.ts';
-import { named, readSessionId, resolveSubject, type SubjectFields } from '../../operations/subject.ts';
+import { readName, readSessionId, resolveSubject, type SubjectFields } from '../../operations/subject.ts';
 import type { MemoryEntryMetadata, MemoryReadResult } from './types.ts';
 
 const owner = {
@@ -64,7 +64,7 @@ const entry = {
   },
 } as const;
 
-export const memoryWrite = operation({
+export const memoryWrite = defineOperation({
   name: 'memory_write',
   summary: 'Keep a value in an agent’s memory',
   description:
@@ -126,20 +126,20 @@ export const memoryWrite = operation({
     } = await store.write(subject, context.caller, {
       key: input.key,
       ...readValue(input, context),
-      schema: named(input.memory),
+      schema: readName(input.memory),
       declared_tags: (input.data_tags ?? []).map((tag) => tag.toLowerCase()),
     });
     return {
-      ...replyOf(ruling, crossing, false),
+      ...buildVerdictReply(ruling, crossing, false),
       allowed: kept !== null,
       ...(kept !== null && { handle_id: kept.entry_id, expires_at: formatTime(kept.expires_at_ms) }),
-      ...(changed !== null && { modified_value: plain(changed) }),
+      ...(changed !== null && { modified_value: readContentValue(changed) }),
     };
   },
 });
 
 function readValue(input: { readonly value: unknown }, context: Context) {
-  const content = contentAt(input, 'value', context);
+  const content = readContentMember(input, 'value', context);
   return content.kind === 'text'
     ? { value: content.text }
     : { value: content.value, ...(content.source !== undefined && { source: content.source }) };
@@ -150,7 +150,7 @@ const readProperties = {
   value: { description: 'The value; `null` where none is given.' },
 } as const;
 
-export const memoryRead = operation({
+export const memoryRead = defineOperation({
   name: 'memory_read',
   summary: 'Read an agent’s memory',
   description:
@@ -216,8 +216,8 @@ export const memoryRead = operation({
   async run(input, context) {
     const subject = readMemorySubject(input, context);
     const store = await context.runtime.memory();
-    const key = named(input.key);
-    const schema = named(input.memory);
+    const key = readName(input.key);
+    const schema = readName(input.memory);
     const out =
       key === null
         ? await store.list(subject, context.caller, schema, input.limit ?? LIMIT_DEFAULT)
@@ -234,7 +234,7 @@ export const memoryRead = operation({
 
 const LIMIT_DEFAULT = 100;
 
-export const memoryResolveHandle = operation({
+export const memoryResolveHandle = defineOperation({
   name: 'memory_resolve_handle',
   summary: 'Give the value of a handle',
   description:
@@ -273,7 +273,7 @@ export const memoryResolveHandle = operation({
   },
 });
 
-export const memoryPurgeExpired = operation({
+export const memoryPurgeExpired = defineOperation({
   name: 'memory_purge_expired',
   summary: 'Delete what has expired in memory',
   description:
@@ -318,13 +318,13 @@ function readMemorySubject(input: MemorySubjectInput, context: Context) {
   return {
     ...subject,
     session_id: readSessionId(input),
-    user_id: named(input.user_id),
-    destination_agent_id: named(input.destination_agent_id),
+    user_id: readName(input.user_id),
+    destination_agent_id: readName(input.destination_agent_id),
   };
 }
 
 function replyWithValue({ ruling, crossing, value }: MemoryReadResult) {
-  return { ...replyOf(ruling, crossing, false), value };
+  return { ...buildVerdictReply(ruling, crossing, false), value };
 }
 
 function buildEntryReply({

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { call } from '../../operations/call.ts';
+import { callOperation } from '../../operations/call.ts';
 import { interceptTool } from '../../operations/intercept.ts';
 import { Refusal } from '../../operations/operation.ts';
 import type { Runtime } from '../../operations/runtime.ts';
@@ -51,7 +51,10 @@ async function resolve(options: TestOptions, more: object = {}): Promise<Outcome
   const { runtime, events } = testRuntime(options);
   const context = { runtime, caller: buildOperatorCaller('operator'), request_id: 'r' };
   try {
-    const reply = (await call(secretsResolve, { ...ASKED, ...more }, context)) as Record<string, unknown>;
+    const reply = (await callOperation(secretsResolve, { ...ASKED, ...more }, context)) as Record<
+      string,
+      unknown
+    >;
     return { reply, refusal: null, events };
   } catch (error) {
     assert.ok(error instanceof Refusal, String(error));
@@ -117,7 +120,7 @@ test('without the store no token is good, and no backend is asked', async () => 
   assert.deepEqual([outcome.reply?.decision, outcome.reply?.rule, opened], ['block', 'fault.store', 0]);
   const { runtime } = testRuntime();
   const context = { runtime, caller: buildOperatorCaller('operator'), request_id: 'r' };
-  const intercepted = (await call(
+  const intercepted = (await callOperation(
     interceptTool,
     { tool: 't', capability_token_id: TOKEN },
     context,
@@ -189,7 +192,11 @@ test('usual names of secrets are no secrets', async () => {
 test('a check of the backend tells what can be read, and writes down what was asked for', async () => {
   const { runtime, events } = testRuntime();
   const context = { runtime, caller: buildOperatorCaller('operator'), request_id: 'r' };
-  const reply = await call(secretsCheck, { secret_keys: ['MAIL_PASSWORD', 'NOPE', 'NOPE'] }, context);
+  const reply = await callOperation(
+    secretsCheck,
+    { secret_keys: ['MAIL_PASSWORD', 'NOPE', 'NOPE'] },
+    context,
+  );
   assert.deepEqual(reply, {
     backend: 'env',
     reachable: true,

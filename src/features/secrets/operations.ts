@@ -1,6 +1,6 @@
-import { presentedOf } from '../../operations/capabilities.ts';
-import { type Context, operation, Refusal } from '../../operations/operation.ts';
-import { replyOf } from '../../operations/reply.ts';
+import { buildPresentedToken } from '../../operations/capabilities.ts';
+import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
+import { buildVerdictReply } from '../../operations/reply.ts';
 import {
   agentId,
   approvalRequestId,
@@ -12,7 +12,7 @@ import {
   verdictProperties,
   verdictRequired,
 } from '../../operations/shapes.ts';
-import { named, resolveSubject } from '../../operations/subject.ts';
+import { readName, resolveSubject } from '../../operations/subject.ts';
 import { KEY_CHARACTERS_MAX, KEY_PATTERN } from '../../runtime/secrets/keys.ts';
 import { type Secrets, SecretUnread } from '../../runtime/secrets/secrets.ts';
 import { resolveSecret } from './resolve-secret.ts';
@@ -26,7 +26,7 @@ const secretKey = {
   description: 'Its name in the backend.',
 } as const;
 
-export const secretsResolve = operation({
+export const secretsResolve = defineOperation({
   name: 'secrets_resolve',
   summary: 'Resolve a secret for an agent',
   description:
@@ -101,7 +101,7 @@ export const secretsResolve = operation({
     const { runtime, caller } = context;
     const { secret_key } = input;
     const { source_agent_id } = resolveSubject(input, context);
-    const presented = presentedOf(input, input.tool, context);
+    const presented = buildPresentedToken(input, input.tool, context);
     if (presented.agent_id === 'unknown')
       throw new Refusal('agent_context_required', 'Name the agent: `agent_id` says who wants the secret.');
     if (runtime.secrets === null) throw buildNotConfiguredRefusal();
@@ -112,7 +112,7 @@ export const secretsResolve = operation({
         secrets: runtime.secrets.open,
         capabilities: runtime.capabilities,
         enforce: (crossing) =>
-          runtime.enforce(crossing, caller, 'secrets_resolve', named(input.approval_request_id)),
+          runtime.enforce(crossing, caller, 'secrets_resolve', readName(input.approval_request_id)),
         caller,
         now_ms: runtime.now_ms,
         policy_hash: () => runtime.policy().hash,
@@ -122,7 +122,7 @@ export const secretsResolve = operation({
     if ('message' in answer)
       throw new Refusal(answer.result === 'missing' ? 'not_found' : 'unavailable', answer.message);
     return {
-      ...replyOf(answer.ruling, answer.crossing, false),
+      ...buildVerdictReply(answer.ruling, answer.crossing, false),
       // A name that a rule would change is no name to give a value for.
       decision: answer.result === 'allow' ? ('allow' as const) : ('block' as const),
       secret_key,
@@ -132,7 +132,7 @@ export const secretsResolve = operation({
   },
 });
 
-export const secretsCheck = operation({
+export const secretsCheck = defineOperation({
   name: 'secrets_check',
   summary: 'Check the secret backend',
   description:

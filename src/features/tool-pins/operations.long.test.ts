@@ -1,6 +1,6 @@
 /** When a list of tools is looked at, and when it is enough to compare it. */
 import assert from 'node:assert/strict';
-import { call } from '../../operations/call.ts';
+import { callOperation } from '../../operations/call.ts';
 import { type TestOptions, testRuntime } from '../../operations/testing/runtime.ts';
 import type { Store } from '../../platform/store/index.ts';
 import { withStores } from '../../platform/store/testing/stores.ts';
@@ -28,7 +28,7 @@ function checking(store: Store, options: TestOptions = {}) {
     instead: { store: async () => store, ...options.instead },
   });
   const ask = (tools: readonly object[], more: object = {}, caller: Caller = agentCaller) =>
-    call(
+    callOperation(
       mcpToolsCheck,
       { server: 'files', tools, ...more },
       { runtime, caller, request_id: 'r' },
@@ -70,7 +70,7 @@ withStores('looks at lists of MCP tools', (law) => {
     assert.equal(events[2]?.metadata.phase, 'mcp_tool_quarantined');
     const again = await ask([CHANGED]);
     assert.deepEqual([again.tools[0]?.status, events.length], ['quarantined', held]);
-    await call(
+    await callOperation(
       mcpPinsApprove,
       { server: 'files', tool: 'read', sha256: again.tools[0]?.sha256 },
       { runtime, caller: buildOperatorCaller('operator'), request_id: 'r' },
@@ -152,7 +152,7 @@ withStores('looks at lists of MCP tools', (law) => {
         `time ${time}`,
       );
     }
-    const pins = await call(
+    const pins = await callOperation(
       mcpPinsList,
       {},
       { runtime, caller: buildOperatorCaller('operator'), request_id: 'r' },

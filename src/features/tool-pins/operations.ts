@@ -3,9 +3,9 @@ import { UNLIMITED, walkJson } from '../../core/json/walk.ts';
 import { hashJson } from '../../core/policy/compile/canonical-json.ts';
 import type { Content, Json, JudgedFinding, Verdict } from '../../core/types/index.ts';
 import { checkBody } from '../../operations/check-body.ts';
-import { type Context, operation, Refusal } from '../../operations/operation.ts';
+import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
 import { agentId, name, sessionId, tenantId } from '../../operations/shapes.ts';
-import { named, resolveSubject, resolveTenant } from '../../operations/subject.ts';
+import { readName, resolveSubject, resolveTenant } from '../../operations/subject.ts';
 import { newEventId } from '../../runtime/audit/event-id.ts';
 import { buildServiceEvent } from '../../runtime/audit/service-event.ts';
 import {
@@ -29,7 +29,7 @@ const userId = {
 const hash = { type: 'string', pattern: '^sha256:[0-9a-f]{64}$', maxLength: 71 } as const;
 const text = { type: ['string', 'null'] } as const;
 
-export const mcpToolsCheck = operation({
+export const mcpToolsCheck = defineOperation({
   name: 'mcp_tools_check',
   summary: 'Check the tools that an MCP server lists',
   description:
@@ -97,7 +97,11 @@ export const mcpToolsCheck = operation({
   async run(input, context) {
     const { runtime, caller } = context;
     const subject = resolveSubject(input, context);
-    const scope = { tenant_id: subject.tenant_id, server: input.server, user_id: named(input.user_id) ?? '' };
+    const scope = {
+      tenant_id: subject.tenant_id,
+      server: input.server,
+      user_id: readName(input.user_id) ?? '',
+    };
     const definitions = input.tools as { [name: string]: Json }[];
     const now_ms = runtime.now_ms();
     const { db } = await runtime.store();
@@ -106,7 +110,7 @@ export const mcpToolsCheck = operation({
       policy_hash: runtime.policy().hash,
       ...scope,
       agent_id: subject.agent_id,
-      session_id: named(input.session_id),
+      session_id: readName(input.session_id),
       definitions,
     };
     const before = await findSnapshotEvent(db, look, now_ms);
@@ -119,7 +123,7 @@ export const mcpToolsCheck = operation({
         phase: null,
         content,
         ...subject,
-        session_id: named(input.session_id),
+        session_id: readName(input.session_id),
         source_agent_id: null,
         destination_agent_id: null,
         tool: 'tools/list',
@@ -287,7 +291,7 @@ const pinSchema = {
   },
 } as const;
 
-export const mcpPinsList = operation({
+export const mcpPinsList = defineOperation({
   name: 'mcp_pins_list',
   summary: 'List the tools of MCP servers that are known',
   description: 'Lists the pinned definition of each tool, and the one that waits for approval.',
@@ -317,14 +321,18 @@ export const mcpPinsList = operation({
   answer: { pins: [], count: 0 },
   async run(input, context) {
     const { db } = await context.runtime.store();
-    const one = named(input.tenant_id) ?? named(context.tenant_id);
+    const one = readName(input.tenant_id) ?? readName(context.tenant_id);
     const tenant_ids = one === null ? context.caller.tenants : [resolveTenant(input, context)];
-    const rows = await listPins(db, { tenant_ids, server: named(input.server), tool: named(input.tool) });
+    const rows = await listPins(db, {
+      tenant_ids,
+      server: readName(input.server),
+      tool: readName(input.tool),
+    });
     return { pins: rows.map(buildPinReply), count: rows.length };
   },
 });
 
-export const mcpPinsApprove = operation({
+export const mcpPinsApprove = defineOperation({
   name: 'mcp_pins_approve',
   summary: 'Approve a quarantined definition of a tool',
   description:
@@ -373,7 +381,7 @@ export const mcpPinsApprove = operation({
     const scope = {
       tenant_id: resolveTenant({ tenant_id: input.tenant_id }, context),
       server: input.server,
-      user_id: named(input.user_id) ?? '',
+      user_id: readName(input.user_id) ?? '',
     };
     const now_ms = runtime.now_ms();
     // Written down first: what is not in the journal is not in the store.

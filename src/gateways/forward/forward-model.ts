@@ -1,7 +1,7 @@
 import { wireFormats } from '../../core/wire/formats/index.ts';
 import type { WireError, WireFormat } from '../../core/wire/wire-format.ts';
 import { type Context, Refusal, type RefusalCode } from '../../operations/operation.ts';
-import { changedContent, replyOf, type VerdictReply } from '../../operations/reply.ts';
+import { buildVerdictReply, findChangedContent, type VerdictReply } from '../../operations/reply.ts';
 import type { ActorContext } from '../../runtime/enforcement/tool-calls.ts';
 import type { ApiRoute } from '../llm/api-routes.ts';
 import type { BoundaryRuling, CallDenial, LlmReply } from '../llm/llm-call.ts';
@@ -49,14 +49,18 @@ export async function forwardModelCall(
   if (answered === null) throw buildRefusal(denial, error);
   const input_event_id = rulings.get('input')?.ruling.event_id ?? '';
   if (denial !== null) {
-    const instead = changedContent(denial.ruling.verdict);
+    const instead = findChangedContent(denial.ruling.verdict);
     const body = instead?.kind === 'text' ? instead.text : '';
-    return { answered, input_event_id, reply: { ...replyOf(denial.ruling, denial.crossing, false), body } };
+    return {
+      answered,
+      input_event_id,
+      reply: { ...buildVerdictReply(denial.ruling, denial.crossing, false), body },
+    };
   }
   if (error !== null) throw buildRefusal(null, error);
   const output = rulings.get('output');
   const reply =
-    output === undefined ? null : { ...replyOf(output.ruling, output.crossing, false), body: text };
+    output === undefined ? null : { ...buildVerdictReply(output.ruling, output.crossing, false), body: text };
   return { answered, input_event_id, reply };
 }
 
@@ -141,7 +145,7 @@ const CODES: Readonly<Record<string, RefusalCode>> = {
 
 function buildRefusal(denial: CallDenial | null, error: WireError | null): Refusal {
   if (denial !== null) {
-    const reply = replyOf(denial.ruling, denial.crossing, false);
+    const reply = buildVerdictReply(denial.ruling, denial.crossing, false);
     return new Refusal('policy_violation', reply.reason, [], { ...reply });
   }
   const { code, message, extra } = error!;

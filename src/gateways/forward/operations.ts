@@ -5,9 +5,9 @@ import {
   writeContentJson,
 } from '../../core/json/source.ts';
 import type { Content, Crossing, Json } from '../../core/types/index.ts';
-import { check, contentAt, plain } from '../../operations/check.ts';
+import { check, readContentMember, readContentValue } from '../../operations/check.ts';
 import { checkBody } from '../../operations/check-body.ts';
-import { type Context, operation, Refusal, type RefusalCode } from '../../operations/operation.ts';
+import { type Context, defineOperation, Refusal, type RefusalCode } from '../../operations/operation.ts';
 import {
   agentId,
   approvalRequestId,
@@ -20,14 +20,14 @@ import {
   whoContext,
 } from '../../operations/shapes.ts';
 import type { RequestSubject, SubjectFields } from '../../operations/subject.ts';
-import { actingAgent, named, readSessionId, resolveSubject } from '../../operations/subject.ts';
+import { readName, readSessionId, resolveActingAgent, resolveSubject } from '../../operations/subject.ts';
 import { type ApiRoute, findApiRoute } from '../llm/api-routes.ts';
 import { CREDENTIAL_HEADERS } from '../upstream/headers.ts';
 import { UpstreamFailure, type UpstreamFailureCode } from '../upstream/upstreams.ts';
 import { rebuildUrl, splitUrl } from './forwarded-url.ts';
 import type { ForwardDestination, Forwarder, ForwardResponse } from './forwarder.ts';
 
-export const proxyForward = operation({
+export const proxyForward = defineOperation({
   name: 'proxy_forward',
   summary: 'Forward one request, guarded both ways',
   description:
@@ -127,7 +127,7 @@ export const proxyForward = operation({
   async run(input, context) {
     const about = { subject: resolveSubject(input, context), session_id: readSessionId(input) };
     const forwarder = await context.runtime.forward();
-    const asked = { upstream_url: named(input.upstream_url), path: readPath(input.path) };
+    const asked = { upstream_url: readName(input.upstream_url), path: readPath(input.path) };
     const place = refuseOnFailure(() => forwarder.resolveDestination(asked));
     const outgoing = readOutgoing(input, place, context);
     const who = buildCrossingFields(input, about, place, context);
@@ -190,7 +190,7 @@ async function callModel(
       url: shown.place.url,
       body: encodeBody(outgoing.body) ?? new Uint8Array(),
       acting: who,
-      approval_request_id: named(approval_request_id),
+      approval_request_id: readName(approval_request_id),
       send: (body, signal) =>
         forwarder.send(shown.place, {
           method: shown.method,
@@ -253,8 +253,8 @@ function buildCrossingFields(
     tenant_id: subject.tenant_id,
     agent_id: subject.agent_id,
     session_id,
-    source_agent_id: actingAgent(subject, context.runtime),
-    destination_agent_id: named(input.destination_agent_id) ?? url.hostname,
+    source_agent_id: resolveActingAgent(subject, context.runtime),
+    destination_agent_id: readName(input.destination_agent_id) ?? url.hostname,
     tool: null,
     declared_tags: (input.data_tags ?? []).map((tag) => tag.toLowerCase()),
     now_ms: context.runtime.now_ms(),
@@ -296,7 +296,7 @@ function readOutgoing(input: Envelope, place: ForwardDestination, context: Conte
 function readBody(input: Envelope, context: Context): Body {
   const { json_body, text_body } = input;
   if (json_body !== undefined && json_body !== null)
-    return { kind: 'json', text: writeContentJson(contentAt(input, 'json_body', context)) };
+    return { kind: 'json', text: writeContentJson(readContentMember(input, 'json_body', context)) };
   if (text_body !== undefined && text_body !== null) return { kind: 'text', text: text_body };
   return { kind: 'none' };
 }
@@ -319,7 +319,7 @@ function readHeaders(written: object): Record<string, string> {
 }
 
 function readPath(path: string | null | undefined): string | null {
-  const given = named(path);
+  const given = readName(path);
   if (given === null) return null;
   return given.startsWith('/') ? given : `/${given}`;
 }
@@ -344,7 +344,7 @@ function holdsCredential(header: string, { is_configured }: ForwardDestination):
 
 /** What goes out instead, where the policy changed it. */
 function applyChange(changed: Content, { place, method, headers, body }: Outgoing): Outgoing {
-  const value = plain(changed) as Record<string, Json>;
+  const value = readContentValue(changed) as Record<string, Json>;
   const credentials = Object.entries(headers).filter(([header]) => holdsCredential(header, place));
   return {
     method,

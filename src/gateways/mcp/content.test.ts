@@ -1,7 +1,7 @@
 /** What of a server's answer is sent on: nothing that was not judged, in whatever shape it comes. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { call } from '../../operations/call.ts';
+import { callOperation } from '../../operations/call.ts';
 import { testRuntime } from '../../operations/testing/runtime.ts';
 import { caller } from '../../server/testing/examples.ts';
 import { guardContent, guardToolAnswer, type ToolAnswer } from './content.ts';
@@ -14,7 +14,7 @@ const OTHER = ['sk-', 'ABCDEF1234567890'].join('');
 
 const { runtime } = testRuntime();
 const guard = openPolicyGuard(
-  (operation, input) => call(operation, input, { runtime, caller, request_id: 'r' }),
+  (operation, input) => callOperation(operation, input, { runtime, caller, request_id: 'r' }),
   {
     agent_id: null,
     session_id: null,

@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Client } from '@modelcontextprotocol/client';
-import { call } from '../../operations/call.ts';
+import { callOperation } from '../../operations/call.ts';
 import { testRuntime } from '../../operations/testing/runtime.ts';
 import { caller } from '../../server/testing/examples.ts';
 import { openConnection } from './connection.ts';
@@ -47,7 +47,7 @@ const checkDefinitions: PolicyGuard['checkDefinitions'] = async (_server, tools)
 function realGuard(): PolicyGuard {
   const { runtime } = testRuntime({ record: async () => {} });
   const road = (operation: never, input: unknown) =>
-    call(operation, input, { runtime, caller, request_id: 'r' });
+    callOperation(operation, input, { runtime, caller, request_id: 'r' });
   return {
     ...openPolicyGuard(road as never, { agent_id: null, session_id: null, user_id: '' }),
     checkDefinitions,

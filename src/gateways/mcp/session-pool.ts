@@ -1,6 +1,6 @@
 import { createMcpHandler, type McpHttpHandler } from '@modelcontextprotocol/server';
 import { matchesAny } from '../../core/tags.ts';
-import { call } from '../../operations/call.ts';
+import { callOperation } from '../../operations/call.ts';
 import { Refusal } from '../../operations/operation.ts';
 import type { Runtime } from '../../operations/runtime.ts';
 import type { Caller } from '../../runtime/access/types.ts';
@@ -140,7 +140,8 @@ function openSession(
   const { version } = runtime;
   const { tenant_id, agent_id, session_id, caller } = identity;
   const guard = openPolicyGuard(
-    (operation, input) => call(operation, input, { runtime, caller, tenant_id, request_id: 'mcp-gateway' }),
+    (operation, input) =>
+      callOperation(operation, input, { runtime, caller, tenant_id, request_id: 'mcp-gateway' }),
     // All users come with the configured credential: they are shown one list, and it has one set of pins.
     { agent_id, session_id, user_id: '' },
   );

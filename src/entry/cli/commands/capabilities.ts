@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { CapabilityRecord } from '../../../runtime/enforcement/capabilities/types.ts';
 import { ask } from '../ask.ts';
-import { configOption, examples, gathered, jsonOption, wholeNumber } from '../options.ts';
+import { collectValues, configOption, examples, jsonOption, wholeNumber } from '../options.ts';
 import { table } from '../table.ts';
 import { remark, say, sayJson, type Terminal } from '../terminal.ts';
 
@@ -44,8 +44,8 @@ function defineIssue(command: Command, terminal: Terminal): void {
     )
     .requiredOption('--agent <id>', 'the agent that may use it')
     .requiredOption('--tool <name>', 'the tool of the token')
-    .option('--action <name>', 'an allowed action on the tool (default: `invoke`)', gathered)
-    .option('--secret-key <name>', 'a secret that may be resolved (default: none)', gathered)
+    .option('--action <name>', 'an allowed action on the tool (default: `invoke`)', collectValues)
+    .option('--secret-key <name>', 'a secret that may be resolved (default: none)', collectValues)
     .option('--session <id>', 'the only session in which the token is valid (default: any)')
     .option('--tenant <id>', 'the tenant')
     .option('--ttl <duration>', 'how long it lives, as `10m`', duration)

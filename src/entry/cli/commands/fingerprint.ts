@@ -67,8 +67,8 @@ async function addEntry(options: AddOptions, terminal: Terminal): Promise<void> 
       'usage',
       'Give the value on standard input, by a pipe or a file: typed text would stay on the screen.',
     );
-  const { textOf } = await import('../../../operations/file.ts');
-  const text = textOf(await readBounded(terminal.stdin)).replace(/\r?\n$/, '');
+  const { decodeUtf8Text } = await import('../../../operations/file.ts');
+  const text = decodeUtf8Text(await readBounded(terminal.stdin)).replace(/\r?\n$/, '');
   const found = await findIn(text, options, terminal);
   const [only] = found;
   if (only === undefined)

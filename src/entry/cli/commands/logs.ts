@@ -7,7 +7,7 @@ import { CommandFailure, EXIT } from '../exit.ts';
 import { followEvents } from '../follow.ts';
 import { configOption, examples, wholeNumber } from '../options.ts';
 import { remark, say, sayJson, shown, type Terminal } from '../terminal.ts';
-import { findEvents, findPage } from '../trail.ts';
+import { findPage, findTrailEvents } from '../trail.ts';
 
 const TAIL_DEFAULT = 20;
 const TAIL_MAX = 10_000;
@@ -135,7 +135,7 @@ async function detail(
   options: LogsOptions,
   terminal: Terminal,
 ): Promise<void> {
-  const [event] = await findEvents(terminal, options.config, { ...filter, event_id, limit: 1 });
+  const [event] = await findTrailEvents(terminal, options.config, { ...filter, event_id, limit: 1 });
   if (event === undefined) {
     throw new CommandFailure(EXIT.no, 'not_found', 'There is no such event.', {
       hint: 'Its file may have been deleted by age (`audit.max_age_days`), or it is in another state folder (--config).',

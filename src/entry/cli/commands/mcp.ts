@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import { CommandFailure, EXIT } from '../exit.ts';
-import type { GatewayWords } from '../mcp.ts';
+import type { McpProxyOptions } from '../mcp.ts';
 import { configOption, examples, jsonOption } from '../options.ts';
 import type { Terminal } from '../terminal.ts';
 
-interface McpOptions extends GatewayWords {
+interface McpOptions extends McpProxyOptions {
   readonly wrap?: true;
   readonly gateway?: true;
 }

@@ -3,7 +3,7 @@ import { BOUNDARIES } from '../../../core/types/index.ts';
 import type { ReloadReport } from '../../../runtime/policies/reload-report.ts';
 import { ask } from '../ask.ts';
 import { EXIT } from '../exit.ts';
-import { configOption, examples, gathered, jsonOption } from '../options.ts';
+import { collectValues, configOption, examples, jsonOption } from '../options.ts';
 import { explain } from '../policy/explain.ts';
 import { lint } from '../policy/lint.ts';
 import { replay } from '../policy/replay.ts';
@@ -18,7 +18,7 @@ export function policy(command: Command, terminal: Terminal): void {
       'Print the action that the policy takes for tags at a boundary. Ends with 1 for `block` and `require_approval`.',
     )
     .addOption(new Option('-b, --boundary <boundary>', 'where').choices(BOUNDARIES).makeOptionMandatory())
-    .option('-t, --data-tag <tag>', 'a tag, as `personal.pii`; may be given several times', gathered)
+    .option('-t, --data-tag <tag>', 'a tag, as `personal.pii`; may be given several times', collectValues)
     .option('--tenant <id>', 'whose rules apply')
     .addOption(configOption())
     .addOption(jsonOption())

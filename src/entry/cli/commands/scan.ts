@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import type { VerdictReply, ViolationReply } from '../../../operations/reply.ts';
-import { ask, type Which } from '../ask.ts';
+import { ask, type OperationSelector } from '../ask.ts';
 import { CommandFailure, EXIT } from '../exit.ts';
 import { readBounded } from '../input.ts';
 import { configOption, examples, jsonOption } from '../options.ts';
@@ -64,7 +64,7 @@ async function question(
   text: string | undefined,
   options: ScanOptions,
   terminal: Terminal,
-): Promise<{ which: Which; input: Record<string, unknown> }> {
+): Promise<{ which: OperationSelector; input: Record<string, unknown> }> {
   if (text !== undefined && options.file !== undefined) {
     throw new CommandFailure(EXIT.usage, 'usage', 'Give a text or --file, not both.');
   }
@@ -87,8 +87,8 @@ async function question(
       input: { name: options.file, content_base64: bytes!.toString('base64'), ...about },
     };
   }
-  const { textOf } = await import('../../../operations/file.ts');
-  const content = bytes === null ? text! : textOf(bytes);
+  const { decodeUtf8Text } = await import('../../../operations/file.ts');
+  const content = bytes === null ? text! : decodeUtf8Text(bytes);
   if (options.structured)
     return { which: (of) => of.scanStructured, input: await payloadBody(content, about) };
   return {

@@ -2,7 +2,7 @@ import { Argument, type Command, Option } from 'commander';
 import { codingAgents } from '../../../coding-agents/index.ts';
 import type { SettingsScope } from '../../../coding-agents/record/settings.ts';
 import { CommandFailure, EXIT } from '../exit.ts';
-import { configOption, examples, gathered, jsonOption } from '../options.ts';
+import { collectValues, configOption, examples, jsonOption } from '../options.ts';
 import { frameworks } from '../setup/frameworks.ts';
 import { printSetupNames, setupNames, unknownSetupName } from '../setup/setup-names.ts';
 import type { Consent } from '../skills/consent.ts';
@@ -39,7 +39,7 @@ export function setup(command: Command, terminal: Terminal): void {
     .option(
       '--pack <name>',
       'a policy pack to add, or `none` (default: coding-agent for a new configuration)',
-      gathered,
+      collectValues,
     )
     .option(
       '--shared',

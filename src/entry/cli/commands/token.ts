@@ -3,7 +3,7 @@ import type { TokenKind } from '../../../runtime/access/tokens.ts';
 import { PERMISSIONS, PERSON_PERMISSIONS } from '../../../runtime/config/permissions.ts';
 import { configOf } from '../configuration.ts';
 import { CommandFailure, EXIT } from '../exit.ts';
-import { configOption, examples, gathered, jsonOption } from '../options.ts';
+import { collectValues, configOption, examples, jsonOption } from '../options.ts';
 import { remark, say, sayJson, type Terminal } from '../terminal.ts';
 
 interface TokenOptions {
@@ -87,8 +87,8 @@ function defineCreate(command: Command, terminal: Terminal): void {
       'Create a key for one program. The key is printed once and stored nowhere; the configuration holds its hash.',
     )
     .argument('<id>', 'what the audit trail calls it, `key:<id>`', keyId)
-    .option('--tenant <id>', 'a tenant that it may name (default: any)', gathered)
-    .option('--agent <id>', 'an agent that it may act for (default: any)', gathered)
+    .option('--tenant <id>', 'a tenant that it may name (default: any)', collectValues)
+    .option('--agent <id>', 'an agent that it may act for (default: any)', collectValues)
     .option('--permission <name>', `one of ${AGENT_PERMISSIONS.join(', ')}`, permission)
     .option('--expires-in <days>', 'days until it expires, as `90d`', days)
     .addOption(jsonOption())
@@ -107,7 +107,7 @@ function keyId(text: string): string {
 }
 
 function permission(text: string, before?: readonly string[]): readonly string[] {
-  const all = gathered(text, before);
+  const all = collectValues(text, before);
   const unknown = all.find((name) => !(AGENT_PERMISSIONS as readonly string[]).includes(name));
   if (unknown === undefined) return all;
   throw new InvalidArgumentError(`A key's permissions are ${AGENT_PERMISSIONS.join(', ')}.`);

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { unavailableFor } from '../../../operations/call.ts';
+import { findUnavailableRefusal } from '../../../operations/call.ts';
 import { answerError, answerUpgrade } from '../../web/errors.ts';
 import { admit, type EventPorts } from './admit.ts';
 import { EVENTS_STREAM, EVENTS_WEBSOCKET } from './routes.ts';
@@ -42,5 +42,5 @@ function answer(
   reply: FastifyReply,
   { log }: EventPorts,
 ): Promise<FastifyReply> {
-  return answerError(unavailableFor(error) ?? error, request, reply, null, log);
+  return answerError(findUnavailableRefusal(error) ?? error, request, reply, null, log);
 }

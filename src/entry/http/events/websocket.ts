@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { unavailableFor } from '../../../operations/call.ts';
+import { findUnavailableRefusal } from '../../../operations/call.ts';
 import { Refusal } from '../../../operations/operation.ts';
 import { readStreamRequest, withinScope } from '../../../operations/stream.ts';
 import { describeFault } from '../../../platform/log.ts';
@@ -137,7 +137,7 @@ function takeMessages(
     taken = taken
       .then(() => (is_binary ? Promise.reject(notJson()) : take(data.toString())))
       .catch((error: unknown) => {
-        const refusal = error instanceof Refusal ? error : unavailableFor(error);
+        const refusal = error instanceof Refusal ? error : findUnavailableRefusal(error);
         if (refusal === null) log.error('a message of a reader met a fault', describeFault(error));
         if (refusal === null) return close(open, 'fault');
         reader.stop();

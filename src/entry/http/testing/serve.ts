@@ -16,7 +16,7 @@ export interface ServeOptions extends TestOptions {
   readonly proxy_identity?: boolean;
   readonly metrics?: Partial<HttpConfig['metrics']>;
   readonly patience?: HttpTimeouts;
-  readonly room_bytes_max?: number;
+  readonly bodies_bytes_max?: number;
   readonly connections_max?: number;
   readonly requests_max?: number;
   readonly grace_ms?: number;
@@ -80,7 +80,7 @@ export async function serve(options: ServeOptions): Promise<Served> {
     ...(options.heartbeat_ms && { heartbeat_ms: options.heartbeat_ms }),
     ...(options.connections_max && { connections_max: options.connections_max }),
     ...(options.requests_max !== undefined && { requests_max: options.requests_max }),
-    ...(options.room_bytes_max && { room_bytes_max: options.room_bytes_max }),
+    ...(options.bodies_bytes_max && { bodies_bytes_max: options.bodies_bytes_max }),
     log: { error: (message, fields) => void logged.push(JSON.stringify({ message, ...fields })) },
   });
   await app.listen({ host: '127.0.0.1', port: 0 });

@@ -23,10 +23,10 @@ import {
   type UpstreamServerParts,
   type WrappedProgram,
 } from '../../../gateways/mcp/upstream-server.ts';
-import { type LocalRoadOptions, openLocalRoad } from '../server/road.ts';
-import { type Listen, listenIn } from './listens.ts';
+import { type LocalOperationsOptions, openLocalOperations } from '../server/local-operations.ts';
+import { readSubscriptionChange, type SubscriptionChange } from './subscription-changes.ts';
 
-export interface GatewayOptions extends Omit<LocalRoadOptions, 'operator_token'> {
+export interface GatewayOptions extends Omit<LocalOperationsOptions, 'operator_token'> {
   /** The server to stand before; or those of the configuration, as far as they are there for the agent. */
   readonly behind: WrappedProgram | readonly McpServerSettings[];
   readonly env: NodeJS.ProcessEnv;
@@ -43,7 +43,7 @@ const TENANT = 'default';
 export async function serveGatewayOnStdio(options: GatewayOptions): Promise<void> {
   const { version, agent_id, user_id, env, failed } = options;
   // The gateway asks as an agent, whatever the environment holds: it decides nothing for people.
-  const road = openLocalRoad({ ...options, operator_token: undefined });
+  const road = openLocalOperations({ ...options, operator_token: undefined });
   const session_id = `mcp-${randomUUID()}`;
   const guard = openPolicyGuard(road.ask, { agent_id, session_id, user_id });
   const clients = new Set<Server>();
@@ -114,7 +114,7 @@ function titleOf(behinds: readonly UpstreamServer[]): string {
 function watchListens(transport: StdioServerTransport, watching: ResourceWatcher): void {
   const pass = transport.onmessage;
   transport.onmessage = (message: JSONRPCMessage) => {
-    const listen = listenIn(message);
+    const listen = readSubscriptionChange(message);
     if (listen === null) return pass?.(message);
     if (listen.ends) {
       void watching.unwatch(listen.holder);
@@ -128,7 +128,7 @@ function watchListens(transport: StdioServerTransport, watching: ResourceWatcher
 }
 
 async function takeListen(
-  listen: Listen,
+  listen: SubscriptionChange,
   watching: ResourceWatcher,
 ): Promise<{ code: number; message: string } | null> {
   try {

@@ -8,12 +8,12 @@ import {
 } from '../../../gateways/mcp/session-pool.ts';
 import { Refusal } from '../../../operations/operation.ts';
 import type { Runtime } from '../../../operations/runtime.ts';
-import { named, resolveSubject } from '../../../operations/subject.ts';
+import { readName, resolveSubject } from '../../../operations/subject.ts';
 import { describeFault, type Log } from '../../../platform/log.ts';
 import type { Config } from '../../../runtime/config/index.ts';
-import { nameIn } from '../../web/routes.ts';
-import { type Asked, type WebAsking, webRequest } from '../server/web.ts';
-import { listenIn } from './listens.ts';
+import { readNameHeader } from '../../web/routes.ts';
+import { buildWebRequest, type McpCallContext, type McpRequestHandler } from '../server/web.ts';
+import { readSubscriptionChange } from './subscription-changes.ts';
 
 export interface GatewayWebParts {
   readonly runtime: Runtime;
@@ -22,7 +22,7 @@ export interface GatewayWebParts {
 }
 
 /** Opens what stands before the configured servers in one worker. Nothing is connected to before somebody asks. */
-export function openGatewayWeb({ runtime, mcp, log }: GatewayWebParts): WebAsking {
+export function openGatewayWeb({ runtime, mcp, log }: GatewayWebParts): McpRequestHandler {
   const rooms = openSessionPool({
     runtime,
     servers: mcp.servers,
@@ -66,11 +66,11 @@ async function answer(
   { handler, instructions }: GatewaySession,
   request: FastifyRequest,
   gone: AbortSignal,
-  asked: Asked,
+  asked: McpCallContext,
 ): Promise<Response> {
   const { method } = (request.body ?? {}) as { readonly method?: unknown };
   const extra = CONNECTING.has(method) ? { instructions: await instructions() } : {};
-  return handler.fetch(webRequest(request.raw, gone), {
+  return handler.fetch(buildWebRequest(request.raw, gone), {
     // An empty body is none: the parser of the protocol says what is missing.
     parsedBody: request.body ?? null,
     authInfo: { token: '', clientId: asked.caller.id, scopes: [], extra },
@@ -80,19 +80,19 @@ async function answer(
 /** Who calls on whose behalf, as headers say it and the credential allows it. In gateway mode the agent must be known. */
 function guestOf(
   request: FastifyRequest,
-  { caller, request_id, tenant_id, user_id }: Asked,
+  { caller, request_id, tenant_id, user_id }: McpCallContext,
   runtime: Runtime,
 ): ClientIdentity {
   const context = { runtime, caller, request_id, ...(tenant_id !== undefined && { tenant_id }) };
-  const subject = resolveSubject({ agent_id: nameIn(request, 'x-service-agent') }, context);
+  const subject = resolveSubject({ agent_id: readNameHeader(request, 'x-service-agent') }, context);
   const agent_id = subject.agent_id === 'unknown' ? null : subject.agent_id;
   if (runtime.mode === 'gateway' && agent_id === null)
     throw new Refusal('agent_context_required', 'Say which agent calls: send its name as `x-service-agent`.');
   return {
     tenant_id: subject.tenant_id,
     agent_id,
-    user_id: named(user_id),
-    session_id: named(nameIn(request, 'x-service-session')),
+    user_id: readName(user_id),
+    session_id: readName(readNameHeader(request, 'x-service-session')),
     caller,
   };
 }
@@ -103,7 +103,7 @@ async function refusedListen(
   { watching }: GatewaySession,
   holder: string,
 ): Promise<Response | null> {
-  const listen = listenIn(body);
+  const listen = readSubscriptionChange(body);
   if (listen === null || listen.ends) return null;
   try {
     await watching.watch(holder, listen.uris);

@@ -1,9 +1,9 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
-import { type AnyOperation, decides } from '../../../operations/operation.ts';
+import { type AnyOperation, isDecisionOperation } from '../../../operations/operation.ts';
 import { FAULT } from '../../web/errors.ts';
 
 /** An expected no, whichever road it came by. */
-export interface Said {
+export interface ExpectedRefusal {
   readonly code: string;
   readonly message: string;
   readonly details: readonly object[];
@@ -17,13 +17,13 @@ export function answer(output: object): CallToolResult {
 }
 
 /** An expected no: a result and no error of the protocol, so that whoever called reads why and goes on. */
-export function refused({ code, message, details }: Said): CallToolResult {
+export function refused({ code, message, details }: ExpectedRefusal): CallToolResult {
   return failed({ error: message, code, ...(details.length > 0 && { details }) });
 }
 
 /** A fault of ours. Where a decision was asked for, the answer is one, and it blocks. */
 export function faulted(operation: AnyOperation): CallToolResult {
-  const blocked = decides(operation) ? { decision: 'block' } : {};
+  const blocked = isDecisionOperation(operation) ? { decision: 'block' } : {};
   return failed({ error: FAULT, code: 'internal_error', ...blocked });
 }
 

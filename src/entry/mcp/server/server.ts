@@ -1,15 +1,15 @@
 import { ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server';
 import type { AnyOperation } from '../../../operations/operation.ts';
-import { answer, faulted, refused, type Said } from './answers.ts';
-import { toolList, toolNamed } from './tools.ts';
+import { answer, type ExpectedRefusal, faulted, refused } from './answers.ts';
+import { findTool, listOperationTools } from './tools.ts';
 
 /** How a transport has operations run. */
-export interface Asking {
+export interface ToolServerPorts {
   readonly version: string;
   /** Runs an operation for whoever is on the other side. Rejects with what `expected` knows, or with a fault. */
   readonly ask: (operation: AnyOperation, input: unknown) => Promise<unknown>;
   /** The expected no that an error is; `null` for a fault of ours. */
-  readonly expected: (error: unknown) => Said | null;
+  readonly expected: (error: unknown) => ExpectedRefusal | null;
   /** Told of faults, for the log. */
   readonly fault: (error: unknown, operation: AnyOperation) => void;
 }
@@ -21,7 +21,7 @@ const INSTRUCTIONS =
 const LIST_KEPT_MS = 300_000;
 
 /** A server for one connection or one request, whichever its transport asks for; both revisions are served by it. */
-export function mcpServer(asking: Asking): Server {
+export function createToolServer(asking: ToolServerPorts): Server {
   const server = new Server(
     { name: 'service', title: 'Agent safety', version: asking.version },
     {
@@ -30,9 +30,9 @@ export function mcpServer(asking: Asking): Server {
       cacheHints: { 'tools/list': { ttlMs: LIST_KEPT_MS, cacheScope: 'public' } },
     },
   );
-  server.setRequestHandler('tools/list', () => ({ tools: toolList() }));
+  server.setRequestHandler('tools/list', () => ({ tools: listOperationTools() }));
   server.setRequestHandler('tools/call', async ({ params }) => {
-    const operation = toolNamed(params.name);
+    const operation = findTool(params.name);
     if (operation === undefined)
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'There is no such tool: see `tools/list`.');
     try {

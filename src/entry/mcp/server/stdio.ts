@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import type { AnyOperation } from '../../../operations/operation.ts';
-import type { Said } from './answers.ts';
-import { type LocalRoadOptions, openLocalRoad } from './road.ts';
-import { mcpServer } from './server.ts';
+import type { ExpectedRefusal } from './answers.ts';
+import { type LocalOperationsOptions, openLocalOperations } from './local-operations.ts';
+import { createToolServer } from './server.ts';
 
-export interface StdioOptions extends LocalRoadOptions {
-  readonly expected: (error: unknown) => Said | null;
+export interface StdioOptions extends LocalOperationsOptions {
+  readonly expected: (error: unknown) => ExpectedRefusal | null;
   readonly fault: (error: unknown, operation: AnyOperation) => void;
 }
 
@@ -15,12 +15,14 @@ const MESSAGE_BYTES_MAX = 16_777_216;
 
 /** Serves the tools on standard input and output until the input ends. Nothing else may write to the output. */
 export async function serveToolsOnStdio(options: StdioOptions): Promise<void> {
-  const road = openLocalRoad(options);
+  const road = openLocalOperations(options);
   const transport = new StdioServerTransport(process.stdin, process.stdout, {
     maxBufferSize: MESSAGE_BYTES_MAX,
   });
   const { version, expected, fault } = options;
-  const handle = serveStdio(() => mcpServer({ version, ask: road.ask, expected, fault }), { transport });
+  const handle = serveStdio(() => createToolServer({ version, ask: road.ask, expected, fault }), {
+    transport,
+  });
   await once(process.stdin, 'close');
   await handle.close();
   await road.close();

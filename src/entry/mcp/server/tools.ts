@@ -6,12 +6,12 @@ import { operations } from '../../../server/operations.ts';
 const offered = operations.filter(({ mcp }) => mcp !== undefined);
 
 /** The operation behind a tool, `undefined` where there is none. */
-export function toolNamed(name: string): AnyOperation | undefined {
+export function findTool(name: string): AnyOperation | undefined {
   return offered.find(({ mcp }) => mcp?.tool === name);
 }
 
 /** All tools as `tools/list` shows them, in the order of the alphabet: made of the operations' own records. */
-export function toolList(): Tool[] {
+export function listOperationTools(): Tool[] {
   return offered.map(toolOf).sort((one, other) => (one.name < other.name ? -1 : 1));
 }
 

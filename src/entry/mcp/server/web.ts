@@ -1,19 +1,19 @@
 import type { IncomingMessage } from 'node:http';
 import { createMcpHandler, type McpRequestContext } from '@modelcontextprotocol/server';
 import type { FastifyRequest } from 'fastify';
-import { call } from '../../../operations/call.ts';
+import { callOperation } from '../../../operations/call.ts';
 import type { Context } from '../../../operations/operation.ts';
 import type { Runtime } from '../../../operations/runtime.ts';
 import { describeFault, type Log } from '../../../platform/log.ts';
 import { refusalOf } from '../../web/errors.ts';
-import { mcpServer } from './server.ts';
+import { createToolServer } from './server.ts';
 
 /** Who asks, as the transport found out. */
-export type Asked = Pick<Context, 'caller' | 'request_id' | 'tenant_id' | 'user_id'>;
+export type McpCallContext = Pick<Context, 'caller' | 'request_id' | 'tenant_id' | 'user_id'>;
 
-export interface WebAsking {
+export interface McpRequestHandler {
   /** Answers a request whose body has been read. */
-  readonly fetch: (request: FastifyRequest, gone: AbortSignal, asked: Asked) => Promise<Response>;
+  readonly fetch: (request: FastifyRequest, gone: AbortSignal, asked: McpCallContext) => Promise<Response>;
   /** Ends what is still open. */
   readonly close: () => Promise<void>;
 }
@@ -22,12 +22,18 @@ export interface WebAsking {
 const SUBSCRIPTIONS_MAX = 0;
 
 /** Opens what answers MCP requests in one worker: a server per request, so that any worker answers any of them. */
-export function openWeb({ runtime, log }: { runtime: Runtime; log: Pick<Log, 'error'> }): WebAsking {
+export function openMcpHandler({
+  runtime,
+  log,
+}: {
+  runtime: Runtime;
+  log: Pick<Log, 'error'>;
+}): McpRequestHandler {
   const serverFor = ({ authInfo }: McpRequestContext) => {
-    const asked = authInfo?.extra?.asked as Asked;
-    return mcpServer({
+    const asked = authInfo?.extra?.asked as McpCallContext;
+    return createToolServer({
       version: runtime.version,
-      ask: (operation, input) => call(operation, input, { runtime, ...asked }),
+      ask: (operation, input) => callOperation(operation, input, { runtime, ...asked }),
       expected: refusalOf,
       fault: (error, { name }) =>
         log.error('a tool met a fault', {
@@ -40,7 +46,7 @@ export function openWeb({ runtime, log }: { runtime: Runtime; log: Pick<Log, 'er
   const handler = createMcpHandler(serverFor, { maxSubscriptions: SUBSCRIPTIONS_MAX });
   return {
     fetch: (request, gone, asked) =>
-      handler.fetch(webRequest(request.raw, gone), {
+      handler.fetch(buildWebRequest(request.raw, gone), {
         // An empty body is none: the parser of the protocol says what is missing.
         parsedBody: request.body ?? null,
         authInfo: { token: '', clientId: asked.caller.id, scopes: [], extra: { asked } },
@@ -50,7 +56,7 @@ export function openWeb({ runtime, log }: { runtime: Runtime; log: Pick<Log, 'er
 }
 
 /** The request as the library reads it; its body travels beside it. */
-export function webRequest(raw: IncomingMessage, signal: AbortSignal): Request {
+export function buildWebRequest(raw: IncomingMessage, signal: AbortSignal): Request {
   const headers = new Headers();
   for (const [name, value] of Object.entries(raw.headers))
     if (value !== undefined) headers.set(name, [value].flat().join(', '));

@@ -1,5 +1,5 @@
 /** A client's wish to be told of changes, or that it wants that no longer. */
-export interface Listen {
+export interface SubscriptionChange {
   readonly id: string | number;
   /** By which the wish is known until it ends. */
   readonly holder: string;
@@ -18,7 +18,7 @@ interface Message {
 }
 
 /** What a message of the current revision says about changes to be told of; `null` nothing. */
-export function listenIn(message: unknown): Listen | null {
+export function readSubscriptionChange(message: unknown): SubscriptionChange | null {
   const { id, method, params } = (message ?? {}) as Message;
   if (method === 'notifications/cancelled' && isId(params?.requestId))
     return { id: params.requestId, holder: holderOf(params.requestId), uris: [], ends: true };

@@ -12,7 +12,7 @@ const SMALL_BODY_BYTES = 65_536;
  * body, and slowly, would else fill the memory. A body counts by its announced length, one that comes in chunks
  * by what has come; both until the answer is out.
  */
-export type BodyRoom = (
+export type BodyMemoryLimit = (
   payload: Readable,
   headers: IncomingHttpHeaders,
   response: ServerResponse,
@@ -28,12 +28,12 @@ interface HeldBody {
 }
 
 /**
- * Makes the room for one worker: `room_bytes_max` for all bodies that are being read, `body_bytes_max` for each.
+ * Limits the bodies of one worker: `bodies_bytes_max` for all bodies that are being read, `body_bytes_max` for each.
  * In goes a body's stream, out comes the stream to read instead, or a refusal when the room is full. A full room
  * closes the connections of bodies that have been incomplete for two seconds, the oldest first.
  */
-export function bodyRoom(body_bytes_max: number, room_bytes_max = ROOM_BYTES_MAX): BodyRoom {
-  const most = Math.max(room_bytes_max, body_bytes_max);
+export function limitBodyMemory(body_bytes_max: number, bodies_bytes_max = ROOM_BYTES_MAX): BodyMemoryLimit {
+  const most = Math.max(bodies_bytes_max, body_bytes_max);
   const held = new Set<HeldBody>();
   let held_bytes = 0;
   const release = (body: HeldBody): void => {

@@ -20,7 +20,7 @@ const chunked = `${HEAD}Transfer-Encoding: chunked\r\n\r\n${chunk}`;
 
 async function open(t: TestContext): Promise<Served> {
   const scratch = mkdtempSync(join(tmpdir(), 'room-'));
-  const service = await serve({ state_dir: scratch, body_bytes_max: LIMIT, room_bytes_max: ROOM });
+  const service = await serve({ state_dir: scratch, body_bytes_max: LIMIT, bodies_bytes_max: ROOM });
   t.after(async () => {
     await service.close();
     rmSync(scratch, { recursive: true, force: true });

@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
-import { call } from '../../../operations/call.ts';
+import { callOperation } from '../../../operations/call.ts';
 import { type AnyOperation, Refusal } from '../../../operations/operation.ts';
 import { buildMcpCaller, buildOperatorCaller } from '../../../runtime/access/callers.ts';
 import { osUserName } from '../../../runtime/access/os-user.ts';
@@ -11,12 +11,12 @@ import { type LocalRuntime, openLocalRuntime } from '../../../server/local.ts';
 import { connectService } from '../../../server/socket-client.ts';
 
 /** The way from a program on this machine to the operations, for as long as it runs. */
-export interface LocalRoad {
+export interface LocalOperations {
   readonly ask: (operation: AnyOperation, input: unknown) => Promise<unknown>;
   readonly close: () => Promise<void>;
 }
 
-export interface LocalRoadOptions {
+export interface LocalOperationsOptions {
   /** Of the service that is asked where it runs. */
   readonly state_dir: string;
   /** Reads the configuration as it stands now; asked where no service runs. Rejects where it is not valid. */
@@ -33,7 +33,7 @@ const LOCAL_MS_MAX = 2_000;
  * Opens the way: through the service that runs on the state folder, whose policy, sessions and budgets are those of
  * everybody, else by a runtime of this process. Whoever asks is an agent, unless the operator token says otherwise.
  */
-export function openLocalRoad(options: LocalRoadOptions): LocalRoad {
+export function openLocalOperations(options: LocalOperationsOptions): LocalOperations {
   let local: { readonly runtime: Promise<LocalRuntime>; readonly until_ms: number } | null = null;
   let using = 0;
 
@@ -71,7 +71,7 @@ export function openLocalRoad(options: LocalRoadOptions): LocalRoad {
           'unavailable',
           'No service runs on this machine: start one with `service serve`, or name its configuration with `service mcp --config`.',
         );
-      return here((runtime) => call(operation, input, { runtime, caller, request_id: 'mcp' }));
+      return here((runtime) => callOperation(operation, input, { runtime, caller, request_id: 'mcp' }));
     },
     close,
   };

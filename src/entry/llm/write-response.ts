@@ -5,7 +5,7 @@ import type { LlmReply } from '../../gateways/llm/llm-call.ts';
 import { describeFault } from '../../platform/log.ts';
 import type { ErrorLog } from '../web/errors.ts';
 
-export interface GiveParts {
+export interface ModelResponsePorts {
   readonly log: ErrorLog;
   readonly silent_ms: number;
   /** What ends a stream in which a fault of ours came up. */
@@ -13,11 +13,11 @@ export interface GiveParts {
 }
 
 /** Writes an answer: whole, or piece by piece as fast as the client reads. */
-export async function giveBack(
+export async function writeModelResponse(
   { status, headers, body }: LlmReply,
   request: FastifyRequest,
   reply: FastifyReply,
-  parts: GiveParts,
+  parts: ModelResponsePorts,
 ): Promise<void> {
   const all = { ...byName(headers), ...reply.getHeaders() } as OutgoingHttpHeaders;
   const { raw } = reply;
@@ -38,7 +38,7 @@ async function pump(
   body: AsyncGenerator<string>,
   raw: ServerResponse,
   request: FastifyRequest,
-  { log, silent_ms, errorEvents }: GiveParts,
+  { log, silent_ms, errorEvents }: ModelResponsePorts,
 ): Promise<void> {
   try {
     for await (const text of body) {

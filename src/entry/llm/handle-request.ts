@@ -4,17 +4,17 @@ import type { WireFormat } from '../../core/wire/wire-format.ts';
 import type { LlmCall, LlmProxy } from '../../gateways/llm/llm-call.ts';
 import { Refusal } from '../../operations/operation.ts';
 import type { Runtime } from '../../operations/runtime.ts';
-import { named, resolveSubject } from '../../operations/subject.ts';
+import { readName, resolveSubject } from '../../operations/subject.ts';
 import { describeFault } from '../../platform/log.ts';
 import { ANONYMOUS_CALLER } from '../../runtime/access/callers.ts';
 import type { ActorContext } from '../../runtime/enforcement/tool-calls.ts';
 import type { ErrorLog } from '../web/errors.ts';
-import { goneSignal, nameIn } from '../web/routes.ts';
-import { errorOfDenial, errorOfFault, errorOfRefusal } from './errors.ts';
-import { giveBack } from './give-back.ts';
+import { createDisconnectSignal, readNameHeader } from '../web/routes.ts';
+import { formatDenial, formatFault, formatRefusal } from './errors.ts';
 import type { LlmRoute } from './routes.ts';
+import { writeModelResponse } from './write-response.ts';
 
-export interface TakeParts {
+export interface ModelRequestPorts {
   readonly runtime: Runtime;
   readonly llm: () => Promise<LlmProxy>;
   readonly log: ErrorLog;
@@ -23,20 +23,25 @@ export interface TakeParts {
 }
 
 /** Takes a call whose sender is known, and gives its answer back. */
-export async function takeCall(
+export async function handleModelRequest(
   routes: readonly LlmRoute[],
   request: FastifyRequest,
   reply: FastifyReply,
-  parts: TakeParts,
+  parts: ModelRequestPorts,
 ): Promise<void> {
   const llm = await parts.llm();
   const path = request.raw.url ?? '/';
-  const common = { path, headers: request.raw.rawHeaders, request_id: request.id, signal: goneSignal(reply) };
+  const common = {
+    path,
+    headers: request.raw.rawHeaders,
+    request_id: request.id,
+    signal: createDisconnectSignal(reply),
+  };
   const [route] = routes;
   if (route?.wire === null) {
     const model = route.url === undefined ? null : modelIn(path);
     const answer = await llm.listModels({ ...common, format: modelsFormat(request), model });
-    return giveBack(answer, request, reply, parts);
+    return writeModelResponse(answer, request, reply, parts);
   }
   const { wire, in_path } = askedBy(routes, path);
   const format = formatOf(wire);
@@ -50,10 +55,10 @@ export async function takeCall(
     caller: request.caller ?? ANONYMOUS_CALLER,
     approval_request_id: header(request, 'x-service-approval'),
     capability_token: header(request, 'x-service-capability', CAPABILITY_CHARS_MAX),
-    describeDenial: (denial) => errorOfDenial(denial, request.id),
+    describeDenial: (denial) => formatDenial(denial, request.id),
   });
-  const errorEvents = () => format.errorEvents(errorOfFault(request));
-  return giveBack(answer, request, reply, { ...parts, errorEvents });
+  const errorEvents = () => format.errorEvents(formatFault(request));
+  return writeModelResponse(answer, request, reply, { ...parts, errorEvents });
 }
 
 /** Answers an error in the shape of the API that was called. */
@@ -69,7 +74,7 @@ export function answerError(
   const format = wire === null ? modelsFormat(request) : formatOf(wire);
   if (refusal === null)
     log.error('a call of a model met a fault', { request_id: request.id, ...describeFault(fault) });
-  const error = refusal === null ? errorOfFault(request) : errorOfRefusal(refusal, request.id);
+  const error = refusal === null ? formatFault(request) : formatRefusal(refusal, request.id);
   return reply
     .code(error.status)
     .header('content-type', 'application/json')
@@ -172,5 +177,5 @@ function actingOf(request: FastifyRequest, runtime: Runtime): ActorContext {
 
 /** A header's text; `null` where it is absent or blank. */
 function header(request: FastifyRequest, name: string, chars_max?: number): string | null {
-  return named(nameIn(request, name, chars_max));
+  return readName(readNameHeader(request, name, chars_max));
 }
