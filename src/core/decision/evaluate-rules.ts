@@ -41,20 +41,20 @@ import {
   type RuleTable,
 } from './rules.ts';
 
-/** All that may speak about a crossing. Nothing in here is text, so that a recorded decision can be evaluation again. */
+/** Input of an evaluation. It holds no text, so that a recorded decision can be evaluated again. */
 export interface RuleEvaluationInput {
   readonly crossing: CrossingContext;
   readonly policy: Policy;
   readonly table: RuleTable;
   readonly findings: readonly Finding[];
-  /** Tags that stand for no place in the content: what the caller says, and facts. */
+  /** Tags without a position in the content: declared tags and facts. */
   readonly declared: readonly Tag[];
   readonly coverage: Coverage;
-  /** What contracts and identities have against it; none where not all was looked at. */
+  /** Restrictions by contracts, identities and capability tokens; empty if the content was not scanned in full. */
   readonly restrictions: readonly Restriction[];
-  /** What it comes to that a contract takes fields away; `null` where none does. */
+  /** Outcome of the fields that a contract removes; `null` if it removes none. */
   readonly stripping: FieldStripping | null;
-  /** What evaluates conditions in CEL; without it they restrict and never allow. */
+  /** Evaluates conditions in CEL. Without it, rules with a condition restrict and never allow. */
   readonly conditions: ConditionEvaluator | null;
   /**
    * Returns what replaces these members if all that is in monitor mode were enforced: content that a contract removes
@@ -63,29 +63,32 @@ export interface RuleEvaluationInput {
   readonly buildEnforcedInput?: () => Pick<RuleEvaluationInput, 'findings' | 'declared' | 'restrictions'>;
 }
 
-/** What a contract that takes fields away has to say. */
+/** Outcome and enforcement mode of a contract that removes fields. */
 export interface FieldStripping {
   readonly outcome: RuleOutcome;
   readonly enforcement: Restriction['enforcement'];
 }
 
-/** What was said, and who decides. */
+/** Result of an evaluation: the deciding outcome and everything that led to it. */
 export interface RuleEvaluation {
   readonly winner: RuleOutcome;
   readonly evaluations: readonly FindingEvaluation[];
   /** The findings whose own action is `redact`. */
   readonly masked: readonly JudgedFinding[];
-  /** What contracts and identities have against it, and is no trial. */
+  /** Enforced restrictions; those in monitor mode are left out. */
   readonly restrictions: readonly Restriction[];
   readonly monitored: readonly MonitoredRule[];
   readonly enforced_result: DecisionResult | null;
-  /** What the rules were asked with. */
+  /** The context in which the rules were evaluated. */
   readonly context: RuleContext;
-  /** What people would have to grant, where that is all that is in the way. */
+  /** Approval that would let the crossing continue; `null` if approval alone is not enough. */
   readonly approval: ApprovalRequirement | null;
 }
 
-/** Asks everyone; the strictest wins, the first of equals. `tried` is told of each rule that is asked. */
+/**
+ * Evaluates all rules and restrictions. The strictest outcome wins, the first of equals. `onRule` is called for each
+ * evaluated rule.
+ */
 export function evaluateRules(input: RuleEvaluationInput, onRule?: RuleObserver): RuleEvaluation {
   const monitored: MonitoredRule[] = [];
   const evaluation = evaluateWithApprovals(input, monitored, false, onRule);
@@ -98,7 +101,7 @@ export function evaluateRules(input: RuleEvaluationInput, onRule?: RuleObserver)
   return { ...evaluation, monitored, enforced_result };
 }
 
-/** More names than this no person reads before agreeing. */
+/** Limits the rule names in one approval request to what an approver can read. */
 const APPROVAL_RULES_MAX = 32;
 
 /**
@@ -200,7 +203,7 @@ function buildDecisionResult({ action, rule }: RuleOutcome): DecisionResult {
   return { decision: DECISIONS_BY_ACTION[action], action, rule };
 }
 
-/** What the decision is where an action wins. */
+/** Decision for the action that wins. */
 export const DECISIONS_BY_ACTION: Readonly<Record<Action, Decision>> = {
   allow: 'allow',
   flag: 'allow',
@@ -250,7 +253,7 @@ export function collectTaggedData(
   return { tags: collectTags(kept, declared), findings: kept };
 }
 
-/** Declared and found tags, each once, sorted. */
+/** Returns declared and found tags, each once, sorted. */
 export function collectTags(findings: readonly Finding[], declared: readonly Tag[]): readonly Tag[] {
   return [...new Set([...declared, ...findings.flatMap((finding) => finding.tags)])].sort();
 }

@@ -87,7 +87,7 @@ function buildToolCall({ boundary, phase, tool, working_dir }: Crossing): ToolCa
   return boundary === 'action' && phase === 'request' ? { tool, working_dir } : null;
 }
 
-/** What a fault comes to. Its own text is left out: it could hold what was being looked at. */
+/** Returns the verdict for an internal fault. It omits the error's text, which could hold scanned content. */
 export function buildFaultVerdict(policy: Policy): Verdict {
   return {
     ...EMPTY_VERDICT,
@@ -101,7 +101,7 @@ export function buildFaultVerdict(policy: Policy): Verdict {
   };
 }
 
-/** What most verdicts hold nothing of. */
+/** Default values of the members that are empty in most verdicts. */
 const EMPTY_VERDICT = Object.freeze({
   findings: Object.freeze([]),
   allowlisted_findings: Object.freeze([]),
@@ -117,15 +117,15 @@ const EMPTY_VERDICT = Object.freeze({
   taint_change: null,
 });
 
-/** What was found in a crossing's content, and how much of it was looked at. */
+/** Findings in the content of a crossing, and how much of it was scanned. */
 export interface CrossingScan {
   readonly findings: readonly Finding[];
   readonly coverage: Coverage;
-  /** What a contract removed before anything was looked for; without it nothing. */
+  /** Fields that a contract removed before the scan. */
   readonly stripping?: StrippingResult | null;
 }
 
-/** The verdict on a crossing in which this was seen. Unlike `judge` it throws where there is a fault. */
+/** Judges a crossing whose content was scanned. Unlike `judge`, it throws on a fault. */
 export function judgeScan(
   crossing: Crossing,
   policy: Policy,

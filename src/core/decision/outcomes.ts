@@ -12,7 +12,7 @@ import type {
 } from '../types/index.ts';
 import { applyApproval, findStrictest, type TagRuleFinder } from './rules.ts';
 
-/** One voice among those of which the strictest decides. */
+/** One outcome of an evaluation. The strictest outcome decides. */
 export interface RuleOutcome {
   readonly action: Action;
   readonly rule: string;
@@ -22,7 +22,7 @@ export interface RuleOutcome {
   readonly approval?: Rule['approval'];
 }
 
-/** What it comes to when nobody speaks. */
+/** Outcome if no rule matches. */
 export const DEFAULT_ALLOW: RuleOutcome = {
   action: 'allow',
   rule: 'default.allow',
@@ -30,17 +30,17 @@ export const DEFAULT_ALLOW: RuleOutcome = {
   fallback_template: null,
 };
 
-/** What a rule says. */
+/** Returns the outcome of a rule that matched. */
 export function buildRuleOutcome({ action, name, reason, fallback_template, approval }: Rule): RuleOutcome {
   return { action, rule: name, reason, fallback_template, approval };
 }
 
-/** What it comes to when not all was looked at. */
+/** Returns the outcome for content that was not scanned in full. */
 export function buildCoverageOutcome(coverage: Coverage & { readonly status: 'partial' }): RuleOutcome {
   return { action: 'block', rule: 'coverage.exceeded', reason: coverage.reason, fallback_template: null };
 }
 
-/** What it comes to that the contract of a tool takes fields away. */
+/** Returns the outcome for content from which a contract removes fields. */
 export function buildStrippingOutcome(phase: Phase | null): RuleOutcome {
   const rule = phase === 'response' ? 'contract.emits.fields' : 'contract.accepts.fields';
   const reason = 'The contract of the tool leaves some fields out.';
@@ -50,7 +50,7 @@ export function buildStrippingOutcome(phase: Phase | null): RuleOutcome {
 /** Where a tag is evaluated. */
 export type CrossingLocation = Pick<Crossing, 'boundary' | 'phase' | 'approved_rules'>;
 
-/** What a tag comes to that no rule names. */
+/** Returns the outcome for a tag that no rule names. */
 export function buildDefaultOutcome(
   tag: Tag,
   { default_action }: Policy,
@@ -66,14 +66,14 @@ export function buildDefaultOutcome(
   );
 }
 
-/** A finding with its rule, and what it comes to. */
+/** A finding with its rule and outcome. */
 export interface FindingEvaluation {
   readonly finding: JudgedFinding;
-  /** `null` where only facts were seen, on which no rule acts. */
+  /** `null` if the finding has fact tags only, on which no rule acts. */
   readonly outcome: RuleOutcome | null;
 }
 
-/** The strictest over the finding's tags decides on it. */
+/** Evaluates a finding. The strictest outcome of its tags decides. */
 export function evaluateFinding(
   finding: Finding,
   policy: Policy,
@@ -97,7 +97,7 @@ export function evaluateFinding(
   };
 }
 
-/** A documented example opens nothing: rules may let it pass or flag it, and do no more. */
+/** Limits the outcome for a documented example secret to `flag`. */
 function capForExample<Outcome extends RuleOutcome>(outcome: Outcome | null): Outcome | null {
   if (outcome === null || outcome.action === 'allow' || outcome.action === 'flag') return outcome;
   return {

@@ -1,14 +1,14 @@
 import type { Action, Finding, Tag, Violation } from '../types/index.ts';
 
-/** The tags of a crossing without its facts, and the findings in which those that were found stand. */
+/** The tags of a crossing without fact tags, and the findings that carry them. */
 export interface TaggedData {
   readonly tags: readonly Tag[];
   readonly findings: readonly Finding[];
 }
 
-/** What a contract or an identity has against a crossing. */
+/** A block or approval that a contract, an identity or a capability token requires for a crossing. */
 export interface Restriction {
-  /** `null` where nothing is broken, and a person is to be asked all the same. */
+  /** `null` if nothing is violated and approval is required all the same. */
   readonly violation: Violation | null;
   /** The rule's name in the verdict: `contract.arguments`, `identity.tools`. */
   readonly rule: string;

@@ -3,14 +3,16 @@ import type { Finding } from './finding.ts';
 import type { JsonSource } from './json.ts';
 import type { MemorySchema } from './policy.ts';
 
-/** What crosses: text, or a JSON value. With a `source` its text is what is scanned, and changed by splices. */
+/**
+ * Content of a crossing: text or a JSON value. With a `source`, the source text is scanned and changed by splices.
+ */
 export type Content =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'json'; readonly value: Json; readonly source?: JsonSource };
 
 /**
- * One thing crossing one boundary: the only value that holds raw text. All that `judge` needs to know of
- * the world outside stands in here, for it can read no clock and no store.
+ * One item that crosses one boundary; the only value that holds raw text. It holds everything that `judge` needs,
+ * because `judge` reads no clock and no store.
  */
 export interface Crossing {
   readonly boundary: Boundary;
@@ -24,19 +26,19 @@ export interface Crossing {
   readonly destination_agent_id: string | null;
   /** The tool's name at `action`; at the other boundaries the tool that the caller says is concerned. */
   readonly tool: string | null;
-  /** Tags that the caller declares; they are added to those that are found, never instead of them. */
+  /** Tags that the caller declares. They are added to the tags that detectors find. */
   readonly declared_tags: readonly Tag[];
-  /** Names of rules whose `require_approval` a person has granted for exactly this crossing. */
+  /** Names of rules whose `require_approval` was approved for exactly this crossing. */
   readonly approved_rules?: readonly string[];
-  /** What the session has read so far, as far as anyone keeps it; absent is the same as nothing. */
+  /** Taint tags of the session; absent means none. */
   readonly session_tags?: readonly Tag[];
-  /** Calls of this tool by this agent within the last minute, this one included; absent where nobody counts. */
+  /** Calls of this tool by this agent within the last minute, including this one; absent if calls are not counted. */
   readonly calls_last_minute?: number;
-  /** The capability token that was shown for it; absent where none was. */
+  /** The capability token that was presented; absent if there was none. */
   readonly capability?: {
-    /** Its name, which is no token; `null` where nobody knows it. */
+    /** Public id of the token, not the token itself; `null` if unknown. */
     readonly token_id: string | null;
-    /** Why it does not allow this; `null` where it does. */
+    /** Reason why the token does not allow this action; `null` if it does. */
     readonly refusal: { readonly rule: string; readonly reason: string } | null;
   };
   /** What goes into an agent's memory (`request`) or comes out of it (`response`); of all others, nothing. */
@@ -50,7 +52,7 @@ export interface Crossing {
   readonly now_ms: number;
 }
 
-/** All of a crossing but what crosses: who, where and when. */
+/** A crossing without its content: who, where and when. */
 export type CrossingContext = Omit<Crossing, 'content'>;
 
 /** Which part of an agent's memory a crossing is about: names that stand in the policy, never a caller's words. */
@@ -66,7 +68,7 @@ export interface MemoryUse {
   readonly tag: Tag | null;
 }
 
-/** The call of a tool that a content is the arguments of. */
+/** The tool call whose arguments the content holds. */
 export interface ToolCall {
   readonly tool: string | null;
   readonly working_dir?: string | undefined;

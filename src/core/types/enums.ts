@@ -1,4 +1,4 @@
-/** The smallest words of the product; all others are made of them, and `types.ts` gives them too. */
+/** Basic types and enums of the product. `types/index.ts` exports them too. */
 
 /** Any JSON value, as `JSON.parse` gives it. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
@@ -13,7 +13,7 @@ export type Boundary = (typeof BOUNDARIES)[number];
 export const PHASES = ['request', 'response', 'message'] as const;
 export type Phase = (typeof PHASES)[number];
 
-/** What a rule may ask for, mildest first: where several speak, the last in this order wins. */
+/** Actions of a rule, mildest first. If several rules match, the strictest action wins. */
 export const ACTIONS = ['allow', 'flag', 'redact', 'require_approval', 'block'] as const;
 export type Action = (typeof ACTIONS)[number];
 

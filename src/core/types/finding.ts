@@ -1,6 +1,6 @@
 import type { Action, Severity, Tag, ViolationType } from './enums.ts';
 
-/** Where a detector saw something. Offsets only: a finding never holds the text. */
+/** A match of a detector. It holds offsets and never the text. */
 export interface Finding {
   /** The exact detector, `openai.api_key`. */
   readonly rule_id: string;
@@ -13,7 +13,7 @@ export interface Finding {
   /** UTF-16 offsets into the leaf's text, end exclusive. */
   readonly start: number;
   readonly end: number;
-  /** Which leaf of a JSON value, counted in the order of `walk` (core/payload); 0 for text. */
+  /** Number of the leaf in a JSON value, in the order of `walkJson`; 0 for text. */
   readonly leaf: number;
   /** The leaf's path, `$.user.email`, `$.items[0]`; `null` for text. */
   readonly path: string | null;
@@ -21,36 +21,36 @@ export interface Finding {
   readonly example?: true;
 }
 
-/** A finding with what the policy makes of it. */
+/** A finding with the decision of the policy. */
 export interface JudgedFinding extends Finding {
-  /** What the detector said; a rule's own severity may stand in its place in `severity`. */
+  /** Severity from the detector. A rule can replace it in `severity`. */
   readonly detected_severity: Severity;
   readonly action: Action;
-  /** The name of the rule that decided on it. */
+  /** Name of the rule that decided on the finding. */
   readonly rule: string;
 }
 
-/** A finding that is let be, for its fingerprint is on the list: no rule is asked about it. */
+/** A finding whose fingerprint is allowlisted. No rule is evaluated for it. */
 export interface AllowlistedFinding extends Finding {
   readonly fingerprint: string;
 }
 
-/** A broken promise that is no place in a text: a contract, an identity, a limit. */
+/** A violation without a position in the text: of a contract, an identity or a limit. */
 export interface Violation {
   readonly type: ViolationType;
-  /** What was broken, `arguments`, `accepts.tags`, `tools`, `scan.text_bytes_max`. */
+  /** Name of the violated term: `arguments`, `accepts.tags`, `tools`, `scan.text_bytes_max`. */
   readonly rule: string;
   readonly severity: Severity;
-  /** Where, as a JSON path into the arguments or the result; `null` where there is no place. */
+  /** JSON path into the arguments or the result; `null` if there is none. */
   readonly path: string | null;
   /** One sentence for a person, without any matched text. */
   readonly reason: string;
 }
 
-/** Gives the fingerprint of what a detector matched; made by whoever holds the key. */
+/** Returns the keyed fingerprint of a matched value. The owner of the key provides it. */
 export type Fingerprinter = (rule_id: string, value: string) => string;
 
-/** How much of the content was looked at. `reason` names the limit where it was not all. */
+/** How much of the content was scanned. `reason` names the limit if it was not all. */
 export type Coverage =
   | { readonly status: 'full' }
   | { readonly status: 'partial'; readonly reason: string; readonly bytes: number };

@@ -4,20 +4,20 @@ import type { AllowlistedFinding, Coverage, JudgedFinding, Violation } from './f
 import type { Splice } from './json.ts';
 import type { TaintChange } from './policy.ts';
 
-/** A rule under `enforcement: monitor` that would have acted. */
+/** A rule in monitor mode that would have acted. */
 export interface MonitoredRule {
   readonly rule: string;
   readonly action: Action;
-  /** `null` where the rule is about the crossing and not about a tag. */
+  /** `null` if the rule is about the crossing and not about a tag. */
   readonly tag: Tag | null;
 }
 
-/** What people would have to grant for the crossing to go on: the names of all rules that ask, each once. */
+/** Approval that would let the crossing continue: the names of all rules that require it, each once. */
 export interface ApprovalRequirement {
   readonly rules: readonly string[];
-  /** The shortest time that one of them gives. */
+  /** Shortest lifetime that one of the rules sets. */
   readonly ttl_ms: number;
-  /** The most people that one of them asks for. */
+  /** Largest number of approvals that one of the rules requires. */
   readonly min_approvals: number;
 }
 
@@ -28,11 +28,11 @@ export interface DecisionResult {
   readonly rule: string;
 }
 
-/** The answer of `judge`. It holds changed text only in `content`, and nothing that was matched elsewhere. */
+/** The result of `judge`. It holds changed text only in `content`, and no matched text elsewhere. */
 export interface Verdict {
   readonly decision: Decision;
   readonly action: Action;
-  /** The name of the rule that decided; `default.allow` when none spoke. */
+  /** Name of the rule that decided; `default.allow` if no rule matched. */
   readonly rule: string;
   /** One sentence. */
   readonly reason: string;
@@ -47,17 +47,17 @@ export interface Verdict {
   readonly stripped_fields: readonly string[];
   /** Takes them out of the text of the content. What is taken out was not scanned. */
   readonly removed: readonly Splice[];
-  /** Whether a rule's `fallback_template` stands in place of the content. */
+  /** Whether the `fallback_template` of a rule replaces the content. */
   readonly fallback_used: boolean;
   readonly coverage: Coverage;
   readonly monitored: readonly MonitoredRule[];
   /** Set where the action is `require_approval`; `null` there too when more rules ask than one request can name. */
   readonly approval: ApprovalRequirement | null;
-  /** `null` where nothing in monitor mode would have acted. */
+  /** `null` if nothing in monitor mode would have acted. */
   readonly enforced_result: DecisionResult | null;
-  /** `null` where the session stays as it is, and where no rule in force asks about sessions. */
+  /** `null` if the session does not change, and if no active rule reads session tags. */
   readonly taint_change: TaintChange | null;
   readonly policy_hash: string;
-  /** A fault of ours became this verdict; it always blocks. */
+  /** Set if an internal fault led to this verdict, which always blocks. */
   readonly fault: boolean;
 }
