@@ -9,7 +9,7 @@ import { walkContent } from '../json/walk.ts';
 import { covers } from '../tags.ts';
 import type { ToolCall } from '../types/crossing.ts';
 import type { Content, Coverage, Detection, Finding, ScanLimits, ViolationType } from '../types/index.ts';
-import { COMMAND_FAMILY, IN_TEXT } from './commands/ids.ts';
+import { COMMAND_FAMILY, COMMAND_IN_TEXT } from './commands/ids.ts';
 import type { FoundCommands, PayloadReader } from './commands/in-payload.ts';
 import { lazyPayloadReader, lazySevereRules } from './lazy.ts';
 import type { Match, WorkMeter } from './matching/compiled-detector.ts';
@@ -285,7 +285,7 @@ export function resolveMatches(
 function counts(detection: Detection, text: string, { detector, start, end }: Match): boolean {
   const settings = resolveDetectorSettings(detection, detector);
   const value = text.slice(start, end);
-  if (detector.id === IN_TEXT && !breaksRule(detection, value)) return false;
+  if (detector.id === COMMAND_IN_TEXT && !breaksRule(detection, value)) return false;
   return (
     hasEntropy(settings, value) && (detection.example_values !== 'ignore' || !isExample(detector, value))
   );
@@ -367,7 +367,7 @@ function addCommands(search: Search, found: FoundCommands): void {
       'A command is longer, deeper or more entangled than is read (131,072 UTF-16 units, 10 levels, 56 units of work for each).';
   for (let at = search.findings.length - 1; (search.findings[at]?.leaf ?? -1) >= found.index; at--) {
     const { rule_id, leaf } = search.findings[at]!;
-    if (rule_id === IN_TEXT && leaf <= found.last_index) search.findings.splice(at, 1);
+    if (rule_id === COMMAND_IN_TEXT && leaf <= found.last_index) search.findings.splice(at, 1);
   }
   for (const { rule, start, end } of found.matches) {
     const settings = resolveDetectorSettings(search.detection, buildRuleIdentity(rule));

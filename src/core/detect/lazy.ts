@@ -7,11 +7,11 @@ import type { ToolCall } from '../types/crossing.ts';
 import type { Crossing, CustomPattern, ScanLimits, Tag } from '../types/index.ts';
 import type { GuardedPaths } from '../types/policy.ts';
 import type { FoundCommands, PayloadReader } from './commands/in-payload.ts';
-import { commandsInText, severeRules } from './commands/in-text.ts';
+import { commandTextDetectors, findSevereRules } from './commands/in-text.ts';
 import type { CommandRule } from './commands/rules/rule.ts';
-import { readCall } from './commands/tool-call.ts';
-import { factsOf } from './facts/facts.ts';
-import { guardViewOf } from './guard/paths.ts';
+import { createToolCallReader } from './commands/tool-call.ts';
+import { collectToolFacts } from './facts/facts.ts';
+import { buildGuardView } from './guard/paths.ts';
 import { buildCustomDetector } from './matching/custom/custom-detector.ts';
 import type { Detector } from './matching/detector.ts';
 
@@ -21,17 +21,17 @@ export function lazyPayloadReader(
   paths: GuardedPaths | undefined,
   call: ToolCall | null,
 ): PayloadReader {
-  return readCall(give, guardViewOf(paths, call?.working_dir), call?.tool ?? null);
+  return createToolCallReader(give, buildGuardView(paths, call?.working_dir), call?.tool ?? null);
 }
 
 /** See commands/in-text.ts. */
 export function lazyCommandDetectors(): readonly Detector[] {
-  return commandsInText;
+  return commandTextDetectors;
 }
 
 /** See commands/in-text.ts. */
 export function lazySevereRules(value: string): readonly CommandRule[] {
-  return severeRules(value);
+  return findSevereRules(value);
 }
 
 /** See facts/facts.ts. */
@@ -40,7 +40,7 @@ export function lazyFacts(
   named: readonly Tag[],
   limits: ScanLimits,
 ): readonly Tag[] {
-  return factsOf(content, named, limits, tool);
+  return collectToolFacts(content, named, limits, tool);
 }
 
 /** See matching/custom/custom-detector.ts. */

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { commandsInText } from '../detect/commands/in-text.ts';
+import { commandTextDetectors } from '../detect/commands/in-text.ts';
 import { allDetectors } from '../detect/detectors/all.ts';
 import { cutText, findRunDifference, judgeWhole, runStream, splitUnits } from './testing/pieces.ts';
 
 test('the examples of all detectors come to the same, cut anywhere in two and cut into single units', () => {
   let texts = 0;
   let cuts = 0;
-  for (const { id, examples } of [...allDetectors, ...commandsInText]) {
+  for (const { id, examples } of [...allDetectors, ...commandTextDetectors]) {
     for (const marked of [...examples.hits, ...examples.misses]) {
       const text = marked.replace(/[«»]/g, '');
       const expected = judgeWhole(text);

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { commandsInText } from '../detect/commands/in-text.ts';
+import { commandTextDetectors } from '../detect/commands/in-text.ts';
 import { allDetectors } from '../detect/detectors/all.ts';
 import { buildTestCrossing, buildTestPolicy, DETECTION_SETTINGS } from '../testing/policies.ts';
 import { HELD_UNITS_MAX, openStream } from './stream.ts';
 import { cutText, findRunDifference, judgeWhole, MASKING, runStream, splitUnits } from './testing/pieces.ts';
 
-const EXAMPLES = [...allDetectors, ...commandsInText].flatMap(({ id, examples: { hits, misses } }) =>
+const EXAMPLES = [...allDetectors, ...commandTextDetectors].flatMap(({ id, examples: { hits, misses } }) =>
   [...hits, ...misses].map((text) => ({ id, text: text.replace(/[«»]/g, '') })),
 );
 const TEXTS = EXAMPLES.map(({ text }) => text);

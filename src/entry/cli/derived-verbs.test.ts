@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isDeciding } from '../../core/detect/guard/deciding-commands.ts';
+import { isDecidingCommand } from '../../core/detect/guard/deciding-commands.ts';
 import { PERSON_PERMISSIONS } from '../../runtime/config/permissions.ts';
 import { operations } from '../../server/operations.ts';
 import { inFolder, runHere } from './testing/run.ts';
@@ -10,7 +10,7 @@ test('derived verbs that need an operator are in the list that keeps agents from
   for (const { permission, cli } of operations) {
     if (permission === null || !PERSON_PERMISSIONS.includes(permission)) continue;
     if (cli === undefined) continue;
-    assert.ok(isDeciding(cli.verb.split(' ')), cli.verb);
+    assert.ok(isDecidingCommand(cli.verb.split(' ')), cli.verb);
     verbs += 1;
   }
   assert.ok(verbs >= 5);

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { needsOperator } from '../../core/detect/guard/deciding-commands.ts';
+import { requiresOperator } from '../../core/detect/guard/deciding-commands.ts';
 import type { AgentEvidence } from '../../runtime/access/agent-ancestor.ts';
 import { CommandFailure, EXIT } from './exit.ts';
 import type { Terminal } from './terminal.ts';
@@ -12,7 +12,7 @@ import type { Terminal } from './terminal.ts';
  */
 export async function refuseBelowAgent(command: Command, terminal: Terminal): Promise<void> {
   const words = wordsOf(command);
-  if (!needsOperator(words)) return;
+  if (!requiresOperator(words)) return;
   const { findAgentAncestor } = await import('../../runtime/access/agent-ancestor.ts');
   const { readLineage } = await import('../../runtime/access/lineage.ts');
   const evidence = findAgentAncestor(terminal.env, (terminal.readLineage ?? readLineage)());

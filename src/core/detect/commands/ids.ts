@@ -2,4 +2,4 @@
 export const COMMAND_FAMILY = 'command';
 
 /** The id of the detector of commands in texts. */
-export const IN_TEXT = 'command.in_text';
+export const COMMAND_IN_TEXT = 'command.in_text';

@@ -1,31 +1,32 @@
 import { type JsonLeaf, type WalkFrame, walkJson } from '../../json/walk.ts';
 import type { Json } from '../../types/index.ts';
-import { isSystemPath, isWhole } from '../facts/command-paths.ts';
-import { type KeyMeaning, meaningOfKey } from '../facts/keys.ts';
-import { DEFAULT_GUARD_VIEW, type GuardView, groupOfFolder, guardedGroup } from '../guard/paths.ts';
+import { isSystemPath, isWholeSystemPath } from '../facts/command-paths.ts';
+import { getKeyMeaning, type KeyMeaning } from '../facts/keys.ts';
+import { DEFAULT_GUARD_VIEW, findGroupOfFolder, findGuardedGroup, type GuardView } from '../guard/paths.ts';
 import { type CommandMatch, judgeScript } from './judge.ts';
 
 /**
- * Commands in the arguments of a tool. Nobody knows which members a tool reads, nor in which order: so all that may be
- * a program and all that may be its arguments are collected per object, and each pair is judged when the object ends.
- * `{"args": ["-rf", "/"], "command": "rm"}`, `{"commands": [["rm", "-rf", "/"]]}` and JSON in a string are the same.
+ * Finds commands in the arguments of a tool. Which members a tool reads, and in which order, is unknown. So all
+ * possible programs and all possible arguments are collected per object, and each pair is judged when the object
+ * ends. `{"args": ["-rf", "/"], "command": "rm"}`, `{"commands": [["rm", "-rf", "/"]]}` and JSON in a string are the
+ * same.
  */
 
-/** Without one of these words source code has nothing to judge: most of it is passed at the cost of one look. */
+/** Source code without one of these words has nothing to judge and costs one search. */
 const CODE_CUE =
   /\b(?:rm|sudo|su|curl|wget|nc|ncat|dd|mkfs|chmod|chown|kill|pkill|git|docker|kubectl|helm|terraform|aws|az|gcloud|bash|sh|zsh|eval|exec\w*|system|popen|spawn\w*|subprocess|child_process|shell\w*|rmtree|unlink\w*|remove\w*|rm_rf?|rmSync|rmdir\w*|del|delete|drop|truncate|grant|socket|pickle|marshal|b64decode|base64|atob|ssh|scp|powershell|iex|history|env|printenv|cat|crontab|shred|systemctl|iptables|flushall|find|tar|reboot|shutdown|etc|dev|reg|net|schtasks)\b/i;
-/** UTF-16 units of a list of words that is judged as one command; a longer one is not looked at to its end. */
+/** The most UTF-16 units of a list of words that is judged as one command; the rest is not read. */
 const LIST_UNITS_MAX = 131_072;
 const PROGRAM_UNITS_MAX = 1000;
-/** Programs, and lists of arguments, of one object that are paired. */
+/** The most programs, and lists of arguments, of one object that are paired. */
 const PARTS_MAX = 8;
-/** JSON in strings in JSON in strings. */
+/** The most levels of JSON in strings. */
 const NESTING_MAX = 4;
 const NESTED_LIMITS = { depth_max: 64, nodes_max: 100_000 };
-/** What is no member of an object is read as if this were its key. */
+/** The key that values outside of objects are read under. */
 const KEY_OF_ROOT = 'input';
 
-/** What was found in one leaf that was read as a command, which may be nothing. */
+/** The findings in one leaf that was read as a command; can be empty. */
 export interface FoundCommands {
   readonly matches: readonly CommandMatch[];
   readonly index: number;
@@ -35,68 +36,68 @@ export interface FoundCommands {
   readonly is_cut: boolean;
 }
 
-/** Reads the leaves of one payload in their order; `end` closes what is still open. */
+/** Reads the leaves of one payload in order; `end` closes open containers. */
 export interface PayloadReader {
   readonly visit: (leaf: Readonly<JsonLeaf>) => void;
   readonly end: () => void;
 }
 
-/** The leaf that a text stands in. */
-interface Place {
+/** The leaf that contains a text. */
+interface LeafPosition {
   readonly index: number;
   readonly path: string | null;
   readonly units: number;
-  /** The last leaf of a container; the same leaf where it is one. */
+  /** The last leaf of a container; the same leaf if it is one. */
   readonly last_index: number;
 }
 
-/** Text that may be a program, or what one is given. */
-interface Part {
-  readonly place: Place;
+/** Text that can be a program or its arguments. */
+interface CommandPart {
+  readonly place: LeafPosition;
   readonly text: string;
-  /** True if it is the text or the list of a command, and not only the name of something or an object. */
+  /** Whether it is the text or the list of a command, and not only a name or an object. */
   readonly is_words: boolean;
 }
 
-/** A container that is open. */
-interface Group {
+/** An open container. */
+interface Container {
   readonly frame: WalkFrame;
-  /** What the key around it says; in a list of lists, the key of the outermost. */
+  /** The meaning of the key around it; in nested lists, of the outermost key. */
   readonly meaning: KeyMeaning;
   readonly is_list: boolean;
-  /** Strings and numbers in it and in the containers in it. */
-  readonly words: Part[];
+  /** Strings and numbers in it and in containers inside it. */
+  readonly words: CommandPart[];
   units: number;
-  /** Members of an object that may be a script, a program or its arguments. */
-  readonly scripts: Part[];
-  readonly programs: Part[];
-  readonly lists: Part[];
-  folder: Part | null;
+  /** Members of an object that can be a script, a program or its arguments. */
+  readonly scripts: CommandPart[];
+  readonly programs: CommandPart[];
+  readonly lists: CommandPart[];
+  folder: CommandPart | null;
   is_cut: boolean;
 }
 
-interface Reader {
+interface PayloadReaderState {
   readonly guard: GuardView;
   readonly give: (found: FoundCommands) => void;
-  readonly open: Group[];
+  readonly open: Container[];
   readonly nesting: number;
   /** What is said about values that are no members. */
   readonly root: KeyMeaning;
-  /** Rules and leaves in which they were found, so that each is told once. */
+  /** Rules with the leaves in which they matched, so that each is reported once. */
   readonly told: Set<string>;
 }
 
 /**
- * Begins to read a payload. `give` gets what is found, as soon as it is known; `guard` says which paths a command may
- * not touch.
+ * Creates a reader for one payload. `give` receives each finding as soon as it is known; `guard` says which paths a
+ * command must not touch.
  */
-export function readPayload(
+export function createPayloadReader(
   give: (found: FoundCommands) => void,
   guard: GuardView = DEFAULT_GUARD_VIEW,
   nesting = 0,
-  root = meaningOfKey(KEY_OF_ROOT),
+  root = getKeyMeaning(KEY_OF_ROOT),
 ): PayloadReader {
-  const reader: Reader = { guard, give, open: [], nesting, root, told: new Set() };
+  const reader: PayloadReaderState = { guard, give, open: [], nesting, root, told: new Set() };
   return {
     visit: (leaf) => {
       synchronize(reader, leaf.frames);
@@ -106,18 +107,19 @@ export function readPayload(
   };
 }
 
-/** Closes the groups of containers that have ended, and opens those of new ones. */
-function synchronize(reader: Reader, frames: readonly WalkFrame[]): void {
+/** Closes the containers that have ended, and opens new ones. */
+function synchronize(reader: PayloadReaderState, frames: readonly WalkFrame[]): void {
   const { open } = reader;
   if (open.length === frames.length && open.at(-1)?.frame === frames.at(-1)) return;
-  while (open.length > 0 && frames[open.length - 1] !== open.at(-1)!.frame) close(reader, open.pop()!);
+  while (open.length > 0 && frames[open.length - 1] !== open.at(-1)!.frame)
+    closeContainer(reader, open.pop()!);
   while (open.length < frames.length) open.push(openGroup(reader, frames[open.length]!));
 }
 
-function openGroup(reader: Reader, frame: WalkFrame): Group {
+function openGroup(reader: PayloadReaderState, frame: WalkFrame): Container {
   return {
     frame,
-    meaning: meaningHere(reader, reader.open.at(-1)),
+    meaning: findMeaning(reader, reader.open.at(-1)),
     is_list: frame.keys === null,
     words: [],
     units: 0,
@@ -129,35 +131,35 @@ function openGroup(reader: Reader, frame: WalkFrame): Group {
   };
 }
 
-/** Returns whether the words in a container are put together. */
-function collects({ meaning }: Group): boolean {
+/** Returns whether the words in a container are joined. */
+function collectsWords({ meaning }: Container): boolean {
   return meaning.is_script || meaning.is_list;
 }
 
-function addValue(reader: Reader, group: Group | undefined, leaf: Readonly<JsonLeaf>): void {
-  const meaning = meaningHere(reader, group);
-  const is_collected = group !== undefined && collects(group);
+function addValue(reader: PayloadReaderState, group: Container | undefined, leaf: Readonly<JsonLeaf>): void {
+  const meaning = findMeaning(reader, group);
+  const is_collected = group !== undefined && collectsWords(group);
   if (!isOurs(meaning) && !is_collected) return;
   const has_json = leaf.kind === 'string' && /^\s{0,100}[[{]/.test(leaf.text);
-  // A path takes time, and of a list only that of the first element is told.
+  // Computing a path is slow, and of a list only that of the first element is reported.
   const path = has_json || group?.is_list !== true || group.words.length === 0 ? leaf.path() : null;
   const { index, text } = leaf;
   const place = { index, last_index: index, path, units: text.length };
   const value = has_json && !meaning.is_code ? parsed(text) : undefined;
   if (value !== undefined) readNested(reader, meaning, place, value);
-  const part = { place, text: value === undefined ? text : scalarsOf(value), is_words: true };
+  const part = { place, text: value === undefined ? text : joinScalars(value), is_words: true };
   if (is_collected) addWord(group, part);
   if (group?.is_list === true) return;
   if (group !== undefined) addMember(group, meaning, part);
   const is_strict = group?.meaning.is_script === true && !group.meaning.is_loose && !group.meaning.is_code;
   if (leaf.kind === 'string' && (meaning.is_script || meaning.is_arguments || is_strict))
-    tell(reader, part, judged(text, meaning, reader.guard), { is_whole: false });
+    reportMatches(reader, part, judgeValue(text, meaning, reader.guard), { is_whole: false });
 }
 
-/** What is said about a value by its key, or by the key of the list that it is in. */
-function meaningHere({ root }: Reader, group: Group | undefined): KeyMeaning {
+/** Returns the meaning of a value by its key, or by the key of its list. */
+function findMeaning({ root }: PayloadReaderState, group: Container | undefined): KeyMeaning {
   if (group === undefined) return root;
-  return group.is_list ? group.meaning : meaningOfKey(group.frame.keys![group.frame.index]!);
+  return group.is_list ? group.meaning : getKeyMeaning(group.frame.keys![group.frame.index]!);
 }
 
 function isOurs(meaning: KeyMeaning): boolean {
@@ -166,7 +168,7 @@ function isOurs(meaning: KeyMeaning): boolean {
   );
 }
 
-function addWord(group: Group, part: Part): void {
+function addWord(group: Container, part: CommandPart): void {
   if (group.units > LIST_UNITS_MAX) group.is_cut = true;
   else {
     group.units += part.text.length + 1;
@@ -174,8 +176,8 @@ function addWord(group: Group, part: Part): void {
   }
 }
 
-/** Notes what a member may be for the others of its object. */
-function addMember(group: Group, meaning: KeyMeaning, part: Part): void {
+/** Notes what a member can be for the other members of its object. */
+function addMember(group: Container, meaning: KeyMeaning, part: CommandPart): void {
   if (meaning.is_folder) group.folder ??= part;
   if (meaning.is_list) addPart(group, group.lists, part);
   if (meaning.is_program && /^[\w./\\:-]{1,200}$/.test(part.text))
@@ -185,26 +187,30 @@ function addMember(group: Group, meaning: KeyMeaning, part: Part): void {
   addPart(group, group.scripts, part);
 }
 
-function addPart(group: Group, parts: Part[], part: Part): void {
+function addPart(group: Container, parts: CommandPart[], part: CommandPart): void {
   if (part.text.trim() === '') return;
   if (parts.length >= PARTS_MAX) group.is_cut = true;
   else parts.push(part);
 }
 
-/** Ends a container: its words are judged, and belong to the container around it as well. */
-function close(reader: Reader, group: Group): void {
+/** Closes a container: judges its words, and adds them to the container around it. */
+function closeContainer(reader: PayloadReaderState, group: Container): void {
   const around = reader.open.at(-1);
   const [first] = group.words;
-  if (first !== undefined && collects(group)) {
+  if (first !== undefined && collectsWords(group)) {
     if (group.is_list) judgeList(reader, group, first);
     if (around !== undefined) addToOuter(around, group, first);
   }
   if (!group.is_list) judgePairs(reader, group);
 }
 
-function addToOuter(around: Group, { words, meaning, is_list, is_cut }: Group, first: Part): void {
+function addToOuter(
+  around: Container,
+  { words, meaning, is_list, is_cut }: Container,
+  first: CommandPart,
+): void {
   const is_apart = !is_list && around.meaning.is_plural;
-  if (!is_apart && (around.is_list || collects(around))) for (const word of words) addWord(around, word);
+  if (!is_apart && (around.is_list || collectsWords(around))) for (const word of words) addWord(around, word);
   if (is_cut) around.is_cut = true;
   if (around.is_list) return;
   const place = { ...first.place, last_index: words.at(-1)!.place.last_index };
@@ -214,24 +220,30 @@ function addToOuter(around: Group, { words, meaning, is_list, is_cut }: Group, f
 }
 
 /**
- * A list is one command with its words; where its first word has blanks or the key is a plural, each element is a
- * command as well.
+ * Judges a list as one command. If its first word has blanks or the key is a plural, each element is also a command.
  */
-function judgeList(reader: Reader, { words, meaning, is_cut }: Group, first: Part): void {
+function judgeList(
+  reader: PayloadReaderState,
+  { words, meaning, is_cut }: Container,
+  first: CommandPart,
+): void {
   const line = joined(words);
   if (meaning.is_loose && !isCommandLine(line)) return;
   const has_blank = /\s/.test(first.text);
   const readings = [has_blank ? `${first.text} ${joined(words.slice(1))}` : line];
   if (has_blank || meaning.is_plural) readings.push(words.map(({ text }) => text).join('\n'));
-  // Arguments without their program may be a script of a shell that is not named here.
+  // Arguments without a program can be a script of a shell that is not named here.
   const last_index = meaning.is_arguments ? first.place.index : words.at(-1)!.place.last_index;
   const place = { ...first.place, last_index };
   for (const reading of readings)
-    tell(reader, { place }, judgeScript(reading, 0, reader.guard), { is_whole: true, is_cut });
+    reportMatches(reader, { place }, judgeScript(reading, 0, reader.guard), { is_whole: true, is_cut });
 }
 
 /** Judges each program of an object with each list of arguments, and with all of them. */
-function judgePairs(reader: Reader, { programs, lists, folder, scripts, is_cut }: Group): void {
+function judgePairs(
+  reader: PayloadReaderState,
+  { programs, lists, folder, scripts, is_cut }: Container,
+): void {
   for (const program of programs) {
     if (program.text.length > PROGRAM_UNITS_MAX) continue;
     const others = lists.filter(
@@ -239,36 +251,41 @@ function judgePairs(reader: Reader, { programs, lists, folder, scripts, is_cut }
     );
     const all = others.map(({ text }) => text).join(' ');
     for (const { place, text } of others.length > 1 ? [...others, { ...others[0]!, text: all }] : others)
-      tell(reader, { place, of: program.place }, judgeScript(`${program.text} ${text}`, 0, reader.guard), {
-        is_whole: true,
-        is_cut,
-      });
+      reportMatches(
+        reader,
+        { place, of: program.place },
+        judgeScript(`${program.text} ${text}`, 0, reader.guard),
+        {
+          is_whole: true,
+          is_cut,
+        },
+      );
   }
   if (folder === null || !decidesOnCommands(folder.text, reader.guard)) return;
   for (const script of scripts) {
     const there = `cd ${quoted(folder.text)}\n${script.text}`;
-    tell(reader, script, judgeScript(there, 0, reader.guard), { is_whole: true, is_cut });
+    reportMatches(reader, script, judgeScript(there, 0, reader.guard), { is_whole: true, is_cut });
   }
 }
 
-/** Returns whether a command does something else in that folder than in any other one. */
+/** Returns whether a command acts differently in that folder than in any other one. */
 function decidesOnCommands(folder: string, guard: GuardView): boolean {
   return (
-    isWhole(folder) ||
+    isWholeSystemPath(folder) ||
     isSystemPath(folder) ||
-    guardedGroup(folder, guard) !== null ||
-    groupOfFolder(folder, guard) !== null
+    findGuardedGroup(folder, guard) !== null ||
+    findGroupOfFolder(folder, guard) !== null
   );
 }
 
-/** Reads JSON in a string as a payload of its own; what is found has the place of the string. */
-function readNested(reader: Reader, meaning: KeyMeaning, place: Place, value: Json): void {
-  const giveInner = (found: Judged) => tell(reader, { place }, found, { is_whole: true });
+/** Reads JSON in a string as a payload of its own; findings get the position of the string. */
+function readNested(reader: PayloadReaderState, meaning: KeyMeaning, place: LeafPosition, value: Json): void {
+  const giveInner = (found: Judged) => reportMatches(reader, { place }, found, { is_whole: true });
   if (reader.nesting >= NESTING_MAX) {
     giveInner({ matches: [], is_cut: true });
     return;
   }
-  const inner = readPayload(giveInner, reader.guard, reader.nesting + 1, meaning);
+  const inner = createPayloadReader(giveInner, reader.guard, reader.nesting + 1, meaning);
   const end = walkJson(value, NESTED_LIMITS, inner.visit);
   inner.end();
   if (end !== null) giveInner({ matches: [], is_cut: true });
@@ -283,8 +300,8 @@ function parsed(text: string): Json | undefined {
   }
 }
 
-/** Strings and numbers of a value, as words of a command. */
-function scalarsOf(value: Json): string {
+/** Joins the strings and numbers of a value as words of a command. */
+function joinScalars(value: Json): string {
   const words: string[] = [];
   walkJson(value, NESTED_LIMITS, ({ kind, text }) => {
     if (kind !== 'key') words.push(quoted(text));
@@ -297,10 +314,10 @@ interface Judged {
   readonly is_cut: boolean;
 }
 
-/** Gives what was found in a leaf. What is put together from several leaves is found in one of them, as a whole. */
-function tell(
-  reader: Reader,
-  { place, of }: { readonly place: Place; readonly of?: Place },
+/** Reports the findings of a leaf. A finding across several leaves is reported in one of them, as a whole. */
+function reportMatches(
+  reader: PayloadReaderState,
+  { place, of }: { readonly place: LeafPosition; readonly of?: LeafPosition },
   judgement: Judged,
   { is_whole, is_cut = false }: { readonly is_whole: boolean; readonly is_cut?: boolean },
 ): void {
@@ -317,8 +334,8 @@ function tell(
   reader.give({ matches: found, index, last_index, path, is_cut: is_over });
 }
 
-/** A value as a script; where the key says little, only one line that is all command. */
-function judged(text: string, meaning: KeyMeaning, guard: GuardView): Judged {
+/** Judges a value as a script; if the key says little, only one line that is a whole command. */
+function judgeValue(text: string, meaning: KeyMeaning, guard: GuardView): Judged {
   if (meaning.is_loose && !(text.includes(' ') && isCommandLine(text))) return NOTHING;
   if (meaning.is_code && !CODE_CUE.test(text)) return NOTHING;
   const { matches, is_cut } = judgeScript(text, 0, guard);
@@ -327,13 +344,13 @@ function judged(text: string, meaning: KeyMeaning, guard: GuardView): Judged {
 
 const NOTHING: Judged = { matches: [], is_cut: false };
 
-/** What source code would hand to a shell or delete; the place is the whole of it. */
+/** Judges what source code passes to a shell or deletes; the span is the whole text. */
 function judgeCode(text: string, guard: GuardView): readonly CommandMatch[] {
   const { matches } = judgeScript(`python3 -c '${text.replaceAll("'", `'\\''`)}'`, 0, guard);
   return matches.map(({ rule }) => ({ rule, start: 0, end: text.length }));
 }
 
-/** One short line without the marks and the words of a sentence. */
+/** Returns whether a text is one short line without the marks and words of a sentence. */
 export function isCommandLine(text: string): boolean {
   if (
     text.length > 2000 ||
@@ -346,7 +363,7 @@ export function isCommandLine(text: string): boolean {
   return words.length < 6 || plain < words.length * 0.7;
 }
 
-function joined(words: readonly Part[]): string {
+function joined(words: readonly CommandPart[]): string {
   return words.map(({ text }) => quoted(text)).join(' ');
 }
 

@@ -1,16 +1,16 @@
 import type { Detector } from '../matching/detector.ts';
 import { SHELLS } from '../shell/wrappers.ts';
-import { IN_TEXT } from './ids.ts';
-import { judgedPrograms, judgeScript } from './judge.ts';
+import { COMMAND_IN_TEXT } from './ids.ts';
+import { JUDGED_PROGRAMS, judgeScript } from './judge.ts';
 import type { CommandRule } from './rules/rule.ts';
 
-/** What people and models write most in texts; in arguments of tools all programs are looked at. */
-const WORTH =
+/** The programs that people and models write most in texts; in arguments of tools all programs count. */
+const TEXT_PROGRAMS =
   'rm dd find git curl wget nc ncat socat chmod chown docker kubectl terraform tofu helm aws gcloud az psql mysql mongo mongosh redis-cli dropdb python python3 perl ruby node php eval crontab systemctl iptables ufw useradd usermod mkfs shred wipefs truncate scp rsync ssh powershell pwsh iex certutil reg vssadmin bcdedit wevtutil schtasks netsh mshta rundll32 regsvr32 insmod nsenter gh pulumi vault history launchctl osascript rd del shutdown'.split(
     ' ',
   );
 
-/** Reading and judging a command costs about so much for each of its units. */
+/** Approximate work of reading and judging a command, per unit. */
 const SCRIPT_WORK = 64;
 
 /**
@@ -18,19 +18,19 @@ const SCRIPT_WORK = 64;
  * a program. Such a text is looked at line by line, from its anchors only, and only what is severe is found: it
  * may be documentation. It is never `critical`, so that nothing is blocked for what it says.
  */
-export const commandsInText: readonly Detector[] = [
+export const commandTextDetectors: readonly Detector[] = [
   {
-    id: IN_TEXT,
+    id: COMMAND_IN_TEXT,
     detector: 'command',
     tags: ['dangerous.command'],
     severity: 'high',
     strength: 'shape',
     description:
       'A dangerous command at the beginning of a line, behind a colon, or in a quotation or a piece of code; a statement of SQL behind a colon or in code.',
-    anchors: anchors(),
+    anchors: buildAnchors(),
     pattern:
       /(?<=(?:^["']?|[\n\r`]|\\n|[$#>] |[:,=[{(][ \t]{0,2}["']|[\w)\]]:[ \t])[ \t]{0,8})(?<value>(?!(?:drop|delete)[ \t])(?:sudo[ \t]{1,4})?[\w./-]{1,40}[ \t][^\n\r`]{1,1000})|(?<=(?:[\w)\]]:[ \t]|`)[ \t]{0,8})(?<value>(?:drop|delete)[ \t][^\n\r`]{1,1000})/i,
-    validate: (value) => severeRules(value).length > 0,
+    validate: (value) => findSevereRules(value).length > 0,
     validate_work: SCRIPT_WORK,
     examples: {
       hits: [
@@ -60,10 +60,10 @@ export const commandsInText: readonly Detector[] = [
   },
 ];
 
-/** Programs with rules that are severe, and those that may wrap them. */
-function anchors(): readonly string[] {
+/** Builds anchors for programs with severe rules, and for their wrappers. */
+function buildAnchors(): readonly string[] {
   const names = new Set([
-    ...WORTH.filter((name) => judgedPrograms.has(name)),
+    ...TEXT_PROGRAMS.filter((name) => JUDGED_PROGRAMS.has(name)),
     ...SHELLS,
     'sudo',
     'nohup',
@@ -75,8 +75,8 @@ function anchors(): readonly string[] {
   return [...programs, '(?i)(?<![\\w.@/-])drop[ \\t]', '(?i)(?<![\\w.@/-])delete[ \\t]from'];
 }
 
-/** The severe rules that such a command breaks; none where it is prose. */
-export function severeRules(value: string): readonly CommandRule[] {
+/** Returns the severe rules that such a command matches; none if it is prose. */
+export function findSevereRules(value: string): readonly CommandRule[] {
   const line = value.replace(/\\n.*$/s, '');
   const text = line.replace(/["'][,})\]; \t]{0,8}$/, '');
   if (PRINTS.test(line) || isProse(text)) return [];
@@ -85,11 +85,11 @@ export function severeRules(value: string): readonly CommandRule[] {
     .filter(({ severity }) => severity === 'high' || severity === 'critical');
 }
 
-/** What only prints, most of what begins a line in scripts: nothing is run in it, and nothing is written to a file. */
+/** Programs that only print, which begin most lines of scripts: nothing in it runs, and no file is written. */
 const PRINTS =
   /^echo(?:[^|;&<>`$\\'"]|\$(?!\()|\\.|>&[12]|> ?\/dev\/null|'[^']*'|"(?:[^"`$\\]|\$(?!\()|\\.)*")*$/;
 
-/** A sentence: many plain words, and little that a command line has. */
+/** Returns whether a text is a sentence: many plain words, and few signs of a command line. */
 function isProse(text: string): boolean {
   const words = text.split(/\s+/, 40);
   const plain = words.filter((word) => /^[A-Za-z']{2,}[,.;:!?]?$/.test(word)).length;

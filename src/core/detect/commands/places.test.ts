@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { DETECTION } from '../../testing/policies.ts';
 import type { Content, Detection, Json } from '../../types/index.ts';
 import { detect } from '../detect.ts';
-import { commandsInText, severeRules } from './in-text.ts';
+import { commandTextDetectors, findSevereRules } from './in-text.ts';
 
 const LIMITS = { text_bytes_max: 1 << 20, depth_max: 64, nodes_max: 10_000, findings_max: 100 };
 
@@ -66,7 +66,7 @@ test('commands are found where arguments hold them', () => {
 });
 
 test('in a text only what begins a line, a quotation or code is looked at', () => {
-  const [detector] = commandsInText;
+  const [detector] = commandTextDetectors;
   for (const marked of detector!.examples.hits) {
     const text = marked.replace(/[«»]/g, '');
     assert.deepEqual(found({ kind: 'text', text }), [
@@ -85,7 +85,7 @@ test('a rule that is switched off by its id is off in texts too', () => {
   const off = { enabled: false, severity: null, entropy_min: null };
   assert.deepEqual(foundIn([]), ['command.in_text']);
   assert.deepEqual(foundIn([{ ...off, name: 'git.reset_hard' }]), ['command.in_text']);
-  const rules = severeRules('git push --force origin main').map(({ id }) => ({ ...off, name: id }));
+  const rules = findSevereRules('git push --force origin main').map(({ id }) => ({ ...off, name: id }));
   assert.ok(rules.length > 0);
   assert.deepEqual(foundIn(rules), []);
 });

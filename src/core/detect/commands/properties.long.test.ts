@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { dialectsOf, readCommands } from '../shell/read.ts';
+import { listDialects, readCommands } from '../shell/read.ts';
 import { judgeScript } from './judge.ts';
 import { commandRules } from './rules/index.ts';
 
@@ -20,7 +20,7 @@ const OF_PLACE =
 const HITS: readonly { readonly script: string; readonly id: string }[] = commandRules
   .filter(({ id }) => !OF_PLACE.test(id))
   .flatMap(({ id, hits }) => hits.map((script) => ({ script, id })))
-  .filter(({ script }) => dialectsOf(script).length === 1 && !/\n/.test(script));
+  .filter(({ script }) => listDialects(script).length === 1 && !/\n/.test(script));
 /** Those that are one command, so that a wrapper may stand before them. */
 const SIMPLE = HITS.filter(({ script }) => /^[\w./-]+(?: [\w./:=@,+~-]+)*$/.test(script));
 

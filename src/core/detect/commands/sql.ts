@@ -1,4 +1,4 @@
-/** SQL statements that lose data or hand out rights, told by their first words; text in quotes is no statement. */
+/** Classifies SQL statements that lose data or grant rights, by their first words. Text in quotes is no statement. */
 
 const DESTRUCTIVE =
   /\bdrop[ \t\r\n]+(?:database|schema|table|keyspace|collection|tablespace|owned|user|role|view|index|function|sequence|extension|publication|type|trigger)\b|\btruncate[ \t\r\n]+(?:table[ \t\r\n]+)?[\w."`[*]|\balter[ \t\r\n]+table[ \t\r\n]+[\w."`[\]]{1,100}[ \t\r\n]+drop\b/i;
@@ -8,10 +8,10 @@ const UPDATE = /^[ \t\r\n]*update[ \t\r\n]+[\w."`[\]]{1,100}[ \t\r\n]+set\b/i;
 const GRANT =
   /\bgrant[ \t\r\n]+(?:all(?:[ \t]+privileges)?[ \t]+on[ \t]+(?:\*\.\*|all\b|database\b)|[\w, ]{0,60}superuser)|\balter[ \t\r\n]+(?:user|role)[ \t\r\n]+[\w"`]{1,100}[ \t\r\n]+(?:with[ \t\r\n]+)?(?:superuser|password)|\bcopy\b[^;]{0,200}\b(?:from|to)[ \t\r\n]+program\b|\bxp_cmdshell\b|\binto[ \t\r\n]+(?:outfile|dumpfile)\b|\bload_file[ \t]*\(/i;
 
-export type SqlKind = 'drops_whole' | 'destroys' | 'deletes_all' | 'grants' | null;
+export type SqlDamage = 'drops_whole' | 'destroys' | 'deletes_all' | 'grants' | null;
 
-/** What a text of SQL would do, the worst first; `null` where it does nothing of the kind. */
-export function sqlKind(text: string): SqlKind {
+/** Returns what a text of SQL would do, the worst first; `null` if it does nothing of the kind. */
+export function classifySqlDamage(text: string): SqlDamage {
   const bare = text
     .replace(/--[^\n]*/g, '')
     .replace(/\/\*[^*]*\*\//g, ' ')

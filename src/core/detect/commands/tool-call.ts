@@ -1,13 +1,13 @@
-import { kindOfKey, pathsIn } from '../facts/paths.ts';
+import { classifyPathKey, findPaths } from '../facts/paths.ts';
 import { DECIDING_ROUTE } from '../guard/deciding-commands.ts';
 import type { GuardedGroup, GuardView } from '../guard/paths.ts';
-import { type PathUse, patchedFiles } from '../guard/touches.ts';
-import { type FoundCommands, type PayloadReader, readPayload } from './in-payload.ts';
-import { forbidden } from './rules/guard.ts';
+import { findPatchedFiles, type PathUse } from '../guard/touches.ts';
+import { createPayloadReader, type FoundCommands, type PayloadReader } from './in-payload.ts';
+import { findForbiddenGroup } from './rules/guard.ts';
 import { commandRules } from './rules/index.ts';
 import type { CommandRule } from './rules/rule.ts';
 
-/** Keys that name places, besides those that name paths in any tool. */
+/** Keys that name locations, besides those that name paths in any tool. */
 const PLACE_KEY = /^(?:from|to|location|document|name|target|workdir|working_?dir(?:ectory)?)$/i;
 const PATCH_KEY = /^(?:patch|diff|input|changes|content|edits?|unified_?diff|patch_?text|command)$/i;
 const URL_KEY = /^(?:url|urls|uri|endpoint|href|link)$/i;
@@ -32,12 +32,12 @@ const rules = new Map(commandRules.map((rule) => [rule.id, rule]));
  * Begins to read a payload for commands, and where it is the call of a tool, for names of guarded files.
  * @param tool `null` where it is no call: names of files do nothing then
  */
-export function readCall(
+export function createToolCallReader(
   give: (found: FoundCommands) => void,
   view: GuardView,
   tool: string | null,
 ): PayloadReader {
-  const commands = readPayload(give, view);
+  const commands = createPayloadReader(give, view);
   if (tool === null) return commands;
   let key = '';
   const visit: PayloadReader['visit'] = (leaf) => {
@@ -45,7 +45,7 @@ export function readCall(
     if (leaf.kind === 'key') key = leaf.text;
     else if (leaf.kind === 'string') {
       const { index, text } = leaf;
-      const rule = guardedArgument({ key, text }, tool, view);
+      const rule = findGuardedArgument({ key, text }, tool, view);
       const match = rule === null ? null : { rule, start: 0, end: text.length };
       if (match !== null)
         give({ matches: [match], index, last_index: index, path: leaf.path(), is_cut: false });
@@ -55,29 +55,29 @@ export function readCall(
 }
 
 /** Finds the rule that one argument of a tool call breaks by the guarded file that it names; `null`: none. */
-function guardedArgument(
+function findGuardedArgument(
   { key, text }: { readonly key: string; readonly text: string },
   tool: string,
   view: GuardView,
 ): CommandRule | null {
   if (key.length > KEY_UNITS_MAX) return null;
-  if (kindOfKey(key, tool) === 'path' || PLACE_KEY.test(key)) {
-    const use = useBy(tool);
-    const groups = pathsIn(text).map((path) => forbidden({ path, use }, view));
+  if (classifyPathKey(key, tool) === 'path' || PLACE_KEY.test(key)) {
+    const use = getToolPathUse(tool);
+    const groups = findPaths(text).map((path) => findForbiddenGroup({ path, use }, view));
     const group = groups.find((each) => each !== null);
     if (group) return rules.get(RULE_IDS[group])!;
   }
   if (URL_KEY.test(key) && DECIDING_ROUTE.test(text)) return rules.get('guard.decide')!;
   if (!PATCHES.test(tool) && !(PATCH_KEY.test(key) && text.includes('*** Begin Patch'))) return null;
-  const groups = patchedFiles(text).map((touch) => forbidden(touch, view));
+  const groups = findPatchedFiles(text).map((touch) => findForbiddenGroup(touch, view));
   const group = groups.find((each) => each !== null);
   return group ? rules.get(RULE_IDS[group])! : null;
 }
 
-/** What a tool does with the paths that it is given; an unknown one may write. */
-function useBy(tool: string): PathUse {
+/** Returns what a tool does with its paths; an unknown tool may write. */
+function getToolPathUse(tool: string): PathUse {
   const name = tool.replace(/^mcp__.*__/, '');
-  // A coding agent reports a change that has been made: the user may have made it.
+  // A coding agent reports a completed change, which the user may have made.
   if (name === 'ConfigChange') return 'list';
   if (WRITES.test(name)) return 'remove';
   if (LISTS.test(name)) return 'list';

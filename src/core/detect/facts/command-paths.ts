@@ -1,13 +1,12 @@
-import { normalPath } from './path-form.ts';
+import { normalizePath } from './path-form.ts';
 
 /**
- * What paths mean for a command. A path is looked at as it is written: there is no file system here, and no
- * working folder.
+ * The meaning of paths for a command. A path is read as written: there is no file system and no working folder here.
  */
 
 const TEMPORARY =
   /^(?:\/tmp|\/var\/tmp|\/private\/tmp|\/dev\/shm|\$TMPDIR|\$TEMP|\$TMP|%te?mp%|\$env:te?mp)(?:\/|$)/i;
-/** Folders that tools make anew; what is deleted in them is made again. */
+/** Folders that tools create again, with their content. */
 const REGENERABLE =
   /^(?:\.\/)?(?:[\w@.*-]+\/){0,4}(?:node_modules|dist|build|out|target|obj|tmp|temp|site|_site|_build|generated|__pycache__|\.(?:pytest|mypy|ruff|eslint|npm|pnpm|parcel|vite)[_-]?(?:cache|store)|\.cache|coverage|\.next|\.nuxt|\.output|\.svelte-kit|\.turbo|\.astro|\.docusaurus|\.angular|\.venv|venv|\.gradle|\.eggs|\.tox|\.nox|\.nyc_output|\.dart_tool|\.terraform|htmlcov|storybook-static|playwright-report|test-results|cmake-build-[\w-]+|DerivedData|vendor\/bundle|[\w*.-]+\.egg-info)(?:\/[\w@.*-]*){0,6}$|^(?:\.\/)?(?:[\w@.*-]+\/){0,4}(?:package-lock\.json|yarn\.lock|pnpm-lock\.yaml|bun\.lockb?|uv\.lock|poetry\.lock|\.eslintcache|\.coverage|\.DS_Store|[\w*.-]+\.(?:log|tsbuildinfo|pyc|pyo|o|obj|class|tmp|orig|rej|swp))$/;
 const PACKAGE_CACHE =
@@ -15,23 +14,25 @@ const PACKAGE_CACHE =
 const WHOLE =
   /^(?:\/|\/\*|~|~\/\*|\/(?:home|Users|root|etc|usr|var|boot|bin|sbin|lib|lib32|lib64|opt|srv|sys|proc|dev|System|Library|Applications|mnt|media)(?:\/\*)?|\/(?:home|Users)\/[\w.*-]+(?:\/\*)?|\/(?:usr|var)\/(?:bin|sbin|lib|local|share|lib64)(?:\/\*)?|[a-z]:(?:\/\*?)?(?:\/?(?:windows|users|program files)[\w ()]*(?:\/\*)?)?)$/i;
 
-/** In a folder for temporary files; `/tmp/../etc` is not, and neither is a look-alike, `/tmp-x`. */
+/**
+ * Returns whether a path is in a folder for temporary files; `/tmp/../etc` is not, nor is the look-alike `/tmp-x`.
+ */
 export function isTemporary(path: string): boolean {
-  const normal = normalPath(path);
+  const normal = normalizePath(path);
   return TEMPORARY.test(normal) && !normal.includes('..');
 }
 
-/** In a folder that tools make anew, so that deleting it loses nothing. */
+/** Returns whether a path is in a folder that tools create again, so that deleting it loses nothing. */
 export function isRegenerable(path: string): boolean {
   return (REGENERABLE.test(path) || PACKAGE_CACHE.test(path)) && !path.includes('..');
 }
 
-/** The root, a home or a system folder as a whole. */
-export function isWhole(path: string): boolean {
-  return WHOLE.test(normalPath(path));
+/** Returns whether a path is the root, a home or a system folder as a whole. */
+export function isWholeSystemPath(path: string): boolean {
+  return WHOLE.test(normalizePath(path));
 }
 
-/** Files of accounts that hold no secret any more but tell who there is. */
+/** Returns whether a path is an account file, which holds no secret but lists users. */
 export function isAccountPath(path: string): boolean {
   return /^\/etc\/(?:passwd-?|group|login\.defs|pam\.d(?:\/.*)?|security\/.*|shells|sudo\.conf)$/.test(path);
 }
@@ -41,28 +42,28 @@ const LOGS =
 const HISTORY =
   /(?:^|\/)(?:\.(?:bash|zsh|sh|ash|python|mysql|psql|node_repl|lesshst|wget-hsts)_?history|\.history|fish_history|ConsoleHost_history\.txt)(?:$|\*)|\$HISTFILE/;
 
-/** Logs of the system and of what people typed. */
+/** Returns whether a path is a system log or a command history. */
 export function isLogPath(path: string): boolean {
-  const normal = normalPath(path);
+  const normal = normalizePath(path);
   return LOGS.test(normal) || HISTORY.test(normal);
 }
 
 const STARTUP =
   /(?:^|\/)(?:\.(?:bashrc|bash_profile|bash_login|bash_logout|profile|zshrc|zprofile|zshenv|zlogin|cshrc|tcshrc|kshrc|xinitrc|xprofile|vimrc|emacs|inputrc|gitconfig|pam_environment)|config\.fish|\.ssh\/(?:authorized_keys2?|rc|config)|authorized_keys2?|\.config\/autostart(?:\/.*)?|LaunchAgents\/?.*|LaunchDaemons\/?.*|StartupItems\/?.*|emond\.d\/.*|\.git\/hooks(?:\/.+)?|\.config\/systemd\/user(?:\/.*)?|sitecustomize\.py|usercustomize\.py)$|^\/etc\/(?:profile(?:\.d\/.*)?|bash\.bashrc|zsh.*|environment|crontab|anacrontab|cron\.\w+\/?.*|rc\.?(?:local|common|d\/.*)|init\.d\/.*|systemd\/.*|ld\.so\.(?:preload|conf.*)|sudoers(?:\.d\/.*)?|pam\.d\/.*|pam\.conf|passwd|shadow|group|hosts|ssh\/.*|xdg\/autostart\/.*|udev\/rules\.d\/.*|modules(?:-load\.d\/.*)?|update-motd\.d\/.*|apt\/apt\.conf\.d\/.*|inittab|resolv\.conf|nsswitch\.conf|security\/.*|rsyslog.*|audit\/.*|syslog.*|ufw\/.*)|^\/usr\/local\/etc\/sudoers|^\/var\/spool\/cron|^\/(?:usr\/)?lib\/systemd\/|\/Start Menu\/Programs\/Startup/i;
 
-/** A file that decides what runs later, who may log in, or what is trusted. */
+/** Returns whether a file decides what runs later, who can log in, or what is trusted. */
 export function isStartupPath(path: string): boolean {
-  return path.length < 400 && STARTUP.test(normalPath(path));
+  return path.length < 400 && STARTUP.test(normalizePath(path));
 }
 
-/** `/usr/bin`, `/etc/...`: folders that only an administrator writes. */
+/** Returns whether a path is in a folder that only an administrator writes: `/usr/bin`, `/etc/...`. */
 export function isSystemPath(path: string): boolean {
   return /^\/(?:etc|usr|bin|sbin|lib|lib32|lib64|boot|System|Library|opt|var\/(?:lib|www|spool|log|run)|root|srv|sys|proc)(?:\/|$)|^\/$|^[a-z]:\/(?:windows|program files)/i.test(
-    normalPath(path),
+    normalizePath(path),
   );
 }
 
-/** A disk or a partition as a device. */
+/** Returns whether a path is a disk or partition device. */
 export function isDisk(path: string): boolean {
   return /^(?:\/dev\/(?:(?:x?v|s|h)d[a-z]|nvme|mmcblk|disk|rdisk|mapper|md|dm-|loop|mem|kmem|port)|\\\\\.\\PhysicalDrive)/i.test(
     path,

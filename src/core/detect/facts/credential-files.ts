@@ -1,5 +1,5 @@
-import { expandBraces, hasWildcard, intersects } from './glob.ts';
-import { canonicalPaths } from './path-form.ts';
+import { expandBraces, hasWildcard, intersectsGlob } from './glob.ts';
+import { listCanonicalPaths } from './path-form.ts';
 
 /**
  * Files that hold keys, tokens, passwords or typed commands. `*` stands for any part of one name. An entry with
@@ -303,7 +303,7 @@ function partSource(part: string): string {
  * Unknown variables in the path are left out.
  */
 export function isCredentialPath(written: string): boolean {
-  return canonicalPaths(written).some((path) => {
+  return listCanonicalPaths(written).some((path) => {
     const lower = path.toLowerCase();
     if (isCredential(lower)) return true;
     if (lower.includes('$') && isCredential(lower.replace(/\$(?:\w+|\{\w+\})/g, ''))) return true;
@@ -349,7 +349,7 @@ function endsWith(parts: readonly string[], at: number, entry: Entry, name: numb
     return endsWith(parts, at - 1, entry, name) || (!is_core && endsWith(parts, at, entry, name - 1));
   const least = is_core ? entry.named_units_min : 0;
   return (
-    intersects(parts[at]!, entry.parts[name]!, is_core ? entry.core_units : 0, least) &&
+    intersectsGlob(parts[at]!, entry.parts[name]!, is_core ? entry.core_units : 0, least) &&
     endsWith(parts, at - 1, entry, name - 1)
   );
 }

@@ -3,10 +3,10 @@ import { test } from 'node:test';
 import { judge } from '../../decision/judge.ts';
 import { buildTestCrossing, buildTestPolicy, POLICY_SETTINGS } from '../../testing/policies.ts';
 import type { Json, Tag } from '../../types/index.ts';
-import { factsOf } from './facts.ts';
+import { collectToolFacts } from './facts.ts';
 
 function factsIn(value: Json, named: readonly Tag[] = []): readonly Tag[] {
-  return factsOf({ kind: 'json', value }, named, POLICY_SETTINGS.limits);
+  return collectToolFacts({ kind: 'json', value }, named, POLICY_SETTINGS.limits);
 }
 
 const CASES: readonly (readonly [value: Json, ...tags: Tag[]])[] = [

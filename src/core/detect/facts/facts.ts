@@ -1,31 +1,30 @@
 import { walkContent } from '../../json/walk.ts';
 import { covers } from '../../tags.ts';
 import type { Content, ScanLimits, Tag } from '../../types/index.ts';
-import { dialectsOf, readCommands } from '../shell/read.ts';
-import type { Command, Word } from '../shell/syntax.ts';
-import { hostOf, hostTag, isAddress, tagsOfPlace, urlsIn } from './hosts.ts';
+import { listDialects, readCommands } from '../shell/read.ts';
+import type { Command, ShellWord } from '../shell/syntax.ts';
+import { buildAddressTags, buildHostTag, findUrls, isIpAddress, parseHost } from './hosts.ts';
 import { holdsCommands } from './keys.ts';
-import { isPath, kindOfKey, pathsIn, tagsOfPath } from './paths.ts';
-import { sqlTags } from './sql.ts';
+import { buildPathTags, classifyPathKey, findPaths, isSinglePath } from './paths.ts';
+import { findSqlTags } from './sql.ts';
 
 const HOST_KEY =
   /^(?:host|hosts|host_?name|server|domain|endpoint|target|address|ip|ip_?address|remote|(?:\w{1,20}_)?ur[li]s?|\w{0,20}Ur[li]s?|href|link|links|webhook|callback|origin|proxy|site|website|page)$/i;
-/** An address in its usual form and nothing else but a port, a path and a query. */
+/** An IP address in its usual form, with nothing else but a port, a path and a query. */
 const ADDRESS = /^\s*(?:\d{1,3}(?:\.\d{1,3}){3}|\[[\da-f:.]{2,45}\])(?::\d{1,5})?(?:[/?#]\S*)?\s*$/i;
-/** Smaller numbers that stand alone are ports, counts and names. */
+/** Smaller numbers are ports, counts and names. */
 const NUMBER_ADDRESS_MIN = 0x1000000;
 
-/** Programs whose words name hosts without a scheme, and those that run SQL. */
+/** Programs whose words name hosts without a scheme, and programs that run SQL. */
 const REACHES =
   /^(?:curl|wget|nc|ncat|netcat|socat|telnet|ssh|scp|sftp|rsync|ftp|tftp|ping|dig|nslookup|host|http|https|xh|iwr|irm|invoke-webrequest|invoke-restmethod|nmap|fetch|lynx|w3m|links|aria2c|lwp-request|httpie|openssl|mosh|whois)$/;
 const RUNS_SQL =
   /^(?:psql|mysql|mariadb|sqlite3?|sqlcmd|sqlplus|cockroach|clickhouse-client|duckdb|bq|snowsql|usql|cqlsh)$/;
 
-interface Found {
+interface FoundFacts {
   readonly tags: Set<Tag>;
-  /** Host tags that rules name: only these are told, for the names in a text belong to the text. */
+  /** Host tags that rules name. Only these are reported, because the names in a text are confidential. */
   readonly hosts: readonly Tag[];
-  /** The name of the tool that is called. */
   readonly tool: string | null;
 }
 
@@ -35,13 +34,13 @@ interface Found {
  * rest is not looked at; the coverage of the crossing says so already.
  * @param tool - the name of the tool that is called
  */
-export function factsOf(
+export function collectToolFacts(
   content: Content,
   named: readonly Tag[],
   limits: ScanLimits,
   tool: string | null = null,
 ): readonly Tag[] {
-  const found: Found = { tags: new Set(), hosts: named.filter((tag) => covers('host', tag)), tool };
+  const found: FoundFacts = { tags: new Set(), hosts: named.filter((tag) => covers('host', tag)), tool };
   if (content.kind === 'text') addText(found, content.text, '');
   else {
     let key = '';
@@ -53,54 +52,54 @@ export function factsOf(
   return [...found.tags].sort();
 }
 
-function addText(found: Found, text: string, key: string): void {
-  for (const place of urlsIn(text)) addPlace(found, place);
+function addText(found: FoundFacts, text: string, key: string): void {
+  for (const place of findUrls(text)) addPlace(found, place);
   if (/[\t\r\n]/.test(text) && HOST_KEY.test(key))
-    for (const place of urlsIn(text.replace(/[\t\r\n]/g, ''))) addPlace(found, place);
+    for (const place of findUrls(text.replace(/[\t\r\n]/g, ''))) addPlace(found, place);
   if (HOST_KEY.test(key) || ADDRESS.test(text)) addHost(found, text.trim());
-  for (const tag of sqlTags(text)) found.tags.add(tag);
-  const kind = kindOfKey(key, found.tool);
-  if (kind === 'path') for (const path of pathsIn(text)) addPath(found, path);
-  else if (kind === null && isPath(text)) addPath(found, text);
+  for (const tag of findSqlTags(text)) found.tags.add(tag);
+  const kind = classifyPathKey(key, found.tool);
+  if (kind === 'path') for (const path of findPaths(text)) addPath(found, path);
+  else if (kind === null && isSinglePath(text)) addPath(found, text);
   if (!holdsCommands(key)) return;
-  for (const dialect of dialectsOf(text))
+  for (const dialect of listDialects(text))
     for (const command of readCommands(text, { dialect }).commands) addCommand(found, command);
 }
 
-function addCommand(found: Found, { name, words, redirections, code }: Command): void {
+function addCommand(found: FoundFacts, { name, words, redirections, code }: Command): void {
   for (const [at, { text }] of words.entries()) {
     const value = /^--?[\w-]+=(.+)$/s.exec(text)?.[1] ?? text.replace(/^@/, '');
-    for (const place of urlsIn(value)) addPlace(found, place);
-    if (isPath(value)) addPath(found, value);
+    for (const place of findUrls(value)) addPlace(found, place);
+    if (isSinglePath(value)) addPath(found, value);
     if (REACHES.test(name) && !text.startsWith('-') && !isValue(words[at - 1])) addHost(found, value);
-    if (RUNS_SQL.test(name)) for (const tag of sqlTags(value)) found.tags.add(tag);
+    if (RUNS_SQL.test(name)) for (const tag of findSqlTags(value)) found.tags.add(tag);
   }
-  for (const { target } of redirections) if (isPath(target)) addPath(found, target);
-  if (code !== null) for (const place of urlsIn(code)) addPlace(found, place);
+  for (const { target } of redirections) if (isSinglePath(target)) addPath(found, target);
+  if (code !== null) for (const place of findUrls(code)) addPlace(found, place);
 }
 
-/** Behind a flag stands its value, but for the few that say which host is meant. */
-function isValue(before: Word | undefined): boolean {
+/** The word after a flag is its value, except for the few flags that name the host. */
+function isValue(before: ShellWord | undefined): boolean {
   return before !== undefined && /^-(?!h$|H$|-host$|z?v?$|s?S?f?L?$)/.test(before.text);
 }
 
 /** `ada@example.com:notes`, `example.com/a`, `10.0.0.1`: a name has a dot, or is `localhost`. */
-function addHost(found: Found, text: string): void {
+function addHost(found: FoundFacts, text: string): void {
   if (text.length > 2048 || text.includes('://')) return;
-  const host = hostOf(/^[/\\]{0,2}([^/?#\s\\]*)/.exec(text.trim())![1]!);
+  const host = parseHost(/^[/\\]{0,2}([^/?#\s\\]*)/.exec(text.trim())![1]!);
   if (host === null) return;
-  const is_number = isAddress(host) && Number(host) >= NUMBER_ADDRESS_MIN;
+  const is_number = isIpAddress(host) && Number(host) >= NUMBER_ADDRESS_MIN;
   if (is_number || /[.:].*[a-z0-9]/.test(host) || host === 'localhost' || host === 'metadata')
     addPlace(found, { host, scheme: null });
 }
 
-function addPlace(found: Found, place: { readonly host: string; readonly scheme: string | null }): void {
-  for (const tag of tagsOfPlace(place)) found.tags.add(tag);
+function addPlace(found: FoundFacts, place: { readonly host: string; readonly scheme: string | null }): void {
+  for (const tag of buildAddressTags(place)) found.tags.add(tag);
   if (found.hosts.length === 0) return;
-  const tag = hostTag(place.host);
+  const tag = buildHostTag(place.host);
   for (const named of found.hosts) if (covers(named, tag)) found.tags.add(named);
 }
 
-function addPath(found: Found, path: string): void {
-  for (const tag of tagsOfPath(path)) found.tags.add(tag);
+function addPath(found: FoundFacts, path: string): void {
+  for (const tag of buildPathTags(path)) found.tags.add(tag);
 }

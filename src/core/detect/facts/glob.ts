@@ -54,7 +54,7 @@ const SIGNS_KEPT_MAX = 2000;
  * Returns whether some name matches both a glob and a pattern that has no other wildcard than `*`, and at least
  * `least` of the first `core_units` of the pattern are written out in the glob.
  */
-export function intersects(glob: string, pattern: string, core_units: number, least: number): boolean {
+export function intersectsGlob(glob: string, pattern: string, core_units: number, least: number): boolean {
   const left = signsOf(glob.slice(0, NAME_UNITS_MAX));
   const right = signsOf(pattern);
   // In each cell the most units of the core that any way to it has written out; below zero there is no way.
@@ -105,12 +105,12 @@ function signsOf(glob: string): readonly Sign[] {
 function signOf(text: string): Sign {
   if (text.startsWith('*')) return { is_run: true, accepts: null, literal: null };
   if (text === '?') return { is_run: false, accepts: () => true, literal: null };
-  if (text.length > 2 && text.startsWith('[')) return setOf(text.slice(1, -1));
+  if (text.length > 2 && text.startsWith('[')) return parseSet(text.slice(1, -1));
   return { is_run: false, accepts: null, literal: text.replace(/^\\(?=.)/, '') };
 }
 
 /** `abc`, `a-z`, `!abc`; a set of one character is that character. */
-function setOf(inner: string): Sign {
+function parseSet(inner: string): Sign {
   const is_negated = /^[!^]/.test(inner);
   const body = is_negated ? inner.slice(1) : inner;
   if (body.length === 1 && !is_negated) return { is_run: false, accepts: null, literal: body };

@@ -3,12 +3,12 @@ import { test } from 'node:test';
 import ipaddr from 'ipaddr.js';
 import { POLICY_SETTINGS } from '../../testing/policies.ts';
 import type { Json } from '../../types/index.ts';
-import { factsOf } from './facts.ts';
+import { collectToolFacts } from './facts.ts';
 import { namesMetadataService } from './hosts.ts';
 import { isMetadataAddress, isMetadataOrLinkLocal } from './metadata-addresses.ts';
 
 function tagsIn(value: Json) {
-  return factsOf({ kind: 'json', value }, [], POLICY_SETTINGS.limits);
+  return collectToolFacts({ kind: 'json', value }, [], POLICY_SETTINGS.limits);
 }
 
 /** Spellings of an address at which a cloud hands out credentials, as browsers, curl and libraries read them. */

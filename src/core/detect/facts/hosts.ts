@@ -1,9 +1,9 @@
 import ipaddr from 'ipaddr.js';
 import type { Tag } from '../../types/index.ts';
-import { type Address, innermost, isMetadataAddress, isMetadataName } from './metadata-addresses.ts';
+import { type IpAddress, isMetadataAddress, isMetadataName, unwrapIpv4 } from './metadata-addresses.ts';
 
 /** An address of something outside, as a text names it. */
-export interface Place {
+export interface NamedAddress {
   /** Lower case, without user, port and brackets; empty where it is none that could be reached. */
   readonly host: string;
   /** `http`, `https` ...; `null` where the text has a host alone. */
@@ -19,21 +19,21 @@ const HOST =
   /^(?=.{1,253}$)(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.){0,20}[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.?$/;
 
 /** Returns the addresses that a text has with their scheme, as WHATWG's URL standard and programs in C read them. */
-export function urlsIn(text: string): readonly Place[] {
-  const found: Place[] = [];
+export function findUrls(text: string): readonly NamedAddress[] {
+  const found: NamedAddress[] = [];
   for (const [whole, special, other, authority] of (text.includes(':') ? text : '').matchAll(URL)) {
     const scheme = (special ?? other ?? '').toLowerCase();
     if (special !== undefined && WITHOUT_SLASH.test(whole) && !/^(?:[\d[%]|0x)/i.test(authority!)) continue;
     // A browser ends the authority at a backslash, and other programs do not.
     const readings = new Set([authority!, authority!.split('\\', 1)[0]!].filter((reading) => reading !== ''));
-    for (const reading of readings) found.push({ host: hostOf(reading) ?? '', scheme });
+    for (const reading of readings) found.push({ host: parseHost(reading) ?? '', scheme });
   }
   return found;
 }
 
 /** Returns the host in `ada@[::1]:8080`, as a browser would ask for it; `null` where there is none. */
-export function hostOf(authority: string): string | null {
-  const behind = written(authority.slice(authority.lastIndexOf('@') + 1)).toLowerCase();
+export function parseHost(authority: string): string | null {
+  const behind = decodeHost(authority.slice(authority.lastIndexOf('@') + 1)).toLowerCase();
   const inner = /^\[([0-9a-f:.]{2,60})(?:%[\w.-]{0,30})?\]/.exec(behind)?.[1];
   if (inner !== undefined) return inner;
   const host = behind.replace(/:[^:]*$/, '').replace(/\.$/, '');
@@ -44,7 +44,7 @@ const PERCENT = /(?:%[\da-f]{2})+/gi;
 const UNSEEN = /[\u0000-\u0020\u007f\u00ad\u200b-\u200f\u2060\ufeff]/g;
 
 /** Percent-coding decoded, look-alike digits and dots as what they are read as, what is not seen left out. */
-function written(host: string): string {
+function decodeHost(host: string): string {
   const decoded = host.replace(PERCENT, decodedRun);
   const plain = /^[\x21-\x7e]*$/.test(decoded) ? decoded : decoded.replace(UNSEEN, '').normalize('NFKC');
   return plain.replace(/[\u3002\uff0e\uff61]/g, '.');
@@ -61,10 +61,10 @@ function decodedRun(run: string): string {
 const UNENCRYPTED = new Set(['http', 'ws', 'ftp', 'ldap', 'gopher', 'telnet', 'tftp', 'dict']);
 
 /** Returns what an address says about where something would go, as tags. */
-export function tagsOfPlace({ host, scheme }: Place): readonly Tag[] {
+export function buildAddressTags({ host, scheme }: NamedAddress): readonly Tag[] {
   const tags: Tag[] = [scheme === null ? 'egress.host' : 'egress.url'];
   if (scheme !== null && UNENCRYPTED.has(scheme)) tags.push('egress.unencrypted');
-  const address = addressOf(host) ?? addressInName(host);
+  const address = parseAddress(host) ?? findAddressInName(host);
   const is_metadata = address === null ? isMetadataName(host) : isMetadataAddress(address);
   if (is_metadata) tags.push('egress.metadata_endpoint');
   if (address === null)
@@ -77,35 +77,35 @@ export function tagsOfPlace({ host, scheme }: Place): readonly Tag[] {
 }
 
 /** Returns whether a host is an IP address, however it is written. */
-export function isAddress(host: string): boolean {
-  return addressOf(host) !== null;
+export function isIpAddress(host: string): boolean {
+  return parseAddress(host) !== null;
 }
 
 /** Returns whether a text, which may be code, names a metadata service of a cloud, with a scheme or as a host alone. */
 export function namesMetadataService(text: string): boolean {
-  const hosts = urlsIn(text).map(({ host }) => host);
+  const hosts = findUrls(text).map(({ host }) => host);
   const alone = /^[^\s/?#\\"'`]{1,300}(?=$|[/?#\\])/.exec(text)?.[0];
   // A word without a dot is one of the program's own.
-  const name = alone === undefined ? null : hostOf(alone);
-  if (name !== null && (isAddress(name) || name.includes('.'))) hosts.push(name);
-  return hosts.some((host) => tagsOfPlace({ host, scheme: null }).includes('egress.metadata_endpoint'));
+  const name = alone === undefined ? null : parseHost(alone);
+  if (name !== null && (isIpAddress(name) || name.includes('.'))) hosts.push(name);
+  return hosts.some((host) => buildAddressTags({ host, scheme: null }).includes('egress.metadata_endpoint'));
 }
 
 /** `2130706433`, `0x7f.1` and `::ffff:127.0.0.1` are `127.0.0.1`, as programs read them. */
-function addressOf(host: string): Address | null {
+function parseAddress(host: string): IpAddress | null {
   if (!/^[\d.]|^0x|:/.test(host) || !ipaddr.isValid(host)) return null;
-  return innermost(ipaddr.parse(host));
+  return unwrapIpv4(ipaddr.parse(host));
 }
 
 /** Services that answer with the address in the name: `169-254-169-254.sslip.io`. */
-function addressInName(host: string): Address | null {
+function findAddressInName(host: string): IpAddress | null {
   const [, name] =
     /(?:^|[.-])(\d{1,3}(?:[.-]\d{1,3}){3}|[0-9a-f]{8})\.(?:nip\.io|sslip\.io|xip\.io|traefik\.me)$/.exec(
       host,
     ) ?? [];
   return name === undefined
     ? null
-    : addressOf(/^[0-9a-f]{8}$/.test(name) ? `0x${name}` : name.replaceAll('-', '.'));
+    : parseAddress(/^[0-9a-f]{8}$/.test(name) ? `0x${name}` : name.replaceAll('-', '.'));
 }
 
 function isLocalName(host: string): boolean {
@@ -119,6 +119,6 @@ function privateName(host: string): readonly Tag[] {
 }
 
 /** Returns `api.example.com` as the tag `host.com.example.api`, so that `host.com.example` covers all below it. */
-export function hostTag(host: string): Tag {
+export function buildHostTag(host: string): Tag {
   return `host.${host.split('.').reverse().join('.')}`;
 }

@@ -37,7 +37,7 @@ const KEYS_MAX = 2000;
 const KEY_UNITS_MAX = 32;
 
 /** Returns what a key says; payloads have few keys many times, so that the answer is kept. */
-export function meaningOfKey(key: string): KeyMeaning {
+export function getKeyMeaning(key: string): KeyMeaning {
   if (key.length > KEY_UNITS_MAX) return NO_MEANING;
   let meaning = known.get(key);
   if (meaning === undefined) {
@@ -49,7 +49,7 @@ export function meaningOfKey(key: string): KeyMeaning {
 
 /** Returns whether the value of such a key is read as a command or as a part of one. */
 export function holdsCommands(key: string): boolean {
-  const { is_script, is_list } = meaningOfKey(key);
+  const { is_script, is_list } = getKeyMeaning(key);
   return is_script || is_list;
 }
 

@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js';
 
 /** An IP address as the library reads it. */
-export type Address = ipaddr.IPv4 | ipaddr.IPv6;
+export type IpAddress = ipaddr.IPv4 | ipaddr.IPv6;
 
 /**
  * Where clouds hand out the credentials of their machines, besides 169.254.169.254: the one list of the tree.
@@ -37,8 +37,8 @@ const NAMES = new Set([
 ]);
 
 /** Returns whether a cloud hands out the credentials of its machines at an address. */
-export function isMetadataAddress(address: Address): boolean {
-  const inner = innermost(address);
+export function isMetadataAddress(address: IpAddress): boolean {
+  const inner = unwrapIpv4(address);
   if (ADDRESSES.has(inner.toNormalizedString())) return true;
   return (
     inner instanceof ipaddr.IPv4 &&
@@ -47,8 +47,8 @@ export function isMetadataAddress(address: Address): boolean {
 }
 
 /** The same with all link-local addresses, at which nothing but the machine's own network answers. */
-export function isMetadataOrLinkLocal(address: Address): boolean {
-  const inner = innermost(address);
+export function isMetadataOrLinkLocal(address: IpAddress): boolean {
+  const inner = unwrapIpv4(address);
   return inner.range() === 'linkLocal' || isMetadataAddress(inner);
 }
 
@@ -67,7 +67,7 @@ const CARRIERS: readonly (readonly [prefix: readonly number[], at: number])[] = 
 ];
 
 /** Returns the IPv4 address inside an IPv6 one (mapped, translated, NAT64, 6to4, compatible), or the address itself. */
-export function innermost(address: Address): Address {
+export function unwrapIpv4(address: IpAddress): IpAddress {
   if (address instanceof ipaddr.IPv4) return address;
   const { parts } = address;
   const carrier = CARRIERS.find(([prefix]) => prefix.every((group, at) => parts[at] === group));

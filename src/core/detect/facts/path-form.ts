@@ -13,7 +13,7 @@ const SCHEME =
  * invisible characters), without `file:`, percent-coding and prefixes that lead to the same file, `..` worked out.
  * There are several if readers differ.
  */
-export function canonicalPaths(written: string): readonly string[] {
+export function listCanonicalPaths(written: string): readonly string[] {
   const found = new Set<string>();
   for (const text of [written, ...cutAtNul(written)]) {
     const clean = cleaned(text);
@@ -61,7 +61,7 @@ function canonical(text: string): string {
     /^(?:\$\{HOME\}|\$HOME|%HOMEDRIVE%%HOMEPATH%|%HOMEPATH%|%USERPROFILE%|\$env:USERPROFILE)(?=\/|$)/i,
     '~',
   );
-  const normal = normalPath(home);
+  const normal = normalizePath(home);
   // On Windows an ending of dots and the name of a stream lead to the same file.
   const named = normal.replace(/::\$data$/i, '').replace(/(?<=[^./ ])[. ]+(?=\/|$)/g, '');
   const rooted = named
@@ -75,7 +75,7 @@ function canonical(text: string): string {
 const UNUSUAL = /["'$%\\]|\/\/|(?:^|\/)\.\.?(?:\/|$)|\/$/;
 
 /** `~` for the home folder, `..` worked out, no slash at the end; unknown variables stay. */
-export function normalPath(written: string): string {
+export function normalizePath(written: string): string {
   if (!UNUSUAL.test(written)) return written;
   const path = written
     .replace(/^["']|["']$/g, '')

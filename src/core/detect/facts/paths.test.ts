@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { POLICY_SETTINGS } from '../../testing/policies.ts';
 import { isCredentialPath } from './credential-files.ts';
-import { factsOf } from './facts.ts';
-import { isPath } from './paths.ts';
+import { collectToolFacts } from './facts.ts';
+import { isSinglePath } from './paths.ts';
 
 const CREDENTIAL_PATHS = [
   ...[
@@ -303,7 +303,7 @@ test('braces that stand for more names than are looked at count as a credential 
 });
 
 function tagsOf(key: string, value: string | string[], tool: string | null = null) {
-  return factsOf({ kind: 'json', value: { [key]: value } }, [], POLICY_SETTINGS.limits, tool);
+  return collectToolFacts({ kind: 'json', value: { [key]: value } }, [], POLICY_SETTINGS.limits, tool);
 }
 
 test('every string below a key that names paths is a path', () => {
@@ -339,9 +339,9 @@ test('what a tool looks for in files names no file', () => {
 
 test('a bare name counts in an argument of any name if it is one of a credential file', () => {
   for (const name of ['server.key', 'id_rsa', '.env.local', 'file:///a/.ssh/id_rsa', ' .env '])
-    assert.ok(isPath(name), name);
+    assert.ok(isSinglePath(name), name);
   for (const text of ['main', 'a sentence with .env', 'one\ntwo/three', 'SELECT 1'])
-    assert.ok(!isPath(text), text);
+    assert.ok(!isSinglePath(text), text);
   assert.ok(tagsOf('command', 'cat server.key').includes('path.credential_file'));
 });
 

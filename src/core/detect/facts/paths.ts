@@ -1,7 +1,7 @@
 import type { Tag } from '../../types/index.ts';
 import { isDisk, isLogPath, isStartupPath, isSystemPath, isTemporary } from './command-paths.ts';
 import { isCredentialPath } from './credential-files.ts';
-import { canonicalPaths } from './path-form.ts';
+import { listCanonicalPaths } from './path-form.ts';
 
 const PATH_UNITS_MAX = 400;
 const PATH =
@@ -18,14 +18,14 @@ const LINES_MAX = 200;
  * files, or `null` if the key does not tell.
  * @param tool - the name of the tool, or `null`
  */
-export function kindOfKey(key: string, tool: string | null): 'path' | 'sought' | null {
+export function classifyPathKey(key: string, tool: string | null): 'path' | 'sought' | null {
   if (key.length > 40) return null;
   if (tool !== null && SOUGHT_KEY.test(key) && SEARCHES_TEXT.test(tool)) return 'sought';
   return PATH_KEY.test(key) ? 'path' : null;
 }
 
 /** Returns the paths in the value of a key that names paths, one for each line; an address elsewhere is none. */
-export function pathsIn(text: string): readonly string[] {
+export function findPaths(text: string): readonly string[] {
   return text
     .split(/[\r\n]+/, LINES_MAX)
     .filter(
@@ -36,9 +36,9 @@ export function pathsIn(text: string): readonly string[] {
 }
 
 /** Returns whether a text is one path and nothing else. */
-export function isPath(text: string): boolean {
+export function isSinglePath(text: string): boolean {
   if (text.length > PATH_UNITS_MAX || /[^\s]\s*\n\s*[^\s]/.test(text)) return false;
-  return canonicalPaths(text).some(
+  return listCanonicalPaths(text).some(
     (path) =>
       !/["'`|;<>]|:\/\/|\s{2}/.test(path) &&
       (PATH.test(path) || (!/\s/.test(path) && isCredentialPath(path))),
@@ -50,11 +50,11 @@ export function isPath(text: string): boolean {
  * a path that climbs out of where it began, and one below a home, a system folder, a device or a folder for temporary
  * files.
  */
-export function tagsOfPath(written: string): readonly Tag[] {
+export function buildPathTags(written: string): readonly Tag[] {
   const tags = new Set<Tag>();
   if (/^\s*\\\\[^?.\\]/.test(written)) tags.add('path.outside_workspace');
   if (isDisk(written.trim())) tags.add('path.system').add('path.outside_workspace');
-  for (const path of canonicalPaths(written)) addPlace(tags, path);
+  for (const path of listCanonicalPaths(written)) addPlace(tags, path);
   if (isCredentialPath(written)) tags.add('path.credential_file');
   return [...tags];
 }

@@ -23,7 +23,7 @@ const DOLLAR = /\$(?:[A-Za-z_]\w{0,62})?\$/y;
 const SPACE = /\s+/y;
 
 /** Returns the readings of a text that can differ. */
-export function readingsOf(text: string): readonly SqlReading[] {
+export function listSqlReadings(text: string): readonly SqlReading[] {
   const plain: SqlReading = { has_backslashes: false, has_hash_comments: false, joins_comments: false };
   const readings = [plain];
   if (/\\['"`]/.test(text)) readings.push({ ...plain, has_backslashes: true });
@@ -33,7 +33,7 @@ export function readingsOf(text: string): readonly SqlReading[] {
 }
 
 /** Returns the tokens of a text without comments. What MySQL runs inside of `/*! ... *\/` is part of it. Linear. */
-export function sqlTokens(text: string, reading: SqlReading): readonly SqlToken[] {
+export function tokenizeSql(text: string, reading: SqlReading): readonly SqlToken[] {
   const source = reading.joins_comments ? text.replace(/\/\*(?!!)[\s\S]{0,1000}?\*\//g, '') : text;
   const tokens: SqlToken[] = [];
   const end = Math.min(source.length, UNITS_MAX);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { sqlTags } from './sql.ts';
+import { findSqlTags } from './sql.ts';
 
 /** A statement, and the kinds that it must be seen as; others may be seen too only where `...` is not left out. */
 const STATEMENTS: readonly (readonly [sql: string, ...kinds: string[]])[] = [
@@ -141,7 +141,7 @@ const SENTENCES = [
 test('statements are told in every dialect, with comments, in other statements and in strings that are run', () => {
   for (const [sql, ...kinds] of STATEMENTS)
     assert.deepEqual(
-      sqlTags(sql).toSorted(),
+      findSqlTags(sql).toSorted(),
       kinds.map((kind) => `sql.${kind}`),
       sql,
     );
@@ -149,12 +149,12 @@ test('statements are told in every dialect, with comments, in other statements a
 });
 
 test('a read is a read, whatever words its strings, comments and names have', () => {
-  for (const sql of READS) assert.deepEqual(sqlTags(sql), ['sql.select'], sql);
+  for (const sql of READS) assert.deepEqual(findSqlTags(sql), ['sql.select'], sql);
   assert.equal(READS.length, 12);
 });
 
 test('sentences and code are no statements', () => {
-  for (const text of SENTENCES) assert.deepEqual(sqlTags(text), [], text);
+  for (const text of SENTENCES) assert.deepEqual(findSqlTags(text), [], text);
   assert.equal(SENTENCES.length, 18);
 });
 
@@ -170,5 +170,5 @@ test('many statements, words and quotes are read in one pass each', () => {
     '[a',
     'update t ',
   ])
-    assert.ok(sqlTags(piece.repeat(30_000)).length <= 13, piece);
+    assert.ok(findSqlTags(piece.repeat(30_000)).length <= 13, piece);
 });

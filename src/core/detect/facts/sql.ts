@@ -1,18 +1,18 @@
 import type { Tag } from '../../types/index.ts';
-import { readingsOf, type SqlToken, sqlTokens } from './sql-tokens.ts';
+import { listSqlReadings, type SqlToken, tokenizeSql } from './sql-tokens.ts';
 import {
+  findGroupEnd,
+  findNameEnd,
   findWord,
-  groupEnd,
+  getWord,
   hasAhead,
   hasSign,
-  isCall,
-  isName,
-  isSign,
-  isWord,
+  isSqlCall,
+  isSqlName,
+  isSqlSign,
+  isSqlWord,
   LOOKAHEAD_MAX,
-  nameEnd,
   skipWords,
-  wordAt,
 } from './sql-words.ts';
 
 /** What a statement does: the ending of a tag `sql.*`. */
@@ -37,7 +37,7 @@ const HAS_VERB =
   /select|insert|replace|upsert|update|delete|merge|drop|truncate|alter|create|grant|revoke|deny|copy|call|exec|load|bulk|attach|vacuum|restore|backup|rename|refresh|pragma|handler|shutdown|\bdo\b/i;
 
 /** Returns the kinds of the SQL statements in a text, as tags: `sql.select`, `sql.delete` ... Linear. */
-export function sqlTags(text: string): readonly Tag[] {
+export function findSqlTags(text: string): readonly Tag[] {
   if (!HAS_VERB.test(text) && !HAS_VERB.test(text.replace(/\/\*.{0,100}?\*\//gs, ''))) return [];
   const kinds = new Set<Kind>();
   addKinds(kinds, text, 0);
@@ -45,11 +45,11 @@ export function sqlTags(text: string): readonly Tag[] {
 }
 
 function addKinds(kinds: Set<Kind>, text: string, depth: number): void {
-  for (const reading of readingsOf(text)) {
-    const tokens = sqlTokens(text, reading);
+  for (const reading of listSqlReadings(text)) {
+    const tokens = tokenizeSql(text, reading);
     let start = 0;
     for (let at = 0; at <= tokens.length; at += 1) {
-      if (at < tokens.length && !isSign(tokens[at], ';')) continue;
+      if (at < tokens.length && !isSqlSign(tokens[at], ';')) continue;
       if (at > start) addStatement(kinds, tokens.slice(start, at), depth);
       start = at + 1;
     }
@@ -64,7 +64,7 @@ const HOLDERS: ReadonlyMap<string, (rest: readonly SqlToken[]) => boolean> = new
   [
     'with',
     (rest) =>
-      rest.slice(0, 40).some((token, at) => isWord(token, 'as') && isSign(rest[at + 1], '(')) ||
+      rest.slice(0, 40).some((token, at) => isSqlWord(token, 'as') && isSqlSign(rest[at + 1], '(')) ||
       hasMaterialized(rest),
   ],
   ['begin', (rest) => rest.length > 0],
@@ -79,44 +79,50 @@ const HOLDERS: ReadonlyMap<string, (rest: readonly SqlToken[]) => boolean> = new
   ['go', () => true],
   ['use', (rest) => rest.length > 1],
   ['set', hasCondition],
-  ['prepare', (rest) => rest.slice(0, 40).some((token) => isWord(token, 'as') || isWord(token, 'from'))],
+  [
+    'prepare',
+    (rest) => rest.slice(0, 40).some((token) => isSqlWord(token, 'as') || isSqlWord(token, 'from')),
+  ],
   ['do', (rest) => rest.slice(0, 4).some(({ kind }) => kind === 'string')],
-  ['values', (rest) => isSign(rest[0], '(')],
+  ['values', (rest) => isSqlSign(rest[0], '(')],
 ]);
 
 function hasMaterialized(rest: readonly SqlToken[]): boolean {
-  return rest.slice(0, 40).some((token, at) => isWord(token, 'materialized') && isSign(rest[at + 1], '('));
+  return rest
+    .slice(0, 40)
+    .some((token, at) => isSqlWord(token, 'materialized') && isSqlSign(rest[at + 1], '('));
 }
 
 function hasCondition(rest: readonly SqlToken[]): boolean {
   return rest
     .slice(0, LOOKAHEAD_MAX)
     .some(
-      (token) => isSign(token, '=') || isSign(token, '(') || isSign(token, '@') || token.text.startsWith('@'),
+      (token) =>
+        isSqlSign(token, '=') || isSqlSign(token, '(') || isSqlSign(token, '@') || token.text.startsWith('@'),
     );
 }
 
 function addStatement(kinds: Set<Kind>, statement: readonly SqlToken[], depth: number): void {
   let from = 0;
-  while (from < statement.length && (isSign(statement[from], '(') || isSign(statement[from], '\\')))
+  while (from < statement.length && (isSqlSign(statement[from], '(') || isSqlSign(statement[from], '\\')))
     from += 1;
   const first = statement[from];
   // Commands of psql: `\copy`, `\!`.
-  if (isSign(statement[from - 1], '\\') && (isWord(first, 'copy') || isSign(first, '!')))
-    kinds.add(isWord(first, 'copy') ? 'copy' : 'call');
+  if (isSqlSign(statement[from - 1], '\\') && (isSqlWord(first, 'copy') || isSqlSign(first, '!')))
+    kinds.add(isSqlWord(first, 'copy') ? 'copy' : 'call');
   if (first?.kind !== 'word') return;
   if (first.text === 'explain' || first.text === 'describe' || first.text === 'desc') {
     addExplained(kinds, statement.slice(from + 1), depth);
     return;
   }
   const rest = statement.slice(from + 1);
-  const own = kindsAt(statement, from);
+  const own = classifyAt(statement, from);
   const holds = HOLDERS.get(first.text)?.(rest) === true;
   if (own.length === 0 && !holds) return;
   if (first.text === 'with') kinds.add('select');
   // Behind a statement others may follow without a sign between them (T-SQL), and inside of it.
   for (let at = from; at < statement.length; at += 1)
-    if (statement[at]!.kind === 'word') for (const kind of kindsAt(statement, at)) kinds.add(kind);
+    if (statement[at]!.kind === 'word') for (const kind of classifyAt(statement, at)) kinds.add(kind);
   const runs_strings =
     own.includes('call') || /^(?:do|prepare|set|declare|begin|if)$/.test(first.text) || kinds.has('call');
   if (!runs_strings || depth >= DEPTH_MAX) return;
@@ -128,8 +134,8 @@ function addStatement(kinds: Set<Kind>, statement: readonly SqlToken[], depth: n
 function addExplained(kinds: Set<Kind>, rest: readonly SqlToken[], depth: number): void {
   let at = 0;
   let is_run = false;
-  if (isSign(rest[0], '(')) {
-    for (; at < rest.length && !isSign(rest[at], ')'); at += 1)
+  if (isSqlSign(rest[0], '(')) {
+    for (; at < rest.length && !isSqlSign(rest[at], ')'); at += 1)
       if (isAnalyze(rest[at]) && !/^(?:false|off|0)$/.test(rest[at + 1]?.text ?? '')) is_run = true;
     at += 1;
   }
@@ -157,7 +163,7 @@ function isAnalyze(token: SqlToken | undefined): boolean {
 const NONE: readonly Kind[] = [];
 
 /** Returns what a statement does that begins at a token; nothing if it is a word of another statement or of a sentence. */
-function kindsAt(tokens: readonly SqlToken[], at: number): readonly Kind[] {
+function classifyAt(tokens: readonly SqlToken[], at: number): readonly Kind[] {
   const read = Object.hasOwn(VERBS, tokens[at]!.text) ? VERBS[tokens[at]!.text]! : null;
   return read === null ? NONE : read(tokens, at + 1);
 }
@@ -173,14 +179,14 @@ const VERBS: Readonly<Record<string, ReadVerb>> = {
   select: readSelect,
   insert: readInsert,
   replace: (tokens, at) =>
-    isWord(tokens[skipWords(tokens, at, /^(?:low_priority|delayed)$/)], 'into') ? ['insert'] : NONE,
-  upsert: (tokens, at) => (isWord(tokens[at], 'into') ? ['insert', 'update'] : NONE),
+    isSqlWord(tokens[skipWords(tokens, at, /^(?:low_priority|delayed)$/)], 'into') ? ['insert'] : NONE,
+  upsert: (tokens, at) => (isSqlWord(tokens[at], 'into') ? ['insert', 'update'] : NONE),
   update: readUpdate,
   delete: readDelete,
   merge: (tokens, at) => {
-    const name = isWord(tokens[at], 'into') ? at + 1 : at;
-    const has_using = tokens.slice(name, name + 12).some((token) => isWord(token, 'using'));
-    return isName(tokens[name]) && (name > at || has_using) ? ['merge'] : NONE;
+    const name = isSqlWord(tokens[at], 'into') ? at + 1 : at;
+    const has_using = tokens.slice(name, name + 12).some((token) => isSqlWord(token, 'using'));
+    return isSqlName(tokens[name]) && (name > at || has_using) ? ['merge'] : NONE;
   },
   drop: (tokens, at) => (isObject(tokens, at) ? ['drop'] : NONE),
   truncate: readTruncate,
@@ -190,20 +196,21 @@ const VERBS: Readonly<Record<string, ReadVerb>> = {
     return isObject(tokens, object) || (object > at && isObject(tokens, object - 1)) ? ['create'] : NONE;
   },
   rename: (tokens, at) => (isObject(tokens, at) ? ['alter'] : NONE),
-  comment: (tokens, at) => (isWord(tokens[at], 'on') && isObject(tokens, at + 1) ? ['alter'] : NONE),
-  refresh: (tokens, at) => (isWord(tokens[at], 'materialized') ? ['update'] : NONE),
-  restore: (tokens, at) => (/^(?:database|log|table)$/.test(wordAt(tokens, at)) ? ['alter'] : NONE),
-  backup: (tokens, at) => (/^(?:database|log|table)$/.test(wordAt(tokens, at)) ? ['copy'] : NONE),
-  grant: (tokens, at) => (hasAhead(tokens, at, /^(?:on|to)$/) && isName(tokens[at]) ? ['grant'] : NONE),
-  revoke: (tokens, at) => (hasAhead(tokens, at, /^(?:on|from)$/) && isName(tokens[at]) ? ['revoke'] : NONE),
+  comment: (tokens, at) => (isSqlWord(tokens[at], 'on') && isObject(tokens, at + 1) ? ['alter'] : NONE),
+  refresh: (tokens, at) => (isSqlWord(tokens[at], 'materialized') ? ['update'] : NONE),
+  restore: (tokens, at) => (/^(?:database|log|table)$/.test(getWord(tokens, at)) ? ['alter'] : NONE),
+  backup: (tokens, at) => (/^(?:database|log|table)$/.test(getWord(tokens, at)) ? ['copy'] : NONE),
+  grant: (tokens, at) => (hasAhead(tokens, at, /^(?:on|to)$/) && isSqlName(tokens[at]) ? ['grant'] : NONE),
+  revoke: (tokens, at) =>
+    hasAhead(tokens, at, /^(?:on|from)$/) && isSqlName(tokens[at]) ? ['revoke'] : NONE,
   deny: (tokens, at) => (hasAhead(tokens, at, /^on$/) && hasAhead(tokens, at, /^to$/) ? ['revoke'] : NONE),
   copy: readCopy,
-  unload: (tokens, at) => (isSign(tokens[at], '(') || hasAhead(tokens, at, /^to$/) ? ['copy'] : NONE),
+  unload: (tokens, at) => (isSqlSign(tokens[at], '(') || hasAhead(tokens, at, /^to$/) ? ['copy'] : NONE),
   load: (tokens, at) =>
-    /^(?:data|xml)$/.test(wordAt(tokens, at)) && hasAhead(tokens, at, /^(?:infile|inpath)$/)
+    /^(?:data|xml)$/.test(getWord(tokens, at)) && hasAhead(tokens, at, /^(?:infile|inpath)$/)
       ? ['copy', 'insert']
       : NONE,
-  bulk: (tokens, at) => (isWord(tokens[at], 'insert') ? ['copy', 'insert'] : NONE),
+  bulk: (tokens, at) => (isSqlWord(tokens[at], 'insert') ? ['copy', 'insert'] : NONE),
   vacuum: (tokens, at) =>
     hasAhead(tokens, at, /^into$/) && tokens.slice(at, at + 4).some(({ kind }) => kind === 'string')
       ? ['copy']
@@ -213,7 +220,7 @@ const VERBS: Readonly<Record<string, ReadVerb>> = {
       ? ['create']
       : NONE,
   pragma: (tokens, at) => (hasSign(tokens, at, '=') ? ['alter'] : NONE),
-  call: (tokens, at) => (isCall(tokens, at) ? ['call'] : NONE),
+  call: (tokens, at) => (isSqlCall(tokens, at) ? ['call'] : NONE),
   exec: readExecute,
   execute: readExecute,
   do: (tokens, at) => (tokens.slice(at, at + 4).some(({ kind }) => kind === 'string') ? ['call'] : NONE),
@@ -223,11 +230,11 @@ function readSelect(tokens: readonly SqlToken[], at: number): readonly Kind[] {
   const first = tokens[at];
   if (first === undefined) return NONE;
   const is_value =
-    first.kind === 'number' || first.kind === 'string' || /^[*(@]/.test(first.text) || isCall(tokens, at);
+    first.kind === 'number' || first.kind === 'string' || /^[*(@]/.test(first.text) || isSqlCall(tokens, at);
   const from = findWord(tokens, at + 1, at + LOOKAHEAD_MAX, 'from');
   if (!is_value && from < 0) return NONE;
   // A call of a function that has this name, and of a member of what it gives.
-  if (isSign(first, '(') && isSign(tokens[groupEnd(tokens, at)], '.')) return NONE;
+  if (isSqlSign(first, '(') && isSqlSign(tokens[findGroupEnd(tokens, at)], '.')) return NONE;
   const until = from < 0 ? Math.min(tokens.length, at + LOOKAHEAD_MAX) : from;
   const into = findWord(tokens, at + 1, until + LOOKAHEAD_MAX, 'into');
   if (into < 0) return ['select'];
@@ -237,7 +244,7 @@ function readSelect(tokens: readonly SqlToken[], at: number): readonly Kind[] {
   const is_own =
     !/^(?:insert|replace|merge|ignore|overwrite)$/.test(tokens[into - 1]?.text ?? '') &&
     !target?.text.startsWith('@');
-  return is_own && into < until && (isName(target) || isSign(target, '#'))
+  return is_own && into < until && (isSqlName(target) || isSqlSign(target, '#'))
     ? ['select', 'create', 'insert']
     : ['select'];
 }
@@ -249,12 +256,12 @@ function readInsert(tokens: readonly SqlToken[], at: number): readonly Kind[] {
     /^(?:low_priority|delayed|high_priority|ignore|or|abort|fail|replace|rollback|all|first|top)$/,
     /^[()]$/,
   );
-  if (isWord(tokens[next], 'overwrite')) return ['insert', 'delete'];
-  if (isWord(tokens[next], 'into'))
-    return isName(tokens[next + 1]) || isSign(tokens[next + 1], '#') ? ['insert'] : NONE;
-  const behind = nameEnd(tokens, next);
+  if (isSqlWord(tokens[next], 'overwrite')) return ['insert', 'delete'];
+  if (isSqlWord(tokens[next], 'into'))
+    return isSqlName(tokens[next + 1]) || isSqlSign(tokens[next + 1], '#') ? ['insert'] : NONE;
+  const behind = findNameEnd(tokens, next);
   const has_values =
-    isSign(tokens[behind], '(') || /^(?:values?|set|select|default|exec)$/.test(wordAt(tokens, behind));
+    isSqlSign(tokens[behind], '(') || /^(?:values?|set|select|default|exec)$/.test(getWord(tokens, behind));
   return behind > next && has_values && hasAhead(tokens, behind - 1, /^(?:values?|set|select|default|exec)$/)
     ? ['insert']
     : NONE;
@@ -262,27 +269,27 @@ function readInsert(tokens: readonly SqlToken[], at: number): readonly Kind[] {
 
 /** `update t set a = 1`, also with an alias, several tables, joins and hints. */
 function readUpdate(tokens: readonly SqlToken[], at: number): readonly Kind[] {
-  if (isWord(tokens[at], 'set')) return hasSign(tokens, at, '=') ? ['update'] : NONE;
+  if (isSqlWord(tokens[at], 'set')) return hasSign(tokens, at, '=') ? ['update'] : NONE;
   const name = skipWords(
     tokens,
     at,
     /^(?:low_priority|ignore|only|or|abort|fail|replace|rollback|top)$/,
     /^[()\d]/,
   );
-  const behind = nameEnd(tokens, name);
+  const behind = findNameEnd(tokens, name);
   if (behind === name) return NONE;
   for (let place = behind; place < Math.min(tokens.length, behind + LOOKAHEAD_MAX); place += 1) {
-    if (!isWord(tokens[place], 'set')) continue;
+    if (!isSqlWord(tokens[place], 'set')) continue;
     const is_near = place <= behind + 2;
     const is_joined = tokens
       .slice(behind, place)
-      .some((token) => isSign(token, ',') || /^(?:join|with)$/.test(token.text));
-    const target = nameEnd(tokens, place + 1);
+      .some((token) => isSqlSign(token, ',') || /^(?:join|with)$/.test(token.text));
+    const target = findNameEnd(tokens, place + 1);
     const assigns =
-      isSign(tokens[place + 1], '(') ||
-      isSign(tokens[target], '=') ||
-      isSign(tokens[target + 1], '=') ||
-      isSign(tokens[target], '[');
+      isSqlSign(tokens[place + 1], '(') ||
+      isSqlSign(tokens[target], '=') ||
+      isSqlSign(tokens[target + 1], '=') ||
+      isSqlSign(tokens[target], '[');
     return (is_near || is_joined) && assigns ? ['update'] : NONE;
   }
   return NONE;
@@ -290,45 +297,45 @@ function readUpdate(tokens: readonly SqlToken[], at: number): readonly Kind[] {
 
 function readDelete(tokens: readonly SqlToken[], at: number): readonly Kind[] {
   const next = skipWords(tokens, at, /^(?:low_priority|quick|ignore|top|only)$/, /^[()\d]/);
-  if (isWord(tokens[next], 'from'))
-    return isName(tokens[next + 1]) || isSign(tokens[next + 1], '#') ? ['delete'] : NONE;
-  const behind = nameEnd(tokens, next);
+  if (isSqlWord(tokens[next], 'from'))
+    return isSqlName(tokens[next + 1]) || isSqlSign(tokens[next + 1], '#') ? ['delete'] : NONE;
+  const behind = findNameEnd(tokens, next);
   if (behind === next) return NONE;
   // `delete t from t join b`, `delete t.* from`, `delete t where a = 1`: a sentence has no such words behind the name.
-  if (isWord(tokens[behind], 'where'))
+  if (isSqlWord(tokens[behind], 'where'))
     return hasSign(tokens, behind, '=') || hasAhead(tokens, behind, /^(?:in|like|is|between|exists)$/)
       ? ['delete']
       : NONE;
   const from = findWord(tokens, behind, behind + 24, 'from');
   if (from < 0) return NONE;
-  const table = nameEnd(tokens, from + 1);
+  const table = findNameEnd(tokens, from + 1);
   const tail = tokens.slice(table, table + 3);
   const is_statement =
     tail.length === 0 ||
     tail.some(
       (token) =>
-        isSign(token, ',') || /^(?:as|join|inner|left|right|cross|natural|where|using)$/.test(token.text),
+        isSqlSign(token, ',') || /^(?:as|join|inner|left|right|cross|natural|where|using)$/.test(token.text),
     );
   return table > from + 1 && is_statement ? ['delete'] : NONE;
 }
 
 function readTruncate(tokens: readonly SqlToken[], at: number): readonly Kind[] {
-  if (/^(?:table|partition|cluster|database)$/.test(wordAt(tokens, at)))
-    return isName(tokens[at + 1]) ? ['truncate'] : NONE;
-  const behind = nameEnd(tokens, isWord(tokens[at], 'only') ? at + 1 : at);
+  if (/^(?:table|partition|cluster|database)$/.test(getWord(tokens, at)))
+    return isSqlName(tokens[at + 1]) ? ['truncate'] : NONE;
+  const behind = findNameEnd(tokens, isSqlWord(tokens[at], 'only') ? at + 1 : at);
   const next = tokens[behind];
   const ends =
-    next === undefined || isSign(next, ',') || /^(?:cascade|restrict|restart|continue)$/.test(next.text);
+    next === undefined || isSqlSign(next, ',') || /^(?:cascade|restrict|restart|continue)$/.test(next.text);
   return behind > at && ends ? ['truncate'] : NONE;
 }
 
 function readCopy(tokens: readonly SqlToken[], at: number): readonly Kind[] {
-  if (isWord(tokens[at], 'into')) return hasAhead(tokens, at, /^from$/) ? ['copy', 'insert'] : NONE;
+  if (isSqlWord(tokens[at], 'into')) return hasAhead(tokens, at, /^from$/) ? ['copy', 'insert'] : NONE;
   for (let place = at + 1; place < Math.min(tokens.length, at + LOOKAHEAD_MAX); place += 1) {
-    const word = wordAt(tokens, place);
+    const word = getWord(tokens, place);
     if (word !== 'from' && word !== 'to') continue;
     const target = tokens[place + 1];
-    const is_program = isWord(target, 'program');
+    const is_program = isSqlWord(target, 'program');
     if (
       !is_program &&
       target?.kind !== 'string' &&
@@ -342,10 +349,11 @@ function readCopy(tokens: readonly SqlToken[], at: number): readonly Kind[] {
 }
 
 function readExecute(tokens: readonly SqlToken[], at: number): readonly Kind[] {
-  if (isWord(tokens[at], 'immediate') || isSign(tokens[at], '(') || tokens[at]?.kind === 'string')
+  if (isSqlWord(tokens[at], 'immediate') || isSqlSign(tokens[at], '(') || tokens[at]?.kind === 'string')
     return ['call'];
-  if (/^(?:function|procedure)$/.test(wordAt(tokens, at))) return isName(tokens[at + 1]) ? ['call'] : NONE;
-  const behind = nameEnd(tokens, at);
+  if (/^(?:function|procedure)$/.test(getWord(tokens, at)))
+    return isSqlName(tokens[at + 1]) ? ['call'] : NONE;
+  const behind = findNameEnd(tokens, at);
   if (behind === at) return NONE;
   const next = tokens[behind];
   const has_arguments =
@@ -353,11 +361,11 @@ function readExecute(tokens: readonly SqlToken[], at: number): readonly Kind[] {
     next.kind === 'string' ||
     next.kind === 'number' ||
     /^[(@=,]/.test(next.text) ||
-    isWord(next, 'using');
+    isSqlWord(next, 'using');
   return has_arguments ? ['call'] : NONE;
 }
 
 /** An object and its name: `table t`, `materialized view if exists v`, `or replace function f`. */
 function isObject(tokens: readonly SqlToken[], at: number): boolean {
-  return OBJECTS.test(wordAt(tokens, at)) && (isName(tokens[at + 1]) || isSign(tokens[at + 1], '#'));
+  return OBJECTS.test(getWord(tokens, at)) && (isSqlName(tokens[at + 1]) || isSqlSign(tokens[at + 1], '#'));
 }

@@ -1,4 +1,4 @@
-import { type Command, nameOf } from '../shell/syntax.ts';
+import { type Command, getProgramName } from '../shell/syntax.ts';
 
 /**
  * Commands of this program that decide, hand out credentials, or loosen what the guard does: for operators, never for an
@@ -7,9 +7,9 @@ import { type Command, nameOf } from '../shell/syntax.ts';
 export interface DecidingCommand {
   readonly command: string;
   readonly verbs: readonly string[];
-  /** Flags one of which must be there; empty: none. */
+  /** Flags of which one must be present; empty: none. */
   readonly flags?: readonly string[];
-  /** True if the command line refuses it below a coding agent, whoever called the hook or did not. */
+  /** Whether the command line refuses it below a coding agent. */
   readonly needs_operator: boolean;
 }
 
@@ -37,8 +37,8 @@ const PROGRAM_FILE =
 const INTERPRETER = /^(?:node|nodejs|bun|deno|tsx|ts-node|run|sh|bash|zsh|dash)$/;
 const RUNNER = /^(?:npx|bunx|pnpx|npm|pnpm|yarn|bun|corepack)$/;
 
-/** The words behind this program's name; `null` where a command does not run it. */
-export function ownWords({ name, words, program }: Command): readonly string[] | null {
+/** Returns the words after this program's name; `null` if a command does not run it. */
+export function findOwnArguments({ name, words, program }: Command): readonly string[] | null {
   const texts = words.map(({ text }) => text);
   if (PROGRAM.test(name.replace(/@[\w.^~-]+$/, '')) || PROGRAM_FILE.test(program)) return texts;
   const is_runner = RUNNER.test(name);
@@ -50,18 +50,18 @@ export function ownWords({ name, words, program }: Command): readonly string[] |
 }
 
 function isOwnFile(text: string): boolean {
-  return PROGRAM_FILE.test(text) || (/[/\\]/.test(text) && PROGRAM.test(nameOf(text)));
+  return PROGRAM_FILE.test(text) || (/[/\\]/.test(text) && PROGRAM.test(getProgramName(text)));
 }
 
 /** Returns whether a command line of this program, without the program's name, is one of those; help and rehearsals are none. */
-export function isDeciding(words: readonly string[]): boolean {
+export function isDecidingCommand(words: readonly string[]): boolean {
   if (isHarmless(words)) return false;
   const command = words.find((word) => !word.startsWith('-'));
   return DECIDING_COMMANDS.some((each) => each.command === command && matches(each, words));
 }
 
 /** Returns whether it is one that the command line itself refuses below a coding agent. */
-export function needsOperator(words: readonly string[]): boolean {
+export function requiresOperator(words: readonly string[]): boolean {
   const command = words.find((word) => !word.startsWith('-'));
   return DECIDING_COMMANDS.some(
     (each) => each.needs_operator && each.command === command && matches(each, words),
@@ -76,7 +76,7 @@ function matches({ verbs, flags, command }: DecidingCommand, words: readonly str
   return rest.some((word) => verbs.includes(word));
 }
 
-/** A flag that may be the value of another one is no rehearsal. */
+/** A flag that can be the value of another one does not make a dry run. */
 function isHarmless(words: readonly string[]): boolean {
   return words.some(
     (word, at) =>
@@ -85,6 +85,6 @@ function isHarmless(words: readonly string[]): boolean {
   );
 }
 
-/** Routes that decide or loosen, whoever serves them. */
+/** Routes that decide or loosen protection. */
 export const DECIDING_ROUTE =
   /\/v1\/(?:approvals\/[^\s/?#"']{1,200}\/(?:approve|deny)|policies\/reload|mcp\/pins\/approve|capabilities(?:\/[^\s/?#"']{1,200}\/revoke)?(?=$|[\s?#"'])|sessions\/[^\s/?#"']{1,200}\/reset|agents\/(?:un)?block(?=$|[\s?#"'])|agents\/[^\s/?#"']{1,200}\/(?:reset-session|block|unblock))(?![\w-])/i;

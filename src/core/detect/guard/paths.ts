@@ -1,18 +1,18 @@
 import { memoize } from '../../memoize.ts';
 import type { GuardedPaths } from '../../types/policy.ts';
-import { isWhole } from '../facts/command-paths.ts';
-import { canonicalPaths, normalPath } from '../facts/path-form.ts';
+import { isWholeSystemPath } from '../facts/command-paths.ts';
+import { listCanonicalPaths, normalizePath } from '../facts/path-form.ts';
 
-/** The groups of files on which this service, or the hooks that call it, depend. */
+/** Groups of files on which this service, or the hooks that call it, depend. */
 export type GuardedGroup = 'state' | 'configuration' | 'agent_settings' | 'startup_file';
 
-/** Guarded paths, seen from the folders in which a relative path may begin; `null`: the folder is not known. */
+/** Guarded paths, relative to the possible start folders of a relative path; `null`: the folder is unknown. */
 export interface GuardView {
   readonly paths: GuardedPaths;
   readonly folders: readonly string[] | null;
 }
 
-/** The guarded paths of a configuration that nobody named: where `init` writes, seen from an unknown folder. */
+/** The guarded paths without a configuration: where `init` writes, from an unknown folder. */
 export const DEFAULT_GUARDED_PATHS: GuardedPaths = {
   home: null,
   base_dir: '/-',
@@ -33,21 +33,21 @@ export const DEFAULT_GUARD_VIEW: GuardView = { paths: DEFAULT_GUARDED_PATHS, fol
 const PATH_UNITS_MAX = 1_024;
 const FOLDERS_MAX = 32;
 
-/** The paths that a system may open for a written one, in lower case; none for a text that is too long to be one. */
-function comparablePaths(written: string): readonly string[] {
+/** Returns the paths that a system may open for a written one, in lower case; none for a text that is too long. */
+function listComparablePaths(written: string): readonly string[] {
   if (written.length > PATH_UNITS_MAX) return [];
-  return canonicalPaths(written)
+  return listCanonicalPaths(written)
     .map((path) => path.toLowerCase())
     .filter((path) => path !== '');
 }
 
 function comparablePath(written: string): string | null {
-  return comparablePaths(written)[0] ?? null;
+  return listComparablePaths(written)[0] ?? null;
 }
 
-/** The group that a path belongs to; `null` for an ordinary path. */
-export function guardedGroup(written: string, view: GuardView): GuardedGroup | null {
-  for (const path of comparablePaths(written)) {
+/** Returns the group of a path; `null` for an ordinary path. */
+export function findGuardedGroup(written: string, view: GuardView): GuardedGroup | null {
+  for (const path of listComparablePaths(written)) {
     const group = mayBeGuarded(path, view) ? groupOf(path, view) : null;
     if (group !== null) return group;
   }
@@ -65,10 +65,10 @@ function groupOf(path: string, view: GuardView): GuardedGroup | null {
   return [path, ...candidates].some((each) => isStartupFile(each, compiled.home)) ? 'startup_file' : null;
 }
 
-/** The group of a folder that goes with everything in it when it is deleted or moved; other rules see whole systems. */
-export function groupOfFolder(written: string, view: GuardView): GuardedGroup | null {
+/** Returns the group of a folder whose content is deleted or moved with it; other rules protect whole systems. */
+export function findGroupOfFolder(written: string, view: GuardView): GuardedGroup | null {
   const path = comparablePath(written);
-  if (path === null || isWhole(path) || !/[a-z\d]/.test(path)) return null;
+  if (path === null || isWholeSystemPath(path) || !/[a-z\d]/.test(path)) return null;
   if (SETTINGS_FOLDER.test(path)) return 'agent_settings';
   const { state_dirs, folders } = compiledPaths(view.paths);
   const candidates = absolutePaths(path, view);
@@ -76,7 +76,7 @@ export function groupOfFolder(written: string, view: GuardView): GuardedGroup | 
   return candidates.some((each) => folders.some((folder) => isBelow(folder, each))) ? 'configuration' : null;
 }
 
-/** Returns whether a path is a folder of documents of this service. */
+/** Returns whether a path is a folder of this service's documents. */
 export function isDocumentFolder(written: string, view: GuardView): boolean {
   const path = comparablePath(written);
   if (path === null || !mayBeGuarded(path, view)) return false;
@@ -123,7 +123,7 @@ function absolutePaths(path: string, view: GuardView): readonly string[] {
   const rest = unknown < 0 ? path : path.slice(path.indexOf('/', unknown) + 1);
   if (unknown >= 0 && !path.includes('/', unknown)) return [];
   const folders = unknown < 0 && view.folders !== null ? view.folders : bases;
-  const paths = folders.map((folder) => normalPath(`${folder}/${rest}`));
+  const paths = folders.map((folder) => normalizePath(`${folder}/${rest}`));
   // How deep the unknown folder is below the base is not known either.
   return view.folders === null && rest.startsWith('../../')
     ? [...paths, ...bases.map((folder) => `${folder}/${rest.replace(/^(?:\.\.\/)+/, '')}`)]
@@ -137,12 +137,12 @@ export function enterFolder(view: GuardView, target: string | null): GuardView {
   const { home, bases } = compiledPaths(view.paths);
   const rest = path.startsWith('~') && home !== null ? home + path.slice(1) : path;
   if (/^(?:\/|[a-z]:|~)/.test(rest)) return { paths: view.paths, folders: [rest] };
-  const folders = (view.folders ?? bases).map((folder) => normalPath(`${folder}/${rest}`));
+  const folders = (view.folders ?? bases).map((folder) => normalizePath(`${folder}/${rest}`));
   return { paths: view.paths, folders };
 }
 
 /** The view of a crossing: the guarded paths of its policy, and the folder that its caller names. */
-export function guardViewOf(paths: GuardedPaths = DEFAULT_GUARDED_PATHS, working_dir?: string): GuardView {
+export function buildGuardView(paths: GuardedPaths = DEFAULT_GUARDED_PATHS, working_dir?: string): GuardView {
   const folder = working_dir === undefined ? null : comparablePath(working_dir);
   if (folder === null && paths === DEFAULT_GUARDED_PATHS) return DEFAULT_GUARD_VIEW;
   return { paths, folders: folder === null || !/^(?:\/|[a-z]:)/.test(folder) ? null : [folder] };

@@ -1,21 +1,22 @@
 import type { Command } from '../shell/syntax.ts';
 import { enterFolder, type GuardView } from './paths.ts';
-import { folderEntered } from './touches.ts';
+import { findEnteredFolder } from './touches.ts';
 
-/** How many changes of folder in one script are followed; past them the folder is not known. */
+/** The most changes of folder in one script that are followed; after them the folder is unknown. */
 const CHANGES_MAX = 8;
 
 /**
- * Gives the views that each command of a script has of guarded paths: `cd` moves those behind it. A folder that a
- * subshell or a quoted script enters may or may not hold for a command, so there are several views then.
+ * Returns the views that each command of a script has of guarded paths: `cd` changes those of later commands. A
+ * folder that a subshell or a quoted script enters may or may not apply to a command, so there are several views
+ * then.
  */
-export function scriptViews(
+export function listScriptViews(
   commands: readonly Command[],
   text: string,
   view: GuardView,
 ): (command: Command) => readonly GuardView[] {
   const changes = commands.flatMap((command) => {
-    const target = folderEntered(command);
+    const target = findEnteredFolder(command);
     return target === undefined ? [] : [{ command, target }];
   });
   const initial = [view];

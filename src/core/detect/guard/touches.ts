@@ -1,20 +1,20 @@
 import { memoize } from '../../memoize.ts';
-import { hasFlag, operandsOf } from '../shell/options.ts';
-import { inputOf } from '../shell/output.ts';
-import { type Command, nameOf } from '../shell/syntax.ts';
+import { hasFlag, listOperands } from '../shell/options.ts';
+import { findInput } from '../shell/output.ts';
+import { type Command, getProgramName } from '../shell/syntax.ts';
 
 /**
- * What a command does with a path. `format`: a program that rewrites files in its own style, so that they mean the same.
- * `unknown`: a program that may read it, and writes where it is told to.
+ * What a command does with a path. `format`: a program that rewrites files in its own style without changing their
+ * meaning. `unknown`: a program that may read it, and writes only on demand.
  */
 export type PathUse = 'list' | 'read' | 'format' | 'write' | 'remove' | 'unknown';
 
-export interface Touch {
+export interface PathAccess {
   readonly path: string;
   readonly use: PathUse;
 }
 
-/** Programs that say that a file is there and nothing of what it holds. */
+/** Programs that show that a file exists, but not its content. */
 const LISTERS = new Set(
   'ls ll dir tree du df stat file test [ [[ realpath readlink dirname basename cd pushd chdir set-location mkdir exists get-childitem gci'.split(
     ' ',
@@ -42,10 +42,10 @@ const REMOVERS = new Set(
 const COPIERS = new Set('cp scp rsync ln gcp copy copy-item xcopy robocopy ditto'.split(' '));
 const MOVERS = new Set('mv move move-item gmv ren'.split(' '));
 const SEARCHERS = /^(?:[ef]?grep|rg|ag|ack|sed|g?awk|mawk|jq|yq|select-string)$/;
-/** Flags by which linters and formatters rewrite the files that they are given. */
+/** Flags with which linters and formatters rewrite their files. */
 const FORMATS = /^(?:-w|--write|--fix)$/;
 const EDITORS = /^(?:sed|gsed|g?awk|perl|ruby|yq|jq|sort|sd)$/;
-/** Flags that have a program write the files that it is given. */
+/** Flags with which a program writes its input files. */
 const IN_PLACE =
   /^(?:-i.*|-[a-zA-Z]{1,3}i|-w|--write|--fix|--in-?place(?:=.*)?|-o|-O|--output(?:-document)?(?:=.*)?|-OutFile|-Path)$/;
 const EXCLUDES =
@@ -55,46 +55,48 @@ const GIT_LISTS =
 const GIT_WRITES = /^(?:checkout|restore|rm|mv|apply|am|reset|clean|stash|switch)$/;
 const PATH_UNITS_MAX = 1_024;
 
-/** The paths that a command names, with what it does with them. */
-export const touchesOf: (command: Command) => readonly Touch[] = memoize((command) => [
+/** Returns the paths that a command names, with what it does to them. */
+export const listPathAccesses: (command: Command) => readonly PathAccess[] = memoize((command) => [
   ...redirected(command),
   ...ofWords(command),
-  ...ofCode(command),
-  ...ofPatch(command),
+  ...listCodePaths(command),
+  ...listPatchPaths(command),
 ]);
 
-function redirected({ redirections }: Command): readonly Touch[] {
-  return redirections.flatMap(({ operator, target }): readonly Touch[] => {
+function redirected({ redirections }: Command): readonly PathAccess[] {
+  return redirections.flatMap(({ operator, target }): readonly PathAccess[] => {
     if (operator.startsWith('<<') || target.length > PATH_UNITS_MAX) return [];
     const writes = operator.includes('>') && !(operator === '>&' && /^[\d-]$/.test(target));
     return [{ path: target, use: writes ? 'write' : 'read' }];
   });
 }
 
-function ofWords(command: Command): readonly Touch[] {
+function ofWords(command: Command): readonly PathAccess[] {
   const { name, code } = command;
   if (code !== null || PRINTERS.has(name)) return [];
   const words = pathWords(command);
-  if (COPIERS.has(name) || MOVERS.has(name)) return copied(command, words);
-  const use = useOf(command);
-  const named = words.flatMap((word) => pathsIn(word).map((path) => ({ path, use })));
-  return name === 'find' ? [...named, ...foundBy(command)] : named;
+  if (COPIERS.has(name) || MOVERS.has(name)) return listCopyAccesses(command, words);
+  const use = getPathUse(command);
+  const named = words.flatMap((word) => findWordPaths(word).map((path) => ({ path, use })));
+  return name === 'find' ? [...named, ...listFoundPaths(command)] : named;
 }
 
 const FIND_NAMES = /^-(?:name|iname|path|ipath|wholename)$/;
 const FIND_ACTS = /^-(?:exec|execdir|ok|okdir)$/;
 const FIND_PARTS_MAX = 8;
 
-/** What `find` does with the files that it finds, as globs below the folders in which it looks. */
-function foundBy(command: Command): readonly Touch[] {
+/** Returns what `find` does with the files that it finds, as globs below its folders. */
+function listFoundPaths(command: Command): readonly PathAccess[] {
   const { words } = command;
   const texts = words.map(({ text }) => text);
   const uses = texts.flatMap((text, at): PathUse[] => {
     if (text === '-delete') return ['write'];
     const name = FIND_ACTS.test(text) ? texts[at + 1] : undefined;
-    return name === undefined ? [] : [useOf({ ...command, name: nameOf(name), words: words.slice(at + 2) })];
+    return name === undefined
+      ? []
+      : [getPathUse({ ...command, name: getProgramName(name), words: words.slice(at + 2) })];
   });
-  // Whoever takes the names may read the files.
+  // The reader of the names may read the files.
   if (command.feeds_pipe === true || command.depth > 0) uses.push('read');
   if (uses.length === 0) return [];
   const tests = texts.findIndex((text) => /^[-(!]/.test(text));
@@ -108,13 +110,13 @@ function foundBy(command: Command): readonly Touch[] {
   return uses.flatMap((use) => globs.map((path) => ({ path, use })));
 }
 
-/** What a program does with its operands. */
-function useOf(command: Command): PathUse {
+/** Returns what a program does with its operands. */
+function getPathUse(command: Command): PathUse {
   const { name, words } = command;
   const in_place = words.some(({ text }) => IN_PLACE.test(text));
   if (REMOVERS.has(name)) return 'remove';
   if (WRITERS.has(name)) return 'write';
-  if (name === 'git') return useByGit(operandsOf(command)[0] ?? '');
+  if (name === 'git') return useByGit(listOperands(command)[0] ?? '');
   if (name === 'find' || name === 'fd') return useByFind(command);
   if (LISTERS.has(name)) return 'list';
   if (READERS.has(name)) return in_place && /^(?:sed|g?awk|yq|sort)$/.test(name) ? 'write' : 'read';
@@ -147,7 +149,7 @@ function extracts(command: Command): boolean {
 /** A text that begins with words, or is a script. */
 const PROSE = /^[^/\\]{0,1024}\s[^/\\]|[\n<>|]/;
 
-/** The words that may be paths: no pattern of a search, and no name that is left out. */
+/** Returns the words that can be paths, without search patterns and excluded names. */
 function pathWords({ name, words }: Command): readonly string[] {
   const texts = words.map(({ text }) => text);
   const pattern =
@@ -163,16 +165,16 @@ function pathWords({ name, words }: Command): readonly string[] {
   );
 }
 
-/** A word itself, the value of `--output=x` and `of=x`, `@x`, and the file in `host:x`. */
-function pathsIn(word: string): readonly string[] {
+/** Returns a word itself, the value of `--output=x` and `of=x`, `@x`, and the file in `host:x`. */
+function findWordPaths(word: string): readonly string[] {
   const value = /^(?:--?[\w-]+|[a-z]{1,8})=(.+)$/s.exec(word)?.[1] ?? /^@(.+)$/s.exec(word)?.[1];
   const behind = /^[\w.@-]{2,}:(?!\/\/)(.+)$/s.exec(word)?.[1];
   const attached = /^-[oOtdf]([./~].+)$/s.exec(word)?.[1];
   return [word, value, behind, attached].filter((path): path is string => path !== undefined);
 }
 
-/** The last operand, or the value of `-t`, is written; the others are read, and gone where they are moved. */
-function copied(command: Command, words: readonly string[]): readonly Touch[] {
+/** The last operand, or the value of `-t`, is written; the others are read, and removed if they are moved. */
+function listCopyAccesses(command: Command, words: readonly string[]): readonly PathAccess[] {
   const { name } = command;
   const operands = words.filter((word) => !word.startsWith('-'));
   const at = words.findIndex((word) => /^(?:-t|--target-directory|-Destination)$/i.test(word));
@@ -183,9 +185,9 @@ function copied(command: Command, words: readonly string[]): readonly Touch[] {
   const removes = name === 'rsync' && hasFlag(command, '--remove-source-files');
   return [
     ...sources.flatMap((source) =>
-      pathsIn(source).map((path) => ({ path, use: removes ? 'remove' : use }) as const),
+      findWordPaths(source).map((path) => ({ path, use: removes ? 'remove' : use }) as const),
     ),
-    ...(target === undefined ? [] : pathsIn(target)).flatMap((path) => [
+    ...(target === undefined ? [] : findWordPaths(target)).flatMap((path) => [
       { path, use: 'write' } as const,
       // The target may be a folder.
       ...sources.map((source) => ({ path: `${path}/${baseName(source)}`, use: 'write' }) as const),
@@ -202,35 +204,35 @@ const CODE_WRITES =
   /open\([^)]{0,400}["'](?:[rb]*[wax]|r\+)|write|remove|unlink|rename|rmtree|rmsync|replace\(|copy|dump|chmod|chown|truncate|move|symlink|mkdir|touch|-i\b|File\.delete|FileUtils/i;
 const LITERALS_MAX = 200;
 
-/** Texts in quotes in source code. */
-function ofCode({ code }: Command): readonly Touch[] {
+/** Returns the quoted texts in source code. */
+function listCodePaths({ code }: Command): readonly PathAccess[] {
   if (code === null) return [];
   const use = CODE_WRITES.test(code) ? 'remove' : 'unknown';
   return [...code.matchAll(LITERAL)].slice(0, LITERALS_MAX).map(([, , path]) => ({ path: path!, use }));
 }
 
-/** Files that a patch in the input changes. */
-function ofPatch(command: Command): readonly Touch[] {
+/** Returns the files that a patch in the input changes. */
+function listPatchPaths(command: Command): readonly PathAccess[] {
   const { name, words } = command;
   if (name !== 'patch' && name !== 'git' && !/^apply_?patch$/.test(name)) return [];
-  return [...inputOf(command), ...words.map(({ text }) => text)].flatMap(patchedFiles);
+  return [...findInput(command), ...words.map(({ text }) => text)].flatMap(findPatchedFiles);
 }
 
 const PATCHED =
   /^(?:\*\*\* (?:(?:Add|Update|Delete) File|Move to):|(?:\+\+\+|---)(?= )|rename (?:from|to))[ \t]+([^\t\r\n]{1,1024})/gm;
 const PATCHED_MAX = 2_000;
 
-/** The files that a patch names, in the form of `diff` or of `apply_patch`. */
-export function patchedFiles(text: string): readonly Touch[] {
+/** Returns the files that a patch names, in the format of `diff` or `apply_patch`. */
+export function findPatchedFiles(text: string): readonly PathAccess[] {
   if (!/^(?:\*\*\* |\+\+\+ |--- |rename )/m.test(text)) return [];
   return [...text.matchAll(PATCHED)]
     .slice(0, PATCHED_MAX)
     .map(([, path]) => ({ path: path!.trim().replace(/^[ab]\//, ''), use: 'remove' }) as const);
 }
 
-/** The folder that a command changes to: `null` where it is not literal, `undefined` where it changes to none. */
-export function folderEntered(command: Command): string | null | undefined {
+/** Returns the folder that a command enters: `null` if it is not literal, `undefined` if it enters none. */
+export function findEnteredFolder(command: Command): string | null | undefined {
   if (!/^(?:cd|pushd|chdir|set-location|sl)$/.test(command.name)) return undefined;
-  const target = operandsOf(command)[0];
+  const target = listOperands(command)[0];
   return target === undefined || /[$`*?]|^-$/.test(target) ? null : target;
 }

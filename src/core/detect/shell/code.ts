@@ -1,22 +1,26 @@
 /**
- * Source code of other languages, looked at only for what it hands to a shell or does to files: no parser, but
- * the calls that run commands, with the text that they are given.
+ * Source code of other languages. It is not parsed: only calls that run commands or change files are searched, with
+ * their text arguments.
  */
 
-/** Calls whose text argument a shell runs. */
+/** Calls that run their text argument in a shell. */
 const SHELL_CALL =
   /(?:\b(?:system|exec|execSync|execFileSync|execFile|popen|popen2|spawn|spawnSync|shell_exec|passthru|proc_open|run|call|check_output|check_call|getoutput|getstatusoutput|execute|execv\w?|execl\w?|Command|do shell script|shell-command(?:-to-string)?|async-shell-command|start-process-shell-command|sh)\b|%x|\bqx)[ \t]{0,4}[([{|]?[ \t]{0,4}(?:\[[ \t]{0,4})?(["'`])/g;
 const BACKTICKS = /`([^`\n]{1,1000})`/g;
 const TEXT_UNITS_MAX = 2000;
 const CALLS_MAX = 100;
 
-/** The commands that the code hands to a shell, as text. `has_backticks`: whether they run what is in them. */
-export function shellTextsIn(code: string, has_backticks: boolean): readonly string[] {
+/**
+ * Returns the commands that code passes to a shell, as text. `has_backticks`: whether the language runs text in
+ * backticks.
+ */
+export function findShellTexts(code: string, has_backticks: boolean): readonly string[] {
   const texts: string[] = [];
   for (const call of code.matchAll(SHELL_CALL)) {
     const from = call.index + call[0].length;
-    const text = literal(code, from, call[1]!);
-    if (text !== null) texts.push(unlisted(code, from + text.length, text).replace(/\\(["'`\\])/g, '$1'));
+    const text = readLiteral(code, from, call[1]!);
+    if (text !== null)
+      texts.push(joinListLiteral(code, from + text.length, text).replace(/\\(["'`\\])/g, '$1'));
     if (texts.length >= CALLS_MAX) return texts;
   }
   if (!has_backticks) return texts;
@@ -27,8 +31,8 @@ export function shellTextsIn(code: string, has_backticks: boolean): readonly str
   return texts;
 }
 
-/** The text up to the closing quote; `null` where there is none near. */
-function literal(code: string, from: number, quote: string): string | null {
+/** Returns the text up to the closing quote; `null` if there is none near. */
+function readLiteral(code: string, from: number, quote: string): string | null {
   const end_max = Math.min(code.length, from + TEXT_UNITS_MAX);
   for (let at = from; at < end_max; at++) {
     if (code[at] === '\\') at += 1;
@@ -37,8 +41,8 @@ function literal(code: string, from: number, quote: string): string | null {
   return null;
 }
 
-/** `['rm', '-rf', '/']`: the words behind the first one are its arguments. */
-function unlisted(code: string, from: number, first: string): string {
+/** Joins a list such as `['rm', '-rf', '/']`: the words after the first one are its arguments. */
+function joinListLiteral(code: string, from: number, first: string): string {
   const rest = code.slice(from, from + 300);
   const words = /^["'`](?:[ \t]*,[ \t]*\[?[ \t]*(["'`])[^"'`]{0,100}\1)+/.exec(rest);
   if (words === null) return first;

@@ -1,21 +1,21 @@
-import { choiceOf, hasMarks, LIST } from './expansion.ts';
-import { fileKey, knownFile } from './files.ts';
-import { inputOf, printedBy } from './output.ts';
-import { noteAliases } from './pieces.ts';
+import { buildChoice, hasMarks, LIST_MARK } from './expansion.ts';
+import { findKnownFile, getFileKey } from './files.ts';
+import { computeOutput, findInput } from './output.ts';
+import { applyAliases } from './pieces.ts';
 import type { Command, KnownFile, KnownFiles } from './syntax.ts';
-import { assign } from './words.ts';
-import type { Work } from './work.ts';
+import { assignVariable } from './words.ts';
+import type { WorkBudget } from './work.ts';
 
-/** What a whole reading shares between its scripts: what a shell would remember from one command to the next. */
-export interface Shared {
+/** State that all scripts of one reading share: what a shell keeps from one command to the next. */
+export interface ShellState {
   readonly variables: Map<string, string>;
-  /** Bodies of functions; empty where they are not known. */
+  /** Bodies of functions; empty if unknown. */
   readonly functions: Map<string, string>;
-  /** Made anew with each change, for commands keep it as it was. */
+  /** Replaced with each change, because commands keep the map that they saw. */
   files: KnownFiles;
   folder: string | null;
-  readonly work: Work;
-  /** What a script prints, where that is known. */
+  readonly work: WorkBudget;
+  /** Returns what a script prints; `null` if unknown. */
   readonly evaluate: (script: string) => string | null;
 }
 
@@ -26,46 +26,46 @@ const FETCHES =
 const DECODES = /^(?:base64|base32|xxd|openssl|gpg|uudecode|gunzip|zcat|xz|bunzip2|rev|tr)$/;
 const VALUES_MAX = 16;
 
-/** Notes what a command leaves behind: variables, the folder, files, aliases. */
-export function noteEffects(command: Command, shared: Shared): void {
-  noteVariables(command, shared);
-  if (command.name === 'cd' || command.name === 'pushd') noteFolder(command, shared);
-  if (command.name === 'alias') noteAliases(shared.variables, command.words);
-  for (const [path, file] of writtenFiles(command)) keepFile(shared, path, file);
+/** Applies the effects of a command: variables, the folder, files, aliases. */
+export function applyEffects(command: Command, shared: ShellState): void {
+  applyAssignments(command, shared);
+  if (command.name === 'cd' || command.name === 'pushd') applyFolderChange(command, shared);
+  if (command.name === 'alias') applyAliases(shared.variables, command.words);
+  for (const [path, file] of listWrittenFiles(command)) keepFile(shared, path, file);
 }
 
 /** Sets `$0`, `$1` ..., `$@` and `$*`. */
 export function setParameters(variables: Map<string, string>, parameters: readonly string[]): void {
   const given = parameters.slice(1);
-  assign(variables, '0', parameters[0] ?? '');
+  assignVariable(variables, '0', parameters[0] ?? '');
   for (let at = 1; at <= 9; at++)
     if (given[at - 1] === undefined) variables.delete(`${at}`);
-    else assign(variables, `${at}`, given[at - 1]!);
-  assign(variables, '@', given.join(LIST));
-  assign(variables, '*', given.join(' '));
+    else assignVariable(variables, `${at}`, given[at - 1]!);
+  assignVariable(variables, '@', given.join(LIST_MARK));
+  assignVariable(variables, '*', given.join(' '));
 }
 
-/** The parameters that are set, to be set again later; `null` where none are. */
-export function parametersOf(variables: ReadonlyMap<string, string>): readonly string[] | null {
+/** Returns the parameters that are set, to restore them later; `null` if there are none. */
+export function getParameters(variables: ReadonlyMap<string, string>): readonly string[] | null {
   const given = variables.get('@');
-  return given === undefined ? null : [variables.get('0') ?? '', ...given.split(LIST)];
+  return given === undefined ? null : [variables.get('0') ?? '', ...given.split(LIST_MARK)];
 }
 
-/** Sets the parameters again that were set before. */
+/** Restores the earlier parameters. */
 export function restoreParameters(variables: Map<string, string>, before: readonly string[] | null): void {
   if (before !== null) setParameters(variables, before);
   else for (const name of '@*0123456789') variables.delete(name);
 }
 
-function noteVariables(command: Command, { variables }: Shared): void {
+function applyAssignments(command: Command, { variables }: ShellState): void {
   const { name, words } = command;
   const texts = words.map(({ text }) => text);
   if (DECLARES.test(name)) noteDeclarations(texts, name, variables);
-  if (name === 'for' || name === 'select') noteLoop(texts, variables);
+  if (name === 'for' || name === 'select') applyLoopVariable(texts, variables);
   if (name === 'unset') for (const text of texts) variables.delete(text);
   if (name === 'printf' && texts[0] === '-v') {
-    const printed = printedBy({ ...command, words: words.slice(2) });
-    if (printed !== null && texts[1] !== undefined) assign(variables, texts[1], printed);
+    const printed = computeOutput({ ...command, words: words.slice(2) });
+    if (printed !== null && texts[1] !== undefined) assignVariable(variables, texts[1], printed);
   }
   if (name === 'read' || name === 'mapfile' || name === 'readarray') noteRead(command, variables);
 }
@@ -80,44 +80,56 @@ function noteDeclarations(texts: readonly string[], name: string, variables: Map
   for (const text of texts) {
     const found = /^([A-Za-z_]\w*)(\+?)=([\s\S]*)$/.exec(text);
     if (found !== null)
-      assign(variables, found[1]!, (found[2] === '' ? '' : (variables.get(found[1]!) ?? '')) + found[3]!);
+      assignVariable(
+        variables,
+        found[1]!,
+        (found[2] === '' ? '' : (variables.get(found[1]!) ?? '')) + found[3]!,
+      );
     else if (name === 'env' && !text.startsWith('-')) return;
   }
 }
 
-/** `for x in a b`: the variable is each of them in turn. */
-function noteLoop([variable, sign, ...values]: readonly string[], variables: Map<string, string>): void {
+/** `for x in a b`: the variable takes each value. */
+function applyLoopVariable(
+  [variable, sign, ...values]: readonly string[],
+  variables: Map<string, string>,
+): void {
   if (variable === undefined || sign !== 'in' || values.length === 0 || values.some(hasMarks)) return;
-  assign(variables, variable, choiceOf(values.slice(0, VALUES_MAX)));
+  assignVariable(variables, variable, buildChoice(values.slice(0, VALUES_MAX)));
 }
 
 function noteRead(command: Command, variables: Map<string, string>): void {
   const names = command.words.map(({ text }) => text).filter((text) => /^[A-Za-z_]\w*$/.test(text));
-  const [input] = [...inputOf(command), ...command.words.flatMap(({ output }) => output ?? [])];
+  const [input] = [...findInput(command), ...command.words.flatMap(({ output }) => output ?? [])];
   const last = names.at(-1);
   if (input === undefined || last === undefined || hasMarks(input)) return;
   const lines = input.split('\n', VALUES_MAX).filter((line) => line !== '');
-  if (command.name !== 'read') assign(variables, last, lines.join(LIST));
-  else if (names.length === 1) assign(variables, last, choiceOf(lines.length === 0 ? [''] : lines));
+  if (command.name !== 'read') assignVariable(variables, last, lines.join(LIST_MARK));
+  else if (names.length === 1)
+    assignVariable(variables, last, buildChoice(lines.length === 0 ? [''] : lines));
   else {
     const parts = (lines[0] ?? '').split(/\s+/);
     for (const [at, each] of names.entries())
-      assign(variables, each, at === names.length - 1 ? parts.slice(at).join(' ') : (parts[at] ?? ''));
+      assignVariable(
+        variables,
+        each,
+        at === names.length - 1 ? parts.slice(at).join(' ') : (parts[at] ?? ''),
+      );
   }
 }
 
-function noteFolder({ words }: Command, shared: Shared): void {
+function applyFolderChange({ words }: Command, shared: ShellState): void {
   const target = words.find(({ text }) => !/^-[LPe@]$|^--$/.test(text))?.text ?? '~';
   if (target === '-' || target.includes('$()') || target.length > 400) {
     shared.folder = null;
     return;
   }
   const path = /^[/~$]/.test(target) || shared.folder === null ? target : `${shared.folder}/${target}`;
-  shared.folder = normalized(path);
+  shared.folder = normalizeFolder(path);
 }
 
-/** The path without `.` and `..`; `null` where it leads back to where the script began. */
-function normalized(path: string): string | null {
+/** Returns the path without `.` and `..`; `null` if it leads back to the start folder of the script. */
+function normalizeFolder(path: string): string | null {
   const parts: string[] = [];
   for (const part of path.split('/')) {
     if (part === '' || part === '.') continue;
@@ -128,37 +140,40 @@ function normalized(path: string): string | null {
   return parts.length === 0 ? null : parts.join('/');
 }
 
-/** The files that a command writes, with what is in them. */
-function writtenFiles(command: Command): readonly (readonly [path: string, file: KnownFile])[] {
+/** Returns the files that a command writes, with their content. */
+function listWrittenFiles(command: Command): readonly (readonly [path: string, file: KnownFile])[] {
   const { name, redirections } = command;
   const found: [string, KnownFile][] = [];
   for (const { operator, target } of redirections) {
     if (!/^(?:>|>>|>\||&>|&>>)$/.test(operator) || target.startsWith('/dev/')) continue;
-    found.push([target, fileOf(command, printedBy(command), operator.includes('>>') ? target : null)]);
+    found.push([
+      target,
+      buildWrittenFile(command, computeOutput(command), operator.includes('>>') ? target : null),
+    ]);
   }
   const texts = command.words.map(({ text }) => text);
   const operands = texts.filter((text) => !text.startsWith('-'));
   if (name === 'tee' || name === 'sponge') {
     const is_added = texts.some((text) => /^-a|^--append/.test(text));
     for (const path of operands)
-      found.push([path, fileOf(command, printedBy(command), is_added ? path : null)]);
+      found.push([path, buildWrittenFile(command, computeOutput(command), is_added ? path : null)]);
   }
   if (/^(?:cp|mv|ln|install|rename)$/.test(name) && operands.length >= 2) {
     // Values of flags are among the operands: `install -m 755 a b`.
     const [source, target] = operands.slice(-2) as [string, string];
-    const input = source === '/dev/stdin' ? inputOf(command)[0] : undefined;
+    const input = source === '/dev/stdin' ? findInput(command)[0] : undefined;
     const file: KnownFile | null =
-      input === undefined ? knownFile(command, source) : { text: input, origin: 'script' };
+      input === undefined ? findKnownFile(command, source) : { text: input, origin: 'script' };
     if (file !== null) found.push([target, file]);
   }
   if (name === 'curl' || name === 'wget' || name === 'aria2c')
-    for (const path of fetchedPaths(name, texts)) found.push([path, { text: null, origin: 'network' }]);
+    for (const path of listFetchedPaths(name, texts)) found.push([path, { text: null, origin: 'network' }]);
   return found;
 }
 
-/** A file with what a command prints, behind what was in it before. */
-function fileOf(command: Command, text: string | null, added_to: string | null): KnownFile {
-  const before = added_to === null ? null : knownFile(command, added_to);
+/** Returns a file with what a command prints, after its earlier content. */
+function buildWrittenFile(command: Command, text: string | null, added_to: string | null): KnownFile {
+  const before = added_to === null ? null : findKnownFile(command, added_to);
   if (text !== null)
     return {
       text: `${before?.text ?? ''}${before === null ? '' : '\n'}${text}`,
@@ -173,8 +188,8 @@ function fileOf(command: Command, text: string | null, added_to: string | null):
   return { text: null, origin: 'script' };
 }
 
-/** Where `curl` and `wget` put what they fetch. */
-function fetchedPaths(name: string, texts: readonly string[]): readonly string[] {
+/** Returns the paths to which `curl` and `wget` write. */
+function listFetchedPaths(name: string, texts: readonly string[]): readonly string[] {
   const paths: string[] = [];
   let is_named = false;
   for (const [at, text] of texts.entries()) {
@@ -196,9 +211,9 @@ function fetchedPaths(name: string, texts: readonly string[]): readonly string[]
   ];
 }
 
-function keepFile(shared: Shared, path: string, file: KnownFile): void {
+function keepFile(shared: ShellState, path: string, file: KnownFile): void {
   if (path.length > 400) return;
-  const key = fileKey(path, shared.folder);
+  const key = getFileKey(path, shared.folder);
   const files = new Map(shared.files);
   files.delete(key);
   files.set(key, file);

@@ -1,51 +1,55 @@
-import { afford, type Work } from './work.ts';
+import { tryToSpend, type WorkBudget } from './work.ts';
 
 /**
- * How a word becomes several, and how the value of a variable is changed while it is filled in. Lists and choices are
- * marked by units that no script has in it: `"$@"` is a list, `{a,b}` and the variable of a loop are choices.
+ * Expansion of a word into several, and modification of a variable's value. Lists and choices are marked by units
+ * that no script contains: `"$@"` is a list, `{a,b}` and the variable of a loop are choices.
  */
-export const LIST = '\u0001';
-export const OPEN = '\u0002';
-export const OR = '\u0003';
-export const CLOSE = '\u0004';
+export const LIST_MARK = '\u0001';
+export const CHOICE_START = '\u0002';
+export const CHOICE_SEPARATOR = '\u0003';
+export const CHOICE_END = '\u0004';
 
 const MARKS = /[\u0001-\u0004]/;
 const WORDS_MAX = 64;
 
-/** The text without the marks, as one would write it. */
-export function withoutMarks(text: string): string {
+/** Returns the text without marks. */
+export function removeMarks(text: string): string {
   if (!MARKS.test(text)) return text;
-  return text.replaceAll(LIST, ' ').replaceAll(OPEN, '{').replaceAll(OR, ',').replaceAll(CLOSE, '}');
+  return text
+    .replaceAll(LIST_MARK, ' ')
+    .replaceAll(CHOICE_START, '{')
+    .replaceAll(CHOICE_SEPARATOR, ',')
+    .replaceAll(CHOICE_END, '}');
 }
 
-/** Marks in a text from outside would be taken for ours. */
+/** Returns whether a text contains mark units, which would be taken for marks of this module. */
 export function hasMarks(text: string): boolean {
   return MARKS.test(text);
 }
 
-/** Several values, of which a loop takes one after the other. */
-export function choiceOf(values: readonly string[]): string {
+/** Returns a choice of several values, as the variable of a loop has. */
+export function buildChoice(values: readonly string[]): string {
   if (values.length === 1) return values[0]!;
-  return `${OPEN}${values.slice(0, WORDS_MAX).join(OR)}${CLOSE}`;
+  return `${CHOICE_START}${values.slice(0, WORDS_MAX).join(CHOICE_SEPARATOR)}${CHOICE_END}`;
 }
 
-/** The words that a marked text stands for, at most 64. */
-export function expandMarks(text: string, work: Work): readonly string[] {
+/** Returns the words that a marked text expands to, at most 64. */
+export function expandMarks(text: string, work: WorkBudget): readonly string[] {
   const open = [text];
   const words: string[] = [];
   for (let next = open.pop(); next !== undefined && words.length < WORDS_MAX; next = open.pop()) {
-    if (!afford(work, next.length)) break;
-    const from = next.lastIndexOf(OPEN);
-    const to = from < 0 ? -1 : next.indexOf(CLOSE, from);
+    if (!tryToSpend(work, next.length)) break;
+    const from = next.lastIndexOf(CHOICE_START);
+    const to = from < 0 ? -1 : next.indexOf(CHOICE_END, from);
     if (to < 0) {
       words.push(
         ...withoutChoices(next)
-          .split(LIST)
+          .split(LIST_MARK)
           .filter((word) => word !== ''),
       );
       continue;
     }
-    const choices = next.slice(from + 1, to).split(OR);
+    const choices = next.slice(from + 1, to).split(CHOICE_SEPARATOR);
     for (const choice of choices.reverse()) open.push(next.slice(0, from) + choice + next.slice(to + 1));
     if (open.length > WORDS_MAX) open.splice(0, open.length - WORDS_MAX);
   }
@@ -53,15 +57,15 @@ export function expandMarks(text: string, work: Work): readonly string[] {
 }
 
 function withoutChoices(text: string): string {
-  return text.replaceAll(OPEN, '{').replaceAll(OR, ',').replaceAll(CLOSE, '}');
+  return text.replaceAll(CHOICE_START, '{').replaceAll(CHOICE_SEPARATOR, ',').replaceAll(CHOICE_END, '}');
 }
 
-/** The choices in `{a,b}` and `{1..3}` at `from`, as far as they stand before `to`; `null` where it is no such thing. */
+/** The start of `{a,b}` or `{1..3}`. */
 const BRACES = /\{(?:[^\s{}'"$`;|&<>()]{0,80}(?:,|\.\.))/y;
 const RANGE = /\{(-?\d{1,4}|[A-Za-z])\.\.(-?\d{1,4}|[A-Za-z])\}/y;
 
 /** Returns whether a `{` that is not quoted begins a choice: there is a comma in it, and its end is near. */
-export function opensChoice(text: string, at: number): boolean {
+export function startsChoice(text: string, at: number): boolean {
   BRACES.lastIndex = at;
   if (text[at + 1] === ' ' || text[at + 1] === '}') return false;
   let depth = 0;
@@ -81,8 +85,8 @@ export function opensChoice(text: string, at: number): boolean {
   return false;
 }
 
-/** `{1..3}` at a place: its values and where it ends. */
-export function rangeAt(
+/** Reads `{1..3}` at an offset: its values and its end. */
+export function readRange(
   text: string,
   at: number,
 ): { readonly values: readonly string[]; readonly end: number } | null {
@@ -100,12 +104,12 @@ export function rangeAt(
   return { values, end: RANGE.lastIndex };
 }
 
-/** What `${x...}` makes of a value: substrings, patterns taken off, replacements, upper and lower case. */
-export function changed(value: string, how: string): string {
+/** Returns the value of `${x...}`: substrings, removed patterns, replacements, upper and lower case. */
+export function modifyValue(value: string, how: string): string {
   const part = /^:[ \t]*\(?(-?\d{1,6})\)?(?:[ \t]*:[ \t]*(-?\d{1,6}))?$/.exec(how);
   if (part !== null) return substring(value, Number(part[1]), part[2] === undefined ? null : Number(part[2]));
-  if (/^(?:##?|%%?)/.test(how)) return trimmed(value, how);
-  if (how.startsWith('/')) return replaced(value, how);
+  if (/^(?:##?|%%?)/.test(how)) return trimValue(value, how);
+  if (how.startsWith('/')) return replaceInValue(value, how);
   if (/^\^\^?$/.test(how))
     return how === '^' ? value.charAt(0).toUpperCase() + value.slice(1) : value.toUpperCase();
   if (/^,,?$/.test(how))
@@ -119,8 +123,8 @@ function substring(value: string, offset: number, length: number | null): string
   return value.slice(from, length < 0 ? value.length + length : from + length);
 }
 
-/** `${x#a}`, `${x%%b*}`: what a pattern with one star at most matches goes. */
-function trimmed(value: string, how: string): string {
+/** Applies `${x#a}` and `${x%%b*}`: removes what a pattern with at most one star matches. */
+function trimValue(value: string, how: string): string {
   const is_front = how.startsWith('#');
   const is_long = how[1] === how[0];
   const pattern = how.slice(is_long ? 2 : 1);
@@ -149,8 +153,8 @@ function matches(text: string, pattern: string): boolean {
   );
 }
 
-/** `${x/a/b}`, `${x//a/b}`: of patterns only plain texts. */
-function replaced(value: string, how: string): string {
+/** Applies `${x/a/b}` and `${x//a/b}`, for plain patterns only. */
+function replaceInValue(value: string, how: string): string {
   const is_all = how.startsWith('//');
   const rest = how.slice(is_all ? 2 : 1).replace(/^[#%]/, '');
   const slash = rest.indexOf('/');

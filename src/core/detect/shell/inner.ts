@@ -1,21 +1,31 @@
-import { withFullOptions } from './long-options.ts';
-import { type Command, type Dialect, nameOf, type Script, type Word } from './syntax.ts';
+import { expandLongOptions } from './long-options.ts';
+import {
+  type Command,
+  getProgramName,
+  type ShellDialect,
+  type ShellScript,
+  type ShellWord,
+} from './syntax.ts';
 
-/** The command that some words are, in the place of the one around it. */
-export function commandOf(around: Command, words: readonly Word[], wrapper: string): Command | null {
+/** Builds the command of some words, at the position of the command around it. */
+export function buildInnerCommand(
+  around: Command,
+  words: readonly ShellWord[],
+  wrapper: string,
+): Command | null {
   const first = words[0];
   if (first === undefined) return null;
-  const name = nameOf(first.text);
+  const name = getProgramName(first.text);
   return {
-    ...inner(around, wrapper),
+    ...deriveInner(around, wrapper),
     name,
     program: first.text,
-    words: withFullOptions(name, words.slice(1)),
+    words: expandLongOptions(name, words.slice(1)),
   };
 }
 
-/** A command in the place of another one, one level deeper. */
-export function inner(around: Command, wrapper: string): Command {
+/** Derives a command at the position of another one, one level deeper. */
+export function deriveInner(around: Command, wrapper: string): Command {
   return {
     ...around,
     assignments: [],
@@ -26,8 +36,8 @@ export function inner(around: Command, wrapper: string): Command {
   };
 }
 
-/** The script's place is that of the whole command: what was quoted has other offsets. */
-export function scriptOfText(around: Command, text: string, dialect: Dialect): Script {
+/** Builds a script with the span of the whole command, because quoted text has other offsets. */
+export function buildInnerScript(around: Command, text: string, dialect: ShellDialect): ShellScript {
   const { start, end, depth, within, name } = around;
   return {
     text,
@@ -39,7 +49,7 @@ export function scriptOfText(around: Command, text: string, dialect: Dialect): S
   };
 }
 
-/** A word as it would have to be written. */
-export function quoted({ text }: Word): string {
+/** Returns a word quoted for a shell. */
+export function quoteWord({ text }: ShellWord): string {
   return /^[\w@%+=:,./~*$-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,6 +1,6 @@
-import type { Word } from './syntax.ts';
+import type { ShellWord } from './syntax.ts';
 
-/** Long options of programs that take a unique beginning for the whole: `rm --rec --forc`. */
+/** Long options of programs that accept a unique prefix: `rm --rec --forc`. */
 const LONG_OPTIONS: readonly (readonly [names: string, options: string])[] = [
   [
     'rm',
@@ -14,7 +14,7 @@ const LONG_OPTIONS: readonly (readonly [names: string, options: string])[] = [
   ['truncate', 'size reference no-create io-blocks help version'],
   ['base64 base32', 'decode wrap ignore-garbage help version'],
   ['sed', 'in-place expression file quiet regexp-extended null-data separate help version'],
-  // Words of the command behind it are among them.
+  // The words of the wrapped command are among its own words.
   ['env', 'split-string'],
   ['wget', 'post-file post-data body-file body-data output-document quiet method header'],
   ['tar', 'checkpoint checkpoint-action to-command use-compress-program extract create file'],
@@ -30,8 +30,8 @@ const OPTIONS = new Map(
   ),
 );
 
-/** The words with long options written out. What may be several options, or none that is known, stays. */
-export function withFullOptions(name: string, words: readonly Word[]): readonly Word[] {
+/** Returns the words with long options written in full. An ambiguous or unknown option is kept. */
+export function expandLongOptions(name: string, words: readonly ShellWord[]): readonly ShellWord[] {
   const options = OPTIONS.get(name);
   if (options === undefined || !words.some(({ text }) => text.startsWith('--') && text.length > 2))
     return words;

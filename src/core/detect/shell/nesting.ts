@@ -1,10 +1,10 @@
 /**
- * Where something that was opened is closed again. All of these walk forward once and never recurse; what is
- * never closed ends at the end of the text, so that it is looked at all the same.
+ * Finds where an open construct closes. Every function walks forward once without recursion. A construct that is
+ * never closed ends at the end of the text, so that its content is still read.
  */
 
-/** The offset of the `)` that closes a parenthesis opened just before `from`; `to` without one. */
-export function closingParen(text: string, from: number, has_escapes: boolean, to = text.length): number {
+/** Returns the offset of the `)` that closes a parenthesis opened just before `from`; `to` if there is none. */
+export function findClosingParen(text: string, from: number, has_escapes: boolean, to = text.length): number {
   const open: string[] = ['('];
   const here_documents: string[] = [];
   for (let at = from; at < to; at++) {
@@ -12,11 +12,11 @@ export function closingParen(text: string, from: number, has_escapes: boolean, t
     const around = open[open.length - 1]!;
     if (char === '\\' && has_escapes) at += 1;
     else if (around === '"') inQuotes(char, text, at, open);
-    else if (char === '#' && /[\s;(|&]/.test(text[at - 1] ?? ' ')) at = lineEnd(text, at);
-    else if (char === "'") at = closingQuote(text, at + 1, "'");
+    else if (char === '#' && /[\s;(|&]/.test(text[at - 1] ?? ' ')) at = findLineEnd(text, at);
+    else if (char === "'") at = findClosingQuote(text, at + 1, "'");
     else if (char === '"') open.push('"');
-    else if (char === '<') at = noteHereDocument(text, at, here_documents);
-    else if (char === '\n' && here_documents.length > 0) at = bodiesEnd(text, at, here_documents);
+    else if (char === '<') at = addHereDocumentEnd(text, at, here_documents);
+    else if (char === '\n' && here_documents.length > 0) at = findBodiesEnd(text, at, here_documents);
     else if (char === '(') open.push('(');
     else if (char === 'c' || char === 'e') markCase(text, at, open);
     else if (char === ')' && around !== 'case') {
@@ -29,8 +29,8 @@ export function closingParen(text: string, from: number, has_escapes: boolean, t
 
 const HERE_DOCUMENT = /<<-?[ \t]{0,8}(?:'([^'\n]{1,80})'|"([^"\n]{1,80})"|\\?([\w.-]{1,80}))/y;
 
-/** Behind `<<` stands what ends the body, which begins with the next line. */
-function noteHereDocument(text: string, at: number, ends: string[]): number {
+/** The word after `<<` ends the body, which begins on the next line. */
+function addHereDocumentEnd(text: string, at: number, ends: string[]): number {
   if (text[at + 1] !== '<' || text[at + 2] === '<') return text[at + 1] === '<' ? at + 2 : at;
   HERE_DOCUMENT.lastIndex = at;
   const found = HERE_DOCUMENT.exec(text);
@@ -39,13 +39,13 @@ function noteHereDocument(text: string, at: number, ends: string[]): number {
   return at + found[0].length - 1;
 }
 
-/** Behind the bodies of here-documents whose first line comes after `at`. */
-function bodiesEnd(text: string, at: number, ends: string[]): number {
+/** Returns the offset after the bodies of the here-documents whose first line follows `at`. */
+function findBodiesEnd(text: string, at: number, ends: string[]): number {
   let line = at + 1;
   for (const end of ends.splice(0)) {
     let is_over = false;
     while (line < text.length && !is_over) {
-      const line_end = lineEnd(text, line);
+      const line_end = findLineEnd(text, line);
       is_over = line_end - line <= end.length + 64 && text.slice(line, line_end).trim() === end;
       line = line_end + 1;
     }
@@ -65,26 +65,26 @@ function isSpace(char: string | undefined): boolean {
   return char === ' ' || char === '\t' || char === '\n';
 }
 
-/** The offset of the next line break, or the end of the text. */
-export function lineEnd(text: string, from: number): number {
+/** Returns the offset of the next line break, or the end of the text. */
+export function findLineEnd(text: string, from: number): number {
   const end = text.indexOf('\n', from);
   return end < 0 ? text.length : end;
 }
 
 /**
- * The offset of the `}` that closes a `${` just before `from`, with quotes, braces and substitutions in between;
- * `-1` where there is none before `to`.
+ * Returns the offset of the `}` that closes a `${` just before `from`, across quotes, braces and substitutions; `-1`
+ * if there is none before `to`.
  */
-export function closingBrace(text: string, from: number, to: number): number {
+export function findClosingBrace(text: string, from: number, to: number): number {
   let depth = 1;
   let is_quoted = false;
   for (let at = from; at < to; at++) {
     const char = text[at]!;
     if (char === '\\') at += 1;
     else if (char === '"') is_quoted = !is_quoted;
-    else if (char === "'" && !is_quoted) at = closingQuote(text, at + 1, "'");
-    else if (char === '`') at = closingBacktick(text, at + 1, to);
-    else if (char === '$' && text[at + 1] === '(') at = closingParen(text, at + 2, true, to);
+    else if (char === "'" && !is_quoted) at = findClosingQuote(text, at + 1, "'");
+    else if (char === '`') at = findClosingBacktick(text, at + 1, to);
+    else if (char === '$' && text[at + 1] === '(') at = findClosingParen(text, at + 2, true, to);
     else if (char === '$' && text[at + 1] === '{') {
       depth += 1;
       at += 1;
@@ -96,20 +96,20 @@ export function closingBrace(text: string, from: number, to: number): number {
   return -1;
 }
 
-/** Inside double quotes only their end and a substitution count. */
+/** Inside double quotes only the closing quote and substitutions count. */
 function inQuotes(char: string, text: string, at: number, open: string[]): void {
   if (char === '"') open.pop();
   else if (char === '(' && text[at - 1] === '$') open.push('(');
 }
 
-/** The offset of the next such quote; `text.length` without one. */
-export function closingQuote(text: string, from: number, quote: string): number {
+/** Returns the offset of the next such quote; `text.length` if there is none. */
+export function findClosingQuote(text: string, from: number, quote: string): number {
   const at = text.indexOf(quote, from);
   return at < 0 ? text.length : at;
 }
 
-/** The offset of the backtick that is not escaped; `to` without one. */
-export function closingBacktick(text: string, from: number, to = text.length): number {
+/** Returns the offset of the next unescaped backtick; `to` if there is none. */
+export function findClosingBacktick(text: string, from: number, to = text.length): number {
   for (let at = from; at < to; at++) {
     if (text[at] === '\\') at += 1;
     else if (text[at] === '`') return at;

@@ -1,24 +1,24 @@
 import { memoize } from '../../memoize.ts';
-import type { Command, Word } from './syntax.ts';
+import type { Command, ShellWord } from './syntax.ts';
 
-/** The words of a command, sorted into what begins with a dash and what does not. */
-export interface Arguments {
-  /** Long ones without their value, short ones one by one too: `-rf` is `-rf`, `-r`, `-f`. */
+/** The words of a command, split into flags and operands. */
+export interface CommandArguments {
+  /** Long flags without their value, and short flags also one by one: `-rf` is `-rf`, `-r`, `-f`. */
   readonly flags: ReadonlySet<string>;
-  /** Values of `--name=value` and `--name value`, by name; of several the last. */
+  /** Values of `--name=value` and `--name value`, by name; the last of several. */
   readonly values: ReadonlyMap<string, string>;
-  /** What does not begin with a dash, and everything after `--`. */
+  /** Words that do not begin with a dash, and all words after `--`. */
   readonly operands: readonly string[];
 }
 
 const CLUSTER_UNITS_MAX = 12;
-/** `-Force` is one flag and not five. */
+/** `-Force` is one flag, not five. */
 const POWERSHELL_FLAG = /^-[A-Z][a-z]{3,}$/;
 
-/** The arguments of a command. A value after a flag counts as an operand as well. */
-export const argumentsOf: (command: Command) => Arguments = memoize(({ words }) => sort(words));
+/** Parses the arguments of a command. A value after a flag is also an operand. */
+export const parseArguments: (command: Command) => CommandArguments = memoize(({ words }) => sort(words));
 
-function sort(words: readonly Word[]): Arguments {
+function sort(words: readonly ShellWord[]): CommandArguments {
   const flags = new Set<string>();
   const values = new Map<string, string>();
   const operands: string[] = [];
@@ -50,10 +50,10 @@ const TEXT_HEAD_UNITS = 2000;
 const TEXT_TAIL_UNITS = 1000;
 
 /**
- * The words of a command with one blank around each. Of very long ones only the head and the tail, so that a
- * pattern with two parts stays cheap however long the text is.
+ * Returns the words of a command with one blank around each. Of very long ones only the head and the tail, so that a
+ * pattern with two parts is cheap for any length.
  */
-export const textOf: (command: Command) => string = memoize(({ words }) => {
+export const joinWords: (command: Command) => string = memoize(({ words }) => {
   const whole = ` ${words.map(({ text }) => text).join(' ')} `;
   const is_long = whole.length > TEXT_HEAD_UNITS + TEXT_TAIL_UNITS;
   return is_long ? `${whole.slice(0, TEXT_HEAD_UNITS)} ${whole.slice(-TEXT_TAIL_UNITS)}` : whole;
@@ -61,18 +61,18 @@ export const textOf: (command: Command) => string = memoize(({ words }) => {
 
 /** Returns whether any of the flags is set. */
 export function hasFlag(command: Command, ...names: readonly string[]): boolean {
-  const { flags } = argumentsOf(command);
+  const { flags } = parseArguments(command);
   return names.some((name) => flags.has(name));
 }
 
-/** What does not begin with a dash; values of flags are among it. */
-export function operandsOf(command: Command): readonly string[] {
-  return argumentsOf(command).operands;
+/** Returns the words that do not begin with a dash, including values of flags. */
+export function listOperands(command: Command): readonly string[] {
+  return parseArguments(command).operands;
 }
 
 /** Returns whether help, a version or a rehearsal is asked for, so that nothing would happen. */
 export function isHarmlessCall(command: Command): boolean {
-  const { flags } = argumentsOf(command);
+  const { flags } = parseArguments(command);
   return ['--help', '--version', '--dry-run', '--dryrun', '--whatif', '-WhatIf', '--simulate'].some((flag) =>
     flags.has(flag),
   );

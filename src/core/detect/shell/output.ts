@@ -1,99 +1,102 @@
 import { memoize } from '../../memoize.ts';
 import { decodeBase64 } from '../../text/base64.ts';
-import { knownFile } from './files.ts';
-import type { Command, Word } from './syntax.ts';
+import { findKnownFile } from './files.ts';
+import type { Command, ShellWord } from './syntax.ts';
 
 /**
- * What commands print, as far as it is known without running them: text that is printed, files that the same script
- * wrote, and programs that copy, decode or turn round what they read.
+ * Computes what commands print, as far as it is known without running them: printed text, files that the same script
+ * wrote, and programs that copy, decode or reverse their input.
  */
 
 /** Programs that print lines of what they read; which of them does not matter to who looks for commands. */
 const COPIES =
   /^(?:cat|tee|head|tail|sort|uniq|tac|grep|egrep|fgrep|fold|expand|unexpand|fmt|column|shuf|pv|dos2unix|iconv|strings|nl|sponge|less|more|bat|xargs)$/;
-/** Programs that print settings for the shell, and are run by everyone's start-up file. */
+/** Programs that print settings for the shell, which ordinary start-up files run. */
 const SETS_UP =
   /^(?:ssh-agent|direnv|dircolors|brew|starship|pyenv|rbenv|nodenv|goenv|jenv|fnm|zoxide|opam|mise|conda|thefuck|keychain|lesspipe|luarocks|atuin|fzf|minikube)$/;
-/** Commands before one in its pipeline that are looked at. */
+/** The most commands before one in its pipeline that are read. */
 const PIPELINE_MAX = 12;
 
-/** What is known of a program's input: here-documents, here-strings, known files, and what is piped into it. */
-export function inputOf(command: Command): readonly string[] {
+/** Returns the known input of a program: here-documents, here-strings, known files, and piped text. */
+export function findInput(command: Command): readonly string[] {
   const texts = command.redirections.flatMap(({ operator, target }) => {
     if (operator === '<<<' || operator === '<<' || operator === '<<-') return target;
-    return operator === '<' ? (knownFile(command, target)?.text ?? []) : [];
+    return operator === '<' ? (findKnownFile(command, target)?.text ?? []) : [];
   });
-  texts.push(...substituted(command.words));
-  const printed = printedBy(command.previous);
+  texts.push(...findSubstitutedInput(command.words));
+  const printed = computeOutput(command.previous);
   return printed === null ? texts : [...texts, printed];
 }
 
-/** What a command prints; `null` where that is not known. */
-export function printedBy(command: Command | null): string | null {
-  return command === null ? null : printed(command);
+/** Returns what a command prints; `null` if unknown. */
+export function computeOutput(command: Command | null): string | null {
+  return command === null ? null : computeCachedOutput(command);
 }
 
 let depth = 0;
 
-const printed = memoize((command: Command): string | null => {
+const computeCachedOutput = memoize((command: Command): string | null => {
   if (depth >= PIPELINE_MAX) return null;
   depth += 1;
-  const output = outputOf(command);
+  const output = computeCommandOutput(command);
   depth -= 1;
   return output;
 });
 
-function outputOf(command: Command): string | null {
+function computeCommandOutput(command: Command): string | null {
   const { name, words } = command;
-  if (name === 'echo') return echoed(words);
-  if (name === 'printf') return words[0]?.text === '-v' ? null : formatted(words.map(({ text }) => text));
+  if (name === 'echo') return formatEcho(words);
+  if (name === 'printf') return words[0]?.text === '-v' ? null : formatPrintf(words.map(({ text }) => text));
   if (name === 'which' || name === 'type')
     return words.find(({ text }) => !text.startsWith('-'))?.text ?? null;
   if (name === 'command' && /^-[vV]$/.test(words[0]?.text ?? '')) return words[1]?.text ?? null;
   if (name === 'basename') return words[0]?.text.replace(/^.*\//, '') ?? null;
   if (SETS_UP.test(name)) return '';
-  if (name === '') return fileTexts(command);
-  if (COPIES.test(name)) return fileTexts(command);
-  return decoded(command);
+  if (name === '') return readFileOperands(command);
+  if (COPIES.test(name)) return readFileOperands(command);
+  return decodeInput(command);
 }
 
-/** What a program reads: the files and substitutions that it names, or else its input. */
-function fileTexts(command: Command): string | null {
+/** Returns what a program reads: the files and substitutions that it names, or else its input. */
+function readFileOperands(command: Command): string | null {
   const { name, words } = command;
   const texts: string[] = [];
   const is_file = name !== 'tee' && name !== 'xargs' && name !== '';
   for (const { text, output } of is_file ? words : []) {
-    const known = output ?? knownFile(command, text)?.text ?? null;
+    const known = output ?? findKnownFile(command, text)?.text ?? null;
     if (known !== null) texts.push(known);
   }
   const has_files = is_file && words.some(({ text }) => !/^[-+]|^\d+$/.test(text) && text !== '<()');
   if (texts.length === 0 && has_files && !/grep$|^(?:fold|iconv|head|tail)$/.test(name)) return null;
-  if (texts.length === 0) texts.push(...inputOf(command), ...substituted(words));
+  if (texts.length === 0) texts.push(...findInput(command), ...findSubstitutedInput(words));
   return texts.length === 0 ? null : texts.join('\n');
 }
 
-/** `< <(...)`: what it prints. */
-function substituted(words: readonly Word[]): readonly string[] {
+/** Returns what the substitution in `< <(...)` prints. */
+function findSubstitutedInput(words: readonly ShellWord[]): readonly string[] {
   return words.flatMap(({ output }) => output ?? []);
 }
 
-function decoded(command: Command): string | null {
+function decodeInput(command: Command): string | null {
   const { name, words } = command;
-  const change = changeOf(
+  const change = findTransformation(
     name,
     words.map(({ text }) => text),
   );
   if (change === null) return null;
   const texts = [
-    ...inputOf(command),
-    ...substituted(words),
-    ...words.flatMap(({ text }) => knownFile(command, text)?.text ?? []),
+    ...findInput(command),
+    ...findSubstitutedInput(words),
+    ...words.flatMap(({ text }) => findKnownFile(command, text)?.text ?? []),
   ];
   return texts.length === 0 ? null : change(texts.join('\n'));
 }
 
-/** What a program makes of its input. */
-function changeOf(name: string, texts: readonly string[]): ((input: string) => string | null) | null {
+/** Returns the transformation that a program applies to its input. */
+function findTransformation(
+  name: string,
+  texts: readonly string[],
+): ((input: string) => string | null) | null {
   const has = (pattern: RegExp) => texts.some((text) => pattern.test(text));
   if (name === 'base64' && has(/^(?:-[a-z]*[dD]|--d\w*)/))
     return (input) => decodeBase64(input.replace(/\s+/g, ''));
@@ -106,8 +109,8 @@ function changeOf(name: string, texts: readonly string[]): ((input: string) => s
         .split('\n')
         .map((line) => [...line].reverse().join(''))
         .join('\n');
-  if (name === 'tr') return (input) => translated(input, texts);
-  if (name === 'sed') return (input) => replaced(input, texts);
+  if (name === 'tr') return (input) => translateUnits(input, texts);
+  if (name === 'sed') return (input) => applySed(input, texts);
   return null;
 }
 
@@ -117,17 +120,17 @@ function fromHex(input: string): string {
     .replace(/[0-9a-f]{2}/gi, (pair) => String.fromCharCode(Number.parseInt(pair, 16)));
 }
 
-/** `tr a-z A-Z`, `tr -d x`. */
-function translated(input: string, texts: readonly string[]): string {
-  const [from = '', to = ''] = texts.filter((text) => !/^-[a-z]+$/i.test(text)).map(unitsOf);
+/** Applies `tr a-z A-Z` or `tr -d x`. */
+function translateUnits(input: string, texts: readonly string[]): string {
+  const [from = '', to = ''] = texts.filter((text) => !/^-[a-z]+$/i.test(text)).map(expandUnits);
   const is_deleting = texts.some((text) => /^-[a-z]*d/.test(text));
   const map = new Map([...from].map((char, at) => [char, is_deleting ? '' : (to[at] ?? to.at(-1) ?? char)]));
   return [...input].map((char) => map.get(char) ?? char).join('');
 }
 
-/** The units that `a-z` names. */
-function unitsOf(set: string): string {
-  return escaped(
+/** Returns the units that `a-z` stands for. */
+function expandUnits(set: string): string {
+  return decodeEscapes(
     set
       .replace(/\[:lower:\]/g, 'a-z')
       .replace(/\[:upper:\]/g, 'A-Z')
@@ -139,8 +142,8 @@ function unitsOf(set: string): string {
   });
 }
 
-/** `sed s/a/b/g` with plain texts; what else `sed` does is left out. */
-function replaced(input: string, texts: readonly string[]): string {
+/** Applies `sed s/a/b/g` with plain texts; other `sed` commands are ignored. */
+function applySed(input: string, texts: readonly string[]): string {
   const script = texts.find((text) => /^s[^\w\s]/.test(text));
   if (script === undefined) return input;
   const [, from, to] = script.split(script[1]!, 4);
@@ -148,29 +151,29 @@ function replaced(input: string, texts: readonly string[]): string {
   return /g[^/]*$/.test(script) ? input.replaceAll(from, () => to) : input.replace(from, () => to);
 }
 
-/** What `echo` prints. Some shells read escapes and some do not: a line break is one either way. */
-function echoed(words: readonly Word[]): string {
+/** Returns what `echo` prints. Not all shells read escapes; a line break counts either way. */
+function formatEcho(words: readonly ShellWord[]): string {
   const texts = words.map(({ text }) => text);
   const at = texts.findIndex((text) => !/^-[neE]+$/.test(text));
   const is_escaped = texts.slice(0, Math.max(0, at)).some((text) => text.includes('e'));
   const line = texts.filter((text) => !/^-[neE]+$/.test(text)).join(' ');
-  return is_escaped ? escaped(line) : line.replaceAll('\\n', '\n');
+  return is_escaped ? decodeEscapes(line) : line.replaceAll('\\n', '\n');
 }
 
 const FORMATS_MAX = 40;
 const FORMAT = /%(?:%|[-+ #0]{0,3}\d{0,3}(?:\.\d{0,3})?([a-zA-Z]))/g;
 
-/** What `printf` makes of its format and its words. */
-function formatted(texts: readonly string[]): string {
+/** Returns what `printf` prints for its format and words. */
+function formatPrintf(texts: readonly string[]): string {
   const [format = '', ...rest] = texts[0] === '--' ? texts.slice(1) : texts;
   let line = '';
   let at = 0;
   for (let times = 0; times < FORMATS_MAX && (times === 0 || at < rest.length); times++) {
     const before = at;
-    line += escaped(format).replace(FORMAT, (_, kind: string | undefined) => {
+    line += decodeEscapes(format).replace(FORMAT, (_, kind: string | undefined) => {
       if (kind === undefined) return '%';
       const value = rest[at++] ?? '';
-      if (kind === 'b') return escaped(value);
+      if (kind === 'b') return decodeEscapes(value);
       return kind === 'c' ? value.slice(0, 1) : value;
     });
     if (at === before) break;
@@ -189,8 +192,8 @@ const ESCAPES: Readonly<Record<string, string>> = {
   v: '\v',
 };
 
-/** Escapes of C: `\x72`, `\162`, `\u0072`, `\n`. */
-export function escaped(text: string): string {
+/** Decodes the escapes of C: `\x72`, `\162`, `\u0072`, `\n`. */
+export function decodeEscapes(text: string): string {
   return text.replace(
     /\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|U([0-9a-fA-F]{1,8})|(0?[0-7]{1,3})|([\s\S]))/g,
     (_, hex?: string, unit?: string, point?: string, octal?: string, char?: string) => {

@@ -1,20 +1,31 @@
-import type { Shared } from './effects.ts';
-import { LIST, withoutMarks } from './expansion.ts';
-import { closingParen, lineEnd } from './nesting.ts';
-import { begin, finish, flush, type Parser, type Sink, takeInner } from './parser.ts';
-import { readArray, readHereDocument, readPattern, splitWord } from './pieces.ts';
-import type { Redirection, Script, Word } from './syntax.ts';
-import { assign, type Cursor, pushInner, readWord } from './words.ts';
-import { spend } from './work.ts';
+import type { ShellState } from './effects.ts';
+import { LIST_MARK, removeMarks } from './expansion.ts';
+import { findClosingParen, findLineEnd } from './nesting.ts';
+import {
+  beginCommand,
+  type CommandSink,
+  finishCommand,
+  flushPending,
+  type Parser,
+  takeInnerScripts,
+} from './parser.ts';
+import { readArray, readHereDocument, skipCasePattern, splitWord } from './pieces.ts';
+import type { Redirection, ShellScript, ShellWord } from './syntax.ts';
+import { addInnerScripts, assignVariable, readWord, type ShellCursor } from './words.ts';
+import { spendWork } from './work.ts';
 
 /**
- * Reads a script into commands: in one pass, without recursion, and never failing; what is no valid shell is
- * read as a shell would begin to. Substitutions, here-documents and arithmetic become scripts of their own.
- * Returns the scripts that stand in no command.
+ * Parses a script into commands, in one pass without recursion, and never fails: invalid syntax is read as a shell
+ * would begin to read it. Substitutions, here-documents and arithmetic become scripts of their own. Returns the
+ * scripts that belong to no command.
  */
-export function parseScript(script: Script, shared: Shared, sink: Sink): readonly Script[] {
+export function parseScript(
+  script: ShellScript,
+  shared: ShellState,
+  sink: CommandSink,
+): readonly ShellScript[] {
   const { text, dialect } = script;
-  const cursor: Cursor = {
+  const cursor: ShellCursor = {
     text,
     dialect,
     at: 0,
@@ -31,7 +42,7 @@ export function parseScript(script: Script, shared: Shared, sink: Sink): readonl
     sink,
     functions: shared.functions,
     here_documents: [],
-    waiting: [],
+    pending: [],
     blocks: [],
     defined: null,
     cases: 0,
@@ -47,11 +58,11 @@ export function parseScript(script: Script, shared: Shared, sink: Sink): readonl
     previous: script.previous,
     last: null,
   };
-  spend(shared.work, text.length);
+  spendWork(shared.work, text.length);
   while (cursor.at < text.length && shared.work.left >= 0) step(parser);
-  finish(parser);
-  flush(parser);
-  return takeInner(parser, false);
+  finishCommand(parser);
+  flushPending(parser);
+  return takeInnerScripts(parser, false);
 }
 
 function step(parser: Parser): void {
@@ -59,7 +70,7 @@ function step(parser: Parser): void {
   const char = cursor.text[cursor.at]!;
   if (parser.is_pattern_next && !/[\s#]/.test(char)) {
     parser.is_pattern_next = false;
-    readPattern(cursor);
+    skipCasePattern(cursor);
     return;
   }
   if (char === ' ' || char === '\t' || char === '\r') cursor.at += 1;
@@ -75,19 +86,19 @@ function step(parser: Parser): void {
 }
 
 function skipComment({ cursor }: Parser): void {
-  cursor.at = lineEnd(cursor.text, cursor.at);
+  cursor.at = findLineEnd(cursor.text, cursor.at);
 }
 
 function endLine(parser: Parser): void {
   if (!isCase(parser)) separate(parser);
   parser.cursor.at += 1;
   for (const document of parser.here_documents.splice(0)) readHereDocument(parser.cursor, document);
-  flush(parser);
+  flushPending(parser);
 }
 
-/** A command ends and the next one reads nothing of it. */
+/** Ends a command whose output the next one does not read. */
 function separate(parser: Parser): void {
-  finish(parser);
+  finishCommand(parser);
   parser.previous = null;
 }
 
@@ -103,7 +114,7 @@ function readOperator(parser: Parser, char: string): void {
   if (ends_case) parser.is_pattern_next = parser.cases > 0;
   cursor.at += next === char || (char !== '&' && next === '&') ? 2 : 1;
   if (ends_case && next === ';' && cursor.text[cursor.at] === '&') cursor.at += 1;
-  finish(parser, is_pipe);
+  finishCommand(parser, is_pipe);
   parser.previous = is_pipe ? parser.last : null;
   // `(a; b) | c`: the last command ended before.
   if (is_pipe && parser.last !== null) parser.last.feeds_pipe = true;
@@ -112,11 +123,11 @@ function readOperator(parser: Parser, char: string): void {
 function readParen(parser: Parser, char: string): void {
   const { cursor } = parser;
   if (char === '(' && cursor.text[cursor.at + 1] === '(' && parser.words.length === 0) {
-    const end = closingParen(cursor.text, cursor.at + 2, true);
-    spend(cursor.work, end - cursor.at);
-    // `((a) | b)` is a shell in a shell, and only `((a))` is arithmetic.
+    const end = findClosingParen(cursor.text, cursor.at + 2, true);
+    spendWork(cursor.work, end - cursor.at);
+    // `((a) | b)` is a subshell in a subshell; only `((a))` is arithmetic.
     if (cursor.text[end + 1] === ')') {
-      pushInner(cursor, cursor.at + 2, end);
+      addInnerScripts(cursor, cursor.at + 2, end);
       cursor.at = end + 2;
       return;
     }
@@ -129,8 +140,8 @@ function readParen(parser: Parser, char: string): void {
     return;
   }
   cursor.at += 1;
-  finish(parser);
-  // `iex (iwr ...)`: what is in the parentheses is what is run.
+  finishCommand(parser);
+  // `iex (iwr ...)` runs what is in the parentheses.
   if (
     char === '(' &&
     cursor.dialect === 'windows' &&
@@ -139,7 +150,7 @@ function readParen(parser: Parser, char: string): void {
     parser.previous = parser.last;
 }
 
-/** What was read so far is the name of a function, and no command. */
+/** Treats the text read so far as the name of a function, not as a command. */
 function define(parser: Parser, name: string): void {
   parser.functions.set(name, '');
   parser.defined = name;
@@ -148,7 +159,7 @@ function define(parser: Parser, name: string): void {
   parser.start = -1;
 }
 
-/** Braces are blocks of PowerShell, and a comma goes between the elements of a list. */
+/** In PowerShell, braces are blocks and a comma separates the elements of a list. */
 function readWindowsMark(parser: Parser, char: string): void {
   parser.cursor.at += 1;
   if (char !== ',') separate(parser);
@@ -162,7 +173,7 @@ function readRedirection(parser: Parser, char: string): void {
     readProcess(parser, char);
     return;
   }
-  begin(parser, cursor.at);
+  beginCommand(parser, cursor.at);
   REDIRECTION.lastIndex = cursor.at;
   const operator = REDIRECTION.exec(cursor.text)![0];
   cursor.at += operator.length;
@@ -181,13 +192,13 @@ function readRedirection(parser: Parser, char: string): void {
   }
 }
 
-/** `<(...)`: a file that holds what a script prints. */
+/** `<(...)` is a file with what a script prints. */
 function readProcess(parser: Parser, char: string): void {
   const { cursor } = parser;
-  begin(parser, cursor.at);
+  beginCommand(parser, cursor.at);
   const from = cursor.at + 2;
-  const end = closingParen(cursor.text, from, true);
-  spend(cursor.work, end - cursor.at);
+  const end = findClosingParen(cursor.text, from, true);
+  spendWork(cursor.work, end - cursor.at);
   cursor.inner.push({ from, to: end });
   cursor.at = end + 1;
   parser.end = cursor.at;
@@ -197,7 +208,7 @@ function readProcess(parser: Parser, char: string): void {
   parser.words.push(output === null ? { text, is_quoted: false } : { text, is_quoted: false, output });
 }
 
-/** UTF-16 units of a script whose output is worked out. */
+/** The most UTF-16 units of a script whose output is computed. */
 const PROCESS_UNITS_MAX = 400;
 
 /** Words after which a command begins. */
@@ -239,12 +250,12 @@ function addWord(parser: Parser): void {
     define(parser, word.text);
     return;
   }
-  begin(parser, from);
+  beginCommand(parser, from);
   parser.end = cursor.at;
   if (is_first && readAssignment(parser, word, from)) return;
   if (next === '(' && /^\w+\+?=$/.test(word.text)) {
     // `declare -a x=(rm -rf /)`
-    assign(cursor.variables, word.text.replace(/\+?=$/, ''), readArray(cursor));
+    assignVariable(cursor.variables, word.text.replace(/\+?=$/, ''), readArray(cursor));
     return;
   }
   pushWords(parser, word);
@@ -252,7 +263,7 @@ function addWord(parser: Parser): void {
   if (cursor.dialect === 'posix' && word.text === 'in') openCase(parser);
 }
 
-function pushWords({ words, cursor }: Parser, word: Word): void {
+function pushWords({ words, cursor }: Parser, word: ShellWord): void {
   const pieces = splitWord(cursor, word, words.length === 0);
   if (pieces !== null) for (const text of pieces) words.push({ text, is_quoted: false });
   else if (word.text !== '' || word.is_quoted) words.push(word);
@@ -287,12 +298,12 @@ function isCase({ words, cursor }: Parser): boolean {
 /** `case word in`: patterns and commands follow. */
 function openCase(parser: Parser): void {
   if (!isCase(parser) || parser.words.length === 1) return;
-  finish(parser);
+  finishCommand(parser);
   parser.cases += 1;
   parser.is_pattern_next = true;
 }
 
-function readAssignment(parser: Parser, word: Word, from: number): boolean {
+function readAssignment(parser: Parser, word: ShellWord, from: number): boolean {
   const { cursor } = parser;
   if (cursor.dialect === 'windows') return readPowerShellAssignment(parser, from);
   const found = ASSIGNMENT.exec(word.text);
@@ -301,15 +312,15 @@ function readAssignment(parser: Parser, word: Word, from: number): boolean {
   const written = cursor.text[cursor.at] === '(' ? readArray(cursor) : word.text.slice(found[0].length);
   const before = found[0].endsWith('+=') ? (cursor.variables.get(name) ?? '') : '';
   const is_added = before !== '' && cursor.text[cursor.at - 1] === ')';
-  const value = is_added ? `${before}${LIST}${written}` : before + written;
-  parser.assignments.push({ name, value: withoutMarks(value) });
-  assign(cursor.variables, name, value);
+  const value = is_added ? `${before}${LIST_MARK}${written}` : before + written;
+  parser.assignments.push({ name, value: removeMarks(value) });
+  assignVariable(cursor.variables, name, value);
   return true;
 }
 
 const POWERSHELL_ASSIGNMENT = /\$([A-Za-z_][\w:]{0,80})[ \t]{0,8}\+?=(?!=)[ \t]{0,8}/y;
 
-/** `$name = value`: the value's words are judged like a command of their own, and a text in quotes is kept. */
+/** `$name = value`: the words of the value are judged like a command, and a quoted text is kept. */
 function readPowerShellAssignment({ cursor }: Parser, from: number): boolean {
   POWERSHELL_ASSIGNMENT.lastIndex = from;
   const found = POWERSHELL_ASSIGNMENT.exec(cursor.text);
@@ -319,8 +330,8 @@ function readPowerShellAssignment({ cursor }: Parser, from: number): boolean {
     const { at } = cursor;
     const scripts = cursor.inner.length;
     const { text } = readWord(cursor);
-    spend(cursor.work, cursor.at - at);
-    assign(cursor.variables, found[1]!.toLowerCase(), text);
+    spendWork(cursor.work, cursor.at - at);
+    assignVariable(cursor.variables, found[1]!.toLowerCase(), text);
     cursor.at = at;
     cursor.inner.length = scripts;
   }

@@ -1,70 +1,76 @@
-import { withFullOptions } from './long-options.ts';
+import { expandLongOptions } from './long-options.ts';
 import type { HereDocument } from './pieces.ts';
-import { type Command, nameOf, type Redirection, type Script, type Word } from './syntax.ts';
-import type { Cursor } from './words.ts';
-import { spend } from './work.ts';
+import {
+  type Command,
+  getProgramName,
+  type Redirection,
+  type ShellScript,
+  type ShellWord,
+} from './syntax.ts';
+import type { ShellCursor } from './words.ts';
+import { spendWork } from './work.ts';
 import { SHELLS } from './wrappers.ts';
 
-/** Gets each command as soon as all of it is read, with the scripts that stand in its words. */
-export type Sink = (command: Command, inner: readonly Script[]) => void;
+/** Receives each command when it is complete, with the scripts in its words. */
+export type CommandSink = (command: Command, inner: readonly ShellScript[]) => void;
 
-/** A command whose here-document is still to come, or one behind it in the same line. */
-interface Waiting {
+/** A command whose here-document is not read yet, or a later command in the same line. */
+interface PendingCommand {
   readonly command: Command;
-  readonly inner: readonly Script[];
+  readonly inner: readonly ShellScript[];
 }
 
-/** What reading one script has come to. */
+/** The state of parsing one script. */
 export interface Parser {
-  readonly script: Script;
-  readonly cursor: Cursor;
-  readonly sink: Sink;
-  /** Functions that the whole reading knows, with their bodies. */
+  readonly script: ShellScript;
+  readonly cursor: ShellCursor;
+  readonly sink: CommandSink;
+  /** Bodies of the functions that are known so far. */
   readonly functions: Map<string, string>;
   readonly here_documents: HereDocument[];
-  readonly waiting: Waiting[];
-  /** Braces that are open: the function whose body they hold, and where it begins. */
+  readonly pending: PendingCommand[];
+  /** Open braces: the function whose body they contain, and where the body begins. */
   readonly blocks: { readonly name: string | null; readonly from: number }[];
-  /** The function whose body comes next. */
+  /** The function whose body follows. */
   defined: string | null;
-  /** How many `case` are open, and whether the next thing is a pattern of the innermost. */
+  /** The number of open `case` statements, and whether a pattern of the innermost follows. */
   cases: number;
   is_pattern_next: boolean;
-  /** Between `[[` and `]]`, where the signs of operators compare. */
+  /** Whether the parser is between `[[` and `]]`, where operators compare. */
   is_test: boolean;
-  /** Behind the word `function`. */
+  /** Whether the word `function` precedes. */
   is_name_next: boolean;
-  /** The command that is being read. */
-  words: Word[];
+  /** The current command. */
+  words: ShellWord[];
   assignments: { name: string; value: string }[];
   redirections: Redirection[];
   start: number;
   end: number;
-  /** How many of the scripts inside words have an owner: the command that they stand in. */
+  /** The number of scripts inside words that already belong to a command. */
   owned: number;
-  /** The command whose output the next one reads. */
+  /** The command whose output the next command reads. */
   previous: Command | null;
   last: Command | null;
 }
 
-/** What a command costs besides its units. */
+/** The work of a command besides its units. */
 const COMMAND_WORK = 8;
 
-/** Begins a command, where none is begun. */
-export function begin(parser: Parser, from: number): void {
+/** Begins a command, unless one has begun. */
+export function beginCommand(parser: Parser, from: number): void {
   if (parser.start < 0) parser.start = from;
 }
 
-/** Ends the command that is being read, where there is one. */
-export function finish(parser: Parser, feeds_pipe = false): void {
+/** Ends the current command, if there is one. */
+export function finishCommand(parser: Parser, feeds_pipe = false): void {
   const { words, assignments, redirections, script, cursor } = parser;
   if (words.length + assignments.length + redirections.length > 0) {
     const program = words[0]?.text ?? '';
-    const { start, end } = placeOf(script, parser.start, Math.min(parser.end, script.text.length));
+    const { start, end } = getSpan(script, parser.start, Math.min(parser.end, script.text.length));
     const command: Command = {
-      name: nameOf(program),
+      name: getProgramName(program),
       program,
-      words: withFullOptions(nameOf(program), words.slice(1)),
+      words: expandLongOptions(getProgramName(program), words.slice(1)),
       assignments,
       redirections,
       start,
@@ -78,12 +84,13 @@ export function finish(parser: Parser, feeds_pipe = false): void {
       files: null,
       folder: null,
     };
-    spend(cursor.work, COMMAND_WORK);
+    spendWork(cursor.work, COMMAND_WORK);
     parser.last = command;
-    // A program that is made by a substitution is run as much as what a shell is given.
-    const is_run = program.includes('$()') || words.slice(0, 6).some(({ text }) => RUNNERS.has(nameOf(text)));
-    parser.waiting.push({ command, inner: takeInner(parser, is_run) });
-    if (parser.here_documents.length === 0) flush(parser);
+    // A program named by a substitution runs what the substitution prints, as a shell does.
+    const is_run =
+      program.includes('$()') || words.slice(0, 6).some(({ text }) => RUNNERS.has(getProgramName(text)));
+    parser.pending.push({ command, inner: takeInnerScripts(parser, is_run) });
+    if (parser.here_documents.length === 0) flushPending(parser);
   }
   parser.words = [];
   parser.assignments = [];
@@ -92,13 +99,13 @@ export function finish(parser: Parser, feeds_pipe = false): void {
   parser.is_test = false;
 }
 
-/** Gives away the commands that waited for a here-document. */
-export function flush(parser: Parser): void {
-  for (const { command, inner } of parser.waiting.splice(0)) parser.sink(command, inner);
+/** Emits the commands that waited for a here-document. */
+export function flushPending(parser: Parser): void {
+  for (const { command, inner } of parser.pending.splice(0)) parser.sink(command, inner);
 }
 
-/** Where units of a script stand in the first text. */
-function placeOf({ place }: Script, start: number, end: number): { start: number; end: number } {
+/** Returns the span in the original text of units of a script. */
+function getSpan({ place }: ShellScript, start: number, end: number): { start: number; end: number } {
   return 'offset' in place ? { start: place.offset + start, end: place.offset + end } : place;
 }
 
@@ -120,11 +127,11 @@ const RUNNERS = new Set([
   'bun',
 ]);
 
-/** The scripts inside the words that were just read; `is_run` says whether what they print is run. */
-export function takeInner(parser: Parser, is_run: boolean): readonly Script[] {
+/** Returns the scripts inside the words just read; `is_run` says whether their output runs. */
+export function takeInnerScripts(parser: Parser, is_run: boolean): readonly ShellScript[] {
   const { script, cursor } = parser;
   const inner = cursor.inner.slice(parser.owned).map(
-    ({ from, to }): Script => ({
+    ({ from, to }): ShellScript => ({
       ...script,
       text: cursor.text.slice(from, to),
       place: 'offset' in script.place ? { offset: script.place.offset + from } : script.place,

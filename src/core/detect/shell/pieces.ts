@@ -1,10 +1,10 @@
-import { expandMarks, LIST } from './expansion.ts';
-import { lineEnd } from './nesting.ts';
-import type { Redirection, Word } from './syntax.ts';
-import { assign, type Cursor, pushInner, readWord } from './words.ts';
-import { afford, spend } from './work.ts';
+import { expandMarks, LIST_MARK } from './expansion.ts';
+import { findLineEnd } from './nesting.ts';
+import type { Redirection, ShellWord } from './syntax.ts';
+import { addInnerScripts, assignVariable, readWord, type ShellCursor } from './words.ts';
+import { spendWork, tryToSpend } from './work.ts';
 
-/** A here-document whose body is still to come. */
+/** A here-document whose body is not read yet. */
 export interface HereDocument {
   readonly redirection: Redirection;
   readonly end: string;
@@ -14,8 +14,8 @@ export interface HereDocument {
 
 const PATTERN_CLASS_UNITS_MAX = 60;
 
-/** `a|b)` in a `case`: names nothing that runs. Where it is no pattern after all, it is read as a command. */
-export function readPattern(cursor: Cursor): void {
+/** Skips `a|b)` in a `case`, which runs nothing. If it is not a pattern, it is read as a command. */
+export function skipCasePattern(cursor: ShellCursor): void {
   const from = cursor.at;
   const scripts = cursor.inner.length;
   if (cursor.text[cursor.at] === '(') cursor.at += 1;
@@ -33,7 +33,7 @@ export function readPattern(cursor: Cursor): void {
       if (text === 'esac' || cursor.at === before) break;
     }
   }
-  spend(cursor.work, cursor.at - from);
+  spendWork(cursor.work, cursor.at - from);
   cursor.at = from;
   cursor.inner.length = scripts;
 }
@@ -44,8 +44,8 @@ function classEnd(text: string, from: number): number {
   return end < 0 ? from + 1 : from + 3 + end;
 }
 
-/** The body is what the command reads; where its end was not quoted, the shell runs the substitutions in it. */
-export function readHereDocument(cursor: Cursor, document: HereDocument): void {
+/** Reads the body as the command's input. If its delimiter is not quoted, the shell runs substitutions in it. */
+export function readHereDocument(cursor: ShellCursor, document: HereDocument): void {
   const { text } = cursor;
   const from = cursor.at;
   let line = from;
@@ -59,39 +59,39 @@ export function readHereDocument(cursor: Cursor, document: HereDocument): void {
     if (is_end) {
       document.redirection.target = text.slice(from, line);
       cursor.at = Math.min(text.length, end + 1);
-      if (!document.is_literal) pushInner(cursor, from, line);
+      if (!document.is_literal) addInnerScripts(cursor, from, line);
       return;
     }
     line = end + 1;
   }
   document.redirection.target = text.slice(from);
-  if (!document.is_literal) pushInner(cursor, from, text.length);
+  if (!document.is_literal) addInnerScripts(cursor, from, text.length);
   cursor.at = text.length;
 }
 
-/** `(a b c)` behind `name=`: the elements as a list. */
-export function readArray(cursor: Cursor): string {
+/** Reads `(a b c)` after `name=` as a list. */
+export function readArray(cursor: ShellCursor): string {
   const elements: string[] = [];
   cursor.at += 1;
   while (cursor.at < cursor.text.length && cursor.text[cursor.at] !== ')') {
-    if (cursor.text[cursor.at] === '#') cursor.at = lineEnd(cursor.text, cursor.at);
+    if (cursor.text[cursor.at] === '#') cursor.at = findLineEnd(cursor.text, cursor.at);
     const before = cursor.at;
     const { text } = readWord(cursor);
     if (cursor.at === before) cursor.at += 1;
     else elements.push(text.replace(/^\[[^\]]{1,40}\]=/, ''));
   }
   cursor.at += 1;
-  return elements.join(LIST);
+  return elements.join(LIST_MARK);
 }
 
 /**
- * The words that one word stands for: an alias where a command begins, `{rm,-rf,/}`, a list (`"$@"`), or what a variable
- * without quotes holds (`x='rm -rf /'; $x`); `null` where it stands for itself.
+ * Returns the words that one word expands to: an alias at the start of a command, `{rm,-rf,/}`, a list (`"$@"`), or
+ * an unquoted variable (`x='rm -rf /'; $x`); `null` if it does not expand.
  */
-export function splitWord(cursor: Cursor, word: Word, is_first: boolean): readonly string[] | null {
+export function splitWord(cursor: ShellCursor, word: ShellWord, is_first: boolean): readonly string[] | null {
   const { is_quoted, text } = word;
   const alias = is_first && !is_quoted ? cursor.variables.get(aliasKey(text)) : undefined;
-  if (alias !== undefined && afford(cursor.work, alias.length)) return alias.trim().split(/\s+/);
+  if (alias !== undefined && tryToSpend(cursor.work, alias.length)) return alias.trim().split(/\s+/);
   const { marked, is_splitting } = cursor;
   const words = marked === null ? null : expandMarks(marked, cursor.work);
   const blanks = is_splitting ? separators(cursor) : null;
@@ -99,22 +99,22 @@ export function splitWord(cursor: Cursor, word: Word, is_first: boolean): readon
   return (words ?? [text]).flatMap((each) => each.split(blanks)).filter((each) => each !== '');
 }
 
-/** At what units a variable without quotes is split. */
-function separators({ variables, work }: Cursor): RegExp {
+/** Returns the units at which an unquoted variable is split. */
+function separators({ variables, work }: ShellCursor): RegExp {
   const ifs = variables.get('IFS');
-  if (ifs === undefined || ifs.length > 8 || !afford(work, ifs.length)) return /\s+/;
+  if (ifs === undefined || ifs.length > 8 || !tryToSpend(work, ifs.length)) return /\s+/;
   return new RegExp(`[${ifs.replace(/[\\\]^-]/g, '\\$&')}]+|\\s+`);
 }
 
-/** Aliases stand among the variables, under names that no variable has. */
+/** Aliases are kept with the variables, under names that no variable has. */
 function aliasKey(name: string): string {
   return `alias ${name}`;
 }
 
-/** `alias x='rm -rf'`: from now on `x /` is `rm -rf /`. */
-export function noteAliases(variables: Map<string, string>, words: readonly Word[]): void {
+/** Applies `alias x='rm -rf'`: after it, `x /` is `rm -rf /`. */
+export function applyAliases(variables: Map<string, string>, words: readonly ShellWord[]): void {
   for (const { text } of words) {
     const sign = text.indexOf('=');
-    if (sign > 0) assign(variables, aliasKey(text.slice(0, sign)), text.slice(sign + 1));
+    if (sign > 0) assignVariable(variables, aliasKey(text.slice(0, sign)), text.slice(sign + 1));
   }
 }

@@ -1,38 +1,38 @@
 import { decodeBase64 } from '../../text/base64.ts';
-import { argumentsOf } from './options.ts';
-import type { Command, Word } from './syntax.ts';
+import { parseArguments } from './options.ts';
+import type { Command, ShellWord } from './syntax.ts';
 
 const COMMAND_FLAG = /^[-/]c(?:o(?:m(?:m(?:a(?:nd?)?)?)?)?)?$/i;
-/** `-EncodedCommand` may be shortened down to `-e`; `-ep` and `-ex` are the policy for scripts. */
+/** `-EncodedCommand` can be shortened to `-e`; `-ep` and `-ex` set the execution policy. */
 const ENCODED_FLAG = /^[-/]e(?:c|n(?:c\w{0,12})?)?$/i;
-/** Flags that have a value behind them. */
+/** Flags with a value in the next word. */
 const VALUE_FLAG = /^[-/](?:f|e|w|v|ps|in|ou|config|settings|working)/i;
 
 /**
- * The script that a call of PowerShell runs: behind `-Command`, behind `-EncodedCommand` (base64 of UTF-16), or
- * from the first word on that is no flag; `null` where it runs none.
+ * Returns the script that a call of PowerShell runs: after `-Command`, after `-EncodedCommand` (base64 of UTF-16), or
+ * from the first word that is not a flag; `null` if it runs none.
  */
-export function powerShellScript({ words }: Command): string | null {
+export function findPowerShellScript({ words }: Command): string | null {
   const encoded = words.findIndex(({ text }) => ENCODED_FLAG.test(text));
-  if (encoded >= 0) return decoded(words[encoded + 1]?.text ?? '');
+  if (encoded >= 0) return decodeUtf16(words[encoded + 1]?.text ?? '');
   const flag = words.findIndex(({ text }) => COMMAND_FLAG.test(text));
   if (flag >= 0) return joined(words.slice(flag + 1));
   const at = words.findIndex(({ text }) => !/^[-/]/.test(text));
   return at < 0 || VALUE_FLAG.test(words[at - 1]?.text ?? '') ? null : joined(words.slice(at));
 }
 
-function joined(words: readonly Word[]): string {
+function joined(words: readonly ShellWord[]): string {
   return words.map(({ text }) => text).join(' ');
 }
 
-/** Every second byte of the ASCII in UTF-16 is zero. */
-function decoded(text: string): string | null {
+/** In UTF-16, every second byte of ASCII is zero. */
+function decodeUtf16(text: string): string | null {
   return decodeBase64(text)?.replaceAll('\0', '') ?? null;
 }
 
-/** What `Start-Process file -ArgumentList 'a b'` starts, as one line. */
-export function startedProcess(command: Command): string | null {
-  const { values, operands } = argumentsOf(command);
+/** Returns the command line that `Start-Process file -ArgumentList 'a b'` starts. */
+export function findStartedProcess(command: Command): string | null {
+  const { values, operands } = parseArguments(command);
   const given = (...names: readonly string[]) => {
     for (const [flag, value] of values) if (names.includes(flag.toLowerCase())) return value;
     return undefined;

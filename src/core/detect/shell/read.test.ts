@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { dialectsOf, readCommands } from './read.ts';
+import { listDialects, readCommands } from './read.ts';
 
 /** Each command as its name and words, `|` after what feeds a pipe. */
 function read(text: string): readonly string[] {
-  return readCommands(text, { dialect: dialectsOf(text)[0]! }).commands.map(
+  return readCommands(text, { dialect: listDialects(text)[0]! }).commands.map(
     ({ name, words, feeds_pipe }) =>
       [name, ...words.map((word) => word.text)].join(' ') + (feeds_pipe ? ' |' : ''),
   );

@@ -1,39 +1,39 @@
 /**
- * How much one text may cost, counted and not timed: there is no clock in core. One unit of work is about what
- * it takes to look at one UTF-16 unit of a script (some 50 to 100 ns). An ordinary script takes about 2 of them
- * per UTF-16 unit to read and 8 to judge; what nests, repeats and fills in takes more, and ends at the limit.
+ * The work budget of one text, counted instead of timed, because core has no clock. One unit of work is about the
+ * time to read one UTF-16 unit of a script (50 to 100 ns). An ordinary script takes about 2 per UTF-16 unit to read
+ * and 8 to judge. Nesting, repetition and expansion take more, and end at the limit.
  */
-export interface Work {
-  /** Below zero when more was asked for than there is. */
+export interface WorkBudget {
+  /** Negative if more was spent than given. */
   left: number;
   readonly given: number;
 }
 
-/** Limits in units of work: for each UTF-16 unit of the text, and a share that short texts have as well. */
+/** Limits in units of work: per UTF-16 unit of the text, and a fixed part for short texts. */
 export const WORK_LIMITS = {
   reading_per_unit: 10,
   judging_per_unit: 46,
   free: 60_000,
 } as const;
 
-/** The work that a text of so many UTF-16 units may take. */
-export function workFor(units: number, per_unit: number): Work {
+/** Returns the budget of a text with this many UTF-16 units. */
+export function createWorkBudget(units: number, per_unit: number): WorkBudget {
   const given = WORK_LIMITS.free + units * per_unit;
   return { left: given, given };
 }
 
-/** Notes work that was done. */
-export function spend(work: Work, units: number): void {
+/** Spends work that was done. */
+export function spendWork(work: WorkBudget, units: number): void {
   work.left -= units;
 }
 
-/** Asks for work that is still to be done, and notes it. Where there is not as much left, none is left. */
-export function afford(work: Work, units: number): boolean {
+/** Spends work before it is done; returns whether the budget suffices. If not, nothing is left. */
+export function tryToSpend(work: WorkBudget, units: number): boolean {
   work.left = units <= work.left ? work.left - units : -1;
   return work.left >= 0;
 }
 
-/** What was taken so far. */
-export function spent({ given, left }: Work): number {
+/** Returns the work spent so far. */
+export function getSpentWork({ given, left }: WorkBudget): number {
   return given - left;
 }

@@ -1,55 +1,55 @@
-import { commandOf, quoted, scriptOfText } from './inner.ts';
-import { inputOf } from './output.ts';
-import type { Command, Script, Word } from './syntax.ts';
+import { buildInnerCommand, buildInnerScript, quoteWord } from './inner.ts';
+import { findInput } from './output.ts';
+import type { Command, ShellScript, ShellWord } from './syntax.ts';
 import { OPTIONS_BEFORE_COMMAND, OPTIONS_WITH_SCRIPT, WRAPPERS, type Wrapper } from './wrappers.ts';
 
-/** What stands in a command of a program that runs another one, by the tables of `wrappers.ts`. */
-export function wrapped(command: Command): {
+/** Returns the commands and scripts inside a command that wraps another one, by the tables in `wrappers.ts`. */
+export function unwrapWrapper(command: Command): {
   readonly commands: readonly Command[];
-  readonly scripts: readonly Script[];
+  readonly scripts: readonly ShellScript[];
 } {
   const { name, words } = command;
   if (name === 'command' && /^-p?[vV]$/.test(words[0]?.text ?? '')) return { commands: [], scripts: [] };
-  const split = name === 'env' ? splitOf(words) : null;
-  if (split !== null) return { commands: [], scripts: [scriptOfText(command, split, 'posix')] };
+  const split = name === 'env' ? findSplitScript(words) : null;
+  if (split !== null) return { commands: [], scripts: [buildInnerScript(command, split, 'posix')] };
   const commands: Command[] = [];
-  const texts: string[] = [...optionScripts(command), ...remoteScripts(command)];
+  const texts: string[] = [...findOptionScripts(command), ...findRemoteScripts(command)];
   const seen = new Set<number>();
   for (const form of WRAPPERS.get(name) ?? [])
-    for (const at of beginnings(words, form)) {
+    for (const at of findCommandStarts(words, form)) {
       const rest = words.slice(at);
       if (rest.length === 0) continue;
-      texts.push(...scriptsOf(rest, form));
-      // A script of several words may also be run as the words that it was given.
+      texts.push(...listScripts(rest, form));
+      // A script of several words can also run as those words.
       if (seen.has(at) || form.holds === 'scripts' || (form.holds === 'script' && rest.length === 1))
         continue;
       seen.add(at);
-      const found = commandOf(command, rest, name);
+      const found = buildInnerCommand(command, rest, name);
       if (found !== null) commands.push(found);
     }
-  for (const rest of optionCommands(command)) {
-    const found = commandOf(command, rest, name);
+  for (const rest of findOptionCommands(command)) {
+    const found = buildInnerCommand(command, rest, name);
     if (found !== null) commands.push(found);
   }
-  return { commands, scripts: texts.map((text) => scriptOfText(command, text, 'posix')) };
+  return { commands, scripts: texts.map((text) => buildInnerScript(command, text, 'posix')) };
 }
 
-/** The scripts that the words behind a wrapper are: joined, each by itself, or one word with blanks. */
-function scriptsOf(rest: readonly Word[], { holds }: Wrapper): readonly string[] {
+/** Returns the scripts in the words after a wrapper: joined, one per word, or one word with blanks. */
+function listScripts(rest: readonly ShellWord[], { holds }: Wrapper): readonly string[] {
   const words = rest.map(({ text }) => text);
   if (holds === 'scripts') return words.filter((text) => /\s/.test(text));
   if (holds === 'command') return words.length === 1 && /\s/.test(words[0]!) ? words : [];
-  // The last keys that `tmux send-keys` presses.
+  // The last key that `tmux send-keys` presses.
   if (words.length > 1 && /^(?:Enter|C-m|KPEnter)$/.test(words.at(-1)!)) words.pop();
   return [words.join(' ')];
 }
 
-function ownWord(written: string): string {
-  return quoted({ text: written.replaceAll('% ', ' '), is_quoted: true });
+function quoteGitWord(written: string): string {
+  return quoteWord({ text: written.replaceAll('% ', ' '), is_quoted: true });
 }
 
 /** A shell on another machine reads its input, and `ext::` of git names a command. */
-function remoteScripts(command: Command): readonly string[] {
+function findRemoteScripts(command: Command): readonly string[] {
   const { name, words } = command;
   if (name === 'git')
     return words.flatMap(({ text }) => {
@@ -59,29 +59,29 @@ function remoteScripts(command: Command): readonly string[] {
         ? []
         : script
             .split(/(?<!%) /)
-            .map(ownWord)
+            .map(quoteGitWord)
             .join(' ');
     });
   if (name !== 'ssh' && name !== 'autossh') return [];
   const [form] = WRAPPERS.get(name)!;
-  const [at = 0] = beginnings(words, form!);
+  const [at = 0] = findCommandStarts(words, form!);
   const remote = words
     .slice(at)
     .map(({ text }) => text)
     .join(' ');
-  return remote === '' || /(?:^|[\s/])(?:ba|z|k|da)?sh(?:\s+-s?)?$/.test(remote) ? inputOf(command) : [];
+  return remote === '' || /(?:^|[\s/])(?:ba|z|k|da)?sh(?:\s+-s?)?$/.test(remote) ? findInput(command) : [];
 }
 
 const ASSIGNMENT = /^[A-Za-z_]\w*=/;
 
 /**
- * Where the command may begin: behind the sub-commands, the options and the operands. An option that the table does not
- * know may have a value behind it or none, so that both places are given.
+ * Returns where the command can begin: after sub-commands, options and operands. An unknown option can have a value
+ * or none, so both offsets are returned.
  */
-function beginnings(words: readonly Word[], form: Wrapper): readonly number[] {
+function findCommandStarts(words: readonly ShellWord[], form: Wrapper): readonly number[] {
   let at = 0;
   for (const step of form.path) {
-    at = afterOptions(words, form.takes_value, at);
+    at = skipOptions(words, form.takes_value, at);
     if (!step.includes(words[at]?.text ?? '')) return [];
     at += 1;
   }
@@ -89,7 +89,7 @@ function beginnings(words: readonly Word[], form: Wrapper): readonly number[] {
   let is_unsure = false;
   for (let skips = form.skips; ; skips--) {
     const from = at;
-    at = afterOptions(words, form.takes_value, at);
+    at = skipOptions(words, form.takes_value, at);
     is_unsure ||= words
       .slice(from, at)
       .some(({ text }, index, all) => isUnknown(text, form) && index === all.length - 1);
@@ -114,8 +114,8 @@ function isUnknown(text: string, { takes_value }: Wrapper): boolean {
   );
 }
 
-/** The first word behind the options from a place on. */
-export function afterOptions(words: readonly Word[], takes_value: ReadonlySet<string>, from = 0): number {
+/** Returns the index of the first word after the options. */
+export function skipOptions(words: readonly ShellWord[], takes_value: ReadonlySet<string>, from = 0): number {
   let at = from;
   while (at < words.length && /^(?:-|\+.)/.test(words[at]!.text)) {
     const { text } = words[at]!;
@@ -126,18 +126,18 @@ export function afterOptions(words: readonly Word[], takes_value: ReadonlySet<st
   return at;
 }
 
-/** `env -S 'FOO=1 rm' -rf /`: the value is split into words of its own. */
-function splitOf(words: readonly Word[]): string | null {
+/** `env -S 'FOO=1 rm' -rf /`: the value is split into words. */
+function findSplitScript(words: readonly ShellWord[]): string | null {
   const at = words.findIndex(({ text }) => /^(?:-[a-z]*S|--split-string)/.test(text));
   const program = words.findIndex(({ text }) => !/^-|^[A-Za-z_]\w*=/.test(text));
   if (at < 0 || (program >= 0 && program < at)) return null;
   const attached = words[at]!.text.replace(/^(?:-[a-z]*S|--split-string=?)/, '');
   const value = attached === '' ? (words[at + 1]?.text ?? '') : attached;
-  return [value, ...words.slice(attached === '' ? at + 2 : at + 1).map(quoted)].join(' ').trim();
+  return [value, ...words.slice(attached === '' ? at + 2 : at + 1).map(quoteWord)].join(' ').trim();
 }
 
-/** The values of options that are scripts: `-c 'rm a'`, `--exec='rm a'`. */
-function optionScripts({ name, words }: Command): readonly string[] {
+/** Returns the values of options that are scripts: `-c 'rm a'`, `--exec='rm a'`. */
+function findOptionScripts({ name, words }: Command): readonly string[] {
   const options = OPTIONS_WITH_SCRIPT.get(name);
   if (options === undefined) return [];
   const found: string[] = [];
@@ -160,7 +160,7 @@ function optionScripts({ name, words }: Command): readonly string[] {
   return found;
 }
 
-/** `-c`, `-qc` and `-ccmd`; `--command` and `--command=cmd`. */
+/** Matches `-c`, `-qc` and `-ccmd`; `--command` and `--command=cmd`. */
 function isOption(text: string, option: string): boolean {
   if (text === option || text.startsWith(`${option}=`)) return true;
   if (option.startsWith('--') || option.length !== 2) return false;
@@ -171,25 +171,28 @@ function isCluster(text: string, option: string): boolean {
   return /^-[a-zA-Z]{2,5}$/.test(text) && text.endsWith(option[1]!);
 }
 
-/** What stands behind an option that a command follows. */
-function optionCommands({ name, words }: Command): readonly (readonly Word[])[] {
+/** Returns the words after an option that a command follows. */
+function findOptionCommands({ name, words }: Command): readonly (readonly ShellWord[])[] {
   const options = OPTIONS_BEFORE_COMMAND.get(name) ?? [];
-  const found: (readonly Word[])[] = [];
+  const found: (readonly ShellWord[])[] = [];
   for (const [at, { text }] of words.entries()) {
-    if (options.includes(text)) found.push(behind(words.slice(at + 1), text));
+    if (options.includes(text)) found.push(getWordsAfter(words.slice(at + 1), text));
     else {
       const option = options.find((each) => each.startsWith('--') && text.startsWith(`${each}=`));
       if (option !== undefined)
         found.push(
-          behind([{ text: text.slice(option.length + 1), is_quoted: true }, ...words.slice(at + 1)], option),
+          getWordsAfter(
+            [{ text: text.slice(option.length + 1), is_quoted: true }, ...words.slice(at + 1)],
+            option,
+          ),
         );
     }
   }
   return found;
 }
 
-/** The words behind an option; `docker run --entrypoint rm alpine -rf /` has an image in between. */
-function behind(words: readonly Word[], option: string): readonly Word[] {
+/** Returns the words after an option; in `docker run --entrypoint rm alpine -rf /` an image is between them. */
+function getWordsAfter(words: readonly ShellWord[], option: string): readonly ShellWord[] {
   const [first, ...rest] = words;
   if (first === undefined) return [];
   return [first, ...rest.filter(({ text }, at) => text !== '--' && !(option === '--entrypoint' && at === 0))];

@@ -1,17 +1,17 @@
 /**
- * Programs that run what stands behind them, as data. A form says which words lead to the command: sub-commands,
- * options with a value of their own, operands in between.
+ * Programs that run the command in their words, as data. A form says which words precede the command: sub-commands,
+ * options with a value, operands.
  */
 export interface Wrapper {
-  /** Sub-commands, each one of some: `compose`, `exec|run`. */
+  /** Sub-commands, each one of several: `compose`, `exec|run`. */
   readonly path: readonly (readonly string[])[];
-  /** Options that have a word of their own behind them. */
+  /** Options with a value in the next word. */
   readonly takes_value: ReadonlySet<string>;
   /** Operands before the command: `timeout 5 rm`. */
   readonly skips: number;
   /** True if `NAME=value` may stand before the command. */
   readonly has_assignments: boolean;
-  /** What stands there: one command, a script of all words, or a script in each word. */
+  /** What follows: one command, a script of all words, or a script in each word. */
   readonly holds: 'command' | 'script' | 'scripts';
 }
 
@@ -151,7 +151,7 @@ function readForms(): ReadonlyMap<string, readonly Wrapper[]> {
 
 export const WRAPPERS: ReadonlyMap<string, readonly Wrapper[]> = readForms();
 
-/** Options whose value is a script: `names | options`, and those behind which all words are a command (`-c...`). */
+/** Options whose value is a script (`names | options`), and options after which all words are a command (`-c...`). */
 const SCRIPT_OPTIONS: readonly (readonly [names: string, options: string])[] = [
   ['su runuser script sg newgrp capsh setpriv', '-c --command'],
   ['npx npm pnpx bunx', '-c --call'],
@@ -187,7 +187,7 @@ const SCRIPT_OPTIONS: readonly (readonly [names: string, options: string])[] = [
   ['apt apt-get dpkg', '-o --option --pre-invoke --post-invoke'],
   ['logsave pv strace', '-o'],
 ];
-/** Options behind which the rest is a command. */
+/** Options after which the rest is a command. */
 const COMMAND_OPTIONS: readonly (readonly [names: string, options: string])[] = [
   ['nix guix', '-c --command --'],
   ['start-stop-daemon', '--exec -x --startas -a'],
@@ -227,10 +227,10 @@ export const SHELLS: ReadonlySet<string> = new Set([
   'mksh',
 ]);
 
-/** Options of shells with a word of their own behind them. */
+/** Options of shells with a value in the next word. */
 export const SHELL_OPTIONS_WITH_VALUE = /^(?:--(?:rcfile|init-file|init-command)|-C)$/;
 
-/** Interpreters that take source code as an argument: the flags that have it behind them. */
+/** Interpreters of source code in an argument, with the flags before it. */
 export const INTERPRETERS: ReadonlyMap<string, readonly string[]> = new Map([
   ['python', ['-c']],
   ['python2', ['-c']],
@@ -254,7 +254,7 @@ export const INTERPRETERS: ReadonlyMap<string, readonly string[]> = new Map([
   ['jshell', []],
 ]);
 
-/** Which interpreter it is: `python3.12` is `python3`. */
-export function interpreterOf(name: string): readonly string[] | undefined {
+/** Returns the flags before source code of an interpreter: `python3.12` is `python3`. */
+export function findInterpreterFlags(name: string): readonly string[] | undefined {
   return INTERPRETERS.get(name) ?? INTERPRETERS.get(name.replace(/[.\d]+$/, ''));
 }

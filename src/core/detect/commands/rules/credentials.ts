@@ -1,8 +1,8 @@
 import { isAccountPath } from '../../facts/command-paths.ts';
 import { isCredentialPath } from '../../facts/credential-files.ts';
 import { namesMetadataService } from '../../facts/hosts.ts';
-import { argumentsOf, hasFlag, isHarmlessCall, operandsOf, textOf } from '../../shell/options.ts';
-import type { Command, Word } from '../../shell/syntax.ts';
+import { hasFlag, isHarmlessCall, joinWords, listOperands, parseArguments } from '../../shell/options.ts';
+import type { Command, ShellWord } from '../../shell/syntax.ts';
 import type { CommandRule } from './rule.ts';
 
 /** Programs that show, copy, pack or send what a file holds. */
@@ -14,7 +14,7 @@ const READERS =
  * agent holds its credentials; `env | sort | head` is not, and neither is `env` before a command. A dotenv file is
  * one of them, its example is not. Listing a folder of keys counts as reading it.
  */
-export const credentials: readonly CommandRule[] = [
+export const credentialRules: readonly CommandRule[] = [
   {
     id: 'credentials.read',
     tag: 'dangerous.credentials',
@@ -222,7 +222,7 @@ const DOTENV = /(?:^|\/)\.env(?:\.\w+)?$/;
 
 /** Programs that name a file and neither show nor copy it. */
 function takesNothing(command: Command): boolean {
-  const operands = operandsOf(command);
+  const operands = listOperands(command);
   if (command.name === 'git') return !operands.some((text) => GIT_SHOWS.test(text));
   // Certificates and requests are public.
   if (command.name === 'openssl') return /^(?:x509|req|verify|crl|s_client)$/.test(operands[0] ?? '');
@@ -234,7 +234,7 @@ function takesNothing(command: Command): boolean {
 const SEARCHES = /^(?:[ef]?grep|rg|ack|ag|sed|awk|gawk|jq|yq|findstr)$/;
 
 /** Of a search the first word that is no flag says what is looked for, and not where. */
-function withoutPattern(words: readonly Word[]): readonly Word[] {
+function withoutPattern(words: readonly ShellWord[]): readonly ShellWord[] {
   const at = words.findIndex(({ text }) => !text.startsWith('-'));
   return words.filter((_, index) => index !== at);
 }
@@ -243,7 +243,7 @@ function withoutPattern(words: readonly Word[]): readonly Word[] {
 const OPENSSL_USES = /^-(?:out|key|signkey|CA|CAkey|cert|keyout|inkey|config|CAfile)$/;
 
 /** Of a copy the last operand is written and not read. */
-function withoutTarget({ name, words }: Command): readonly Word[] {
+function withoutTarget({ name, words }: Command): readonly ShellWord[] {
   if (name === 'openssl') return words.filter((_, at) => !OPENSSL_USES.test(words[at - 1]?.text ?? ''));
   const operands = words.filter(({ text }) => !text.startsWith('-'));
   return /^(?:cp|gcp|mv|ln|install)$/.test(name) && operands.length > 1
@@ -295,7 +295,7 @@ function showsEnvironment(command: Command): boolean {
 
 function searchesSecrets(command: Command): boolean {
   const { name } = command;
-  const operands = operandsOf(command);
+  const operands = listOperands(command);
   if (name === 'git')
     return operands[0] === 'log' && operands.some((text) => /^-[SG]?$/.test(text) && SECRET_NAME.test(text));
   if (/^(?:find|fd|locate|mdfind)$/.test(name))
@@ -322,7 +322,7 @@ function searchesSecrets(command: Command): boolean {
 
 function takesFromStore(command: Command): boolean {
   const { name } = command;
-  const text = textOf(command);
+  const text = joinWords(command);
   if (isHarmlessCall(command)) return false;
   if (name === 'security')
     return / (?:find-(?:generic|internet)-password|dump-keychain|export|find-certificate|find-identity) /.test(
@@ -352,7 +352,7 @@ function takesFromStore(command: Command): boolean {
   if (name === 'ssh-add') return hasFlag(command, '-d', '-D');
   if (name === 'dscl') return / (?:-passwd|ShadowHash\w*|-authonly) /.test(text);
   if (name === 'pass' || name === 'bw' || name === 'lpass' || name === 'secret-tool')
-    return / (?:show|get|lookup|export|ls) /.test(text) && operandsOf(command).length > 1;
-  if (name === 'heroku') return / config(?::get)? /.test(text) && argumentsOf(command).operands.length < 4;
+    return / (?:show|get|lookup|export|ls) /.test(text) && listOperands(command).length > 1;
+  if (name === 'heroku') return / config(?::get)? /.test(text) && parseArguments(command).operands.length < 4;
   return false;
 }

@@ -1,8 +1,8 @@
 import { memoize } from '../../../memoize.ts';
-import { argumentsOf, isHarmlessCall, textOf } from '../../shell/options.ts';
-import { inputOf } from '../../shell/output.ts';
+import { isHarmlessCall, joinWords, parseArguments } from '../../shell/options.ts';
+import { findInput } from '../../shell/output.ts';
 import type { Command } from '../../shell/syntax.ts';
-import { type SqlKind, sqlKind } from '../sql.ts';
+import { classifySqlDamage, type SqlDamage } from '../sql.ts';
 import type { CommandRule } from './rule.ts';
 
 const CLIENTS =
@@ -13,7 +13,7 @@ const BARE = 'drop delete truncate update grant alter';
  * Databases: what is handed to a client as SQL or as a command of the store, and bare statements. Dropping a
  * whole database and emptying a store is critical; comments and text in quotes are no statements.
  */
-export const database: readonly CommandRule[] = [
+export const databaseRules: readonly CommandRule[] = [
   {
     id: 'database.drop_whole',
     tag: 'dangerous.database',
@@ -100,7 +100,7 @@ export const database: readonly CommandRule[] = [
     description: 'Empties a store, or turns it into a way to write files.',
     safer: 'redis-cli dbsize',
     saw: (command) => {
-      const text = textOf(command);
+      const text = joinWords(command);
       return /(?:^| )(?:flushall|flushdb|shutdown|debug (?:segfault|reload)|config set dir|script flush|cluster reset)(?: |$)|redis\.call\(['"]flush/i.test(
         text,
       );
@@ -124,7 +124,7 @@ export const database: readonly CommandRule[] = [
       const { name, words } = command;
       if (isHarmlessCall(command)) return false;
       if (name === 'dropdb' || name === 'dropuser') return words.length > 0;
-      const text = textOf(command);
+      const text = joinWords(command);
       if (name === 'pg_restore') return / (?:-c|--clean) /.test(text);
       if (/^python3?$/.test(name))
         return / (?:\S*\/)?manage\.py (?:flush|reset_db|sqlflush .*\||drop_\w+) /.test(text);
@@ -146,13 +146,13 @@ export const database: readonly CommandRule[] = [
   },
 ];
 
-const kindOf = memoize((command: Command): SqlKind => {
-  const text = sqlOf(command);
-  return text === null ? null : sqlKind(text);
+const kindOf = memoize((command: Command): SqlDamage => {
+  const text = findSql(command);
+  return text === null ? null : classifySqlDamage(text);
 });
 
 /** The SQL that a client would run; bare statements are SQL themselves. */
-function sqlOf(command: Command): string | null {
+function findSql(command: Command): string | null {
   const { name, program, words } = command;
   const all = words.map(({ text }) => text);
   if (BARE.includes(name) || name === 'copy' || name === 'select' || name === 'exec') {
@@ -160,12 +160,12 @@ function sqlOf(command: Command): string | null {
       ? [program, ...all].join(' ')
       : null;
   }
-  const { values } = argumentsOf(command);
+  const { values } = parseArguments(command);
   const given = ['-c', '-e', '-q', '-Q', '--command', '--execute', '--query', '-cmd'].flatMap(
     (flag) => values.get(flag) ?? [],
   );
   const attached = all.flatMap((text) => /^-[ec](.+)$/s.exec(text)?.[1] ?? []);
-  return [...given, ...attached, ...all.filter((text) => text.includes(' ')), ...inputOf(command)].join(
+  return [...given, ...attached, ...all.filter((text) => text.includes(' ')), ...findInput(command)].join(
     ';\n',
   );
 }

@@ -1,4 +1,4 @@
-import { argumentsOf, hasFlag, isHarmlessCall, operandsOf, textOf } from '../../shell/options.ts';
+import { hasFlag, isHarmlessCall, joinWords, listOperands, parseArguments } from '../../shell/options.ts';
 import type { Command } from '../../shell/syntax.ts';
 import type { CommandRule } from './rule.ts';
 
@@ -69,7 +69,7 @@ const EARLY_WORDS = 5;
 
 /** The first few words that are no flags, as far as a verb may stand among them. */
 function earlyWords(command: Command): readonly string[] {
-  const words = operandsOf(command).slice(0, EARLY_WORDS);
+  const words = listOperands(command).slice(0, EARLY_WORDS);
   // What stands behind is another command, which is judged by itself.
   const end = words.findIndex((text) => /^(?:run|exec|ssh|shell|exec-env|run-task)$/.test(text));
   return end < 0 ? words : words.slice(0, end);
@@ -98,8 +98,8 @@ function deletes(command: Command, family: Family): boolean {
 
 /** A softer verb must come before anything that is no word: `mc rm bucket`, but not `mc ls a rm`. */
 function isBefore(command: Command, verb: string): boolean {
-  const at = operandsOf(command).indexOf(verb);
-  return at < 3 && operandsOf(command).slice(0, at).every(isVerbal);
+  const at = listOperands(command).indexOf(verb);
+  return at < 3 && listOperands(command).slice(0, at).every(isVerbal);
 }
 
 function rule(
@@ -117,7 +117,7 @@ function rule(
   };
 }
 
-export const deletion: readonly CommandRule[] = [
+export const deletionRules: readonly CommandRule[] = [
   rule(FAMILIES[0]!, 'cloud.aws_delete', {
     description: 'Deletes, stops or overwrites something of an Amazon account.',
     safer: 'aws ec2 describe-instances',
@@ -211,7 +211,7 @@ export const deletion: readonly CommandRule[] = [
     description: 'Deletes containers, images, volumes or locks by force.',
     safer: 'docker ps',
     saw: (command) => {
-      const operands = operandsOf(command);
+      const operands = listOperands(command);
       if (command.name === 'restic') return operands[0] === 'unlock' && hasFlag(command, '--remove-all');
       const is_removal = operands.slice(0, 2).some((text) => /^(?:rm|rmi|remove)$/.test(text));
       // A container that is named is made anew from its image; what is listed by a command may be all of them.
@@ -248,7 +248,7 @@ export const deletion: readonly CommandRule[] = [
     description: 'Deletes a whole namespace, cluster, group of resources or stack, or all volumes.',
     safer: 'kubectl get namespaces',
     saw: (command) => {
-      const text = textOf(command);
+      const text = joinWords(command);
       if (isHarmlessCall(command)) return false;
       return /^.{0,200} (?:delete (?:namespaces?|ns|cluster|crds?|pvc?|nodes?) |delete .{0,100}--all |container clusters delete |projects delete |group delete |delete-stack |delete-(?:db-)?cluster |destroy .{0,100}(?:-auto-approve|--yes|-y) |apply .{0,100}-destroy |system prune .{0,60}--volumes )/.test(
         text,
@@ -283,7 +283,7 @@ export const deletion: readonly CommandRule[] = [
         isHarmlessCall(command)
       )
         return false;
-      const words = operandsOf(command).slice(0, 3);
+      const words = listOperands(command).slice(0, 3);
       const at = words.findIndex((text) => VERB.test(text) || text === 'force_reset');
       return at >= 0 && words.slice(0, at).every(isVerbal);
     },
@@ -298,7 +298,7 @@ export const deletion: readonly CommandRule[] = [
     description: 'Deletes something of a build server.',
     safer: 'java -jar cli.jar list-jobs',
     saw: (command) =>
-      operandsOf(command)
+      listOperands(command)
         .slice(0, 6)
         .some((text) => /^(?:delete|wipeout|disable|offline|quiet)-[\w-]+$|^(?:safe-)?shutdown$/.test(text)),
     hits: ['java -jar cli.jar -s http://ci/ delete-job web'],
@@ -313,7 +313,7 @@ export const deletion: readonly CommandRule[] = [
     safer: 'curl https://api.test/v1/items',
     saw: (command) => {
       const words = command.words.map(({ text }) => text);
-      const { values } = argumentsOf(command);
+      const { values } = parseArguments(command);
       const method = (
         values.get('-X') ??
         values.get('--request') ??
@@ -353,12 +353,12 @@ export const deletion: readonly CommandRule[] = [
     description: 'Deletes at the target what the source does not have.',
     safer: 'rsync -a src/ dest/',
     saw: (command) => {
-      const { flags, values } = argumentsOf(command);
+      const { flags, values } = parseArguments(command);
       if (isHarmlessCall(command) || flags.has('-n')) return false;
       const is_deleting = [...flags].some((flag) =>
         /^--(?:del|delete(?:-\w+)*|remove-source-files|remove)$/.test(flag),
       );
-      const is_sync = operandsOf(command).slice(0, 2).includes('sync') && command.name === 'rclone';
+      const is_sync = listOperands(command).slice(0, 2).includes('sync') && command.name === 'rclone';
       return (
         (is_deleting && values.get('--delete-destination') !== 'false') ||
         is_sync ||
@@ -379,7 +379,7 @@ export const deletion: readonly CommandRule[] = [
     saw: (command) =>
       !isHarmlessCall(command) &&
       (/delete-records|application-reset/.test(command.name) ||
-        [...argumentsOf(command).flags].some((flag) =>
+        [...parseArguments(command).flags].some((flag) =>
           /^--(?:delete|remove|reset-offsets|delete-offsets|delete-config)$/.test(flag),
         )),
     hits: [

@@ -1,9 +1,9 @@
-import { hasFlag, isHarmlessCall, operandsOf } from '../../shell/options.ts';
+import { hasFlag, isHarmlessCall, listOperands } from '../../shell/options.ts';
 import type { Command } from '../../shell/syntax.ts';
 import type { CommandRule } from './rule.ts';
 
 /** Looking around as one who has just come in does: low, for each of them has honest uses too. */
-export const discovery: readonly CommandRule[] = [
+export const discoveryRules: readonly CommandRule[] = [
   {
     id: 'discovery.connections',
     tag: 'dangerous.discovery',
@@ -14,7 +14,7 @@ export const discovery: readonly CommandRule[] = [
     safer: 'uname -a',
     saw: (command) => {
       const { name } = command;
-      const operands = operandsOf(command);
+      const operands = listOperands(command);
       if (isHarmlessCall(command)) return false;
       if (name === 'netstat')
         return (
@@ -66,7 +66,7 @@ export const discovery: readonly CommandRule[] = [
     description: 'Looks into the home of the administrator, or for guards that run.',
     safer: 'ls -la',
     saw: (command) => {
-      const operands = operandsOf(command);
+      const operands = listOperands(command);
       if (command.name === 'ls')
         return operands.some((path) => /^\/root(?:\/|$)|\/\.ssh(?:\/|$)|^\/proc\/\d+/.test(path));
       if (command.name === 'id')
@@ -104,7 +104,7 @@ export const discovery: readonly CommandRule[] = [
         return /(?:^|[ /.])(?:ipinfo\.io|ifconfig\.me|icanhazip\.com|api\.ipify\.org|ipecho\.net|checkip\.amazonaws\.com|ident\.me|ip-api\.com)(?:$|[ /])/.test(
           text,
         );
-      const places = operandsOf(command).slice(1);
+      const places = listOperands(command).slice(1);
       const looks_at_machine =
         command.previous !== null || places.some((path) => /^\/(?:sys|proc|etc|var|dev)\b/.test(path));
       if (/grep$/.test(command.name) && !looks_at_machine) return false;

@@ -1,9 +1,9 @@
 import { isTemporary } from '../../facts/command-paths.ts';
-import { knownFile } from '../../shell/files.ts';
-import { argumentsOf, hasFlag, isHarmlessCall, operandsOf, textOf } from '../../shell/options.ts';
-import { inputOf, printedBy } from '../../shell/output.ts';
+import { findKnownFile } from '../../shell/files.ts';
+import { hasFlag, isHarmlessCall, joinWords, listOperands, parseArguments } from '../../shell/options.ts';
+import { computeOutput, findInput } from '../../shell/output.ts';
 import type { Command } from '../../shell/syntax.ts';
-import { interpreterOf, SHELLS } from '../../shell/wrappers.ts';
+import { findInterpreterFlags, SHELLS } from '../../shell/wrappers.ts';
 import type { CommandRule } from './rule.ts';
 
 const SHELL_NAMES = [...SHELLS].join(' ');
@@ -18,7 +18,7 @@ const DECODERS =
  * Running what cannot be read beforehand: from the network, decoded, made up at run time, or handed from one
  * language to another. `bash -c` with a script that is there is judged by that script alone.
  */
-export const execution: readonly CommandRule[] = [
+export const executionRules: readonly CommandRule[] = [
   {
     id: 'execution.pipe_to_shell',
     tag: 'dangerous.execution',
@@ -90,8 +90,8 @@ export const execution: readonly CommandRule[] = [
     safer: 'type ls',
     saw: (command) =>
       command.name === 'enable'
-        ? hasFlag(command, '-f') && operandsOf(command).length > 0
-        : hasFlag(command, '-p') && operandsOf(command).length > 1,
+        ? hasFlag(command, '-f') && listOperands(command).length > 0
+        : hasFlag(command, '-p') && listOperands(command).length > 1,
     hits: ['enable -f ./x.so x', 'hash -p /tmp/x ls'],
     misses: ['enable -n echo', 'hash -r', 'hash -t ls'],
   },
@@ -165,7 +165,7 @@ export const execution: readonly CommandRule[] = [
     saw: (command) =>
       command.within.length === 0 &&
       command.previous === null &&
-      inputOf(command).length === 0 &&
+      findInput(command).length === 0 &&
       command.redirections.length === 0 &&
       command.words.every(({ text }) => /^-[il]+$/.test(text)),
     hits: ['bash', 'zsh -i', '/bin/sh'],
@@ -185,7 +185,9 @@ export const execution: readonly CommandRule[] = [
       const script = command.words[at + 1]?.text;
       return (
         at >= 0 &&
-        (script === undefined || /^\{\d?\}$/.test(script) || script === (printedBy(command.previous) ?? ''))
+        (script === undefined ||
+          /^\{\d?\}$/.test(script) ||
+          script === (computeOutput(command.previous) ?? ''))
       );
     },
     hits: ['echo ok | xargs bash -c', 'cat urls | parallel bash -c {}', 'cat x | xargs -I{} sh -c {}'],
@@ -236,7 +238,7 @@ export const execution: readonly CommandRule[] = [
     safer: './scripts/run.sh',
     saw: ({ program, name, words }) => {
       const file =
-        SHELLS.has(name) || interpreterOf(name) !== undefined || name === '.' || name === 'source'
+        SHELLS.has(name) || findInterpreterFlags(name) !== undefined || name === '.' || name === 'source'
           ? (words.find(({ text }) => !text.startsWith('-'))?.text ?? '')
           : program;
       return (
@@ -269,8 +271,8 @@ export const execution: readonly CommandRule[] = [
     description: 'Makes a file in a folder that anyone may write, or a system folder, runnable.',
     safer: 'chmod +x scripts/run.sh',
     saw: (command) =>
-      operandsOf(command).some((text) => /^[ugoa]*\+[rw]*x|^0?[1357][1357]?\d?\d$/.test(text)) &&
-      operandsOf(command)
+      listOperands(command).some((text) => /^[ugoa]*\+[rw]*x|^0?[1357][1357]?\d?\d$/.test(text)) &&
+      listOperands(command)
         .slice(1)
         .some((path) => isTemporary(path) || /^\/usr\/local\/s?bin\/|\/\.[\w.]+$/.test(path)),
     hits: ['chmod +x /tmp/a', 'chmod 755 /usr/local/bin/p'],
@@ -285,7 +287,7 @@ export const execution: readonly CommandRule[] = [
     description: 'Drives the desktop, records it, or asks its user for a password.',
     safer: 'osascript -l JavaScript script.js',
     saw: (command) => {
-      const text = `${(command.code ?? '').slice(0, 4000)} ${textOf(command)}`;
+      const text = `${(command.code ?? '').slice(0, 4000)} ${joinWords(command)}`;
       if (command.name === 'osascript')
         return /tell app|display dialog|keystroke|do shell script|System Events|password|\.osa|\.scpt/i.test(
           text,
@@ -310,18 +312,18 @@ function runsFetched(command: Command): boolean {
   const { name, program, words, files } = command;
   if (
     /^(?:deno|bun)$/.test(name) &&
-    operandsOf(command)
+    listOperands(command)
       .slice(0, 3)
       .some((text) => /^https?:\/\//.test(text))
   )
     return true;
   if (files === null) return false;
   const is_runner =
-    SHELLS.has(name) || interpreterOf(name) !== undefined || name === '.' || name === 'source';
+    SHELLS.has(name) || findInterpreterFlags(name) !== undefined || name === '.' || name === 'source';
   const path = is_runner ? words.find(({ text }) => !text.startsWith('-'))?.text : program;
-  const found = path === undefined || path === '' ? null : knownFile(command, path);
+  const found = path === undefined || path === '' ? null : findKnownFile(command, path);
   const read = SHELLS.has(name) ? command.redirections.find(({ operator }) => operator === '<') : undefined;
-  const fed = read === undefined ? null : knownFile(command, read.target);
+  const fed = read === undefined ? null : findKnownFile(command, read.target);
   return [found, fed].some((file) => file !== null && file.origin !== 'script');
 }
 
@@ -329,9 +331,9 @@ function runsFetched(command: Command): boolean {
 function readsInput(command: Command): boolean {
   if (isHarmlessCall(command)) return false;
   if (command.words.some(({ text }) => text === '<()')) return true;
-  if (command.name === 'crontab') return operandsOf(command).includes('-');
+  if (command.name === 'crontab') return listOperands(command).includes('-');
   if (hasFlag(command, '-c', '-e', '-r')) return false;
-  const operands = operandsOf(command);
+  const operands = listOperands(command);
   return (
     operands.length === 0 || hasFlag(command, '-s') || operands[0] === '-' || operands[0] === '/dev/stdin'
   );
@@ -342,14 +344,14 @@ function comesFrom(command: Command, kind: RegExp): boolean {
   let looked = 0;
   for (let at = command.previous; at !== null && looked < 16; at = at.previous) {
     if (kind.test(at.name) && (kind !== DECODERS || decodes(at))) return true;
-    if (kind === FETCHERS && at.name === 'openssl' && operandsOf(at)[0] === 's_client') return true;
+    if (kind === FETCHERS && at.name === 'openssl' && listOperands(at)[0] === 's_client') return true;
     looked += 1;
   }
   return false;
 }
 
 function decodes(command: Command): boolean {
-  const { flags } = argumentsOf(command);
+  const { flags } = parseArguments(command);
   if (/^(?:base64|base32|openssl|gzip|xz|bzip2|gpg|certutil)$/.test(command.name))
     return ['-d', '-D', '--decode', '--decompress', '--decrypt', '-decode', '-dc', '-cd'].some((flag) =>
       flags.has(flag),
@@ -360,7 +362,7 @@ function decodes(command: Command): boolean {
 
 function escapes(command: Command): boolean {
   const { name } = command;
-  const text = textOf(command);
+  const text = joinWords(command);
   if (/ (?:--checkpoint-action=exec|--to-command|--use-compress-program|-I ?sh)/.test(text))
     return name === 'tar';
   if (name === 'make') return / -(?:f|C) ?\/(?:tmp|dev\/shm)/.test(text) || /--eval/.test(text);

@@ -4,11 +4,11 @@ import {
   isRegenerable,
   isSystemPath,
   isTemporary,
-  isWhole,
+  isWholeSystemPath,
 } from '../../facts/command-paths.ts';
 import { isCredentialPath } from '../../facts/credential-files.ts';
-import { normalPath } from '../../facts/path-form.ts';
-import { argumentsOf, hasFlag, isHarmlessCall, operandsOf, textOf } from '../../shell/options.ts';
+import { normalizePath } from '../../facts/path-form.ts';
+import { hasFlag, isHarmlessCall, joinWords, listOperands, parseArguments } from '../../shell/options.ts';
 import type { Command } from '../../shell/syntax.ts';
 import type { CommandRule } from './rule.ts';
 
@@ -18,7 +18,7 @@ import type { CommandRule } from './rule.ts';
  * but for what tools make anew (`node_modules`, `dist`, caches); without `-r` and `-f` together it is an
  * ordinary deletion, unless what it deletes is a system file or data.
  */
-export const filesystem: readonly CommandRule[] = [
+export const filesystemRules: readonly CommandRule[] = [
   {
     id: 'filesystem.delete_whole',
     tag: 'dangerous.filesystem',
@@ -26,7 +26,7 @@ export const filesystem: readonly CommandRule[] = [
     programs: 'rm del rd rmdir remove-item ri erase srm rimraf del-cli',
     description: 'Deletes the root, a home or a system folder with all that is in it.',
     safer: 'ls -la /home/ada',
-    saw: (command) => isRecursive(command) && targetsOf(command).some(isWhole),
+    saw: (command) => isRecursive(command) && targetsOf(command).some(isWholeSystemPath),
     hits: [
       'rm -rf /',
       'rm -fr ~',
@@ -45,7 +45,7 @@ export const filesystem: readonly CommandRule[] = [
     safer: 'ls -la /srv/data',
     saw: (command) =>
       isForced(command) &&
-      (takesInput(command) || targetsOf(command).some((path) => isOutside(path) && !isWhole(path))),
+      (takesInput(command) || targetsOf(command).some((path) => isOutside(path) && !isWholeSystemPath(path))),
     hits: [
       'rm -rf /var/lib/app',
       'sudo rm --recursive --force /srv/data',
@@ -86,7 +86,7 @@ export const filesystem: readonly CommandRule[] = [
     saw: (command) =>
       !isHarmlessCall(command) &&
       !isForced(command) &&
-      targetsOf(command).some((path) => isPrecious(path) && !isWhole(path)),
+      targetsOf(command).some((path) => isPrecious(path) && !isWholeSystemPath(path)),
     hits: ['rm /etc/hosts', 'rm -f /var/log/auth.log', 'rm users.db', 'unlink /usr/lib/libc.so'],
     misses: ['rm a.txt', 'rm -f build/out.js', 'rm /tmp/x.db', 'rm --version'],
   },
@@ -101,7 +101,7 @@ export const filesystem: readonly CommandRule[] = [
       !isHarmlessCall(command) &&
       (command.name === 'cipher'
         ? command.words.some(({ text }) => /^\/w/i.test(text))
-        : operandsOf(command).length > 0),
+        : listOperands(command).length > 0),
     hits: ['shred -u -z notes.txt', 'wipefs -a /dev/sdb', 'cipher /w:C:\\'],
     misses: ['shred --help', 'man shred', 'cipher /e docs'],
   },
@@ -174,7 +174,7 @@ export const filesystem: readonly CommandRule[] = [
             text,
           ),
         ) ||
-        (/fdisk$/.test(command.name) && operandsOf(command).some(isDisk))),
+        (/fdisk$/.test(command.name) && listOperands(command).some(isDisk))),
     hits: [
       'parted /dev/sda rm 1',
       'lvremove vg0/data',
@@ -190,7 +190,7 @@ export const filesystem: readonly CommandRule[] = [
     programs: 'truncate',
     description: 'Empties a file.',
     safer: 'cp app.log app.log.1',
-    saw: (command) => /(?:^| )(?:-s ?|--size[= ])0(?: |$)/.test(textOf(command)),
+    saw: (command) => /(?:^| )(?:-s ?|--size[= ])0(?: |$)/.test(joinWords(command)),
     hits: ['truncate -s 0 app.log', 'truncate --size=0 /var/log/syslog', 'truncate -s0 x'],
     misses: ['truncate -s 10M disk.img', 'truncate --help'],
   },
@@ -220,10 +220,10 @@ export const filesystem: readonly CommandRule[] = [
     description: 'Moves files to where nothing is kept, or a system folder away.',
     safer: 'mv src old-src',
     saw: (command) => {
-      const operands = operandsOf(command);
+      const operands = listOperands(command);
       return (
         operands.at(-1) === '/dev/null' ||
-        operands.slice(0, -1).some((path) => isWhole(path) || /^(?:\.\/)?\.git\/?$/.test(path))
+        operands.slice(0, -1).some((path) => isWholeSystemPath(path) || /^(?:\.\/)?\.git\/?$/.test(path))
       );
     },
     hits: ['mv ~ /dev/null', 'mv /etc /etc.old'],
@@ -236,7 +236,7 @@ export const filesystem: readonly CommandRule[] = [
     programs: 'rmdir',
     description: 'Removes a folder at the top of the file system.',
     safer: 'rmdir empty',
-    saw: (command) => operandsOf(command).some((path) => /^\/[\w.-]+\/?$/.test(path) && !isTemporary(path)),
+    saw: (command) => listOperands(command).some((path) => /^\/[\w.-]+\/?$/.test(path) && !isTemporary(path)),
     hits: ['rmdir /data'],
     misses: ['rmdir build', 'rmdir /tmp/x', 'rmdir --help'],
   },
@@ -250,7 +250,7 @@ export const filesystem: readonly CommandRule[] = [
     saw: (command) => {
       const { name } = command;
       if (name.startsWith('[')) return true;
-      const text = `${textOf(command)}${listsTree(command.previous) ? '-recurse ' : ''}`;
+      const text = `${joinWords(command)}${listsTree(command.previous) ? '-recurse ' : ''}`;
       const is_recursive = /(?:^| )(?:\/s|-r(?:ec\w*)?|-recurse)(?: |$)/i.test(text);
       const is_quiet = /(?:^| )(?:\/q|\/f|-fo\w*|-force|-confirm:\$false)(?: |$)/i.test(text);
       return name === 'rm' ? is_quiet && / ?-recurse/i.test(text) : is_recursive && is_quiet;
@@ -293,7 +293,7 @@ function listsTree(source: Command | null): boolean {
 }
 
 function targetsOf(command: Command): readonly string[] {
-  const operands = operandsOf(command).filter((text) => text !== '' && !/^\/[sfqa]$/i.test(text));
+  const operands = listOperands(command).filter((text) => text !== '' && !/^\/[sfqa]$/i.test(text));
   const { folder } = command;
   if (folder === null) return operands;
   // `cd /tmp/a && rm -rf *` deletes what is there.
@@ -311,7 +311,7 @@ function takesInput(command: Command): boolean {
 }
 
 function isOutside(path: string): boolean {
-  return /^(?:[/~]|\.\.|[a-z]:)/i.test(normalPath(path)) && !isTemporary(path) && !isRegenerable(path);
+  return /^(?:[/~]|\.\.|[a-z]:)/i.test(normalizePath(path)) && !isTemporary(path) && !isRegenerable(path);
 }
 
 function isSpared(path: string): boolean {
@@ -371,6 +371,8 @@ function runsRm(command: Command): boolean {
       /^-(?:i?name|i?path|i?regex|mtime|mmin|empty|size|newer)$/.test(text) &&
       !/^(?:!|-not)$/.test(words[index - 1]?.text ?? ''),
   );
-  const is_plain = argumentsOf(command).operands.every((path) => !isWhole(path) && !isSystemPath(path));
+  const is_plain = parseArguments(command).operands.every(
+    (path) => !isWholeSystemPath(path) && !isSystemPath(path),
+  );
   return is_forced || !is_narrow || !is_plain;
 }

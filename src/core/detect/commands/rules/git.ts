@@ -6,7 +6,7 @@ import type { CommandRule } from './rule.ts';
  * Git: what throws work away or rewrites what others have. `push --force` is flagged, `--force-with-lease` is
  * not: it refuses to write over what it has not seen. Merging, rebasing and deleting merged branches pass.
  */
-export const git: readonly CommandRule[] = [
+export const gitRules: readonly CommandRule[] = [
   {
     id: 'git.reset_hard',
     tag: 'dangerous.git',

@@ -1,21 +1,21 @@
-import { DECIDING_ROUTE, isDeciding, ownWords } from '../../guard/deciding-commands.ts';
+import { DECIDING_ROUTE, findOwnArguments, isDecidingCommand } from '../../guard/deciding-commands.ts';
 import {
+  findGroupOfFolder,
+  findGuardedGroup,
   type GuardedGroup,
   type GuardView,
-  groupOfFolder,
-  guardedGroup,
   isBroadGlob,
   isDocumentFolder,
   isStateRecord,
 } from '../../guard/paths.ts';
-import { type Touch, touchesOf } from '../../guard/touches.ts';
-import { isHarmlessCall, operandsOf, textOf } from '../../shell/options.ts';
-import { printedBy } from '../../shell/output.ts';
+import { listPathAccesses, type PathAccess } from '../../guard/touches.ts';
+import { isHarmlessCall, joinWords, listOperands } from '../../shell/options.ts';
+import { computeOutput } from '../../shell/output.ts';
 import type { Command } from '../../shell/syntax.ts';
 import type { CommandRule } from './rule.ts';
 
 /** What would let an agent decide about itself, or switch the guard off that watches it. */
-export const guard: readonly CommandRule[] = [
+export const guardRules: readonly CommandRule[] = [
   {
     id: 'guard.decide',
     tag: 'dangerous.guard',
@@ -185,14 +185,14 @@ export const guard: readonly CommandRule[] = [
 
 /** Returns whether a command does to a group of guarded paths what an agent may not. */
 function touches(command: Command, view: GuardView, group: GuardedGroup): boolean {
-  return touchesOf(command).some((touch) => forbidden(touch, view) === group);
+  return listPathAccesses(command).some((touch) => findForbiddenGroup(touch, view) === group);
 }
 
 /** The guarded group that a use of a path is forbidden for; `null` where it is not. */
-export function forbidden({ path, use }: Touch, view: GuardView): GuardedGroup | null {
-  const group = guardedGroup(path, view);
+export function findForbiddenGroup({ path, use }: PathAccess, view: GuardView): GuardedGroup | null {
+  const group = findGuardedGroup(path, view);
   if (group === 'state') return use === 'list' || (use === 'read' && isStateRecord(path)) ? null : group;
-  if (use === 'remove') return group ?? groupOfFolder(path, view);
+  if (use === 'remove') return group ?? findGroupOfFolder(path, view);
   if (use !== 'write' && use !== 'format') return null;
   // Ordinary work over many files may include guarded ones. Only what names them, or little else, is refused.
   if (group === null) return use === 'write' && isDocumentFolder(path, view) ? 'configuration' : null;
@@ -204,10 +204,10 @@ const REQUESTS =
   /^(?:curl|wget|https?|httpie|xh|curlie|nc|ncat|netcat|socat|telnet|iwr|irm|invoke-webrequest|invoke-restmethod|aria2c|openssl|ab|hey|wrk)$/;
 
 function decides(command: Command): boolean {
-  const words = ownWords(command);
-  if (words !== null && isDeciding(words)) return true;
+  const words = findOwnArguments(command);
+  if (words !== null && isDecidingCommand(words)) return true;
   const sent = REQUESTS.test(command.name)
-    ? [...command.words.map(({ text }) => text), printedBy(command.previous) ?? '']
+    ? [...command.words.map(({ text }) => text), computeOutput(command.previous) ?? '']
     : [];
   return [command.code ?? '', ...sent].some((text) => text.includes('/v1/') && DECIDING_ROUTE.test(text));
 }
@@ -243,7 +243,7 @@ function switchesOff(command: Command): boolean {
   }
   if (!is_agent) return false;
   if (assignments.some((pair) => AGENT_HOME.test(pair.name))) return true;
-  return words.some(({ text }) => SWITCH.test(text)) || SWITCH_PAIR.test(textOf(command));
+  return words.some(({ text }) => SWITCH.test(text)) || SWITCH_PAIR.test(joinWords(command));
 }
 
 /** What names this service in a list of processes, units or packages. */
@@ -253,7 +253,7 @@ const OWN_UNIT = /^(?:agent-safety[\w@-]*)(?:\.service)?$/i;
 
 function stops(command: Command): boolean {
   const { name, words } = command;
-  const operands = operandsOf(command);
+  const operands = listOperands(command);
   if (isHarmlessCall(command)) return false;
   if (name === 'pkill' || name === 'killall' || name === 'taskkill' || name === 'stop-process')
     return operands.some((text) => OWN_PROCESS.test(text));

@@ -1,35 +1,34 @@
-import { credentials } from './credentials.ts';
-import { database } from './database.ts';
-import { deletion } from './deletion.ts';
-import { discovery } from './discovery.ts';
-import { execution } from './execution.ts';
-import { filesystem } from './filesystem.ts';
-import { git } from './git.ts';
-import { guard } from './guard.ts';
-import { logTampering } from './log-tampering.ts';
-import { network } from './network.ts';
-import { persistence } from './persistence.ts';
-import { privilege } from './privilege.ts';
+import { credentialRules } from './credentials.ts';
+import { databaseRules } from './database.ts';
+import { deletionRules } from './deletion.ts';
+import { discoveryRules } from './discovery.ts';
+import { executionRules } from './execution.ts';
+import { filesystemRules } from './filesystem.ts';
+import { gitRules } from './git.ts';
+import { guardRules } from './guard.ts';
+import { logTamperingRules } from './log-tampering.ts';
+import { networkRules } from './network.ts';
+import { persistenceRules } from './persistence.ts';
+import { privilegeRules } from './privilege.ts';
 import type { CommandRule } from './rule.ts';
-import { supplyChain } from './supply-chain.ts';
-import { system } from './system.ts';
-import { windows } from './windows.ts';
+import { supplyChainRules } from './supply-chain.ts';
+import { systemRules } from './system.ts';
+import { windowsRules } from './windows.ts';
 
-/** All rules about commands, in the order of their files. */
 export const commandRules: readonly CommandRule[] = [
-  ...credentials,
-  ...database,
-  ...deletion,
-  ...discovery,
-  ...execution,
-  ...filesystem,
-  ...git,
-  ...guard,
-  ...logTampering,
-  ...network,
-  ...persistence,
-  ...privilege,
-  ...supplyChain,
-  ...system,
-  ...windows,
+  ...credentialRules,
+  ...databaseRules,
+  ...deletionRules,
+  ...discoveryRules,
+  ...executionRules,
+  ...filesystemRules,
+  ...gitRules,
+  ...guardRules,
+  ...logTamperingRules,
+  ...networkRules,
+  ...persistenceRules,
+  ...privilegeRules,
+  ...supplyChainRules,
+  ...systemRules,
+  ...windowsRules,
 ];

@@ -1,10 +1,10 @@
 import { isLogPath } from '../../facts/command-paths.ts';
-import { hasFlag, isHarmlessCall, operandsOf, textOf } from '../../shell/options.ts';
+import { hasFlag, isHarmlessCall, joinWords, listOperands } from '../../shell/options.ts';
 import type { Command } from '../../shell/syntax.ts';
 import type { CommandRule } from './rule.ts';
 
 /** Hiding the traces: logs, histories and times. */
-export const logTampering: readonly CommandRule[] = [
+export const logTamperingRules: readonly CommandRule[] = [
   {
     id: 'log_tampering.wipe',
     tag: 'dangerous.log_tampering',
@@ -45,10 +45,10 @@ export const logTampering: readonly CommandRule[] = [
       if (command.name === 'date')
         return (
           hasFlag(command, '-s', '--set') ||
-          operandsOf(command).some((text) => /^\d{8,12}(?:\.\d\d)?$/.test(text))
+          listOperands(command).some((text) => /^\d{8,12}(?:\.\d\d)?$/.test(text))
         );
       return command.name === 'timedatectl'
-        ? operandsOf(command).some((text) => /^set-/.test(text))
+        ? listOperands(command).some((text) => /^set-/.test(text))
         : command.words.length > 0;
     },
     hits: ['touch -r /bin/ls a', 'touch -t 197001010000.00 a', 'date -s "2001-01-01"'],
@@ -77,11 +77,11 @@ function wipesLogs(command: Command): boolean {
     )
   )
     return true;
-  const operands = operandsOf(command);
+  const operands = listOperands(command);
   if (name === 'history') return hasFlag(command, '-c', '-w', '-d', '-r', '-p');
   if (name === 'unset') return operands.some((text) => /^HIST/.test(text));
   if (name === 'set' || name === 'shopt')
-    return /(?:\+o history|-uo? histappend|-u cmdhist)/.test(textOf(command));
+    return /(?:\+o history|-uo? histappend|-u cmdhist)/.test(joinWords(command));
   if (name === 'journalctl') return words.some(({ text }) => /^--(?:vacuum|rotate|flush)/.test(text));
   if (name === 'auditctl') return hasFlag(command, '-D', '-e');
   if (name === 'dmesg') return hasFlag(command, '-c', '-C');

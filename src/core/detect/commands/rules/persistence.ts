@@ -1,11 +1,11 @@
 import { memoize } from '../../../memoize.ts';
 import { isStartupPath } from '../../facts/command-paths.ts';
-import { hasFlag, isHarmlessCall, operandsOf, textOf } from '../../shell/options.ts';
+import { hasFlag, isHarmlessCall, joinWords, listOperands } from '../../shell/options.ts';
 import type { Command } from '../../shell/syntax.ts';
 import type { CommandRule } from './rule.ts';
 
 /** Staying: files, tasks and services that run something later. */
-export const persistence: readonly CommandRule[] = [
+export const persistenceRules: readonly CommandRule[] = [
   {
     id: 'persistence.startup_file',
     tag: 'dangerous.persistence',
@@ -81,7 +81,7 @@ export const persistence: readonly CommandRule[] = [
     safer: 'systemctl status nginx',
     saw: (command) => {
       const { name } = command;
-      const text = textOf(command);
+      const text = joinWords(command);
       if (name === 'systemctl')
         return / (?:enable|daemon-reload|link|edit|set-default|mask|isolate|unmask) /.test(text);
       if (name === 'sc') return /^ (?:\\\\\S+ )?(?:create|config|sdset|failure|delete) /i.test(text);
@@ -119,7 +119,7 @@ const writtenPaths = memoize((command: Command): readonly string[] => {
     .filter(({ operator }) => operator.includes('>') && operator !== '>&')
     .map(({ target }) => target);
   if (!WRITERS.has(name)) return paths;
-  const operands = operandsOf(command).filter((text) => text.length < 400);
+  const operands = listOperands(command).filter((text) => text.length < 400);
   if (
     name === 'cp' ||
     name === 'mv' ||
@@ -145,7 +145,7 @@ const writtenPaths = memoize((command: Command): readonly string[] => {
 
 function schedules(command: Command): boolean {
   const { name } = command;
-  const text = textOf(command);
+  const text = joinWords(command);
   if (isHarmlessCall(command)) return false;
   if (name === 'crontab')
     return (

@@ -1,11 +1,11 @@
-import { isStartupPath, isSystemPath, isWhole } from '../../facts/command-paths.ts';
-import { hasFlag, isHarmlessCall, operandsOf, textOf } from '../../shell/options.ts';
-import type { Command, Word } from '../../shell/syntax.ts';
+import { isStartupPath, isSystemPath, isWholeSystemPath } from '../../facts/command-paths.ts';
+import { hasFlag, isHarmlessCall, joinWords, listOperands } from '../../shell/options.ts';
+import type { Command, ShellWord } from '../../shell/syntax.ts';
 import { SHELLS } from '../../shell/wrappers.ts';
 import type { CommandRule } from './rule.ts';
 
 /** Becoming someone else, leaving a container, and loosening who may do what. `sudo` before a tame command passes. */
-export const privilege: readonly CommandRule[] = [
+export const privilegeRules: readonly CommandRule[] = [
   {
     id: 'privilege.become_root',
     tag: 'dangerous.privilege',
@@ -25,7 +25,7 @@ export const privilege: readonly CommandRule[] = [
     description: 'Makes a program run with the rights of its owner, or gives it rights of the administrator.',
     safer: 'chmod 755 scripts/run.sh',
     saw: (command) => {
-      const words = operandsOf(command);
+      const words = listOperands(command);
       if (command.name === 'setcap') return !hasFlag(command, '-r', '-v') && words.length > 1;
       return (
         words.some((text) => /^[ugoa]*\+[rwxt]*s|^[2467]\d{3}$|^[ugoa]+=[rwx]*s/.test(text)) ||
@@ -102,7 +102,7 @@ export const privilege: readonly CommandRule[] = [
     safer: 'docker logs web',
     saw: (command) => {
       const { name } = command;
-      const text = textOf(command);
+      const text = joinWords(command);
       if (/^(?:kubectl|oc)$/.test(name))
         return (
           (/ (?:exec|run|cp|debug|attach|port-forward|proxy|patch|scale|edit|replace|set (?:image|env)) /.test(
@@ -128,7 +128,7 @@ export const privilege: readonly CommandRule[] = [
       if (command.name === 'mount')
         return (command.words.length > 1 && !hasFlag(command, '-l')) || hasFlag(command, '-o');
       if (command.name === 'umount')
-        return operandsOf(command).some((path) => isWhole(path) || hasFlag(command, '-l', '-a'));
+        return listOperands(command).some((path) => isWholeSystemPath(path) || hasFlag(command, '-l', '-a'));
       return command.words.length > 0;
     },
     hits: [
@@ -148,7 +148,7 @@ export const privilege: readonly CommandRule[] = [
     description: 'Hands out the rights of an administrator of a cluster or a cloud account.',
     safer: 'kubectl get rolebindings',
     saw: (command) => {
-      const text = textOf(command);
+      const text = joinWords(command);
       return (
         / create clusterrolebinding /.test(text) ||
         /clusterrole[= ]cluster-admin/.test(text) ||
@@ -213,7 +213,7 @@ export const privilege: readonly CommandRule[] = [
     description: 'Changes whom the machine trusts, or switches a guard of the system off.',
     safer: 'csrutil status',
     saw: (command) => {
-      const text = textOf(command);
+      const text = joinWords(command);
       if (/^(?:update-ca-|import-cert|aa-)/.test(command.name)) return !isHarmlessCall(command);
       return / (?:add-trusted-cert|anchor|-addstore|disable|--master-disable|0|Permissive|--disable-validation|-d\w* com\.apple\.quarantine|authorizationdb write) /i.test(
         text,
@@ -247,7 +247,7 @@ function becomesRoot(command: Command): boolean {
 }
 
 /** The options of `sudo` itself, before the command that it runs. */
-function ownOptions(words: readonly Word[]): readonly string[] {
+function ownOptions(words: readonly ShellWord[]): readonly string[] {
   const end = words.findIndex(
     ({ text }, at) => !text.startsWith('-') && !/^-[A-Za-z]*[ughpCrtUDTR]$/.test(words[at - 1]?.text ?? ''),
   );
@@ -255,7 +255,7 @@ function ownOptions(words: readonly Word[]): readonly string[] {
 }
 
 function opensRights(command: Command): boolean {
-  const operands = operandsOf(command);
+  const operands = listOperands(command);
   const targets = operands.slice(1);
   const { name } = command;
   if (isHarmlessCall(command)) return false;
@@ -266,12 +266,13 @@ function opensRights(command: Command): boolean {
           /^0?[0-7]?[0-7][2367][2367]$|^0?777$|^[ao]*[ao]\+[rx]*w|^\+[rx]*w[x]*$/.test(text) &&
           !/^(?:0?[0-7]?[0-7]\d[0145])$/.test(text),
       ) ||
-      (hasFlag(command, '-R') && targets.some(isWhole)) ||
+      (hasFlag(command, '-R') && targets.some(isWholeSystemPath)) ||
       targets.some(isStartupPath)
     );
   if (name === 'chown' || name === 'chgrp')
     return (
-      targets.some((path) => isWhole(path) || isSystemPath(path)) || /^root\b|^0:/.test(operands[0] ?? '')
+      targets.some((path) => isWholeSystemPath(path) || isSystemPath(path)) ||
+      /^root\b|^0:/.test(operands[0] ?? '')
     );
   if (name === 'chattr') return command.words.some(({ text }) => /^-[a-zA-Z]*[ia]/.test(text));
   if (name === 'chflags')
@@ -283,7 +284,7 @@ function opensRights(command: Command): boolean {
 
 function changesAccounts(command: Command): boolean {
   const { name, words } = command;
-  const text = textOf(command);
+  const text = joinWords(command);
   if (isHarmlessCall(command)) return false;
   if (name === 'net')
     return /^ ?(?:user .*(?:\/add|\/del\w*|\/active|\S+ \S+ $)|localgroup .*\/(?:add|del)|group .*\/(?:add|del)|accounts \/)/i.test(
@@ -299,7 +300,7 @@ function changesAccounts(command: Command): boolean {
 }
 
 function escapesContainer(command: Command): boolean {
-  const text = textOf(command);
+  const text = joinWords(command);
   if (!/^ (?:\S+ ){0,4}(?:run|create|exec|debug) /.test(text)) return false;
   return / --privileged|(?: -v |--volume[= ]|--mount[= ]\S*(?:src|source)=)(?:\/:|\/(?:etc|root|proc|sys|boot|dev|var\/run\/docker\.sock|run\/docker\.sock|run\/containerd)[:/,])| --(?:pid|ipc|userns|uts|net|network)[= ]host| --cap-add[= ](?:ALL|SYS_ADMIN|SYS_PTRACE|SYS_MODULE)|seccomp[=:]unconfined|apparmor[=:]unconfined|"hostPID"|"privileged": ?true| --device[= ]\/dev\/(?:sd|nvme|mem)/i.test(
     text,

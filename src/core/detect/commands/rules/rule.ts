@@ -11,15 +11,15 @@ import type { Command } from '../../shell/syntax.ts';
  * call. All else is flagged.
  */
 export interface CommandRule {
-  /** `git.reset_hard`; on the wire `command.git.reset_hard` would say it twice, so it stands alone. */
+  /** For example `git.reset_hard`, without the prefix `command.`, because events name the detector as well. */
   readonly id: string;
   readonly tag: `dangerous.${string}`;
   readonly severity: Severity;
-  /** Program names in lower case, with blanks between; `*` for all. */
+  /** Program names in lower case, separated by blanks; `*` for all. */
   readonly programs: string;
-  /** What it does and why that matters, one sentence. */
+  /** What it does and why that matters, in one sentence. */
   readonly description: string;
-  /** A command that is not found and does what is usually meant, or shows what would be done. */
+  /** A command that is not flagged and does what is usually meant, or shows what would happen. */
   readonly safer: string;
   readonly saw: (command: Command, guard: GuardView) => boolean;
   readonly hits: readonly string[];

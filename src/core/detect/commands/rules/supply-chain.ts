@@ -1,9 +1,9 @@
-import { isHarmlessCall, operandsOf, textOf } from '../../shell/options.ts';
+import { isHarmlessCall, joinWords, listOperands } from '../../shell/options.ts';
 import type { Command } from '../../shell/syntax.ts';
 import type { CommandRule } from './rule.ts';
 
 /** Packages: installed from where nobody looked, or published for everyone. */
-export const supplyChain: readonly CommandRule[] = [
+export const supplyChainRules: readonly CommandRule[] = [
   {
     id: 'supply_chain.install',
     tag: 'dangerous.supply_chain',
@@ -40,8 +40,8 @@ export const supplyChain: readonly CommandRule[] = [
     safer: 'npm pack',
     saw: (command) =>
       !isHarmlessCall(command) &&
-      (/^(?:dotnet )?nuget (?:push|delete) /.test(`${command.name}${textOf(command)}`) ||
-        operandsOf(command)
+      (/^(?:dotnet )?nuget (?:push|delete) /.test(`${command.name}${joinWords(command)}`) ||
+        listOperands(command)
           .slice(0, 3)
           .some(
             (text) =>
@@ -54,7 +54,7 @@ export const supplyChain: readonly CommandRule[] = [
               !(text === 'deploy' && !/^mvnw?$/.test(command.name)) &&
               !(text === 'upload' && command.name !== 'twine'),
           ) ||
-        (command.name === 'gem' && operandsOf(command)[0] === 'push')),
+        (command.name === 'gem' && listOperands(command)[0] === 'push')),
     hits: [
       'npm publish',
       'cargo yank --vers 1.0.0 x',
@@ -75,10 +75,10 @@ export const supplyChain: readonly CommandRule[] = [
 ];
 
 function installsOddly(command: Command): boolean {
-  const text = textOf(command);
+  const text = joinWords(command);
   if (isHarmlessCall(command)) return false;
   if (/ config set .*(?:script-shell|registry|index-url|globalconfig)/.test(text)) return true;
-  if (!/ (?:install|i|add|global|get) /.test(text) || operandsOf(command)[0] === 'hook') return false;
+  if (!/ (?:install|i|add|global|get) /.test(text) || listOperands(command)[0] === 'hook') return false;
   if (/^(?:npm|pnpm|yarn|bun)$/.test(command.name) && / (?:-g|--global|global add) /.test(text)) return true;
   if (
     / (?:--registry|--index-url|--extra-index-url|-i|--find-links|--trusted-host)[= ]\s*https?:\/\/(?!pypi\.org|registry\.npmjs\.org|test\.pypi\.org)/.test(

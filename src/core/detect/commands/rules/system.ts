@@ -1,4 +1,4 @@
-import { hasFlag, isHarmlessCall, operandsOf, textOf } from '../../shell/options.ts';
+import { hasFlag, isHarmlessCall, joinWords, listOperands } from '../../shell/options.ts';
 import type { Command } from '../../shell/syntax.ts';
 import type { CommandRule } from './rule.ts';
 
@@ -6,7 +6,7 @@ const GUARDS =
   /(?:rsyslog|syslog|auditd|audisp|journald|falco|osquery|wazuh|ossec|crowdstrike|falcon|cbdaemon|cbagent|carbonblack|sentinel|mdatp|defend|clamav|clamd|apparmor|selinux|firewalld|ufw|iptables|nftables|fail2ban|auditbeat|filebeat|packetbeat|splunk|sysmon|tanium|snort|suricata|antivir|mcafee|esets?|sophos|cylance|opendns|littlesnitch|santa|watchdog|cron|crond|td-agent|datadog|newrelic|haproxy|nginx|traefik|apache2?|httpd|envoy|postgres\w*|mysqld?|mariadb|redis|docker|containerd|kubelet|sshd?|network\w*|pf)\b/i;
 
 /** Switching guards off, stopping the machine, using it up. */
-export const system: readonly CommandRule[] = [
+export const systemRules: readonly CommandRule[] = [
   {
     id: 'system.guards_off',
     tag: 'dangerous.system',
@@ -35,7 +35,7 @@ export const system: readonly CommandRule[] = [
     description: 'Stops or restarts the machine.',
     safer: 'uptime',
     saw: (command) => {
-      const operands = operandsOf(command);
+      const operands = listOperands(command);
       if (isHarmlessCall(command)) return false;
       if (command.name === 'systemctl')
         return operands.some((text) =>
@@ -72,7 +72,8 @@ export const system: readonly CommandRule[] = [
         return command.redirections.some(({ target }) => target === '/dev/null') && !command.feeds_pipe;
       if (command.name === 'kill')
         return (
-          operandsOf(command).includes('-1') || command.words.some(({ text }, at) => at > 0 && text === '-1')
+          listOperands(command).includes('-1') ||
+          command.words.some(({ text }, at) => at > 0 && text === '-1')
         );
       if (command.name === 'killall') return hasFlag(command, '-9', '-KILL', '-u');
       if (command.name === 'pkill') return hasFlag(command, '-u', '-U', '--euid', '--uid');
@@ -85,7 +86,7 @@ export const system: readonly CommandRule[] = [
 
 function stopsGuard(command: Command): boolean {
   const { name } = command;
-  const text = textOf(command);
+  const text = joinWords(command);
   if (isHarmlessCall(command)) return false;
   if (name === 'systemctl' || name === 'service' || name === 'chkconfig' || name === 'initctl')
     return (

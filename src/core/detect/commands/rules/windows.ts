@@ -1,8 +1,8 @@
-import { textOf } from '../../shell/options.ts';
+import { joinWords } from '../../shell/options.ts';
 import type { CommandRule } from './rule.ts';
 
 /** Windows and PowerShell, in which names and flags have no case and paths have backslashes. */
-export const windows: readonly CommandRule[] = [
+export const windowsRules: readonly CommandRule[] = [
   {
     id: 'windows.encoded_command',
     tag: 'dangerous.execution',
@@ -12,8 +12,8 @@ export const windows: readonly CommandRule[] = [
     safer: 'powershell -File build.ps1',
     saw: (command) =>
       / [-/](?:e|ec|en|enc|enco\w*|w\w* h\w*|windowstyle hidden|ex\w* (?:bypass|unrestricted)|ep (?:bypass|unrestricted)|version 2) ?/i.test(
-        textOf(command),
-      ) && !/-ea |-erroraction/i.test(textOf(command)),
+        joinWords(command),
+      ) && !/-ea |-erroraction/i.test(joinWords(command)),
     hits: [
       'powershell -enc SQBFAFgA',
       'powershell.exe -ExecutionPolicy Bypass -File a.ps1',
@@ -29,7 +29,7 @@ export const windows: readonly CommandRule[] = [
     description: 'Runs what comes from the network, unseen.',
     safer: 'Invoke-WebRequest https://x.test/a.zip -OutFile a.zip',
     saw: (command) => {
-      const text = textOf(command);
+      const text = joinWords(command);
       if (/^(?:iex|invoke-expression)$/.test(command.name))
         return /downloadstring|webclient|\b(?:iwr|irm|curl|wget|invoke-(?:webrequest|restmethod))\b|frombase64string|http/i.test(
           text,
@@ -57,7 +57,7 @@ export const windows: readonly CommandRule[] = [
     description: 'Fetches a program or a script from the network.',
     safer: 'curl -o report.pdf https://x.test/report.pdf',
     saw: (command) => {
-      const text = textOf(command);
+      const text = joinWords(command);
       if (command.name === 'certutil')
         return / [-/](?:urlcache|verifyctl|decode|encode|decodehex|addstore)/i.test(text);
       if (command.name === 'bitsadmin' || command.name === 'start-bitstransfer')
@@ -85,7 +85,7 @@ export const windows: readonly CommandRule[] = [
     description: 'Uses a signed program of Windows to run something else or to act on another machine.',
     safer: 'msiexec /?',
     saw: (command) => {
-      const text = textOf(command);
+      const text = joinWords(command);
       if (/\/\?|--help/.test(text)) return false;
       if (command.name === 'wmic')
         return / (?:process call|shadowcopy|\/node|\/format|product .*uninstall|call (?:create|terminate|uninstall)|nteventlog|useraccount .*set)/i.test(
@@ -119,7 +119,7 @@ export const windows: readonly CommandRule[] = [
     description: 'Changes the registry where it decides on policies, services, guards or what runs later.',
     safer: 'reg query HKCU\\Software\\App',
     saw: (command) => {
-      const text = textOf(command);
+      const text = joinWords(command);
       if (command.name === 'reg')
         return (
           /^ (?:add|delete|import|load|save|export|restore|copy|unload) /i.test(text) &&
@@ -156,7 +156,7 @@ export const windows: readonly CommandRule[] = [
     safer: 'vssadmin list shadows',
     saw: (command) =>
       / (?:delete|resize|create) .*(?:shadow|systemstatebackup|catalog|backup)|shadowcopy .*(?:delete|create)|recoveryenabled|bootstatuspolicy|\/(?:set|deletevalue) |\/disable|win32_shadowcopy/i.test(
-        textOf(command),
+        joinWords(command),
       ),
     hits: [
       'vssadmin delete shadows /all /quiet',
@@ -183,7 +183,7 @@ export const windows: readonly CommandRule[] = [
         )
       )
         return true;
-      const text = textOf(command);
+      const text = joinWords(command);
       return (
         /lsass|comsvcs\.dll|\\config\\(?:sam|system|security)|ntds\.dit|microsoft\\(?:credentials|protect|vault)|unattend\.xml|web\.config|login data|setspn.* -q|\bsekurlsa|-m[ap] \d+ .*\.dmp/i.test(
           text,
@@ -210,7 +210,7 @@ export const windows: readonly CommandRule[] = [
     safer: 'Get-MpPreference',
     saw: (command) => {
       const { name } = command;
-      const text = textOf(command);
+      const text = joinWords(command);
       if (
         /^(?:set-mppreference|add-mppreference|disable-windowsoptionalfeature|set-netfirewallprofile|new-netfirewallrule|clear-eventlog|remove-eventlog|limit-eventlog|set-executionpolicy|set-etwtraceprovider|remove-etwtraceprovider|clear-history|set-psreadlineoption|unblock-file|disable-netadapterbinding|add-dnsclientnrptrule|set-smbserverconfiguration|enable-psremoting|enable-computerrestore|disable-computerrestore|set-webconfigurationproperty|uninstall-windowsfeature|suspend-bitlocker|disable-bitlocker|set-service)$/.test(
           name,
@@ -254,7 +254,7 @@ export const windows: readonly CommandRule[] = [
     safer: 'Get-ScheduledTask',
     saw: (command) => {
       const { name } = command;
-      const text = textOf(command);
+      const text = joinWords(command);
       if (
         /^(?:register-scheduledtask|register-scheduledjob|new-scheduledtask\w*|set-wmiinstance|register-wmievent|register-cimindicationevent|register-objectevent|set-scheduledtask|unregister-scheduledtask)$/.test(
           name,
@@ -290,7 +290,7 @@ export const windows: readonly CommandRule[] = [
       'Makes code at run time, loads it into memory, talks to a socket or calls the system below PowerShell.',
     safer: 'Get-ChildItem',
     saw: (command) => {
-      const text = `${command.program} ${textOf(command)}`;
+      const text = `${command.program} ${joinWords(command)}`;
       return (
         /frombase64string|\[char\[?\]?\]\(?\d|net\.sockets\.(?:tcp|udp)client|reflection\.assembly|\[reflection|add-type .*(?:dllimport|-typedefinition|assemblyname system\.identitymodel)|virtualalloc|amsiutils|amsiinitfailed|getdelegateforfunctionpointer|comobject ['"]?(?:shell|wscript|mmc|excel|word|outlook|internetexplorer|winhttp|msxml)|system\.management\.automation|adsisearcher|\[adsi\]|getasynckeystate|copyfromscreen|system\.directoryservices/i.test(
           text,
@@ -344,7 +344,7 @@ export const windows: readonly CommandRule[] = [
     description: 'Hides files, or puts data where it is not listed.',
     safer: 'attrib a.txt',
     saw: (command) => {
-      const text = textOf(command);
+      const text = joinWords(command);
       if (command.name === 'attrib') return / \+[hsr]/i.test(text);
       if (command.name === 'set-content') return /-stream /i.test(text);
       if (command.name === 'net' || command.name === 'fsutil') return false;
@@ -361,7 +361,7 @@ export const windows: readonly CommandRule[] = [
     description: 'Looks around a machine or its directory, as one who has just come in does.',
     safer: 'Get-ChildItem',
     saw: (command) => {
-      const text = textOf(command);
+      const text = joinWords(command);
       if (
         /^(?:nltest|adfind|dsquery|setspn|klist|qwinsta|quser|nbtstat|gpresult|get-ad(?:user|computer|group|domain|forest|trust|object|domaincontroller)\w*|get-domain\w*|get-net(?:domain|forest|user|computer|group|share|localgroup)\w*|find-(?:domain|localadmin|interesting)\w*|invoke-(?:shareFinder|userhunter|portscan|aclscanner|enumerate\w+|arpscan)|sharpview|accesschk|get-localgroupmember|get-localuser|get-gpo\w*|get-eventlog|get-smbshare|wmiexplorer|psloggedon)$/i.test(
           command.name,

@@ -5,7 +5,7 @@ import { isLuhn, isMod97 } from '../checksums.ts';
 import { measureEntropy } from '../entropy.ts';
 import { isPlaceholder } from '../placeholders.ts';
 
-/** Each takes a value of any characters, and is linear in it. */
+/** Each takes a value of any characters, in linear time. */
 const CHECKS: Readonly<Record<CheckName, (value: string) => boolean>> = {
   luhn: (value) => isLuhn(digitsIn(value)),
   mod97: (value) => hasMod97(value.replace(/[^0-9A-Za-z]/g, '')),

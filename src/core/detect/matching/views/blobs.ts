@@ -149,7 +149,7 @@ function base64(text: string, start: number, end: number): { blob: Blob | null; 
 }
 
 function blobOf(bytes: readonly number[], start: number, end: number): Blob | null {
-  const decoded = bytes.length < TEXT_BYTES_MIN ? null : decodeUtf8(bytes, true);
+  const decoded = bytes.length < TEXT_BYTES_MIN ? null : decodeUtf8Bytes(bytes, true);
   return decoded === null ? null : { start, end, text: decoded };
 }
 
@@ -183,7 +183,7 @@ function awaited(more: number, byte: number): number {
 }
 
 /** Text of UTF-8 bytes; `null` where they are none, but for a last character that is cut off where that `may_end`. */
-export function decodeUtf8(bytes: readonly number[], may_end = false): string | null {
+export function decodeUtf8Bytes(bytes: readonly number[], may_end = false): string | null {
   const points: string[] = [];
   for (let at = 0; at < bytes.length; ) {
     const lead = bytes[at]!;

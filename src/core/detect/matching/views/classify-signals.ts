@@ -1,7 +1,7 @@
 /**
- * Which of the places that signals name do read otherwise, so that a detector could care. Signals are short, and
- * ordinary code and markup is full of them: a look at each costs little, a look at the text around it in another
- * reading costs as much as some hundred units of text.
+ * Classifies signals: which of them change the reading in a way that matters to a detector. Signals are short and
+ * common in ordinary code and markup. Checking one is cheap; scanning the text around it again costs as much as some
+ * hundred units of text.
  */
 
 import { decodeAt } from './decode-view.ts';
@@ -9,13 +9,13 @@ import type { DecodedUnits } from './escapes.ts';
 import { foldToAscii } from './fold.ts';
 import { addWindow, type Windows } from './windows.ts';
 
-/** Places where units stand for others, and places where they stand in another order than they read. */
+/** Spans with encoded units, and spans whose units are written in another order than they read. */
 export interface ClassifiedSignals {
   readonly decoded: Windows;
   readonly rearranged: Windows;
 }
 
-/** Sorts the places of signals; those that read as they stand are in neither list. Linear. */
+/** Classifies signals; those that do not change the reading are in neither list. Linear. */
 export function classifySignals(text: string, signalled: Windows): ClassifiedSignals {
   const odd: ClassifiedSignals = { decoded: [], rearranged: [] };
   let harmless_until = 0;
@@ -24,7 +24,7 @@ export function classifySignals(text: string, signalled: Windows): ClassifiedSig
     const start = signalled[at]!;
     const end = signalled[at + 1]!;
     if (isRearranged(text, start, end)) addWindow(odd.rearranged, start, end);
-    // What is encoded comes in rows: what is right behind an odd place is odd.
+    // Encoded units come in rows: units right after a changed span count as changed.
     const from = Math.max(harmless_until, findOperandEnd(text, start));
     const until = start < odd_until ? null : findHarmlessEnd(text, from, end);
     if (until !== null) harmless_until = until;
@@ -45,11 +45,13 @@ function isRearranged(text: string, start: number, end: number): boolean {
 const APART = /(?:\S ){6}/;
 const APART_UNITS = 12;
 
-/** What may stand between a quote and the sign that joins it to the next one. */
+/** The most units between a quote and the sign that joins it to the next one. */
 const GAP_UNITS_MAX = 40;
 const QUOTES = '"\'`';
 
-/** Where the quote before a joining sign is, when the signal begins with that sign; else the offset itself. */
+/**
+ * Returns the offset of the quote before a joining sign, if the signal begins with that sign; else the offset itself.
+ */
 function findOperandEnd(text: string, start: number): number {
   if (!'+&~.'.includes(text[start]!)) return start;
   const lowest = Math.max(0, start - GAP_UNITS_MAX);
@@ -58,7 +60,7 @@ function findOperandEnd(text: string, start: number): number {
   return at >= 0 && QUOTES.includes(text[at]!) ? at : start;
 }
 
-/** Behind what the units from `start` to `end` read as, if no detector could care; else `null`. */
+/** Returns the offset after the units from `start` to `end` if their reading matters to no detector; else `null`. */
 function findHarmlessEnd(text: string, start: number, end: number): number | null {
   for (let at = start; ; ) {
     if (at >= end) return at;
@@ -69,11 +71,14 @@ function findHarmlessEnd(text: string, start: number, end: number): number | nul
   }
 }
 
-/** What is not seen and has its use: joins letters and emoji, says how they look or which way they go; a file's first unit. */
+/**
+ * Invisible characters with an ordinary use: they join letters and emoji, or set their form or direction; also the
+ * first unit of a file.
+ */
 const IN_USE = /[\u001b[\u009b\u061c]|[\u200c-\u200f]|[\ufe00-\ufe0f]|\ufeff/;
 const BEYOND_ASCII = 0x80;
 
-/** The same for what stands at one offset, decoded. */
+/** The same for the decoded units at one offset. */
 function findHarmlessDecodedEnd(text: string, at: number, decoded: DecodedUnits): number | null {
   const unit = text.charCodeAt(at);
   if (QUOTES.includes(text[at]!)) return isTokenJoint(text, at, decoded.end) ? null : decoded.end;
@@ -95,7 +100,7 @@ function isTokenJoint(text: string, at: number, end: number): boolean {
   return !are_words || /[0-9A-Z@]/.test(text.slice(from, at) + text.slice(end, to));
 }
 
-/** What ends a value, a word or a part of an address. */
+/** Units that end a value, a word or a part of an address. */
 const BETWEEN_TOKENS = ' \t\r\n"\'`<>&?=#';
 const TOKEN_UNITS_MAX = 36;
 
@@ -111,16 +116,19 @@ function tokenEnd(text: string, start: number): number {
   return end;
 }
 
-/** What is not seen matters beside Latin letters, and between blanks; in other scripts and in emoji it has its use. */
+/**
+ * Invisible characters matter next to Latin letters and between blanks; in other scripts and in emoji they have a
+ * use.
+ */
 function mayHide(text: string, start: number, end: number): boolean {
   if (SELECTOR_AT_LETTER.test(text.slice(start - 1, start + 1))) return true;
-  // A mark of the byte order stands before the first unit of many files.
+  // Many files begin with a byte order mark.
   const is_mark = start === 0 && text[0] === '\ufeff';
   if (isInk(text, start - 1) || (!is_mark && isInk(text, end))) return true;
   return start > 0 && isBlank(text[start - 1]) && isBlank(text[end]);
 }
 
-/** How an emoji looks is said behind it; a letter has one look. */
+/** A selector sets the form of an emoji; a letter has one form only. */
 const SELECTOR_AT_LETTER = /^[\p{L}\p{M}][\ufe00-\ufe0f]/u;
 
 function isInk(text: string, at: number): boolean {
@@ -128,7 +136,7 @@ function isInk(text: string, at: number): boolean {
   return text.charCodeAt(at) < BEYOND_ASCII || decodeAt(text, at, text.length) !== null;
 }
 
-/** Letters of other scripts that look like Latin ones; other signs have no use but disguise. */
+/** Letters of other scripts that look like Latin ones; other signs are only used as a disguise. */
 function isLookalike(unit: number): boolean {
   return unit >= 0x250 && unit < 0x590;
 }
@@ -148,7 +156,7 @@ function findPlainWordEnd(text: string, at: number): number | null {
   return parts.some((part) => part.length >= least && HAS_LATIN.test(part)) ? null : end;
 }
 
-/** A letter that looks Latin, or a blank for another one. */
+/** Returns a letter that looks Latin, or a blank for another one. */
 function letterOrBlank(letter: string): string {
   return foldToAscii(letter.charCodeAt(0)).charCodeAt(0) >= BEYOND_ASCII ? ' ' : letter;
 }
@@ -163,7 +171,7 @@ const HAS_LATIN = /[A-Za-z]|(?:[0-9][^0-9]*){4}/;
 const MINOR =
   /^[^A-Za-z0-9|<>;$#`"'\\%,*_.+~:=@\u00ad\u00c0-\u200f\u201c\u201d\u2028-\u202f\u2060-\u209f\u2100-\uffff]*$/;
 
-/** Where this escape and those right behind it end if they stand for such signs; `null` where one does not. */
+/** Returns the end of this escape and those right after it if they stand for such signs; `null` if one does not. */
 function findMinorSignsEnd(text: string, first: DecodedUnits): number | null {
   let end = first.end;
   for (
@@ -191,7 +199,10 @@ function isAlone(text: string, start: number, end: number): boolean {
   return (isBlank(before) || before === '>') && (isBlank(after) || after === '<');
 }
 
-/** A number and its unit: `4,5&nbsp;kg`. Longer words may be a street, single letters the end of an identifier. */
+/**
+ * Returns whether this is a number and its unit: `4,5&nbsp;kg`. Longer words can be a street, single letters the end
+ * of an identifier.
+ */
 function isBeforeUnit(text: string, start: number, end: number): boolean {
   return /[0-9]/.test(text[start - 1] ?? '') && UNIT.test(text.slice(end, end + 3));
 }

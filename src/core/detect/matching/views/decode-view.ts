@@ -34,7 +34,6 @@ export function decodeEscapes(text: string, start: number, end: number): View | 
   return finishView(builder);
 }
 
-/** What `decodedAt` has to look at: all that is not plain ASCII. */
 const ODD = /[^\t-\r -!#$(-Z\]-_a-~]/g;
 
 function nextOdd(text: string, from: number): number {
@@ -57,7 +56,7 @@ export function decodeBlobs(text: string, start: number, end: number, blobs: rea
   return finishView(builder);
 }
 
-/** The number of the first blob that starts at or behind the offset. */
+/** Returns the number of the first blob at or after the offset. */
 function findFirstBlob(blobs: readonly Blob[], start: number): number {
   let low = 0;
   let high = blobs.length;
@@ -80,7 +79,7 @@ const PAIR = 7;
 const TERMINAL = 8;
 const BRACKET = 9;
 
-/** What kind of place a unit begins. */
+/** The kind of decoding that a unit begins. */
 const KINDS = new Uint8Array(0x10000);
 KINDS.fill(BEYOND_ASCII, 0xa0);
 KINDS.fill(PAIR, 0xd800, 0xdc00);
@@ -92,7 +91,7 @@ KINDS['&'.charCodeAt(0)] = AMPERSAND;
 KINDS['\\'.charCodeAt(0)] = BACKSLASH;
 for (const quote of '"\'`') KINDS[quote.charCodeAt(0)] = QUOTE;
 
-/** How the unit at a place reads with those after it, at most to `end`; `null` where it reads as it stands. */
+/** Returns how the unit at an offset reads with those after it, at most to `end`; `null` if it reads as written. */
 export function decodeAt(text: string, at: number, end: number): DecodedUnits | null {
   const kind = at < end ? KINDS[text.charCodeAt(at)]! : PLAIN;
   if (kind === PLAIN) return null;
@@ -112,9 +111,9 @@ function foldedAt(text: string, at: number): DecodedUnits | null {
   return reads === letter ? null : { text: reads, end: at + letter.length };
 }
 
-/** Letters that stand apart. */
+/** Letters with blanks between them. */
 export const SPACED_LETTERS = /(?<![^\s=:,;"'`([{<])(?:\S[ \u00a0]{1,3}){7,2000}\S(?!\S)/g;
-/** What is shown from its end. */
+/** Text that is shown in reverse. */
 export const RTL_OVERRIDE = /\u202e([^\u202a-\u202e\n]{4,2000})/g;
 const WORD_GAP = /(\S)([ \u00a0]{1,3})/g;
 const LETTERS_MIN = 4;

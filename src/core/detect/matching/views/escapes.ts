@@ -1,4 +1,4 @@
-import { decodeUtf8, parseHexDigit } from './blobs.ts';
+import { decodeUtf8Bytes, parseHexDigit } from './blobs.ts';
 
 /** What stands at a place of a text, decoded, and where the encoded form ends. */
 export interface DecodedUnits {
@@ -109,20 +109,20 @@ export function decodePercent(text: string, at: number): DecodedUnits | null {
     if (text.charCodeAt(next) !== PERCENT || Number.isNaN(byte)) return null;
     if (next === at && byte < 0x80) return { text: String.fromCharCode(byte), end: next + 3 };
     bytes.push(byte);
-    const decoded = decodeUtf8(bytes);
+    const decoded = decodeUtf8Bytes(bytes);
     if (decoded !== null) return { text: decoded, end: next + 3 };
   }
   return null;
 }
 
-/** A quote that ends a string literal which the next one continues: `"ab" + "cd"`, `'ab' 'cd'`. */
+/** Decodes the end of a string literal that the next one continues: `"ab" + "cd"`, `'ab' 'cd'`. */
 export function decodeStringJoin(text: string, at: number): DecodedUnits | null {
   if (at === 0 || !/[^\s"'`,;:([{=]/.test(text[at - 1]!)) return null;
   const found = matchAt(STRING_JOIN, text, at);
   return found === null ? null : { text: '', end: at + found[0].length };
 }
 
-/** A sequence for a terminal, or the character alone that begins one: nothing is shown of either. */
+/** Decodes a terminal sequence, or the control character alone, to nothing: a terminal shows neither. */
 export function decodeTerminal(text: string, at: number): DecodedUnits {
   const found = matchAt(TERMINAL_SEQUENCE, text, at);
   return { text: '', end: at + (found === null ? 1 : found[0].length) };
@@ -131,13 +131,13 @@ export function decodeTerminal(text: string, at: number): DecodedUnits {
 const ESCAPE = 0x1b;
 const WRITTEN_UNITS_MAX = 300;
 
-/** The same where its first character is written as an escape that ends at `end`. */
+/** The same if the first character is written as an escape that ends at `end`. */
 function decodeEscapedTerminal(text: string, end: number): DecodedUnits {
   const read = decodeTerminal(`\u001b${text.slice(end, end + WRITTEN_UNITS_MAX)}`, 0);
   return { text: '', end: end + read.end - 1 };
 }
 
-/** What is left of a colour. */
+/** Decodes the rest of a colour sequence without its first character. */
 export function decodeColourRemainder(text: string, at: number): DecodedUnits | null {
   const found = matchAt(COLOUR_REMAINDER, text, at);
   return found === null ? null : { text: '', end: at + found[0].length };

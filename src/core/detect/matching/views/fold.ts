@@ -22,7 +22,10 @@ const folded = new Map<number, string>(
 
 const FOLDED_UNITS_MAX = 4;
 
-/** How a code point beyond ASCII reads in ASCII; itself where it does not. Marks over letters read as nothing. */
+/**
+ * Returns how a code point beyond ASCII reads in ASCII; itself if it has no such reading. Combining marks read as
+ * nothing.
+ */
 export function foldToAscii(point: number): string {
   const known = folded.get(point);
   if (known !== undefined) return known;
@@ -33,7 +36,7 @@ export function foldToAscii(point: number): string {
   return reads;
 }
 
-/** A bound for the memory, whatever texts come by. */
+/** Bounds the memory of the cache, whatever the texts contain. */
 const CACHED_MAX = 20_000;
 
 function isMark(point: number): boolean {

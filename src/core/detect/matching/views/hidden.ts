@@ -1,14 +1,14 @@
-import { decodeUtf8 } from './blobs.ts';
+import { decodeUtf8Bytes } from './blobs.ts';
 import type { DecodedUnits } from './escapes.ts';
 
-/** Fewer of them stand for themselves: the flags of a few regions, the look of a letter. */
+/** Fewer of them have an ordinary use: the flags of a few regions, the form of a letter. */
 const TAGS_MIN = 4;
 const SELECTORS_MIN = 4;
 const HIGH = 0xdb40;
 
 /**
- * Text in characters that are not seen: ASCII as tag characters (U+E0000), bytes as variation selectors
- * (U+FE00, U+E0100). It reads as lines of its own. A lone one of them reads as nothing.
+ * Decodes text in invisible characters: ASCII as tag characters (U+E0000), bytes as variation selectors (U+FE00,
+ * U+E0100). It reads as lines of its own. A single one reads as nothing.
  */
 export function decodeHidden(text: string, at: number, end: number): DecodedUnits | null {
   const unit = text.charCodeAt(at);
@@ -41,6 +41,6 @@ function selectorsAt(text: string, at: number, end: number): DecodedUnits | null
     next += point > 0xffff ? 2 : 1;
   }
   if (next === at) return null;
-  const shown = bytes.length >= SELECTORS_MIN ? decodeUtf8(bytes) : null;
+  const shown = bytes.length >= SELECTORS_MIN ? decodeUtf8Bytes(bytes) : null;
   return { text: shown === null ? '' : `\n${shown}\n`, end: next };
 }

@@ -22,7 +22,7 @@ const LETTERS: Readonly<Record<string, string>> = {
 /** A word of letters and digits that stand for letters, both of them, without white space. */
 const LEET_WORD =
   /(?<![\w@$])(?=[a-z134578$@0]*[0134578$@])(?=[a-z134578$@0]*[a-z])[a-z0134578$@]{2,20}(?![\w@$])/gi;
-/** Digits alone are read so between words that are: `7h3 73x7 70`. */
+/** Digits alone are read as letters only between such words: `7h3 73x7 70`. */
 const LEET_NUMBER = /(?<![\w.,:/-])[0134578]{2,6}(?![\w.,:/-])/g;
 /** Fewer such words are names and versions: `h1n1`, `s3`, `3d`. */
 const LEET_WORDS_MIN = 3;
@@ -45,18 +45,18 @@ const spellings = lazyValue(() => {
   for (const word of `${SIGNAL_WORDS} ${OTHER_WORDS}`.split(' ')) {
     for (const wrong of listMisspellings(word)) words.set(wrong, word);
   }
-  // What is a word itself stays.
+  // A correct word is not a misspelling.
   for (const word of `${SIGNAL_WORDS} ${OTHER_WORDS} form trail bale mange`.split(' ')) words.delete(word);
   return words;
 });
 
-/** Anchors without a detector, of places where words may be spelled otherwise. */
+/** Returns anchors without a detector, for spans with possible misspellings. */
 export function spellingSignals(): readonly string[] {
   const wrong = SIGNAL_WORDS.split(' ').flatMap(listMisspellings);
   return [...LEET_SIGNALS, ...wrong.map((word) => `(?i)\\b${word}`)];
 }
 
-/** What a look at one word costs. */
+/** The work of checking one word. */
 const WORD_WORK = 24;
 
 /**
@@ -79,14 +79,14 @@ export function correctSpelling(text: string, start: number, end: number, meter:
   return finishView(builder);
 }
 
-/** A word in a part of a text, and how it is meant. */
+/** A word in a part of a text, and its correction. */
 interface Word {
   readonly start: number;
   readonly length: number;
   readonly meant: string;
 }
 
-/** What a pattern finds in a part, as long as the meter allows. */
+/** Finds a pattern in a part, as long as the meter allows. */
 function* findWords(part: string, pattern: RegExp, meter: WorkMeter): Iterable<RegExpExecArray> {
   for (const match of part.matchAll(pattern)) {
     meter.work += WORD_WORK;
@@ -114,7 +114,7 @@ function wrongWords(part: string, meter: WorkMeter): readonly Word[] {
   return words;
 }
 
-/** A word with two letters that changed places, or without one of its inner letters. */
+/** Returns the misspellings of a word: two letters swapped, or one inner letter missing. */
 function listMisspellings(word: string): readonly string[] {
   const shorter = Array.from(word.slice(1, -1), (_, at) => word.slice(0, at + 1) + word.slice(at + 2));
   return [...swapped(word), ...shorter];

@@ -12,7 +12,7 @@ export interface View {
   readonly is_decoded: readonly boolean[];
 }
 
-/** A view while it is made. */
+/** A view under construction. */
 export interface ViewBuilder {
   readonly parts: string[];
   readonly starts: number[];
@@ -22,10 +22,10 @@ export interface ViewBuilder {
   length: number;
 }
 
-/** A context word may stand this many units before the value that it explains. */
+/** The most units between a context word and the value that it explains. */
 export const VIEW_CONTEXT_UNITS = 64;
 
-/** An empty view. */
+/** Creates an empty view. */
 export function startView(): ViewBuilder {
   return { parts: [], starts: [], source_starts: [], source_ends: [], is_decoded: [], length: 0 };
 }
@@ -35,17 +35,17 @@ export function addDecoded(builder: ViewBuilder, text: string, start: number, en
   addViewPiece(builder, text, start, end, true);
 }
 
-/** Adds the units from `start` to `end` of the text around as they stand there. */
+/** Adds the units from `start` to `end` of the source text unchanged. */
 export function addPlain(builder: ViewBuilder, source: string, start: number, end: number): void {
   if (end > start) addViewPiece(builder, source.slice(start, end), start, end, false);
 }
 
-/** The view of what was added, in that order. */
+/** Returns the view of the added pieces, in that order. */
 export function finishView({ parts, length: _, ...pieces }: ViewBuilder): View {
   return { text: parts.join(''), ...pieces };
 }
 
-/** What a span of the view stands for in the text around it. */
+/** Returns the span of the source text for a span of the view. */
 export function toSource(view: View, start: number, end: number): { start: number; end: number } {
   const first = findPiece(view, start);
   const last = findPiece(view, end - 1);

@@ -13,7 +13,7 @@ export function addWindow(windows: Windows, start: number, end: number): void {
   else windows.push(start, end);
 }
 
-/** The same with the text around, up to white space where there is some near. */
+/** Returns the windows extended to white space, if there is some near. */
 export function widenToWhitespace(text: string, windows: Windows): Windows {
   return expandWindows(text, windows, WIDEN_UNITS_MAX, AFTER_UNITS);
 }
