@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { type SecretBackend, SecretFailure } from '../src/drivers/secrets/backend.ts';
-import { openSecrets, SecretUnread } from '../src/runtime/secrets/secrets.ts';
+import { openSecrets, SecretReadError } from '../src/runtime/secrets/secrets.ts';
 import {
   cloudWorld,
   envWorld,
@@ -128,7 +128,7 @@ const laws: readonly Law[] = [
         assert.equal(await secrets.get('alpha'), ROTATED);
         now_ms = 120_000;
         await assert.rejects(secrets.get('alpha'), (error) => {
-          assert.ok(error instanceof SecretUnread);
+          assert.ok(error instanceof SecretReadError);
           assert.match(error.message, /^The secret `alpha` could not be read: the backend `b` [^`]+.*\.$/s);
           return error.code === 'secrets_unavailable';
         });

@@ -4,7 +4,7 @@
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { editorSchemas } from '../../src/runtime/policies/editor-schemas.ts';
+import { buildEditorSchemas } from '../../src/runtime/policies/editor-schemas.ts';
 import { anchorTree } from './anchor-tree.ts';
 import { commandsPage } from './commands-page.ts';
 import { configurationPage } from './configuration-page.ts';
@@ -21,7 +21,7 @@ const files = [
   { path: 'src/core/detect/registry/anchor-tree.ts', text: anchorTree() },
   { path: 'docs/reference/type-names.md', text: typeNamesPage() },
   ...skillPolicies(),
-  ...editorSchemas().map(({ name, text }) => ({ path: `schemas/${name}`, text })),
+  ...buildEditorSchemas().map(({ name, text }) => ({ path: `schemas/${name}`, text })),
 ];
 
 const stale = files.filter(({ path, text }) => present(path) !== text);

@@ -1,8 +1,14 @@
 import { createContent } from '../core/json/source.ts';
 import { findValueSource, SOURCE_LIMITS } from '../core/json/value-source.ts';
 import type { Crossing, Json } from '../core/types/index.ts';
-import { answerWith, checksIn, eventNameIn, type Read, subjectIn } from '../runtime/adapters/read.ts';
-import type { FoundCheck, SubjectKey, WrittenAdapter, WrittenEvent } from '../runtime/adapters/types.ts';
+import {
+  buildAnswer,
+  type PayloadResult,
+  readChecks,
+  readEventName,
+  readSubject,
+} from '../runtime/adapters/read.ts';
+import type { AdapterSpec, EventSpec, FoundCheck, SubjectKey } from '../runtime/adapters/types.ts';
 import { type ActorContext, buildToolCrossing } from '../runtime/enforcement/tool-calls.ts';
 import type { EnforcementExtras, Ruling } from '../runtime/enforcement/types.ts';
 import type { Endpoint } from '../runtime/observability/endpoint.ts';
@@ -45,15 +51,15 @@ export const adapterAsk = defineOperation({
 
 type Payload = Readonly<Record<string, unknown>>;
 
-async function runAdapter(adapter: WrittenAdapter, payload: Payload, context: Context): Promise<Json> {
-  const name = eventNameIn(adapter, payload, null);
+async function runAdapter(adapter: AdapterSpec, payload: Payload, context: Context): Promise<Json> {
+  const name = readEventName(adapter, payload, null);
   if (name.ok && (adapter.ignored_events ?? []).includes(name.value))
-    return answerWith(adapter.pass, payload, {});
+    return buildAnswer(adapter.pass, payload, {});
   const event = name.ok && Object.hasOwn(adapter.events, name.value) ? adapter.events[name.value]! : null;
   if (!name.ok || event === null) throw unknownEvent(name);
-  const deny = (reason: string) => answerWith(event.deny, payload, { reason });
-  const subject = subjectIn(adapter, payload);
-  const checks = checksIn(event, payload);
+  const deny = (reason: string) => buildAnswer(event.deny, payload, { reason });
+  const subject = readSubject(adapter, payload);
+  const checks = readChecks(event, payload);
   if (!subject.ok) return deny(unreadable(subject.why));
   if (!checks.ok) return deny(unreadable(checks.why));
   const acting = actingOf(adapter, subject.value, context);
@@ -64,7 +70,7 @@ async function runAdapter(adapter: WrittenAdapter, payload: Payload, context: Co
 }
 
 /** An event has its own words for a no; where it is not known, there are none. */
-function unknownEvent(name: Read<string>): Refusal {
+function unknownEvent(name: PayloadResult<string>): Refusal {
   const what = name.ok ? 'is of an event that the adapter does not know' : name.why;
   return new Refusal('invalid_request', `The body ${what}.`);
 }
@@ -75,7 +81,7 @@ function unreadable(why: string): string {
 
 /** Whom it is about: as the payload says, else as the credential leaves no choice, else the adapter's own agent. */
 function actingOf(
-  { name, agent_id: own = name }: WrittenAdapter,
+  { name, agent_id: own = name }: AdapterSpec,
   subject: Readonly<Record<SubjectKey, string | null>>,
   context: Context,
 ): ActorContext {
@@ -132,22 +138,22 @@ function crossingOf({ kind, tool = '', content: value }: FoundCheck, acting: Act
 
 /** All checks must hold: the strictest of them is the answer. What is changed can stand in place of the first one alone. */
 function answerOf(
-  adapter: WrittenAdapter,
-  event: WrittenEvent<Json>,
+  adapter: AdapterSpec,
+  event: EventSpec<Json>,
   judged: readonly Judged[],
   payload: Payload,
 ): Json {
   const blocked = judged.find(({ ruling }) => ruling.verdict.decision === 'block');
-  if (blocked !== undefined) return answerWith(event.deny, payload, { reason: reasonOf(blocked) });
+  if (blocked !== undefined) return buildAnswer(event.deny, payload, { reason: reasonOf(blocked) });
   const [first, ...others] = judged.filter(({ ruling }) => ruling.verdict.decision === 'modify');
-  if (first === undefined) return answerWith(adapter.pass, payload, {});
+  if (first === undefined) return buildAnswer(adapter.pass, payload, {});
   const reason = reasonOf(first);
   const changed = findChangedContent(first.ruling.verdict);
   const has_place = event.change !== undefined && event.checks[0]?.each === undefined;
   if (has_place && others.length === 0 && first === judged[0] && changed !== null)
-    return answerWith(event.change!, payload, { reason, changed: readContentValue(changed) as Json });
+    return buildAnswer(event.change!, payload, { reason, changed: readContentValue(changed) as Json });
   const what = `${reason} It cannot be changed here, so it is refused.`;
-  return answerWith(event.deny, payload, { reason: what });
+  return buildAnswer(event.deny, payload, { reason: what });
 }
 
 /** Which rule, why, and where to read on. */

@@ -5,10 +5,16 @@ import { describeFault, type Log, openLog } from '../platform/log.ts';
 import { listStoreWarnings, parseStoreSettings } from '../platform/store/settings.ts';
 import { needsAgentToken } from '../runtime/access/index.ts';
 import { ensureToken } from '../runtime/access/tokens.ts';
-import { type Config, problemLine } from '../runtime/config/index.ts';
-import { logLeftOut } from '../runtime/plugins/named.ts';
+import { type Config, formatProblem } from '../runtime/config/index.ts';
+import { logExcludedPlugins } from '../runtime/plugins/named.ts';
 import { fingerprintProblem } from '../runtime/policies/fingerprints.ts';
-import { type InForce, loadPolicy, reload, watchFiles, watchList } from '../runtime/policies/index.ts';
+import {
+  type ActivePolicy,
+  buildWatchList,
+  loadPolicy,
+  reloadConfiguredPolicy,
+  watchFiles,
+} from '../runtime/policies/index.ts';
 import { type ConfigRequest, loadConfig } from '../runtime/policies/load-config.ts';
 import type { PolicyResult } from '../runtime/policies/load-policy.ts';
 import { openIdleWatch, takeFromDaemon } from './daemon.ts';
@@ -63,7 +69,7 @@ export async function bringUpService(
     const url = is_resident ? null : urlOf(config.server.host, port);
     const log = openLog({ ...config.log, name: 'parent' });
     const latest = { config, patterns: made.patterns, plugins: made.plugins };
-    logLeftOut(made.plugins, log);
+    logExcludedPlugins(made.plugins, log);
     parent = await openParent({
       ...options,
       config,
@@ -80,7 +86,7 @@ export async function bringUpService(
     });
     ownership.announce({ ...owner, url });
     const warnings = [
-      ...[...read.warnings, ...made.warnings].map(problemLine),
+      ...[...read.warnings, ...made.warnings].map(formatProblem),
       ...exposed,
       ...listOperatorWarnings(config),
     ];
@@ -137,12 +143,12 @@ export type StartedService = Omit<RunningService, 'url'> & { readonly url: strin
 /** What was put in force last: it says which files to watch, and what a reload compares with. */
 interface Latest {
   config: Config;
-  patterns: InForce['patterns'];
-  plugins: InForce['plugins'];
+  patterns: ActivePolicy['patterns'];
+  plugins: ActivePolicy['plugins'];
 }
 
 async function policyAgain(request: ConfigRequest, started: Config, latest: Latest): Promise<PolicyLoad> {
-  const next = await reload(request, started, latest);
+  const next = await reloadConfiguredPolicy(request, started, latest);
   const { secret_readings } = next;
   if (!next.ok) return { ok: false, problems: next.problems, secret_readings };
   const keyless = fingerprintProblem(started, next.policy);
@@ -150,7 +156,7 @@ async function policyAgain(request: ConfigRequest, started: Config, latest: Late
   latest.config = next.config;
   latest.patterns = next.patterns;
   latest.plugins = next.plugins;
-  const warnings = next.warnings.map(problemLine);
+  const warnings = next.warnings.map(formatProblem);
   const { api_keys } = next.config.auth;
   return { ok: true, policy: next.policy, plugins: next.plugins, api_keys, warnings, secret_readings };
 }
@@ -174,7 +180,7 @@ function run(
       (fault) => log.error('the policy could not be reloaded', describeFault(fault)),
     );
   const watch = watchFiles({
-    list: () => watchList(latest.config),
+    list: () => buildWatchList(latest.config),
     onChange: () => noticed('service:file-watch'),
   });
   let stopping: Promise<void> | null = null;

@@ -7,7 +7,7 @@ import type { Journal } from '../runtime/audit/index.ts';
 import { openSteadyClock } from '../runtime/audit/steady-clock.ts';
 
 /** Keeps the audit index near the journals, and takes in what short-lived processes left in the spool. */
-export interface Indexing {
+export interface IndexFiller {
   /** Whether the index is open. */
   readonly ready: () => boolean;
   /** Resolves when the index has every event that was durable before the call. */
@@ -45,7 +45,7 @@ interface Opened {
  * the processor, until somebody waits for it. A fault there never stops the service: decisions rest on the
  * journal alone. It is logged, and the step is tried again.
  */
-export function openIndexing(options: {
+export function openIndexFiller(options: {
   readonly index_path: string;
   readonly journal_dir: string;
   readonly journal: Journal;
@@ -53,7 +53,7 @@ export function openIndexing(options: {
   readonly now_ms: () => number;
   readonly watch: IndexWatcher;
   readonly log: Log;
-}): Indexing {
+}): IndexFiller {
   let opened: Opened | null = null;
   let opening: Promise<Opened> | null = null;
   const inTurn = openSerialQueue();

@@ -10,7 +10,7 @@ import type { TrailPosition } from '../runtime/audit/events/trail.ts';
 import { writeSpool } from '../runtime/audit/spool.ts';
 import type { AuditEvent } from '../runtime/audit/types.ts';
 import type { Config } from '../runtime/config/index.ts';
-import { logLeftOut } from '../runtime/plugins/named.ts';
+import { logExcludedPlugins } from '../runtime/plugins/named.ts';
 import type { PluginsInUse } from '../runtime/plugins/types.ts';
 import { loadPolicy } from '../runtime/policies/index.ts';
 import type { ReloadReport } from '../runtime/policies/reload-report.ts';
@@ -49,7 +49,7 @@ export async function openLocalRuntime(config: Config, version = 'local'): Promi
   };
   const door = lazyDoor(config.state_dir);
   const log = openLog({ ...config.log, name: 'cli' });
-  logLeftOut(made.plugins, log);
+  logExcludedPlugins(made.plugins, log);
   const { runtime, close } = openRuntime({
     version,
     config,

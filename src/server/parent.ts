@@ -15,18 +15,18 @@ import { type EventFeed, openEventFeed } from '../runtime/audit/events/feed.ts';
 import type { Journal } from '../runtime/audit/journal.ts';
 import { createOrder } from '../runtime/audit/order.ts';
 import type { Config } from '../runtime/config/index.ts';
-import { realFile } from '../runtime/config/real-file.ts';
+import { resolveRealPath } from '../runtime/config/real-file.ts';
 import { type Metrics, openMetrics } from '../runtime/observability/metrics.ts';
 import type { PluginsInUse } from '../runtime/plugins/types.ts';
 import type { ReloadReport } from '../runtime/policies/reload-report.ts';
 import { savePolicy } from '../runtime/policies/saved.ts';
 import type { SecretReading } from '../runtime/secrets/references.ts';
-import { type Indexing, openIndexing } from './indexing.ts';
+import { type IndexFiller, openIndexFiller } from './indexing.ts';
 import type { buildMaintenanceJobs } from './maintenance-jobs.ts';
 import { openMetricsSum } from './metrics-sum.ts';
 import { admitPolicy, type OwnStore, openOwnStore } from './owner-store.ts';
 import type { ParentAnswers, WorkerOrders } from './protocol.ts';
-import { openReloading, type PolicyLoad, type Reloading } from './reloading.ts';
+import { openPolicyReloader, type PolicyLoad, type PolicyReloader } from './reloading.ts';
 import { type Coordinator, openRuntime } from './runtime.ts';
 import { openSeenAgents } from './seen-agents.ts';
 import {
@@ -80,8 +80,8 @@ const AGENTS_LISTED_MAX = 1_000;
 /** What is opened only after the workers, which ask for it. */
 interface Late {
   readonly feed: EventFeed;
-  indexing: Indexing | null;
-  reloading: Reloading | null;
+  indexing: IndexFiller | null;
+  reloading: PolicyReloader | null;
   store: Store | null;
   api_keys: readonly ApiKey[];
 }
@@ -117,7 +117,7 @@ export async function openParent(parts: ParentParts): Promise<Parent> {
   const telemetry = await openProcessTelemetry(config, version, 'parent', log);
   const shared = { journal, store, index_path: paths.index, metrics, telemetry, centre, now_ms: Date.now };
   const open = openRuntime({ ...parts, ...shared });
-  late.reloading = openReloading({
+  late.reloading = openPolicyReloader({
     first: parts.policy,
     plugins: parts.plugins,
     load: () => admitPolicy(parts.loadPolicy(), own, config),
@@ -283,10 +283,10 @@ async function closeAll(
   }
 }
 
-function openParentIndexing(config: Config, journal: Journal, watch: EventFeed, log: Log): Indexing {
+function openParentIndexing(config: Config, journal: Journal, watch: EventFeed, log: Log): IndexFiller {
   const paths = statePaths(config.state_dir);
   const { max_age_days } = config.audit;
-  return openIndexing({
+  return openIndexFiller({
     index_path: paths.index,
     journal_dir: paths.journal,
     journal,
@@ -329,7 +329,7 @@ async function openCommandSocket(
   const { config, dispatch, resident, log } = parts;
   const path = statePaths(config.state_dir).socket;
   const { file } = config.origin;
-  const config_file = file === null ? null : realFile(file);
+  const config_file = file === null ? null : resolveRealPath(file);
   try {
     const sync_index = async () => late.indexing?.sync();
     const follow = followOf(late);
@@ -380,7 +380,7 @@ function answersOf(
   };
 }
 
-function statusOf(parts: ParentParts, workers: Workers, reloading: Reloading): () => ServiceStatus {
+function statusOf(parts: ParentParts, workers: Workers, reloading: PolicyReloader): () => ServiceStatus {
   return () => ({
     pid: process.pid,
     url: parts.url,

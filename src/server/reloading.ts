@@ -48,7 +48,7 @@ export interface ReloadingParts {
 }
 
 /** The policy of the whole service, and the one way to change it. */
-export interface Reloading {
+export interface PolicyReloader {
   readonly inForce: () => Generation;
   /** Why the last reload failed; `null` if it did not. */
   readonly lastFailure: () => ReloadFailure | null;
@@ -59,7 +59,7 @@ export interface Reloading {
 }
 
 /** Begins with the policy that the service started with, as generation 1. */
-export function openReloading(parts: ReloadingParts): Reloading {
+export function openPolicyReloader(parts: ReloadingParts): PolicyReloader {
   let last_failure: ReloadFailure | null = null;
   let is_valid = true;
   const load = async (): Promise<PolicyLoad> => {
@@ -86,7 +86,7 @@ export function openReloading(parts: ReloadingParts): Reloading {
   };
 }
 
-function openExchange(parts: ReloadingParts): Omit<Reloading, 'lastFailure'> {
+function openExchange(parts: ReloadingParts): Omit<PolicyReloader, 'lastFailure'> {
   let in_force: Generation = { generation: 1, hash: parts.first.hash };
   let in_use = parts.plugins;
 

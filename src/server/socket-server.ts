@@ -12,7 +12,7 @@ import type { Runtime } from '../operations/runtime.ts';
 import { describeFault, type Log } from '../platform/log.ts';
 import { buildAgentCaller, buildMcpCaller, buildOperatorCaller } from '../runtime/access/callers.ts';
 import type { Caller } from '../runtime/access/types.ts';
-import type { WrittenDialect } from '../runtime/adapters/types.ts';
+import type { DialectSpec } from '../runtime/adapters/types.ts';
 import type { TrailPage, TrailRequest } from '../runtime/audit/events/trail.ts';
 import {
   openLineReader,
@@ -179,7 +179,7 @@ function answerTo(question: SocketQuestion, options: Options, peer: Peer): unkno
   return dispatch(question.operation, question.input, { runtime, caller: callerOf(question), request_id });
 }
 
-async function dialectNamed(wanted: unknown, { plugins }: Runtime): Promise<WrittenDialect | null> {
+async function dialectNamed(wanted: unknown, { plugins }: Runtime): Promise<DialectSpec | null> {
   const { dialects } = await plugins();
   return dialects.find(({ name }) => name === wanted) ?? null;
 }

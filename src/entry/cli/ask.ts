@@ -150,7 +150,7 @@ const NO_RUNTIME = new Proxy({} as Runtime, {
 
 /** For operations that need the plug-ins, and nothing else. */
 function onlyPlugins(config: Config): Runtime {
-  const plugins = async () => (await import('../../runtime/policies/index.ts')).pluginsOf(config);
+  const plugins = async () => (await import('../../runtime/policies/index.ts')).loadConfiguredPlugins(config);
   return Object.create(NO_RUNTIME, { plugins: { value: plugins } }) as Runtime;
 }
 

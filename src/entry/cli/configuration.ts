@@ -13,7 +13,7 @@ export async function configOf(
   path: string | undefined,
   secrets: ConfigRequest['secrets'] = 'decide',
 ): Promise<Config> {
-  const [{ problemLine }, { loadConfig }] = await Promise.all([
+  const [{ formatProblem }, { loadConfig }] = await Promise.all([
     import('../../runtime/config/index.ts'),
     import('../../runtime/policies/load-config.ts'),
   ]);
@@ -22,7 +22,7 @@ export async function configOf(
   if (result.ok) return result.config;
   throw new CommandFailure(EXIT.usage, 'invalid_configuration', 'The configuration is not valid:', {
     details: result.problems,
-    lines: result.problems.map(problemLine),
+    lines: result.problems.map(formatProblem),
     hint: 'Fix it, then check again with `service validate`.',
   });
 }

@@ -1,7 +1,7 @@
 import type { HookAnswer } from '../../coding-agents/record/dialect.ts';
 import type { Policy } from '../../core/types/index.ts';
 import { lazy } from '../../platform/lazy.ts';
-import type { WrittenDialect } from '../../runtime/adapters/types.ts';
+import type { DialectSpec } from '../../runtime/adapters/types.ts';
 import { newEventId } from '../../runtime/audit/event-id.ts';
 import { writeSpool } from '../../runtime/audit/spool.ts';
 import { openAgentList } from '../../runtime/enforcement/agent-blocks/agent-list.ts';
@@ -44,7 +44,7 @@ export async function decideAlone(question: HookQuestion, alone: Alone): Promise
 }
 
 /** The description of a coding agent by a plug-in that the configuration names; `null` where none has it. */
-export async function dialectAlone(name: string, place: Place): Promise<WrittenDialect | null> {
+export async function dialectAlone(name: string, place: Place): Promise<DialectSpec | null> {
   return (await import('./whole.ts')).dialectIn(place, name);
 }
 

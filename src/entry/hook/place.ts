@@ -2,7 +2,7 @@ import { existsSync, lstatSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { resolveStateDir } from '../../platform/files/state-folder.ts';
 import type { Caller } from '../../runtime/access/types.ts';
-import { realFile } from '../../runtime/config/real-file.ts';
+import { resolveRealPath } from '../../runtime/config/real-file.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -50,7 +50,7 @@ export function placeOf(asked: string | null, env: Environment, cwd: string): Pl
   const text = textOf(file);
   const written = text === null ? null : stateDirIn(text, dirname(file), env);
   const state_dir = written === null ? null : resolveStateDir(written);
-  return { path: found, cwd: base, config_file: realFile(file), text, state_dir, env };
+  return { path: found, cwd: base, config_file: resolveRealPath(file), text, state_dir, env };
 }
 
 function isThere(path: string): boolean {

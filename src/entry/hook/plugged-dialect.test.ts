@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { dialects } from '../../coding-agents/index.ts';
 import { Unreadable } from '../../coding-agents/record/payload.ts';
 import { BUILTIN_DIALECTS } from '../../runtime/adapters/admit.ts';
-import type { WrittenDialect } from '../../runtime/adapters/types.ts';
+import type { DialectSpec } from '../../runtime/adapters/types.ts';
 import { dialectFrom } from './plugged-dialect.ts';
 
 test('a plug-in takes no name of a coding agent that is built in', () => {
@@ -13,7 +13,7 @@ test('a plug-in takes no name of a coding agent that is built in', () => {
   );
 });
 
-const WRITTEN: WrittenDialect = {
+const WRITTEN: DialectSpec = {
   name: 'acme',
   event: '{/e}',
   subject: { session_id: '{/s}' },

@@ -7,19 +7,25 @@ import type {
 } from '../../coding-agents/record/dialect.ts';
 import { replyWithExitCode, Unreadable } from '../../coding-agents/record/payload.ts';
 import type { Json } from '../../core/types/index.ts';
-import { answerWith, checksIn, eventNameIn, type Read, subjectIn } from '../../runtime/adapters/read.ts';
-import type { DialectReply, FoundCheck, WrittenDialect, WrittenEvent } from '../../runtime/adapters/types.ts';
+import {
+  buildAnswer,
+  type PayloadResult,
+  readChecks,
+  readEventName,
+  readSubject,
+} from '../../runtime/adapters/read.ts';
+import type { DialectReply, DialectSpec, EventSpec, FoundCheck } from '../../runtime/adapters/types.ts';
 
 /** A coding agent as a plug-in describes it: what it writes is read, and answered, by places and templates alone. */
-export function dialectFrom(written: WrittenDialect): Dialect {
+export function dialectFrom(written: DialectSpec): Dialect {
   const { name, agent_id = name, events, ignored_events = [], pass = {} } = written;
   return {
     name,
     agent_id,
     // It is named on the command line, and never found by what a payload looks like.
     recognises: () => false,
-    readEvent: (payload, given) => must(eventNameIn(written, payload, given)),
-    readSubject: (payload) => ({ ...must(subjectIn(written, payload)), approval_request_id: null }),
+    readEvent: (payload, given) => must(readEventName(written, payload, given)),
+    readSubject: (payload) => ({ ...must(readSubject(written, payload)), approval_request_id: null }),
     events: Object.fromEntries(Object.entries(events).map(([key, event]) => [key, eventFrom(event)])),
     ignored_events,
     pass: replyOf(pass, {}, {}),
@@ -27,9 +33,9 @@ export function dialectFrom(written: WrittenDialect): Dialect {
   };
 }
 
-function eventFrom({ deny, change, ask, ...event }: WrittenEvent<DialectReply>): HookEvent {
+function eventFrom({ deny, change, ask, ...event }: EventSpec<DialectReply>): HookEvent {
   return {
-    checks: (payload) => must(checksIn(event, payload)).map(checkOf),
+    checks: (payload) => must(readChecks(event, payload)).map(checkOf),
     deny: (reason, payload) => replyOf(deny, payload, { reason }),
     ...(change !== undefined && {
       change: (changed: Json, reason: string, payload: Payload) =>
@@ -54,8 +60,8 @@ function replyOf(
   told: { readonly reason?: string; readonly changed?: Json },
 ): HookReply {
   return {
-    stdout: lineOf(answerWith(stdout, payload, told)),
-    stderr: lineOf(answerWith(stderr, payload, told)),
+    stdout: lineOf(buildAnswer(stdout, payload, told)),
+    stderr: lineOf(buildAnswer(stderr, payload, told)),
     code,
   };
 }
@@ -67,7 +73,7 @@ function lineOf(value: Json): string {
 }
 
 /** @throws Unreadable */
-function must<Value>(read: Read<Value>): Value {
+function must<Value>(read: PayloadResult<Value>): Value {
   if (read.ok) return read.value;
   throw new Unreadable(`it ${read.why}`);
 }

@@ -8,7 +8,7 @@ import {
   writeExactJson,
 } from '../../core/json/value-source.ts';
 import type { Json } from '../../core/types/index.ts';
-import type { WrittenDialect } from '../../runtime/adapters/types.ts';
+import type { DialectSpec } from '../../runtime/adapters/types.ts';
 import { openSocketPath } from '../../server/socket-path.ts';
 import type { HookQuestion } from './question.ts';
 
@@ -40,10 +40,10 @@ export async function reach(question: HookQuestion, asking: Asking): Promise<Rea
 export async function reachDialect(
   name: string,
   asking: Asking,
-): Promise<{ readonly dialect: WrittenDialect | null } | { readonly alone: true }> {
+): Promise<{ readonly dialect: DialectSpec | null } | { readonly alone: true }> {
   const told = await exchange('dialect', name, asking);
   if (!('line' in told)) return { alone: true };
-  const answer = JSON.parse(told.line) as { readonly value?: WrittenDialect | null };
+  const answer = JSON.parse(told.line) as { readonly value?: DialectSpec | null };
   return answer.value === undefined ? { alone: true } : { dialect: answer.value };
 }
 

@@ -2,17 +2,17 @@ import { readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { StartFailure } from '../../platform/failure.ts';
-import type { WrittenDialect } from '../../runtime/adapters/types.ts';
+import type { DialectSpec } from '../../runtime/adapters/types.ts';
 import { writeFileDurably } from '../../runtime/audit/files.ts';
-import { filesOf } from '../../runtime/config/document-files.ts';
+import { findFiles } from '../../runtime/config/document-files.ts';
 import type { Config } from '../../runtime/config/index.ts';
-import { realFile } from '../../runtime/config/real-file.ts';
+import { resolveRealPath } from '../../runtime/config/real-file.ts';
 import { readSessionLimits } from '../../runtime/enforcement/sessions/settings.ts';
-import { namesPlugins } from '../../runtime/plugins/named.ts';
+import { hasPlugins } from '../../runtime/plugins/named.ts';
 import { loadConfig } from '../../runtime/policies/load-config.ts';
-import { pluginsOf } from '../../runtime/policies/load-policy.ts';
+import { loadConfiguredPlugins } from '../../runtime/policies/load-policy.ts';
 import { isSaved, savePolicy } from '../../runtime/policies/saved.ts';
-import { watchList } from '../../runtime/policies/watch.ts';
+import { buildWatchList } from '../../runtime/policies/watch.ts';
 import { type LocalRuntime, openLocalRuntime } from '../../server/local.ts';
 import { makeStateDir, statePaths } from '../../server/state-dir.ts';
 import type { Place } from './place.ts';
@@ -60,10 +60,10 @@ export async function auditedState({ path, cwd, state_dir, env }: Place): Promis
  * Loads the plug-ins of the configuration for the one that describes a coding agent.
  * @throws StartFailure `config_invalid`
  */
-export async function dialectIn(place: Place, name: string): Promise<WrittenDialect | null> {
+export async function dialectIn(place: Place, name: string): Promise<DialectSpec | null> {
   const read = await loadConfig({ path: place.path, env: place.env, cwd: place.cwd, secrets: 'leave' });
   if (!read.ok) throw new StartFailure('config_invalid', 'The configuration is not valid.', read.problems);
-  const { dialects } = await pluginsOf(read.config);
+  const { dialects } = await loadConfiguredPlugins(read.config);
   return dialects.find((dialect) => dialect.name === name) ?? null;
 }
 
@@ -89,7 +89,7 @@ async function saveStand(
     !is_steady ||
     config.detection.fingerprint_key !== undefined ||
     !isLoneText(place.text) ||
-    namesPlugins(config)
+    hasPlugins(config)
   )
     return rm(standPath(state_dir), { force: true });
   const policy = runtime.policy();
@@ -97,7 +97,7 @@ async function saveStand(
   if (!(await isSaved(policies, policy))) await savePolicy(policies, policy);
   const stand: Stand = {
     version,
-    config_file: origin.file === null ? null : realFile(origin.file),
+    config_file: origin.file === null ? null : resolveRealPath(origin.file),
     written: digestOf(place.text, place.env),
     looked_at,
     state_dir,
@@ -123,14 +123,14 @@ const WILD = /[*?[\]{}()!]/;
  */
 async function lookedAt(config: Config): Promise<LookedAt | null> {
   const found = new Map<string, string>();
-  const { base_dir, files, patterns } = watchList(config);
+  const { base_dir, files, patterns } = buildWatchList(config);
   for (const file of files) if (file !== config.origin.file) found.set(file, signatureOf(file));
   for (const pattern of patterns) {
     const path = resolve(base_dir, pattern);
     const folder = dirname(path);
     if (WILD.test(dirname(pattern))) return null;
     if (WILD.test(pattern)) found.set(folder, signatureOf(folder));
-    for (const file of (await filesOf(pattern, base_dir)).paths) found.set(file, signatureOf(file));
+    for (const file of (await findFiles(pattern, base_dir)).paths) found.set(file, signatureOf(file));
     if (!WILD.test(pattern)) found.set(path, signatureOf(path));
   }
   return [...found].sort(([a], [b]) => (a < b ? -1 : 1));

@@ -14,7 +14,7 @@ import {
 } from '../../operations/shapes.ts';
 import { readName, resolveSubject } from '../../operations/subject.ts';
 import { KEY_CHARACTERS_MAX, KEY_PATTERN } from '../../runtime/secrets/keys.ts';
-import { type Secrets, SecretUnread } from '../../runtime/secrets/secrets.ts';
+import { SecretReadError, type Secrets } from '../../runtime/secrets/secrets.ts';
 import { resolveSecret } from './resolve-secret.ts';
 import { buildSecretReadEvents } from './secret-read-events.ts';
 
@@ -193,7 +193,7 @@ async function openSecrets({ runtime: { secrets } }: Context): Promise<Secrets> 
   try {
     return await secrets.open();
   } catch (error) {
-    throw error instanceof SecretUnread ? new Refusal('unavailable', error.message) : error;
+    throw error instanceof SecretReadError ? new Refusal('unavailable', error.message) : error;
   }
 }
 
@@ -209,7 +209,7 @@ async function catchFailure(question: Promise<unknown>): Promise<string | null> 
     await question;
     return null;
   } catch (error) {
-    if (error instanceof SecretUnread) return error.message;
+    if (error instanceof SecretReadError) return error.message;
     throw error;
   }
 }

@@ -9,7 +9,7 @@ import {
 } from '../../runtime/enforcement/capabilities/present.ts';
 import type { Capabilities, CapabilityPresentation } from '../../runtime/enforcement/capabilities/types.ts';
 import type { Ruling } from '../../runtime/enforcement/types.ts';
-import { type Secrets, SecretUnread } from '../../runtime/secrets/secrets.ts';
+import { SecretReadError, type Secrets } from '../../runtime/secrets/secrets.ts';
 import { SECRET_TAG } from './secret-read-events.ts';
 
 /** An agent that wants the value of a secret, for a tool, by a capability token. */
@@ -106,7 +106,7 @@ async function readValue(key: string, { backend, secrets }: ResolveSecretParts):
     if (value !== null) return { result: 'allow', value };
     return { result: 'missing', message: `The backend \`${backend}\` has no secret \`${key}\`.` };
   } catch (error) {
-    if (error instanceof SecretUnread) return { result: 'error', message: error.message };
+    if (error instanceof SecretReadError) return { result: 'error', message: error.message };
     throw error;
   }
 }

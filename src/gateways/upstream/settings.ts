@@ -1,9 +1,9 @@
 import type { ProviderFamily } from '../../core/wire/wire-format.ts';
-import type { proxy } from '../../runtime/config/schema-proxy.ts';
-import type { Settled } from '../../runtime/config/schema-types.ts';
+import type { proxySchema } from '../../runtime/config/schema-proxy.ts';
+import type { SchemaValue } from '../../runtime/config/schema-types.ts';
 
 /** The `proxy` section of the configuration. */
-export type ProxySettings = Settled<typeof proxy>;
+export type ProxySettings = SchemaValue<typeof proxySchema>;
 
 type WrittenProvider = ProxySettings['providers'][number];
 

@@ -1,7 +1,7 @@
-import type { WrittenAdapter } from '../../runtime/adapters/types.ts';
+import type { AdapterSpec } from '../../runtime/adapters/types.ts';
 
 /** What the example of the route of adapters asks: a prompt, and an answer of yes or no. */
-export const EXAMPLE_ADAPTER: WrittenAdapter = {
+export const EXAMPLE_ADAPTER: AdapterSpec = {
   name: 'example',
   events: {
     prompt: {

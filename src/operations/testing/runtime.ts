@@ -8,8 +8,8 @@ import type { ProxySettings } from '../../gateways/upstream/settings.ts';
 import { StoreFailure } from '../../platform/store/failure.ts';
 import { parseFilter } from '../../runtime/audit/filter.ts';
 import type { AuditEvent, AuditFilter } from '../../runtime/audit/types.ts';
-import { proxy } from '../../runtime/config/schema-proxy.ts';
-import { settle } from '../../runtime/config/settle.ts';
+import { proxySchema } from '../../runtime/config/schema-proxy.ts';
+import { parseConfigValue } from '../../runtime/config/settle.ts';
 import { enforce } from '../../runtime/enforcement/enforce.ts';
 import type { EnforcementPorts } from '../../runtime/enforcement/types.ts';
 import { NO_PLUGINS } from '../../runtime/plugins/types.ts';
@@ -43,7 +43,7 @@ export interface TestRuntime {
   readonly endpoints: ReadonlySet<string>;
 }
 
-const NO_PROXY = settle({}, proxy, { env: {}, secrets: new Map() }).value as ProxySettings;
+const NO_PROXY = parseConfigValue({}, proxySchema, { env: {}, secrets: new Map() }).value as ProxySettings;
 
 export const NOW_MS = Date.UTC(2026, 0, 31, 12);
 

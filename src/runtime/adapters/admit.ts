@@ -1,10 +1,17 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { DocumentProblem, Json } from '../../core/types/index.ts';
-import type { Step } from '../config/problem-path.ts';
-import { problemAt } from '../config/problem-text.ts';
-import { checksIn, eventNameIn, type Read } from './read.ts';
+import type { PathStep } from '../config/problem-path.ts';
+import { buildProblem } from '../config/problem-text.ts';
+import { type PayloadResult, readChecks, readEventName } from './read.ts';
 import { hasPlace } from './template.ts';
-import type { DialectReply, FoundCheck, Protocol, Template, WrittenCheck, WrittenExample } from './types.ts';
+import type {
+  AdapterProtocol,
+  AdapterTemplate,
+  CheckSpec,
+  DialectReply,
+  ExampleSpec,
+  FoundCheck,
+} from './types.ts';
 
 /** The coding agents that are built in; a plug-in takes none of their names. */
 export const BUILTIN_DIALECTS = ['claude-code', 'codex', 'copilot', 'cursor', 'gemini', 'plain'] as const;
@@ -21,9 +28,9 @@ interface Way<Reply> {
 
 /** What is wrong with a way in which a coding agent asks, beyond its shape: its examples are tried. */
 export function dialectProblems(
-  written: Protocol<DialectReply> & { readonly pass?: DialectReply },
+  written: AdapterProtocol<DialectReply> & { readonly pass?: DialectReply },
   from: string,
-  steps: readonly Step[],
+  steps: readonly PathStep[],
 ): DocumentProblem[] {
   const isSilent = ({ stdout = '', code = 0 }: DialectReply) => stdout === '' && code !== 2;
   return protocolProblems(written, { kind: 'dialects', pass: written.pass ?? {}, isSilent }, from, steps);
@@ -31,9 +38,9 @@ export function dialectProblems(
 
 /** The same of a way in which others ask over HTTP. */
 export function adapterProblems(
-  written: Protocol<Template> & { readonly pass: Template },
+  written: AdapterProtocol<AdapterTemplate> & { readonly pass: AdapterTemplate },
   from: string,
-  steps: readonly Step[],
+  steps: readonly PathStep[],
 ): DocumentProblem[] {
   return protocolProblems(
     written,
@@ -44,12 +51,12 @@ export function adapterProblems(
 }
 
 function protocolProblems<Reply>(
-  written: Protocol<Reply>,
+  written: AdapterProtocol<Reply>,
   way: Way<Reply>,
   from: string,
-  steps: readonly Step[],
+  steps: readonly PathStep[],
 ): DocumentProblem[] {
-  const wrong = (inner: readonly Step[], what: string) => problemAt(from, [...steps, ...inner], what);
+  const wrong = (inner: readonly PathStep[], what: string) => buildProblem(from, [...steps, ...inner], what);
   const of_events = Object.entries(written.events).flatMap(([name, { checks, deny, ask, change }]) => {
     const at = ['events', name];
     const lets_pass = [way.pass, ask, change].some((other) => isDeepStrictEqual(other, deny));
@@ -84,7 +91,7 @@ function protocolProblems<Reply>(
   ];
 }
 
-function checkProblem({ kind, tool, content, json }: WrittenCheck, way: Way<unknown>['kind']): string[] {
+function checkProblem({ kind, tool, content, json }: CheckSpec, way: Way<unknown>['kind']): string[] {
   const has_tool = kind === 'call' || kind === 'result';
   return [
     ...(has_tool && tool === undefined ? ['names no `tool`'] : []),
@@ -98,10 +105,10 @@ function checkProblem({ kind, tool, content, json }: WrittenCheck, way: Way<unkn
 
 /** What is not as an example says, and of which event it is. */
 function tryExample(
-  written: Protocol<unknown>,
-  { payload, event: asked, checks }: WrittenExample,
+  written: AdapterProtocol<unknown>,
+  { payload, event: asked, checks }: ExampleSpec,
 ): { readonly event: string | null; readonly what: string | null } {
-  const event = eventNameIn(written, payload, asked ?? null);
+  const event = readEventName(written, payload, asked ?? null);
   if (!event.ok) return { event: null, what: event.why };
   if ((written.ignored_events ?? []).includes(event.value))
     return {
@@ -110,7 +117,7 @@ function tryExample(
     };
   if (!Object.hasOwn(written.events, event.value))
     return { event: null, what: 'is of an event that is not among `events`' };
-  const found: Read<readonly FoundCheck[]> = checksIn(written.events[event.value]!, payload);
+  const found: PayloadResult<readonly FoundCheck[]> = readChecks(written.events[event.value]!, payload);
   if (!found.ok) return { event: event.value, what: found.why };
   const is_same = isDeepStrictEqual(found.value, checks);
   return {

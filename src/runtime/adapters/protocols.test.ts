@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json } from '../../core/types/index.ts';
 import { adapterProblems, dialectProblems } from './admit.ts';
-import { answerWith, checksIn, eventNameIn, subjectIn } from './read.ts';
-import { fill, lookIn } from './template.ts';
-import type { WrittenCheck, WrittenDialect, WrittenEvent } from './types.ts';
+import { buildAnswer, readChecks, readEventName, readSubject } from './read.ts';
+import { buildPlaceLookup, fillTemplate } from './template.ts';
+import type { CheckSpec, DialectSpec, EventSpec } from './types.ts';
 
 test('a template is filled in by what stands at its places', () => {
   const root: Json = { a: { b: 1, 'c/d': 'x', list: ['y', { z: null }] }, text: 'hi', '': 'empty' };
@@ -28,32 +28,36 @@ test('a template is filled in by what stands at its places', () => {
     ['{reason}', null, ['reason']],
   ];
   for (const [template, value, missing = []] of rows)
-    assert.deepEqual(fill(template, lookIn(root)), { value, missing }, JSON.stringify(template));
+    assert.deepEqual(
+      fillTemplate(template, buildPlaceLookup(root)),
+      { value, missing },
+      JSON.stringify(template),
+    );
   assert.equal(rows.length, 17);
 });
 
 test('what is put in is not filled in again', () => {
   const payload = { a: '{reason}', b: '{/a}' };
-  assert.equal(answerWith('{/b}: {/a}', payload, { reason: 'no' }), '{/a}: {reason}');
-  assert.equal(answerWith('{reason}', payload, { reason: 'see {/a}' }), 'see {/a}');
-  assert.deepEqual(answerWith({ id: '{/id}', changed: '{changed}' }, {}, { changed: { c: 1 } }), {
+  assert.equal(buildAnswer('{/b}: {/a}', payload, { reason: 'no' }), '{/a}: {reason}');
+  assert.equal(buildAnswer('{reason}', payload, { reason: 'see {/a}' }), 'see {/a}');
+  assert.deepEqual(buildAnswer({ id: '{/id}', changed: '{changed}' }, {}, { changed: { c: 1 } }), {
     id: null,
     changed: { c: 1 },
   });
 });
 
-const event = (...checks: WrittenCheck[]): WrittenEvent<Json> => ({ checks, deny: 'no' });
+const event = (...checks: CheckSpec[]): EventSpec<Json> => ({ checks, deny: 'no' });
 
 test('what is to be judged is read, and what cannot be is told without a word of it', () => {
-  const call: WrittenCheck = { kind: 'call', tool: '{/tool}', content: '{/args}' };
-  const each: WrittenCheck = {
+  const call: CheckSpec = { kind: 'call', tool: '{/tool}', content: '{/args}' };
+  const each: CheckSpec = {
     kind: 'call',
     each: '/calls',
     tool: '{/name}',
     content: '{/args}',
     json: true,
   };
-  const rows: readonly (readonly [WrittenEvent<Json>, Record<string, Json>, Json | RegExp])[] = [
+  const rows: readonly (readonly [EventSpec<Json>, Record<string, Json>, Json | RegExp])[] = [
     [event(call), { tool: 't', args: { a: 1 } }, [{ kind: 'call', tool: 't', content: { a: 1 } }]],
     [event(call), { tool: 't', args: null }, [{ kind: 'call', tool: 't', content: null }]],
     [event(call), { tool: 't' }, /^lacks `\/args`$/],
@@ -90,7 +94,7 @@ test('what is to be judged is read, and what cannot be is told without a word of
     [event(each), { calls: Array.from({ length: 101 }, () => ({ name: 'a', args: '' })) }, /more than 100/],
   ];
   for (const [written, payload, expected] of rows) {
-    const read = checksIn(written, payload);
+    const read = readChecks(written, payload);
     if (expected instanceof RegExp) assert.match(read.ok ? 'read' : read.why, expected);
     else assert.deepEqual(read, { ok: true, value: expected });
   }
@@ -100,23 +104,23 @@ test('what is to be judged is read, and what cannot be is told without a word of
 test('the event and whom it is about are read', () => {
   const events = { a: event(), b: event() };
   const by_place = { event: '{/e}', events };
-  assert.deepEqual(eventNameIn(by_place, { e: 'a' }, null), { ok: true, value: 'a' });
-  assert.deepEqual(eventNameIn(by_place, { e: 'a' }, 'b'), { ok: true, value: 'b' });
-  assert.equal(eventNameIn(by_place, {}, null).ok, false);
-  assert.equal(eventNameIn(by_place, { e: { a: 1 } }, null).ok, false);
-  assert.equal(eventNameIn({ events }, {}, null).ok, false, 'two, and nobody says which');
-  assert.deepEqual(eventNameIn({ events: { a: event() } }, {}, null), { ok: true, value: 'a' });
+  assert.deepEqual(readEventName(by_place, { e: 'a' }, null), { ok: true, value: 'a' });
+  assert.deepEqual(readEventName(by_place, { e: 'a' }, 'b'), { ok: true, value: 'b' });
+  assert.equal(readEventName(by_place, {}, null).ok, false);
+  assert.equal(readEventName(by_place, { e: { a: 1 } }, null).ok, false);
+  assert.equal(readEventName({ events }, {}, null).ok, false, 'two, and nobody says which');
+  assert.deepEqual(readEventName({ events: { a: event() } }, {}, null), { ok: true, value: 'a' });
   const subject = { session_id: '{/s}', tenant_id: '{/t}' };
   const nobody = { agent_id: null, session_id: null, tenant_id: null, tool_use_id: null };
-  assert.deepEqual(subjectIn({ subject }, { s: 's1', t: '' }), {
+  assert.deepEqual(readSubject({ subject }, { s: 's1', t: '' }), {
     ok: true,
     value: { ...nobody, session_id: 's1' },
   });
-  assert.equal(subjectIn({ subject }, { s: { a: 1 } }).ok, false);
-  assert.equal(subjectIn({ subject }, { s: 'a\u0000' }).ok, false);
+  assert.equal(readSubject({ subject }, { s: { a: 1 } }).ok, false);
+  assert.equal(readSubject({ subject }, { s: 'a\u0000' }).ok, false);
 });
 
-const DIALECT: WrittenDialect = {
+const DIALECT: DialectSpec = {
   name: 'acme',
   event: '{/e}',
   events: {
@@ -135,11 +139,11 @@ const DIALECT: WrittenDialect = {
 
 test('a way of asking that could let something through unseen is not admitted', () => {
   const tool = DIALECT.events.tool!;
-  const withEvent = (change: object): WrittenDialect => ({
+  const withEvent = (change: object): DialectSpec => ({
     ...DIALECT,
     events: { tool: { ...tool, ...change } },
   });
-  const rows: readonly (readonly [WrittenDialect, RegExp])[] = [
+  const rows: readonly (readonly [DialectSpec, RegExp])[] = [
     [withEvent({ deny: {} }), /deny` blocks nothing/],
     [withEvent({ deny: { stderr: 'no', code: 1 } }), /deny` blocks nothing/],
     [{ ...withEvent({ deny: { stdout: 'ok' } }), pass: { stdout: 'ok' } }, /deny` blocks nothing/],

@@ -1,22 +1,22 @@
 import { parseJsonContent } from '../../core/json/source.ts';
 import { getContentValue, SOURCE_LIMITS } from '../../core/json/value-source.ts';
 import type { Json } from '../../core/types/index.ts';
-import { fill, lookIn } from './template.ts';
+import { buildPlaceLookup, fillTemplate } from './template.ts';
 import {
+  type AdapterProtocol,
+  type AdapterTemplate,
+  type CheckSpec,
+  type EventSpec,
   type FoundCheck,
-  type Protocol,
   SUBJECT_KEYS,
   type SubjectKey,
-  type Template,
-  type WrittenCheck,
-  type WrittenEvent,
 } from './types.ts';
 
 /** A payload as it came: one JSON object. */
 type Payload = Readonly<Record<string, unknown>>;
 
 /** What was read, or the predicate of a sentence that says why it cannot be; it repeats nothing of the payload. */
-export type Read<Value> =
+export type PayloadResult<Value> =
   | { readonly ok: true; readonly value: Value }
   | { readonly ok: false; readonly why: string };
 
@@ -25,11 +25,11 @@ const NAME_UNITS_MAX = 256;
 const CHECKS_MAX = 100;
 
 /** The name of the event that a payload is of; `asked` is what whoever asks says it is, and comes first. */
-export function eventNameIn(
-  { event, events }: Pick<Protocol<unknown>, 'event' | 'events'>,
+export function readEventName(
+  { event, events }: Pick<AdapterProtocol<unknown>, 'event' | 'events'>,
   payload: Payload,
   asked: string | null,
-): Read<string> {
+): PayloadResult<string> {
   if (asked !== null) return { ok: true, value: asked };
   const names = Object.keys(events);
   if (event === undefined)
@@ -38,10 +38,10 @@ export function eventNameIn(
 }
 
 /** Whom a payload is about; `null` where it names nobody. A name that is there and is none is not passed over. */
-export function subjectIn(
-  { subject = {} }: Pick<Protocol<unknown>, 'subject'>,
+export function readSubject(
+  { subject = {} }: Pick<AdapterProtocol<unknown>, 'subject'>,
   payload: Payload,
-): Read<Readonly<Record<SubjectKey, string | null>>> {
+): PayloadResult<Readonly<Record<SubjectKey, string | null>>> {
   const found: Record<SubjectKey, string | null> = {
     agent_id: null,
     session_id: null,
@@ -51,7 +51,7 @@ export function subjectIn(
   for (const key of SUBJECT_KEYS) {
     const template = subject[key];
     if (template === undefined) continue;
-    const { value, missing } = fill(template, lookIn(payload as Json));
+    const { value, missing } = fillTemplate(template, buildPlaceLookup(payload as Json));
     if (missing.length > 0 || value === null || value === '') continue;
     if (!isName(value)) return wrong(`has no name as \`${key}\``);
     found[key] = value;
@@ -60,10 +60,10 @@ export function subjectIn(
 }
 
 /** Everything that is to be judged of a payload: at least one thing. */
-export function checksIn(
-  { checks }: Pick<WrittenEvent<unknown>, 'checks'>,
+export function readChecks(
+  { checks }: Pick<EventSpec<unknown>, 'checks'>,
   payload: Payload,
-): Read<readonly FoundCheck[]> {
+): PayloadResult<readonly FoundCheck[]> {
   const found: FoundCheck[] = [];
   for (const check of checks) {
     const items = itemsOf(check, payload as Json);
@@ -79,18 +79,18 @@ export function checksIn(
   return found.length === 0 ? wrong('holds nothing that could be judged') : { ok: true, value: found };
 }
 
-function itemsOf({ each, optional = false }: WrittenCheck, payload: Json): Read<readonly Json[]> {
+function itemsOf({ each, optional = false }: CheckSpec, payload: Json): PayloadResult<readonly Json[]> {
   if (each === undefined) return { ok: true, value: [payload] };
-  const list = lookIn(payload)(each);
+  const list = buildPlaceLookup(payload)(each);
   if (optional && (list === undefined || list === null)) return { ok: true, value: [] };
   return Array.isArray(list) ? { ok: true, value: list } : wrong(`has no list at \`${each}\``);
 }
 
 function checkIn(
-  { kind, tool, content, json = false, optional = false }: WrittenCheck,
+  { kind, tool, content, json = false, optional = false }: CheckSpec,
   item: Json,
-): Read<FoundCheck | null> {
-  const filled = fill(content, lookIn(item));
+): PayloadResult<FoundCheck | null> {
+  const filled = fillTemplate(content, buildPlaceLookup(item));
   if (optional && (filled.missing.length > 0 || filled.value === null)) return { ok: true, value: null };
   if (filled.missing.length > 0) return lacking(filled.missing);
   const value = json ? parsed(filled.value) : filled.value;
@@ -104,8 +104,8 @@ function parsed(value: Json): Json {
   return typeof value === 'string' ? getContentValue(parseJsonContent(value, SOURCE_LIMITS)) : value;
 }
 
-function nameOf(template: string, root: Json, what: string): Read<string> {
-  const { value, missing } = fill(template, lookIn(root));
+function nameOf(template: string, root: Json, what: string): PayloadResult<string> {
+  const { value, missing } = fillTemplate(template, buildPlaceLookup(root));
   if (missing.length > 0) return lacking(missing);
   return isName(value) ? { ok: true, value } : wrong(`has no name as its ${what}`);
 }
@@ -128,12 +128,12 @@ function wrong(why: string): { readonly ok: false; readonly why: string } {
 }
 
 /** An answer, filled in; what the payload lacks is `null` there, for an answer does not fail. */
-export function answerWith(
-  template: Template,
+export function buildAnswer(
+  template: AdapterTemplate,
   payload: Payload,
   told: { readonly reason?: string; readonly changed?: Json },
 ): Json {
-  const look = lookIn(payload as Json);
+  const look = buildPlaceLookup(payload as Json);
   const places: Readonly<Record<string, Json | undefined>> = { ...told };
-  return fill(template, (place) => places[place] ?? look(place)).value;
+  return fillTemplate(template, (place) => places[place] ?? look(place)).value;
 }

@@ -11,7 +11,7 @@ const text = { type: 'string', minLength: 1, maxLength: TEXT_UNITS_MAX } as cons
 const event_name = { type: 'string', minLength: 1, maxLength: 256 } as const;
 
 /** How a plug-in and what it brings are called. */
-export const plugName = {
+export const plugNameSchema = {
   type: 'string',
   maxLength: 64,
   pattern: '^[a-z0-9]+(?:-[a-z0-9]+)*$',
@@ -72,7 +72,7 @@ function protocol(reply: object, more: object, required: readonly string[]) {
       required: ['name', 'events', 'examples', ...required],
       additionalProperties: false,
       properties: {
-        name: plugName,
+        name: plugNameSchema,
         description: { ...text, maxLength: 500 },
         agent_id: event_name,
         event: text,

@@ -1,15 +1,15 @@
 import type { Json } from '../../core/types/index.ts';
-import type { Template } from './types.ts';
+import type { AdapterTemplate } from './types.ts';
 
 /** What stands at a place; `undefined` where nothing does. */
-export type LookUp = (place: string) => Json | undefined;
+export type PlaceLookup = (place: string) => Json | undefined;
 
 /** The rest in braces is text like any other. */
 const PLACE = /\{(payload|reason|changed|\/[^{}\s]{0,200})\}/g;
 const ONE_PLACE = new RegExp(`^${PLACE.source}$`);
 
 /** A template with its places filled in, and the places that had nothing to put in. */
-export interface Filled {
+export interface FilledTemplate {
   readonly value: Json;
   readonly missing: readonly string[];
 }
@@ -18,9 +18,9 @@ export interface Filled {
  * Fills in a template. Keys stay as they are written. What is not there is `null`, and nothing in the midst of a text, where
  * only texts, numbers and truths can stand.
  */
-export function fill(template: Template, look: LookUp): Filled {
+export function fillTemplate(template: AdapterTemplate, look: PlaceLookup): FilledTemplate {
   const missing: string[] = [];
-  const fillIn = (inner: Template): Json => {
+  const fillIn = (inner: AdapterTemplate): Json => {
     if (typeof inner === 'string') return fillText(inner, look, missing);
     if (typeof inner !== 'object' || inner === null) return inner;
     if (Array.isArray(inner)) return inner.map(fillIn);
@@ -29,7 +29,7 @@ export function fill(template: Template, look: LookUp): Filled {
   return { value: fillIn(template), missing };
 }
 
-function fillText(text: string, look: LookUp, missing: string[]): Json {
+function fillText(text: string, look: PlaceLookup, missing: string[]): Json {
   const [, whole] = ONE_PLACE.exec(text) ?? [];
   if (whole !== undefined) {
     const value = look(whole);
@@ -45,14 +45,14 @@ function fillText(text: string, look: LookUp, missing: string[]): Json {
 }
 
 /** Whether a template has this place anywhere. */
-export function hasPlace(template: Template, place: string): boolean {
+export function hasPlace(template: AdapterTemplate, place: string): boolean {
   if (typeof template === 'string') return template.includes(`{${place}}`);
   if (typeof template !== 'object' || template === null) return false;
   return Object.values(template).some((inner) => hasPlace(inner, place));
 }
 
 /** Looks places up in a JSON value, by JSON pointers. */
-export function lookIn(root: Json): LookUp {
+export function buildPlaceLookup(root: Json): PlaceLookup {
   return (place) => {
     if (place === 'payload') return root;
     if (!place.startsWith('/')) return undefined;

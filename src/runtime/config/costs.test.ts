@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { loadConfig } from '../policies/load-config.ts';
-import { problemLine } from './problem-text.ts';
+import { formatProblem } from './problem-text.ts';
 
 const cwd = mkdtempSync(join(tmpdir(), 'costs-'));
 after(() => rmSync(cwd, { recursive: true, force: true }));
@@ -100,7 +100,7 @@ test('a price file adds to the prices, and what is wrong in it is told with its 
     if (read.ok) {
       assert.equal(read.config.cost.prices[0]?.model, 'own');
       assert.equal(read.config.cost.prices.length, file?.includes('from-file') ? 2 : 1);
-    } else assert.match(problemLine(read.problems[0]!), told!);
+    } else assert.match(formatProblem(read.problems[0]!), told!);
   }
   assert.equal(cases.length, 6);
 });

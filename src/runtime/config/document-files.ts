@@ -1,7 +1,7 @@
 import { glob, lstat, readdir, realpath, stat } from 'node:fs/promises';
 import { isAbsolute, join, relative, resolve } from 'node:path';
 import type { DocumentProblem } from '../../core/types/index.ts';
-import { problemAt } from './problem-text.ts';
+import { buildProblem } from './problem-text.ts';
 import { type Config, configSchema } from './schema.ts';
 
 /** One file of documents. */
@@ -53,10 +53,10 @@ export async function findDocuments(config: Config): Promise<DocumentFiles> {
   for (const key of PATH_KEYS) {
     for (const [i, pattern] of config.paths[key].entries()) {
       const steps = ['paths', key, i];
-      const { paths, wrong } = await filesOf(pattern, config.origin.base_dir);
-      if (wrong !== null) problems.push(problemAt(config.origin.label, steps, wrong));
+      const { paths, wrong } = await findFiles(pattern, config.origin.base_dir);
+      if (wrong !== null) problems.push(buildProblem(config.origin.label, steps, wrong));
       else if (paths.length === 0 && !isDefault(key, pattern)) {
-        warnings.push(problemAt(config.origin.label, steps, 'matches no file', undefined, 'warning'));
+        warnings.push(buildProblem(config.origin.label, steps, 'matches no file', undefined, 'warning'));
       }
       const id = `${key} ${pattern}`;
       if (paths.length > 0) filled.push(id);
@@ -65,7 +65,7 @@ export async function findDocuments(config: Config): Promise<DocumentFiles> {
     }
   }
   if (files.size > FILES_MAX) {
-    problems.push(problemAt(config.origin.label, ['paths'], `names more than ${FILES_MAX} files`));
+    problems.push(buildProblem(config.origin.label, ['paths'], `names more than ${FILES_MAX} files`));
   }
   return { files: [...files.values()].slice(0, FILES_MAX), filled, empty, problems, warnings };
 }
@@ -79,11 +79,11 @@ function isDefault(key: PathKey, pattern: string): boolean {
 async function addFile(files: Map<string, DocumentFile>, path: string, base_dir: string): Promise<void> {
   // A link that leads nowhere keeps its own name: reading it says what is wrong.
   const real = await realpath(path).catch(() => path);
-  if (!files.has(real)) files.set(real, { path, label: labelOf(path, base_dir) });
+  if (!files.has(real)) files.set(real, { path, label: buildFileLabel(path, base_dir) });
 }
 
 /** The name that messages use: relative to the configuration where it is below it. */
-export function labelOf(path: string, base_dir: string): string {
+export function buildFileLabel(path: string, base_dir: string): string {
   const label = relative(base_dir, path);
   return label.startsWith('..') || isAbsolute(label) ? path : label;
 }
@@ -99,7 +99,7 @@ const PASSED: Readonly<Record<'documents' | 'cases' | 'code', RegExp | null>> = 
  * The absolute names of the files of one pattern, sorted; `wrong` is the predicate of a sentence. A pattern finds
  * documents, files of cases or code, whatever stands beside them.
  */
-export async function filesOf(
+export async function findFiles(
   pattern: string,
   base_dir: string,
   wanted: keyof typeof PASSED = 'documents',

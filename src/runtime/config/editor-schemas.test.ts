@@ -4,22 +4,22 @@ import { readdir, readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { type Schema as AnySchema, Validator } from '@cfworker/json-schema';
 import fc from 'fast-check';
-import { editorSchemas } from '../policies/editor-schemas.ts';
+import { buildEditorSchemas } from '../policies/editor-schemas.ts';
 import { configSchema } from './schema.ts';
-import type { Schema } from './schema-types.ts';
-import { settle } from './settle.ts';
+import type { ConfigSchema } from './schema-types.ts';
+import { parseConfigValue } from './settle.ts';
 
 const folder = new URL('../../../schemas/', import.meta.url);
 
 test('the schema files are those that the code makes (else run `npm run generate`)', async () => {
-  const made = editorSchemas();
+  const made = buildEditorSchemas();
   for (const { name, text } of made) assert.equal(await readFile(new URL(name, folder), 'utf8'), text, name);
   const there = (await readdir(folder)).filter((name) => name.endsWith('.json'));
   assert.deepEqual(there.sort(), made.map(({ name }) => name).sort());
   assert.equal(made.length, 7);
 });
 
-const service = JSON.parse(editorSchemas()[0]?.text ?? '{}') as AnySchema;
+const service = JSON.parse(buildEditorSchemas()[0]?.text ?? '{}') as AnySchema;
 const validator = new Validator(service, '2020-12', true);
 
 /** A configuration in which every key has a value of its own. */
@@ -245,7 +245,7 @@ const full = {
 
 test('the configuration of every key has every key', () => {
   const missing: string[] = [];
-  const visit = (schema: Schema, value: unknown, path: string): void => {
+  const visit = (schema: ConfigSchema, value: unknown, path: string): void => {
     if (value === undefined) missing.push(path);
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return;
     for (const [key, property] of Object.entries(schema.properties ?? {})) {
@@ -325,7 +325,7 @@ test('an editor and the loader agree on what is valid, for any value in any plac
       const written = changed(full, steps, other);
       // The value of the variable fits wherever the place takes a text; an editor lets it pass everywhere.
       const uses = typeof other === 'string' && other.includes('${');
-      const loads = settle(written, configSchema, SOURCES).problems.length === 0;
+      const loads = parseConfigValue(written, configSchema, SOURCES).problems.length === 0;
       const edits = validator.validate(written).valid;
       runs += 1;
       if (loads) valid += 1;
@@ -359,7 +359,7 @@ test('unknown keys are refused by both, but for free ones', () => {
     ] as const) {
       const written = changed(full, steps, { ...part, [key]: 1 });
       assert.equal(validator.validate(written).valid, expected, `${steps.join('.')} ${key}, editor`);
-      const { problems } = settle(written, configSchema, SOURCES);
+      const { problems } = parseConfigValue(written, configSchema, SOURCES);
       assert.equal(problems.length === 0, expected, `${steps.join('.')} ${key}`);
     }
   }

@@ -1,7 +1,7 @@
-import { formatPath, type Step } from './problem-path.ts';
+import { formatPath, type PathStep } from './problem-path.ts';
 import { readMapping } from './read-mapping.ts';
 import { type Config, configSchema } from './schema.ts';
-import type { Schema } from './schema-types.ts';
+import type { ConfigSchema } from './schema-types.ts';
 
 /** Where the value of a setting comes from: the file, a variable or secret that the file names, or the default. */
 export type SettingSource = 'file' | 'reference' | 'default';
@@ -39,13 +39,13 @@ export async function listSettings(config: Config): Promise<readonly EffectiveSe
 }
 
 interface Leaf {
-  readonly steps: readonly Step[];
+  readonly steps: readonly PathStep[];
   readonly value: unknown;
-  readonly schema: Schema;
+  readonly schema: ConfigSchema;
 }
 
 /** The settings of a section: those of its sections, and each list, map and single value as one. */
-function leavesOf(value: unknown, schema: Schema, steps: readonly Step[]): Leaf[] {
+function leavesOf(value: unknown, schema: ConfigSchema, steps: readonly PathStep[]): Leaf[] {
   const { properties } = schema;
   if (properties === undefined || schema.additionalProperties)
     return [{ steps, value: value ?? null, schema }];
@@ -56,11 +56,11 @@ function leavesOf(value: unknown, schema: Schema, steps: readonly Step[]): Leaf[
   );
 }
 
-function memberAt(written: unknown, steps: readonly Step[]): unknown {
+function memberAt(written: unknown, steps: readonly PathStep[]): unknown {
   let at = written;
   for (const step of steps) {
     if (typeof at !== 'object' || at === null || !Object.hasOwn(at, step)) return undefined;
-    at = (at as Record<Step, unknown>)[step];
+    at = (at as Record<PathStep, unknown>)[step];
   }
   return at;
 }
@@ -71,7 +71,7 @@ function hasReference(written: unknown): boolean {
 }
 
 /** A value without credentials, and without what a reference brought in, which may be one. */
-function maskCredentials(value: unknown, schema: Schema, written: unknown): unknown {
+function maskCredentials(value: unknown, schema: ConfigSchema, written: unknown): unknown {
   if (schema['x-credential'] === true) return value === null ? null : CREDENTIAL;
   if (typeof value === 'string')
     return typeof written === 'string' && hasReference(written) ? CREDENTIAL : value;

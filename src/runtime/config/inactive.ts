@@ -1,15 +1,15 @@
 import type { DocumentProblem } from '../../core/types/index.ts';
-import type { Step } from './problem-path.ts';
-import { problemAt } from './problem-text.ts';
+import type { PathStep } from './problem-path.ts';
+import { buildProblem } from './problem-text.ts';
 import type { Config } from './schema.ts';
 
 /**
  * What is configured and has no effect in this version: a warning for each, so that nobody believes in a
  * protection that is not there.
  */
-export function inactiveKeys(
+export function findInactiveKeys(
   config: Config,
-  lineOf: (steps: readonly Step[]) => number | undefined,
+  lineOf: (steps: readonly PathStep[]) => number | undefined,
 ): DocumentProblem[] {
   const idle: readonly (readonly [boolean, string, string])[] = [
     [config.alerts.channels.length > 0, 'alerts.channels', 'no alert is sent'],
@@ -20,6 +20,6 @@ export function inactiveKeys(
     .map(([, path, effect]) => {
       const steps = path.split('.');
       const predicate = `is not active in this version: ${effect}`;
-      return problemAt(config.origin.label, steps, predicate, lineOf(steps), 'warning');
+      return buildProblem(config.origin.label, steps, predicate, lineOf(steps), 'warning');
     });
 }

@@ -1,3 +1,3 @@
 export type { Overrides } from './overrides.ts';
-export { problemLine } from './problem-text.ts';
-export { type Config, configSchema, type Origin } from './schema.ts';
+export { formatProblem } from './problem-text.ts';
+export { type Config, type ConfigOrigin, configSchema } from './schema.ts';

@@ -1,6 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own `${NAME}` is meant.
 /** What became of one string with references in it. */
-export type Interpolated =
+export type InterpolationResult =
   | {
       readonly ok: true;
       readonly text: string;
@@ -14,15 +14,15 @@ export type Interpolated =
   | { readonly ok: false; readonly message: string };
 
 /** A secret that was read, or the predicate of a sentence that says why not. */
-export type SecretRead =
+export type SecretReadResult =
   | { readonly ok: true; readonly value: string }
   | { readonly ok: false; readonly message: string };
 
 /** Where the values of references come from. */
-export interface Sources {
+export interface ReferenceSources {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** By name, what was read of the secret backend; `left`: what stands on a secret stays as it is written. */
-  readonly secrets: ReadonlyMap<string, SecretRead> | 'left';
+  readonly secrets: ReadonlyMap<string, SecretReadResult> | 'left';
   /** Sections of which the same holds as of `left`: nobody asks for their credentials. */
   readonly left_sections?: readonly string[];
 }
@@ -36,7 +36,7 @@ const SECRET = 'secret:';
  * again, so it cannot bring in structure or a further reference. An answer that is not `ok` has the predicate of
  * a sentence, which repeats no value.
  */
-export function interpolate(text: string, sources: Sources): Interpolated {
+export function interpolate(text: string, sources: ReferenceSources): InterpolationResult {
   const parts: string[] = [];
   let literal = '';
   let references = 0;
@@ -65,11 +65,11 @@ export function interpolate(text: string, sources: Sources): Interpolated {
 }
 
 /** The names of secrets that a string asks for. */
-export function secretNames(text: string): string[] {
+export function findSecretNames(text: string): string[] {
   return [...text.matchAll(/(?<!\$)\$\{secret:([^}]*)\}/g)].map(([, name = '']) => name);
 }
 
-function lookUp(name: string, { env, secrets }: Sources): SecretRead {
+function lookUp(name: string, { env, secrets }: ReferenceSources): SecretReadResult {
   if (name.startsWith(SECRET)) {
     if (secrets === 'left') return { ok: true, value: `\${${name}}` };
     const read = secrets.get(name.slice(SECRET.length));

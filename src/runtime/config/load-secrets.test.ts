@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { type ConfigRequest, type ConfigResult, loadConfig } from '../policies/load-config.ts';
 import { configSchema } from './schema.ts';
-import type { Schema } from './schema-types.ts';
+import type { ConfigSchema } from './schema-types.ts';
 
 let dir = '';
 before(async () => {
@@ -133,7 +133,7 @@ test('who only decides needs no credential of a provider, and every other one', 
 
 test('every key that sounds like a credential takes a reference only', () => {
   const suspects: string[] = [];
-  const visit = (schema: Schema, path: string): void => {
+  const visit = (schema: ConfigSchema, path: string): void => {
     const name = path.split('.').at(-1) ?? '';
     const sounds =
       /secret|password|token|credential|_key|api_?key|routing/.test(name) &&

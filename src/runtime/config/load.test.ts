@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { type ConfigRequest, type ConfigResult, loadConfig } from '../policies/load-config.ts';
-import { problemLine } from './problem-text.ts';
-import { cost } from './schema-costs.ts';
-import { proxy } from './schema-proxy.ts';
-import { settle } from './settle.ts';
+import { formatProblem } from './problem-text.ts';
+import { costSchema } from './schema-costs.ts';
+import { proxySchema } from './schema-proxy.ts';
+import { parseConfigValue } from './settle.ts';
 
 let dir = '';
 before(async () => {
@@ -25,7 +25,7 @@ async function load(text: string, request: Partial<ConfigRequest> = {}): Promise
 }
 
 function lines(result: ConfigResult): string[] {
-  return result.ok ? [] : result.problems.map((p) => problemLine(p).replace(/^service\.yaml:?/, ''));
+  return result.ok ? [] : result.problems.map((p) => formatProblem(p).replace(/^service\.yaml:?/, ''));
 }
 
 interface Bad {
@@ -424,8 +424,8 @@ test('without a file the defaults hold', async () => {
     memory: { previous_keys: [], agent_entries_max: 10_000, agent_bytes_max: 67_108_864 },
     secrets: { timeout_ms: 5_000, cache_ttl_seconds: 300, cache_entries_max: 1_000, env_map: {} },
     alerts: { channels: [] },
-    proxy: settle({}, proxy, { env: {}, secrets: new Map() }).value,
-    cost: settle({}, cost, { env: {}, secrets: new Map() }).value,
+    proxy: parseConfigValue({}, proxySchema, { env: {}, secrets: new Map() }).value,
+    cost: parseConfigValue({}, costSchema, { env: {}, secrets: new Map() }).value,
     intelligence: { enabled: false },
     dashboard: { proxy_identity: false, users: [] },
     telemetry: {
@@ -517,7 +517,7 @@ log: {level: debug}
   assert.deepEqual(config.alerts.channels[1], { type: 'paging', routing_key: env.KEY });
   assert.deepEqual(config.origin, { file: join(dir, 'service.yaml'), label: 'service.yaml', base_dir: dir });
   assert.deepEqual(
-    result.warnings.map((warning) => problemLine(warning)),
+    result.warnings.map((warning) => formatProblem(warning)),
     [
       'service.yaml:25: `alerts.channels` is not active in this version: no alert is sent.',
       'service.yaml:33: `intelligence.enabled` is not active in this version: no advisor runs.',

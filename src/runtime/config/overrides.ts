@@ -1,9 +1,9 @@
 import type { DocumentProblem } from '../../core/types/index.ts';
-import type { Sources } from './interpolate.ts';
-import { sentence } from './problem-text.ts';
+import type { ReferenceSources } from './interpolate.ts';
+import { endSentence } from './problem-text.ts';
 import { configSchema } from './schema.ts';
-import type { Schema } from './schema-types.ts';
-import { settle } from './settle.ts';
+import type { ConfigSchema } from './schema-types.ts';
+import { parseConfigValue } from './settle.ts';
 
 /** What the command line says over the file: options of `serve`, checked as the keys are. */
 export interface Overrides {
@@ -37,13 +37,13 @@ export function applyOverrides(
   for (const [name, option, steps] of OPTIONS) {
     const given = overrides[name];
     if (given === undefined) continue;
-    const checked = settle(given, schemaAt(steps), NO_SOURCES);
+    const checked = parseConfigValue(given, schemaAt(steps), NO_SOURCES);
     if (checked.problems.length === 0) value = withValue(value, steps, checked.value);
     for (const { message } of checked.problems) {
       problems.push({
         file: 'command line',
         path: option,
-        message: sentence(`\`${option}\` ${message}`),
+        message: endSentence(`\`${option}\` ${message}`),
         level: 'error',
       });
     }
@@ -52,10 +52,10 @@ export function applyOverrides(
 }
 
 /** An option is what its writer typed. */
-const NO_SOURCES: Sources = { env: {}, secrets: new Map() };
+const NO_SOURCES: ReferenceSources = { env: {}, secrets: new Map() };
 
-function schemaAt(steps: readonly string[]): Schema {
-  let schema: Schema = configSchema;
+function schemaAt(steps: readonly string[]): ConfigSchema {
+  let schema: ConfigSchema = configSchema;
   for (const step of steps) schema = schema.properties?.[step] ?? {};
   return schema;
 }

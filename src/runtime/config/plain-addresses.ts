@@ -1,14 +1,14 @@
 import type { DocumentProblem } from '../../core/types/index.ts';
-import type { Step } from './problem-path.ts';
-import { problemAt } from './problem-text.ts';
+import type { PathStep } from './problem-path.ts';
+import { buildProblem } from './problem-text.ts';
 import type { Config } from './schema.ts';
 
 /** A warning where a credential crosses the network in the clear. */
-export function plainAddresses(
+export function findPlainAddresses(
   { secrets, telemetry, mcp, origin }: Config,
-  lineOf: (steps: readonly Step[]) => number | undefined,
+  lineOf: (steps: readonly PathStep[]) => number | undefined,
 ): DocumentProblem[] {
-  const places: readonly (readonly [boolean, string | undefined, readonly Step[], string])[] = [
+  const places: readonly (readonly [boolean, string | undefined, readonly PathStep[], string])[] = [
     [
       secrets.backend === 'vault',
       secrets.vault?.address,
@@ -35,7 +35,7 @@ export function plainAddresses(
     .filter(([is_used, address]) => is_used && address !== undefined && isPlain(address))
     .map(([, , steps, what]) => {
       const message = `is not \`https\`: ${what} cross the network in the clear`;
-      return problemAt(origin.label, steps, message, lineOf(steps), 'warning');
+      return buildProblem(origin.label, steps, message, lineOf(steps), 'warning');
     });
 }
 

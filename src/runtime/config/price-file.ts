@@ -1,17 +1,17 @@
 import { basename } from 'node:path';
 import type { DocumentProblem } from '../../core/types/index.ts';
-import { problemAt } from './problem-text.ts';
+import { buildProblem } from './problem-text.ts';
 import { readMapping } from './read-mapping.ts';
 import type { Config } from './schema.ts';
 import type { WrittenPrice } from './schema-costs.ts';
-import { price } from './schema-costs.ts';
-import { settle } from './settle.ts';
+import { priceSchema } from './schema-costs.ts';
+import { parseConfigValue } from './settle.ts';
 
 const schema = {
   type: 'object',
   additionalProperties: false,
   required: ['prices'],
-  properties: { prices: { type: 'array', items: price, maxItems: 10_000 } },
+  properties: { prices: { type: 'array', items: priceSchema, maxItems: 10_000 } },
 } as const;
 
 type Settled<Rest> = { readonly ok: true; readonly config: Config } & Rest;
@@ -25,11 +25,11 @@ export async function addPrices<Rest extends object>(
   const label = basename(cost.price_file);
   const read = await readMapping(cost.price_file, label);
   if (!read.ok) return read;
-  const { value, problems } = settle(read.value, schema, { env: {}, secrets: new Map() });
+  const { value, problems } = parseConfigValue(read.value, schema, { env: {}, secrets: new Map() });
   if (problems.length > 0) {
     return {
       ok: false,
-      problems: problems.map(({ steps, message }) => problemAt(label, steps, message, read.lineOf(steps))),
+      problems: problems.map(({ steps, message }) => buildProblem(label, steps, message, read.lineOf(steps))),
     };
   }
   const prices = [...cost.prices, ...(value as { readonly prices: readonly WrittenPrice[] }).prices];

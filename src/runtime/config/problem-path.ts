@@ -1,11 +1,11 @@
 /** One step into a document: a key, or a place in a list. */
-export type Step = string | number;
+export type PathStep = string | number;
 
 const PLAIN = /^[A-Za-z_][A-Za-z0-9_-]*$/;
 const STEPS = /\[(\d{1,9})\]|\["((?:[^"\\]|\\.){0,500})"\]|([^.[\]]+)/g;
 
 /** Writes a path as messages show it: `policies[2].action`, `tenants["a.b"].policies`; `` for the whole. */
-export function formatPath(steps: readonly Step[]): string {
+export function formatPath(steps: readonly PathStep[]): string {
   let path = '';
   for (const step of steps) {
     if (typeof step === 'number') path += `[${step}]`;
@@ -25,8 +25,8 @@ function quoted(step: string): string {
 }
 
 /** The steps of a path that `formatPath` wrote; a leading `$` is taken as the whole. */
-export function parsePath(path: string): Step[] {
-  const steps: Step[] = [];
+export function parsePath(path: string): PathStep[] {
+  const steps: PathStep[] = [];
   for (const [, index, text, plain] of path.replace(/^\$\.?/, '').matchAll(STEPS)) {
     if (index !== undefined) steps.push(Number(index));
     else if (text !== undefined) steps.push(unquote(text));

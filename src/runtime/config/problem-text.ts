@@ -1,10 +1,10 @@
 import type { DocumentProblem } from '../../core/types/index.ts';
-import { formatPath, type Step } from './problem-path.ts';
+import { formatPath, type PathStep } from './problem-path.ts';
 
 /** A problem from a place and the predicate of its sentence: "`server.port` must be a whole number." */
-export function problemAt(
+export function buildProblem(
   file: string,
-  steps: readonly Step[],
+  steps: readonly PathStep[],
   predicate: string,
   line?: number,
   level: DocumentProblem['level'] = 'error',
@@ -15,18 +15,18 @@ export function problemAt(
     file,
     path,
     ...(line === undefined ? {} : { line }),
-    message: sentence(`${subject} ${predicate}`),
+    message: endSentence(`${subject} ${predicate}`),
     level,
   };
 }
 
 /** Ends a sentence, unless it ends already. */
-export function sentence(words: string): string {
+export function endSentence(words: string): string {
   return /[.?!]$/.test(words) ? words : `${words}.`;
 }
 
 /** One line for a terminal or a log: `service.yaml:12: \`server.port\` must be ...`. */
-export function problemLine(problem: DocumentProblem): string {
+export function formatProblem(problem: DocumentProblem): string {
   const place = problem.line === undefined ? problem.file : `${problem.file}:${problem.line}`;
   const names_path = problem.path === '' || problem.message.includes(problem.path);
   return names_path ? `${place}: ${problem.message}` : `${place}: ${problem.path}: ${problem.message}`;

@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 
 /** The name of a file with its links followed, by which two processes know that they mean the same one. */
-export function realFile(path: string): string {
+export function resolveRealPath(path: string): string {
   try {
     return realpathSync.native(path);
   } catch {

@@ -1,13 +1,13 @@
-import type { Step } from './problem-path.ts';
+import type { PathStep } from './problem-path.ts';
 import type { Config } from './schema.ts';
 import type { ValueProblem } from './settle.ts';
 
 type Server = Config['mcp']['servers'][number];
 
 /** What the keys of `mcp` demand of each other. Messages are predicates of sentences. */
-export function mcpRequirements({ mcp }: Pick<Config, 'mcp'>): ValueProblem[] {
+export function checkMcpRequirements({ mcp }: Pick<Config, 'mcp'>): ValueProblem[] {
   return mcp.servers.flatMap((server, i) => {
-    const at = (...steps: readonly Step[]) => ['mcp', 'servers', i, ...steps];
+    const at = (...steps: readonly PathStep[]) => ['mcp', 'servers', i, ...steps];
     const is_twice = mcp.servers.findIndex(({ name }) => name === server.name) < i;
     return [
       ...(is_twice ? [problem(at('name'), 'is the name of two servers')] : []),
@@ -18,7 +18,7 @@ export function mcpRequirements({ mcp }: Pick<Config, 'mcp'>): ValueProblem[] {
   });
 }
 
-type At = (...steps: readonly Step[]) => Step[];
+type At = (...steps: readonly PathStep[]) => PathStep[];
 
 function way({ url, command, bearer_token, headers, env }: Server, at: At): ValueProblem[] {
   if ((url === undefined) === (command === undefined))
@@ -53,6 +53,6 @@ function headers({ headers: written, bearer_token }: Server, at: At): ValueProbl
   });
 }
 
-function problem(steps: readonly Step[], message: string): ValueProblem {
+function problem(steps: readonly PathStep[], message: string): ValueProblem {
   return { steps, message };
 }

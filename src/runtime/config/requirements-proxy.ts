@@ -1,11 +1,11 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own `${NAME}` is meant.
 import { matchesAny } from '../../core/tags.ts';
-import type { Step } from './problem-path.ts';
+import type { PathStep } from './problem-path.ts';
 import type { Config } from './schema.ts';
 import type { ValueProblem } from './settle.ts';
 
 /** What the keys of `proxy` demand of each other. Messages are predicates of sentences. */
-export function proxyRequirements({ proxy }: Pick<Config, 'proxy'>): ValueProblem[] {
+export function checkProxyRequirements({ proxy }: Pick<Config, 'proxy'>): ValueProblem[] {
   return [
     ...addresses(proxy),
     ...names(proxy),
@@ -20,7 +20,7 @@ export function proxyRequirements({ proxy }: Pick<Config, 'proxy'>): ValueProble
 type Proxy = Config['proxy'];
 
 function addresses({ target, providers }: Proxy): ValueProblem[] {
-  const written: readonly (readonly [readonly Step[], string | undefined])[] = [
+  const written: readonly (readonly [readonly PathStep[], string | undefined])[] = [
     [['proxy', 'target'], target],
     ...providers.map(({ base_url }, i) => [['proxy', 'providers', i, 'base_url'], base_url] as const),
   ];
@@ -134,6 +134,6 @@ function times({ timeouts: { first_byte_ms }, timeout_seconds }: Proxy): ValuePr
   return [problem(['proxy', 'timeouts', 'first_byte_ms'], 'is longer than `proxy.timeout_seconds`')];
 }
 
-function problem(steps: readonly Step[], message: string): ValueProblem {
+function problem(steps: readonly PathStep[], message: string): ValueProblem {
   return { steps, message };
 }

@@ -1,13 +1,13 @@
 import { isIP } from 'node:net';
 import { parseDurationMs } from '../../core/policy/compile/duration.ts';
-import type { Step } from './problem-path.ts';
-import { mcpRequirements } from './requirements-mcp.ts';
-import { proxyRequirements } from './requirements-proxy.ts';
+import type { PathStep } from './problem-path.ts';
+import { checkMcpRequirements } from './requirements-mcp.ts';
+import { checkProxyRequirements } from './requirements-proxy.ts';
 import type { Config } from './schema.ts';
 import type { ValueProblem } from './settle.ts';
 
 /** What keys demand of each other, beyond what a schema says. Messages are predicates of sentences. */
-export function requirements(config: Config): ValueProblem[] {
+export function checkRequirements(config: Config): ValueProblem[] {
   return [
     ...keySources(config),
     ...proxyAddresses(config),
@@ -16,8 +16,8 @@ export function requirements(config: Config): ValueProblem[] {
     ...storeAddress(config),
     ...webhookAddress(config),
     ...lifetimes(config),
-    ...proxyRequirements(config),
-    ...mcpRequirements(config),
+    ...checkProxyRequirements(config),
+    ...checkMcpRequirements(config),
     ...budgets(config),
     ...dashboardUsers(config),
   ];
@@ -54,7 +54,7 @@ function mailLogins({ alerts }: Config): ValueProblem[] {
 }
 
 function expiries({ auth, detection }: Config): ValueProblem[] {
-  const dates: readonly (readonly [readonly Step[], string | undefined])[] = [
+  const dates: readonly (readonly [readonly PathStep[], string | undefined])[] = [
     ...auth.api_keys.map((key, i) => [['auth', 'api_keys', i, 'expires_at'], key.expires_at] as const),
     ...detection.allowlist.map(
       (entry, i) => [['detection', 'allowlist', i, 'expires'], entry.expires] as const,
@@ -135,6 +135,6 @@ function webhookAddress({ approvals: { webhook } }: Config): ValueProblem[] {
   return [problem(steps, message)];
 }
 
-function problem(steps: readonly Step[], message: string): ValueProblem {
+function problem(steps: readonly PathStep[], message: string): ValueProblem {
   return { steps, message };
 }

@@ -108,4 +108,4 @@ const chatWebhook = {
 } as const;
 
 /** One channel of `alerts.channels`, told apart by `type`. */
-export const alertChannel = { oneOf: [chatWebhook, email, file, incident, paging, webhook] } as const;
+export const alertChannelSchema = { oneOf: [chatWebhook, email, file, incident, paging, webhook] } as const;

@@ -1,5 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own `${NAME}` is meant.
-import { url } from './schema-parts.ts';
+import { urlSchema } from './schema-parts.ts';
 
 const duration = {
   type: 'string',
@@ -14,7 +14,7 @@ const webhook = {
   additionalProperties: false,
   required: ['url', 'secret'],
   properties: {
-    url: { ...url, description: 'Where to.' },
+    url: { ...urlSchema, description: 'Where to.' },
     secret: {
       type: 'string',
       minLength: 16,
@@ -45,7 +45,7 @@ const webhook = {
 } as const;
 
 /** `approvals`: people who are asked. */
-export const approvals = {
+export const approvalsSchema = {
   type: 'object',
   description: 'Requests for a person’s approval. A change needs a restart.',
   additionalProperties: false,

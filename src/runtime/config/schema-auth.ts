@@ -1,8 +1,8 @@
 import { PERMISSIONS } from './permissions.ts';
-import { names, url } from './schema-parts.ts';
+import { nameListSchema, urlSchema } from './schema-parts.ts';
 
 /** `auth`: who may call. */
-export const auth = {
+export const authSchema = {
   type: 'object',
   description: 'Authentication of callers.',
   additionalProperties: false,
@@ -14,7 +14,7 @@ export const auth = {
       description: 'Whether callers on this host need a credential too.',
     },
     trusted_proxies: {
-      ...names,
+      ...nameListSchema,
       default: [],
       description: 'Addresses or CIDR blocks whose forwarding headers are believed.',
     },
@@ -40,8 +40,8 @@ export const auth = {
             'x-expects': 'must be the SHA-256 of the key, 64 lower-case hex digits, never the key itself',
             description: 'SHA-256 of the key, in hex. The key itself is not stored.',
           },
-          tenants: { ...names, description: 'Tenants it may name; without it, any.' },
-          agents: { ...names, description: 'Agents that the key may act for (default: any).' },
+          tenants: { ...nameListSchema, description: 'Tenants it may name; without it, any.' },
+          agents: { ...nameListSchema, description: 'Agents that the key may act for (default: any).' },
           permissions: {
             type: 'array',
             items: { type: 'string', enum: PERMISSIONS },
@@ -96,7 +96,7 @@ export const auth = {
           },
           description: 'Signature algorithms that are accepted.',
         },
-        jwks_url: { ...url, description: 'URL of the key set (JWKS) of the issuer.' },
+        jwks_url: { ...urlSchema, description: 'URL of the key set (JWKS) of the issuer.' },
         jwks_file: {
           type: 'string',
           minLength: 1,

@@ -1,7 +1,7 @@
-import { duration } from './schema-parts.ts';
+import { durationSchema } from './schema-parts.ts';
 
 /** `capability_tokens`: what an agent may do for a while. */
-export const capability_tokens = {
+export const capabilityTokensSchema = {
   type: 'object',
   description:
     'Tokens that let one agent use one tool, or have secrets resolved, for a while. A change needs a restart.',
@@ -9,11 +9,11 @@ export const capability_tokens = {
   default: {},
   properties: {
     default_ttl: {
-      ...duration,
+      ...durationSchema,
       default: '10m',
       description: 'Lifetime of a token if the request sets none.',
     },
-    max_ttl: { ...duration, default: '1h', description: 'How long any token may live.' },
+    max_ttl: { ...durationSchema, default: '1h', description: 'How long any token may live.' },
     active_max: {
       type: 'integer',
       minimum: 1,

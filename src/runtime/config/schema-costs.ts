@@ -18,7 +18,7 @@ const rates = {
 } as const;
 
 /** One price, in `cost.prices` and in the file of `cost.price_file`. */
-export const price = {
+export const priceSchema = {
   type: 'object',
   additionalProperties: false,
   required: ['model', 'usd_per_mtok'],
@@ -128,7 +128,7 @@ const budget = {
 } as const;
 
 /** `cost`: prices and budgets of calls to model providers. */
-export const cost = {
+export const costSchema = {
   type: 'object',
   description:
     'Prices of calls to model providers, and budgets; see [guide](../how-to/limit-costs.md). A change needs a restart.',
@@ -145,7 +145,7 @@ export const cost = {
     },
     prices: {
       type: 'array',
-      items: price,
+      items: priceSchema,
       maxItems: 10_000,
       default: [],
       description: 'Prices of your own. The first that fits counts.',

@@ -121,7 +121,7 @@ const allowlist = {
 } as const;
 
 /** The section `detection`. */
-export const detection = {
+export const detectionSchema = {
   type: 'object',
   description: 'Single detectors, detectors of your own, and values that may be there.',
   additionalProperties: false,
@@ -175,7 +175,7 @@ export const detection = {
 } as const;
 
 /** The switches of the families that have no other setting elsewhere. */
-export const secret_detection = {
+export const secretDetectionSchema = {
   type: 'object',
   description: 'Search for credentials.',
   additionalProperties: false,
@@ -186,7 +186,7 @@ export const secret_detection = {
 } as const;
 
 /** Search for prompt injections. */
-export const injection_detection = {
+export const injectionDetectionSchema = {
   type: 'object',
   description: 'Search for prompt injections.',
   additionalProperties: false,
@@ -213,7 +213,7 @@ export const injection_detection = {
 } as const;
 
 /** Search for dangerous commands. */
-export const command_detection = {
+export const commandDetectionSchema = {
   type: 'object',
   description: 'Search for dangerous commands.',
   additionalProperties: false,

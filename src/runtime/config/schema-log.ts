@@ -1,5 +1,5 @@
 /** The service's own log. */
-export const log = {
+export const logSchema = {
   type: 'object',
   description: 'The log of the service itself; nothing that was checked is ever in it.',
   additionalProperties: false,

@@ -1,5 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own `${NAME}` is meant.
-import { environmentName, url } from './schema-parts.ts';
+import { environmentNameSchema, urlSchema } from './schema-parts.ts';
 
 const patterns = {
   type: 'array',
@@ -19,7 +19,7 @@ const server = {
       description: 'Name of the server. Its tools are `NAME__TOOL`, its resources `NAME+URI`.',
     },
     url: {
-      ...url,
+      ...urlSchema,
       description: 'Address of its endpoint (streamable HTTP), which may be a private one.',
     },
     command: {
@@ -45,7 +45,7 @@ const server = {
     },
     env: {
       type: 'array',
-      items: environmentName,
+      items: environmentNameSchema,
       maxItems: 100,
       default: [],
       description:
@@ -83,7 +83,7 @@ const server = {
 } as const;
 
 /** `mcp`: the MCP servers behind the gateway. */
-export const mcp = {
+export const mcpSchema = {
   type: 'object',
   description:
     'MCP servers behind the MCP proxy; see [MCP proxy](mcp-proxy.md). The proxy connects to no other server. A change needs a restart.',

@@ -7,7 +7,7 @@ const master_key = {
 } as const;
 
 /** `memory`: what agents remember. What of it, and for how long, stands in memory documents. */
-export const memory = {
+export const memorySectionSchema = {
   type: 'object',
   description: 'Memory of agents. A change needs a restart.',
   additionalProperties: false,

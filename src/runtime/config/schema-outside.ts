@@ -1,9 +1,9 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own `${NAME}` is meant.
 import { ROLES } from './permissions.ts';
-import { environmentName, names, url } from './schema-parts.ts';
+import { environmentNameSchema, nameListSchema, urlSchema } from './schema-parts.ts';
 
 /** `secrets`: where credentials come from. */
-export const secrets = {
+export const secretsSchema = {
   type: 'object',
   description:
     'Source of credentials. This section accepts only `${NAME}` of the environment; all others also accept `${secret:name}`. A change needs a restart.',
@@ -40,7 +40,7 @@ export const secrets = {
       type: 'object',
       description:
         'For `env`: names of secrets and the environment variables that hold them. If it has entries, there are no other secrets.',
-      additionalProperties: environmentName,
+      additionalProperties: environmentNameSchema,
       propertyNames: { pattern: '^[A-Za-z0-9][A-Za-z0-9_./-]{0,127}$' },
       maxProperties: 10_000,
       default: {},
@@ -51,9 +51,9 @@ export const secrets = {
       additionalProperties: false,
       required: ['address', 'token_env', 'path'],
       properties: {
-        address: { ...url, description: 'Address of the vault.' },
+        address: { ...urlSchema, description: 'Address of the vault.' },
         token_env: {
-          ...environmentName,
+          ...environmentNameSchema,
           description: 'Name of the environment variable that holds the token.',
         },
         path: {
@@ -127,7 +127,7 @@ export const secrets = {
 } as const;
 
 /** `intelligence`: the model that advises. */
-export const intelligence = {
+export const intelligenceSchema = {
   type: 'object',
   description: 'The advisory layer. It never decides, and sees metadata only.',
   additionalProperties: false,
@@ -147,9 +147,9 @@ export const intelligence = {
             '`local`: a model server without a key. `compatible-api`: any chat-completions endpoint.',
         },
         model: { type: 'string', minLength: 1, maxLength: 256, description: 'Name of the model.' },
-        base_url: { ...url, description: 'Address of the backend.' },
+        base_url: { ...urlSchema, description: 'Address of the backend.' },
         api_key_env: {
-          ...environmentName,
+          ...environmentNameSchema,
           description: 'Name of the environment variable that holds the key.',
         },
       },
@@ -159,7 +159,7 @@ export const intelligence = {
 } as const;
 
 /** `dashboard`: who may look. */
-export const dashboard = {
+export const dashboardSchema = {
   type: 'object',
   description: 'The browser interface.',
   additionalProperties: false,
@@ -189,7 +189,11 @@ export const dashboard = {
             default: 'viewer',
             description: 'Role of the user.',
           },
-          tenants: { ...names, default: ['default'], description: 'Tenants the user sees; `*` for all.' },
+          tenants: {
+            ...nameListSchema,
+            default: ['default'],
+            description: 'Tenants the user sees; `*` for all.',
+          },
         },
       },
     },

@@ -1,5 +1,5 @@
 /** An HTTP address. */
-export const url = {
+export const urlSchema = {
   type: 'string',
   pattern: '^https?://[^\\s/?#]+[^\\s]*$',
   maxLength: 2048,
@@ -7,14 +7,14 @@ export const url = {
 } as const;
 
 /** The name of an environment variable that holds a credential. */
-export const environmentName = {
+export const environmentNameSchema = {
   type: 'string',
   pattern: '^[A-Z_][A-Z0-9_]{0,127}$',
   'x-expects': 'must be the name of an environment variable, in capitals; the credential itself stays there',
 } as const;
 
 /** A length of time. */
-export const duration = {
+export const durationSchema = {
   type: 'string',
   pattern: '^[1-9][0-9]{0,4}[smhdw]$',
   maxLength: 6,
@@ -22,14 +22,14 @@ export const duration = {
 } as const;
 
 /** Names or patterns of files. */
-export const patterns = {
+export const patternListSchema = {
   type: 'array',
   items: { type: 'string', minLength: 1, maxLength: 1024 },
   maxItems: 1000,
 } as const;
 
 /** Names of tenants, agents, addresses. */
-export const names = {
+export const nameListSchema = {
   type: 'array',
   items: { type: 'string', minLength: 1, maxLength: 256 },
   maxItems: 10_000,

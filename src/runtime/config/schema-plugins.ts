@@ -1,7 +1,7 @@
-import { patterns } from './schema-parts.ts';
+import { patternListSchema } from './schema-parts.ts';
 
 /** The section `plugins`. */
-export const plugins = {
+export const pluginsSectionSchema = {
   type: 'object',
   description:
     'Detectors and templates of other people’s making; see [guide](../how-to/write-plugins.md). Nothing is loaded that is not named here.',
@@ -9,7 +9,7 @@ export const plugins = {
   default: {},
   properties: {
     files: {
-      ...patterns,
+      ...patternListSchema,
       default: [],
       description:
         'Files of JavaScript or TypeScript: names or patterns, relative to this file, for instance `plugins/*.mjs`.',

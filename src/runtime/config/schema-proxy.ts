@@ -1,5 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own `${NAME}` is meant.
-import { url } from './schema-parts.ts';
+import { urlSchema } from './schema-parts.ts';
 
 const credential = { type: 'string', minLength: 1, maxLength: 4096, 'x-credential': true } as const;
 
@@ -52,7 +52,7 @@ const provider = {
       description: 'API of the provider. `openai` covers every compatible server, also a local one.',
     },
     base_url: {
-      ...url,
+      ...urlSchema,
       description:
         'Base URL; a private address is allowed (default: the public URL of the family). If it ends in a version, as `/v1`, this replaces the version in the paths of clients.',
     },
@@ -280,7 +280,7 @@ const retry = {
 } as const;
 
 /** `proxy`: the model providers behind the service, and how a call finds its way to one. */
-export const proxy = {
+export const proxySchema = {
   type: 'object',
   description:
     'Model providers behind the LLM proxy; see [model providers](model-providers.md). Without an entry, nothing is forwarded. A change needs a restart.',
@@ -288,7 +288,7 @@ export const proxy = {
   default: {},
   properties: {
     target: {
-      ...url,
+      ...urlSchema,
       description:
         'Base URL of one provider, for all that none of `providers` serves. It may be a private address.',
     },

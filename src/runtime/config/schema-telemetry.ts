@@ -1,8 +1,8 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own `${NAME}` is meant.
-import { url } from './schema-parts.ts';
+import { urlSchema } from './schema-parts.ts';
 
 /** `telemetry`: traces and metrics for an OpenTelemetry collector. */
-export const telemetry = {
+export const telemetrySchema = {
   type: 'object',
   description:
     'Traces and metrics for an OpenTelemetry collector, over OTLP/HTTP; see [guide](../how-to/export-telemetry.md). The standard variables `OTEL_*` set the defaults. A change needs a restart.',
@@ -15,7 +15,7 @@ export const telemetry = {
       description: 'Off unless you switch it on: then decisions, without any text, are sent to `endpoint`.',
     },
     endpoint: {
-      ...url,
+      ...urlSchema,
       description:
         'Base address of the collector; `/v1/traces` and `/v1/metrics` are added. Default: `OTEL_EXPORTER_OTLP_ENDPOINT`, else `http://localhost:4318`.',
     },

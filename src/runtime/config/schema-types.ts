@@ -4,7 +4,7 @@
  */
 
 /** The part of JSON Schema (2020-12) that the configuration is written in. */
-export interface Schema {
+export interface ConfigSchema {
   readonly type?: TypeName | readonly TypeName[];
   readonly description?: string;
   readonly default?: unknown;
@@ -21,24 +21,24 @@ export interface Schema {
   readonly 'x-credential'?: boolean;
   /** `true`: the text is taken as it stands: no `${NAME}` in it is replaced. */
   readonly 'x-verbatim'?: boolean;
-  readonly items?: Schema;
+  readonly items?: ConfigSchema;
   readonly minItems?: number;
   readonly maxItems?: number;
-  readonly properties?: { readonly [key: string]: Schema };
-  readonly patternProperties?: { readonly [pattern: string]: Schema };
+  readonly properties?: { readonly [key: string]: ConfigSchema };
+  readonly patternProperties?: { readonly [pattern: string]: ConfigSchema };
   readonly required?: readonly string[];
   /** `false`: no other key than those named and `x-*`; a schema: any key, with this value. */
-  readonly additionalProperties?: false | Schema;
+  readonly additionalProperties?: false | ConfigSchema;
   readonly propertyNames?: { readonly pattern: string };
   readonly maxProperties?: number;
   /** Told apart by a property `type` that is a `const` in each. */
-  readonly oneOf?: readonly Schema[];
+  readonly oneOf?: readonly ConfigSchema[];
   /** Keys that another key's value makes necessary; written as `if`/`then` for editors. */
-  readonly 'x-needs'?: readonly Need[];
+  readonly 'x-needs'?: readonly KeyRequirement[];
   readonly $ref?: string;
 }
 
-export interface Need {
+export interface KeyRequirement {
   readonly key: string;
   readonly is: string | boolean;
   /** The key that must then be there. */
@@ -48,8 +48,8 @@ export interface Need {
 export type TypeName = 'string' | 'integer' | 'number' | 'boolean' | 'array' | 'object' | 'null';
 
 /** The type of a value that was checked against `S` and filled with its defaults. */
-export type Settled<S> = S extends { readonly oneOf: readonly (infer B)[] }
-  ? Settled<B>
+export type SchemaValue<S> = S extends { readonly oneOf: readonly (infer B)[] }
+  ? SchemaValue<B>
   : S extends { readonly const: infer C }
     ? C
     : S extends { readonly enum: readonly (infer E)[] }
@@ -69,17 +69,17 @@ type SettledAs<T, S> = T extends 'string'
       : T extends 'null'
         ? null
         : T extends 'array'
-          ? readonly (S extends { readonly items: infer I } ? Settled<I> : unknown)[]
+          ? readonly (S extends { readonly items: infer I } ? SchemaValue<I> : unknown)[]
           : T extends 'object'
             ? SettledObject<S>
             : never;
 
 type SettledObject<S> = S extends { readonly properties: infer P }
-  ? { readonly [K in keyof P as K extends Present<S> ? K : never]: Settled<P[K]> } & {
-      readonly [K in keyof P as K extends Present<S> ? never : K]?: Settled<P[K]>;
+  ? { readonly [K in keyof P as K extends Present<S> ? K : never]: SchemaValue<P[K]> } & {
+      readonly [K in keyof P as K extends Present<S> ? never : K]?: SchemaValue<P[K]>;
     }
   : S extends { readonly additionalProperties: infer A }
-    ? { readonly [key: string]: Settled<A> }
+    ? { readonly [key: string]: SchemaValue<A> }
     : { readonly [key: string]: unknown };
 
 /** The keys that a settled object always has: those that are required, and those with a default. */

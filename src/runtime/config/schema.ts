@@ -1,20 +1,25 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own `${NAME}` is meant.
 import { ACTIONS } from '../../core/types/index.ts';
-import { alertChannel } from './schema-alerts.ts';
-import { approvals } from './schema-approvals.ts';
-import { auth } from './schema-auth.ts';
-import { capability_tokens } from './schema-capabilities.ts';
-import { cost } from './schema-costs.ts';
-import { command_detection, detection, injection_detection, secret_detection } from './schema-detection.ts';
-import { log } from './schema-log.ts';
-import { mcp } from './schema-mcp.ts';
-import { memory } from './schema-memory.ts';
-import { dashboard, intelligence, secrets } from './schema-outside.ts';
-import { duration, patterns } from './schema-parts.ts';
-import { plugins } from './schema-plugins.ts';
-import { proxy } from './schema-proxy.ts';
-import { telemetry } from './schema-telemetry.ts';
-import type { Settled } from './schema-types.ts';
+import { alertChannelSchema } from './schema-alerts.ts';
+import { approvalsSchema } from './schema-approvals.ts';
+import { authSchema } from './schema-auth.ts';
+import { capabilityTokensSchema } from './schema-capabilities.ts';
+import { costSchema } from './schema-costs.ts';
+import {
+  commandDetectionSchema,
+  detectionSchema,
+  injectionDetectionSchema,
+  secretDetectionSchema,
+} from './schema-detection.ts';
+import { logSchema } from './schema-log.ts';
+import { mcpSchema } from './schema-mcp.ts';
+import { memorySectionSchema } from './schema-memory.ts';
+import { dashboardSchema, intelligenceSchema, secretsSchema } from './schema-outside.ts';
+import { durationSchema, patternListSchema } from './schema-parts.ts';
+import { pluginsSectionSchema } from './schema-plugins.ts';
+import { proxySchema } from './schema-proxy.ts';
+import { telemetrySchema } from './schema-telemetry.ts';
+import type { SchemaValue } from './schema-types.ts';
 
 const rules = { type: 'array', items: { $ref: '#/$defs/rule' }, maxItems: 10_000, default: [] } as const;
 
@@ -107,15 +112,19 @@ const paths = {
   additionalProperties: false,
   default: {},
   properties: {
-    policy_files: { ...patterns, default: ['policies/*.yaml'], description: 'Policy documents.' },
-    contract_files: { ...patterns, default: ['contracts/*.yaml'], description: 'Tool contract documents.' },
+    policy_files: { ...patternListSchema, default: ['policies/*.yaml'], description: 'Policy documents.' },
+    contract_files: {
+      ...patternListSchema,
+      default: ['contracts/*.yaml'],
+      description: 'Tool contract documents.',
+    },
     identity_files: {
-      ...patterns,
+      ...patternListSchema,
       default: [],
       description: 'Agent identity documents, for instance `agents/*.yaml`.',
     },
     memory_schema_files: {
-      ...patterns,
+      ...patternListSchema,
       default: ['schemas/*.yaml'],
       description: 'Memory schema documents.',
     },
@@ -158,7 +167,7 @@ const scan = {
       description: 'Findings in one check.',
     },
     file_roots: {
-      ...patterns,
+      ...patternListSchema,
       default: [],
       description:
         'Folders whose files may be scanned by path, those of the state folder excepted. Without one, no path is accepted.',
@@ -237,7 +246,7 @@ export const configSchema = {
       maxProperties: 10_000,
       default: {},
     },
-    secret_detection,
+    secret_detection: secretDetectionSchema,
     pii_protection: {
       type: 'object',
       description: 'Search for personal data.',
@@ -253,10 +262,10 @@ export const configSchema = {
         },
       },
     },
-    injection_detection,
-    command_detection,
-    detection,
-    plugins,
+    injection_detection: injectionDetectionSchema,
+    command_detection: commandDetectionSchema,
+    detection: detectionSchema,
+    plugins: pluginsSectionSchema,
     scan,
     redaction: {
       type: 'object',
@@ -278,7 +287,7 @@ export const configSchema = {
         },
       },
     },
-    auth,
+    auth: authSchema,
     metrics: {
       type: 'object',
       description: 'Metrics for scrapers.',
@@ -312,12 +321,12 @@ export const configSchema = {
       default: {},
       properties: {
         idle_timeout: {
-          ...duration,
+          ...durationSchema,
           default: '12h',
           description: 'The taint tags of a session are cleared after this time without a request.',
         },
         age_max: {
-          ...duration,
+          ...durationSchema,
           default: '7d',
           description:
             'The taint tags of a session are cleared this long after the first one, also when it is in use.',
@@ -340,10 +349,10 @@ export const configSchema = {
         },
       },
     },
-    approvals,
-    memory,
-    secrets,
-    capability_tokens,
+    approvals: approvalsSchema,
+    memory: memorySectionSchema,
+    secrets: secretsSchema,
+    capability_tokens: capabilityTokensSchema,
     alerts: {
       type: 'object',
       description: 'Channels for alerts.',
@@ -352,25 +361,25 @@ export const configSchema = {
       properties: {
         channels: {
           type: 'array',
-          items: alertChannel,
+          items: alertChannelSchema,
           maxItems: 100,
           default: [],
           description: 'Channels.',
         },
       },
     },
-    proxy,
-    mcp,
-    cost,
-    intelligence,
-    dashboard,
-    telemetry,
-    log,
+    proxy: proxySchema,
+    mcp: mcpSchema,
+    cost: costSchema,
+    intelligence: intelligenceSchema,
+    dashboard: dashboardSchema,
+    telemetry: telemetrySchema,
+    log: logSchema,
   },
 } as const;
 
 /** Where the configuration came from: what relative names in it are relative to. */
-export interface Origin {
+export interface ConfigOrigin {
   /** Absolute; `null` without a configuration file. */
   readonly file: string | null;
   /** The name that messages use: as the person gave it, or `service.yaml`. */
@@ -380,12 +389,12 @@ export interface Origin {
 }
 
 /** The configuration as its file says it, checked and filled with defaults. */
-export type WrittenConfig = Settled<typeof configSchema>;
+export type WrittenConfig = SchemaValue<typeof configSchema>;
 
 /** The configuration, checked and whole. Paths of files and folders in it are absolute. */
 export type Config = Omit<WrittenConfig, 'policy'> & {
   readonly policy: Omit<WrittenConfig['policy'], 'undeclared_tools'> & {
     readonly undeclared_tools: 'allow' | 'block';
   };
-  readonly origin: Origin;
+  readonly origin: ConfigOrigin;
 };

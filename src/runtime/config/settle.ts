@@ -1,18 +1,18 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own `${NAME}` is meant.
 import { describeTypeFix, describeValue, suggestName } from '../../core/policy/compile/problems.ts';
-import { interpolate, type Sources, secretNames } from './interpolate.ts';
-import { formatPath, type Step } from './problem-path.ts';
-import type { Schema, TypeName } from './schema-types.ts';
+import { findSecretNames, interpolate, type ReferenceSources } from './interpolate.ts';
+import { formatPath, type PathStep } from './problem-path.ts';
+import type { ConfigSchema, TypeName } from './schema-types.ts';
 
 /** What is wrong with a value, and where. */
 export interface ValueProblem {
-  readonly steps: readonly Step[];
+  readonly steps: readonly PathStep[];
   readonly message: string;
 }
 
 interface Settling {
-  readonly root: Schema;
-  readonly sources: Sources;
+  readonly root: ConfigSchema;
+  readonly sources: ReferenceSources;
   readonly problems: ValueProblem[];
 }
 
@@ -21,10 +21,10 @@ interface Settling {
  * reference into the number or boolean that is wanted, fills in defaults, and collects every problem. The
  * value is only to be used where there are none. Messages name keys and choices and describe a value; they repeat it only where it is a short word or number that the file itself holds.
  */
-export function settle(
+export function parseConfigValue(
   written: unknown,
-  schema: Schema,
-  sources: Sources,
+  schema: ConfigSchema,
+  sources: ReferenceSources,
 ): { value: unknown; problems: readonly ValueProblem[] } {
   const problems: ValueProblem[] = [];
   const value = settleValue({ root: schema, sources, problems }, written, schema, []);
@@ -34,7 +34,7 @@ export function settle(
 /** Marks what could not be settled; a problem was said, and nothing more is to be asked of it. */
 const UNSETTLED = Symbol('unsettled');
 
-function settleValue(at: Settling, written: unknown, schema: Schema, steps: Step[]): unknown {
+function settleValue(at: Settling, written: unknown, schema: ConfigSchema, steps: PathStep[]): unknown {
   if (schema.oneOf !== undefined) return settleChoice(at, written, schema.oneOf, steps);
   if (schema.type === undefined) return settleFree(at, written, steps);
   const types = typesOf(schema);
@@ -64,9 +64,9 @@ function shownOf(written: unknown): unknown {
 const plainCredential =
   'is a credential in plain text; put it into an environment variable and write `${NAME}`, or into the secret backend and write `${secret:name}`';
 
-function settleText(at: Settling, written: string, schema: Schema, steps: Step[]): unknown {
+function settleText(at: Settling, written: string, schema: ConfigSchema, steps: PathStep[]): unknown {
   if (schema['x-verbatim'] === true) return written;
-  if (secretNames(written).length > 0) {
+  if (findSecretNames(written).length > 0) {
     if (BEFORE_SECRETS.includes(String(steps[0])))
       return say(at, steps, 'may take no secret: it is needed before any can be read');
   }
@@ -93,12 +93,17 @@ const BEFORE_SECRETS = ['secrets', 'state_dir'];
  * Whether a text stays as it is written, for who needs no credential: a secret, or a credential in a variable that is
  * not set, as in the shell of whom it does not concern. What it stands for is not known, so that nothing is asked of it.
  */
-function isLeft(sources: Sources, written: string, schema: Schema, steps: readonly Step[]): boolean {
+function isLeft(
+  sources: ReferenceSources,
+  written: string,
+  schema: ConfigSchema,
+  steps: readonly PathStep[],
+): boolean {
   const { env, secrets, left_sections = [] } = sources;
   const section = String(steps[0]);
   if (secrets !== 'left' && !left_sections.includes(section)) return false;
   if (schema['x-verbatim'] === true || !typesOf(schema).includes('string')) return false;
-  if (secretNames(written).length > 0) return !BEFORE_SECRETS.includes(section);
+  if (findSecretNames(written).length > 0) return !BEFORE_SECRETS.includes(section);
   const name = /^\$\{([A-Za-z_][A-Za-z0-9_]{0,127})\}$/.exec(written)?.[1];
   return schema['x-credential'] === true && name !== undefined && env[name] === undefined;
 }
@@ -126,9 +131,9 @@ function coerce(text: string, types: readonly TypeName[]): unknown {
  * A part that another room reads (rules): its strings are filled in, its shape is not looked at. A rule is saved
  * with the policy and shown, so that no secret may stand in it.
  */
-function settleFree(at: Settling, written: unknown, steps: Step[]): unknown {
+function settleFree(at: Settling, written: unknown, steps: PathStep[]): unknown {
   if (typeof written === 'string') {
-    if (secretNames(written).length > 0)
+    if (findSecretNames(written).length > 0)
       return say(at, steps, 'asks for a secret, and a rule may hold none: rules are saved and shown');
     const filled = interpolate(written, at.sources);
     return filled.ok ? filled.text : say(at, steps, filled.message);
@@ -141,7 +146,12 @@ function settleFree(at: Settling, written: unknown, steps: Step[]): unknown {
   return Object.fromEntries(entries);
 }
 
-function settleList(at: Settling, list: readonly unknown[], schema: Schema, steps: Step[]): unknown {
+function settleList(
+  at: Settling,
+  list: readonly unknown[],
+  schema: ConfigSchema,
+  steps: PathStep[],
+): unknown {
   if (schema.minItems !== undefined && list.length < schema.minItems) {
     return say(
       at,
@@ -155,7 +165,12 @@ function settleList(at: Settling, list: readonly unknown[], schema: Schema, step
   return list.map((item, i) => settleValue(at, item, schema.items ?? {}, [...steps, i]));
 }
 
-function settleChoice(at: Settling, written: unknown, choices: readonly Schema[], steps: Step[]): unknown {
+function settleChoice(
+  at: Settling,
+  written: unknown,
+  choices: readonly ConfigSchema[],
+  steps: PathStep[],
+): unknown {
   if (!isMapping(written)) return say(at, steps, 'must be a mapping with a `type`');
   const types = choices.map((choice) => String(choice.properties?.type?.const));
   const type = Object.hasOwn(written, 'type') ? written.type : undefined;
@@ -164,7 +179,7 @@ function settleChoice(at: Settling, written: unknown, choices: readonly Schema[]
   return say(at, [...steps, 'type'], `must be one of ${listed(types)}${hint(type, types)}`);
 }
 
-function settleObject(at: Settling, written: Mapping, schema: Schema, steps: Step[]): unknown {
+function settleObject(at: Settling, written: Mapping, schema: ConfigSchema, steps: PathStep[]): unknown {
   const properties = schema.properties ?? {};
   if (schema.maxProperties !== undefined && Object.keys(written).length > schema.maxProperties) {
     return say(at, steps, `has more than ${schema.maxProperties} keys`);
@@ -185,7 +200,13 @@ function settleObject(at: Settling, written: Mapping, schema: Schema, steps: Ste
   return settled;
 }
 
-function settleNamed(at: Settling, key: string, value: unknown, schema: Schema, here: Step[]): unknown {
+function settleNamed(
+  at: Settling,
+  key: string,
+  value: unknown,
+  schema: ConfigSchema,
+  here: PathStep[],
+): unknown {
   const names = schema.propertyNames?.pattern;
   if (names !== undefined && !new RegExp(names).test(key)) {
     return say(at, here, 'is no name: letters, digits, `_`, `.` and `-` make one');
@@ -193,7 +214,13 @@ function settleNamed(at: Settling, key: string, value: unknown, schema: Schema, 
   return settleValue(at, value, schema.additionalProperties || {}, here);
 }
 
-function sayMissing(at: Settling, written: Mapping, settled: Mapping, schema: Schema, steps: Step[]): void {
+function sayMissing(
+  at: Settling,
+  written: Mapping,
+  settled: Mapping,
+  schema: ConfigSchema,
+  steps: PathStep[],
+): void {
   for (const key of schema.required ?? []) {
     if (!Object.hasOwn(written, key)) say(at, [...steps, key], 'is missing');
   }
@@ -204,7 +231,7 @@ function sayMissing(at: Settling, written: Mapping, settled: Mapping, schema: Sc
 }
 
 /** The predicate of a sentence about a value of the right type; `null` where it may stand. */
-function wrongWith(value: unknown, schema: Schema, shown: unknown): string | null {
+function wrongWith(value: unknown, schema: ConfigSchema, shown: unknown): string | null {
   if (schema.const !== undefined && value !== schema.const) return `must be \`${schema.const}\``;
   if (schema.enum !== undefined && !schema.enum.includes(value)) {
     const choices = schema.enum.map(String);
@@ -221,7 +248,7 @@ function hint(shown: unknown, choices: readonly string[]): string {
   return shown === undefined ? '' : `; it is ${describeValue(shown)}${meant}`;
 }
 
-function wrongNumber(value: number, { minimum, maximum }: Schema): string | null {
+function wrongNumber(value: number, { minimum, maximum }: ConfigSchema): string | null {
   const over = maximum !== undefined && value > maximum;
   if (!over && (minimum === undefined || value >= minimum)) return null;
   if (minimum === undefined) return `must be at most ${maximum}; it is \`${value}\``;
@@ -232,7 +259,7 @@ function wrongNumber(value: number, { minimum, maximum }: Schema): string | null
 /** A pattern of a setting is anchored and bounded, so that longer texts cost as little as these. */
 const PATTERN_CHARACTERS_MAX = 256;
 
-function wrongText(value: string, schema: Schema, shown: unknown): string | null {
+function wrongText(value: string, schema: ConfigSchema, shown: unknown): string | null {
   const is_short = schema.pattern !== undefined && value.length <= PATTERN_CHARACTERS_MAX;
   const is_empty = value === '' && (schema.minLength ?? 0) > 0;
   if (is_short && !is_empty && !new RegExp(schema.pattern).test(value)) {
@@ -281,7 +308,7 @@ function isOf(type: TypeName, value: unknown): boolean {
   return typeof value === type;
 }
 
-function typesOf(schema: Schema): readonly TypeName[] {
+function typesOf(schema: ConfigSchema): readonly TypeName[] {
   if (schema.type === undefined) return [];
   return typeof schema.type === 'string' ? [schema.type] : schema.type;
 }
@@ -291,7 +318,11 @@ function listed(choices: readonly string[]): string {
 }
 
 /** Where an unknown key may have been meant to stand, or what it may have been meant to be. */
-function placeOf(key: string, properties: Readonly<Record<string, Schema>>, root: Schema): string {
+function placeOf(
+  key: string,
+  properties: Readonly<Record<string, ConfigSchema>>,
+  root: ConfigSchema,
+): string {
   const misplaced = properties !== root.properties && Object.hasOwn(root.properties ?? {}, key);
   if (misplaced) return '; it belongs at the top of the file';
   const near = suggestName(key, Object.keys(properties));
@@ -300,7 +331,7 @@ function placeOf(key: string, properties: Readonly<Record<string, Schema>>, root
   return owner === undefined ? '' : `; did you mean \`${owner[0]}.${key}\`?`;
 }
 
-function say(at: Settling, steps: readonly Step[], message: string): typeof UNSETTLED {
+function say(at: Settling, steps: readonly PathStep[], message: string): typeof UNSETTLED {
   at.problems.push({ steps, message });
   return UNSETTLED;
 }

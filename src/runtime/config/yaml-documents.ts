@@ -1,9 +1,9 @@
 import type { Document, LineCounter, Node, Pair } from 'yaml';
-import type { Step } from './problem-path.ts';
+import type { PathStep } from './problem-path.ts';
 
 /** What is wrong in a text, with its place. `line` counts from 1. */
 export interface TextProblem {
-  readonly steps: readonly Step[];
+  readonly steps: readonly PathStep[];
   /** The predicate of a sentence. */
   readonly message: string;
   readonly line?: number;
@@ -13,7 +13,7 @@ export interface TextProblem {
 export interface YamlDocument {
   readonly value: unknown;
   /** The line of a path, or of the nearest thing above it that is there. */
-  readonly lineOf: (steps: readonly Step[]) => number;
+  readonly lineOf: (steps: readonly PathStep[]) => number;
 }
 
 export type YamlRead =
@@ -89,7 +89,7 @@ interface Walk {
   readonly yaml: Yaml;
   readonly document: Document.Parsed;
   readonly problems: TextProblem[];
-  readonly say: (node: unknown, path: readonly Step[], message: string) => void;
+  readonly say: (node: unknown, path: readonly PathStep[], message: string) => void;
   /** Anchors of the nodes that are being walked: an alias of one of them has no end. */
   readonly open: Set<string>;
   /** How many values each anchor stands for, those of the aliases in it counted too. */
@@ -120,7 +120,7 @@ function checkTree(document: Document.Parsed, lines: LineCounter, yaml: Yaml): T
   return problems;
 }
 
-function checkNode(walk: Walk, node: unknown, path: Step[]): void {
+function checkNode(walk: Walk, node: unknown, path: PathStep[]): void {
   const { yaml, say } = walk;
   if (!yaml.isNode(node) || walk.problems.length >= PROBLEMS_MAX || !withinBounds(walk, node, path)) return;
   const anchor = 'anchor' in node ? node.anchor : undefined;
@@ -142,7 +142,7 @@ function checkNode(walk: Walk, node: unknown, path: Step[]): void {
 }
 
 /** Counts a node, an alias as all that it stands for; past a bound it says so once. */
-function withinBounds(walk: Walk, node: Node, path: Step[]): boolean {
+function withinBounds(walk: Walk, node: Node, path: PathStep[]): boolean {
   if (path.length > DEPTH_MAX)
     return refuse(walk, node, path.slice(0, 3), `nests deeper than ${DEPTH_MAX} levels`);
   let count = 1;
@@ -165,12 +165,12 @@ function withinBounds(walk: Walk, node: Node, path: Step[]): boolean {
   );
 }
 
-function refuse(walk: Walk, node: Node, path: Step[], message: string): false {
+function refuse(walk: Walk, node: Node, path: PathStep[], message: string): false {
   walk.say(node, path, message);
   return false;
 }
 
-function checkPairs(walk: Walk, pairs: readonly Pair[], path: Step[]): void {
+function checkPairs(walk: Walk, pairs: readonly Pair[], path: PathStep[]): void {
   const seen = new Set<string>();
   for (const pair of pairs) {
     const key = walk.yaml.isScalar(pair.key) ? pair.key.value : undefined;
@@ -188,7 +188,12 @@ function checkPairs(walk: Walk, pairs: readonly Pair[], path: Step[]): void {
   }
 }
 
-function lineOf(document: Document.Parsed, steps: readonly Step[], lines: LineCounter, yaml: Yaml): number {
+function lineOf(
+  document: Document.Parsed,
+  steps: readonly PathStep[],
+  lines: LineCounter,
+  yaml: Yaml,
+): number {
   let node: unknown = document.contents;
   let offset = yaml.isNode(node) ? (node.range?.[0] ?? 0) : 0;
   for (const step of steps) {
@@ -202,7 +207,7 @@ function lineOf(document: Document.Parsed, steps: readonly Step[], lines: LineCo
 
 function childOf(
   node: unknown,
-  step: Step,
+  step: PathStep,
   document: Document.Parsed,
   yaml: Yaml,
 ): { value: unknown; offset: number | undefined } | null {

@@ -2,14 +2,14 @@ import { lstat, realpath } from 'node:fs/promises';
 import { dirname, join, sep } from 'node:path';
 import { FILE_BYTES_MAX } from '../config/read-text.ts';
 import { SkillFailure } from './failure.ts';
-import { sha256Of } from './package.ts';
+import { hashSha256 } from './package.ts';
 import { readRegularFile } from './read-file.ts';
 
 /** What stands at a path: nothing, a file with its hash, or something that is no regular file. */
-export type Standing = 'nothing' | 'other' | { readonly sha256: string };
+export type PathState = 'nothing' | 'other' | { readonly sha256: string };
 
 /** Looks at a path below a folder; a link is `other`, wherever it leads. */
-export async function standingAt(base_dir: string, path: string): Promise<Standing> {
+export async function readPathState(base_dir: string, path: string): Promise<PathState> {
   const target = join(base_dir, path);
   const there = await lstat(target).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return null;
@@ -19,7 +19,7 @@ export async function standingAt(base_dir: string, path: string): Promise<Standi
   if (there === null) return 'nothing';
   if (there === 'other' || !there.isFile()) return 'other';
   const bytes = await readRegularFile(target, FILE_BYTES_MAX);
-  return bytes === null ? 'other' : { sha256: sha256Of(bytes) };
+  return bytes === null ? 'other' : { sha256: hashSha256(bytes) };
 }
 
 /**

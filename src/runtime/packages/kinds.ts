@@ -63,15 +63,15 @@ export const FILE_KINDS: readonly FileKind[] = [
 const NAME = '[a-z0-9][a-z0-9_-]{0,60}(?:\\.[a-z0-9][a-z0-9_-]{0,30}){0,3}';
 
 /** The pattern of paths of a kind, as a JSON Schema writes it. */
-export function pathPattern({ folder, holds }: FileKind): string {
+export function buildPathPattern({ folder, holds }: FileKind): string {
   const ending = holds === 'code' ? 'm?js' : 'ya?ml';
   return `^${folder}${NAME}\\.${ending}$`;
 }
 
-const PATTERNS = FILE_KINDS.map((kind) => ({ kind, pattern: new RegExp(pathPattern(kind)) }));
+const PATTERNS = FILE_KINDS.map((kind) => ({ kind, pattern: new RegExp(buildPathPattern(kind)) }));
 
 /** The kind of a path; `null` for one that no skill may write to. */
-export function kindOf(path: string): FileKind | null {
+export function findFileKind(path: string): FileKind | null {
   return PATTERNS.find(({ pattern }) => pattern.test(path))?.kind ?? null;
 }
 

@@ -2,11 +2,11 @@ import { join } from 'node:path';
 import { findShapeProblems } from '../../core/policy/compile/shape-problems.ts';
 import type { Json } from '../../core/types/index.ts';
 import { readText } from '../config/read-text.ts';
-import { standingAt } from './disk.ts';
+import { readPathState } from './disk.ts';
 import { SkillFailure } from './failure.ts';
-import { kindOf, SKILL_FOLDERS } from './kinds.ts';
+import { findFileKind, SKILL_FOLDERS } from './kinds.ts';
 import { LOCK_FILE } from './lock-name.ts';
-import { skillName, skillVersion } from './manifest-schema.ts';
+import { skillNameSchema, skillVersionSchema } from './manifest-schema.ts';
 import type { Skill } from './package.ts';
 
 /** What was put in place, by the names of skills. */
@@ -42,7 +42,7 @@ const lockSchema = {
         type: 'object',
         required: ['version', 'source', 'files'],
         properties: {
-          version: skillVersion,
+          version: skillVersionSchema,
           source: text,
           integrity: text,
           files: { type: 'object', additionalProperties: { type: 'string', pattern: '^[0-9a-f]{64}$' } },
@@ -55,14 +55,14 @@ const lockSchema = {
   additionalProperties: false,
 };
 
-const NAME = new RegExp(skillName.pattern);
+const NAME = new RegExp(skillNameSchema.pattern);
 /**
  * The lock file beside a configuration; empty where there is none. It may have been edited or come with a checkout, so
  * it is believed only where every path in it is one that a skill may write to.
  * @throws SkillFailure `lock_invalid`
  */
 export async function readLock(base_dir: string): Promise<SkillsLock> {
-  const standing = await standingAt(base_dir, LOCK_FILE);
+  const standing = await readPathState(base_dir, LOCK_FILE);
   if (standing === 'nothing') return EMPTY_LOCK;
   if (standing === 'other') throw invalid(`\`${LOCK_FILE}\` is no regular file`);
   const read = await readText(join(base_dir, LOCK_FILE));
@@ -73,10 +73,10 @@ export async function readLock(base_dir: string): Promise<SkillsLock> {
   const lock = value as unknown as SkillsLock;
   const owners = new Map<string, string>();
   for (const [name, { files }] of Object.entries(lock.skills)) {
-    if (!NAME.test(name) || name.length > skillName.maxLength)
+    if (!NAME.test(name) || name.length > skillNameSchema.maxLength)
       throw invalid(`\`${LOCK_FILE}\` has an entry whose name is none of a skill`);
     for (const path of Object.keys(files)) {
-      if (kindOf(path) === null)
+      if (findFileKind(path) === null)
         throw invalid(`\`${LOCK_FILE}\` names a file in \`${name}\` that no skill may own`);
       if (owners.has(path)) throw invalid(`\`${LOCK_FILE}\` gives \`${path}\` to two skills`);
       owners.set(path, name);
@@ -105,7 +105,7 @@ function invalid(what: string): SkillFailure {
 }
 
 /** A lock file as it is written: skills and files sorted, so that a difference is small. */
-export function lockText(lock: SkillsLock): string {
+export function formatLock(lock: SkillsLock): string {
   const skills = sorted(lock.skills, (skill) => ({ ...skill, files: sorted(skill.files, (hash) => hash) }));
   return `${JSON.stringify({ version: lock.version, skills, folders: lock.folders }, null, 2)}\n`;
 }
@@ -119,7 +119,7 @@ function sorted<Value, Made>(
 }
 
 /** What the lock file says of a skill. */
-export function lockedOf({ version, source, integrity, files }: Skill): LockedSkill {
+export function buildLockedSkill({ version, source, integrity, files }: Skill): LockedSkill {
   return {
     version,
     source,

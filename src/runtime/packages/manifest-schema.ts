@@ -1,4 +1,4 @@
-import { FILE_KINDS, type FileKind, pathPattern } from './kinds.ts';
+import { buildPathPattern, FILE_KINDS, type FileKind } from './kinds.ts';
 
 /** The shape of `skill.yaml`, as plain JSON Schema (2020-12). */
 
@@ -8,7 +8,7 @@ const FILES_MAX = 200;
 const text = { type: 'string', minLength: 1, maxLength: 500 } as const;
 
 /** The name of a skill: what one adds and removes it by. */
-export const skillName = {
+export const skillNameSchema = {
   type: 'string',
   pattern: '^[a-z0-9]+(-[a-z0-9]+)*$',
   maxLength: 64,
@@ -16,7 +16,7 @@ export const skillName = {
 } as const;
 
 /** The version of a skill. */
-export const skillVersion = {
+export const skillVersionSchema = {
   type: 'string',
   pattern: '^(0|[1-9][0-9]{0,8})\\.(0|[1-9][0-9]{0,8})\\.(0|[1-9][0-9]{0,8})(-[0-9A-Za-z.-]{1,64})?$',
   maxLength: 100,
@@ -32,7 +32,7 @@ function filesOf(kind: FileKind) {
     items: {
       type: 'string',
       maxLength: 200,
-      pattern: pathPattern(kind),
+      pattern: buildPathPattern(kind),
       'x-expects': `must be a file right in \`${folder}\`, of small letters, digits, \`-\`, \`_\` and \`.\``,
     },
     description,
@@ -43,8 +43,8 @@ const skillSchema = {
   type: 'object',
   required: ['name', 'version', 'description'],
   properties: {
-    name: { ...skillName, description: 'Name for `skills add` and `skills remove`.' },
-    version: { ...skillVersion, description: 'The version of the skill, not of the service.' },
+    name: { ...skillNameSchema, description: 'Name for `skills add` and `skills remove`.' },
+    version: { ...skillVersionSchema, description: 'The version of the skill, not of the service.' },
     description: { ...text, description: 'Purpose of the skill, in a sentence.' },
     keywords: {
       type: 'array',
@@ -59,7 +59,7 @@ const skillSchema = {
       'x-expects': 'must be an address that begins with https://',
       description: 'URL of further information.',
     },
-    service_min: { ...skillVersion, description: 'The oldest version of the service that it is for.' },
+    service_min: { ...skillVersionSchema, description: 'The oldest version of the service that it is for.' },
     ...Object.fromEntries(FILE_KINDS.map((kind) => [kind.key, filesOf(kind)])),
   },
   patternProperties: { '^x-': true },

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { problemAt } from '../config/problem-text.ts';
+import { buildProblem } from '../config/problem-text.ts';
 import { FILE_BYTES_MAX } from '../config/read-text.ts';
 import { SkillFailure } from './failure.ts';
 import { MANIFEST, type Manifest, type ManifestFile, readManifest } from './manifest.ts';
@@ -49,13 +49,14 @@ export async function readSkill(archive: Archive): Promise<Skill> {
     const bytes = await archive.read(file.path);
     const content = bytes === null ? null : textOf(bytes);
     bytes_read += bytes?.length ?? 0;
-    if (bytes === null) problems.push(problemAt(file.path, [], 'is listed in the manifest and is not there'));
+    if (bytes === null)
+      problems.push(buildProblem(file.path, [], 'is listed in the manifest and is not there'));
     else if (bytes.length > FILE_BYTES_MAX)
-      problems.push(problemAt(file.path, [], `is larger than ${FILE_BYTES_MAX} bytes`));
-    else if (content === null) problems.push(problemAt(file.path, [], 'is not UTF-8 text'));
-    else files.push({ ...file, text: content, sha256: sha256Of(bytes) });
+      problems.push(buildProblem(file.path, [], `is larger than ${FILE_BYTES_MAX} bytes`));
+    else if (content === null) problems.push(buildProblem(file.path, [], 'is not UTF-8 text'));
+    else files.push({ ...file, text: content, sha256: hashSha256(bytes) });
     if (bytes_read > SKILL_BYTES_MAX) {
-      problems.push(problemAt(file.path, [], `brings the skill over ${SKILL_BYTES_MAX} bytes`));
+      problems.push(buildProblem(file.path, [], `brings the skill over ${SKILL_BYTES_MAX} bytes`));
       break;
     }
   }
@@ -73,6 +74,6 @@ function textOf(bytes: Uint8Array): string | null {
 }
 
 /** SHA-256 in hexadecimal. */
-export function sha256Of(bytes: Uint8Array | string): string {
+export function hashSha256(bytes: Uint8Array | string): string {
   return createHash('sha256').update(bytes).digest('hex');
 }

@@ -5,13 +5,13 @@ import { findShapeProblems } from '../../core/policy/compile/shape-problems.ts';
 import { policyPacks as builtinTemplates, type PolicyPack } from '../../core/policy/templates/index.ts';
 import type { DocumentProblem, Json } from '../../core/types/index.ts';
 import { adapterProblems, BUILTIN_DIALECTS, dialectProblems } from '../adapters/admit.ts';
-import type { WrittenAdapter, WrittenDialect } from '../adapters/types.ts';
-import { problemAt } from '../config/problem-text.ts';
+import type { AdapterSpec, DialectSpec } from '../adapters/types.ts';
+import { buildProblem } from '../config/problem-text.ts';
 import { pluginSchema } from './schema.ts';
-import type { Plugin, WrittenDriver } from './types.ts';
+import type { DriverDeclaration, Plugin } from './types.ts';
 
 /** The names that are taken, by what is built in, by the configuration, and by plug-ins before this one. */
-export interface Taken {
+export interface TakenNames {
   readonly plugins: Set<string>;
   readonly detectors: Set<string>;
   readonly templates: Set<string>;
@@ -24,7 +24,7 @@ export interface Taken {
 const BUILTIN_DRIVERS = ['env', 'vault', 'cloud', 'plugin'] as const;
 
 /** Nothing but what is built in, and the configuration's own patterns: those of plug-ins come behind them. */
-export function takenBy(patterns: readonly { readonly id: string }[]): Taken {
+export function collectTakenNames(patterns: readonly { readonly id: string }[]): TakenNames {
   return {
     plugins: new Set(),
     detectors: new Set(patterns.map(({ id }) => id)),
@@ -44,11 +44,11 @@ type Admission =
  * taken from then on.
  * @param from what problems call it
  */
-export async function admit(
+export async function admitPlugin(
   value: Json,
   from: string,
   settings: PolicySettings,
-  taken: Taken,
+  taken: TakenNames,
 ): Promise<Admission> {
   const misshapen = findShapeProblems(value, pluginSchema, { file: from, path: '' });
   if (misshapen.length > 0) return { ok: false, name: nameIn(value), problems: misshapen };
@@ -76,9 +76,9 @@ interface WrittenPlugin {
     readonly examples: { readonly hits: readonly string[]; readonly misses?: readonly string[] };
   })[];
   readonly templates?: readonly PolicyPack[];
-  readonly drivers?: readonly WrittenDriver[];
-  readonly dialects?: readonly WrittenDialect[];
-  readonly adapters?: readonly WrittenAdapter[];
+  readonly drivers?: readonly DriverDeclaration[];
+  readonly dialects?: readonly DialectSpec[];
+  readonly adapters?: readonly AdapterSpec[];
 }
 
 function pluginOf({
@@ -109,7 +109,7 @@ const WORDS = {
   adapters: 'adapter',
 } as const;
 
-function doubled(plugin: Plugin, from: string, taken: Taken): DocumentProblem[] {
+function doubled(plugin: Plugin, from: string, taken: TakenNames): DocumentProblem[] {
   const twice = NAMED.flatMap((kind) => {
     const seen = new Set(taken[kind]);
     return plugin[kind].flatMap(({ name }, at) => {
@@ -117,11 +117,11 @@ function doubled(plugin: Plugin, from: string, taken: Taken): DocumentProblem[] 
         seen.add(name);
         return [];
       }
-      return problemAt(from, [kind, at, 'name'], `is taken by another ${WORDS[kind]}`);
+      return buildProblem(from, [kind, at, 'name'], `is taken by another ${WORDS[kind]}`);
     });
   });
   return taken.plugins.has(plugin.name)
-    ? [problemAt(from, ['name'], 'is taken by another plug-in'), ...twice]
+    ? [buildProblem(from, ['name'], 'is taken by another plug-in'), ...twice]
     : twice;
 }
 

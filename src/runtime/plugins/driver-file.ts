@@ -1,9 +1,9 @@
 import { SecretFailure } from '../../drivers/secrets/backend.ts';
 import type { Config } from '../config/schema.ts';
 import { findPlugins } from './find.ts';
-import { lockedBeside } from './locked.ts';
+import { readLockedFiles } from './locked.ts';
 import type { PluginReport } from './types.ts';
-import { vet } from './vet.ts';
+import { vetPlugin } from './vet.ts';
 
 /** A file that a driver is in, and what it was when it was looked at. */
 export interface DriverFile {
@@ -24,7 +24,7 @@ export async function findDriver(
   const source = sources.find((each) => each.from === from);
   if (source === undefined)
     throw unusable(`is of the plug-in \`${from}\`, which \`plugins\` does not list or which is missing`);
-  const vetted = await vet(source, await lockedBeside(config.origin.base_dir));
+  const vetted = await vetPlugin(source, await readLockedFiles(config.origin.base_dir));
   if (!vetted.ok) throw unusable(`is of the plug-in \`${from}\`, which ${vetted.why}`);
   return { path: source.path, sha256: vetted.sha256 };
 }

@@ -1,6 +1,6 @@
 /** The thread that a driver of a plug-in stays in: it opens the driver, and answers one question after the other. */
 import { parentPort, workerData } from 'node:worker_threads';
-import type { DriverAnswer, DriverData, DriverQuestion } from './driver-words.ts';
+import type { DriverData, DriverRequest, DriverResponse } from './driver-words.ts';
 
 /** What a plug-in's `open` gives, as far as it is used. */
 interface Opened {
@@ -15,7 +15,7 @@ interface Module {
 }
 
 const { href, driver, settings } = workerData as DriverData;
-const say = (answer: DriverAnswer): void => parentPort?.postMessage(answer);
+const say = (answer: DriverResponse): void => parentPort?.postMessage(answer);
 
 async function open(): Promise<Opened> {
   const module = (await import(href)) as Module;
@@ -31,7 +31,7 @@ function codeOf(error: unknown): string {
 
 async function answer(
   opened: Opened,
-  { id, ask, key }: Exclude<DriverQuestion, { ask: 'leave' }>,
+  { id, ask, key }: Exclude<DriverRequest, { ask: 'leave' }>,
   signal: AbortSignal,
 ) {
   try {
@@ -48,7 +48,7 @@ async function answer(
 try {
   const opened = await open();
   const asked = new Map<number, AbortController>();
-  parentPort?.on('message', (question: DriverQuestion) => {
+  parentPort?.on('message', (question: DriverRequest) => {
     if (question.ask === 'leave') {
       asked.get(question.id)?.abort();
       // Whoever hears this knows that the thread is not stuck.

@@ -7,13 +7,13 @@ export interface DriverData {
 }
 
 /** What is asked of the thread. */
-export type DriverQuestion =
+export type DriverRequest =
   | { readonly id: number; readonly ask: 'get' | 'check'; readonly key: string }
   /** Nobody waits for the answer any more. */
   | { readonly id: number; readonly ask: 'leave' };
 
 /** What the thread says. A driver's code could say it in its place, so that it is taken as a stranger's words. */
-export type DriverAnswer =
+export type DriverResponse =
   | { readonly opened: true }
   | { readonly opened: false; readonly code: string }
   | { readonly id: number; readonly value: string | null }

@@ -7,7 +7,7 @@ import { after, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type SecretBackend, SecretFailure } from '../../drivers/secrets/backend.ts';
 import { loadConfig } from '../policies/load-config.ts';
-import { pluginsOf } from '../policies/load-policy.ts';
+import { loadConfiguredPlugins } from '../policies/load-policy.ts';
 import { openDriver } from './driver.ts';
 import { assertAdmitted, findDriver } from './driver-file.ts';
 
@@ -175,7 +175,7 @@ test('a driver is used where its plug-in is named and in use as it is now', asyn
   writeFileSync(join(dir, 'lies-there.mjs'), good);
   const read = await loadConfig({ path: null, cwd: dir, env: {} });
   assert.ok(read.ok, JSON.stringify(read));
-  const { plugins } = await pluginsOf(read.config);
+  const { plugins } = await loadConfiguredPlugins(read.config);
   assert.match(plugins[1]?.problems[0]?.message ?? '', /`drivers\[0\]\.name` is taken by another driver/);
   const reportOf = (from: string) => plugins.find((each) => each.from === from);
   const file = await findDriver(read.config, 'good.mjs');

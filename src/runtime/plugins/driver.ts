@@ -10,10 +10,10 @@ import {
   type SecretFailureCode,
 } from '../../drivers/secrets/backend.ts';
 import type { DriverFile } from './driver-file.ts';
-import type { DriverAnswer, DriverData, DriverQuestion } from './driver-words.ts';
+import type { DriverData, DriverRequest, DriverResponse } from './driver-words.ts';
 
 /** A driver of a plug-in that is to be used. */
-export interface WantedDriver {
+export interface DriverSpec {
   readonly file: DriverFile;
   readonly name: string;
   readonly settings: Readonly<Record<string, string>>;
@@ -30,7 +30,7 @@ const AGAIN_MS = 1_000;
  * begun anew where it ended: a driver that throws, hangs or takes all memory fails the questions that were asked of it and
  * nothing else. What it throws is told by its code alone.
  */
-export function openDriver(wanted: WantedDriver): SecretBackend {
+export function openDriver(wanted: DriverSpec): SecretBackend {
   let running: Begun | null = null;
   let ended: { readonly again_ms: number; readonly failed: SecretFailure } | null = null;
   let is_closed = false;
@@ -80,7 +80,7 @@ interface Waiting {
   readonly reject: (failure: SecretFailure) => void;
 }
 
-function begin(wanted: WantedDriver, onEnd: (failed: SecretFailure) => void): Begun {
+function begin(wanted: DriverSpec, onEnd: (failed: SecretFailure) => void): Begun {
   const waiting = new Map<number, Waiting>();
   let worker: Worker | null = null;
   let over: SecretFailure | null = null;
@@ -100,7 +100,7 @@ function begin(wanted: WantedDriver, onEnd: (failed: SecretFailure) => void): Be
     worker = startThread(wanted);
     await new Promise<void>((resolve, reject) => {
       tellOpened = reject;
-      worker?.on('message', (answer: DriverAnswer) => {
+      worker?.on('message', (answer: DriverResponse) => {
         if (!('opened' in answer)) return;
         if (answer.opened === true) resolve();
         else end(failure(answer.code, 'secrets_setup'));
@@ -119,7 +119,7 @@ function begin(wanted: WantedDriver, onEnd: (failed: SecretFailure) => void): Be
   return { opened, end };
 }
 
-function startThread({ file, name, settings }: WantedDriver): Worker {
+function startThread({ file, name, settings }: DriverSpec): Worker {
   const workerData: DriverData = { href: pathToFileURL(file.path).href, driver: name, settings };
   // Source and compiled program lie alike, and differ in the ending.
   const worker = new Worker(new URL(`./driver-thread${extname(import.meta.url)}`, import.meta.url), {
@@ -138,7 +138,7 @@ function startThread({ file, name, settings }: WantedDriver): Worker {
 function asking(worker: Worker, waiting: Map<number, Waiting>, end: Begun['end']): AskThread {
   let asked = 0;
   let heard = 0;
-  worker.on('message', (answer: DriverAnswer) => {
+  worker.on('message', (answer: DriverResponse) => {
     heard += 1;
     if ('opened' in answer || 'left' in answer) return;
     const who = waiting.get(answer.id);
@@ -164,7 +164,7 @@ function asking(worker: Worker, waiting: Map<number, Waiting>, end: Begun['end']
   };
 }
 
-function send(worker: Worker, question: DriverQuestion): void {
+function send(worker: Worker, question: DriverRequest): void {
   worker.postMessage(question);
 }
 

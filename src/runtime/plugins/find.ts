@@ -2,8 +2,8 @@ import { readFile, realpath } from 'node:fs/promises';
 import { findPackageJSON } from 'node:module';
 import { dirname, join, resolve, sep } from 'node:path';
 import type { DocumentProblem } from '../../core/types/index.ts';
-import { type EmptyPattern, filesOf, labelOf } from '../config/document-files.ts';
-import { problemAt } from '../config/problem-text.ts';
+import { buildFileLabel, type EmptyPattern, findFiles } from '../config/document-files.ts';
+import { buildProblem } from '../config/problem-text.ts';
 import type { Config } from '../config/schema.ts';
 import type { PluginSource } from './types.ts';
 
@@ -31,14 +31,14 @@ export async function findPlugins({
   const empty: EmptyPattern[] = [];
   for (const [i, pattern] of plugins.files.entries()) {
     const steps = ['plugins', 'files', i];
-    const { paths, wrong } = await filesOf(pattern, origin.base_dir, 'code');
+    const { paths, wrong } = await findFiles(pattern, origin.base_dir, 'code');
     const id = `plugins.files ${pattern}`;
-    if (wrong !== null) missing.push(notThere('file', pattern, problemAt(origin.label, steps, wrong)));
+    if (wrong !== null) missing.push(notThere('file', pattern, buildProblem(origin.label, steps, wrong)));
     else if (paths.length === 0)
-      warnings.push(problemAt(origin.label, steps, 'matches no file', undefined, 'warning'));
+      warnings.push(buildProblem(origin.label, steps, 'matches no file', undefined, 'warning'));
     if (paths.length > 0) filled.push(id);
     else if (wrong === null) empty.push({ id, pattern, steps });
-    for (const path of paths) await add(sources, 'file', labelOf(path, origin.base_dir), path);
+    for (const path of paths) await add(sources, 'file', buildFileLabel(path, origin.base_dir), path);
   }
   for (const [i, name] of plugins.packages.entries()) {
     const path = await entryOf(name, origin.base_dir);
@@ -46,19 +46,19 @@ export async function findPlugins({
     else {
       const steps = ['plugins', 'packages', i];
       const wrong = 'is not an installed package with one import entry; install it next to the configuration';
-      missing.push(notThere('package', name, problemAt(origin.label, steps, wrong)));
+      missing.push(notThere('package', name, buildProblem(origin.label, steps, wrong)));
     }
   }
   const all = [...sources.values()];
   const over = all.slice(PLUGINS_MAX).map((source) => ({
     source,
-    problem: problemAt(source.from, [], `comes after ${PLUGINS_MAX} others, and is one too many`),
+    problem: buildProblem(source.from, [], `comes after ${PLUGINS_MAX} others, and is one too many`),
   }));
   return { sources: all.slice(0, PLUGINS_MAX), missing: [...missing, ...over], filled, empty, warnings };
 }
 
 /** The one plug-in that a person names: a file or a folder with a package in it, else an installed package. */
-export async function findOne(name: string, base_dir: string): Promise<PluginSource | null> {
+export async function findPlugin(name: string, base_dir: string): Promise<PluginSource | null> {
   const here = resolve(base_dir, name);
   const in_folder = await entryIn(here);
   if (in_folder !== null) return { kind: 'package', from: name, path: in_folder };

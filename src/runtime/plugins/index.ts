@@ -1,3 +1,3 @@
-export { findOne } from './find.ts';
-export { type LoadedPlugins, loadOne, loadPlugins } from './load.ts';
+export { findPlugin } from './find.ts';
+export { type LoadedPlugins, loadPlugin, loadPlugins } from './load.ts';
 export type { LockedFiles } from './locked.ts';

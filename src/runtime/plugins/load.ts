@@ -3,13 +3,13 @@ import type { PatternSettings } from '../../core/policy/compile/custom-pattern.t
 import type { PolicySettings } from '../../core/policy/compile/index.ts';
 import type { DocumentProblem } from '../../core/types/index.ts';
 import type { Config } from '../config/index.ts';
-import { problemAt } from '../config/problem-text.ts';
-import { admit, type Taken, takenBy } from './admit.ts';
+import { buildProblem } from '../config/problem-text.ts';
+import { admitPlugin, collectTakenNames, type TakenNames } from './admit.ts';
 import { type FoundPlugins, findPlugins } from './find.ts';
-import { type LockedFiles, lockedBeside } from './locked.ts';
-import { type Run, runPlugin } from './run.ts';
+import { type LockedFiles, readLockedFiles } from './locked.ts';
+import { type PluginRunResult, runPlugin } from './run.ts';
 import type { Plugin, PluginReport, PluginSource, PluginsInUse, PlugKind } from './types.ts';
-import { vet } from './vet.ts';
+import { vetPlugin } from './vet.ts';
 
 /** Everything that came of the plug-ins of a configuration. */
 export interface LoadedPlugins extends PluginsInUse, Pick<FoundPlugins, 'filled' | 'empty' | 'warnings'> {
@@ -30,9 +30,9 @@ export async function loadPlugins(
   locked?: LockedFiles,
 ): Promise<LoadedPlugins> {
   const found = await findPlugins(config);
-  const own = locked ?? (await lockedBeside(config.origin.base_dir));
+  const own = locked ?? (await readLockedFiles(config.origin.base_dir));
   const runs = await runAll(found.sources, config.plugins.timeout_ms, own);
-  const taken = takenBy(settings.detection.patterns);
+  const taken = collectTakenNames(settings.detection.patterns);
   const judged: Judged[] = [];
   // One after the other, for of two that take a name the first one has it.
   for (const [at, source] of found.sources.entries())
@@ -55,12 +55,12 @@ export async function loadPlugins(
 }
 
 /** Loads one plug-in by itself, beside what is built in. */
-export async function loadOne(
+export async function loadPlugin(
   source: PluginSource,
   settings: PolicySettings,
   timeout_ms: number,
 ): Promise<{ readonly report: PluginReport; readonly plugin: Plugin | null }> {
-  return judge(source, await runTrusted(source, timeout_ms, new Map()), settings, takenBy([]));
+  return judge(source, await runTrusted(source, timeout_ms, new Map()), settings, collectTakenNames([]));
 }
 
 interface Judged {
@@ -68,7 +68,7 @@ interface Judged {
   readonly plugin: Plugin | null;
 }
 
-type Loaded = Run & { readonly sha256: string | null };
+type Loaded = PluginRunResult & { readonly sha256: string | null };
 
 /** One after the other, so that one that hangs takes the time of no other; all together have a bound too. */
 async function runAll(
@@ -90,7 +90,7 @@ const TOO_LATE: Loaded = {
 };
 
 async function runTrusted(source: PluginSource, timeout_ms: number, locked: LockedFiles): Promise<Loaded> {
-  const vetted = await vet(source, locked);
+  const vetted = await vetPlugin(source, locked);
   const { sha256 } = vetted;
   return vetted.ok
     ? { ...(await runPlugin(source.path, timeout_ms)), sha256 }
@@ -101,12 +101,12 @@ async function judge(
   source: PluginSource,
   run: Loaded,
   settings: PolicySettings,
-  taken: Taken,
+  taken: TakenNames,
 ): Promise<Judged> {
   const { kind, from } = source;
   const { sha256 } = run;
-  if (!run.ok) return { report: leftOut(source, sha256, [problemAt(from, [], run.reason)]), plugin: null };
-  const admission = await admit(run.value, from, settings, taken).catch(() => tooDeep(from));
+  if (!run.ok) return { report: leftOut(source, sha256, [buildProblem(from, [], run.reason)]), plugin: null };
+  const admission = await admitPlugin(run.value, from, settings, taken).catch(() => tooDeep(from));
   if (!admission.ok)
     return { report: leftOut(source, sha256, admission.problems, admission.name), plugin: null };
   const { plugin } = admission;
@@ -119,7 +119,7 @@ async function judge(
 const tooDeep = (from: string) => ({
   ok: false as const,
   name: null,
-  problems: [problemAt(from, [], 'has records that cannot be checked; they may be nested too deep')],
+  problems: [buildProblem(from, [], 'has records that cannot be checked; they may be nested too deep')],
 });
 
 function namesIn({ detectors, ...named }: Plugin): Pick<PluginReport, PlugKind> {

@@ -9,14 +9,14 @@ export type LockedFiles =
   | 'unreadable';
 
 /** Reads what the lock file beside a configuration says. */
-export async function lockedBeside(base_dir: string): Promise<LockedFiles> {
+export async function readLockedFiles(base_dir: string): Promise<LockedFiles> {
   const { readLock } = await import('../packages/lock-file.ts');
   const lock = await readLock(base_dir).catch(() => null);
-  return lock === null ? 'unreadable' : lockedIn(lock, base_dir);
+  return lock === null ? 'unreadable' : resolveLockedFiles(lock, base_dir);
 }
 
 /** What a lock file says, or would say. */
-export async function lockedIn({ skills }: SkillsLock, base_dir: string): Promise<LockedFiles> {
+export async function resolveLockedFiles({ skills }: SkillsLock, base_dir: string): Promise<LockedFiles> {
   const root = await realpath(base_dir);
   return new Map(
     Object.entries(skills).flatMap(([skill, { files }]) =>
@@ -30,7 +30,7 @@ export async function lockedIn({ skills }: SkillsLock, base_dir: string): Promis
  * @param path without links in it
  * @returns the predicate of a sentence, or `null` where nothing is said against it
  */
-export function unlike(locked: LockedFiles, path: string, sha256: string): string | null {
+export function findLockMismatch(locked: LockedFiles, path: string, sha256: string): string | null {
   if (locked === 'unreadable')
     return 'may belong to a skill, and `skills.lock` next to the configuration cannot be read; `service skills list` shows why';
   const entry = locked.get(path);

@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, test } from 'node:test';
 import type { Config } from '../config/index.ts';
-import { load, reload } from '../policies/load.ts';
+import { loadConfiguredPolicy, reloadConfiguredPolicy } from '../policies/load.ts';
 import { loadConfig } from '../policies/load-config.ts';
-import { loadPolicy, pluginsOf } from '../policies/load-policy.ts';
-import { validate } from '../policies/validate.ts';
-import { brokenSince } from './named.ts';
+import { loadConfiguredPlugins, loadPolicy } from '../policies/load-policy.ts';
+import { validateConfiguration } from '../policies/validate.ts';
+import { findBrokenPlugins } from './named.ts';
 import { NO_PLUGINS } from './types.ts';
 
 const root = realpathSync(mkdtempSync(join(tmpdir(), 'plugins-')));
@@ -194,7 +194,7 @@ const OTHER = exporting({ name: 'other', version: '0.0.1' });
 test('a plug-in with anything wrong is left out with the reason, and the one beside it is not', async () => {
   let tried = 0;
   for (const [what, text, said] of BAD) {
-    const { plugins, patterns, templates } = await pluginsOf(
+    const { plugins, patterns, templates } = await loadConfiguredPlugins(
       await configIn(folder({ 'plugins/a-bad.mjs': text, 'plugins/b-good.mjs': OTHER })),
     );
     const [bad, good] = plugins;
@@ -235,7 +235,9 @@ test('dialects and adapters are had as they were written, and the first of two o
   const ways = { dialects: [DIALECT], adapters: [ADAPTER] };
   const first = exporting({ name: 'first', version: '1.0.0', ...ways });
   const second = exporting({ name: 'second', version: '1.0.0', ...ways });
-  const loaded = await pluginsOf(await configIn(folder({ 'plugins/a.mjs': first, 'plugins/b.mjs': second })));
+  const loaded = await loadConfiguredPlugins(
+    await configIn(folder({ 'plugins/a.mjs': first, 'plugins/b.mjs': second })),
+  );
   assert.deepEqual([loaded.dialects, loaded.adapters], [[DIALECT], [ADAPTER]]);
   assert.deepEqual(
     loaded.plugins.map(({ status, dialects, adapters }) => [status, dialects, adapters]),
@@ -258,7 +260,9 @@ test('the hash of the policy is that of its detectors, whoever gave them', async
 
 test('of two that take one name the first has it, and the configuration has it before both', async () => {
   const renamed = exporting({ ...TICKETS, name: 'later', templates: [] });
-  const two = await pluginsOf(await configIn(folder({ 'plugins/a.mjs': GOOD, 'plugins/b.mjs': renamed })));
+  const two = await loadConfiguredPlugins(
+    await configIn(folder({ 'plugins/a.mjs': GOOD, 'plugins/b.mjs': renamed })),
+  );
   assert.deepEqual(
     two.plugins.map(({ name, status }) => [name, status]),
     [
@@ -284,7 +288,7 @@ test('packages are found beside the configuration, by what imports take of them'
     'node_modules/away/package.json': '{"name": "away", "main": "../../service.yaml"}',
   };
   const dir = folder(packages, 'plugins: {packages: [plain, "@acme/esm", away, nowhere]}\n');
-  const { plugins } = await pluginsOf(await configIn(dir));
+  const { plugins } = await loadConfiguredPlugins(await configIn(dir));
   assert.deepEqual(
     plugins.map(({ name, kind, from, status }) => [name, kind, from, status]),
     [
@@ -300,7 +304,7 @@ test('TypeScript is taken, the environment is not seen, and what is printed goes
   process.env.PLUGINS_TEST = 'seen';
   const text = `const seen: string = process.env.PLUGINS_TEST ?? 'unseen'; console.log('loud');
     export default { name: seen, version: '1.0.0' } satisfies object;`;
-  const { plugins } = await pluginsOf(await configIn(folder({ 'plugins/a.ts': text })));
+  const { plugins } = await loadConfiguredPlugins(await configIn(folder({ 'plugins/a.ts': text })));
   delete process.env.PLUGINS_TEST;
   assert.deepEqual(
     plugins.map(({ name, status }) => [name, status]),
@@ -311,7 +315,7 @@ test('TypeScript is taken, the environment is not seen, and what is printed goes
 test('what everyone can write is not run', async () => {
   const dir = folder({ 'plugins/a.mjs': GOOD });
   const config = await configIn(dir);
-  const statuses = async () => (await pluginsOf(config)).plugins.map(({ status }) => status);
+  const statuses = async () => (await loadConfiguredPlugins(config)).plugins.map(({ status }) => status);
   assert.deepEqual(await statuses(), ['active']);
   chmodSync(join(dir, 'plugins/a.mjs'), 0o666);
   assert.deepEqual(await statuses(), ['rejected']);
@@ -327,39 +331,39 @@ test('validate says no where one is left out, and a start says so and goes on', 
     { 'plugins/a.mjs': 'throw new Error("no luck");' },
     `${SETTINGS}detection: {detectors: {acme.ticket: {severity: high}}}\n`,
   );
-  const validation = await validate({ path: null, cwd: dir, env: {} });
+  const validation = await validateConfiguration({ path: null, cwd: dir, env: {} });
   assert.equal(validation.valid, false);
   assert.match(JSON.stringify(validation.problems), /no luck/);
   const made = await loadPolicy(await configIn(dir));
   assert.ok(made.ok, 'a setting of a detector that is left out stops no start');
   assert.match(JSON.stringify(made.warnings), /no luck.*left out/);
   writeFileSync(join(dir, 'plugins/a.mjs'), GOOD);
-  const mended = await validate({ path: null, cwd: dir, env: {} });
+  const mended = await validateConfiguration({ path: null, cwd: dir, env: {} });
   assert.deepEqual([mended.valid, mended.counts?.plugins, mended.counts?.patterns], [true, 1, 1]);
 });
 
 test('a reload refuses to lose a plug-in that breaks, and takes away one that is not named any more', async () => {
   const dir = folder({ 'plugins/a.mjs': GOOD, 'plugins/b.mjs': OTHER });
   const request = { path: null, cwd: dir, env: {} };
-  const running = await load(request);
+  const running = await loadConfiguredPolicy(request);
   assert.ok(running.ok);
   writeFileSync(join(dir, 'plugins/a.mjs'), 'throw new Error("no luck");');
-  const broken = await reload(request, running.config, running);
+  const broken = await reloadConfiguredPolicy(request, running.config, running);
   assert.ok(!broken.ok);
   assert.match(JSON.stringify(broken.problems), /no luck/);
   rmSync(join(dir, 'plugins/a.mjs'));
-  const away = await reload(request, running.config, running);
+  const away = await reloadConfiguredPolicy(request, running.config, running);
   assert.ok(away.ok, JSON.stringify(away));
   assert.deepEqual(away.policy.detection.patterns, []);
   rmSync(join(dir, 'plugins/b.mjs'));
-  const gone = await reload(request, running.config, running);
+  const gone = await reloadConfiguredPolicy(request, running.config, running);
   assert.ok(!gone.ok, 'a folder that is empty all at once was hardly meant');
   writeFileSync(join(dir, 'service.yaml'), '{}');
-  assert.ok((await reload(request, running.config, running)).ok);
+  assert.ok((await reloadConfiguredPolicy(request, running.config, running)).ok);
 });
 
 test('one that was left out before may stay so', async () => {
-  const left_out = await pluginsOf(await configIn(folder({ 'plugins/a.mjs': 'throw 1;' })));
-  assert.deepEqual(brokenSince(left_out, left_out), []);
-  assert.deepEqual(brokenSince(NO_PLUGINS, left_out), []);
+  const left_out = await loadConfiguredPlugins(await configIn(folder({ 'plugins/a.mjs': 'throw 1;' })));
+  assert.deepEqual(findBrokenPlugins(left_out, left_out), []);
+  assert.deepEqual(findBrokenPlugins(NO_PLUGINS, left_out), []);
 });

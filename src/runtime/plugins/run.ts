@@ -4,12 +4,14 @@ import { Worker } from 'node:worker_threads';
 import type { Json } from '../../core/types/index.ts';
 
 /** What the thread says of a plug-in: its records as JSON, or the predicate of a sentence. */
-export type Told =
+export type ThreadReply =
   | { readonly ok: true; readonly json: string }
   | { readonly ok: false; readonly reason: string };
 
 /** What came of loading a plug-in. */
-export type Run = { readonly ok: true; readonly value: Json } | Extract<Told, { readonly ok: false }>;
+export type PluginRunResult =
+  | { readonly ok: true; readonly value: Json }
+  | Extract<ThreadReply, { readonly ok: false }>;
 
 const START_MS = 20_000;
 const MEMORY_MB_MAX = 256;
@@ -20,7 +22,7 @@ const REASON_CHARS_MAX = 500;
  * done in time, takes too much memory or ends the thread gives a reason instead. It sees no environment variables,
  * and what it prints goes nowhere.
  */
-export async function runPlugin(path: string, timeout_ms: number): Promise<Run> {
+export async function runPlugin(path: string, timeout_ms: number): Promise<PluginRunResult> {
   // Source and compiled program lie alike, and differ in the ending.
   const thread = new Worker(new URL(`./thread${extname(import.meta.url)}`, import.meta.url), {
     workerData: { href: pathToFileURL(path).href },
@@ -33,7 +35,7 @@ export async function runPlugin(path: string, timeout_ms: number): Promise<Run> 
   thread.stdout.resume();
   thread.stderr.resume();
   let timer: NodeJS.Timeout | undefined;
-  const told = await new Promise<Told>((resolve) => {
+  const told = await new Promise<ThreadReply>((resolve) => {
     const left_out = (reason: string) => resolve({ ok: false, reason });
     timer = setTimeout(() => left_out('got no thread to be loaded in'), START_MS);
     thread.once('message', () => {
@@ -56,7 +58,7 @@ function failureOf(error: NodeJS.ErrnoException): string {
 }
 
 /** A plug-in can speak in the thread's place, so that what it says is taken as a stranger's words. */
-function read(told: Told): Run {
+function read(told: ThreadReply): PluginRunResult {
   try {
     if (told.ok) return { ok: true, value: JSON.parse(told.json) as Json };
     const reason = String(told.reason).replaceAll(/\p{Cc}+/gu, ' ');

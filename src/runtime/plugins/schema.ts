@@ -1,4 +1,4 @@
-import { adaptersSchema, dialectsSchema, plugName as name } from '../adapters/schema.ts';
+import { adaptersSchema, dialectsSchema, plugNameSchema as name } from '../adapters/schema.ts';
 import { configSchema } from '../config/index.ts';
 
 const TEMPLATES_MAX = 100;
@@ -7,7 +7,7 @@ const DRIVERS_MAX = 20;
 const sentence = { type: 'string', minLength: 1, maxLength: 500 } as const;
 
 /** What stands for a function in the records of a plug-in. */
-export const FUNCTION = 'function';
+export const FUNCTION_MARK = 'function';
 
 /** What a plug-in exports: detectors as `detection.patterns` has them, policy packs, ways of asking, and drivers. */
 export const pluginSchema = {
@@ -46,7 +46,7 @@ export const pluginSchema = {
           name,
           description: sentence,
           // The one thing that is code: the thread that loads a plug-in says only that it is there.
-          open: { enum: [FUNCTION], 'x-expects': 'must be a function' },
+          open: { enum: [FUNCTION_MARK], 'x-expects': 'must be a function' },
         },
       },
     },

@@ -1,10 +1,10 @@
 /** The thread that loads one plug-in: it imports the file, and gives what that exports as JSON. */
 import { parentPort, workerData } from 'node:worker_threads';
-import type { Told } from './run.ts';
+import type { ThreadReply } from './run.ts';
 
 const JSON_CHARS_MAX = 8_388_608;
 
-async function told(href: string): Promise<Told> {
+async function told(href: string): Promise<ThreadReply> {
   try {
     const module = (await import(href)) as { readonly default?: unknown };
     if (module.default === undefined) return { ok: false, reason: 'has no default export' };
@@ -16,7 +16,7 @@ async function told(href: string): Promise<Told> {
 }
 
 /** Records are data: what JSON would leave out without a word is told. How a driver is opened stands as a word. */
-function dataOf(exported: unknown): Told {
+function dataOf(exported: unknown): ThreadReply {
   let reason: string | null = null;
   const { drivers } = (exported ?? {}) as { readonly drivers?: unknown };
   const json = JSON.stringify(exported, function (this: unknown, key: string, value: unknown) {

@@ -10,7 +10,7 @@ const STICKY = 0o1000;
  * @param path without links in it
  * @returns the predicate of a sentence, or `null` where it may be run
  */
-export async function distrust(path: string): Promise<string | null> {
+export async function findTrustProblem(path: string): Promise<string | null> {
   // Where there are no users in this sense, there are no modes either.
   const user = process.getuid?.();
   if (user === undefined) return null;

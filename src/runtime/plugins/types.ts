@@ -1,7 +1,7 @@
 import type { PatternSettings } from '../../core/policy/compile/custom-pattern.ts';
 import type { PolicyPack } from '../../core/policy/templates/index.ts';
 import type { DocumentProblem } from '../../core/types/index.ts';
-import type { WrittenAdapter, WrittenDialect } from '../adapters/types.ts';
+import type { AdapterSpec, DialectSpec } from '../adapters/types.ts';
 
 /** Where a plug-in is loaded from. */
 export interface PluginSource {
@@ -19,13 +19,13 @@ export interface Plugin {
   readonly description: string;
   readonly detectors: readonly PatternSettings[];
   readonly templates: readonly PolicyPack[];
-  readonly drivers: readonly WrittenDriver[];
-  readonly dialects: readonly WrittenDialect[];
-  readonly adapters: readonly WrittenAdapter[];
+  readonly drivers: readonly DriverDeclaration[];
+  readonly dialects: readonly DialectSpec[];
+  readonly adapters: readonly AdapterSpec[];
 }
 
 /** What is known of a driver before it is opened. */
-export interface WrittenDriver {
+export interface DriverDeclaration {
   readonly kind: 'secrets';
   readonly name: string;
   readonly description?: string;
@@ -53,8 +53,8 @@ export interface PluginReport extends Readonly<Record<PlugKind, readonly string[
 export interface PluginsInUse {
   readonly plugins: readonly PluginReport[];
   readonly templates: readonly PolicyPack[];
-  readonly dialects: readonly WrittenDialect[];
-  readonly adapters: readonly WrittenAdapter[];
+  readonly dialects: readonly DialectSpec[];
+  readonly adapters: readonly AdapterSpec[];
 }
 
 export const NO_PLUGINS: PluginsInUse = { plugins: [], templates: [], dialects: [], adapters: [] };

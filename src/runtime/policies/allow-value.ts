@@ -5,17 +5,17 @@ import type { Config } from '../config/index.ts';
 import { ensureFingerprints } from './fingerprints.ts';
 
 /** What an entry of `detection.allowlist` would let be. It does not hold the value. */
-export interface Allowable {
+export interface AllowableValue {
   readonly rule_id: string;
   readonly severity: Severity;
   readonly fingerprint: string;
 }
 
 /** The fingerprint of every value that is found in a text, each once; the key is made if there is none. */
-export function allowableIn(text: string, config: Config, policy: Policy): readonly Allowable[] {
+export function listAllowableValues(text: string, config: Config, policy: Policy): readonly AllowableValue[] {
   const fingerprintOf = ensureFingerprints(config);
   const { findings } = detect({ kind: 'text', text }, policy.detection, policy.limits);
-  const all = findings.filter(isAllowlistable).map(({ rule_id, severity, start, end }): Allowable => {
+  const all = findings.filter(isAllowlistable).map(({ rule_id, severity, start, end }): AllowableValue => {
     return { rule_id, severity, fingerprint: fingerprintOf(rule_id, text.slice(start, end)) };
   });
   return [...new Map(all.map((each) => [each.fingerprint, each])).values()];

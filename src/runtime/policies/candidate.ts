@@ -5,7 +5,7 @@ import type { DocumentProblem } from '../../core/types/index.ts';
 import { type Config, configSchema } from '../config/index.ts';
 import { type ConfigRequest, loadConfig } from './load-config.ts';
 import { loadPolicy, type PolicyResult } from './load-policy.ts';
-import { overlaid } from './overlay.ts';
+import { overlayDocuments } from './overlay.ts';
 import { readDocuments } from './read-documents.ts';
 
 /**
@@ -30,7 +30,7 @@ export async function loadCandidate(
       // Laid over others, their problems would be told at the places of those.
       const settings = { ...written.settings, detection: NO_DETECTION };
       own = compilePolicy({ inline_rules: [], documents, settings }).problems;
-      return overlaid(written, documents);
+      return overlayDocuments(written, documents);
     },
   });
   const wrong = own.filter(({ level }) => level === 'error');

@@ -1,7 +1,7 @@
 import { DOCUMENT_KINDS, documentSchema, ruleSchema } from '../../core/policy/schemas.ts';
 import { caseFileSchema } from '../../core/review/case-schema.ts';
 import { configSchema } from '../config/schema.ts';
-import type { Need, Schema } from '../config/schema-types.ts';
+import type { ConfigSchema, KeyRequirement } from '../config/schema-types.ts';
 import { manifestSchema } from '../packages/manifest-schema.ts';
 
 /** A JSON Schema file for editors. */
@@ -19,7 +19,7 @@ const REFERENCE = { type: 'string', pattern: NAMED } as const;
 const WHOLE_REFERENCE = { type: 'string', pattern: `^${NAMED}$` } as const;
 
 /** The schema of `service.yaml` and of each kind of v1alpha1 document, as the folder `schemas/` holds them. */
-export function editorSchemas(): readonly SchemaFile[] {
+export function buildEditorSchemas(): readonly SchemaFile[] {
   const service = {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: 'Configuration of the service',
@@ -50,7 +50,7 @@ function file(name: string, schema: Written): SchemaFile {
 }
 
 /** What the loader does beside the schema, in the words of JSON Schema: references, free keys, needs. */
-function forEditors(schema: Schema): Written {
+function forEditors(schema: ConfigSchema): Written {
   const { 'x-expects': _, 'x-verbatim': __, 'x-credential': credential, 'x-needs': needs, ...kept } = schema;
   if (credential === true) return { ...WHOLE_REFERENCE, description: schema.description };
   const inner = {
@@ -66,7 +66,7 @@ function forEditors(schema: Schema): Written {
   return isText && !plainText && schema.const === undefined ? orReference(inner) : inner;
 }
 
-function insideOf(schema: Schema): Written {
+function insideOf(schema: ConfigSchema): Written {
   const { properties, items, additionalProperties, oneOf } = schema;
   return {
     ...(items === undefined ? {} : { items: forEditors(items) }),
@@ -78,7 +78,7 @@ function insideOf(schema: Schema): Written {
   };
 }
 
-function mapped(properties: Readonly<Record<string, Schema>>): Written {
+function mapped(properties: Readonly<Record<string, ConfigSchema>>): Written {
   return Object.fromEntries(Object.entries(properties).map(([key, property]) => [key, forEditors(property)]));
 }
 
@@ -90,7 +90,7 @@ function orReference({ description, default: standing, ...rest }: Written): Writ
   };
 }
 
-function asCondition({ key, is, needs }: Need): Written {
+function asCondition({ key, is, needs }: KeyRequirement): Written {
   const when = { properties: { [key]: { const: is } }, required: [key] };
   return { if: when, ...Object.fromEntries([['then', { required: [needs] }]]) };
 }

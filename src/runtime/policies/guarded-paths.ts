@@ -2,27 +2,27 @@ import { homedir } from 'node:os';
 import { basename, isAbsolute, join, resolve } from 'node:path';
 import type { GuardedPaths } from '../../core/types/policy.ts';
 import type { Config } from '../config/index.ts';
-import { realFile } from '../config/real-file.ts';
+import { resolveRealPath } from '../config/real-file.ts';
 import { LOCK_FILE } from '../packages/lock-name.ts';
-import { watchList } from './watch.ts';
+import { buildWatchList } from './watch.ts';
 
 const OWN_NAMES = ['service.yaml', 'service.yml'];
 
 /** The files by which a configuration decides, as written and with links followed. */
-export function guardedPaths(config: Config): GuardedPaths {
-  const { base_dir, files, patterns } = watchList(config);
+export function listGuardedPaths(config: Config): GuardedPaths {
+  const { base_dir, files, patterns } = buildWatchList(config);
   const { file } = config.origin;
   // A hook without `--config` takes the first of these names that is there.
   const own = file === null || OWN_NAMES.includes(basename(file)) ? OWN_NAMES : [];
   const named = [...files, ...own, LOCK_FILE, ...patterns].flatMap((each) =>
-    [base_dir, realFile(base_dir)].map((folder) => (isAbsolute(each) ? each : join(folder, each))),
+    [base_dir, resolveRealPath(base_dir)].map((folder) => (isAbsolute(each) ? each : join(folder, each))),
   );
-  const linked = file === null ? [] : [realFile(resolve(base_dir, file))];
+  const linked = file === null ? [] : [resolveRealPath(resolve(base_dir, file))];
   const state_dir = resolve(base_dir, config.state_dir);
   return {
     home: homedir() || null,
     base_dir,
-    state_dirs: [...new Set([state_dir, realFile(state_dir)])],
+    state_dirs: [...new Set([state_dir, resolveRealPath(state_dir)])],
     files: [...new Set([...named, ...linked])].sort(),
   };
 }

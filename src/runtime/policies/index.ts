@@ -1,4 +1,11 @@
-export { type InForce, type Loaded, type LoadResult, reload } from './load.ts';
-export { loadPolicy, type PolicyResult, pluginsOf, policySettings } from './load-policy.ts';
-export { type PolicyCounts, type Validation, validate } from './validate.ts';
-export { type Later, type Watch, type WatchList, type WatchOptions, watchFiles, watchList } from './watch.ts';
+export { type ActivePolicy, type ConfiguredPolicy, type LoadResult, reloadConfiguredPolicy } from './load.ts';
+export { buildPolicySettings, loadConfiguredPlugins, loadPolicy, type PolicyResult } from './load-policy.ts';
+export { type PolicyCounts, type Validation, validateConfiguration } from './validate.ts';
+export {
+  buildWatchList,
+  type FileWatch,
+  type ScheduleOnce,
+  type WatchList,
+  type WatchOptions,
+  watchFiles,
+} from './watch.ts';

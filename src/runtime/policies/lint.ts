@@ -4,7 +4,7 @@ import { ACTIONS, type DocumentProblem, type Rule } from '../../core/types/index
 import type { Config } from '../config/index.ts';
 import { loadConditions } from './conditions.ts';
 import { loadPolicy } from './load-policy.ts';
-import { type Packs, packOf, packsBeside } from './packs.ts';
+import { findPack, type Packs, readPacks } from './packs.ts';
 
 /** One remark on a policy, at its place. */
 export interface PolicyRemark extends DocumentProblem {
@@ -26,7 +26,7 @@ export async function lintPolicy(config: Config): Promise<LintReport> {
   if (!made.ok) return { policy_hash: null, records: 0, remarks: [], problems: made.problems };
   const { policy, places, withLines } = made;
   const tenants = tenantsOf(config);
-  const packs = await packsBeside(config.origin.base_dir);
+  const packs = await readPacks(config.origin.base_dir);
   const fileOf = (record: object) => places.get(record)?.file ?? config.origin.label;
   const said = lintCompiledPolicy({ policy, conditions: await loadConditions(policy), tenants });
   const remarks = said
@@ -55,13 +55,13 @@ function isLayered(
 ): boolean {
   const own = fileOf(record);
   // A pack names the tools of many agents, and tags that callers declare.
-  if (NAMES.includes(id)) return packOf(packs, own) !== null;
+  if (NAMES.includes(id)) return findPack(packs, own) !== null;
   const { action } = record as Rule;
   return (
     preceding_rules.length > 0 &&
     preceding_rules.every((rule) => {
       const file = fileOf(rule);
-      const is_pack = packOf(packs, file) !== null || packOf(packs, own) !== null;
+      const is_pack = findPack(packs, file) !== null || findPack(packs, own) !== null;
       return file !== own && is_pack && ACTIONS.indexOf(rule.action) >= ACTIONS.indexOf(action);
     })
   );

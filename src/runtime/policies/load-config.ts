@@ -3,17 +3,17 @@ import { lstat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { DocumentProblem } from '../../core/types/index.ts';
 import { resolveStateDir } from '../../platform/files/state-folder.ts';
-import { inactiveKeys } from '../config/inactive.ts';
-import { type Sources, secretNames } from '../config/interpolate.ts';
+import { findInactiveKeys } from '../config/inactive.ts';
+import { findSecretNames, type ReferenceSources } from '../config/interpolate.ts';
 import { applyOverrides, type Overrides } from '../config/overrides.ts';
-import { plainAddresses } from '../config/plain-addresses.ts';
+import { findPlainAddresses } from '../config/plain-addresses.ts';
 import { addPrices } from '../config/price-file.ts';
-import type { Step } from '../config/problem-path.ts';
-import { problemAt } from '../config/problem-text.ts';
+import type { PathStep } from '../config/problem-path.ts';
+import { buildProblem } from '../config/problem-text.ts';
 import { type MappingRead, readMapping } from '../config/read-mapping.ts';
-import { requirements } from '../config/requirements.ts';
-import { type Config, configSchema, type Origin, type WrittenConfig } from '../config/schema.ts';
-import { settle } from '../config/settle.ts';
+import { checkRequirements } from '../config/requirements.ts';
+import { type Config, type ConfigOrigin, configSchema, type WrittenConfig } from '../config/schema.ts';
+import { parseConfigValue } from '../config/settle.ts';
 import type { SecretReading } from '../secrets/references.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -53,7 +53,7 @@ export async function loadConfig(request: ConfigRequest): Promise<ConfigResult> 
   const cwd = request.cwd ?? process.cwd();
   const asked = request.path ?? (request.env.SERVICE_CONFIG || null);
   const found = asked ?? (await findFile(cwd));
-  const origin: Origin =
+  const origin: ConfigOrigin =
     found === null
       ? { file: null, label: 'service.yaml', base_dir: cwd }
       : { file: resolve(cwd, found), label: found, base_dir: dirname(resolve(cwd, found)) };
@@ -67,9 +67,9 @@ export async function loadConfig(request: ConfigRequest): Promise<ConfigResult> 
 /** The environment, and what the configuration asks of the secret backend, if it does. */
 async function sourcesOf(
   written: unknown,
-  origin: Origin,
+  origin: ConfigOrigin,
   { env, secrets }: ConfigRequest,
-): Promise<{ sources: Sources; readings: readonly SecretReading[] }> {
+): Promise<{ sources: ReferenceSources; readings: readonly SecretReading[] }> {
   if (secrets === 'leave') return { sources: { env, secrets: 'left' }, readings: [] };
   const left_sections = secrets === 'decide' ? NOT_TO_DECIDE : [];
   const names = namesIn(written, left_sections);
@@ -93,7 +93,7 @@ function namesIn(written: unknown, left_sections: readonly string[]): ReadonlySe
 }
 
 function addNames(written: unknown, names: Set<string>, areHeaders = false): void {
-  if (typeof written === 'string') for (const name of secretNames(written)) names.add(name);
+  if (typeof written === 'string') for (const name of findSecretNames(written)) names.add(name);
   if (typeof written !== 'object' || written === null) return;
   for (const [key, value] of Object.entries(written)) {
     // The names of headers begin so too, and are no free keys.
@@ -115,28 +115,34 @@ async function findFile(cwd: string): Promise<string | null> {
 
 function settleConfig(
   written: (MappingRead & { ok: true }) | null,
-  origin: Origin,
+  origin: ConfigOrigin,
   request: ConfigRequest,
-  sources: Sources,
+  sources: ReferenceSources,
 ):
   | Omit<ConfigResult & { ok: true }, 'secret_readings'>
   | Omit<ConfigResult & { ok: false }, 'secret_readings'> {
   const { label } = origin;
-  const lineOf = (steps: readonly Step[]): number | undefined => written?.lineOf(steps);
-  const settled = settle(written?.value ?? {}, configSchema, sources);
+  const lineOf = (steps: readonly PathStep[]): number | undefined => written?.lineOf(steps);
+  const settled = parseConfigValue(written?.value ?? {}, configSchema, sources);
   const overridden = applyOverrides(settled.value, request.overrides ?? {});
-  const problems = settled.problems.map((p) => problemAt(label, p.steps, p.message, lineOf(p.steps)));
+  const problems = settled.problems.map((p) => buildProblem(label, p.steps, p.message, lineOf(p.steps)));
   if (problems.length + overridden.problems.length > 0) {
     return { ok: false, problems: [...overridden.problems, ...problems] };
   }
   const config = finishConfig(overridden.value as WrittenConfig, origin);
-  const unmet = requirements(config).map((p) => problemAt(label, p.steps, p.message, lineOf(p.steps)));
+  const unmet = checkRequirements(config).map((p) =>
+    buildProblem(label, p.steps, p.message, lineOf(p.steps)),
+  );
   if (unmet.length > 0) return { ok: false, problems: unmet };
-  return { ok: true, config, warnings: [...inactiveKeys(config, lineOf), ...plainAddresses(config, lineOf)] };
+  return {
+    ok: true,
+    config,
+    warnings: [...findInactiveKeys(config, lineOf), ...findPlainAddresses(config, lineOf)],
+  };
 }
 
 /** Makes names of files absolute, and settles what depends on other keys. */
-function finishConfig(written: WrittenConfig, origin: Origin): Config {
+function finishConfig(written: WrittenConfig, origin: ConfigOrigin): Config {
   const absolute = (name: string): string => resolve(origin.base_dir, name);
   const { jwt } = written.auth;
   const files = jwt === null ? {} : absoluteFiles(jwt, absolute);

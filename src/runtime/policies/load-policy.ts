@@ -4,18 +4,18 @@ import type { AllowedFingerprint, DocumentProblem, Policy } from '../../core/typ
 import type { GuardedPaths } from '../../core/types/policy.ts';
 import { type DocumentFiles, findDocuments } from '../config/document-files.ts';
 import type { Config } from '../config/index.ts';
-import { formatPath, parsePath, type Step } from '../config/problem-path.ts';
-import { problemAt } from '../config/problem-text.ts';
+import { formatPath, type PathStep, parsePath } from '../config/problem-path.ts';
+import { buildProblem } from '../config/problem-text.ts';
 import { readText } from '../config/read-text.ts';
 import { readYaml } from '../config/yaml-documents.ts';
 import type { LoadedPlugins, LockedFiles } from '../plugins/index.ts';
-import { leftOutProblems, namesPlugins } from '../plugins/named.ts';
+import { hasPlugins, listExcludedProblems } from '../plugins/named.ts';
 import { NO_PLUGINS, type PluginsInUse } from '../plugins/types.ts';
-import { guardedPaths } from './guarded-paths.ts';
+import { listGuardedPaths } from './guarded-paths.ts';
 import { readDocuments, type WrittenDocument } from './read-documents.ts';
 
 /** Which patterns of `paths` found files, and which none. */
-export type Patterns = Pick<DocumentFiles, 'filled' | 'empty'>;
+export type PatternMatches = Pick<DocumentFiles, 'filled' | 'empty'>;
 
 export type PolicyResult =
   | {
@@ -23,7 +23,7 @@ export type PolicyResult =
       readonly policy: Policy;
       /** The document files that were read, as messages name them. */
       readonly files: readonly string[];
-      readonly patterns: Patterns;
+      readonly patterns: PatternMatches;
       readonly warnings: readonly DocumentProblem[];
       /** What of the plug-ins is in use; those that are left out are among the warnings too. */
       readonly plugins: PluginsInUse;
@@ -58,7 +58,7 @@ export async function loadPolicy(config: Config, supposed: Supposed = {}): Promi
   const { compilePolicy, usesConditions, usesNamedDetectors } = await import(
     '../../core/policy/compile/index.ts'
   );
-  const plugins = supposed.plugins ?? (await pluginsOf(config));
+  const plugins = supposed.plugins ?? (await loadConfiguredPlugins(config));
   const asked = compileInput(config, read.documents, plugins);
   const { guarded_paths = asked.settings.guarded_paths } = supposed;
   const written = { ...asked, settings: { ...asked.settings, ...(guarded_paths && { guarded_paths }) } };
@@ -81,14 +81,14 @@ export async function loadPolicy(config: Config, supposed: Supposed = {}): Promi
     ...expired(config, Date.now()),
     ...driverProblems(config, plugins),
     ...plugins.warnings,
-    ...leftOutProblems(plugins).map((each) => ({ ...each, level: 'warning' as const })),
+    ...listExcludedProblems(plugins).map((each) => ({ ...each, level: 'warning' as const })),
   ];
   const told = await withLines(said, read.documents, config);
   const problems = told.filter(({ level }) => level === 'error');
   const warnings = told.filter(({ level }) => level === 'warning');
   if (problems.length > 0) return { ok: false, problems, warnings };
   if (compiled.policy === null)
-    return { ok: false, problems: [problemAt(config.origin.label, [], 'gives no policy')], warnings };
+    return { ok: false, problems: [buildProblem(config.origin.label, [], 'gives no policy')], warnings };
   return {
     ok: true,
     policy: compiled.policy,
@@ -114,10 +114,10 @@ const NOTHING_LOADED: LoadedPlugins = { ...NO_PLUGINS, patterns: [], filled: [],
  * Loads the plug-ins that a configuration names, and nothing at all where it names none.
  * @param locked the hashes that files of skills must have; those of the lock file where nobody says otherwise
  */
-export async function pluginsOf(config: Config, locked?: LockedFiles): Promise<LoadedPlugins> {
-  if (!namesPlugins(config)) return NOTHING_LOADED;
+export async function loadConfiguredPlugins(config: Config, locked?: LockedFiles): Promise<LoadedPlugins> {
+  if (!hasPlugins(config)) return NOTHING_LOADED;
   const { loadPlugins } = await import('../plugins/index.ts');
-  return loadPlugins(config, policySettings(config), locked);
+  return loadPlugins(config, buildPolicySettings(config), locked);
 }
 
 function compileInput(
@@ -135,7 +135,7 @@ function compileInput(
   return {
     inline_rules: [{ file, path: 'policies', tenant_id: null, rules: config.policies }, ...tenants],
     documents: documents.map((document) => ({ file: document.file, value: document.value })),
-    settings: policySettings(config, plugins),
+    settings: buildPolicySettings(config, plugins),
   };
 }
 
@@ -143,7 +143,7 @@ function compileInput(
  * The part of the configuration that goes into a policy, and that a reload changes without a restart.
  * @param plugins whose detectors stand behind those of the configuration
  */
-export function policySettings(config: Config, plugins: LoadedPlugins = NOTHING_LOADED): PolicySettings {
+export function buildPolicySettings(config: Config, plugins: LoadedPlugins = NOTHING_LOADED): PolicySettings {
   const { text_bytes_max, depth_max, nodes_max, findings_max } = config.scan;
   return {
     default_action: config.policy.default_action,
@@ -163,7 +163,7 @@ export function policySettings(config: Config, plugins: LoadedPlugins = NOTHING_
     },
     limits: { text_bytes_max, depth_max, nodes_max, findings_max },
     redaction: { typed: config.redaction.typed },
-    guarded_paths: guardedPaths(config),
+    guarded_paths: listGuardedPaths(config),
   };
 }
 
@@ -178,7 +178,7 @@ function expired({ detection, origin }: Config, now_ms: number): DocumentProblem
   return detection.allowlist.flatMap(({ expires }, i) => {
     if (now_ms < Date.parse(expires)) return [];
     const what = 'has expired: what it allowed counts again; take it away, or look again and renew it';
-    return problemAt(origin.label, ['detection', 'allowlist', i], what, undefined, 'warning');
+    return buildProblem(origin.label, ['detection', 'allowlist', i], what, undefined, 'warning');
   });
 }
 
@@ -187,7 +187,7 @@ function driverProblems({ secrets, origin }: Config, { plugins }: LoadedPlugins)
   if (secrets.backend !== 'plugin' || secrets.plugin === undefined) return [];
   const { from, driver } = secrets.plugin;
   const at = (key: string, predicate: string) => [
-    problemAt(origin.label, ['secrets', 'plugin', key], predicate),
+    buildProblem(origin.label, ['secrets', 'plugin', key], predicate),
   ];
   const plugin = plugins.find((each) => each.from === from);
   if (plugin === undefined)
@@ -217,7 +217,7 @@ async function withLines(
   });
 }
 
-async function linesOf(file: string): Promise<((steps: readonly Step[]) => number) | null> {
+async function linesOf(file: string): Promise<((steps: readonly PathStep[]) => number) | null> {
   const read = await readText(file);
   const yaml = read.ok ? await readYaml(read.text) : null;
   return yaml?.ok ? (yaml.documents[0]?.lineOf ?? null) : null;

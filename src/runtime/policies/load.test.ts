@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { DETECTION } from '../../core/testing/policies.ts';
-import { problemLine } from '../config/index.ts';
-import { type LoadResult, load, reload } from './load.ts';
+import { formatProblem } from '../config/index.ts';
+import { type LoadResult, loadConfiguredPolicy, reloadConfiguredPolicy } from './load.ts';
 import { loadConfig } from './load-config.ts';
-import { validate } from './validate.ts';
+import { validateConfiguration } from './validate.ts';
 
 let root = '';
 before(async () => {
@@ -28,8 +28,9 @@ async function folder(files: Files): Promise<string> {
   return dir;
 }
 
-const loadIn = (cwd: string): Promise<LoadResult> => load({ path: null, cwd, env: {} });
-const told = (problems: readonly Parameters<typeof problemLine>[0][]): string[] => problems.map(problemLine);
+const loadIn = (cwd: string): Promise<LoadResult> => loadConfiguredPolicy({ path: null, cwd, env: {} });
+const told = (problems: readonly Parameters<typeof formatProblem>[0][]): string[] =>
+  problems.map(formatProblem);
 
 const rule = (name: string, more = ''): string =>
   `{name: ${name}, boundary: input, data_tags: [personal.pii], action: block${more}}`;
@@ -66,7 +67,7 @@ test('inline rules come first, then tenants, then documents in the order of thei
     'schemas/m.yaml',
   ]);
   assert.deepEqual(result.warnings, []);
-  assert.deepEqual(await validate({ path: null, cwd: dir, env: {} }), {
+  assert.deepEqual(await validateConfiguration({ path: null, cwd: dir, env: {} }), {
     valid: true,
     config_file: 'service.yaml',
     files: result.files,
@@ -92,7 +93,7 @@ test('a list of values is counted, and warned about where it has expired or its 
   const dir = await folder({
     'service.yaml': `detection:\n  allowlist:\n    - ${entry('0', '2020-01-31')}\n    - ${entry('1', '2099-01-31')}\n`,
   });
-  const { valid, counts, warnings } = await validate({ path: null, cwd: dir, env: {} });
+  const { valid, counts, warnings } = await validateConfiguration({ path: null, cwd: dir, env: {} });
   assert.deepEqual([valid, counts?.allowlist, counts?.patterns], [true, 2, 0]);
   const [expired, keyless, ...more] = told(warnings);
   assert.match(expired ?? '', /^service\.yaml:3: `detection\.allowlist\[0\]` has expired/);
@@ -221,19 +222,19 @@ test('what is left out is said', async () => {
 test('a reload is refused while the configuration file is gone, also one that came later', async () => {
   const dir = await folder({});
   const request = { path: null, cwd: dir, env: {} };
-  const started = await load(request);
+  const started = await loadConfiguredPolicy(request);
   assert.ok(started.ok);
-  assert.ok((await reload(request, started.config, started)).ok);
+  assert.ok((await reloadConfiguredPolicy(request, started.config, started)).ok);
   await writeFile(join(dir, 'service.yaml'), `policies: [${rule('one')}]\n`);
-  const next = await reload(request, started.config, started);
+  const next = await reloadConfiguredPolicy(request, started.config, started);
   assert.ok(next.ok);
   await rm(join(dir, 'service.yaml'));
-  const refused = await reload(request, started.config, next);
+  const refused = await reloadConfiguredPolicy(request, started.config, next);
   assert.deepEqual(told(refused.ok ? [] : refused.problems), [
     'service.yaml: `service.yaml` is gone; put it back, or start the service again without it.',
   ]);
   await writeFile(join(dir, 'service.yml'), `policies: [${rule('two')}]\n`);
-  assert.ok((await reload(request, started.config, next)).ok);
+  assert.ok((await reloadConfiguredPolicy(request, started.config, next)).ok);
 });
 
 test('a reload is refused while all files of a pattern are gone, and one of several may go', async () => {
@@ -243,37 +244,37 @@ test('a reload is refused while all files of a pattern are gone, and one of seve
     'policies/b.yaml': `policy: ${rule('b')}`,
   });
   const request = { path: null, cwd: dir, env: {} };
-  const started = await load(request);
+  const started = await loadConfiguredPolicy(request);
   assert.ok(started.ok);
   await rm(join(dir, 'policies/b.yaml'));
-  const fewer = await reload(request, started.config, started);
+  const fewer = await reloadConfiguredPolicy(request, started.config, started);
   assert.deepEqual(fewer.ok && fewer.policy.rules.map(({ name }) => name), ['a']);
   await rm(join(dir, 'policies'), { recursive: true });
-  const refused = await reload(request, started.config, started);
+  const refused = await reloadConfiguredPolicy(request, started.config, started);
   assert.deepEqual(told(refused.ok ? [] : refused.problems), [
     'service.yaml: `paths.policy_files[0]` finds no file any more, and there were some in `policies/*.yaml`; put one back, change `paths`, or start the service again.',
   ]);
   await writeFile(join(dir, 'service.yaml'), 'paths: {policy_files: []}');
-  assert.ok((await reload(request, started.config, started)).ok);
+  assert.ok((await reloadConfiguredPolicy(request, started.config, started)).ok);
 });
 
 test('a reload is whole or says why not, and says what waits for a restart', async () => {
   const dir = await folder({ 'service.yaml': `server: {port: 1}\npolicies: [${rule('a')}]` });
   const request = { path: null, cwd: dir, env: {} };
-  const started = await load(request);
+  const started = await loadConfiguredPolicy(request);
   assert.ok(started.ok);
-  const same = await reload(request, started.config, started);
+  const same = await reloadConfiguredPolicy(request, started.config, started);
   assert.ok(same.ok);
   assert.deepEqual([same.policy.hash, same.warnings], [started.policy.hash, []]);
   await writeFile(join(dir, 'service.yaml'), `policies: [${rule('a', ', acton: x')}]\nserver: {prot: 2}`);
-  const refused = await reload(request, started.config, started);
+  const refused = await reloadConfiguredPolicy(request, started.config, started);
   assert.ok(!refused.ok);
   assert.equal(refused.problems.length, 1);
   await writeFile(
     join(dir, 'service.yaml'),
     `server: {port: 2, cors_origins: ["*"]}\npolicies: [${rule('b')}]\nscan: {depth_max: 9, file_roots: [x]}\nauth: {required: true}\nstate_dir: other\nproxy: {target: "http://t"}\ntenants: {t: {}}`,
   );
-  const next = await reload(request, started.config, started);
+  const next = await reloadConfiguredPolicy(request, started.config, started);
   assert.ok(next.ok, JSON.stringify(next));
   assert.notEqual(next.policy.hash, started.policy.hash);
   assert.equal(next.policy.limits.depth_max, 9);
@@ -285,18 +286,18 @@ test('a reload is whole or says why not, and says what waits for a restart', asy
 
 test('what is not valid has no counts', async () => {
   const dir = await folder({ 'service.yaml': 'policies: [1]' });
-  const wrong = await validate({ path: null, cwd: dir, env: {} });
+  const wrong = await validateConfiguration({ path: null, cwd: dir, env: {} });
   assert.deepEqual(
     [wrong.valid, wrong.counts, wrong.policy_hash, wrong.config_file],
     [false, null, null, 'service.yaml'],
   );
   assert.equal(wrong.problems.length, 1);
-  const missing = await validate({ path: 'gone.yaml', cwd: dir, env: {} });
+  const missing = await validateConfiguration({ path: 'gone.yaml', cwd: dir, env: {} });
   assert.deepEqual(
     [missing.valid, missing.config_file, told(missing.problems)],
     [false, 'gone.yaml', ['gone.yaml: `gone.yaml` does not exist.']],
   );
-  const nothing = await validate({ path: null, cwd: await folder({}), env: {} });
+  const nothing = await validateConfiguration({ path: null, cwd: await folder({}), env: {} });
   assert.deepEqual([nothing.valid, nothing.config_file, nothing.counts?.rules], [true, null, 0]);
 });
 

@@ -1,25 +1,25 @@
 import type { DocumentProblem, Policy } from '../../core/types/index.ts';
 import type { Config } from '../config/index.ts';
-import { problemAt } from '../config/problem-text.ts';
-import { brokenSince } from '../plugins/named.ts';
+import { buildProblem } from '../config/problem-text.ts';
+import { findBrokenPlugins } from '../plugins/named.ts';
 import type { PluginsInUse } from '../plugins/types.ts';
 import type { SecretReading } from '../secrets/references.ts';
 import { type ConfigRequest, loadConfig } from './load-config.ts';
-import { loadPolicy, type Patterns } from './load-policy.ts';
-import { restartKeys } from './restart-keys.ts';
+import { loadPolicy, type PatternMatches } from './load-policy.ts';
+import { findRestartKeys } from './restart-keys.ts';
 
 /** A configuration with the policy that it asks for. */
-export interface Loaded {
+export interface ConfiguredPolicy {
   readonly config: Config;
   readonly policy: Policy;
   readonly files: readonly string[];
-  readonly patterns: Patterns;
+  readonly patterns: PatternMatches;
   readonly plugins: PluginsInUse;
   readonly warnings: readonly DocumentProblem[];
 }
 
 export type LoadResult = (
-  | ({ readonly ok: true } & Loaded)
+  | ({ readonly ok: true } & ConfiguredPolicy)
   | {
       readonly ok: false;
       readonly problems: readonly DocumentProblem[];
@@ -31,7 +31,7 @@ export type LoadResult = (
 };
 
 /** Reads the configuration and all that it names. All of it, or none. */
-export async function load(request: ConfigRequest): Promise<LoadResult> {
+export async function loadConfiguredPolicy(request: ConfigRequest): Promise<LoadResult> {
   const read = await loadConfig(request);
   const { secret_readings } = read;
   if (!read.ok) return { ok: false, problems: read.problems, warnings: [], secret_readings };
@@ -43,9 +43,9 @@ export async function load(request: ConfigRequest): Promise<LoadResult> {
 }
 
 /** What is in force, as far as a reload compares with it. */
-export interface InForce {
+export interface ActivePolicy {
   readonly config: Config;
-  readonly patterns: Patterns;
+  readonly patterns: PatternMatches;
   readonly plugins: PluginsInUse;
 }
 
@@ -56,23 +56,27 @@ export interface InForce {
  * had some, as with a folder that is not mounted, that is a problem. So is a plug-in that was in
  * use and would be left out.
  */
-export async function reload(request: ConfigRequest, started: Config, running: InForce): Promise<LoadResult> {
-  const next = await load(request);
+export async function reloadConfiguredPolicy(
+  request: ConfigRequest,
+  started: Config,
+  running: ActivePolicy,
+): Promise<LoadResult> {
+  const next = await loadConfiguredPolicy(request);
   if (!next.ok) return next;
-  const problems = [...goneSince(running, next), ...brokenSince(running.plugins, next.plugins)];
+  const problems = [...goneSince(running, next), ...findBrokenPlugins(running.plugins, next.plugins)];
   const { warnings, secret_readings } = next;
   if (problems.length > 0) return { ok: false, problems, warnings, secret_readings };
-  return { ...next, warnings: [...warnings, ...restartKeys(started, next.config)] };
+  return { ...next, warnings: [...warnings, ...findRestartKeys(started, next.config)] };
 }
 
-function goneSince(running: InForce, next: Loaded): DocumentProblem[] {
+function goneSince(running: ActivePolicy, next: ConfiguredPolicy): DocumentProblem[] {
   const { file, label } = running.config.origin;
   if (file !== null && next.config.origin.file === null)
-    return [problemAt(label, [], 'is gone; put it back, or start the service again without it')];
+    return [buildProblem(label, [], 'is gone; put it back, or start the service again without it')];
   return next.patterns.empty
     .filter(({ id }) => running.patterns.filled.includes(id))
     .map(({ pattern, steps }) => {
       const gone = `finds no file any more, and there were some in \`${pattern}\`; put one back, change \`paths\`, or start the service again`;
-      return problemAt(next.config.origin.label, steps, gone);
+      return buildProblem(next.config.origin.label, steps, gone);
     });
 }

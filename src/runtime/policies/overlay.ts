@@ -16,7 +16,7 @@ const NAMES: Readonly<Record<DocumentKind, string>> = {
  * What a policy is made of, with more documents laid over it: a record takes the place of the one of its kind,
  * name and tenant, and stands behind all others where there is none.
  */
-export function overlaid(input: CompileInput, documents: readonly WrittenDocument[]): CompileInput {
+export function overlayDocuments(input: CompileInput, documents: readonly WrittenDocument[]): CompileInput {
   const waiting = new Map<string, { readonly kind: Kind; readonly value: unknown; readonly file: string }>();
   for (const { file, value } of documents)
     for (const { kind, record } of recordsIn(value))

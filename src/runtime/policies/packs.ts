@@ -5,7 +5,7 @@ import type { PolicyResult } from './load-policy.ts';
 export type Packs = ReadonlyMap<string, string>;
 
 /** Reads which files policy packs installed; empty where no lock file can be read. */
-export async function packsBeside(base_dir: string): Promise<Packs> {
+export async function readPacks(base_dir: string): Promise<Packs> {
   const { readLock } = await import('../packages/lock-file.ts');
   const lock = await readLock(base_dir).catch(() => null);
   return new Map(
@@ -16,12 +16,12 @@ export async function packsBeside(base_dir: string): Promise<Packs> {
 }
 
 /** Returns the pack that a file of a document belongs to; `null` for a file that no pack installed. */
-export function packOf(packs: Packs, file: string): string | null {
+export function findPack(packs: Packs, file: string): string | null {
   return packs.get(file.replace(/#\d+$/, '')) ?? null;
 }
 
 /** Returns the file of the rule with a name; `null` for what is no rule of a document. */
-export function ruleFiles(
+export function findRuleFiles(
   policy: Policy,
   places: (PolicyResult & { readonly ok: true })['places'],
 ): (name: string) => string | null {

@@ -1,7 +1,7 @@
 import type { DocumentProblem } from '../../core/types/index.ts';
 import type { DocumentFile } from '../config/document-files.ts';
-import type { Step } from '../config/problem-path.ts';
-import { problemAt } from '../config/problem-text.ts';
+import type { PathStep } from '../config/problem-path.ts';
+import { buildProblem } from '../config/problem-text.ts';
 import { readText } from '../config/read-text.ts';
 import { readYaml, type YamlDocument } from '../config/yaml-documents.ts';
 
@@ -9,7 +9,7 @@ import { readYaml, type YamlDocument } from '../config/yaml-documents.ts';
 export interface WrittenDocument {
   readonly file: string;
   readonly value: unknown;
-  readonly lineOf: (steps: readonly Step[]) => number;
+  readonly lineOf: (steps: readonly PathStep[]) => number;
 }
 
 export interface DocumentsRead {
@@ -28,19 +28,19 @@ export async function readDocuments(files: readonly DocumentFile[]): Promise<Doc
   for (const file of files) {
     const read = await readText(file.path);
     if (!read.ok) {
-      problems.push(problemAt(file.label, [], read.message));
+      problems.push(buildProblem(file.label, [], read.message));
       continue;
     }
     total += read.text.length;
     if (total > TOTAL_CHARS_MAX) {
       problems.push(
-        problemAt(file.label, [], `brings all documents together over ${TOTAL_CHARS_MAX} characters`),
+        buildProblem(file.label, [], `brings all documents together over ${TOTAL_CHARS_MAX} characters`),
       );
       break;
     }
     const yaml = await readYaml(read.text);
     if (yaml.ok) documents.push(...namedDocuments(file.label, yaml.documents));
-    else problems.push(...yaml.problems.map((p) => problemAt(file.label, p.steps, p.message, p.line)));
+    else problems.push(...yaml.problems.map((p) => buildProblem(file.label, p.steps, p.message, p.line)));
   }
   return { documents, problems };
 }

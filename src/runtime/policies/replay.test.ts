@@ -10,7 +10,7 @@ import { buildServiceEvent } from '../audit/service-event.ts';
 import { makeTrail } from '../audit/testing/trail.ts';
 import type { AuditEvent } from '../audit/types.ts';
 import { buildAuditEvent } from '../enforcement/audit-event.ts';
-import { overlaid } from './overlay.ts';
+import { overlayDocuments } from './overlay.ts';
 import { type ReplayFilter, type ReplayReport, replayJournal } from './replay.ts';
 
 const NOW_MS = Date.UTC(2026, 0, 31, 12);
@@ -163,7 +163,7 @@ test('documents are laid over those in use, by kind, name and tenant, where they
   };
   const lineOf = () => 1;
   const documents = over.map((value) => ({ file: 'new.yaml', value, lineOf }));
-  const { policy, problems } = compilePolicy(overlaid(input, documents));
+  const { policy, problems } = compilePolicy(overlayDocuments(input, documents));
   assert.deepEqual(problems, []);
   assert.deepEqual(
     policy!.rules.map(({ name, action, tenant_id, enforcement }) => [name, action, tenant_id, enforcement]),

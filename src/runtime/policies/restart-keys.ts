@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { DocumentProblem } from '../../core/types/index.ts';
 import type { Config } from '../config/index.ts';
-import { formatPath, type Step } from '../config/problem-path.ts';
-import { problemAt } from '../config/problem-text.ts';
+import { formatPath, type PathStep } from '../config/problem-path.ts';
+import { buildProblem } from '../config/problem-text.ts';
 
 /** What a policy is made of, and what says where things are: a reload changes these at once. */
 const LIVE: ReadonlySet<string> = new Set([
@@ -29,9 +29,9 @@ const LIVE: ReadonlySet<string> = new Set([
 ]);
 
 /** A warning for each changed key that takes effect at the next start only. */
-export function restartKeys(running: Config, next: Config): DocumentProblem[] {
+export function findRestartKeys(running: Config, next: Config): DocumentProblem[] {
   return changedKeys(running, next, []).map((steps) =>
-    problemAt(
+    buildProblem(
       next.origin.label,
       steps,
       'has changed; it takes effect at the next start',
@@ -41,7 +41,7 @@ export function restartKeys(running: Config, next: Config): DocumentProblem[] {
   );
 }
 
-function changedKeys(before: unknown, after: unknown, steps: readonly Step[]): (readonly Step[])[] {
+function changedKeys(before: unknown, after: unknown, steps: readonly PathStep[]): (readonly PathStep[])[] {
   if (LIVE.has(formatPath(steps)) || isDeepStrictEqual(before, after)) return [];
   if (!isSection(before) || !isSection(after)) return [steps];
   const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort();

@@ -3,12 +3,12 @@ import { findShapeProblems } from '../../core/policy/compile/shape-problems.ts';
 import { type CaseDifference, type PolicyTestCase, runCase } from '../../core/review/case.ts';
 import { caseFileSchema } from '../../core/review/case-schema.ts';
 import type { DocumentProblem, Json, Policy } from '../../core/types/index.ts';
-import { type DocumentFile, filesOf } from '../config/document-files.ts';
+import { type DocumentFile, findFiles } from '../config/document-files.ts';
 import type { Config } from '../config/index.ts';
 import { parsePath } from '../config/problem-path.ts';
 import { loadConditions } from './conditions.ts';
 import { fingerprintProblem, openFingerprints } from './fingerprints.ts';
-import { type Packs, packOf } from './packs.ts';
+import { findPack, type Packs } from './packs.ts';
 import { readDocuments, type WrittenDocument } from './read-documents.ts';
 
 /** Where cases are looked for, seen from the configuration. */
@@ -75,11 +75,11 @@ export interface Layers {
 
 /** The cases of a pack hold beside other packs and own rules, contracts and identities that are stricter. */
 function othersThan(file: string, { packs, fileOf }: Layers): (rule: string) => boolean {
-  const own = packOf(packs, file);
+  const own = findPack(packs, file);
   return (rule) => {
     if (own === null) return false;
     const other = fileOf(rule);
-    if (other !== null) return packOf(packs, other) !== own;
+    if (other !== null) return findPack(packs, other) !== own;
     return /^(?:contract|identity)\./.test(rule);
   };
 }
@@ -89,7 +89,7 @@ function named(files: readonly string[], cwd: string): readonly DocumentFile[] {
 }
 
 async function findCases(base_dir: string): Promise<readonly DocumentFile[]> {
-  const found = await Promise.all(CASE_PATTERNS.map((pattern) => filesOf(pattern, base_dir, 'cases')));
+  const found = await Promise.all(CASE_PATTERNS.map((pattern) => findFiles(pattern, base_dir, 'cases')));
   return found.flatMap(({ paths }) =>
     paths.map((path) => ({
       path,

@@ -1,5 +1,5 @@
 import type { DocumentProblem } from '../../core/types/index.ts';
-import { leftOutProblems } from '../plugins/named.ts';
+import { listExcludedProblems } from '../plugins/named.ts';
 import { fingerprintProblem } from './fingerprints.ts';
 import { type ConfigRequest, loadConfig } from './load-config.ts';
 import { loadPolicy, type PolicyResult } from './load-policy.ts';
@@ -35,7 +35,7 @@ export interface Validation {
 }
 
 /** Checks a configuration and every document that it names, without starting anything. */
-export async function validate(request: ConfigRequest): Promise<Validation> {
+export async function validateConfiguration(request: ConfigRequest): Promise<Validation> {
   const nothing = {
     valid: false,
     config_file: null,
@@ -53,7 +53,7 @@ export async function validate(request: ConfigRequest): Promise<Validation> {
     const warnings = [...read.warnings, ...made.warnings];
     return { ...nothing, config_file, problems: made.problems, warnings };
   }
-  const left_out = leftOutProblems(made.plugins);
+  const left_out = listExcludedProblems(made.plugins);
   if (left_out.length > 0) {
     const told = new Set(left_out.map(({ message }) => message));
     const warnings = [...read.warnings, ...made.warnings].filter(({ message }) => !told.has(message));

@@ -3,7 +3,7 @@ import { appendFile, mkdir, mkdtemp, rename, rm, symlink, utimes, writeFile } fr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { type Watch, watchFiles } from './watch.ts';
+import { type FileWatch, watchFiles } from './watch.ts';
 
 let root = '';
 before(async () => {
@@ -48,7 +48,7 @@ interface Bench {
   readonly dir: string;
   readonly tick: () => Promise<void>;
   readonly told: () => number;
-  readonly watch: Watch;
+  readonly watch: FileWatch;
   readonly clock: ReturnType<typeof fakeClock>;
 }
 

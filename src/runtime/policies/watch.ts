@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { filesOf, PATH_KEYS } from '../config/document-files.ts';
+import { findFiles, PATH_KEYS } from '../config/document-files.ts';
 import type { Config } from '../config/index.ts';
 import { LOCK_FILE } from '../packages/lock-name.ts';
 
@@ -12,7 +12,7 @@ export interface WatchList {
 }
 
 /** Calls `run` once after `delay_ms`; the answer takes it back. */
-export type Later = (run: () => void, delay_ms: number) => () => void;
+export type ScheduleOnce = (run: () => void, delay_ms: number) => () => void;
 
 export interface WatchOptions {
   /** Asked before each look, for a reload may have changed what there is to look at. */
@@ -21,11 +21,11 @@ export interface WatchOptions {
   readonly onChange: () => Promise<void> | void;
   /** Default 1000. */
   readonly interval_ms?: number;
-  readonly later?: Later;
+  readonly later?: ScheduleOnce;
   readonly now_ms?: () => number;
 }
 
-export interface Watch {
+export interface FileWatch {
   readonly close: () => void;
 }
 
@@ -35,7 +35,7 @@ const UNSETTLED_LOOKS_MAX = 10;
 const DUTY = 0.05;
 
 /** The configuration file (or where one would be), every document that it names, and what says which code may run. */
-export function watchList(config: Config): WatchList {
+export function buildWatchList(config: Config): WatchList {
   const { file, base_dir } = config.origin;
   const own = file === null ? [join(base_dir, 'service.yaml'), join(base_dir, 'service.yml')] : [file];
   return {
@@ -50,7 +50,7 @@ export function watchList(config: Config): WatchList {
  * removed, or reached through a link that was turned. Looking works on every file system, mounted ones too.
  * A change is told once it was the same in two looks, so that a file is not read while it is written.
  */
-export function watchFiles(options: WatchOptions): Watch {
+export function watchFiles(options: WatchOptions): FileWatch {
   const { interval_ms = 1000, later = unrefTimeout, now_ms = Date.now } = options;
   let closed = false;
   let takeBack = (): void => {};
@@ -99,7 +99,7 @@ function unrefTimeout(run: () => void, delay_ms: number): () => void {
 async function snapshot(list: WatchList): Promise<string> {
   const paths = new Set(list.files);
   for (const pattern of list.patterns) {
-    const { paths: found } = await filesOf(pattern, list.base_dir);
+    const { paths: found } = await findFiles(pattern, list.base_dir);
     for (const path of found) paths.add(path);
   }
   const lines: string[] = [];

@@ -1,13 +1,13 @@
 import { type SecretBackend, SecretFailure } from '../../drivers/secrets/backend.ts';
-import type { secrets } from '../config/schema-outside.ts';
-import type { Settled } from '../config/schema-types.ts';
+import type { secretsSchema } from '../config/schema-outside.ts';
+import type { SchemaValue } from '../config/schema-types.ts';
 import type { DriverFile } from '../plugins/driver-file.ts';
-import { openSecrets, type Secrets, SecretUnread } from './secrets.ts';
+import { openSecrets, SecretReadError, type Secrets } from './secrets.ts';
 
 /** The `secrets` section of the configuration. */
-export type SecretSettings = Settled<typeof secrets>;
+export type SecretSettings = SchemaValue<typeof secretsSchema>;
 
-export interface SecretsWorld {
+export interface SecretsEnvironment {
   readonly env: Readonly<Record<string, string | undefined>>;
   /**
    * The file of a plug-in whose driver is wanted, where it may be run. Rejects with a `SecretFailure` where not.
@@ -27,7 +27,7 @@ export type BackendName = NonNullable<SecretSettings['backend']>;
 export async function openConfiguredSecrets(
   name: BackendName,
   settings: SecretSettings,
-  world: SecretsWorld,
+  world: SecretsEnvironment,
 ): Promise<Secrets> {
   const { timeout_ms, cache_ttl_seconds, cache_entries_max } = settings;
   const backend = await openBackend(name, settings, world);
@@ -44,18 +44,21 @@ export async function openConfiguredSecrets(
 async function openBackend(
   name: BackendName,
   settings: SecretSettings,
-  world: SecretsWorld,
+  world: SecretsEnvironment,
 ): Promise<SecretBackend> {
   try {
     return await OPENERS[name](settings, world);
   } catch (error) {
     if (!(error instanceof SecretFailure)) throw error;
-    throw new SecretUnread(error.code, `Secrets cannot be read: the backend \`${name}\` ${error.message}.`);
+    throw new SecretReadError(
+      error.code,
+      `Secrets cannot be read: the backend \`${name}\` ${error.message}.`,
+    );
   }
 }
 
 const OPENERS: Readonly<
-  Record<BackendName, (settings: SecretSettings, world: SecretsWorld) => Promise<SecretBackend>>
+  Record<BackendName, (settings: SecretSettings, world: SecretsEnvironment) => Promise<SecretBackend>>
 > = {
   env: async ({ env_map }, { env: environment }) =>
     (await import('../../drivers/secrets/env.ts')).env.open({ env_map, env: environment }),

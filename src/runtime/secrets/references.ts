@@ -1,14 +1,14 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own `${NAME}` is meant.
 import { isSecretKey, SecretFailure } from '../../drivers/secrets/backend.ts';
-import type { SecretRead } from '../config/interpolate.ts';
-import type { Origin } from '../config/schema.ts';
-import { secrets as secretsSchema } from '../config/schema-outside.ts';
-import { plugins as pluginsSchema } from '../config/schema-plugins.ts';
-import type { Settled } from '../config/schema-types.ts';
-import { settle } from '../config/settle.ts';
+import type { SecretReadResult } from '../config/interpolate.ts';
+import type { ConfigOrigin } from '../config/schema.ts';
+import { secretsSchema } from '../config/schema-outside.ts';
+import { pluginsSectionSchema as pluginsSchema } from '../config/schema-plugins.ts';
+import type { SchemaValue } from '../config/schema-types.ts';
+import { parseConfigValue } from '../config/settle.ts';
 import type { DriverFile } from '../plugins/driver-file.ts';
 import { openConfiguredSecrets, type SecretSettings } from './open.ts';
-import { type Secrets, SecretUnread } from './secrets.ts';
+import { SecretReadError, type Secrets } from './secrets.ts';
 
 /** That a secret was asked for, by whom ever, and what became of it; never its value. */
 export interface SecretReading {
@@ -33,15 +33,15 @@ const REFERENCES_MAX = 1_000;
 export async function readReferences(
   names: readonly string[],
   written: WrittenSections,
-  origin: Origin,
+  origin: ConfigOrigin,
   env: Readonly<Record<string, string | undefined>>,
-): Promise<{ reads: ReadonlyMap<string, SecretRead>; readings: readonly SecretReading[] }> {
+): Promise<{ reads: ReadonlyMap<string, SecretReadResult>; readings: readonly SecretReading[] }> {
   const refuseAll = (message: string) => ({
     reads: new Map(names.map((name) => [name, { ok: false, message } as const])),
     readings: [],
   });
   if (names.length > REFERENCES_MAX) return refuseAll(`is one of more than ${REFERENCES_MAX} secrets`);
-  const settled = settle(written.secrets ?? {}, secretsSchema, { env, secrets: new Map() });
+  const settled = parseConfigValue(written.secrets ?? {}, secretsSchema, { env, secrets: new Map() });
   if (settled.problems.length > 0)
     return refuseAll('asks for a secret, and the section `secrets` is not right');
   const { backend: name } = settled.value as SecretSettings;
@@ -67,19 +67,22 @@ export async function readReferences(
 /** The driver of a plug-in that the written configuration names; nothing else of it is settled yet. */
 async function writtenDriver(
   written: WrittenSections,
-  origin: Origin,
+  origin: ConfigOrigin,
   env: Readonly<Record<string, string | undefined>>,
   from: string,
 ): Promise<DriverFile> {
-  const { value, problems } = settle(written.plugins ?? {}, pluginsSchema, { env, secrets: new Map() });
+  const { value, problems } = parseConfigValue(written.plugins ?? {}, pluginsSchema, {
+    env,
+    secrets: new Map(),
+  });
   if (problems.length > 0)
     throw new SecretFailure('secrets_setup', 'is of a plug-in, and the section `plugins` is not right');
   const { findDriver } = await import('../plugins/driver-file.ts');
-  return findDriver({ plugins: value as Settled<typeof pluginsSchema>, origin }, from);
+  return findDriver({ plugins: value as SchemaValue<typeof pluginsSchema>, origin }, from);
 }
 
 async function readAll(names: readonly string[], backend: Secrets) {
-  const reads = new Map<string, SecretRead>();
+  const reads = new Map<string, SecretReadResult>();
   const readings: SecretReading[] = [];
   const readOne = async (name: string): Promise<void> => {
     const { read, result } = await readSecret(name, backend);
@@ -98,7 +101,7 @@ async function readAll(names: readonly string[], backend: Secrets) {
 async function readSecret(
   name: string,
   backend: Secrets,
-): Promise<{ read: SecretRead; result: SecretReading['result'] | null }> {
+): Promise<{ read: SecretReadResult; result: SecretReading['result'] | null }> {
   if (!isSecretKey(name)) {
     const message =
       'is not a valid secret name; use letters, digits and `_ . - /`, optionally followed by `#field`';
@@ -115,6 +118,6 @@ async function readSecret(
 }
 
 function sentenceOf(error: unknown): string {
-  if (error instanceof SecretUnread) return error.message;
+  if (error instanceof SecretReadError) return error.message;
   throw error;
 }

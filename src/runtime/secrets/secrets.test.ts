@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type SecretBackend, SecretFailure } from '../../drivers/secrets/backend.ts';
-import { openSecrets, type SecretsParts, SecretUnread } from './secrets.ts';
+import { openSecrets, SecretReadError, type SecretsParts } from './secrets.ts';
 
 const VALUE = ['value', '5d41'].join('-');
 
@@ -124,7 +124,7 @@ test('a fault of a plug is a failure that repeats nothing of it', async () => {
   const question = secrets.get('k');
   asked[0]?.fail(new Error(`cannot parse ${VALUE}`));
   await assert.rejects(question, (error) => {
-    assert.ok(error instanceof SecretUnread);
+    assert.ok(error instanceof SecretReadError);
     assert.ok(!JSON.stringify([error.message, error.stack, error.cause ?? '']).includes(VALUE));
     assert.equal(error.message, 'The secret `k` could not be read: the backend `plug` failed.');
     return error.code === 'secrets_unavailable';
@@ -134,7 +134,7 @@ test('a fault of a plug is a failure that repeats nothing of it', async () => {
 test('more questions at once than may be are refused, and asked again later', async () => {
   const { secrets, asked } = opened();
   const first = Array.from({ length: 256 }, (_, n) => secrets.get(`k${n}`));
-  await assert.rejects(secrets.get('k256'), SecretUnread);
+  await assert.rejects(secrets.get('k256'), SecretReadError);
   for (const each of asked) each.answer(VALUE);
   await Promise.all(first);
   const again = secrets.get('k256');

@@ -1,7 +1,7 @@
 import { type SecretBackend, SecretFailure, type SecretFailureCode } from '../../drivers/secrets/backend.ts';
 
 /** Why a secret could not be read: a code for programs, and a sentence that names key and backend and no value. */
-export class SecretUnread extends Error {
+export class SecretReadError extends Error {
   readonly code: SecretFailureCode;
   constructor(code: SecretFailureCode, message: string) {
     super(message);
@@ -84,7 +84,7 @@ export function openSecrets(parts: SecretsParts): Secrets {
 
   async function ask(key: string): Promise<string | null> {
     if (asked.size >= QUESTIONS_MAX)
-      throw new SecretUnread('secrets_unavailable', `${about(key)}: too many are being read; try again.`);
+      throw new SecretReadError('secrets_unavailable', `${about(key)}: too many are being read; try again.`);
     const began_ms = now_ms();
     const value = await inTime(parts, about(key), (signal) => backend.get(key, signal));
     keep(key, value, began_ms);
@@ -122,6 +122,6 @@ async function inTime<Answer>(
     // What is no failure of ours may repeat what was read, so that none of it is told.
     const { code, message } =
       error instanceof SecretFailure ? error : new SecretFailure('secrets_unavailable', 'failed');
-    throw new SecretUnread(code, `${about}: the backend \`${name}\` ${message}.`);
+    throw new SecretReadError(code, `${about}: the backend \`${name}\` ${message}.`);
   }
 }

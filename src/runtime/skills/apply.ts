@@ -4,12 +4,12 @@ import { dirname, join } from 'node:path';
 import { type Lock, takeLock } from '../../drivers/stores/lock.ts';
 import { makeFolder } from '../../platform/files/folder.ts';
 import { readText } from '../config/read-text.ts';
-import { assertInside, standingAt } from '../packages/disk.ts';
+import { assertInside, readPathState } from '../packages/disk.ts';
 import { SkillFailure } from '../packages/failure.ts';
-import { kindOf, SKILL_FOLDERS } from '../packages/kinds.ts';
-import { lockText, type SkillsLock } from '../packages/lock-file.ts';
+import { findFileKind, SKILL_FOLDERS } from '../packages/kinds.ts';
+import { formatLock, type SkillsLock } from '../packages/lock-file.ts';
 import { LOCK_FILE } from '../packages/lock-name.ts';
-import { sha256Of } from '../packages/package.ts';
+import { hashSha256 } from '../packages/package.ts';
 import type { FileChange } from './change.ts';
 import { linkOrCopy, replaceDurably, syncFolder, writeDurably } from './durable.ts';
 
@@ -30,7 +30,7 @@ interface Plan {
 }
 
 /** The right to change the skills of one folder, which one process has at a time. */
-export interface Turn {
+export interface SkillsFolderLock {
   readonly release: () => Promise<void>;
   /** Whether an earlier change had been interrupted, and was finished or taken back now. */
   readonly mended: boolean;
@@ -40,7 +40,7 @@ export interface Turn {
  * Takes the turn, and mends what an interrupted change left behind.
  * @throws SkillFailure `busy`
  */
-export async function takeTurn(base_dir: string): Promise<Turn> {
+export async function lockSkillsFolder(base_dir: string): Promise<SkillsFolderLock> {
   const folder = join(base_dir, CHANGE_FOLDER);
   const lock = await lockIn(folder);
   try {
@@ -110,7 +110,7 @@ async function clear(folder: string, names: RegExp): Promise<void> {
 }
 
 /** What a change did to the folders. */
-export interface Applied {
+export interface AppliedChange {
   /** Folders that went because nothing was left in them. */
   readonly folders_removed: readonly string[];
 }
@@ -125,18 +125,18 @@ export async function applyChange(
   changes: readonly FileChange[],
   lock: SkillsLock,
   check: () => Promise<void>,
-): Promise<Applied> {
+): Promise<AppliedChange> {
   const folder = join(base_dir, CHANGE_FOLDER);
   const made = await missingFolders(base_dir, changes);
   const { next, leaving } = withFolders(lock, made);
-  const lock_after = isEmpty(next) ? null : lockText(next);
+  const lock_after = isEmpty(next) ? null : formatLock(next);
   const plan: Plan = {
     version: 'v1alpha1',
     changes: changes.map(({ path, action, before, after }) => ({ path, action, before, after })),
     folders_made: made,
     folders_leaving: leaving,
     lock_before: await lockHash(base_dir),
-    lock_after: lock_after === null ? null : sha256Of(lock_after),
+    lock_after: lock_after === null ? null : hashSha256(lock_after),
   };
   await makeReady(base_dir, changes, plan);
   try {
@@ -173,7 +173,7 @@ async function makeReady(base_dir: string, changes: readonly FileChange[], plan:
 /** Nothing is replaced or taken away that is not what was there when the change was planned. */
 async function move(base_dir: string, { path, action, before }: FileChange, at: number): Promise<void> {
   const target = join(base_dir, path);
-  const standing = await standingAt(base_dir, path);
+  const standing = await readPathState(base_dir, path);
   const is_as_planned =
     before === null ? standing === 'nothing' : typeof standing === 'object' && standing.sha256 === before;
   if (!is_as_planned) throw meanwhile(path);
@@ -217,7 +217,7 @@ async function mend(base_dir: string): Promise<boolean> {
 function planOf(text: string): Plan {
   try {
     const plan = JSON.parse(text) as Plan;
-    const paths_fit = plan.changes.every(({ path }) => kindOf(path) !== null);
+    const paths_fit = plan.changes.every(({ path }) => findFileKind(path) !== null);
     const folders = [...plan.folders_made, ...plan.folders_leaving];
     if (paths_fit && folders.every((folder) => SKILL_FOLDERS.includes(folder))) return plan;
   } catch {
@@ -230,7 +230,7 @@ function planOf(text: string): Plan {
 async function takeBack(base_dir: string, plan: Plan): Promise<void> {
   for (const [at, { path, before, after }] of [...plan.changes.entries()].reverse()) {
     const target = join(base_dir, path);
-    const standing = await standingAt(base_dir, path);
+    const standing = await readPathState(base_dir, path);
     const is_ours =
       after === null ? standing === 'nothing' : typeof standing === 'object' && standing.sha256 === after;
     if (!is_ours) continue;
@@ -290,6 +290,6 @@ async function syncFolders(base_dir: string, changes: readonly Pick<FileChange, 
 }
 
 async function lockHash(base_dir: string): Promise<string | null> {
-  const standing = await standingAt(base_dir, LOCK_FILE);
+  const standing = await readPathState(base_dir, LOCK_FILE);
   return typeof standing === 'object' ? standing.sha256 : null;
 }

@@ -1,8 +1,8 @@
 import type { DocumentProblem } from '../../core/types/index.ts';
-import { problemAt } from '../config/problem-text.ts';
-import { assertInside, type Standing, standingAt } from '../packages/disk.ts';
+import { buildProblem } from '../config/problem-text.ts';
+import { assertInside, type PathState, readPathState } from '../packages/disk.ts';
 import { SkillFailure } from '../packages/failure.ts';
-import { type LockedSkill, lockedOf, type SkillsLock } from '../packages/lock-file.ts';
+import { buildLockedSkill, type LockedSkill, type SkillsLock } from '../packages/lock-file.ts';
 import type { Skill } from '../packages/package.ts';
 
 /** What is to become of one file; `before` and `after` are SHA-256, `null` where there is none. */
@@ -16,7 +16,7 @@ export interface FileChange {
 }
 
 /** What is to become of all files of a skill. */
-export interface Change {
+export interface SkillChange {
   readonly changes: readonly FileChange[];
   /** Files that stay as they are, though the skill is done with them: they were changed by hand. */
   readonly kept: readonly string[];
@@ -29,25 +29,25 @@ export interface Change {
  * What adding a skill does to the files, or, where it is there in another version, taking its place.
  * @throws SkillFailure `conflict`, with every file that is in the way
  */
-export async function changeToAdd(base_dir: string, lock: SkillsLock, skill: Skill): Promise<Change> {
+export async function buildAddition(base_dir: string, lock: SkillsLock, skill: Skill): Promise<SkillChange> {
   const owned = lock.skills[skill.name]?.files ?? {};
   const changes: FileChange[] = [];
   const unchanged: string[] = [];
   const problems: DocumentProblem[] = [];
   for (const { path, text, sha256 } of skill.files) {
     await assertInside(base_dir, path);
-    const standing = await standingAt(base_dir, path);
+    const standing = await readPathState(base_dir, path);
     const owner = ownerOf(lock, path);
     if (owner !== null && owner !== skill.name)
-      problems.push(problemAt(path, [], `is of the skill \`${owner}\`; one file cannot be of two`));
+      problems.push(buildProblem(path, [], `is of the skill \`${owner}\`; one file cannot be of two`));
     else if (standing === 'nothing')
       changes.push({ path, action: 'create', before: null, after: sha256, text });
-    else if (owner === null) problems.push(problemAt(path, [], IN_THE_WAY));
-    else if (standing === 'other') problems.push(problemAt(path, [], 'is no regular file any more'));
+    else if (owner === null) problems.push(buildProblem(path, [], IN_THE_WAY));
+    else if (standing === 'other') problems.push(buildProblem(path, [], 'is no regular file any more'));
     else if (standing.sha256 === sha256) unchanged.push(path);
     else if (standing.sha256 === owned[path])
       changes.push({ path, action: 'replace', before: standing.sha256, after: sha256, text });
-    else problems.push(problemAt(path, [], CHANGED));
+    else problems.push(buildProblem(path, [], CHANGED));
   }
   if (problems.length > 0)
     throw new SkillFailure('conflict', 'Nothing was changed, for files are in the way:', problems);
@@ -57,7 +57,7 @@ export async function changeToAdd(base_dir: string, lock: SkillsLock, skill: Ski
     changes: [...changes, ...leaving.changes],
     kept: leaving.kept,
     unchanged,
-    lock: { ...lock, skills: { ...lock.skills, [skill.name]: lockedOf(skill) } },
+    lock: { ...lock, skills: { ...lock.skills, [skill.name]: buildLockedSkill(skill) } },
   };
 }
 
@@ -71,12 +71,12 @@ function ownerOf({ skills }: SkillsLock, path: string): string | null {
 }
 
 /** What removing a skill does to the files. With `force` those go too that were changed by hand. */
-export async function changeToRemove(
+export async function buildRemoval(
   base_dir: string,
   lock: SkillsLock,
   name: string,
   force: boolean,
-): Promise<Change> {
+): Promise<SkillChange> {
   const { [name]: removed, ...skills } = lock.skills;
   const { changes, kept } = await changeToLeave(base_dir, Object.entries(removed?.files ?? {}), force);
   return { changes, kept, unchanged: [], lock: { ...lock, skills } };
@@ -91,7 +91,7 @@ async function changeToLeave(
   const kept: string[] = [];
   for (const [path, sha256] of files) {
     await assertInside(base_dir, path);
-    const standing = await standingAt(base_dir, path);
+    const standing = await readPathState(base_dir, path);
     if (standing === 'nothing') continue;
     if (standing !== 'other' && (force || standing.sha256 === sha256))
       changes.push({ path, action: 'delete', before: standing.sha256, after: null, text: null });
@@ -110,11 +110,11 @@ export interface SkillState {
 }
 
 /** Compares the files of a skill with what the lock file says of them; a missing one weighs more than a changed one. */
-export async function stateOf(base_dir: string, { files }: LockedSkill): Promise<SkillState> {
+export async function compareSkillFiles(base_dir: string, { files }: LockedSkill): Promise<SkillState> {
   const looked = await Promise.all(
     Object.entries(files).map(async ([path, sha256]) => ({
       path,
-      found: comparison(await standingAt(base_dir, path), sha256),
+      found: comparison(await readPathState(base_dir, path), sha256),
     })),
   );
   const named = (what: string) => looked.filter(({ found }) => found === what).map(({ path }) => path);
@@ -123,7 +123,7 @@ export async function stateOf(base_dir: string, { files }: LockedSkill): Promise
   return { state, changed, missing };
 }
 
-function comparison(standing: Standing, sha256: string): 'intact' | 'changed' | 'missing' {
+function comparison(standing: PathState, sha256: string): 'intact' | 'changed' | 'missing' {
   if (standing === 'nothing') return 'missing';
   return standing !== 'other' && standing.sha256 === sha256 ? 'intact' : 'changed';
 }

@@ -1,5 +1,5 @@
 import type { Policy, Rule, TaintRule } from '../../core/types/index.ts';
-import { type Comparison, compareStrictness } from './strictness.ts';
+import { compareStrictness, type StrictnessComparison } from './strictness.ts';
 
 /** One rule or document of a policy, for a person. */
 export interface PolicyRecord {
@@ -13,7 +13,7 @@ export interface PolicyRecord {
 const MARKS = 'session tags';
 
 /** What the policy in force would be after a change, beside what it is. */
-export interface Effect {
+export interface PolicyEffect {
   readonly added: readonly PolicyRecord[];
   readonly changed: readonly PolicyRecord[];
   readonly removed: readonly PolicyRecord[];
@@ -22,12 +22,12 @@ export interface Effect {
   /** Settings that follow from documents: unknown agents are blocked as soon as there is an identity. */
   readonly consequences: readonly string[];
   /** Where the answer would be stricter and where laxer. */
-  readonly strictness: Comparison;
+  readonly strictness: StrictnessComparison;
   readonly policy_hash: string;
 }
 
 /** Compares two policies, record by record and by what they answer. */
-export function effectOf(before: Policy, after: Policy): Effect {
+export function comparePolicies(before: Policy, after: Policy): PolicyEffect {
   const [old_records, new_records] = [recordsIn(before), recordsIn(after)];
   const added = [...new_records].filter(([key]) => !old_records.has(key));
   const removed = [...old_records].filter(([key]) => !new_records.has(key));

@@ -1,5 +1,5 @@
 export type { Skill } from '../packages/package.ts';
-export type { Effect, PolicyRecord } from './effect.ts';
+export type { PolicyEffect, PolicyRecord } from './effect.ts';
 export {
   isTemplate,
   type ListedSkill,
@@ -10,5 +10,5 @@ export {
   type SkillPlan,
 } from './skills.ts';
 export { bundledSkills } from './sources/bundled.ts';
-export { skillOf } from './sources/index.ts';
-export { type NpmFound, searchNpm } from './sources/npm.ts';
+export { openSkill } from './sources/index.ts';
+export { type NpmSearchResult, searchNpm } from './sources/npm.ts';

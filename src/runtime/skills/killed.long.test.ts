@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
-import { isInterrupted, takeTurn } from './apply.ts';
+import { isInterrupted, lockSkillsFolder } from './apply.ts';
 import { inProject, treeOf } from './testing/projects.ts';
 
 /** Changes three files in a child process, which kills itself when it looks at the path of a change for the nth time. */
@@ -47,7 +47,7 @@ test('killed at any step, it is whole after the next command', { timeout: 120_00
       assert.ok(status === 0 || signal === 'SIGKILL', stderr);
       finished = status === 0;
       if (isInterrupted(dir)) interrupted += 1;
-      await (await takeTurn(dir)).release();
+      await (await lockSkillsFolder(dir)).release();
       const after = await treeOf(dir);
       if (!finished) assert.deepEqual(after, before, `killed at step ${steps}`);
       else {

@@ -1,11 +1,11 @@
 import { join, resolve } from 'node:path';
 import type { DocumentProblem } from '../../core/types/index.ts';
-import { filesOf, labelOf } from '../config/document-files.ts';
+import { buildFileLabel, findFiles } from '../config/document-files.ts';
 import type { Config } from '../config/index.ts';
-import { kindOf } from '../packages/kinds.ts';
+import { findFileKind } from '../packages/kinds.ts';
 import type { LoadedPlugins } from '../plugins/index.ts';
 import type { PluginReport } from '../plugins/types.ts';
-import { pluginsOf } from '../policies/index.ts';
+import { loadConfiguredPlugins } from '../policies/index.ts';
 import type { FileChange } from './change.ts';
 
 /** The plug-ins that there would be after a change. */
@@ -25,14 +25,14 @@ interface PluginsAfter {
  * Loads the plug-ins that a configuration would have after a change. Those that are there stay where they are, for what
  * they import lies beside them; those of the change are in `base_dir`.
  */
-export async function pluginsAfter(
+export async function loadPluginsAfter(
   config: Config,
   base_dir: string,
   changes: readonly FileChange[],
 ): Promise<PluginsAfter> {
   const changed = new Set(changes.filter(({ path }) => isCode(path)).map(({ path }) => path));
   const { files, seen, emptied } = await filesAfter(config, base_dir, changed);
-  const loaded = await pluginsOf({ ...config, plugins: { ...config.plugins, files } });
+  const loaded = await loadConfiguredPlugins({ ...config, plugins: { ...config.plugins, files } });
   const named = loaded.plugins.map((report) => ({ ...report, from: inPlace(report.from, base_dir) }));
   const brought = named.filter(({ from }) => seen.includes(from));
   const problems = brought.flatMap((report) =>
@@ -41,7 +41,7 @@ export async function pluginsAfter(
   return { loaded: { ...loaded, plugins: named }, brought, problems, seen, emptied };
 }
 
-const isCode = (path: string): boolean => kindOf(path)?.holds === 'code';
+const isCode = (path: string): boolean => findFileKind(path)?.holds === 'code';
 
 /** A name in the folder of the rehearsal as it will be in its place. */
 function inPlace(name: string, base_dir: string): string {
@@ -55,10 +55,10 @@ async function filesAfter(config: Config, base_dir: string, changed: ReadonlySet
   const seen: string[] = [];
   const emptied: string[] = [];
   for (const pattern of config.plugins.files) {
-    const now = await filesOf(pattern, from, 'code');
-    const kept = now.paths.map((path) => labelOf(path, from)).filter((label) => !changed.has(label));
-    const brought = (await filesOf(movedPattern(config, pattern), base_dir, 'code')).paths
-      .map((path) => labelOf(path, base_dir))
+    const now = await findFiles(pattern, from, 'code');
+    const kept = now.paths.map((path) => buildFileLabel(path, from)).filter((label) => !changed.has(label));
+    const brought = (await findFiles(movePattern(config, pattern), base_dir, 'code')).paths
+      .map((path) => buildFileLabel(path, base_dir))
       .filter((label) => changed.has(label));
     const after = [...new Set([...kept, ...brought])].sort();
     seen.push(...brought);
@@ -73,7 +73,7 @@ async function filesAfter(config: Config, base_dir: string, changed: ReadonlySet
 }
 
 /** A pattern as it stands over another folder; one that leads out of the folder still means the same files. */
-export function movedPattern({ origin }: Config, pattern: string): string {
+export function movePattern({ origin }: Config, pattern: string): string {
   const from = origin.base_dir;
   if (pattern.startsWith(`${from}/`)) return pattern.slice(from.length + 1);
   return pattern.split('/')[0] === '..' ? resolve(from, pattern) : pattern;

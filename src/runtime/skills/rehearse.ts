@@ -5,16 +5,16 @@ import { listDocumentRecords } from '../../core/policy/compile/documents.ts';
 import type { DocumentProblem, Json, Policy } from '../../core/types/index.ts';
 import { findDocuments, PATH_KEYS, type PathKey } from '../config/document-files.ts';
 import type { Config } from '../config/index.ts';
-import { problemAt } from '../config/problem-text.ts';
+import { buildProblem } from '../config/problem-text.ts';
 import { SkillFailure } from '../packages/failure.ts';
-import { kindOf } from '../packages/kinds.ts';
+import { findFileKind } from '../packages/kinds.ts';
 import type { PluginReport } from '../plugins/types.ts';
-import { guardedPaths } from '../policies/guarded-paths.ts';
+import { listGuardedPaths } from '../policies/guarded-paths.ts';
 import { loadPolicy } from '../policies/index.ts';
 import { readDocuments } from '../policies/read-documents.ts';
 import { type CaseResult, testPolicy } from '../policies/test-policy.ts';
 import type { FileChange } from './change.ts';
-import { movedPattern, pluginsAfter } from './rehearse-plugins.ts';
+import { loadPluginsAfter, movePattern } from './rehearse-plugins.ts';
 
 /** What a change would come to, though nothing of it is in place. */
 export interface Rehearsal {
@@ -34,14 +34,14 @@ export interface Rehearsal {
  * Compiles the policy that a configuration would have after a change, in a folder of its own. Plug-ins that the change
  * brings are loaded there, so that somebody must have agreed to run them.
  */
-export async function rehearse(config: Config, changes: readonly FileChange[]): Promise<Rehearsal> {
+export async function rehearseChange(config: Config, changes: readonly FileChange[]): Promise<Rehearsal> {
   const base_dir = await mkdtemp(join(tmpdir(), 'service-skills-'));
   try {
     const there = await findDocuments(config);
     const labels = await copyDocuments(base_dir, there.files, changes);
     const elsewhere = inFolder(config, base_dir);
     const found = await findDocuments(elsewhere);
-    const code = await pluginsAfter(config, base_dir, changes);
+    const code = await loadPluginsAfter(config, base_dir, changes);
     const seen = [...found.files.map(({ label }) => label), ...code.seen];
     const problems = [
       ...code.problems,
@@ -51,7 +51,7 @@ export async function rehearse(config: Config, changes: readonly FileChange[]): 
     ];
     const made = await loadPolicy(elsewhere, {
       plugins: code.loaded,
-      guarded_paths: guardedPaths(config),
+      guarded_paths: listGuardedPaths(config),
     });
     const warnings = made.warnings.filter(({ path }) => !/^(?:paths|plugins)/.test(path));
     const emptied = [...there.filled.filter((id) => !found.filled.includes(id)), ...code.emptied];
@@ -90,25 +90,27 @@ async function copyDocuments(
 /** The same configuration over another folder; names that lead out of the folder still mean the same files. */
 function inFolder(config: Config, base_dir: string): Config {
   const paths: Record<PathKey, readonly string[]> = { ...config.paths };
-  for (const key of PATH_KEYS) paths[key] = paths[key].map((pattern) => movedPattern(config, pattern));
+  for (const key of PATH_KEYS) paths[key] = paths[key].map((pattern) => movePattern(config, pattern));
   return { ...config, paths, origin: { ...config.origin, base_dir } };
 }
 
 /** A file that nobody reads would be a protection that is not there. */
 function unread(changes: readonly FileChange[], seen: readonly string[]): DocumentProblem[] {
   return changes.flatMap(({ path, text }) => {
-    const kind = kindOf(path);
+    const kind = findFileKind(path);
     if (text === null || kind === null || kind.read_by === null || seen.includes(path)) return [];
     const files = `\`${kind.folder}*${kind.holds === 'code' ? extname(path) : '.yaml'}\``;
     const what = `would lie there unread: add ${files} to \`${kind.read_by}\` in service.yaml`;
-    return [problemAt(path, [], what)];
+    return [buildProblem(path, [], what)];
   });
 }
 
 function lost(labels: readonly string[], seen: readonly string[]): DocumentProblem[] {
   return labels
     .filter((label) => !seen.includes(label))
-    .map((label) => problemAt(label, [], 'is named in `paths` in a way that cannot be tried out beforehand'));
+    .map((label) =>
+      buildProblem(label, [], 'is named in `paths` in a way that cannot be tried out beforehand'),
+    );
 }
 
 /** A list of contracts among the policies would be read all the same, and is not what the manifest says. */
@@ -118,12 +120,12 @@ async function misplaced(base_dir: string, changes: readonly FileChange[]): Prom
   );
   const { documents } = await readDocuments(files);
   return documents.flatMap(({ file, value }) => {
-    const holds = kindOf(file.replace(/#\d+$/, ''))?.holds;
+    const holds = findFileKind(file.replace(/#\d+$/, ''))?.holds;
     if (holds === undefined || holds === 'cases' || holds === 'code') return [];
     return listDocumentRecords(file, value as Json, [])
       .filter(({ kind }) => kind !== holds)
       .map(({ kind }) =>
-        problemAt(file, [], `holds a ${kind} document, and is listed as a ${holds} document`),
+        buildProblem(file, [], `holds a ${kind} document, and is listed as a ${holds} document`),
       );
   });
 }
@@ -135,7 +137,7 @@ async function runCases(
   changes: readonly FileChange[],
 ): Promise<readonly CaseResult[]> {
   const files = changes.flatMap(({ path, text }) =>
-    text !== null && kindOf(path)?.holds === 'cases' ? [path] : [],
+    text !== null && findFileKind(path)?.holds === 'cases' ? [path] : [],
   );
   if (files.length === 0) return [];
   const { results, problems } = await testPolicy(policy, config, files, config.origin.base_dir);

@@ -3,7 +3,7 @@ import { mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { SkillFailure } from '../packages/failure.ts';
-import { takeTurn } from './apply.ts';
+import { lockSkillsFolder } from './apply.ts';
 import { listSkills, planToAdd } from './skills.ts';
 import {
   add,
@@ -282,7 +282,7 @@ test('nothing is written through a link, and a strange lock file or change is no
 
 test('two do not change one folder at a time', async () => {
   await inProject(OWN, async (dir) => {
-    const turn = await takeTurn(dir);
+    const turn = await lockSkillsFolder(dir);
     await refused(add(dir, await skillFrom(FIRST)), 'busy', /Another command/);
     await turn.release();
     await add(dir, await skillFrom(FIRST));

@@ -1,20 +1,32 @@
 import type { DocumentProblem } from '../../core/types/index.ts';
 import type { Config } from '../config/index.ts';
-import { problemAt } from '../config/problem-text.ts';
+import { buildProblem } from '../config/problem-text.ts';
 import { SkillFailure } from '../packages/failure.ts';
-import { kindOf } from '../packages/kinds.ts';
+import { findFileKind } from '../packages/kinds.ts';
 import { type LockedSkill, readLock } from '../packages/lock-file.ts';
 import { LOCK_FILE } from '../packages/lock-name.ts';
 import { compareVersions } from '../packages/manifest.ts';
 import type { Skill } from '../packages/package.ts';
-import { lockedIn } from '../plugins/locked.ts';
+import { resolveLockedFiles } from '../plugins/locked.ts';
 import type { PluginReport } from '../plugins/types.ts';
-import { loadPolicy, pluginsOf } from '../policies/index.ts';
+import { loadConfiguredPlugins, loadPolicy } from '../policies/index.ts';
 import type { CaseResult } from '../policies/test-policy.ts';
-import { type Applied, applyChange, isInterrupted, type Turn, takeTurn } from './apply.ts';
-import { type Change, changeToAdd, changeToRemove, type SkillState, stateOf } from './change.ts';
-import { type Effect, effectOf } from './effect.ts';
-import { rehearse } from './rehearse.ts';
+import {
+  type AppliedChange,
+  applyChange,
+  isInterrupted,
+  lockSkillsFolder,
+  type SkillsFolderLock,
+} from './apply.ts';
+import {
+  buildAddition,
+  buildRemoval,
+  compareSkillFiles,
+  type SkillChange,
+  type SkillState,
+} from './change.ts';
+import { comparePolicies, type PolicyEffect } from './effect.ts';
+import { rehearseChange } from './rehearse.ts';
 
 /** What adding or removing a skill would do, before anything is done. */
 export interface SkillPlan {
@@ -23,9 +35,9 @@ export interface SkillPlan {
   readonly source: string;
   /** What is there of the skill now; `null`: nothing. */
   readonly replaces: LockedSkill | null;
-  readonly files: Change;
+  readonly files: SkillChange;
   /** `null` where the policy cannot be compared: it is not valid now, and a removal goes ahead. */
-  readonly effect: Effect | null;
+  readonly effect: PolicyEffect | null;
   /** Remarks of the compiler that are new. */
   readonly warnings: readonly DocumentProblem[];
   /** What came of the cases that the skill brings, under the whole policy. */
@@ -42,13 +54,13 @@ export interface SkillPlan {
 export interface OpenPlan {
   readonly plan: SkillPlan;
   /** Puts it in place, whole or not at all. @throws SkillFailure */
-  readonly carryOut: () => Promise<Applied>;
+  readonly carryOut: () => Promise<AppliedChange>;
   /** Must be called in the end, whatever came of it. */
   readonly close: () => Promise<void>;
 }
 
 /** What whoever adds a skill has agreed to, beside what is shown. */
-export interface Agreed {
+export interface SkillConsent {
   /** That its plug-ins are run: to see what they bring, and in the service from then on. */
   readonly plugins: boolean;
 }
@@ -63,7 +75,7 @@ export function planToAdd(
   config: Config,
   skill: Skill,
   service_version: string,
-  agreed: Agreed = { plugins: false },
+  agreed: SkillConsent = { plugins: false },
 ): Promise<OpenPlan> {
   if (skill.service_min !== null && compareVersions(service_version, skill.service_min) < 0)
     throw new SkillFailure(
@@ -75,7 +87,7 @@ export function planToAdd(
     const { name, version, source } = skill;
     const replaces = lock.skills[name] ?? null;
     refuseTwins(skill, replaces);
-    const files = await changeToAdd(base_dir, lock, skill);
+    const files = await buildAddition(base_dir, lock, skill);
     refuseKeptCode(files);
     if (!agreed.plugins) refuseCode(files);
     return { name, version, source, replaces, files, mended, ...(await weigh(config, files)) };
@@ -98,21 +110,25 @@ function refuseTwins({ name, version, source, integrity }: Skill, locked: Locked
  * A changed plug-in is not run as long as it is the skill's; kept as a file of one's own it would be.
  * @throws SkillFailure `conflict`
  */
-function refuseKeptCode({ kept }: Change): void {
-  const code = kept.filter((path) => kindOf(path)?.holds === 'code');
+function refuseKeptCode({ kept }: SkillChange): void {
+  const code = kept.filter((path) => findFileKind(path)?.holds === 'code');
   if (code.length === 0) return;
   const what = 'was edited since the installation and would run if it stayed; review it and move it away';
-  const problems = code.map((path) => problemAt(path, [], what));
+  const problems = code.map((path) => buildProblem(path, [], what));
   throw new SkillFailure('conflict', 'Nothing was changed, for changed code would be left:', problems);
 }
 
 /** @throws SkillFailure `plugins_refused` with every plug-in that would be new or another than before */
-function refuseCode({ changes }: Change): void {
-  const code = changes.filter(({ path, text }) => text !== null && kindOf(path)?.holds === 'code');
+function refuseCode({ changes }: SkillChange): void {
+  const code = changes.filter(({ path, text }) => text !== null && findFileKind(path)?.holds === 'code');
   if (code.length === 0) return;
   const problems = code.map(({ path, text, after }) => {
     const bytes = Buffer.byteLength(text ?? '').toLocaleString('en');
-    return problemAt(path, [], `is code of ${bytes} bytes that would run in the service (SHA-256 ${after})`);
+    return buildProblem(
+      path,
+      [],
+      `is code of ${bytes} bytes that would run in the service (SHA-256 ${after})`,
+    );
   });
   const sentence =
     'Nothing was changed and nothing was run, for the skill brings plug-ins. Read them, and add --allow-plugins where you trust them:';
@@ -128,7 +144,7 @@ export function planToRemove(config: Config, name: string, force: boolean): Prom
     const lock = await readLock(base_dir);
     const replaces = Object.hasOwn(lock.skills, name) ? lock.skills[name]! : null;
     if (replaces === null) throw new SkillFailure('not_found', notThere(name, Object.keys(lock.skills)));
-    const files = await changeToRemove(base_dir, lock, name, force);
+    const files = await buildRemoval(base_dir, lock, name, force);
     refuseKeptCode(files);
     const { version, source } = replaces;
     const weighed = await weigh(config, files).catch((error: unknown) => {
@@ -150,16 +166,16 @@ const UNWEIGHED = { effect: null, warnings: [], cases: [], emptied: [], plugins:
 type Weighed = Pick<SkillPlan, 'effect' | 'warnings' | 'cases' | 'emptied' | 'plugins'>;
 
 /** @throws SkillFailure `policy_invalid` */
-async function weigh(config: Config, { changes }: Change): Promise<Weighed> {
+async function weigh(config: Config, { changes }: SkillChange): Promise<Weighed> {
   const now = await loadPolicy(config);
   if (!now.ok)
     throw new SkillFailure('policy_invalid', 'The present policy is not valid. Fix it first:', now.problems);
-  const { policy, problems, warnings, ...told } = await rehearse(config, changes);
+  const { policy, problems, warnings, ...told } = await rehearseChange(config, changes);
   if (policy === null)
     throw new SkillFailure('policy_invalid', 'Nothing was changed, for it would not be valid:', problems);
   const known = new Set(now.warnings.map(({ message }) => message));
   const fresh = warnings.filter(({ message }) => !known.has(message));
-  return { effect: effectOf(now.policy, policy), warnings: fresh, ...told };
+  return { effect: comparePolicies(now.policy, policy), warnings: fresh, ...told };
 }
 
 async function inTurn(
@@ -167,7 +183,7 @@ async function inTurn(
   make: (base_dir: string, mended: boolean) => Promise<SkillPlan>,
 ): Promise<OpenPlan> {
   const { base_dir } = config.origin;
-  const turn: Turn = await takeTurn(base_dir);
+  const turn: SkillsFolderLock = await lockSkillsFolder(base_dir);
   try {
     const plan = await make(base_dir, turn.mended);
     const check = () => checkInPlace(config, plan);
@@ -183,7 +199,10 @@ async function inTurn(
 async function checkInPlace(config: Config, { effect, files }: SkillPlan): Promise<void> {
   if (effect === null) return;
   // The lock file comes last, and its plug-ins are there already.
-  const plugins = await pluginsOf(config, await lockedIn(files.lock, config.origin.base_dir));
+  const plugins = await loadConfiguredPlugins(
+    config,
+    await resolveLockedFiles(files.lock, config.origin.base_dir),
+  );
   const made = await loadPolicy(config, { plugins });
   if (made.ok && made.policy.hash === effect.policy_hash) return;
   throw new SkillFailure(
@@ -211,7 +230,13 @@ export async function listSkills(
   const lock = await readLock(base_dir);
   const listed = Object.entries(lock.skills).map(async ([name, skill]) => {
     const { version, source, files } = skill;
-    return { name, version, source, files: Object.keys(files), ...(await stateOf(base_dir, skill)) };
+    return {
+      name,
+      version,
+      source,
+      files: Object.keys(files),
+      ...(await compareSkillFiles(base_dir, skill)),
+    };
   });
   const skills = (await Promise.all(listed)).sort((a, b) => (a.name < b.name ? -1 : 1));
   return { skills, interrupted: isInterrupted(base_dir) };

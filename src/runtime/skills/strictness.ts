@@ -12,14 +12,14 @@ import {
 } from '../../core/types/index.ts';
 
 /** One place where two policies answer otherwise. */
-export interface Otherwise {
+export interface AnswerDifference {
   /** `output, personal.pii`, or `call of send_mail, personal.pii`. */
   readonly where: string;
   readonly before: Action;
   readonly after: Action;
 }
 
-export interface Comparison {
+export interface StrictnessComparison {
   /** How many places were compared; all other counts are of these. */
   readonly compared: number;
   readonly stricter: number;
@@ -27,7 +27,7 @@ export interface Comparison {
   /** Places whose tag nothing here knew before: the default action gives way to a first rule about it. */
   readonly opened: number;
   /** The first of the laxer ones. */
-  readonly examples: readonly Otherwise[];
+  readonly examples: readonly AnswerDifference[];
   /** The tags of those that were opened. */
   readonly opened_tags: readonly Tag[];
   /** What loosens by itself: marks that take tags off sessions, tools and agents that become known. */
@@ -44,10 +44,10 @@ const EXAMPLES_MAX = 10;
  * rules about the crossing itself are compared apart from those about tags. Conditions in CEL are not evaluated: a place
  * counts as laxer where it is for any way in which they may come out.
  */
-export function compareStrictness(before: Policy, after: Policy): Comparison {
+export function compareStrictness(before: Policy, after: Policy): StrictnessComparison {
   const worlds = worldsOf(before, after);
   const known = knownTags(before);
-  const examples = new Map<string, Otherwise>();
+  const examples = new Map<string, AnswerDifference>();
   const opened_tags = new Set<Tag>();
   const counts = { compared: 0, stricter: 0, laxer: 0, opened: 0, complete: true };
   for (const part of [aboutCrossings, aboutTags]) {

@@ -66,12 +66,12 @@ async function run(options: BenchOptions, terminal: Terminal): Promise<void> {
 
 async function policyOf({ config }: BenchOptions, terminal: Terminal): Promise<Policy> {
   const { loadPolicy } = await import('../../../runtime/policies/index.ts');
-  const { problemLine } = await import('../../../runtime/config/index.ts');
+  const { formatProblem } = await import('../../../runtime/config/index.ts');
   const made = await loadPolicy(await configOf(terminal, config));
   if (made.ok) return made.policy;
   throw new CommandFailure(EXIT.usage, 'config_invalid', 'The policy is not valid:', {
     details: made.problems,
-    lines: made.problems.map(problemLine),
+    lines: made.problems.map(formatProblem),
     hint: 'Fix it, then check again with `service validate`.',
   });
 }

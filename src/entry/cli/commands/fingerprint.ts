@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Config } from '../../../runtime/config/index.ts';
-import type { Allowable } from '../../../runtime/policies/allow-value.ts';
+import type { AllowableValue } from '../../../runtime/policies/allow-value.ts';
 import { configOf } from '../configuration.ts';
 import { CommandFailure, EXIT } from '../exit.ts';
 import { readBounded } from '../input.ts';
@@ -95,7 +95,11 @@ async function addEntry(options: AddOptions, terminal: Terminal): Promise<void> 
   say(terminal, (await import('yaml')).stringify({ detection: { allowlist: [entry] } }).trimEnd());
 }
 
-async function findIn(text: string, options: AddOptions, terminal: Terminal): Promise<readonly Allowable[]> {
+async function findIn(
+  text: string,
+  options: AddOptions,
+  terminal: Terminal,
+): Promise<readonly AllowableValue[]> {
   const config = await configOf(terminal, options.config);
   const { loadPolicy } = await import('../../../runtime/policies/index.ts');
   const made = await loadPolicy(config);
@@ -103,9 +107,9 @@ async function findIn(text: string, options: AddOptions, terminal: Terminal): Pr
     throw new CommandFailure(EXIT.usage, 'invalid_configuration', 'The configuration is not valid.', {
       hint: 'Find the problems with `service validate`.',
     });
-  const { allowableIn } = await import('../../../runtime/policies/allow-value.ts');
+  const { listAllowableValues } = await import('../../../runtime/policies/allow-value.ts');
   const { ruleId } = options;
-  return allowableIn(text, config, made.policy).filter(
+  return listAllowableValues(text, config, made.policy).filter(
     ({ rule_id }) => ruleId === undefined || rule_id === ruleId,
   );
 }

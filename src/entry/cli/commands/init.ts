@@ -85,13 +85,17 @@ function tell({ created, kept }: Written, folder: string, terminal: Terminal): v
 
 /** What was kept may hold mistakes of its own: better said now than at the next start. */
 async function check(configuration: string, terminal: Terminal): Promise<void> {
-  const { problemLine } = await import('../../../runtime/config/index.ts');
-  const { validate } = await import('../../../runtime/policies/index.ts');
-  const { problems } = await validate({ path: configuration, env: terminal.env, cwd: terminal.cwd });
+  const { formatProblem } = await import('../../../runtime/config/index.ts');
+  const { validateConfiguration } = await import('../../../runtime/policies/index.ts');
+  const { problems } = await validateConfiguration({
+    path: configuration,
+    env: terminal.env,
+    cwd: terminal.cwd,
+  });
   if (problems.length === 0) return;
   remark(terminal, '');
   throw new CommandFailure(EXIT.no, 'invalid', 'What is there now is not valid:', {
     details: problems,
-    lines: problems.map(problemLine),
+    lines: problems.map(formatProblem),
   });
 }

@@ -87,11 +87,11 @@ function tellList({ plugins }: Listed, terminal: Terminal): void {
 }
 
 async function checkOne(name: string, options: Options, terminal: Terminal): Promise<void> {
-  const [{ findOne, loadOne }, { policySettings }] = await Promise.all([
+  const [{ findPlugin, loadPlugin }, { buildPolicySettings }] = await Promise.all([
     import('../../../runtime/plugins/index.ts'),
     import('../../../runtime/policies/index.ts'),
   ]);
-  const source = await findOne(name, terminal.cwd);
+  const source = await findPlugin(name, terminal.cwd);
   if (source === null)
     throw new CommandFailure(
       EXIT.usage,
@@ -99,7 +99,7 @@ async function checkOne(name: string, options: Options, terminal: Terminal): Pro
       'There is no such file, and no installed package of that name.',
     );
   const config = await configOf(terminal, options.config, 'leave');
-  const { report, plugin } = await loadOne(source, policySettings(config), config.plugins.timeout_ms);
+  const { report, plugin } = await loadPlugin(source, buildPolicySettings(config), config.plugins.timeout_ms);
   if (report.status === 'rejected') terminal.exit_code = EXIT.no;
   if (options.json) sayJson(terminal, report);
   else tellChecked(report, plugin, terminal);

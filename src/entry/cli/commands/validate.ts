@@ -20,22 +20,22 @@ export function validate(command: Command, terminal: Terminal): void {
 }
 
 async function run(options: { config?: string; json?: true }, terminal: Terminal): Promise<void> {
-  const { validate } = await import('../../../runtime/policies/index.ts');
+  const { validateConfiguration } = await import('../../../runtime/policies/index.ts');
   const { env, cwd } = terminal;
-  const validation = await validate({ path: options.config ?? null, env, cwd });
+  const validation = await validateConfiguration({ path: options.config ?? null, env, cwd });
   if (options.json) sayJson(terminal, validation);
   else await tell(validation, terminal);
   if (!validation.valid) terminal.exit_code = EXIT.no;
 }
 
 async function tell(validation: Validation, terminal: Terminal): Promise<void> {
-  const { problemLine } = await import('../../../runtime/config/index.ts');
+  const { formatProblem } = await import('../../../runtime/config/index.ts');
   const { counts, files, problems, warnings } = validation;
   for (const problem of problems) {
-    remark(terminal, `${paintError(terminal, 'red', 'problem')}  ${shown(problemLine(problem))}`);
+    remark(terminal, `${paintError(terminal, 'red', 'problem')}  ${shown(formatProblem(problem))}`);
   }
   for (const warning of warnings) {
-    remark(terminal, `${paintError(terminal, 'yellow', 'warning')}  ${shown(problemLine(warning))}`);
+    remark(terminal, `${paintError(terminal, 'yellow', 'warning')}  ${shown(formatProblem(warning))}`);
   }
   const name = shown(validation.config_file ?? 'No configuration file: what is built in');
   if (!validation.valid) {

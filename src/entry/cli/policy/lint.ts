@@ -34,10 +34,10 @@ async function run(options: LintOptions, terminal: Terminal): Promise<void> {
   const { lintPolicy } = await import('../../../runtime/policies/lint.ts');
   const report = await lintPolicy(await configOf(terminal, options.config));
   if (report.problems.length > 0) {
-    const { problemLine } = await import('../../../runtime/config/index.ts');
+    const { formatProblem } = await import('../../../runtime/config/index.ts');
     throw new CommandFailure(EXIT.usage, 'invalid', 'The policy is not valid:', {
       details: report.problems,
-      lines: report.problems.map(problemLine),
+      lines: report.problems.map(formatProblem),
     });
   }
   const errors = report.remarks.filter(({ level }) => level === 'error').length;

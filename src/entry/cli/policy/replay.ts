@@ -74,10 +74,10 @@ async function run(options: ReplayOptions, terminal: Terminal): Promise<void> {
 }
 
 async function invalid(file: string, problems: readonly DocumentProblem[]): Promise<CommandFailure> {
-  const { problemLine } = await import('../../../runtime/config/index.ts');
+  const { formatProblem } = await import('../../../runtime/config/index.ts');
   return new CommandFailure(EXIT.usage, 'policy_invalid', `\`${file}\` gives no policy:`, {
     details: problems,
-    lines: problems.map(problemLine),
+    lines: problems.map(formatProblem),
   });
 }
 

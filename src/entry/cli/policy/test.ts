@@ -32,15 +32,15 @@ export function test(parent: Command, terminal: Terminal): void {
 
 async function run(files: readonly string[], options: TestOptions, terminal: Terminal): Promise<void> {
   const config = await configOf(terminal, options.config);
-  const [{ loadPolicy }, { CASE_PATTERNS, testPolicy }, { packsBeside, ruleFiles }] = await Promise.all([
+  const [{ loadPolicy }, { CASE_PATTERNS, testPolicy }, { readPacks, findRuleFiles }] = await Promise.all([
     import('../../../runtime/policies/index.ts'),
     import('../../../runtime/policies/test-policy.ts'),
     import('../../../runtime/policies/packs.ts'),
   ]);
   const made = await loadPolicy(config);
   if (!made.ok) throw await refused('The policy is not valid:', made.problems);
-  const packs = await packsBeside(config.origin.base_dir);
-  const layers = { packs, fileOf: ruleFiles(made.policy, made.places) };
+  const packs = await readPacks(config.origin.base_dir);
+  const layers = { packs, fileOf: findRuleFiles(made.policy, made.places) };
   const report = await testPolicy(made.policy, config, files, terminal.cwd, layers);
   if (report.problems.length > 0)
     throw await refused('Some cases are not written as they must be, and none was run:', report.problems);
@@ -56,8 +56,8 @@ async function run(files: readonly string[], options: TestOptions, terminal: Ter
 }
 
 async function refused(message: string, problems: readonly DocumentProblem[]): Promise<CommandFailure> {
-  const { problemLine } = await import('../../../runtime/config/index.ts');
-  const lines = problems.map(problemLine);
+  const { formatProblem } = await import('../../../runtime/config/index.ts');
+  const lines = problems.map(formatProblem);
   return new CommandFailure(EXIT.usage, 'invalid', message, { details: problems, lines });
 }
 

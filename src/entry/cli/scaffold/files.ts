@@ -1,4 +1,4 @@
-import { editorSchemas } from '../../../runtime/policies/editor-schemas.ts';
+import { buildEditorSchemas } from '../../../runtime/policies/editor-schemas.ts';
 import { configurationText, type IntelligenceAnswer } from './configuration.ts';
 import {
   CONTRACT_DOCUMENT,
@@ -30,7 +30,7 @@ export function scaffoldFiles(
 
 /** The schemas that those files name in their first line. */
 function schemaFiles(files: readonly ScaffoldFile[]): ScaffoldFile[] {
-  return editorSchemas()
+  return buildEditorSchemas()
     .filter(({ name }) => files.some(({ text }) => text.includes(`schemas/${name}`)))
     .map(({ name, text }) => ({ path: `schemas/${name}`, text }));
 }

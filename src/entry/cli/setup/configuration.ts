@@ -41,9 +41,9 @@ function newFile(scope: SettingsScope, { project, home, env }: Machine): string 
 }
 
 async function checked(config: Config, file: string, { env, cwd }: Terminal): Promise<PlannedConfiguration> {
-  const { validate } = await import('../../../runtime/policies/index.ts');
-  const { problemLine } = await import('../../../runtime/config/index.ts');
-  const { problems } = await validate({ path: file, env, cwd, secrets: 'leave' });
+  const { validateConfiguration } = await import('../../../runtime/policies/index.ts');
+  const { formatProblem } = await import('../../../runtime/config/index.ts');
+  const { problems } = await validateConfiguration({ path: file, env, cwd, secrets: 'leave' });
   if (problems.length === 0) return { file, state_dir: config.state_dir, missing: [] };
   throw new CommandFailure(
     EXIT.usage,
@@ -51,7 +51,7 @@ async function checked(config: Config, file: string, { env, cwd }: Terminal): Pr
     'A hook would deny everything, because the configuration is not valid:',
     {
       details: problems,
-      lines: problems.map(problemLine),
+      lines: problems.map(formatProblem),
       hint: `Fix it, then run \`service validate --config ${file}\`.`,
     },
   );

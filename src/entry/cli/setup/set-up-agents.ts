@@ -109,9 +109,9 @@ async function missingPacks(
   terminal: Terminal,
 ): Promise<readonly string[]> {
   if (wanted.length === 0) return [];
-  const { listSkills, skillOf } = await import('../../../runtime/skills/index.ts');
+  const { listSkills, openSkill } = await import('../../../runtime/skills/index.ts');
   const skills = await Promise.all(
-    wanted.map(async (source) => ({ source, name: (await skillOf(source, terminal)).name })),
+    wanted.map(async (source) => ({ source, name: (await openSkill(source, terminal)).name })),
   );
   if (missing.length > 0) return wanted;
   const added = (await listSkills(await configOf(terminal, file, 'leave'))).skills.map(({ name }) => name);

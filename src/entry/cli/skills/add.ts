@@ -39,8 +39,8 @@ export async function addSkill(
   accept: (skill: Skill) => Promise<void> = async () => {},
 ): Promise<void> {
   const config = await configOf(terminal, options.config, 'leave');
-  const { planToAdd, skillOf } = await import('../../../runtime/skills/index.ts');
-  const skill = await skillOf(source, { cwd: terminal.cwd, env: terminal.env });
+  const { planToAdd, openSkill } = await import('../../../runtime/skills/index.ts');
+  const skill = await openSkill(source, { cwd: terminal.cwd, env: terminal.env });
   await accept(skill);
   const agreed = { plugins: options.allowPlugins === true };
   const open = await planToAdd(config, skill, packageVersion(), agreed);

@@ -4,7 +4,7 @@ import type { Store } from '../../../platform/store/index.ts';
 import type { AuditEvent } from '../../../runtime/audit/types.ts';
 import type { Config } from '../../../runtime/config/index.ts';
 import { configSchema } from '../../../runtime/config/schema.ts';
-import { settle } from '../../../runtime/config/settle.ts';
+import { parseConfigValue } from '../../../runtime/config/settle.ts';
 import { ports } from '../../../server/testing/examples.ts';
 import { type BudgetParts, openBudgets } from '../budgets.ts';
 import type {
@@ -22,7 +22,10 @@ export const TEST_NOW_MS = Date.UTC(2026, 10, 21, 12);
 
 /** The section `cost` as the configuration's own reader settles it. */
 export function parseCostSettings(written: object): Config['cost'] {
-  const { value, problems } = settle({ cost: written }, configSchema, { env: {}, secrets: new Map() });
+  const { value, problems } = parseConfigValue({ cost: written }, configSchema, {
+    env: {},
+    secrets: new Map(),
+  });
   if (problems.length > 0) throw new Error(JSON.stringify(problems));
   return (value as { cost: Config['cost'] }).cost;
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
-import { proxy } from '../../../runtime/config/schema-proxy.ts';
-import { settle } from '../../../runtime/config/settle.ts';
+import { proxySchema } from '../../../runtime/config/schema-proxy.ts';
+import { parseConfigValue } from '../../../runtime/config/settle.ts';
 import type { ProxySettings } from '../settings.ts';
 import type { UpstreamAnswer, UpstreamRequest, Upstreams } from '../types.ts';
 import { openUpstreams, UpstreamFailure, type UpstreamPorts } from '../upstreams.ts';
@@ -9,7 +9,7 @@ import { openUpstreams, UpstreamFailure, type UpstreamPorts } from '../upstreams
 /** The settings that a `proxy` section makes. `${A}`, `${B}` and `${C}` are keys. */
 export function parseProxySettings(written: object): ProxySettings {
   const env = { A: 'key-a', B: 'key-b', C: 'key-c' };
-  const { value, problems } = settle(written, proxy, { env, secrets: new Map() });
+  const { value, problems } = parseConfigValue(written, proxySchema, { env, secrets: new Map() });
   assert.deepEqual(problems, []);
   return value as ProxySettings;
 }

@@ -4,7 +4,7 @@ import { SkillFailure } from '../../packages/failure.ts';
 import { readSkill, type Skill } from '../../packages/package.ts';
 import { bundledNames, openBundled } from './bundled.ts';
 import { openFolder } from './folder.ts';
-import { type NpmPlace, openNpm } from './npm.ts';
+import { type NpmContext, openNpm } from './npm.ts';
 import { openTarball } from './tarball.ts';
 
 /**
@@ -12,7 +12,7 @@ import { openTarball } from './tarball.ts';
  * bundled one. A name that is not bundled is never looked up anywhere else.
  * @throws SkillFailure
  */
-export async function skillOf(source: string, place: NpmPlace): Promise<Skill> {
+export async function openSkill(source: string, place: NpmContext): Promise<Skill> {
   if (source.startsWith('npm:')) return readSkill(await openNpm(source.slice('npm:'.length), place));
   const path = resolve(place.cwd, source);
   if (/\.(?:tgz|tar\.gz)$/.test(source)) return readSkill(await openTarball(path, `tarball:${source}`));

@@ -18,7 +18,7 @@ const SPEC =
   /^((?:@[a-z0-9][a-z0-9._-]{0,100}\/)?[a-z0-9][a-z0-9._-]{0,200})(?:@([0-9A-Za-z][0-9A-Za-z.+-]{0,100}))?$/;
 
 /** Where npm is run and with what: its own files of settings say which registry, and who asks. */
-export interface NpmPlace {
+export interface NpmContext {
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
 }
@@ -29,7 +29,7 @@ export interface NpmPlace {
  * @param spec `name`, `name@1.0.0` or `name@tag`
  * @throws SkillFailure `not_found`, `source_unusable`, `skill_invalid`
  */
-export async function openNpm(spec: string, place: NpmPlace): Promise<Archive> {
+export async function openNpm(spec: string, place: NpmContext): Promise<Archive> {
   const match = SPEC.exec(spec);
   if (match === null)
     throw new SkillFailure(
@@ -64,7 +64,7 @@ async function openVerified(path: string, source: string, integrity: string): Pr
 async function lookUp(
   name: string,
   wanted: string,
-  place: NpmPlace,
+  place: NpmContext,
 ): Promise<{ version: string; integrity: string }> {
   const told = await npm(['view', `${name}@${wanted}`, 'version', 'dist.integrity', '--json'], place);
   // Where a package has one of the two alone, npm gives it without its name.
@@ -81,14 +81,17 @@ async function lookUp(
 }
 
 /** A package that says of itself that it is a skill. */
-export interface NpmFound {
+export interface NpmSearchResult {
   readonly name: string;
   readonly version: string;
   readonly description: string;
 }
 
 /** What the registry knows under the keyword for skills and these words; at most 20. */
-export async function searchNpm(words: readonly string[], place: NpmPlace): Promise<readonly NpmFound[]> {
+export async function searchNpm(
+  words: readonly string[],
+  place: NpmContext,
+): Promise<readonly NpmSearchResult[]> {
   const asked = [`keywords:${NPM_KEYWORD}`, ...words.map((word) => word.replace(/^-+/, ''))];
   const told = await npm(['search', '--json', '--searchlimit=20', '--', ...asked], place);
   return (Array.isArray(told) ? told : []).flatMap(({ name, version, description = '' }) =>
@@ -101,7 +104,7 @@ export async function searchNpm(words: readonly string[], place: NpmPlace): Prom
 /** One more try, soon: an archive that is not what it should be does not become so. */
 const PATIENCE = ['--fetch-retries=1', '--fetch-retry-mintimeout=200', '--fetch-retry-maxtimeout=1000'];
 
-async function npm(words: readonly string[], { cwd, env }: NpmPlace): Promise<unknown> {
+async function npm(words: readonly string[], { cwd, env }: NpmContext): Promise<unknown> {
   const quiet = [
     '--ignore-scripts',
     '--loglevel=error',

@@ -10,7 +10,7 @@ import { gzipSync } from 'node:zlib';
 import { Header } from 'tar';
 import { SkillFailure } from '../../packages/failure.ts';
 import { type Files, inProject, manifest, policy, writeFiles } from '../testing/projects.ts';
-import { skillOf } from './index.ts';
+import { openSkill } from './index.ts';
 import { searchNpm } from './npm.ts';
 
 const SKILL: Files = {
@@ -52,9 +52,9 @@ test('a folder and an archive of it are the same skill', async () => {
   await inProject(SKILL, async (dir) => {
     await writeFile(join(dir, 'a.tgz'), tgz(entriesOf(SKILL)));
     await writeFile(join(dir, 'b.tgz'), tgz([{ path: './', type: 'Directory' }, ...entriesOf(SKILL, './')]));
-    const folder = await skillOf('./', place(dir));
+    const folder = await openSkill('./', place(dir));
     for (const name of ['a.tgz', 'b.tgz']) {
-      const skill = await skillOf(name, place(dir));
+      const skill = await openSkill(name, place(dir));
       assert.deepEqual(skill.files, folder.files);
       assert.match(skill.integrity ?? '', /^sha512-/);
     }
@@ -96,7 +96,7 @@ test('a hostile archive is refused as a whole', async () => {
   await inProject({}, async (dir) => {
     for (const [name, bytes, words] of rows) {
       await writeFile(join(dir, 'a.tgz'), bytes);
-      await refused(skillOf('a.tgz', place(dir)), words).catch((error: Error) => {
+      await refused(openSkill('a.tgz', place(dir)), words).catch((error: Error) => {
         throw new Error(`${name}: ${error.message}`, { cause: error });
       });
     }
@@ -131,7 +131,7 @@ test('what a manifest may not say is refused, with the nearest name', async () =
   ];
   for (const [written, words] of rows) {
     await inProject({ ...SKILL, 'skill.yaml': JSON.stringify(written) }, (dir) =>
-      refused(skillOf('./', place(dir)), words),
+      refused(openSkill('./', place(dir)), words),
     );
   }
   assert.equal(rows.length, 12);
@@ -141,9 +141,9 @@ test('no link of a folder is followed, and no name is looked up elsewhere', asyn
   await inProject({ 'secret.yaml': 'a: b', 'skill/skill.yaml': SKILL['skill.yaml']! }, async (dir) => {
     await mkdir(join(dir, 'skill/policies'));
     await symlink(join(dir, 'secret.yaml'), join(dir, 'skill/policies/ours.yaml'));
-    await refused(skillOf('./skill', place(dir)), /is not there/);
-    await refused(skillOf('hippa', place(dir)), /did you mean `hipaa`\?/);
-    await refused(skillOf('left-pad', place(dir)), /No skill of that name/);
+    await refused(openSkill('./skill', place(dir)), /is not there/);
+    await refused(openSkill('hippa', place(dir)), /did you mean `hipaa`\?/);
+    await refused(openSkill('left-pad', place(dir)), /No skill of that name/);
     for (const spec of [
       'npm:',
       'npm:../a',
@@ -153,7 +153,7 @@ test('no link of a folder is followed, and no name is looked up elsewhere', asyn
       'npm:a b',
       'npm:a@-g',
     ])
-      await refused(skillOf(spec, place(dir)), /is not a package name/);
+      await refused(openSkill(spec, place(dir)), /is not a package name/);
   });
 });
 
@@ -187,21 +187,21 @@ test('a package of a registry is fetched by npm, compared with its SHA-512, and 
     const registry = await startRegistry(described, tarball);
     try {
       const at = { cwd: dir, env: { ...env, npm_config_registry: registry.url } };
-      const skill = await skillOf('npm:@acme/rules', at);
+      const skill = await openSkill('npm:@acme/rules', at);
       assert.equal(skill.source, 'npm:@acme/rules@1.2.0');
       assert.equal(skill.integrity, registry.integrity);
       assert.equal(skill.files.length, 1);
       assert.deepEqual(await searchNpm(['rules'], at), [
         { name: '@acme/rules', version: '1.2.0', description: 'Rules.' },
       ]);
-      await refused(skillOf('npm:@acme/rules@9.9.9', at), /no version|no such package/);
-      await refused(skillOf('npm:other', at), /no such package/);
+      await refused(openSkill('npm:@acme/rules@9.9.9', at), /no version|no such package/);
+      await refused(openSkill('npm:other', at), /no such package/);
       registry.state.integrity = `sha512-${Buffer.alloc(64).toString('base64')}`;
       const fresh = { ...at, env: { ...at.env, npm_config_cache: join(dir, 'other-cache') } };
-      await refused(skillOf('npm:@acme/rules', fresh), /cannot be had|is another/);
+      await refused(openSkill('npm:@acme/rules', fresh), /cannot be had|is another/);
       registry.state.integrity = null;
       const third = { ...at, env: { ...at.env, npm_config_cache: join(dir, 'third-cache') } };
-      await refused(skillOf('npm:@acme/rules', third), /names no SHA-512/);
+      await refused(openSkill('npm:@acme/rules', third), /names no SHA-512/);
     } finally {
       registry.close();
     }

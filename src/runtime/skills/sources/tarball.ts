@@ -31,13 +31,13 @@ export async function openTarball(path: string, source: string): Promise<Archive
   const root = rootOf(files);
   return {
     source,
-    integrity: integrityOf(packed),
+    integrity: computeIntegrity(packed),
     read: async (name) => files.get(`${root}${name}`) ?? null,
   };
 }
 
 /** SHA-512 as npm writes it. */
-export function integrityOf(bytes: Uint8Array): string {
+export function computeIntegrity(bytes: Uint8Array): string {
   return `sha512-${createHash('sha512').update(bytes).digest('base64')}`;
 }
 

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import type { Config } from '../../config/index.ts';
 import { type Archive, readSkill, type Skill } from '../../packages/package.ts';
 import { loadConfig } from '../../policies/load-config.ts';
-import { type Agreed, type OpenPlan, planToAdd, planToRemove, type SkillPlan } from '../skills.ts';
+import { type OpenPlan, planToAdd, planToRemove, type SkillConsent, type SkillPlan } from '../skills.ts';
 
 /** Files by their paths. */
 export type Files = Readonly<Record<string, string>>;
@@ -57,7 +57,7 @@ export async function treeOf(dir: string): Promise<Readonly<Record<string, strin
 export const SERVICE_VERSION = '0.1.0';
 
 /** Adds a skill, and gives what was planned. */
-export async function add(dir: string, skill: Skill, agreed?: Agreed): Promise<SkillPlan> {
+export async function add(dir: string, skill: Skill, agreed?: SkillConsent): Promise<SkillPlan> {
   return carriedOut(await planToAdd(await configIn(dir), skill, SERVICE_VERSION, agreed));
 }
 
