@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import { diskProblem } from './disk.ts';
+import { lazy } from './lazy.ts';
 
 export type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
 
@@ -33,14 +34,13 @@ const ORDER: readonly LogLevel[] = ['trace', 'debug', 'info', 'warn', 'error', '
  */
 export function openLog(options: LogOptions): Log {
   const least = ORDER.indexOf(options.level);
-  let logger: Promise<Logger> | null = null;
+  const logger = lazy(() => openLogger(options));
   let written: Promise<void> = Promise.resolve();
 
   function write(level: 'error' | 'warn' | 'info' | 'debug', message: string, fields: LogFields = {}): void {
     if (ORDER.indexOf(level) < least) return;
     const time = new Date().toISOString();
-    logger ??= openLogger(options);
-    const opened = logger;
+    const opened = logger.open();
     written = written.then(async () => (await opened)[level]({ time, ...fields }, message)).catch(() => {});
   }
 

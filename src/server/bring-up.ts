@@ -81,7 +81,7 @@ export async function bringUpService(
       url,
       port,
       spare,
-      resident: is_resident ? idle.door : null,
+      resident: is_resident ? idle.handlers : null,
       log,
     });
     ownership.announce({ ...owner, url });

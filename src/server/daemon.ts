@@ -6,7 +6,7 @@ import { type Ownership, takeOwnership } from './state-dir.ts';
 
 /** What ends a resident process that is of no use any more. */
 export interface IdleWatch {
-  readonly door: DaemonHandlers;
+  readonly handlers: DaemonHandlers;
   /** From here on it is watched; `end` is called once, or not at all. */
   readonly begin: (end: () => void) => void;
 }
@@ -24,7 +24,7 @@ export function openIdleWatch(idle_ms: number): IdleWatch {
     end = null;
   };
   return {
-    door: { onQuestion: () => void timer?.refresh(), onLeave: leave },
+    handlers: { onQuestion: () => void timer?.refresh(), onLeave: leave },
     begin: (ending) => {
       end = ending;
       if (is_wanted) leave();
@@ -58,10 +58,10 @@ export async function takeFromDaemon(state_dir: string): Promise<Ownership> {
 }
 
 async function askToLeave(state_dir: string): Promise<boolean> {
-  const door = await connectService(state_dir);
-  if (door === null) return false;
-  return door
+  const handlers = await connectService(state_dir);
+  if (handlers === null) return false;
+  return handlers
     .leave()
     .catch(() => false)
-    .finally(door.close);
+    .finally(handlers.close);
 }

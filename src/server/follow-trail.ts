@@ -49,13 +49,13 @@ async function* fromService(
   { state_dir, filter, signal }: TrailFollowing,
   progress: Progress,
 ): AsyncGenerator<FollowedEvent, boolean> {
-  const door = await connectService(state_dir);
-  if (door === null) return false;
-  signal.addEventListener('abort', door.close);
-  if (signal.aborted) door.close();
+  const client = await connectService(state_dir);
+  if (client === null) return false;
+  signal.addEventListener('abort', client.close);
+  if (signal.aborted) client.close();
   const isNew = newcomers(progress);
   try {
-    for await (const { events, place } of door.follow({ ...filter, after: progress.after })) {
+    for await (const { events, place } of client.follow({ ...filter, after: progress.after })) {
       yield* events.filter(isNew);
       if (place === null) continue;
       progress.after = place.after;
@@ -67,8 +67,8 @@ async function* fromService(
     if (failure instanceof SocketFailure) return true;
     throw failure;
   } finally {
-    signal.removeEventListener('abort', door.close);
-    door.close();
+    signal.removeEventListener('abort', client.close);
+    client.close();
   }
 }
 
@@ -94,9 +94,9 @@ async function* fromJournal(
 async function untilService(state_dir: string, look_ms: number, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     await sleep(look_ms, null, { signal }).catch(() => {});
-    const door = signal.aborted ? null : await connectService(state_dir);
-    door?.close();
-    if (door !== null) return;
+    const client = signal.aborted ? null : await connectService(state_dir);
+    client?.close();
+    if (client !== null) return;
   }
 }
 

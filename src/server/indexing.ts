@@ -1,3 +1,4 @@
+import { lazy } from '../platform/lazy.ts';
 import { describeFault, type Log } from '../platform/log.ts';
 import { openSerialQueue } from '../platform/queue/serial-queue.ts';
 import { openThrottle, PAUSE_MS_MAX, type Throttle } from '../platform/queue/throttle.ts';
@@ -55,21 +56,15 @@ export function openIndexFiller(options: {
   readonly log: Log;
 }): IndexFiller {
   let opened: Opened | null = null;
-  let opening: Promise<Opened> | null = null;
+  const opening = lazy(() => openAll(options, throttle));
   const inTurn = openSerialQueue();
   const isWatched = options.watch.isActive;
-  const pace = openThrottle(undefined, () => (isWatched() ? WATCHED_REST_MS : PAUSE_MS_MAX));
+  const throttle = openThrottle(undefined, () => (isWatched() ? WATCHED_REST_MS : PAUSE_MS_MAX));
   const maintainIndex = openIndexMaintenance(options);
 
   async function open(): Promise<Opened> {
-    opening ??= openAll(options, pace);
-    try {
-      opened = await opening;
-      return opened;
-    } catch (error) {
-      opening = null;
-      throw error;
-    }
+    opened = await opening.open();
+    return opened;
   }
 
   async function sync(): Promise<void> {
@@ -92,11 +87,11 @@ export function openIndexFiller(options: {
 
   return {
     ready: () => opened !== null,
-    sync: () => pace.hurry(sync),
+    sync: () => throttle.hurry(sync),
     open,
     close: async () => {
-      await pace.hurry(background.end);
-      await pace
+      await throttle.hurry(background.end);
+      await throttle
         .hurry(sync)
         .catch((error) =>
           options.log.warn('the audit index is filled at the next start', describeFault(error)),
@@ -165,7 +160,7 @@ function repeat(
 
 async function openAll(
   options: { index_path: string; journal_dir: string; watch: IndexWatcher; log: Log },
-  pace: Throttle,
+  throttle: Throttle,
 ): Promise<Opened> {
   const [{ openIndex }, { openIndexer }, { openArrivalNotifier }] = await Promise.all([
     import('../runtime/audit/audit-index.ts'),
@@ -175,7 +170,7 @@ async function openAll(
   const index = await openIndex({ path: options.index_path });
   if (index.rebuilt) options.log.warn('the audit index was damaged, and is made again from the journal');
   const arrivals = await openArrivalNotifier(index, options.watch);
-  const { sync, prune } = openIndexer({ index, dir: options.journal_dir, begin: pace.begin, arrivals });
+  const { sync, prune } = openIndexer({ index, dir: options.journal_dir, begin: throttle.begin, arrivals });
   return { index, arrivals, sync, prune };
 }
 

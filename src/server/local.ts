@@ -47,7 +47,7 @@ export async function openLocalRuntime(config: Config, version = 'local'): Promi
     await keepPolicy(paths.policies, made.policy);
     await writeSpool({ dir: paths.journal, events: [event], now_ms: Date.now });
   };
-  const door = lazyDoor(config.state_dir);
+  const client = openLazyClient(config.state_dir);
   const log = openLog({ ...config.log, name: 'cli' });
   logExcludedPlugins(made.plugins, log);
   const { runtime, close } = openRuntime({
@@ -60,7 +60,7 @@ export async function openLocalRuntime(config: Config, version = 'local'): Promi
     index_path: paths.index,
     metrics: null,
     telemetry: null,
-    centre: localCentre(config, door, made.plugins),
+    coordinator: buildLocalCoordinator(config, client, made.plugins),
     log,
     now_ms: Date.now,
   });
@@ -72,12 +72,12 @@ export async function openLocalRuntime(config: Config, version = 'local'): Promi
     activity: async (asked) =>
       existsSync(paths.journal) ? runtime.activity(asked) : { active: [], partial: false },
     settleJournal: async () => {
-      if (existsSync(paths.journal)) await syncIndex(config, door);
+      if (existsSync(paths.journal)) await syncIndex(config, client);
       return paths.journal;
     },
     close: async () => {
       await close();
-      (await door.opened())?.close();
+      (await client.opened())?.close();
     },
   };
 }
@@ -101,24 +101,24 @@ async function keepPolicy(dir: string, policy: Policy): Promise<void> {
   if (!(await isSaved(dir, policy))) await savePolicy(dir, policy);
 }
 
-interface LazyDoor {
+interface LazyClient {
   readonly open: () => Promise<ServiceClient | null>;
   /** What `open` gave, without opening anything. */
   readonly opened: () => Promise<ServiceClient | null>;
 }
 
-function lazyDoor(state_dir: string): LazyDoor {
-  let door: Promise<ServiceClient | null> | null = null;
+function openLazyClient(state_dir: string): LazyClient {
+  let client: Promise<ServiceClient | null> | null = null;
   return {
     open: async () => {
-      door = Promise.resolve((await door) ?? (await connectService(state_dir)));
-      return door;
+      client = Promise.resolve((await client) ?? (await connectService(state_dir)));
+      return client;
     },
-    opened: async () => door,
+    opened: async () => client,
   };
 }
 
-function localCentre(config: Config, door: LazyDoor, plugins: PluginsInUse): Coordinator {
+function buildLocalCoordinator(config: Config, client: LazyClient, plugins: PluginsInUse): Coordinator {
   return {
     ready: async () => true,
     reloadFailure: async () => null,
@@ -127,7 +127,7 @@ function localCentre(config: Config, door: LazyDoor, plugins: PluginsInUse): Coo
     plugins: async () => plugins,
     reload: (_caller: Caller): Promise<ReloadReport> =>
       Promise.reject(new Error('a policy is reloaded by the service that has it')),
-    syncIndex: () => syncIndex(config, door),
+    syncIndex: () => syncIndex(config, client),
     events: null,
   };
 }
@@ -136,9 +136,9 @@ const RETRY_MS = 100;
 const PATIENCE_MS = 3_000;
 
 /** Has the index brought up to date by the service that owns it, or, where none runs, does it itself. */
-async function syncIndex(config: Config, door: LazyDoor): Promise<void> {
+async function syncIndex(config: Config, client: LazyClient): Promise<void> {
   for (let waited_ms = 0; ; waited_ms += RETRY_MS) {
-    const service = await door.open();
+    const service = await client.open();
     if (service !== null) return service.syncIndex();
     const lock = takeOwnerLock(config.state_dir);
     if (lock !== null) {
@@ -161,11 +161,11 @@ async function syncIndex(config: Config, door: LazyDoor): Promise<void> {
 export async function readLocalTrailEnd(config: Config): Promise<TrailPosition> {
   const paths = statePaths(config.state_dir);
   if (!existsSync(paths.journal)) return { after: null, positions: [] };
-  const door = lazyDoor(config.state_dir);
+  const client = openLazyClient(config.state_dir);
   try {
-    await syncIndex(config, door);
+    await syncIndex(config, client);
   } finally {
-    (await door.opened())?.close();
+    (await client.opened())?.close();
   }
   const [{ openIndex }, { readTrailEnd }] = await Promise.all([
     import('../runtime/audit/audit-index.ts'),

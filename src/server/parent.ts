@@ -99,14 +99,14 @@ export async function openParent(parts: ParentParts): Promise<Parent> {
   const reload = (caller_id: string): Promise<ReloadReport> =>
     inTurn(() => late.reloading?.reload(caller_id) ?? Promise.reject(new Error('The service is starting.')));
   const metricsOfAll = openMetricsSum(() => workers.serving(), metrics);
-  const centre = centreOf(config, late, metricsOfAll, () => workers, reload, parts.plugins);
+  const coordinator = buildCoordinator(config, late, metricsOfAll, () => workers, reload, parts.plugins);
   const workers = openWorkers({
     url: parts.worker_url ?? NO_PROGRAM,
     count: parts.worker_url === null ? 0 : config.server.workers,
     spare: parts.spare,
     log,
     inTurn,
-    answers: answersOf(centre, reload, (by) => shareEvents(by, late, workers)),
+    answers: answersOf(coordinator, reload, (by) => shareEvents(by, late, workers)),
     orders: (writer) => ordersFor(writer, parts, late),
   });
   const { journal, store: own } = await startWorkers(workers, parts, metrics);
@@ -115,7 +115,15 @@ export async function openParent(parts: ParentParts): Promise<Parent> {
   await recordSecretReads(parts.secret_readings, by, { journal, now_ms: Date.now, log });
   const store = openLazyStore(async () => own.store, log);
   const telemetry = await openProcessTelemetry(config, version, 'parent', log);
-  const shared = { journal, store, index_path: paths.index, metrics, telemetry, centre, now_ms: Date.now };
+  const shared = {
+    journal,
+    store,
+    index_path: paths.index,
+    metrics,
+    telemetry,
+    coordinator,
+    now_ms: Date.now,
+  };
   const open = openRuntime({ ...parts, ...shared });
   late.reloading = openPolicyReloader({
     first: parts.policy,
@@ -185,7 +193,7 @@ async function followBlocks(config: Config, store: Store, log: Log) {
 }
 
 /** What the whole service knows, for the parent's own runtime and for the workers. */
-function centreOf(
+function buildCoordinator(
   config: Config,
   late: Late,
   metricsOfAll: () => Promise<string>,
@@ -361,20 +369,20 @@ function followOf({ feed, indexing }: Late): FollowTrail | null {
 }
 
 function answersOf(
-  centre: Coordinator,
+  coordinator: Coordinator,
   reload: (caller_id: string) => Promise<ReloadReport>,
   events: ParentAnswers['events'],
 ): ParentAnswers {
   return {
     events,
-    ready: centre.ready,
-    reload_failure: centre.reloadFailure,
-    metrics: centre.metrics,
-    agents: centre.agents,
-    plugins: centre.plugins,
+    ready: coordinator.ready,
+    reload_failure: coordinator.reloadFailure,
+    metrics: coordinator.metrics,
+    agents: coordinator.agents,
+    plugins: coordinator.plugins,
     reload: ({ caller_id }) => reload(caller_id),
     sync_index: async () => {
-      await centre.syncIndex();
+      await coordinator.syncIndex();
       return { synced: true };
     },
   };

@@ -57,7 +57,7 @@ export interface RuntimeParts {
   readonly metrics: Metrics | null;
   /** `null` where it is off. */
   readonly telemetry: Telemetry | null;
-  readonly centre: Coordinator;
+  readonly coordinator: Coordinator;
   readonly log: Log;
   readonly now_ms: () => number;
 }
@@ -86,17 +86,17 @@ export interface OpenRuntime {
 
 /** Puts together what operations reach, for one process that answers. */
 export function openRuntime(parts: RuntimeParts): OpenRuntime {
-  const { config, centre, log, now_ms, metrics } = parts;
+  const { config, coordinator, log, now_ms, metrics } = parts;
   const agents = openSeenAgents();
   const trail = openAuditTrail(parts);
   const unrecorded = { last_ms: Number.NEGATIVE_INFINITY };
   const approvals = lazyApprovals(parts, () => ports);
   const sessions = openSessionPorts(config, parts.store.open);
-  let ports = portsOf(parts, agents, unrecorded, approvals, sessions, parts.policy);
-  const road = lazyRoad(() => ports);
+  let ports = buildPorts(parts, agents, unrecorded, approvals, sessions, parts.policy);
+  const lazy_enforce = openLazyEnforce(() => ports);
   const forwarder = lazyForwarder(config);
   const plugins = () =>
-    requireAnswer(centre.plugins(), log, 'The service did not say in time which plug-ins it has.');
+    requireAnswer(coordinator.plugins(), log, 'The service did not say in time which plug-ins it has.');
   const trusted = openAgentSecrets({ config, store: parts.store.open, ports: () => ports, plugins });
   const costs = openLazyCosts(parts, () => ports);
   const hub = openLazyHub(parts, trail.index);
@@ -104,25 +104,25 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
     version: parts.version,
     mode: config.server.mode,
     started_ms: parts.started_ms,
-    limits: limitsOf(config),
+    limits: buildLimits(config),
     now_ms,
     users: config.dashboard.users,
     policy: () => ports.policy,
     policyOf: async (hash) => (hash === ports.policy.hash ? ports.policy : savedPolicy(config, hash)),
-    enforce: road.enforce,
+    enforce: lazy_enforce.enforce,
     approvals: approvals.open,
     costs: costs.open,
     store: parts.store.open,
     telemetry: parts.telemetry,
     ready: async () => now_ms() - unrecorded.last_ms > UNREADY_MS && (await isReady(parts)),
-    agentsSeen: () => allAgents(centre, agents, log),
+    agentsSeen: () => allAgents(coordinator, agents, log),
     metricsText: () => metricsText(parts),
     plugins,
-    ...reloadOffers(centre),
+    ...buildReloadOperations(coordinator),
     resetSession: (target, caller) => resetSession(target, caller, { ...ports, store: parts.store.open }),
     agentBlocks: lazyAgentBlocks(parts, () => ports),
     ...trail.offers,
-    events: parts.journal === null || centre.events === null ? null : hub.open,
+    events: parts.journal === null || coordinator.events === null ? null : hub.open,
     ...trusted.offers,
     memory: lazyMemory(parts, () => ports),
     forward: forwarder.open,
@@ -135,70 +135,77 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
     hub: hub.open,
     ports: () => ports,
     usePolicy: (policy) => {
-      ports = portsOf(parts, agents, unrecorded, approvals, sessions, policy);
+      ports = buildPorts(parts, agents, unrecorded, approvals, sessions, policy);
     },
     warm: async (policy = ports.policy) => {
-      await Promise.all([road.load(), judgeNothing(policy, config, now_ms())]);
+      await Promise.all([lazy_enforce.load(), judgeNothing(policy, config, now_ms())]);
     },
-    release: () => inTurn([hub.close, approvals.release]),
+    release: () => runInOrder([hub.close, approvals.release]),
     close: () =>
-      inTurn([llm.close, trail.close, forwarder.close, costs.close, trusted.close, parts.store.close]),
+      runInOrder([llm.close, trail.close, forwarder.close, costs.close, trusted.close, parts.store.close]),
   };
 }
 
 /** Each is closed, whether those before it could be or not. */
-function inTurn([first, ...rest]: readonly (() => Promise<void>)[]): Promise<void> {
-  return first === undefined ? Promise.resolve() : first().finally(() => inTurn(rest));
+function runInOrder([first, ...rest]: readonly (() => Promise<void>)[]): Promise<void> {
+  return first === undefined ? Promise.resolve() : first().finally(() => runInOrder(rest));
 }
 
-function reloadOffers({ reload, reloadFailure }: Coordinator): Pick<Runtime, 'reload' | 'reloadFailure'> {
+function buildReloadOperations({
+  reload,
+  reloadFailure,
+}: Coordinator): Pick<Runtime, 'reload' | 'reloadFailure'> {
   // Health must not depend on the parent's answer.
   return { reload, reloadFailure: () => reloadFailure().catch(() => null) };
 }
 
-interface LazyRoad {
+interface LazyEnforce {
   readonly enforce: Runtime['enforce'];
   readonly load: () => Promise<void>;
 }
 
 /** No start waits for what only checks use. */
-function lazyRoad(ports: () => EnforcementPorts): LazyRoad {
-  let road: typeof import('../runtime/enforcement/enforce.ts').enforce | null = null;
+function openLazyEnforce(ports: () => EnforcementPorts): LazyEnforce {
+  let enforce: typeof import('../runtime/enforcement/enforce.ts').enforce | null = null;
   const load = async () => {
-    road = (await import('../runtime/enforcement/enforce.ts')).enforce;
-    return road;
+    enforce = (await import('../runtime/enforcement/enforce.ts')).enforce;
+    return enforce;
   };
   return {
     load: async () => void (await load()),
     enforce: (crossing, caller, endpoint, approval_request_id = null, extras = {}) =>
-      road === null
-        ? load().then((enforce) => enforce(crossing, caller, endpoint, ports(), approval_request_id, extras))
-        : road(crossing, caller, endpoint, ports(), approval_request_id, extras),
+      enforce === null
+        ? load().then((loaded) => loaded(crossing, caller, endpoint, ports(), approval_request_id, extras))
+        : enforce(crossing, caller, endpoint, ports(), approval_request_id, extras),
   };
 }
 
-async function isReady({ centre, store }: RuntimeParts): Promise<boolean> {
-  return (await centre.ready().catch(() => false)) && (await store.isThere());
+async function isReady({ coordinator, store }: RuntimeParts): Promise<boolean> {
+  return (await coordinator.ready().catch(() => false)) && (await store.isThere());
 }
 
 /** Those of all workers, or of this one alone where the others cannot be asked. */
 function allAgents(
-  centre: RuntimeParts['centre'],
+  coordinator: RuntimeParts['coordinator'],
   own: SeenAgents,
   log: RuntimeParts['log'],
 ): Promise<readonly string[]> {
-  return centre.agents().catch((fault) => {
+  return coordinator.agents().catch((fault) => {
     log.warn('the agents of the other workers are not known', describeFault(fault));
     return own.list();
   });
 }
 
-async function metricsText({ metrics, centre, log }: RuntimeParts): Promise<string> {
+async function metricsText({ metrics, coordinator, log }: RuntimeParts): Promise<string> {
   if (metrics === null) return '';
-  return requireAnswer(centre.metrics(), log, 'The metrics of all workers could not be gathered in time.');
+  return requireAnswer(
+    coordinator.metrics(),
+    log,
+    'The metrics of all workers could not be gathered in time.',
+  );
 }
 
-function limitsOf({ server, scan, state_dir }: Config): Runtime['limits'] {
+function buildLimits({ server, scan, state_dir }: Config): Runtime['limits'] {
   return { body_bytes_max: server.body_bytes_max, file_roots: scan.file_roots, state_dir };
 }
 
@@ -243,7 +250,7 @@ const NOTHING: Omit<Crossing, 'now_ms'> = {
 /** How long a process is not ready after a decision that could not be recorded: others may have room. */
 const UNREADY_MS = 5_000;
 
-function portsOf(
+function buildPorts(
   parts: RuntimeParts,
   agents: SeenAgents,
   unrecorded: { last_ms: number },
@@ -252,14 +259,14 @@ function portsOf(
   policy: Policy,
 ): EnforcementPorts {
   const { config, journal, metrics, telemetry, log } = parts;
-  const complain = onceInAWhile((fault: unknown) =>
+  const report = limitRate((fault: unknown) =>
     log.error('decisions cannot be recorded, and are blocked', describeFault(fault)),
   );
-  const complainOfSessions = onceInAWhile((fault: unknown) =>
+  const reportSessionFault = limitRate((fault: unknown) =>
     log.error('sessions cannot be kept, and what depends on them is blocked', describeStoreFault(fault)),
   );
   // What was judged is in no log, so that the event is all there is to go by.
-  const tellFault = onceInAWhile(({ event_id }: Ruling, endpoint: Endpoint) =>
+  const reportJudgeFault = limitRate(({ event_id }: Ruling, endpoint: Endpoint) =>
     log.error('judging met a fault, and the answer is a block', { event_id, endpoint }),
   );
   return {
@@ -271,31 +278,31 @@ function portsOf(
     findAgentBlock: openAgentList(config.state_dir),
     sessions,
     telemetry,
-    onSessionFault: complainOfSessions,
+    onSessionFault: reportSessionFault,
     logged_texts: { inputs: config.audit.log_inputs, outputs: config.audit.log_outputs },
     resolveApproval: async (settling) => (await approvals.open()).resolve(settling),
     onRuling: (ruling, crossing, endpoint, scan_seconds) => {
       agents.note(crossing.agent_id);
       metrics?.count(ruling, endpoint, scan_seconds);
-      if (ruling.verdict.rule === 'fault.internal') tellFault(ruling, endpoint);
+      if (ruling.verdict.rule === 'fault.internal') reportJudgeFault(ruling, endpoint);
     },
     onRecordFault: (fault) => {
       unrecorded.last_ms = parts.now_ms();
-      complain(fault);
+      report(fault);
     },
   };
 }
 
-const COMPLAINT_MS = 5_000;
+const REPORT_MS = 5_000;
 
 /** A disk that is full fails thousands of times in a second; one line tells as much. */
-function onceInAWhile<Told extends readonly unknown[]>(complain: (...told: Told) => void): typeof complain {
+function limitRate<Values extends readonly unknown[]>(report: (...values: Values) => void): typeof report {
   let last_ms = Number.NEGATIVE_INFINITY;
-  return (...told) => {
+  return (...values) => {
     const now = performance.now();
-    if (now - last_ms < COMPLAINT_MS) return;
+    if (now - last_ms < REPORT_MS) return;
     last_ms = now;
-    complain(...told);
+    report(...values);
   };
 }
 
@@ -306,7 +313,7 @@ interface LazyApprovals {
 
 /** No start waits for what only some policies use. */
 function lazyApprovals({ config, log, store }: RuntimeParts, ports: () => EnforcementPorts): LazyApprovals {
-  const complain = onceInAWhile((what: string, fault?: unknown) =>
+  const report = limitRate((what: string, fault?: unknown) =>
     log.error(what, fault === undefined ? {} : describeStoreFault(fault)),
   );
   const approvals = lazy(async () => {
@@ -314,7 +321,7 @@ function lazyApprovals({ config, log, store }: RuntimeParts, ports: () => Enforc
       import('../runtime/enforcement/approvals/index.ts'),
       import('../runtime/enforcement/approvals/parts.ts'),
     ]);
-    return openApprovals(buildApprovalsParts({ config, store: store.open, ports }, complain));
+    return openApprovals(buildApprovalsParts({ config, store: store.open, ports }, report));
   });
   return { open: approvals.open, release: () => approvals.ifOpened(({ release }) => release()) };
 }

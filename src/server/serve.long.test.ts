@@ -149,14 +149,14 @@ describe('a service with two workers', () => {
     const halted = Number(before_answers[1]!.pid);
     process.kill(halted, 'SIGSTOP');
     writeFileSync(join(folder.dir, 'service.yaml'), FLAG_ALL);
-    const door = await connectService(folder.state_dir);
-    const reload = door!.call('policies_reload', {}) as Promise<ReloadReport>;
+    const client = await connectService(folder.state_dir);
+    const reload = client!.call('policies_reload', {}) as Promise<ReloadReport>;
     await sleep(300);
     process.kill(halted, 'SIGKILL');
     const report = await reload;
     // What the watch would find by itself is not what this is about.
     writeFileSync(join(folder.dir, 'service.yaml'), ALLOW_ALL);
-    door!.close();
+    client!.close();
     assert.ok(!report.reloaded);
     assert.match(report.problems[0]!.message, /worker-[12] could not load it/);
     assert.equal(report.policy_hash, policy_hash);

@@ -66,36 +66,36 @@ after(async () => {
 });
 
 test('a command reaches the service as its user, also over a long path', async () => {
-  const door = await connectService(join(folder.dir, deep));
-  assert.ok(door !== null);
-  assert.deepEqual(await door.status(), status);
-  await door.syncIndex();
+  const client = await connectService(join(folder.dir, deep));
+  assert.ok(client !== null);
+  assert.deepEqual(await client.status(), status);
+  await client.syncIndex();
   assert.equal(synced, 1);
-  const answers = await Promise.all([1, 2, 3].map((each) => door.call('echo', { each })));
+  const answers = await Promise.all([1, 2, 3].map((each) => client.call('echo', { each })));
   assert.deepEqual(
     answers,
     [1, 2, 3].map((each) => ({ operation: 'echo', input: { each } })),
   );
   assert.match(callers[0]!.id, /^cli:[A-Za-z0-9._-]+$/);
   assert.equal(callers[0]!.kind, 'person');
-  await assert.rejects(door.call('refused', {}), {
+  await assert.rejects(client.call('refused', {}), {
     code: 'forbidden',
     message: 'No.',
     details: [{ path: 'tenant_id', message: 'is out of scope' }],
   });
-  await assert.rejects(door.call('broken', {}), (failure: Error & { code: string }) => {
+  await assert.rejects(client.call('broken', {}), (failure: Error & { code: string }) => {
     assert.equal(failure.code, 'internal');
     assert.ok(!failure.message.includes('secret'));
     return true;
   });
-  door.close();
+  client.close();
 });
 
 test('only its user may open the socket', () => {
   assert.equal(statSync(statePaths(join(folder.dir, deep)).socket).mode & 0o777, 0o600);
 });
 
-test('where no service runs there is no door', async () => {
+test('where no service runs there is no client', async () => {
   assert.equal(await connectService(folder.dir), null);
   writeFileSync(statePaths(folder.dir).socket, 'no socket at all');
   assert.equal(await connectService(folder.dir), null);

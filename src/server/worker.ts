@@ -47,11 +47,11 @@ const PATIENCE_MS = 10_000;
  * open the transport, which resolves when it listens. Ends when the parent says so, and by itself when the
  * parent is gone. Only for a process that `startService` has forked.
  */
-export function runWorker(listen: (seat: WorkerContext) => Promise<WorkerTransport>): void {
-  let desk: Desk | null = null;
+export function runWorker(listen: (context: WorkerContext) => Promise<WorkerTransport>): void {
+  let state: WorkerState | null = null;
   let closing: Promise<void> | null = null;
   const close = (): Promise<void> => {
-    closing ??= desk?.close() ?? Promise.resolve();
+    closing ??= state?.close() ?? Promise.resolve();
     return closing;
   };
   const leave = async (code: number): Promise<never> => {
@@ -62,24 +62,24 @@ export function runWorker(listen: (seat: WorkerContext) => Promise<WorkerTranspo
 
   const answers: WorkerAnswers = {
     start: async (orders) => {
-      desk = await openDesk(orders, channel).catch((fault: unknown) => {
+      state = await openWorkerState(orders, channel).catch((fault: unknown) => {
         throw isDiskFailure(fault) ? buildUnwritableFailure(orders.config.state_dir, fault) : fault;
       });
-      desk.door = await listen(desk.seat);
-      setTimeout(() => void desk?.warm(), WARM_AFTER_MS).unref();
+      state.transport = await listen(state.context);
+      setTimeout(() => void state?.warm(), WARM_AFTER_MS).unref();
       return { listening: true };
     },
-    prepare: (next) => deskOf(desk).prepare(next),
-    commit: (next) => deskOf(desk).commit(next),
-    abandon: (next) => deskOf(desk).abandon(next),
+    prepare: (next) => requireState(state).prepare(next),
+    commit: (next) => requireState(state).commit(next),
+    abandon: (next) => requireState(state).abandon(next),
     api_keys: (keys) => {
-      deskOf(desk).seat.api_keys.replace(keys);
+      requireState(state).context.api_keys.replace(keys);
       return { taken: true };
     },
-    metrics: async () => (await desk?.snapshot()) ?? null,
-    agents: () => desk?.agents() ?? [],
+    metrics: async () => (await state?.snapshot()) ?? null,
+    agents: () => state?.agents() ?? [],
     events: async (batch) => {
-      await (await deskOf(desk).hub()).receive(batch);
+      await (await requireState(state).hub()).receive(batch);
       return { received: true };
     },
     stop: () => leave(0),
@@ -96,15 +96,15 @@ export function runWorker(listen: (seat: WorkerContext) => Promise<WorkerTranspo
   process.on('SIGINT', () => {});
   process.on('SIGHUP', () => {});
   process.on('uncaughtException', (fault) => {
-    const log = desk?.seat.log ?? openLog({ level: 'error', name: 'worker' });
+    const log = state?.context.log ?? openLog({ level: 'error', name: 'worker' });
     log.error('the worker has a fault, and ends', describeFault(fault));
     void log.flush().finally(() => process.exit(1));
   });
 }
 
-function deskOf(desk: Desk | null): Desk {
-  if (desk === null) throw new Error('the worker has not begun');
-  return desk;
+function requireState(state: WorkerState | null): WorkerState {
+  if (state === null) throw new Error('the worker has not begun');
+  return state;
 }
 
 function pipeToParent() {
@@ -116,9 +116,9 @@ function pipeToParent() {
 }
 
 /** All that a worker holds while it serves. */
-interface Desk {
-  readonly seat: WorkerContext;
-  door: WorkerTransport | null;
+interface WorkerState {
+  readonly context: WorkerContext;
+  transport: WorkerTransport | null;
   readonly prepare: WorkerAnswers['prepare'];
   readonly commit: WorkerAnswers['commit'];
   readonly abandon: WorkerAnswers['abandon'];
@@ -134,7 +134,7 @@ function openWorkerMetrics(version: string, { metrics, server }: WorkerOrders['c
   return metrics.enabled ? openMetrics({ version, mode: server.mode, endpoints }) : null;
 }
 
-async function openDesk(orders: WorkerOrders, channel: RpcChannel<ParentAnswers>): Promise<Desk> {
+async function openWorkerState(orders: WorkerOrders, channel: RpcChannel<ParentAnswers>): Promise<WorkerState> {
   const { config, version, writer } = orders;
   const paths = statePaths(config.state_dir);
   const log = openLog({ ...config.log, name: writer });
@@ -155,11 +155,11 @@ async function openDesk(orders: WorkerOrders, channel: RpcChannel<ParentAnswers>
     index_path: paths.index,
     metrics,
     telemetry,
-    centre: centreOver(channel, writer),
+    coordinator: buildChannelCoordinator(channel, writer),
     log,
     now_ms,
   });
-  const seat = {
+  const context = {
     runtime: open.runtime,
     llm: open.llm,
     config,
@@ -168,9 +168,9 @@ async function openDesk(orders: WorkerOrders, channel: RpcChannel<ParentAnswers>
     port: orders.port,
     log,
   };
-  const desk: Desk = {
-    seat,
-    door: null,
+  const state: WorkerState = {
+    context,
+    transport: null,
     ...exchange(open, paths.policies),
     snapshot: async () => (await metrics?.snapshot()) ?? null,
     agents: open.agents.list,
@@ -178,25 +178,28 @@ async function openDesk(orders: WorkerOrders, channel: RpcChannel<ParentAnswers>
     warm: async () => {
       try {
         await open.warm();
-        await desk.door?.warm?.();
+        await state.transport?.warm?.();
       } catch (fault) {
         log.error('what checks need could not be loaded ahead', describeFault(fault));
       }
     },
     close: async () => {
       await open.release();
-      await desk.door?.close();
+      await state.transport?.close();
       await journal?.close();
       await open.close();
       await telemetry?.close();
       await log.flush();
     },
   };
-  return desk;
+  return state;
 }
 
 /** The two halves of a reload: a policy is kept aside until all workers have it. */
-function exchange(open: OpenRuntime, policies_dir: string): Pick<Desk, 'prepare' | 'commit' | 'abandon'> {
+function exchange(
+  open: OpenRuntime,
+  policies_dir: string,
+): Pick<WorkerState, 'prepare' | 'commit' | 'abandon'> {
   const prepared = new Map<number, Policy>();
   return {
     prepare: async ({ generation, hash }) => {
@@ -226,7 +229,7 @@ const AGENTS_MS = 500;
 const SYNC_MS = 10_000;
 const RELOAD_MS = 60_000;
 
-function centreOver(channel: RpcChannel<ParentAnswers>, worker: string): Coordinator {
+function buildChannelCoordinator(channel: RpcChannel<ParentAnswers>, worker: string): Coordinator {
   return {
     ready: () => channel.ask('ready', null, ASK_MS),
     reloadFailure: () => channel.ask('reload_failure', null, AGENTS_MS),

@@ -80,7 +80,7 @@ export async function killWorker({ child, ended }: WorkerProcess): Promise<void>
 }
 
 /** All that changes while workers are kept. */
-interface Crew {
+interface WorkerPool {
   readonly options: WorkersOptions;
   readonly serving: Map<string, Worker>;
   readonly processes: Map<string, WorkerProcess>;
@@ -92,7 +92,7 @@ interface Crew {
 
 /** Makes the workers `worker-1` to `worker-<count>`, which begin with `start`. */
 export function openWorkers(options: WorkersOptions): Workers {
-  const crew: Crew = {
+  const pool: WorkerPool = {
     options,
     serving: new Map(),
     processes: new Map(),
@@ -102,95 +102,95 @@ export function openWorkers(options: WorkersOptions): Workers {
     killed: false,
   };
   return {
-    start: () => startAll(crew),
-    serving: () => [...crew.serving.values()],
-    stop: (patience_ms) => stopAll(crew, patience_ms),
-    kill: () => killAll(crew),
+    start: () => startAll(pool),
+    serving: () => [...pool.serving.values()],
+    stop: (patience_ms) => stopAll(pool, patience_ms),
+    kill: () => killAll(pool),
   };
 }
 
-async function startAll(crew: Crew): Promise<void> {
-  const names = Array.from({ length: crew.options.count }, (_, at) => `worker-${at + 1}`);
+async function startAll(pool: WorkerPool): Promise<void> {
+  const names = Array.from({ length: pool.options.count }, (_, at) => `worker-${at + 1}`);
   try {
-    await Promise.all(names.map((name) => begin(crew, name)));
+    await Promise.all(names.map((name) => begin(pool, name)));
   } catch (error) {
-    await killAll(crew);
+    await killAll(pool);
     throw new StartFailure('worker_failed', `The service did not start: ${(error as Error).message}`);
   }
-  for (const name of names) keep(crew, name, 0);
+  for (const name of names) keep(pool, name, 0);
 }
 
 /** Starts one process and waits until it listens. */
-async function begin(crew: Crew, name: string): Promise<void> {
-  const own = crew.spare ?? forkWorker(crew.options.url);
-  crew.spare = null;
-  crew.processes.set(name, own);
-  const worker = connect(name, own, crew.options.answers);
+async function begin(pool: WorkerPool, name: string): Promise<void> {
+  const own = pool.spare ?? forkWorker(pool.options.url);
+  pool.spare = null;
+  pool.processes.set(name, own);
+  const worker = connect(name, own, pool.options.answers);
   try {
-    await worker.ask('start', crew.options.orders(name), START_MS);
+    await worker.ask('start', pool.options.orders(name), START_MS);
   } catch (error) {
     const how = await Promise.race([own.ended, null]);
     await worker.kill();
-    crew.processes.delete(name);
+    pool.processes.delete(name);
     throw how === null ? error : new Error(`${name} ended (${how}) before it listened`);
   }
-  crew.serving.set(name, worker);
+  pool.serving.set(name, worker);
 }
 
 /** Keeps a worker that serves alive: starts another in its place when it ends. */
-function keep(crew: Crew, name: string, failures: number): void {
+function keep(pool: WorkerPool, name: string, failures: number): void {
   const began_ms = performance.now();
-  void crew.processes.get(name)?.ended.then((how) => {
-    crew.serving.delete(name);
-    crew.processes.delete(name);
-    if (crew.stopping) return;
-    crew.options.log.error(`${name} has ended, and is started again`, { how });
-    again(crew, name, performance.now() - began_ms > SETTLED_MS ? 0 : failures + 1);
+  void pool.processes.get(name)?.ended.then((how) => {
+    pool.serving.delete(name);
+    pool.processes.delete(name);
+    if (pool.stopping) return;
+    pool.options.log.error(`${name} has ended, and is started again`, { how });
+    again(pool, name, performance.now() - began_ms > SETTLED_MS ? 0 : failures + 1);
   });
 }
 
 /** Starts a worker again, the later the more often it has failed. */
-function again(crew: Crew, name: string, failures: number): void {
-  const { log, inTurn } = crew.options;
+function again(pool: WorkerPool, name: string, failures: number): void {
+  const { log, inTurn } = pool.options;
   const delay_ms = Math.min(BACKOFF_MOST_MS, BACKOFF_FIRST_MS * 2 ** Math.max(0, failures - 1));
   const timer = setTimeout(async () => {
-    crew.restarts.delete(timer);
+    pool.restarts.delete(timer);
     try {
       await inTurn(async () => {
-        if (!crew.stopping) await begin(crew, name);
+        if (!pool.stopping) await begin(pool, name);
       });
-      if (!crew.stopping) keep(crew, name, failures);
+      if (!pool.stopping) keep(pool, name, failures);
     } catch (error) {
-      if (crew.stopping) return;
+      if (pool.stopping) return;
       log.error(`${name} could not be started, and is tried again`, { reason: (error as Error).message });
-      again(crew, name, failures + 1);
+      again(pool, name, failures + 1);
     }
   }, delay_ms);
-  crew.restarts.add(timer);
+  pool.restarts.add(timer);
 }
 
-async function stopAll(crew: Crew, patience_ms: number): Promise<{ forced: boolean }> {
-  endRestarts(crew);
-  const { serving, processes } = crew;
+async function stopAll(pool: WorkerPool, patience_ms: number): Promise<{ forced: boolean }> {
+  endRestarts(pool);
+  const { serving, processes } = pool;
   const asked = [...serving.values()].map((worker) => worker.ask('stop', null, patience_ms).catch(() => {}));
   const idle = [...processes].filter(([name]) => !serving.has(name));
   await Promise.all(idle.map(([, own]) => killWorker(own)));
   const late = new Promise<'late'>((resolve) => setTimeout(() => resolve('late'), patience_ms).unref());
   const all = [...processes.values()];
   const gone = Promise.all(asked).then(() => Promise.all(all.map(({ ended }) => ended)));
-  if ((await Promise.race([gone, late])) === 'late') await killAll(crew);
-  return { forced: crew.killed };
+  if ((await Promise.race([gone, late])) === 'late') await killAll(pool);
+  return { forced: pool.killed };
 }
 
-async function killAll(crew: Crew): Promise<void> {
-  endRestarts(crew);
-  crew.killed = true;
-  await Promise.all([...crew.processes.values()].map(killWorker));
+async function killAll(pool: WorkerPool): Promise<void> {
+  endRestarts(pool);
+  pool.killed = true;
+  await Promise.all([...pool.processes.values()].map(killWorker));
 }
 
-function endRestarts(crew: Crew): void {
-  crew.stopping = true;
-  for (const timer of crew.restarts) clearTimeout(timer);
+function endRestarts(pool: WorkerPool): void {
+  pool.stopping = true;
+  for (const timer of pool.restarts) clearTimeout(timer);
 }
 
 function connect(name: string, own: WorkerProcess, answers: ParentAnswers): Worker {

@@ -1,3 +1,4 @@
+import { lazy } from '../lazy.ts';
 import { describeFault, type Log } from '../log.ts';
 import { StoreFailure } from './failure.ts';
 import type { Store } from './open.ts';
@@ -12,29 +13,27 @@ export interface LazyStore {
   readonly close: () => Promise<void>;
 }
 
-const COMPLAINT_MS = 5_000;
+const REPORT_MS = 5_000;
 
 /** @param openNow is called again after each failure; what it fails with is told to the log, now and then */
 export function openLazyStore(openNow: () => Promise<Store>, log: Pick<Log, 'error' | 'info'>): LazyStore {
-  let opened: Promise<Store> | null = null;
-  let told_ms = Number.NEGATIVE_INFINITY;
+  let reported_ms = Number.NEGATIVE_INFINITY;
   let is_closed = false;
   let was_there = true;
 
-  const failed = (fault: unknown): void => {
-    opened = null;
-    if (performance.now() - told_ms < COMPLAINT_MS) return;
-    told_ms = performance.now();
+  const report = (fault: unknown): void => {
+    if (performance.now() - reported_ms < REPORT_MS) return;
+    reported_ms = performance.now();
     log.error('the store cannot be opened, and what needs it is refused', describeStoreFault(fault));
   };
-  const open = (): Promise<Store> => {
-    if (is_closed) return Promise.reject(new StoreFailure('store_closed', 'The service is stopping.'));
-    if (opened === null) {
-      opened = openNow();
-      opened.catch(failed);
-    }
-    return opened;
-  };
+  const store = lazy(() =>
+    openNow().catch((fault: unknown) => {
+      report(fault);
+      throw fault;
+    }),
+  );
+  const open = (): Promise<Store> =>
+    is_closed ? Promise.reject(new StoreFailure('store_closed', 'The service is stopping.')) : store.open();
   return {
     open,
     isThere: async () => {
@@ -50,7 +49,7 @@ export function openLazyStore(openNow: () => Promise<Store>, log: Pick<Log, 'err
     },
     close: async () => {
       is_closed = true;
-      await (await opened?.catch(() => null))?.close();
+      await store.ifOpened(({ close }) => close());
     },
   };
 }

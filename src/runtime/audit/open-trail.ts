@@ -10,7 +10,7 @@ interface TrailParts {
   /** `null`: nothing is written down. */
   readonly journal: object | null;
   readonly index_path: string;
-  readonly centre: { readonly syncIndex: () => Promise<void> };
+  readonly coordinator: { readonly syncIndex: () => Promise<void> };
   readonly log: Log;
   readonly now_ms: () => number;
 }
@@ -58,9 +58,9 @@ function disabled(): AuditFailure {
   return new AuditFailure('audit_disabled', 'There is no audit log: `audit.enabled` is `false`.');
 }
 
-function upToDate({ centre, log }: TrailParts): Promise<void> {
+function upToDate({ coordinator, log }: TrailParts): Promise<void> {
   return requireAnswer(
-    centre.syncIndex(),
+    coordinator.syncIndex(),
     log,
     'The audit index cannot be brought up to date; the log says why.',
   );

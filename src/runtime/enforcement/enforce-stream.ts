@@ -21,31 +21,31 @@ import {
 import { needsSession } from './sessions/index.ts';
 import type { EnforcementExtras, EnforcementPorts, Ruling } from './types.ts';
 
-/** Texts that cross as one while they arrive, and one decision on all of them. */
+/** Texts that arrive in pieces and cross together, with one decision on all of them. */
 export interface GuardedStream {
   /**
-   * Opens one more text; `null` where nothing may go on at all, and `finish` says why. Clients put it together with
-   * each of `contexts`: see `joinedStream`.
+   * Opens one more text; `null` if nothing may be forwarded, and then `finish` gives the reason. Clients join
+   * the text with each of `contexts`: see `joinedStream`.
    */
   readonly open: (contexts?: readonly string[]) => StreamGuard | null;
   /**
-   * Judges a text that is there at once, and gives it as it may go on; `null` where it may not. One that nothing speaks
-   * about is not kept: a stream may bring any number of them.
+   * Judges a complete text and returns it as it may be forwarded, or `null` if it may not. A text without
+   * findings is not kept, because a stream may carry any number of them.
    */
   readonly judge: (text: string) => string | null;
-  /** Ends every text that has not ended, and gives the ruling when its event is durable. Never rejects. */
+  /** Ends every open text. Resolves with the ruling when its event is durable. Never rejects. */
   readonly finish: () => Promise<GuardedStreamEnd>;
 }
 
 export interface GuardedStreamEnd {
   readonly ruling: Ruling;
-  /** With all that came, for the places of findings. */
+  /** The crossing with the whole content, to which the offsets of findings refer. */
   readonly crossing: Crossing;
 }
 
 const NO_TEXT: Content = { kind: 'text', text: '' };
 
-/** Decides with what is known of the session; a blocked agent's texts are not looked at. */
+/** Decides with the state of the session. The texts of a blocked agent are not scanned. */
 async function decidedIn(
   asked: Crossing,
   decideOn: (crossing: Crossing) => Promise<ResolvedVerdict>,
@@ -58,8 +58,8 @@ async function decidedIn(
 }
 
 /**
- * The road to a verdict, for texts that arrive in pieces: look up what the session has read, let each text through
- * `core/stream`, and at the end do with the verdict on all of them as `enforce` does. Never rejects.
+ * Decides on texts that arrive in pieces: loads the session, passes each text through `core/stream`, and at the
+ * end resolves and records the verdict on all of them as `enforce` does. Never rejects.
  */
 export async function enforceStream(
   given: CrossingContext,
@@ -120,7 +120,10 @@ export async function enforceStream(
   };
 }
 
-/** What people are asked for stays a block here: nobody can wait with half an answer. A fault is a block too. */
+/**
+ * A verdict that requires approval stays a block, because a half-sent answer cannot wait. A fault is a block
+ * too.
+ */
 async function settled(
   texts: readonly TimedText[],
   crossing: Crossing,
@@ -168,13 +171,13 @@ function startTimed(inner: StreamGuard): TimedText {
   return { stream, spent };
 }
 
-/** A text that came whole, and was judged. */
+/** A stream for a complete text that was judged. */
 function endedStream(text: string): StreamGuard {
   const nothing = () => ({ text: '', decision: 'block', findings: [], verdict: null }) as const;
   return { push: nothing, end: nothing, text: () => text, released_units: () => text.length };
 }
 
-/** A text that has not ended is ended. */
+/** Ends a text that is still open. */
 function judgedText({ stream, spent }: TimedText): JudgedText {
   if (spent.verdict === null) stream.end();
   if (spent.verdict === null) throw new Error('a stream that has ended gives its verdict');

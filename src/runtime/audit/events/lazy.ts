@@ -10,7 +10,7 @@ interface LazyHub {
 }
 
 interface HubParts {
-  readonly centre: {
+  readonly coordinator: {
     readonly events: ((turn: number, wanted: boolean) => Promise<number>) | null;
     readonly syncIndex: () => Promise<void>;
   };
@@ -18,12 +18,12 @@ interface HubParts {
 }
 
 /** No start waits for what only readers of the event stream use. */
-export function openLazyHub({ centre, log }: HubParts, index: () => Promise<AuditIndex>): LazyHub {
+export function openLazyHub({ coordinator, log }: HubParts, index: () => Promise<AuditIndex>): LazyHub {
   const opened = lazy(load);
   let is_closed = false;
   const ask = (turn: number, wanted: boolean): Promise<number> => {
-    if (centre.events === null) throw new Error('this process has no readers');
-    return centre.events(turn, wanted).catch((fault) => {
+    if (coordinator.events === null) throw new Error('this process has no readers');
+    return coordinator.events(turn, wanted).catch((fault) => {
       log.warn('the event stream of the service is not available', describeFault(fault));
       throw new Unavailable('The event stream cannot be had at the moment; the log says why.', fault);
     });
@@ -49,7 +49,7 @@ export function openLazyHub({ centre, log }: HubParts, index: () => Promise<Audi
         const found = await findStreamPosition(await index(), event_id);
         if (found !== null) return found;
         // It may be so new that it stands in no more than the journal.
-        await centre.syncIndex();
+        await coordinator.syncIndex();
         return findStreamPosition(await index(), event_id);
       },
       log,

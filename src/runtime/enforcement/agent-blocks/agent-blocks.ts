@@ -6,7 +6,7 @@ import { buildServiceEvent } from '../../audit/service-event.ts';
 import { agentKey, writeAgentList } from './agent-list.ts';
 import type { AgentBlocks } from './types.ts';
 
-/** What the kill switch writes down, and where. */
+/** What the kill switch needs: the state folder, the store, and the audit log. */
 export interface AgentBlockParts {
   readonly state_dir: string;
   readonly store: () => Promise<Store>;
@@ -57,7 +57,7 @@ export function openAgentBlocks(parts: AgentBlockParts): AgentBlocks {
   };
 }
 
-/** Writes a change to the audit log; where that fails, the transaction around it is taken back. */
+/** Writes a change to the audit log. If that fails, the surrounding transaction is rolled back. */
 function note(
   { ports }: AgentBlockParts,
   phase: 'agent_block' | 'agent_unblock',
@@ -80,7 +80,7 @@ function note(
   return record(buildServiceEvent(change));
 }
 
-/** Copies the list of the store into the state folder, where every process on it looks. */
+/** Copies the list from the store into the state folder, where every process reads it. */
 export async function mirrorAgentBlocks(state_dir: string, { db }: Pick<Store, 'db'>): Promise<void> {
   const rows = await db.selectFrom('blocked_agents').select('agent_key').execute();
   writeAgentList(
@@ -89,10 +89,12 @@ export async function mirrorAgentBlocks(state_dir: string, { db }: Pick<Store, '
   );
 }
 
-/** How soon a block by another replica, on a store that several share, is in force here. */
+/** The delay until a block by another replica on a shared store is active here. */
 const MIRROR_MS = 500;
 
-/** Keeps the copy in the state folder like the store until it is closed. `onFault` is told of each failure. */
+/**
+ * Keeps the copy in the state folder equal to the store until it is closed. `onFault` receives each failure.
+ */
 export function followAgentBlocks(
   state_dir: string,
   store: Pick<Store, 'db'>,

@@ -3,31 +3,37 @@ import { join } from 'node:path';
 import type { CrossingContext } from '../../../core/types/index.ts';
 import { writePrivateFile } from '../../../platform/files/private-file.ts';
 
-/** The rule that a block by the kill switch names. */
+/** The rule name of a block by the kill switch. */
 export const AGENT_BLOCKED = 'agent.blocked';
 
-/** Why a crossing is stopped before it is judged: a rule and a sentence. */
+/** The rule and the reason of a block by the kill switch. */
 export interface AgentBlock {
   readonly rule: string;
   readonly reason: string;
 }
 
-/** Returns why an agent that a crossing names is stopped, or `null`. Never throws. */
+/** Returns the block if the kill switch stops an agent that the crossing names, else `null`. Never throws. */
 export type FindAgentBlock = (
   about: Pick<CrossingContext, 'agent_id' | 'source_agent_id' | 'destination_agent_id'>,
 ) => AgentBlock | null;
 
-/** What all spellings of an agent's name have in common: the kill switch ignores case and compatible letters. */
+/**
+ * Returns the key that all spellings of an agent's name share: the kill switch ignores case and compatible
+ * letters.
+ */
 export function agentKey(agent_id: string): string {
   return agent_id.normalize('NFKC').trim().toLowerCase();
 }
 
-/** Where the list lies in a state folder: a copy of the store's, which a hook reads without opening the store. */
+/**
+ * Returns the path of the list. It is a copy of the store's table, so that a hook can read it without opening
+ * the store.
+ */
 function listPath(state_dir: string): string {
   return join(state_dir, 'blocked-agents.json');
 }
 
-/** Writes the list for all processes on this state folder; does nothing where it is the same. */
+/** Writes the list for all processes on this state folder, unless it is unchanged. */
 export function writeAgentList(state_dir: string, keys: readonly string[]): void {
   const text = JSON.stringify([...keys].sort());
   const current = readText(listPath(state_dir));
@@ -35,12 +41,12 @@ export function writeAgentList(state_dir: string, keys: readonly string[]): void
   if (current?.trim() !== text) writePrivateFile(listPath(state_dir), text, 'replace');
 }
 
-/** How old the list may be that a decision goes by. */
+/** The longest age of the list by which a decision is made. */
 const LOOK_MS = 250;
 
 /**
- * Opens the list of blocked agents of a state folder. The file is looked at four times a second at most. One that is
- * there and cannot be read blocks every agent.
+ * Opens the list of blocked agents in a state folder. The file is checked at most four times a second. A file
+ * that exists but cannot be read blocks every agent.
  */
 export function openAgentList(state_dir: string): FindAgentBlock {
   const path = listPath(state_dir);

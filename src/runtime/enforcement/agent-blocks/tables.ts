@@ -7,9 +7,9 @@ declare module '../../../platform/store/tables.ts' {
 /** The table of blocked agents. Times are milliseconds since 1970, UTC. */
 export interface AgentBlockTables {
   readonly blocked_agents: {
-    /** `agentKey` of the name: one row for all spellings. */
+    /** `agentKey` of the name: all spellings share one row. */
     agent_key: string;
-    /** As the operator wrote it. */
+    /** The name as the operator wrote it. */
     agent_id: string;
     reason: string;
     blocked_by: string;

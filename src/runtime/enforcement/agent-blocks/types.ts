@@ -7,11 +7,11 @@ export interface BlockedAgent {
   readonly blocked_at: string;
 }
 
-/** The kill switch: whom it stops is in the store, and in force within a second in every process. */
+/** The kill switch. Its list is in the store, and every process applies a change within a second. */
 export interface AgentBlocks {
-  /** Blocks an agent; `false` where it was blocked before. @throws StoreFailure */
+  /** Blocks an agent. Returns `false` if it was already blocked. @throws StoreFailure */
   readonly block: (agent_id: string, reason: string, caller_id: string) => Promise<boolean>;
-  /** Lets an agent go on; `false` where it was not blocked. @throws StoreFailure */
+  /** Unblocks an agent. Returns `false` if it was not blocked. @throws StoreFailure */
   readonly unblock: (agent_id: string, caller_id: string) => Promise<boolean>;
   /** Lists all, by name. @throws StoreFailure */
   readonly list: () => Promise<readonly BlockedAgent[]>;

@@ -3,7 +3,7 @@ import { UNLIMITED, walkContent } from '../../../core/json/walk.ts';
 import { canonicalizeJson } from '../../../core/policy/compile/canonical-json.ts';
 import type { Content, Crossing } from '../../../core/types/index.ts';
 
-/** What an approval is good for: one crossing by one agent, and no other. */
+/** The scope of an approval: one crossing by one agent. */
 export interface ApprovalBinding {
   readonly tenant_id: string;
   readonly agent_id: string;
@@ -16,7 +16,10 @@ export interface ApprovalBinding {
   readonly arguments_hash: string;
 }
 
-/** The binding of a crossing; its content goes in as the SHA-256, in hex, of the canonical JSON (RFC 8785). */
+/**
+ * Builds the binding of a crossing. The content enters as the SHA-256, in hex, of its canonical JSON (RFC
+ * 8785).
+ */
 export function buildBinding(crossing: Crossing): ApprovalBinding {
   const { content } = crossing;
   const text = `${canonicalizeJson(content.kind === 'text' ? content.text : content.value)}${longNumbers(content)}`;
@@ -34,8 +37,8 @@ export function buildBinding(crossing: Crossing): ApprovalBinding {
 }
 
 /**
- * The numbers of which a double keeps not all digits, with their places: two calls that differ in one of these are not the
- * same call, though RFC 8785 writes both alike. Empty for most contents.
+ * Returns the numbers that a double cannot hold exactly, with their paths. Two calls that differ in one of them
+ * are different calls, although RFC 8785 writes both alike. Empty for most contents.
  */
 function longNumbers(content: Content): string {
   if (content.kind === 'text' || content.source === undefined) return '';
@@ -47,10 +50,10 @@ function longNumbers(content: Content): string {
   return found.sort().join('');
 }
 
-/** A decimal number of up to this many digits is kept by a double. */
+/** A double holds every decimal number of up to this many digits exactly. */
 const EXACT_DIGITS = 15;
 
-/** What an approval was given for, as a sentence says it, in the order in which it is compared. */
+/** The fields of a binding with their names in messages, in the order of comparison. */
 const PARTS: readonly (readonly [keyof ApprovalBinding, string])[] = [
   ['tenant_id', 'tenant'],
   ['agent_id', 'agent'],
@@ -63,14 +66,16 @@ const PARTS: readonly (readonly [keyof ApprovalBinding, string])[] = [
   ['arguments_hash', 'set of arguments'],
 ];
 
-/** The first part in which two bindings differ, in words: `tool`; `null` where they are the same. */
+/**
+ * Returns the name of the first field in which two bindings differ, such as `tool`; `null` if they are equal.
+ */
 export function findBindingDifference(one: ApprovalBinding, other: ApprovalBinding): string | null {
   return PARTS.find(([field]) => one[field] !== other[field])?.[1] ?? null;
 }
 
 /**
- * What is the same for requests that are one while they wait. A person's own call is never one with that of an
- * agent: nobody could tell any more whose request it is.
+ * Returns the key that equal pending requests share. A call by a person never shares a request with an agent's
+ * call, because nothing could tell any more whose request it is.
  */
 export function buildPendingKey(
   binding: ApprovalBinding,

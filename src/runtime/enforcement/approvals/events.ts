@@ -4,10 +4,10 @@ import type { AuditEvent } from '../../audit/types.ts';
 import type { ApprovalStatus } from './lifecycle.ts';
 import { type ApprovalRequestRow, parseListColumn } from './rows.ts';
 
-/** What befell a request: a state that it came to, or the voice of one of several people. */
+/** An event of a request: a new status, or one approver's vote. */
 export type ApprovalEventKind = ApprovalStatus | 'voted';
 
-/** Who did it and what they said; nobody's words where time did it. */
+/** The caller that caused an event, with name and comment; both are `null` if the clock caused it. */
 export interface ApprovalActor {
   readonly caller_id: string;
   readonly approver: string | null;
@@ -26,7 +26,7 @@ const REASONS: Readonly<Record<ApprovalEventKind, string>> = {
 
 const GRANTS: readonly ApprovalEventKind[] = ['voted', 'approved', 'consumed'];
 
-/** One line of the audit trail for what befell a request. The arguments are no part of it. */
+/** Builds the audit event for a request. It never contains the arguments. */
 export function buildApprovalEvent(
   row: ApprovalRequestRow,
   happening: ApprovalEventKind,

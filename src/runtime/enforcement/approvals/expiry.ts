@@ -2,10 +2,10 @@ import { OPEN_STATUSES } from './lifecycle.ts';
 import type { ApprovalsParts } from './parts.ts';
 import { expireRequest } from './requests.ts';
 
-/** Requests that are looked at in one go. */
+/** Rows per batch. */
 const BATCH = 100;
 
-/** Stores which requests have run out, a batch of them. `true`: there may be more. */
+/** Stores the expiry of a batch of requests. Returns `true` if there may be more. */
 export async function expireRequests(parts: ApprovalsParts): Promise<boolean> {
   const { db } = await parts.store();
   const due = await db
@@ -20,8 +20,8 @@ export async function expireRequests(parts: ApprovalsParts): Promise<boolean> {
 }
 
 /**
- * Deletes what ended long ago, a batch of it; the journal keeps what was decided for as long as it keeps anything.
- * `true`: there may be more.
+ * Deletes a batch of requests that ended long ago. The journal keeps their events for its own retention time.
+ * Returns `true` if there may be more.
  */
 export async function deleteOldRequests(parts: ApprovalsParts): Promise<boolean> {
   const { transaction } = await parts.store();

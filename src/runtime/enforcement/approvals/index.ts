@@ -21,11 +21,11 @@ import type {
 } from './types.ts';
 import { openWaitList } from './wait-list.ts';
 
-/** Opens approvals for one process; the store is opened with the first question. */
+/** Opens approvals for one process. The store is opened by the first call. */
 export function openApprovals(parts: ApprovalsParts): Approvals {
   const { now_ms } = parts;
 
-  /** What has run out is stored as such before it is shown, so that it stays so. */
+  /** An expired request is stored as expired before it is shown, so that it stays expired. */
   async function shown(rows: readonly ApprovalRequestRow[]): Promise<readonly ApprovalRecord[]> {
     const { db } = await parts.store();
     for (const row of rows) if (hasExpired(row, now_ms())) await expireRequest(row.request_id, parts);
@@ -57,10 +57,10 @@ export function openApprovals(parts: ApprovalsParts): Approvals {
   };
 }
 
-/** A row as it is afterwards, or why it is as it was. */
+/** The row after the change, or why it did not change. */
 type Outcome = ApprovalRequestRow | Extract<TransitionResult, { moved: false }>['cause'];
 
-/** Does something to a request that waits; whoever may not see it is told that there is none. */
+/** Changes a pending request. A caller that may not see the request gets `not_found`. */
 async function move(
   request_id: string,
   may: ApprovalVisibility,
@@ -92,7 +92,7 @@ async function recordOf(
   return (await buildApprovalRecords(trx, [row], now_ms()))[0]!;
 }
 
-/** Counts one person's voice: one that denies is enough, of those that approve there must be enough. */
+/** Counts one vote. One denial denies the request; approvals need the configured number. */
 async function count(
   trx: StoreTransaction,
   row: ApprovalRequestRow,

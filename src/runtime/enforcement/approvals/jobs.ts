@@ -12,7 +12,7 @@ const DELIVER_MS = 1_000;
 
 type Ground = ApprovalsEnvironment & { readonly log: Pick<Log, 'error' | 'warn'> };
 
-/** What is done for approvals from time to time: ending what has run out, and forgetting what is old. */
+/** Builds the maintenance jobs of approvals: expire requests, and delete old ones. */
 export function buildApprovalJobs(ground: Ground): readonly MaintenanceJob[] {
   const parts = buildApprovalsParts(ground, (what, fault) =>
     ground.log.error(what, fault === undefined ? {} : describeStoreFault(fault)),
@@ -23,7 +23,9 @@ export function buildApprovalJobs(ground: Ground): readonly MaintenanceJob[] {
   ];
 }
 
-/** Telling approvers, which waits for another machine and so keeps no other chore waiting. */
+/**
+ * Builds the jobs that deliver webhooks. They wait for another machine, so they run apart from all other jobs.
+ */
 export function buildApprovalDeliveryJobs(
   ground: Ground & { readonly config: Pick<Config, 'approvals'> },
 ): readonly MaintenanceJob[] {

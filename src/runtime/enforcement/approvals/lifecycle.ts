@@ -8,7 +8,7 @@ export const APPROVAL_STATUSES = [
 ] as const;
 export type ApprovalStatus = (typeof APPROVAL_STATUSES)[number];
 
-/** Every state of a request for approval, and to which others it may go. What is not here does not happen. */
+/** The transitions of a request. A transition that is not listed never happens. */
 export const TRANSITIONS: Readonly<Record<ApprovalStatus, readonly ApprovalStatus[]>> = {
   pending: ['approved', 'denied', 'expired', 'cancelled'],
   approved: ['consumed', 'expired'],
@@ -18,10 +18,10 @@ export const TRANSITIONS: Readonly<Record<ApprovalStatus, readonly ApprovalStatu
   consumed: [],
 };
 
-/** Those that time ends. */
+/** The statuses that expiry ends. */
 export const OPEN_STATUSES = APPROVAL_STATUSES.filter((status) => isTransitionAllowed(status, 'expired'));
 
-/** Whether the table has a way from one state to another. */
+/** Returns whether the table allows a transition. */
 export function isTransitionAllowed(from: ApprovalStatus, to: ApprovalStatus): boolean {
   return TRANSITIONS[from].includes(to);
 }

@@ -3,31 +3,34 @@ import { detect } from '../../../core/detect/detect.ts';
 import { writeContentJson } from '../../../core/json/source.ts';
 import type { Content, Policy, Verdict } from '../../../core/types/index.ts';
 
-/** What an approver is shown of the arguments. */
+/** The arguments as an approver sees them. */
 export interface MaskedArguments {
-  /** JSON; where it was cut, the beginning of it. */
+  /** JSON, possibly cut at the end. */
   readonly text: string;
-  /** UTF-8 bytes before it was cut. */
+  /** UTF-8 bytes before the text was cut. */
   readonly bytes: number;
 }
 
-/** The content with all that was found masked, as JSON of at most `bytes_max` bytes. */
+/** Returns the content as JSON of at most `bytes_max` bytes, with every finding masked. */
 export function maskArguments(
   content: Content,
   { findings, allowlisted_findings, removed }: Pick<Verdict, 'findings' | 'allowlisted_findings' | 'removed'>,
   typed: boolean,
   bytes_max: number,
 ): MaskedArguments {
-  // What was let be went on as it stood, and is no less a secret on a screen.
+  // An allowlisted value passes unchanged, but on a screen it is still a secret.
   const masked = redact(content, [...findings, ...allowlisted_findings], typed, removed);
   const bytes = Buffer.from(writeContentJson(masked));
   if (bytes.length <= bytes_max) return { text: bytes.toString('utf8'), bytes: bytes.length };
-  // A decoder that expects more leaves out a character that the cut went through.
+  // In streaming mode the decoder drops a character that the cut split.
   const text = new TextDecoder().decode(bytes.subarray(0, bytes_max), { stream: true });
   return { text, bytes: bytes.length };
 }
 
-/** What a person wrote, without control characters and with all that detectors find masked; blank is nothing. */
+/**
+ * Returns an approver's comment without control characters and with every finding masked; `null` if it is
+ * blank.
+ */
 export function maskComment(written: string | null, policy: Policy): string | null {
   const plain = (written ?? '')
     .toWellFormed()
@@ -36,7 +39,7 @@ export function maskComment(written: string | null, policy: Policy): string | nu
   if (plain === '') return null;
   const content = { kind: 'text', text: plain } as const;
   const { findings, coverage } = detect(content, policy.detection, policy.limits);
-  // What was not looked at is not known to be clean.
+  // A text that was not scanned in full may hold secrets.
   if (coverage.status !== 'full') return '[REDACTED]';
   const masked = redact(content, findings, policy.redaction.typed);
   return masked.kind === 'text' ? masked.text : null;

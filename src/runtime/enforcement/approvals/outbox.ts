@@ -12,14 +12,14 @@ export interface OutboxParts {
 
 type Message = Selectable<StoreTables['approval_outbox']>;
 
-/** Messages on their way at a time. */
+/** The number of messages that are sent at a time. */
 const BATCH = 8;
 const PAUSE_MS_MIN = 1_000;
 const PAUSE_MS_MAX = 3_600_000;
 
 /**
- * Sends a batch of what is due, each message at least once: it is deleted when it was taken, put off where it was
- * not, and dropped after the last attempt. `true`: there may be more.
+ * Sends a batch of due messages, each at least once. A delivered message is deleted, a failed one is retried
+ * later, and dropped after the last attempt. Returns `true` if more may be due.
  */
 export async function deliverWebhooks(parts: OutboxParts): Promise<boolean> {
   const { db } = await parts.store();
@@ -35,7 +35,7 @@ export async function deliverWebhooks(parts: OutboxParts): Promise<boolean> {
   return due.length === BATCH;
 }
 
-/** Takes a message for the time of one attempt, so that another service on this store does not send it too. */
+/** Claims a message for one attempt, so that another service on this store does not send it too. */
 async function claim(db: Store['db'], message: Message, parts: OutboxParts): Promise<Message | null> {
   const attempts = message.attempts + 1;
   const next_attempt_ms = parts.now_ms() + parts.webhook.timeout_ms + pauseMs(attempts);
@@ -65,7 +65,7 @@ async function send(db: Store['db'], message: Message, parts: OutboxParts): Prom
   await db.deleteFrom('approval_outbox').where('message_id', '=', message_id).execute();
 }
 
-/** Doubles with each attempt; half of it by chance, so that many do not come back at the same moment. */
+/** Doubles with each attempt. Half of it is random, so that retries of many messages spread out. */
 function pauseMs(attempts: number): number {
   const whole = Math.min(PAUSE_MS_MAX, PAUSE_MS_MIN * 2 ** attempts);
   return Math.round(whole / 2 + (Math.random() * whole) / 2);

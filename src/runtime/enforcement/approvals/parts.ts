@@ -5,7 +5,7 @@ import type { AuditPorts } from '../../audit/audit-ports.ts';
 import type { AuditEvent } from '../../audit/types.ts';
 import type { Config } from '../../config/index.ts';
 
-/** The bounds of what waits and of what is kept. */
+/** The limits of pending and stored requests. */
 export interface ApprovalLimits {
   readonly ttl_ms_max: number;
   readonly pending_max: number;
@@ -14,32 +14,32 @@ export interface ApprovalLimits {
   readonly keep_ms: number;
 }
 
-/** What approvals need of the process that they are in. */
+/** What approvals need of their process. */
 export interface ApprovalsParts {
   readonly store: () => Promise<Store>;
   /** Resolves when the event is durable. */
   readonly record: (event: AuditEvent) => Promise<void>;
   readonly now_ms: () => number;
   readonly limits: ApprovalLimits;
-  /** By which people's words are masked, and how masks look. */
+  /** The active policy: its detectors mask comments, and it sets the style of masks. */
   readonly policy: () => Policy;
-  /** Whether there is somebody to tell; without it nothing is put aside for them. */
+  /** Whether a webhook is configured; without one no message is queued. */
   readonly has_webhook: boolean;
-  /** Told what does not work, and why where something failed, for the log of the service. Must not throw. */
+  /** Receives a message and its cause for the service log. Must not throw. */
   readonly reportFault: ReportFault;
 }
 
 export type ReportFault = (what: string, fault?: unknown) => void;
 
-/** What a process has, of which the parts are made. */
+/** What a process provides for approvals. */
 export interface ApprovalsEnvironment {
   readonly config: Pick<Config, 'approvals'>;
   readonly store: () => Promise<Store>;
-  /** What holds now. */
+  /** Returns the active ports; a reload replaces them. */
   readonly ports: () => Pick<AuditPorts, 'record' | 'now_ms' | 'policy'>;
 }
 
-/** The parts as a configuration asks for them. */
+/** Builds the parts from the configuration. */
 export function buildApprovalsParts(
   { config, store, ports }: ApprovalsEnvironment,
   reportFault: ReportFault,

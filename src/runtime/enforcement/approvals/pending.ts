@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Store } from '../../../platform/store/index.ts';
 
-/** A database that takes longer must not hold up the other metrics. */
+/** A slow database must not delay the other metrics. */
 const COUNT_MS_MAX = 1_000;
 
 /** Counts the requests that are pending and have not expired; `null` if the store does not answer in a second. */

@@ -1,4 +1,4 @@
-/** What happened could not be written to the audit journal, so it did not happen. */
+/** The event could not be written to the audit journal, so nothing was changed. */
 export class RecordingFailure extends Error {
   readonly code = 'unrecorded';
   constructor(cause: unknown) {

@@ -8,12 +8,12 @@ import { type ApprovalRequestRow, hasExpired, lockRequestRow, parseListColumn } 
 import { CLOCK_ACTOR, emitApprovalEvent, transitionRequest } from './transitions.ts';
 import type { ApprovalCaller } from './types.ts';
 
-/** A request that stands for a crossing now, or the limit that is in the way of one. */
+/** The pending request for a crossing, or the limit that prevents a new one. */
 export type ApprovalRequestResult =
   | { readonly asked: true; readonly row: ApprovalRequestRow }
   | { readonly asked: false; readonly limit: 'pending_max' | 'pending_per_agent_max' };
 
-/** Asks people for what a verdict wants; who asks the same again while it waits gets the same request. */
+/** Requests approval for a verdict. The same question returns the same request while it is pending. */
 export async function requestApproval(
   wanted: ApprovalRequirement,
   judged: Verdict,
@@ -49,7 +49,7 @@ export async function requestApproval(
       );
       return { asked: true, row };
     }
-    // Another process was faster by a moment, and has it.
+    // Another process inserted the same request a moment earlier.
     const theirs = await sameWaiting(trx, row);
     if (theirs === null) throw new Error('a request that was there is gone');
     return { asked: true, row: theirs };
@@ -93,7 +93,7 @@ function newRow(
   };
 }
 
-/** Nobody can guess one: who has it was told of it. */
+/** Returns a random id that cannot be guessed: whoever has it received it. */
 function newRequestId(): string {
   return `apr_${randomBytes(12).toString('hex')}`;
 }
@@ -123,18 +123,18 @@ async function limitReached(
   return Number(all.count) >= limits.pending_max ? 'pending_max' : null;
 }
 
-/** What became of using an approval. */
+/** The result of using an approval. */
 export type ApprovalUse =
   | { readonly used: true; readonly row: ApprovalRequestRow }
   | {
       readonly used: false;
       readonly cause: 'not_found' | 'mismatch' | 'not_approved';
-      /** What differs, in words; where the cause is `mismatch`. */
+      /** The part of the crossing that differs; set if the cause is `mismatch`. */
       readonly what: string;
       readonly row: ApprovalRequestRow | null;
     };
 
-/** Looks an approval up and compares it with a crossing, without using it. */
+/** Reads an approval and compares it with a crossing, without using it. */
 export async function checkApproval(
   request_id: string,
   crossing: Crossing,
@@ -152,8 +152,8 @@ export async function checkApproval(
 }
 
 /**
- * The newest request that people have answered for exactly this crossing, and that has not run out: who cannot name
- * it may use it, or is told again that it was denied. `null` where there is none.
+ * Finds the newest answered request for exactly this crossing that has not expired. It lets a caller that
+ * cannot name the request use it, or learn again that it was denied. Returns `null` if there is none.
  */
 export async function findAnsweredRequest(
   wanted: ApprovalRequirement,
@@ -179,7 +179,10 @@ export async function findAnsweredRequest(
   return (fitting.find(({ status }) => status === 'approved') ?? fitting[0])?.request_id ?? null;
 }
 
-/** Requests of one agent with the same arguments, for whatever tools and sessions, that are looked at. */
+/**
+ * The number of requests that are compared: those of one agent with the same arguments, for any tool and
+ * session.
+ */
 const ANSWERED_MAX = 100;
 
 function compare(row: ApprovalRequestRow, binding: ApprovalBinding, now_ms: number): ApprovalUse {
@@ -190,7 +193,7 @@ function compare(row: ApprovalRequestRow, binding: ApprovalBinding, now_ms: numb
   return { used: true, row };
 }
 
-/** Uses an approval up: of all who try at the same time one succeeds, and none after. */
+/** Uses an approval. If several callers try at the same time, exactly one succeeds, and none after it. */
 export async function consumeApproval(
   request_id: string,
   caller: ApprovalCaller,
@@ -210,7 +213,7 @@ export async function consumeApproval(
   });
 }
 
-/** Stores that a request has run out, where it has: it stays so if the clock goes back. */
+/** Stores the expiry of a request that has expired, so that it stays expired if the clock is set back. */
 export async function expireRequest(request_id: string, parts: ApprovalsParts): Promise<boolean> {
   const store = await parts.store();
   return store.transaction(async (trx) => {
@@ -221,7 +224,7 @@ export async function expireRequest(request_id: string, parts: ApprovalsParts): 
   });
 }
 
-/** Whether what is asked for now was approved: by each rule, and by as many people. */
+/** Returns whether the approval covers what is needed now: every rule, and as many approvers. */
 export function isCovered(wanted: ApprovalRequirement, row: ApprovalRequestRow): boolean {
   const approved = parseListColumn(row.rules);
   return row.min_approvals >= wanted.min_approvals && wanted.rules.every((rule) => approved.includes(rule));

@@ -15,9 +15,9 @@ import type { ApprovalRequestRow } from './rows.ts';
 import type { ApprovalQuestion, ApprovalState, ResolvedVerdict } from './types.ts';
 
 /**
- * What a verdict that asks for approval comes to: without the id of a request people are asked, and it stays a
- * block; with the id of an approved one that fits in everything, the approval is used up and what the rules
- * leave of the crossing goes on. Never rejects: what cannot be settled is a block.
+ * Resolves a verdict that requires approval. Without a request id, approval is requested and the verdict stays
+ * a block. With the id of an approved request that matches, the approval is used and the crossing is judged
+ * again without the approved rules. Never rejects: a failure is a block.
  */
 export async function resolveApproval(
   settling: ApprovalQuestion,
@@ -37,7 +37,7 @@ export async function resolveApproval(
   }
 }
 
-/** The request that a crossing depends on: the one that was named, or one that was answered for exactly this. */
+/** Returns the request to use: the named one, or one that was answered for exactly this crossing. */
 async function requestFor(
   wanted: ApprovalRequirement,
   { approval_request_id, reuse_approval, crossing }: ApprovalQuestion,
@@ -81,7 +81,7 @@ async function use(
     return blocked(judged, reason, { request_id, status: 'mismatch', expires_at: null });
   }
   const verdict = judgeWith(wanted.rules);
-  // What blocks for another reason uses nothing up.
+  // A crossing that another rule blocks does not use the approval.
   if (verdict.decision === 'block') return { verdict, approval: stateOf(fit.row) };
   const used = await consumeApproval(request_id, caller, parts);
   return used.used
@@ -123,7 +123,7 @@ function blocked(judged: Verdict, reason: string, approval: ApprovalState | null
   return { verdict: { ...judged, reason }, approval };
 }
 
-/** A block that keeps what was found, so that the event can say it. */
+/** Returns a block that keeps the findings, so that the event can record them. */
 function faulty(judged: Verdict, fault: unknown): Verdict {
   const rule =
     fault instanceof StoreFailure

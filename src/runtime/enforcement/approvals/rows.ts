@@ -8,12 +8,12 @@ type VoteRow = Selectable<StoreTables['approval_votes']>;
 export type StoreTransaction = Transaction<StoreTables>;
 type Db = Kysely<StoreTables> | StoreTransaction;
 
-/** Whether time has ended it, stored or not. */
+/** Returns whether a request has expired, whether or not that is stored. */
 export function hasExpired(row: Pick<ApprovalRequestRow, 'status' | 'expires_ms'>, now_ms: number): boolean {
   return OPEN_STATUSES.includes(row.status) && row.expires_ms <= now_ms;
 }
 
-/** The row, which nobody else changes until the transaction ends. */
+/** Reads and locks a row: no other transaction changes it until this one ends. */
 export async function lockRequestRow(
   trx: StoreTransaction,
   request_id: string,
@@ -22,7 +22,7 @@ export async function lockRequestRow(
   return (await found.forUpdate().executeTakeFirst()) ?? null;
 }
 
-/** Requests as they are shown, in the order of their ids given. Those that are not there are left out. */
+/** Returns requests as callers see them, in the order of the given rows. */
 export async function buildApprovalRecords(
   db: Db,
   rows: readonly ApprovalRequestRow[],
@@ -40,7 +40,7 @@ export async function buildApprovalRecords(
   return rows.map((row) => recordOf(row, byRequest.get(row.request_id) ?? [], now_ms));
 }
 
-/** What of a request everyone may see who hears of it, and nothing of the arguments. */
+/** Returns the fields that every recipient may see. The arguments are not among them. */
 export function summarizeRequest(row: ApprovalRequestRow) {
   return {
     request_id: row.request_id,
@@ -65,7 +65,7 @@ export function summarizeRequest(row: ApprovalRequestRow) {
   };
 }
 
-/** A time of a row as it is shown: ISO 8601, UTC, milliseconds. */
+/** Formats a time as ISO 8601, UTC, with milliseconds. */
 export function formatIsoTime(ms: number): string {
   return new Date(ms).toISOString();
 }
@@ -89,19 +89,22 @@ function recordOf(row: ApprovalRequestRow, votes: readonly VoteRow[], now_ms: nu
   };
 }
 
-/** A list as a column holds it. */
+/** Parses a list column. */
 export function parseListColumn(column: string): readonly string[] {
   return JSON.parse(column) as readonly string[];
 }
 
-/** The newest requests that fit. One that has run out and is not stored as such yet fits `expired` only. */
+/**
+ * Returns the newest matching requests. A request whose time is over matches `expired` only, even if that is
+ * not stored yet.
+ */
 export async function listRequestRows(
   db: Db,
   filter: ApprovalFilter,
   now_ms: number,
 ): Promise<ApprovalRequestRow[]> {
   const { status, agent_ids, tool, tenant_ids, limit } = filter;
-  // PostgreSQL knows no empty list.
+  // PostgreSQL rejects an empty list.
   if (agent_ids?.length === 0 || tenant_ids?.length === 0) return [];
   let query = db.selectFrom('approval_requests').selectAll();
   if (status !== undefined) query = query.where((eb) => eb.or(statusConditions(eb, status, now_ms)));

@@ -5,7 +5,9 @@ declare module '../../../platform/store/tables.ts' {
   interface StoreTables extends ApprovalTables {}
 }
 
-/** The tables of approvals. Times are milliseconds since 1970, UTC; lists are JSON. No column holds raw text. */
+/**
+ * The tables of approvals. Times are milliseconds since 1970, UTC; lists are JSON. No column holds raw text.
+ */
 export interface ApprovalTables {
   readonly approval_requests: {
     request_id: string;
@@ -18,13 +20,16 @@ export interface ApprovalTables {
     tool_name: string | null;
     boundary: string;
     phase: string | null;
-    /** The SHA-256 of the canonical arguments, in hex. It is told to nobody: short arguments could be guessed by it. */
+    /**
+     * The SHA-256 of the canonical arguments, in hex. It is never shown, because short arguments could be
+     * guessed from it.
+     */
     arguments_hash: string;
     /** The arguments as JSON with every finding masked, cut to a limit. */
     arguments_masked: string;
     /** UTF-8 bytes of the masked arguments before they were cut. */
     arguments_bytes: number;
-    /** The rule that decided, and all that ask. */
+    /** The winning rule, and all rules that require approval. */
     rule: string;
     rules: string;
     reason: string;
@@ -34,25 +39,25 @@ export interface ApprovalTables {
     requested_by: string;
     requested_ms: number;
     expires_ms: number;
-    /** Who ended the waiting or used the approval, and when. */
+    /** Who ended or used the request, and when. */
     decided_by: string | null;
     decided_ms: number | null;
     consumed_ms: number | null;
-    /** What makes two requests the same while they wait; `null` as soon as they do not. */
+    /** The key that equal pending requests share; `null` once the request is not pending. */
     pending_key: string | null;
   };
-  /** What each person said. */
+  /** One row per vote. */
   readonly approval_votes: {
     request_id: string;
-    /** The caller, as far as a credential proves it. */
+    /** The caller, as its credential proves it. */
     caller_id: string;
     vote: 'approve' | 'deny';
-    /** The name that the person gave. */
+    /** The name that the approver gave. */
     approver: string | null;
     comment: string | null;
     voted_ms: number;
   };
-  /** What the webhook has yet to be told. */
+  /** The webhook messages that are not delivered yet. */
   readonly approval_outbox: {
     message_id: string;
     request_id: string;

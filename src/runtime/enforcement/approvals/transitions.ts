@@ -5,14 +5,14 @@ import type { ApprovalsParts } from './parts.ts';
 import { RecordingFailure } from './recording-failure.ts';
 import { type ApprovalRequestRow, formatIsoTime, type StoreTransaction, summarizeRequest } from './rows.ts';
 
-/** Who acts when nobody does. */
+/** The actor of events that expiry causes. */
 export const CLOCK_ACTOR: ApprovalActor = { caller_id: 'service:clock', approver: null, comment: null };
 
 /**
- * Brings a locked request from one state to another, as the table of transitions allows. The order is: the rows,
- * the event, the commit. So nothing is in the store that is not in the journal: an event that cannot be written
- * takes the rows back, and a commit that fails leaves an event of something that did not come about, which grants
- * nothing. The event is the last thing before the commit, for whatever meets a conflict is done again.
+ * Changes the status of a locked request, if the transition table allows it. The order is: rows, event, commit.
+ * The store never holds a change that the journal lacks: an event that cannot be written rolls the rows back,
+ * and a commit that fails leaves an event of a change that did not happen and grants nothing. The event comes
+ * last before the commit, because a conflict repeats everything before it.
  */
 export async function transitionRequest(
   trx: StoreTransaction,
@@ -43,7 +43,7 @@ export async function transitionRequest(
   return next;
 }
 
-/** Puts aside what the webhook is to be told, then writes the event. */
+/** Queues the webhook message, then writes the event. */
 export async function emitApprovalEvent(
   trx: StoreTransaction,
   row: ApprovalRequestRow,
@@ -60,7 +60,7 @@ export async function emitApprovalEvent(
   }
 }
 
-/** Messages that wait at most. Whoever does not fetch so many is not served by more. */
+/** The number of queued messages. A receiver that is this far behind gains nothing from more. */
 const OUTBOX_MAX = 10_000;
 
 async function putAside(
@@ -89,7 +89,7 @@ async function putAside(
   await trx.insertInto('approval_outbox').values(message).execute();
 }
 
-/** What the webhook is told: who asks for what and by which rule, and nothing of the arguments. */
+/** Builds the webhook message: who requests what, and by which rule, without the arguments. */
 function messageOf(row: ApprovalRequestRow, happening: ApprovalEventKind, now_ms: number): object {
   return { type: `approval.${happening}`, timestamp: formatIsoTime(now_ms), data: summarizeRequest(row) };
 }

@@ -1,13 +1,13 @@
 import type { Crossing, Verdict } from '../../../core/types/index.ts';
 import type { ApprovalStatus } from './lifecycle.ts';
 
-/** Who asks or decides, as far as a credential proves it. */
+/** The caller that requests or decides, as its credential proves it. */
 export interface ApprovalCaller {
   readonly id: string;
   readonly kind: 'anonymous' | 'agent' | 'person';
 }
 
-/** One request for approval, as people and programs see it. Times are ISO 8601, UTC. */
+/** A request for approval, as callers see it. Times are ISO 8601, UTC. */
 export interface ApprovalRecord {
   readonly request_id: string;
   readonly status: ApprovalStatus;
@@ -23,7 +23,7 @@ export interface ApprovalRecord {
   readonly rules: readonly string[];
   readonly reason: string;
   readonly data_tags: readonly string[];
-  /** JSON with every finding masked; where it was cut, its beginning. */
+  /** JSON with every finding masked, possibly cut at the end. */
   readonly arguments: string;
   readonly arguments_bytes: number;
   readonly arguments_truncated: boolean;
@@ -39,15 +39,15 @@ export interface ApprovalRecord {
 
 export interface ApprovalVote {
   readonly vote: 'approve' | 'deny';
-  /** Who, as far as a credential proves it. */
+  /** The caller, as its credential proves it. */
   readonly caller_id: string;
-  /** The name that was given beside it. */
+  /** The name that the approver gave. */
   readonly approver: string | null;
   readonly comment: string | null;
   readonly voted_at: string;
 }
 
-/** Filters of the list; all are joined with AND. */
+/** Filters of the list, joined with AND. */
 export interface ApprovalFilter {
   readonly status?: ApprovalStatus | undefined;
   readonly agent_ids?: readonly string[] | undefined;
@@ -56,15 +56,15 @@ export interface ApprovalFilter {
   readonly limit: number;
 }
 
-/** What a check tells of the request that it depends on. */
+/** The request that a check depends on. */
 export interface ApprovalState {
   readonly request_id: string;
-  /** `mismatch`: it is for something else. `not_found`: there is none, or none any more. */
+  /** `mismatch`: the request is for another crossing. `not_found`: it does not exist, or no longer. */
   readonly status: ApprovalStatus | 'mismatch' | 'not_found';
   readonly expires_at: string | null;
 }
 
-/** What a person says of a request. */
+/** A vote, as a caller sends it. */
 export interface VoteInput {
   readonly request_id: string;
   readonly vote: 'approve' | 'deny';
@@ -73,7 +73,7 @@ export interface VoteInput {
   readonly comment: string | null;
 }
 
-/** Why a request was not moved on. `record` is what it is instead. */
+/** The result of a change: the new record, or why it did not change. `record` is the current state. */
 export type TransitionResult =
   | { readonly moved: true; readonly record: ApprovalRecord }
   | {
@@ -82,17 +82,20 @@ export type TransitionResult =
       readonly record: ApprovalRecord | null;
     };
 
-/** Whom a caller may see: `null` of a caller that sees the requests of others too. */
+/** Returns whether the caller may see a request; `null` for a caller that may see all. */
 export type ApprovalVisibility = (record: ApprovalRecord) => boolean;
 
-/** Requests for approval of the whole service, whichever process asks. Rejects with a StoreFailure or `Unrecorded`. */
+/**
+ * The requests for approval of the whole service, from any of its processes. Calls reject with `StoreFailure`
+ * or `RecordingFailure`.
+ */
 export interface Approvals {
-  /** Settles what a verdict that asks for approval comes to. Never rejects: a fault is a verdict that blocks. */
+  /** Resolves a verdict that requires approval. Never rejects: a fault is a block. */
   readonly resolve: ResolveApproval;
   /** Newest first. */
   readonly list: (filter: ApprovalFilter) => Promise<readonly ApprovalRecord[]>;
   readonly find: (request_id: string) => Promise<ApprovalRecord | null>;
-  /** The request as soon as it is not pending any more, at the latest after `wait_ms` or when `signal` says so. */
+  /** Returns the request once it is not pending, at the latest after `wait_ms` or when `signal` aborts. */
   readonly wait: (request_id: string, wait_ms: number, signal: AbortSignal | null) => Promise<WaitResult>;
   readonly vote: (vote: VoteInput, may: ApprovalVisibility) => Promise<TransitionResult>;
   readonly cancel: (
@@ -100,7 +103,7 @@ export interface Approvals {
     caller: ApprovalCaller,
     may: ApprovalVisibility,
   ) => Promise<TransitionResult>;
-  /** All who wait get what is known now, and nobody waits any more. */
+  /** Ends all waiting: each waiting caller gets the current record. */
   readonly release: () => void;
 }
 
@@ -108,11 +111,11 @@ export type WaitResult =
   | { readonly waited: true; readonly record: ApprovalRecord | null }
   | { readonly waited: false; readonly cause: 'too_many' };
 
-/** A verdict after approvals had their say. */
+/** A verdict after approvals were resolved. */
 export interface ResolvedVerdict {
   readonly verdict: Verdict;
   readonly approval: ApprovalState | null;
-  /** The rules that were granted, where an approval was used. */
+  /** The rules that the used approval grants. */
   readonly approved_rules?: readonly string[];
 }
 
@@ -121,9 +124,9 @@ export interface ApprovalQuestion {
   readonly crossing: Crossing;
   readonly caller: ApprovalCaller;
   readonly approval_request_id: string | null;
-  /** Whether a request for exactly this crossing counts where the named one is for another, or none is named. */
+  /** Whether a request for exactly this crossing counts if the named one does not match, or none is named. */
   readonly reuse_approval?: boolean;
-  /** Judges the same crossing again, with these rules granted. */
+  /** Judges the same crossing again with these rules approved. */
   readonly judgeWith: (approved_rules: readonly string[]) => Verdict;
 }
 export type ResolveApproval = (settling: ApprovalQuestion) => Promise<ResolvedVerdict>;

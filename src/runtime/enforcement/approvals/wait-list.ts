@@ -1,13 +1,13 @@
 import type { ApprovalRecord, WaitResult } from './types.ts';
 
-/** How often it is looked whether something has happened: one question for all who wait. */
+/** The polling interval: one query serves all waiting callers. */
 const LOOK_MS = 250;
-/** Of one process. */
+/** The number of waiting callers in one process. */
 const WAITERS_MAX = 1_000;
 
 interface Waiter {
   readonly request_id: string;
-  /** `late`: whatever it is by now. */
+  /** `late`: the deadline passed, so read the current record. */
   readonly settle: (record: ApprovalRecord | null | 'late') => void;
   readonly fail: (fault: unknown) => void;
 }
@@ -18,10 +18,10 @@ export interface WaitList {
 }
 
 /**
- * Lets many callers wait for requests to be decided. While anybody waits there is one look every 250 ms; one that
- * fails ends the waiting of all with its fault.
+ * Lets callers wait for requests to be decided. While at least one waits, the store is polled every 250 ms. A
+ * failed query rejects all waiting calls.
  *
- * @param look - the requests of these ids as they are now; an id that is not there is left out
+ * @param look reads the requests with these ids; a missing request is left out
  */
 export function openWaitList(
   look: (request_ids: readonly string[]) => Promise<readonly ApprovalRecord[]>,

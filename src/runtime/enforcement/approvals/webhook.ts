@@ -22,8 +22,8 @@ export interface WebhookMessage {
 export type WebhookResult = { readonly taken: true } | { readonly taken: false; readonly reason: string };
 
 /**
- * Sends one message with the headers of Standard Webhooks; taken means a status from 200 to 299. Redirections are
- * not followed. Never rejects.
+ * Sends one message with the headers of Standard Webhooks. A status from 200 to 299 means delivered. Redirects
+ * are not followed. Never rejects.
  */
 export function postWebhook(message: WebhookMessage, webhook: ApprovalWebhook): Promise<WebhookResult> {
   const url = new URL(webhook.url);
@@ -41,7 +41,7 @@ export function postWebhook(message: WebhookMessage, webhook: ApprovalWebhook): 
     });
     outgoing.on('response', (response) => {
       const status = response.statusCode ?? 0;
-      // What it says is not read: nobody here would do anything with it.
+      // The body of the response is not needed.
       response.destroy();
       resolve(
         status >= 200 && status < 300 ? { taken: true } : { taken: false, reason: `It answered ${status}.` },
@@ -66,7 +66,7 @@ function headersOf(
   };
 }
 
-/** `v1,` and the HMAC-SHA-256, in base64, over id, timestamp and body, joined by full stops. */
+/** Returns `v1,` and the base64 HMAC-SHA-256 over id, timestamp and body, joined by full stops. */
 export function signWebhook({ message_id, timestamp_s, body }: WebhookMessage, secret: string): string {
   const encoded = secret.startsWith('whsec_') ? secret.slice('whsec_'.length) : null;
   const key = encoded === null ? Buffer.from(secret, 'utf8') : Buffer.from(encoded, 'base64');
@@ -86,7 +86,7 @@ class LinkLocal extends Error {
   }
 }
 
-/** The system's own word; an address that was configured with a password in it is never repeated. */
+/** Returns the system's error code, never the configured address, because that may contain a password. */
 function reasonOf(fault: Error & { code?: unknown }): string {
   if (fault instanceof LinkLocal) return fault.message;
   if (fault.name === 'TimeoutError' || fault.name === 'AbortError') return 'It did not answer in time.';

@@ -19,17 +19,17 @@ import { openWrongTokenCounter } from './wrong-tokens.ts';
 
 export interface CapabilityParts {
   readonly store: () => Promise<Store>;
-  /** The policy in force, the clock, and the journal. */
+  /** Returns the active policy, the clock and the journal. */
   readonly ports: () => Pick<AuditPorts, 'policy' | 'now_ms' | 'record'>;
   readonly ttl_default_ms: number;
   readonly ttl_max_ms: number;
-  /** Tokens that are live at one time. */
+  /** The number of active tokens. */
   readonly active_max: number;
-  /** A clock that never jumps. */
+  /** A monotonic clock. */
   readonly steady_ms: () => number;
 }
 
-/** Opens the tokens of one process over the store that all share. */
+/** Opens capability tokens for one process over the shared store. */
 export function openCapabilities(parts: CapabilityParts): Capabilities {
   const { store, ports } = parts;
   const guesses = openWrongTokenCounter(parts.steady_ms);
@@ -52,7 +52,7 @@ export function openCapabilities(parts: CapabilityParts): Capabilities {
   async function use(presented: CapabilityPresentation): Promise<CapabilityResult> {
     const seen = await look(presented);
     if (!seen.taken || (await count(await db(), seen.token_id, ports().now_ms()))) return seen;
-    // It ended between the two questions; the third one says how.
+    // The token ended between the two queries; the third one tells how.
     const again = await look(presented);
     return again.taken ? { taken: false, token_id: seen.token_id, cause: 'revoked' } : again;
   }
@@ -104,7 +104,7 @@ async function issue(request: CapabilityRequest, parts: CapabilityParts): Return
   try {
     await note(issuance(record, parts), parts, 'No token was issued:');
   } catch (error) {
-    // Nobody has the token; what is left of it does no harm where this fails too.
+    // No caller has the token, so a row that stays behind is harmless.
     await db.deleteFrom('capability_tokens').where('token_id', '=', token_id).execute();
     throw error;
   }
@@ -122,7 +122,7 @@ async function rowOf(db: Db, token_id: string): Promise<CapabilityRow | null> {
   return found ?? null;
 }
 
-/** Counts a use of a token that is live at this very moment; `false` where it is not. */
+/** Counts one use of a token that is active at this moment. Returns `false` if it is not. */
 async function count(db: Db, token_id: string, now_ms: number): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('capability_tokens')
@@ -191,7 +191,7 @@ function shown(row: CapabilityRow, now_ms: number): CapabilityRecord {
   };
 }
 
-/** Writes an event down; says in words of ours that it could not be. */
+/** Writes an event; a failure becomes an `Unavailable` with a fixed message. */
 async function note(event: AuditEvent, { ports }: CapabilityParts, what: string): Promise<void> {
   try {
     await ports().record(event);

@@ -2,7 +2,7 @@ import type { Store } from '../../../platform/store/index.ts';
 import type { MaintenanceJob } from '../../../platform/store/maintenance.ts';
 
 const EVERY_MS = 60_000;
-/** How long a token can be looked at after it has expired. */
+/** The time for which an expired token can still be listed. */
 export const EXPIRED_TOKEN_KEPT_MS = 7 * 86_400_000;
 const BATCH_MAX = 1_000;
 
@@ -11,7 +11,7 @@ interface Parts {
   readonly ports: () => { readonly now_ms: () => number };
 }
 
-/** Forgets tokens that have expired long ago. */
+/** Builds the job that deletes old expired tokens. */
 export function buildCapabilityJobs({ store, ports }: Parts): readonly MaintenanceJob[] {
   return [
     {
@@ -22,7 +22,7 @@ export function buildCapabilityJobs({ store, ports }: Parts): readonly Maintenan
   ];
 }
 
-/** Deletes a batch of tokens that expired long enough ago, and says how many. */
+/** Deletes a batch of old expired tokens and returns their number. */
 export async function deleteExpiredTokens({ db }: Store, now_ms: number): Promise<number> {
   const { numDeletedRows } = await db
     .deleteFrom('capability_tokens')

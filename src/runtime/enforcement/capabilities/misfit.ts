@@ -4,10 +4,10 @@ import type { CapabilityCause, CapabilityPresentation, CapabilityScope } from '.
 
 export type CapabilityRow = CapabilityTables['capability_tokens'];
 
-/** Clocks of the machines that share a store may differ by this much. */
+/** The tolerated clock difference between machines that share a store. */
 const CLOCK_MS = 60_000;
 
-/** What a known token does not allow of what somebody wants to do; `null` where it allows all of it. */
+/** Returns the first condition of a known token that the presentation violates; `null` if it is valid. */
 export function findMisfit(
   row: CapabilityRow,
   presented: CapabilityPresentation,
@@ -17,7 +17,7 @@ export function findMisfit(
   const scope = readScope(row);
   if (row.revoked_ms !== null) return 'revoked';
   if (now_ms >= row.expires_ms) return 'expired';
-  // A clock that was set back would make a token live longer than anyone agreed to.
+  // If the clock was set back, the token would live longer than its time to live.
   if (now_ms < row.issued_ms - CLOCK_MS) return 'not_yet_valid';
   if (presented.tenant_id !== row.tenant_id) return 'tenant';
   if (presented.agent_id !== row.agent_id) return 'agent';
@@ -28,7 +28,7 @@ export function findMisfit(
   return null;
 }
 
-/** The scope that a row holds. */
+/** Reads the scope from a row. */
 export function readScope({ tool_name, actions, secret_keys }: CapabilityRow): CapabilityScope {
   return {
     tool_name,
@@ -37,7 +37,7 @@ export function readScope({ tool_name, actions, secret_keys }: CapabilityRow): C
   };
 }
 
-/** Each cause as a sentence for whoever showed the token. */
+/** The message of each cause, for the caller that presented the token. */
 export const CAUSE_MESSAGES: Readonly<Record<CapabilityCause, string>> = {
   unknown: 'The capability token is not known.',
   revoked: 'The capability token was revoked.',

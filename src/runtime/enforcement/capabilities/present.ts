@@ -3,7 +3,7 @@ import { StoreFailure } from '../../../platform/store/failure.ts';
 import { CAUSE_MESSAGES } from './misfit.ts';
 import type { Capabilities, CapabilityCause, CapabilityPresentation } from './types.ts';
 
-/** What a crossing says of a capability token. */
+/** The result of a capability token, as a crossing carries it. */
 export type CrossingCapability = NonNullable<Crossing['capability']>;
 
 /**

@@ -8,11 +8,11 @@ declare module '../../../platform/store/tables.ts' {
 export interface CapabilityTables {
   readonly capability_tokens: {
     token_id: string;
-    /** SHA-256 of the whole token, in hex. The token itself is nowhere. */
+    /** SHA-256 of the whole token, in hex. The token itself is never stored. */
     token_sha256: string;
     tenant_id: string;
     agent_id: string;
-    /** `null`: any session. */
+    /** `null`: valid in any session. */
     session_id: string | null;
     tool_name: string;
     actions: string;

@@ -1,7 +1,7 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { hashToken } from '../../access/tokens.ts';
 
-/** A token that was just made: what it is called, what its bearer gets, and what is kept of it. */
+/** A new token: its id, the token for its bearer, and the hash that is stored. */
 export interface NewCapabilityToken {
   readonly token_id: string;
   readonly token: string;
@@ -10,20 +10,20 @@ export interface NewCapabilityToken {
 
 const TOKEN = /^svc_cap_([0-9a-f]{24})_[A-Za-z0-9_-]{43}$/;
 
-/** Makes a token of 256 random bits, `svc_cap_<the digits of its id>_<43 characters>`. */
+/** Creates a token of 256 random bits: `svc_cap_<digits of its id>_<43 characters>`. */
 export function createCapabilityToken(): NewCapabilityToken {
   const digits = randomBytes(12).toString('hex');
   const token = `svc_cap_${digits}_${randomBytes(32).toString('base64url')}`;
   return { token_id: `cap_${digits}`, token, sha256: hashToken(token) };
 }
 
-/** The id of the token that a text seems to be; `null` where it cannot be one. */
+/** Returns the id of a token; `null` if the text does not have the form of a token. */
 export function parseTokenId(text: string): string | null {
   const digits = TOKEN.exec(text)?.[1];
   return digits === undefined ? null : `cap_${digits}`;
 }
 
-/** Whether a text is the token of which this is kept; in constant time. */
+/** Returns whether a token matches a stored hash. Takes constant time. */
 export function matchesTokenHash(text: string, sha256: string): boolean {
   const kept = Buffer.from(sha256, 'hex');
   const shown = Buffer.from(hashToken(text), 'hex');

@@ -1,21 +1,21 @@
-/** What a capability token lets its agent do. */
+/** What a capability token allows its agent to do. */
 export interface CapabilityScope {
   /** The tool's name; `*` stands for any run of characters. */
   readonly tool_name: string;
   /** Lower case, at least one; `*` as in the tool. `invoke` is a call. */
   readonly actions: readonly string[];
-  /** Names of secrets that it may have resolved; `*` as in the tool. Empty: none. */
+  /** Names of secrets that it may resolve; `*` as in the tool. Empty: none. */
   readonly secret_keys: readonly string[];
 }
 
-/** A capability token as anyone may see it: everything but the token. Times are ISO 8601, UTC. */
+/** A capability token without its secret part. Times are ISO 8601, UTC. */
 export interface CapabilityRecord {
-  /** `cap_` and 24 hex digits. It names the token and is none. */
+  /** `cap_` and 24 hex digits. The id alone grants nothing. */
   readonly token_id: string;
   readonly status: 'active' | 'expired' | 'revoked';
   readonly tenant_id: string;
   readonly agent_id: string;
-  /** `null`: any session. */
+  /** `null`: valid in any session. */
   readonly session_id: string | null;
   readonly scope: CapabilityScope;
   readonly issued_by: string;
@@ -23,7 +23,7 @@ export interface CapabilityRecord {
   readonly expires_at: string;
   readonly revoked_by: string | null;
   readonly revoked_at: string | null;
-  /** How often it was shown and taken. */
+  /** The number of accepted uses. */
   readonly uses: number;
   readonly last_used_at: string | null;
 }
@@ -33,32 +33,32 @@ export interface CapabilityRequest {
   readonly agent_id: string;
   readonly session_id: string | null;
   readonly scope: CapabilityScope;
-  /** `null`: the default. */
+  /** `null`: the configured default. */
   readonly ttl_ms: number | null;
   readonly issued_by: string;
 }
 
-/** What somebody wants to do, and the token that is to allow it. */
+/** A token and what its bearer wants to do with it. */
 export interface CapabilityPresentation {
-  /** As it was sent. */
+  /** The token as it was sent. */
   readonly token: string;
   readonly tenant_id: string;
   readonly agent_id: string;
   readonly session_id: string | null;
   readonly tool: string;
   readonly action: string;
-  /** The secret that is asked for; `null` for none. */
+  /** The secret to resolve; `null` for none. */
   readonly secret_key: string | null;
-  /** Who sent it, as far as a credential proves it. */
+  /** The caller that sent it, as its credential proves it. */
   readonly caller_id: string;
   /**
-   * Whether a credential proves it. Wrong tokens are counted of those alone: who is trusted for being here shares
-   * that name with others, who could otherwise be kept from their own tokens.
+   * Whether a credential proves the caller. Wrong tokens are counted only then: callers that are trusted for
+   * their address share one name, so one of them could lock out the others.
    */
   readonly has_credential: boolean;
 }
 
-/** Why a token is not taken. */
+/** Why a token is rejected. */
 export type CapabilityCause =
   | 'unknown'
   | 'revoked'
@@ -72,7 +72,7 @@ export type CapabilityCause =
   | 'secret_key'
   | 'throttled';
 
-/** Whether a token is taken. `token_id` is `null` where nobody knows which one it was. */
+/** Whether a token is accepted. `token_id` is `null` if the token is unknown. */
 export type CapabilityResult =
   | { readonly taken: true; readonly token_id: string; readonly expires_ms: number }
   | { readonly taken: false; readonly token_id: string | null; readonly cause: CapabilityCause };
@@ -84,12 +84,15 @@ export interface CapabilityFilter {
   readonly limit: number;
 }
 
-/** Tokens that let one agent do one thing for a while. Everything rejects with a `StoreFailure` without the store. */
+/**
+ * Tokens that allow one agent one thing for a limited time. Every call rejects with `StoreFailure` without the
+ * store.
+ */
 export interface Capabilities {
   readonly ttl_max_ms: number;
   /**
-   * Makes a token, which is told once. `null` where as many are live as may be.
-   * @throws Unavailable where it could not be recorded; there is no token then
+   * Issues a token, which is returned only once. Returns `null` at the limit of active tokens. @throws
+   * Unavailable if the event could not be written; no token exists then
    */
   readonly issue: (
     request: CapabilityRequest,
@@ -98,17 +101,17 @@ export interface Capabilities {
   /** The newest first. */
   readonly list: (filter: CapabilityFilter) => Promise<readonly CapabilityRecord[]>;
   /**
-   * Ends a token for good. Who shows it after this was answered is refused, by every process.
-   * @returns the token, and whether it was this call that ended it; `null` where there is none of that name
-   * @throws Unavailable where it could not be recorded; the token is ended all the same
+   * Revokes a token. After this resolves, every process rejects it. @returns the token, and whether this call
+   * revoked it; `null` if it does not exist @throws Unavailable if the event could not be written; the token is
+   * revoked all the same
    */
   readonly revoke: (
     token_id: string,
     by: string,
     may: (record: CapabilityRecord) => boolean,
   ) => Promise<{ readonly record: CapabilityRecord; readonly ended: boolean } | null>;
-  /** Whether a token would be taken now; nothing is counted. */
+  /** Returns whether a token would be accepted now. Counts nothing. */
   readonly check: (presented: CapabilityPresentation) => Promise<CapabilityResult>;
-  /** Takes a token, or does not; counted and durable before it is answered. */
+  /** Presents a token. An accepted use is durable before this resolves. */
   readonly use: (presented: CapabilityPresentation) => Promise<CapabilityResult>;
 }

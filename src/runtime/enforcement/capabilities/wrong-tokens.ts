@@ -1,16 +1,16 @@
-/** Counts wrong tokens of each caller, so that nobody tries many. */
+/** Counts wrong tokens per caller, to stop guessing. */
 export interface WrongTokenCounter {
-  /** Whether this caller has shown so many wrong ones that no further one is looked at for now. */
+  /** Returns whether the caller presented so many wrong tokens that further ones are not checked for now. */
   readonly isThrottled: (who: string) => boolean;
   readonly note: (who: string) => void;
 }
 
-/** Wrong tokens within one window. */
+/** Wrong tokens per window. */
 const WRONG_MAX = 20;
 const WINDOW_MS = 60_000;
 const CALLERS_MAX = 10_000;
 
-/** @param now_ms a clock that never jumps */
+/** @param now_ms a monotonic clock */
 export function openWrongTokenCounter(now_ms: () => number): WrongTokenCounter {
   const wrong = new Map<string, { count: number; readonly until_ms: number }>();
   const current = (who: string) => {
@@ -26,7 +26,7 @@ export function openWrongTokenCounter(now_ms: () => number): WrongTokenCounter {
         return;
       }
       wrong.delete(who);
-      // The one that began first is the first to be forgotten.
+      // The oldest window is dropped first.
       for (const oldest of wrong.keys()) {
         if (wrong.size < CALLERS_MAX) break;
         wrong.delete(oldest);
