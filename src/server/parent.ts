@@ -111,20 +111,12 @@ export async function openParent(parts: ParentParts): Promise<Parent> {
   });
   const { journal, store: own } = await startWorkers(workers, parts, metrics);
   late.store = own.store;
-  const by = { caller_id: 'service:start', policy_hash: parts.policy.hash };
-  await recordSecretReads(parts.secret_readings, by, { journal, now_ms: Date.now, log });
+  await recordStartReadings(parts, journal);
   const store = openLazyStore(async () => own.store, log);
   const telemetry = await openProcessTelemetry(config, version, 'parent', log);
-  const shared = {
-    journal,
-    store,
-    index_path: paths.index,
-    metrics,
-    telemetry,
-    coordinator,
-    now_ms: Date.now,
-  };
-  const open = openRuntime({ ...parts, ...shared });
+  const now_ms = Date.now;
+  const shared = { journal, store, metrics, telemetry, coordinator, now_ms };
+  const open = openRuntime({ ...parts, ...shared, index_path: paths.index });
   late.reloading = openPolicyReloader({
     first: parts.policy,
     plugins: parts.plugins,
@@ -135,7 +127,7 @@ export async function openParent(parts: ParentParts): Promise<Parent> {
     useKeys: (keys) => useKeys(keys, late, workers, parts),
     journal,
     on_failure: () => metrics?.countFailedReload(),
-    now_ms: Date.now,
+    now_ms,
     log,
   });
   if (journal !== null) late.indexing = openParentIndexing(config, journal, late.feed, log);
@@ -156,6 +148,15 @@ export async function openParent(parts: ParentParts): Promise<Parent> {
     },
     kill: workers.kill,
   };
+}
+
+/** Records which secrets the configuration asked for at startup. */
+async function recordStartReadings(
+  { secret_readings, policy, log }: ParentParts,
+  journal: Journal | null,
+): Promise<void> {
+  const by = { caller_id: 'service:start', policy_hash: policy.hash };
+  await recordSecretReads(secret_readings, by, { journal, now_ms: Date.now, log });
 }
 
 /** Counts what only the parent knows, besides what each process counts. */

@@ -159,15 +159,10 @@ async function openWorkerState(orders: WorkerOrders, channel: RpcChannel<ParentA
     log,
     now_ms,
   });
-  const context = {
-    runtime: open.runtime,
-    llm: open.llm,
-    config,
-    api_keys: openApiKeys(config.auth.api_keys),
-    host: config.server.host,
-    port: orders.port,
-    log,
-  };
+  const { runtime, llm } = open;
+  const { host } = config.server;
+  const api_keys = openApiKeys(config.auth.api_keys);
+  const context = { runtime, llm, config, api_keys, host, port: orders.port, log };
   const state: WorkerState = {
     context,
     transport: null,

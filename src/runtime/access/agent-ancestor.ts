@@ -1,10 +1,10 @@
 import type { AncestorProcess, ProcessLineage } from './lineage.ts';
 
-/** Why a process may be one of a coding agent. */
+/** Why a process may belong to a coding agent. */
 export type AgentEvidence =
   | { readonly kind: 'process'; readonly agent: string; readonly pid: number }
   | { readonly kind: 'variable'; readonly name: string }
-  /** Nothing above it tells who started it, and no terminal does. */
+  /** No ancestor and no terminal shows who started it. */
   | { readonly kind: 'orphan' }
   | { readonly kind: 'unknown' };
 
@@ -16,19 +16,19 @@ const PROGRAMS =
   /^(?:claude|claude-code|codex(?:-[a-z]+)?|gemini|gemini-cli|copilot|qwen|qwen-code|cursor|cursor-agent|opencode|cline|aider|goose|goosed|amp|crush|droid|auggie|windsurf|kiro|kiro-cli|kilocode|antigravity)(?:\.(?:exe|cmd|[cm]?js|py))?$/;
 const PACKAGES =
   /[/\\](?:@anthropic-ai[/\\]claude-code|@openai[/\\]codex|@google[/\\]gemini-cli|@github[/\\]copilot|@qwen-code[/\\]qwen-code|opencode-ai|cline|aider)[/\\@]|[/\\](?:cursor|windsurf)(?:\.app)?[/\\](?:contents|resources)/i;
-/** Interpreters that are given a script as one of their first words. */
+/** Interpreters that take a script as one of their first arguments. */
 const INTERPRETERS = /^(?:node|nodejs|bun|deno|python[\d.]*|ruby|sh|bash|dash|zsh|MainThread)$/;
 const SCRIPT_WORDS = 4;
 
-/** Shells and wrappers: they say nothing about who started them. */
+/** Shells and wrappers, which do not show who started them. */
 const NEUTRAL =
   /^-?(?:sh|bash|dash|zsh|ksh|fish|ash|nohup|setsid|env|timeout|nice|script|npm|npx|node|service|agent-safety)$/;
-/** What takes over a process whose parent has ended. */
+/** Programs that adopt a process whose parent has ended. */
 const INIT = /^(?:systemd|init|launchd|runit|s6-svscan)$/;
 
 /**
- * Finds what says that a coding agent started this process: a program above it, or a variable that agents set. A
- * process that nothing but init is above, without a terminal, may have been cut loose by one.
+ * Finds evidence that a coding agent started this process: an ancestor program, or a variable that agents set.
+ * A process that has only init above it and no terminal may have been detached by an agent.
  */
 export function findAgentAncestor(
   env: Readonly<Record<string, string | undefined>>,
@@ -66,7 +66,7 @@ function baseName(word: string): string {
 
 function isOrphan(ancestors: readonly AncestorProcess[]): boolean {
   const others = ancestors.filter(({ words }) => !NEUTRAL.test(baseName(words[0] ?? '')));
-  // Process 1 of a container is whatever the container runs; a shell there was started by who entered it.
+  // Process 1 of a container is any program. A shell there was started by the person who entered the container.
   return (
     ancestors.length > 0 && others.every(({ pid, words }) => pid === 1 || INIT.test(baseName(words[0] ?? '')))
   );

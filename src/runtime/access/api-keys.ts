@@ -1,15 +1,15 @@
 import type { ApiKey } from './settings.ts';
 
-/** The API keys of a process; a reload brings others. */
+/** The API keys of a process. A reload replaces them. */
 export interface ApiKeys {
   readonly current: () => readonly ApiKey[];
-  /** Takes the place of the keys before, at once. */
+  /** Replaces the keys at once. */
   readonly replace: (keys: readonly ApiKey[]) => void;
   /** Calls `listener` after each change, until the returned function is called. */
   readonly onChange: (listener: () => void) => () => void;
 }
 
-/** Holds the keys that the configuration lists. */
+/** Opens the keys that the configuration lists. */
 export function openApiKeys(first: readonly ApiKey[]): ApiKeys {
   let keys = first;
   const listeners = new Set<() => void>();

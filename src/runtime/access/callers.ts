@@ -1,7 +1,7 @@
 import { PERMISSIONS, PERSON_PERMISSIONS, type Permission } from '../config/permissions.ts';
 import type { Caller } from './types.ts';
 
-/** What those may do who are trusted to check and to read their own results. */
+/** The permissions to check and to read one's own results. */
 const CHECKING: readonly Permission[] = [
   'check',
   'memory:use',
@@ -12,7 +12,7 @@ const CHECKING: readonly Permission[] = [
   'costs:own',
 ];
 
-/** An API key or a signed token that names no permissions. */
+/** The permissions of an API key or signed token that lists none. */
 export const DEFAULT_PERMISSIONS: readonly Permission[] = [
   'check',
   'memory:use',
@@ -22,7 +22,7 @@ export const DEFAULT_PERMISSIONS: readonly Permission[] = [
   'costs:own',
 ];
 
-/** Whoever calls from this machine without a credential. */
+/** A caller on this machine without a credential. */
 export const LOOPBACK_CALLER: Caller = {
   id: 'loopback',
   kind: 'anonymous',
@@ -31,7 +31,7 @@ export const LOOPBACK_CALLER: Caller = {
   agents: '*',
 };
 
-/** A proxy that says for whom it asks, and may do nothing in its own name. */
+/** A proxy that acts for others and may do nothing in its own name. */
 export const PROXY_CALLER: Caller = {
   id: 'proxy',
   kind: 'anonymous',
@@ -40,7 +40,7 @@ export const PROXY_CALLER: Caller = {
   agents: '*',
 };
 
-/** For routes that are open to everyone: who calls there is not looked at. */
+/** The caller of routes that are open to everyone; no credential is checked there. */
 export const ANONYMOUS_CALLER: Caller = {
   id: 'anonymous',
   kind: 'anonymous',
@@ -59,16 +59,16 @@ export const AGENT_TOKEN_CALLER: Caller = {
 };
 
 /**
- * A person: the bearer of the operator token, or the peer of the Unix socket, whose file mode proves it.
- * `id` is `operator` or `cli:<user of the operating system>`.
+ * Builds the caller for an operator: the bearer of the operator token, or the peer of the Unix socket, whose
+ * file mode proves it. `id` is `operator` or `cli:<operating system user>`.
  */
 export function buildOperatorCaller(id: string): Caller {
   return { id, kind: 'person', permissions: PERMISSIONS, tenants: '*', agents: '*' };
 }
 
 /**
- * An agent's credential. What needs a person is never in it, whatever was asked for; who may read the whole audit
- * trail, or all requests for approval, may read its own part.
+ * Builds the caller for an agent's credential. It never gets the permissions that need an operator. A
+ * credential with permission to read the whole audit log or all approval requests may also read its own part.
  */
 export function buildAgentCaller(
   id: string,
@@ -81,7 +81,10 @@ export function buildAgentCaller(
   return { id, kind: 'agent', permissions, tenants, agents };
 }
 
-/** The agent behind an MCP server that a user of this machine started: it may check and read its own. */
+/**
+ * Builds the caller for the agent behind an MCP server that a user of this machine started. It may check and
+ * read its own results.
+ */
 export function buildMcpCaller(user: string): Caller {
   return { id: `mcp:${user}`, kind: 'agent', permissions: CHECKING, tenants: '*', agents: '*' };
 }

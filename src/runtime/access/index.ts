@@ -16,37 +16,42 @@ import type { ApiKey, AuthSettings } from './settings.ts';
 import { hashToken, readToken, type TokenKind, tokenPath } from './tokens.ts';
 import type { Caller } from './types.ts';
 
-/** What decides who calls. */
+/** The settings that identify callers. */
 export interface AuthenticatorSettings {
   readonly auth: AuthSettings;
-  /** The keys as they are now; without it those of `auth`, for as long as it is open. */
+  /** The current keys; without it those of `auth`. */
   readonly api_keys?: ApiKeys;
   /** The bind host. */
   readonly host: string;
   readonly cors_origins: readonly string[];
-  /** Whether `auth.trusted_proxies` say in `x-service-user` for whom they ask: `dashboard.proxy_identity`. */
+  /** Whether `auth.trusted_proxies` name the user in `x-service-user`: `dashboard.proxy_identity`. */
   readonly proxy_identity?: boolean;
   readonly state_dir: string;
   readonly now_ms: () => number;
 }
 
-/** Why nobody was recognised, as a sentence for the caller. `unavailable`: our keys are, not the credential. */
+/**
+ * Why a caller was not identified, as a sentence for the caller. `unavailable`: the verification keys cannot be
+ * read.
+ */
 export interface AuthenticationFailure {
   readonly denied: 'unauthenticated' | 'unavailable';
   readonly reason: string;
 }
 
-/** Who calls. At once, but for signed tokens. Never throws or rejects. */
+/** Identifies the caller, synchronously except for signed tokens. Never throws or rejects. */
 export type Authenticator = (
   peer: Peer,
 ) => Caller | AuthenticationFailure | Promise<Caller | AuthenticationFailure>;
 
-/** Whether the service must make an agent token: others than this machine's programs call, and no key is there. */
+/**
+ * Returns whether the service must create an agent token: other machines may call, and no key is configured.
+ */
 export function needsAgentToken(settings: { auth: AuthSettings; host: string }): boolean {
   return !isConfigured(settings.auth) && (settings.auth.required || !isLoopbackHost(settings.host));
 }
 
-/** Opens the road by which every request's caller is told. Reads token files when they are first needed. */
+/** Opens the authenticator. Token files are read when they are first needed. */
 export function openAuthenticator(settings: AuthenticatorSettings): Authenticator {
   const { auth, now_ms, api_keys = openApiKeys(auth.api_keys) } = settings;
   const isLocal = buildLocalityCheck({ ...settings, trusted_proxies: auth.trusted_proxies });
@@ -75,7 +80,7 @@ export function openAuthenticator(settings: AuthenticatorSettings): Authenticato
 
   return (peer) => {
     const credential = credentialOf(peer.headers);
-    // A wrong credential is never taken for none: its sender believes to be someone.
+    // A wrong credential is never treated as none, because its sender claims an identity.
     if (credential !== null) return credential === '' ? WRONG : known(credential);
     if (!auth.required && isLocal(peer)) return LOOPBACK_CALLER;
     if (vouches(peer)) return PROXY_CALLER;
@@ -108,7 +113,7 @@ function isConfigured(auth: AuthSettings): boolean {
   return auth.api_keys.length > 0 || auth.jwt !== null;
 }
 
-/** `null`: none was sent. Empty: something was sent that is no credential of ours, as `Basic`. */
+/** `null`: none was sent. Empty: a credential of another scheme was sent, such as `Basic`. */
 function credentialOf(headers: Peer['headers']): string | null {
   const key = headers['x-service-key'];
   if (key !== undefined) return typeof key === 'string' ? key.trim() : '';
@@ -118,7 +123,7 @@ function credentialOf(headers: Peer['headers']): string | null {
   return /^bearer +(\S+) *$/i.exec(authorization)?.[1] ?? '';
 }
 
-/** Looks a key up by its hash: what the time of the look-up tells is the hash of a guess, which is no secret. */
+/** Finds a key by its hash. The timing of the lookup reveals only the hash of a guess, which is no secret. */
 function keysOf(keys: ApiKeys, now_ms: () => number): (credential: string) => Caller | null {
   let listed: readonly ApiKey[] | null = null;
   let table: KeyTable = new Map();
@@ -141,7 +146,7 @@ function tableOf(keys: readonly ApiKey[]): KeyTable {
   for (const key of keys) {
     const permissions = key.permissions ?? DEFAULT_PERMISSIONS;
     const caller = buildAgentCaller(`key:${key.id}`, permissions, key.tenants ?? '*', key.agents ?? '*');
-    // A date that cannot be read is in the past: `NaN` is no later moment.
+    // A date that cannot be parsed counts as past, because `NaN` is not greater than any time.
     const expires_ms = key.expires_at === undefined ? Number.POSITIVE_INFINITY : Date.parse(key.expires_at);
     table.set(key.sha256.toLowerCase(), { caller, expires_ms });
   }
@@ -150,7 +155,7 @@ function tableOf(keys: readonly ApiKey[]): KeyTable {
 
 const REREAD_AFTER_MS = 1_000;
 
-/** Compares with a token file, in constant time, and follows its rotation within a second. */
+/** Compares with a token file in constant time. A rotation takes effect within a second. */
 function tokenFile(
   state_dir: string,
   kind: TokenKind,
@@ -177,7 +182,7 @@ function tokenFile(
   };
 }
 
-/** Tells one content of a file from the next; empty where there is none to read. */
+/** Returns the version of a file; empty if the file cannot be read. */
 function versionOf(path: string): string {
   try {
     const { ino, mtimeNs, size } = statSync(path, { bigint: true });

@@ -6,7 +6,7 @@ import { buildAgentCaller, DEFAULT_PERMISSIONS } from './callers.ts';
 import type { JwtSettings } from './settings.ts';
 import type { Caller } from './types.ts';
 
-/** Asymmetric ones only: with HMAC whoever can check a token can also make one. */
+/** Asymmetric algorithms only: with HMAC, a verifier could also issue tokens. */
 const ALGORITHMS = [
   'RS256',
   'RS384',
@@ -24,15 +24,15 @@ const ALGORITHMS = [
 const TOKEN_CHARS_MAX = 16_384;
 const NAMES_MAX = 100;
 
-/** Whether a credential has the three parts of a signed token. */
+/** Returns whether a credential has the three parts of a JWT. */
 export function looksLikeJwt(credential: string): boolean {
   return credential.length <= TOKEN_CHARS_MAX && /^[\w-]+\.[\w-]+\.[\w-]+$/.test(credential);
 }
 
 /**
- * Checks signed tokens: signature, algorithm, issuer, audience, expiry (which must be there). Gives the caller
- * that the claims describe, or `null` for every way in which a token is not good. Rejects when the keys cannot
- * be read, so that an outage is not told as a wrong token.
+ * Verifies signed tokens: signature, algorithm, issuer, audience, and the required expiry. Returns the caller
+ * from the claims, or `null` for any invalid token. Rejects if the keys cannot be read, so that an outage is
+ * not reported as a wrong token.
  */
 export function openJwtVerifier(
   settings: JwtSettings,
@@ -48,7 +48,7 @@ export function openJwtVerifier(
 
 type Verify = (token: string, currentDate: Date) => Promise<JWTPayload | null>;
 
-/** The library is imported by the first token, not by the start. */
+/** The library is imported with the first token, not at startup. */
 async function open(settings: JwtSettings): Promise<Verify> {
   const jose = await import('jose');
   const keys = await keysOf(settings, jose);
@@ -62,8 +62,8 @@ async function open(settings: JwtSettings): Promise<Verify> {
   };
   return async (token, currentDate) => {
     let outage: { readonly error: unknown } | null = null;
-    // Only what the keys fail with is an outage: any other error, such as an algorithm that does not fit the type of
-    // the key, is a choice of whoever made the token.
+    // Only errors of the key source are outages. Any other error, such as an algorithm that does not fit the
+    // key, is the token's fault.
     const keyFor: JWTVerifyGetKey = async (header, jws) => {
       try {
         return await keys(header, jws);
@@ -95,13 +95,13 @@ async function keysOf(settings: JwtSettings, jose: typeof import('jose')): Promi
   return async () => key;
 }
 
-/** Whether looking for the key failed because the keys could not be read, and not because none of them fits. */
+/** Returns whether the key lookup failed because the keys could not be read, not because none matches. */
 function isOutage(error: unknown, jose: typeof import('jose')): boolean {
   if (!(error instanceof jose.errors.JOSEError)) return true;
   return error instanceof jose.errors.JWKSTimeout || error.code === 'ERR_JOSE_GENERIC';
 }
 
-/** A token without a subject names nobody, and the audit trail needs a name. */
+/** A token without a subject has no name for the audit log. */
 function callerOf(claims: JWTPayload, settings: JwtSettings): Caller | null {
   const names = settings.claims ?? {};
   const subject = claims.sub;
@@ -129,7 +129,7 @@ function claimOf(claims: JWTPayload, name: string): unknown {
   return value;
 }
 
-/** `null`: the claim is there but cannot be read, which must not widen what the bearer may name. */
+/** `null`: the claim exists but cannot be read, which must not widen the scope of the bearer. */
 function listed(claim: unknown): readonly string[] | 'absent' | null {
   if (claim === undefined) return 'absent';
   if (typeof claim === 'string') return [claim];

@@ -1,14 +1,14 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
-/** A process above this one. */
+/** An ancestor of this process. */
 export interface AncestorProcess {
   readonly pid: number;
-  /** The words that it was started with; the first is the program. */
+  /** Its command line; the first word is the program. */
   readonly words: readonly string[];
 }
 
-/** The processes above this one, the nearest first, and whether a terminal controls this one. */
+/** The ancestors of this process, the nearest first, and whether a terminal controls it. */
 export interface ProcessLineage {
   readonly ancestors: readonly AncestorProcess[];
   readonly has_terminal: boolean;
@@ -18,7 +18,7 @@ const ANCESTORS_MAX = 64;
 const LIST_MS_MAX = 5_000;
 const LIST_BYTES_MAX = 16 * 1024 * 1024;
 
-/** Lists the processes above this one; `null` if the system does not tell. */
+/** Lists the ancestors of this process; `null` if the system does not provide them. */
 export function readLineage(): ProcessLineage | null {
   try {
     return process.platform === 'linux' ? linuxLineage() : listedLineage();
@@ -37,7 +37,7 @@ function linuxLineage(): ProcessLineage {
   return { ancestors, has_terminal: own.terminal !== 0 };
 }
 
-/** The name of a program stands in parentheses, and may have any characters. */
+/** The program name is in parentheses and may contain any character. */
 function statOf(pid: number): { readonly parent: number; readonly terminal: number } {
   const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
   const [, parent, , , terminal] = text.slice(text.lastIndexOf(')') + 2).split(' ');
@@ -72,8 +72,8 @@ function listedLineage(): ProcessLineage {
 const LINE = /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(.*)$/;
 
 /**
- * Reads the list of `ps`: process, parent, terminal and command, one line each.
- * @throws Error if the process itself is not in it
+ * Parses the output of `ps`: process, parent, terminal and command per line. @throws Error if the process
+ * itself is missing
  */
 export function parseLineage(text: string, own_pid: number, is_windows: boolean): ProcessLineage {
   const rows = new Map(

@@ -1,25 +1,25 @@
 import { BlockList, isIP } from 'node:net';
 import { isLoopback, isLoopbackHost } from '../../platform/net/loopback.ts';
 
-/** What a transport knows of the other side before it reads the body. Header names are in lower case. */
+/** What a transport knows of a request before it reads the body. Header names are lower case. */
 export interface Peer {
-  /** The socket's address; `undefined` when it is gone already. */
+  /** The socket's address; `undefined` if the socket is closed. */
   readonly address: string | undefined;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 }
 
-/** What makes a request local. */
+/** The settings that make a request local. */
 export interface LocalitySettings {
-  /** The configured bind host: a `Host` header of that name is ours too. */
+  /** The configured bind host. A `Host` header with this name is accepted too. */
   readonly host: string;
   readonly cors_origins: readonly string[];
   readonly trusted_proxies: readonly string[];
 }
 
 /**
- * Whether a request comes from this machine and was meant for it. A socket on loopback does not suffice: behind
- * a proxy every socket is (forwarding headers), and a web page in the user's browser can send one (`Origin`),
- * under its own name if it answers its DNS queries so (`Host`).
+ * Builds a check of whether a request comes from this machine and is meant for it. A loopback socket is not
+ * enough: behind a proxy every socket is one (forwarding headers), and a web page can send a request through
+ * the user's browser (`Origin`), also under its own name if it controls its DNS (`Host`).
  */
 export function buildLocalityCheck(settings: LocalitySettings): (peer: Peer) => boolean {
   const proxies = blockList(settings.trusted_proxies);
@@ -32,7 +32,7 @@ export function buildLocalityCheck(settings: LocalitySettings): (peer: Peer) => 
   };
 }
 
-/** Whether an `Origin` is none at all, a page of this machine, or one that `server.cors_origins` lists by name. */
+/** Builds a check of whether `Origin` is absent, a page of this machine, or listed in `server.cors_origins`. */
 export function buildOriginCheck(
   cors_origins: readonly string[],
 ): (header: string | string[] | undefined) => boolean {
@@ -47,7 +47,7 @@ export function buildOriginCheck(
   };
 }
 
-/** Whether a request comes straight from one of these addresses. */
+/** Builds a check of whether a request comes directly from one of these addresses. */
 export function buildProxyCheck(
   trusted_proxies: readonly string[],
 ): (peer: Pick<Peer, 'address'>) => boolean {
@@ -56,8 +56,8 @@ export function buildProxyCheck(
 }
 
 /**
- * Whether what a browser sends comes from a page of this service, or of an origin that may read from it (`*`: any).
- * What is no browser names none.
+ * Returns whether a browser request comes from a page of this service or of an allowed origin (`*`: any). Other
+ * clients send no origin.
  */
 export function isOwnOrigin({ origin, host }: Peer['headers'], cors_origins: readonly string[]): boolean {
   if (origin === undefined) return true;
@@ -66,11 +66,11 @@ export function isOwnOrigin({ origin, host }: Peer['headers'], cors_origins: rea
   if (cors_origins.some((one) => one === '*' || one.toLowerCase() === page)) return true;
   const from = /^https?:\/\/(.*)$/.exec(page)?.[1];
   if (from === undefined) return false;
-  // Pages of programs on one machine are its user's own; the access rules look at who calls.
+  // Pages of programs on one machine belong to its user. The access rules check the caller.
   return from === host.toLowerCase() || (isLoopbackAuthority(from) && isLoopbackAuthority(host));
 }
 
-/** Headers by which a proxy says that it stands between, beside all that have `forwarded` in their name. */
+/** Headers that show a proxy, besides all with `forwarded` in their name. */
 const FORWARDING = new Set([
   'via',
   'x-real-ip',
@@ -92,8 +92,8 @@ function isForwarded(headers: Peer['headers']): boolean {
 }
 
 /**
- * Whom a proxy of ours says that it stands for; empty where that cannot be told. Each header by itself must say
- * so: a proxy that writes one of them lets another pass as the client sent it.
+ * Returns the clients for which a trusted proxy acts; empty if that cannot be determined. Each header must show
+ * it by itself, because a proxy that writes one header may pass another through as the client sent it.
  */
 function clientsBehind(proxy: string, headers: Peer['headers'], proxies: BlockList): readonly string[] {
   if (!isListed(proxies, proxy)) return [];
@@ -111,7 +111,7 @@ function chains(headers: Peer['headers']): string[][] {
   return [named, common, single].filter((chain) => chain != null).map((chain) => chain.map(bare));
 }
 
-/** `[::1]:80`, `1.2.3.4:80` and `"::1"` without port and brackets. */
+/** Removes port and brackets: `[::1]:80`, `1.2.3.4:80` and `"::1"`. */
 function bare(address: string): string {
   const trimmed = address.trim();
   const bracketed = /^\[([^\]]*)\](?::\d+)?$/.exec(trimmed);
@@ -130,7 +130,7 @@ function isLoopbackAuthority(authority: string): boolean {
   return host !== null && isLoopbackHost(host);
 }
 
-/** The name in `name:port`, lower case, an IPv6 address without its brackets; `null` for anything else. */
+/** Returns the name in `name:port` in lower case, without brackets around IPv6; `null` for anything else. */
 function hostName(authority: string): string | null {
   const match = /^(?:\[([\da-f:.]+)\]|([^:@/\\?#\s]+))(?::\d{1,5})?$/i.exec(authority);
   return (match?.[1] ?? match?.[2])?.toLowerCase() ?? null;

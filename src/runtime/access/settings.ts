@@ -1,28 +1,28 @@
 import type { Permission } from '../config/permissions.ts';
 
-/** A key of an agent's program. The key itself is nowhere: only its SHA-256. */
+/** An API key. Only its SHA-256 is stored. */
 export interface ApiKey {
-  /** Names the key in the audit trail, `key:<id>`. Two with one id are how a key is rotated with overlap. */
+  /** The name of the key in the audit log, `key:<id>`. Two keys with one id allow a rotation with overlap. */
   readonly id: string;
-  /** 64 hex digits: the SHA-256 of the whole key. */
+  /** The SHA-256 of the whole key, 64 hex digits. */
   readonly sha256: string;
-  /** Tenants it may name; without it, any. */
+  /** The tenants that it may name; any if absent. */
   readonly tenants?: readonly string[];
-  /** Agents it may speak for; without it, any. */
+  /** The agents that it may name; any if absent. */
   readonly agents?: readonly string[];
   /** Without it, `check`, `policy:read`, `audit:read_own`, `approvals:own` and `costs:own`. */
   readonly permissions?: readonly Permission[];
-  /** ISO 8601; from this moment on the key is refused. */
+  /** ISO 8601. The key is refused from this time on. */
   readonly expires_at?: string;
 }
 
-/** Whose signed tokens are accepted, and which of their claims say what the bearer may name. */
+/** Which signed tokens are accepted, and which claims give their scope. */
 export interface JwtSettings {
   readonly issuer: string;
   readonly audience: string | readonly string[];
   /** JWS names; without it the asymmetric ones in common use. `none` and HMAC are never accepted. */
   readonly algorithms?: readonly string[];
-  /** Exactly one of these three says where the keys are. */
+  /** Exactly one of these three provides the keys. */
   readonly jwks_url?: string;
   readonly jwks_file?: string;
   readonly public_key_file?: string;
@@ -43,7 +43,7 @@ export interface JwtSettings {
 export interface AuthSettings {
   /** `true`: callers on loopback need a credential too. */
   readonly required: boolean;
-  /** Addresses or CIDR blocks whose forwarding headers are believed. */
+  /** Addresses or CIDR blocks whose forwarding headers are trusted. */
   readonly trusted_proxies: readonly string[];
   readonly api_keys: readonly ApiKey[];
   readonly jwt: JwtSettings | null;

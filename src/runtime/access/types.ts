@@ -1,20 +1,20 @@
 import type { Permission, Role } from '../config/permissions.ts';
 
-/** Who asks, as far as a credential or an address proves it. */
+/** The caller, as a credential or an address proves it. */
 export interface Caller {
   /** `loopback`, `operator`, `agent-token`, `key:<id>`, `jwt:<subject>`, `cli:<user>`, `mcp:<user>`. Recorded as `caller_id`. */
   readonly id: string;
   readonly kind: 'anonymous' | 'agent' | 'person';
   readonly permissions: readonly Permission[];
-  /** Which tenants and agents it may name; `*` any. */
+  /** The tenants and agents that it may name; `*` for any. */
   readonly tenants: '*' | readonly string[];
   readonly agents: '*' | readonly string[];
 }
 
-/** Somebody who may look, as the configuration names them. */
+/** A user of the web interface, from the configuration. */
 export interface User {
   readonly user_id: string;
   readonly role: Role;
-  /** Tenants that they see; `*` among them: all. */
+  /** The tenants that the user sees; `*` for all. */
   readonly tenants: readonly string[];
 }

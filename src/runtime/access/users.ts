@@ -5,7 +5,7 @@ import type { Caller, User } from './types.ts';
 const LOOK: readonly Permission[] = ['audit:read', 'approvals:read'];
 const COSTS: readonly Permission[] = ['costs:own', 'costs:read'];
 
-/** What each role may read. Nothing that decides or changes is in it. */
+/** The permissions of each role. None of them decides or changes anything. */
 const READS: Readonly<Record<Role, readonly Permission[]>> = {
   viewer: LOOK,
   auditor: LOOK,
@@ -14,26 +14,27 @@ const READS: Readonly<Record<Role, readonly Permission[]>> = {
   admin: [...LOOK, ...COSTS],
 };
 
-/** Who there is for callers on this machine where nobody is configured. */
+/** The users for callers on this machine if none is configured. */
 const DEFAULT_USERS: readonly User[] = (['admin', 'billing', 'viewer'] as const).map((role) => ({
   user_id: role,
   role,
   tenants: ['*'],
 }));
 
-/** Why somebody is not let in, and what to do about it. */
+/** Why a user is rejected, and how to fix it. */
 export interface UserRejection {
   readonly refused: 'unauthenticated' | 'forbidden';
   readonly reason: string;
 }
 
 /**
- * Who looks, where an operation is for users: the caller vouches for the name in `x-service-user`, and the user's role
- * says what they may read. A program on this machine and a person's credential vouch for any user; a proxy does where
- * it is configured to; an agent's credential lends a user no more than it may do itself.
+ * Identifies the user of an operation that is for users. The caller vouches for the name in `x-service-user`,
+ * and the user's role gives the permissions. A program on this machine and an operator's credential vouch for
+ * any user. A proxy does if it is configured to. An agent's credential gives a user no more than its own
+ * permissions.
  *
- * @param name what the transport was told; `null` nothing, `undefined` where it has no place for it (a person at the
- *   command line, who needs none)
+ * @param name the user that the transport names; `null` for none, `undefined` if it cannot name one (the
+ * command line, which needs none)
  */
 export function identifyUser(
   caller: Caller,
@@ -69,7 +70,7 @@ const UNKNOWN: UserRejection = {
 
 type Lent = Pick<Caller, 'permissions' | 'tenants'>;
 
-/** What both may do. */
+/** Returns the permissions that both have. */
 function narrowed(user: Lent, caller: Lent): Lent {
   const { tenants } = caller;
   return {

@@ -9,39 +9,39 @@ import type { AuditEvent } from '../audit/types.ts';
 import type { Endpoint } from '../observability/endpoint.ts';
 import type { ApprovalState } from './approvals/types.ts';
 
-/** Which redacted texts stand in the audit trail: `audit.log_inputs` and `audit.log_outputs`. */
+/** Which redacted texts the audit log contains: `audit.log_inputs` and `audit.log_outputs`. */
 export interface LoggedTexts {
   readonly inputs: boolean;
   readonly outputs: boolean;
 }
 
-/** All that becomes one event. `typed_redaction` says how masks in a logged text look. */
+/** The facts of one event. `typed_redaction` sets the style of masks in a logged text. */
 export interface DecisionFacts {
   readonly event_id: string;
   readonly crossing: Crossing;
   readonly verdict: Verdict;
-  /** The request for approval that it depended on. */
+  /** The request for approval that the verdict depended on. */
   readonly approval?: ApprovalState | null;
   readonly caller: Caller;
   readonly endpoint: Endpoint;
   readonly logged: LoggedTexts;
   readonly typed_redaction: boolean;
-  /** Stands in the metadata beside all else. */
+  /** Additional metadata. */
   readonly about?: AuditEvent['metadata'] | undefined;
 }
 
-/** UTF-16 units of redacted text that one event holds at most. */
+/** The longest redacted text of one event, in UTF-16 units. */
 const LOGGED_TEXT_MAX = 8_192;
-/** Names that one list in the metadata holds at most. */
+/** The longest list of names in the metadata. */
 const LIST_MAX = 50;
-/** Tags of a session that one event holds at most. */
+/** The number of session tags in one event. */
 const SESSION_TAGS_MAX = 1_000;
-/** Kinds of findings, and declared tags, that one event holds at most. */
+/** The number of finding kinds and of declared tags in one event. */
 const RECORDED_MAX = 100;
 
 /**
- * Writes down what was decided, never what the text was: in go a crossing and its verdict, out comes one line
- * of the audit trail. Only where `logged` asks for it is a text added, with every finding masked.
+ * Builds the audit event of a verdict: the decision, never the text. A text with every finding masked is added
+ * only if `logged` asks for it.
  */
 export function buildAuditEvent(decided: DecisionFacts): AuditEvent {
   const { crossing, verdict } = decided;
@@ -84,8 +84,10 @@ export function buildAuditEvent(decided: DecisionFacts): AuditEvent {
 
 type Metadata = AuditEvent['metadata'];
 
-/** Names are added in sorted order. Paths and keys of a payload are left out, because a caller wrote them;
- * names of removed fields are there, without what detectors find in them. */
+/**
+ * Names are added in sorted order. Paths and keys of a payload are left out, because a caller wrote them. Names
+ * of removed fields are included, with every finding masked.
+ */
 function metadataOf(decided: DecisionFacts): Metadata {
   const { crossing, verdict } = decided;
   const metadata: Record<string, Json & Metadata[string]> = {};
@@ -127,7 +129,10 @@ function metadataOf(decided: DecisionFacts): Metadata {
 
 const MEMORY_PHASES = { write: 'memory_write', read: 'memory_read', resolve: 'handle_resolve' } as const;
 
-/** What of an agent's memory it was about. What is kept there is in no event, whatever is logged of other texts. */
+/**
+ * Returns the facts of a memory access. The memory entry itself is in no event, whatever is logged of other
+ * texts.
+ */
 function memoryFacts(use: MemoryUse, verdict: Verdict): Metadata {
   const { operation, handle_id, key, schema, scope, tag } = use;
   return {
@@ -145,12 +150,15 @@ function resolutionOf({ decision, rule, fault }: Verdict): string {
   return fault || rule === 'memory.unreadable' ? 'resolve_failed' : 'policy_blocked';
 }
 
-/** As rules see them, each once, in the order in which they are asked. */
+/** Returns the tags as rules see them, each once, in the order of evaluation. */
 function declaredTags({ declared_tags }: Crossing): string[] {
   return [...new Set(declared_tags.map(normalizeTag))].slice(0, RECORDED_MAX);
 }
 
-/** What rules, contracts and identities in monitor mode would have done, and what the whole would have come to. */
+/**
+ * Adds what rules, contracts and identities in monitor mode would have done, and the result that the whole
+ * would have had.
+ */
 function addMonitored(metadata: Record<string, unknown>, { monitored, enforced_result }: Verdict): void {
   metadata.monitored = names(monitored, (each) => `${each.rule}:${each.action}`);
   if (enforced_result !== null) {
@@ -163,8 +171,9 @@ function addMonitored(metadata: Record<string, unknown>, { monitored, enforced_r
 }
 
 /**
- * `findings`, how many there are, `findings_<type>`, how many of each type, and `found_tags`: what a policy can be
- * asked about again, `<tags joined by +> <severity> <count>`, in the order in which it was found.
+ * Adds `findings` (their number), `findings_<type>` (the number of each type) and `found_tags`, from which a
+ * policy can be evaluated again: `<tags joined by +> <severity> <count>`, in the order in which they were
+ * found.
  */
 function addFindings(metadata: Record<string, unknown>, verdict: Verdict): void {
   const counts = new Map<string, number>();
@@ -174,7 +183,7 @@ function addFindings(metadata: Record<string, unknown>, verdict: Verdict): void 
   metadata.found_tags = summarizeFindings(verdict.findings);
 }
 
-/** Each name once, sorted. */
+/** Returns each name once, sorted. */
 function names<Each>(list: readonly Each[], nameOf: (each: Each) => string): string[] {
   return [...new Set(list.map(nameOf))].sort().slice(0, LIST_MAX);
 }
@@ -183,11 +192,11 @@ function isLogged(boundary: Boundary, phase: Phase | null, logged: LoggedTexts):
   return boundary === 'output' || phase === 'response' ? logged.outputs : logged.inputs;
 }
 
-/** What was not looked at, or not judged, is not known to be clean and stays out. */
+/** A text that was not scanned, or not judged, may hold secrets and is left out. */
 function addText(metadata: Record<string, unknown>, decided: DecisionFacts): void {
   const { crossing, verdict } = decided;
   if (verdict.fault || verdict.coverage.status === 'partial') return;
-  // What was let be went on as it stood, and is no less a secret in a log.
+  // An allowlisted value passes unchanged, but in a log it is still a secret.
   const seen = [...verdict.findings, ...verdict.allowlisted_findings];
   const text = textOf(redact(crossing.content, seen, decided.typed_redaction, verdict.removed));
   metadata.redacted_text = text.slice(0, LOGGED_TEXT_MAX).toWellFormed();

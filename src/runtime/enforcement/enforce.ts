@@ -91,7 +91,7 @@ export async function decideCrossing(
   return { crossing, verdict: outcome.verdict, ruling: recordRuling(outcome, scan_ms, crossing, context) };
 }
 
-/** The block by the kill switch, where it stops an agent that the crossing names; `null` otherwise. */
+/** Returns the block by the kill switch if it stops an agent that the crossing names, else `null`. */
 export function checkAgentBlock(
   given: CrossingContext,
   { findAgentBlock, policy }: EnforcementPorts,
@@ -108,23 +108,23 @@ export function loadConditionsOrNull(policy: Policy): Promise<ConditionEvaluator
   return loadConditions(policy).catch(() => null);
 }
 
-/** What writing a decision down takes: of the policy no more than its name, and how masks look. */
+/** The ports that recording needs: of the policy only its hash and the style of masks. */
 export type RecordingPorts = Omit<EnforcementPorts, 'policy'> & {
   readonly policy: Pick<Policy, 'hash' | 'redaction'>;
 };
 
-/** All that stands around one decision. */
+/** The context of one decision. */
 export interface DecisionContext {
   readonly event_id: string;
   readonly caller: Caller;
   readonly endpoint: Endpoint;
   readonly ports: RecordingPorts;
   readonly extras: EnforcementExtras;
-  /** When it began, by `performance.now()`. */
+  /** The start time by `performance.now()`. */
   readonly began_ms: number;
 }
 
-/** Gives a decision on a crossing its name. */
+/** Opens the context of a decision and gives it an event id. */
 export function openDecision(
   { now_ms }: Pick<Crossing, 'now_ms'>,
   caller: Caller,
@@ -136,18 +136,21 @@ export function openDecision(
   return { event_id, caller, endpoint, ports, extras, began_ms: performance.now() };
 }
 
-/** Why something is refused before anything was looked at. */
+/** The reason to block a crossing that was not judged. */
 export interface BlockReason {
-  /** A stable name, `memory.undeclared`. */
+  /** A stable name such as `memory.undeclared`. */
   readonly rule: string;
-  /** One sentence, in words of ours. */
+  /** One fixed sentence. */
   readonly reason: string;
   readonly fault?: boolean;
-  /** How much was looked at, where that is not what there was to look at. */
+  /** The scanned share of the content, if it is not all of it. */
   readonly coverage?: Coverage;
 }
 
-/** Blocks without a look at the content, which is not to be in the crossing, and writes it down. Never rejects. */
+/**
+ * Blocks without judging and records the block. The caller leaves the content out of the crossing. Never
+ * rejects.
+ */
 export function refuseCrossing(
   { rule, reason, fault = false, coverage = { status: 'full' } }: BlockReason,
   crossing: Crossing,
@@ -166,7 +169,7 @@ export function refuseCrossing(
   );
 }
 
-/** Writes a decision down, and counts it. `scan_ms` is what `judge` took. Never rejects. */
+/** Records a decision and counts it. `scan_ms` is the time of `judge`. Never rejects. */
 export async function recordRuling(
   resolved: ResolvedVerdict,
   scan_ms: number,
@@ -176,7 +179,7 @@ export async function recordRuling(
   const crossing = replaceToolName(judged, context.extras);
   const { event_id, endpoint, ports, began_ms } = context;
   let { verdict, approval } = resolved;
-  // The one catch around recording: what is not written down is not given.
+  // The one catch around recording: a decision that is not recorded is not given.
   try {
     await ports.record(buildEvent(resolved, crossing, context));
   } catch (fault) {
@@ -190,7 +193,7 @@ export async function recordRuling(
   return ruling;
 }
 
-/** What was judged, under the name of the tool that may be recorded. */
+/** Returns the crossing with the tool name that may be recorded. */
 function replaceToolName(crossing: Crossing, { recorded_tool }: EnforcementExtras): Crossing {
   const { tool, destination_agent_id } = crossing;
   if (recorded_tool === undefined || recorded_tool === tool) return crossing;
@@ -202,7 +205,7 @@ function replaceToolName(crossing: Crossing, { recorded_tool }: EnforcementExtra
   };
 }
 
-/** The one catch around sessions: where they cannot be read or kept, nothing goes through. */
+/** The one catch around sessions: if a session cannot be read or saved, the crossing is blocked. */
 export async function decideWithSession(
   crossing: Crossing,
   decideOn: SessionDecider<ResolvedVerdict>['decide'],
@@ -233,7 +236,7 @@ function buildEvent(
   return buildAuditEvent({ ...decided, logged: logged_texts, typed_redaction: policy.redaction.typed });
 }
 
-/** A block that holds nothing of what was found: without a record, nothing about the text is told. */
+/** Returns a block without findings: without a record, nothing about the text leaves the process. */
 function unrecordable(verdict: Verdict): Verdict {
   return {
     ...BLOCK,
@@ -245,7 +248,7 @@ function unrecordable(verdict: Verdict): Verdict {
   };
 }
 
-/** What every block that nothing was found for has in common. */
+/** The common fields of every block that no finding caused. */
 const BLOCK = {
   decision: 'block',
   action: 'block',

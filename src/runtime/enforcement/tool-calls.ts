@@ -3,7 +3,7 @@ import type { Caller } from '../access/types.ts';
 import { type CrossingCapability, presentCapability } from './capabilities/present.ts';
 import type { Capabilities } from './capabilities/types.ts';
 
-/** Who acts in a call, a result or a message, where and when. */
+/** The agent, tenant and session of a tool call, tool result or message. */
 export interface ActorContext {
   readonly tenant_id: string;
   readonly agent_id: string;
@@ -11,22 +11,22 @@ export interface ActorContext {
   readonly session_id: string | null;
   readonly declared_tags: readonly Tag[];
   readonly now_ms: number;
-  /** The folder in which relative paths of the call begin, where it is known. */
+  /** The folder to which relative paths of the call refer, if it is known. */
   readonly working_dir?: string;
 }
 
-/** A tool call before it runs (`request`), or what the tool gave back (`response`). */
+/** A tool call before it runs (`request`), or its result (`response`). */
 export interface ToolUse {
   readonly phase: 'request' | 'response';
   readonly tool: string;
   readonly content: Content;
   /** `null`: the tool itself. */
   readonly destination_agent_id: string | null;
-  /** The capability token that was shown for the call. */
+  /** The result of the capability token that was presented with the call. */
   readonly capability: CrossingCapability | null;
 }
 
-/** A tool call or its result as it crosses, by whichever road it comes. */
+/** Builds the crossing of a tool call or its result, the same for every transport. */
 export function buildToolCrossing(acting: ActorContext, use: ToolUse): Crossing {
   const { phase, tool, content, capability } = use;
   return {
@@ -40,7 +40,7 @@ export function buildToolCrossing(acting: ActorContext, use: ToolUse): Crossing 
   };
 }
 
-/** Shows a capability token for a tool call; it is counted as used where it allows the call. */
+/** Presents a capability token for a tool call. It counts as used if it allows the call. */
 export function presentForCall(
   token: string,
   use: { readonly tool: string; readonly action: string },

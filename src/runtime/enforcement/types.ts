@@ -7,44 +7,44 @@ import type { FindAgentBlock } from './agent-blocks/agent-list.ts';
 import type { ApprovalState, ResolveApproval } from './approvals/types.ts';
 import type { SessionPorts } from './sessions/types.ts';
 
-/** What `enforce` gives back: the verdict, and where it is written down. */
+/** The result of `enforce`: the verdict, and the id of its event. */
 export interface Ruling {
   readonly verdict: Verdict;
-  /** The request for approval that it depends on; `null` where nobody is asked. */
+  /** The request for approval that the verdict depends on; `null` if none is needed. */
   readonly approval: ApprovalState | null;
   readonly event_id: string;
-  /** Whole milliseconds that `judge` took, rounded. */
+  /** The time of `judge` in milliseconds, rounded. */
   readonly scan_duration_ms: number;
 }
 
-/** What `enforce` needs of the world; the service, the hook and a test each bring their own. */
+/** What `enforce` needs of its process: the service, the hook and tests each provide their own. */
 export interface EnforcementPorts extends AuditPorts {
-  /** Made with the key of the fingerprints; without it no value is known by one. */
+  /** Computes keyed fingerprints; without it no value is allowlisted by one. */
   readonly fingerprintOf?: Fingerprinter | null;
-  /** Which redacted texts stand in the audit trail, visibly; without it, none. */
+  /** Which redacted texts the audit log contains; without it, none. */
   readonly logged_texts?: { readonly inputs: boolean; readonly outputs: boolean };
-  /** Settles what asks for approval; without it that stays a block. Must not reject. */
+  /** Resolves verdicts that require approval; without it they stay blocks. Must not reject. */
   readonly resolveApproval?: ResolveApproval | undefined;
-  /** Finds the agents that an operator has blocked; without it none is. */
+  /** Finds agents that an operator has blocked; without it none is. */
   readonly findAgentBlock?: FindAgentBlock;
-  /** Told of every ruling, and the seconds that `judge` took. Must not throw. */
+  /** Receives every ruling and the time of `judge` in seconds. Must not throw. */
   readonly onRuling?: (ruling: Ruling, crossing: Crossing, endpoint: Endpoint, scan_seconds: number) => void;
-  /** Told of every ruling for a collector; `null` or absent where telemetry is off. */
+  /** Receives every ruling for OpenTelemetry; `null` or absent if telemetry is off. */
   readonly telemetry?: Pick<Telemetry, 'recordCheck'> | null;
-  /** What keeps sessions and counts calls; without it nothing that depends on them goes through. */
+  /** Stores sessions and counts calls; without it everything that depends on them is blocked. */
   readonly sessions?: SessionPorts;
-  /** Told why a session could not be read or kept, for the log of the service. Must not throw. */
+  /** Receives the cause if a session cannot be read or saved. Must not throw. */
   readonly onSessionFault?: (fault: unknown) => void;
-  /** Told why an event could not be recorded, for the log of the service. Must not throw. */
+  /** Receives the cause if an event cannot be recorded. Must not throw. */
   readonly onRecordFault?: (fault: unknown) => void;
 }
 
-/** What an event says beside its decision, and which approvals count. */
+/** Options of one decision. */
 export interface EnforcementExtras {
-  /** Stands in the event's metadata: values of ours, or names in which nothing was found. */
+  /** Returns additional metadata of the event: fixed values, or names without findings. */
   readonly buildMetadata?: (verdict: Verdict) => AuditEvent['metadata'];
-  /** Whether an approved request for exactly this crossing counts where the caller names none that is for it. */
+  /** Whether an approved request for exactly this crossing counts if the caller names none that matches. */
   readonly reuse_approval?: boolean;
-  /** Stands for the name of the tool in everything that is recorded, where something was found in the name. */
+  /** Replaces the tool name in everything that is recorded, if the name itself has findings. */
   readonly recorded_tool?: string;
 }

@@ -4,10 +4,10 @@ import type { Store } from '../../../platform/store/index.ts';
 
 const MINUTE_MS = 60_000;
 
-/** Of which tool calls are counted. */
+/** A tool call whose calls are counted. */
 export type CountedCall = Crossing & { readonly tool: string };
 
-/** The most calls of the tool that one of those who act was let make in the last minute, and this one. */
+/** Returns the number of calls in the last minute including this one: the highest of the agents that act. */
 export async function readRecentCalls(
   store: Store,
   { tenant_id, tool, now_ms, ...crossing }: CountedCall,
@@ -23,12 +23,12 @@ export async function readRecentCalls(
 }
 
 /**
- * Counts a call that is let through, and gives how many there were in the last minute with it. Where that is more
- * than `calls_max`, it is not counted: of calls that race for the last place, in whatever process, one has it.
+ * Counts an allowed call and returns the number of calls in the last minute. A call over `calls_max` is not
+ * counted: of calls that race for the last place, in any process, one gets it.
  */
 export async function countCall(store: Store, crossing: CountedCall, calls_max: number): Promise<number> {
   const { tenant_id, tool, now_ms } = crossing;
-  // Two calls by the same pair of agents must not wait for each other crosswise.
+  // Sorted, so that two calls by the same pair of agents do not deadlock.
   const agents = [...listActingAgents(crossing)].sort();
   return store.transaction(async (trx) => {
     let most = 0;
@@ -62,8 +62,8 @@ export async function countCall(store: Store, crossing: CountedCall, calls_max: 
 }
 
 /**
- * The calls of the last minute. The clocks of two machines may differ by as much; what is from further ahead is of a
- * clock that was wrong and has been set back, and would keep the tool from its agent until then.
+ * Returns the calls of the last minute. The clocks of two machines may differ by a minute. A later call comes
+ * from a clock that was wrong and has been set back; counting it would block the tool until that time.
  */
 function recent(calls: string, now_ms: number): number[] {
   return (JSON.parse(calls) as number[]).filter((at_ms) => Math.abs(now_ms - at_ms) < MINUTE_MS);

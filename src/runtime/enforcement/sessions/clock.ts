@@ -1,13 +1,14 @@
-/** So many times as fast as time passes the time of day is followed where it is ahead. */
+/** The factor by which this clock follows a time of day that is ahead. */
 const PACE = 2;
 
 /**
- * The time by which sessions are forgotten. A clock that is set forward by mistake makes all of them old at once, and
- * what an agent has read would count no more; so this one follows at twice the pace of time, and whoever sets the
- * clock right in that time has lost nothing. A clock that is set back is followed at once: that forgets nothing.
+ * Opens the clock by which sessions expire. A clock that is set forward by mistake would expire all sessions at
+ * once, and their taint tags would be lost. So this clock follows at twice the pace of time, and nothing is
+ * lost if the mistake is corrected in that time. A clock that is set back is followed at once, because that
+ * expires nothing.
  *
- * @param uptime_ms a clock that only runs, and that nobody sets
- * @returns gives the time for a time of day, both in milliseconds since 1970
+ * @param uptime_ms a monotonic clock @returns a function from a time of day to the session time, both in
+ * milliseconds since 1970
  */
 export function openSessionClock(
   uptime_ms: () => number = () => performance.now(),

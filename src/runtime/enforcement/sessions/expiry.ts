@@ -2,10 +2,10 @@ import type { Store } from '../../../platform/store/index.ts';
 import type { SessionLimits } from './types.ts';
 
 const BATCH = 500;
-/** A count without a call for so long is no use; longer than a minute, so that clocks may differ. */
+/** The time after which a count without calls is deleted; longer than a minute, because clocks may differ. */
 const COUNT_MS = 3_600_000;
 
-/** Removes one batch of expired sessions and of counts without calls; `true` where more are left. */
+/** Deletes a batch of expired sessions and of counts without calls. Returns `true` if more are left. */
 export async function deleteExpiredSessions(
   store: Store,
   limits: SessionLimits,
@@ -33,7 +33,7 @@ async function forgetExpired(
       .where('tenant_id', '=', tenant_id)
       .where('session_id', '=', session_id)
       .where('agent_id', '=', agent_id)
-      // One that has begun anew meanwhile stays.
+      // A session that was used again meanwhile stays.
       .where('seen_ms', '=', seen_ms)
       .where('started_ms', '=', started_ms)
       .execute();

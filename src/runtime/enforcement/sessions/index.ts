@@ -6,27 +6,27 @@ import { countCall, readRecentCalls } from './calls.ts';
 import { readSession, SessionFull, type SessionState, saveSession } from './sessions.ts';
 import type { SessionPorts } from './types.ts';
 
-/** A crossing with what is remembered of its session, and the verdict on it. */
+/** A crossing with the state of its session, and the outcome. */
 export interface SessionDecision<Outcome> {
   readonly crossing: Crossing;
   readonly outcome: Outcome;
 }
 
-/** How a crossing is decided on, and how to see and to replace the verdict in what came of it. */
+/** How a crossing is decided, and how to read the verdict from the outcome. */
 export interface SessionDecider<Outcome> {
   readonly decide: (crossing: Crossing) => Outcome | Promise<Outcome>;
   readonly verdictOf: (outcome: Outcome) => Verdict;
 }
 
-/** Whether deciding on a crossing takes more than the crossing and the policy. Without, no store is touched. */
+/** Returns whether the decision depends on session state. If not, the store is not used. */
 export function needsSession(crossing: Crossing, policy: Policy): boolean {
   return usesSessionTags(policy, crossing.tenant_id) || callsLimitOf(crossing, policy) !== null;
 }
 
-/** How often a tool may be called, and under which name its calls are counted. */
+/** The call limit of a tool, and the name under which its calls are counted. */
 interface CallsLimit {
   readonly calls_max: number;
-  /** As its contract writes it, so that calls by other spellings of the name count with it. */
+  /** The name in the contract, so that calls by other spellings count with it. */
   readonly tool: string;
 }
 
@@ -38,10 +38,10 @@ function callsLimitOf(crossing: Crossing, policy: Policy): CallsLimit | null {
 }
 
 /**
- * Decides with what the session has read and how often the tool was called, and makes durable what the decision
- * changes of both. What was let through and could not be kept is decided again with what is known then.
+ * Loads the session's taint tags and the tool's call count, decides, and makes the changes to both durable. If
+ * the count cannot be taken because another call used the last place, it decides again.
  *
- * @throws SessionFull, StoreFailure: nothing may go through then
+ * @throws SessionFull, StoreFailure: the caller must block then
  */
 export async function decideInSession<Outcome>(
   given: Crossing,
@@ -72,7 +72,7 @@ export async function decideInSession<Outcome>(
 
 const NO_SESSION: SessionState = { tags: [], rows: [] };
 
-/** Counts a call that is to go through, and decides again where another one took the last place meanwhile. */
+/** Counts an allowed call. Decides again if another call took the last place meanwhile. */
 async function counted<Outcome>(
   store: Store,
   decided: SessionDecision<Outcome>,
@@ -85,11 +85,11 @@ async function counted<Outcome>(
   return { crossing, outcome: await decide(crossing) };
 }
 
-/** Why nothing goes through where sessions cannot be read or kept. */
+/** Returns the block for a session that cannot be read or saved. */
 export function explainSessionFault(fault: unknown): {
   readonly rule: string;
   readonly reason: string;
-  /** Whether it is a fault of ours, and no limit. */
+  /** Whether it is an internal fault; `false` for a limit. */
   readonly is_fault: boolean;
 } {
   if (fault instanceof SessionFull)

@@ -14,7 +14,7 @@ interface Parts {
   readonly ports: () => Pick<AuditPorts, 'now_ms'>;
 }
 
-/** Removes what has expired. Nobody reads it any more; it only takes room. */
+/** Builds the job that deletes expired sessions, which only take space. */
 export function buildSessionJobs({ config, store, ports }: Parts): readonly MaintenanceJob[] {
   const limits = readSessionLimits(config.sessions);
   const timeOf = openSessionClock();

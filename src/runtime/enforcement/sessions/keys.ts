@@ -1,23 +1,23 @@
 import { listActingAgents } from '../../../core/decision/rules.ts';
 import type { Crossing } from '../../../core/types/index.ts';
 
-/** Whose session: a tenant's, of one agent, under the name that the caller gave it. */
+/** The key of a session: tenant, agent, and the name that the caller gave. */
 export interface SessionKey {
   readonly tenant_id: string;
-  /** Empty where the caller named none: then an agent has one session for all it does. */
+  /** Empty if the caller gave none: then the agent has one session for everything. */
   readonly session_id: string;
   readonly agent_id: string;
 }
 
-/** What an agent is called that nobody named. */
+/** The agent id of a call that names no agent. */
 const UNNAMED = 'unknown';
 
-/** The sessions in which a crossing takes place: one for each who acts. */
+/** Returns the sessions of all acting agents. */
 export function listSessionKeys(crossing: Crossing): readonly SessionKey[] {
   return listActingAgents(crossing).map((agent_id) => keyOf(crossing, agent_id));
 }
 
-/** The sessions that have read what crosses, once it went through: of a message, that of who gets it. */
+/** Returns the sessions that have read the content once it passed; for a message, the receiver's. */
 export function listReaderKeys(crossing: Crossing): readonly SessionKey[] {
   const { phase, destination_agent_id } = crossing;
   if (phase !== 'message' || destination_agent_id === null) return listSessionKeys(crossing);
@@ -25,8 +25,8 @@ export function listReaderKeys(crossing: Crossing): readonly SessionKey[] {
 }
 
 /**
- * Whose tags count in a crossing: of those who act, and in a session with a name of those whom nobody named. Where
- * nobody says who acts, those of all agents in that session do: `everyone`.
+ * Returns the agents whose tags count for a crossing: the acting agents and, in a named session, calls without
+ * an agent. If no agent is named, the tags of all agents in the session count: `everyone`.
  */
 export function findTagOwners(crossing: Crossing): readonly string[] | 'everyone' {
   const actors = listActingAgents(crossing);

@@ -4,14 +4,14 @@ import type { AuditPorts } from '../../audit/audit-ports.ts';
 import { buildServiceEvent, type ServiceChange } from '../../audit/service-event.ts';
 import type { SessionResetTarget } from './types.ts';
 
-/** What a reset writes down, and when. */
+/** What a reset needs to record and to date it. */
 export interface SessionResetPorts extends AuditPorts {
   readonly store: () => Promise<Store>;
 }
 
 /**
- * Forgets what was read, and gives how many sessions had read something. What cannot be written down in the audit
- * trail does not happen.
+ * Clears the taint tags and returns the number of sessions that had some. A reset that cannot be recorded does
+ * not happen.
  *
  * @throws StoreFailure
  */

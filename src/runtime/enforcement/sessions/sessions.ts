@@ -5,10 +5,10 @@ import type { Store, StoreTables } from '../../../platform/store/index.ts';
 import { findTagOwners, listReaderKeys, type SessionKey } from './keys.ts';
 import type { SessionLimits } from './types.ts';
 
-/** Tags of one session. More than all detectors have, and a list that one read brings. */
+/** The number of tags of one session: more than all detectors have, plus the list of one read. */
 export const SESSION_TAGS_MAX = 1_000;
 
-/** A session cannot take in what a crossing would add, so the crossing does not go through. */
+/** The session has no room for the tags that a crossing would add, so the crossing is blocked. */
 export class SessionFull extends Error {
   constructor() {
     super(`The session has ${SESSION_TAGS_MAX} tags, and cannot take in another.`);
@@ -16,15 +16,15 @@ export class SessionFull extends Error {
   }
 }
 
-/** What is remembered of a session, as far as one crossing asks. */
+/** The state of a session, as far as one crossing needs it. */
 export interface SessionState {
-  /** Of everyone whose reading counts, each once, sorted. */
+  /** The tags of all agents that count, each once, sorted. */
   readonly tags: readonly Tag[];
-  /** By session: what is written there. */
+  /** The stored tags by session. */
   readonly rows: readonly (SessionKey & { readonly tags: readonly Tag[] })[];
 }
 
-/** Looks up what was read before a crossing. Writes only where a session would be forgotten while it is in use. */
+/** Reads the session state for a crossing. It writes only to keep a session in use from expiring. */
 export async function readSession(
   store: Store,
   crossing: Crossing,
@@ -44,7 +44,7 @@ export async function readSession(
   return { tags: [...new Set(rows.flatMap(({ tags }) => tags))].sort(), rows };
 }
 
-/** How often at most, in one idle time, it is written down that a session is in use. */
+/** How often a session in use is touched during one idle time. */
 const TOUCHES = 10;
 
 async function touch(store: Store, key: SessionKey, now_ms: number): Promise<void> {
@@ -58,7 +58,7 @@ async function touch(store: Store, key: SessionKey, now_ms: number): Promise<voi
     .execute();
 }
 
-/** A clock that was set back forgets nothing. */
+/** A clock that was set back expires nothing. */
 function isAlive(
   { started_ms, seen_ms }: { readonly started_ms: number; readonly seen_ms: number },
   now_ms: number,
@@ -72,7 +72,7 @@ function tagsIn(text: string): readonly Tag[] {
 }
 
 /**
- * Makes a change durable before the answer goes out, and writes nothing where nothing changes.
+ * Makes a change durable before the response is sent. Writes nothing if nothing changes.
  *
  * @throws SessionFull
  */
@@ -114,7 +114,7 @@ async function keepOne(
     .execute();
 }
 
-/** The row, made where there is none, and locked. */
+/** Returns the row, created if missing, and locked. */
 async function rowOf(trx: Transaction<StoreTables>, key: SessionKey, now_ms: number) {
   const { tenant_id, session_id, agent_id } = key;
   await trx

@@ -4,12 +4,12 @@ import type { Config } from '../../config/index.ts';
 import { openSessionClock } from './clock.ts';
 import type { SessionLimits, SessionPorts } from './types.ts';
 
-/** How long sessions are remembered, as the configuration says. */
+/** Reads the session limits from the configuration. */
 export function readSessionLimits({ idle_timeout, age_max }: Config['sessions']): SessionLimits {
   return { idle_ms: parseDurationMs(idle_timeout), age_ms: parseDurationMs(age_max) };
 }
 
-/** What one process needs to keep sessions; made once, for its clock runs from then on. */
+/** Opens the session ports of a process. Call it once, because its clock starts here. */
 export function openSessionPorts(
   { sessions }: Pick<Config, 'sessions'>,
   store: () => Promise<Store>,

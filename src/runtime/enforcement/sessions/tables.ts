@@ -4,24 +4,24 @@ declare module '../../../platform/store/tables.ts' {
   interface StoreTables extends SessionTables {}
 }
 
-/** The tables of sessions and of counted calls. Times are milliseconds since 1970, UTC. */
+/** The tables of sessions and call counts. Times are milliseconds since 1970, UTC. */
 export interface SessionTables {
   readonly sessions: {
     tenant_id: string;
-    /** Empty for what an agent does outside of any session that has a name. */
+    /** Empty for calls outside any named session. */
     session_id: string;
     agent_id: string;
     /** A JSON list, each tag once. */
     tags: string;
     started_ms: number;
-    /** When it was last asked about, give or take a tenth of the idle time. */
+    /** The time of the last use, precise to a tenth of the idle time. */
     seen_ms: number;
   };
   readonly call_counts: {
     tenant_id: string;
     agent_id: string;
     tool_name: string;
-    /** When the calls of the last minute were let through: a JSON list, ascending. */
+    /** The times of the allowed calls of the last minute: a JSON list, ascending. */
     calls: string;
     last_ms: number;
   };

@@ -1,26 +1,26 @@
 import type { Store } from '../../../platform/store/index.ts';
 
-/** How long a session is remembered. */
+/** The lifetime of a session. */
 export interface SessionLimits {
-  /** Since it was last asked about. */
+  /** Since its last use. */
   readonly idle_ms: number;
   /** Since its first tag. */
   readonly age_ms: number;
 }
 
-/** What sessions need of the world. */
+/** What sessions need of their process. */
 export interface SessionPorts {
   readonly store: () => Promise<Store>;
   readonly limits: SessionLimits;
-  /** The time by which sessions are forgotten, for a time of day; see `sessionClock`. */
+  /** Converts a time of day to session time; see `openSessionClock`. */
   readonly timeOf: (now_ms: number) => number;
 }
 
-/** Which sessions are reset. */
+/** The sessions to reset. */
 export interface SessionResetTarget {
   readonly tenant_id: string;
-  /** `null`: what an agent does outside of any session that has a name; then the agent must be named. */
+  /** `null`: calls outside any named session; then `agent_id` must be set. */
   readonly session_id: string | null;
-  /** `null`: of all agents in that session. */
+  /** `null`: all agents in that session. */
   readonly agent_id: string | null;
 }
