@@ -134,7 +134,10 @@ function openWorkerMetrics(version: string, { metrics, server }: WorkerOrders['c
   return metrics.enabled ? openMetrics({ version, mode: server.mode, endpoints }) : null;
 }
 
-async function openWorkerState(orders: WorkerOrders, channel: RpcChannel<ParentAnswers>): Promise<WorkerState> {
+async function openWorkerState(
+  orders: WorkerOrders,
+  channel: RpcChannel<ParentAnswers>,
+): Promise<WorkerState> {
   const { config, version, writer } = orders;
   const paths = statePaths(config.state_dir);
   const log = openLog({ ...config.log, name: writer });
