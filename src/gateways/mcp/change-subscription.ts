@@ -1,25 +1,25 @@
 import type { Client, McpSubscription } from '@modelcontextprotocol/client';
 
-/** What a server says has changed: one of its lists, or a resource. */
+/** A change that a server reports: one of its lists, or a resource. */
 export type ServerChange =
   | { readonly list: 'tools' | 'resources' | 'prompts' }
   | { readonly resource: string };
 
 export type ChangeListener = (change: ServerChange) => void;
 
-/** Hears of a server's changes as long as it is connected to. */
+/** The subscription to a server's changes while it is connected. */
 export interface ChangeSubscription {
-  /** Asks the server to tell; once connected. */
+  /** Subscribes. Call it once, after connecting. */
   readonly start: () => void;
-  /** Asks to be told of another resource, or no longer. */
+  /** Adds or removes a resource. */
   readonly renew: (uri: string, is_wanted: boolean) => Promise<void>;
-  /** Whether the server would tell now if its list of tools changed. */
+  /** Returns whether the server currently reports changes of its tool list. */
   readonly reports_tools: () => boolean;
   readonly close: () => void;
 }
 
 const LISTS = ['tools', 'resources', 'prompts'] as const;
-/** Between the end of what a server tells and asking it anew; it doubles up to the longest. */
+/** The delay before a new subscription after one ends, in milliseconds; it doubles up to the maximum. */
 const PAUSE_MS = 1_000;
 const PAUSE_MS_MAX = 30_000;
 
@@ -52,7 +52,7 @@ export function openChangeSubscription(
     const before = subscription;
     const filter = buildFilter(client, watched);
     const opened = Object.keys(filter).length === 0 ? null : await client.listen(filter);
-    // A later one has begun meanwhile, and ends what was before.
+    // A later call has started meanwhile and closes the previous subscription.
     if (mine !== turn || is_closed) return void opened?.close();
     subscription = opened;
     const began_ms = performance.now();
@@ -93,7 +93,7 @@ function reportsToolChanges(client: Client): boolean {
   return client.getServerCapabilities()?.tools?.listChanged === true;
 }
 
-/** What is asked for: what the server says that it tells. */
+/** Returns the changes to subscribe to: those that the server declares. */
 function buildFilter(client: Client, watched: ReadonlySet<string>) {
   const { tools, resources, prompts } = client.getServerCapabilities() ?? {};
   return {

@@ -4,20 +4,20 @@ import { findResourceServer } from './resources-and-prompts.ts';
 import { classifyFailure } from './server-failure.ts';
 import type { UpstreamServer } from './upstream-server.ts';
 
-/** Of which resources a client wants to be told when they change. */
+/** The resources whose changes a client subscribes to. */
 export interface ResourceWatcher {
   /**
    * Wants to be told of changes of lists and of these on behalf of a holder, each judged like a call. Rejects where one may not be watched, or
    * its server cannot be asked.
    */
   readonly watch: (holder: string, uris: readonly string[]) => Promise<void>;
-  /** No longer wants them; without URIs, any. Never rejects. */
+  /** Removes these URIs, or all of them without `uris`. Never rejects. */
   readonly unwatch: (holder: string, uris?: readonly string[]) => Promise<void>;
 }
 
 const WATCHED_MAX = 100;
 
-/** Keeps who wants what, so that a server is asked once and told when nobody wants it any more. */
+/** Counts subscribers, so that each server is subscribed to once and unsubscribed from after the last one leaves. */
 export function openResourceWatcher(behinds: readonly UpstreamServer[]): ResourceWatcher {
   const holders = new Map<string, Set<string>>();
   const isWanted = (uri: string) => [...holders.values()].some((uris) => uris.has(uri));
@@ -75,7 +75,7 @@ export interface ClientNotice {
   readonly params?: { readonly uri: string };
 }
 
-/** A server that tells of changes all the time is passed on so often at most. */
+/** The minimum interval between equal notifications, in milliseconds. */
 const NOTICE_INTERVAL_MS = 250;
 
 /**

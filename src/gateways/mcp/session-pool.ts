@@ -18,26 +18,26 @@ import {
 import type { McpServerSettings } from './transports.ts';
 import { openConfiguredServer } from './upstream-server.ts';
 
-/** Whom a room is for: nobody else is answered over its connections. */
+/** The identity that a session belongs to. No other caller uses its connections. */
 export interface ClientIdentity {
   readonly tenant_id: string;
-  /** `null` where nobody says which agent calls. */
+  /** `null` if the caller names no agent. */
   readonly agent_id: string | null;
   readonly user_id: string | null;
   readonly session_id: string | null;
   readonly caller: Caller;
 }
 
-/** One caller's connections to servers. */
+/** The connections of one caller to upstream servers. */
 export interface GatewaySession {
   readonly handler: McpHttpHandler;
   readonly watching: ResourceWatcher;
-  /** What clients are told of the servers' use when they connect. */
+  /** Returns the instructions of the servers, for clients that connect. */
   readonly instructions: () => Promise<string | undefined>;
 }
 
 export interface SessionPool {
-  /** Gives a room to use until `leave` is called. */
+  /** Returns a session to use until `release` is called. */
   readonly acquire: (identity: ClientIdentity) => {
     readonly session: GatewaySession;
     readonly release: () => void;
@@ -60,11 +60,11 @@ interface PooledSession {
   readonly close: () => Promise<void>;
 }
 
-/** A room that nobody is in is kept so long, for the next call of the same caller. */
+/** How long an unused session is kept for the next call of the same caller, in milliseconds. */
 const IDLE_MS = 300_000;
 const SWEEP_MS = 30_000;
 
-/** Keeps a room for each caller that asked lately, at most so many in this process. */
+/** Keeps one session per recent caller, at most `sessions_max` in this process. */
 export function openSessionPool(parts: SessionPoolParts): SessionPool {
   const kept = new Map<string, PooledSession>();
   const { version } = parts.runtime;
@@ -120,12 +120,12 @@ export function openSessionPool(parts: SessionPoolParts): SessionPool {
   };
 }
 
-/** Two credentials of one subject may have other rights, so that all of the caller tells rooms apart. */
+/** Two credentials of one subject may have different permissions, so the key includes the whole caller. */
 function buildSessionKey({ tenant_id, agent_id, user_id, session_id, caller }: ClientIdentity): string {
   return JSON.stringify([tenant_id, agent_id, user_id, session_id, caller]);
 }
 
-/** Sessions of one credential share connections to servers, and so the programs that run for it. */
+/** Sessions of one credential share connections to servers, and therefore the programs that run for it. */
 function buildOwnerKey({ tenant_id, caller }: ClientIdentity): string {
   return JSON.stringify([tenant_id, caller]);
 }
@@ -159,7 +159,7 @@ function openSession(
   const watching = openResourceWatcher(servers);
   const title = 'service gateway';
   const onLateList: GatewayParts['onLateList'] = (one, list) => notifier.told(one, { list });
-  // Of earlier revisions each request stands for itself here: there is nobody who could be told of a change.
+  // Clients of earlier protocol revisions send independent requests here, so they cannot receive change notifications.
   const handler = createMcpHandler(
     ({ era, authInfo }) =>
       openGatewayServer({

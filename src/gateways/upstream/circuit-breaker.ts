@@ -1,42 +1,42 @@
 import type { BreakerState } from '../../runtime/observability/call-counts.ts';
 
-/** Leaves a provider alone that keeps failing. One per process: what one worker sees, the others see for themselves. */
+/** A circuit breaker per provider. Each worker process has its own state. */
 export interface CircuitBreaker {
   /**
-   * Begins a call; `null` if none may be made. One of its ways out must be taken.
-   * @param is_only there is no other provider for the call: then it is made even while the provider is left alone
+   * Begins a call; `null` while the circuit is open. The caller must report the outcome on the permit.
+   * @param is_only no other provider can serve the call, so it is allowed even while the circuit is open
    */
   readonly acquire: (provider: string, is_only?: boolean) => BreakerPermit | null;
   /** Milliseconds until a call may be made again; 0 if it may now. */
   readonly waitFor: (provider: string) => number;
 }
 
-/** A call that is under way. */
+/** A call in progress. */
 export interface BreakerPermit {
   readonly succeeded: () => void;
-  /** Also after it had succeeded, where the answer broke off later. */
+  /** May follow `succeeded` if the answer breaks off later. */
   readonly failed: () => void;
-  /** Nothing was learned: whoever asked went away. */
+  /** The client disconnected, so the call says nothing about the provider. */
   readonly abandoned: () => void;
 }
 
 export interface CircuitBreakerSettings {
-  /** At least so many failures open it, */
+  /** The number of failures in the window that opens the circuit. */
   readonly failures: number;
-  /** and only if they are at least this share of all calls; without it any share. */
+  /** The minimum share of failures among all calls; without it any share. */
   readonly failure_ratio?: number;
   readonly window_seconds: number;
   readonly open_seconds: number;
 }
 
 interface State {
-  /** When the last failures were, the oldest first; at most as many as open it. */
+  /** The times of the last failures, oldest first; at most `failures`. */
   failed_ms: number[];
   /** Calls by parts of the window, the oldest first. */
   counts: CallCount[];
-  /** Until when it is left alone; `null` while it is not. */
+  /** When the circuit becomes half-open; `null` while it is closed. */
   open_until_ms: number | null;
-  /** Somebody is finding out whether it is back. */
+  /** A probe call is in progress. */
   is_probed: boolean;
 }
 
@@ -46,12 +46,12 @@ interface CallCount {
   failed: number;
 }
 
-/** Into how many parts the window is divided. */
+/** The number of parts of the window. */
 const PARTS = 10;
 
 /**
  * @param now_ms a clock that never jumps
- * @param tell is told how a provider stands, whenever that changes
+ * @param tell called with the state of a provider whenever it changes
  */
 export function openCircuitBreaker(
   settings: CircuitBreakerSettings,
@@ -105,7 +105,7 @@ export function openCircuitBreaker(
   };
 }
 
-/** Whether it is left alone from now on. */
+/** Records a failure and returns whether the circuit opens. */
 function recordFailure(
   state: State,
   is_probe: boolean,
@@ -116,7 +116,7 @@ function recordFailure(
   const recent = [...state.failed_ms.filter((one) => one > since_ms), at_ms].slice(-settings.failures);
   state.failed_ms = recent;
   findCurrentCount(state, settings, at_ms).failed += 1;
-  // Those that were under way when it opened do not keep it open for longer.
+  // Calls that started before the circuit opened do not extend the open time.
   const is_open = state.open_until_ms !== null;
   if (!is_probe && (is_open || recent.length < settings.failures || !isAboveRatio(state, settings)))
     return false;

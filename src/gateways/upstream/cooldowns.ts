@@ -1,12 +1,12 @@
 import type { UpstreamTarget } from './routing-table.ts';
 
-/** Targets that said that they have done what they may for now; others are asked before them. */
+/** Targets that reported a rate limit. Other targets are tried first until the cooldown ends. */
 export interface Cooldowns {
   readonly start: (target: UpstreamTarget, ms: number) => void;
   readonly isActive: (target: UpstreamTarget) => boolean;
 }
 
-/** Models are named by callers, so that what is kept of each has a bound. */
+/** Callers choose model names, so the number of cooldowns is bounded. */
 const COOLDOWNS_MAX = 10_000;
 const COOLDOWN_MS_MAX = 60_000;
 

@@ -1,6 +1,6 @@
 import type { ProviderKey, UpstreamProvider } from './settings.ts';
 
-/** Headers of one connection and not of what is asked for (RFC 9110, 7.6.1), beside those that `connection` names. */
+/** Hop-by-hop headers (RFC 9110, 7.6.1), in addition to those that `connection` names. */
 const HOP_BY_HOP = [
   'connection',
   'keep-alive',
@@ -13,7 +13,7 @@ const HOP_BY_HOP = [
   'upgrade',
 ];
 
-/** What does not reach a provider: settled anew, about this side's network, or meant for this service. */
+/** Headers that are not forwarded to a provider: set again here, about the local network, or meant for this service. */
 const NOT_FORWARDED = new Set([
   ...HOP_BY_HOP,
   'accept-encoding',
@@ -26,7 +26,7 @@ const NOT_FORWARDED = new Set([
   'x-real-ip',
 ]);
 
-/** What of an answer is not passed on: its length and encoding may change, its cookies are for another host. */
+/** Headers of an answer that are not returned: its length and encoding may change, and its cookies are for another host. */
 const NOT_RETURNED = new Set([
   ...HOP_BY_HOP,
   'alt-svc',
@@ -36,7 +36,7 @@ const NOT_RETURNED = new Set([
   'strict-transport-security',
 ]);
 
-/** Where clients and providers put keys. */
+/** Headers that carry API keys. */
 export const CREDENTIAL_HEADERS: ReadonlySet<string> = new Set([
   'api-key',
   'authorization',
@@ -45,8 +45,8 @@ export const CREDENTIAL_HEADERS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Headers for one try: those of the client, with the key and the headers of the provider in the place of its own.
- * @param given names and values by turns
+ * Returns the headers of one attempt: the client's, with the key and the headers of the provider instead of its own.
+ * @param given alternating names and values
  */
 export function buildRequestHeaders(
   given: readonly string[],
@@ -65,7 +65,7 @@ export function buildRequestHeaders(
     if (drops_keys && CREDENTIAL_HEADERS.has(name)) continue;
     headers.push(given[at]!, given[at + 1]!);
   }
-  // A guard has to read the answer; most of what a stream says is too short to gain from an encoding.
+  // The answer must be scanned, and most stream events are too short to benefit from an encoding.
   headers.push('accept-encoding', 'identity');
   for (const [name, value] of provider.headers) headers.push(name, value);
   if (key !== null) headers.push(...buildKeyHeader(provider, key.value));
@@ -73,8 +73,8 @@ export function buildRequestHeaders(
 }
 
 /**
- * What of an answer's headers may be passed on.
- * @param raw names and values by turns
+ * Returns the headers of an answer that may be returned to the client.
+ * @param raw alternating names and values
  */
 export function filterAnswerHeaders(raw: readonly string[]): string[] {
   const named = listConnectionHeaders(raw);
@@ -86,7 +86,7 @@ export function filterAnswerHeaders(raw: readonly string[]): string[] {
   return headers;
 }
 
-/** The first value of a header; `null` where it is not there. */
+/** Returns the first value of a header; `null` if it is absent. */
 export function findHeader(headers: readonly string[], wanted: string): string | null {
   for (let at = 0; at + 1 < headers.length; at += 2) {
     if (headers[at]!.length === wanted.length && headers[at]!.toLowerCase() === wanted)
@@ -95,12 +95,12 @@ export function findHeader(headers: readonly string[], wanted: string): string |
   return null;
 }
 
-/** Without headers of that name, in lower case. */
+/** Returns the headers without those of a name, which is in lower case. */
 export function removeHeader(headers: readonly string[], name: string): string[] {
   return headers.filter((_, at) => headers[at - (at % 2)]!.toLowerCase() !== name);
 }
 
-/** What concerns this service, and above all its own credentials, leaves it for nobody. */
+/** Returns whether a header belongs to this service, such as its credentials. Such headers are never forwarded. */
 function isServiceHeader(name: string, value: string): boolean {
   if (name.startsWith('x-service-') || name.startsWith('x-forwarded-')) return true;
   return CREDENTIAL_HEADERS.has(name) && /^(?:bearer\s+)?svc_/i.test(value);
