@@ -1,9 +1,11 @@
 import type { JsonMember, JsonNode, Splice } from '../types/json.ts';
 
-/** The fields to keep, as a tree: `user.name` is `user` with `name` below it; `null` keeps all that is below. */
+/**
+ * A tree of the fields to keep: `user.name` is `user` with `name` below it. `null` keeps everything below a field.
+ */
 export type FieldTree = ReadonlyMap<string, FieldTree | null>;
 
-/** Builds the tree of dotted paths. A field that is named whole keeps everything below it. */
+/** Builds the tree for dotted paths. A path that ends at a field keeps everything below that field. */
 export function buildFieldTree(paths: readonly string[]): FieldTree {
   const root: MutableTree = new Map();
   for (const path of paths) addPath(root, path.split('.'));
@@ -25,19 +27,20 @@ function addPath(root: MutableTree, steps: readonly string[]): void {
   at.set(last, null);
 }
 
-/** What takes the fields out that are not kept, and their names. */
+/** The splices that remove all fields that are not kept, and the names of these fields. */
 export interface RemovedFields {
   readonly splices: readonly Splice[];
   /** Dotted names, each once: `body`, `customers.name`. */
   readonly stripped_fields: readonly string[];
 }
 
-/** Names that are reported at most; fields beyond that are removed all the same. */
+/** The maximum number of reported names. Fields beyond it are removed too, but not reported. */
 const STRIPPED_MAX = 100;
 
 /**
- * Keeps the named fields of objects, and of the objects in lists, and removes all others. A text or number where fields
- * are expected has none of them, so it becomes `null`. `show` says how a key may be named.
+ * Keeps the named fields of objects, and of objects in lists, and removes all others. A string or number in a place
+ * where fields are expected has none of them, so it becomes `null`. `show` returns the form in which a key is
+ * reported.
  */
 export function keepFields(root: JsonNode, tree: FieldTree, show: (key: string) => string): RemovedFields {
   const notes: FieldDraft = { show, stripped: new Set(), splices: [] };
@@ -61,7 +64,9 @@ function keepNode(node: JsonNode, tree: FieldTree | null, name: string, notes: F
   }
 }
 
-/** Removes members one run at a time, each with the commas that would be left over. */
+/**
+ * Removes each run of adjacent members with one splice, which includes the commas that would be left over.
+ */
 function keepMembers(members: readonly JsonMember[], tree: FieldTree, name: string, notes: FieldDraft): void {
   let before: JsonMember | null = null;
   let run: JsonMember | null = null;
@@ -91,7 +96,7 @@ function addStripped(name: string, { stripped }: FieldDraft): void {
   if (stripped.size < STRIPPED_MAX) stripped.add(name);
 }
 
-/** A key as a step of a path: `.name`, or `['odd name']`. */
+/** Returns a key as a step of a path: `.name` or `['odd name']`. */
 export function formatPathStep(key: string): string {
   return /^[A-Za-z_$][\w$]*$/.test(key) ? `.${key}` : `['${key.replace(/[\\']/g, '\\$&')}']`;
 }

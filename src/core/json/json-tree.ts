@@ -2,10 +2,10 @@ import type { JsonMember, JsonNode, JsonParseError, StringNode } from '../types/
 import type { WalkLimits } from './walk.ts';
 
 /**
- * Reads a JSON text (RFC 8259, strictly) into its values, each with its place. One pass, never recursive: no
- * nesting can exhaust the stack. Members that come twice are both there, for a guard that saw only one of them
- * could be shown the other. Nodes are counted as `walk` counts them: the value itself, each key, each element. With
- * `drops_vectors` numbers in arrays are read, and neither kept nor counted.
+ * Parses JSON text (RFC 8259, strict) into nodes with their offsets. It makes one pass and does not recurse, so
+ * deep nesting cannot exhaust the stack. Duplicate members are all kept, because a guard that saw only one of them
+ * could be bypassed with the other. Nodes are counted as `walkJson` counts them: the root, each key and each
+ * element. With `drops_vectors`, numbers in arrays are parsed but neither kept nor counted.
  */
 export function parseJsonTree(
   text: string,
@@ -62,7 +62,7 @@ export function parseJsonTree(
   }
 }
 
-/** A container that is being read. Its node is handed out when its end is known. */
+/** A container that is being read. Its node is complete once its end is known. */
 interface Open {
   readonly node: { kind: 'object' | 'array'; start: number; end: number };
   readonly closing: number;
@@ -85,7 +85,7 @@ const NINE = 57;
 
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const FOUR_HEX = /[0-9A-Fa-f]{4}/y;
-/** What may stand behind a backslash, but for `u`. */
+/** Characters that may follow a backslash, except `u`. */
 const ESCAPED = '"\\/bfnrt';
 
 function begin(is_object: boolean, start: number): Open {
@@ -121,7 +121,7 @@ function skipSpace(text: string, from: number): number {
   return at;
 }
 
-/** Keeps the key for the value that follows, and gives the place where that begins. */
+/** Stores the key in `parent` for the value that follows, and returns the offset of that value. */
 function readKey(text: string, at: number, parent: Open): number | JsonParseError {
   if (text.charCodeAt(at) !== QUOTE) return problem('malformed', at);
   const key = readString(text, at);
@@ -137,7 +137,7 @@ function readString(text: string, start: number): StringNode | JsonParseError {
   for (let at = start + 1; at < text.length; at++) {
     const unit = text.charCodeAt(at);
     if (unit === QUOTE) {
-      // A slice without escapes shares the text's memory; only what has escapes is written anew.
+      // A slice without escapes shares the memory of the text. Only a string with escapes is copied.
       const value = has_escapes ? JSON.parse(text.slice(start, at + 1)) : text.slice(start + 1, at);
       return { kind: 'string', start, end: at + 1, value };
     }
@@ -159,10 +159,13 @@ function readString(text: string, start: number): StringNode | JsonParseError {
   return problem('malformed', text.length);
 }
 
-/** From this length the engine's own reader is faster, though it writes the value anew. */
+/** From this length on `JSON.parse` is faster, although it copies the value. */
 const LONG = 64;
 
-/** Reads a string whose end is not near; `null` where it is faulty, and then the place has to be looked for. */
+/**
+ * Reads a long string with `JSON.parse`. Returns `null` if the string is malformed; the caller then finds the
+ * offset.
+ */
 function readLong(text: string, start: number, from: number): StringNode | null {
   for (let quote = text.indexOf('"', from); quote !== -1; quote = text.indexOf('"', quote + 1)) {
     let before = quote;

@@ -1,32 +1,35 @@
 import type { JsonMember, JsonNode, StringNode } from '../types/json.ts';
 
-/** The members of an object; of anything else none. */
+/** Returns the members of an object; of any other node an empty list. */
 export function getMembers(node: JsonNode | null): readonly JsonMember[] {
   return node?.kind === 'object' ? node.members : [];
 }
 
-/** The items of an array; of anything else none. */
+/** Returns the items of an array; of any other node an empty list. */
 export function getItems(node: JsonNode | null): readonly JsonNode[] {
   return node?.kind === 'array' ? node.items : [];
 }
 
-/** The member's value; of several equal keys the last one, as clients and providers read them. */
+/**
+ * Returns the value of a member. Of duplicate keys the last one counts, because clients and providers read that
+ * one.
+ */
 export function getMember(node: JsonNode | null, key: string): JsonNode | null {
   return getMembers(node).findLast((each) => each.key.value === key)?.value ?? null;
 }
 
-/** The member's value where it is a string. */
+/** Returns the node of a member if it is a string, else `null`. */
 export function getStringNode(node: JsonNode | null, key: string): StringNode | null {
   const value = getMember(node, key);
   return value?.kind === 'string' ? value : null;
 }
 
-/** The text of a member; `null` where it is no string. */
+/** Returns the text of a member; `null` if it is not a string. */
 export function getText(node: JsonNode | null, key: string): string | null {
   return getStringNode(node, key)?.value ?? null;
 }
 
-/** A member as a count, for tokens and places: a whole number from 0; else `null`. */
+/** Returns a member as a count of tokens or an index: an integer from 0 on; else `null`. */
 export function getCount(node: JsonNode | null, key: string): number | null {
   const value = getMember(node, key);
   return value?.kind === 'number' && Number.isSafeInteger(value.value) && value.value >= 0
@@ -34,7 +37,7 @@ export function getCount(node: JsonNode | null, key: string): number | null {
     : null;
 }
 
-/** All strings in a value, keys included. */
+/** Returns all strings in a value, including keys. */
 export function listStrings(root: JsonNode): readonly StringNode[] {
   const found: StringNode[] = [];
   const ahead: JsonNode[] = [root];
@@ -46,15 +49,18 @@ export function listStrings(root: JsonNode): readonly StringNode[] {
   return found;
 }
 
-/** A member as a place in a list: a count, `absent` if there is none, and `null` if it is anything else. */
+/**
+ * Returns a member as a list index: `absent` if the member is missing or `null`, and `null` if it is not a count.
+ */
 export function getListIndex(node: JsonNode | null, key: string, absent: number | null): number | null {
   const value = getMember(node, key);
   return value === null || value.kind === 'null' ? absent : getCount(node, key);
 }
 
 /**
- * The largest count among all members with these names. Servers differ in which name of a limit they read, and which
- * member of several. `null` if there is none, or if one of them is no count: then nobody knows the limit.
+ * Returns the largest count among all members with these names. Servers differ in which name of a limit they read,
+ * and in which of several members. `null` if there is no such member, or if one of them is not a count: then the
+ * limit is unknown.
  */
 export function findLargestCount(
   holders: readonly (JsonNode | null)[],
@@ -71,20 +77,23 @@ export function findLargestCount(
 
 const NO_OBJECT = { kind: 'object', start: 0, end: 0 } as const;
 
-/** Whether a member is `true`. */
+/** Returns whether a member is `true`. */
 export function isMemberTrue(node: JsonNode | null, key: string): boolean {
   return getMember(node, key)?.kind === 'true';
 }
 
-/** Whether a body or an event tells an error of the provider. Some have a member for it that is always there. */
+/**
+ * Returns whether a body or an event carries an error of the provider. Some providers always send an `error`
+ * member, so `null` and an empty string do not count.
+ */
 export function hasProviderError(node: JsonNode | null): boolean {
   const error = getMember(node, 'error');
   return error?.kind === 'object' || (error?.kind === 'string' && error.value !== '');
 }
 
 /**
- * The one text of a member that must not be told in two ways, such as the type of a part that decides whether
- * its data is looked at. `null` where there are several, or none.
+ * Returns the text of a member that must be unambiguous, such as the type of a part, which decides whether its data
+ * is scanned. `null` if the member is missing, duplicated or not a string.
  */
 export function getUniqueText(node: JsonNode | null, key: string): string | null {
   const found = getMembers(node).filter((each) => each.key.value === key);

@@ -1,6 +1,6 @@
 import type { Json } from '../types/index.ts';
 
-/** The steps of a JSON pointer in its URI form, `#/$defs/a~1b`. */
+/** Returns the steps of a JSON pointer in its URI form, `#/$defs/a~1b`. */
 export function parsePointer(pointer: string): string[] {
   return pointer
     .split('/')
@@ -8,7 +8,10 @@ export function parsePointer(pointer: string): string[] {
     .map((step) => decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
-/** What stands at `#/$defs/x` in a value; `undefined` where nothing does, or where it is no such pointer. */
+/**
+ * Returns the value at a pointer such as `#/$defs/x`; `undefined` if there is none or the pointer is not of that
+ * form.
+ */
 export function resolvePointer(root: Json, pointer: string): Json | undefined {
   if (pointer !== '#' && !pointer.startsWith('#/')) return undefined;
   let at: Json | undefined = root;

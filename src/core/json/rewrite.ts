@@ -4,13 +4,13 @@ import { parseJsonTree } from './json-tree.ts';
 import { quoteJson } from './splice.ts';
 import type { WalkLimits } from './walk.ts';
 
-/** Deeper or longer texts are written anew as a whole. */
+/** Deeper or longer texts are not copied from; the whole value is serialized instead. */
 const LIMITS: WalkLimits = { depth_max: 256, nodes_max: 5_000_000 };
 
 /**
- * Writes a value with the words of the JSON text that it was made from. Whatever did not change is copied to the
- * character, so that numbers keep their digits and the layout stays. Of members with equal keys only the last one is
- * copied, because that is the one which `JSON.parse` gives. A text that is not JSON is replaced by the value.
+ * Serializes a value, reusing the JSON text that it was parsed from. Unchanged parts are copied character by
+ * character, so numbers keep their digits and the layout stays. Of members with equal keys only the last one is
+ * copied, because `JSON.parse` returns that one. If the text is not JSON, the value is serialized without it.
  */
 export function rewriteJson(text: string, value: Json): string {
   const node = parseJsonTree(text, LIMITS);
@@ -19,7 +19,7 @@ export function rewriteJson(text: string, value: Json): string {
   return written === null ? text : text.slice(0, node.start) + written + text.slice(node.end);
 }
 
-/** The new text of a node; `null` if it stays as it is. The depth is bounded by `LIMITS`. */
+/** Returns the new text of a node; `null` if it is unchanged. `LIMITS` bounds the recursion depth. */
 function rewriteNode(text: string, node: JsonNode, value: Json): string | null {
   switch (node.kind) {
     case 'object':
@@ -85,7 +85,7 @@ function rewriteObject(
   return parts.length === 0 ? '{}' : parts.join('') + closing;
 }
 
-/** The comma and the space before a member. */
+/** Returns the comma and the whitespace before a member. */
 function gapBefore(text: string, members: readonly JsonMember[], index: number): string {
   const before = members[index - 1];
   return before === undefined ? ',' : text.slice(before.value.end, members[index]!.key.start);

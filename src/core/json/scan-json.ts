@@ -1,24 +1,24 @@
 import type { WalkLimits } from './walk.ts';
 
 /**
- * A key, string or number of a JSON document, by its place in the source; strings without their quotes. A
- * reading has one such record and fills it anew for every visit: take out of it what is to last.
+ * A key, string or number of a JSON document with its offsets in the source; a string without its quotes. A scan
+ * has one such record and overwrites it on each visit, so a visitor must copy the fields that it keeps.
  */
 export interface SourceLeaf {
   kind: 'key' | 'string' | 'number';
   start: number;
   end: number;
   has_escapes: boolean;
-  /** Whether it is the value of the key that was the leaf before. */
+  /** `true` if this leaf is the value of the key that was visited just before. */
   is_member: boolean;
 }
 
-/** `malformed`: the text is no JSON document, which shows only after leaves were visited. */
+/** `malformed`: the text is not a JSON document. This may be found only after some leaves were visited. */
 export type JsonScanResult = 'read' | 'malformed' | 'depth_max' | 'nodes_max';
 
 /**
- * Visits the leaves of a JSON document (RFC 8259) in their order, in one pass and without recursion. Unlike
- * `JSON.parse` it tells where they stand, visits all of several equal keys, and builds nothing.
+ * Visits the leaves of a JSON document (RFC 8259) in document order, in one pass and without recursion. Unlike
+ * `JSON.parse` it reports their offsets, visits every duplicate key, and builds no value.
  */
 export function scanJson(
   source: string,
@@ -63,18 +63,20 @@ export function scanJson(
   return awaits === SEPARATOR && depth === 0 ? 'read' : 'malformed';
 }
 
-/** Whether a text can only be read right as JSON: it begins like a document and holds escapes. */
+/**
+ * Returns whether a text must be parsed as JSON to be read correctly: it begins like a document and has escapes.
+ */
 export function isEscapedJson(text: string): boolean {
   const first = text[skipSpace(text, 0)];
   return (first === '{' || first === '[' || first === '"') && text.includes('\\');
 }
 
-/** The string that a leaf with escapes stands for. */
+/** Returns the decoded string of a leaf that has escapes. */
 export function decodeLeaf(source: string, { start, end }: Readonly<SourceLeaf>): string {
   return JSON.parse(source.slice(start - 1, end + 1));
 }
 
-/** Where each unit of a decoded leaf stands in the source; one more offset for the end. */
+/** Returns the source offset of each unit of a decoded leaf, followed by the offset of its end. */
 export function mapLeafOffsets(source: string, { start, end }: Readonly<SourceLeaf>): Uint32Array {
   const offsets = new Uint32Array(end - start + 1);
   let length = 0;
@@ -87,7 +89,10 @@ export function mapLeafOffsets(source: string, { start, end }: Readonly<SourceLe
   return offsets.subarray(0, length + 1);
 }
 
-/** What may come next; the two firsts are the places behind an opening bracket, where a closing one may too. */
+/**
+ * The token that may come next. The two `FIRST_` states follow an opening bracket, so a closing one may come as
+ * well.
+ */
 type Awaits = 0 | 1 | 2 | 3 | 4;
 const VALUE = 0;
 const FIRST_VALUE = 1;
@@ -105,9 +110,11 @@ const QUOTE = 34;
 const BACKSLASH = 92;
 const LETTERS = 65;
 const LETTER_U = 117;
-/** `\\u0041`. */
+/** The length of `\\u0041`. */
 const UNICODE_UNITS = 6;
-/** Instead of an offset; it is beyond any text, so that reading on there finds nothing. */
+/**
+ * Returned in place of an offset. It lies beyond the end of any text, so a scan that continues there finds nothing.
+ */
 const MALFORMED = Number.MAX_SAFE_INTEGER;
 
 const WORD = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
@@ -122,7 +129,7 @@ function skipSpace(text: string, from: number): number {
   return at;
 }
 
-/** Fills the leaf and returns the offset behind it, behind the colon of a key; or `MALFORMED`. */
+/** Fills `leaf` and returns the offset after it (for a key, after its colon), or `MALFORMED`. */
 function readLeaf(
   source: string,
   at: number,
@@ -159,7 +166,7 @@ function readString(source: string, quote: number, leaf: SourceLeaf): number {
   return MALFORMED;
 }
 
-/** A number; or `true`, `false` or `null`, which is an empty leaf that is not visited. */
+/** Reads a number, or `true`, `false` or `null`, which becomes an empty leaf that is not visited. */
 function readWord(source: string, start: number, leaf: SourceLeaf): number {
   WORD.lastIndex = start;
   if (!WORD.test(source)) return MALFORMED;

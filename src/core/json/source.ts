@@ -8,8 +8,9 @@ import { UNLIMITED, type WalkLimits } from './walk.ts';
 type JsonContent = Extract<Content, { kind: 'json' }>;
 
 /**
- * Returns the content that a JSON text holds, with the place of every value. Text that is not JSON is text. So is JSON over
- * the limits, and JSON in which an object has two members of one name: programs do not agree on which of them counts.
+ * Returns the content of a JSON text, with the offsets of every value. The content is plain text if the text is not
+ * JSON, exceeds the limits, or has duplicate keys in an object, because programs differ in which duplicate they
+ * use.
  */
 export function parseJsonContent(text: string, limits: WalkLimits): Content {
   const root = parseJsonTree(text, limits);
@@ -17,7 +18,7 @@ export function parseJsonContent(text: string, limits: WalkLimits): Content {
   return { kind: 'json', value: JSON.parse(text) as Json, source: { text, root } };
 }
 
-/** Returns the content of a value: a string is text, anything else JSON, with its source if that is known. */
+/** Returns the content of a value: text for a string, else JSON with its source if that is known. */
 export function createContent(value: Json, source: JsonSource | null = null): Content {
   if (typeof value === 'string') return { kind: 'text', text: value };
   return source === null ? { kind: 'json', value } : { kind: 'json', value, source };
@@ -29,7 +30,7 @@ export function findMemberSource({ text, root }: JsonSource, name: string): Json
   return node === null ? null : { text, root: node };
 }
 
-/** Returns the JSON text of a content: of one with a source the very text, digit for digit. */
+/** Returns the JSON text of a content. If it has a source, that source is copied digit for digit. */
 export function writeContentJson(content: Content): string {
   if (content.kind === 'text') return quoteJson(content.text);
   return content.source === undefined ? JSON.stringify(content.value) : sliceSource(content.source);
@@ -48,7 +49,10 @@ export function getContentSource(content: JsonContent): JsonSource {
   return { text, root };
 }
 
-/** The engine writes fastest, but recursively: what nests too deeply for it is written here. */
+/**
+ * Uses `JSON.stringify`, which is fastest but recursive. A value that nests too deeply for it is written
+ * iteratively.
+ */
 function writeValue(value: Json): string {
   try {
     return JSON.stringify(value);
@@ -80,7 +84,7 @@ function writeDeepValue(root: Json): string {
 
 const PUNCTUATION = Symbol('text of the document itself');
 
-/** Returns the content with other text in place of some parts; every byte between them is copied. */
+/** Returns the content with other text in place of some parts. Every byte between them is copied. */
 export function spliceSource({ text, root }: JsonSource, splices: readonly Splice[]): JsonContent {
   const moved = splices.map((each) => ({
     start: each.start - root.start,
@@ -93,7 +97,7 @@ export function spliceSource({ text, root }: JsonSource, splices: readonly Splic
   return { kind: 'json', value: JSON.parse(changed) as Json, source: { text: changed, root: node } };
 }
 
-/** Whether any object has two members of the same name. */
+/** Returns whether any object has two members with the same name. */
 export function hasDuplicateKeys(root: JsonNode): boolean {
   const ahead: JsonNode[] = [root];
   for (let node = ahead.pop(); node !== undefined; node = ahead.pop()) {
@@ -117,8 +121,8 @@ interface KeyNames {
 }
 
 /**
- * Returns the splices that replace the texts of some leaves, by leaf number (see `walk`). A replaced number becomes a
- * string; a replaced key that its object has already gets `_2`, `_3` ... behind it.
+ * Returns the splices that replace the texts of some leaves, by leaf number (see `walkJson`). A replaced number
+ * becomes a string. A replaced key that its object already has gets a suffix: `_2`, `_3` and so on.
  */
 export function buildLeafSplices(root: JsonNode, texts: ReadonlyMap<number, string>): readonly Splice[] {
   const splices: Splice[] = [];
@@ -132,7 +136,10 @@ export function buildLeafSplices(root: JsonNode, texts: ReadonlyMap<number, stri
   return splices;
 }
 
-/** Returns the numbers of the leaves that some splices do not take out: the first is what leaf 0 is behind them. */
+/**
+ * Returns the numbers of the leaves that the splices do not remove. The first entry is the old number of the leaf
+ * that is number 0 after the splices.
+ */
 export function listKeptLeaves(root: JsonNode, splices: readonly Splice[]): readonly number[] {
   const kept: number[] = [];
   const sorted = splices.toSorted((one, other) => one.start - other.start);
@@ -149,7 +156,9 @@ export function listKeptLeaves(root: JsonNode, splices: readonly Splice[]): read
 
 type LeafNode = Extract<JsonNode, { kind: 'string' | 'number' }>;
 
-/** Visits keys, strings and numbers in document order; of a key also the names that are taken in its object. */
+/**
+ * Visits keys, strings and numbers in document order. A key comes with the names that its object already has.
+ */
 function visitLeaves(root: JsonNode, visit: (node: LeafNode, names: (() => KeyNames) | null) => void): void {
   const ahead: (JsonNode | { readonly key: StringNode; readonly names: () => KeyNames })[] = [root];
   for (let next = ahead.pop(); next !== undefined; next = ahead.pop()) {
@@ -178,7 +187,10 @@ function replaceNode({ start, end }: JsonNode, text: string): Splice {
   return { start, end, text: quoteJson(text) };
 }
 
-/** Continues counting where it stopped for the same name, so that many collisions stay linear. */
+/**
+ * Returns a name that is not taken. Counting continues where it stopped for the same name, so that many collisions
+ * cost linear time.
+ */
 function chooseFreeName(name: string, { taken, counts }: KeyNames): string {
   let free = name;
   let count = counts.get(name) ?? 1;
@@ -191,7 +203,7 @@ function chooseFreeName(name: string, { taken, counts }: KeyNames): string {
   return free;
 }
 
-/** Reads a JSON text within limits; `null` if it is malformed or over them. */
+/** Parses JSON text within limits; returns `null` if it is malformed or exceeds them. */
 export function parseJsonSource(text: string, limits: WalkLimits): JsonSource | null {
   const root = parseJsonTree(text, limits);
   return root.kind === 'problem' ? null : { text, root };

@@ -1,8 +1,8 @@
 import type { Splice } from '../types/json.ts';
 
 /**
- * The text with other text in place of some of its parts; everything between them is copied as it is. The order
- * of the splices does not matter. Throws where two overlap, for then nobody can say what was meant.
+ * Returns the text with some of its parts replaced; everything between them is copied unchanged. The order of the
+ * splices does not matter. @throws RangeError if two splices overlap, because the result would be ambiguous
  */
 export function applySplices(text: string, splices: readonly Splice[]): string {
   if (splices.length === 0) return text;
@@ -21,7 +21,9 @@ export function applySplices(text: string, splices: readonly Splice[]): string {
   return parts.join('');
 }
 
-/** A text as a JSON string, quotes included. Surrogates without a partner are escaped, so that UTF-8 can hold it. */
+/**
+ * Returns a text as a JSON string, quotes included. Unpaired surrogates are escaped, so the result is valid UTF-8.
+ */
 export function quoteJson(text: string): string {
   return JSON.stringify(text);
 }

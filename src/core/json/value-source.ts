@@ -5,40 +5,44 @@ import { findMemberSource, parseJsonSource } from './source.ts';
 import { UNLIMITED, type WalkLimits, walkJson } from './walk.ts';
 
 /**
- * Where values were read from. A transport remembers the text of what it parsed, so that a value that crosses is judged
- * and changed in that text. A value that nobody remembers is as `JSON.stringify` writes it.
+ * The JSON texts that values were parsed from. A transport stores the text of each value it parses, so that a value
+ * that crosses a boundary is judged and changed in that text. A value without a stored text is written with
+ * `JSON.stringify`.
  */
 const texts = new WeakMap<object, string>();
 const sources = new WeakMap<object, JsonSource>();
 
-/** Up to here places are read of what comes over a socket or from a program; what is larger is over a scan's limits. */
+/**
+ * Limits for JSON from a socket or a program whose offsets are read. Larger values exceed the limits of a scan
+ * anyway.
+ */
 export const SOURCE_LIMITS: WalkLimits = { depth_max: 10_000, nodes_max: 1_000_000 };
 
-/** Parses a JSON text and remembers it. @throws SyntaxError, whose message holds a piece of the text */
+/** Parses a JSON text and stores it. @throws SyntaxError, whose message contains a part of the text */
 export function parseJson(text: string): Json {
   const value = JSON.parse(text) as Json;
   if (isContainer(value)) texts.set(value, text);
   return value;
 }
 
-/** Returns the value of a content, and remembers its source. */
+/** Returns the value of a content and stores its source. */
 export function getContentValue(content: Content): Json {
   if (content.kind === 'text') return content.text;
   if (content.source !== undefined) rememberSource(content.value, content.source);
   return content.value;
 }
 
-/** Remembers that a value is the one of a source. */
+/** Stores the source of a value. */
 export function rememberSource(value: Json, source: JsonSource): void {
   if (isContainer(value)) sources.set(value, source);
 }
 
-/** Returns the text that a value was parsed from; `null` if nobody remembers it. */
+/** Returns the text that a value was parsed from; `null` if none was stored. */
 export function findParsedText(value: Json): string | null {
   return isContainer(value) ? (texts.get(value) ?? null) : null;
 }
 
-/** Returns the source of a value; `null` if nobody remembers it, or if its text is over the limits. */
+/** Returns the source of a value; `null` if none was stored or its text exceeds the limits. */
 export function findValueSource(value: Json, limits: WalkLimits): JsonSource | null {
   if (!isContainer(value)) return null;
   const known = sources.get(value);
@@ -49,13 +53,15 @@ export function findValueSource(value: Json, limits: WalkLimits): JsonSource | n
   return source;
 }
 
-/** Returns the source of a member of a value, which may be a scalar; `null` if it is not known. */
+/**
+ * Returns the source of a member of a value; the member may be a scalar. `null` if the source is not known.
+ */
 export function findValueMemberSource(value: Json, name: string, limits: WalkLimits): JsonSource | null {
   const source = findValueSource(value, limits);
   return source === null ? null : findMemberSource(source, name);
 }
 
-/** Remembers the sources of the containers in a value that was parsed from a text, a few levels deep. */
+/** Stores the sources of the containers in a parsed value, down to `levels`. */
 export function rememberNestedSources(value: Json, limits: WalkLimits, levels: number): void {
   const source = findValueSource(value, limits);
   if (source !== null) rememberNode(value, source, levels);
@@ -78,7 +84,7 @@ function childNode(node: JsonNode, key: string): JsonNode | null {
     : null;
 }
 
-/** Writes a value as JSON; parts whose source is known are written as they stand there, a few levels deep. */
+/** Writes a value as JSON. Parts whose source is known are copied from it, down to `levels`. */
 export function writeExactJson(value: unknown, levels = LEVELS): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
   const source = sources.get(value);
@@ -89,10 +95,13 @@ export function writeExactJson(value: unknown, levels = LEVELS): string {
   return `{${members.map(([key, each]) => `${JSON.stringify(key)}:${writeExactJson(each, levels - 1)}`).join(',')}}`;
 }
 
-/** How deep in an answer changed content may be. */
+/** The maximum depth of changed content in a response. */
 const LEVELS = 4;
 
-/** Whether the source of a part is known. Most answers have none, and the engine writes those fastest. */
+/**
+ * Returns whether the source of a part is known. Most responses have none, and `JSON.stringify` writes those
+ * fastest.
+ */
 function hasKnownSource(value: object, levels: number): boolean {
   if (levels === 0) return false;
   for (const each of Object.values(value)) {
@@ -102,7 +111,10 @@ function hasKnownSource(value: object, levels: number): boolean {
   return false;
 }
 
-/** Whether a text has members that its value has not: of equal names in an object only the last is there. */
+/**
+ * Returns whether a text has members that its value lacks: of equal names in an object `JSON.parse` keeps only the
+ * last.
+ */
 export function hasHiddenMembers(text: string, value: Json): boolean {
   let hidden = 0;
   scanJson(text, UNLIMITED, ({ kind }) => {

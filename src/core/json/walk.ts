@@ -1,44 +1,49 @@
 import type { Content, Finding, Json } from '../types/index.ts';
 import type { JsonNode, JsonSource } from '../types/json.ts';
 
-/** Limits of a walk; the rest of `ScanLimits` concerns the text. */
+/** Limits of a walk. The other limits of `ScanLimits` concern the text. */
 export interface WalkLimits {
   readonly depth_max: number;
   readonly nodes_max: number;
 }
 
-/** For what was held to its limits before. */
+/** Limits for values that were checked against their limits before. */
 export const UNLIMITED: WalkLimits = {
   depth_max: Number.POSITIVE_INFINITY,
   nodes_max: Number.POSITIVE_INFINITY,
 };
 
 /**
- * One piece of text in a JSON value: a key, a string, or a number as JSON writes it. A walk has one such record
- * and fills it anew for every visit: take out of it what is to last.
+ * One piece of text in a JSON value: a key, a string, or a number as JSON writes it. A walk has one such record and
+ * overwrites it on each visit, so a visitor must copy the fields that it keeps.
  */
 export interface JsonLeaf {
   kind: 'key' | 'string' | 'number';
   text: string;
   /** Counted in document order from 0, a key before its value. `Finding.leaf` is this number. */
   index: number;
-  /** Whether it is the value of the key visited just before. */
+  /** `true` if this leaf is the value of the key that was visited just before. */
   is_member: boolean;
-  /** The leaf's path, `$.user.email`, `$['odd key'][0]`; a key has the path of its member. Worked out on call. */
+  /** Returns the path of the leaf: `$.user.email`, `$['odd key'][0]`. A key has the path of its member. */
   readonly path: () => string;
-  /** The containers around it, the outermost first: those that are open, so that the list changes with the walk. */
+  /**
+   * The containers around the leaf, outermost first. This is the live stack of the walk, so it changes with each
+   * visit.
+   */
   readonly frames: readonly WalkFrame[];
-  /** Writes `['*']` for this key in paths from now on: a key in which something was found is no place name. */
+  /**
+   * Makes later paths show `['*']` for this key, because a key that contains a finding must not appear in a path.
+   */
   readonly hide: () => void;
 }
 
-/** Why a walk ended early, or `null` when all was seen. */
+/** The reason a walk ended early; `null` if it visited everything. */
 export type WalkStop = null | { readonly limit: 'depth_max' | 'nodes_max'; readonly reason: string };
 
 /**
- * Visits every leaf of a JSON value in document order. Never recursive, so that no nesting can exhaust the
- * stack; past a limit it stops and says which. The value itself counts as one node, each key and each
- * element as one more; a container in a container is one deeper than that one, the outermost at depth 1.
+ * Visits every leaf of a JSON value in document order. It does not recurse, so deep nesting cannot exhaust the
+ * stack. Past a limit it stops and returns which one. The root counts as one node, and each key and each element as
+ * one more. The outermost container has depth 1.
  */
 export function walkJson(
   value: Json,
@@ -49,8 +54,8 @@ export function walkJson(
 }
 
 /**
- * The same for a content: one with a source is visited as it is written there, so that numbers have the digits that
- * leave, and of members that have one name all are seen.
+ * Walks a content like `walkJson`. If it has a source, the walk follows the source text, so numbers have the digits
+ * that are sent on and all of several equal keys are visited.
  */
 export function walkContent(
   { value, source }: Extract<Content, { kind: 'json' }>,
@@ -62,7 +67,7 @@ export function walkContent(
     : walkTree(source.root, buildNodeTree(source), limits, visit);
 }
 
-/** How the values of a JSON tree are read, whatever they are. */
+/** Functions that read the values of a JSON tree, which are either plain values or nodes of a source. */
 interface Tree<Value> {
   readonly kindOf: (value: Value) => 'string' | 'number' | 'container' | 'word';
   readonly textOf: (value: Value) => string;
@@ -88,7 +93,7 @@ function walkTree<Value>(
     leaf.is_member = kind !== 'key' && open.length > 0 && open[open.length - 1]!.keys !== null;
     visit(leaf);
   };
-  /** Visits a scalar or opens a container; returns whether the depth allows it. */
+  /** Visits a scalar or opens a container; returns whether the depth limit allows it. */
   const enter = (entered: Value): boolean => {
     const kind = kindOf(entered);
     if (kind === 'string' || kind === 'number') give(kind, textOf(entered));
@@ -114,7 +119,7 @@ function walkTree<Value>(
   return null;
 }
 
-/** The text of each leaf that a finding lies in, by leaf number. Text content is leaf 0. */
+/** Returns the text of each leaf that contains a finding, by leaf number. Text content is leaf 0. */
 export function collectLeafTexts(
   content: Content,
   findings: readonly Finding[],
@@ -129,19 +134,21 @@ export function collectLeafTexts(
   return texts;
 }
 
-/** A longer key is cut in paths. */
+/** A longer key is truncated in paths, in UTF-16 units. */
 const KEY_UNITS_MAX = 100;
-/** Behind this many units a path is cut: thousands of findings can lie at the end of one long path. */
+/**
+ * A path is truncated after this many units, because thousands of findings can lie at the end of one long path.
+ */
 const PATH_UNITS_MAX = 500;
 
-/** A container that a walk is in, and the place in it. */
+/** A container that a walk is in, and the current position in it. */
 export interface WalkFrame<Value = unknown> {
   readonly container: Value | readonly Value[];
   /** `null` for an array. */
   readonly keys: readonly string[] | null;
   readonly length: number;
   index: number;
-  /** Whether the current key must not stand in a path. */
+  /** `true` if the current key must not appear in a path. */
   is_hidden: boolean;
 }
 
@@ -184,12 +191,12 @@ function buildNodeTree({ text }: JsonSource): Tree<JsonNode> {
   };
 }
 
-/** Digits that a number with a fraction or an exponent may have when it is written out. */
+/** The maximum number of digits of a number with a fraction or an exponent when it is written out. */
 const DIGITS_MAX = 40;
 
 /**
- * A number as a program prints it that keeps all digits: `4.1e3` is `4100`, and `1234567890123456789` stays. What would
- * have very many digits is written as JSON writes the double.
+ * Returns a number as a program prints it that keeps all digits: `4.1e3` becomes `4100`, and `1234567890123456789`
+ * stays. A number that would need more than `DIGITS_MAX` digits is written as JSON writes the double.
  */
 function formatNumber(written: string): string {
   if (/^-?\d+$/.test(written)) return written;

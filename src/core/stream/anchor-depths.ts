@@ -2,37 +2,37 @@ import { getCompiledDetector, isDetectorEnabled, type Scanner } from '../detect/
 import { getAnchors, getChildren } from '../detect/matching/trie.ts';
 import type { WalkPosition } from '../detect/matching/walk-automaton.ts';
 
-/** How far back a match may begin of which a part of the anchor is there. */
+/** The distance back at which a match may begin when the text so far ends with a part of its anchor. */
 export interface AnchorDepth {
-  /** Units of the anchor that are there; 0 where only what stands before one is. */
+  /** Units of the anchor that the text ends with; 0 if the text ends only with what precedes an anchor. */
   readonly units: number;
-  /** Probes among them that step back from their anchor, and the units of it that are there. */
+  /** Probes among the partial anchors that step back from their anchor, each with its units so far. */
   readonly back: readonly { readonly index: number; readonly units: number }[];
 }
 
-/** What a set of detectors says about beginnings of anchors. Phrases do not count: text is not held for them. */
+/** The anchor depths of a set of detectors. Phrases do not count, because text is not held for them. */
 export interface AnchorDepths {
-  /** Per node of the automaton's trie. */
+  /** Indexed by the node of the automaton's trie. */
   readonly by_node: readonly AnchorDepth[];
-  /** Of all nodes of a place; made when a text first comes by. */
+  /** The maximum over all nodes of a walk position; computed when a text first reaches that position. */
   readonly by_place: WeakMap<WalkPosition, AnchorDepth>;
   /** The probes that step back from their anchor. */
   readonly back_probes: readonly number[];
-  /** Patterns of users may begin so many units before their anchor. */
+  /** The maximum number of units that a user's pattern may begin before its anchor. */
   readonly before_units_max: number;
 }
 
 const NOTHING: AnchorDepth = { units: 0, back: [] };
 const known = new WeakMap<Scanner, AnchorDepths>();
 
-/** Made once per scanner. */
+/** Computes the anchor depths of a scanner once and caches them. */
 export function computeAnchorDepths(scanner: Scanner): AnchorDepths {
   const made = known.get(scanner) ?? depthsOf(scanner);
   known.set(scanner, made);
   return made;
 }
 
-/** The depth of a place to which a walk has come. */
+/** Returns the depth of the position that a walk has reached. */
 export function findDepth({ by_node, by_place }: AnchorDepths, place: WalkPosition): AnchorDepth {
   const made = by_place.get(place) ?? together(place.map((node) => by_node[node]!));
   by_place.set(place, made);
@@ -66,12 +66,15 @@ function depthsOf(scanner: Scanner): AnchorDepths {
 }
 
 interface Ending {
-  /** Units before the anchor proper, which tell whether it may begin. */
+  /** Units before the anchor proper, which decide whether it may begin. */
   readonly before: number;
   readonly index: number;
 }
 
-/** Fills in the node and those behind it; returns the anchors that end there. Anchors are short, and so is this. */
+/**
+ * Fills in a node and its descendants and returns the anchors that end in them. Recursion is safe because anchors
+ * are short.
+ */
 function visit(scanner: Scanner, depths: AnchorDepth[], node: number, depth: number): readonly Ending[] {
   const { trie } = scanner.automaton;
   const endings: Ending[] = [];

@@ -1,29 +1,32 @@
 import type { JudgedFinding, Verdict } from '../types/index.ts';
 import type { StreamGuard, StreamRelease } from './stream.ts';
 
-/** UTF-16 units of what stands before a text that are looked at together with it. */
+/** UTF-16 units of the preceding text that are scanned together with a text. */
 export const CONTEXT_UNITS = 4_096;
 
 interface Part {
-  /** Where it ends in the text as it came. */
+  /** The offset in the original text at which the part ends. */
   readonly until: number;
   readonly text: string;
 }
 
-/** A text with what stands before it, of which nothing comes out: it tells what of the text may go on. */
+/**
+ * The stream of a context followed by the text. Its output is dropped; it only limits what `own` may release.
+ */
 interface Shadow {
   readonly stream: StreamGuard;
   readonly context_units: number;
-  /** Findings that the policy masks, and that the text's own stream has not reached yet. */
+  /** Findings that the policy masks and that the text's own stream has not reached yet. */
   pending: readonly JudgedFinding[];
 }
 
 /**
- * Guards a text that clients put together with texts before it, each of `contexts` in another way. What comes out is
- * what `own` lets out, and no more than what the text and each context together let out. Where the policy would mask
- * or block something that is there only when both are put together, the stream ends with a block.
+ * Guards a text that clients concatenate with earlier texts, each of `contexts` in another way. The output is what
+ * `own` releases, limited to what the stream of every context releases too. If the policy would mask or block a
+ * finding that exists only in the concatenation, the stream ends with a block.
  *
- * @param opened - opens the stream of one context and the text behind it
+ *
+ * @param opened - opens the stream for one context and the text after it
  */
 export function openJoinedStream(
   own: StreamGuard,
@@ -42,7 +45,7 @@ export function openJoinedStream(
   for (const context of contexts) {
     const stream = opened();
     const { decision } = stream.push(context);
-    // What stands before it was judged where it went out; a block of it alone has ended all by then.
+    // The context was judged when it was released. A block of the context alone ended that stream already.
     if (decision !== 'block') shadows.push({ stream, context_units: context.length, pending: [] });
   }
   const take = (released: StreamRelease, follow: (stream: StreamGuard) => StreamRelease): StreamRelease => {
@@ -77,7 +80,10 @@ export function openJoinedStream(
 
 const NOTHING: StreamRelease = { text: '', decision: 'allow', findings: [], verdict: null };
 
-/** How far the text may go out; `null` if something is masked in it only together with its context. */
+/**
+ * Returns the offset up to which the text may be released; `null` if a finding is masked only together with the
+ * context.
+ */
 function findReleaseLimit(
   shadow: Shadow,
   { findings, verdict }: StreamRelease,

@@ -1,21 +1,23 @@
 /**
- * Whether a text that comes in pieces is a JSON document (RFC 8259). Where it is one it can only be judged as a
- * whole: what its escapes hide, and which key stands before a value.
+ * Detects whether a text that arrives in pieces is a JSON document (RFC 8259). A JSON document can only be judged
+ * as a whole, because escapes hide text and because the key before a value matters.
  */
 export interface JsonDetector {
-  /** `unknown` until something is there but white space; `possible` as long as the text may become a document. */
+  /**
+   * `unknown` until the first character that is not white space; `possible` as long as the text may be a document.
+   */
   state: 'unknown' | 'possible' | 'none';
-  /** What is open, outermost first. */
+  /** The open brackets as character codes, outermost first. */
   readonly open: number[];
   awaits: 'value' | 'first_value' | 'key' | 'first_key' | 'colon' | 'separator';
-  /** Where in a string or a word: `escape` behind a backslash, `hex` in the digits of `\u`. */
+  /** The position in a string or a word: `escape` after a backslash, `hex` in the digits of `\u`. */
   inside: 'nothing' | 'string' | 'escape' | 'hex' | 'word';
   word: string;
   hex_digits: number;
   nodes: number;
 }
 
-/** How deep and how large a document is read. */
+/** Limits of depth and size; beyond them the detector stops reading. */
 interface DocumentLimits {
   readonly depth_max: number;
   readonly nodes_max: number;
@@ -30,7 +32,7 @@ const COLON = 58;
 const WORD = /^(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)$/;
 const NAMES = ['true', 'false', 'null'];
 
-/** A reader at the beginning of a text. */
+/** Returns a detector at the beginning of a text. */
 export function createJsonDetector(): JsonDetector {
   return {
     state: 'unknown',
@@ -43,7 +45,9 @@ export function createJsonDetector(): JsonDetector {
   };
 }
 
-/** Reads a piece more. A document that is too large for the limits stays possible: whoever reads all of it says so. */
+/**
+ * Reads another piece. A document that exceeds the limits stays `possible`; the judge of the whole text reports it.
+ */
 export function feedJsonDetector(reader: JsonDetector, piece: string, limits: DocumentLimits): void {
   for (let at = 0; at < piece.length && reader.state !== 'none'; at++) {
     if (reader.open.length > limits.depth_max || reader.nodes > limits.nodes_max) return;
@@ -54,7 +58,7 @@ export function feedJsonDetector(reader: JsonDetector, piece: string, limits: Do
   }
 }
 
-/** Returns whether the text may be a document with this unit. */
+/** Returns whether the text may still be a document after this unit. */
 function readUnit(reader: JsonDetector, unit: number): boolean {
   switch (reader.inside) {
     case 'string':
@@ -120,7 +124,9 @@ function beginLeaf(reader: JsonDetector, unit: number): boolean {
   return isInWord(unit) && addToWord(reader, unit);
 }
 
-/** A name is known to be wrong at once; a number where it ends. */
+/**
+ * Returns whether the word is still valid. A wrong literal is rejected at once, a wrong number only where it ends.
+ */
 function addToWord(reader: JsonDetector, unit: number): boolean {
   reader.word += String.fromCharCode(unit);
   const { word } = reader;

@@ -28,8 +28,8 @@ import {
 import { readBuffer, type TextBuffer } from './text-buffer.ts';
 
 /**
- * A scan of a text that grows: it finds what `scan` finds in the whole text, and knows from where on a match
- * may still begin or go on.
+ * An incremental scan of a growing text. It finds what `scan` finds in the whole text, and reports from which
+ * offset on a match may still begin or continue.
  */
 export interface MatchTracker {
   readonly scanner: Scanner;
@@ -37,37 +37,43 @@ export interface MatchTracker {
   readonly holds: ProbeFilter;
   readonly meter: WorkMeter;
   readonly depths: AnchorDepths;
-  /** How far the text was looked at. */
+  /** The offset up to which the text was scanned. */
   at: number;
   place: WalkPosition;
   readonly open: PatternAttempt[];
-  /** How many of them each probe has, and how many there may be before it is tried to decide some. */
+  /**
+   * The number of open attempts per probe, and the total at which the next attempt triggers `decideAttempts`.
+   */
   readonly open_counts: Map<number, number>;
   open_max: number;
   readonly matched_until: Map<number, number>;
-  /** Per probe that steps back from its anchor: where the run that ends at `at` begins. */
+  /** For each probe that steps back from its anchor: the start of the run that ends at `at`. */
   readonly run_starts: Int32Array;
-  /** What was decided, until it is taken out. */
+  /** Decided matches; the caller removes them. */
   readonly matches: Match[];
   readonly phrases: Match[];
-  /** Places where the text may read otherwise, by the start of their anchor, until they are taken out. */
+  /** Offsets of anchors at which the text may have another reading; the caller removes them. */
   readonly signals: number[];
   readonly blob_starts: number[];
 }
 
-/** Whether the text is held while this probe's detector may find something in it. */
+/** Returns whether the text is held while this probe's detector may find something in it. */
 export type ProbeFilter = (probe: number) => boolean;
 
-/** A try of a pattern that is not decided, or waits for one of the same detector. */
+/**
+ * An attempt to match a pattern that is undecided, or that waits for an earlier attempt of the same detector.
+ */
 interface PatternAttempt {
   readonly index: number;
   readonly start: number;
   readonly liveness: PatternAutomaton;
   state: AutomatonState;
   at: number;
-  /** From where on the found part may begin; `null` as long as it cannot have begun. */
+  /** The first offset at which the found part may begin; `null` as long as it cannot have begun. */
   value_from: number | null;
-  /** From where on it begins in what matches already, while the pattern may go another way. */
+  /**
+   * The offset at which the found part begins in a match so far, while the pattern may still match in another way.
+   */
   match_from: number | null;
   is_decided: boolean;
 }
@@ -75,10 +81,10 @@ interface PatternAttempt {
 const hits = createAnchorHits();
 
 const OPEN_MAX = 64;
-/** Work of a step of the automaton of a pattern. */
+/** The work that one step of a pattern's automaton costs. */
 const STEP_WORK = 1 / 4;
 
-/** A tracker at the beginning of `text`, whose states are counted in `meter`. */
+/** Starts a tracker at the end of `text`. The automaton's states are charged to `meter`. */
 export function startMatchTracker(
   scanner: Scanner,
   text: TextBuffer,
@@ -106,7 +112,7 @@ export function startMatchTracker(
   };
 }
 
-/** Looks at the units that follow: `piece` is what stands from `at` on in the text. */
+/** Scans `piece`, the units that follow at `tracker.at`. */
 export function advanceTracker(tracker: MatchTracker, piece: string): void {
   if (piece.length === 0) return;
   const from = tracker.at;
@@ -118,12 +124,12 @@ export function advanceTracker(tracker: MatchTracker, piece: string): void {
   decideAttempts(tracker, false);
 }
 
-/** The text has ended: what is open is decided as it stands. */
+/** Decides all open attempts, because the text has ended. */
 export function finishTracker(tracker: MatchTracker): void {
   decideAttempts(tracker, true);
 }
 
-/** The first unit that may yet belong to a match; `at` where none may. */
+/** Returns the offset of the first unit that may still belong to a match; `at` if there is none. */
 export function findMatchFront(tracker: MatchTracker): number {
   const { scanner, text, at, open, holds, depths, run_starts } = tracker;
   const depth = findDepth(depths, tracker.place);
@@ -223,7 +229,7 @@ function openTry(tracker: MatchTracker, index: number, start: number): void {
   tracker.open_max = Math.max(OPEN_MAX, 2 * open.length);
 }
 
-/** Takes a try on over the units from `from` to `to` of a string, or to where it is decided. */
+/** Advances an attempt over the units from `from` to `to` of a string, or until it is decided. */
 function stepAttempt(
   tracker: MatchTracker,
   opened: PatternAttempt,
@@ -251,7 +257,9 @@ function stepOpen(tracker: MatchTracker, piece: string): void {
   for (const each of tracker.open) if (!each.is_decided) stepAttempt(tracker, each, piece, 0, piece.length);
 }
 
-/** Decides in the order of anchors what can be; of one detector nothing before what stands before it. */
+/**
+ * Decides attempts in the order of their anchors. An attempt waits while an earlier one of its detector is open.
+ */
 function decideAttempts(tracker: MatchTracker, is_last: boolean): void {
   const { open } = tracker;
   if (open.length === 0) return;

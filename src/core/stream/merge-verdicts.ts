@@ -7,13 +7,13 @@ import {
   type Verdict,
 } from '../types/index.ts';
 
-/** One of several texts that cross as one, and the verdict on it. */
+/** One of several texts that cross a boundary as one, and the verdict on it. */
 export interface JudgedText {
   readonly text: string;
   readonly verdict: Verdict;
 }
 
-/** Whether a verdict lets a text go on as it is, and nothing in it is to be told of. */
+/** Returns whether a verdict allows a text unchanged and reports nothing about it. */
 export function isUntouched({
   action,
   findings,
@@ -25,7 +25,7 @@ export function isUntouched({
   return action === 'allow' && told === 0 && taint_change === null;
 }
 
-/** Several texts as what crosses: the text itself where it is one, else a list. */
+/** Returns the content of several texts that cross together: the text itself if there is one, else a list. */
 export function mergeContents(texts: readonly JudgedText[]): Content {
   const [first] = texts;
   if (texts.length <= 1) return { kind: 'text', text: first?.text ?? '' };
@@ -33,8 +33,9 @@ export function mergeContents(texts: readonly JudgedText[]): Content {
 }
 
 /**
- * One verdict on texts that were judged each by itself, at least one: the strictest decides, and what was found in
- * any is in it. Findings are placed as in the content that `contentOfTexts` gives.
+ * Merges the verdicts on texts that were judged separately; there must be at least one. The strictest verdict
+ * decides, and the findings of all are included. Findings are placed as in the content that `mergeContents`
+ * returns.
  */
 export function mergeVerdicts(texts: readonly JudgedText[]): Verdict {
   const verdicts = texts.map(({ verdict }) => verdict);

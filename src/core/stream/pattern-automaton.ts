@@ -1,48 +1,51 @@
 /**
- * Whether a try of a pattern is decided: whether more text could change what it comes to. A pattern becomes an
- * automaton of all the ways that it could go; where none of them is left, nothing behind was looked at. It errs
- * on one side only: it may say that a try is open which is not.
+ * Decides whether an attempt to match a pattern is final: whether more text could change its result. A pattern
+ * becomes an automaton that follows all possible paths. Once no path is left, the pattern has not examined anything
+ * further. The automaton errs on the safe side only: it may report a decided attempt as open.
  */
 import type { LinearPattern } from '../detect/matching/detector.ts';
 import { countUnitsMax, listUnitClasses, type PatternNode, parsePatternTree } from './pattern-tree.ts';
 
-/** The automaton of a pattern; its states are made when a text first needs them. */
+/** The automaton of a pattern. Its states are computed when a text first needs them. */
 export interface PatternAutomaton {
   readonly first: AutomatonState;
-  /** After so many units a try is decided, whatever they are. */
+  /** After this many units an attempt is decided, whatever they are. */
   readonly units_max: number;
-  /** What must stand before the start; `null` where nothing must. */
+  /** Must match before the start; `null` if there is no such requirement. */
   readonly before: RegExp | null;
-  /** So many units before its start a match may begin. */
+  /** The number of units before its start at which a match may begin. */
   readonly back_units: number;
   readonly ways: AutomatonNodes;
 }
 
-/** Where a try can be after some units. */
+/** The set of positions that an attempt can have after some units. */
 export interface AutomatonState {
   readonly waiting: readonly AutomatonPath[];
-  /** Whether the next unit is asked for at all. */
+  /** `true` if the next unit can still change the result. */
   readonly is_open: boolean;
-  /** Whether any way has come to the group that is found; always, where there is no such group. */
+  /** `true` if a path has reached the `value` group; always `true` if the pattern has no such group. */
   readonly is_in_value: boolean;
-  /** Whether one of the ways has come to the end of the pattern here. */
+  /** `true` if a path has reached the end of the pattern here. */
   readonly is_match: boolean;
   readonly next: Map<number, AutomatonState>;
 }
 
-/** One way that a try can go: the node that waits for a unit, and the rows that must not be what follows. */
+/** One path of an attempt: the node that waits for a unit, and the unit sequences that must not follow. */
 interface AutomatonPath {
   readonly node: number;
   readonly refused: readonly number[];
 }
 
-/** Nodes by number: `units[n]` is taken, then comes `to[n]`; where there are no units, `to` and `or` follow at once. */
+/**
+ * Nodes by number. A node with `units[n]` consumes one unit and continues at `to[n]`. A node without units
+ * continues at `to` and `or` without consuming any.
+ */
 interface AutomatonNodes {
   readonly units: (UnitTest | null)[];
   readonly to: number[];
   readonly or: number[];
   readonly is_edge: boolean[];
-  /** First nodes of rows that must not follow. */
+  /** First nodes of unit sequences that must not follow. */
   readonly refused: (readonly number[])[];
   readonly is_in_value: boolean[];
   readonly states: Map<string, AutomatonState>;
@@ -50,17 +53,19 @@ interface AutomatonNodes {
 
 type UnitTest = (unit: number) => boolean;
 
-/** Longer repeats go on for ever here; `units_max` ends them. */
+/** Longer repeats are unbounded in the automaton; `units_max` ends them. */
 const UNIT_COPIES_MAX = 48;
 const GROUP_NODES_MAX = 400;
-/** More are forgotten and made anew, so that no text can fill the memory. */
+/**
+ * When this many states are cached they are all deleted and computed again, so that no text can exhaust the memory.
+ */
 const STATES_MAX = 512;
-/** Behind the last node: the pattern is there. */
+/** The node after the last one: the pattern has matched. */
 const DONE = -1;
 const NONE = -2;
 const KEPT_UNITS = 0x80;
 
-/** The automaton of a pattern with the flags `i` and `s` or none. */
+/** Builds the automaton of a pattern, which may have the flags `i` and `s` only. */
 export function buildAutomaton(pattern: RegExp): PatternAutomaton {
   const tree = parsePatternTree(pattern);
   const ways: AutomatonNodes = {
@@ -84,12 +89,12 @@ export function buildAutomaton(pattern: RegExp): PatternAutomaton {
   };
 }
 
-/** The same for a pattern of which it is only known how much it can look at. */
+/** Builds an automaton for a pattern of which only the maximum number of examined units is known. */
 export function buildBoundedAutomaton({ before_units_max, units_max }: LinearPattern): PatternAutomaton {
   return { ...buildAutomaton(/[\s\S]*/), units_max: units_max + 1, back_units: before_units_max };
 }
 
-/** Where a try is after one unit more; the state that waits for nothing where it is decided. */
+/** Returns the state after one more unit. If the attempt is decided, that state waits for nothing. */
 export function advanceState(
   { ways }: PatternAutomaton,
   state: AutomatonState,
@@ -105,7 +110,7 @@ export function advanceState(
   return next;
 }
 
-/** The way after a unit; `null` where it ends there. */
+/** Returns the path after a unit; `null` if it ends there. */
 function advancePath(
   { units, to }: AutomatonNodes,
   { node, refused }: AutomatonPath,
@@ -122,7 +127,7 @@ interface Builder {
   readonly flags: string;
 }
 
-/** Builds the nodes for `tree`, behind which the node `next` comes, and returns the first. */
+/** Builds the nodes for `tree`, followed by the node `next`, and returns the first. */
 function buildNodes(builder: Builder, tree: PatternNode, next: number, in_value: boolean): number {
   switch (tree.kind) {
     case 'unit':
@@ -151,7 +156,10 @@ function buildNodes(builder: Builder, tree: PatternNode, next: number, in_value:
   }
 }
 
-/** What must not follow ends a way where it is a row of units. Of all else it only counts that it is looked at. */
+/**
+ * Builds a lookahead. A negative lookahead for a plain sequence of units ends a path. Any other lookahead only
+ * counts as units that are examined.
+ */
 function buildAhead(
   builder: Builder,
   { item, is_refused }: PatternNode & { readonly kind: 'ahead' },
@@ -232,7 +240,7 @@ function hasValue(node: PatternNode): boolean {
   return (node.kind === 'sequence' || node.kind === 'choice') && node.items.some(hasValue);
 }
 
-/** About how many nodes a tree takes. */
+/** Returns the approximate number of nodes that a tree needs. */
 function countNodes(node: PatternNode): number {
   if (node.kind === 'repeat')
     return 1 + countNodes(node.item) * Math.max(1, Math.min(node.most, UNIT_COPIES_MAX));
@@ -242,7 +250,7 @@ function countNodes(node: PatternNode): number {
   return 1;
 }
 
-/** A look behind with which every way begins. */
+/** Returns the lookbehind with which every path begins, if there is one. */
 function findLeadingLookbehind(tree: PatternNode): string | null {
   if (tree.kind === 'behind') return tree.source;
   return tree.kind === 'sequence' && tree.items.length > 0 ? findLeadingLookbehind(tree.items[0]!) : null;
@@ -282,7 +290,7 @@ function union(some: readonly number[], others: readonly number[]): readonly num
   return [...new Set([...some, ...others])].sort((a, b) => a - b);
 }
 
-/** The one state for these ways. */
+/** Returns the one cached state for these paths. */
 function internState(
   { states }: AutomatonNodes,
   waiting: ReadonlyMap<string, AutomatonPath>,
@@ -309,7 +317,9 @@ function internState(
 
 const tests = new Map<string, UnitTest>();
 
-/** Whether a unit is in a class, as the engine of the patterns itself sees it. */
+/**
+ * Returns a test for a class of units. It uses the regular expression engine itself, so both always agree.
+ */
 function createUnitTest(source: string, flags: string): UnitTest {
   const key = `${flags} ${source}`;
   const known = tests.get(key);

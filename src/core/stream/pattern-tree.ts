@@ -1,26 +1,29 @@
-/** A pattern as a tree, as far as it says which units it can look at. */
+/** A pattern as a tree. The tree holds only what decides which units the pattern can examine. */
 export type PatternNode =
   /** One unit, by the source of its class or escape. */
   | { readonly kind: 'unit'; readonly source: string }
   | { readonly kind: 'sequence' | 'choice'; readonly items: readonly PatternNode[] }
   | { readonly kind: 'repeat'; readonly item: PatternNode; readonly least: number; readonly most: number }
-  /** The group that narrows the finding. */
+  /** The `value` group, which narrows the finding. */
   | { readonly kind: 'value'; readonly item: PatternNode }
-  /** What is looked at ahead and not taken; it must be there, or must not. */
+  /** A lookahead, which consumes nothing. It is negative if `is_refused`. */
   | { readonly kind: 'ahead'; readonly item: PatternNode; readonly is_refused: boolean }
-  /** What is looked at behind; `source` with its parentheses. */
+  /** A lookbehind; `source` includes its parentheses. */
   | { readonly kind: 'behind'; readonly source: string }
-  /** `\b`, `\B`, `$`: they ask for the next unit, or whether there is one. */
+  /** `\b`, `\B` or `$`: they examine the next unit, or whether there is one. */
   | { readonly kind: 'edge' }
-  /** What a group held, once more. */
+  /** A back reference to a group. */
   | { readonly kind: 'again' };
 
-/** The tree of a pattern without the flags `u` and `v`. */
+/** Parses a pattern that has neither the flag `u` nor `v`. */
 export function parsePatternTree({ source }: RegExp): PatternNode {
   return readChoice({ source, at: 0 });
 }
 
-/** The most units from its start that a try can look at, those ahead included; infinite where there is no bound. */
+/**
+ * Returns the maximum number of units from its start that an attempt can examine, lookaheads included. It is
+ * infinite if there is no bound.
+ */
 export function countUnitsMax(node: PatternNode): number {
   switch (node.kind) {
     case 'unit':
@@ -42,7 +45,7 @@ export function countUnitsMax(node: PatternNode): number {
   }
 }
 
-/** The classes of a tree that is one row of units; `null` for any other. */
+/** Returns the classes of a tree that is one plain sequence of units; `null` for any other tree. */
 export function listUnitClasses(node: PatternNode): readonly string[] | null {
   if (node.kind === 'unit') return [node.source];
   if (node.kind === 'repeat' && node.least === node.most && node.most <= ROW_UNITS_MAX) {
@@ -56,7 +59,7 @@ export function listUnitClasses(node: PatternNode): readonly string[] | null {
 
 const ROW_UNITS_MAX = 16;
 
-/** What a reference to a group may hold; the built-in ones refer to a sign. */
+/** The maximum length of a back reference. In the built-in patterns it refers to a single character. */
 const AGAIN_UNITS_MAX = 64;
 
 interface Reader {

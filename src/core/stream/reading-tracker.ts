@@ -1,7 +1,7 @@
 /**
- * A growing text, read as it stands and as it reads: a shadow of it, in which what is encoded or disguised is
- * decoded, is looked at beside it as soon as something reads otherwise. The shadow says what must be held, and
- * what to look at again; findings come from the readings of the text itself.
+ * Tracks a growing text both literally and as it is decoded. As soon as a part has another reading, a shadow text,
+ * in which encoded or disguised parts are decoded, is scanned in parallel. The shadow decides which text must be
+ * held and scanned again. The findings themselves come from `scanDecoded` on the text.
  */
 import { type Blob, findBlobs } from '../detect/matching/views/blobs.ts';
 import { decodeAt, RTL_OVERRIDE, SPACED_LETTERS } from '../detect/matching/views/decode-view.ts';
@@ -35,31 +35,31 @@ import {
 import { findSpacedLetters, type SpacedLetters } from './spaced-letters.ts';
 import { appendText, createTextBuffer, readBuffer, sliceBuffer, trimBuffer } from './text-buffer.ts';
 
-/** A text while it is read. */
+/** The state of reading one text. */
 export interface ReadingTracker {
   readonly tracker: MatchTracker;
   readonly depth: number;
-  /** Up to here it is known what reads otherwise. */
+  /** The offset up to which all other readings are known. */
   read_until: number;
-  /** What begins at `read_until` and may be an escape, when more has come. */
+  /** A possible escape that begins at `read_until` and is not complete yet. */
   opening: Opening | null;
-  /** With escapes and the like decoded. */
+  /** The text with escapes, entities and hidden characters decoded. */
   shadow: Shadow | null;
   /** One for each blob that has ended, with that blob decoded. */
   readonly blobs: Shadow[];
   has_had_blobs: boolean;
   readonly runs: Run[];
-  /** Letters that stand apart, of which it is not clear where they end. */
+  /** Spaced letters at the end of the text that may still continue. */
   apart: SpacedLetters;
-  /** What may be found when the readings are looked at, until it is taken out. */
+  /** Spans that may hold a finding once their readings are scanned; the caller removes them. */
   readonly suspects: SuspectSpan[];
 }
 
-/** A part of a text that may hold a finding which shows only as it reads. */
+/** A span of the text that may hold a finding which exists only in its decoded reading. */
 export interface SuspectSpan {
   readonly start: number;
   readonly end: number;
-  /** Whether it counts only if something near says that the text reads otherwise there. */
+  /** `true` if the span counts only when a nearby signal confirms that the text has another reading there. */
   readonly is_unconfirmed: boolean;
 }
 
@@ -74,27 +74,27 @@ interface Opening extends Progress {
   readonly from: number;
 }
 
-/** Text from its end, or a blob, while it goes on. */
+/** An unfinished blob, or text after a right-to-left override, which is also read from its end. */
 interface Run extends Progress {
   readonly start: number;
   readonly from: number;
-  /** When it is looked at next whether a blob is one. */
+  /** The offset at which the next check decides whether the run is a blob. */
   check_at: number;
-  /** Where blobs may begin if this one ends before. */
+  /** Offsets at which blobs may begin if this one ends before them. */
   readonly others: number[];
 }
 
 interface Shadow {
   readonly reader: ReadingTracker;
   readonly view: ViewBuilder;
-  /** How much of the text is in it. */
+  /** The offset up to which the text was added to the shadow. */
   fed_until: number;
   decoded_at: number;
 }
 
-/** Encodings within encodings are read so many levels deep. */
+/** The maximum nesting of encodings that are decoded. */
 const DEPTH_MAX = 3;
-/** What stands before a match may explain it. */
+/** The text before a match that may change its meaning, in units. */
 const CONTEXT_UNITS = 256;
 const BLOB_CHECK_UNITS = 32;
 
@@ -113,11 +113,11 @@ const ESCAPES: Readonly<Record<string, PatternAutomaton | undefined>> = {
 };
 const HIDDEN = buildAutomaton(/(?:[\ufe00-\ufe0f]|\udb40[\udc00-\udfff]?)*/);
 const FROM_ITS_END = buildAutomaton(RTL_OVERRIDE);
-/** What may stand behind a blob that goes on: padding, or the beginning of its next line. */
+/** Text that may follow an unfinished blob: padding, or the beginning of its next line. */
 const MAY_GO_ON = /^={0,2}(?:\r?\n? *[\w+/-]{0,4})$/;
 const BLOB = buildAutomaton(/(?:[A-Za-z0-9+/_-]+={0,2}(?:\r?\n *)?)*/);
 
-/** A reader at the beginning of a text. */
+/** Starts a reading tracker at the beginning of a text. */
 export function startReadingTracker(tracker: MatchTracker, depth = 0): ReadingTracker {
   return {
     tracker,
@@ -133,7 +133,7 @@ export function startReadingTracker(tracker: MatchTracker, depth = 0): ReadingTr
   };
 }
 
-/** Reads the piece with which the text ends; where it is the last, what is open is decided as it stands. */
+/** Reads the piece that was just appended to the text. With `is_last`, everything that is open is decided. */
 export function feedReadingTracker(reader: ReadingTracker, piece: string, is_last: boolean): void {
   const { tracker } = reader;
   const { text } = tracker;
@@ -149,7 +149,7 @@ export function feedReadingTracker(reader: ReadingTracker, piece: string, is_las
   }
 }
 
-/** The first unit that may yet belong to a match in any reading. */
+/** Returns the offset of the first unit that may still belong to a match in any reading. */
 export function findReadingFront({
   tracker,
   opening,
@@ -167,7 +167,7 @@ export function findReadingFront({
   return blobs.reduce((least, blob) => Math.min(least, shadowFront(blob)), front);
 }
 
-/** Looks at what may read otherwise, in order; it waits where more text could change how something reads. */
+/** Decodes the parts that have another reading, in order. It waits while more text could change a reading. */
 function readOdd(reader: ReadingTracker, piece: string, from: number, is_last: boolean): void {
   const { text } = reader.tracker;
   for (;;) {
@@ -194,13 +194,13 @@ function nextOdd({ tracker: { text }, read_until }: ReadingTracker, piece: strin
   return found === null ? text.end : found.index + start;
 }
 
-/** Where a match may begin that what stands at the offset belongs to. */
+/** Returns the offset at which a match may begin that includes the unit at `at`. */
 function heldAt({ tracker }: ReadingTracker, at: number): number {
   if (tracker.at < at) advanceTracker(tracker, sliceBuffer(tracker.text, tracker.at, at));
   return tracker.at === at ? Math.min(findMatchFront(tracker), at) : at;
 }
 
-/** Whether what begins at the offset may be an escape that is not there as a whole. */
+/** Returns whether an incomplete escape may begin at the offset. */
 function isOpen(reader: ReadingTracker, at: number): boolean {
   const { text } = reader.tracker;
   if (reader.opening === null) {
@@ -233,7 +233,10 @@ function goOn(progress: Progress, { text, meter }: MatchTracker): void {
   meter.work += progress.at - from;
 }
 
-/** Adds what the units from `at` to where is read stand for; a shadow begins before where matches may begin. */
+/**
+ * Adds the decoded text of the units from `at` to `read_until`. A new shadow begins before any match that may be
+ * open.
+ */
 function addToShadow(reader: ReadingTracker, decoded: string, at: number, held: number): void {
   reader.shadow ??= shadowFrom(reader, held);
   castDecoded(reader, reader.shadow, { start: at, end: reader.read_until, text: decoded });
@@ -250,7 +253,7 @@ function shadowFrom({ tracker, depth }: ReadingTracker, held: number): Shadow {
   };
 }
 
-/** Takes the shadows on, and leaves those that have nothing more to say. */
+/** Feeds the shadows and drops those that can no longer find anything. */
 function castShadows(reader: ReadingTracker, is_last: boolean): void {
   const { shadow, blobs, opening, tracker } = reader;
   const { end } = tracker.text;
@@ -261,7 +264,9 @@ function castShadows(reader: ReadingTracker, is_last: boolean): void {
   blobs.length = kept;
 }
 
-/** Returns whether all that may be found in the shadow may be found in the text as it stands. */
+/**
+ * Feeds one shadow. Returns whether every match it may still find would be found in the literal text as well.
+ */
 function castShadow(reader: ReadingTracker, shadow: Shadow, to: number, is_last: boolean): boolean {
   castPlain(shadow, reader.tracker, to);
   if (is_last) feedReadingTracker(shadow.reader, '', true);
@@ -298,7 +303,7 @@ function feedShadow({ reader }: Shadow, units: string): void {
   trimBuffer(text, () => findReadingFront(reader));
 }
 
-/** What the shadow has found that the text does not hold as it stands. */
+/** Moves the matches of the shadow that the literal text does not contain to `suspects`. */
 function takeSuspects(reader: ReadingTracker, shadow: Shadow, is_unconfirmed: boolean): void {
   const { tracker, suspects } = shadow.reader;
   const view = { text: '', ...shadow.view };
@@ -322,7 +327,7 @@ function shadowFront({ reader, view, fed_until }: Shadow): number {
   return inner < view.length ? toSource({ text: '', ...view }, inner, inner + 1).start : fed_until;
 }
 
-/** Opens runs at the places that the walk has come by. */
+/** Starts runs at the anchors that the walk has passed. */
 function startRuns(reader: ReadingTracker): void {
   const { tracker, runs, depth } = reader;
   const { text } = tracker;
@@ -339,7 +344,7 @@ function startRuns(reader: ReadingTracker): void {
   }
 }
 
-/** Letters that stand apart, when it is clear where they end. */
+/** Adds spaced letters to the suspects once it is clear where they end. */
 function readApart(reader: ReadingTracker, is_last: boolean): void {
   const { tracker, suspects, apart } = reader;
   const { text, meter } = tracker;
@@ -359,7 +364,9 @@ function isWithin(run: Run, start: number): boolean {
   return run.start <= start && (run.state.is_open || start < run.at);
 }
 
-/** A blob begins where none goes on; those within one are kept, for it may end before them. */
+/**
+ * Starts a blob unless another one includes its start. Such starts are kept, because that blob may end before them.
+ */
 function openBlob(reader: ReadingTracker, start: number, front: number): void {
   const around = reader.runs.find((run) => run.liveness === BLOB && isWithin(run, start));
   if (around !== undefined) around.others.push(start);
@@ -382,7 +389,7 @@ function stepRuns(reader: ReadingTracker, is_last: boolean): void {
   for (const run of reader.runs.splice(0)) stepRun(reader, run, is_last);
 }
 
-/** Takes a run on, and leaves it among the runs or, where it has ended, to be looked at. */
+/** Advances a run. It stays among the runs, or becomes a suspect if it has ended. */
 function stepRun(reader: ReadingTracker, run: Run, is_last: boolean): void {
   const { tracker, runs, suspects } = reader;
   if (run.liveness === BLOB) {
@@ -395,7 +402,7 @@ function stepRun(reader: ReadingTracker, run: Run, is_last: boolean): void {
   else suspects.push({ start: run.from, end, is_unconfirmed: false });
 }
 
-/** Returns where a blob has ended, or its start where it is none; `null` while it goes on. */
+/** Returns the end of a finished blob, or its start if it is not a blob; `null` while it continues. */
 function stepBlob(reader: ReadingTracker, run: Run, is_last: boolean): number | null {
   const blob = blobOf(run, reader.tracker, is_last);
   if (blob === 'open') {
@@ -410,7 +417,7 @@ function stepBlob(reader: ReadingTracker, run: Run, is_last: boolean): number | 
   return run.start + blob.end;
 }
 
-/** Where a run has ended; `null` while it goes on. */
+/** Returns the end of a run; `null` while it continues. */
 function runEnd(run: Run, tracker: MatchTracker, is_last: boolean): number | null {
   goOn(run, tracker);
   const is_over = is_last || !run.state.is_open || run.at - run.start >= run.liveness.units_max;
@@ -418,8 +425,9 @@ function runEnd(run: Run, tracker: MatchTracker, is_last: boolean): number | nul
 }
 
 /**
- * The blob, by its place from where the run starts; `null` where there is none. It is looked for whenever the run
- * has become twice as long, so that what is not readable is known early and the cost is linear.
+ * Returns the blob of a run, with offsets relative to the start of the run; `null` if there is none. The search
+ * runs each time the length of the run has doubled. Unreadable text is therefore rejected early and the cost stays
+ * linear.
  */
 function blobOf(run: Run, tracker: MatchTracker, is_last: boolean): Blob | null | 'open' {
   const { text } = tracker;

@@ -1,19 +1,19 @@
-/** Letters that stand apart at the end of a text: where the first of them is, and the last. */
+/** Spaced letters at the end of a text: the offset of the first letter and of the last one. */
 export interface SpacedLetters {
   readonly start: number;
   readonly last: number;
 }
 
-/** So many spaces stand between letters that belong together. */
+/** The maximum number of spaces between letters that belong together. */
 const GAP_MAX = 3;
 const SPACE = 32;
 const NO_BREAK_SPACE = 0xa0;
-/** What may stand before the first of them. */
+/** Characters that may precede the first letter. */
 const BEFORE = /[\s=:,;"'`([{<]/;
 
 /**
- * The letters that stand apart with which a text ends; both places are its end where there are none. `known` is
- * what there was when the text was shorter: so far back it is looked, and no farther.
+ * Returns the spaced letters at the end of a text; both offsets are its end if there are none. `known` is the
+ * result for the shorter text before the last piece, and the search stops there.
  */
 export function findSpacedLetters(text: string, known: SpacedLetters): SpacedLetters {
   let start = text.length;

@@ -1,4 +1,4 @@
-/** What was seen in a text that comes in pieces, and how much of it may go on. */
+/** Collects the matches in a text that arrives in pieces, and decides how much of it may be released. */
 import { resolveMatches } from '../detect/detect.ts';
 import type { Match, WorkMeter } from '../detect/matching/compiled-detector.ts';
 import type { Detector } from '../detect/matching/detector.ts';
@@ -18,46 +18,50 @@ import {
 } from './reading-tracker.ts';
 import { appendText, createTextBuffer, sliceBuffer, type TextBuffer, trimBuffer } from './text-buffer.ts';
 
-/** A text while it is looked at. */
+/** The state of scanning one text. */
 export interface StreamScan {
   readonly reader: ReadingTracker;
   readonly text: TextBuffer;
   readonly detection: Detection;
   readonly holds: (detector: Detector) => boolean;
   readonly meter: WorkMeter;
-  /** What was found and has not gone on. */
+  /** Matches that were not released yet. */
   readonly pending: Match[];
   readonly suspects: Waiting[];
   readonly phrases: Match[];
-  /** Phrases that end up to here were added up. */
+  /** Phrases that end before this offset were scored. */
   weighed_until: number;
-  /** Where the text reads otherwise, until its readings were looked at. */
+  /** A region that has another reading and whose readings were not scanned yet. */
   region: { readonly start: number; end: number } | null;
-  /** What was found in text that has gone on, or says what the text asks for. */
+  /** Matches in text that was already released, and matches of scored phrases. */
   readonly alarms: Match[];
-  /** How much has gone on. */
+  /** The number of released units. */
   released_units: number;
-  /** Whether nothing at all was there that a detector or a reading would have to look at. */
+  /** `true` if the text contained nothing that a detector or a decoder would have to examine. */
   is_clean: boolean;
 }
 
 interface Waiting extends SuspectSpan {
-  /** When it is looked at next: how far the text must have come. */
+  /** The offset that the text must reach before the next check. */
   due: number;
 }
 
-/** Around a match so much is looked at, and so far behind it something may still say that it reads otherwise. */
+/**
+ * The units around a match that are scanned, and the distance at which a later signal may still confirm a reading.
+ */
 const AROUND_UNITS = 2600;
 const WINDOW_UNITS = 320;
 const WORD_UNITS_MAX = 2400;
-/** The readings around a place are looked at when the text has come so much further, or it is so large. */
+/** A region is scanned once this many units follow it, or once it is this large. */
 const REGION_UNITS = 700;
 const REGION_UNITS_MAX = 4096;
-/** What stands behind a phrase may say that it is only quoted. */
+/** Text after a phrase may show that the phrase is only quoted; this many units are examined. */
 const QUOTE_UNITS = 240;
 const MATCHES_MAX = 1000;
 
-/** A look at the beginning of a text; `holds` says of which detectors' findings nothing may go on. */
+/**
+ * Starts a scan at the beginning of a text. `holds` selects the detectors whose findings must not be released.
+ */
 export function startStreamScan(
   detection: Detection,
   holds: (detector: Detector) => boolean,
@@ -83,7 +87,7 @@ export function startStreamScan(
   };
 }
 
-/** Looks at a piece more. */
+/** Scans another piece. */
 export function scanPiece(look: StreamScan, piece: string, is_last: boolean): void {
   const { reader, pending, suspects, text } = look;
   const { tracker } = reader;
@@ -107,7 +111,9 @@ function isClean({ tracker, has_had_blobs }: ReadingTracker): boolean {
   return !has_had_blobs && matches.length + phrases.length + signals.length === 0;
 }
 
-/** How far the text may go on now: behind nothing that may yet belong to a finding. */
+/**
+ * Returns the offset up to which the text may be released: no unit that may still belong to a finding is included.
+ */
 export function findReleasableEnd(look: StreamScan): number {
   const { text } = look;
   let until = Math.max(look.released_units, frontOf(look));
@@ -123,7 +129,7 @@ export function findReleasableEnd(look: StreamScan): number {
   return is_pair ? until - 1 : until;
 }
 
-/** Takes out the text up to the offset, which goes on now, and what was found in it. */
+/** Removes and returns the text up to the offset, which is released now, and the matches in it. */
 export function releaseText(look: StreamScan, until: number): { text: string; matches: readonly Match[] } {
   const { pending, released_units } = look;
   const text = sliceBuffer(look.text, released_units, until);
@@ -158,14 +164,14 @@ function lookAtSuspects(look: StreamScan): void {
   suspects.length = kept;
 }
 
-/** Whether a place that is still to come could show that the text reads otherwise where the suspect is. */
+/** Returns whether text that is still to come could confirm another reading at the suspect. */
 function mayBeConfirmed({ text }: StreamScan, { end, is_unconfirmed }: SuspectSpan): boolean {
   const reach = text.end - WINDOW_UNITS;
   if (!is_unconfirmed) return false;
   return reach <= end || (reach - end < WORD_UNITS_MAX && !/[ \t\r\n]/.test(sliceBuffer(text, end, reach)));
 }
 
-/** What the readings hold that lies in the span in part and ends before `until`. */
+/** Scans the readings of the text. Returns the matches that overlap the span and end at or before `until`. */
 function scanReadingsAt(
   look: StreamScan,
   span: { start: number; end: number },
@@ -187,7 +193,7 @@ function addToRegion(look: StreamScan, signal: number): void {
   else region.end = Math.max(region.end, signal);
 }
 
-/** Looks at all readings around places where the text reads otherwise, when enough of it has come. */
+/** Scans all readings of a region once enough text follows it. */
 function scanRegion(look: StreamScan): void {
   const { region } = look;
   if (region === null) return;
@@ -202,7 +208,7 @@ function scanRegion(look: StreamScan): void {
   look.region = come < region.end + REGION_UNITS ? { start: until, end: region.end } : null;
 }
 
-/** What phrases come to of which it is known whether they are quoted. */
+/** Scores the phrases for which it is known whether they are quoted. */
 function weighPhrases(look: StreamScan): void {
   const { text } = look;
   const is_due = look.phrases.some(({ end }) => end + QUOTE_UNITS <= text.end && end > look.weighed_until);

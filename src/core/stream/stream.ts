@@ -28,46 +28,46 @@ import {
 import { readBuffer } from './text-buffer.ts';
 
 /**
- * More UTF-16 units than this are never held back. Text that could only be judged with more of it at once, a
- * longer JSON document or a longer run of base64, is not looked at in full, and that blocks.
+ * The maximum number of UTF-16 units that are held back. Text that could only be judged with more of it at once,
+ * such as a longer JSON document or a longer run of base64, cannot be scanned in full and is therefore blocked.
  */
 export const HELD_UNITS_MAX = 131_072;
 
-/** What comes out of a stream for a piece that went in. */
+/** The result of one piece that was pushed. */
 export interface StreamRelease {
-  /** What may go on now, masked where the policy says so. */
+  /** The text that is released now, masked as the policy requires. */
   readonly text: string;
-  /** `block`: the stream has ended, and nothing more comes out of it. */
+  /** `block`: the stream has ended and releases nothing more. */
   readonly decision: Decision;
-  /** What was found in `text`; offsets count UTF-16 units from the beginning of the stream. */
+  /** The findings in `text`; offsets count UTF-16 units from the beginning of the stream. */
   readonly findings: readonly JudgedFinding[];
-  /** On all of the text, once: where the stream has ended. */
+  /** The verdict on the whole text; set once, when the stream ends. */
   readonly verdict: Verdict | null;
 }
 
-/** A text that crosses a boundary in pieces. Neither function throws. */
+/** A text that crosses a boundary in pieces. `push` and `end` do not throw. */
 export interface StreamGuard {
   /** Takes UTF-16 text or UTF-8 bytes, cut anywhere; one stream takes one kind. */
   readonly push: (piece: string | Uint8Array) => StreamRelease;
-  /** Says that there is no more, and gives the rest. */
+  /** Ends the text and returns the rest of it. */
   readonly end: () => StreamRelease;
-  /** All that came so far. */
+  /** Returns all text that was pushed so far. */
   readonly text: () => string;
-  /** How many UTF-16 units of what came have gone on, as they are or masked. */
+  /** Returns the number of pushed UTF-16 units that were released, unchanged or masked. */
   readonly released_units: () => number;
 }
 
 /**
- * Guards a text while it arrives: what comes out, put together, is the content of the verdict that `judge` has
- * on the whole text, and `end` gives that verdict.
+ * Guards a text while it arrives. The concatenated output is the content of the verdict that `judge` returns for
+ * the whole text, and `end` returns that verdict.
  *
- * Text is held back while it may belong to a secret or to personal data, or to another finding that the policy
- * masks or blocks; of ordinary prose that is the last word or so. A JSON document is held whole, and so is all
- * text at `action`, where contracts speak about the whole, and text for which a rule has a text or a condition of
- * its own.
- * What a text asks for adds up over sentences, and is no reason to hold them: where such a finding blocks or
- * would be masked, the stream ends as soon as it is known, and its beginning may have gone on. Once a part has
- * gone on, a limit, a fault, or a finding that comes too late ends the stream with a block.
+ * Text is held back while it may belong to a secret, to personal data, or to another finding that the policy masks
+ * or blocks; for ordinary prose that is about the last word. Some text is held whole: a JSON document; all text at
+ * `action`, where contracts apply to the whole; and text for which a rule has a replacement text or a condition.
+ *
+ * Phrases that express a request are scored over several sentences, which are not held for that. If such a finding
+ * blocks or would be masked, the stream ends as soon as it is known, and its beginning may have been released. Once
+ * a part was released, an exceeded limit, a fault or a late finding ends the stream with a block.
  */
 export function openStream(
   policy: Policy,
@@ -106,18 +106,18 @@ interface StreamState {
   readonly meter: WorkMeter;
   readonly document: JsonDetector;
   readonly utf8: Utf8Decoder;
-  /** All that came. */
+  /** All text that was pushed. */
   readonly pieces: string[];
   units: number;
   bytes: number;
-  /** The first half of a pair whose second half is in the next piece. */
+  /** The first half of a surrogate pair whose second half is in the next piece. */
   half: string;
-  /** Whether it is held whole. */
+  /** `true` if the text is held until it is complete. */
   readonly is_whole: boolean;
-  /** What blocks whatever the text is. */
+  /** A verdict that blocks the text whatever it contains. */
   readonly refused: Verdict | null;
   readonly findings: Finding[];
-  /** What was masked, ascending and apart. */
+  /** The masked spans, ascending and disjoint. */
   readonly masked: Span[];
   has_ended: boolean;
 }
@@ -158,7 +158,10 @@ function startState(
   };
 }
 
-/** Secrets and personal data are always held while they may be there; other findings where they change the text. */
+/**
+ * Returns a filter of detectors. Text that may hold secrets or personal data is always held, and text of other
+ * detectors only if their findings change it.
+ */
 function selectHeldDetectors(policy: Policy, crossing: Crossing): (detector: Detector) => boolean {
   const known = new Map<Detector, boolean>();
   return (detector) => {
@@ -177,12 +180,12 @@ function isHeld(detector: Detector, policy: Policy, crossing: Crossing): boolean
   );
 }
 
-/** Whether what is decided can depend on all of the text; `asked` is the verdict before anything was found. */
+/** Returns whether the decision can depend on the whole text. `asked` is the verdict without any findings. */
 function needsWholeText(policy: Policy, crossing: Crossing, asked: Verdict): boolean {
   if (crossing.boundary === 'action') return true;
   if (crossing.declared_tags.length > 0 && asked.decision === 'block') return true;
   const rules = [...policy.rules, ...policy.builtin_rules];
-  // A condition may ask how many findings there are.
+  // A condition may depend on the number of findings.
   return rules.some(
     (rule) => rule.when !== null || (rule.fallback_template !== null && rule.action === 'redact'),
   );
@@ -219,7 +222,7 @@ function take(state: StreamState, text: string): StreamRelease {
   return released;
 }
 
-/** Lets go on what may, unless something in it, or an alarm, ends the stream. */
+/** Releases the text that may be released, unless a finding in it, or an alarm, ends the stream. */
 function release(state: StreamState): StreamRelease {
   const { policy, look, findings } = state;
   const from = look.released_units;
@@ -248,7 +251,7 @@ function release(state: StreamState): StreamRelease {
   };
 }
 
-/** What the rules say to each finding in a part of the text that is not let be for its fingerprint. */
+/** Judges the findings in a part of the text and returns those that are not allowlisted. */
 function judgeRelease(
   { policy, crossing, fingerprintOf }: StreamState,
   text: string,
@@ -258,7 +261,9 @@ function judgeRelease(
   return judgeScan(part, policy, { findings, coverage: FULL }, fingerprintOf).findings;
 }
 
-/** Of what was found in text that has gone on that which would have kept it, where no mask stands in its place. */
+/**
+ * Returns the alarms in released text whose finding would have held the text back and is not covered by a mask.
+ */
 function findReleasedFindings(state: StreamState, alarms: readonly Match[]): readonly Finding[] {
   const { policy, look } = state;
   if (alarms.length === 0) return [];
@@ -301,7 +306,7 @@ function end(state: StreamState): StreamRelease {
   return { ...rest, text: before.text + rest.text, findings: [...before.findings, ...rest.findings] };
 }
 
-/** The rest of the text, as the verdict on all of it says. */
+/** Returns the rest of the text as the verdict on the whole text requires. */
 function finishStream(state: StreamState, text: string, verdict: Verdict): StreamRelease {
   const { released_units } = state.look;
   if (verdict.decision === 'block') return ended(state, verdict);
@@ -357,7 +362,7 @@ function tooLate(verdict: Verdict): Verdict {
   return { ...verdict, decision: 'block', action: 'block', reason, content: null };
 }
 
-/** Whether masks stand wherever this finding is. */
+/** Returns whether masks cover the whole finding. */
 function isMasked({ masked }: StreamState, { start, end }: Finding): boolean {
   let low = 0;
   let high = masked.length;

@@ -1,30 +1,32 @@
-/** A text that grows at its end, of which only the last part is at hand. Offsets count from its beginning. */
+/**
+ * A text that grows at its end and keeps only its last part. Offsets count from the beginning of the text.
+ */
 export interface TextBuffer {
-  /** What is at hand begins here. */
+  /** The offset at which the kept part begins. */
   base: number;
   end: number;
   flat: string;
-  /** What came since `flat` was made; `end` counts it. */
+  /** Pieces that were added since `flat` was built; `end` includes them. */
   readonly fresh: string[];
   fresh_units: number;
 }
 
-/** How much stays at hand before what is still looked at: contexts, and windows around places that read otherwise. */
+/** The number of units kept before the scan's front, for context and for windows around decoded parts. */
 const KEPT_UNITS = 4096;
 
-/** An empty text, which begins at the given offset. */
+/** Returns an empty text that begins at the given offset. */
 export function createTextBuffer(base = 0): TextBuffer {
   return { base, end: base, flat: '', fresh: [], fresh_units: 0 };
 }
 
-/** Adds a piece. */
+/** Appends a piece. */
 export function appendText(text: TextBuffer, piece: string): void {
   text.fresh.push(piece);
   text.fresh_units += piece.length;
   text.end += piece.length;
 }
 
-/** All that is at hand, as one string that begins at `base`. */
+/** Returns the kept part as one string, which begins at `base`. */
 export function readBuffer(text: TextBuffer): string {
   if (text.fresh.length > 0) {
     text.flat += text.fresh.join('');
@@ -34,14 +36,14 @@ export function readBuffer(text: TextBuffer): string {
   return text.flat;
 }
 
-/** The units from `start` to `end`, both at hand. */
+/** Returns the units from `start` to `end`; both must be in the kept part. */
 export function sliceBuffer(text: TextBuffer, start: number, end: number): string {
   return readBuffer(text).slice(start - text.base, end - text.base);
 }
 
 /**
- * Lets go of what stands more than `KEPT_UNITS` before the offset that is asked for; in large steps, so that the
- * cost is linear.
+ * Drops text that lies more than `KEPT_UNITS` before the offset that `before` returns. It drops in large steps, so
+ * that the cost is linear.
  */
 export function trimBuffer(text: TextBuffer, before: () => number): void {
   if (text.end - text.base < 2 * KEPT_UNITS) return;

@@ -1,6 +1,8 @@
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 
-/** Six bits per unit, 255 for units outside both alphabets; `-` and `_` are the URL-safe `+` and `/`. */
+/**
+ * The six bits of each unit, or 255 for units outside both alphabets. `-` and `_` are the URL-safe `+` and `/`.
+ */
 const BITS = Uint8Array.from({ length: 128 }, (_, unit) => {
   const char = String.fromCharCode(unit).replace('-', '+').replace('_', '/');
   const at = ALPHABET.indexOf(char);
@@ -8,8 +10,8 @@ const BITS = Uint8Array.from({ length: 128 }, (_, unit) => {
 });
 
 /**
- * Decodes base64 or base64url, padded or not, to one character per byte (Latin-1); `null` where it is neither.
- * Text beyond ASCII therefore stays as its UTF-8 bytes.
+ * Decodes base64 or base64url, padded or not, to one character per byte (Latin-1), so text beyond ASCII stays as
+ * its UTF-8 bytes. Returns `null` if the input is neither.
  */
 export function decodeBase64(encoded: string): string | null {
   const body = encoded.replace(/={1,2}$/, '');

@@ -1,6 +1,6 @@
 /**
- * UTF-16 offsets into `text` as counts of Unicode code points before them, in the order given. One pass over
- * the text, however many there are. A lone surrogate counts as one.
+ * Converts UTF-16 offsets in `text` to counts of the Unicode code points before them, in the order given. It makes
+ * one pass over the text for all offsets. A lone surrogate counts as one code point.
  */
 export function convertToCodePoints(text: string, offsets: readonly number[]): number[] {
   const order = [...offsets.keys()].sort((a, b) => offsets[a]! - offsets[b]!);

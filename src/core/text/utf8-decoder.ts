@@ -1,19 +1,24 @@
-/** UTF-8 that comes in pieces: what of the last character is still to come. */
+/**
+ * The state of a UTF-8 decoder between two pieces of a text: the part of the last character that was read.
+ */
 export interface Utf8Decoder {
-  /** Bytes that the character still needs, and its bits so far. */
+  /** The number of bytes that the character still needs. */
   missing: number;
   point: number;
-  /** The range of the next byte: narrower behind some first bytes, so that nothing is encoded in two ways. */
+  /**
+   * The range of the next byte. It is narrower after some first bytes, which excludes overlong encodings and
+   * surrogates.
+   */
   low: number;
   high: number;
 }
 
-/** A reader at the beginning of a text. */
+/** Returns a decoder at the beginning of a text. */
 export function createUtf8Decoder(): Utf8Decoder {
   return { missing: 0, point: 0, low: 0x80, high: 0xbf };
 }
 
-/** The text of the bytes, as far as its characters are whole; `null` where they are no UTF-8 (RFC 3629). */
+/** Decodes the bytes up to the last complete character; returns `null` if they are not UTF-8 (RFC 3629). */
 export function decodeUtf8(reader: Utf8Decoder, bytes: Uint8Array): string | null {
   const parts: string[] = [];
   for (let at = 0; at < bytes.length; at++) {
@@ -36,10 +41,10 @@ export function decodeUtf8(reader: Utf8Decoder, bytes: Uint8Array): string | nul
   return parts.join('');
 }
 
-/** As many bytes as one call can take as its arguments on any stack. */
+/** The number of bytes that one call can take as arguments on any stack. */
 const RUN_MAX = 4096;
 
-/** The end of the bytes from there on that are characters of their own. */
+/** Returns the end of the run of ASCII bytes that starts at `from`, at most `RUN_MAX` bytes later. */
 function findAsciiEnd(bytes: Uint8Array, from: number): number {
   const most = Math.min(bytes.length, from + RUN_MAX);
   let end = from + 1;

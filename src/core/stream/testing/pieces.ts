@@ -3,7 +3,9 @@ import { buildTestCrossing, buildTestPolicy } from '../../testing/policies.ts';
 import type { Crossing, Policy, Verdict } from '../../types/index.ts';
 import { openStream, type StreamRelease } from '../stream.ts';
 
-/** Masks secrets and personal data, and lets go on what else is found: a stream under it never stops for a finding. */
+/**
+ * Masks secrets and personal data and only flags other findings, so no finding ends a stream under this policy.
+ */
 export const MASKING: Policy = buildTestPolicy({
   rules: [
     { name: 'mask', boundary: 'input', data_tags: ['secret', 'personal'], action: 'redact' },
@@ -16,7 +18,7 @@ export const MASKING: Policy = buildTestPolicy({
   ],
 });
 
-/** What came out of a stream, piece by piece, up to where it ended. */
+/** The output of a stream, piece by piece, until it ended. */
 export interface StreamRun {
   readonly released: readonly StreamRelease[];
   readonly text: string;
@@ -41,25 +43,25 @@ export function runStream(
   return { released, text: released.map(({ text }) => text).join(''), verdict };
 }
 
-/** The text in the pieces that begin at the given places; those must ascend. */
+/** Cuts a text at the given offsets, which must ascend. */
 export function cutText(text: string, places: readonly number[]): string[] {
   return [0, ...places].map((from, at) => text.slice(from, places[at] ?? text.length));
 }
 
-/** The text in pieces of one UTF-16 unit. */
+/** Cuts a text into pieces of one UTF-16 unit. */
 export function splitUnits(text: string): string[] {
   return text.split('');
 }
 
-/** What the stream must come to: the verdict on the whole text, and its content. */
+/** The expected result of a stream: the verdict on the whole text, and its content. */
 export interface ExpectedRun {
   readonly verdict: Verdict;
-  /** The verdict, written down. */
+  /** The verdict as JSON. */
   readonly written: string;
   readonly text: string;
 }
 
-/** What `judge` says to the whole text under a policy that blocks nothing. */
+/** Judges the whole text under a policy that blocks nothing. */
 export function judgeWhole(text: string, policy: Policy = MASKING): ExpectedRun {
   const verdict = judge(buildTestCrossing({ content: { kind: 'text', text } }), policy);
   if (verdict.decision === 'block') throw new Error(verdict.reason);
@@ -67,7 +69,10 @@ export function judgeWhole(text: string, policy: Policy = MASKING): ExpectedRun 
   return { verdict, written: JSON.stringify(verdict), text: content };
 }
 
-/** What is wrong with a run; `null` where it came to the same, and nothing else left it at any time. */
+/**
+ * Returns the difference between a run and the expected result; `null` if they agree and no other text was
+ * released.
+ */
 export function findRunDifference(
   { released, text, verdict }: StreamRun,
   expected: ExpectedRun,
