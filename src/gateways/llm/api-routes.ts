@@ -9,12 +9,12 @@ export type ApiRoute =
       /** The model and whether it streams, if the path says so (Gemini). */
       readonly in_path: { readonly model: string; readonly is_stream: boolean } | null;
     }
-  /** It costs money or brings tool calls, and no format here reads it. */
+  /** The route costs money or returns tool calls, and no format here reads it. */
   | { readonly kind: 'unserved' };
 
 /**
- * Returns the route of a provider's API that a request asks for, or `null` for any other request. Servers are lenient about
- * how a path is written, so that doubled slashes, escapes, case and a slash at the end make no difference here.
+ * Returns the route of a provider's API that a request asks for, or `null` for any other request. Servers accept
+ * variants of a path, so doubled slashes, escapes, case and a trailing slash are ignored.
  */
 export function findApiRoute(url: URL, method: string): ApiRoute | null {
   if (method === 'GET' || method === 'HEAD') return null;
@@ -33,18 +33,20 @@ export function findApiRoute(url: URL, method: string): ApiRoute | null {
 
 const GEMINI = /\/models\/([^/:]+):(generateContent|streamGenerateContent)$/i;
 
-/** The more specific ones first. */
+/** More specific patterns first. */
 const WIRES: readonly (readonly [RegExp, WireName])[] = [
   [/\/chat\/completions$/i, 'openai.chat'],
   [/\/completions$/i, 'openai.completions'],
   [/\/responses$/i, 'openai.responses'],
   [/\/embeddings$/i, 'openai.embeddings'],
-  // Many other services have messages too: without a version in front it must be the whole path.
+  // Many other services have `/messages` too, so without a version prefix it must be the whole path.
   [/(?:^|\/v\d[^/]*)\/messages$/i, 'anthropic.messages'],
   [/(?:^|\/v\d[^/]*)\/messages\/count_tokens$/i, 'anthropic.count_tokens'],
 ];
 
-/** Routes of OpenAI, Anthropic and Gemini that run a model beside those that are served; also at servers that speak like them. */
+/**
+ * Routes of OpenAI, Anthropic and Gemini that run a model but are not served, also on servers with compatible APIs.
+ */
 const UNSERVED =
   /(?:^|\/v\d[^/]*)\/(?:batches|messages\/batches|responses\/compact|realtime(?:\/.*)?|threads\/runs|threads\/[^/]+\/runs|images\/[a-z]+|audio\/[a-z]+|videos|fine_tuning\/jobs|rerank)$|:(?:batchGenerateContent|predict|predictLongRunning|rawPredict|streamRawPredict|generateAnswer|generateMessage|generateText|bidiGenerateContent|countTokens|(?:async)?batchEmbedContents?|embedContent)$/i;
 
@@ -55,7 +57,7 @@ function normalizePath(pathname: string): string {
     .replace(/[/\s]+$/, '');
 }
 
-/** Escapes may stand for escapes. */
+/** Decodes percent escapes up to three times, because escapes may be nested. */
 function decodePath(pathname: string): string {
   let path = pathname;
   for (let round = 0; round < 3 && path.includes('%'); round += 1) {

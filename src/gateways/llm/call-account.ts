@@ -4,17 +4,18 @@ import type { CallCounts } from '../../runtime/observability/call-counts.ts';
 import type { CallSpan } from '../../runtime/observability/telemetry/types.ts';
 import type { UpstreamAnswer } from '../upstream/types.ts';
 
-/** What one call comes to: settled with its budgets, and told to who watches, once. */
+/** The account of one model call. It settles the call's budgets and ends its span, once. */
 export interface CallAccount {
   readonly answered: (answer: UpstreamAnswer) => void;
-  /** A piece of a stream came. */
+  /** Records that one chunk of a stream arrived. */
   readonly chunk: () => void;
-  /** What the provider says of its answer by now. */
+  /** Records what the provider has reported about its answer so far. */
   readonly report: (said: ProviderReport) => void;
-  /** Settles. `error` names why the call did not come to its end; `spent` is `null` where nothing was. */
+  /** Settles. `error` names the reason if the call did not complete. `spent` is `null` if nothing was spent. */
   readonly end: (error: string | null, spent: UsageEstimate | null) => void;
 }
 
+/** The usage, id, model and finish reasons that a provider reports. */
 export interface ProviderReport {
   readonly usage: WireUsage | null;
   readonly id: string | null;
@@ -22,7 +23,10 @@ export interface ProviderReport {
   readonly finish_reasons: readonly string[];
 }
 
-/** What is taken where the provider did not say, or did not come to its end. */
+/**
+ * The usage that is charged if the provider reports none or its answer breaks off. `is_whole`: the answer is
+ * complete.
+ */
 export interface UsageEstimate {
   readonly estimate: WireUsage;
   readonly is_whole: boolean;
@@ -30,17 +34,17 @@ export interface UsageEstimate {
 
 export interface CallAccountParts {
   readonly reservation: Reservation;
-  /** As the request was let name it. */
+  /** The requested model, as the policy rewrote it. */
   readonly model: string | null;
-  /** Whether nothing is found in a name or an id of the provider, so that traces and metrics may say it. */
+  /** Returns whether a name or id of the provider has no findings. Only then traces and metrics may contain it. */
   readonly hasNoFindings: (word: string) => boolean;
   readonly span: CallSpan | null;
   readonly calls: CallCounts | null;
-  /** Sees the settling through that goes on behind the call. */
+  /** Tracks the settlement, which finishes after the call. */
   readonly keep: (settling: Promise<unknown>) => void;
 }
 
-/** Opens the account of a call that is sent. */
+/** Opens the account of a call before it is sent. */
 export function openCallAccount(parts: CallAccountParts): CallAccount {
   const { reservation, model: asked_model, hasNoFindings, span, calls, keep } = parts;
   const plain = (word: string | null): string | null => (word === null || !hasNoFindings(word) ? null : word);
@@ -89,7 +93,10 @@ export function openCallAccount(parts: CallAccountParts): CallAccount {
   };
 }
 
-/** Where an answer breaks off, what was said by then leaves out what came since. */
+/**
+ * Selects the usage to charge. If an answer breaks off, the reported output tokens can be too low, so the estimate
+ * may exceed them.
+ */
 function selectUsage(
   known: WireUsage | null,
   { estimate, is_whole }: UsageEstimate,

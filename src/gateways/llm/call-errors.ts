@@ -1,7 +1,7 @@
 import type { WireError } from '../../core/wire/wire-format.ts';
 import { UpstreamFailure, type UpstreamFailureCode } from '../upstream/failure.ts';
 
-/** The status and the code by which a client hears that no answer could be had. */
+/** The status and code that the client receives if no answer is available. */
 const FAILURES: Readonly<Record<UpstreamFailureCode, readonly [status: number, code: string]>> = {
   not_configured: [503, 'not_configured'],
   model_unknown: [404, 'model_not_found'],
@@ -14,14 +14,14 @@ const FAILURES: Readonly<Record<UpstreamFailureCode, readonly [status: number, c
   aborted: [499, 'aborted'],
 };
 
-/** What a failure of the provider is for the client; a fault of ours is thrown again. */
+/** Builds the client's error for a failure of the provider. Throws an internal fault again. */
 export function buildFailureError(fault: unknown, request_id: string): WireError {
   if (!(fault instanceof UpstreamFailure)) throw fault;
   const [status, code] = FAILURES[fault.code];
   return { status, code, message: fault.message, request_id, extra: {} };
 }
 
-/** Tells clients when to try again after a failure, and not to if this service has tried again already. */
+/** Returns headers with the time until the next retry. They forbid retries if this service has already retried. */
 export function buildRetryHeaders(fault: unknown): readonly string[] {
   if (!(fault instanceof UpstreamFailure)) return [];
   const { attempts, retry_after_ms } = fault;
@@ -31,12 +31,12 @@ export function buildRetryHeaders(fault: unknown): readonly string[] {
   ];
 }
 
-/** What the client sent cannot be read, so that nothing of it is sent on. */
+/** Builds the error for an unreadable request. Nothing of such a request is sent. */
 export function buildInvalidRequestError(message: string, request_id: string): WireError {
   return { status: 400, code: 'invalid_request', message, request_id, extra: {} };
 }
 
-/** What the provider sent cannot be read, so that nothing of it is handed out. */
+/** Builds the failure for an unreadable answer of the provider. Nothing of such an answer is returned. */
 export function buildUnreadableFailure(message: string): UpstreamFailure {
   return new UpstreamFailure('upstream_broken', message);
 }

@@ -6,12 +6,12 @@ import { openUpstreams, type UpstreamPorts, type UpstreamTry } from '../upstream
 import type { LlmProxy } from './llm-call.ts';
 import { type LlmProxyParts, openLlmProxy } from './llm-proxy.ts';
 
-/** What only the process has. */
+/** The dependencies that the process provides and the configuration does not. */
 export interface LlmDependencies extends Omit<LlmProxyParts, 'upstreams' | 'budgets' | 'settings'> {
   readonly costs: Runtime['costs'];
 }
 
-/** Opens the road of calls as the configuration has it. */
+/** Opens the LLM proxy with the settings of the configuration. */
 export function openConfiguredLlm({ cost, proxy, redaction }: Config, world: LlmDependencies): LlmProxy {
   const { costs, ...rest } = world;
   const { response_bytes_max, stream_buffer_bytes_max, cache_entries_max } = proxy;

@@ -1,28 +1,31 @@
 import type { WireRequest, WireUsage } from '../../core/wire/wire-format.ts';
 
-/** UTF-16 units of an ordinary text for one token, in the tokenizers of today's models. */
+/** The UTF-16 units of ordinary text per token, in the tokenizers of current models. */
 const UNITS_PER_TOKEN = 4;
-/** Units of the base64 of a picture or a file that are at least one token, and what one costs however small it is. */
+/** The base64 units of an image or file per token (at least one), and the minimum cost of one, in tokens. */
 const OPAQUE_UNITS_PER_TOKEN = 32;
 const OPAQUE_TOKENS_MIN = 3_000;
 
-/** How large a request is. */
+/** The size of a request. `units` are UTF-16 units; `opaque_units` are those of images and files. */
 export interface RequestSize {
   readonly units: number;
   readonly bytes: number;
   readonly opaque_units: number;
-  /** Whether it may ask the provider's cache to keep something for an hour. */
+  /** True if the request may ask the provider's cache for a lifetime of one hour. */
   readonly may_cache_1h: boolean;
 }
 
-/** Measures a body: its text, its bytes, and what of it is no text. */
+/** Measures a body: its text, its bytes and its non-text parts. */
 export function measureRequest(text: string, bytes: Uint8Array, { opaque_units }: WireRequest): RequestSize {
-  // However the member is called, and wherever it stands: a text that says so too is put aside for more dearly, no more.
+  // Matches any member name and position. A text that contains `"1h"` too only causes a larger reservation.
   const may_cache_1h = text.includes('"1h"');
   return { units: text.length, bytes: bytes.length, opaque_units, may_cache_1h };
 }
 
-/** More tokens than a request is likely to be, for putting money aside. Every unit beyond ASCII has bytes beyond units. */
+/**
+ * Estimates an upper bound of the input tokens, for reservations. Non-ASCII units have more than one byte each, so
+ * `bytes` minus `units` measures them.
+ */
 export function estimateMaxInputTokens({ units, bytes, opaque_units }: RequestSize): number {
   const other = bytes - units;
   const plain = Math.max(0, units - other - opaque_units);
@@ -30,7 +33,7 @@ export function estimateMaxInputTokens({ units, bytes, opaque_units }: RequestSi
   return Math.ceil(plain / 2 + other * 2 + opaque);
 }
 
-/** What a call came to where the provider did not say: about one token for four units of what went in and came out. */
+/** Estimates the usage if the provider does not report it: one token for about four units of input and output. */
 export function estimateUsage({ units, opaque_units }: RequestSize, output_units: number): WireUsage {
   const tokensIn = (text_units: number) => Math.ceil(text_units / UNITS_PER_TOKEN);
   return {

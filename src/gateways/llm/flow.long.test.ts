@@ -1,4 +1,4 @@
-/** Sessions on the road of calls: what a request and its tools bring in is there before the answer is judged. */
+/** Sessions of LLM calls: taint tags of a request and its tool results exist before the answer is judged. */
 import assert from 'node:assert/strict';
 import { parseJsonTree } from '../../core/json/json-tree.ts';
 import { buildTestPolicy } from '../../core/testing/policies.ts';
@@ -20,7 +20,7 @@ const contract = (tool_name: string, more: object = {}) => ({
   ...more,
 });
 
-/** Who has read what a tool gave back may not send mail; a tool may be called twice a minute. */
+/** Blocks mail after a tool result was read. Another tool may be called twice a minute. */
 const POLICY = buildTestPolicy({
   rules: [
     {
@@ -62,7 +62,7 @@ function roadIn(store: () => Promise<Store>, body: object): TestCallContext {
   });
 }
 
-/** Judges a request, then an answer that calls a tool, whole or streamed; gives the rule that kept the call. */
+/** Judges a request, then an answer with a tool call, whole or streamed. Returns the rule that blocked the call. */
 async function turn(
   call_context: TestCallContext['call_context'],
   tool: string,
@@ -109,7 +109,7 @@ withStores('the flow of calls', (law) => {
       assert.equal(await turn(call_context, 'mail.send', way), 'no-way-out');
       const call = events.find(({ tool_name }) => tool_name === 'mail.send');
       assert.deepEqual(call?.metadata.session_tags, ['untrusted.tool_result']);
-      // It is remembered beyond the request that brought it.
+      // The taint tag outlives the request that added it.
       assert.equal(await turn(roadIn(open, PLAIN).call_context, 'mail.send', way), 'no-way-out');
     });
 

@@ -10,18 +10,18 @@ import { isCleanIdentifier } from './identifier-checks.ts';
 import { buildCallMetadata, type CallDenial } from './llm-call.ts';
 import { buildStringSplice, buildTextsContent, extractTexts } from './texts.ts';
 
-/** An answer that was judged whole; all events on it are durable. */
+/** A judged answer without streaming. All its events are durable. */
 export type GuardedAnswer =
   | { readonly denied: CallDenial; readonly splices: readonly []; readonly ruling: null }
   | {
       readonly denied: null;
-      /** What the policy changes in the body. */
+      /** The changes that the policy makes to the body. */
       readonly splices: readonly Splice[];
-      /** On the texts. */
+      /** The ruling on the texts. */
       readonly ruling: Ruling;
     };
 
-/** Judges an answer that is no stream: its texts together at `output`, each tool call by itself. */
+/** Judges an answer that is not streamed: its texts together at `output`, each tool call by itself. */
 export async function guardAnswer(
   answer: WireAnswer,
   body: string,
@@ -52,7 +52,7 @@ async function guardAnswerTexts(answer: WireAnswer, answering: ModelAnswerContex
   const joined = answer.joined.filter((nodes) => hasJoinedFinding(nodes, ports.policy));
   const nodes = [...answer.texts, ...words];
   const texts = [...nodes.map(({ value }) => value), ...joined.map(joinNodes)];
-  // Whoever embeds or counts gets figures, and nothing is said.
+  // Embeddings and token counts contain figures and no text.
   const crossing: Crossing = {
     ...call.acting,
     boundary: 'output',
@@ -90,7 +90,7 @@ function joinNodes(nodes: readonly StringNode[]): string {
   return nodes.map(({ value }) => value).join('');
 }
 
-/** Whether something is found in texts that clients put together that is in none of them by itself. */
+/** Returns whether texts that clients join have a finding that none of them has alone. */
 function hasJoinedFinding(nodes: readonly StringNode[], { detection, limits }: Policy): boolean {
   const found = (text: string) => detect({ kind: 'text', text }, detection, limits).findings;
   const nameOf = ({ detector, start, end, severity }: Finding, from: number): string =>
@@ -105,8 +105,8 @@ function hasJoinedFinding(nodes: readonly StringNode[], { detection, limits }: P
 }
 
 /**
- * The texts as they may go on, each by itself. What was changed in texts that are put together stands in the first of
- * them, and nothing in the others; where one of them is changed for itself too, nobody can say what they come to.
+ * Returns the texts to forward. The change of joined texts goes into the first of them, and the others become empty.
+ * Throws if one of them is also changed by itself, because the joined result is unknown then.
  */
 function applyJoined(
   nodes: readonly StringNode[],
@@ -128,7 +128,7 @@ function applyJoined(
   return shown;
 }
 
-/** A rule's own text takes the place of all. */
+/** Returns the judged texts. If a rule replaces the content with its own text, that text replaces all of them. */
 function readJudgedTexts(verdict: Verdict, texts: readonly string[]): readonly string[] {
   const { content } = verdict;
   if (content === null || texts.length === 0) return texts;

@@ -11,19 +11,19 @@ import { buildCallMetadata, type CallDenial, type LlmCallContext } from './llm-c
 import { buildStringSplice, extractTexts } from './texts.ts';
 import { openTokenMap, type TokenMap } from './token-map.ts';
 
-/** A request that was judged. Nothing of what came of it may be told before `written` has resolved. */
+/** A judged request. Nothing that results from it may be returned before `recorded` has resolved. */
 export interface GuardedRequest {
-  /** Whether it must not be sent: `written` tells why. */
+  /** True if the request must not be sent. `recorded` contains the reason. */
   readonly is_blocked: boolean;
-  /** What the policy changes in the body. */
+  /** The changes that the policy makes to the body. */
   readonly splices: readonly Splice[];
-  /** The model that is asked for, as the policy lets it be named; `null` where none is. */
+  /** The requested model, as the policy rewrote it; `null` if the request names none. */
   readonly model: string | null;
-  /** The same where nothing was found in it, so that events and traces may name it. */
+  /** The requested model if events and traces may contain it: nothing was found in it. */
   readonly shown_model: string | null;
-  /** `null` where nothing has a token. */
+  /** `null` if no value was replaced with a token. */
   readonly tokens: TokenMap | null;
-  /** Resolves when all events are durable: with the ruling on the input, or with what keeps the call from going on. */
+  /** Resolves when all events are durable, with the ruling on the input or with the denial of the call. */
   readonly recorded: Promise<RecordedRequest>;
 }
 
@@ -32,8 +32,8 @@ export type RecordedRequest =
   | { readonly denied: CallDenial; readonly input: null };
 
 /**
- * Judges what a request says: what tools gave back each by itself, then all else together at `input`, so that the
- * session has read both before anything of the answer is judged.
+ * Judges a request: each tool result by itself, then everything else together at `input`. The session has the taint
+ * tags of both before any part of the answer is judged.
  */
 export async function guardRequest(
   call_context: LlmCallContext,
@@ -62,7 +62,7 @@ export async function guardRequest(
   };
 }
 
-/** What was let be before the journal refused its event is not let be. */
+/** Waits for the events. If the journal refuses the event of an allowed result, the call is denied. */
 async function waitForRecords(
   input: PendingRuling,
   results: readonly PendingRuling[],
@@ -81,7 +81,7 @@ interface GuardedInput extends Pick<GuardedRequest, 'splices' | 'model' | 'shown
   readonly decision: PendingRuling;
 }
 
-/** Judges all that is said, and last the model's name, for that goes to the provider too. */
+/** Judges all texts, and the name of the model as the last of them, because it goes to the provider too. */
 async function guardInput(call_context: LlmCallContext, request: WireRequest): Promise<GuardedInput> {
   const { call, ports, settings } = call_context;
   const model = call.in_path?.model ?? request.model?.value ?? '';
@@ -124,7 +124,7 @@ async function guardInput(call_context: LlmCallContext, request: WireRequest): P
   };
 }
 
-/** The name as an event may hold it; `null` where something was found in it, or where it is no name. */
+/** Returns the model's name if events may contain it; `null` if it has findings or is not an identifier. */
 function findShowableModel(
   model: string,
   { findings, allowlisted_findings }: Verdict,
@@ -134,7 +134,7 @@ function findShowableModel(
   return model === '' || is_found || !looksLikeIdentifier(model) ? null : model;
 }
 
-/** What was looked at as the policy lets it go on, masked or with tokens; `null` where it is unchanged. */
+/** Returns the judged texts as the policy changed them, masked or with tokens; `null` if they are unchanged. */
 function readChangedTexts(
   crossing: Crossing,
   verdict: Verdict,

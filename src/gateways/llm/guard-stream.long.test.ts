@@ -12,7 +12,7 @@ const SECRET = ['AKIA', 'QYLPMN5HHHFPWXYZ'].join('');
 const QUIET: StreamObserver = { onChunk: () => {}, onEvent: () => {}, onEnd: () => {} };
 const ASKED = { choices: 1, drops_usage: false, repeatable: new Set<string>() };
 
-/** All that went out for an answer. */
+/** Returns the whole output for an answer. */
 async function guarded(answer: UpstreamAnswer, options: CallContextOptions = {}, asked = ASKED) {
   const { call_context, events } = buildCallContext(options);
   const news: string[] = [];
@@ -64,7 +64,7 @@ test('what has nothing in it goes out byte for byte, but for where it is held', 
     assert.equal(parseEvents(shown).length >= plain.length - 2, true);
     const calls = call?.('look', ['{"a":', '12345678901234567890}']);
     if (calls === undefined) continue;
-    // Pings go by what waits.
+    // Pings are not held.
     const { text: let_go } = await guarded(buildUpstreamAnswer(calls), { wire });
     assert.deepEqual(let_go.split('\n\n').sort(), calls.join('').split('\n\n').sort(), wire);
     ran += 1;
@@ -72,7 +72,7 @@ test('what has nothing in it goes out byte for byte, but for where it is held', 
   assert.equal(ran, 4);
 });
 
-/** Blocks what is found in the arguments of calls, and lets the output be. */
+/** Blocks findings in the arguments of calls, and allows them in the output. */
 const ARGUMENTS = JSON.stringify({ command: 'ls', note: SECRET });
 
 test('of a tool call that is blocked nothing is shown, whatever its pieces are', async () => {
@@ -96,7 +96,7 @@ test('of a tool call that is blocked nothing is shown, whatever its pieces are',
   assert.equal(ran, 4 * (ARGUMENTS.length - 1));
 });
 
-/** An event of the second call of an answer. */
+/** Builds an event of the second call of an answer. */
 function atNextIndex(event: string): string {
   return event
     .replaceAll('"output_index":0', '"output_index":1')
@@ -118,7 +118,7 @@ test('an allowed call before a blocked one does not go out either', async () => 
       ...second
         .filter((each) => !isStart(each))
         .map(atNextIndex)
-        // The end of a response says all that came, and here nothing of it.
+        // The end of a response repeats all received text, but here it is empty.
         .map((each) => each.replace(/("status":"completed".*"output":)\[.*\](?=,"usage")/, '$1[]')),
     ];
     const { text: harmless } = await guarded(buildUpstreamAnswer(both(call('run_shell', ['{}']))), { wire });
@@ -166,7 +166,7 @@ test('a text that is blocked ends the stream in the way of the protocol', async 
     assert.ok(!shown.includes(SECRET.slice(0, 8)), shown);
     assert.match(shown, /policy_violation/i);
     const last = parseEvents(shown).at(-1);
-    // Anthropic's clients are told in a finished message.
+    // Anthropic's clients receive the error in a complete message.
     if (wire === 'anthropic.messages') assert.equal(last?.type, 'message_stop', shown);
     else assert.notEqual((last?.response ?? last)?.error, undefined, shown);
     assert.deepEqual([events.length, events[0]?.decision], [1, 'block']);
@@ -197,7 +197,7 @@ test('an upstream that breaks off, or ends too early, is told as an error; what 
   assert.equal(ran, 10);
 });
 
-/** The events up to the one that brings the piece that is held. */
+/** Returns the events up to the one with the held piece. */
 function cutBefore(events: readonly string[]): string[] {
   const at = events.findIndex((each) => each.includes(SECRET.slice(0, 12)));
   return events.slice(0, at + 1);
@@ -256,7 +256,7 @@ test('pings go by what is held, and more than may be held ends the stream', asyn
   const wire = 'anthropic.messages';
   const { out } = await guarded(buildUpstreamAnswer(events), { wire });
   assert.deepEqual([out[0], out[1]], [start, ping]);
-  // The call goes out with the end of the answer.
+  // The call is sent with the end of the answer.
   assert.equal(out.length, 3);
   const { text, events: recorded } = await guarded(buildUpstreamAnswer(events), {
     wire,
@@ -301,7 +301,7 @@ test('no more is read of the provider than the client takes', async () => {
   for (let taken = 1; taken <= 5; taken++) {
     await stream.next();
     for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
-    // A word is held until the next one begins, so that several events bring one piece.
+    // A word is held until the next one begins, so several events contain one piece.
     assert.ok(read <= taken * 10, `${read} events read for ${taken} pieces`);
   }
   await stream.return(undefined);

@@ -10,22 +10,22 @@ import { buildCallMetadata } from './llm-call.ts';
 import { type EventGuard, openEventGuard } from './stream/guard-events.ts';
 import type { StreamEnd } from './stream/guard-state.ts';
 
-/** What is told of a stream while it goes by. */
+/** Observes a stream while it is forwarded. */
 export interface StreamObserver {
   readonly onChunk: () => void;
   readonly onEvent: (parts: EventParts) => void;
-  /** The stream is over; `null`: it came to its end, else why not. Once, however it ends. */
+  /** Runs once when the stream is over, however it ends. `error` is `null` if the stream completed. */
   readonly onEnd: (error: string | null) => void;
 }
 
-/** What of the request concerns its stream. */
+/** The parts of a request that its streamed answer is read with. */
 export interface StreamReadOptions extends AnswerContext {
   readonly drops_usage: boolean;
 }
 
 /**
- * The events of a streamed answer as they may go out. It reads on when it is read; its `return` stops the upstream.
- * However it ends, what was decided on its texts is durable by then.
+ * Returns the events of a streamed answer that may be sent. Reading pulls from the upstream; `return` stops the
+ * upstream. However the stream ends, the event on its texts is durable by then.
  */
 export async function guardStream(
   answer: UpstreamAnswer,
@@ -43,7 +43,7 @@ export async function guardStream(
     tool: null,
   };
   const buildMetadata = () => buildCallMetadata(call, model);
-  // What the session has read is looked up before any of the answer is.
+  // The session's taint tags are read before any part of the answer.
   const texts = await enforceStream(envelope, call.caller, 'llm_response', ports, { buildMetadata });
   const reader = call.format.openEvents(asked);
   const ending = call.format.openEnding();
@@ -85,7 +85,7 @@ async function* events(
     failure = fault;
   } finally {
     leave(chunks, end);
-    // Whoever is gone, or is told of an error: what had come is written down all the same.
+    // The received texts are recorded even if the client has disconnected or receives an error.
     const ended = await texts.finish();
     call.onRuling?.({ boundary: 'output', ...ended });
     news.onEnd(causeOf(end, failure));
@@ -96,7 +96,7 @@ async function* events(
   yield is_denied ? ending.denialEvents(error) : ending.errorEvents(error);
 }
 
-/** Why a stream did not come to its end; `null` where it did. One that is left has no end. */
+/** Returns why a stream did not complete; `null` if it did. A stream that the client abandons has no end. */
 function causeOf(end: StreamEnd | null, failure: unknown): string | null {
   if (end === null) return 'aborted';
   if (end.how === 'whole') return null;
@@ -104,7 +104,10 @@ function causeOf(end: StreamEnd | null, failure: unknown): string | null {
   return failure instanceof UpstreamFailure ? failure.code : 'internal_error';
 }
 
-/** Stops the upstream. Behind its last event there is but the end of the body: read, it leaves the connection usable. */
+/**
+ * Stops the upstream. After the last event only the end of the body is left: reading it keeps the connection
+ * reusable.
+ */
 function leave(chunks: AsyncIterator<Uint8Array>, end: StreamEnd | null): void {
   const stop = async (): Promise<void> => {
     if (end?.how === 'whole' && (await chunks.next()).done === true) return;

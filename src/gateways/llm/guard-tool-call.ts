@@ -9,32 +9,32 @@ import { formatContent } from './texts.ts';
 import type { TokenMap } from './token-map.ts';
 import { type JudgedToolName, judgeToolName } from './tool-name.ts';
 
-/** A tool call that a model asks for. */
+/** A tool call in a model's answer. */
 export interface ModelToolCall {
-  /** `null` where the answer names none, which blocks. */
+  /** `null` if the answer names no tool, which blocks the call. */
   readonly tool: string | null;
   readonly arguments: string;
-  /** The tool takes a text in a form of its own, and no JSON. */
+  /** True if the tool takes free text in a format of its own instead of JSON. */
   readonly is_free: boolean;
 }
 
-/** What became of it: what keeps it from going on, or its arguments as they may go on. */
+/** The result of judging a tool call: the denial, or the arguments to forward. */
 export type GuardedToolCall =
   | { readonly denied: CallDenial; readonly arguments: null }
   | { readonly denied: null; readonly arguments: string };
 
-/** What all calls of one answer share. */
+/** The context that all tool calls of one answer share. */
 export interface ModelAnswerContext {
   readonly call_context: LlmCallContext;
-  /** What is asked for, where events may name it. */
+  /** The requested model if events may contain it, else `null`. */
   readonly model: string | null;
   readonly tokens: TokenMap | null;
 }
 
 /**
  * Judges a tool call by contract, identity, capability, rules, session and approval, as `/v1/intercept/tool` does.
- * Its event is durable when this resolves. Tokens are restored behind that: what they stand for is declared, so that
- * rules and contracts know of it.
+ * Its event is durable when this resolves. Tokens are restored after the decision; their tags are declared before it,
+ * so that rules and contracts take them into account.
  */
 export async function guardToolCall(
   asked: ModelToolCall,
@@ -84,14 +84,14 @@ export async function guardToolCall(
   return { denied: null, arguments: tokens === null ? judged : tokens.restoreInJson(judged) };
 }
 
-/** The name of a tool as it may be recorded, and what speaks against it. */
+/** Returns the name of a tool as events may record it, and the policy's refusal of the name, if any. */
 export function judgeCalledName(tool: string, { call, ports }: LlmCallContext): JudgedToolName {
   const content = { kind: 'text', text: '' } as const;
   const use = { phase: 'request', tool, content, destination_agent_id: null, capability: null } as const;
   return judgeToolName(buildToolCrossing(call.acting, use), ports);
 }
 
-/** Whether a text is fit to name a tool, in an event too: as `/v1/intercept/tool` takes it. */
+/** Returns whether a text can name a tool, also in an event. `/v1/intercept/tool` uses the same limits. */
 export function isValidToolName(text: string): boolean {
   return NAME.test(text);
 }
@@ -131,7 +131,7 @@ async function refuseToolCall(
 }
 
 interface ReadArguments {
-  /** What goes on where nothing changes it. */
+  /** The text to forward if the policy changes nothing. */
   readonly text: string;
   readonly content: Content;
 }
@@ -141,9 +141,9 @@ function readFreeText(text: string): ReadArguments {
 }
 
 /**
- * Reads arguments as they are judged; `null` if they are no JSON, or over a limit: clients mend such arguments, each
- * in its own way. Of members that stand there twice the last one counts, and nothing of the others goes on. A string is
- * no set of arguments: clients that read one as JSON once more would see what was not judged.
+ * Parses arguments for judging. Returns `null` if they are invalid JSON or exceed a limit, because each client
+ * repairs such arguments in its own way. Of duplicate keys the last one counts, and the others are not forwarded. A
+ * JSON string is refused too: a client that parses it again would see arguments that were not judged.
  */
 function readArguments(text: string, { ports }: LlmCallContext): ReadArguments | null {
   if (text.trim() === '') return { text, content: { kind: 'json', value: {} } };

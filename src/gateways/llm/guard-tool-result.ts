@@ -13,18 +13,19 @@ import type { CallResultCache } from './result-cache.ts';
 import { buildTextSplices, buildTextsContent, extractTexts, formatContent } from './texts.ts';
 import { judgeToolName } from './tool-name.ts';
 
+/** The decision on a tool result, and the changes that it makes to the body. */
 export interface GuardedToolResult {
   readonly decision: PendingRuling;
   readonly splices: readonly Splice[];
 }
 
-/** Where no call in the conversation says which tool it was that gave something back. */
+/** The tool's name if no call in the conversation belongs to the result. */
 const UNKNOWN_TOOL = 'unknown';
 const UNTRUSTED = 'untrusted.tool_result';
 
 /**
- * Judges what a tool gave back. What is blocked makes room for a notice, so that the conversation can go on. `null`
- * where the same was let be unchanged before.
+ * Judges a tool result. A notice replaces a blocked result, so that the conversation can continue. Returns `null` if
+ * the same result was allowed unchanged before.
  */
 export async function guardToolResult(
   call_context: LlmCallContext,
@@ -55,7 +56,7 @@ export async function guardToolResult(
   );
   const { verdict } = decision;
   if (key !== null && known !== null && isUntouched(verdict)) {
-    // Known from the moment on at which its event is durable: before, nobody may rely on it.
+    // Cached only when its event is durable; an earlier request may not rely on it.
     void decision.ruling.then((ruling) => {
       if (isUntouched(ruling.verdict)) known.add(key);
     });
@@ -64,7 +65,7 @@ export async function guardToolResult(
   return { decision, splices: buildResultSplices(result, verdict, is_list ? texts.length : 0) };
 }
 
-/** Contracts speak about fields, so that what is a document is read as one where the tool has a contract. */
+/** Parses the text as JSON if the tool has a contract with fields, because contracts describe fields. */
 function parseContractFields(crossing: Crossing, { ports }: LlmCallContext): Crossing {
   const { content } = crossing;
   if (content.kind !== 'text') return crossing;
@@ -84,7 +85,7 @@ function buildResultSplices(result: WireToolResult, verdict: Verdict, count: num
     : buildTextSplices(result.texts, texts);
 }
 
-/** Stands in the conversation, for the model to read. It holds words of the policy alone. */
+/** Builds the notice that the model reads in place of the result. It contains text of the policy only. */
 function buildNotice({ reason }: Verdict): string {
   return `[The result of this tool was withheld. ${reason}]`;
 }

@@ -1,4 +1,4 @@
-/** Tool calls that some clients see and a careless guard does not: judged under each name, or not handed on. */
+/** Tool calls that only some clients see: each is judged under every name, or not forwarded. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { buildTestPolicy } from '../../core/testing/policies.ts';
@@ -12,7 +12,7 @@ const contract = (tool_name: string) => ({
   side_effects: { reversible: true, requires_approval: false },
 });
 
-/** Two tools may be called, and no other. */
+/** Allows two tools and no other. */
 const POLICY = buildTestPolicy({
   documents: [{ contracts: [contract('safe'), contract('also_safe')] }],
   settings: { undeclared_tools: 'block' },
@@ -48,7 +48,7 @@ const call = (index: unknown, id: string | null, name: string, args = '{}') => (
   function: { name, arguments: args },
 });
 
-/** A stream of chat completions with these calls, each in an event of its own. */
+/** Builds a stream of chat completions with each call in its own event. */
 const chat = (name: string, ...calls: readonly object[]): Case => ({
   wire: 'openai.chat',
   name: `stream: ${name}`,
@@ -269,7 +269,7 @@ test('a call is judged under every name that a client could see, or the answer i
   for (const { wire, name, chunks, type } of HIDDEN) {
     const { answer } = await openAnswerHarness({ wire, policy: POLICY });
     const { status, body } = await answer(chunks, type);
-    // The refusal itself names the tool.
+    // The refusal itself contains the tool's name.
     const calls = body.replaceAll(`The tool \`${DANGER}\` has no contract`, '');
     assert.ok(!calls.includes(DANGER) && !/"ger"/.test(calls), `${wire} ${name}: ${status} ${body}`);
     assert.ok(status >= 400 || body.includes('"error"'), `${wire} ${name}: ${status} ${body}`);
@@ -288,7 +288,7 @@ test('a guard that lets every tool be called lets the calls through: the negativ
   assert.ok(seen >= 4, `${seen}`);
 });
 
-/** What honest servers send, with the names that a client sees at the end. */
+/** Valid streams of servers, with the names that a client sees at the end. */
 const HONEST: readonly (readonly [Case, string[]])[] = [
   [
     chat('every call has the index 0', call(0, 'a', 'safe'), call(0, 'b', 'also_safe'), call(0, 'c', 'safe')),

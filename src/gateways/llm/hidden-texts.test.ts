@@ -1,4 +1,4 @@
-/** Texts that clients see and a careless guard does not: put together, beside the data, or not asked for. */
+/** Texts that clients see but a simple guard misses: joined, outside the data, or not requested. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { buildTestPolicy } from '../../core/testing/policies.ts';
@@ -67,7 +67,7 @@ const gemini = (parts: readonly object[], more: object = {}) => ({
 const call = { functionCall: { name: 'f', args: {} } };
 const STOP = { finishReason: 'STOP' };
 
-/** Answers in which a secret is cut over places that a client puts together. */
+/** Answers with a secret that is split over places which a client joins. */
 const CUT: readonly (readonly [WireName, string, string[], type?: string])[] = [
   ['anthropic.messages', 'two blocks', messages(...block(0, 'text', HEAD), ...block(1, 'text', TAIL))],
   [
@@ -187,7 +187,7 @@ test('texts that come to nothing together go on, piece by piece', async () => {
     const { body } = await (await openAnswerHarness({ wire })).answer(chunks);
     assert.ok(body.includes('One') && body.includes('two.') && !body.includes('"error"'), `${wire}: ${body}`);
   }
-  // What is masked in one of them alone is masked there, and the others stay.
+  // A text with a finding of its own is masked alone; the others stay unchanged.
   const masked = await (await openAnswerHarness({ wire: 'anthropic.messages' })).answer(
     messages(...block(0, 'text', `One ${SECRET} `), ...block(1, 'text', `two ${SECRET} .`)),
   );
@@ -245,7 +245,7 @@ test('what a response says of its request is judged where the request does not s
       assert.ok(!body.includes(SECRET), `${JSON.stringify(more)}: ${body}`);
     }
   }
-  // What the request said is no news: it is not looked at again.
+  // Text that the request already contained is not scanned again.
   const rules = [{ name: 'no', boundary: 'output', data_tags: ['personal.pii.email'], action: 'block' }];
   const mail = ['jane.roe', 'acme-corp.de'].join('@');
   const allowed = {

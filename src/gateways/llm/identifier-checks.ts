@@ -2,8 +2,8 @@ import { detect } from '../../core/detect/detect.ts';
 import type { Policy } from '../../core/types/index.ts';
 
 /**
- * Whether nothing but personal data is found in a name, an id or a choice of a provider: ids are made of digits, some of
- * which look like a number of somebody.
+ * Returns whether a name, an id or an enum value of a provider has no findings except personal data. Ids are made of
+ * digits, some of which look like phone or account numbers.
  */
 export function isCleanIdentifier(word: string, { detection, limits }: Policy): boolean {
   const { findings, coverage } = detect({ kind: 'text', text: word }, detection, limits);
@@ -11,7 +11,7 @@ export function isCleanIdentifier(word: string, { detection, limits }: Policy): 
   return findings.every(({ tags }) => tags.every((tag) => /^personal\b/.test(tag)));
 }
 
-/** Whether nothing at all is found in it, so that it may stand in a trace. */
+/** Returns whether a word has no findings at all, so that traces may contain it. */
 export function hasNoFindings(word: string, { detection, limits }: Policy): boolean {
   const { findings, coverage } = detect({ kind: 'text', text: word }, detection, limits);
   return coverage.status === 'full' && findings.length === 0;

@@ -5,15 +5,19 @@ import type { WireText } from '../../core/wire/wire-format.ts';
 const TRAILER =
   /\b(?:co-authored-by|signed-off-by|assisted-by|generated-by):[ \t]{1,4}[^\n<>@]{1,60}<([\w.+-]{1,64}@[a-z0-9.-]{1,100})>/gi;
 
-/** Mailboxes that nobody reads. */
+/** The mailbox names that no user reads. */
 const NO_REPLY = /^(?:no-?reply|do-?not-?reply)@/i;
 
-/** GitHub's own no-reply addresses hold a user name: an agent's in its instructions, and else perhaps a person's. */
+/**
+ * GitHub's own no-reply addresses. They contain a user name: an agent's in its instructions, elsewhere possibly a
+ * user's.
+ */
 const GITHUB_NO_REPLY = /^\d{1,12}\+[\w.[\]-]{1,40}@users\.noreply\.github\.com$/i;
 
 /**
- * Finds the addresses by which coding agents sign commits, such as `Co-Authored-By: Claude <noreply@anthropic.com>`. Agents tell
- * their models to write these lines, so that masking them changes every commit. The places hold the address alone.
+ * Finds the addresses with which coding agents sign commits, such as `Co-Authored-By: Claude
+ * <noreply@anthropic.com>`. Agents instruct their models to write these lines, so masking them would change every
+ * commit. A place covers the address only.
  */
 export function findIdentityPlaces(
   texts: readonly Pick<WireText, 'role' | 'node'>[],

@@ -5,14 +5,14 @@ import type { Config } from '../../runtime/config/index.ts';
 import type { LlmDependencies } from './configured-llm.ts';
 import type { LlmProxy } from './llm-call.ts';
 
-/** The calls of a process that may never make one. */
+/** The LLM proxy of a process that may never call a model. */
 export interface LazyLlmProxy {
-  /** Loaded and opened with the first call. */
+  /** Loads and opens the proxy on the first call. */
   readonly open: () => Promise<LlmProxy>;
   readonly close: () => Promise<void>;
 }
 
-/** No start waits for what only those use who call models through this service. */
+/** Opens the LLM proxy on demand, so that startup does not load code that only model calls need. */
 export function openLazyLlm(
   config: Config,
   log: Pick<Log, 'error'>,

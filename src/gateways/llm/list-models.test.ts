@@ -27,7 +27,7 @@ interface Said {
   readonly ids: readonly string[];
 }
 
-/** Asks a service with this `proxy` section. */
+/** Sends requests to a service with this `proxy` section. */
 async function ask(t: TestContext, proxy: object, asked: Asked = {}): Promise<Said> {
   const { path = '/v1/models', model = null, family = 'openai' } = asked;
   const name = family === 'openai' ? 'openai.chat' : 'anthropic.messages';
@@ -116,7 +116,7 @@ test('a provider that fails is left out, and delays nothing for long', async (t)
     says('{"data":{}}'),
     says(`{"data":[${'{"id":"a"},'.repeat(20_000)}{"id":"b"}]}`),
     (response) => void response.destroy(),
-    // Silent before its answer, and in the middle of it.
+    // One provider sends nothing, another stops in the middle of its answer.
     () => {},
     (response) => void response.writeHead(200).write('{"data":['),
   ];

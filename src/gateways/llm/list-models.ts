@@ -8,17 +8,18 @@ import type { LlmReply, ModelListRequest } from './llm-call.ts';
 import { collectBody } from './relay-answer.ts';
 import { buildErrorReply, buildRequestIdHeaders, filterProviderHeaders } from './reply.ts';
 
-/** How long one of several providers may take for its list, in milliseconds. */
+/** The time limit for each list if several are merged, in milliseconds. */
 const LIST_MS_MAX = 3_000;
 /** The longest list of one provider, in bytes. */
 const LIST_BYTES_MAX = 4_194_304;
 /** Anthropic's largest page. */
 const PAGE_MAX = 1_000;
 
+/** The dependencies of model lists. */
 export interface ModelListParts {
   readonly upstreams: Upstreams;
   readonly policy: EnforcementPorts['policy'];
-  /** Bound of an answer that is passed on, in bytes. */
+  /** The maximum size of an answer that is forwarded, in bytes. */
   readonly bytes_max: number;
 }
 
@@ -38,7 +39,7 @@ export async function answerModelRequest(asked: ModelListRequest, parts: ModelLi
     const { catalogue } = parts.upstreams;
     const aliases = catalogue.aliases(family);
     const providers = catalogue.providers(family);
-    // A single list goes back as its provider writes it, errors included.
+    // A single list is returned as its provider sends it, errors included.
     if (aliases.length === 0 && providers.length < 2)
       return await passThrough(buildListRequest(asked, family), parts);
     return await mergeLists(asked, { aliases, providers, family }, parts);
@@ -56,7 +57,7 @@ async function answerModel(
   const { upstreams, policy } = parts;
   if (upstreams.catalogue.aliases(family).includes(model))
     return buildJsonReply(asked, JSON.stringify(buildAliasObject(model, family)));
-  // The name is a text of the client's, and goes to a provider.
+  // The client's text goes to a provider, so it must have no findings.
   if (!hasNoFindings(model, policy))
     return buildErrorReply(asked.format, buildUnknownModelError(asked.request_id));
   const path = `/v1/models/${encodeURIComponent(model)}${readQuery(asked.path)}`;
@@ -98,7 +99,10 @@ interface Merge {
   readonly family: Family;
 }
 
-/** All providers are asked at once. One that fails is left out; if nothing is left, the first failure is the answer. */
+/**
+ * Merges the lists of all providers, which are queried in parallel. A failed list is omitted. If no list is left, the
+ * first failure is returned.
+ */
 async function mergeLists(asked: ModelListRequest, merge: Merge, parts: ModelListParts): Promise<LlmReply> {
   const { aliases, providers, family } = merge;
   const lists = await Promise.all(providers.map((name) => readProviderList(asked, name, family, parts)));
@@ -115,7 +119,7 @@ async function mergeLists(asked: ModelListRequest, merge: Merge, parts: ModelLis
   return buildJsonReply(asked, formatList([...models.values()], family, asked.path));
 }
 
-/** Returns the models of one provider that calls for it reach there, or why there are none. */
+/** Returns the models of one provider that calls for them are routed to, or the failure. */
 async function readProviderList(
   asked: ModelListRequest,
   provider: string,
@@ -157,7 +161,7 @@ function parseListedModel(item: JsonNode, text: string): readonly ListedModel[] 
   return [{ id: id.value, text: text.slice(item.start, item.end) }];
 }
 
-/** Nothing is known of when a model behind an alias was made: both APIs write that as the beginning of 1970. */
+/** Builds the object of an alias. The creation date is unknown, so it is 1970-01-01. */
 function buildAliasObject(id: string, family: Family): object {
   return family === 'anthropic'
     ? { type: 'model', id, display_name: id, created_at: '1970-01-01T00:00:00Z' }
@@ -176,7 +180,7 @@ function joinModels(models: readonly ListedModel[]): string {
   return models.map(({ text }) => text).join(',');
 }
 
-/** A page as Anthropic's API cuts it, except that without `limit` it holds all. */
+/** Cuts a page as Anthropic's API does, except that without `limit` a page holds all models. */
 function cutPage(
   models: readonly ListedModel[],
   query: URLSearchParams,

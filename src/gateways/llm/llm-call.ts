@@ -76,9 +76,9 @@ export interface LlmProxy {
 
 /** A request for the models that clients may ask for. */
 export interface ModelListRequest extends Pick<LlmCall, 'path' | 'headers' | 'request_id' | 'signal'> {
-  /** The one model that is asked about; `null` asks for the list. */
+  /** The one requested model; `null` requests the list. */
   readonly model: string | null;
-  /** How errors are written, and whose list it is. */
+  /** The format of errors, and the API family of the list. */
   readonly format: Pick<WireFormat, 'errorBody' | 'family'>;
 }
 
@@ -102,7 +102,7 @@ export interface ParsedCall {
 export interface LlmSettings {
   /** `tokenize` replaces redacted input with tokens and restores the values in the answer. */
   readonly mode: 'mask' | 'tokenize';
-  /** Whether streams request usage, which some servers reject; default true. */
+  /** Requests usage of streams, which some servers reject; default true. */
   readonly asks_usage?: boolean;
   /** The maximum size of a non-streamed answer, in bytes. */
   readonly response_bytes_max: number;

@@ -21,21 +21,22 @@ import { openResultCache } from './result-cache.ts';
 import { isStreamBody, runStepsWithin } from './stream/steps-within.ts';
 import { buildStringSplice } from './texts.ts';
 
+/** The dependencies of the LLM proxy. */
 export interface LlmProxyParts {
   readonly ports: () => EnforcementPorts;
   readonly capabilities: Runtime['capabilities'];
   readonly upstreams: Upstreams;
   readonly budgets: Budgets;
   readonly settings: LlmSettings & { readonly cache_entries_max: number };
-  /** `null` where it is off. */
+  /** `null` if telemetry is off. */
   readonly telemetry: Telemetry | null;
-  /** `null` where no metrics are kept. */
+  /** `null` if metrics are off. */
   readonly counts: CallCounts | null;
-  /** Told why what was spent could not be settled. Must not throw. */
+  /** Receives the reason if a settlement fails. Must not throw. */
   readonly onSettleFailure: (fault: unknown) => void;
 }
 
-/** Opens the road of calls. */
+/** Opens the LLM proxy. */
 export function openLlmProxy(parts: LlmProxyParts): LlmProxy {
   const result_cache = openResultCache(parts.settings.cache_entries_max);
   const settling = new Set<Promise<unknown>>();
@@ -60,7 +61,7 @@ export function openLlmProxy(parts: LlmProxyParts): LlmProxy {
   };
 }
 
-/** What a call is sent with; `keep` sees work through that goes on behind it. */
+/** The dependencies of one call. `keep` tracks work that finishes after the call. */
 interface SendContext extends LlmProxyParts {
   readonly keep: (work: Promise<unknown>) => void;
 }
@@ -94,7 +95,7 @@ async function guardAndSend(
   return reserveAndSend(call_context, read, guarded, span, parts);
 }
 
-/** What the body names as its model was not looked at yet, and is told later. */
+/** Builds the start of a span. The model in the body is not scanned yet, so the span receives it later. */
 function buildSpanStart({ call }: LlmCallContext, { request }: ParsedCall): CallStart {
   const { tenant_id, agent_id, session_id } = call.acting;
   return {
@@ -109,7 +110,7 @@ function buildSpanStart({ call }: LlmCallContext, { request }: ParsedCall): Call
   };
 }
 
-/** Sends what was judged, where a budget lets it go. */
+/** Sends a judged request if the budget allows it. */
 async function reserveAndSend(
   call_context: LlmCallContext,
   read: ParsedCall,
@@ -146,7 +147,7 @@ async function reserveAndSend(
 
 const NO_ANSWER = { id: null, model: null, finish_reasons: [], usage: null, micro_usd: null };
 
-/** Reads a body; gives a sentence where nobody can say what it asks for, for then it is not sent. */
+/** Parses a body. Returns an error message if the request cannot be understood; it is not sent then. */
 function parseCall({ call, ports }: LlmCallContext): ParsedCall | string {
   if (!isUtf8(call.body)) return 'The body is not valid UTF-8.';
   const text = Buffer.from(call.body.buffer, call.body.byteOffset, call.body.byteLength).toString('utf8');
@@ -189,7 +190,7 @@ async function reserve(
   });
 }
 
-/** A client that tried again would be refused again. */
+/** Builds the reply for an exceeded budget. It forbids a retry, which would be refused again. */
 async function replyOverBudget(
   { reason, resets_at_ms, budget, event_id }: BudgetDenial,
   guarded: GuardedRequest,
@@ -203,7 +204,7 @@ async function replyOverBudget(
   const wait_s =
     resets_at_ms === null ? null : Math.max(1, Math.ceil((resets_at_ms - ports.now_ms()) / 1_000));
   return buildErrorReply(call.format, error, [
-    // The last word on the call is the budget's.
+    // The budget decides last, so its decision is reported.
     ...buildDecisionHeaders('block', event_id ?? input.event_id),
     'x-should-retry',
     'false',
@@ -217,7 +218,7 @@ interface CallParts {
   readonly upstreams: Upstreams;
 }
 
-/** The events of the request are written while the provider is waited for; nothing goes back before they are. */
+/** Sends the request while its events are written. Nothing is returned to the client before the events are durable. */
 async function sendAndAnswer(
   call_context: LlmCallContext,
   read: ParsedCall,
@@ -228,7 +229,7 @@ async function sendAndAnswer(
   const { account } = ways;
   const stop = openStop(call.signal);
   const sent = send(call_context, read, guarded, ways, stop.signal);
-  // It is looked at behind the events; until then nobody is to call it unhandled.
+  // Awaited below, after the events. This handler avoids an unhandled rejection until then.
   sent.catch(() => {});
   const { denied, input } = await guarded.recorded;
   const worked = { estimate: estimateUsage(read.size, 0), is_whole: false };
@@ -242,14 +243,14 @@ async function sendAndAnswer(
     answer = await sent;
   } catch (fault) {
     const error = buildFailureError(fault, call.request_id);
-    // A provider that had the request may have worked for it.
+    // A provider that received the request may charge for it.
     account.end(error.code, error.code === 'aborted' ? worked : null);
     return buildErrorReply(call.format, error, [...buildRulingHeaders(input), ...buildRetryHeaders(fault)]);
   }
   return relayAnswer(call_context, { read, guarded, input, account }, answer);
 }
 
-/** Stops with the client, or by itself: one signal, for putting two together is dearer than all else of them. */
+/** Aborts with the client or on its own. One controller, because `AbortSignal.any` is slow. */
 function openStop(signal: AbortSignal): AbortController {
   const stop = new AbortController();
   const follow = (): void => stop.abort(STOPPED);
@@ -258,7 +259,7 @@ function openStop(signal: AbortSignal): AbortController {
   return stop;
 }
 
-/** Made once: without a reason each signal makes an exception with its stack. */
+/** Created once: without a reason, each signal creates an exception with a stack trace. */
 const STOPPED = new Error('the caller no longer waits for the answer');
 
 function send(
@@ -280,7 +281,10 @@ function send(
   });
 }
 
-/** The body as it is sent: what the policy changes, what has to be mended, and the model that is asked for there. */
+/**
+ * Returns a builder of the sent body: with the policy's changes, the repairs, and the model that the provider
+ * expects.
+ */
 function openBodyBuilder(
   call: LlmCall,
   { text, request }: ParsedCall,
@@ -290,7 +294,7 @@ function openBodyBuilder(
   const is_stream = call.in_path?.is_stream ?? request.is_stream;
   const usage = is_stream && asks_usage && request.usage_splice !== null ? [request.usage_splice] : [];
   const { model: node } = request;
-  // A change that concerns several texts at once stands there for each of them.
+  // A change that concerns several texts appears once per text, so duplicates are dropped.
   const all = [...new Set([...splices, ...request.repairs, ...usage])];
   return (model) => {
     const is_renamed = node !== null && model !== null && model !== node.value;

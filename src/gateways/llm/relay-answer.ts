@@ -21,16 +21,16 @@ import {
   selectReportedRuling,
 } from './reply.ts';
 
-/** What was made of a call before its answer. */
+/** A sent call before its answer. */
 export interface SentCall {
   readonly read: ParsedCall;
   readonly guarded: GuardedRequest;
-  /** On the input; it is durable. */
+  /** The ruling on the input; its event is durable. */
   readonly input: Ruling;
   readonly account: CallAccount;
 }
 
-/** Gives an answer back whose headers are there: guarded, or byte for byte where the provider says why it has none. */
+/** Returns a provider's answer to the client: guarded if it succeeds, byte for byte if it is an error. */
 export async function relayAnswer(
   call_context: LlmCallContext,
   sent: SentCall,
@@ -62,7 +62,10 @@ export async function relayAnswer(
   }
 }
 
-/** What was tried again here is not to be tried again by the client: its tries would multiply ours. */
+/**
+ * Returns headers that forbid the client to retry a call that this service has already retried. Otherwise the retries
+ * would multiply.
+ */
 function buildNoRetryHeaders({ attempts, headers }: UpstreamAnswer): readonly string[] {
   return attempts > 1 && headerIn(headers, 'x-should-retry') === null ? ['x-should-retry', 'false'] : [];
 }
@@ -93,7 +96,10 @@ function relayStream(
   return guardStream(answer, asked, { call_context, model, tokens }, news);
 }
 
-/** What the answer is read with: the strings of the request that it may repeat are those that were sent. */
+/**
+ * Builds the context for reading the answer. Strings that the answer may repeat are those that were sent, after
+ * changes.
+ */
 function buildAnswerQuery({ choices, repeatable }: WireRequest, splices: readonly Splice[]): AnswerContext {
   const changed = new Map(splices.map(({ start, text }) => [start, text]));
   const sent = repeatable.map(({ start, value }) => {
@@ -144,7 +150,7 @@ const PROBLEMS: Readonly<Record<JsonParseError['reason'], string>> = {
   nodes_max: 'The answer of the provider has more parts than scan.nodes_max.',
 };
 
-/** All bytes of an answer; one that is too long, or breaks off, has none. */
+/** Reads all bytes of an answer. Throws if it breaks off or exceeds `bytes_max`. */
 export async function collectBody({ body }: UpstreamAnswer, bytes_max: number): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;

@@ -3,7 +3,7 @@ import type { WireError, WireFormat } from '../../core/wire/wire-format.ts';
 import type { Ruling } from '../../runtime/enforcement/types.ts';
 import type { CallDenial, LlmCall, LlmReply } from './llm-call.ts';
 
-/** An error in the provider's own shape. */
+/** Builds an error reply in the provider's format. */
 export function buildErrorReply(
   format: Pick<WireFormat, 'errorBody' | 'family'>,
   error: WireError,
@@ -21,34 +21,34 @@ export function buildErrorReply(
   };
 }
 
-/** What the policy does not let go on. */
+/** Builds the reply to a call that the policy denies. */
 export function buildDenialReply({ format, describeDenial }: LlmCall, denial: CallDenial): LlmReply {
   return buildErrorReply(format, describeDenial(denial), buildRulingHeaders(denial.ruling));
 }
 
-/** Names the request where clients of the API look for its name. */
+/** Returns the headers in which clients of the API look for the request id. */
 export function buildRequestIdHeaders({ family }: Pick<WireFormat, 'family'>, id: string): readonly string[] {
   return ['x-request-id', id, ...(family === 'anthropic' ? ['request-id', id] : [])];
 }
 
-/** Tells the caller what was decided, and by which audit event. */
+/** Returns the headers that report the decision and its audit event to the caller. */
 export function buildRulingHeaders({ verdict, event_id }: Ruling): readonly string[] {
   return buildDecisionHeaders(verdict.decision, event_id);
 }
 
-/** The same for a decision that no ruling stands for, such as a budget's. */
+/** Returns the same headers for a decision without a ruling, such as that of a budget. */
 export function buildDecisionHeaders(decision: Verdict['decision'], event_id: string): readonly string[] {
   return ['x-service-decision', decision, 'x-service-event-id', event_id];
 }
 
-/** Which of two rulings is told of: the answer's, unless only the request was changed. */
+/** Selects the ruling to report: that on the answer, unless only the request was changed. */
 export function selectReportedRuling(input: Ruling, output: Ruling): Ruling {
   return input.verdict.decision === 'modify' && output.verdict.decision === 'allow' ? input : output;
 }
 
 /**
- * The headers of a provider's answer that go back: not those of its bytes, which may change, nor what only this service
- * may say, of itself and of which web pages may read it.
+ * Returns the provider's headers that are forwarded to the client. It drops headers about the exact bytes of the
+ * body, which may change, and those that only this service may set: its own and the CORS headers.
  */
 export function filterProviderHeaders(headers: readonly string[]): readonly string[] {
   return headers.filter((_each, at) => {
@@ -67,7 +67,7 @@ const BODY_HEADERS = new Set([
   'digest',
 ]);
 
-/** The value of a header, the first of several; `null` where there is none. */
+/** Returns the value of a header, the first of several, or `null` if it is missing. `name` is lower case. */
 export function headerIn(headers: readonly string[], name: string): string | null {
   for (let at = 0; at + 1 < headers.length; at += 2)
     if (headers[at]!.toLowerCase() === name) return headers[at + 1]!;

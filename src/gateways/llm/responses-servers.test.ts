@@ -1,4 +1,4 @@
-/** Streams of the Responses API as servers other than OpenAI's write them: what of them is told in one way goes out. */
+/** Streams of the Responses API from servers other than OpenAI: unambiguous ones are forwarded. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { buildTestPolicy } from '../../core/testing/policies.ts';
@@ -44,7 +44,7 @@ const response = (status: string, output: readonly object[]) => ({
   response: { id: 'r', object: 'response', status, model: 'm', output },
 });
 
-/** Events between the beginning and the end, and what the end says again. */
+/** The events between the start and the end, and the repetition in the last event. */
 async function answered(events: readonly Event[], output: readonly object[] = []) {
   const all = [
     on('created', response('in_progress', [])),
@@ -104,7 +104,7 @@ test('a server that gives each event a new id: they go out with the id of their 
   const { shown, body, is_whole } = await answered(events(['All ', 'is ', 'well.']));
   assert.ok(is_whole, body);
   assert.deepEqual(new Set(shown.flatMap(({ item_id }) => item_id ?? [])), new Set(['a']));
-  // A client that goes by the id would read a secret where one that goes by the place reads none.
+  // A client that uses the id would read a secret, and one that uses the index would not.
   const [head, tail] = [SECRET.slice(0, 9), SECRET.slice(9)];
   const hidden = [
     on('output_item.added', { output_index: 0, item: message('a') }),
@@ -119,7 +119,7 @@ test('a server that gives each event a new id: they go out with the id of their 
   const other = await answered(hidden);
   const ids = new Set(other.shown.flatMap(({ item_id }) => item_id ?? []));
   assert.ok(ids.size <= 1, other.body);
-  // An event that says the id of another item, and ids that are no text.
+  // An event with the id of another item, and ids that are not strings.
   const borrowed = await answered([
     on('output_item.added', { output_index: 0, item: message('a') }),
     on('output_text.delta', { output_index: 0, content_index: 0, item_id: 'a', delta: 'One. ' }),
@@ -139,7 +139,7 @@ test('a server that gives each event a new id: they go out with the id of their 
   });
   const masked = await answered([on('output_item.added', { output_index: 0, item: message('a') }), secret]);
   assert.ok(!masked.body.includes(SECRET), masked.body);
-  // What is masked in the item does not come back with the events about it.
+  // Masked text of the item does not reappear in the events about it.
   for (const id of [SECRET, ` ${SECRET} `, `${SECRET}${' '.repeat(300)}`, `${'a'.repeat(300)} ${SECRET}`]) {
     const other_id = on('output_text.delta', {
       output_index: 0,
@@ -202,7 +202,7 @@ test('a message that nobody announced goes out; a call that nobody announced doe
     const done = on('output_item.done', { output_index: 1, item });
     const { body, is_whole } = await answered([...begun, ...end, done], [reasoning('rs', 'Hm.'), item]);
     assert.ok(is_whole && body.includes('[REDACTED]') && !body.includes(SECRET), body);
-    // It begins once: not again behind its first text, nor at a place further on.
+    // The item begins once: not again after its first text, and not at a later index.
     const again = on('output_item.added', { output_index: 1, item: message('msg') });
     assert.ok(!(await answered([...begun, ...end, again])).is_whole);
   }

@@ -6,24 +6,29 @@ import type { ActorContext } from '../../runtime/enforcement/tool-calls.ts';
 import type { EnforcementPorts } from '../../runtime/enforcement/types.ts';
 
 /**
- * Results of tools that were let be unchanged before, by their keyed hashes: a conversation says them again each turn,
- * and would write an event for each of them each time. Looking at other texts again costs less than their hash.
+ * The keyed hashes of tool results that were allowed unchanged. A conversation repeats its results in each turn;
+ * without this cache each repetition would write an event. Other texts are not cached because scanning them again
+ * costs less than hashing them.
  */
 export interface ResultCache {
-  /** For one call; `null` where what is decided on a result may depend on more than its text. */
+  /** Returns the cache for one call; `null` if the decision on a result may depend on more than its text. */
   readonly forCall: (ports: EnforcementPorts, acting: ActorContext) => CallResultCache | null;
 }
 
+/** The cache as one call uses it. Its keys include the policy, the client identity and the session. */
 export interface CallResultCache {
-  /** The name under which the result of a tool is known. */
+  /** Computes the cache key of a tool's result. */
   readonly computeKey: (tool: string, texts: readonly string[]) => string;
   readonly has: (key: string) => boolean;
   readonly add: (key: string) => void;
 }
 
-/** Opens what one process knows; the key is its own, and ends with it. */
+/**
+ * Opens a cache of at most `entries_max` results for one process. Its HMAC key is random and never leaves the
+ * process.
+ */
 export function openResultCache(entries_max: number): ResultCache {
-  // Made once: of bytes it is made anew for each result, which takes longer than a short one's hash.
+  // Created once: `createHmac` would convert raw bytes for each result, which takes longer than hashing a short one.
   const key = createSecretKey(randomBytes(32));
   let young = new Set<string>();
   let old = new Set<string>();
@@ -57,7 +62,7 @@ export function openResultCache(entries_max: number): ResultCache {
       ]);
       const computeKey: CallResultCache['computeKey'] = (tool, texts) => {
         const mac = createHmac('sha256', key).update(`${who}\n${JSON.stringify(tool)}`, 'utf16le');
-        // A large text is not put together with what stands before it, for that would copy it.
+        // Large texts are hashed one by one because joining them would copy them.
         for (const text of texts) mac.update(`\n${text.length}\n`, 'utf16le').update(text, 'utf16le');
         return mac.digest('base64');
       };
@@ -68,7 +73,7 @@ export function openResultCache(entries_max: number): ResultCache {
 
 const answers = new WeakMap<Policy, boolean>();
 
-/** Whether no session, condition or person has a say, so that the same text is always judged the same. */
+/** Returns whether the decision depends on the text alone: on no session taint tags, conditions or approvals. */
 function dependsOnTextAlone(policy: Policy, tenant_id: string): boolean {
   let alone = answers.get(policy);
   if (alone === undefined) {

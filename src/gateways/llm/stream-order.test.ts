@@ -1,4 +1,4 @@
-/** What stands where in a streamed answer: the order of its parts, and its end. */
+/** The order of the parts of a streamed answer, and its end. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { guardStream } from './guard-stream.ts';
@@ -9,7 +9,7 @@ const SECRET = ['AKIA', 'QYLPMN5HHHFPWXYZ'].join('');
 const SAID = `The key is ${SECRET}, keep it.`;
 const SHOWN = 'The key is [REDACTED], keep it.';
 
-/** All that went out for these chunks. */
+/** Returns the whole output for these chunks. */
 async function guarded(chunks: readonly (string | Uint8Array)[], wire: StreamingApi['wire']) {
   const { call_context, events } = buildCallContext({ wire });
   const news: string[] = [];
@@ -28,10 +28,10 @@ async function guarded(chunks: readonly (string | Uint8Array)[], wire: Streaming
 
 const sse = (data: unknown, end = '\n') => `data: ${JSON.stringify(data)}${end}${end}`;
 
-/** Events go out with the line ends of ours, whatever theirs were. */
+/** Normalizes line ends: events are always sent with this service's line ends. */
 const lf = (text: string) => text.replaceAll('\r\n', '\n');
 
-/** Everything in the order in which a client gets it: texts of neighbours put together, calls by their tool. */
+/** Returns the parts in the order in which a client receives them: adjacent texts joined, calls by their tool. */
 function inOrder(told: readonly (readonly [kind: string, text: string])[]): string[] {
   const runs: [kind: string, text: string][] = [];
   for (const [kind, text] of told) {
@@ -100,7 +100,7 @@ test('chat completions: what is held of a text goes out before the calls that ca
     );
   }
   assert.equal(streams.length, 5);
-  // A secret that goes on behind a call is one all the same.
+  // A secret that continues after a call is still detected.
   const split = [chunk({ content: SAID.slice(0, 20) }), call(0), chunk({ content: SAID.slice(20) }), ...end];
   const { text: shown } = await guarded(split, 'openai.chat');
   assert.deepEqual(

@@ -1,30 +1,31 @@
 import type { Finding, Tag } from '../../core/types/index.ts';
 
 /**
- * Tokens that stand for values while a provider sees a request, `[EMAIL_1]`: the same value has the same token
- * within one request, and nothing of it lasts longer.
+ * Tokens such as `[EMAIL_1]` that replace values in a request to a provider. The same value has the same token within
+ * one request. The map exists for that request only.
  */
 export interface TokenMap {
-  /** The token of a value that was found. */
+  /** Returns the token of a found value. */
   readonly getToken: (finding: Finding, value: string) => string;
-  /** The text with values in place of their tokens. */
+  /** Replaces the tokens of a text with their values. */
   readonly restore: (text: string) => string;
-  /** The same for a JSON text, in whose strings the tokens stand. */
+  /** Replaces the tokens in the strings of a JSON text, and escapes the values. */
   readonly restoreInJson: (json: string) => string;
-  /** What the values are whose tokens a text holds. */
+  /** Returns the tags of the values whose tokens a text contains. */
   readonly listTags: (text: string) => readonly Tag[];
   /** Restores a text that arrives in pieces. */
   readonly openRestorer: () => TokenRestorer;
 }
 
+/** Restores a text that arrives in pieces. */
 export interface TokenRestorer {
-  /** Gives what is sure; a token that may be cut is held. */
+  /** Returns the text that is complete. A possibly incomplete token is held. */
   readonly push: (piece: string) => string;
   readonly end: () => string;
 }
 
 const TOKEN = /\[[A-Z][A-Z0-9_]{0,63}_\d{1,9}\]/g;
-/** The beginning of what may become a token. */
+/** The start of a possible token. */
 const BEGUN = /\[(?:[A-Z][A-Z0-9_]{0,73})?$/;
 
 interface Kept {
@@ -32,7 +33,7 @@ interface Kept {
   readonly tags: readonly Tag[];
 }
 
-/** Opens the tokens of one request. What its texts hold that looks like a token is never taken for one. */
+/** Opens the tokens of one request. A text of the request that already looks like a token is never used as one. */
 export function openTokenMap(texts: readonly string[]): TokenMap {
   const taken = new Set(texts.flatMap((text) => text.match(TOKEN) ?? []));
   const by_value = new Map<string, string>();
@@ -73,7 +74,7 @@ export function openTokenMap(texts: readonly string[]): TokenMap {
   };
 }
 
-/** `credit_card` is `CREDIT_CARD`; a family of one's own may have other letters. */
+/** Turns `credit_card` into `CREDIT_CARD`. Custom detectors may contain other letters. */
 function readTokenFamily(detector: string): string {
   const name = detector
     .toUpperCase()

@@ -6,9 +6,9 @@ import type { EnforcementPorts } from '../../runtime/enforcement/types.ts';
 
 /** The name of a tool in a model's answer, which the model may have made up. */
 export interface JudgedToolName {
-  /** As it may be recorded. */
+  /** The name as events may record it. */
   readonly shown: string;
-  /** What the policy has against a text that says this name; `null` if nothing. */
+  /** The policy's refusal of a text with this name; `null` if there is none. */
   readonly refusal: Pick<Verdict, 'rule' | 'reason'> | null;
 }
 

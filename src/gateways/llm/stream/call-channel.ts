@@ -5,24 +5,24 @@ import type { EventPiece } from '../../../core/wire/wire-format.ts';
 import { buildStringSplice } from '../texts.ts';
 import type { OutgoingEvent } from './outgoing-event.ts';
 
-/** One tool call of a streamed answer, whose events wait until it was judged whole. */
+/** One tool call of a streamed answer. Its events are held until the complete call is judged. */
 export interface CallChannel {
   tool: string | null;
   /** See `EventPiece`. */
   is_free: boolean;
   readonly pieces: { readonly outgoing: OutgoingEvent; readonly node: StringNode }[];
-  /** What the arguments are where no string comes. */
+  /** The arguments if they come as a JSON value instead of a string. */
   whole: { readonly outgoing: OutgoingEvent; readonly node: JsonNode } | null;
-  /** As they may go on; `null` before they were judged. */
+  /** The arguments to forward; `null` before the call is judged. */
   judged: string | null;
 }
 
-/** A call of which nothing came yet. */
+/** Opens the channel of a call before its first piece. */
 export function openCallChannel(): CallChannel {
   return { tool: null, is_free: false, pieces: [], whole: null, judged: null };
 }
 
-/** Adds what an event brings of a call. */
+/** Adds the piece of a call in an event. */
 export function addCallPiece(
   call: CallChannel,
   { node, tool, is_free }: EventPiece,
@@ -34,13 +34,13 @@ export function addCallPiece(
   else call.whole = { outgoing, node };
 }
 
-/** All that came of the arguments, as JSON: blank pieces leave those in force with which the call began. */
+/** Joins all received arguments, as JSON. If all pieces are blank, the initial arguments count. */
 export function joinArguments({ pieces, whole }: CallChannel): string {
   const text = pieces.map(({ node }) => node.value).join('');
   return whole === null || text.trim() !== '' ? text : readValueText(whole.outgoing, whole.node);
 }
 
-/** Whether a call began with arguments, and went on with others: clients differ in which of them they take. */
+/** Returns whether a call began with arguments and continued with different ones. Clients differ in which they use. */
 export function hasConflictingArguments(call: CallChannel): boolean {
   const { pieces, whole } = call;
   if (whole === null || pieces.every(({ node }) => node.value.trim() === '')) return false;
@@ -48,14 +48,14 @@ export function hasConflictingArguments(call: CallChannel): boolean {
   return begun !== '' && begun !== 'null' && !/^\{\s*\}$/.test(begun) && !repeatsCall(call, begun);
 }
 
-/** The JSON text of a value in an event. */
+/** Returns the JSON text of a value in an event. */
 export function readValueText({ event }: OutgoingEvent, { start, end }: JsonNode): string {
   return event.data.slice(start, end);
 }
 
 /**
- * Puts the arguments as they may go on into the events of the call: all into the first that brought some, none into
- * the others. An event that only says that the call begins stays as it is.
+ * Writes the judged arguments into the events of the call: all into the first event with arguments, none into the
+ * others. An event that only opens the call stays unchanged.
  */
 export function applyJudgedArguments(call: CallChannel, judged: string): void {
   const is_changed = judged !== joinArguments(call);
@@ -73,7 +73,7 @@ export function applyJudgedArguments(call: CallChannel, judged: string): void {
   whole.outgoing.edits.push({ start, end, text: judged });
 }
 
-/** Whether an event says the same call again, as text or as a value. */
+/** Returns whether an event repeats the call, as text or as a value. */
 export function repeatsCall(call: CallChannel, again: string): boolean {
   const came = joinArguments(call);
   if (came === again) return true;

@@ -18,13 +18,13 @@ import { createOutgoingEvent, type OutgoingEvent } from './outgoing-event.ts';
 import { hasCallWork, judgeEndedCall, processCalls } from './process-calls.ts';
 import { flushText, isVerifiedWord, processTexts } from './process-texts.ts';
 
-/** Guards the events of one answer: what goes out is a valid stream of the same protocol at all times. */
+/** Guards the events of one answer. Its output is a valid stream of the same protocol at all times. */
 export interface EventGuard {
-  /** Takes the next event. Gives how the stream ends with it, if it does. */
+  /** Processes the next event. Returns the end of the stream if this event ends it. */
   readonly take: (event: SseEvent) => Promise<StreamEnd | null>;
-  /** Says that no event comes any more, and gives how the stream ends. */
+  /** Signals that no more events follow, and returns how the stream ends. */
   readonly end: () => Promise<StreamEnd>;
-  /** What may go out by now, once. */
+  /** Returns the output that may be sent by now, and clears it. */
   readonly flush: () => string;
 }
 
@@ -62,18 +62,18 @@ async function takeEvent(state: GuardState, event: SseEvent): Promise<StreamEnd 
   }
   state.finished += parts.finish_reasons.length;
   if (parts.is_last) return finishStream(state, outgoing);
-  // What waits keeps the place of what is held of its text.
+  // A held event marks the position of the held part of its text.
   if (taken !== 'hollow' || mustHoldEvents(state)) emitEvent(state, outgoing);
   return state.held_units > state.context.call_context.settings.held_units_max ? denyHeldLimit(state) : null;
 }
 
-/** Comments and pings keep a connection open, and wait for nothing. */
+/** Returns whether an event is a comment or a ping. These keep a connection open and are never held. */
 function isKeepAlive({ pieces, closed, repeats, is_last, name }: EventParts, { data }: SseEvent): boolean {
   if (pieces.length + closed.length + repeats.length > 0 || is_last) return false;
   return name === 'ping' || data.trim() === '';
 }
 
-/** The last events go out when it is written down what all texts came to. */
+/** Finishes a stream. The last events are sent only when the event on all texts is durable. */
 async function finishStream(state: GuardState, last: OutgoingEvent | null): Promise<StreamEnd> {
   const { ruling, crossing } = await state.texts.finish();
   if (ruling.verdict.decision === 'block') return { how: 'denied', denial: { ruling, crossing } };
@@ -82,7 +82,7 @@ async function finishStream(state: GuardState, last: OutgoingEvent | null): Prom
   return { how: 'whole', ruling };
 }
 
-/** Not every server says that an answer is over; it is where every one of its parts has said why it ends. */
+/** Ends a stream without a last event, which some servers omit. It is complete if each choice has a finish reason. */
 async function endWithoutLast(state: GuardState): Promise<StreamEnd> {
   if (state.finished < state.choices) return BROKEN_END;
   for (const channel of state.channels.values()) if (!flushText(state, channel)) return buildDeniedEnd(state);
@@ -98,7 +98,7 @@ async function buildDeniedEnd({ texts }: GuardState): Promise<StreamEnd> {
   return ruling.verdict.decision === 'block' ? { how: 'denied', denial: { ruling, crossing } } : BROKEN_END;
 }
 
-/** A call that cannot be judged whole is not let be. */
+/** Denies a call that exceeds the limit of held units, because it cannot be judged as a whole. */
 async function denyHeldLimit({ context, calls }: GuardState): Promise<StreamEnd> {
   const { call_context, model } = context;
   const all = [...calls.values()];

@@ -7,61 +7,61 @@ import type { CallChannel } from './call-channel.ts';
 import { type OutgoingEvent, writeOutgoingEvent } from './outgoing-event.ts';
 import type { TextChannel } from './text-channel.ts';
 
-/** What guarding the events of one answer works with. */
+/** The dependencies of the guard of one answer's events. */
 export interface EventGuardParts {
   readonly reader: EventReader;
   readonly ending: StreamEnding;
   readonly texts: GuardedStream;
   readonly context: ModelAnswerContext;
-  /** How many answers come side by side. */
+  /** The number of choices that the answer streams in parallel. */
   readonly choices: number;
-  /** Whether the usage comes only because this service asked for it. */
+  /** True if usage is dropped because only this service requested it. */
   readonly drops_usage: boolean;
-  /** Told what each event says beside its texts. */
+  /** Receives the parsed parts of each event. */
   readonly onEvent: (parts: EventParts) => void;
 }
 
-/** How a stream ends. All but `whole` has to be told to the client as an error. */
+/** The end of a stream. The client receives an error for every end except `whole`. */
 export type StreamEnd =
   | { readonly how: 'whole'; readonly ruling: Ruling }
   | { readonly how: 'denied'; readonly denial: CallDenial }
-  /** It breaks off, or goes on in a way that cannot be guarded. */
+  /** The stream breaks off, or continues in a way that cannot be guarded. */
   | { readonly how: 'broken' };
 
 export const BROKEN_END: StreamEnd = { how: 'broken' };
 
-/** Texts that clients put together. */
+/** Texts that clients join. */
 export interface TextJoin {
-  /** The channel that says something by now. */
+  /** The channel that currently receives text. */
   current: string;
-  /** The end of what the channels before it said. */
+  /** The end of the text of the channels before it. */
   before: string;
 }
 
-/** How far the events have come. */
+/** The state of a guarded stream. */
 export interface GuardState extends EventGuardParts {
   readonly channels: Map<string, TextChannel>;
   readonly calls: Map<string, CallChannel>;
-  /** What clients put together, by its name. */
+  /** The joined texts by name. */
   readonly joins: Map<string, TextJoin>;
-  /** Words that were judged, and that nothing speaks about. */
+  /** Judged words with no findings except personal data. */
   readonly clean_words: Set<string>;
-  /** Those that were put into events, as far as nothing was found in them. */
+  /** Words that the reader put into events, if they passed the check. */
   readonly put_words: Set<string>;
-  /** Texts that came at once, the last of each name: as they came, and as they went out. */
+  /** The last whole text of each name, as received and as sent. */
   readonly wholes: Map<string, { readonly came: string; readonly shown: string }>;
-  /** What may go out now. */
+  /** The output that may be sent now. */
   out: string[];
-  /** What waits, in its order, until a tool call is judged or the end is written down. */
+  /** The held events, in order, until a tool call is judged or the event on the texts is durable. */
   held: OutgoingEvent[];
-  /** What goes out before all that waits: it belongs to events that are gone. */
+  /** The events to send before all held ones, because they belong to events that were already sent. */
   first: OutgoingEvent[];
   held_units: number;
-  /** How many answers have said why they end. */
+  /** The number of choices with a finish reason. */
   finished: number;
 }
 
-/** Events of which none came yet. */
+/** Creates the state of a stream before its first event. */
 export function createGuardState(parts: EventGuardParts): GuardState {
   return {
     ...parts,
@@ -80,19 +80,19 @@ export function createGuardState(parts: EventGuardParts): GuardState {
 }
 
 /**
- * Whether what comes now has to stay behind what waits. The calls of an answer go out together or not at all: clients run the
- * ones that they have when the stream ends in a block of another one.
+ * Returns whether new events must be held. All tool calls of an answer are sent together or not at all: clients run
+ * the calls that they have received when a block of another call ends the stream.
  */
 export function mustHoldEvents({ calls, finished, choices }: GuardState): boolean {
   return calls.size > 0 || finished >= choices;
 }
 
-/** Writes an event as it goes out. */
+/** Serializes an event into the output. */
 export function sendEvent(state: GuardState, outgoing: OutgoingEvent): void {
   state.out.push(writeOutgoingEvent(outgoing, state.ending));
 }
 
-/** Lets an event go out, or wait. */
+/** Sends an event, or holds it. */
 export function emitEvent(state: GuardState, outgoing: OutgoingEvent): void {
   if (!mustHoldEvents(state)) {
     releaseHeldEvents(state);
@@ -104,7 +104,7 @@ export function emitEvent(state: GuardState, outgoing: OutgoingEvent): void {
   state.held_units += outgoing.event.raw.length;
 }
 
-/** As `emit`, for what belongs to an event that came earlier: it does not go behind what came after that. */
+/** Sends or holds an event that belongs directly after an earlier one, so that later events do not overtake it. */
 export function emitAfter(state: GuardState, before: OutgoingEvent, outgoing: OutgoingEvent): void {
   if (!mustHoldEvents(state)) {
     emitEvent(state, outgoing);
@@ -114,7 +114,7 @@ export function emitAfter(state: GuardState, before: OutgoingEvent, outgoing: Ou
   state.held_units += outgoing.event.raw.length;
 }
 
-/** Lets all that waited go out. */
+/** Sends all held events. */
 export function releaseHeldEvents(state: GuardState): void {
   for (const outgoing of state.first) sendEvent(state, outgoing);
   for (const outgoing of state.held) {

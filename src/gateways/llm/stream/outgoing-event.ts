@@ -3,23 +3,23 @@ import type { Splice } from '../../../core/types/json.ts';
 import { writeSseEvent } from '../../../core/wire/sse.ts';
 import type { SseEvent, StreamEnding } from '../../../core/wire/wire-format.ts';
 
-/** An event that is to go out, and what changes in its data until it does. */
+/** An event to send, with the edits of its data. */
 export interface OutgoingEvent {
   readonly event: SseEvent;
-  /** The `event` field under which it goes out. */
+  /** The `event` field with which it is sent. */
   readonly name: string;
   readonly edits: Splice[];
-  /** Whether it waits, and what goes out right behind it. */
+  /** True while the event is held. `followers` are sent directly after it. */
   is_waiting: boolean;
   readonly followers: OutgoingEvent[];
 }
 
-/** An event of which nothing went out yet. */
+/** Creates an event that is not sent yet. */
 export function createOutgoingEvent(event: SseEvent, name: string, edits: Splice[] = []): OutgoingEvent {
   return { event, name, edits, is_waiting: false, followers: [] };
 }
 
-/** What goes over the wire: the name and the data that were judged, and nothing else of the event. */
+/** Serializes an event: the judged name and data, without the other fields of the original event. */
 export function writeOutgoingEvent({ name, event, edits }: OutgoingEvent, ending: StreamEnding): string {
   return writeSseEvent(
     name,

@@ -14,7 +14,10 @@ import {
 import { BROKEN_END, type GuardState, type StreamEnd } from './guard-state.ts';
 import type { OutgoingEvent } from './outgoing-event.ts';
 
-/** Takes the tool calls of an event, and judges those that are whole. Gives why the stream ends before it, if it does. */
+/**
+ * Processes the tool calls of an event, and judges those that are complete. Returns the end of the stream if it must
+ * end before this event.
+ */
 export async function processCalls(
   state: GuardState,
   parts: EventParts,
@@ -35,7 +38,7 @@ export async function processCalls(
   return null;
 }
 
-/** Whether there is anything here that takes time. */
+/** Returns whether the event needs asynchronous work on tool calls. */
 export function hasCallWork(
   { calls }: GuardState,
   { pieces, repeats, closed, is_last }: EventParts,
@@ -73,7 +76,7 @@ async function judgeCall({ context }: GuardState, call: CallChannel): Promise<St
   return null;
 }
 
-/** A call that is said again goes out as it did before; one that is not the same, or is new, is judged here. */
+/** Processes a repeated call. If it equals the earlier one, it is sent as that was sent; else it is judged here. */
 async function processRepeat(
   state: GuardState,
   piece: EventPiece,

@@ -14,10 +14,13 @@ import {
   type TextChannel,
 } from './text-channel.ts';
 
-/** `hollow`: the event says nothing any more. `blocked`, `broken`: the stream ends before it. */
+/**
+ * The outcome of processing texts. `hollow`: the event has no content left. `blocked`, `broken`: the stream ends
+ * before it.
+ */
 export type TextOutcome = 'taken' | 'hollow' | 'blocked' | 'broken';
 
-/** Takes the texts of an event: what may go out of them stands in it then, and what was held goes out before it. */
+/** Processes the texts of an event: writes the text that may be sent into it, and sends held text before it. */
 export function processTexts(state: GuardState, parts: EventParts, outgoing: OutgoingEvent): TextOutcome {
   const here = new Set(parts.pieces.map(({ channel }) => channel));
   for (const name of listEndedChannels(state, parts, here)) {
@@ -51,7 +54,10 @@ function listEndedChannels(
   return ending.filter((name) => !here.has(name));
 }
 
-/** Lets what was held of a text go out, behind the last event that brought some of it; `false`: the stream is blocked. */
+/**
+ * Sends the held part of a text, after the last event that contained some of it. Returns `false` if the stream is
+ * blocked.
+ */
 export function flushText(state: GuardState, channel: TextChannel): boolean {
   const rest = channel.end();
   if (rest === null) return false;
@@ -91,8 +97,8 @@ function hasNothingElse({ pieces, closed, repeats, usage, finish_reasons, is_las
 }
 
 /**
- * The channel of a piece. Its text is judged with what was said before on others that clients put together with it;
- * two of those by turns are `broken`, for nobody knows in which order they are put together.
+ * Finds or opens the channel of a piece. A channel is judged with the earlier text of the channels that clients join
+ * with it. Joined channels that alternate are `broken`, because the order in which clients join them is unknown.
  */
 function findChannel(
   state: GuardState,
@@ -120,7 +126,7 @@ function findChannel(
   return channel;
 }
 
-/** A text that is said again goes out as it did before; one that is new is judged here. */
+/** Processes a repeated text. If it equals the earlier one, it is sent as that was sent; else it is judged here. */
 function processRepeat(
   state: GuardState,
   piece: EventPiece,
@@ -140,7 +146,7 @@ function processRepeat(
   return 'taken';
 }
 
-/** A text of which no pieces came; what clients put together with it stands before it. */
+/** Judges a text that came without pieces, after the text that clients join with it. */
 function judgeWholeText(state: GuardState, piece: EventPiece, text: string): string | null {
   const channel = findChannel(state, piece);
   if (typeof channel === 'string' || channel.push(text) === null || channel.end() === null) return null;
@@ -148,8 +154,8 @@ function judgeWholeText(state: GuardState, piece: EventPiece, text: string): str
 }
 
 /**
- * Names and ids of the protocol go out as they are, unless something is found in them: a provider may put into them
- * what it likes. Personal data is let be, for ids are made of digits that may look like it.
+ * Judges names and ids of the protocol, because a provider may put any content into them. Words with no findings are
+ * sent as they are. Personal data is allowed, because the digits of ids may look like it.
  */
 function processWords(state: GuardState, words: readonly StringNode[], outgoing: OutgoingEvent): boolean {
   const { clean_words, context } = state;
@@ -167,7 +173,10 @@ function processWords(state: GuardState, words: readonly StringNode[], outgoing:
   return true;
 }
 
-/** Whether nothing is found in a word that is put into an event; of one that is no short name, nothing at all. */
+/**
+ * Returns whether a word that the reader puts into an event has no findings. Personal data is allowed in identifiers
+ * only.
+ */
 export function isVerifiedWord({ put_words, context }: GuardState, word: string): boolean {
   if (put_words.has(word)) return true;
   const isClean = looksLikeIdentifier(word) ? isCleanIdentifier : hasNoFindings;
@@ -176,10 +185,10 @@ export function isVerifiedWord({ put_words, context }: GuardState, word: string)
   return true;
 }
 
-/** Different words of one stream that are remembered. */
+/** The maximum number of words that one stream remembers. */
 const WORDS_MAX = 10_000;
 
-/** A text that came at once, of which the last of its name is remembered: some come with every event. */
+/** Judges a text that came as a whole. The last one of each name is remembered, because some come with every event. */
 function judgeOnce({ wholes, texts, context }: GuardState, name: string, came: string): string | null {
   const known = wholes.get(name);
   if (known?.came === came) return known.shown;
@@ -190,7 +199,7 @@ function judgeOnce({ wholes, texts, context }: GuardState, name: string, came: s
   return shown;
 }
 
-/** Whether a text did not go out as it came, or not all of it by now. */
+/** Returns whether a text was sent changed, or not completely yet. */
 function isAltered({ channels, wholes }: GuardState, name: string): boolean {
   const whole = wholes.get(name);
   return channels.get(name)?.isWhole() === false || (whole !== undefined && whole.came !== whole.shown);

@@ -1,11 +1,11 @@
-/** Whether a body is read piece by piece. */
+/** Returns whether a body is a stream. */
 export function isStreamBody<Whole>(body: Whole | AsyncGenerator<string>): body is AsyncGenerator<string> {
   return typeof body === 'object' && body !== null && Symbol.asyncIterator in body;
 }
 
 /**
- * The same stream, each step of which runs within something: whoever reads it does so from outside, and what is done
- * for a piece belongs inside all the same.
+ * Returns the same stream with each step running inside `within`. The reader runs outside of it, but the work for a
+ * piece belongs inside.
  */
 export async function* runStepsWithin(
   body: AsyncGenerator<string>,

@@ -5,34 +5,34 @@ import { buildStringSplice } from '../texts.ts';
 import type { TokenMap, TokenRestorer } from '../token-map.ts';
 import { createOutgoingEvent, type OutgoingEvent } from './outgoing-event.ts';
 
-/** One text of a streamed answer: what was said of it, and what of it may go out. */
+/** One text of a streamed answer: the received text and the part of it that may be sent. */
 export interface TextChannel {
-  /** Gives what may go out for a piece; `null`: the stream is blocked. */
+  /** Returns the text to send for a piece; `null` if the stream is blocked. */
   readonly push: (text: string) => string | null;
-  /** Gives what was held; `null`: the stream is blocked. Once; `''` when called again. */
+  /** Returns the held text; `null` if the stream is blocked, `''` on later calls. */
   readonly end: () => string | null;
   readonly hasEnded: () => boolean;
-  /** Whether what went out is by now exactly what came. */
+  /** Returns whether the sent text so far equals the received text. */
   readonly isWhole: () => boolean;
-  /** All that came, and all that went out for it once it has ended. */
+  /** All received text (`came`), and all sent text once the channel has ended (`shown`). */
   readonly came: () => string;
   readonly shown: () => string;
-  /** The last event with a piece of it, to send what is held in. */
+  /** The last event with a piece of this text, reused to send held text. */
   template: Template | null;
 }
 
-/** An event that can be sent again with another text in it. */
+/** An event that can be sent again with another text. */
 interface Template {
-  /** As it went out: what was changed in it stays changed. */
+  /** The event as sent; its edits stay applied. */
   readonly outgoing: OutgoingEvent;
   readonly node: StringNode;
-  /** The other pieces in it, which are not to be said twice. */
+  /** The other pieces in the event, which must not be sent twice. */
   readonly others: readonly StringNode[];
-  /** Takes out what says its text again in another form. */
+  /** Removes the repetitions of its text in other forms. */
   readonly echoes: readonly Splice[];
 }
 
-/** Opens a text; `guard` is what its pieces go through. */
+/** Opens a text channel; `guard` judges its pieces. */
 export function openTextChannel(guard: StreamGuard, tokens: TokenMap | null): TextChannel {
   const restorer: TokenRestorer | null = tokens?.openRestorer() ?? null;
   let verdict: StreamRelease['verdict'] = null;
@@ -68,7 +68,7 @@ export function openTextChannel(guard: StreamGuard, tokens: TokenMap | null): Te
   };
 }
 
-/** Remembers the event of a piece, rather one in which the piece stands alone. */
+/** Stores the event of a piece as template. An event with this piece alone is preferred. */
 export function storeTemplate(
   channel: TextChannel,
   piece: EventPiece,
@@ -82,7 +82,7 @@ export function storeTemplate(
   channel.template = { outgoing, node, others, echoes: echoes.map(({ splice }) => splice) };
 }
 
-/** An event that brings what was held of a text, and nothing else that the one it is made of brought. */
+/** Builds an event with the held text and nothing else from its template. */
 export function buildHeldEvent({ outgoing, node, others, echoes }: Template, text: string): OutgoingEvent {
   const anew = [
     buildStringSplice(node, text),
@@ -94,7 +94,9 @@ export function buildHeldEvent({ outgoing, node, others, echoes }: Template, tex
   return createOutgoingEvent(outgoing.event, outgoing.name, [...kept, ...anew]);
 }
 
-/** Whether an event says the same as the last one of its channel, but for the text: without a text it says nothing. */
+/**
+ * Returns whether an event equals the last one of its channel except for the text. Without a text it has no content.
+ */
 export function differsOnlyInText(template: Template | null, event: SseEvent, node: StringNode): boolean {
   if (template === null) return false;
   const { data } = template.outgoing.event;

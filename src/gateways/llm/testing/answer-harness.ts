@@ -1,4 +1,4 @@
-/** Answers of providers on their whole way to the client: read, judged, written anew, without any network. */
+/** Runs answers of providers through the proxy without a network: parsed, judged and rewritten. */
 import { parseJsonTree } from '../../../core/json/json-tree.ts';
 import { openCallAccount } from '../call-account.ts';
 import { measureRequest } from '../estimate.ts';
@@ -11,7 +11,7 @@ import {
   type TestCallContext,
 } from './call-context.ts';
 
-/** What a client gets. */
+/** The status and body that a client receives. */
 export interface ClientAnswer {
   readonly status: number;
   readonly body: string;
@@ -19,11 +19,11 @@ export interface ClientAnswer {
 
 export interface AnswerHarness {
   readonly events: TestCallContext['events'];
-  /** Gives a whole answer or the pieces of a stream of server-sent events back. */
+  /** Relays a whole answer, or the chunks of a stream of server-sent events. */
   readonly answer: (chunks: readonly (string | Uint8Array)[], type?: string) => Promise<ClientAnswer>;
 }
 
-/** Asks once, and has any number of answers to it given back. */
+/** Sends one request, and relays any number of answers to it. */
 export async function openAnswerHarness(options: CallContextOptions = {}): Promise<AnswerHarness> {
   const { call_context, events } = buildCallContext(options);
   const text = Buffer.from(call_context.call.body).toString();

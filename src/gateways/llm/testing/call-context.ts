@@ -1,4 +1,4 @@
-/** What tests of guarding share: a road over a journal in memory, and answers of providers as they come. */
+/** Builds call contexts with a journal in memory, and answers of providers, for tests of guards. */
 import { buildTestPolicy } from '../../../core/testing/policies.ts';
 import type { Policy } from '../../../core/types/index.ts';
 import { wireFormats } from '../../../core/wire/formats/index.ts';
@@ -22,14 +22,14 @@ export interface CallContextOptions {
 
 export interface TestCallContext {
   readonly call_context: LlmCallContext;
-  /** All that was recorded, oldest first. */
+  /** All audit events, oldest first. */
   readonly events: AuditEvent[];
 }
 
-/** The built-in rules alone. */
+/** The built-in rules only. */
 const PLAIN = buildTestPolicy();
 
-/** A call that the policy's compiler, the real judge and a list for a journal guard. */
+/** Builds a guarded call with a compiled policy, the real judge, and an array as journal. */
 export function buildCallContext(options: CallContextOptions = {}): TestCallContext {
   const events: AuditEvent[] = [];
   const { wire = 'openai.chat', body = {} } = options;
@@ -75,7 +75,7 @@ export function buildCallContext(options: CallContextOptions = {}): TestCallCont
   return { call_context, events };
 }
 
-/** An answer whose body comes in these chunks. `ends` says what became of reading it. */
+/** Builds an answer whose body arrives in these chunks. `ends` records how reading it ended. */
 export function buildUpstreamAnswer(
   chunks: readonly (string | Uint8Array)[],
   fault?: Error,

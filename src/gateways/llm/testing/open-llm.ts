@@ -7,12 +7,12 @@ import { openUpstreams } from '../../upstream/upstreams.ts';
 import type { LlmProxy } from '../llm-call.ts';
 import { openLlmProxy } from '../llm-proxy.ts';
 
-/** A ledger without a limit. */
+/** A ledger without limits. */
 const NO_LIMIT: Budgets = {
   reserve: async () => ({ settle: async () => ({ micro_usd: 0, is_assumed: false }) }),
 };
 
-/** Opens the real LLM proxy for a test of transports: no budgets unless given, and decisions are added to `decided`. */
+/** Opens the real LLM proxy for tests of transports. It has no budgets by default, and adds decisions to `decided`. */
 export function openTestLlm(budgets: Budgets = NO_LIMIT, decided: AuditEvent[] = []): LlmProxy {
   const context = ports(decided, { policy: buildTestPolicy() });
   return openLlmProxy({

@@ -1,23 +1,23 @@
-/** Streams as providers write them, with the pieces that a test gives, and what clients read of them. */
+/** Builds streams as providers write them from given pieces, and reads them as clients do. */
 import { createSseReader } from '../../../core/wire/sse.ts';
 import type { WireName } from '../../../core/wire/wire-format.ts';
 
-/** One provider's way to stream a text, and a tool call. */
+/** A provider's stream format for a text and for a tool call. */
 export interface StreamingApi {
   readonly wire: WireName;
   readonly text: (pieces: readonly string[]) => string[];
-  /** `null` where there are no tool calls. */
+  /** `null` if the API has no tool calls. */
   readonly call: ((tool: string, pieces: readonly string[]) => string[]) | null;
-  /** The text that a client has put together, everywhere where it is said. */
+  /** Returns the joined text that a client reads, from each place that contains it. */
   readonly read: (events: readonly StreamedEvent[]) => readonly string[];
-  /** The arguments that a client has put together. */
+  /** Returns the joined arguments that a client reads. */
   readonly readCall: (events: readonly StreamedEvent[]) => readonly string[];
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: events of seven shapes.
 export type StreamedEvent = any;
 
-/** The events of a stream that has come, each parsed; `[DONE]` is left out. Throws where one is no JSON. */
+/** Parses the events of a received stream, without `[DONE]`. Throws if one is invalid JSON. */
 export function parseEvents(stream: string): StreamedEvent[] {
   const sse = createSseReader({ event_units_max: 1_000_000 });
   const { events } = sse.read(stream);
@@ -219,5 +219,5 @@ function geminiChunk(parts: readonly unknown[], is_last: boolean): string {
   return sent('', { candidates: [candidate], usageMetadata, modelVersion: 'm', responseId: 'r1' });
 }
 
-/** All that stream. */
+/** All APIs with streams. */
 export const STREAMING_APIS: readonly StreamingApi[] = [chat, completions, messages, responsesStream, gemini];
