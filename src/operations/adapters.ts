@@ -69,7 +69,10 @@ async function runAdapter(adapter: AdapterSpec, payload: Payload, context: Conte
   return answerOf(adapter, event, judged, payload);
 }
 
-/** An event has its own words for a no; where it is not known, there are none. */
+/**
+ * Returns the refusal for an event that the adapter does not name. An event formats its own denial, so an unknown event
+ * has none.
+ */
 function unknownEvent(name: PayloadResult<string>): Refusal {
   const what = name.ok ? 'is of an event that the adapter does not know' : name.why;
   return new Refusal('invalid_request', `The body ${what}.`);
@@ -79,7 +82,10 @@ function unreadable(why: string): string {
   return `The request cannot be evaluated, so it is refused: it ${why}.`;
 }
 
-/** Whom it is about: as the payload says, else as the credential leaves no choice, else the adapter's own agent. */
+/**
+ * Returns the acting agent: the one in the payload, else the only one that the credential allows, else the adapter's
+ * default.
+ */
 function actingOf(
   { name, agent_id: own = name }: AdapterSpec,
   subject: Readonly<Record<SubjectKey, string | null>>,
@@ -136,7 +142,10 @@ function crossingOf({ kind, tool = '', content: value }: FoundCheck, acting: Act
   });
 }
 
-/** All checks must hold: the strictest of them is the answer. What is changed can stand in place of the first one alone. */
+/**
+ * Builds one answer from all checks of an event: the strictest verdict wins. Changed content replaces the original only
+ * if it comes from the first check and no other check changes anything.
+ */
 function answerOf(
   adapter: AdapterSpec,
   event: EventSpec<Json>,
@@ -156,7 +165,7 @@ function answerOf(
   return buildAnswer(event.deny, payload, { reason: what });
 }
 
-/** Which rule, why, and where to read on. */
+/** Returns the reason with the approval request, the rule and the event ID. */
 function reasonOf({ ruling, crossing }: Judged): string {
   const { rule, reason, event_id, approval } = buildVerdictReply(ruling, crossing, false);
   const request =

@@ -229,7 +229,7 @@ async function activeOf(by: 'agent_id' | 'session_id', input: Which, context: Co
   return { active: active.slice(0, input.limit ?? 100), is_partial };
 }
 
-/** The newest events, oldest first, of all tenants and agents that the caller sees. */
+/** Returns the newest events, oldest first, of all tenants and agents that the caller may see. */
 async function timeline(
   filter: AuditFilter,
   input: SubjectFields,

@@ -81,7 +81,7 @@ const record = {
   },
 } as const;
 
-/** What the examples show: a call that waits for one person. */
+/** The request in the examples: a call that needs one approver. */
 const waiting = {
   request_id: 'apr_0123456789abcdef01234567',
   status: 'pending' as const,
@@ -304,7 +304,7 @@ interface VoteFields {
 
 async function vote(word: 'approve' | 'deny', said: VoteFields, context: Context) {
   const { caller, runtime } = context;
-  // Whatever permissions a credential came by, only a person's decides.
+  // A credential with these permissions that does not belong to a person still cannot decide.
   if (caller.kind !== 'person') throw new Refusal('forbidden', 'Only a person’s credential decides.');
   const approver = oneOf('approver', said.approver, 'approver_id', said.approver_id);
   const comment = oneOf('comment', said.comment, 'note', said.note);
@@ -312,7 +312,7 @@ async function vote(word: 'approve' | 'deny', said: VoteFields, context: Context
   return settled(await (await runtime.approvals()).vote(asked, inScope(context)));
 }
 
-/** The value of a member that has two names. */
+/** Returns the value of a member that has two names. */
 function oneOf(
   first: string,
   value: string | null | undefined,
@@ -343,7 +343,7 @@ function notFound(): Refusal {
   return new Refusal('not_found', 'There is no such request for approval.');
 }
 
-/** Within the scope of the credential, and of the tenant that the transport names. */
+/** Returns a filter for records within the credential's scope and the tenant that the transport names. */
 function inScope(context: Context): (record: ApprovalRecord) => boolean {
   const { caller } = context;
   const tenant = readName(context.tenant_id) === null ? null : resolveTenant({}, context);
@@ -353,7 +353,7 @@ function inScope(context: Context): (record: ApprovalRecord) => boolean {
     covers(caller.agents, agent_id);
 }
 
-/** What is in scope, and the caller's own where it may not read all. */
+/** Returns a filter for records in scope. A caller that may not read all records sees its own only. */
 function visibleTo(context: Context): (record: ApprovalRecord) => boolean {
   return ownUnless('approvals:read', context);
 }
@@ -376,7 +376,7 @@ function covers(scope: Caller['agents'], asked: string): boolean {
   return scope === '*' || scope.includes(asked);
 }
 
-/** A filter that the credential's scope cannot be widened by. */
+/** Returns the agents to filter by. A filter never widens the scope of the credential. */
 function scopeOf(scope: Caller['agents'], asked: string | null): readonly string[] | undefined {
   if (asked === null) return scope === '*' ? undefined : scope;
   return covers(scope, asked) ? [asked] : [];
@@ -388,7 +388,7 @@ function waitOf(written: string | undefined): number {
   return Math.min(asked, WAIT_MS_MAX);
 }
 
-/** A record with lists that its reader may change. */
+/** Copies a record, so that its reader may change the lists in it. */
 function shown(one: ApprovalRecord) {
   return { ...one, rules: [...one.rules], data_tags: [...one.data_tags], votes: [...one.votes] };
 }

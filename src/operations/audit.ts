@@ -123,13 +123,13 @@ export const auditQuery = defineOperation({
   },
 });
 
-/** Filters that an event is asked about by itself. */
+/** Names of the filters that apply to a single event; the filters of a time range are left out. */
 const FOLLOWED = Object.keys(filters).filter((name) => !['since', 'until', 'last'].includes(name));
 
 /**
- * What somebody may see who follows the trail, as it is written: of all that they ask for the part that they may read.
+ * Parses a request to follow the audit log and narrows it to the part that the caller may read.
  *
- * @throws Refusal where there is none, or where it cannot be understood
+ * @throws Refusal if the caller may read nothing, or if a filter is not valid
  */
 export function followWish(input: unknown, context: Context): TrailRequest {
   const { after = null, ...asked } = (input ?? {}) as Readonly<Record<string, unknown>>;
@@ -154,7 +154,7 @@ export function followWish(input: unknown, context: Context): TrailRequest {
 
 const EVENT_ID = /^evt_[0-9a-f]{12,64}$/;
 
-/** Asks the trail; what is wrong with a filter, and a question that takes too long, are expected noes. */
+/** Queries the audit index. Throws a `Refusal` if a filter is not valid or the query takes too long. */
 export async function findEvents(filter: AuditFilter, { runtime }: Context): Promise<AuditPage> {
   try {
     return await runtime.queryAudit(filter);
@@ -167,7 +167,7 @@ export async function findEvents(filter: AuditFilter, { runtime }: Context): Pro
   }
 }
 
-/** What a caller may see of the trail, as filters that its own cannot widen. */
+/** Returns the caller's scope as filters that the caller's own filters cannot widen. */
 function scopeOf(asked: AuditFilter, context: Context): NonNullable<AuditFilter['scope']> {
   const { caller } = context;
   return {

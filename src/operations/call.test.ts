@@ -52,7 +52,7 @@ test('only a person reloads, and learns how where one is missing', async () => {
   );
 });
 
-/** Bodies that were small enough to be read, and would be large to complain about. */
+/** Bodies below the size limit, but with so many faults that a complete error report would be huge. */
 const vast: Readonly<Record<string, object>> = {
   'a million wrong items': { data_tags: Array(1_000_000).fill(1) },
   'a million wrong tags': { data_tags: Array(1_000_000).fill('!') },

@@ -11,7 +11,7 @@ import { RecordingFailure } from '../runtime/enforcement/approvals/recording-fai
 import { readCheckBody } from './check-body.ts';
 import { type AnyOperation, type Context, isDecisionOperation, Refusal } from './operation.ts';
 
-/** What a validator says is wrong, as far as it is used here. */
+/** The part of a validator's error that is used here. */
 interface SchemaError {
   readonly keyword: string;
   readonly instancePath: string;
@@ -25,10 +25,10 @@ interface Schema {
 }
 
 /**
- * The one road to an operation, for every transport: is it there at all, may the caller, is the input's shape
- * right, run. `raw` is what the transport read, and `undefined` where it had nothing. Scope, which agent and
- * tenant a credential may name, is settled by `resolveSubject` when the operation runs, for only then is it known
- * what the input names. Rejects with a `Refusal` for an expected no.
+ * Runs an operation for every transport. It checks that the operation is available, then the caller's permission, then
+ * the shape of the input. `raw` is the input as the transport read it, or `undefined` if there was none.
+ * `resolveSubject` checks the credential's scope (agents and tenants) later, when the operation runs, because the input
+ * names them. Rejects with a `Refusal` for an expected error.
  */
 export async function callOperation(operation: AnyOperation, raw: unknown, asked: Context): Promise<unknown> {
   const refusal = operation.unavailable?.(asked.runtime);
@@ -39,7 +39,7 @@ export async function callOperation(operation: AnyOperation, raw: unknown, asked
   if (isDecisionOperation(operation)) refuseDuplicateMembers(given as Json);
   const { check_body } = operation;
   const input = check_body === undefined ? given : readCheckBody(operation.input, check_body, given);
-  // What asks for nothing, as a health check, is not made to wait for the validators to be loaded.
+  // A call without input, such as a health check, does not wait until the validators are loaded.
   const asks_nothing = asksForNothing(operation) && isPlainObject(input);
   if (!asks_nothing) {
     const validator = validators.get(operation) ?? (await compile(operation));
@@ -52,7 +52,10 @@ export async function callOperation(operation: AnyOperation, raw: unknown, asked
   }
 }
 
-/** The expected no that an error is by which something cannot be had for now; `null` where it is none. */
+/**
+ * Returns the refusal for an error that means "temporarily unavailable" or "not configured"; `null` for any other
+ * error.
+ */
 export function findUnavailableRefusal(error: unknown): Refusal | null {
   if (error instanceof AuditFailure && error.code === 'audit_disabled')
     return new Refusal('not_configured', error.message);
@@ -61,7 +64,9 @@ export function findUnavailableRefusal(error: unknown): Refusal | null {
   return is_expected ? new Refusal('unavailable', error.message) : null;
 }
 
-/** Of two members of one name only one would be judged, and programs do not agree on which of them counts. */
+/**
+ * Refuses duplicate member names: only one of the two values would be judged, and parsers disagree on which one counts.
+ */
 export function refuseDuplicateMembers(input: Json): void {
   const text = findParsedText(input);
   if (text === null || !hasHiddenMembers(text, input)) return;
@@ -76,12 +81,12 @@ function isPlainObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Compiles the validators ahead, so that the first call of each does not pay for it. */
+/** Compiles the validators ahead of time, so that the first call of each operation is fast. */
 export async function compileValidators(operations: readonly AnyOperation[]): Promise<void> {
   for (const operation of operations) await compile(operation);
 }
 
-/** The same call by the user whom the caller names. */
+/** Returns the context with the user whom the caller names in place of the caller. */
 function asUser(context: Context): Context {
   const user = identifyUser(context.caller, context.user_id, context.runtime.users);
   if ('refused' in user) throw new Refusal(user.refused, user.reason);
@@ -105,7 +110,9 @@ function lacking(needed: Permission, { id, kind }: Caller): string {
 
 const validators = new Map<AnyOperation, Validator>();
 
-/** The validator's library is the heaviest import of a worker, and no start needs it. */
+/**
+ * Compiles the validator of an operation. The library is the heaviest import of a worker, so it is loaded on first use.
+ */
 async function compile(operation: AnyOperation): Promise<Validator> {
   const { Compile } = await import('typebox/schema');
   const validator = Compile(operation.input);
@@ -117,9 +124,9 @@ const ITEMS_MAX = 100;
 const CHARS_MAX = 5_000;
 
 /**
- * As much of an input as is needed to say what is wrong with it. Saying it takes far longer than seeing it: a
- * list of a million wrong items would cost seconds and gigabytes. Both bounds are above all those of schemas.
- * What the schema says nothing about is left out, so that only the schema's own nesting is followed.
+ * Returns the part of an input that an error report needs. Reporting takes far longer than validating: a list of a
+ * million wrong items would cost seconds and gigabytes. Both bounds are above those of all schemas. Members that the
+ * schema does not name are dropped, so that only the schema's own nesting is followed.
  */
 function clipped(schema: Schema, value: unknown): unknown {
   if (typeof value === 'string') return value.slice(0, CHARS_MAX);
@@ -144,7 +151,7 @@ function invalid(errors: readonly SchemaError[]): Refusal {
   return new Refusal('invalid_request', `${subject} ${first.message}.`, details);
 }
 
-/** Says what is wrong from the schema alone: the value that was sent is never looked at again. */
+/** Describes a validation error from the schema alone, so that no part of the input appears in the answer. */
 function detailsOf(error: SchemaError): { path: string; message: string }[] {
   const path = dotted(error.instancePath);
   const params = error.params as Record<string, unknown>;
@@ -183,7 +190,7 @@ function articled(type: unknown): string {
   return `${type === 'array' || type === 'integer' || type === 'object' ? 'an' : 'a'} ${type}`;
 }
 
-/** A JSON pointer as a person writes it: `/data_tags/0` is `data_tags[0]`. */
+/** Formats a JSON pointer for people: `/data_tags/0` is `data_tags[0]`. */
 function dotted(pointer: string): string {
   return pointer
     .split('/')

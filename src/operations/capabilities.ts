@@ -68,7 +68,7 @@ const record = {
   },
 } as const;
 
-/** What the examples show: a token that was just issued. */
+/** The token in the examples, as it was just issued. */
 const issued = {
   token_id: 'cap_0123456789abcdef01234567',
   status: 'active' as const,
@@ -323,7 +323,7 @@ interface Presenting {
   readonly tenant_id?: string | null;
 }
 
-/** What a caller wants to do, and the token that it shows for it. */
+/** Combines a capability token with the action that the caller requests under it. */
 export function buildPresentedToken(
   input: Presenting,
   tool: string,
@@ -386,13 +386,13 @@ function covers(allowed: Caller['agents'], asked: string): boolean {
   return allowed === '*' || allowed.includes(asked);
 }
 
-/** A filter that the credential's scope cannot be widened by; `undefined` for no filter. */
+/** Returns the agents to filter by; `undefined` for no filter. A filter never widens the scope of the credential. */
 function withinScope(allowed: Caller['agents'], asked: string | null): readonly string[] | undefined {
   if (asked === null) return allowed === '*' ? undefined : allowed;
   return covers(allowed, asked) ? [asked] : [];
 }
 
-/** A record with lists that its reader may change. */
+/** Copies a record, so that its reader may change the lists in it. */
 function shown(one: CapabilityRecord) {
   const { tool_name, actions, secret_keys } = one.scope;
   return { ...one, scope: { tool_name, actions: [...actions], secret_keys: [...secret_keys] } };

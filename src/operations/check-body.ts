@@ -4,7 +4,7 @@ import { suggestName } from '../core/policy/compile/problems.ts';
 import type { Json } from '../core/types/index.ts';
 import { type FieldAliases, Refusal } from './operation.ts';
 
-/** The parts of a schema by which the members of a body are known. */
+/** The parts of a schema that list the members of a body. */
 interface BodySchema {
   readonly properties?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   readonly required?: readonly string[];
@@ -15,8 +15,8 @@ type Body = Readonly<Record<string, unknown>>;
 const ANYTHING = { description: 'Free for the caller: not scanned and not forwarded.' };
 
 /**
- * The schema of the body of a check: members that it does not name are refused, because nobody would judge them. `metadata`
- * and `x-*` are free, and what is optional may be `null`.
+ * Makes the schema of the body of a check strict. Unknown members are refused, because no rule would judge them.
+ * `metadata` and `x-*` are free, and optional members may be `null`.
  */
 export function checkBody<const Schema extends TSchema & BodySchema>(schema: Schema): Schema {
   return {
@@ -50,7 +50,7 @@ function nullable(schema: Readonly<Record<string, unknown>>): Readonly<Record<st
 
 /**
  * Returns the body with each member under its own name.
- * @throws Refusal if it has a member that is not known, or one thing under two names
+ * @throws Refusal if a member is unknown, or if a member is present under two names
  */
 export function readCheckBody(schema: TSchema, aliases: FieldAliases, body: unknown): unknown {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return body;
@@ -81,7 +81,10 @@ function refuseUnknown(
   }
 }
 
-/** A name is shown only if it is near one that is known: any other could be a secret in the wrong place. */
+/**
+ * Builds the refusal for an unknown member. It shows the name only if a known one is similar: any other name could be a
+ * misplaced secret.
+ */
 function unknownMember(
   name: string,
   place: string,
@@ -101,7 +104,7 @@ function unknownMember(
   ]);
 }
 
-/** A name that belongs into an object of the body. */
+/** Returns a hint that names the object to which the member belongs; `null` if no object has it. */
 function nestedName(name: string, known: NonNullable<BodySchema['properties']>): string | null {
   const owner = Object.keys(known).find((each) =>
     Object.hasOwn((known[each]!.properties ?? {}) as object, name),
@@ -124,7 +127,7 @@ function renamed(members: Body, aliases: FieldAliases): Body {
     for (const other of others) if (Object.hasOwn(members, other)) renames.set(other, name);
   }
   if (renames.size === 0) return members;
-  // The members keep their source, which the new object around them does not have.
+  // The new object has no source, but the members in it keep theirs.
   rememberNestedSources(members as Json, SOURCE_LIMITS, 1);
   const kept = Object.entries(members).filter(([name]) => !renames.has(name));
   const moved = [...renames].flatMap(([other, name]) =>
@@ -138,8 +141,8 @@ function isGiven(value: unknown): boolean {
 }
 
 /**
- * Returns the schema as the API description shows it: every other name is a property too, and one of the names of what is
- * required must be there.
+ * Returns the schema as the API description shows it: every alias is a property too, and a required member may have any
+ * of its names.
  */
 export function withAliases(schema: TSchema, aliases: FieldAliases | undefined): TSchema {
   if (aliases === undefined) return schema;

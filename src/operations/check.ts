@@ -8,19 +8,19 @@ import { type Context, Refusal } from './operation.ts';
 import { buildVerdictReply, findChangedContent, type VerdictReply } from './reply.ts';
 import { readName } from './subject.ts';
 
-/** A check: what crosses, and under which name it is counted. */
+/** A check: the crossing to judge, and the name under which it is counted. */
 export interface CheckRequest {
   readonly crossing: Crossing;
   readonly endpoint: Endpoint;
-  /** Whether the answer may hold what was matched. */
+  /** `true` if the answer may contain the matched text. */
   readonly matches: boolean;
-  /** The request that was approved for this. */
+  /** The approved request that this check uses. */
   readonly approval_request_id?: string | null | undefined;
-  /** Whether one that was answered for exactly this counts where none is named. */
+  /** `true` if an approval of exactly this content counts even if no request is named. */
   readonly reuse_approval?: boolean;
 }
 
-/** The answer, the content to use instead or `null`, and what only some operations show. */
+/** The answer, the replacement content or `null`, and members that only some operations return. */
 export interface CheckResult {
   readonly reply: VerdictReply;
   readonly changed: Content | null;
@@ -28,7 +28,7 @@ export interface CheckResult {
   readonly data_tags: readonly Tag[];
 }
 
-/** Brings a crossing to the road and its verdict back. */
+/** Enforces the policy on a crossing and builds the answer from the ruling. */
 export function check(
   { crossing, endpoint, matches, approval_request_id, reuse_approval = false }: CheckRequest,
   { runtime, caller }: Context,
@@ -43,14 +43,14 @@ export function check(
   return runtime.enforce(crossing, caller, endpoint, readName(approval_request_id), extras).then(checkedOf);
 }
 
-/** Returns the value of a content, which a transport writes as its own text, digit for digit. */
+/** Returns the value of a content. A transport writes it as its original text, digit for digit. */
 export function readContentValue(content: Content): unknown {
   return getContentValue(content);
 }
 
 /**
- * Returns the content of a member of an input, judged in the text that was sent.
- * @throws Refusal if the text around it is so large that nobody can tell
+ * Returns a member of an input as content, with its original text.
+ * @throws Refusal if the rest of the input is too large to find that text
  */
 export function readContentMember(input: object, name: string, { runtime }: Context): Content {
   const value = (input as Readonly<Record<string, Json>>)[name] as Json;
@@ -63,5 +63,5 @@ export function readContentMember(input: object, name: string, { runtime }: Cont
   return createContent(value, source);
 }
 
-/** JSON values that a body may have beside what is judged. */
+/** Maximum number of JSON values in a body in addition to the content that is judged. */
 const NODES_AROUND = 5_000;

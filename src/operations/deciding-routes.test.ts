@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { DECIDING_ROUTE } from '../core/detect/guard/deciding-commands.ts';
 import { operations } from '../server/operations.ts';
 
-/** Permissions that let their holder decide about agents, or loosen what is checked. */
+/** Permissions that let their holder decide about agents, or weaken the checks. */
 const DECIDING: readonly string[] = [
   'agents:block',
   'approvals:decide',

@@ -10,7 +10,7 @@ import { testRuntime } from './testing/runtime.ts';
 const explain = findOperation('policy_explain') as AnyOperation;
 const scan = findOperation('scan_input') as AnyOperation;
 
-/** Put together from pieces, so that no scanner of repositories takes it for a real one. */
+/** Concatenated, so that no secret scanner of repositories reports it. */
 const KEY = ['sk-', 'ABCDEF1234567890'].join('');
 
 const rules = [
@@ -126,7 +126,7 @@ test('what cannot be explained says why', async () => {
     };
     assert.deepEqual([reply.status, reply.explanation !== null], [status, status === 'explained']);
   }
-  // A record that was changed is not explained away.
+  // A record that was changed has no explanation.
   events.splice(0, events.length, { ...event!, action: 'flag', decision: 'allow' });
   const reply = (await callOperation(explain, { event_id }, context)) as {
     explanation: { matches_record: boolean };

@@ -76,7 +76,7 @@ const explanation = record({
   ),
 });
 
-/** Why there is no explanation, as a sentence. */
+/** Messages for each reason why a decision has no explanation. */
 const REASONS = {
   explained: 'The rules were evaluated again on the recorded tags and facts; no text is stored.',
   policy_unavailable: 'The policy that decided is no longer stored, so its rules cannot be evaluated.',
@@ -144,7 +144,7 @@ export const policyExplain = defineOperation({
       throw new Refusal('forbidden', 'The credential does not have the permission `policy:read`.');
     const event = await eventFor(event_id, context);
     const policy = await runtime.policyOf(event.policy_hash);
-    // It knows how all is decided, and so takes long to load.
+    // Imported on demand: the module imports the whole judge and takes long to load.
     const { explainDecision } = await import('../core/review/explain.ts');
     const explained =
       policy === null
@@ -168,7 +168,7 @@ export const policyExplain = defineOperation({
   },
 });
 
-/** The event; one that the caller may not see is not there for it. */
+/** Returns the event. An event that the caller may not see is reported as not found. */
 async function eventFor(event_id: string, context: Context): Promise<AuditEvent> {
   const { events } = await findEvents({ event_id, limit: 1 }, context);
   const [event] = events;
@@ -185,7 +185,7 @@ function maySee({ caller_id, tenant_id, agent_id }: AuditEvent, caller: Caller):
   );
 }
 
-/** What other tenants' rules are called is for those who may act for these tenants. */
+/** Removes the rules of tenants that the caller may not act for. */
 function plain(explained: Explanation, { tenants }: Caller) {
   const not_evaluated = explained.not_evaluated.filter(
     ({ tenant_id }) => tenant_id === null || tenants === '*' || tenants.includes(tenant_id),

@@ -109,7 +109,7 @@ async function read(input: FileInput, context: Context): Promise<{ name: string;
   };
 }
 
-/** Node skips what is no base64, which would scan something else than was meant. */
+/** Decodes base64 strictly. Node skips invalid characters, so that the scan would judge bytes that were never sent. */
 function fromBase64(text: string): Buffer {
   const bytes = Buffer.from(text, 'base64');
   const significant = text.replace(/[\r\n=]/g, '').length;
@@ -120,16 +120,19 @@ function fromBase64(text: string): Buffer {
   ]);
 }
 
-/** The text of a file's bytes; what is no UTF-8 is refused. */
+/** Decodes the bytes of a file. Throws a `Refusal` if they are not valid UTF-8. */
 export function decodeUtf8Text(bytes: Buffer): string {
   if (isUtf8(bytes)) return inOneEncoding(bytes.toString('utf8'));
   throw notUtf8();
 }
 
-/** Four letters in a row with NULs between them: UTF-16 or UTF-32, in either order of bytes. */
+/** Matches four characters in a row with NULs between them: UTF-16 or UTF-32, in either byte order. */
 const WIDE = /(?:[^\0]\0{1,3}){4}/;
 
-/** UTF-16 without its mark is valid UTF-8 too, letter by letter, and no word in it would be found. */
+/**
+ * Refuses text in UTF-16 or UTF-32 without a byte order mark. It can be valid UTF-8 too, but no pattern would match in
+ * it.
+ */
 function inOneEncoding(text: string): string {
   if (text.includes('\0') && WIDE.test(text)) throw notUtf8();
   return text;
@@ -141,11 +144,11 @@ function notUtf8(): Refusal {
 
 function contentOfFile(name: string, text: string, limits: WalkLimits): Content {
   if (!name.toLowerCase().endsWith('.json')) return { kind: 'text', text };
-  // Editors on Windows begin a file with a byte order mark, which JSON does not know.
+  // Editors on Windows start a file with a byte order mark, which is not valid JSON.
   const document = text.startsWith('\uFEFF') ? text.slice(1) : text;
   const value = parsed(document);
   if (hasHiddenMembers(document, value)) return { kind: 'text', text };
-  // A document over a limit has no places; it is blocked for the limit.
+  // A document over a limit has no source positions; the limit blocks it.
   return createContent(value, parseJsonSource(document, limits));
 }
 

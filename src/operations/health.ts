@@ -1,6 +1,6 @@
 import { type Context, defineOperation, Refusal } from './operation.ts';
 
-/** Part of both answers only after a reload that failed: the policy before it still decides. */
+/** Present in both answers only after a failed reload: the previous policy is still active. */
 const last_reload = {
   type: 'object',
   description: 'Only if the last policy reload failed. The previous policy is still active.',

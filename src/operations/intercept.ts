@@ -27,7 +27,7 @@ import {
   type SubjectFields,
 } from './subject.ts';
 
-/** The names that the earlier system, coding agents and frameworks use. */
+/** The aliases that the earlier system, coding agents and frameworks use. */
 const TOOL_ALIASES = {
   tool: ['tool_name'],
   input: ['arguments', 'args', 'parameters', 'params', 'tool_input'],
@@ -125,7 +125,7 @@ export const interceptTool = defineOperation({
     if (is_wrong) throw wrongPhase(phase);
     const subject = resolveSubject(input, context);
     const acting = action(input, subject, context.runtime);
-    // Also a blank one is one that was shown: it is not passed over.
+    // An empty string still counts as a presented token, so it is checked and not skipped.
     const token = phase === 'request' ? (input.capability_token_id ?? null) : null;
     const use = { tool: input.tool, action: readName(input.capability_action) ?? 'invoke' };
     const { caller, runtime } = context;
@@ -237,14 +237,14 @@ export const interceptAgentMessage = defineOperation({
   },
 });
 
-/** The tool's name under which rules can mean messages between agents. */
+/** The tool name by which rules match messages between agents. */
 const AGENT_MESSAGE = 'agent_to_agent';
 
 interface ToolCallFields extends SubjectFields {
   readonly data_tags?: readonly string[];
 }
 
-/** What calls, results and messages have in common. In gateway mode the acting agent must be known. */
+/** Builds the context that calls, results and messages share. In gateway mode the acting agent must be known. */
 function action(input: ToolCallFields, subject: RequestSubject, runtime: Runtime): ActorContext {
   const { tenant_id, agent_id } = subject;
   return {
@@ -257,14 +257,14 @@ function action(input: ToolCallFields, subject: RequestSubject, runtime: Runtime
   };
 }
 
-/** A call without arguments has the arguments `{}`. */
+/** Returns the arguments of a call; `{}` if it has none. */
 function argumentsOf(input: { readonly input?: unknown }, context: Context): Content {
   return (input.input ?? null) === null
     ? { kind: 'json', value: {} }
     : readContentMember(input, 'input', context);
 }
 
-/** Only one side is judged, so that the other must not be there instead. */
+/** Builds the refusal for a body with the content of the wrong phase, because only one of the two is judged. */
 function wrongPhase(phase: 'request' | 'response'): Refusal {
   const message =
     phase === 'response'

@@ -3,53 +3,59 @@ import type { Caller } from '../runtime/access/types.ts';
 import type { Permission } from '../runtime/config/permissions.ts';
 import type { Runtime } from './runtime.ts';
 
-/** Other names of members: `{ input: ['arguments', 'args'] }`. */
+/** Aliases of members: `{ input: ['arguments', 'args'] }`. */
 export type FieldAliases = Readonly<Record<string, readonly string[]>>;
 
-/** What one call of an operation knows beside its input. */
+/** Data of one call of an operation, in addition to its input. */
 export interface Context {
   readonly runtime: Runtime;
   readonly caller: Caller;
-  /** Names the call in errors and logs. */
+  /** Identifies the call in errors and logs. */
   readonly request_id: string;
-  /** The tenant that the transport names (`x-service-tenant`); the input's own comes first. */
+  /** The tenant that the transport names (`x-service-tenant`); one in the input takes precedence. */
   readonly tenant_id?: string | null;
-  /** The user that the transport names (`x-service-user`); `null` none, left out where it has no place for it. */
+  /**
+   * The user that the transport names (`x-service-user`); `null` if there is none, absent if the transport has no place
+   * for it.
+   */
   readonly user_id?: string | null;
-  /** Gives the sign that nobody waits for the answer any more; without it somebody always does. */
+  /** Returns the signal that the client has disconnected; absent if the transport cannot detect that. */
   readonly signal?: () => AbortSignal;
 }
 
-/** How an operation is offered as an MCP tool: its name there, and what hosts are told of its effect. */
+/** The MCP tool of an operation: its name, and the annotations on its effect. */
 export interface McpTool {
   readonly tool: string;
-  /** Nothing is changed but the audit trail. */
+  /** `true` if the tool changes nothing except the audit log. */
   readonly read_only: boolean;
-  /** It lets something happen that cannot be taken back: hosts ask before they call it. */
+  /** The effect cannot be undone: MCP clients ask for confirmation before they call it. */
   readonly destructive?: true;
 }
 
 /**
- * A verb of the command line that calls one operation and prints its answer. `--config` and `--json` are added to each.
- * Texts for options come from the descriptions of the input's members.
+ * A command that calls one operation and prints its answer. Each has `--config` and `--json` as well. The help texts of
+ * options come from the descriptions of the input's members.
  */
 export interface CliVerb {
-  /** The words after the program's name: `agents block`. The first one may be a command that has other verbs. */
+  /** The words after the program's name: `agents block`. The first one may be a command that has other subcommands. */
   readonly verb: string;
-  /** Members of the input that are given without a flag, in this order. */
+  /** Members of the input that are positional arguments, in this order. */
   readonly arguments?: readonly string[];
   /** Members of the input that have a flag. The flag of `agent_id` is `--agent`. */
   readonly options?: readonly string[];
   /** Prints the rows of a list as a table. */
   readonly columns?: CliColumns;
-  /** Formats the answer as one line. Without it and without columns each member of the answer is one line. */
+  /**
+   * Formats the answer as one line. Without it and without `columns`, each member of the answer is printed on its own
+   * line.
+   */
   readonly line?: (output: never) => string;
   /** Command lines for the help, each with its purpose or an empty text. */
   readonly examples: readonly (readonly [line: string, purpose: string])[];
 }
 
 export interface CliColumns {
-  /** The member of the answer that holds the rows. */
+  /** The member of the answer that contains the rows. */
   readonly rows: string;
   /** Headings in upper case, each with the member of a row that it shows. */
   readonly cells: Readonly<Record<string, string>>;
@@ -58,60 +64,60 @@ export interface CliColumns {
 }
 
 /**
- * One thing that can be asked for. This record is the only place where its name, shape and permission
- * stand: the HTTP route, the OpenAPI entry, the CLI verb, the MCP tool and the metric label are made of it.
+ * One operation of the service. Its name, shape and permission are defined only here: the HTTP route, the OpenAPI
+ * entry, the CLI command, the MCP tool and the metric label are derived from this record.
  */
 export interface Operation<Input extends TSchema = TSchema, Output extends TSchema = TSchema> {
-  /** snake_case, unique: `scan_input`. */
+  /** Unique, in snake_case: `scan_input`. */
   readonly name: string;
   readonly summary: string;
   readonly description: string;
   readonly http: {
     readonly method: 'GET' | 'POST';
-    /** Names in braces are taken from the path: `/v1/policies/templates/{template_name}`. */
+    /** Path parameters are in braces: `/v1/policies/templates/{template_name}`. */
     readonly path: string;
-    /** Whatever stands below the path asks for the same: for programs that add a path of their own. */
+    /** Every path below this one calls the same operation, for programs that append a path of their own. */
     readonly below?: true;
-    /** The media type of an answer that is a text and no JSON. */
+    /** The media type of an answer that is text and not JSON. */
     readonly produces?: string;
-    /** Whether one file may come as `multipart/form-data`. */
+    /** Accepts one file as `multipart/form-data`. */
     readonly upload?: true;
   };
-  /** Left out where it is no MCP tool. */
+  /** Absent if the operation is not an MCP tool. */
   readonly mcp?: McpTool;
-  /** The verb of the command line, if it calls this operation and does nothing else. Other verbs are in `entry/cli/commands`. */
+  /** The command that calls this operation and does nothing else. Other commands are in `entry/cli/commands`. */
   readonly cli?: CliVerb;
-  /** `null`: open to everyone, credential or not. */
+  /** `null`: open to all callers, with or without a credential. */
   readonly permission: Permission | null;
-  /** It is for users: what the caller may do is what the user may whom it names. See `userOf`. */
+  /** An operation for users: if the caller names a user, the permissions of that user apply. */
   readonly for_users?: true;
-  /** It may call a model: it gets `llm`, and the user whose budgets it is charged to. */
+  /** The operation may call a model: it gets `llm`, and the user whose budgets are charged. */
   readonly calls_models?: true;
   /**
-   * What must be there to run it: the plug-ins or the store (through a service that runs, else loaded or opened), a
-   * policy, the journal and its index, or a service that runs.
+   * The resources that the operation needs: plug-ins, the store, a policy, the journal with its index, or a running
+   * service. Plug-ins and the store are used through a running service if there is one, otherwise loaded or opened.
    */
   readonly needs: 'nothing' | 'plugins' | 'policy' | 'journal' | 'store' | 'live';
-  /** Asked before anything else, the caller and the body included: why it cannot be had here at all. */
+  /** Returns why this runtime cannot offer the operation at all. Called before the caller and the body are checked. */
   readonly unavailable?: (runtime: Runtime) => Refusal | null;
-  /** Its verdicts are counted under its name, as the label `endpoint` of `service_requests_total`. */
+  /** Counts its verdicts under its name, as the label `endpoint` of `service_requests_total`. */
   readonly counts_checks?: true;
   /**
-   * It is a check: a member of the body that is not known is refused. Lists other names that members have; what `run` gets
-   * has their own. See `checkBody`.
+   * Marks a check: unknown members of the body are refused. The record lists the aliases of members; `run` gets the
+   * members under their own names. See `checkBody`.
    */
   readonly check_body?: FieldAliases;
   /** Plain JSON Schema (2020-12) as a constant, so that describing an operation imports no library. */
   readonly input: Input;
   readonly output: Output;
-  /** A call that works as it stands; shown in the docs and run by a test. */
+  /** A call that works without changes. The docs show it and a test runs it. */
   readonly example: Static<Input>;
   /**
-   * What the example is answered with; a test compares. Ids, times and hashes differ from call to call. `null`
-   * where this version has no answer. Of a long text the first lines.
+   * The answer to the example; a test compares it. IDs, times and hashes differ from call to call. `null` if this
+   * version has no answer. A long text is cut to its first lines.
    */
   readonly answer: Static<Output> | null;
-  /** The codes of its own refusals; those that every operation of its kind has are not named again. */
+  /** The codes of its own refusals, without those that every operation of its kind has. */
   readonly refusals?: readonly RefusalCode[];
   readonly run: (input: Static<Input>, context: Context) => Promise<Static<Output>> | Static<Output>;
 }
@@ -119,19 +125,21 @@ export interface Operation<Input extends TSchema = TSchema, Output extends TSche
 // biome-ignore lint/suspicious/noExplicitAny: the list holds operations of unlike shapes; `operation` types each one.
 export type AnyOperation = Operation<any, any>;
 
-/** Gives an operation its types from its schemas. */
+/** Types an operation from its schemas. */
 export function defineOperation<const Input extends TSchema, const Output extends TSchema>(
   record: Operation<Input, Output>,
 ): Operation<Input, Output> {
   return record;
 }
 
-/** Whether its answer is a decision: then a fault of ours has to say `block`. */
+/**
+ * Returns whether the operation answers with a decision. On an internal error such an operation must answer `block`.
+ */
 export function isDecisionOperation({ permission }: AnyOperation): boolean {
   return permission === 'check' || permission === 'memory:use';
 }
 
-/** The stable codes of an expected no. Only `entry/*` knows what they are over a transport. */
+/** The stable codes of expected errors. Only `entry/*` maps them to a transport. */
 export type RefusalCode =
   | 'invalid_request'
   | 'agent_context_required'
@@ -143,21 +151,21 @@ export type RefusalCode =
   | 'too_large'
   | 'unsupported_media_type'
   | 'too_many_requests'
-  /** A budget of the caller is used up. */
+  /** A budget of the caller is exhausted. */
   | 'insufficient_quota'
   | 'not_configured'
   | 'unavailable'
-  /** The policy blocks it; where a call goes on to somebody else, that is an error for whoever called. */
+  /** The policy blocks the call. Used where a call is forwarded, because there a block is an error for the caller. */
   | 'policy_violation'
-  /** Whoever stands behind the service gave no answer that can be used, or none in time. */
+  /** The upstream gave no usable answer. */
   | 'upstream_failed'
   | 'upstream_timeout';
 
-/** An expected no: a code for programs, a sentence for people. Never holds any part of the input's text. */
+/** An expected error: a code for programs and a message for people. Never contains any part of the input's text. */
 export class Refusal extends Error {
   readonly code: RefusalCode;
   readonly details: readonly { path: string; message: string }[];
-  /** Further fields of the answer: the decision that is the reason. */
+  /** Further members of the answer, such as the decision that caused the refusal. */
   readonly extra: Readonly<Record<string, unknown>>;
   constructor(
     code: RefusalCode,

@@ -11,7 +11,7 @@ import type {
 import type { ApprovalState } from '../runtime/enforcement/approvals/types.ts';
 import type { Ruling } from '../runtime/enforcement/types.ts';
 
-/** A finding or a breach as the wire shows it. */
+/** A finding or a violation in the wire format. */
 export interface ViolationReply {
   readonly type: ViolationType;
   readonly detector: string;
@@ -20,7 +20,7 @@ export interface ViolationReply {
   readonly rule_id?: string;
   readonly tag?: string;
   readonly tags?: string[];
-  /** Whether it is a documented example of a secret. */
+  /** `true` if the match is a documented example of a secret. */
   readonly example?: true;
   readonly start?: number;
   readonly end?: number;
@@ -29,7 +29,7 @@ export interface ViolationReply {
   readonly reason?: string;
 }
 
-/** What every check answers with; each operation adds the changed content under its own name. */
+/** The members that every check answers with. Each operation adds the changed content under a name of its own. */
 export interface VerdictReply {
   readonly decision: Verdict['decision'];
   readonly action: Verdict['action'];
@@ -47,8 +47,8 @@ export interface VerdictReply {
 }
 
 /**
- * The wire's shape of a ruling. With `matches` the violations hold what was matched, cut out of the crossing
- * here and nowhere else; only input scans, whose sender wrote the text, ask for it.
+ * Converts a ruling to the wire format. With `matches`, the violations contain the matched text, which is cut out of
+ * the crossing only here. Only input scans ask for it, because their sender wrote the text.
  */
 export function buildVerdictReply(ruling: Ruling, crossing: Crossing, matches: boolean): VerdictReply {
   const { verdict, approval, event_id, scan_duration_ms } = ruling;
@@ -67,7 +67,7 @@ export function buildVerdictReply(ruling: Ruling, crossing: Crossing, matches: b
   };
 }
 
-/** The content to use instead, if there is one: the changed one, or a rule's own text on a block. */
+/** Returns the replacement content, if there is any: the changed content, or a rule's own text on a block. */
 export function findChangedContent(verdict: Verdict): Content | null {
   return verdict.decision === 'modify' || verdict.fallback_used ? verdict.content : null;
 }
@@ -81,7 +81,7 @@ function coverageOf({
 
 function violationsOf(verdict: Verdict, content: Content, matches: boolean): ViolationReply[] {
   const { violations } = verdict;
-  // What a rule allows is no violation.
+  // A finding that a rule allows is not a violation.
   const findings = verdict.findings.filter(({ action }) => action !== 'allow');
   if (findings.length === 0) return violations.map(brokenPromise);
   const texts = collectLeafTexts(content, findings);
@@ -125,7 +125,7 @@ function seen(
   };
 }
 
-/** Who noticed, where it was no detector. */
+/** The reported detector of violations that no detector found. */
 const WATCHERS: Partial<Record<ViolationType, string>> = {
   contract_violation: 'tool_contract',
   identity_violation: 'agent_identity',

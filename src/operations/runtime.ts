@@ -14,30 +14,30 @@ import type { PluginsInUse } from '../runtime/plugins/types.ts';
 import type { ReloadFailure, ReloadReport } from '../runtime/policies/reload-report.ts';
 
 /**
- * What operations reach. One per process that answers: a worker, the parent behind its socket, or a command
- * line that runs without a service. Whatever it reports holds for the whole service, not for one worker. A feature
- * adds what its operations need to this interface, next to its own types (`declare module`).
+ * The services that operations use. There is one per process that answers: a worker, the parent behind its socket, or a
+ * CLI that runs without a service. Its results are for the whole service and not for one worker. A feature adds its own
+ * members to this interface, next to its own types (`declare module`).
  */
 export interface Runtime extends AuditQueries {
   readonly version: string;
   readonly mode: 'sidecar' | 'gateway';
-  /** Milliseconds since 1970 at which the service started. */
+  /** Start time of the service, in milliseconds since 1970. */
   readonly started_ms: number;
   readonly limits: {
     readonly body_bytes_max: number;
-    /** Folders from which files may be read for a caller. */
+    /** Folders below which a caller may have files read. */
     readonly file_roots: readonly string[];
-    /** The service's own state, from which none is, whatever the roots are. */
+    /** The service's own state folder. No file in it is ever read for a caller, even if it lies below a root. */
     readonly state_dir: string;
   };
   readonly now_ms: () => number;
-  /** Who may look; empty: those whom everybody has. */
+  /** Configured users and their access. If empty, the default users apply. */
   readonly users: readonly User[];
-  /** The policy in force. A request takes it once and keeps it. */
+  /** Returns the active policy. A request takes it once and keeps it. */
   readonly policy: () => Policy;
-  /** The policy with that hash: the one in force, or one that was saved when it was; `null` where it is gone. */
+  /** Returns the policy with that hash: the active one, or an earlier one that was saved; `null` if it is gone. */
   readonly policyOf: (hash: string) => Promise<Policy | null>;
-  /** Judge and record. Never rejects: a fault is a verdict that blocks. */
+  /** Judges a crossing and records the event. Never rejects: a fault is a verdict that blocks. */
   readonly enforce: (
     crossing: Crossing,
     caller: Caller,
@@ -45,34 +45,37 @@ export interface Runtime extends AuditQueries {
     approval_request_id?: string | null,
     extras?: EnforcementExtras,
   ) => Promise<Ruling>;
-  /** Loaded and opened with the first question. */
+  /** Loads and opens approvals on the first call. */
   readonly approvals: () => Promise<Approvals>;
   /**
-   * What is remembered beside the journal. Rejects with a `StoreFailure` while it cannot be had; an operation need
-   * not catch that one, nor those of the store's own questions.
+   * Opens the store next to the journal. Rejects with a `StoreFailure` if it is not available. An operation need not
+   * catch that error, nor those of the store's own queries.
    */
   readonly store: () => Promise<Store>;
-  /** What watches for an OpenTelemetry collector; `null` where telemetry is off. */
+  /** The telemetry status; `null` if telemetry is off. */
   readonly telemetry: Telemetry | null;
-  /** Tokens that let agents do one thing for a while. Loaded with the first question. */
+  /** Capability tokens, which allow an agent one action for a limited time. Loaded on the first call. */
   readonly capabilities: () => Promise<Capabilities>;
-  /** Writes down what no crossing tells of. Rejects with `Unavailable` where the journal refuses. */
+  /** Writes an event that belongs to no crossing. Rejects with `Unavailable` if the journal cannot be written. */
   readonly note: (event: AuditEvent) => Promise<void>;
-  /** `true` when all stores are open and answer. */
+  /** Returns `true` if all stores are open and answer. */
   readonly ready: () => Promise<boolean>;
-  /** Agent ids seen by any worker since the start, sorted, at most 1,000. */
+  /** Agent IDs that any worker has received since the start, sorted, at most 1,000. */
   readonly agentsSeen: () => Promise<readonly string[]>;
-  /** The metrics of all workers, in the text format 0.0.4. */
+  /** The metrics of all workers, in the Prometheus text format 0.0.4. */
   readonly metricsText: () => Promise<string>;
-  /** The plug-ins of the configuration, and the templates that they bring. */
+  /** The configured plug-ins, and the templates that they provide. */
   readonly plugins: () => Promise<PluginsInUse>;
   readonly reload: (caller: Caller) => Promise<ReloadReport>;
-  /** Forgets what sessions have read, and gives how many had read something; durable when it resolves. */
+  /** Clears the taint tags of sessions and returns how many sessions had any. Durable when it resolves. */
   readonly resetSession: (target: SessionResetTarget, caller: Caller) => Promise<number>;
-  /** Why the last policy reload failed; \`null\` if it did not, or if the service does not answer in time. */
+  /** Returns why the last policy reload failed; `null` if it did not, or if the service does not answer in time. */
   readonly reloadFailure: () => Promise<ReloadFailure | null>;
-  /** The kill switch of agents. Rejects where the store cannot be opened. */
+  /** The kill switch of agents. Rejects if the store cannot be opened. */
   readonly agentBlocks: () => Promise<AgentBlocks>;
-  /** What happens, as it happens; loaded with the first reader. `null` where no audit trail is kept, for it is read from that. */
+  /**
+   * The stream of events, loaded with the first reader. `null` if there is no audit log, because the stream is read
+   * from it.
+   */
   readonly events: (() => Promise<EventStream>) | null;
 }

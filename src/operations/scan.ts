@@ -14,7 +14,7 @@ import {
 } from './shapes.ts';
 import { readName, readSessionId, resolveSubject } from './subject.ts';
 
-/** What every scan and the guard may be told of whom the text concerns. */
+/** Members of every scan and of the guard that describe whom the text concerns. */
 export const aboutText = {
   agent_id: agentId,
   tenant_id: tenantId,
@@ -25,14 +25,14 @@ export const aboutText = {
 
 type AboutText = Static<{ readonly type: 'object'; readonly properties: typeof aboutText }>;
 
-/** A crossing of `input` or `output`. */
+/** Builds an `input` or `output` crossing from a text. */
 export function textCrossing(
   boundary: 'input' | 'output',
   content: Content,
   input: AboutText,
   context: Context,
 ): Crossing {
-  // Picked one by one: what else the body holds may be of any type.
+  // Copied one by one, because other members of the body may have any type.
   const { agent_id: agent, tenant_id: tenant, session_id, context: about } = input;
   const who = { agent_id: agent, tenant_id: tenant, session_id, context: about };
   const { tenant_id, agent_id } = resolveSubject(who, context);

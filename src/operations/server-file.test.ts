@@ -8,7 +8,7 @@ import { readServerFile, type ServerFilePlaces } from './server-file.ts';
 
 const BYTES_MAX = 100_000;
 
-/** `roots/inner/file` inside, and outside of the roots what `roots/link` leads to. */
+/** Creates `roots/inner/file` inside the roots, and a folder outside of them that `roots/link` points to. */
 function makeRoots(t: TestContext): string {
   const scratch = mkdtempSync(join(tmpdir(), 'server-file-'));
   t.after(() => rmSync(scratch, { recursive: true, force: true }));

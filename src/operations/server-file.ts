@@ -3,16 +3,16 @@ import { type FileHandle, lstat, open, readdir, readlink, realpath, stat } from 
 import { isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { Refusal } from './operation.ts';
 
-/** Where a caller may have files read, and the folder of the service's own state, where nobody may. */
+/** The folders from which a caller may have files read, and the service's state folder, which is never read. */
 export interface ServerFilePlaces {
   readonly file_roots: readonly string[];
   readonly state_dir: string;
 }
 
 /**
- * Reads a file of this machine for a caller: a regular file below one of the roots, of at most `bytes_max`
- * bytes. Whatever is in the way, be it missing, outside, a folder or unreadable, is one and the same refusal,
- * so that nobody can feel out what lies elsewhere. A relative path is looked for in each root in turn.
+ * Reads a file of this machine for a caller: a regular file below one of the roots, of at most `bytes_max` bytes. A
+ * file that is missing, outside the roots, a folder or unreadable gives the same refusal, so that a caller cannot probe
+ * for files elsewhere. A relative path is resolved against each root in turn.
  */
 export async function readServerFile(
   path: string,
@@ -22,7 +22,7 @@ export async function readServerFile(
   if (file_roots.length === 0) {
     throw new Refusal('forbidden', 'Scanning files by path is off: name their folders in `scan.file_roots`.');
   }
-  // A token would come back as the match of a finding.
+  // A token in the file would be returned as the match of a finding.
   const barred = await realpath(state_dir).catch(() => state_dir);
   for (const root of file_roots) {
     const file = await openBelow(root, path, barred);
@@ -37,8 +37,8 @@ export async function readServerFile(
 }
 
 /**
- * Opens what lies below `root` once all links are followed. What counts is where the file that was opened lies,
- * for links may be changed between any two looks at a path.
+ * Opens a file below `root` after following all links. The location of the opened file decides, because links may
+ * change between two checks of a path.
  */
 async function openBelow(root: string, path: string, barred: string): Promise<FileHandle | null> {
   if (path.includes('\0')) return null;
@@ -49,23 +49,27 @@ async function openBelow(root: string, path: string, barred: string): Promise<Fi
     const top = await realpath(root);
     const real = await realpath(asked);
     if (!isBelow(top, real)) return null;
-    // Without waiting: opening a pipe would otherwise hang until somebody writes to it.
+    // Opens without blocking: opening a pipe would otherwise wait until another process writes to it.
     file = await open(real, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     const place = await placeOf(file, real);
     const is_ours = place !== null && isBelow(top, place) && !isBelow(barred, place);
     const stats = await file.stat({ bigint: true });
     if (is_ours && stats.isFile() && !(await isLinkedFrom(barred, stats))) return file;
   } catch {
-    // Missing, not allowed, too long, a loop of links: all the same to the caller.
+    // Missing, forbidden, too long, a loop of links: the caller gets the same refusal for each.
   }
   await file?.close();
   return null;
 }
 
-/** Files of a state folder that are looked through for a file with several names; behind that it counts as found. */
+/**
+ * Maximum number of files of the state folder that are searched for a hard link. Above that, the file counts as linked.
+ */
 const STATE_FILES_MAX = 20_000;
 
-/** Whether a file is also a file of the state folder: a hard link has a place of its own and the same content. */
+/**
+ * Returns whether a file is also a file of the state folder. A hard link has a path of its own and the same content.
+ */
 async function isLinkedFrom(state_dir: string, { dev, ino, nlink }: BigIntStats): Promise<boolean> {
   if (nlink <= 1n) return false;
   const names = await readdir(state_dir, { recursive: true }).catch((error: NodeJS.ErrnoException) => {
@@ -81,8 +85,8 @@ async function isLinkedFrom(state_dir: string, { dev, ino, nlink }: BigIntStats)
 }
 
 /**
- * Where an open file lies: as the kernel says on Linux; elsewhere where the path leads now, if that is the same
- * file.
+ * Returns the location of an open file. Linux reports it; elsewhere it is where the path leads now, if that is still
+ * the same file.
  */
 async function placeOf(file: FileHandle, path: string): Promise<string | null> {
   if (process.platform === 'linux') return readlink(`/proc/self/fd/${file.fd}`);
@@ -99,8 +103,8 @@ function isBelow(root: string, path: string): boolean {
 const CHUNK_BYTES = 65_536;
 
 /**
- * Reads until there is no more, and one byte more than allowed at most. The size that the file says is no more
- * than a hint: a file may grow while it is read, and those that the kernel makes up say that they are empty.
+ * Reads to the end, or until one byte more than allowed. The reported size is only a hint: a file may grow while it is
+ * read, and files that the kernel generates report size 0.
  */
 async function readAll(file: FileHandle, bytes_max: number): Promise<Buffer> {
   const { size } = await file.stat();

@@ -2,7 +2,7 @@ import { ACTIONS, DECISIONS, SEVERITIES, VIOLATION_TYPES } from '../core/types/i
 import { APPROVAL_STATUSES } from '../runtime/enforcement/approvals/lifecycle.ts';
 
 /**
- * A name that a caller gives: it goes into the audit trail, so it has a bound, and no control characters or
+ * A name that a caller gives. It is written to the audit log, so it has a maximum length and no control characters or
  * lone surrogates. Blank or `null` is the same as absent.
  */
 export const name = {
@@ -23,7 +23,7 @@ export const agentId = {
 
 export const sessionId = { ...name, description: 'The session that this belongs to.' } as const;
 
-/** A token is no longer than this; what is longer is none. */
+/** A capability token. No valid token is longer than this. */
 export const capabilityToken = {
   type: 'string',
   minLength: 1,
@@ -49,7 +49,7 @@ export const dataTags = {
   description: 'Tags that the caller declares; they are added to those that are found.',
 } as const;
 
-/** What scans and the guard are told besides the text. */
+/** Context that scans and the guard accept in addition to the text. */
 export const checkContext = {
   type: 'object',
   properties: {
@@ -60,7 +60,7 @@ export const checkContext = {
   },
 } as const;
 
-/** The same for what has a tool of its own, or none. */
+/** The same context for operations that have a tool of their own, or none. */
 export const whoContext = {
   type: 'object',
   properties: { agent_id: agentId, session_id: sessionId, tenant_id: tenantId },
@@ -98,7 +98,7 @@ export const approvalRequestId = {
   description: 'The request that was approved, for the same call again.',
 } as const;
 
-/** The request for approval that a check depends on. */
+/** The approval request on which a check depends. */
 const approval = {
   type: 'object',
   required: ['request_id', 'status', 'expires_at'],
@@ -110,7 +110,7 @@ const approval = {
   },
 } as const;
 
-/** What every check answers with, whatever it checks. */
+/** The members that every check answers with. */
 export const verdictProperties = {
   decision: { enum: DECISIONS },
   action: { enum: ACTIONS, description: 'The action of the rule that decided.' },

@@ -5,24 +5,24 @@ import { Refusal } from './operation.ts';
 
 type Field = (typeof STREAM_FIELDS)[number];
 
-/** What a reader of the event stream may ask for, as it stands in a query or a message. */
+/** The request of a reader of the event stream, as the query or message contains it. */
 export interface StreamRequest {
   readonly filter: StreamFilter;
-  /** The event to go on behind. */
+  /** The ID of the event after which the stream continues. */
   readonly after: string | null;
 }
 
 const CHARS_MAX = 256;
 
-/** What some fields may say, so that a mistyped word is an error and not an empty stream. */
+/** Valid values of some fields, so that a mistyped value is an error and not an empty stream. */
 const WORDS: Partial<Record<Field, readonly string[]>> = {
   boundary: [...BOUNDARIES, 'memory'],
   decision: DECISIONS,
 };
 
 /**
- * Reads what a reader asks for: each field is a text, and asks for nothing where it is empty or `null`. A name that is
- * not known is refused, for whoever is not understood must not be shown more than they asked for.
+ * Parses the request of a reader. An empty or `null` field counts as absent. An unknown name is refused, because
+ * ignoring it would show the reader more than it asked for.
  */
 export function readStreamRequest(asked: Readonly<Record<string, unknown>>): StreamRequest {
   const filter: Partial<Record<Field, string>> = {};
@@ -38,7 +38,7 @@ export function readStreamRequest(asked: Readonly<Record<string, unknown>>): Str
 
 const KNOWN = [...STREAM_FIELDS, 'after'].map((name) => `\`${name}\``).join(', ');
 
-/** What a caller may see of the stream: what it may see of the audit trail. */
+/** Returns the scope of a caller in the stream, which equals its scope in the audit log. */
 export function streamScope({ id, permissions, tenants, agents }: Caller): StreamScope {
   if (permissions.includes('audit:read')) return { tenants, agents, caller_id: null };
   if (permissions.includes('audit:read_own')) return { tenants, agents, caller_id: id };
@@ -48,7 +48,7 @@ export function streamScope({ id, permissions, tenants, agents }: Caller): Strea
   );
 }
 
-/** A filter that asks for more than the scope has is refused, so that nobody waits for what never comes. */
+/** Refuses a filter outside the scope, because its reader would wait for events that never come. */
 export function withinScope({ tenant_id, agent_id }: StreamFilter, { tenants, agents }: StreamScope): void {
   for (const [name, value, scope] of [
     ['tenant_id', tenant_id, tenants],
@@ -80,7 +80,7 @@ function eventId(value: string): string {
   throw wrong('after', 'is the `event_id` of an event');
 }
 
-/** Names what is wrong by its place; a name that is not ours is not repeated in full. */
+/** Builds the refusal for a field. An unknown name is not repeated in full. */
 function wrong(name: string, message: string): Refusal {
   const path = name.slice(0, 64).replace(/[^\w.-]/g, '?');
   return new Refusal('invalid_request', `\`${path}\` ${message}.`, [{ path, message }]);

@@ -2,7 +2,7 @@ import type { Caller } from '../runtime/access/types.ts';
 import { type Context, Refusal } from './operation.ts';
 import type { Runtime } from './runtime.ts';
 
-/** What an input may say of whom it concerns. */
+/** Members of an input that say whom it concerns. */
 export interface SubjectFields {
   readonly agent_id?: string | null | undefined;
   readonly source_agent_id?: string | null | undefined;
@@ -18,7 +18,7 @@ export interface SubjectFields {
     | undefined;
 }
 
-/** Whom a call concerns, after the credential's scope had its say. */
+/** The tenant, agents and session of a call, after the credential's scope was checked. */
 export interface RequestSubject {
   readonly tenant_id: string;
   readonly agent_id: string;
@@ -26,9 +26,9 @@ export interface RequestSubject {
 }
 
 /**
- * Settles tenant and agents: what the input names, else what the credential leaves no choice about, else the
- * defaults. A name outside the credential's scope is refused with `forbidden`; so is leaving the name out where
- * the credential has several, for `unknown` would be an agent out of its scope.
+ * Resolves the tenant and the agents: the names in the input, else the only one that the credential allows, else the
+ * defaults. A name outside the credential's scope is refused with `forbidden`. So is a missing name if the credential
+ * has several, because `unknown` would be an agent outside its scope.
  */
 export function resolveSubject(input: SubjectFields, context: Context): RequestSubject {
   const { caller } = context;
@@ -39,8 +39,8 @@ export function resolveSubject(input: SubjectFields, context: Context): RequestS
 }
 
 /**
- * Who acts; `null` where nobody says so.
- * @throws Refusal in gateway mode, where it must be known
+ * Returns the acting agent; `null` if the call names none.
+ * @throws Refusal in gateway mode, where the agent must be known
  */
 export function resolveActingAgent(
   { agent_id, source_agent_id }: RequestSubject,
@@ -51,7 +51,7 @@ export function resolveActingAgent(
   return source;
 }
 
-/** That a call does not say which agents it is about. */
+/** Builds the refusal for a call that does not name its agents. */
 export function buildContextRefusal(): Refusal {
   return new Refusal(
     'agent_context_required',
@@ -59,18 +59,18 @@ export function buildContextRefusal(): Refusal {
   );
 }
 
-/** The tenant: from the body, its `context`, the transport, in this order. */
+/** Returns the tenant: from the body, its `context`, or the transport, in this order. */
 export function resolveTenant(input: SubjectFields, context: Context): string {
   const asked = namedIn(input, 'tenant_id') ?? readName(context.tenant_id);
   return scoped(context.caller.tenants, asked, 'tenant_id', 'default');
 }
 
-/** The session that an input names. */
+/** Returns the session that an input names. */
 export function readSessionId(input: SubjectFields): string | null {
   return namedIn(input, 'session_id');
 }
 
-/** A name may be in the input or in its `context`; in both it must be the same. */
+/** Returns a name from the input or its `context`. If both have it, it must be the same. */
 function namedIn(input: SubjectFields, field: 'agent_id' | 'tenant_id' | 'session_id'): string | null {
   const above = readName(input[field]);
   const within = readName(input.context?.[field]);
@@ -81,7 +81,7 @@ function namedIn(input: SubjectFields, field: 'agent_id' | 'tenant_id' | 'sessio
   return above ?? within;
 }
 
-/** Blank is the same as absent. */
+/** Returns the name; `null` if it is blank or absent. */
 export function readName(value: string | null | undefined): string | null {
   if (value === undefined || value === null) return null;
   return value.trim() === '' ? null : value;
@@ -102,7 +102,7 @@ function within(scope: Caller['agents'], asked: string, field: string): string {
   throw new Refusal('forbidden', `\`${field}\` is outside the scope of the credential.`);
 }
 
-/** The tenant that is named, which must be one that the user sees; else all of those. */
+/** Returns the named tenant, which the user must have access to; without a name, all tenants of the user. */
 export function resolveTenants(input: SubjectFields, context: Context): '*' | readonly string[] {
   const isNamed = readName(input.tenant_id) !== null || readName(context.tenant_id) !== null;
   return isNamed ? [resolveTenant(input, context)] : context.caller.tenants;

@@ -1,6 +1,6 @@
 import type { AdapterSpec } from '../../runtime/adapters/types.ts';
 
-/** What the example of the route of adapters asks: a prompt, and an answer of yes or no. */
+/** The adapter in the example of the adapter route: it takes a prompt and answers yes or no. */
 export const EXAMPLE_ADAPTER: AdapterSpec = {
   name: 'example',
   events: {

@@ -17,7 +17,7 @@ import { openConfiguredSecrets } from '../../runtime/secrets/open.ts';
 import type { Runtime } from '../runtime.ts';
 import { EXAMPLE_ADAPTER } from './adapter.ts';
 
-/** What a test wants of its runtime; everything has the default of a service without configuration. */
+/** Options of a test runtime. Each defaults to a service without configuration. */
 export interface TestOptions {
   readonly rules?: readonly unknown[];
   readonly tenants?: Readonly<Record<string, readonly unknown[]>>;
@@ -30,16 +30,16 @@ export interface TestOptions {
   readonly state_dir?: string;
   readonly body_bytes_max?: number;
   readonly proxy?: ProxySettings;
-  /** Takes the place of parts of the runtime, to see what happens when they fail. */
+  /** Replaces parts of the runtime, to test how operations handle their failures. */
   readonly instead?: Partial<Runtime>;
   readonly record?: EnforcementPorts['record'];
 }
 
 export interface TestRuntime {
   readonly runtime: Runtime;
-  /** All that was recorded, oldest first. */
+  /** All recorded events, oldest first. */
   readonly events: AuditEvent[];
-  /** The metric labels of all checks so far. */
+  /** The `endpoint` labels of all checks so far. */
   readonly endpoints: ReadonlySet<string>;
 }
 
@@ -47,7 +47,7 @@ const NO_PROXY = parseConfigValue({}, proxySchema, { env: {}, secrets: new Map()
 
 export const NOW_MS = Date.UTC(2026, 0, 31, 12);
 
-/** What memory is encrypted with here. */
+/** The master key that encrypts memory in tests. */
 const MASTER_KEY = 'a-master-key-of-memory-for-tests-only';
 
 const SETTINGS: PolicySettings = {
@@ -69,7 +69,7 @@ const SECRETS_WORLD = {
   now_ms: () => NOW_MS,
 };
 
-/** A runtime in memory: the real compiler, the real road to a verdict, and a list for a journal. */
+/** Creates a runtime in memory: the real compiler and the real enforcement, with a list as the journal. */
 export function testRuntime(options: TestOptions = {}): TestRuntime {
   const policy = policyOf(options);
   const events: AuditEvent[] = [];
@@ -159,7 +159,7 @@ function policyOf({ rules = [], tenants = {}, documents = [], settings }: TestOp
   return policy;
 }
 
-/** The filters that tests use, on plain equality; what the index does with them is the index's own test. */
+/** Applies the filters that tests use, by plain equality. The index itself has its own test. */
 function query(events: readonly AuditEvent[], filter: AuditFilter) {
   const { equal, limit } = parseFilter(filter, NOW_MS);
   const { phase, ...fields } = equal;

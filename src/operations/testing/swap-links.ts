@@ -2,7 +2,10 @@ import { renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { workerData } from 'node:worker_threads';
 
-/** Runs in a thread until it is ended: lets `inner` be a folder and a link out of it by turns, as fast as it can. */
+/**
+ * Runs in a thread until it is terminated. Makes `inner` alternately a folder and a link out of it, as fast as
+ * possible.
+ */
 const { roots } = workerData as { readonly roots: string };
 const at = (name: string): string => join(roots, name);
 for (;;) {

@@ -5,7 +5,7 @@ import { openTestLlm } from '../../gateways/llm/testing/open-llm.ts';
 import { startTestProvider } from '../../gateways/upstream/testing/test-provider.ts';
 import { parseProxySettings } from '../../gateways/upstream/testing/test-upstreams.ts';
 
-/** The settings of a `proxy.target` that answers the example of `proxy_forward` as that is described. */
+/** Parses settings with a `proxy.target` that answers the example of `proxy_forward` as documented. */
 export async function exampleTarget(t: TestContext): Promise<ReturnType<typeof parseProxySettings>> {
   const shown = proxyForward.answer!;
   const { url } = await startTestProvider(t, (response) => {
@@ -16,7 +16,7 @@ export async function exampleTarget(t: TestContext): Promise<ReturnType<typeof p
   return parseProxySettings({ target: url });
 }
 
-/** The LLM proxy that guards calls of models to that target. */
+/** Opens the LLM proxy that guards model calls to that target. */
 export function exampleLlm(t: TestContext): () => Promise<LlmProxy> {
   const llm = openTestLlm();
   t.after(() => llm.close());
