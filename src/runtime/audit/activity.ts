@@ -1,12 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AuditIndex } from './audit-index.ts';
 
-/** What is asked of the index: who did something lately. */
+/** A query for recent activity. */
 export interface ActivityQuery {
-  /** What to add up by. */
+  /** The field to sum by. */
   readonly by: 'agent_id' | 'session_id';
   readonly since_ms: number;
-  /** Whose events count; `*` all. */
+  /** The tenants and agents whose events count; `*` for all. */
   readonly tenants: '*' | readonly string[];
   readonly agents: '*' | readonly string[];
 }
@@ -23,13 +23,13 @@ export interface ActivityEntry {
 }
 
 export interface Activity {
-  /** Who did something last comes first. */
+  /** The entries, most recent activity first. */
   readonly active: readonly ActivityEntry[];
-  /** Only the newest events were looked at: there are more. */
+  /** The query stopped at `ACTIVITY_EVENTS_MAX` events; older events are not counted. */
   readonly partial: boolean;
 }
 
-/** The newest events that one question looks at. */
+/** The maximum number of events that one query reads. */
 export const ACTIVITY_EVENTS_MAX = 50_000;
 const PAGE_ROWS = 1_000;
 
@@ -43,7 +43,7 @@ interface Sum {
   last_ms: number;
 }
 
-/** Adds up who did what, from the newest event back; a page at a time, so that it holds up nothing else. */
+/** Sums activity from the newest event back. Reads a page at a time, so that it does not block the process. */
 export async function sumActivity(index: AuditIndex, asked: ActivityQuery): Promise<Activity> {
   const sums = new Map<string, Sum>();
   let before: Row | null = null;
@@ -95,7 +95,7 @@ function selectPage(
     .execute();
 }
 
-/** Rows come newest first. A session of one name in two tenants is two. */
+/** Adds a row to the sums. Rows must come newest first. A session ID in two tenants counts as two sessions. */
 function add(sums: Map<string, Sum>, row: Row, by: ActivityQuery['by']): void {
   const id = row[by];
   if (id === null) return;

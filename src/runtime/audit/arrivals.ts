@@ -3,39 +3,39 @@ import type { AuditIndex, IndexTables } from './audit-index.ts';
 import type { FollowedEvent } from './follow.ts';
 
 /**
- * Where an event stands in the order in which all came into the index: SQLite's own number of its row. It grows with
- * each that comes, and only the index gives an order that holds for the events of all writers.
+ * The position of an event in the index: SQLite's `rowid`, which grows with each insert. Only the index orders the
+ * events of all writers.
  */
 export const indexPosition = sql<number>`rowid`;
 
-/** Looks on while events come into the index. */
+/** Receives events as they are inserted into the index. */
 export interface IndexWatcher {
-  /** Whether it wants to be told; asked when something has come. */
+  /** Returns whether it wants to receive events; called after each insert. */
   readonly isActive: () => boolean;
-  /** Told of events that are in the index to stay, in its order. Must not throw. */
+  /** Receives committed events in the order of the index. Must not throw. */
   readonly onIndexed: (block: IndexedBlock) => void;
 }
 
-/** All that came into the index behind the position `from`, up to `to`. */
+/** All events after the position `from`, up to and including `to`. */
 export interface IndexedBlock {
   readonly from: number;
   readonly to: number;
   readonly events: readonly FollowedEvent[];
 }
 
-/** Tells a watch what comes. */
+/** Notifies a watcher of inserted events. */
 export interface ArrivalNotifier {
-  /** Up to where the watch was told, or did not want to be. */
+  /** The position up to which the watcher was notified, or was inactive. */
   readonly position: () => number;
   /**
-   * Called when rows are there to stay: those behind `before`.
+   * Notifies the watcher of the rows after `before`. Call it when they are committed.
    *
-   * @param eventOf - the event of a row; `null` where it is none of those that came just now
+   * @param eventOf - returns the event of a row; `null` if the row is not part of this insert
    */
   readonly notify: (before: number, eventOf: (event_id: string) => FollowedEvent | null) => Promise<void>;
 }
 
-/** Begins to look on where the index ends now. */
+/** Opens a notifier that begins at the current end of the index. */
 export async function openArrivalNotifier(index: AuditIndex, watch: IndexWatcher): Promise<ArrivalNotifier> {
   let position = await readLastPosition(index.db);
   return {
@@ -49,7 +49,7 @@ export async function openArrivalNotifier(index: AuditIndex, watch: IndexWatcher
         .execute();
       const from = position;
       position = rows.at(-1)?.position ?? position;
-      // Whoever wants it from now on begins at this position, and misses nothing.
+      // A watcher that becomes active later begins at this position, and so misses no event.
       if (rows.length === 0 || !watch.isActive()) return;
       const events = rows.flatMap(({ event_id }) => eventOf(event_id) ?? []);
       watch.onIndexed({ from, to: position, events });
@@ -57,7 +57,7 @@ export async function openArrivalNotifier(index: AuditIndex, watch: IndexWatcher
   };
 }
 
-/** Where the index ends; 0 where it is empty. */
+/** Returns the last position in the index; 0 if it is empty. */
 export async function readLastPosition(db: Kysely<IndexTables>): Promise<number> {
   const { last } = await db
     .selectFrom('audit_events')

@@ -246,7 +246,7 @@ test('an event that was chained twice is found by its tags once', async (t) => {
   );
 });
 
-/** Takes the file back to its first lines and writes others behind them, as a process does after a cut or an intruder. */
+/** Truncates the file to its first lines and writes others after them, as a cut or an intruder does. */
 async function replaceEnd(
   trail: Trail,
   kept: number,

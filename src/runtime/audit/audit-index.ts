@@ -4,13 +4,13 @@ import type { Migration } from 'kysely/migration';
 import { sqlite } from '../../drivers/stores/sqlite.ts';
 import { AuditFailure } from './failure.ts';
 
-/** The tables that questions are asked of. All of it can be made again from the journal. */
+/** The tables that answer queries. All of them can be rebuilt from the journal. */
 export interface IndexTables {
   readonly audit_events: {
     event_id: string;
     timestamp_ms: number;
     writer: string;
-    /** The event's number in its writer's chain: the order of events of one time. */
+    /** The event's number in its writer's chain; orders events with the same timestamp. */
     seq: number;
     boundary: string;
     decision: string;
@@ -27,19 +27,24 @@ export interface IndexTables {
     /** The whole event as JSON. */
     event: string;
   };
-  /** Each tag of an event, and each tag above it: `personal.pii` also as `personal`. */
+  /** Each tag of an event, and each ancestor of the tag: `personal.pii` also as `personal`. */
   readonly audit_event_tags: { tag: string; timestamp_ms: number; seq: number; event_id: string };
-  /** How far each writer's chain has been read. */
+  /** The position up to which each writer's chain was read. */
   readonly journal_positions: {
     writer: string;
     segment: number;
     byte_offset: number;
     seq: number;
     record_hash: string | null;
-    /** A line that was read once and is not there any more, and no cut says why: `verifyJournal` is told of it. */
+    /**
+     * A line that was read once and is missing now, without a cut that explains it. `verifyJournal` gets it as a known
+     * head.
+     */
     lost_seq: number | null;
     lost_hash: string | null;
-    /** Up to this number nobody knows how its events stood among those of others: they were read again, in no order. */
+    /**
+     * The last event whose order among other writers' events is unknown, because the chain was read again without one.
+     */
     unordered_seq: number | null;
   };
 }
@@ -48,16 +53,15 @@ export type EventRow = Insertable<IndexTables['audit_events']>;
 
 export interface AuditIndex {
   readonly db: Kysely<IndexTables>;
-  /** The file could not be read, and was begun anew: it fills itself from the journal. */
+  /** The file was damaged and was replaced by an empty one, which the indexer fills from the journal. */
   readonly rebuilt: boolean;
   readonly close: () => Promise<void>;
 }
 
 /**
- * Opens the index. The one that writes brings its tables up to date and, where the file is damaged, begins a
- * new one; those that read find it as it is.
+ * Opens the index. The writer migrates its tables, and replaces the file if it is damaged. Readers open it as it is.
  *
- * @throws AuditFailure `index_newer` when a later version of the program has made the file
+ * @throws AuditFailure `index_newer` if a later version of the program made the file
  */
 export async function openIndex(options: { path: string; read_only?: boolean }): Promise<AuditIndex> {
   const read_only = options.read_only ?? false;
@@ -160,7 +164,9 @@ const MIGRATIONS: Record<string, Migration> = {
         .execute();
     },
   },
-  /** No question is answered by the index of decisions; most events have neither session nor tool. */
+  /**
+   * Drops the index of decisions, which no query uses, and excludes events without a session or tool from two others.
+   */
   '0002_fewer_index_entries': {
     async up(db) {
       await db.schema.dropIndex('audit_events_by_decision').execute();
@@ -185,7 +191,7 @@ const MIGRATIONS: Record<string, Migration> = {
   },
 };
 
-/** One for each question that would else read everything, each in the order of the answer. */
+/** One index for each query that would otherwise scan the table, sorted in the order of the result. */
 const INDEXES = {
   audit_events_by_time: ['timestamp_ms', 'seq'],
   audit_events_by_agent: ['agent_id', 'timestamp_ms', 'seq'],

@@ -1,7 +1,7 @@
 import type { Policy } from '../../core/types/index.ts';
 import type { AuditEvent } from './types.ts';
 
-/** What a part of the service needs to write an event of its own. */
+/** The dependencies of a component that writes audit events of its own. */
 export interface AuditPorts {
   readonly policy: Policy;
   readonly now_ms: () => number;

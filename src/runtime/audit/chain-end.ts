@@ -17,7 +17,7 @@ interface OpeningOptions {
 
 const LOCK_WAIT_MS = 5_000;
 
-/** Makes the writer's folder and takes its lock; a process that is about to stop has a moment for it. */
+/** Makes the writer's folder and takes its lock. Waits up to `lock_wait_ms` for a process that is about to stop. */
 export async function waitForChain(options: OpeningOptions, writer_dir: string): Promise<Lock> {
   await makeDir(writer_dir);
   const path = join(writer_dir, 'lock');
@@ -35,18 +35,20 @@ export async function waitForChain(options: OpeningOptions, writer_dir: string):
   );
 }
 
-/** The end of a chain, open for writing. `cut` is what was taken from it, and has to be recorded next. */
+/** The end of a chain, open for writing. `cut` is the removed part, which the next write must record. */
 export interface ChainEnd {
   readonly segment: OpenSegment;
   readonly head: ChainHead;
-  /** Whether a checkpoint is the last line. */
+  /** The last line is a checkpoint. */
   readonly signed: boolean;
-  /** The heads of other writers that the last line names, where it is a checkpoint. */
+  /** The heads of other writers that the last line names, if it is a checkpoint. */
   readonly signed_heads: readonly WriterHead[];
   readonly cut: CutBody | null;
 }
 
-/** Finds where the chain ends, cuts what stands loose behind it, and opens the file; or begins the first. */
+/**
+ * Finds the end of the chain, truncates the incomplete bytes after it, and opens the file; or starts the first file.
+ */
 export async function openChainEnd(options: OpeningOptions, writer_dir: string): Promise<ChainEnd> {
   const tail = await findTail(writer_dir, options.writer);
   const cut = await cutLooseEnd(tail, options.now_ms());
@@ -55,7 +57,7 @@ export async function openChainEnd(options: OpeningOptions, writer_dir: string):
   return { segment, head, signed: tail.signed && head === tail.head, signed_heads, cut };
 }
 
-/** Opens the file to go on in, and writes the first line of one that has none. */
+/** Opens the file to continue, and writes the first line if the file has none. */
 async function startSegment(
   options: OpeningOptions,
   writer_dir: string,
@@ -70,7 +72,7 @@ async function startSegment(
   return createSegment(options, writer_dir, tail.head);
 }
 
-/** Makes the file behind `head` with its first line; when that fails, nothing of it stays. */
+/** Creates the file that follows `head`, with its first line. Removes the file if that fails. */
 export async function createSegment(
   options: OpeningOptions,
   writer_dir: string,
@@ -91,7 +93,7 @@ export async function createSegment(
   }
 }
 
-/** Says what will be cut from the end of the file, and keeps a copy where that is more than one torn line. */
+/** Describes the bytes to cut from the end of the file. Keeps a copy if they are more than one torn line. */
 async function cutLooseEnd(tail: ChainTail, now_ms: number): Promise<CutBody | null> {
   if (tail.loose_bytes === 0 || tail.segment === null) return null;
   const set_aside = tail.unreadable ? await setAside(tail.segment.path) : null;

@@ -33,7 +33,7 @@ async function recordedIds(state: string): Promise<Set<string>> {
   return ids;
 }
 
-/** A process under load, and what it has said. */
+/** A process under load, and its output. */
 function startLoad(command: readonly string[]): { child: ChildProcess; said: () => string[] } {
   const child = spawn(command[0]!, command.slice(1), { stdio: ['ignore', 'pipe', 'inherit'] });
   let output = '';

@@ -1,10 +1,10 @@
 import { randomFillSync } from 'node:crypto';
 
-/** Enough for the milliseconds until the year 2527. */
+/** Covers the milliseconds until the year 2527. */
 const TIME_DIGITS = 11;
 const RANDOM_DIGITS = 13;
 const RANDOM_BYTES = Math.ceil(RANDOM_DIGITS / 2);
-/** Random bytes are taken in bulk: asking for seven costs as much as asking for thousands. */
+/** Random bytes are taken in bulk, because a call for seven costs as much as a call for thousands. */
 const pool = Buffer.alloc(RANDOM_BYTES * 512);
 let used = pool.length;
 
@@ -12,9 +12,9 @@ let last_ms = Number.NaN;
 let last_time = '';
 
 /**
- * `evt_` and 24 hex digits: the time in milliseconds since 1970 (11 digits), then 13 from the system's random
- * source. So ids sort as time runs, and whoever keeps events by their id adds at the end, which costs the audit
- * index far less than places all over its pages.
+ * Returns a new event ID: `evt_`, the time in milliseconds since 1970 (11 hex digits), and 13 random hex digits from
+ * the system's random source. IDs sort by time, so an index by ID grows at its end, which is far cheaper than random
+ * inserts.
  */
 export function newEventId(now_ms: number): string {
   if (used === pool.length) {

@@ -18,8 +18,8 @@ const TEXTS_OR_NULL = [
 ] as const satisfies readonly (keyof AuditEvent)[];
 
 /**
- * Whether a value that stood in a file is an event that can be chained and indexed. What we wrote ourselves
- * always is; one foreign line must not stop the others.
+ * Returns whether a value from a file is an event that can be appended and indexed. Events of this program always are;
+ * one foreign line must not stop the others.
  */
 export function isAuditEvent(value: unknown): value is AuditEvent {
   if (typeof value !== 'object' || value === null) return false;

@@ -1,4 +1,4 @@
-/** The stable codes of what can go wrong with the journal and its index. */
+/** The stable error codes of the journal and its index. */
 export type AuditFailureCode =
   | 'journal_closed'
   | 'journal_busy'
@@ -12,7 +12,7 @@ export type AuditFailureCode =
   | 'query_too_slow'
   | 'audit_disabled';
 
-/** An expected failure: a code for programs and a sentence that says what to do. Never holds any event. */
+/** An expected failure: a code for programs and a message that says what to do. Never contains an event. */
 export class AuditFailure extends Error {
   readonly code: AuditFailureCode;
   constructor(code: AuditFailureCode, message: string) {
@@ -22,7 +22,7 @@ export class AuditFailure extends Error {
   }
 }
 
-/** The system's own word for a fault (`ENOSPC`), which holds no path and no content; `UNKNOWN` without one. */
+/** Returns the system's code of an error (`ENOSPC`), which contains no path and no content; `UNKNOWN` without one. */
 export function systemCode(error: unknown): string {
   const code = (error as NodeJS.ErrnoException | null)?.code;
   return typeof code === 'string' ? code : 'UNKNOWN';

@@ -3,11 +3,11 @@ import { open, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { makeFolder } from '../../platform/files/folder.ts';
 
-/** The modes of everything that the journal makes: nobody else reads it. */
+/** The modes of all files and folders of the journal: only the owner may read them. */
 export const DIR_MODE = 0o700;
 export const FILE_MODE = 0o600;
 
-/** One file of a writer's chain. `gzip` ones are closed and never written again. */
+/** One file of a writer's chain. A `gzip` file is closed and never written again. */
 export interface SegmentFile {
   readonly name: string;
   readonly path: string;
@@ -22,17 +22,17 @@ const WRITER_NAME = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 /** The folder in which short-lived processes leave events; no writer can have its name. */
 export const SPOOL_NAME = 'spool';
 
-/** `000000000000001.jsonl`: the number of a file's first line, so that names sort as the chain runs. */
+/** Returns the name of a file by the number of its first line, `000000000000001.jsonl`. Names sort in chain order. */
 export function segmentName(first_seq: number): string {
   return `${String(first_seq).padStart(15, '0')}.jsonl`;
 }
 
-/** Whether a name may be a writer's: lower case, no path in it, not the spool. */
+/** Returns whether a name is a valid writer name: lower case, no path separators, not the spool. */
 export function isWriterName(name: string): boolean {
   return WRITER_NAME.test(name) && name !== SPOOL_NAME;
 }
 
-/** The writers that have a folder, sorted. A journal that is not there has none. */
+/** Returns the writers that have a folder, sorted; none if the journal does not exist. */
 export async function listWriters(journal_dir: string): Promise<string[]> {
   const entries = await readdir(journal_dir, { withFileTypes: true }).catch(nothingThere);
   return entries
@@ -42,8 +42,8 @@ export async function listWriters(journal_dir: string): Promise<string[]> {
 }
 
 /**
- * A writer's files in the order of the chain. Where a file stands both plain and compressed (a stop between
- * the two), the plain one is given: it is the one that is surely whole.
+ * Returns a writer's files in chain order. If a file exists both plain and compressed (after a stop between the two
+ * steps), returns the plain one, because the compressed one may be incomplete.
  */
 export async function listSegments(writer_dir: string): Promise<SegmentFile[]> {
   const entries = await readdir(writer_dir, { withFileTypes: true }).catch(nothingThere);
@@ -64,12 +64,12 @@ function nothingThere(error: NodeJS.ErrnoException): [] {
   throw error;
 }
 
-/** Makes a folder and those above it, for the owner alone. */
+/** Makes a folder and its parents with the owner's rights only. */
 export async function makeDir(path: string): Promise<void> {
   makeFolder(path, DIR_MODE);
 }
 
-/** Makes the names in a folder durable: after a file was made, renamed or removed in it. */
+/** Syncs a folder, so that files that were created, renamed or removed in it are durable. */
 export async function syncDir(path: string): Promise<void> {
   const dir = await open(path, 'r');
   try {
@@ -79,7 +79,7 @@ export async function syncDir(path: string): Promise<void> {
   }
 }
 
-/** Writes a whole file so that it is there, whole, or not at all: temporary file, fsync, rename, fsync folder. */
+/** Writes a whole file atomically and durably: temporary file, fsync, rename, fsync of the folder. */
 export async function writeFileDurably(path: string, content: string | Buffer): Promise<void> {
   const temporary = temporaryName(path);
   try {
@@ -98,7 +98,7 @@ export async function writeFileDurably(path: string, content: string | Buffer): 
   await syncDir(dirname(path));
 }
 
-/** A name beside `path` that no reader takes for a finished file. */
+/** Returns a name next to `path` that no reader mistakes for a finished file. */
 export function temporaryName(path: string): string {
   return `${path}.${randomBytes(6).toString('hex')}.tmp`;
 }

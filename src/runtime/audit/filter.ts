@@ -1,7 +1,7 @@
 import { ACTIONS, BOUNDARIES, DECISIONS } from '../../core/types/index.ts';
 import type { AuditEvent, AuditFilter } from './types.ts';
 
-/** A filter that cannot be used: `invalid_request` over every transport. Names the field, never its value. */
+/** An invalid filter; `invalid_request` over every transport. Names the field, never its value. */
 export class AuditFilterError extends Error {
   readonly code = 'invalid_request';
   readonly details: readonly { path: string; message: string }[];
@@ -12,24 +12,24 @@ export class AuditFilterError extends Error {
   }
 }
 
-/** A filter with its times worked out and its limit filled in. Times are milliseconds since 1970, inclusive. */
+/** A filter with resolved times and limit. Times are milliseconds since 1970, inclusive. */
 export interface ParsedFilter {
   readonly equal: Readonly<Partial<Record<EqualField, string>>>;
   readonly data_tag: string | null;
   readonly metadata: { readonly key: string; readonly value: string | null } | null;
-  /** A rule that would have acted; `*` for any. */
+  /** A rule in monitor mode that would have acted; `*` for any. */
   readonly monitored: string | null;
   readonly since_ms: number | null;
   readonly until_ms: number | null;
   readonly limit: number;
   readonly newest_first: boolean;
-  /** `null`: from the first event. */
+  /** The end of the previous page; `null` for the first page. */
   readonly cursor: AuditCursor | null;
-  /** Whether more pages may be asked for, so that one may end early. */
+  /** The caller can request more pages, so a page may end early. */
   readonly is_paged: boolean;
 }
 
-/** Where a page ended: values of the journal, so that it outlives the index. */
+/** The end of a page. Its values come from the journal, so it survives a rebuild of the index. */
 export interface AuditCursor {
   readonly timestamp_ms: number;
   readonly seq: number;
@@ -38,7 +38,7 @@ export interface AuditCursor {
 
 const CURSOR = /^(\d{1,15})-(\d{1,15})-(\S{1,128})$/;
 
-/** The text of a cursor, for `cursor` of the next question. */
+/** Formats a cursor for the `cursor` field of the next query. */
 export function formatCursor({ timestamp_ms, seq, event_id }: AuditCursor): string {
   return `${timestamp_ms}-${seq}-${event_id}`;
 }
@@ -72,7 +72,7 @@ export const LIMIT_DEFAULT = 100;
 export const LIMIT_MAX = 10_000;
 const VALUE_CHARS_MAX = 1_024;
 
-/** What some fields may say, so that a mistyped word is an error and not an empty answer. */
+/** The values of enum fields, so that a mistyped value is an error and not an empty result. */
 const WORDS: Partial<Record<EqualField, readonly string[]>> = {
   boundary: [...BOUNDARIES, 'memory'],
   decision: DECISIONS,
@@ -80,10 +80,10 @@ const WORDS: Partial<Record<EqualField, readonly string[]>> = {
 };
 
 /**
- * Reads a filter. `last` overrides `since` and `until`; a time is ISO 8601 (UTC when it names no zone) or a
- * duration before now, `15m`; a duration is a whole number and one of `s m h d w`.
+ * Parses a filter. `last` overrides `since` and `until`. A time is ISO 8601 (UTC without a zone) or a duration before
+ * now, such as `15m`. A duration is a whole number and one of `s m h d w`.
  *
- * @throws AuditFilterError which says what the field takes
+ * @throws AuditFilterError with the values that the field accepts
  */
 export function parseFilter(filter: AuditFilter, now_ms: number): ParsedFilter {
   const equal: Partial<Record<EqualField, string>> = {};
@@ -112,7 +112,9 @@ export function parseFilter(filter: AuditFilter, now_ms: number): ParsedFilter {
   };
 }
 
-/** Whether the rule that a filter names, or any, would have acted: `<rule>:<action>` stands in the event for each. */
+/**
+ * Returns whether the given rule, or any rule for `*`, would have acted. `metadata.monitored` lists `<rule>:<action>`.
+ */
 export function matchesMonitored(
   { metadata }: Pick<AuditEvent, 'metadata'>,
   { monitored }: Pick<ParsedFilter, 'monitored'>,
@@ -122,7 +124,7 @@ export function matchesMonitored(
   return noted.some((each) => monitored === '*' || each.slice(0, each.lastIndexOf(':')) === monitored);
 }
 
-/** Whether an event is one that a filter asks for; its times are not asked about. */
+/** Returns whether an event matches all filters except its times. */
 export function matchesFilter(event: AuditEvent, filter: ParsedFilter): boolean {
   const { equal, data_tag } = filter;
   const fields: Readonly<Record<string, unknown>> = { ...event, phase: event.metadata.phase };
@@ -135,7 +137,7 @@ export function matchesFilter(event: AuditEvent, filter: ParsedFilter): boolean 
   );
 }
 
-/** A value is compared as text, `3` and `"3"` alike; a key alone asks that it is there. */
+/** Returns whether an event has the metadata key, and the value if one is given. Compares as text: `3` equals `"3"`. */
 export function hasMetadata(event: Pick<AuditEvent, 'metadata'>, { metadata }: ParsedFilter): boolean {
   if (metadata === null) return true;
   if (!Object.hasOwn(event.metadata, metadata.key)) return false;
@@ -147,7 +149,9 @@ export function hasMetadata(event: Pick<AuditEvent, 'metadata'>, { metadata }: P
 
 const DURATIONS = 'a whole number and one of s, m, h, d, w: `15m`, `24h`, `7d`';
 
-/** `24h` in milliseconds; `null` when it is no duration, or one longer than a thousand years. */
+/**
+ * Parses a duration such as `24h` into milliseconds. Returns `null` if it is invalid or longer than a thousand years.
+ */
 export function parseDuration(value: string): number | null {
   const match = /^(\d{1,12})([smhdw])$/.exec(value.trim());
   if (match === null) return null;
@@ -173,7 +177,7 @@ function time(filter: AuditFilter, field: 'since' | 'until', now_ms: number): nu
   return ms;
 }
 
-/** The form that `Date.parse` must know: `T`, milliseconds, a zone with its colon. */
+/** Normalizes a time to the form that `Date.parse` is required to accept: `T`, milliseconds, a zone with a colon. */
 function isoOf(value: string, match: RegExpExecArray, zone: string): string {
   const date = value.slice(0, 10);
   if (match[1] === undefined) return `${date}T00:00:00Z`;
@@ -204,7 +208,7 @@ function parseLimit(filter: AuditFilter): number {
   throw new AuditFilterError('limit', `is a whole number from 1 to ${LIMIT_MAX}`);
 }
 
-/** A field's text; `null` when it is not there. */
+/** Returns the text of a field; `null` if the field is absent. */
 function text(filter: AuditFilter, field: keyof AuditFilter): string | null {
   const value = filter[field];
   if (value === undefined || value === null) return null;

@@ -3,7 +3,7 @@ import test from 'node:test';
 import { type FollowOptions, followJournal } from './follow.ts';
 import { appendRange, makeTrail, sampleEvent, type Trail } from './testing/trail.ts';
 
-/** Follows until `count` events have come, and tells when it has begun to look. */
+/** Follows until `count` events have arrived. Reports when following has begun. */
 function follow(trail: Trail, from: FollowOptions['from'], count: number): Promise<number[]> {
   const stop = new AbortController();
   return (async () => {

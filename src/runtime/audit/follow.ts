@@ -7,14 +7,16 @@ import type { AuditEvent } from './types.ts';
 export interface FollowOptions {
   /** The folder of all writers, `<state>/journal`. */
   readonly dir: string;
-  /** `start`: all that is there, then what comes. `end`: what comes. A map of places is kept up to date. */
+  /**
+   * `start`: all existing events, then new ones. `end`: new ones only. A map of positions is updated while following.
+   */
   readonly from: 'start' | 'end' | Map<string, ChainPosition>;
   readonly signal: AbortSignal;
-  /** How often to look; 200 ms unless told. */
+  /** The interval between polls, in milliseconds; 200 by default. */
   readonly poll_ms?: number;
 }
 
-/** An event, and where in the journal it stands. */
+/** An event and its place in the journal. */
 export interface FollowedEvent {
   readonly event: AuditEvent;
   readonly writer: string;
@@ -24,8 +26,8 @@ export interface FollowedEvent {
 const POLL_MS = 200;
 
 /**
- * Gives events as they are written, by all writers, also those that come later; across rotation. Ends, without
- * a fault, when `signal` is aborted. Those that one look finds are given in the order of their time.
+ * Yields events of all writers as they are written, across rotation, including writers that appear later. Ends without
+ * an error when `signal` is aborted. The events of one poll are sorted by time.
  */
 export async function* followJournal(options: FollowOptions): AsyncGenerator<FollowedEvent> {
   const positions = await startPositions(options);
@@ -42,7 +44,10 @@ async function startPositions(options: FollowOptions): Promise<Map<string, Chain
   return options.from === 'end' ? readEnds(options.dir) : options.from;
 }
 
-/** What is new since the last look, one block of each writer at most, so that a long journal stays out of memory. */
+/**
+ * Reads what is new since the last poll. Reads at most one block per writer, so that a long journal does not fill
+ * memory.
+ */
 async function look(options: FollowOptions, positions: Map<string, ChainPosition>): Promise<FollowedEvent[]> {
   const found: FollowedEvent[] = [];
   for (const writer of await listWriters(options.dir)) {

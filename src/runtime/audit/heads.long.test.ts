@@ -1,4 +1,4 @@
-/** What writers sign of each other: deleted ends and whole writers are found by the files and the public key alone. */
+/** Cross-signed checkpoints: deleted ends and whole writers are detected with only the files and the public key. */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { hash } from 'node:crypto';
@@ -29,7 +29,7 @@ import {
 const DAY_MS = 86_400_000;
 const LOAD = fileURLToPath(new URL('./testing/append-load.ts', import.meta.url));
 
-/** Two workers with several files each, and a parent that stops last and wrote events of its own only at first. */
+/** Makes two workers with several files each, and a parent that stops last and wrote events only at first. */
 async function makeService(t: TestContext): Promise<Trail> {
   const trail = await makeTrail(t);
   const parent = await trail.open({ writer: 'parent', witness: true });
@@ -55,7 +55,7 @@ async function cutLines(trail: Trail, writer: string, count: number): Promise<vo
   }
 }
 
-/** Deletes the last checkpoint and all lines behind it, or the last two of them and all between. */
+/** Deletes the last checkpoint and all lines after it, or the last two checkpoints and all lines between them. */
 async function cutCheckpoints(trail: Trail, writer: string, count: number): Promise<void> {
   const lines = (await readFiles(trail, writer)).flatMap((file) => file.lines);
   const at = lines.flatMap((line, index) => (JSON.parse(line).kind === 'checkpoint' ? [index] : []));
@@ -183,7 +183,7 @@ const TAMPERINGS: readonly Tampering[] = [
   },
 ];
 
-/** The records of a writer that the parent's checkpoints name. */
+/** Returns the records of a writer that the parent's checkpoints name. */
 async function namedSeqs(trail: Trail, writer: string): Promise<number[]> {
   const records = (await readFiles(trail, 'parent')).flatMap(({ lines }) =>
     lines.map((line) => JSON.parse(line)),
@@ -274,7 +274,7 @@ test('intact: files that are rotated, compressed and deleted by age, with heads 
             : { writer, checkpoint_ms: 5 },
         ),
       );
-    // The second worker is there for the first days alone.
+    // The second worker exists only in the first days.
     const running = journals.filter((_, index) => index < 2 || day < 3);
     for (let round = 0; round < 6; round++)
       for (const [index, journal] of running.entries())
@@ -344,7 +344,7 @@ test('intact: a worker is killed under load again and again, while its head is s
   assert.ok(last.checkpoint.heads[0].seq > 200 && last.checkpoint.heads[0].seq <= report!.last_seq);
 });
 
-/** Writes a chain as the first version did: its checkpoints name no heads. */
+/** Writes a chain as the first version did, with checkpoints that name no heads. */
 async function writeOldChain(trail: Trail, writer: string): Promise<void> {
   const key = await openSigningKey({ dir: join(trail.state, 'keys'), now_ms: () => START_MS });
   const timestamp = new Date(START_MS).toISOString();

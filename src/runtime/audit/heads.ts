@@ -9,7 +9,7 @@ import type { ChainHead, WriterHead } from './record.ts';
 const HEAD_FILE = 'head.json';
 /** A longer file was not written by this program. */
 const HEAD_BYTES_MAX = 1_024;
-/** The number of writers that one checkpoint names. More would not fit beside the rest of the line. */
+/** The maximum number of writers that one checkpoint names, so that the line stays below its size limit. */
 const HEADS_MAX = 1_024;
 
 /** The writer that signs, and its key. */
@@ -18,7 +18,7 @@ interface WriterIdentity {
   readonly signing_key: SigningKey;
 }
 
-/** Returns the body of a checkpoint behind `head` as JSON text. */
+/** Returns the body of a checkpoint that follows `head`, as JSON text. */
 export function signCheckpoint(
   { writer, signing_key, now_ms }: WriterIdentity & { readonly now_ms: () => number },
   head: ChainHead,
@@ -30,8 +30,8 @@ export function signCheckpoint(
 }
 
 /**
- * Publishes a checkpoint to the other writers. The caller must have it on disk: another writer signs that it is
- * there. The file is not synced, because losing it costs only the time until the next checkpoint.
+ * Publishes a checkpoint to the other writers. The checkpoint must be durable already, because other writers sign that
+ * it exists. The file is not synced: losing it only delays the next reader until the next checkpoint.
  */
 export async function publishHead(
   writer_dir: string,
@@ -55,8 +55,8 @@ export async function publishHead(
 }
 
 /**
- * Reads what the other writers have published, sorted by writer. Files that the key did not sign are left out, so
- * that nobody without it can have a record signed that never was.
+ * Reads the checkpoints that the other writers have published, sorted by writer. Skips files that the key did not sign,
+ * so that only a holder of the key can have a record signed.
  */
 export async function readPublishedHeads(
   own: WriterIdentity & { readonly dir: string },
@@ -86,12 +86,12 @@ async function readPublished(path: string): Promise<(WriterHead & { signature: s
       await file.close();
     }
   } catch {
-    // A writer of an earlier version has none, and a power cut may leave an empty one.
+    // A writer of an earlier version has no such file, and a power cut may leave an empty one.
     return null;
   }
 }
 
-/** Whether a value that was read from a file names a record of a writer. */
+/** Returns whether a value from a file names a record of a writer. */
 export function isWriterHead(value: unknown): value is WriterHead {
   if (typeof value !== 'object' || value === null) return false;
   const { writer, seq, record_hash } = value as Record<string, unknown>;
@@ -109,27 +109,27 @@ function headMessage({ writer, seq, record_hash }: WriterHead): string {
   return `agent-safety journal head 1\n${writer}\n${seq}\n${record_hash}`;
 }
 
-/** A chain as `verifyJournal` found it. */
+/** A chain as `verifyJournal` read it. */
 export interface FoundChain {
   readonly writer: string;
   readonly head: ChainHead;
-  /** The last record that was deleted by age; 0 when none was. */
+  /** The last record that was deleted by age; 0 if none was. */
   readonly retired_seq: number;
   /** The hash of every checkpoint, by its number. */
   readonly checkpoint_hashes: ReadonlyMap<number, string>;
 }
 
-/** The checkpoints that writers have signed of each other, by the writer that is named. */
+/** The checkpoints that writers have signed for each other, by the writer they name. */
 export interface NamedHeads {
   readonly add: (heads: readonly WriterHead[], by: string) => void;
   readonly writers: () => readonly string[];
-  /** Returns the first checkpoint that a chain lacks, as a sentence; `null` when it has all. */
+  /** Returns the first checkpoint that a chain lacks, as a sentence; `null` if it has all of them. */
   readonly findMissing: (chain: FoundChain) => { readonly seq: number; readonly reason: string } | null;
 }
 
 /**
- * Collects named heads. All are kept and not only the highest: a chain that was deleted, begun anew and has grown
- * past its old end fits the later heads.
+ * Collects named heads. Keeps all of them, not only the highest: a chain that was deleted, restarted and has grown past
+ * its old end matches the later heads.
  */
 export function collectNamedHeads(): NamedHeads {
   const by_writer = new Map<string, Map<string, WriterHead & { by: string }>>();

@@ -1,4 +1,4 @@
-/** The audit trail: a journal that is the truth, and an index that answers questions about it. */
+/** The audit log: a journal, which is the record, and an index that answers queries about it. */
 
 export { openIndex } from './audit-index.ts';
 export { indexHeads, openIndexer } from './indexer.ts';

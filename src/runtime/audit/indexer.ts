@@ -13,30 +13,29 @@ import { compareWithIndex, deleteReplaced, markLost, type ReplacedFile } from '.
 
 export interface Indexer {
   /**
-   * Reads what is new in the journal into the index. When it resolves, every event that was durable before
-   * the call can be found. Calls at the same time share the work.
+   * Reads new journal lines into the index. When it resolves, every event that was durable before the call can be
+   * found. Concurrent calls share the work.
    *
-   * @returns how many events were read
+   * @returns the number of events that were read
    */
   readonly sync: () => Promise<number>;
-  /** Forgets events older than this, some at a time, as the journal has deleted their files. */
+  /** Deletes events older than this, in batches, after the journal has deleted their files. */
   readonly prune: (before_ms: number) => Promise<number>;
 }
 
 type TagRow = Insertable<IndexTables['audit_event_tags']>;
 type EventRecord = JournalRecord & { readonly kind: 'event' };
-/** Inserts that were built once, by table and number of rows. */
+/** Compiled inserts, by table and number of rows. */
 type Inserts = Map<string, CompiledQuery>;
 
 /**
- * Fills an index from a journal. There is one in a state folder, in the process that owns it. Each batch is
- * one transaction together with the position behind it, so that a stop repeats events and never skips one;
- * the repeated are known by their `event_id`.
+ * Fills an index from a journal. Only the process that owns the state folder may open one. Each batch is one
+ * transaction that includes the position after it, so that a stop repeats events and never skips one. Repeated events
+ * are recognized by their `event_id`.
  *
- * @param options.dir - the folder of all writers, `<state>/journal`
- * @param options.begin - called when reading begins; what it gives is awaited between two batches. Without it,
- * everything else in the process has its turn there
- * @param options.arrivals - told of what has come
+ * @param options.dir - the folder of all writers, `<state>/journal` @param options.begin - called when a run begins;
+ * the function it returns is awaited between two batches. Without it, other work of the process runs there @param
+ * options.arrivals - notified of inserted events
  */
 export function openIndexer(options: {
   index: AuditIndex;
@@ -70,13 +69,13 @@ export function openIndexer(options: {
   };
 }
 
-/** What is filled, from where, and who is told. */
+/** The index, its source, and the notifier. */
 interface Filling {
   readonly index: AuditIndex;
   readonly dir: string;
   readonly inserts: Inserts;
   readonly arrivals: ArrivalNotifier | null;
-  /** `null` until what was kept of it has been followed. */
+  /** `null` until the order file has been replayed. */
   order: ArrivalOrder | null;
 }
 
@@ -104,7 +103,7 @@ interface Followed {
   readonly events: number;
 }
 
-/** Reads again, in the order that was kept, what the index has not; most of the time that is nothing. */
+/** Reads the lines that the index lacks in the order that was kept; usually there are none. */
 async function followOrder(filling: Filling, rest: () => Promise<void>): Promise<Followed> {
   const { index, dir } = filling;
   if (filling.order !== null) return { order: filling.order, events: 0 };
@@ -119,7 +118,7 @@ async function followOrder(filling: Filling, rest: () => Promise<void>): Promise
   return { order, events };
 }
 
-/** What was read again ends before the end that was read first. */
+/** Deletes the indexed events after the end of a file that became shorter. */
 async function forgetEnd(
   index: AuditIndex,
   writer: string,
@@ -130,7 +129,7 @@ async function forgetEnd(
   order.note({ writer, seq: replaced.matched_seq, ordered: true });
 }
 
-/** How far the index has read each writer's chain. */
+/** Returns the position up to which the index has read each writer's chain. */
 export async function readPositions(index: AuditIndex): Promise<Map<string, ChainPosition>> {
   const rows = await index.db
     .selectFrom('journal_positions')
@@ -140,8 +139,8 @@ export async function readPositions(index: AuditIndex): Promise<Map<string, Chai
 }
 
 /**
- * The line of each writer that the index has seen last, or saw once and lost, for `verifyJournal`'s
- * `known_heads`. Take them before verifying: the journal only grows.
+ * Returns the last line of each writer that the index has read, or has read and lost, for `known_heads` of
+ * `verifyJournal`. Call it before verifying, because the journal only grows.
  */
 export async function indexHeads(index: AuditIndex): Promise<Map<string, ChainHead>> {
   const heads = new Map<string, ChainHead>();
@@ -153,10 +152,10 @@ export async function indexHeads(index: AuditIndex): Promise<Map<string, ChainHe
   return heads;
 }
 
-/** Some lines of a writer on their way into the index. */
+/** Lines of a writer that are about to be inserted. */
 interface Coming extends StepBlock {
   readonly replaced: ReplacedFile | null;
-  /** Where their step is kept; `null` where it is already. */
+  /** The order file that records their step; `null` if it has the step already. */
   readonly order: ArrivalOrder | null;
 }
 
@@ -218,7 +217,7 @@ function entryOf({ record, line }: ReadRecord): Entry | null {
   return { record, row: rowOf(record, timestamp_ms, eventJson(record, line)), tags: event.data_tags };
 }
 
-/** The fields stand in the order of their columns; every row has all of them. */
+/** Builds a row. The fields are in the order of their columns, and every row has all of them. */
 function rowOf(record: EventRecord, timestamp_ms: number, json: string): EventRow {
   const { event, writer, seq } = record;
   const phase = event.metadata.phase;
@@ -248,7 +247,7 @@ function tagRows(entry: Entry): TagRow[] {
   return [...withAncestors(entry.tags)].map((tag) => ({ tag, timestamp_ms, seq, event_id }));
 }
 
-/** Tags past these bounds are in the event, but it is not found by them. A caller may declare what it likes. */
+/** Limits for the tag index, because callers declare tags freely. The event keeps tags beyond them. */
 const TAGS_MAX = 256;
 const TAG_CHARS_MAX = 128;
 
@@ -261,10 +260,10 @@ function withAncestors(tags: readonly string[]): Set<string> {
   return all;
 }
 
-/** Rows of one statement: few sizes, so that each text is built once and stays prepared. */
+/** The numbers of rows per statement: few sizes, so that each statement is compiled once and stays prepared. */
 const INSERT_ROWS = [64, 8, 1];
 
-/** Inserts the rows that are not there yet. @returns whether none was */
+/** Inserts the rows that do not exist yet. @returns whether all rows were new */
 async function insertNew(
   transaction: Transaction<IndexTables>,
   table: 'audit_events' | 'audit_event_tags',
@@ -286,7 +285,9 @@ async function insertNew(
   return added === rows.length;
 }
 
-/** An event that was chained twice is found by its tags once: where it was read first. */
+/**
+ * Returns the entries whose event is indexed under their own number. An event that was appended twice is indexed once.
+ */
 async function ownEntries(
   transaction: Transaction<IndexTables>,
   writer: string,

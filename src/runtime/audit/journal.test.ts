@@ -152,7 +152,7 @@ test('a clock that is set forward deletes nothing, until it has run on for hours
   const trail = await makeTrail(t, { max_size_bytes: 500, max_age_days: 90 });
   const journal = await trail.open();
   let index = 0;
-  /** Lets time pass, with an event in a file of its own each hour. */
+  /** Advances the time, and writes one event to a file of its own each hour. */
   const pass = async (hours: number): Promise<number> => {
     for (let hour = 0; hour < hours; hour++) {
       trail.clock.now_ms += HOUR_MS;
@@ -368,12 +368,12 @@ test('any events, however they are grouped, rotated and reopened, come back in o
   );
 });
 
-/** Occupies the threads that do all file work of a process, as a disk does that does not answer. */
+/** Occupies the threads that do all file work of a process, as a disk that does not respond would. */
 async function hangFiles(t: TestContext, dir: string): Promise<{ readonly release: () => Promise<void> }> {
   const THREADS = Number(process.env.UV_THREADPOOL_SIZE ?? 4);
   const pipe = join(dir, 'pipe');
   execFileSync('mkfifo', [pipe]);
-  // Opening a pipe for reading waits until someone opens it for writing.
+  // Opening a pipe for reading blocks until a process opens it for writing.
   const readers = Array.from({ length: THREADS }, () => open(pipe, 'r'));
   let released = false;
   const release = async (): Promise<void> => {

@@ -23,52 +23,57 @@ import type { AuditEvent } from './types.ts';
 export interface JournalOptions {
   /** The folder of all writers, `<state>/journal`. */
   readonly dir: string;
-  /** Whose chain: `worker-1`. One process at a time has it. */
+  /** The name of the chain, such as `worker-1`. Only one process at a time may have it open. */
   readonly writer: string;
-  /** A file that has grown to this is closed, and the next one begun. */
+  /** The size in bytes at which a file is closed and the next one is started. */
   readonly max_size_bytes: number;
   /** Closed files older than this are deleted. */
   readonly max_age_days: number;
   readonly compress_rotated: boolean;
   readonly signing_key: SigningKey;
   readonly now_ms: () => number;
-  /** A clock that nobody sets; that of the process unless told. Files are not deleted by the other one alone. */
+  /** A monotonic clock; that of the process by default. Files are deleted only if it confirms the wall clock. */
   readonly uptime_ms?: () => number;
-  /** How long the last lines may stand unsigned while nothing else is written; a minute unless told. */
+  /**
+   * The time that the last lines may remain unsigned while nothing else is written, in milliseconds; a minute by
+   * default.
+   */
   readonly checkpoint_ms?: number;
-  /** Also writes a checkpoint when only other writers have new ones: for the one writer that outlives the others. */
+  /** Also writes a checkpoint if only other writers have new ones: for the one writer that outlives the others. */
   readonly witness?: boolean;
-  /** How long a disk may take for one write before all who wait are told no; ten seconds unless told. */
+  /**
+   * The maximum duration of a write before all waiting callers are rejected, in milliseconds; ten seconds by default.
+   */
   readonly write_ms_max?: number;
-  /** How long to wait for a process that is about to let go of the chain; five seconds unless told. */
+  /** The time to wait for a process that is about to release the chain, in milliseconds; five seconds by default. */
   readonly lock_wait_ms?: number;
-  /** Told when compressing or deleting old files failed; the journal itself goes on. */
+  /** Called when compressing or deleting old files failed. The journal itself continues. */
   readonly on_maintenance_failure?: (system_code: string) => void;
 }
 
 export interface Journal {
   /**
-   * Writes one event down. Resolves when the disk has it, and never before.
+   * Appends one event. Resolves when the event is on disk, and never before.
    *
-   * @throws AuditFailure when it is not recorded: `journal_write_failed` (the next call tries again, so a
-   * disk with room again is enough), `journal_busy`, `journal_hangs`, `event_too_large`, `journal_closed`
+   * @throws AuditFailure if the event is not recorded: `journal_write_failed` (the next call tries again, so free disk
+   * space is enough to recover), `journal_busy`, `journal_hangs`, `event_too_large`, `journal_closed`
    */
   readonly append: (event: AuditEvent) => Promise<void>;
-  /** The last durable line, and how many lines stand behind the last checkpoint. */
+  /** Returns the last durable line, and the number of lines after the last checkpoint. */
   readonly head: () => ChainHead & { readonly unsigned_records: number };
-  /** Writes what waits, signs the end, and lets go of the chain. */
+  /** Writes pending events, signs the end of the chain, and releases the chain. */
   readonly close: () => Promise<void>;
 }
 
-/** After this many lines without one a checkpoint is written. */
+/** A checkpoint is written after this many unsigned lines. */
 const CHECKPOINT_RECORDS = 4_096;
 const CHECKPOINT_MS = 60_000;
-/** One group commit; what waits beyond goes into the next. */
+/** The limits of one group commit. Further events go into the next one. */
 const BATCH_RECORDS = 1_024;
 const BATCH_BYTES = 4_194_304;
-/** A disk that neither writes nor fails. What it still does later of that write is taken back. */
+/** The maximum duration of a write. If it completes later, its bytes are truncated. */
 const WRITE_MS_MAX = 10_000;
-/** What may wait for a slow disk before new events are refused. */
+/** The maximum bytes that may wait for a slow disk. Beyond it, new events are rejected. */
 const PENDING_BYTES_MAX = 67_108_864;
 const HOUR_MS = 3_600_000;
 
@@ -78,7 +83,7 @@ interface Waiting {
   readonly reject: (failure: AuditFailure) => void;
 }
 
-/** All that changes while a journal is open. */
+/** The mutable state of an open journal. */
 interface Chain {
   readonly options: JournalOptions;
   readonly writer_dir: string;
@@ -88,19 +93,19 @@ interface Chain {
   unsigned_records: number;
   /** The checkpoints of other writers that the next checkpoint names. */
   heads: readonly WriterHead[];
-  /** Those that the last checkpoint named. */
+  /** The heads that the last checkpoint named. */
   signed_heads: readonly WriterHead[];
-  /** The last checkpoint on its way to the other writers. */
+  /** Resolves when the last checkpoint is published to the other writers. */
   publishing: Promise<void>;
   pending: Waiting[];
   pending_bytes: number;
-  /** The loop that writes what waits; `null` when nothing does. */
+  /** The loop that writes pending events; `null` while there are none. */
   writing: Promise<void> | null;
-  /** Bytes behind the durable ones may be there: from before a write until the disk has said yes. */
+  /** The file may have bytes after the durable ones: from the start of a write until the disk has confirmed it. */
   loose: boolean;
-  /** The disk has not answered in time, and so many events were refused; `null` when it does answer. */
+  /** The number of events rejected because the disk does not respond; `null` while it responds. */
   hanging: number | null;
-  /** What the next write has to record as taken away. */
+  /** The cut that the next write must record. */
   cut: CutBody | null;
   checkpoint_due: boolean;
   checkpoint_timer: NodeJS.Timeout | null;
@@ -111,11 +116,11 @@ interface Chain {
 }
 
 /**
- * Opens a writer's chain for appending: waits for the process that had it, cuts a torn last line (and
- * records the cut), and goes on where the chain ended.
+ * Opens a writer's chain for appending. Waits for the process that had it open, cuts a torn last line (and records the
+ * cut), and continues at the end of the chain.
  *
- * @throws AuditFailure `journal_in_use` when another process keeps it, `journal_broken` when its end was
- * tampered with, `journal_write_failed` when the folder cannot be written
+ * @throws AuditFailure `journal_in_use` if another process keeps the chain open, `journal_broken` if its end was
+ * tampered with, `journal_write_failed` if the folder cannot be written
  */
 export async function openJournal(options: JournalOptions): Promise<Journal> {
   if (!isWriterName(options.writer))
@@ -205,7 +210,7 @@ function refused(code: keyof typeof SENTENCES): AuditFailure {
   return new AuditFailure(code, SENTENCES[code]);
 }
 
-/** Begins to write once all that this turn of the loop brings has come, so that it shares one sync. */
+/** Starts writing after the current turn of the event loop, so that all events of this turn share one sync. */
 function startWriting(chain: Chain): void {
   chain.writing ??= new Promise((resolve) => {
     setImmediate(async () => {
@@ -216,7 +221,7 @@ function startWriting(chain: Chain): void {
   });
 }
 
-/** One group: never throws; those who wait are told. */
+/** Writes one group. Never throws; it rejects the waiting callers instead. */
 async function writeBatch(chain: Chain): Promise<void> {
   const batch = takeBatch(chain);
   const watch = setTimeout(() => tellHanging(chain, batch), chain.options.write_ms_max ?? WRITE_MS_MAX);
@@ -233,7 +238,7 @@ async function writeBatch(chain: Chain): Promise<void> {
   armCheckpoint(chain);
 }
 
-/** Says no to everyone who waits, while the disk still has the write: `giveUp` takes it back when that has ended. */
+/** Rejects all waiting callers while the write is still running. `giveUp` truncates its bytes when it has ended. */
 function tellHanging(chain: Chain, batch: readonly Waiting[]): void {
   chain.hanging = chain.pending.length;
   for (const waiting of [...batch, ...chain.pending]) waiting.reject(refused('journal_hangs'));
@@ -254,7 +259,7 @@ function takeBatch(chain: Chain): Waiting[] {
   return all;
 }
 
-/** Writes the lines of a group, with a cut before and a checkpoint behind where they are due. */
+/** Writes the lines of a group: a cut before them and a checkpoint after them, if due. */
 async function commit(chain: Chain, batch: readonly Waiting[]): Promise<void> {
   const { heads, options } = chain;
   let text = '';
@@ -286,19 +291,19 @@ function hasNewHeads({ options, heads, signed_heads }: Chain): boolean {
   return options.witness === true && JSON.stringify(heads) !== JSON.stringify(signed_heads);
 }
 
-/** Shows the durable checkpoint to other writers, in the background. After a failure they name the one before. */
+/** Publishes the durable checkpoint to other writers, in the background. After a failure they name the previous one. */
 function publish(chain: Chain, heads: readonly WriterHead[]): void {
   const { options, writer_dir, head } = chain;
   chain.signed_heads = heads;
   chain.publishing = chain.publishing.then(() => publishHead(writer_dir, options, head)).catch(() => {});
 }
 
-/** Reads the checkpoints of other writers before one of our own is due. Without an answer the last ones stay. */
+/** Reads the checkpoints of other writers before a checkpoint is due. Keeps the last ones if the read fails. */
 async function refreshHeads(chain: Chain): Promise<void> {
   chain.heads = await readPublishedHeads(chain.options).catch(() => chain.heads);
 }
 
-/** Signs the end of the file and goes on in a new one. The old one stays the place to write until that is there. */
+/** Signs the end of the file and continues in a new one. Keeps writing to the old file until the new one exists. */
 async function rotate(chain: Chain): Promise<void> {
   chain.checkpoint_due = true;
   await commit(chain, []);
@@ -311,14 +316,14 @@ async function rotate(chain: Chain): Promise<void> {
   maintain(chain);
 }
 
-/** Tells everyone who waits that nothing of theirs is recorded, and takes back what was half written. */
+/** Rejects all waiting callers and truncates the incomplete write. */
 async function giveUp(chain: Chain, batch: readonly Waiting[], error: unknown): Promise<void> {
   const failed = [...batch, ...chain.pending];
   chain.pending = [];
   chain.pending_bytes = 0;
   chain.checkpoint_due = false;
   const failure = unwritable(error);
-  // Before anything else is asked of a disk that may hang.
+  // Reject first, because a disk that hangs would delay what follows.
   for (const waiting of failed) waiting.reject(failure);
   const before = chain.cut;
   chain.cut = {
@@ -355,7 +360,7 @@ async function looseBytes(chain: Chain): Promise<number> {
   return Math.max(0, size - chain.segment.bytes);
 }
 
-/** Sees to it that lines do not stand unsigned for long when nothing follows them. */
+/** Arms the timer that signs the last lines if no others follow. */
 function armCheckpoint(chain: Chain): void {
   const is_idle = chain.unsigned_records === 0 && chain.options.witness !== true;
   if (is_idle || chain.checkpoint_timer !== null || chain.stopping.signal.aborted) return;
@@ -368,7 +373,7 @@ function armCheckpoint(chain: Chain): void {
   }, chain.options.checkpoint_ms ?? CHECKPOINT_MS).unref();
 }
 
-/** Compresses and deletes closed files in the background, one round at a time; the next comes in an hour. */
+/** Compresses and deletes closed files in the background, one round at a time. Schedules the next round in an hour. */
 function maintain(chain: Chain, others = false): void {
   clearTimeout(chain.maintenance_timer ?? undefined);
   chain.maintenance_timer = setTimeout(() => maintain(chain, true), HOUR_MS).unref();

@@ -13,15 +13,15 @@ import { AuditFailure, systemCode } from './failure.ts';
 import { FILE_MODE, makeDir, syncDir, temporaryName, writeFileDurably } from './files.ts';
 import type { ChainHead, WriterHead } from './record.ts';
 
-/** What a journal signs its checkpoints with. The private half never leaves the process and its file. */
+/** The key that signs a journal's checkpoints. The private key never leaves the process and its file. */
 export interface SigningKey {
   readonly key_id: string;
   readonly private_key: KeyObject;
 }
 
 /**
- * The public half, as it stands in `<key_id>.json`. A key made by a rotation is endorsed by the one before
- * it, so that who trusts the first can follow to the last.
+ * The public key, as stored in `<key_id>.json`. A rotated key is endorsed by its predecessor, so that trust in the
+ * first key extends to the last.
  */
 export interface PublicKeyRecord {
   /** The first 32 hex digits of SHA-256 over the public key (SPKI, DER). */
@@ -33,15 +33,15 @@ export interface PublicKeyRecord {
   readonly endorsed_by: string | null;
   /** Ed25519 by `endorsed_by` over `endorsementMessage`, base64. */
   readonly endorsement: string | null;
-  /** Ed25519 by the key itself over all fields above, base64; keys of earlier versions have none. */
+  /** Ed25519 by the key itself over all fields above, base64; absent in keys of earlier versions. */
   readonly self_signature?: string;
 }
 
 const CURRENT = 'current';
 
 /**
- * Gives the key in force, and makes the first one where there is none. Safe when several processes start at
- * once: all get the same key. `dir` is the folder of keys (0700; private files 0600).
+ * Opens the active key, and creates the first one if there is none. Safe if several processes start at once: all get
+ * the same key. `dir` is the folder of keys (0700; private files 0600).
  */
 export async function openSigningKey(options: { dir: string; now_ms: () => number }): Promise<SigningKey> {
   await makeDir(options.dir);
@@ -54,8 +54,8 @@ export async function openSigningKey(options: { dir: string; now_ms: () => numbe
 }
 
 /**
- * Makes a new key, endorsed by the one in force, and puts it in force for journals that are opened from now
- * on. The old private key is deleted; its public half stays, for what it has signed.
+ * Creates a key that the active key endorses, and makes it the active key of journals that are opened from now on.
+ * Deletes the old private key. The old public key remains, so that its signatures can be verified.
  */
 export async function rotateSigningKey(options: { dir: string; now_ms: () => number }): Promise<SigningKey> {
   const old = await openSigningKey(options);
@@ -66,7 +66,7 @@ export async function rotateSigningKey(options: { dir: string; now_ms: () => num
   return key;
 }
 
-/** The public keys in a folder, by id, sorted. Files that are no public key are passed over. */
+/** Loads the public keys in a folder, sorted by ID. Skips files that are not valid public keys. */
 export async function loadPublicKeys(dir: string): Promise<PublicKeyRecord[]> {
   const names = await readdir(dir).catch(() => [] as string[]);
   const keys: PublicKeyRecord[] = [];
@@ -77,15 +77,15 @@ export async function loadPublicKeys(dir: string): Promise<PublicKeyRecord[]> {
   return keys;
 }
 
-/** Which keys may be believed, and which of them vouch for themselves alone. */
+/** The trusted keys, and the roots among them, which no trusted key endorses. */
 export interface TrustedKeys {
   readonly keys: ReadonlyMap<string, KeyObject>;
   readonly roots: readonly string[];
 }
 
 /**
- * Follows the endorsements. With `trusted_key_id`, that key and all that follow from it are believed and no
- * other; without, every key that nobody endorsed counts as a root.
+ * Follows the endorsements. With `trusted_key_id`, only that key and the keys that it endorses, directly or indirectly,
+ * are trusted. Without it, every key without an endorsement is a root.
  */
 export function trustKeys(
   records: readonly PublicKeyRecord[],
@@ -111,18 +111,20 @@ function isEndorsed(record: PublicKeyRecord, keys: ReadonlyMap<string, KeyObject
   return endorser !== undefined && isSigned(endorsementMessage(record), record.endorsement ?? '', endorser);
 }
 
-/** Signs any text of ours; base64. The text's first line names what it is, so that no signature fits another use. */
+/**
+ * Signs a text; base64. The first line of the text names its purpose, so that a signature is not valid for another use.
+ */
 export function signMessage(message: string, key: SigningKey): string {
   return sign(null, Buffer.from(message), key.private_key).toString('base64');
 }
 
-/** Whether `signature` (base64) is over `message`. */
+/** Returns whether `signature` (base64) is valid for `message`. */
 export function isSigned(message: string, signature: string, key: KeyObject): boolean {
   return verify(null, Buffer.from(message), key, Buffer.from(signature, 'base64'));
 }
 
 /**
- * Builds the text that a checkpoint signs: the chain of `writer` stood at `head` at that time, and those of other
+ * Builds the text that a checkpoint signs: at that time, the chain of `writer` ended at `head`, and those of other
  * writers had reached `heads`. Checkpoints of earlier versions have no `heads`.
  */
 export function checkpointMessage(
@@ -176,7 +178,7 @@ async function removeKey(dir: string, key_id: string): Promise<void> {
   await rm(publicPath(dir, key_id), { force: true });
 }
 
-/** Puts the first key in force, unless another process was faster: a link is made or is not. */
+/** Activates the first key, unless another process was faster. Creating a link is atomic. */
 async function linkCurrent(dir: string, key_id: string): Promise<boolean> {
   const path = join(dir, CURRENT);
   const temporary = temporaryName(path);

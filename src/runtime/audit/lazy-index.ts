@@ -1,7 +1,7 @@
 import { lazy } from '../../platform/lazy.ts';
 import type { AuditIndex } from './audit-index.ts';
 
-/** The audit index, opened when somebody asks it. */
+/** Opens the index on first use, because most processes never query it. */
 export interface LazyIndex {
   readonly open: () => Promise<AuditIndex>;
   readonly close: () => Promise<void>;

@@ -6,20 +6,20 @@ import { systemCode } from './failure.ts';
 import type { SegmentFile } from './files.ts';
 import { JOURNAL_LINE_BYTES_MAX } from './record.ts';
 
-/** One line of a file, without its `\n`. `bytes` is only good until the next line is asked for. */
+/** One line of a file, without its `\n`. `bytes` is valid only until the next line is read. */
 export interface JournalLine {
   readonly bytes: Buffer;
-  /** Where it ends in the file (uncompressed), its `\n` included. */
+  /** The end of the line in the file (uncompressed), its `\n` included. */
   readonly end: number;
-  /** `false`: the file ends in the middle of it, or it is longer than any line that is written. */
+  /** `false` if the file ends in the middle of the line, or the line exceeds the maximum length. */
   readonly whole: boolean;
 }
 
 const READ_BYTES = 262_144;
 
 /**
- * The lines of a file from an offset (uncompressed bytes, at the start of a line). A line past the limit is
- * given as pieces that are not whole, so that memory stays bounded.
+ * Reads the lines of a file from an offset, in uncompressed bytes, at the start of a line. Yields a line that exceeds
+ * the limit as pieces that are not whole, so that memory stays bounded.
  */
 export async function* readJournalLines(segment: SegmentFile, offset = 0): AsyncGenerator<JournalLine> {
   let kept: Buffer = Buffer.alloc(0);
@@ -42,7 +42,7 @@ export async function* readJournalLines(segment: SegmentFile, offset = 0): Async
   if (kept.length > 0) yield { bytes: kept, end: kept_at + kept.length, whole: false };
 }
 
-/** The bytes of a file. One that was compressed since it was listed is read in its new form. */
+/** Reads the bytes of a file. If the file was compressed since it was listed, reads the compressed one. */
 async function* readBytes(segment: SegmentFile, offset: number): AsyncGenerator<Buffer> {
   if (segment.gzip) return yield* readCompressed(segment.path, offset);
   const file = await open(segment.path, 'r').catch((error) => {
@@ -57,7 +57,7 @@ async function* readCompressed(path: string, offset: number): AsyncGenerator<Buf
   const file = await open(path, 'r');
   const out = new PassThrough();
   const source = file.createReadStream({ highWaterMark: READ_BYTES });
-  // A fault of either half ends `out` with it, and is thrown where `out` is read.
+  // An error in either half ends `out` with it, and is thrown where `out` is read.
   pipeline(source, createGunzip({ chunkSize: READ_BYTES }), out).catch(() => {});
   let skip = offset;
   for await (const chunk of out as AsyncIterable<Buffer>) {

@@ -7,7 +7,7 @@ import { type LazyIndex, openLazyIndex } from './lazy-index.ts';
 import type { AuditFilter, AuditPage, AuditQueries } from './types.ts';
 
 interface TrailParts {
-  /** `null`: nothing is written down. */
+  /** `null` if the audit log is disabled. */
   readonly journal: object | null;
   readonly index_path: string;
   readonly coordinator: { readonly syncIndex: () => Promise<void> };
@@ -17,12 +17,12 @@ interface TrailParts {
 
 interface Trail {
   readonly offers: AuditQueries;
-  /** The index as it is, opened with the first question. */
+  /** Returns the index as it is now, without a sync. The first call opens it. */
   readonly index: () => Promise<AuditIndex>;
   readonly close: () => Promise<void>;
 }
 
-/** Answers questions to the audit trail, for one process. */
+/** Opens the audit queries of one process. */
 export function openAuditTrail(parts: TrailParts): Trail {
   const index = openLazyIndex(parts.index_path);
   return {
@@ -35,18 +35,18 @@ export function openAuditTrail(parts: TrailParts): Trail {
   };
 }
 
-/** Asks the index, once it has every event whose answer was given before the question. */
+/** Queries the index after it has every event that was durable before the call. */
 async function queryAudit(parts: TrailParts, index: LazyIndex, filter: AuditFilter): Promise<AuditPage> {
   if (parts.journal === null) throw disabled();
   const { now_ms } = parts;
   const [{ parseFilter }, { queryIndex }] = await Promise.all([import('./filter.ts'), import('./query.ts')]);
-  // A filter that cannot be used is refused before anyone works for it.
+  // Reject an invalid filter before the sync, which is the expensive part.
   parseFilter(filter, now_ms());
   await upToDate(parts);
   return queryIndex(await index.open(), filter, { now_ms });
 }
 
-/** The same of those who did something. */
+/** Sums the activity of agents or sessions, after the same sync. */
 async function activity(parts: TrailParts, index: LazyIndex, asked: ActivityQuery): Promise<Activity> {
   if (parts.journal === null) throw disabled();
   const { sumActivity } = await import('./activity.ts');

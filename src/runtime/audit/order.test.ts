@@ -9,7 +9,7 @@ import { createOrder, openArrivalOrder } from './order.ts';
 import { findStepsToRead } from './reorder.ts';
 import { appendRange, makeTrail, sampleEvent, type Trail } from './testing/trail.ts';
 
-/** An index of a trail that is filled by `sync`, and made again from nothing. */
+/** Opens an index that `sync` fills and that can be rebuilt from nothing. */
 async function staged(t: TestContext) {
   const trail = await makeTrail(t, { max_size_bytes: 8_000 });
   const path = join(trail.state, 'index.db');
@@ -32,7 +32,7 @@ async function staged(t: TestContext) {
   return { trail, order, reopen, remake, sync: () => indexer.sync(), index: () => index };
 }
 
-/** The events in the order of the stream. */
+/** Returns the events in the order of the stream. */
 async function streamed(index: AuditIndex): Promise<string[]> {
   const rows = await index.db
     .selectFrom('audit_events')
@@ -42,7 +42,7 @@ async function streamed(index: AuditIndex): Promise<string[]> {
   return rows.map(({ event_id }) => event_id);
 }
 
-/** Three writers whose events come in turns of every size, past the end of files and of blocks. */
+/** Writes as three writers in turns of varying sizes, past the end of files and of blocks. */
 async function writeInTurns(trail: Trail, sync: () => Promise<number>, first = 0): Promise<number> {
   const writers = ['parent', 'worker-1', 'worker-2'];
   const journals = await Promise.all(writers.map((writer) => trail.open({ writer })));
@@ -83,7 +83,7 @@ test('a stop between the index and its order costs nothing', async (t) => {
   await writeInTurns(trail, sync);
   const before = await streamed(index());
   const lines = readFileSync(order, 'utf8').trimEnd().split('\n');
-  // The index has a step that was not kept any more.
+  // The index has a step that the order file lacks.
   writeFileSync(order, `${lines.slice(0, -1).join('\n')}\n`);
   await reopen();
   await remake();
@@ -135,7 +135,7 @@ test('a stop in the middle of reading without an order makes none up', async (t)
   await createOrder(trail.dir);
   const written = await writeInTurns(trail, sync);
   rmSync(order);
-  // What the process did that was stopped before it had read anything.
+  // Does what a process does that is stopped before it reads anything.
   assert.equal((await findStepsToRead(openArrivalOrder(trail.dir), trail.dir, new Map())).length, 3);
   await remake();
   const all = await streamed(index());

@@ -3,38 +3,43 @@ import { join } from 'node:path';
 import { makeFolder } from '../../platform/files/folder.ts';
 import { DIR_MODE, FILE_MODE, isWriterName, listWriters } from './files.ts';
 
-/** One step of the order in which events came into the index: those of a writer, up to a number of its chain. */
+/** One step of the order in which events entered the index: the events of a writer, up to a number of its chain. */
 export interface ArrivalStep {
   readonly writer: string;
   readonly seq: number;
-  /** `false`: how they stand among those of other writers is not known. */
+  /** `false` if the order of these events among those of other writers is unknown. */
   readonly ordered: boolean;
 }
 
-/** The order in which events came into the index, kept beside the journal: an index that is made again has it too. */
+/**
+ * The order in which events entered the index. It is stored next to the journal, so that a rebuilt index keeps the
+ * order.
+ */
 export interface ArrivalOrder {
-  /** What was kept before, one step after the other; `null`: nothing was. */
+  /** The steps from the file, in order; `null` if there was no file. */
   readonly kept: readonly ArrivalStep[] | null;
   /**
-   * Keeps one step more; a lower number than before takes back what stood behind it. What cannot be kept costs the order
-   * of what came before, and no more.
+   * Appends a step. A number lower than the writer's last one revokes the steps after it. If the write fails, only the
+   * order of earlier events is lost.
    */
   readonly note: (step: ArrivalStep) => void;
 }
 
 const FILE_NAME = 'order';
-/** Past this size nothing is kept of the order up to there: half a day of a service that is never idle. */
+/**
+ * The maximum file size; beyond it the order so far is dropped. It lasts half a day for a service that is never idle.
+ */
 const BYTES_MAX = 4_194_304;
 const LINE = /^(\d{1,15}) (\S{1,64})( \*)?$/;
 
-/** Says of a journal that has no writer yet that its order is kept from the first event on. */
+/** Creates the order file of a journal without writers, which shows that the order is complete from the first event. */
 export async function createOrder(journal_dir: string): Promise<void> {
   try {
     if ((await listWriters(journal_dir)).length > 0) return;
     makeFolder(journal_dir, DIR_MODE);
     appendFileSync(join(journal_dir, FILE_NAME), '', { mode: FILE_MODE });
   } catch {
-    // What keeps it from being written keeps the journal, too, and there it is told.
+    // The same cause prevents writing the journal, which reports it.
   }
 }
 
@@ -45,7 +50,7 @@ export function openArrivalOrder(journal_dir: string, bytes_max = BYTES_MAX): Ar
   const kept = text === null ? null : stepsIn(text);
   const last = new Map((kept ?? []).map(({ writer, seq }) => [writer, seq]));
   let bytes = text?.length ?? 0;
-  // A line that was never finished would swallow the next one.
+  // The next line would be appended to an unfinished one.
   let is_whole = text === null || text === '' || text.endsWith('\n');
   const beginAnew = (): void => {
     bytes = writeWhole(
@@ -74,7 +79,7 @@ function lineOf({ writer, seq, ordered }: ArrivalStep): string {
   return `${seq} ${writer}${ordered ? '' : ' *'}\n`;
 }
 
-/** One that cannot be read is as good as none. */
+/** Reads the file; `null` if it cannot be read, which counts as missing. */
 function readText(path: string): string | null {
   try {
     return readFileSync(path, 'latin1');
@@ -103,7 +108,7 @@ function takeBack(steps: ArrivalStep[], writer: string, seq: number): void {
 }
 
 function writeWhole(path: string, text: string): number {
-  // One owner writes it: what a full disk left of the last try is overwritten.
+  // Only the owner writes this file, so it may overwrite what a full disk left of the last attempt.
   const temporary = `${path}.tmp`;
   writeFileSync(temporary, text, { mode: FILE_MODE });
   renameSync(temporary, path);

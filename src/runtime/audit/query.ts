@@ -16,11 +16,11 @@ import type { AuditEvent, AuditFilter, AuditPage } from './types.ts';
 
 export interface QueryOptions {
   readonly now_ms: () => number;
-  /** When a question that no index answers is given up; ten seconds unless told. */
+  /** The time limit, in milliseconds, of a query without a matching index; ten seconds by default. */
   readonly timeout_ms?: number;
 }
 
-/** Questions that an index of their own answers, in order; the first that is asked is used. */
+/** Fields with an index of their own, in order of preference. A query uses the first one that it filters by. */
 const INDEXED: readonly EqualField[] = [
   'event_id',
   'session_id',
@@ -30,23 +30,23 @@ const INDEXED: readonly EqualField[] = [
   'tenant_id',
 ];
 const TIMEOUT_MS = 10_000;
-/** How many rows are looked at before everything else in the process has its turn. */
+/** The number of rows that one page reads before other work of the process runs. */
 const PAGE_ROWS = 1_000;
 
 /**
- * The names of a page's tables: `o` gives the order, and is the events themselves or the rows of one tag; then
- * the events stand beside it as `e`. Only columns that both have are asked of `o` where it may be either.
+ * The table aliases of a page. `o` orders the rows: the events themselves, or the rows of one tag joined with the
+ * events as `e`. If `o` may be either, only columns that both tables have may be used.
  */
 type Rows = Pick<IndexTables, 'audit_event_tags'> & Record<'o' | 'e', IndexTables['audit_events']>;
 type Query = SelectQueryBuilder<Rows, 'o' | 'e', object>;
 type Expressions = ExpressionBuilder<Rows, 'o' | 'e'>;
 
 /**
- * Finds events, all filters joined with AND, in the order of their time (within one writer, of their
- * decision). One index is asked per question; the other filters look at each row that it gives, a page at a
- * time, so that a question over everything does not hold up the process.
+ * Finds events in the order of their time (within one writer, of their decision). All filters are joined with AND. A
+ * query uses one index; the other filters test each row that it returns. It reads a page at a time, so that a query
+ * over all events does not block the process.
  *
- * @throws AuditFilterError when the filter cannot be used, AuditFailure `query_too_slow`
+ * @throws AuditFilterError if the filter is invalid; AuditFailure `query_too_slow`
  */
 export async function queryIndex(
   index: AuditIndex,
@@ -68,7 +68,7 @@ export async function queryIndex(
     const is_full = events.length === limit;
     if (page.length < rows_max && !is_full) {
       const found: AuditPage = { events, count: events.length, next_cursor: null };
-      // No index has the events of one caller, so that counting them would hold up the process.
+      // No index covers the events of one caller, so counting them would block the process.
       if (events.length > 0 || parsed.is_paged || filter.scope?.caller_id !== undefined) return found;
       return { ...found, events_searched: await countEvents(index, parsed, filter.scope ?? {}) };
     }
@@ -79,7 +79,7 @@ export async function queryIndex(
   }
 }
 
-/** Counts the events of the time range that the caller may read, whatever else was asked for. */
+/** Counts the events in the time range that the caller may read. Ignores the other filters. */
 async function countEvents(
   index: AuditIndex,
   { since_ms, until_ms }: ParsedFilter,
@@ -98,7 +98,7 @@ async function countEvents(
 
 function addWhere(events: AuditEvent[], json: string | null, filter: ParsedFilter): void {
   if (json === null) return;
-  // Most rows are told by their text that the key is not there, which spares reading them.
+  // Most rows lack the key, which their text shows without parsing it.
   if (filter.metadata !== null && !json.includes(`${JSON.stringify(filter.metadata.key)}:`)) return;
   if (filter.monitored !== null && !json.includes('"monitored":')) return;
   const event = JSON.parse(json) as AuditEvent;
@@ -112,7 +112,7 @@ function tooSlow(): AuditFailure {
   );
 }
 
-/** Some rows in order, each that the index gives; `event` is `null` where the other filters do not hold. */
+/** Selects a page of rows in order. `event` is `null` in rows that the other filters do not match. */
 function selectPage(index: AuditIndex, filter: ParsedFilter, cursor: AuditCursor | null, rows_max: number) {
   const indexed = INDEXED.find((field) => filter.equal[field] !== undefined) ?? null;
   const by_tag = filter.data_tag !== null && indexed !== 'event_id' && indexed !== 'session_id';
@@ -148,7 +148,7 @@ function behind(eb: Expressions, cursor: AuditCursor, newest_first: boolean) {
   return eb(eb.refTuple('o.timestamp_ms', 'o.seq', 'o.event_id'), newest_first ? '<' : '>', place);
 }
 
-/** The event where all filters hold that the index has not answered, else `null`. */
+/** Selects the event if it matches all filters that the index has not applied, else `null`. */
 function eventWhere(
   eb: Expressions,
   events: 'o' | 'e',

@@ -5,42 +5,42 @@ import { listSegments, listWriters, type SegmentFile } from './files.ts';
 import { readJournalLines } from './lines.ts';
 import { JOURNAL_LINE_BYTES_MAX, type JournalRecord, type LineFault, parseRecord } from './record.ts';
 
-/** How far a writer's chain has been read. */
+/** The position up to which a writer's chain was read. */
 export interface ChainPosition {
-  /** The file, by the number of its first line; 0 before the first file. */
+  /** The file, as the number of its first line; 0 before the first file. */
   readonly segment: number;
-  /** Bytes into it, uncompressed, at the start of a line. */
+  /** The offset in bytes, uncompressed, at the start of a line. */
   readonly offset: number;
-  /** The last line read; `null` when that is not known, and then what follows is believed. */
+  /** The hash of the last line read; `null` if unknown, and then the next line is accepted unchecked. */
   readonly record_hash: string | null;
   readonly seq: number;
 }
 
 export const FROM_START: ChainPosition = { segment: 0, offset: 0, record_hash: null, seq: 0 };
 
-/** Some lines, in order, and where reading goes on behind them. */
+/** Some records in order, and the position after them. */
 export interface ChainBlock {
   readonly records: readonly ReadRecord[];
   readonly position: ChainPosition;
-  /** Lines that were read before are not there any more: these begin the file again. */
+  /** `true` if lines that were read before are gone; then these records begin at the start of the file. */
   readonly again: boolean;
 }
 
-/** A line as an object, and as the text that it was read from. */
+/** A record and the text of its line. */
 export interface ReadRecord {
   readonly record: JournalRecord;
   readonly line: string;
-  /** Where the line ends in its file, uncompressed. */
+  /** The end of the line in its file, uncompressed. */
   readonly end: number;
 }
 
 const BLOCK_RECORDS = 512;
 
 /**
- * Reads a writer's chain from a position to the end that it had when reading began, across rotation and
- * compression; what is written meanwhile is for the next time, so that a busy writer is no endless read.
- * Lines that cannot be read are passed over (`verifyJournal` names them). Where the file no longer continues
- * what was read before (a write that failed was taken back), its lines are given again from its first.
+ * Reads a writer's chain from a position to the end that it had when reading began, across rotation and compression.
+ * Later lines wait for the next call, so that a busy writer cannot make the read endless. Skips lines that cannot be
+ * read; `verifyJournal` reports them. If the file no longer continues what was read before (a failed write was taken
+ * back), yields it again from its first line.
  */
 export async function* readChain(writer_dir: string, from: ChainPosition): AsyncGenerator<ChainBlock> {
   let position = from;
@@ -54,13 +54,13 @@ export async function* readChain(writer_dir: string, from: ChainPosition): Async
         yield block;
       }
     } catch (error) {
-      // Age may have taken the file since it was listed.
+      // Retention may have deleted the file since it was listed.
       if (systemCode(error) !== 'ENOENT') throw error;
     }
   }
 }
 
-/** Where a reader that wants only what is new begins: behind the last whole line of each writer. */
+/** Returns the position after the last whole line of each writer, for readers that want new lines only. */
 export async function readEnds(journal_dir: string): Promise<Map<string, ChainPosition>> {
   const ends = new Map<string, ChainPosition>();
   for (const writer of await listWriters(journal_dir)) {
@@ -71,7 +71,7 @@ export async function readEnds(journal_dir: string): Promise<Map<string, ChainPo
   return ends;
 }
 
-/** Where the last whole line of a file ends; looked for from behind in one that may be long. */
+/** Returns the end of the last whole line of a file. Searches a long plain file from its end. */
 async function endOfLines(segment: SegmentFile): Promise<number> {
   const size = segment.gzip ? 0 : (await stat(segment.path)).size;
   const from = Math.max(0, size - JOURNAL_LINE_BYTES_MAX);
@@ -88,7 +88,7 @@ function startOf(segment: SegmentFile): ChainPosition {
   return { ...FROM_START, ...fileStart(segment) };
 }
 
-/** The rest of one file, as far as it went at the beginning. */
+/** Reads the rest of one file, up to the size that it had when the read began. */
 async function* readSegment(
   segment: SegmentFile,
   from: ChainPosition,
@@ -120,13 +120,13 @@ async function* readSegment(
   if (position !== from) yield { records, position, again };
 }
 
-/** The size of a file; without bound for one that was compressed since it was listed. */
+/** Returns the size of a file; infinity if it was compressed since it was listed. */
 async function sizeOf(path: string): Promise<number> {
   const found = await stat(path).catch(() => null);
   return found?.size ?? Number.POSITIVE_INFINITY;
 }
 
-/** Whether the first line behind a position is the one that was to come. */
+/** Returns whether a record is the direct successor of a position. */
 function continues(record: JournalRecord | LineFault, from: ChainPosition): boolean {
   if (from.offset === 0 || from.record_hash === null) return true;
   return 'kind' in record && record.prev_hash === from.record_hash;

@@ -2,14 +2,14 @@ import { hash } from 'node:crypto';
 import type { AuditEvent } from './types.ts';
 
 /**
- * One line of the journal. A line is a JSON object whose fields stand in a fixed order, so that its hash is
- * one pass over its bytes:
+ * One line of the journal. A line is a JSON object with a fixed order of fields, so that its hash is one pass over its
+ * bytes:
  *
  *     {"seq":7,"writer":"worker-1","kind":"event","prev_hash":"<64 hex>","event":{...},"record_hash":"<64 hex>"}
  *
- * `record_hash` is SHA-256 over the bytes of the line before `,"record_hash"`; `prev_hash` is the
- * `record_hash` of the line before it, in the file before where it is the first. `seq` counts the lines of
- * one writer from 1, across its files. The body stands under the name of its kind.
+ * `record_hash` is SHA-256 over the bytes of the line before `,"record_hash"`. `prev_hash` is the `record_hash` of the
+ * previous line; for the first line of a file, of the last line of the previous file. `seq` counts the lines of one
+ * writer from 1, across its files. The body is the field named after the kind.
  */
 export type JournalRecord =
   | RecordOf<'segment', SegmentBody>
@@ -28,36 +28,36 @@ type RecordOf<Kind extends RecordKind, Body> = {
   readonly record_hash: string;
 } & { readonly [key in Kind]: Body };
 
-/** The first line of a file. `timestamp` is when it was begun. */
+/** The first line of a file. `timestamp` is the time when the file was created. */
 export interface SegmentBody {
   readonly format: 1;
   readonly hash: 'sha256';
   readonly timestamp: string;
 }
 
-/** Bytes that were taken away from the end of a file, and why. Nothing that was acknowledged is among them. */
+/** Bytes that were removed from the end of a file, and the reason. They contain no acknowledged event. */
 export interface CutBody {
   readonly timestamp: string;
   /** `torn_line`: the process died while it wrote. `write_failed`: the disk refused. `unreadable_tail`: see `set_aside`. */
   readonly reason: 'torn_line' | 'write_failed' | 'unreadable_tail';
   readonly bytes: number;
-  /** Events whose callers were told that they are not recorded. */
+  /** Events whose callers received an error. */
   readonly events_rejected: number;
-  /** The file beside the journal that keeps the bytes, where they were more than one torn line. */
+  /** The file next to the journal that keeps the bytes, if they were more than one torn line. */
   readonly set_aside: string | null;
 }
 
-/** A signature over the chain as it stood before this line; see `checkpointMessage`. */
+/** A signature over the chain before this line; see `checkpointMessage`. */
 export interface CheckpointBody {
   readonly timestamp: string;
   readonly key_id: string;
   /** Ed25519, base64. */
   readonly signature: string;
-  /** Checkpoints of the other writers that were durable then, signed too; earlier versions wrote none. */
+  /** Durable checkpoints of the other writers, which the signature covers. Earlier versions wrote none. */
   readonly heads?: readonly WriterHead[];
 }
 
-/** Where a chain stands: the last line's number and hash. A new chain stands at `CHAIN_START`. */
+/** The end of a chain: the number and hash of its last line. A new chain starts at `CHAIN_START`. */
 export interface ChainHead {
   readonly seq: number;
   readonly record_hash: string;
@@ -70,13 +70,13 @@ export interface WriterHead extends ChainHead {
 
 export const CHAIN_START: ChainHead = { seq: 0, record_hash: '0'.repeat(64) };
 
-/** The longest line that is written or read. An event of this size holds no decision that a person reads. */
+/** The maximum length of a line, for writers and readers. */
 export const JOURNAL_LINE_BYTES_MAX = 1_048_576;
 
 const TAIL_START = ',"record_hash":"';
 const TAIL_BYTES = TAIL_START.length + 64 + 2;
 
-/** Writes one line, `\n` included, behind `head`. `body_json` is the body as JSON text. */
+/** Encodes the line after `head`, `\n` included. `body_json` is the body as JSON text. */
 export function encodeRecord(
   head: ChainHead,
   writer: string,
@@ -89,13 +89,10 @@ export function encodeRecord(
   return { line: `${hashed}${TAIL_START}${record_hash}"}\n`, head: { seq, record_hash } };
 }
 
-/** What is wrong with a line, as one clause: `its hash does not fit its content`. */
+/** The fault of a line as one clause: `its hash does not fit its content`. */
 export type LineFault = { readonly fault: string };
 
-/**
- * Reads one line (without its `\n`) and checks that its hash is the hash of its bytes. Whether it follows the
- * line before it is for the caller, who knows that line.
- */
+/** Decodes one line (without its `\n`) and checks its hash. The caller checks that it follows the previous line. */
 export function decodeRecord(line: Buffer): JournalRecord | LineFault {
   const end = line.length - TAIL_BYTES;
   if (end <= 0 || line.toString('latin1', end, end + TAIL_START.length) !== TAIL_START) {
@@ -107,7 +104,7 @@ export function decodeRecord(line: Buffer): JournalRecord | LineFault {
   return actual === record.record_hash ? record : { fault: 'its hash does not fit its content' };
 }
 
-/** Reads one line without checking its hash: for readers that only want what is in it. */
+/** Decodes one line without checking its hash, for readers that only need the content. */
 export function parseRecord(line: string): JournalRecord | LineFault {
   let value: unknown;
   try {
@@ -136,7 +133,7 @@ function isHash(value: unknown): boolean {
   return typeof value === 'string' && /^[0-9a-f]{64}$/.test(value);
 }
 
-/** The event of a line as its JSON text, cut out of the line that `record` was read from. */
+/** Returns the JSON text of an event, sliced from the line that `record` was decoded from. */
 export function eventJson(record: JournalRecord, line: string): string {
   const start = `{"seq":${record.seq},"writer":"${record.writer}","kind":"${record.kind}","prev_hash":"${record.prev_hash}","${record.kind}":`;
   return line.slice(start.length, line.length - TAIL_BYTES);

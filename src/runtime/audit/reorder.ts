@@ -5,10 +5,11 @@ import { type ChainBlock, type ChainPosition, FROM_START, readChain } from './re
 import { findTail } from './tail.ts';
 
 /**
- * Brings the order and the index together: a stop may leave the one behind the other, and either may have been deleted.
+ * Reconciles the order file with the index: after a stop either may be behind the other, and either may have been
+ * deleted.
  *
- * @param positions - how far the index has read each chain
- * @returns what the index lost, or never had, in the order to read it in
+ * @param positions - the position up to which each chain is indexed @returns the steps that the index lacks, in the
+ * order to read them
  */
 export async function findStepsToRead(
   order: ArrivalOrder,
@@ -23,7 +24,7 @@ export async function findStepsToRead(
   return kept.filter(({ writer, seq }) => seq > (positions.get(writer)?.seq ?? 0));
 }
 
-/** An index from before the order was kept has its own. */
+/** Starts an order file for an index that was filled before the order file existed. The index keeps its own order. */
 function beginBehind(
   order: ArrivalOrder,
   positions: ReadonlyMap<string, ChainPosition>,
@@ -32,12 +33,12 @@ function beginBehind(
   return [];
 }
 
-/** Without index and order only the events of one chain alone have one: its own. */
+/** Starts without index and order file. Then the order is known only if the journal has a single chain. */
 async function readAnew(order: ArrivalOrder, journal_dir: string): Promise<readonly ArrivalStep[]> {
   const writers = await listWriters(journal_dir);
   const steps: ArrivalStep[] = [];
   for (const writer of writers) {
-    // A chain that cannot be gone on with is told of elsewhere.
+    // Other code reports a chain that cannot be continued.
     const tail = await findTail(join(journal_dir, writer), writer).catch(() => null);
     if (tail !== null && tail.head.seq > 0)
       steps.push({ writer, seq: tail.head.seq, ordered: writers.length < 2 });
@@ -46,14 +47,14 @@ async function readAnew(order: ArrivalOrder, journal_dir: string): Promise<reado
   return steps;
 }
 
-/** A part of a chain, as one step asks for it. */
+/** A part of a chain that belongs to one step. */
 export interface StepBlock {
   readonly writer: string;
   readonly block: ChainBlock;
   readonly ordered: boolean;
 }
 
-/** Reads the chains in steps; a chain that is not what it was is left to who reads the rest. */
+/** Reads the chains in steps. Stops at a chain that was rewritten, and leaves it to the caller's full read. */
 export async function* readSteps(
   journal_dir: string,
   steps: readonly ArrivalStep[],
@@ -73,7 +74,7 @@ export async function* readSteps(
 
 interface Chain {
   readonly blocks: AsyncGenerator<ChainBlock>;
-  /** What was read and not asked for yet. */
+  /** Records that were read but belong to a later step. */
   rest: ChainBlock | null;
 }
 
@@ -88,7 +89,7 @@ async function* readUpTo(chain: Chain, seq: number): AsyncGenerator<ChainBlock> 
   }
 }
 
-/** The records of a block up to a number, and those behind it. */
+/** Splits a block into the records up to a number and the records after it. */
 function split(block: ChainBlock, seq: number): readonly [now: ChainBlock | null, rest: ChainBlock | null] {
   if (block.position.seq <= seq) return [block, null];
   const records = block.records.filter(({ record }) => record.seq <= seq);

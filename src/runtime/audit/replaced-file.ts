@@ -2,15 +2,15 @@ import type { Transaction } from 'kysely';
 import type { EventRow, IndexTables } from './audit-index.ts';
 import type { ChainBlock } from './reader.ts';
 
-/** A file that is read again because its end is not the one that was read: by a cut, or by an intruder. */
+/** A file that is read again because its end differs from the end that was indexed, after a cut or tampering. */
 export interface ReplacedFile {
-  /** The last event that is the same as before. */
+  /** The last event that the index and the file have in common. */
   matched_seq: number;
-  /** What was read behind it has been taken out of the index. */
+  /** The index no longer has the events after `matched_seq`. */
   forgotten: boolean;
 }
 
-/** Keeps what was read and is gone in mind, until a cut is found that says why. The first loss is kept. */
+/** Remembers the lost end of a chain until a cut record explains it. Keeps the first loss only. */
 export async function markLost(transaction: Transaction<IndexTables>, writer: string): Promise<void> {
   await transaction
     .updateTable('journal_positions')
@@ -20,7 +20,7 @@ export async function markLost(transaction: Transaction<IndexTables>, writer: st
     .execute();
 }
 
-/** Finds where the file parts from what was read of it before, and forgets what stood behind that place. */
+/** Finds where the file differs from the index, and deletes the indexed events after that place. */
 export async function compareWithIndex(
   transaction: Transaction<IndexTables>,
   writer: string,
@@ -43,7 +43,7 @@ export async function compareWithIndex(
   if (matched.length < rows.length || cut !== undefined) await deleteReplaced(transaction, writer, replaced);
 }
 
-/** A cut at or before the lost line says that it was taken back, and why. */
+/** Clears the loss if a cut at or before the lost line explains it. */
 async function explainLoss(
   transaction: Transaction<IndexTables>,
   writer: string,
@@ -57,7 +57,7 @@ async function explainLoss(
     .execute();
 }
 
-/** Takes out of the index what was read of a writer behind the last event that is the same as before. */
+/** Deletes the indexed events of a writer after the last event in common. */
 export async function deleteReplaced(
   transaction: Transaction<IndexTables>,
   writer: string,

@@ -25,14 +25,14 @@ export interface MaintainOptions {
   readonly compress_rotated: boolean;
   readonly signing_key: SigningKey;
   readonly now_ms: () => number;
-  /** The time by which files are old; `null` while it is not to be relied on. */
+  /** The time that file ages are compared with; `null` while the clock is not steady. */
   readonly steady_now_ms: () => number | null;
   readonly signal: AbortSignal;
 }
 
 /**
- * What stands in the place of files that were deleted by age: the chain up to `last_seq` was there and ended
- * in `head_hash`. Signed, so that nobody without the key can shorten a journal at its old end.
+ * Replaces files that were deleted by age: the chain up to `last_seq` existed and ended in `head_hash`. It is signed,
+ * so that only the holder of the key can shorten a journal at its old end.
  */
 export interface RetiredSegments {
   readonly writer: string;
@@ -47,7 +47,7 @@ export interface RetiredSegments {
 const RETIRED = 'retired.json';
 const DAY_MS = 86_400_000;
 
-/** Deletes closed files past their age and compresses the others. The newest file is never touched. */
+/** Deletes closed files that exceed the maximum age and compresses the others. Never touches the newest file. */
 export async function maintainWriter(options: MaintainOptions): Promise<void> {
   await removeTemporaries(options.writer_dir);
   const segments = await listSegments(options.writer_dir);
@@ -59,12 +59,12 @@ export async function maintainWriter(options: MaintainOptions): Promise<void> {
   }
 }
 
-/** A writer whose newest file is older than this is taken for one that nobody opens any more. */
+/** The age of a writer's newest file, in milliseconds, from which the writer counts as idle. */
 const IDLE_MS = 3_600_000;
 
 /**
- * Does the same for writers that no process has open: a service that runs with fewer workers than before
- * leaves their chains behind. `options.dir` is the folder of all writers, `options.writer` the caller's own.
+ * Maintains the folders of writers that no process has open. A service that runs with fewer workers than before leaves
+ * such chains behind. `options.dir` is the folder of all writers; `options.writer` is the caller's own.
  */
 export async function maintainIdleWriters(
   options: Omit<MaintainOptions, 'writer_dir'> & { dir: string },
@@ -80,14 +80,14 @@ export async function maintainIdleWriters(
   }
 }
 
-/** Half-written files of a process that was killed. */
+/** Removes the half-written files of a process that was killed. */
 async function removeTemporaries(dir: string): Promise<void> {
   for (const name of await readdir(dir)) {
     if (name.endsWith('.tmp')) await rm(join(dir, name), { force: true });
   }
 }
 
-/** Deletes from the old end, as long as the file after was begun longer ago than files are kept. */
+/** Deletes files from the old end, as long as the next file began before the maximum age. */
 async function retire(options: MaintainOptions, segments: SegmentFile[]): Promise<SegmentFile[]> {
   const now_ms = options.steady_now_ms();
   if (now_ms === null) return segments;
@@ -134,9 +134,9 @@ async function writeRetired(options: MaintainOptions, next: JournalRecord): Prom
 }
 
 /**
- * Reads what stands for deleted files.
+ * Reads the signed record that replaces deleted files.
  *
- * @returns `null` when nothing was ever deleted; `'unsigned'` when it is not signed by a key that is believed
+ * @returns `null` if no file was ever deleted; `'unsigned'` if no trusted key signed the record
  */
 export async function readRetiredSegments(
   writer_dir: string,
@@ -160,10 +160,10 @@ function retiredMessage(retired: Omit<RetiredSegments, 'signature'>): string {
   return `agent-safety journal retired 1\n${retired.writer}\n${retired.last_seq}\n${retired.head_hash}\n${retired.timestamp}`;
 }
 
-/** Half the work of the usual level, while requests wait for the processor, for a file 2 % larger. */
+/** Halves the work of the default level, which competes with requests for the CPU. The file grows by 2 %. */
 const GZIP_LEVEL = 1;
 
-/** Puts `<name>.gz` in the place of a file: the plain one goes only when the other is whole and durable. */
+/** Replaces a file with `<name>.gz`. Deletes the plain file only when the compressed one is complete and durable. */
 async function compress(segment: SegmentFile, options: MaintainOptions): Promise<void> {
   const target = `${segment.path}.gz`;
   const temporary = temporaryName(target);

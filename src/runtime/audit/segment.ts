@@ -2,10 +2,7 @@ import { close, constants, fdatasync, fstatSync, ftruncate, open, statSync, writ
 import { promisify } from 'node:util';
 import { FILE_MODE } from './files.ts';
 
-/**
- * A file that is being written. `bytes` is how much of it is durable: what stands behind was never
- * acknowledged.
- */
+/** A file that is open for writing. The first `bytes` bytes are durable. Bytes after them were never acknowledged. */
 export interface OpenSegment {
   readonly fd: number;
   readonly path: string;
@@ -17,10 +14,12 @@ const truncateFile = promisify(ftruncate);
 const syncFile = promisify(fdatasync);
 const closeFile = promisify(close);
 
-/** Linux syncs each write by itself, which saves a second call; elsewhere the flag may promise less than it says. */
+/** Linux syncs each write with `O_DSYNC`, which saves a second call. Other systems may ignore part of the flag. */
 const WRITES_ARE_DURABLE = process.platform === 'linux';
 
-/** Opens a file for `appendDurably`; with `create` it must not be there yet. `bytes` is where whole lines end. */
+/**
+ * Opens a file for `appendDurably`. With `create`, the file must not exist. `bytes` is the end of the last whole line.
+ */
 export async function openSegment(path: string, bytes: number, create: boolean): Promise<OpenSegment> {
   const { O_CREAT, O_DSYNC, O_EXCL, O_WRONLY } = constants;
   const flags = O_WRONLY | (create ? O_CREAT | O_EXCL : 0) | (WRITES_ARE_DURABLE ? O_DSYNC : 0);
@@ -28,10 +27,10 @@ export async function openSegment(path: string, bytes: number, create: boolean):
 }
 
 /**
- * Writes behind the durable bytes. Resolves when the disk has them, in the file that stands at `path`; `bytes` is
- * then past them.
+ * Writes a block after the durable bytes. Resolves when the block is on disk, in the file at `path`, and advances
+ * `bytes`.
  *
- * @param isWanted - asked when the disk has them: `false` rejects with `ETIMEDOUT`, and leaves `bytes` before them
+ * @param isWanted - called when the block is on disk; `false` rejects with `ETIMEDOUT` and does not advance `bytes`
  */
 export function appendDurably(
   segment: OpenSegment,
@@ -61,8 +60,8 @@ export function appendDurably(
 }
 
 /**
- * What is written to a file that was removed, or moved away with its folder, is kept by nobody: the disk takes
- * it and forgets it when the file is closed. Asked without waiting, for beside a sync it costs nothing.
+ * Returns an error if the file was removed, or moved away with its folder. The disk accepts a write to such a file and
+ * drops it when the file is closed. The check is synchronous because it costs nothing compared with a sync.
  */
 function lossOf({ fd, path }: OpenSegment): Error | null {
   const there = statSync(path, { throwIfNoEntry: false });
@@ -75,13 +74,13 @@ function late(): Error {
   return Object.assign(new Error('the disk has taken too long'), { code: 'ETIMEDOUT' });
 }
 
-/** Takes away all that stands behind the durable bytes. */
+/** Truncates the file to its durable bytes. */
 export async function cutToDurable(segment: OpenSegment): Promise<void> {
   await truncateFile(segment.fd, segment.bytes);
   await syncFile(segment.fd);
 }
 
-/** Lets go of the file; what was acknowledged is durable already. */
+/** Closes the file. Needs no sync, because acknowledged bytes are durable already. */
 export async function closeSegment(segment: OpenSegment): Promise<void> {
   await closeFile(segment.fd);
 }

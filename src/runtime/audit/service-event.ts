@@ -20,12 +20,12 @@ export type HashedFields = Pick<
 >;
 
 /**
- * `sha256:` and the SHA-256, in hex, of twelve fields of an event as canonical JSON (RFC 8785): `action`,
+ * Returns `sha256:` and the SHA-256, in hex, of twelve fields of an event as canonical JSON (RFC 8785): `action`,
  * `agent_id`, `boundary`, `data_tags`, `destination_agent_id`, `event_id`, `metadata`, `policy_name`, `reason`,
  * `session_id`, `source_agent_id`, `tool_name`.
  */
 export function hashContext(event: HashedFields): string {
-  // The names stand in the order that the canonical form asks for, so that writing it is all there is to do.
+  // The names are already in canonical order, so `JSON.stringify` produces the canonical form.
   const canonical = JSON.stringify({
     action: event.action,
     agent_id: event.agent_id,
@@ -43,7 +43,7 @@ export function hashContext(event: HashedFields): string {
   return `sha256:${hash('sha256', canonical, 'hex')}`;
 }
 
-/** The same metadata with its names sorted by UTF-16 unit; itself where they already are, as ours are. */
+/** Returns the metadata with its names sorted by UTF-16 unit; the same object if they are sorted already. */
 export function sortMetadata(metadata: Metadata): Metadata {
   let before = '';
   for (const name in metadata) {
@@ -57,7 +57,9 @@ export function sortMetadata(metadata: Metadata): Metadata {
 let last_ms = Number.NaN;
 let last_time = '';
 
-/** Many events fall into one millisecond, and writing a date costs more than all else here. */
+/**
+ * Formats a time. Caches the last result, because many events share a millisecond and formatting a date is expensive.
+ */
 export function formatTime(now_ms: number): string {
   if (now_ms !== last_ms) {
     last_time = new Date(now_ms).toISOString();
@@ -66,27 +68,27 @@ export function formatTime(now_ms: number): string {
   return last_time;
 }
 
-/** A change of the service itself, as it stands in the audit trail. */
+/** A change of the service itself, as the audit log records it. */
 export interface ServiceChange {
   readonly event_id: string;
   readonly now_ms: number;
-  /** What was done: `policy_reload`. It becomes the event's `phase`. */
+  /** `false` if the change was refused and had no effect. */
   readonly phase: string;
   readonly boundary?: AuditEvent['boundary'];
   /** `false`: it was refused, and nothing changed. */
   readonly done: boolean;
   readonly reason: string;
   readonly caller_id: string;
-  /** The policy in force afterwards. */
+  /** The policy that is active afterwards. */
   readonly policy_hash: string;
-  /** Whom it concerns, where it is not the whole service. */
+  /** The tenant, agent, tool or session that the change affects, if it is not the whole service. */
   readonly about?: Partial<
     Pick<AuditEvent, 'tenant_id' | 'agent_id' | 'tool_name' | 'session_id' | 'data_tags'>
   >;
   readonly metadata: Metadata;
 }
 
-/** Writes down a change of the service: in goes what was done and by whom, out comes one line of the trail. */
+/** Builds the audit event of a change of the service. */
 export function buildServiceEvent(change: ServiceChange): AuditEvent {
   const { about = {} } = change;
   const event: AuditEvent = {

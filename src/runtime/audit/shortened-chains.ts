@@ -3,18 +3,18 @@ import type { AuditIndex } from './audit-index.ts';
 import { AuditFailure } from './failure.ts';
 import { findTail } from './tail.ts';
 
-/** A writer whose files lack records that the index has read. */
+/** A writer whose files lack records that were indexed. */
 export interface ShortenedChain {
   readonly writer: string;
-  /** The last record that the index remembers. */
+  /** The last record that was indexed. */
   readonly remembered_seq: number;
-  /** The last record in the files; `null` when their end cannot be read. */
+  /** The last record in the files; `null` if their end is damaged. */
   readonly last_seq: number | null;
 }
 
 /**
- * Compares the end of each chain with what the index remembers of it. Call it when the index is up to date: a
- * chain that was shortened and has grown again since is known by the record that the index has lost.
+ * Compares the end of each chain with its indexed position. Call it when the index is up to date. A chain that was
+ * shortened and has grown again is found by the lost record in the index.
  */
 export async function findShortenedChains(index: AuditIndex, journal_dir: string): Promise<ShortenedChain[]> {
   const shortened: ShortenedChain[] = [];
@@ -32,7 +32,7 @@ export async function findShortenedChains(index: AuditIndex, journal_dir: string
   return shortened;
 }
 
-/** Returns `unknown` when the file cannot be read, as when its writer has just compressed it. */
+/** Returns `unknown` if the file cannot be read, for example because its writer has just compressed it. */
 async function readLastSeq(writer_dir: string, writer: string): Promise<number | null | 'unknown'> {
   try {
     return (await findTail(writer_dir, writer)).head.seq;

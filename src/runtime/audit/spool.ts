@@ -6,13 +6,13 @@ import { makeDir, SPOOL_NAME, syncDir, writeFileDurably } from './files.ts';
 import type { Journal } from './journal.ts';
 import type { AuditEvent } from './types.ts';
 
-/** The largest file that is taken in; a short-lived process writes a handful of events. */
+/** The maximum size of a file. A short-lived process writes only a few events. */
 const SPOOL_BYTES_MAX = 16_777_216;
 const SPOOL_NAME_PATTERN = /^\d{13}-[0-9a-f]{16}\.jsonl$/;
 
 /**
- * Leaves events for the owner of the journal to chain: for a process that lives too short to have a chain of
- * its own. Resolves when they are durable.
+ * Writes events to the spool, for the owner of the journal to append. Short-lived processes use it because they have no
+ * chain of their own. Resolves when the events are durable.
  *
  * @param options.dir - the folder of all writers, `<state>/journal`
  */
@@ -33,13 +33,13 @@ export async function writeSpool(options: {
 export interface DrainReport {
   readonly files: number;
   readonly events: number;
-  /** Files that hold something else than events; they are kept under `<name>.refused` and not looked at again. */
+  /** Files that contain anything but events. They are renamed to `<name>.refused` and skipped from then on. */
   readonly refused: readonly string[];
 }
 
 /**
- * Chains what short-lived processes left, oldest file first. A file is deleted when its events are durable in
- * the journal; after a stop between the two they are chained twice, under the same `event_id`.
+ * Appends the events that short-lived processes left, oldest file first. Deletes a file when its events are durable in
+ * the journal. After a stop between these two steps its events are appended twice, with the same `event_id`.
  */
 export async function drainSpool(options: { dir: string; journal: Journal }): Promise<DrainReport> {
   const spool = join(options.dir, SPOOL_NAME);

@@ -1,22 +1,22 @@
-/** What a steady clock is read from, both in milliseconds. */
+/** The two clocks that a steady clock compares, both in milliseconds. */
 export interface ClockPair {
-  /** Time of day, since 1970: people and programs set it. */
+  /** The wall clock, since 1970. Operators and programs can set it. */
   readonly now_ms: () => number;
-  /** A clock that only runs, and that nobody sets; that of the process unless told. */
+  /** A monotonic clock, which cannot be set; that of the process by default. */
   readonly uptime_ms?: (() => number) | undefined;
 }
 
-/** How long both clocks must have run alike. Whoever has set a wrong time has so long to see it. */
+/** The time for which both clocks must advance equally. An operator has this long to notice a wrong time. */
 const STEADY_MS = 21_600_000;
-/** How far they may part between two looks. */
+/** The maximum difference between the clocks from one call to the next. */
 const SLACK_MS = 60_000;
 
 /**
- * The time of day for what cannot be undone, as deleting what is old: a clock that is set forward by mistake must
- * not make everything old at once.
+ * Opens a clock for actions that cannot be undone, such as deleting old files. A clock that was set forward by mistake
+ * must not make every file old at once.
  *
- * @returns gives the time, or `null` while the clock has not run evenly for six hours; to be asked now and then,
- * for it knows only what it has seen
+ * @returns a function that gives the time, or `null` until both clocks have advanced equally for six hours. Call it
+ * regularly, because it compares the clocks only when it is called
  */
 export function openSteadyClock({ now_ms, uptime_ms = uptime }: ClockPair): () => number | null {
   let last = { now_ms: now_ms(), uptime_ms: uptime_ms() };

@@ -11,31 +11,31 @@ import {
   type WriterHead,
 } from './record.ts';
 
-/** Where a writer's chain ends, as its files have it. */
+/** The end of a writer's chain, as its files show it. */
 export interface ChainTail {
   readonly head: ChainHead;
-  /** The plain file to go on in; `null` when the next line begins a new one. */
+  /** The plain file to continue; `null` if the next line begins a new one. */
   readonly segment: SegmentFile | null;
-  /** Where whole lines end in it; 0 when it has not even its first. */
+  /** The end of the last whole line in the file; 0 if even the first line is incomplete. */
   readonly whole_bytes: number;
-  /** What stands behind: a line that was never finished, or more than that (`unreadable`). */
+  /** The bytes after it: one unfinished line, or more than that if `unreadable`. */
   readonly loose_bytes: number;
-  /** The loose bytes hold ends of lines, as a power cut may leave them. */
+  /** The loose bytes contain line ends, as a power cut may leave them. */
   readonly unreadable: boolean;
-  /** Whether the last line is a checkpoint. */
+  /** The last line is a checkpoint. */
   readonly signed: boolean;
   /** The heads of other writers that this checkpoint names. */
   readonly signed_heads: readonly WriterHead[];
 }
 
-/** How far back the last line is looked for before the whole file is read. */
+/** The number of bytes at the end that are searched for the last line before the whole file is read. */
 const WINDOW_BYTES = 262_144;
 
 /**
- * Finds where to go on. Reads the end of the newest file alone, unless that end is damaged.
+ * Finds the end of a chain. Reads only the end of the newest file, unless that end is damaged.
  *
- * @throws AuditFailure `journal_broken` when lines before a later checkpoint do not fit: that is no torn
- * write, and nothing is changed
+ * @throws AuditFailure `journal_broken` if lines before a later checkpoint do not match, which no torn write can cause;
+ * the files are left unchanged
  */
 export async function findTail(writer_dir: string, writer: string): Promise<ChainTail> {
   const segments = await listSegments(writer_dir);
@@ -63,7 +63,9 @@ async function tailOf(segment: SegmentFile, writer: string): Promise<ChainTail> 
   return quick ?? (await readWhole(segment, writer));
 }
 
-/** Looks at the last window of the file; `null` when the last line is not there or does not fit. */
+/**
+ * Reads the last window of the file. Returns `null` if it does not contain the whole last line, or the line is invalid.
+ */
 async function readEnd(segment: SegmentFile, writer: string): Promise<ChainTail | null> {
   const file = await open(segment.path, 'r');
   try {
@@ -83,7 +85,7 @@ async function readEnd(segment: SegmentFile, writer: string): Promise<ChainTail 
   }
 }
 
-/** Reads every line, and stops counting at the first that does not fit the one before it. */
+/** Reads every line. The chain ends at the first line that does not follow the one before it. */
 async function readWhole(segment: SegmentFile, writer: string): Promise<ChainTail> {
   let last: JournalRecord | null = null;
   let whole_bytes = 0;

@@ -1,7 +1,7 @@
 import type { Action, Boundary, Decision, Tag } from '../../core/types/index.ts';
 import type { Activity, ActivityQuery } from './activity.ts';
 
-/** One line of the audit trail: what was decided, never what the text was. Plain JSON. */
+/** One event of the audit log: the decision, never the text that was evaluated. Plain JSON. */
 export interface AuditEvent {
   /** `evt_` and 24 hex digits, which sort by time. */
   readonly event_id: string;
@@ -21,15 +21,15 @@ export interface AuditEvent {
   readonly source_agent_id: string | null;
   readonly destination_agent_id: string | null;
   readonly caller_id: string;
-  /** `sha256:` and hex over the canonical JSON (RFC 8785) of the fields that `contextHash` names. */
+  /** `sha256:` and hex over the canonical JSON (RFC 8785) of the fields that `hashContext` names. */
   readonly context_hash: string;
   readonly policy_hash: string;
   readonly coverage: 'full' | 'partial';
-  /** `phase` and what else belongs to the event; strings, numbers and booleans, or lists of strings. */
+  /** `phase` and the other details of the event: strings, numbers and booleans, or lists of strings. */
   readonly metadata: Readonly<Record<string, string | number | boolean | null | readonly string[]>>;
 }
 
-/** Filters of an audit query; all are joined with AND. Times are ISO 8601 or durations, see `query`. */
+/** The filters of an audit query, joined with AND. Times are ISO 8601 or durations; see `parseFilter`. */
 export interface AuditFilter {
   readonly boundary?: string;
   readonly action?: string;
@@ -56,24 +56,24 @@ export interface AuditFilter {
   readonly last?: string;
   readonly limit?: number;
   readonly newest_first?: boolean;
-  /** Where a page before ended (`next_cursor`); empty for the first of several pages. */
+  /** The `next_cursor` of the previous page; empty for the first of several pages. */
   readonly cursor?: string;
-  /** What the caller may read: the events that count as searched if none matches. Everything, if it is left out. */
+  /** Limits the events that count as searched if none matches to those the caller may read; all events by default. */
   readonly scope?: Readonly<Partial<Record<'tenant_id' | 'agent_id' | 'caller_id', string>>>;
 }
 
 export interface AuditPage {
   readonly events: readonly AuditEvent[];
   readonly count: number;
-  /** Where the next page begins; `null` or absent where there are no more events. It survives a rebuild of the index. */
+  /** The cursor of the next page; `null` or absent if there are no more events. It survives a rebuild of the index. */
   readonly next_cursor?: string | null;
   /** The number of events in the time range and scope, if no event matches and the query is not paged. */
   readonly events_searched?: number;
 }
 
-/** Questions about the audit log; each sees every event whose answer was given before the call. */
+/** Queries of the audit log. Each one finds every event that was durable before the call. */
 export interface AuditQueries {
   readonly queryAudit: (filter: AuditFilter) => Promise<AuditPage>;
-  /** Who did something lately. */
+  /** Sums recent activity by agent or session. */
   readonly activity: (asked: ActivityQuery) => Promise<Activity>;
 }

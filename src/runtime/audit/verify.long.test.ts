@@ -18,7 +18,7 @@ import {
 
 type Files = { path: string; lines: string[] }[];
 
-/** A closed journal of several files, the old ones compressed, the newest with several lines. */
+/** Makes a closed journal of several files; the old ones are compressed, the newest has several lines. */
 async function makeJournal(t: TestContext): Promise<Trail> {
   const trail = await makeTrail(t, { max_size_bytes: 6_000, compress_rotated: true });
   const journal = await trail.open();
@@ -33,7 +33,7 @@ async function rewrite(file: Files[number], lines: readonly string[]): Promise<v
   await writeFile(file.path, gzipSync(lines.map((line) => `${line}\n`).join('')));
 }
 
-/** Gives lines hashes that fit, as someone without the key can. */
+/** Recomputes the hashes of lines, as an attacker without the key can. */
 function rechain(lines: readonly string[], prev_hash: string): string[] {
   let previous = prev_hash;
   return lines.map((line) => {
@@ -50,10 +50,10 @@ const prevHash = (line: string): string => JSON.parse(line).prev_hash;
 
 interface Tampering {
   readonly name: string;
-  /** Which file, counted from 0; negative from the end. */
+  /** The file to change, counted from 0; negative from the end. */
   readonly file: number;
   readonly tamper: (file: Files[number], files: Files) => Promise<void>;
-  /** Where it is found: the file's place, the line, and words of the reason. */
+  /** The expected place of the fault: file, line, and words of the reason. */
   readonly found: { file: number; line: number | null; reason: RegExp };
 }
 

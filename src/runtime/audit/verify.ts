@@ -10,41 +10,41 @@ export interface VerifyOptions {
   /** The folder of all writers, `<state>/journal`, or a copy of it. */
   readonly dir: string;
   readonly public_keys: readonly PublicKeyRecord[];
-  /** The one key that is believed beforehand; without it, every key that vouches for itself is. */
+  /** The only trusted root key; without it, every key without an endorsement is trusted. */
   readonly trusted_key_id?: string | null;
-  /** What another place remembers of each chain (`indexHeads`, a note kept elsewhere): it must be there still. */
+  /** Heads of each chain from another source, such as `indexHeads` or a backup. The chains must still contain them. */
   readonly known_heads?: ReadonlyMap<string, ChainHead>;
 }
 
-/** What one writer's chain came to. */
+/** The result for one writer's chain. */
 export interface WriterReport {
   readonly writer: string;
   readonly segments: number;
   readonly records: number;
   readonly events: number;
-  /** Signatures that were checked. */
+  /** The number of verified signatures. */
   readonly checkpoints: number;
-  /** The first line that is there; above 1 when older files were deleted by age. */
+  /** The first line in the files; above 1 if older files were deleted by age. */
   readonly first_seq: number;
   readonly last_seq: number;
   readonly last_hash: string;
-  /** Lines behind the last checkpoint: who can write the files could rewrite these without being seen. */
+  /** Lines after the last checkpoint. Anyone who can write the files could rewrite these undetected. */
   readonly unsigned_tail: number;
-  /** Bytes of a line that is being written, or that a stop has torn. */
+  /** Bytes of a line that is being written, or that a crash has torn. */
   readonly torn_bytes: number;
   readonly cuts: number;
 }
 
-/** The first place that is not as it was written. */
+/** The first place that differs from what was written. */
 export interface ChainBreak {
   readonly writer: string;
-  /** `worker-1/000000000000001.jsonl`; `null` when the whole folder is meant. */
+  /** `worker-1/000000000000001.jsonl`; `null` if the break concerns the whole folder. */
   readonly file: string | null;
-  /** From 1, in the uncompressed file; `null` when a whole file is meant. */
+  /** From 1, in the uncompressed file; `null` if the break concerns a whole file. */
   readonly line: number | null;
-  /** The number of the record that is expected there. */
+  /** The number of the record that is expected at this place. */
   readonly seq: number;
-  /** A sentence. */
+  /** The reason, as a sentence. */
   readonly reason: string;
 }
 
@@ -52,20 +52,20 @@ export interface VerifyReport {
   readonly intact: boolean;
   readonly writers: readonly WriterReport[];
   readonly broken: ChainBreak | null;
-  /** Sentences on what is no fault of the chain but should be known. */
+  /** Sentences about findings that are not faults of the chain. */
   readonly warnings: readonly string[];
 }
 
 /**
- * Checks every line of every writer: that its hash fits its bytes, that it follows the one before it, and
- * that checkpoints are signed by a key that is believed. Needs the files and the public keys alone. Stops a
- * writer at its first fault; the report's `broken` is the first fault of all.
+ * Verifies every line of every writer: its hash, its link to the previous line, and that trusted keys signed the
+ * checkpoints. Needs only the files and the public keys. Stops at a writer's first fault; `broken` is the first fault
+ * of all writers.
  *
- * Every checkpoint that one writer has signed of another must be there, unless age has deleted it.
+ * Every checkpoint that one writer has signed for another must exist, unless retention has deleted it.
  *
- * What it cannot see: lines that were replaced or taken away by someone who can write the files, behind the last
- * checkpoint of their writer that another writer names, unless `known_heads` reaches further; all writers put back
- * to one earlier time; and anything done with the private key.
+ * Three kinds of tampering remain undetected. First, lines that were replaced or removed after the last checkpoint that
+ * another writer names, unless `known_heads` reaches further. Second, a rollback of all writers to the same earlier
+ * time. Third, anything done with the private key.
  */
 export async function verifyJournal(options: VerifyOptions): Promise<VerifyReport> {
   const trusted = trustKeys(options.public_keys, options.trusted_key_id ?? null);
@@ -89,8 +89,8 @@ export async function verifyJournal(options: VerifyOptions): Promise<VerifyRepor
 }
 
 /**
- * Checks that a chain has the checkpoints that other writers have signed. A chain that lacks one is walked again:
- * a writer that runs may have written it after the first walk.
+ * Checks that a chain has the checkpoints that other writers have signed. Walks a chain that lacks one again, because a
+ * running writer may have written it after the first walk.
  */
 async function checkNamedHeads(
   writer: string,
@@ -106,21 +106,21 @@ async function checkNamedHeads(
   return walk;
 }
 
-/** One writer's chain while it is walked. */
+/** The state of one chain during verification. */
 interface Walk {
   readonly writer: string;
   readonly trusted: TrustedKeys;
-  /** Takes the heads of other writers that this chain's checkpoints name. */
+  /** Collects the heads of other writers that this chain's checkpoints name. */
   readonly named: NamedHeads;
   /** The hash of each checkpoint, by its number. */
   readonly checkpoint_hashes: Map<number, string>;
-  /** The last record that was deleted by age; 0 when none was. */
+  /** The last record that was deleted by age; 0 if none was. */
   retired_seq: number;
-  /** A number and hash that the chain must pass through, and who says so. */
+  /** Numbers and hashes that the chain must contain, and their source. */
   readonly waypoints: Map<number, { record_hash: string; source: string }>;
   readonly warnings: string[];
   head: ChainHead;
-  /** `false` until a line is there whose predecessor was deleted by age and not yet reached. */
+  /** `false` while the current line's predecessor was deleted by age and its hash is therefore unknown. */
   linked: boolean;
   segments: number;
   records: number;
@@ -133,7 +133,7 @@ interface Walk {
   broken: ChainBreak | null;
 }
 
-/** Walks again when age has deleted a file under way. */
+/** Walks a chain. Repeats the walk if retention has deleted a file meanwhile. */
 async function walkWriter(
   writer: string,
   options: VerifyOptions,
@@ -206,7 +206,7 @@ async function startWalk(
 
 const RETIRED_UNSIGNED = 'The record of deleted files is not signed by a key that is believed.';
 
-/** Begins where age has deleted up to; a stop in the middle of deleting may have left the last file there. */
+/** Starts after the records that age has deleted. A stop in the middle of deleting may have left the last file. */
 function startBehind(walk: Walk, last_seq: number, head_hash: string): void {
   if (walk.first_seq === 0 || walk.first_seq > last_seq) {
     walk.head = { seq: last_seq, record_hash: head_hash };
@@ -258,7 +258,7 @@ function checkLine(walk: Walk, file: string, line: number, bytes: Buffer): void 
   count(walk, record);
 }
 
-/** Why a line is not the next of this chain; `null` when it is. */
+/** Returns the reason why a line is not the next of this chain; `null` if it is. */
 function faultOf(walk: Walk, record: JournalRecord | LineFault, line: number): string | null {
   if ('fault' in record) return record.fault;
   if (record.writer !== walk.writer) return `it belongs to the chain of \`${record.writer}\``;
@@ -307,7 +307,7 @@ function checkTorn(walk: Walk, file: string, line: number, bytes: number, may_be
   if (!may_be_torn) breakAt(walk, file, line, 'The file ends in the middle of a record.');
 }
 
-/** A chain that is shorter than someone remembers has lost its end. */
+/** Reports a chain that ends before a waypoint. */
 function checkWaypointsReached(walk: Walk): void {
   for (const [seq, waypoint] of walk.waypoints) {
     const reason = `The end is missing: ${waypoint.source} remembers ${seq} records, and ${walk.head.seq} are there.`;

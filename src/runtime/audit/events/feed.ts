@@ -4,22 +4,22 @@ import type { AuditEvent } from '../types.ts';
 import { buildStreamedEvent } from './streamed.ts';
 import type { StreamBatch, StreamedText } from './types.ts';
 
-/** The parent's part of the stream: takes what comes into the index, and gives it to the workers that have readers. */
+/** The parent's part of the event stream: receives indexed events and sends them to the workers that have readers. */
 export interface EventFeed extends IndexWatcher {
-  /** Gives a worker all that comes from now on. `send` resolves when the worker has it. */
+  /** Sends a worker all events from now on. `send` resolves when the worker has received the batch. */
   readonly join: (worker: string, turn: number, send: (batch: StreamBatch) => Promise<unknown>) => void;
   readonly leave: (worker: string, turn: number) => void;
-  /** Calls `come` whenever something has come, until what it gives is called. */
+  /** Calls `come` after each insert, until the returned function is called. */
   readonly watch: (come: () => void) => () => void;
 }
 
 /**
- * What waits for one worker, in UTF-16 units of text. Where there is more it is let go: the next batch begins behind
- * a gap, and the worker reads what it misses out of the index.
+ * The maximum text that waits for one worker, in UTF-16 units. Beyond it the waiting events are dropped. The next batch
+ * then begins after a gap, and the worker reads the missing events from the index.
  */
 const WAITING_MAX = 4_194_304;
 
-/** Makes the feed of a service. Nothing is written for readers while there are none. */
+/** Opens the feed of a service. It serializes no events while there are no readers. */
 export function openEventFeed(log: Pick<Log, 'warn'>): EventFeed {
   const workers = new Map<string, { readonly turn: number; readonly queue: Queue }>();
   const remove = (worker: string, turn: number): void => {
@@ -43,7 +43,7 @@ export function openEventFeed(log: Pick<Log, 'warn'>): EventFeed {
     },
     leave: remove,
     watch: (come) => {
-      // One that is there twice is two.
+      // Wraps the callback, so that a callback that is registered twice counts twice.
       const own = (): void => come();
       watchers.add(own);
       return () => void watchers.delete(own);
@@ -60,7 +60,7 @@ interface Queue {
   readonly add: (block: Pick<IndexedBlock, 'from' | 'to'>, events: readonly StreamedText[]) => void;
 }
 
-/** Sends one batch at a time, so that a busy worker gets few large ones and none is piled up in between. */
+/** Sends one batch at a time, so that a busy worker receives few large batches. */
 function openQueue(
   turn: number,
   send: (batch: StreamBatch) => Promise<unknown>,
@@ -73,7 +73,7 @@ function openQueue(
     is_sending = true;
     for (let batch = waiting; batch !== null; batch = waiting) {
       waiting = null;
-      // What did not get there is a gap before the next one.
+      // After a failure the events are missing before the next batch; the worker reads them from the index.
       await send({ turn, from: batch.from, to: batch.to, events: batch.events }).catch(onFault);
     }
     is_sending = false;

@@ -8,7 +8,7 @@ import type { EventSink, StreamEnd, StreamRequest } from './types.ts';
 
 const PAST = Array.from({ length: 40 }, (_, index) => buildStreamedEvent(sampleEvent(index)));
 
-/** A hub over events that are there already. */
+/** Opens a hub over existing events. */
 function staged(): {
   readonly hub: EventHub;
   readonly joined: () => number;
@@ -43,7 +43,7 @@ interface TestSink extends EventSink {
   readonly ended: StreamEnd[];
 }
 
-/** A reader for whom so many bytes wait, until they do not any more. */
+/** Makes a reader with this many buffered bytes until it is drained. */
 function sinkOf(waiting: () => number, drained: Promise<void>): TestSink {
   let text = '';
   const ended: StreamEnd[] = [];

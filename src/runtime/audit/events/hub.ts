@@ -17,9 +17,9 @@ import type {
   Subscription,
 } from './types.ts';
 
-/** What a hub needs of the service and of the index. */
+/** The service and index functions that a hub uses. */
 export interface EventHubPorts {
-  /** Has the parent send batches of this turn, and gives the position that they begin at. */
+  /** Subscribes to the parent's batches for this turn, and returns the position at which they begin. */
   readonly join: (turn: number) => Promise<number>;
   readonly leave: (turn: number) => Promise<unknown>;
   readonly read: (from: number, to: number) => Promise<StreamPage>;
@@ -27,37 +27,37 @@ export interface EventHubPorts {
     event_id: string,
   ) => Promise<{ readonly position: number; readonly streamed: StreamedEvent } | null>;
   readonly log: Pick<Log, 'error'>;
-  /** How long one that catches up may take for what was read ahead for it; half a minute unless told. */
+  /** The time in which a reader that catches up must drain its buffer, in milliseconds; 30,000 by default. */
   readonly patience_ms?: number;
 }
 
-/** Serves the readers of one worker. */
+/** Serves the event stream readers of one worker. */
 export interface EventHub extends EventStream {
-  /** Takes what the parent sends; resolves when all readers have been given it. */
+  /** Receives a batch from the parent; resolves when it was written to all readers. */
   readonly receive: (batch: StreamBatch) => Promise<void>;
-  /** Ends all readers, for the service stops. */
+  /** Ends all readers, because the service stops. */
   readonly close: () => void;
 }
 
-/** Readers of one worker. */
+/** The maximum number of readers per worker. */
 const READERS_MAX = 1_000;
-/** Bytes that wait for one reader before it is dropped. */
+/** The maximum bytes buffered for one reader. Beyond it the reader is dropped. */
 const WAITING_BYTES_MAX = 1_048_576;
-/** Bytes beside which no more is read for one that catches up. */
+/** The buffered bytes beyond which a catch-up pauses reading. */
 const READ_AHEAD_BYTES = 262_144;
 const PATIENCE_MS = 30_000;
 
 interface Member {
   readonly asked: StreamRequest;
   filter: StreamFilter;
-  /** Those that want the same; `null` while it catches up. */
+  /** The readers with the same filter, scope and format; `null` while it catches up. */
   group: Group | null;
-  /** The position at which it came. */
+  /** The hub's position when the reader subscribed. */
   readonly came_at: number;
   ended: boolean;
 }
 
-/** Readers that get the same bytes. */
+/** Readers that receive the same bytes. */
 interface Group {
   readonly key: string;
   readonly frame: EventFrame;
@@ -69,17 +69,17 @@ interface State {
   readonly ports: EventHubPorts;
   readonly members: Set<Member>;
   readonly groups: Map<string, Group>;
-  /** Readers that are there or on their way. */
+  /** The number of readers, including those that are being opened. */
   readers: number;
   turn: number;
-  /** Settled once the parent has said where its batches begin; `null` while nobody reads. */
+  /** Settled once the parent has returned its start position; `null` while there are no readers. */
   joined: Promise<void> | null;
-  /** How far the readers that are up to date have been served. */
+  /** The position up to which live readers were served. */
   position: number;
   closed: boolean;
 }
 
-/** Opens the hub of a worker. The parent is asked for events while there are readers, and not before. */
+/** Opens the hub of a worker. The parent sends events only while there are readers. */
 export function openEventHub(ports: EventHubPorts): EventHub {
   const state: State = {
     ports,
@@ -144,12 +144,12 @@ function join(state: State): Promise<void> {
   return state.joined;
 }
 
-/** One reader less; without any the parent need not send. */
+/** Counts one reader less. Without readers, unsubscribes from the parent. */
 function leave(state: State): void {
   state.readers -= 1;
   if (state.readers > 0 || state.joined === null) return;
   state.joined = null;
-  // A parent that does not hear it sends on, and what it sends is let go of.
+  // If this call fails the parent keeps sending, and `receive` drops its batches.
   state.ports.leave(state.turn).catch(() => {});
 }
 
@@ -159,7 +159,7 @@ async function placeOf(
   event_id: string,
 ): Promise<number | 'unknown'> {
   const place = await state.ports.find(event_id);
-  // Who may not see an event is not told that it is there.
+  // An event outside the scope must look like an unknown one.
   return place === null || !isInScope(place.streamed, scope) ? 'unknown' : place.position;
 }
 
@@ -183,7 +183,7 @@ async function narrow(
 async function receive(state: State, batch: StreamBatch): Promise<void> {
   await state.joined;
   if (state.joined === null || batch.turn !== state.turn) return;
-  // What the parent could not keep for this worker stands in the index.
+  // The index has the events that the parent dropped from the queue of this worker.
   while (state.position < batch.from) {
     const page = await state.ports.read(state.position, batch.from);
     if (batch.turn !== state.turn) return;
@@ -197,12 +197,12 @@ async function receive(state: State, batch: StreamBatch): Promise<void> {
   await deliver(state, events, batch.to);
 }
 
-/** So many are written to before a decision that waits has its turn. */
+/** The number of readers written to before waiting decisions run. */
 const WRITTEN_AT_ONCE = 32;
 
 /**
- * Gives events to all readers that are up to date; with them these are so up to the position `to`. Who gets what is
- * settled first and at once, so that one that comes meanwhile neither misses an event nor has it twice.
+ * Delivers events to all live readers and advances the position to `to`. Assigns events to readers synchronously, so
+ * that a reader that subscribes meanwhile neither misses an event nor receives it twice.
  */
 async function deliver(state: State, events: readonly StreamedEvent[], to: number): Promise<void> {
   const given = shareOut(state, events);
@@ -213,7 +213,7 @@ async function deliver(state: State, events: readonly StreamedEvent[], to: numbe
   }
 }
 
-/** What each reader is to get. Each event is framed once for each form. */
+/** Returns the bytes for each reader. Frames each event once per format. */
 function shareOut(state: State, events: readonly StreamedEvent[]): [Member, Buffer][] {
   const framed = new Map<EventFrame, Map<StreamedEvent, Buffer>>();
   const given: [Member, Buffer][] = [];
@@ -234,7 +234,7 @@ function frameOf(streamed: StreamedEvent, frame: EventFrame, frames: Map<Streame
   return made;
 }
 
-/** A reader that leaves too much waiting is dropped, so that it costs no more memory than that. */
+/** Writes to a reader. Drops a reader that has too much buffered, which bounds the memory it uses. */
 function give(state: State, member: Member, bytes: Buffer): void {
   if (member.ended) return;
   if (member.asked.sink.waitingBytes() > WAITING_BYTES_MAX) finish(state, member, 'slow');
@@ -242,8 +242,8 @@ function give(state: State, member: Member, bytes: Buffer): void {
 }
 
 /**
- * Gives a reader what it missed before it came, behind `missed`, then what came while it read, as fast as it takes it.
- * It is up to date in the very moment in which nothing is left between it and the others.
+ * Delivers the events after `missed` that precede the subscription, then the events that came meanwhile, at the
+ * reader's speed. Makes the reader live in the same turn in which it reaches the hub's position.
  */
 async function catchUp(state: State, member: Member, missed: number): Promise<void> {
   const left_at = state.position;

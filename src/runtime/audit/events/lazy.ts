@@ -17,7 +17,7 @@ interface HubParts {
   readonly log: Log;
 }
 
-/** No start waits for what only readers of the event stream use. */
+/** Opens the event hub on first use, because only readers of the event stream need it. */
 export function openLazyHub({ coordinator, log }: HubParts, index: () => Promise<AuditIndex>): LazyHub {
   const opened = lazy(load);
   let is_closed = false;
@@ -48,7 +48,7 @@ export function openLazyHub({ coordinator, log }: HubParts, index: () => Promise
       find: async (event_id) => {
         const found = await findStreamPosition(await index(), event_id);
         if (found !== null) return found;
-        // It may be so new that it stands in no more than the journal.
+        // A recent event may be in the journal and not in the index yet.
         await coordinator.syncIndex();
         return findStreamPosition(await index(), event_id);
       },

@@ -5,7 +5,7 @@ import type { AuditEvent } from '../types.ts';
 import { buildStreamedEvent } from './streamed.ts';
 import type { StreamedEvent } from './types.ts';
 
-/** Some events in the order of the stream, and the position behind them. */
+/** Some events in the order of the stream, and the position after them. */
 export interface StreamPage {
   readonly events: readonly StreamedEvent[];
   readonly to: number;
@@ -13,7 +13,7 @@ export interface StreamPage {
 
 const PAGE_ROWS = 500;
 
-/** Reads what stands behind `from` up to `to`, one page of it. */
+/** Reads one page of the events after `from`, up to and including `to`. */
 export async function readStreamPage(index: AuditIndex, from: number, to: number): Promise<StreamPage> {
   const rows = await index.db
     .selectFrom('audit_events')
@@ -30,8 +30,8 @@ export async function readStreamPage(index: AuditIndex, from: number, to: number
 }
 
 /**
- * Where an event stands in the stream; `null` where the index does not know it, or no longer, or where what came before it
- * and what behind is not known any more.
+ * Finds the position of an event in the stream. Returns `null` if the index does not have the event, or if its order
+ * among other events is unknown.
  */
 export async function findStreamPosition(
   index: AuditIndex,

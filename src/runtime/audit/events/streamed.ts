@@ -7,7 +7,7 @@ import {
   type StreamScope,
 } from './types.ts';
 
-/** Writes an audit event as readers get it: fields of the event alone, of which none holds what was judged. */
+/** Builds the event that readers receive. It has metadata only, never the text that was evaluated. */
 export function buildStreamedEvent(event: AuditEvent): StreamedEvent {
   const shown: StreamEvent = {
     timestamp: event.timestamp,
@@ -23,7 +23,7 @@ export function buildStreamedEvent(event: AuditEvent): StreamedEvent {
   return { event: shown, caller_id: event.caller_id, json: JSON.stringify(shown) };
 }
 
-/** Whether a reader of this scope may see an event. */
+/** Returns whether a reader of this scope may see an event. */
 export function isInScope({ event, caller_id }: StreamedEvent, scope: StreamScope): boolean {
   return (
     (scope.tenants === '*' || scope.tenants.includes(event.tenant_id)) &&
@@ -32,7 +32,7 @@ export function isInScope({ event, caller_id }: StreamedEvent, scope: StreamScop
   );
 }
 
-/** Whether an event is one that was asked for. */
+/** Returns whether an event matches a filter. */
 export function matchesStreamFilter({ event }: StreamedEvent, filter: StreamFilter): boolean {
   return STREAM_FIELDS.every((field) => filter[field] === undefined || filter[field] === event[field]);
 }

@@ -115,7 +115,7 @@ test('many rows that do not fit are looked at in turns', async (t) => {
   const journal = await trail.open();
   await appendRange(journal, 0, 1);
   await sync();
-  // As if events had been forgotten: a place far on, and nothing before it.
+  // A gap in the positions, as if the events between had been deleted.
   const row = await index.db.selectFrom('audit_events').selectAll().executeTakeFirstOrThrow();
   const late = { ...row, event_id: sampleEvent(9).event_id, event: JSON.stringify(sampleEvent(9)) };
   await index.db

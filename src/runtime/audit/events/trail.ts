@@ -8,33 +8,33 @@ import type { ChainPosition } from '../reader.ts';
 import type { AuditEvent } from '../types.ts';
 import { findStreamPosition } from './replay.ts';
 
-/** A place in the audit trail, as the index and as the journal have it: the same events stand before it in both. */
+/** A position in the audit log, both in the index and in the journal. The same events precede it in both. */
 export interface TrailPosition {
-  /** The last event before it in the order of the index; `null` where there is none. */
+  /** The last event before the position in the order of the index; `null` if there is none. */
   readonly after: string | null;
-  /** Where it is in each writer's chain. */
+  /** The position in each writer's chain. */
   readonly positions: readonly (readonly [writer: string, position: ChainPosition])[];
 }
 
-/** Events that fit, in the order of the index. */
+/** Matching events, in the order of the index. */
 export interface TrailPage {
   readonly events: readonly FollowedEvent[];
-  /** Where this page ends; `null` where it is not the last for now. */
+  /** The end of this page; `null` unless it is the last page for now. */
   readonly place: TrailPosition | null;
 }
 
-/** What somebody wants to follow. */
+/** A request to follow the audit log. */
 export interface TrailRequest {
   readonly filter: ParsedFilter;
-  /** The event to go on behind; `null`: from the beginning. */
+  /** The event to continue after; `null` to start at the beginning. */
   readonly after: string | null;
 }
 
-/** Where the trail ends now. */
+/** Returns the current end of the audit log. */
 export async function readTrailEnd(
   index: AuditIndex,
 ): Promise<TrailPosition & { readonly position: number }> {
-  // One statement sees one moment.
+  // A single statement reads a consistent snapshot.
   const rows = await index.db
     .selectFrom('journal_positions')
     .select(['writer', 'segment', 'byte_offset as offset', 'seq', 'record_hash'])
@@ -54,20 +54,20 @@ export async function readTrailEnd(
   };
 }
 
-/** What following takes, beside the wish. */
+/** The index and service functions that following uses. */
 export interface TrailPorts {
   readonly index: AuditIndex;
   /** Resolves when the index has every event that was durable before. */
   readonly sync: () => Promise<void>;
-  /** Calls back whenever something has come into the index, until what it gives is called. */
+  /** Calls back after each insert into the index, until the returned function is called. */
   readonly watch: (come: () => void) => () => void;
 }
 
 /**
- * Gives what fits behind an event, and then what comes, until `signal` is aborted. Whoever takes pages slowly gets them
- * later, and nothing waits here for them. The first page says that it has begun.
+ * Yields the matching events after an event, then new ones, until `signal` is aborted. The caller sets the pace:
+ * nothing is buffered for it. The first page is empty and shows that following has begun.
  *
- * @returns `null` where the event is not known, or no longer
+ * @returns `null` if the event is unknown, or no longer in the index
  */
 export async function followIndex(
   { filter, after }: TrailRequest,
@@ -78,7 +78,7 @@ export async function followIndex(
   if (after === null) return pagesFrom(0, filter, ports, signal);
   let place = await findStreamPosition(index, after);
   if (place === null) {
-    // It may be so new that it stands in no more than the journal.
+    // A recent event may be in the journal and not in the index yet.
     await sync();
     place = await findStreamPosition(index, after);
   }
@@ -116,7 +116,7 @@ async function* pagesFrom(
 }
 
 const PAGE_EVENTS = 200;
-/** How much of the index is looked at before everything else in the process has its turn. */
+/** The number of rows that are read before other work of the process runs. */
 const WINDOW_ROWS = 10_000;
 
 async function readRows(

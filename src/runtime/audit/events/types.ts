@@ -1,13 +1,13 @@
 import type { Action, Boundary, Decision, Tag } from '../../../core/types/index.ts';
 
-/** What a reader of the event stream gets of an audit event. Plain JSON; nothing of what was judged is in it. */
+/** An audit event as readers of the event stream receive it. Plain JSON, without the text that was evaluated. */
 export interface StreamEvent {
   /** ISO 8601, UTC, milliseconds. */
   readonly timestamp: string;
   readonly action: Action;
   /** The rule that decided. */
   readonly rule: string;
-  /** Also where to go on: what a reader has seen last. */
+  /** The event ID; also the place to resume from, if it is the last event that a reader received. */
   readonly event_id: string;
   readonly boundary: Boundary | 'memory';
   readonly decision: Decision;
@@ -16,77 +16,79 @@ export interface StreamEvent {
   readonly data_tags: readonly Tag[];
 }
 
-/** Fields that a reader may narrow the stream by. */
+/** The fields that a reader may filter the stream by. */
 export const STREAM_FIELDS = ['boundary', 'tenant_id', 'agent_id', 'decision', 'rule'] as const;
 
-/** What a reader asks for; a field that is not there is not asked about. */
+/** The filter of a reader; an absent field matches all events. */
 export type StreamFilter = Readonly<Partial<Record<(typeof STREAM_FIELDS)[number], string>>>;
 
-/** What a reader may see at all, whatever it asks for. */
+/** The events that a reader may see, regardless of its filter. */
 export interface StreamScope {
   readonly tenants: '*' | readonly string[];
   readonly agents: '*' | readonly string[];
-  /** Only events of this caller's own calls; `null` those of all. */
+  /** Limits the events to this caller's own calls; `null` for the events of all callers. */
   readonly caller_id: string | null;
 }
 
-/** An event on its way to readers: written once, for all of them. */
+/** An event on its way to readers, serialized once for all of them. */
 export interface StreamedEvent {
   readonly event: StreamEvent;
-  /** Whose call it was; for the scope of readers, who are not told. */
+  /** The caller of the event. The hub checks it against the scope; readers do not receive it. */
   readonly caller_id: string;
   /** `event` as JSON text. */
   readonly json: string;
 }
 
-/** The same between two processes: the text alone. */
+/** The form that is sent between processes: the text alone. */
 export type StreamedText = Omit<StreamedEvent, 'event'>;
 
 /**
- * Events in the order of the audit index, which is the order of the stream: all that came into it behind `from` up to
- * `to`. Both are positions in it, and mean something there alone.
+ * All events after the position `from`, up to and including `to`, in the order of the audit index, which is the order
+ * of the stream. Both positions are valid only in that index.
  */
 export interface StreamBatch {
-  /** Which turn of joining it belongs to. */
+  /** The subscription turn that the batch belongs to. */
   readonly turn: number;
   readonly from: number;
   readonly to: number;
   readonly events: readonly StreamedText[];
 }
 
-/** How a transport writes an event; what comes out is shared by all readers of one form. */
+/** The wire format of a transport. All readers with the same format share the resulting bytes. */
 export interface EventFrame {
-  /** Names the form. */
+  /** The name of the format. */
   readonly name: string;
   readonly bytes: (streamed: StreamedEvent) => Buffer;
 }
 
-/** Why a reader gets nothing more: it read too slowly, the service stops, or the service has a fault. */
+/** The reason why a stream ended: the reader is too slow, the service stops, or an error occurred. */
 export type StreamEnd = 'slow' | 'stopping' | 'fault';
 
-/** Where a reader's events go. Nothing here may throw. */
+/** The destination of a reader's events. Its functions must not throw. */
 export interface EventSink {
   readonly frame: EventFrame;
   readonly write: (bytes: Buffer) => void;
-  /** Bytes that were written and are not on their way yet. */
+  /** Returns the bytes that were written and not sent yet. */
   readonly waitingBytes: () => number;
-  /** Resolves when nothing waits any more, or never will. */
+  /** Resolves when the buffer is empty, or will never become empty. */
   readonly drained: () => Promise<void>;
   readonly end: (why: StreamEnd) => void;
 }
 
-/** What somebody wants to read. */
+/** A request to read the event stream. */
 export interface StreamRequest {
   readonly scope: StreamScope;
   readonly filter: StreamFilter;
-  /** The event to go on behind; `null`: what comes from now on. */
+  /** The event to continue after; `null` for new events only. */
   readonly after: string | null;
   readonly sink: EventSink;
 }
 
-/** A reader that is served. */
+/** The subscription of one reader. */
 export interface Subscription {
-  /** Asks for others from now on. With `after` also for those that it missed before it came; `false`: it is not known. */
+  /**
+   * Replaces the filter. With `after`, also sends the events that were missed since; `false` if that event is unknown.
+   */
   readonly narrow: (filter: StreamFilter, after: string | null) => Promise<boolean>;
   readonly close: () => void;
 }
@@ -94,8 +96,8 @@ export interface Subscription {
 /** Serves readers of the event stream in one process. */
 export interface EventStream {
   /**
-   * Resolves when every event that is decided from now on will come; `null` where `after` is not known, or not in
-   * the scope. Rejects with `Unavailable` while the stream cannot be had.
+   * Resolves when every event that is decided from now on will be delivered; `null` if `after` is unknown or outside
+   * the scope. Rejects with `Unavailable` while the stream is not available.
    */
   readonly subscribe: (asked: StreamRequest) => Promise<Subscription | null>;
 }

@@ -1,6 +1,6 @@
 /**
- * A process that appends under load until it is killed: `node append-load.ts <state> <round> <waiters>`. Prints
- * the id of each event once it is acknowledged, and `!<code>` for each that is refused.
+ * A process that appends under load until it is killed: `node append-load.ts <state> <round> <waiters>`. Prints the ID
+ * of each event once it is acknowledged, and `!<code>` for each rejected event.
  */
 import { writeSync } from 'node:fs';
 import { join } from 'node:path';

@@ -14,7 +14,7 @@ import { type VerifyOptions, type VerifyReport, verifyJournal } from '../verify.
 /** The time of the first event that a test writes. */
 export const START_MS = Date.parse('2026-01-31T12:00:00.000Z');
 
-/** The event number `index`, one second after the one before it. */
+/** Returns the event number `index`, one second after the previous one. */
 export function sampleEvent(index: number, fields: Partial<AuditEvent> = {}): AuditEvent {
   return {
     event_id: `evt_${index.toString(16).padStart(24, '0')}`,
@@ -40,11 +40,11 @@ export function sampleEvent(index: number, fields: Partial<AuditEvent> = {}): Au
   };
 }
 
-/** A state folder of a test, with a clock that the test sets; everything is removed at its end. */
+/** The state folder of a test with a clock that the test sets; removed when the test ends. */
 export interface Trail {
   readonly state: string;
   readonly dir: string;
-  /** `set_ms` is how far somebody has set it, in all: that much it did not run. */
+  /** `set_ms` is the total time by which the wall clock was set; the monotonic clock excludes it. */
   readonly clock: { now_ms: number; set_ms: number };
   readonly open: (fields?: Partial<JournalOptions>) => Promise<Journal>;
   readonly verify: (fields?: Partial<VerifyOptions>) => Promise<VerifyReport>;
@@ -91,7 +91,7 @@ export async function makeTrail(test: TestContext, defaults: Partial<JournalOpti
   };
 }
 
-/** Waits for what happens in the background; at most five seconds. */
+/** Waits until a background effect holds, for at most five seconds. */
 export async function eventually(holds: () => Promise<boolean> | boolean): Promise<void> {
   for (let tries = 0; tries < 500; tries++) {
     if (await holds()) return;
@@ -100,13 +100,13 @@ export async function eventually(holds: () => Promise<boolean> | boolean): Promi
   throw new Error('it did not happen in five seconds');
 }
 
-/** Writes events `from` to `to`, `to` not included, all at once. */
+/** Appends events `from` to `to`, excluding `to`, all at once. */
 export async function appendRange(journal: Journal, from: number, to: number): Promise<void> {
   const indexes = Array.from({ length: to - from }, (_, offset) => from + offset);
   await Promise.all(indexes.map((index) => journal.append(sampleEvent(index))));
 }
 
-/** A writer's files with their lines, oldest first, compressed ones too. */
+/** Reads a writer's files with their lines, oldest first, including compressed ones. */
 export async function readFiles(
   trail: Trail,
   writer = 'worker-1',
@@ -122,7 +122,7 @@ export async function readFiles(
   );
 }
 
-/** The ids of all events that the files hold, in order; also while files are compressed and deleted. */
+/** Returns the IDs of all events in the files, in order. Works while files are compressed and deleted. */
 export async function recordedIds(trail: Trail, writer = 'worker-1'): Promise<string[]> {
   const ids: string[] = [];
   for await (const { records } of readChain(join(trail.dir, writer), FROM_START)) {
@@ -131,7 +131,7 @@ export async function recordedIds(trail: Trail, writer = 'worker-1'): Promise<st
   return ids;
 }
 
-/** How many files a writer has. */
+/** Counts the files of a writer. */
 export async function countFiles(trail: Trail, kind: 'plain' | 'gzip', writer = 'worker-1'): Promise<number> {
   return (await listSegments(join(trail.dir, writer))).filter(({ gzip }) => gzip === (kind === 'gzip'))
     .length;
