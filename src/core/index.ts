@@ -1,4 +1,4 @@
-/** The public surface of core: what decides, what it decides on, and how a policy is made. */
+/** The public API of the core: deciding on crossings, compiling policies and scanning streams. */
 
 export { type EvaluationContext, evaluate } from './decision/evaluate.ts';
 export { judge } from './decision/judge.ts';

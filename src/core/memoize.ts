@@ -1,4 +1,4 @@
-/** A question about a record that is worked out once, however often it is asked; it goes when the record goes. */
+/** Caches the result of a function per argument object. The cache does not keep the object alive. */
 export function memoize<K extends object, V>(answer: (asked: K) => V): (asked: K) => V {
   const known = new WeakMap<K, { readonly value: V }>();
   return (asked) => {

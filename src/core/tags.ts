@@ -4,41 +4,41 @@ const TAG = /^[a-z][a-z0-9_-]*(?:\.[a-z0-9_-]+)*$/;
 /** UTF-16 units of one tag. */
 const TAG_LENGTH_MAX = 128;
 
-/** What a declared tag that is none becomes: no rule but one of its own name can let it through. */
+/** Replaces a declared tag that is not valid. Only a rule that names `malformed` can allow it. */
 const MALFORMED: Tag = 'malformed';
 
-/** Whether a text is a tag as it stands: dotted, lower case, letters first. */
+/** Returns whether a text is a valid tag: lower case, dotted, starting with a letter. */
 export function isTag(text: string): boolean {
   return text.length <= TAG_LENGTH_MAX && TAG.test(text);
 }
 
-/** A declared tag as rules see it: lower case; one that is no tag at all becomes `malformed`. */
+/** Returns a declared tag in lower case, or `malformed` if it is not a valid tag. */
 export function normalizeTag(declared: unknown): Tag {
   const lower = typeof declared === 'string' ? declared.toLowerCase() : '';
   return isTag(lower) ? lower : MALFORMED;
 }
 
-/** Whether `tag` is `ancestor` itself or one of its dotted descendants. */
+/** Returns whether `tag` is `ancestor` or one of its dotted descendants. */
 export function covers(ancestor: Tag, tag: Tag): boolean {
   return tag.startsWith(ancestor) && (tag.length === ancestor.length || tag[ancestor.length] === '.');
 }
 
-/** Whether any of the ancestors covers the tag. */
+/** Returns whether any of the ancestors covers the tag. */
 export function isCoveredBy(ancestors: readonly Tag[], tag: Tag): boolean {
   return ancestors.some((ancestor) => covers(ancestor, tag));
 }
 
-/** Families that say where something comes from or goes to. They are no findings: only a rule acts on them. */
+/** Tag families that describe the source or target of data. They are not findings: only a rule acts on them. */
 const FACTS: readonly Tag[] = ['egress', 'untrusted', 'host', 'path', 'sql'];
 
-/** Whether a tag is a fact, on which neither built-in rules nor the default action have a say. */
+/** Returns whether a tag is a fact tag. Built-in rules and the default action ignore fact tags. */
 export function isFactTag(tag: Tag): boolean {
   return isCoveredBy(FACTS, tag);
 }
 
 /**
- * Whether a name fits a pattern: exact, or with `*` for any run of characters. Letters count as they stand.
- * The parts between the stars are looked for from left to right, so the time is linear.
+ * Returns whether a name matches a pattern. `*` matches any run of characters; all other characters match exactly, in
+ * the same case. The parts between the stars are searched from left to right, so the time is linear.
  */
 export function matchesName(pattern: string, name: string): boolean {
   const parts = pattern.split('*');
@@ -57,20 +57,23 @@ export function matchesName(pattern: string, name: string): boolean {
 }
 
 /**
- * Whether a name fits any of the patterns, whatever the case of its letters. Only restrictions compare so: a tool that is
- * called by another spelling of its name does not escape them, and no permission reaches a name that it does not write.
+ * Returns whether a name matches any of the patterns, ignoring case. Only restrictions use it: a tool cannot escape
+ * them with another spelling of its name, and a permission never covers a name that it does not spell exactly.
  */
 export function matchesAnyCase(patterns: readonly string[], name: string): boolean {
   const folded = foldCase(name);
   return patterns.some((pattern) => matchesName(foldCase(pattern), folded));
 }
 
-/** A name without the case of its letters. Upper case first: `\u017F` and `\u0131` are letters whose lower case is their own. */
+/**
+ * Returns a name with its case folded. Converts to upper case first, because `\u017F` and `\u0131` are their own
+ * lower case.
+ */
 export function foldCase(name: string): string {
   return name.toUpperCase().toLowerCase();
 }
 
-/** Whether a name fits any of the patterns. */
+/** Returns whether a name matches any of the patterns. */
 export function matchesAny(patterns: readonly string[], name: string): boolean {
   return patterns.some((pattern) => matchesName(pattern, name));
 }

@@ -8,7 +8,7 @@ const KEY = `sk-${'ABCDEF'}1234567890`;
 const OTHER = `sk-${'ABCDEF'}1234567891`;
 const EXPIRES_MS = 1_000;
 
-/** Not a secret's hash, but as good as one for a test: one text for each detector and value. */
+/** Returns a distinct text for each detector and value. It stands in for the keyed hash. */
 const fingerprintOf: Fingerprinter = (rule_id, value) => `${rule_id}|${value}`;
 
 const entry = {

@@ -1,7 +1,7 @@
 import { collectLeafTexts } from '../json/walk.ts';
 import type { AllowlistedFinding, Crossing, Detection, Finding, Fingerprinter } from '../types/index.ts';
 
-/** Findings that rules are asked about, and those that someone has allowed. */
+/** Findings split into those that rules evaluate and those that are allowlisted. */
 export interface AllowlistResult {
   readonly findings: readonly Finding[];
   readonly allowlisted_findings: readonly AllowlistedFinding[];
@@ -10,8 +10,8 @@ export interface AllowlistResult {
 const NO_FINDINGS: readonly AllowlistedFinding[] = [];
 
 /**
- * Parts findings by the fingerprints of what was matched: the text as it stands there, exactly. An entry that has
- * expired allows nothing, and neither does any without the key.
+ * Splits findings by the fingerprint of the exact matched text. Expired entries have no effect. Without the key, no
+ * entry has any.
  */
 export function applyAllowlist(
   { content, now_ms }: Crossing,
@@ -41,8 +41,8 @@ export function applyAllowlist(
 }
 
 /**
- * Whether a finding is all of what it is about. A command or an instruction is not: what is marked of it may be
- * one word, and what it does stands beside that.
+ * Returns whether the match is the complete value. Commands and injections cannot be allowlisted: their match may be
+ * a single word, and the harmful part can be outside of it.
  */
 export function isAllowlistable({ type }: Finding): boolean {
   return type === 'secret_detected' || type === 'pii_detected' || type === 'content_detected';

@@ -56,7 +56,7 @@ const call = (tool: string, value: Record<string, string>, more: Partial<Crossin
 interface Row {
   readonly crossing: Crossing;
   readonly wants: ApprovalRequirement | null;
-  /** What it comes to when all that asks is granted. */
+  /** The result after every required approval is granted. */
   readonly granted: Pick<Verdict, 'decision' | 'action' | 'rule'>;
 }
 

@@ -3,30 +3,30 @@ import { RE2JS } from 're2js';
 import { parsePointer, resolvePointer } from '../json/pointer.ts';
 import type { Json } from '../types/index.ts';
 
-/** UTF-16 units of a string that a `pattern` is tried on; a longer one does not fit. */
+/** Maximum UTF-16 units of a string to which a `pattern` is applied. A longer string is a mismatch. */
 export const PATTERN_TEXT_LENGTH_MAX = 65_536;
-/** UTF-16 units of a string that has a `format`; no address, date or link is longer. */
+/** Maximum UTF-16 units of a string with a `format`. No valid address, date or link is longer. */
 export const FORMAT_TEXT_LENGTH_MAX = 8_192;
-/** Items that `uniqueItems` compares; a longer list does not fit. */
+/** Maximum items that `uniqueItems` compares. A longer list is a mismatch. */
 export const UNIQUE_ITEMS_MAX = 1_000;
 
-/** Values of arguments, counted at all depths, that are looked at; more do not fit. */
+/** Maximum values in the arguments, counted at all depths. More are a mismatch. */
 export const ARGUMENT_NODES_MAX = 50_000;
 
-/** Where arguments do not fit their schema, in the notation of JSON pointers, and by which keyword. */
+/** Position and keyword of a schema mismatch. `pointer` holds the steps of a JSON pointer. */
 export interface ArgumentMismatch {
   readonly pointer: readonly string[];
   readonly keyword: string;
 }
 
-/** Says where arguments do not fit; an empty list when they do. Never throws. */
+/** Returns the mismatches of arguments with their schema; empty if they match. Never throws. */
 export type ArgumentCheck = (value: Json) => readonly ArgumentMismatch[];
 
 const MISMATCHES_MAX = 20;
 
 /**
- * Makes a check of a JSON Schema that `argumentSchemaProblems` had nothing against. The validator brings V8's
- * backtracking expressions and a quadratic `uniqueItems`; in the copy that it gets, both are replaced.
+ * Compiles a check from a JSON Schema that policy compilation accepted. The validator uses V8's backtracking regular
+ * expressions and a quadratic `uniqueItems`, so this function replaces both in the copy that the validator receives.
  */
 export function compileArgumentCheck(schema: Json): ArgumentCheck {
   const bounded = boundSchema(schema) as Schema;
@@ -43,8 +43,8 @@ export function compileArgumentCheck(schema: Json): ArgumentCheck {
         keyword: KEYWORDS[keyword] ?? keyword,
       }));
     } catch {
-      // Nesting or sheer number can exhaust the validator's stack, and it refuses lone surrogates in keys.
-      // What it cannot look at does not fit.
+      // Deep nesting or many values can exhaust the validator's stack, and it throws on lone surrogates in keys.
+      // Arguments that cannot be checked count as a mismatch.
       return NOT_CHECKABLE;
     }
   };
@@ -64,10 +64,10 @@ function hasMoreNodes(value: Json, nodes_max: number): boolean {
 
 const NOT_CHECKABLE: readonly ArgumentMismatch[] = [{ pointer: [], keyword: 'schema' }];
 
-/** What the validator calls a schema of `false`, which is what `additionalProperties: false` comes to. */
+/** Maps the validator's keyword for a schema of `false` to `additionalProperties`, its usual cause. */
 const KEYWORDS: Readonly<Record<string, string>> = { false: 'additionalProperties' };
 
-/** Keywords whose error only says that there is another one below. */
+/** Keywords whose error only repeats that a nested schema failed. */
 const WRAPPERS = new Set([
   '$ref',
   'properties',
@@ -83,7 +83,7 @@ const WRAPPERS = new Set([
   'propertyNames',
 ]);
 
-/** Keywords whose value is data and holds no schemas. */
+/** Keywords whose value is data and contains no schemas. */
 const DATA_KEYWORDS = new Set(['const', 'enum', 'default', 'examples']);
 /** Keywords whose value maps names to schemas. */
 const MAP_KEYWORDS = new Set(['properties', 'patternProperties', '$defs', 'dependentSchemas']);
@@ -115,8 +115,8 @@ function mapValues(schemas: JsonObject): Json {
 const UNIQUE_ITEMS: Json = { if: { maxItems: UNIQUE_ITEMS_MAX }, then: { uniqueItems: true }, else: false };
 
 /**
- * The validator looks formats up in one table. Ours stand in it beside its own under names that no document
- * can use; there are as many as patterns were ever configured.
+ * Registers a pattern as a format. The validator has one global table of formats; the prefix in the name cannot occur
+ * in a document. The table grows with the number of patterns that were ever configured.
  */
 function patternFormat(pattern: string): string {
   const name = `service:pattern:${pattern}`;
@@ -134,7 +134,7 @@ function boundFormat(format: string): string {
   return name;
 }
 
-/** Every `$ref` in the schema with what it stands for, so that the validator resolves none itself. */
+/** Resolves every `$ref` of the schema in advance, so that the validator resolves none itself. */
 function resolveReferences(root: Schema): Record<string, Schema | boolean> {
   const lookup: Record<string, Schema | boolean> = Object.create(null);
   const open: unknown[] = [root];

@@ -2,8 +2,8 @@ import type { CrossingContext } from '../types/index.ts';
 import type { Restriction } from './restriction.ts';
 
 /**
- * What the capability token has against an action that was to be allowed by it. A token restricts and never allows:
- * one that fits leaves everything to the rules, as none does.
+ * Returns the restrictions that a capability token places on an action. A token restricts and never allows: a valid
+ * token leaves the decision to the rules, as does no token.
  */
 export function findCapabilityRestrictions({
   capability,
@@ -11,7 +11,7 @@ export function findCapabilityRestrictions({
   const refusal = capability?.refusal ?? null;
   if (refusal === null) return [];
   const { rule, reason } = refusal;
-  // That nobody could look at it is no fault of the agent's.
+  // A failed token lookup is not a violation by the agent.
   const violation = rule.startsWith('fault.')
     ? null
     : ({ type: 'identity_violation', rule, severity: 'high', path: null, reason } as const);

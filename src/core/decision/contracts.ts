@@ -12,9 +12,9 @@ import type { Restriction, TaggedData } from './restriction.ts';
 import { listActingAgents } from './rules.ts';
 
 /**
- * The contract of a crossing's tool, `undeclared` where it has none, `null` where contracts have no say. A name that
- * differs from declared ones only in the case of its letters is declared by none of them: it is undeclared where such
- * tools are blocked or several contracts fit, and elsewhere the restrictions of the one that fits hold for it.
+ * Returns the contract of a crossing's tool, `undeclared` if it has none, or `null` if contracts do not apply. A name
+ * that differs from declared names only in case matches none of them exactly. It is undeclared if undeclared tools
+ * are blocked or if several contracts match; otherwise the restrictions of the matching contract apply.
  */
 export function findContract(crossing: CrossingContext, policy: Policy): ToolContract | 'undeclared' | null {
   const { tool, tenant_id } = crossing;
@@ -25,10 +25,10 @@ export function findContract(crossing: CrossingContext, policy: Policy): ToolCon
   return tool === null ? null : lookUpFolded(policy, tool, tenant_id);
 }
 
-/** Where data leaves with the call of a tool whose contract says so. */
+/** Tag of a call whose contract declares that data leaves with it. */
 const EGRESS: Tag = 'egress.tool';
 
-/** Facts that a contract declares of a crossing: that a call takes data out, where a result comes from. */
+/** Returns the fact tags that a contract declares: egress for a call, the origin for a result. */
 export function listDeclaredFacts(
   contract: ToolContract | 'undeclared' | null,
   phase: Crossing['phase'],
@@ -39,8 +39,8 @@ export function listDeclaredFacts(
 }
 
 /**
- * What a contract has against a tool call or its result (`response`) that carries these tags. `content_restrictions` is what
- * it has against the content itself: see `contentObjections`.
+ * Returns the restrictions of a contract on a tool call or its result (`response`) with these tags.
+ * `content_restrictions` come from `findContentRestrictions` and concern the content itself.
  */
 export function findContractRestrictions(
   contract: ToolContract | 'undeclared',
@@ -61,7 +61,7 @@ export function findContractRestrictions(
       ];
 }
 
-/** Who calls, and how often. Everyone who acts must be among the agents that may. */
+/** Checks the callers and their call rate. Every acting agent must be allowed. */
 function findCallerRestrictions(
   { tool_name, allowed_agents, max_calls_per_minute, enforcement }: ToolContract,
   crossing: CrossingContext,
@@ -114,8 +114,8 @@ function findResultRestrictions(
 }
 
 /**
- * Returns why a contract masks what was found with these tags in a result, instead of blocking the result; `null` if it
- * does not.
+ * Returns the reason why a contract masks data with these tags in a result, instead of blocking the result; `null` if
+ * it does not.
  */
 export function findResultMask(
   contract: ToolContract | 'undeclared' | null,
@@ -137,13 +137,16 @@ export function findResultMask(
   return { rule: 'identity.clearance_tags', reason };
 }
 
-/** Facts say where a result comes from and restrict nothing; `null` where no tag does. */
+/**
+ * Returns the tags without fact tags, because facts describe the origin of a result and restrict nothing; `null` if
+ * no tag restricts.
+ */
 function listRestrictingTags(tags: readonly Tag[] | null): readonly Tag[] | null {
   const kinds = tags?.filter((tag) => !isFactTag(tag)) ?? null;
   return kinds?.length === 0 && tags?.length !== 0 ? null : kinds;
 }
 
-/** The first tag that is not covered, and where it was found; `null` where all are. */
+/** Returns the first uncovered tag and the path of its finding; `null` if all tags are covered. */
 function findUncoveredTag(
   bound: readonly Tag[] | null,
   { tags, findings }: TaggedData,
@@ -153,7 +156,7 @@ function findUncoveredTag(
   return { tag, path: findings.find((finding) => finding.tags.includes(tag))?.path ?? null };
 }
 
-/** What a contract has against the arguments or the result as they are, whatever they carry. */
+/** Returns the restrictions of a contract on the arguments or the result, regardless of their tags. */
 export function findContentRestrictions(
   contract: ToolContract,
   { phase, content }: Crossing,
@@ -174,12 +177,12 @@ export function findContentRestrictions(
   return restrictions;
 }
 
-/** An objection to the content as a record has it: what was broken, and no place. */
+/** Rebuilds a restriction on content from a recorded decision. The record holds the violated term and no position. */
 export function buildRecordedRestriction(what: string, enforcement: Restriction['enforcement']): Restriction {
   return buildRestriction(what, 'The content did not fit the contract of the tool.', enforcement);
 }
 
-/** Whether fields can be taken from it: objects and lists have some, a text has none. */
+/** Returns whether content has fields: objects and lists do, text does not. */
 function hasFields(content: Content): boolean {
   return content.kind === 'json' && typeof content.value === 'object';
 }
@@ -205,26 +208,26 @@ function formatStep(step: string, policy: Policy): string {
 
 const KEY_SHOWN_MAX = 64;
 
-/** A key as a path may name it: a caller wrote it, so what detectors know in it is left out. */
+/** Key of an argument as a path may show it. The caller chose the key, so a key with findings becomes `*`. */
 function redactKey(key: string, { detection, limits }: Policy): string {
   const { findings, coverage } = detect({ kind: 'text', text: key }, detection, limits);
   return findings.length > 0 || coverage.status !== 'full' ? '*' : key.slice(0, KEY_SHOWN_MAX);
 }
 
-/** What a contract removes from a content. */
+/** Content without the fields that a contract removes. */
 export interface StrippedContent {
   readonly splices: readonly Splice[];
-  /** Names of the fields. */
+  /** Names of the removed fields. */
   readonly stripped_fields: readonly string[];
-  /** What is left. */
+  /** The remaining content. */
   readonly content: Content;
-  /** For each leaf that is left, its number in the content before. */
+  /** For each remaining leaf, its number in the original content. */
   readonly leaves: readonly number[];
 }
 
 /**
- * Removes the fields that a contract does not name; `null` where it removes nothing. Content over a limit is left as it
- * is, because it is blocked for that.
+ * Removes the fields that a contract does not list; returns `null` if it removes none. Content over a limit is left
+ * unchanged, because it is blocked for that.
  */
 export function stripFields(
   contract: ToolContract,
@@ -255,7 +258,7 @@ function buildRestriction(
 
 const exact_registers = new WeakMap<Policy, ReadonlyMap<string, ToolContract>>();
 
-/** The tenant's own contract before the global one. */
+/** Returns the tenant's own contract, or else the global one. */
 function lookUpExact(policy: Policy, tool: string, tenant_id: string): ToolContract | null {
   let register = exact_registers.get(policy);
   if (register === undefined) {
@@ -267,7 +270,7 @@ function lookUpExact(policy: Policy, tool: string, tenant_id: string): ToolContr
 
 const folded_registers = new WeakMap<Policy, ReadonlyMap<string, ToolContract | 'undeclared'>>();
 
-/** The contract whose name differs from the tool's in case at most; `undeclared` where there are several. */
+/** Returns the contract whose name equals the tool's when case is ignored; `undeclared` if there are several. */
 function lookUpFolded(policy: Policy, tool: string, tenant_id: string): ToolContract | 'undeclared' | null {
   let register = folded_registers.get(policy);
   if (register === undefined) {

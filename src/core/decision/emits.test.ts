@@ -51,7 +51,7 @@ test('a result with data that its tool may not give out is blocked, or loses tha
   const { status, recipient } = content.value as typeof RESULT;
   assert.equal(status, 'sent');
   assert.ok(!recipient.includes('jane'), recipient);
-  // Control: what the tool may give out stays.
+  // Control: data that the tool may emit stays.
   const open = policyWith({ tags: ['personal'], on_violation: 'redact' });
   assert.equal(judge(result(RESULT), open).decision, 'allow');
 });

@@ -105,9 +105,9 @@ export function evaluateRules(input: RuleEvaluationInput, onRule?: RuleObserver)
 const APPROVAL_RULES_MAX = 32;
 
 /**
- * Asks everyone, and finds all that asks for approval. Of several that ask only the first is seen, so each that was
- * seen is granted, and the rest asked again, until nothing asks any more. Where that comes to a block, nobody needs
- * to be asked.
+ * Evaluates all rules and collects every rule that requires approval. One evaluation reveals only the first such
+ * rule. Each revealed rule is treated as approved and the evaluation repeats until none requires approval. If that
+ * ends in a block, no approval is requested.
  */
 function evaluateWithApprovals(
   input: RuleEvaluationInput,
@@ -177,7 +177,7 @@ function evaluateOnce(
   return { winner: findStrictest(outcomes) ?? DEFAULT_ALLOW, evaluations, masked, restrictions, context };
 }
 
-/** A finding as the contract of its tool judges it: one that is only to be masked is, unless a rule does more. */
+/** Applies the contract's mask to a finding. The finding is masked unless a rule is stricter. */
 function applyResultMask(
   judged: FindingEvaluation,
   mask: Pick<RuleOutcome, 'rule' | 'reason'> | null,
@@ -188,7 +188,7 @@ function applyResultMask(
   return { finding: { ...judged.finding, action: 'redact', rule: mask.rule }, outcome };
 }
 
-/** Whether it has a say. What is in monitor mode is noted, and has none. */
+/** Returns whether a restriction is enforced. Records it in `monitored` if it is in monitor mode. */
 function isEnforced(
   { rule, action, enforcement }: Pick<Restriction, 'rule' | 'action' | 'enforcement'>,
   enforces_monitored: boolean,
@@ -213,8 +213,8 @@ export const DECISIONS_BY_ACTION: Readonly<Record<Action, Decision>> = {
 };
 
 /**
- * What contracts and identities have against an action. `content_restrictions` is what the contract has against the
- * content itself, which stands beside what it has against the tags.
+ * Returns the restrictions of contracts, identities and the capability token on an action. `content_restrictions` are
+ * the contract's restrictions on the content itself, in addition to those on its tags.
  */
 export function findRestrictions(
   crossing: CrossingContext,
@@ -238,8 +238,8 @@ export function findRestrictions(
 }
 
 /**
- * Returns what contracts and identities are asked about. A result loses what a rule redacts, so nothing is held against
- * that; a call is held to all that its arguments carry.
+ * Returns the tags and findings that contracts and identities check. A result is checked without the data that a rule
+ * redacts; a call is checked with everything that its arguments carry.
  */
 export function collectTaggedData(
   input: Omit<RuleEvaluationInput, 'restrictions' | 'stripping'>,

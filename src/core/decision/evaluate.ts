@@ -10,7 +10,10 @@ import {
   isStricter,
 } from './rules.ts';
 
-/** What is asked about. Without a phase an action is a request; without tool or agent, rules on them stay silent. */
+/**
+ * Input of `evaluate`. An action without a phase is a request. Without a tool or agent, rules that name one do not
+ * match.
+ */
 export interface EvaluationContext {
   readonly boundary: Boundary;
   readonly phase?: Phase | null;
@@ -18,14 +21,14 @@ export interface EvaluationContext {
   readonly tenant_id: string;
   readonly tool?: string | null;
   readonly agent_id?: string | null;
-  /** What the session has read; rules about sessions stay silent without. */
+  /** Taint tags of the session. Without them, rules on session tags do not match. */
   readonly session_tags?: readonly Tag[];
 }
 
 /**
- * What a policy makes of tags: in go a boundary, tags and a tenant, out comes one action, the strictest over
- * all tags and over the rules about the crossing itself. Where nothing speaks, and for each tag that no rule
- * names, it is the policy's default action.
+ * Returns the action of a policy for a boundary, tags and a tenant: the strictest action over all tags and over the
+ * rules about the crossing itself. If no rule matches, and for each tag that no rule names, the policy's default
+ * action applies.
  */
 export function evaluate(
   policy: Policy,
@@ -61,7 +64,7 @@ export function evaluate(
   return action ?? policy.default_action;
 }
 
-/** What a context does not say. */
+/** Values of the members that an `EvaluationContext` does not have. */
 const DEFAULT_CONTEXT = {
   session_id: null,
   source_agent_id: null,
@@ -70,5 +73,5 @@ const DEFAULT_CONTEXT = {
   now_ms: 0,
 } as const;
 
-/** No agent at all. Only a pattern that means every agent fits it. */
+/** Stands for a missing agent. Only a pattern that matches every agent matches it. */
 const UNNAMED_AGENT = '';

@@ -34,7 +34,7 @@ function bash(command: string, working_dir?: string): Call {
   return { tool: 'Bash', value: { command }, ...(working_dir !== undefined && { working_dir }) };
 }
 
-/** The rules of this family that a call breaks, and whether it is blocked by the built-in ones. */
+/** Returns the violated rules of this family, and whether the built-in rules block the call. */
 function judged({ tool, value, working_dir }: Call, policy = POLICY) {
   const { decision, rule, findings } = judge(
     buildTestCrossing({

@@ -4,9 +4,9 @@ import type { Restriction, TaggedData } from './restriction.ts';
 import { listActingAgents } from './rules.ts';
 
 /**
- * What the identities have against an action: an agent that is unknown where only known ones may act, a tool
- * that is not the agent's, a tag that is beyond its clearance. Everyone who acts is asked; of a message also
- * the one who gets it. Identities are asked at the boundary `action` only.
+ * Returns the restrictions of agent identities on an action: an unknown agent where only known agents may act, a tool
+ * outside the agent's list, or a tag beyond its clearance. Every acting agent is checked, and the receiver of a
+ * message too. Identities apply at the boundary `action` only.
  */
 export function findIdentityRestrictions(
   crossing: CrossingContext,
@@ -15,7 +15,7 @@ export function findIdentityRestrictions(
 ): readonly Restriction[] {
   if (policy.identities.length === 0 && policy.unknown_agents === 'allow') return [];
   const is_message = crossing.phase === 'message';
-  // Memory is no tool: what may be kept there is for its documents to say.
+  // Memory is not a tool. Memory schemas control what may be stored.
   const is_bound = !is_message && crossing.memory === undefined;
   const restrictions = listActingAgents(crossing).flatMap((agent_id) => {
     const identity = findIdentity(policy, agent_id, crossing.tenant_id);
@@ -65,7 +65,7 @@ function findClearanceRestrictions(identity: AgentIdentity, { tags, findings }: 
   return [buildRestriction('clearance_tags', reason, identity.enforcement, finding?.path ?? null)];
 }
 
-/** Says what a tag beyond the clearance comes from, for a tag that was found and not declared. */
+/** Sentences on the origin of a tag beyond the clearance, for tags that were found and not declared. */
 const FINDING_SENTENCES: Partial<Record<Finding['type'], string>> = {
   injection_detected: 'An injection was found in the data.',
   dangerous_command: 'A dangerous command was found in the data.',
@@ -77,7 +77,7 @@ function listUnclearedTags({ clearance_tags }: AgentIdentity, tags: readonly Tag
   return clearance_tags.length === 0 ? [] : tags.filter((tag) => !isCoveredBy(clearance_tags, tag));
 }
 
-/** Whether an identity that is enforced does not clear one of its acting agents for one of these tags. */
+/** Returns whether an enforced identity denies an acting agent clearance for one of these tags. */
 export function isBeyondClearance(crossing: CrossingContext, policy: Policy, tags: readonly Tag[]): boolean {
   return listActingAgents(crossing).some((agent_id) => {
     const identity = findIdentity(policy, agent_id, crossing.tenant_id);
@@ -139,7 +139,7 @@ function buildRestriction(
 
 const registers = new WeakMap<Policy, ReadonlyMap<string, AgentIdentity>>();
 
-/** The identity of an agent, the tenant's own before the global one. */
+/** Returns the identity of an agent: the tenant's own, or else the global one. */
 function findIdentity(policy: Policy, agent_id: string, tenant_id: string): AgentIdentity | null {
   let register = registers.get(policy);
   if (register === undefined) {

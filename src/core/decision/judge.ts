@@ -47,10 +47,9 @@ import type { RuleTable } from './rules.ts';
 import { buildFlowViolation, computeTaintChange } from './taint.ts';
 
 /**
- * Decides on a crossing: in go what crosses and a policy, out comes a verdict. Synchronous, total and pure:
- * the same crossing under the same policy has the same verdict, and a fault of ours is a verdict that blocks.
- * Without `computeFingerprint` nothing is let be for its computeFingerprint; without `conditions` none in CEL has an answer, so
- * that rules with one restrict and never allow.
+ * Decides on a crossing under a policy. Synchronous and pure: the same input gives the same verdict. Never throws: an
+ * internal fault gives a verdict that blocks. Without `computeFingerprint` no finding is allowlisted. Without
+ * `conditions` no condition in CEL can be evaluated, so rules with a condition restrict and never allow.
  */
 export function judge(
   crossing: Crossing,
@@ -67,7 +66,7 @@ export function judge(
   }
 }
 
-/** Content that a contract takes away is not scanned: it does not go on. */
+/** Scans the content without the fields that a contract removes, because they are not passed on. */
 function scanCrossing(
   crossing: Crossing,
   stripping: StrippingResult | null,
@@ -82,7 +81,7 @@ function scanCrossing(
   return { findings: mapped, coverage, stripping };
 }
 
-/** The call whose arguments a crossing holds; `null` where it holds none. */
+/** Returns the tool call whose arguments a crossing holds; `null` if it holds none. */
 function buildToolCall({ boundary, phase, tool, working_dir }: Crossing): ToolCall | null {
   return boundary === 'action' && phase === 'request' ? { tool, working_dir } : null;
 }
@@ -151,7 +150,10 @@ export function judgeScan(
   return buildVerdict(input);
 }
 
-/** The findings without addresses by which an agent signs. Anything else that is found there, or in a part of it, stays. */
+/**
+ * Drops findings of personal data that are exactly an agent's own identity, such as the address it signs with.
+ * Findings of other kinds, or of a part of that place, stay.
+ */
 function dropIdentityFindings(found: readonly Finding[], { identity_places }: Crossing): readonly Finding[] {
   if (identity_places === undefined || identity_places.length === 0) return found;
   const isIdentity = ({ tags, leaf, start, end }: Finding): boolean =>
@@ -162,7 +164,7 @@ function dropIdentityFindings(found: readonly Finding[], { identity_places }: Cr
 
 const PERSONAL = ['personal'];
 
-/** What is looked for where a rule names it, and no finding. */
+/** Collects the facts of a tool call or result that some rule names. Facts are not findings. */
 function collectFacts(
   crossing: Crossing,
   policy: Policy,
@@ -189,7 +191,7 @@ function listDeclaredTags({ declared_tags, memory }: Crossing): readonly Tag[] {
   return memory === undefined || memory.tag === null ? declared_tags : [...declared_tags, memory.tag];
 }
 
-/** All that is known when the rules are input. */
+/** Input of the evaluation, after the scan and the allowlist. */
 interface JudgeInput {
   readonly crossing: Crossing;
   readonly policy: Policy;
@@ -198,14 +200,14 @@ interface JudgeInput {
   readonly conditions: ConditionEvaluator | null;
   readonly findings: readonly Finding[];
   readonly allowlisted_findings: readonly AllowlistedFinding[];
-  /** Tags that stand for no place in the content: what the caller says, and facts. */
+  /** Tags without a position in the content: declared tags and facts. */
   readonly declared: readonly Tag[];
   readonly coverage: Coverage;
-  /** What a contract takes away, unless it is in monitor mode. */
+  /** Fields that a contract removes. In monitor mode they stay in the content. */
   readonly stripping: StrippingResult | null;
 }
 
-/** Whether there is nothing that any rule, contract or identity could speak about. */
+/** Returns whether no rule, contract or identity can match. */
 function isClean({ crossing, table, findings, declared, coverage }: JudgeInput): boolean {
   return (
     crossing.boundary !== 'action' &&
@@ -320,7 +322,7 @@ function findAllRestrictions(input: JudgeInput, heeds_monitored = false): readon
   );
 }
 
-/** What the contract of a tool takes away from a call or a result. */
+/** Result of a contract that removes fields from a call or a result. */
 type StrippingResult = FieldStripping & StrippedContent;
 
 function computeStripping(crossing: Crossing, policy: Policy): StrippingResult | null {
@@ -356,7 +358,9 @@ interface ChangedContent {
   readonly fallback_used: boolean;
 }
 
-/** The content to use instead: a rule's own text, or the masked and stripped content; `null` for no change. */
+/**
+ * Returns the content to use instead: the rule's own text, or the masked and stripped content; `null` for no change.
+ */
 function buildContent(
   winner: RuleOutcome,
   decision: Decision,

@@ -1,20 +1,20 @@
 import type { Json, MemoryField, MemorySchema, Policy } from '../types/index.ts';
 
-/** A field of memory, and the document that declares it. */
+/** A memory field and the schema that declares it. */
 export interface DeclaredMemoryField {
   readonly schema: MemorySchema;
   readonly field: MemoryField;
 }
 
-/** The memory documents that hold for a tenant, its own first, in the order of definition. */
+/** Returns the memory schemas of a tenant: its own first, then the global ones, each in the order of definition. */
 export function listMemorySchemas(policy: Policy, tenant_id: string): readonly MemorySchema[] {
   const own = policy.memory_schemas.filter((schema) => schema.tenant_id === tenant_id);
   return [...own, ...policy.memory_schemas.filter((schema) => schema.tenant_id === null)];
 }
 
 /**
- * The field that a key names: in the document of that name, or in the first that has it. `null` where no document
- * declares it: nothing is kept that nobody has declared.
+ * Returns the field that a key names, from the schema of that name or else from the first that has the key; `null` if
+ * no schema declares it. Undeclared fields are not stored.
  */
 export function findMemoryField(
   policy: Policy,
@@ -30,7 +30,7 @@ export function findMemoryField(
   return null;
 }
 
-/** Whether a value is of a field's type. A whole number is a `number` too; `null` is of no type. */
+/** Returns whether a value has a field's type. An integer is also a `number`; `null` has no type. */
 export function isMemoryValueOfType(value: Json, type: MemoryField['type']): boolean {
   if (type === 'list') return Array.isArray(value);
   if (type === 'object') return typeof value === 'object' && value !== null && !Array.isArray(value);

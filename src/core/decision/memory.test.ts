@@ -92,7 +92,7 @@ test('a document lets its tag pass where no rule names it, and a rule that names
   const silent = buildTestPolicy();
   assert.equal(judge(crossing(USE), silent).rule, 'default.allow');
   assert.deepEqual(judge(crossing(USE), silent).data_tags, ['internal']);
-  // The same tag from a caller, or another one beside it, still meets the default action.
+  // The same tag from a caller, or an additional tag, still gets the default action.
   assert.equal(judge(crossing(null, { declared_tags: ['internal'] }), silent).rule, 'default.block');
   assert.equal(judge(crossing(USE, { declared_tags: ['other'] }), silent).rule, 'default.block');
   const rules = [
@@ -121,6 +121,6 @@ test('contracts and the tools of an identity have no say on memory; its clearanc
   assert.equal(judge(crossing(USE), policy).decision, 'allow');
   assert.equal(judge(crossing({ ...USE, tag: 'confidential' }), policy).rule, 'identity.clearance_tags');
   assert.equal(judge(crossing(USE, { agent_id: 'stranger' }), policy).rule, 'identity.agent_id');
-  // A tool of that name is a tool as any other.
+  // A tool with that name is an ordinary tool.
   assert.equal(judge(crossing(null), policy).decision, 'block');
 });

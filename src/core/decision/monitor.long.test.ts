@@ -13,7 +13,7 @@ import { buildTestCrossing, buildTestPolicy } from '../testing/policies.ts';
 import type { Verdict } from '../types/index.ts';
 import { judge } from './judge.ts';
 
-/** The same policy without what is in monitor mode. */
+/** Returns the policy without its parts in monitor mode. */
 function withoutTrials(parts: GeneratedParts): GeneratedParts {
   const { rules, contracts, identities } = parts;
   const inForce = <T extends { readonly enforcement: string }>(list: readonly T[]) =>
@@ -21,7 +21,7 @@ function withoutTrials(parts: GeneratedParts): GeneratedParts {
   return {
     ...parts,
     rules: inForce(rules) as GeneratedParts['rules'],
-    // A tool or an agent whose document is on trial is declared all the same: here it is one that asks for nothing.
+    // A tool or agent whose document is in monitor mode still counts as declared. Here its document has no terms.
     contracts: contracts.map((each) =>
       each.enforcement === 'enforce'
         ? each
@@ -44,8 +44,8 @@ const ASKS_NOTHING = {
 } as unknown as GeneratedParts['contracts'][number];
 
 /**
- * All that an answer is made of. Facts are looked for where any rule asks; they are in the record alone. What a
- * session has read is known from what a contract says of its tool, on trial or not.
+ * Returns what the client can observe of a verdict. Facts are collected if any rule names them and appear only in the
+ * record. The taint tags of a session depend on the contract of its tool, even in monitor mode.
  */
 function answer({
   monitored: _,

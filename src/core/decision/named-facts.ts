@@ -4,7 +4,7 @@ import { isFactTag } from '../tags.ts';
 import type { Tag } from '../types/index.ts';
 import type { RuleTable } from './rules.ts';
 
-/** Tags of facts that some rule of a table names: without any, nobody asks for facts. */
+/** Returns the fact tags that the rules of a table name. If there are none, no facts are collected. */
 export const listNamedFacts: (table: RuleTable) => readonly Tag[] = memoize(
   ({ crossing_rules, tag_rules, flow_rules, builtin_rules, taint_rules }) =>
     [

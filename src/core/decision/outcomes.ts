@@ -47,7 +47,7 @@ export function buildStrippingOutcome(phase: Phase | null): RuleOutcome {
   return { action: 'redact', rule, reason, fallback_template: null };
 }
 
-/** Where a tag is evaluated. */
+/** Boundary and phase at which a tag is evaluated, with the approved rules. */
 export type CrossingLocation = Pick<Crossing, 'boundary' | 'phase' | 'approved_rules'>;
 
 /** Returns the outcome for a tag that no rule names. */
@@ -110,9 +110,9 @@ function capForExample<Outcome extends RuleOutcome>(outcome: Outcome | null): Ou
 }
 
 /**
- * What a declared tag comes to. `accepted` is one that a document lets pass where no rule names it. A mask needs a
- * place: where the rule says `redact` and nothing that was found and masked carries the tag, masking cannot honour
- * it, and it blocks.
+ * Evaluates a declared tag. `accepted` is a tag that a memory schema allows if no rule names it. A mask needs a
+ * position: if the rule redacts and no masked finding carries the tag, the tag cannot be redacted and the outcome is
+ * a block.
  */
 export function evaluateDeclaredTag(
   tag: Tag,

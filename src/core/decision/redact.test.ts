@@ -42,7 +42,7 @@ test('no masked character remains and all others do, in their order', () => {
   const spans = fc.array(fc.tuple(fc.nat(40), fc.integer({ min: 1, max: 9 })), { maxLength: 8 });
   fc.assert(
     fc.property(spans, (given) => {
-      // Every character is one of its own, so that it shows where each went.
+      // Every character is distinct, so the result shows the position of each.
       const text = String.fromCharCode(...Array.from({ length: 50 }, (_, at) => 0x4e00 + at));
       const findings = given.map(([start, length]) => finding(start, start + length));
       const masked = (at: number): boolean => findings.some(({ start, end }) => at >= start && at < end);
@@ -55,7 +55,7 @@ test('no masked character remains and all others do, in their order', () => {
   );
 });
 
-/** Parts with things to be found, and parts without. */
+/** Parts that contain findings, and parts that do not. */
 const SAMPLES = [
   'Use key sk-ABCDEF1234567890',
   '123-45-6789',
@@ -113,8 +113,8 @@ test('JSON inside strings stays JSON, and all else in it stays as it is', () => 
 });
 
 /**
- * JSON text with every string and number left out. The text is compared, not what `JSON.parse` makes of it:
- * two masked keys of one object have the same name, and a parser keeps one of them.
+ * Returns a JSON text without its strings and numbers. The test compares text and not the result of `JSON.parse`,
+ * because two masked keys of one object have the same name and a parser keeps only one.
  */
 function shape(json: string): string {
   return json.replace(/"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g, '_');

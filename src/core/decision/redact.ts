@@ -5,11 +5,11 @@ import { type Content, type Finding, SEVERITIES } from '../types/index.ts';
 import type { Splice } from '../types/json.ts';
 
 /**
- * The same content with exactly the given findings masked by `[REDACTED]`, or by `[REDACTED:ssn]` when
- * `typed`. Findings that overlap or touch become one mask, named after the most severe. In JSON a masked
- * number becomes a string and a masked key is renamed; all else stays as it was, byte for byte.
+ * Returns the content with exactly the given findings masked by `[REDACTED]`, or by `[REDACTED:ssn]` if `typed`.
+ * Findings that overlap or touch become one mask, named after the most severe. In JSON a masked number becomes a
+ * string and a masked key is renamed; the other bytes stay the same.
  *
- * @param removed - splices of the content's source that are made too, apart from all findings
+ * @param removed - additional splices of the content's source, which must not overlap the findings
  */
 export function redact(
   content: Content,
@@ -20,14 +20,14 @@ export function redact(
   return replaceFindings(content, findings, selectMarker(typed), removed);
 }
 
-/** What stands in place of a finding; `text` is all that goes, where findings are one. */
+/** Returns the replacement of a match. `text` is the whole masked text if findings were merged. */
 export type RedactionMarker = (worst: Finding, text: string) => string;
 
 function selectMarker(typed: boolean): RedactionMarker {
   return typed ? ({ detector }) => `[REDACTED:${detector}]` : () => '[REDACTED]';
 }
 
-/** The same as `redact`, with marks of the caller's own. */
+/** Works like `redact` with the caller's own markers. */
 export function replaceFindings(
   content: Content,
   findings: readonly Finding[],
@@ -60,7 +60,7 @@ interface Span {
   worst: Finding;
 }
 
-/** The part of a text that is no JSON document, with the findings in it masked; offsets count from its beginning. */
+/** Masks the findings in a text that is not a JSON document. Offsets count from the start of the text. */
 export function redactPart(text: string, findings: readonly Finding[], typed: boolean): string {
   return replaceSpans(text, findings, selectMarker(typed), NO_NUMBERS);
 }
@@ -103,7 +103,10 @@ function rankSeverity({ severity }: Finding): number {
   return SEVERITIES.indexOf(severity);
 }
 
-/** In a text that is a JSON document: where its numbers are. A mask in place of one needs quotes. */
+/**
+ * Returns the positions of the numbers in a JSON document, because the mask of a number needs quotes. Empty for other
+ * text.
+ */
 function findNumbers(text: string): ReadonlyMap<number, number> {
   const ends = new Map<number, number>();
   const first = text.trimStart()[0];

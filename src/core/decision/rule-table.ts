@@ -2,7 +2,10 @@ import { memoize } from '../memoize.ts';
 import type { CrossingContext, Policy, Rule } from '../types/index.ts';
 import { getEnforcementPoint, getRuleTable, type RuleTable } from './rules.ts';
 
-/** Returns the rules for a crossing. Where its content cannot be changed, built-in rules flag personal data instead. */
+/**
+ * Returns the rules for a crossing. If its content cannot be changed, built-in rules flag personal data instead of
+ * redacting it.
+ */
 export function getRuleTableForCrossing(
   policy: Policy,
   {

@@ -20,69 +20,68 @@ import {
   type TaintRule,
 } from '../types/index.ts';
 
-/** Where rules are asked: a boundary, and at `action` the phase. */
+/** Point at which rules are evaluated: a boundary, and at `action` the phase. */
 export type EnforcementPoint = 'input' | 'output' | Phase;
 
-/** What a crossing brings to a rule's conditions, beside its tags. */
+/** Properties of a crossing that rules match on, except its tags. */
 export interface RuleContext {
   readonly tool: string | null;
-  /** Everyone that the crossing says is acting; never empty. */
+  /** Every agent that acts in the crossing; never empty. */
   readonly agents: readonly string[];
-  /** Names of rules whose `require_approval` is granted. */
+  /** Names of rules whose `require_approval` was approved. */
   readonly approved_rules?: readonly string[] | undefined;
-  /** Whether rules in monitor mode speak as those in force do: what they would come to. */
+  /** If set, rules in monitor mode are evaluated like enforced ones. */
   readonly enforces_monitored?: boolean;
-  /** What the session has read. */
+  /** Taint tags of the session. */
   readonly session_tags: readonly Tag[];
   /**
-   * Whether a condition in CEL holds for the tag that is asked about, `null` for the crossing itself. Throws where
-   * nobody can tell.
+   * Returns whether a CEL condition holds for a tag, or for the crossing itself if `null`. Throws if the condition
+   * cannot be evaluated.
    */
   readonly evaluateCondition: (when: string, occurrence: TagOccurrence | null) => boolean;
-  /** Rules about the session that spoke are added here. */
+  /** Collects the matching rules that restrict by session tags. */
   readonly matched_flow_rules: Rule[];
 }
 
 /**
- * The rules of one place for one tenant. A list is a list in which the first that matches speaks; where
- * there are several lists each may speak, and the strictest stands.
+ * Rules of one enforcement point for one tenant. In each list the first matching rule wins. If there are several
+ * lists, the strictest of their winners decides.
  */
 export interface RuleTable {
   readonly crossing_rules: readonly (readonly Rule[])[];
   readonly tag_rules: readonly (readonly Rule[])[];
   readonly builtin_rules: readonly Rule[];
   /**
-   * Rules about tags that restrict what a session may do after what it has read. Each speaks for itself and hides
-   * no other, so that a session that has read more is never let through where one that has read less is not.
+   * Rules that restrict tags by the session's taint tags. Each is in a list of its own and shadows no other, so an
+   * additional taint tag never makes a decision milder.
    */
   readonly flow_rules: readonly (readonly Rule[])[];
-  /** What speaks for tags that no rule names. */
+  /** Action for tags that no rule names. */
   readonly default_action: Action;
   readonly taint_rules: readonly TaintRule[];
 }
 
-/** A tag and what is known about its finding; the severity is `null` where the tag was only declared. */
+/** A tag with the severity of its finding; the severity is `null` if the tag was only declared. */
 export interface TagOccurrence {
   readonly tag: Tag;
   readonly severity: Severity | null;
 }
 
-/** Where a crossing is judged. An action without a phase is a request. */
+/** Returns the enforcement point of a crossing. An action without a phase is a request. */
 export function getEnforcementPoint(boundary: Boundary, phase: Phase | null | undefined): EnforcementPoint {
   return boundary === 'action' ? (phase ?? 'request') : boundary;
 }
 
-/** What conditions in CEL may ask about, beside the crossing's own fields. */
+/** Inputs of CEL conditions, in addition to the crossing's own fields. */
 export interface ConditionInputs {
-  /** Found and declared; asked for where a condition is. */
+  /** Returns found and declared tags. Called only if a condition is evaluated. */
   readonly data_tags: () => readonly Tag[];
-  /** How many findings there are. */
   readonly findings_count: number;
-  /** `null`: no condition has an answer. */
+  /** If `null`, no condition can be evaluated. */
   readonly conditions: ConditionEvaluator | null;
 }
 
-/** What a crossing brings to the conditions of rules. */
+/** Builds the context that rules match on. */
 export function buildRuleContext(crossing: CrossingContext, known: ConditionInputs): RuleContext {
   const { tool, approved_rules, session_tags = [] } = crossing;
   const evaluateCondition = (when: string, occurrence: TagOccurrence | null): boolean => {
@@ -105,7 +104,7 @@ export function buildRuleContext(crossing: CrossingContext, known: ConditionInpu
   };
 }
 
-/** Everyone that acts in a crossing: the agent, and the source where it is named and another. */
+/** Returns every agent that acts in a crossing: the agent, and the source agent if it is a different one. */
 export function listActingAgents(
   crossing: Pick<Crossing, 'agent_id' | 'source_agent_id'>,
 ): readonly string[] {
@@ -113,12 +112,12 @@ export function listActingAgents(
   return source_agent_id === null || source_agent_id === agent_id ? [agent_id] : [source_agent_id, agent_id];
 }
 
-/** The stricter of two actions. */
+/** Returns whether action `a` is stricter than `b`. */
 export function isStricter(a: Action, b: Action): boolean {
   return ACTIONS.indexOf(a) > ACTIONS.indexOf(b);
 }
 
-/** The strictest of those that speak, the first of equals; `null` where there is none. */
+/** Returns the strictest candidate, the first of equals; `null` if there is none. */
 export function findStrictest<T extends { readonly action: Action }>(candidates: readonly T[]): T | null {
   let strictest: T | null = null;
   for (const each of candidates) {
@@ -127,17 +126,20 @@ export function findStrictest<T extends { readonly action: Action }>(candidates:
   return strictest;
 }
 
-/** What of a rule's conditions did not hold. */
+/** First term of a rule that did not match. */
 export type RuleMismatch = 'tag' | 'severity' | 'tool' | 'agent' | 'session_tags' | 'when';
 
-/** Told of each rule that is asked, in order: what did not hold of it, or `null` where it matches. */
+/** Called for each evaluated rule, in order, with the term that did not match, or `null` if the rule matches. */
 export type RuleObserver = (
   rule: Rule,
   mismatch: RuleMismatch | null,
   occurrence: TagOccurrence | null,
 ) => void;
 
-/** The rule that decides on a tag: one's own, else a built-in one, else `null`: the default is for the caller. */
+/**
+ * Returns the rule that decides on a tag: a configured rule, else a built-in rule, else `null`. The caller applies
+ * the default action.
+ */
 export function findRuleForTag(
   table: RuleTable,
   occurrence: TagOccurrence,
@@ -163,7 +165,7 @@ function findBuiltinRule(
   return builtin === undefined ? null : applyApproval(builtin, builtin.name, context.approved_rules);
 }
 
-/** The rule that decides on the crossing itself, whatever its tags; `null` where none speaks. */
+/** Returns the rule that decides on the crossing itself, regardless of its tags; `null` if none matches. */
 export function findRuleForCrossing(
   table: RuleTable,
   context: RuleContext,
@@ -174,10 +176,10 @@ export function findRuleForCrossing(
   return findStrictest(findMatchingRules(table.crossing_rules, null, context, monitored, onRule));
 }
 
-/** Gives the rule that decides on a tag, or `null`. */
+/** Returns the rule that decides on a tag, or `null`. */
 export type TagRuleFinder = (occurrence: TagOccurrence) => Rule | null;
 
-/** A text can hold thousands of findings, but they have few tags: the rules are asked once about each. */
+/** Caches the rule per tag and severity, because a text can hold thousands of findings with few distinct tags. */
 export function memoizePerTag(findRule: TagRuleFinder): TagRuleFinder {
   const known = new Map<string, Rule | null>();
   return (occurrence) => {
@@ -191,7 +193,10 @@ export function memoizePerTag(findRule: TagRuleFinder): TagRuleFinder {
   };
 }
 
-/** The first of each list that matches. One in monitor mode is added, and the next is asked. */
+/**
+ * Returns the first matching rule of each list. A matching rule in monitor mode is recorded, and the search continues
+ * with the next rule.
+ */
 function findMatchingRules(
   lists: readonly (readonly Rule[])[],
   occurrence: TagOccurrence | null,
@@ -209,7 +214,7 @@ function findMatchingRules(
           context.matched_flow_rules.push(rule);
         const matched = match === 'yes' ? rule : { ...rule, reason: describeUnknownCondition(rule) };
         found.push(applyApproval(matched, rule.name, context.approved_rules));
-        // A rule of which nobody can tell whether it fits hides none behind it.
+        // A rule with an unknown condition does not shadow later rules.
         if (match === 'yes') break;
         continue;
       }
@@ -219,7 +224,9 @@ function findMatchingRules(
   return found;
 }
 
-/** What asks for approval under a name that was granted takes note and no more; all else stays as it is. */
+/**
+ * Lowers `require_approval` to `flag` if the approval for this name was granted; returns other candidates unchanged.
+ */
 export function applyApproval<Candidate extends { readonly action: Action; readonly reason: string }>(
   candidate: Candidate,
   name: string,
@@ -229,14 +236,14 @@ export function applyApproval<Candidate extends { readonly action: Action; reado
   return { ...candidate, action: 'flag', reason: 'The action was approved, as the rule requires.' };
 }
 
-/** Adds to the list what is not in it yet. */
+/** Adds an entry unless the list already has it. */
 export function addMonitored(monitored: MonitoredRule[], added: MonitoredRule): void {
   const same = (each: MonitoredRule) =>
     each.rule === added.rule && each.action === added.action && each.tag === added.tag;
   if (!monitored.some(same)) monitored.push(added);
 }
 
-/** Whether a rule fits; `unknown` where its condition has no answer and it would restrict. */
+/** Result of matching a rule; `unknown` if the condition of a restricting rule could not be evaluated. */
 type MatchResult = 'yes' | 'no' | 'unknown';
 
 function matchRule(
@@ -261,7 +268,7 @@ function matchCondition(
   try {
     return evaluateCondition(when, occurrence) ? 'yes' : 'no';
   } catch {
-    // What is not known to hold never lets anything through, and never keeps a rule from restricting.
+    // An unknown condition never allows anything and never prevents a rule from restricting.
     return action === 'allow' ? 'no' : 'unknown';
   }
 }
@@ -270,27 +277,30 @@ function describeUnknownCondition({ name }: Rule): string {
   return `The condition of the rule \`${name}\` could not be evaluated, so it counts as met.`;
 }
 
-/** Whether each of the tags, or a descendant of it, is among those that a session has read. */
+/** Returns whether each required tag, or a descendant of it, is among the session's taint tags. */
 function hasSessionTags(required: readonly Tag[], session_tags: readonly Tag[]): boolean {
   return required.every((ancestor) => session_tags.some((tag) => covers(ancestor, tag)));
 }
 
-/** Whether a rule restricts what may follow in a session. One that allows stands in the order of the others. */
+/**
+ * Returns whether a rule restricts by the session's taint tags. Rules that allow keep their place among the other
+ * rules.
+ */
 export function isFlowRule({ session_tags, action }: Rule): boolean {
   return session_tags.length > 0 && action !== 'allow';
 }
 
 function findTagMismatch(rule: Rule, { tag, severity }: TagOccurrence): RuleMismatch | null {
   if (!isCoveredBy(rule.data_tags, tag)) return 'tag';
-  // Without a finding the severity is not known, so the worst is assumed.
+  // Without a finding the severity is unknown, so the highest is assumed.
   if (rule.severity_min === null || severity === null) return null;
   return SEVERITIES.indexOf(severity) >= SEVERITIES.indexOf(rule.severity_min) ? null : 'severity';
 }
 
 /**
- * A rule that restricts holds when any of the acting agents is one of its own; a rule that allows only when
- * all of them are, so that naming a second agent never loosens anything. A rule that restricts holds for every
- * spelling of its tools in upper and lower case; a rule that allows only for the one it writes.
+ * Returns the first term of a rule that the context does not match. A restricting rule matches if any acting agent is
+ * one of its agents. An allowing rule matches only if all of them are, so naming a second agent never loosens a
+ * decision. A restricting rule ignores the case of tool names; an allowing rule requires the exact name.
  */
 export function findContextMismatch(
   { tools, agents, action, session_tags }: Pick<Rule, 'tools' | 'agents' | 'action' | 'session_tags'>,
@@ -308,8 +318,8 @@ export function findContextMismatch(
 const tables = new WeakMap<Policy, Map<string | null, Record<EnforcementPoint, RuleTable>>>();
 
 /**
- * The rules of a place for a tenant, in the order in which they are asked. Derived once per policy and tenant
- * that has rules of its own; every other tenant shares the global table.
+ * Returns the rules of an enforcement point for a tenant, in the order of evaluation. Built once per policy and per
+ * tenant with rules of its own; all other tenants share the global table.
  */
 export function getRuleTable(policy: Policy, place: EnforcementPoint, tenant_id: string): RuleTable {
   let perTenant = tables.get(policy);
@@ -329,13 +339,16 @@ function buildTenantTables(policy: Policy): Map<string | null, Record<Enforcemen
   return derived;
 }
 
-/** Which rules one list holds: those of a boundary, and of a phase of it. */
+/** Boundary and phase of the rules in one list. */
 export interface RuleScope {
   readonly boundary: Boundary;
   readonly phase: Phase | null;
 }
 
-/** The lists of one's own rules that are asked at a place, each by itself; the first is that of the place. */
+/**
+ * Lists of configured rules that are evaluated at each enforcement point, each on its own. The first list is that of
+ * the point itself.
+ */
 export const RULE_SCOPES: Readonly<Record<EnforcementPoint, readonly [RuleScope, ...RuleScope[]]>> = {
   input: [{ boundary: 'input', phase: null }],
   output: [{ boundary: 'output', phase: null }],
@@ -353,7 +366,7 @@ export const RULE_SCOPES: Readonly<Record<EnforcementPoint, readonly [RuleScope,
   ],
 };
 
-/** Why a rule does not stand in such a list; `null` where it does. */
+/** Returns the reason why a rule is not in such a list; `null` if it is. */
 export function findScopeMismatch(
   rule: Pick<Rule, 'boundaries' | 'phases'>,
   { boundary, phase }: RuleScope,
@@ -386,7 +399,7 @@ function buildTables(policy: Policy, tenant: string | null): Record<EnforcementP
   };
 }
 
-/** A tenant's own before those of all. */
+/** Returns a tenant's own entries, then the global ones. */
 function forTenant<T extends { readonly tenant_id: string | null }>(
   list: readonly T[],
   tenant: string | null,

@@ -61,7 +61,7 @@ test('a rule about the session fits when each of its tags, or a descendant, was 
     const known = session_tags === undefined ? {} : { session_tags };
     const verdict = judge(call('mail.send', known), policy);
     assert.equal(verdict.decision, decision, String(session_tags));
-    // Control: a tool that is no way out goes on, whatever was read.
+    // Control: a tool without egress continues regardless of the session's taint tags.
     assert.equal(judge(call('crm.find', known), policy).decision, 'allow');
     if (decision === 'allow') assert.deepEqual(verdict.violations, []);
     else
@@ -195,7 +195,7 @@ test('sessions are asked about only where a rule of the tenant looks at them', (
   for (const [parts, acme, other] of rows) {
     const policy = buildTestPolicy(parts);
     assert.deepEqual([usesSessionTags(policy, 'acme'), usesSessionTags(policy, 'other')], [acme, other]);
-    // Where nobody asks, nobody has to keep anything.
+    // If no rule uses session tags, no taint tags are stored.
     if (!other) assert.equal(judge(call('web.read', { tenant_id: 'other' }), policy).taint_change, null);
   }
   assert.equal(rows.length, 6);

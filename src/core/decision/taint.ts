@@ -12,7 +12,7 @@ import type {
 } from '../types/index.ts';
 import { findContextMismatch, type RuleContext, type RuleTable } from './rules.ts';
 
-/** Whether a rule that a tenant's crossings are asked about looks at what a session has read. */
+/** Returns whether a rule that applies to the tenant depends on session taint tags. */
 export function usesSessionTags(policy: Policy, tenant_id: string): boolean {
   let tenants = session_tenants.get(policy);
   if (tenants === undefined) {
@@ -28,24 +28,24 @@ export function usesSessionTags(policy: Policy, tenant_id: string): boolean {
 const session_tenants = new WeakMap<Policy, ReadonlySet<string | null>>();
 const NAMES_SESSION = /\bsession_tags\b/;
 
-/** All that says what a crossing that goes through makes of its session. */
+/** Input of `computeTaintChange`. */
 export interface TaintInput {
   readonly crossing: Crossing;
   readonly policy: Policy;
   readonly table: RuleTable;
-  /** With what the policy makes of each: what is masked is not read. */
+  /** Findings with their actions. Masked findings add no taint tag. */
   readonly findings: readonly JudgedFinding[];
   readonly contract: ToolContract | 'undeclared' | null;
-  /** Found and declared. */
+  /** Found and declared tags. */
   readonly data_tags: readonly Tag[];
   readonly context: RuleContext;
 }
 
 /**
- * What a crossing that goes through makes of its session's tags; `null` where nothing changes. Inputs, results and
- * messages are read: what is found in them and not masked, and what is declared of them. What a contract says that
- * its tool gives out is read from the call on, for not everyone shows us results. Then the rules' own marks. Of a
- * message it is the session of who gets it.
+ * Returns the change that a passed crossing makes to its session's taint tags; `null` if there is none. Inputs,
+ * results and messages add the tags of unmasked findings and declared tags. A call adds the tags that its contract
+ * emits, because not every client sends results to the service. Then the taint rules apply. For a message, the
+ * session is the receiver's.
  */
 export function computeTaintChange(input: TaintInput): TaintChange | null {
   const { crossing, policy, table, contract, data_tags, context } = input;
@@ -65,7 +65,10 @@ export function computeTaintChange(input: TaintInput): TaintChange | null {
   return { add: [...add].sort(), remove: is_reset ? 'all' : [...removed].sort() };
 }
 
-/** Whether a rule fits. One that takes tags away must be known to fit; one that only adds must be known not to. */
+/**
+ * Returns whether a taint rule matches. If its condition cannot be evaluated, a rule that only adds tags matches and
+ * a rule that removes tags does not.
+ */
 function matchesTaintRule(rule: TaintRule, tags: readonly Tag[], context: RuleContext): boolean {
   const is_adding = rule.change.remove !== 'all' && rule.change.remove.length === 0;
   if (rule.data_tags.length > 0 && !tags.some((tag) => isCoveredBy(rule.data_tags, tag))) return false;
@@ -78,7 +81,7 @@ function matchesTaintRule(rule: TaintRule, tags: readonly Tag[], context: RuleCo
   }
 }
 
-/** Whether the agent gets to know what crosses: what it says itself it knows already. */
+/** Returns whether the agent receives the crossing's content. Content that it sends adds no taint tags. */
 function isReadByAgent({ boundary, phase }: Crossing): boolean {
   return boundary === 'input' || phase === 'response' || phase === 'message';
 }
@@ -87,12 +90,13 @@ function listReadTags({ crossing, findings }: TaintInput): readonly Tag[] {
   const seen = findings.filter(({ action }) => action !== 'redact').flatMap(({ tags }) => tags);
   const { declared_tags, memory, phase, session_tags = [] } = crossing;
   const of_memory = memory === undefined || memory.tag === null ? [] : [memory.tag];
-  // Who gets a message has read what its sender had read: it may say the same in other words.
+  // A message carries the taint tags of its sender's session to the receiver, because the sender may paraphrase
+  // tainted data.
   const passed_on = phase === 'message' ? session_tags : [];
   return [...seen, ...declared_tags.map(normalizeTag), ...of_memory, ...passed_on];
 }
 
-/** The violation that a rule about the session is, where it spoke. */
+/** Builds the violation for a matching rule that restricts by session taint tags. */
 export function buildFlowViolation({ name, severity, reason }: Rule): Violation {
   return { type: 'flow_violation', rule: name, severity: severity ?? 'high', path: null, reason };
 }

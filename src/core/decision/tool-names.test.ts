@@ -38,7 +38,7 @@ test('a rule that restricts a tool holds for each spelling of its name in upper 
     const policy = buildTestPolicy({ rules });
     for (const tool of ['issue_refund', ...SPELLINGS])
       assert.equal(judge(request(tool), policy).rule, 'refunds', `${action} ${pattern} ${tool}`);
-    // Control: another name is another tool.
+    // Control: a different name is a different tool.
     assert.equal(judge(request('read_refunds'), policy).rule, 'default.allow');
   }
   assert.equal(rows.length * (1 + SPELLINGS.length), 20);

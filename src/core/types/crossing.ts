@@ -11,8 +11,8 @@ export type Content =
   | { readonly kind: 'json'; readonly value: Json; readonly source?: JsonSource };
 
 /**
- * One item that crosses one boundary; the only value that holds raw text. It holds everything that `judge` needs,
- * because `judge` reads no clock and no store.
+ * One item that crosses one boundary. It is the only value that holds raw text. It holds everything that `judge`
+ * needs, because `judge` reads no clock and no store.
  */
 export interface Crossing {
   readonly boundary: Boundary;
@@ -24,7 +24,7 @@ export interface Crossing {
   readonly session_id: string | null;
   readonly source_agent_id: string | null;
   readonly destination_agent_id: string | null;
-  /** The tool's name at `action`; at the other boundaries the tool that the caller says is concerned. */
+  /** Name of the called tool at `action`. At the other boundaries, the tool that the caller names. */
   readonly tool: string | null;
   /** Tags that the caller declares. They are added to the tags that detectors find. */
   readonly declared_tags: readonly Tag[];
@@ -41,34 +41,37 @@ export interface Crossing {
     /** Reason why the token does not allow this action; `null` if it does. */
     readonly refusal: { readonly rule: string; readonly reason: string } | null;
   };
-  /** What goes into an agent's memory (`request`) or comes out of it (`response`); of all others, nothing. */
+  /** Set if the content is written to an agent's memory (phase `request`) or read from it (phase `response`). */
   readonly memory?: MemoryUse;
   readonly identity_places?: readonly Pick<Finding, 'leaf' | 'start' | 'end'>[];
-  /** Whether the sender cannot take changed content: it goes on as it is, or not at all. */
+  /** `true` if the sender cannot accept changed content. The content is passed on unchanged or blocked. */
   readonly is_unchangeable?: boolean;
-  /** The folder in which the agent's relative paths begin, where the caller says so. */
+  /** Base folder of the agent's relative paths, if the caller provides it. */
   readonly working_dir?: string;
   /** Milliseconds since 1970, UTC. */
   readonly now_ms: number;
 }
 
-/** A crossing without its content: who, where and when. */
+/** A crossing without its content. */
 export type CrossingContext = Omit<Crossing, 'content'>;
 
-/** Which part of an agent's memory a crossing is about: names that stand in the policy, never a caller's words. */
+/**
+ * The entry of an agent's memory that a crossing reads or writes. The names come from the policy and never from a
+ * caller's text.
+ */
 export interface MemoryUse {
   readonly operation: 'write' | 'read' | 'resolve';
-  /** The memory document and its field; `null` where none is known. */
+  /** Names of the memory schema and its field; `null` if unknown. */
   readonly schema: string | null;
   readonly key: string | null;
   readonly scope: MemorySchema['scope'] | null;
-  /** The entry, as `hdl_` and 32 hex digits. */
+  /** Id of the entry: `hdl_` and 32 hex digits. */
   readonly handle_id: string | null;
-  /** The tag of the field, where its value crosses. The document lets it pass as long as no rule names it. */
+  /** Tag of the field if its value crosses. The schema allows the tag unless a rule names it. */
   readonly tag: Tag | null;
 }
 
-/** The tool call whose arguments the content holds. */
+/** The tool call that the scanned arguments belong to. */
 export interface ToolCall {
   readonly tool: string | null;
   readonly working_dir?: string | undefined;

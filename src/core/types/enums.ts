@@ -1,15 +1,15 @@
 /** Basic types and enums of the product. `types/index.ts` exports them too. */
 
-/** Any JSON value, as `JSON.parse` gives it. */
+/** Any JSON value, as `JSON.parse` returns it. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
-/** A dotted name, lower case, for a kind of data: `secret.credential.openai`. It covers its descendants. */
+/** A dotted, lower-case name of a kind of data: `secret.credential.openai`. A tag covers its descendants. */
 export type Tag = string;
 
 export const BOUNDARIES = ['input', 'output', 'action'] as const;
 export type Boundary = (typeof BOUNDARIES)[number];
 
-/** Which side of an action is looked at: a tool call, a tool result, a message between agents. */
+/** Sides of an action: a tool call, a tool result, a message between agents. */
 export const PHASES = ['request', 'response', 'message'] as const;
 export type Phase = (typeof PHASES)[number];
 
@@ -36,7 +36,10 @@ export const VIOLATION_TYPES = [
 ] as const;
 export type ViolationType = (typeof VIOLATION_TYPES)[number];
 
-/** What the values of a pattern of one's own can be asked to pass, by name; see matching/custom/checks.ts. */
+/**
+ * Names of the checks that a custom pattern can apply to a matched value. They are implemented in
+ * `detect/matching/custom/checks.ts`.
+ */
 export const CHECK_NAMES = [
   'luhn',
   'mod97',

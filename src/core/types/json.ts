@@ -1,6 +1,6 @@
-/** The parsed form of a JSON text: every value with its position, in UTF-16 units of the text. */
+/** The syntax tree of a JSON text. Positions are UTF-16 offsets into the text. */
 
-/** One value of a JSON text, and where it stands. Members that come twice are both there, in their order. */
+/** One value of a JSON text with its position, end exclusive. Duplicate members are all kept, in their order. */
 export type JsonNode =
   | {
       readonly kind: 'object';
@@ -18,14 +18,14 @@ export type JsonNode =
   | NumberNode
   | { readonly kind: 'true' | 'false' | 'null'; readonly start: number; readonly end: number };
 
-/** What cannot be read as a JSON text within its limits; it tells where, and never what stands there. */
+/** Error for a text that is not valid JSON or exceeds a limit. It holds the position and never any text. */
 export interface JsonParseError {
   readonly kind: 'problem';
   readonly reason: 'malformed' | 'depth_max' | 'nodes_max';
   readonly at: number;
 }
 
-/** A number, as near as a double comes to it; its own digits stand in the text. */
+/** A number as the nearest double. The exact digits are in the text. */
 export interface NumberNode {
   readonly kind: 'number';
   readonly start: number;
@@ -33,7 +33,7 @@ export interface NumberNode {
   readonly value: number;
 }
 
-/** A string with its escapes read; `start` is at its opening quote, `end` behind its closing one. */
+/** A string with its escapes decoded. `start` is at the opening quote, `end` is after the closing quote. */
 export interface StringNode {
   readonly kind: 'string';
   readonly start: number;
@@ -46,13 +46,13 @@ export interface JsonMember {
   readonly value: JsonNode;
 }
 
-/** A JSON value by its place in a text: `root` is the value, and `text` may hold more than that. */
+/** A JSON value and the text that contains it. The text may hold more than the value. */
 export interface JsonSource {
   readonly text: string;
   readonly root: JsonNode;
 }
 
-/** Other text in place of a part; several must not overlap. */
+/** Replaces a range of a text, end exclusive. The splices of one text must not overlap. */
 export interface Splice {
   readonly start: number;
   readonly end: number;

@@ -1,50 +1,55 @@
 import type { Action, Boundary, CheckName, Json, Phase, Severity, Tag } from './enums.ts';
 
-/** The settings of `detection.example_values`. */
+/** Values of the setting `detection.example_values`. */
 export const EXAMPLE_VALUES = ['flag', 'real', 'ignore'] as const;
 
 export type ExampleValueMode = (typeof EXAMPLE_VALUES)[number];
 
-/** One compiled rule. Lists that are empty do not restrict, but for `data_tags`: see `evaluate`. */
+/** One compiled rule. Empty lists do not restrict, except `data_tags`. */
 export interface Rule {
   readonly name: string;
   readonly boundaries: readonly Boundary[];
-  /** Which phases of `action` it sees. */
+  /** Phases of `action` to which the rule applies. */
   readonly phases: readonly Phase[];
-  /** Empty: the rule is about the crossing itself (its tool, its agent), and is not asked about tags. */
+  /** If empty, the rule matches the crossing itself (its tool, its agent) and is not evaluated for tags. */
   readonly data_tags: readonly Tag[];
   readonly action: Action;
-  /** `null`: global. */
+  /** `null` makes the rule global. */
   readonly tenant_id: string | null;
-  /** Exact names, or with `*` for any run of characters. */
+  /** Exact names, or patterns in which `*` stands for any run of characters. */
   readonly tools: readonly string[];
   readonly agents: readonly string[];
-  /** All of these, or descendants of them, must be among the tags of the session; empty: any session. */
+  /**
+   * Each of these tags, or a descendant of it, must be among the session's taint tags. If empty, any session matches.
+   */
   readonly session_tags: readonly Tag[];
-  /** A condition in CEL over facts; `null`: none. */
+  /** Condition in CEL; `null` if the rule has none. */
   readonly when: string | null;
-  /** Lower first; equal ones keep the order of definition. */
+  /** Lower values are evaluated first. Rules of equal priority keep the order of definition. */
   readonly priority: number;
   readonly reason: string;
-  /** Asked only about findings of this severity or worse, and about tags without a finding; `null`: about all. */
+  /**
+   * The rule is evaluated only for findings of at least this severity, and for tags without a finding; `null` means
+   * for all.
+   */
   readonly severity_min: Severity | null;
-  /** Replaces the finding's own severity in violations; `null` keeps it. */
+  /** Replaces the severity of the finding in violations; `null` keeps it. */
   readonly severity: Severity | null;
   readonly fallback_template: string | null;
   readonly enforcement: 'enforce' | 'monitor';
-  /** How long a person has, and how many must agree, where the action is `require_approval`. */
+  /** Lifetime and required number of approvals, used if the action is `require_approval`. */
   readonly approval: { readonly ttl_ms: number; readonly min_approvals: number };
 }
 
-/** What a crossing that goes through makes of its session's tags: first some go, then others come. */
+/** Change to the taint tags of a session when a crossing is not blocked. Removals apply before additions. */
 export interface TaintChange {
-  /** What is read by letting it through; tags that the session has already may be among them. */
+  /** Tags to add. Some of them may already be set. */
   readonly add: readonly Tag[];
-  /** Tags that go, with their descendants; `all` is a reset. */
+  /** Tags to remove, with their descendants. `all` removes every tag. */
   readonly remove: readonly Tag[] | 'all';
 }
 
-/** What a rule makes of the session's tags where it fits and the crossing goes through. */
+/** A rule that changes the taint tags of a session if it matches and the crossing is not blocked. */
 export interface TaintRule
   extends Pick<
     Rule,
@@ -61,24 +66,24 @@ export interface TaintRule
   readonly change: TaintChange;
 }
 
-/** What a tool takes, gives, and does. */
+/** Terms for the arguments, the result and the side effects of a tool. */
 export interface ToolContract {
   readonly tool_name: string;
   readonly description: string;
-  /** JSON Schema (2020-12) of the arguments; `null` accepts any. */
+  /** JSON Schema (2020-12) of the arguments; `null` accepts any arguments. */
   readonly arguments: Json | null;
-  /** Tags that the arguments may carry; empty accepts none but untagged data; `null` does not restrict. */
+  /** Tags that the arguments may carry. An empty list accepts only untagged data; `null` does not restrict. */
   readonly accepts: { readonly tags: readonly Tag[] | null; readonly fields: readonly string[] };
-  /** Agents that may call it, exact names or wildcards; empty: any. */
+  /** Agents that may call the tool, as exact names or wildcards. If empty, any agent may. */
   readonly allowed_agents: readonly string[];
-  /** Calls of one agent within any sixty seconds; `null`: any number. */
+  /** Calls by one agent within any 60 seconds; `null` means no limit. */
   readonly max_calls_per_minute: number | null;
   readonly emits: ResultTerms;
   readonly stores: { readonly fields: readonly string[]; readonly retention_ms: number | null };
   readonly side_effects: {
     readonly reversible: boolean;
     readonly requires_approval: boolean;
-    /** Whether data leaves with the call: it then carries the tag `egress.tool`. */
+    /** `true` if the call sends data out. The call then carries the tag `egress.tool`. */
     readonly egress: boolean;
     readonly description: string;
   };
@@ -86,13 +91,13 @@ export interface ToolContract {
   readonly enforcement: 'enforce' | 'monitor';
 }
 
-/** Who an agent is: the tools it may call and the tags it may see. */
+/** Tools that an agent may call and tags that it may read. */
 export interface AgentIdentity {
   readonly agent_id: string;
   readonly description: string;
-  /** Exact names or wildcards; empty: any tool. */
+  /** Exact names or wildcards. If empty, any tool. */
   readonly tools: readonly string[];
-  /** A tag covers its descendants; empty: any tag. */
+  /** Each tag covers its descendants. If empty, any tag. */
   readonly clearance_tags: readonly Tag[];
   readonly tenant_id: string | null;
   readonly enforcement: 'enforce' | 'monitor';
@@ -104,11 +109,11 @@ export interface MemoryField {
   readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'list' | 'object';
   readonly tag: Tag;
   readonly retention_ms: number;
-  /** UTF-8 bytes of one value as JSON. */
+  /** Limit of one value, as UTF-8 bytes of its JSON. */
   readonly value_bytes_max: number;
-  /** Returns a handle instead of the value on reads. Stored values are encrypted in any case. */
+  /** Returns a handle instead of the value on reads. Stored values are always encrypted. */
   readonly encrypted: boolean;
-  /** Whether a read says that it is missing, and an entry is kept free for it. */
+  /** If `true`, a read reports the field as missing when it has no value, and one entry stays reserved for it. */
   readonly required: boolean;
 }
 
@@ -116,20 +121,20 @@ export interface MemorySchema {
   readonly name: string;
   readonly scope: 'session' | 'user' | 'global';
   readonly fields: readonly MemoryField[];
-  /** Of one agent, and in scope `session` or `user` of one session or user. */
+  /** Limit for each agent, and in scope `session` or `user` also for each session or user. */
   readonly max_entries: number;
   readonly tenant_id: string | null;
 }
 
-/** Which detectors look, for what else, and what of it counts. */
+/** Settings of the detectors: the enabled groups, thresholds, custom patterns and the allowlist. */
 export interface Detection {
   readonly secret_detection: boolean;
   readonly pii_protection: boolean;
   readonly injection_detection: boolean;
   readonly command_detection: boolean;
-  /** Whether documented example secrets are flagged, are secrets as any other, or are no findings. */
+  /** Mode for documented example secrets: flag them, treat them as real secrets, or ignore them. */
   readonly example_values: ExampleValueMode;
-  /** From which sum of weights on phrases are a finding, and from which one a severe one. */
+  /** Sums of phrase weights from which text is a finding, and from which the finding is severe. */
   readonly injection_thresholds: { readonly flag_threshold: number; readonly block_threshold: number };
   readonly detectors: readonly DetectorSetting[];
   readonly patterns: readonly CustomPattern[];
@@ -137,45 +142,47 @@ export interface Detection {
   readonly guarded_paths?: GuardedPaths;
 }
 
-/** What is otherwise for some detectors. Of several that name one, the most exact name that says something counts. */
+/** Overrides for detectors. If several settings match a detector, the most specific name that sets a member wins. */
 export interface DetectorSetting {
-  /** A detector's id, a family, or a tag that covers its descendants. */
+  /** Id or family of a detector, or a tag that covers its descendants. */
   readonly name: string;
   readonly enabled: boolean | null;
   readonly severity: Severity | null;
-  /** Bits per character that what is found must have at least. */
+  /** Minimum entropy of a matched value, in bits per character. */
   readonly entropy_min: number | null;
 }
 
-/** A detector of the configuration or a plug-in: a pattern for an engine that takes linear time, and checks by name. */
+/** A custom detector from the configuration or a plug-in. Its pattern runs in an engine with linear time. */
 export interface CustomPattern {
   readonly id: string;
   readonly detector: string;
   readonly tags: readonly [Tag, ...Tag[]];
   readonly severity: Severity;
   readonly description: string;
-  /** In the notation of RE2. A group `value` narrows the finding. */
+  /** Pattern in the syntax of RE2. A group named `value` narrows the finding. */
   readonly pattern: string;
-  /** One of these is in every match, in the notation of `matching/anchors`. */
+  /** Literals of which each match contains at least one, in the notation of `detect/matching/anchors.ts`. */
   readonly anchors: readonly string[];
-  /** UTF-16 units that may stand in a match before its anchor, and the most that one try looks at. */
+  /**
+   * Limits in UTF-16 units: of the text that precedes the anchor in a match, and of the text that one attempt scans.
+   */
   readonly before_units_max: number;
   readonly units_max: number;
   readonly checks?: readonly CheckName[];
   readonly entropy_min?: number;
 }
 
-/** A value that may be there, known by its keyed hash alone. */
+/** An allowlisted value. Only its keyed hash is stored. */
 export interface AllowedFingerprint {
-  /** `hmac-sha256:` and 64 hex digits. */
+  /** `hmac-sha256:` followed by 64 hex digits. */
   readonly fingerprint: string;
   readonly reason: string;
   readonly owner: string;
-  /** Milliseconds since 1970, UTC: from then on it allows nothing. */
+  /** Milliseconds since 1970, UTC. The entry has no effect from this time on. */
   readonly expires_ms: number;
 }
 
-/** The bounds of one scan; past any of them the answer is `coverage_exceeded`, which blocks. */
+/** Limits of one scan. Exceeding any of them is a `coverage_exceeded` violation, which blocks. */
 export interface ScanLimits {
   /** UTF-8 bytes of all text in one crossing. */
   readonly text_bytes_max: number;
@@ -185,15 +192,17 @@ export interface ScanLimits {
   readonly findings_max: number;
 }
 
-/** Rules, contracts, identities and detector settings: compiled, frozen, plain JSON, with a content hash. */
+/**
+ * Compiled rules, contracts, identities and detector settings. A policy is frozen, plain JSON and has a content hash.
+ */
 export interface Policy {
-  /** `sha256:` and 64 hex digits over the canonical JSON of all else in here. */
+  /** `sha256:` and 64 hex digits, over the canonical JSON of all other members. */
   readonly hash: string;
   readonly default_action: Action;
-  /** Tenant and global rules in the order in which they are asked. */
+  /** Tenant and global rules in the order of evaluation. */
   readonly rules: readonly Rule[];
   readonly builtin_rules: readonly Rule[];
-  /** What rules make of sessions, in the order of their rules. */
+  /** Rules that change session taint tags, in the order of definition. */
   readonly taint_rules: readonly TaintRule[];
   readonly contracts: readonly ToolContract[];
   readonly identities: readonly AgentIdentity[];
@@ -202,28 +211,28 @@ export interface Policy {
   readonly unknown_agents: 'allow' | 'block';
   readonly detection: Detection;
   readonly limits: ScanLimits;
-  /** What stands where text was taken out. `typed` writes `[REDACTED:ssn]` instead of `[REDACTED]`. */
+  /** Marker of redacted text. `typed` writes `[REDACTED:ssn]` instead of `[REDACTED]`. */
   readonly redaction: { readonly typed: boolean };
 }
 
-/** What a contract says about the result of its tool. */
+/** Terms of a contract for the result of its tool. */
 export interface ResultTerms {
   /** Tags that the result may carry; `null` does not restrict. */
   readonly tags: readonly string[] | null;
-  /** Dotted paths of the fields that are kept; empty keeps all. */
+  /** Dotted paths of the fields to keep. If empty, all fields are kept. */
   readonly fields: readonly string[];
-  /** Data that the agent may not get is masked; without it the result is blocked. */
+  /** If set, data that the agent may not receive is masked. Otherwise the result is blocked. */
   readonly on_violation?: 'redact';
 }
 
-/** The files by which a service decides: an agent that it guards may not change them. All paths are absolute. */
+/** Files that control the service. A guarded agent may not change them. All paths are absolute. */
 export interface GuardedPaths {
-  /** The home folder of the user; `null` where there is none. */
+  /** Home folder of the user; `null` if there is none. */
   readonly home: string | null;
-  /** The folder of the configuration. */
+  /** Folder of the configuration. */
   readonly base_dir: string;
-  /** Folders with tokens, keys and records: not read either. */
+  /** Folders with tokens, keys and records. Agents may not read them either. */
   readonly state_dirs: readonly string[];
-  /** The configuration and its documents, as globs. */
+  /** Globs of the configuration and its documents. */
   readonly files: readonly string[];
 }

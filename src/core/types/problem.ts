@@ -1,13 +1,13 @@
-/** What is wrong with a document, for the person who wrote it. */
+/** An error or warning in a document, for its author. */
 export interface DocumentProblem {
-  /** The file as the person named it, or `service.yaml`. */
+  /** File name as the author gave it, or `service.yaml`. */
   readonly file: string;
-  /** Where in it, `policies[2].action`. */
+  /** Path inside the document: `policies[2].action`. */
   readonly path: string;
-  /** The line in the file, from 1, where it is known. */
+  /** Line in the file, from 1, if known. */
   readonly line?: number;
-  /** A sentence that says what to do. */
+  /** One sentence that says what to do. */
   readonly message: string;
-  /** A `warning` does not stop the policy from being used. */
+  /** A `warning` does not prevent the use of the policy. */
   readonly level: 'error' | 'warning';
 }

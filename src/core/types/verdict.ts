@@ -21,7 +21,7 @@ export interface ApprovalRequirement {
   readonly min_approvals: number;
 }
 
-/** What a policy decides for one crossing. */
+/** Decision of a policy on one crossing. */
 export interface DecisionResult {
   readonly decision: Decision;
   readonly action: Action;
@@ -45,17 +45,19 @@ export interface Verdict {
   readonly content: Content | null;
   /** Fields that a contract removed, as dotted names: `body`, `customers.name`. */
   readonly stripped_fields: readonly string[];
-  /** Takes them out of the text of the content. What is taken out was not scanned. */
+  /** Splices that remove the stripped fields from the text of the content. The removed text was not scanned. */
   readonly removed: readonly Splice[];
-  /** Whether the `fallback_template` of a rule replaces the content. */
+  /** `true` if the `fallback_template` of a rule replaces the content. */
   readonly fallback_used: boolean;
   readonly coverage: Coverage;
   readonly monitored: readonly MonitoredRule[];
-  /** Set where the action is `require_approval`; `null` there too when more rules ask than one request can name. */
+  /**
+   * Set if the action is `require_approval`. Also `null` if more rules require approval than one request can name.
+   */
   readonly approval: ApprovalRequirement | null;
-  /** `null` if nothing in monitor mode would have acted. */
+  /** `null` if no rule in monitor mode would have acted. */
   readonly enforced_result: DecisionResult | null;
-  /** `null` if the session does not change, and if no active rule reads session tags. */
+  /** `null` if the session's taint tags do not change, or if no active rule reads them. */
   readonly taint_change: TaintChange | null;
   readonly policy_hash: string;
   /** Set if an internal fault led to this verdict, which always blocks. */
