@@ -15,15 +15,18 @@ import type { UpstreamServer } from './upstream-server.ts';
 
 const CALL_MS_MAX = 3_600_000;
 
-/** A call as an agent makes it. */
+/** A tool call of an agent. */
 export interface ToolCallRequest {
   readonly name: string;
   readonly input: Json;
-  /** The text of the arguments if numbers in them change where they are read. */
+  /** The JSON text of the arguments if parsing would change their numbers, else `null`. */
   readonly source: string | null;
 }
 
-/** Calls a tool by the name that agents know. Every no is a result: the agent reads why, and its host keeps the connection. */
+/**
+ * Calls a tool by the name that agents use. A refusal is a tool result, so that the agent can read the reason and its
+ * MCP client keeps the connection.
+ */
 export async function callUpstreamTool(
   call: ToolCallRequest,
   server: Server,
@@ -34,7 +37,7 @@ export async function callUpstreamTool(
   const behind = servers.find(({ naming }) => name.startsWith(naming.toPolicyName('')));
   if (behind === undefined) return buildErrorResult(NO_TOOL);
   try {
-    // Looked at with every call: the definition may have changed since the list was shown.
+    // Checked with every call, because the definition may have changed after it was listed.
     const meant = await behind.catalogue.findTools((tool) => behind.naming.toAgentName(tool) === name);
     const reason = findBlockReason(meant);
     if (reason !== null) return buildErrorResult(reason);
@@ -46,7 +49,7 @@ export async function callUpstreamTool(
   }
 }
 
-/** What the agent is told of a failure, and what the log. */
+/** Returns the sentence for the agent, and the fault for the log. */
 function describeFailure(error: unknown): [sentence: string, fault: unknown] {
   if (error instanceof PolicyRefusal) return [error.message, error.cause ?? error];
   const failure = classifyFailure(error);
@@ -94,7 +97,7 @@ async function guardAndCall(
   return 'blocked' in judged ? buildErrorResult(judged.blocked) : replaceUris(judged.answer, naming);
 }
 
-/** It is not known how far the call has come: whoever makes it again may have it done twice. */
+/** Throws a refusal for a call without an answer. The call may have run, so repeating it may run it twice. */
 function throwUnanswered(error: unknown): never {
   const failure = classifyFailure(error);
   throw new PolicyRefusal(
@@ -103,7 +106,7 @@ function throwUnanswered(error: unknown): never {
   );
 }
 
-/** What a server is asked for, as it was judged. */
+/** A judged call. */
 interface JudgedToolCall {
   readonly input: Json;
   readonly source: string | null;
@@ -117,18 +120,19 @@ async function sendCall(
   { mcpReq: { signal, notify, _meta } }: ServerContext,
 ): Promise<ToolAnswer> {
   const progressToken = _meta?.progressToken;
-  // Headers that mirror arguments are made by the definition that was let through; what it says of results is the agent's to hold it to.
+  // Headers that mirror arguments follow the approved definition. Checking results against the output schema is left
+  // to the agent.
   const { outputSchema: _unchecked, ...toolDefinition } = tool;
   const options = {
     signal,
     toolDefinition: toolDefinition as Tool,
     timeout: call_ms,
-    // What the server asks for before it answers is for the client.
+    // Input requests of the server are forwarded to the client.
     allowInputRequired: true,
     maxTotalTimeout: Math.max(call_ms, CALL_MS_MAX),
     ...(progressToken !== undefined && {
       resetTimeoutOnProgress: true,
-      // Numbers pass; the words beside them are the server's own, and nobody has judged them.
+      // Forwards the numbers only: the message next to them is text of the server that was not judged.
       onprogress: ({ progress, total }: { progress: number; total?: number | undefined }) =>
         void notify({
           method: 'notifications/progress',
@@ -146,7 +150,7 @@ async function sendCall(
   try {
     return (await upstream.use((client) => client.callTool(call, options))) as unknown as ToolAnswer;
   } catch (error) {
-    // What a server says of a call that it refuses is for the agent, and is judged like any result.
+    // The server's reason for an error goes to the agent, and is judged like any result.
     if (!(error instanceof TheirError)) throw error;
     return { isError: true, content: [{ type: 'text', text: error.message }] };
   }

@@ -5,6 +5,7 @@ export type ServerChange =
   | { readonly list: 'tools' | 'resources' | 'prompts' }
   | { readonly resource: string };
 
+/** Receives the changes that a server reports. */
 export type ChangeListener = (change: ServerChange) => void;
 
 /** The subscription to a server's changes while it is connected. */
@@ -24,10 +25,10 @@ const PAUSE_MS = 1_000;
 const PAUSE_MS_MAX = 30_000;
 
 /**
- * Prepares a client to hear of changes, which in the current revision of the protocol have to be asked for with
- * everything that is wanted, and before were told unasked, those of a resource once it was subscribed to.
- * @param watched - the resources that are wanted; whoever changes it says so with `renew`
- * @param tells_changes - whether the transport always carries what servers of earlier revisions tell unasked
+ * Prepares a client for change notifications. In the current protocol revision the client requests them with a
+ * filter. In earlier revisions servers send them unsolicited, and those of a resource after a subscription.
+ * @param watched - the watched resources; the caller reports changes with `renew`
+ * @param tells_changes - true if the transport always delivers unsolicited notifications of earlier revisions
  */
 export function openChangeSubscription(
   client: Client,

@@ -1,4 +1,4 @@
-/** Who shares the connection to a server, and when it is asked for its tools. */
+/** Sharing of the connection to a server, and queries of its tools. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Client } from '@modelcontextprotocol/client';
@@ -32,7 +32,7 @@ test('sessions of one owner share a connection, and the last one ends it', async
   assert.equal(second.tools, first.tools, 'another session is still there');
 });
 
-/** A server that counts how often it is asked. */
+/** A server that counts its queries. */
 function counting(reports_tools: boolean, ttlMs?: number) {
   let clock_ms = 0;
   let asked = 0;

@@ -8,13 +8,13 @@ import {
 } from './transports.ts';
 import { openUpstreamClient, type UpstreamClient, type UpstreamClientOptions } from './upstream-client.ts';
 
-/** A server, and what is kept of it while it is connected to. */
+/** The client and the cached tool list of one server. */
 export interface ServerConnection {
   readonly upstream: UpstreamClient;
   readonly tools: ToolList;
 }
 
-/** Opens the way to a server whose list of tools is kept until it changes. */
+/** Opens a client whose tool list is cached until it changes. */
 export function openConnection(
   options: UpstreamClientOptions & { readonly list_ms: number },
 ): ServerConnection {
@@ -29,16 +29,17 @@ export function openConnection(
   return { upstream, tools };
 }
 
-/** If there are other servers, no caller waits long for one. */
+/** The maximum wait for a server in backoff, in milliseconds. It is short because other servers can answer. */
 const WAIT_MS = 500;
 
+/** The dependencies of connections to upstream servers. `env` is the environment that programs are started from. */
 export interface ConnectionParts {
   readonly version: string;
   readonly env: NodeJS.ProcessEnv;
   readonly stderr: StderrMode;
 }
 
-/** The same for a server of the configuration. */
+/** Opens the connection of a configured server. */
 export function openConfiguredConnection(
   settings: McpServerSettings,
   { version, env, stderr }: ConnectionParts,
@@ -49,11 +50,11 @@ export function openConfiguredConnection(
   return openConnection({ openTransport, version, connect_ms: list_ms, list_ms, wait_ms: WAIT_MS, onChange });
 }
 
-/** Connections that several sessions of one credential use together. */
+/** The connections that several sessions of one credential share. */
 export interface ConnectionPool {
   /**
-   * Gives a connection of its own to a session, over the one that all sessions of this owner share; `close` on it
-   * leaves that, which ends with the last of them.
+   * Returns a session's view of the connection that all sessions of this owner share. Its `close` leaves the shared
+   * connection, which closes with its last member.
    */
   readonly join: (settings: McpServerSettings, owner: string, told: ChangeListener) => ServerConnection;
 }
@@ -68,7 +69,7 @@ interface ConnectionMember {
   is_attending: boolean;
 }
 
-/** Keeps one connection, and so one process, for each server and owner. */
+/** Opens a pool with one connection, and so at most one process, for each server and owner. */
 export function openConnectionPool(parts: ConnectionParts): ConnectionPool {
   const all = new Map<string, SharedConnection>();
 

@@ -1,17 +1,17 @@
 import { decodeDataUrl, decodeMediaText, type MediaText } from './media.ts';
 
-/** A piece of text in what a server answered, and a way to replace it. */
+/** A text in a server's answer, with a setter. */
 export interface ContentPart {
   readonly text: string;
-  /** Puts what is left of the text in its place. Gives `false` where it cannot stand there. */
+  /** Replaces the text. Returns `false` if it cannot be replaced. */
   readonly put: (text: string) => boolean;
-  /** The text of a block: clients may show such blocks one behind the other with nothing in between. */
+  /** True for the text of a block. Clients may show such blocks joined without a separator. */
   readonly is_block: boolean;
 }
 
 /**
- * Lists every text in a value of the protocol, keys included, each with a way to replace it. Left out are the words of
- * the protocol itself, short numbers, and media that say what they are and are no text.
+ * Lists every text in a protocol value, keys included. Omits the protocol's own enum values, short numbers, and
+ * declared media that are not text.
  */
 export function listContentParts(value: unknown): ContentPart[] {
   const parts: ContentPart[] = [];
@@ -61,7 +61,7 @@ function putter(holder: Record<string, unknown>, key: string): (text: string) =>
   };
 }
 
-/** A whole number that is shorter cannot be a card or an account. */
+/** The minimum integer that can be a card or account number. */
 const LONG_NUMBER = 10_000_000;
 
 function readMediaText(holder: Record<string, unknown>, key: string, value: string): MediaText | null {
@@ -70,7 +70,7 @@ function readMediaText(holder: Record<string, unknown>, key: string, value: stri
   return decodeDataUrl(value);
 }
 
-/** Names of members that the protocol has in content, in lists and in forms. Any other name is the server's own text. */
+/** The member names that the protocol defines in content, lists and forms. Any other name is text of the server. */
 const KEYS = new Set(
   `additionalProperties annotations anyOf arguments audience blob const content contents cost data default description enum enumNames
   format icons inputRequests intelligencePriority isError items lastModified maxItems maxLength maximum message messages
@@ -79,7 +79,7 @@ const KEYS = new Set(
   url`.split(/\s+/),
 );
 
-/** What the protocol itself says in these members. Anything else in them was made up by the server. */
+/** The values that the protocol defines for these members. Any other value is text of the server. */
 const WORDS: ReadonlyMap<string, RegExp> = new Map([
   ['type', /^(?:text|image|audio|resource|resource_link|object|string|number|integer|boolean|array)$/],
   ['role', /^(?:user|assistant)$/],

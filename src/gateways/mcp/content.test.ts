@@ -1,4 +1,4 @@
-/** What of a server's answer is sent on: nothing that was not judged, in whatever shape it comes. */
+/** Forwarding of a server's answer: only judged content is sent, in any structure. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { callOperation } from '../../operations/call.ts';
@@ -30,7 +30,7 @@ const blob = (said: string, mimeType?: string) => ({
   resource: { uri: 'file:///a', ...(mimeType !== undefined && { mimeType }), blob: base64(said) },
 });
 
-/** Answers in which something stands that must not reach the client. */
+/** Answers with content that must not reach the client. */
 const HOSTILE: readonly (readonly [why: string, answer: ToolAnswer])[] = [
   ['a text', { content: [text(KEY)] }],
   ['an injection in a text', { content: [text(INJECTION)] }],
@@ -130,7 +130,7 @@ const HOSTILE: readonly (readonly [why: string, answer: ToolAnswer])[] = [
   ],
 ];
 
-/** What a client can read of an answer: all of it, and what is in its bytes. */
+/** Returns everything that a client can read of an answer, including decoded bytes. */
 function readable(answer: ToolAnswer): string {
   const said: string[] = [];
   JSON.stringify(answer, (key, value: unknown) => {
@@ -170,7 +170,7 @@ const PICTURE = Buffer.concat([
   Buffer.alloc(60, 0xfe),
 ]).toString('base64');
 
-/** Answers of good servers: they are sent on to the character. */
+/** Answers of valid servers, which are forwarded unchanged. */
 const GOOD: readonly ToolAnswer[] = [
   { content: [text('All is well.')] },
   { content: [text('{\n  "id": 1234567890123456789,\n  "f": 1.0\n}')] },

@@ -8,10 +8,10 @@ import type { NameMapping } from './name-mapping.ts';
 import type { PolicyGuard } from './policy-guard.ts';
 import { findUnjudgedDigits } from './unjudged-digits.ts';
 
-/** A block of content: text, a picture, sound, a resource or a link to one. */
+/** A content block: text, image, audio, a resource or a resource link. */
 type Block = Record<string, unknown>;
 
-/** What a tool answers. */
+/** The result of a tool. */
 export interface ToolAnswer {
   readonly content: readonly Block[];
   readonly structuredContent?: Json;
@@ -20,8 +20,8 @@ export interface ToolAnswer {
 }
 
 /**
- * Has a tool's answer judged: the structured value as the contract knows it, and every text of the content. Where
- * a text repeats the structured value, it says the changed one afterwards. `_meta` does not pass.
+ * Judges a tool result: the structured value under the tool's contract, and every text of the content. A text that
+ * repeats the structured value is replaced with the changed value. `_meta` is dropped.
  */
 export async function guardToolAnswer(
   guard: PolicyGuard,
@@ -52,30 +52,27 @@ export async function guardToolAnswer(
   };
 }
 
-/** Has a text that repeats the structured value say what is left of that. Gives what has not been judged with the value. */
+/** Rewrites a text that repeats the structured value. Returns the parts that were not judged with the value. */
 function repeatStructured(part: ContentPart, value: Json): ContentPart[] {
   const written = rewriteJson(part.text, value);
   if (written !== part.text) part.put(written);
   return findUnjudgedDigits(written).map(buildDigitsPart);
 }
 
-/** Has every text in a value of the protocol judged, and puts what is left of them in their places. */
+/** Judges every text in a protocol value, and replaces the changed ones in place. */
 export function guardContent(guard: PolicyGuard, tool: string, value: unknown): Promise<string | null> {
   return guardParts(guard, tool, listContentParts(value));
 }
 
-/** A text as it is asked about: a JSON text as its value, for contracts know fields. */
+/** A text as it is judged: JSON text as its value, because contracts describe fields. */
 interface JudgedPart {
   readonly value: Json;
   readonly part: ContentPart;
-  /** As it will be sent if nothing changes it. */
+  /** The text to send if nothing changes it. */
   text: string;
 }
 
-/**
- * Has texts judged together, and beside them the texts as they read where a client shows one behind the other. Gives
- * the sentence where they stop here.
- */
+/** Judges texts together, and also joined as a client may show them. Returns the reason if they are blocked. */
 async function guardParts(
   guard: PolicyGuard,
   tool: string,
@@ -100,7 +97,7 @@ async function guardParts(
 const MISFIT = 'The changed result does not fit its place.';
 const SPREAD = 'The finding spans several parts of the result, so it cannot be redacted.';
 
-/** Judges the changed texts joined once more, unless what became of the joined ones is just that. */
+/** Judges the changed texts joined again, unless the judged joins already equal them. */
 async function judgeJoined(
   guard: PolicyGuard,
   tool: string,
@@ -108,7 +105,7 @@ async function judgeJoined(
   joined: readonly Json[],
 ): Promise<string | null> {
   const joins = joinTexts(all.map(({ part, text }) => ({ text, is_block: part.is_block })));
-  // A contract that keeps fields alone makes nothing of a text.
+  // A contract that keeps fields only returns `null` for a text.
   if (joins.every((join, at) => joined[at] === join || joined[at] === null)) return null;
   const judged = await guard.judgeResponse(tool, joins);
   if ('blocked' in judged) return judged.blocked;
@@ -118,7 +115,7 @@ async function judgeJoined(
 function readPart(part: ContentPart): JudgedPart {
   const value = readJson(part.text);
   if (value === null) return { value: part.text, part, text: part.text };
-  // Of members with equal keys the last is judged, and nothing of the others is sent.
+  // If keys are equal, the last member is judged and the others are not sent.
   const text = rewriteJson(part.text, value);
   if (text !== part.text) part.put(text);
   return { value, part, text };
@@ -132,14 +129,17 @@ function replacePart(asked: JudgedPart, after: Json): boolean {
   return asked.part.put(asked.text);
 }
 
-/** Digits that a number lost when it was read. They are judged beside the value, and cannot be changed in it. */
+/**
+ * Builds a part for digits that a number lost in parsing. They are judged next to the value and cannot be changed in
+ * it.
+ */
 function buildDigitsPart(digits: string): ContentPart {
   return { text: digits, put: () => false, is_block: false };
 }
 
 const DROPPED = new Set(['_meta']);
 
-/** A copy without `_meta`, which no person or model is shown. */
+/** Returns a copy without `_meta`, which no user or model sees. */
 export function removeMeta<T>(value: T): T {
   return JSON.parse(
     JSON.stringify(value, (key, inner: unknown) => (DROPPED.has(key) ? undefined : inner)),
@@ -164,7 +164,7 @@ function sameValue(one: Json, other: Json): boolean {
   return one === other || canonicalizeJson(one) === canonicalizeJson(other);
 }
 
-/** The same with the URIs of resources as agents know them: of links, of resources inside messages, of what was read. */
+/** Returns a copy with the agents' URIs of resources: in links, embedded resources and read contents. */
 export function replaceUris<T>(value: T, naming: Pick<NameMapping, 'toAgentUri'>): T {
   const shown = (holder: unknown, key: string): unknown => {
     if (Array.isArray(holder)) return holder.map((one) => shown(one, key));
@@ -180,5 +180,5 @@ export function replaceUris<T>(value: T, naming: Pick<NameMapping, 'toAgentUri'>
   return shown(value, '') as T;
 }
 
-/** Where the protocol has content; a structured value is the server's own, and stays as it is. */
+/** The members that hold protocol content. A structured value belongs to the server and stays unchanged. */
 const HOLDERS = new Set(['content', 'contents', 'messages', 'resource']);

@@ -9,13 +9,13 @@ import {
 import type { Json } from '../../core/types/index.ts';
 import type { GuardBlock, GuardResult, PolicyGuard } from './policy-guard.ts';
 
-/** What a request comes to: what to go on with, why it stops, or a question for the person at the client. */
+/** The outcome of a request: the judged value, a block, or a question for the client's user. */
 export type ElicitationResult = GuardResult | { readonly question: object };
 
 /**
- * Has a request judged. Where it waits for a person's approval and the client can put a question to whoever sits before
- * it, that one is asked to see to it: the answer approves nothing, for nobody there is known to be an operator. Once
- * they say that it is done, it is waited half a minute for the approval itself.
+ * Judges a request. If it needs approval and the client supports elicitation, the client shows its user the approval
+ * request. The user's answer approves nothing, because the user is not known to be an operator. After the user
+ * accepts, the call waits up to 30 seconds for the decision.
  */
 export async function guardRequestWithApproval(
   guard: PolicyGuard,
@@ -39,12 +39,12 @@ export async function guardRequestWithApproval(
 
 const REQUEST = /^apr_[0-9a-f]{24}$/;
 
-/** Whether a question, or an answer to one, is this service's own. */
+/** Returns whether a question, or the answer to one, belongs to this service. */
 export function isApprovalKey(key: string): boolean {
   return key.startsWith('apr_');
 }
 
-/** What the client says of the questions that it can put to a person; `undefined` if none. */
+/** Returns the client's elicitation capability; `undefined` if it has none. */
 export function findElicitationCapability(
   server: Server,
   { mcpReq: { envelope } }: ServerContext,
@@ -60,7 +60,7 @@ interface ElicitationAnswer {
   readonly action: 'accept' | 'decline' | 'cancel';
 }
 
-/** What the client brings of the person's answer. It names the request; what that is by now, only the store says. */
+/** Reads the user's answer. It names the approval request only; the current status comes from the store. */
 function readAnswer({ mcpReq: { inputResponses } }: ServerContext): ElicitationAnswer | null {
   const request_id = Object.keys(inputResponses ?? {}).find((key) => REQUEST.test(key));
   if (request_id === undefined) return null;
@@ -68,7 +68,7 @@ function readAnswer({ mcpReq: { inputResponses } }: ServerContext): ElicitationA
   return response.kind === 'elicit' ? { request_id, action: response.action } : null;
 }
 
-/** Whether the client says that it can show a form. One without any words about how can, as in earlier revisions. */
+/** Returns whether the client can show a form. A capability without modes means forms, as in earlier revisions. */
 function canElicit(server: Server, context: ServerContext): boolean {
   const elicitation = findElicitationCapability(server, context);
   return elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined);

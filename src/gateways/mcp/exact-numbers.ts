@@ -3,19 +3,19 @@ import { parseJsonTree } from '../../core/json/json-tree.ts';
 import { getMember, getText } from '../../core/json/nodes.ts';
 
 /**
- * The library reads every number into a double and writes the double: `1234567890123456789` becomes
- * `1234567890123456800`, `1.0` becomes `1`. So the text of the two members that belong to tools alone, `arguments` and
- * `structuredContent`, travels beside their value through the library, and takes its place when the message is written. Its
- * key in `_meta` cannot be known outside of this process, and is taken off every message that is written.
+ * The `_meta` key of source texts. The MCP library parses every number as a double and writes the double:
+ * `1234567890123456789` becomes `1234567890123456800`, and `1.0` becomes `1`. So the source text of the tool members
+ * `arguments` and `structuredContent` travels with the value through the library, and replaces it when the message is
+ * written. The key is random per process, so no peer can guess it. It is removed from every written message.
  */
 const SOURCE = `service/source-${randomUUID()}`;
 
-/** A number of many digits, with a zero at the end of a fraction, with an exponent, or a negative zero. */
+/** Matches a number with many digits, a trailing zero in a fraction, an exponent, or a negative zero. */
 const MAY_CHANGE = /\d(?:\.?\d){15}|\d\.\d*0(?!\d)|\d[eE][+-]?\d|-0(?![\d.])/;
-/** What is nested deeper, or has more parts, goes on as doubles. */
+/** Larger or deeper messages keep doubles. */
 const LIMITS = { depth_max: 256, nodes_max: 5_000_000 };
 
-/** The text of a message, with the source of its free member beside it where numbers in it would change. */
+/** Returns a message's text with its source attached if parsing would change numbers in it. */
 export function attachSource(text: string): string {
   if (!MAY_CHANGE.test(text)) return text;
   const root = parseJsonTree(text, LIMITS);
@@ -38,13 +38,13 @@ interface Holder {
   readonly _meta?: Readonly<Record<string, unknown>>;
 }
 
-/** The source that came with a message; `null` if its numbers do not change. */
+/** Returns the source that came with a message; `null` if its numbers do not change. */
 export function readSource(meta: unknown): string | null {
   const source = (meta as Record<string, unknown> | null | undefined)?.[SOURCE];
   return typeof source === 'string' ? source : null;
 }
 
-/** What is added to `params` or `result` so that the source is written in place of the value. */
+/** Builds the `_meta` for `params` or `result` with which the source is written instead of the value. */
 export function buildSourceMeta(source: string | null): {
   readonly _meta?: Readonly<Record<string, string>>;
 } {
@@ -55,7 +55,7 @@ interface Sending {
   send(message: never, options?: never): Promise<void>;
 }
 
-/** Has a transport write the sources that travel with messages. */
+/** Makes a transport write the source texts that travel with messages. */
 export function writeSourcesOf<T extends Sending>(transport: T): T {
   const send = transport.send.bind(transport);
   transport.send = (message, options) => send(writeSource(message) as never, options);
@@ -80,7 +80,7 @@ function restoreMember(holder: Holder, member: string): Holder {
   } as Holder;
 }
 
-/** `JSON.rawJSON` and the third argument of a reviver are in Node 24, and not yet in the types. */
+/** Node 24 has `JSON.rawJSON` and the third argument of a reviver; the types do not have them yet. */
 const { rawJSON } = JSON as unknown as { rawJSON: (text: string) => object };
 
 function keepDigits(

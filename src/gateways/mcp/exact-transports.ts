@@ -4,18 +4,18 @@ import { createSseReader, replaceData, type SsePiece } from '../../core/wire/sse
 import { attachSource } from './exact-numbers.ts';
 import { ServerFailure } from './server-failure.ts';
 
-/** The library's reader of lines, as a transport uses it. */
+/** The line reader of the MCP library, as its transport uses it. */
 interface LineReader {
   append(chunk: Uint8Array): void;
-  /** `null` if no whole line is there. Throws on a message that the protocol does not know. */
+  /** Returns `null` if no complete line is available. Throws on a message that the protocol does not define. */
   readMessage(): unknown;
   clear(): void;
 }
 
 /**
- * Has a transport on standard input and output read messages with their sources. The library has no place for that, so its
- * own reader of lines is replaced; a test sees that it still uses this one.
- * @param bytes_max - of one message; a longer one is an error, on which the transport closes
+ * Makes a stdio transport read messages with their source texts. The MCP library has no option for that, so this
+ * replaces its private line reader; a test verifies that the library still uses it.
+ * @param bytes_max - the maximum bytes of a message; a longer one is an error that closes the transport
  */
 export function readSourcesOf<T extends object>(transport: T, bytes_max: number): T {
   const holder = transport as unknown as { _readBuffer?: LineReader };
@@ -62,7 +62,7 @@ function openLineReader(bytes_max: number): LineReader {
         try {
           return deserializeMessage(attachSource(line));
         } catch (error) {
-          // Programs print other lines too.
+          // Programs also print lines that are not messages.
           if (!(error instanceof SyntaxError)) throw error;
         }
       }
@@ -71,7 +71,7 @@ function openLineReader(bytes_max: number): LineReader {
   };
 }
 
-/** The same response, whose messages have their sources beside them. Its body has been held to a limit. */
+/** Returns the same response with source texts attached to its messages. Its body is already limited. */
 export function attachResponseSources(response: Response, event_units_max: number): Response {
   const type = response.headers.get('content-type') ?? '';
   if (response.body === null) return response;

@@ -1,17 +1,17 @@
 import type { ResourceWatcher } from './resource-watcher.ts';
 import type { UpstreamServer } from './upstream-server.ts';
 
-/** What one connection of a client stands on. */
+/** The dependencies of one client connection. */
 export interface GatewayParts {
   readonly servers: readonly UpstreamServer[];
-  /** What the client wants to be told of; `null` where nothing can be told to it. */
+  /** The client's subscriptions; `null` if the client cannot receive notifications. */
   readonly watcher: ResourceWatcher | null;
   readonly version: string;
   readonly title: string;
-  /** What the client is told of the servers' use; only where it connects. */
+  /** The instructions of the servers; only set when the client connects. */
   readonly instructions?: string | undefined;
-  /** Told of a list that comes later than it was waited for. */
+  /** Called if a list arrives after the response was sent. */
   readonly onLateList: (behind: UpstreamServer, list: 'tools' | 'resources' | 'prompts') => void;
-  /** Told of faults and of the failures of servers, for the log. */
+  /** Receives faults and failures of servers, for the log. */
   readonly logFailure: (server: string, what: string, error: unknown) => void;
 }

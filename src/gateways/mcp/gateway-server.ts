@@ -17,7 +17,7 @@ import { classifyFailure } from './server-failure.ts';
 
 const TITLE_CHARS_MAX = 128;
 
-/** A server for one connection that stands before others: what passes has been judged, both ways. */
+/** Opens the MCP server of one client connection. Requests and responses are judged in both directions. */
 export function openGatewayServer(parts: GatewayParts): Server {
   const { version, title, watcher, instructions } = parts;
   const tells = watcher === null ? {} : { listChanged: true };
@@ -80,7 +80,7 @@ function handleSubscriptions(server: Server, parts: GatewayParts, watching: Reso
   });
 }
 
-/** The tools as agents may see them: those that are pinned, just as they were pinned, under their names here. */
+/** Returns the tools for agents: the pinned definitions, exactly as pinned, under their prefixed names. */
 async function listShownTools(parts: GatewayParts): Promise<Tool[]> {
   const lists = await runLogged(parts, 'tools/list', () =>
     queryServers(parts, 'tools/list', 'tools', async ({ catalogue, naming }) =>
@@ -89,7 +89,7 @@ async function listShownTools(parts: GatewayParts): Promise<Tool[]> {
   );
   const tools = lists.flat();
   const named = Map.groupBy(tools, ({ name }) => name);
-  // Two that came to one name after they were cut: nobody could say which is meant.
+  // Two tools whose shortened names are equal are ambiguous, so neither is listed.
   return tools.filter(({ name }) => named.get(name)?.length === 1);
 }
 
@@ -107,7 +107,10 @@ async function runLogged<T>({ logFailure }: GatewayParts, what: string, work: ()
   }
 }
 
-/** A no of ours says what it means, and what a server said was judged. Of all else the kind is told. */
+/**
+ * Builds the error for the client: the sentence of a refusal, the judged message of a server, else only the kind of
+ * failure.
+ */
 function buildProtocolError(error: unknown): ProtocolError {
   if (error instanceof JudgedError) return new ProtocolError(error.code, error.message);
   if (error instanceof PolicyRefusal)

@@ -1,4 +1,4 @@
-/** Where the gateway's calls go, and how much of an answer is read. */
+/** The destinations of the MCP proxy's requests, and the limit of an answer. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
@@ -21,7 +21,7 @@ async function served<T>(answer: RequestListener, use: (origin: string) => Promi
   }
 }
 
-/** What is read of an answer, or the code of the failure, and whether it was told that a message is too long. */
+/** Returns the text of an answer or the failure's code, and whether the limit was reported. */
 async function read(origin: string, path = '/', address = origin): Promise<readonly [string, boolean]> {
   let exceeded = false;
   const tell = () => {

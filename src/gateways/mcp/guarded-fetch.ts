@@ -5,24 +5,26 @@ import { buildGuardedLookup, isMetadataOrLinkLocalAddress } from '../../platform
 import { attachResponseSources } from './exact-transports.ts';
 import { ServerFailure } from './server-failure.ts';
 
+/** A `fetch` with limits, and its connections. */
 export interface GuardedFetch {
   readonly fetch: FetchLike;
-  /** Breaks off what is under way. */
+  /** Aborts running requests. */
   readonly close: () => Promise<void>;
 }
 
+/** The limits of a guarded `fetch`. */
 export interface FetchLimits {
   readonly connect_ms: number;
-  /** Of one message, decoded. */
+  /** The maximum bytes of one decoded message. */
   readonly response_bytes_max: number;
-  /** Told when a message is longer. */
+  /** Called if a message is longer. */
   readonly exceeded: () => void;
 }
 
 /**
- * A `fetch` for one configured server: to its origin and nowhere else, no redirection followed, no address where clouds
- * keep credentials, no message longer than the limit. The library is loaded with the first call.
- * @param address - of the server's endpoint
+ * Opens a `fetch` for one configured server. It calls the server's origin only, follows no redirects, refuses cloud
+ * metadata addresses and limits each message. The HTTP library is loaded on the first call.
+ * @param address - the URL of the server's endpoint
  */
 export function openGuardedFetch(address: string, limits: FetchLimits): GuardedFetch {
   const { origin, hostname } = new URL(address);
@@ -35,7 +37,7 @@ export function openGuardedFetch(address: string, limits: FetchLimits): GuardedF
       const library = await import('undici');
       agent ??= new library.Agent({
         allowH2: false,
-        // The time of a call is counted by who makes it, and a stream of changes may be silent for ever.
+        // The caller has its own timeout, and a stream of changes may be idle indefinitely.
         headersTimeout: 0,
         bodyTimeout: 0,
         connect: {
@@ -60,7 +62,7 @@ export function openGuardedFetch(address: string, limits: FetchLimits): GuardedF
 
 const NO_BODY = [204, 205, 304];
 
-/** The same response, whose body ends in an error where one message is too long. */
+/** Returns the same response with a body that fails if a message is too long. */
 function limitBody(response: Response, { response_bytes_max, exceeded }: FetchLimits): Response {
   if (response.body === null || NO_BODY.includes(response.status)) return response;
   const is_stream = response.headers.get('content-type')?.startsWith('text/event-stream') ?? false;
@@ -91,7 +93,7 @@ function countAllBytes(): (chunk: Uint8Array) => number {
 const LF = 10;
 const CR = 13;
 
-/** Counts the bytes of the longest event so far; an empty line ends one. */
+/** Counts the bytes of the longest event so far. An empty line ends an event. */
 function countEventBytes(): (chunk: Uint8Array) => number {
   let bytes = 0;
   let line_bytes = 0;

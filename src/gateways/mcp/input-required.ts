@@ -5,14 +5,14 @@ import { findElicitationCapability, isApprovalKey } from './elicitation.ts';
 import type { GuardBlock } from './policy-guard.ts';
 import type { UpstreamServer } from './upstream-server.ts';
 
-/** What a request to a server has besides its own parameters: answers to what the server asked for, and its state. */
+/** The additions to a request to a server: answers to its input requests, and its state. */
 export interface ServerInput {
   readonly params: { readonly inputResponses?: object; readonly requestState?: string };
-  /** What the client can be asked for, as far as the gateway passes it on. */
+  /** The client's elicitation capability, as far as the proxy forwards it. */
   readonly meta: object;
 }
 
-/** Judges what a client answers to a server, as a call of a tool `elicitation/create`. */
+/** Judges a client's answers to a server, as a call of the tool `elicitation/create`. */
 export async function guardServerInput(
   { guard, naming, name }: UpstreamServer,
   server: Server,
@@ -43,14 +43,14 @@ interface InputRequired {
   readonly requestState?: unknown;
 }
 
-/** Whether a server asks for something before it answers. */
+/** Returns whether a server requires input before it answers. */
 export function isInputRequired(answer: object): answer is InputRequired {
   return (answer as InputRequired).resultType === 'input_required';
 }
 
 const NOT_PASSED = 'The server asks for something that is not passed on: only questions to the person are.';
 
-/** Judges what a server asks a person, as a result of the tool. Gives what the client is asked. */
+/** Judges the input requests of a server as a result of the tool. Returns the answer for the client. */
 export async function guardInputRequired(
   { guard, name }: UpstreamServer,
   tool: string,
@@ -70,7 +70,10 @@ export async function guardInputRequired(
   };
 }
 
-/** A server's state is for the server alone: the client is given it in a form that nobody reads, for this server. */
+/**
+ * Encodes a server's state for the client, together with the server's name. Only that server gets it back. The
+ * encoding is not secret.
+ */
 function sealState(state: string, server: string): string {
   return Buffer.from(JSON.stringify([server, state])).toString('base64url');
 }

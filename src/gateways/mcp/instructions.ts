@@ -3,13 +3,13 @@ import type { GatewayParts } from './gateway-parts.ts';
 import { queryServers } from './query-servers.ts';
 import type { UpstreamServer } from './upstream-server.ts';
 
-/** A client that connects waits so long for what a single server says of its use. */
+/** The time that a connecting client waits for the instructions of servers, in milliseconds. */
 const WAIT_MS_MAX = 10_000;
 const CHARS_MAX = 65_536;
 
 /**
- * What the servers say of their use, judged as a result of `initialize`; of several servers each under its name.
- * `undefined`: none says anything that may be shown, or not in time.
+ * Returns the instructions of the servers, judged as a result of `initialize`. With several servers, each has its
+ * name as heading. Returns `undefined` if no server has instructions that may be shown, or none answers in time.
  */
 export async function collectInstructions(
   parts: Pick<GatewayParts, 'servers' | 'logFailure' | 'onLateList'>,

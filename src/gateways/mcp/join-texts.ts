@@ -1,17 +1,22 @@
-/** A text of a result, in the order in which a client shows them. */
+/** A text of a result, in the order in which a client shows it. */
 export interface JoinedText {
   readonly text: string;
   readonly is_block: boolean;
 }
 
-/** Of a long text its beginning and its end are joined to its neighbours: nothing that is found is longer. */
+/**
+ * The length of the start and end of a long text that are joined to its neighbours, in UTF-16 units. No finding is
+ * longer.
+ */
 const WINDOW_UNITS = 4_096;
-/** Between two JSON values, which are no halves of a text: servers answer a list as one block for each element. */
+/**
+ * The separator between JSON values. They are not halves of a text: servers return a list as one block per element.
+ */
 const APART = '\n\n---\n\n';
 
 /**
- * The texts as they read where a client shows them one behind the other: on lines of their own, and blocks with nothing
- * in between. A key or a sentence that was cut in two is whole in one of them. None for a single text.
+ * Returns the joined texts as a client may show them: all texts on separate lines, and the blocks without separators.
+ * A secret or sentence that is split over texts is complete in one of them. Returns nothing for a single text.
  */
 export function joinTexts(texts: readonly JoinedText[]): string[] {
   if (texts.length < 2) return [];
@@ -33,7 +38,7 @@ function join(texts: readonly JoinedText[], between: string): string {
   return joined;
 }
 
-/** A number, a word of JSON or the beginning of a container. */
+/** Matches a number, a JSON literal or the start of a container. */
 const JSON_VALUE = /^\s*(?:-?\d[\d.eE+-]*\s*$|(?:true|false|null)\s*$|[[{])/;
 
 function cutWindow(text: string): string {

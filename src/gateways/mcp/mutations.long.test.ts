@@ -1,7 +1,7 @@
 /**
- * Judged is what is sent: servers answer in mutated structures, over both transports and cut anywhere, and the protocol's
- * own client tells what a client sees. What the policy masks may be in none of it. `MUTATIONS=100000` sets how many answers
- * are tried on each transport, `MUTATIONS_SEED` with which one to begin.
+ * Verifies that the sent text is the judged text. Servers answer in mutated structures, over both transports and cut
+ * anywhere; the protocol's own client shows what a client sees. Masked text must appear in none of it.
+ * `MUTATIONS=100000` sets the number of answers per transport, `MUTATIONS_SEED` the first seed.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -35,12 +35,12 @@ const SETTINGS: McpServerSettings = {
   deny: [],
   agents: ['*'],
   tenants: ['*'],
-  // A message that the protocol does not know is never answered.
+  // A message that the protocol does not define is never answered.
   timeout_ms: 100,
   response_bytes_max: 1_000_000,
 };
 
-/** Definitions are looked at by their own operation, which has a store; everything else goes to the policy. */
+/** Definitions are checked by their own operation, which has a store. Everything else goes to the policy. */
 const checkDefinitions: PolicyGuard['checkDefinitions'] = async (_server, tools) =>
   new Map(tools.map((tool) => [(tool as { name: string }).name, { held: null, replacement: null }]));
 
@@ -54,10 +54,10 @@ function realGuard(): PolicyGuard {
   };
 }
 
-/** What the library itself leaves out of blocks, whether it is judged or not. */
+/** The members that the library drops from blocks, judged or not. */
 const LEFT_OUT = new Set(['name_of_member', 'unknown_type', 'extra_member', 'annotation']);
 
-/** The negative control: everything passes as it came. */
+/** The negative control, which changes nothing. */
 const noGuard: PolicyGuard = {
   judgeRequest: async (_tool, value) => ({ value }),
   judgeResponse: async (_tool, value) => ({ value }),
@@ -69,7 +69,7 @@ const noGuard: PolicyGuard = {
 
 const INFO = '"capabilities":{"tools":{},"resources":{},"prompts":{}}';
 const COMPLETE = '"resultType":"complete","ttlMs":600000,"cacheScope":"private"';
-/** How the server connects and what it has. */
+/** The server's transport and capabilities. */
 const FIXED: Readonly<Record<string, string>> = {
   initialize: `"result":{"protocolVersion":"2025-11-25",${INFO},"serverInfo":{"name":"s","version":"1"}}`,
   'server/discover': `"result":{"supportedVersions":["2026-07-28"],${INFO},${COMPLETE}}`,
@@ -80,7 +80,7 @@ const UNKNOWN = '"error":{"code":-32601,"message":"Method not found"}';
 type Era = 'lines' | 'http';
 
 interface Bench {
-  /** Has the client ask what leads to the answer, and gives all that it sees, and all that was on its wire. */
+  /** Makes the client send the request, and returns everything that it received and its wire transferred. */
   readonly see: (mutation: Mutation) => Promise<unknown[]>;
   readonly close: () => Promise<void>;
 }
@@ -156,7 +156,7 @@ function pieces(bytes: Buffer, dice: RandomSource): readonly Buffer[] {
   return cut;
 }
 
-/** Everything that somebody can read in a value: names, texts, what is in bytes and in JSON texts, and texts in a row. */
+/** Returns every readable text in a value: names, texts, decoded bytes and JSON texts, and joined texts. */
 function readable(value: unknown): string {
   const said: string[] = [];
   const texts: string[] = [];
@@ -202,7 +202,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** How many of the answers showed the marker, by the place that it was in. */
+/** Counts the answers that showed the marker, by its place. */
 async function shown(era: Era, guard: PolicyGuard, count: number): Promise<Map<string, Mutation[]>> {
   const found = new Map<string, Mutation[]>();
   const dice = openRandomSource(SEED);

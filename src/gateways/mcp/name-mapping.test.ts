@@ -1,4 +1,4 @@
-/** What agents call the tools and resources of several servers, and what is meant by it. */
+/** The agents' names for tools and resources of several servers. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { buildPrefixMapping, SAME_NAMES } from './name-mapping.ts';

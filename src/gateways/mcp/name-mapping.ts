@@ -1,20 +1,20 @@
 import { createHash } from 'node:crypto';
 
-/** How what a server has is called on this side of the gateway. */
+/** Maps the names of a server to the names in this proxy. */
 export interface NameMapping {
-  /** What an agent calls a tool or a prompt. */
+  /** Returns the agent's name of a tool or prompt. */
   readonly toAgentName: (name: string) => string;
-  /** What the server calls what an agent calls so, where that is in the name; `null` where it is cut, or another server's. */
+  /** Returns the server's name for an agent's name; `null` if it was shortened or belongs to another server. */
   readonly toServerName: (shown: string) => string | null;
-  /** What rules, contracts and identities call it, or a method of the protocol. */
+  /** Returns the name that rules, contracts and identities use, also for protocol methods. */
   readonly toPolicyName: (name: string) => string;
-  /** What an agent calls a resource, or a template of such. */
+  /** Returns the agent's URI of a resource or resource template. */
   readonly toAgentUri: (uri: string) => string;
-  /** What the server calls it; `null` where it is none of this server. */
+  /** Returns the server's URI; `null` if it belongs to another server. */
   readonly toServerUri: (shown: string) => string | null;
 }
 
-/** For one server alone: everything has the server's own names. */
+/** The mapping for a single server, which keeps all names. */
 export const SAME_NAMES: NameMapping = {
   toAgentName: (name) => name,
   toServerName: (shown) => shown,
@@ -23,16 +23,16 @@ export const SAME_NAMES: NameMapping = {
   toServerUri: (shown) => shown,
 };
 
-/** Hosts hand names on to models, whose providers take no longer ones and no other characters. */
+/** The length limit of tool names at model providers, which also allow no other characters than `PLAIN`. */
 const NAME_CHARS_MAX = 64;
 const PLAIN = /^[A-Za-z0-9_-]+$/;
 const HASH_CHARS = 8;
 const MAY_BE_CUT = /_[0-9a-f]{8}$/;
 
 /**
- * For one of several servers: `github__search`, and `github+file:///a.txt`, which is a URI of a scheme of its own. A name
- * that is too long for models, or has dots, is cut and ends in a piece of its hash.
- * @param server - small letters, digits and `-`, a letter first
+ * Builds the mapping for one of several servers: `github__search`, and `github+file:///a.txt`, a URI with its own
+ * scheme. A name that is too long for models, or contains dots, is shortened and ends in a part of its hash.
+ * @param server - lower-case letters, digits and `-`, starting with a letter
  */
 export function buildPrefixMapping(server: string): NameMapping {
   const prefix = `${server}__`;

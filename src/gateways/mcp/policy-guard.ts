@@ -19,6 +19,7 @@ export type RunOperation = (operation: AnyOperation, input: unknown) => Promise<
 /** The judged value, or the reason why it is blocked. */
 export type GuardResult = { readonly value: Json } | GuardBlock;
 
+/** The reason of a block, as a sentence for the agent. */
 export interface GuardBlock {
   readonly blocked: string;
   /** The pending approval request if that is the reason, and the reason without instructions. */
@@ -33,8 +34,8 @@ export interface PolicyGuard {
   /** Judges digits that the parsed arguments lost. Returns the reason if they are blocked. */
   readonly judgeDigits: (digits: readonly string[]) => Promise<string | null>;
   /**
-   * What of the definitions may be shown, by name, and why the others may not.
-   * @param server - by which name the server is known here
+   * Checks definitions. Returns for each tool name whether the tool may be listed.
+   * @param server - the server's name in this proxy
    */
   readonly checkDefinitions: (
     server: string,
@@ -46,6 +47,7 @@ export interface PolicyGuard {
   readonly cancelApproval: (request_id: string) => Promise<void>;
 }
 
+/** The result of checking one tool definition. */
 export interface CheckedDefinition {
   /** Why the tool must not be listed or called; `null` if it may. */
   readonly held: string | null;

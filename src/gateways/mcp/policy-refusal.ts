@@ -1,13 +1,15 @@
-/** A no of ours, as methods say it that have no results for that. Its sentence holds nothing of what a server said. */
+/**
+ * A refusal by this service, for methods whose results cannot express one. Its sentence contains no text of a server.
+ */
 export class PolicyRefusal extends Error {
-  /** @param cause - the fault behind it, for the log */
+  /** @param cause - the underlying fault, for the log */
   constructor(sentence: string, cause?: unknown) {
     super(sentence, { cause });
     this.name = 'Refused';
   }
 }
 
-/** An error of a server, as the policy let its sentence through. */
+/** An error of a server with its judged message. */
 export class JudgedError extends Error {
   readonly code: number;
   constructor(code: number, sentence: string) {

@@ -1,4 +1,4 @@
-/** Slow and dead servers keep nobody waiting for the lists of others. */
+/** Slow and failed servers do not delay the lists of others. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { queryServers } from './query-servers.ts';

@@ -4,13 +4,15 @@ import { PolicyRefusal } from './policy-refusal.ts';
 import { classifyFailure } from './server-failure.ts';
 import type { UpstreamServer } from './upstream-server.ts';
 
-/** How long a list of others waits for a slow server. One that failed the last time is not waited for. */
+/**
+ * The time that a list waits for a slow server, in milliseconds. It does not wait for a server that failed last time.
+ */
 const PATIENCE_MS = 2_000;
 
 /**
- * Asks all servers at once. Those that fail are left out, and those that are slow come later, unless no other has
- * answered; the client is told when they come.
- * @param list - which of the lists of the protocol it is; `null` none
+ * Queries all servers in parallel. Failed servers are omitted. Slow servers are omitted too, unless no other has
+ * answered; the client is notified when their lists arrive.
+ * @param list - the protocol list that is queried; `null` if it is none
  */
 export async function queryServers<T>(
   { servers, logFailure, onLateList }: Pick<GatewayParts, 'servers' | 'logFailure' | 'onLateList'>,
@@ -47,7 +49,7 @@ async function waitSettled<T>(work: Promise<T>): Promise<PromiseSettledResult<T>
   return outcome;
 }
 
-/** What the log is told of; `undefined` for a no of the policy, which is none. */
+/** Returns the fault to log; `undefined` for a policy refusal without a fault. */
 export function findLoggableFault(error: unknown): unknown {
   return error instanceof PolicyRefusal ? error.cause : classifyFailure(error);
 }

@@ -7,8 +7,8 @@ import type { UpstreamServer } from './upstream-server.ts';
 /** The resources whose changes a client subscribes to. */
 export interface ResourceWatcher {
   /**
-   * Wants to be told of changes of lists and of these on behalf of a holder, each judged like a call. Rejects where one may not be watched, or
-   * its server cannot be asked.
+   * Subscribes a holder to changes of lists and of these resources. Each URI is judged like a call. Rejects if a
+   * resource may not be watched or its server cannot be reached.
    */
   readonly watch: (holder: string, uris: readonly string[]) => Promise<void>;
   /** Removes these URIs, or all of them without `uris`. Never rejects. */
@@ -79,8 +79,8 @@ export interface ClientNotice {
 const NOTICE_INTERVAL_MS = 250;
 
 /**
- * Tells a client of changes, each kind of them once in a while. A changed list of tools is looked at first, so that what
- * is wrong with it is recorded whether the client asks for it or not.
+ * Sends change notifications to a client, equal ones at most once per interval. A changed list of tools is checked
+ * first, so that violations are recorded even if the client never requests the list.
  */
 export function openChangeNotifier(
   tell: (notice: ClientNotice) => void,

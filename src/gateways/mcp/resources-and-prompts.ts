@@ -9,7 +9,7 @@ import { JudgedError, PolicyRefusal } from './policy-refusal.ts';
 import { ServerFailure } from './server-failure.ts';
 import type { UpstreamServer } from './upstream-server.ts';
 
-/** A list of the protocol, and under which key its entries are. */
+/** A list method of the protocol, and the key of its entries. */
 export interface Listing {
   readonly method: 'resources/list' | 'resources/templates/list' | 'prompts/list';
   readonly key: 'resources' | 'resourceTemplates' | 'prompts';
@@ -20,7 +20,7 @@ const ENTRIES_MAX = 10_000;
 
 type Entry = Readonly<Record<string, unknown>>;
 
-/** All of a list of one server, judged, under the names that agents know. */
+/** Returns the whole list of one server, judged, with the names that agents use. */
 export async function listEntries(behind: UpstreamServer, listing: Listing): Promise<Entry[]> {
   const entries = await readEntries(behind, listing);
   return entries.map((entry) => renameEntry(entry, behind, listing));
@@ -64,7 +64,7 @@ function renameEntry(entry: Entry, { naming }: UpstreamServer, { key }: Listing)
   }
 }
 
-/** Reads a resource, of whichever server it is. */
+/** Reads a resource from the server that its URI names. */
 export async function readResource(
   behinds: readonly UpstreamServer[],
   { uri }: { readonly uri: string },
@@ -80,7 +80,7 @@ export async function readResource(
   return guardAndSend(behind, 'resources/read', { uri: server_uri }, request, server, context);
 }
 
-/** The server that has a resource, and what it calls it. */
+/** Returns the server of a resource, and the server's URI. Throws if no server has the resource. */
 export function findResourceServer(
   behinds: readonly UpstreamServer[],
   uri: string,
@@ -92,7 +92,7 @@ export function findResourceServer(
   throw new PolicyRefusal('No server behind the gateway has such a resource: see `resources/list`.');
 }
 
-/** Gets a prompt, of whichever server it is. */
+/** Gets a prompt from the server that its name prefix names. */
 export async function getPrompt(
   behinds: readonly UpstreamServer[],
   { name, arguments: input }: { readonly name: string; readonly arguments?: Record<string, string> },
@@ -112,7 +112,7 @@ export async function getPrompt(
   return guardAndSend(behind, 'prompts/get', asked, request, server, context);
 }
 
-/** What the server calls a prompt; one whose name was cut is looked for in its list. */
+/** Returns the server's name of a prompt. A shortened name is looked up in the server's list. */
 async function findServerPrompt(behind: UpstreamServer, name: string): Promise<string | null> {
   const direct = behind.naming.toServerName(name);
   if (direct !== null) return direct;
@@ -121,7 +121,7 @@ async function findServerPrompt(behind: UpstreamServer, name: string): Promise<s
   return meant.length === 1 ? String(meant[0]!.name) : null;
 }
 
-/** A request and its answer, judged as a call of a tool that is named like the method. */
+/** Judges a request and its answer as a call of a tool with the method's name. */
 async function guardAndSend(
   behind: UpstreamServer,
   method: 'resources/read' | 'prompts/get',
@@ -152,7 +152,7 @@ async function guardAndSend(
   return replaceUris(answer, naming);
 }
 
-/** What a server says of a request that it refuses is judged like a result, and told with its code. */
+/** Throws a server's error with its code after its message was judged like a result. */
 async function throwJudgedError(error: unknown, guard: PolicyGuard, name: string): Promise<never> {
   if (!(error instanceof TheirError)) throw error;
   const said = { message: error.message };

@@ -1,4 +1,4 @@
-/** Why a server behind the gateway gave no answer. The sentences hold nothing of what it said. */
+/** The reasons why an upstream server gave no answer. The sentences contain no text of the server. */
 const SENTENCES = {
   elsewhere: 'It names another address than the one that is configured, which is not called.',
   metadata: 'Its address is one where clouds keep the credentials of machines, so it is not called.',
@@ -13,9 +13,10 @@ const SENTENCES = {
   endless: 'Its list has no end.',
 } as const;
 
+/** The code of a failure of an upstream server. */
 export type ServerFailureCode = keyof typeof SENTENCES;
 
-/** An expected failure of a server behind the gateway. */
+/** An expected failure of an upstream server. */
 export class ServerFailure extends Error {
   readonly code: ServerFailureCode;
   constructor(code: ServerFailureCode) {
@@ -33,14 +34,14 @@ const CONFIGURATION_CODES: readonly ServerFailureCode[] = [
   'unauthorized',
 ];
 
-/** Tells whether a failure stays until somebody changes the configuration, so that its sentence says what to do. */
+/** Returns whether a failure lasts until the configuration changes. Its sentence then says what to change. */
 export function isConfigurationFailure({ code }: ServerFailure): boolean {
   return CONFIGURATION_CODES.includes(code);
 }
 
 const CAUSES_MAX = 5;
 
-/** What an error of the library, of a transport or of a server comes to: what is said innermost says it best. */
+/** Classifies an error of the library, a transport or a server. The innermost known cause counts. */
 export function classifyFailure(error: unknown): ServerFailure {
   const chain: unknown[] = [];
   for (let at = error; at instanceof Error && chain.length < CAUSES_MAX; at = at.cause) chain.push(at);
@@ -55,7 +56,7 @@ export function classifyFailure(error: unknown): ServerFailure {
 function findFailureCode(error: unknown): ServerFailureCode | null {
   const { name, code, status } = (error ?? {}) as { name?: unknown; code?: unknown; status?: unknown };
   if (status === 401 || status === 403) return 'unauthorized';
-  // A number is the code of an error of the protocol, or a status of HTTP.
+  // A number is a protocol error code or an HTTP status.
   if (typeof code === 'number' || typeof status === 'number') return 'refused';
   if (typeof code === 'string') return BY_CODE[code] ?? 'unreachable';
   if (name === 'AbortError' || name === 'TimeoutError') return 'late';

@@ -1,4 +1,4 @@
-/** Who shares the gateway's connections over HTTP, and who makes room. */
+/** Sharing of sessions over HTTP, and eviction. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Refusal } from '../../operations/operation.ts';

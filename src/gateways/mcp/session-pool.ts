@@ -36,6 +36,7 @@ export interface GatewaySession {
   readonly instructions: () => Promise<string | undefined>;
 }
 
+/** The sessions of this process. */
 export interface SessionPool {
   /** Returns a session to use until `release` is called. */
   readonly acquire: (identity: ClientIdentity) => {
@@ -45,6 +46,7 @@ export interface SessionPool {
   readonly close: () => Promise<void>;
 }
 
+/** The dependencies of the session pool. */
 export interface SessionPoolParts {
   readonly runtime: Runtime;
   readonly servers: readonly McpServerSettings[];
@@ -60,7 +62,7 @@ interface PooledSession {
   readonly close: () => Promise<void>;
 }
 
-/** How long an unused session is kept for the next call of the same caller, in milliseconds. */
+/** The time for which an unused session is kept for the next call of the same caller, in milliseconds. */
 const IDLE_MS = 300_000;
 const SWEEP_MS = 30_000;
 

@@ -3,37 +3,42 @@ import type { Tool } from '@modelcontextprotocol/client';
 import type { PolicyGuard } from './policy-guard.ts';
 import type { ToolList } from './tool-list.ts';
 
-/** The tools of one server, as far as agents may see and call them. */
+/** The tools of one server that agents may list and call. */
 export interface ToolCatalogue {
-  /** Those that may be shown now. */
+  /** Returns the definitions that may be listed now. */
   readonly listShown: () => Promise<readonly Tool[]>;
-  /** Those that an agent can mean by a name, as they are at this moment. */
+  /** Returns the tools with a matching name, with their current pin status. */
   readonly findTools: (is_meant: (tool: string) => boolean) => Promise<readonly CatalogueEntry[]>;
 }
 
+/** A tool of the server and its pin status. */
 export interface CatalogueEntry {
   readonly tool: Tool;
   /** The definition as agents see it. */
   readonly shown: Tool;
-  /** Why it may be neither shown nor called; `null` where it may. */
+  /** The reason why the tool may be neither listed nor called; `null` if it may. */
   readonly held: string | null;
 }
 
+/** The dependencies of a catalogue. */
 export interface ToolCatalogueParts {
   readonly list: ToolList;
   readonly guard: Pick<PolicyGuard, 'checkDefinitions'>;
-  /** By which name the server is known here. */
+  /** The server's name in this proxy. */
   readonly server: string;
-  /** Which of the tools are offered at all. */
+  /** Returns whether the configuration offers a tool. */
   readonly offers: (tool: string) => boolean;
 }
 
-/** How long what was said of a list is used again, where the list is the same: what people approve meanwhile waits so long. */
+/**
+ * The time for which checks of an unchanged list are reused, in milliseconds. Approvals take effect after it at the
+ * latest.
+ */
 const CHECKED_MS_MAX = 2_000;
 
 /**
- * Asks the service about a list that is another than before, or about which it was not asked lately. The same list costs a
- * keyed hash. A definition that differs from what was let through is neither shown nor called as soon as the list is read.
+ * Opens the catalogue of one server. It checks a list if it changed or the last check is too old; an unchanged list
+ * costs a keyed hash. A definition that differs from the approved one is held as soon as the list is read.
  */
 export function openToolCatalogue(parts: ToolCatalogueParts): ToolCatalogue {
   const key = randomBytes(32);
@@ -60,13 +65,13 @@ export function openToolCatalogue(parts: ToolCatalogueParts): ToolCatalogue {
       const those = async (is_wanted: boolean, is_fresh: boolean) =>
         (await standing(is_wanted, is_fresh)).filter(({ tool }) => is_meant(tool.name));
       const list = await those(false, false);
-      // It may have come since the list was read.
+      // The tool may be newer than the list.
       if (list.length === 0) return those(true, true);
-      // A person may have agreed a moment ago: a no is asked for again.
+      // An operator may have approved the tool meanwhile, so a hold is checked again.
       return list.some(({ held }) => held !== null) ? those(false, true) : list;
     },
   };
 }
 
-/** A tool about which nothing was said is held as well. */
+/** The status of a tool that the check omitted: it is held too. */
 const UNKNOWN = { held: 'The protocol does not allow its name.', replacement: null };

@@ -2,34 +2,37 @@ import type { Client, Tool } from '@modelcontextprotocol/client';
 import { ServerFailure } from './server-failure.ts';
 import type { UpstreamClient } from './upstream-client.ts';
 
-/** The list of tools of one server, as it was last told. */
+/** The tool list of one server, as last received. */
 export interface ToolList {
   /**
-   * Gives the list, and asks the server for it only if it may have changed.
-   * @param is_wanted - a client asks for it: then it may be older than a server says only if that tells of changes in time
+   * Returns the list. Queries the server only if the list may have changed.
+   * @param is_wanted - true if a client requests the list: then a cached list is used only within its `ttlMs`
    */
   readonly read: (is_wanted: boolean) => Promise<readonly Tool[]>;
-  /** The server says that it has changed. */
+  /** Invalidates the list because the server reports a change. */
   readonly invalidate: () => void;
 }
 
 const PAGES_MAX = 100;
-/** What is taken of one server; more is none of its list. */
+/** The maximum number of tools of one server. A longer list is refused as a whole. */
 const TOOLS_MAX = 1_000;
-/** How long a list is used for calls if the server tells neither changes nor how long its list holds. */
+/** The cache time for calls if the server reports neither changes nor a lifetime of its list. */
 const UNTOLD_MS = 30_000;
-/** However long a server says that its list holds. */
+/** The maximum lifetime, whatever the server declares. */
 const TTL_MS_MAX = 3_600_000;
 
 interface CachedList {
-  /** The connection over which it came: behind another one may be another version of the program. */
+  /** The connection that delivered the list. After a reconnect the program may have another version. */
   readonly client: Client;
   readonly tools: readonly Tool[];
   readonly read_ms: number;
   readonly ttl_ms: number;
 }
 
-/** Keeps the list of a server until it says that it changed, or its time is over, or it is connected to anew. */
+/**
+ * Caches the tool list of a server until the server reports a change, the lifetime ends or the connection is
+ * replaced.
+ */
 export function openToolList(
   upstream: Pick<UpstreamClient, 'use'>,
   list_ms: number,
@@ -39,12 +42,12 @@ export function openToolList(
   let asking: { readonly client: Client; readonly answer: Promise<readonly Tool[]> } | null = null;
   let changes = 0;
 
-  /** Whoever asks while a list is on its way gets that one. */
+  /** Shares a running query with later callers on the same connection. */
   function ask(client: Client): Promise<readonly Tool[]> {
     if (asking?.client === client) return asking.answer;
     const before = changes;
     const answer = readTools(client, list_ms).then(({ tools, ttl_ms }) => {
-      // What changed meanwhile may be in the list, or not.
+      // A list is not cached if a change was reported during the query, because it may predate the change.
       if (before === changes) kept = { client, tools, read_ms: now_ms(), ttl_ms };
       return tools;
     });

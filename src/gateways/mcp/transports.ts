@@ -5,25 +5,26 @@ import { writeSourcesOf } from './exact-numbers.ts';
 import { readSourcesOf } from './exact-transports.ts';
 import { openGuardedFetch } from './guarded-fetch.ts';
 
-/** A way to a server that is not connected yet, and what is to be closed after it. */
+/** A transport that is not connected yet, and its resources to close. */
 export interface ServerTransport {
   readonly transport: Transport;
-  /** Whether it always carries what a server of an earlier revision tells unasked. */
+  /** True if the transport always delivers unsolicited notifications of earlier protocol revisions. */
   readonly reports_changes: boolean;
-  /** Tells the server that nobody comes back; before `transport` is closed. Never rejects. */
+  /** Ends the session at the server. Call it before `transport` is closed. Never rejects. */
   readonly endSession: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
-/** What becomes of a program's standard error: a host shows it, the log of a service has no room for it. */
+/** The handling of a program's standard error: a coding agent shows it; a service ignores it. */
 export type StderrMode = 'inherit' | 'ignore';
 
+/** The settings of one configured server: an entry of `mcp.servers`. */
 export type McpServerSettings = Config['mcp']['servers'][number];
 
-/** Of a program whose configuration says nothing else. */
+/** The default message limit of a program, in bytes. */
 const ANSWER_BYTES_MAX = 10_485_760;
 
-/** A server on standard input and output that this process starts. */
+/** Opens a stdio server that this process starts. */
 export function openProgramTransport(
   command: readonly string[],
   env: Readonly<Record<string, string>>,
@@ -41,7 +42,7 @@ export function openProgramTransport(
   return { transport, reports_changes: true, endSession: async () => {}, close: async () => {} };
 }
 
-/** The way to a configured server, over HTTP or to a program. */
+/** Opens the transport of a configured server, over HTTP or to a program. */
 export function openConfiguredTransport(
   settings: McpServerSettings,
   env: NodeJS.ProcessEnv,
@@ -60,7 +61,7 @@ export function openConfiguredTransport(
     redirectPolicy: 'follow',
     requestInit: { headers: buildHeaders(settings) },
     onInsufficientScope: 'throw',
-    // Of the stream on which earlier revisions tell of changes; how soon, is not for the server alone to say.
+    // Applies to the notification stream of earlier revisions. The server's reconnect delay is clamped.
     reconnectionScheduler: (reconnect, delay_ms) => {
       const timer = setTimeout(reconnect, Math.min(Math.max(delay_ms, RECONNECT_MS_MIN), RECONNECT_MS_MAX));
       return () => clearTimeout(timer);
@@ -79,7 +80,7 @@ const RECONNECT_MS_MIN = 1_000;
 const RECONNECT_MS_MAX = 30_000;
 const CONNECT_MS_MAX = 10_000;
 
-/** How long connecting may take, and each page of a list, in milliseconds. */
+/** Returns the timeout for connecting and for each page of a list, in milliseconds. */
 export function computeConnectTimeout({ timeout_ms }: Pick<McpServerSettings, 'timeout_ms'>): number {
   return Math.min(timeout_ms, CONNECT_MS_MAX);
 }
@@ -88,7 +89,10 @@ function buildHeaders({ bearer_token, headers }: McpServerSettings): Record<stri
   return { ...headers, ...(bearer_token !== undefined && { authorization: `Bearer ${bearer_token}` }) };
 }
 
-/** Of the environment, what programs need to run and what is named: the credentials of this service are not theirs. */
+/**
+ * Builds a program's environment: the default variables and the named ones, so that it gets no credentials of this
+ * service.
+ */
 function buildEnvironment(names: readonly string[], env: NodeJS.ProcessEnv): Record<string, string> {
   const named = names.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]] as const]));
   return { ...getDefaultEnvironment(), ...Object.fromEntries(named) };

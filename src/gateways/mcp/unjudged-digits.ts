@@ -1,13 +1,13 @@
 import { parseJsonTree } from '../../core/json/json-tree.ts';
 import type { JsonNode } from '../../core/types/json.ts';
 
-/** Enough digits that a double may not hold them. A cheap look at the text, for most have none. */
+/** Matches numbers with more digits than a double may hold. This cheap test avoids parsing most texts. */
 const MANY_DIGITS = /\d(?:\.?\d){15}/;
 const LIMITS = { depth_max: 256, nodes_max: 5_000_000 };
 
 /**
- * The numbers of a JSON text whose digits are lost where it is read into doubles, as they stand in the text. What is
- * judged as a value has other digits than those that are sent, so that these are judged by themselves.
+ * Finds the numbers of a JSON text that lose digits when parsed as doubles, as written in the text. The judged value
+ * differs from the sent text in these digits, so they are judged separately.
  */
 export function findUnjudgedDigits(text: string): string[] {
   if (!MANY_DIGITS.test(text)) return [];

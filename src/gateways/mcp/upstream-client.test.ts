@@ -1,4 +1,4 @@
-/** How often a server is tried that cannot be reached, and how a connection is shared and closed. */
+/** Retries of an unreachable server, and sharing and closing of a connection. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -13,7 +13,7 @@ interface Ways {
   closed: number;
 }
 
-/** An upstream in this process; `server` says whether somebody is there. */
+/** An upstream in this process; `server` says whether it is reachable. */
 function opened(
   is_there: () => boolean,
   wait_ms = 0,
@@ -138,7 +138,7 @@ test('while somebody wants to hear of changes it is connected to, and again afte
   });
   assert.equal(ways.opened, 1);
   await connection!.close();
-  // Ends as soon as it is so; the runner's own limit is what fails it.
+  // Ends as soon as the condition holds; else the test times out.
   while (ways.opened < 2) await sleep(20);
   await upstream.close();
 });

@@ -8,54 +8,55 @@ import {
 import { classifyFailure, isConfigurationFailure, ServerFailure } from './server-failure.ts';
 import type { ServerTransport } from './transports.ts';
 
-/** A server behind the gateway, connected to when it is first needed and again after it has ended. */
+/** The client of an upstream server. It connects on first use, and again after the connection has ended. */
 export interface UpstreamClient {
-  /** Does something with the connection; rejects where there can be none now. */
+  /** Runs work on the connection. Rejects if no connection is possible now. */
   readonly use: <T>(work: (client: Client, connection: ConnectionState) => Promise<T>) => Promise<T>;
-  /** Whether the last try to connect failed, or the connection has ended: others need not wait for this server. */
+  /** Returns whether the last attempt failed or the connection ended. Callers need not wait for such a server. */
   readonly is_failing: () => boolean;
-  /** Wants to hear of changes of a resource, or no longer. */
+  /** Starts or stops watching changes of a resource. */
   readonly watch: (uri: string, is_wanted: boolean) => Promise<void>;
-  /** Whether somebody wants to be told of changes: then it is connected to without being asked, and again after it has ended. */
+  /** Sets whether a client subscribes to changes. If so, it connects without a request, and reconnects. */
   readonly attend: (is_wanted: boolean) => void;
   readonly close: () => Promise<void>;
 }
 
-/** What is known of the connection at the moment. */
+/** The state of the connection. */
 export interface ConnectionState {
-  /** Whether the server would tell now if its list of tools changed. */
+  /** True if the server currently reports changes of its tool list. */
   readonly reports_tools: boolean;
 }
 
+/** The options of an upstream client. */
 export interface UpstreamClientOptions {
-  /** A new way to the server; asked for again after one has ended. */
+  /** Opens a new transport, again after each ended connection. */
   readonly openTransport: () => ServerTransport;
   readonly version: string;
   readonly connect_ms: number;
-  /** Whoever asks within a pause waits for so long at most, and is refused at once where it lasts longer. */
+  /** The maximum wait during backoff, in milliseconds. A longer backoff refuses the caller at once. */
   readonly wait_ms: number;
-  /** Told what the server says has changed. */
+  /** Receives the changes that the server reports. */
   readonly onChange: ChangeListener;
-  /** A clock that never jumps, in milliseconds. */
+  /** A monotonic clock, in milliseconds. */
   readonly now_ms?: () => number;
 }
 
-/** A pause after a connection has ended, which doubles until one has held for a while. */
+/** The backoff after a connection ends, in milliseconds. It doubles until a connection lasts `STEADY_MS`. */
 const PAUSE_MS = 500;
 const PAUSE_MS_MAX = 30_000;
-/** A connection that held for so long is not counted with the failures before it. */
+/** The duration after which a connection resets the count of failures, in milliseconds. */
 const STEADY_MS = 10_000;
 
 interface ActiveConnection {
   readonly client: Client;
   readonly subscription: ChangeSubscription;
-  /** Tells the server that nobody comes back. Never rejects. */
+  /** Ends the session at the server. Never rejects. */
   readonly endSession: () => Promise<void>;
 }
 
 const LEAVE_MS_MAX = 1_000;
 
-/** Opens the way to a server; nothing runs and nothing is connected to before somebody asks for it. */
+/** Opens the client of a server. It starts and connects nothing before the first use. */
 export function openUpstreamClient(options: UpstreamClientOptions): UpstreamClient {
   const watched = new Set<string>();
   const { wait_ms, now_ms = () => performance.now() } = options;
@@ -123,7 +124,7 @@ async function runOnce<T>(
     return await work(client, { reports_tools: subscription.reports_tools() });
   } catch (error) {
     if (!hasLostSession(client, error)) throw error;
-    // What it was asked it has not looked at: it is asked once more, in a session that it knows.
+    // The server did not process the request, so it is sent once more in a new session.
     await client.close().catch(() => {});
     const again = await connection();
     return work(again.client, { reports_tools: again.subscription.reports_tools() });
@@ -132,9 +133,9 @@ async function runOnce<T>(
 
 interface ConnectionEvents {
   readonly connected: () => void;
-  /** Told why a connection never came about, before `over`. */
+  /** Receives the reason why a connection failed, before `over`. */
   readonly refused: (error: unknown) => void;
-  /** Told once when the connection has ended or never came about: since when it was there, or `null`. */
+  /** Called once when the connection has ended or failed, with the time of connecting or `null`. */
   readonly over: (began_ms: number | null) => void;
 }
 
@@ -171,7 +172,7 @@ async function connect(
   return { client, subscription, endSession };
 }
 
-/** Whether a server of an earlier revision knows the session no more. */
+/** Returns whether a server of an earlier revision no longer has the session. */
 function hasLostSession(client: Client, error: unknown): boolean {
   return client.getProtocolEra() !== 'modern' && error instanceof SdkHttpError && error.status === 404;
 }
@@ -179,7 +180,7 @@ function hasLostSession(client: Client, error: unknown): boolean {
 function createClient(version: string): Client {
   return new Client(
     { name: 'service-gateway', version },
-    // Nothing is offered that the server could ask of the person or the model on the other side.
+    // Declares no capabilities, so that the server cannot send requests to the user or model behind the client.
     { capabilities: {}, versionNegotiation: { mode: 'auto' } },
   );
 }
@@ -197,18 +198,18 @@ function openBackoff(wait_ms: number, now_ms: () => number) {
       is_failing = false;
       last = null;
     },
-    /** Keeps why the last try failed: a reason that only the configuration can change is told during the pause too. */
+    /** Stores why the last attempt failed. A configuration failure is reported during the backoff too. */
     refused: (error: unknown) => {
       last = classifyFailure(error);
     },
-    /** Resolves when it may be tried again; rejects where that is too long to wait for. */
+    /** Resolves when a new attempt may start. Rejects if the backoff exceeds `wait_ms`. */
     wait: async () => {
       const left_ms = leftMs();
       if (left_ms > wait_ms)
         throw new ServerFailure(last !== null && isConfigurationFailure(last) ? last.code : 'resting');
       if (left_ms > 0) await sleep(left_ms);
     },
-    /** @param began_ms - since when it was connected; `null` it never was */
+    /** @param began_ms - the time of connecting; `null` if it never connected */
     failed: (began_ms: number | null) => {
       const at_ms = now_ms();
       is_failing = true;

@@ -15,12 +15,13 @@ export interface UpstreamServer {
   readonly guard: PolicyGuard;
   readonly upstream: UpstreamClient;
   readonly catalogue: ToolCatalogue;
-  /** How long a call may take without progress, in milliseconds. */
+  /** The maximum duration of a call without progress, in milliseconds. */
   readonly call_ms: number;
   /** The timeout for one page of a list, in milliseconds. */
   readonly list_ms: number;
 }
 
+/** The dependencies of an upstream server. */
 export interface UpstreamServerParts {
   readonly guard: PolicyGuard;
   /** Called when the server reports a change. */
@@ -34,7 +35,7 @@ export interface WrappedProgram {
 }
 
 const WRAPPED_TIMEOUTS = { call_ms: 600_000, list_ms: 60_000 };
-/** How long a call waits for a server in backoff, in milliseconds. */
+/** The maximum wait of a call for a server in backoff, in milliseconds. */
 const WRAPPED_WAIT_MS = 2_000;
 
 /** Opens the wrapped program. It inherits the environment without this service's variables. */

@@ -1,8 +1,8 @@
-/** Makes answers of servers in every structure that a marker may be hidden in. */
+/** Generates answers of servers in every structure that can hide a marker. */
 
-/** A source of numbers that a seed repeats. */
+/** A random number generator with a seed. */
 export interface RandomSource {
-  /** A whole number from 0 to below `sides`. */
+  /** Returns an integer from 0 up to, not including, `sides`. */
   readonly roll: (sides: number) => number;
   readonly pick: <T>(all: readonly T[]) => T;
 }
@@ -19,19 +19,19 @@ export function openRandomSource(seed: number): RandomSource {
 }
 
 type Value = string | number | boolean | null | readonly Value[] | Members;
-/** Members in their order; names may come twice. */
+/** The members in order; names may repeat. */
 interface Members {
   readonly members: readonly (readonly [name: string, value: Value])[];
 }
 
 const object = (...members: (readonly [string, Value])[]): Members => ({ members });
 
-/** An answer to a call of `method`, and what has to be asked for it to come. */
+/** An answer to a call of `method`, and the request that leads to it. */
 export interface Mutation {
   readonly method: 'tools/call' | 'resources/read' | 'prompts/get' | 'resources/list' | 'prompts/list';
-  /** The kind of place that the marker is in. */
+  /** The kind of place that contains the marker. */
   readonly place: string;
-  /** Whether the protocol's client shows it where nothing is judged. */
+  /** True if the protocol's client shows the marker when nothing is judged. */
   readonly is_shown: boolean;
   readonly member: string;
   readonly before: readonly string[];
@@ -53,7 +53,7 @@ const TYPES = [
   '',
 ];
 
-/** Blocks of content that say something. */
+/** Builds content blocks with text. */
 const BLOCKS: Readonly<Record<string, Maker>> = {
   text,
   json: (said, dice) => text(write(jsonWith(said, dice), dice), dice),
@@ -104,7 +104,7 @@ function blob(said: string, dice: RandomSource): Members {
   ]);
 }
 
-/** A JSON value with the text somewhere inside, perhaps behind a member of the same name. */
+/** Builds a JSON value that contains the text, possibly after a member with the same name. */
 function jsonWith(said: string, dice: RandomSource): Value {
   const name = dice.pick(['note', 'a', '__proto__', '']);
   const holder = dice.pick([
@@ -119,7 +119,7 @@ function jsonWith(said: string, dice: RandomSource): Value {
   return dice.pick([holder, [holder], object(['list', [1, holder]]), object(['b', holder], ['b', holder])]);
 }
 
-/** Texts that stand one behind the other, with the said cut over them. */
+/** Builds consecutive texts with the marker split over them. */
 function cutBlocks(said: string, dice: RandomSource): Value[] {
   const pieces: string[] = [];
   for (let at = 0; at < said.length; ) {
@@ -143,7 +143,7 @@ const METHODS = [
   'prompts/list',
 ] as const;
 
-/** One answer that holds the marker, with words around it. */
+/** Builds one answer with the marker and random words around it. */
 export function createMutation(marker: string, dice: RandomSource): Mutation {
   const said = `${dice.pick(['', 'It is ', 'See: '])}${marker}${dice.pick(['', ' .', ' as told.'])}`;
   const method = dice.pick(METHODS);
@@ -229,7 +229,7 @@ function toolResult(said: string, dice: RandomSource): [place: string, result: M
   return [place, object(['content', blocks], ...(dice.roll(5) === 0 ? [['isError', true] as const] : []))];
 }
 
-/** Members that say nothing of the answer, in any order; `_meta` and twins among them. */
+/** Builds members that carry no content, in any order, including `_meta` and duplicates. */
 function withNoise({ members }: Members, said: string, dice: RandomSource): Members {
   const all: (readonly [string, Value])[] = [
     ...members,
@@ -242,7 +242,7 @@ function withNoise({ members }: Members, said: string, dice: RandomSource): Memb
   if (dice.roll(6) === 0) all.unshift([members[0]![0], [text(said, dice)]]);
   if (dice.roll(6) === 0) all.push([dice.pick(['extra', 'note', said]), said]);
   if (dice.roll(3) > 0) return object(...all);
-  // Only members of other names change places: of equal names the last one counts.
+  // Only members with different names are swapped, because the last of equal names counts.
   return object(...all.toSorted(([one], [other]) => (one < other ? 1 : one > other ? -1 : 0)));
 }
 
@@ -256,7 +256,7 @@ function notification(said: string, dice: RandomSource): string {
   return write(object(['jsonrpc', '2.0'], ['method', method], ['params', params]), dice);
 }
 
-/** Writes JSON with space and escapes where it may have them. */
+/** Serializes JSON with optional white space and escapes. */
 function write(value: Value, dice: RandomSource): string {
   const space = () => (dice.roll(12) === 0 ? ' ' : '');
   if (typeof value === 'string') return writeString(value, dice);

@@ -1,22 +1,22 @@
-/** A server that answers with the text that a test gives it, cut into pieces, over both transports of the protocol. */
+/** A server that sends a test's raw text, cut into pieces, over both transports of the protocol. */
 import { StreamableHTTPClientTransport, type Transport } from '@modelcontextprotocol/client';
 import { writeSourcesOf } from '../exact-numbers.ts';
 import { attachResponseSources, readSourcesOf } from '../exact-transports.ts';
 import type { ServerTransport } from '../transports.ts';
 
 export interface RawAnswer {
-  /** The text of the member `result`, or `error`, with its name: `"result":{...}`. */
+  /** The text of the member `result` or `error`, including its name: `"result":{...}`. */
   readonly member: string;
-  /** Messages that come first, whole. */
+  /** Complete messages that are sent first. */
   readonly before: readonly string[];
 }
 
 export interface RawServer {
-  /** What is asked next is answered so. */
+  /** Sets the answer to the next request. */
   readonly answer: (method: string, params: unknown) => RawAnswer;
   /** Cuts bytes into pieces. */
   readonly cut: (bytes: Buffer) => readonly Buffer[];
-  /** Whether answers over HTTP are streams. */
+  /** True if HTTP answers are streams. */
   readonly is_stream: () => boolean;
 }
 
@@ -28,7 +28,7 @@ interface Message {
   readonly params?: unknown;
 }
 
-/** The messages with which a server answers; none for a notification. */
+/** Returns the messages of a server's answer; none for a notification. */
 function answersTo({ answer }: RawServer, text: string): readonly string[] {
   const { id, method, params } = JSON.parse(text) as Message;
   if (id === undefined) return [];
@@ -36,7 +36,7 @@ function answersTo({ answer }: RawServer, text: string): readonly string[] {
   return [...before, `{"jsonrpc":"2.0","id":${JSON.stringify(id)},${member}}`];
 }
 
-/** As a program on standard input and output has it. */
+/** Opens the server as a program on stdio. */
 export function openLineTransport(server: RawServer): ServerTransport {
   const transport = {
     _readBuffer: {} as { append(chunk: Buffer): void; readMessage(): unknown },
@@ -70,7 +70,7 @@ interface Reading {
   readonly onmessage: (message: unknown) => void;
 }
 
-/** What the protocol does not know is left out, as the library's own transport does. */
+/** Drops messages that the protocol does not define, as the library's own transport does. */
 function pass({ _readBuffer, onmessage }: Reading): boolean {
   try {
     const message = _readBuffer.readMessage();
@@ -80,7 +80,7 @@ function pass({ _readBuffer, onmessage }: Reading): boolean {
   return true;
 }
 
-/** As a server over HTTP has it, by the library's own transport. */
+/** Opens the server over HTTP, for the library's own transport. */
 export function openHttpTransport(server: RawServer): ServerTransport {
   const fetch = async (_url: unknown, init?: RequestInit): Promise<Response> => {
     if (init?.method !== 'POST') return new Response(null, { status: 405 });
@@ -101,7 +101,7 @@ export function openHttpTransport(server: RawServer): ServerTransport {
   return { transport, reports_changes: false, endSession: async () => {}, close: async () => {} };
 }
 
-/** Two ends of a wire on which messages are texts, as on any wire. */
+/** Opens two linked transports that exchange messages as text. */
 export function openTextTransportPair(seen: (text: string) => void): readonly [Transport, Transport] {
   const end = (): Transport & { other: Transport } => {
     const one = {
