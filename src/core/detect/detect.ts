@@ -23,9 +23,9 @@ import { buildRuleIdentity, hasEntropy, resolveDetectorSettings } from './regist
 import { getScanner } from './registry/scanners.ts';
 
 /**
- * Finds what the detectors know in a text or in the keys, strings and numbers of a JSON value, JSON inside
- * strings included. Findings are sorted by leaf and place. Where a limit is passed the search ends there, and
- * the coverage is `partial` with a reason that names the limit.
+ * Scans a text, or the keys, strings and numbers of a JSON value, with the enabled detectors. JSON inside
+ * strings is scanned too. Findings are sorted by leaf and offset. The scan ends at the first limit that is
+ * exceeded; the coverage is then `partial`, with a reason that names the limit.
  */
 export function detect(
   content: Content,
@@ -51,34 +51,44 @@ export function detect(
   return { findings: search.findings, coverage: coverageOf(search) };
 }
 
-/** What one call of `detect` has come to. */
+/** The state of one call of `detect`. */
 interface Search {
   readonly call: ToolCall | null;
   readonly detection: Detection;
   readonly scanner: Scanner;
   readonly limits: ScanLimits;
   readonly findings: Finding[];
-  /** UTF-8 bytes looked at, without those of `uncounted`. */
+  /** The UTF-8 bytes scanned so far, without those of `uncounted`. */
   bytes: number;
-  /** Texts that are within the limit whatever they hold: counting takes as long as a tenth of the search. */
+  /**
+   * Texts that are within the limit even if every unit takes the most bytes. They are counted only if the
+   * scan is partial, because counting takes a tenth of the time of the scan.
+   */
   readonly uncounted: string[];
   /** The most bytes that `uncounted` can have. */
   uncounted_bytes_max: number;
-  /** True if commands were found, which come behind what else is in their leaf. */
+  /**
+   * True if commands were found. They are added after the other findings of their leaf, so the findings need
+   * a sort.
+   */
   has_commands: boolean;
-  /** The sentence that names the limit at which the search ended. */
+  /** The sentence that names the limit at which the scan ended; `null` if none was exceeded. */
   stopped: string | null;
   readonly meter: WorkMeter;
 }
 
 /**
- * Work that is allowed per unit of text, a clean one taking one to two per unit; and besides for the whole content: a
- * list of addresses or keys, each of which is found, takes more, and up to some size is no reason to block.
+ * The work allowed per unit of text; clean text takes one to two per unit. `WORK_FLOOR` is added once per
+ * content, because a list of addresses or keys takes more work per unit, and a short one must not be blocked
+ * for that.
  */
 export const WORK_PER_UNIT = 8;
 export const WORK_FLOOR = 1 << 20;
 
-/** JSON in a string in JSON in a string ... Each level at least doubles the escapes, so few are ever used. */
+/**
+ * The most levels of JSON inside JSON strings. Each level at least doubles the escapes, so real documents
+ * have few.
+ */
 const NESTING_MAX = 8;
 
 const UTF8_BYTES_PER_UNIT_MAX = 3;
@@ -121,7 +131,7 @@ function payloadReader(search: Search): PayloadReader {
   return lazyPayloadReader(give, detection.guarded_paths, call);
 }
 
-/** The part of the text that is within the limit; what is beyond it ends the search. */
+/** Returns the part of the text that is within the byte limit. Ends the scan if the text is longer. */
 function takeWithinBytes(search: Search, text: string): string {
   const { text_bytes_max } = search.limits;
   const bytes_max = text.length * UTF8_BYTES_PER_UNIT_MAX;
@@ -138,7 +148,7 @@ function takeWithinBytes(search: Search, text: string): string {
   return truncateUtf8(text, room);
 }
 
-/** UTF-8 bytes looked at. */
+/** Returns the UTF-8 bytes scanned so far, and empties `uncounted`. */
 function countBytes(search: Search): number {
   for (const text of search.uncounted) search.bytes += countUtf8Bytes(text);
   search.uncounted.length = 0;
@@ -146,21 +156,21 @@ function countBytes(search: Search): number {
   return search.bytes;
 }
 
-/** A JSON document with escapes, and where it stands in the one around it; the outermost has none. */
+/** A JSON document with escapes, and the document whose string contains it; `null` for the outermost one. */
 interface View {
   readonly text: string;
   readonly around: View | null;
-  /** Offset of `text` in the one around it. */
+  /** Offset of `text` in the document around it. */
   readonly start: number;
-  /** Instead of `start`, the offset of each unit, where escapes were read. */
+  /** The offset of each unit, used instead of `start` if the string had escapes. */
   readonly offsets: Uint32Array | null;
   readonly nesting: number;
 }
 
 /**
- * Scans a text, or the leaves in it where it is a JSON document with escapes: what the escapes hide is seen,
- * and every match is brought back to its place in the text. `cues` are the detectors for which the key before
- * the text is the word beside it. Returns whether any anchor was there.
+ * Scans a text. If it is a JSON document with escapes, scans its leaves, so that escapes hide nothing;
+ * matches get their offsets in `text`. `cues` are the detectors whose `member` key is the key before the
+ * text. Returns whether the text has any anchor.
  */
 function searchViews(search: Search, text: string, cues: readonly Detector[], matches: Match[]): boolean {
   matchCues(text, cues, matches);
@@ -175,8 +185,8 @@ function searchViews(search: Search, text: string, cues: readonly Detector[], ma
 }
 
 /**
- * Scans a document's leaves, and puts those that are documents themselves on the list. A text that turns out
- * to be none is scanned as it stands.
+ * Scans a document's leaves and adds leaves that are documents themselves to `documents`. Text that is not
+ * valid JSON is scanned as written.
  */
 function searchDocument(search: Search, view: View, documents: View[], matches: Match[]): boolean {
   const before = { matches: matches.length, documents: documents.length };
@@ -217,7 +227,7 @@ function readLeaves(search: Search, view: View, documents: View[], matches: Matc
 
 function scanText(search: Search, text: string, matches: Match[]): boolean {
   const { meter, scanner, detection } = search;
-  // Patterns of the configuration may take as much again.
+  // The patterns of the configuration may take the same work again.
   const shares = detection.patterns.length > 0 ? 2 : 1;
   meter.allowed += text.length * WORK_PER_UNIT * shares;
   const has_anchors = scanDecoded(scanner, text, matches, matchesMax(search), meter);
@@ -227,12 +237,15 @@ function scanText(search: Search, text: string, matches: Match[]): boolean {
   return has_anchors;
 }
 
-/** One more than may be found, so that it shows when there are more. */
+/** Returns the matches that may still be found, plus one, so that an excess shows. */
 function matchesMax({ limits, findings }: Search): number {
   return limits.findings_max - findings.length + 1;
 }
 
-/** Returns whether there are more matches than there may be findings; then the search ends, whatever becomes of them. */
+/**
+ * Returns whether there are more matches than findings allowed. The scan then ends, even if some matches are
+ * dropped later.
+ */
 function isFull(search: Search, matches: readonly Match[]): boolean {
   if (matches.length < matchesMax(search)) return false;
   noteFull(search);
@@ -252,13 +265,13 @@ function matchCues(text: string, cues: readonly Detector[], matches: Match[]): v
   }
 }
 
-/** Removes matches of detectors whose values are something else under such a key. */
+/** Removes matches of detectors whose `excluded_keys` match this key. */
 function dropExcluded(matches: Match[], key: string): void {
   for (let at = matches.length - 1; at >= 0; at -= 1)
     if (matches[at]!.detector.excluded_keys?.test(key) === true) matches.splice(at, 1);
 }
 
-/** Moves matches from the view's text to the outermost one. */
+/** Adds matches in a view to `matches`, with offsets in the outermost text. */
 function bringOut(found: Match[], view: View, matches: Match[]): void {
   for (const match of found.splice(0)) matches.push(outermost(match, view));
 }
@@ -272,7 +285,10 @@ function outermost(match: Match, view: View): Match {
   return { detector: match.detector, start, end };
 }
 
-/** What the matches in a text come to under the settings: those that count, by place, none that another explains. */
+/**
+ * Returns the matches that are findings under the settings, sorted by offset, without those that another
+ * match explains.
+ */
 export function resolveMatches(
   detection: Detection,
   text: string,
@@ -291,17 +307,20 @@ function counts(detection: Detection, text: string, { detector, start, end }: Ma
   );
 }
 
-/** Returns whether a command in a text breaks a rule that is not switched off. */
+/** Returns whether a command in a text matches an enabled command rule. */
 function breaksRule(detection: Detection, value: string): boolean {
   return lazySevereRules(value).some(
     (rule) => resolveDetectorSettings(detection, buildRuleIdentity(rule)).is_enabled,
   );
 }
 
-/** Which form a documented key can have; blocks of text hold more than a key. */
+/** The form of a documented key. A block of text can contain more than a key, so it is never an example. */
 const KEY_FORM = /^[\w+/=.:-]{1,2000}$/;
 
-/** What is known by its form alone counts whatever it says of itself: `sk-ABCDEF1234567890` is an example too. */
+/**
+ * Returns whether a value is a documented example. A value found by its form alone (`shape`) is never an
+ * example; otherwise `sk-ABCDEF1234567890` would be one.
+ */
 function isExample({ id, tags: [tag], strength }: Detector, value: string): boolean {
   if (id === 'url.credentials') return isLocalDefault(value);
   return covers('secret', tag) && strength !== 'shape' && KEY_FORM.test(value) && isDocumentedExample(value);
@@ -327,8 +346,8 @@ function addFindings(
 }
 
 /**
- * Returns what a match says, in the leaf with the given number and path.
- * @param value - the text of the match, which tells documented examples
+ * Builds the finding of a match in the leaf with the given number and path.
+ * @param value - the matched text, which decides whether the finding is a documented example
  */
 export function buildFinding(
   detection: Detection,
@@ -357,8 +376,9 @@ export function buildFinding(
 }
 
 /**
- * Commands have a place among the other findings of their leaf; a script that was not read to its end is named.
- * What was read as a command needs no guess at its lines.
+ * Adds the findings of commands. Removes those of the detector for commands in text from the same leaves,
+ * because the parsed command is more exact. A script that was not parsed to its end stops the scan as a
+ * limit.
  */
 function addCommands(search: Search, found: FoundCommands): void {
   search.has_commands ||= found.matches.length > 0;

@@ -1,6 +1,7 @@
 /**
- * What most starts never need. In the built program the files that are imported here run at the first call of what
- * is taken from them (scripts/build/late.ts), so that whoever judges one short text waits for none of them.
+ * Functions of modules that most processes never need. In the built program each module that is imported here
+ * runs at the first call of one of its functions (scripts/build/late.ts), so that a process that judges one
+ * short text does not wait for it.
  */
 
 import type { ToolCall } from '../types/crossing.ts';

@@ -1,14 +1,14 @@
 /**
- * Anchors: short sequences of character classes that stand where a match begins. They are written in a small
- * part of the notation of regular expressions, because everyone reads that:
+ * Anchors are short sequences of character classes that match at the start of a match. Their notation is a small
+ * part of the notation of regular expressions:
  *
  *   `(?i)` first         letters in either case
- *   `\b` next            not after a letter, digit or `_`; after an escape `\n`, `\r`, `\t` it is fine
+ *   `\b` next            not after a letter, digit or `_`; allowed after an escape `\n`, `\r`, `\t`
  *   `(?<![...])` next    not after one of these
  *   `a` `\.` `\d` `\w` `[a-f_]` `[^,]`     one UTF-16 unit each
  *   `?` `{3}` `{1,3}`    after a unit; every possible length becomes an anchor of its own
  *
- * No groups, no alternatives, no `*` or `+`: an anchor has a known length.
+ * There are no groups, no alternatives, no `*` and no `+`, because an anchor has a known length.
  */
 
 /** UTF-16 units as ranges, both ends included, sorted and disjoint. */

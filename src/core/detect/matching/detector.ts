@@ -9,7 +9,7 @@ import type { DigitProfile } from './digit-profile.ts';
 export const STRENGTHS = ['cue', 'shape', 'proof'] as const;
 export type Strength = (typeof STRENGTHS)[number];
 
-/** A pattern that runs in linear time, whoever wrote it. */
+/** A pattern that runs in linear time, even if a user wrote it. */
 export interface LinearPattern {
   readonly source: string;
   /** The most UTF-16 units of a match before its anchor, and from its anchor on. */

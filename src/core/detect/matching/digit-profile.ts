@@ -8,7 +8,7 @@ export interface DigitProfile {
   readonly plain_lengths: readonly number[];
   /** Kinds of other units in a match, as a bit set. */
   readonly other_kinds: number;
-  /** Whether few shapes fit: no long repeat mixes digits with other units. */
+  /** True if few shapes fit: no long repeat mixes digits with other units. */
   readonly is_strict: boolean;
 }
 

@@ -3,7 +3,7 @@
 /** Hosts that exist to collect requests, and host names that say so. */
 const COLLECTOR =
   /^https?:\/\/[^/?#]*(?:webhook\.site|requestbin|request\.bin|ngrok|burpcollaborator|oastify|interact\.sh|pipedream|beeceptor|hookbin|dnslog|canarytokens|attacker|evil|exfil|malicious|hacker|steal)/i;
-/** A parameter that a model is told to fill in: `{conversation}`, `<last message>`, `[DATA]`. */
+/** A parameter that a model should fill in: `{conversation}`, `<last message>`, `[DATA]`. */
 const PLACEHOLDER =
   /(?:=|%3D)(?:\{[\w .-]{2,40}\}(?!\})|%7B[\w%. -]{2,40}%7D|<[\w .-]{2,40}>|\[[A-Z_ ]{3,40}\])/i;
 /** Three words or more with blanks between them, in a parameter that is neither a search nor a file name. */

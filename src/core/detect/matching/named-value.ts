@@ -3,7 +3,7 @@
  * are written in anchor notation (anchors.ts), which is also valid in a pattern.
  */
 
-/** What can be between a name and its value: a few signs, and words that announce a value. */
+/** The text between a name and its value: a few signs, and words that announce a value. */
 const LINK =
   "(?:[\\s:=#\"'`([<>|,;.*_/\\\\\\u2013\\uff1a-]|\\([A-Za-z][A-Za-z -]{1,14}\\)|n[°º]|(?:is|was|are|it|its|it's|numbers?|num|no|nr|nummer|numero|n\\u00famero|num\\u00e9ro|numer|code|id|card|on|file|record|the|for|account|holder|ist|lautet|est|es|\\u00e9|\\u00e8|to|value|of|here|as|provided|given)(?![A-Za-z])){0,12}?";
 

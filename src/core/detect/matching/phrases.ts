@@ -18,7 +18,10 @@ export function anyWords(most: number): string {
   return String.raw`(?:(?!(?:but|yet|then|instead|however|nor|so)\b)[a-z\d'\u2019/-]{1,20}${WORD_GAP}){0,${most}}?`;
 }
 
-/** Where an instruction begins: at a line, sentence, clause or quotation, or after `please`, `and`, `you must` ... */
+/**
+ * The start of an instruction: at a line, sentence, clause or quotation, or after `please`, `and`, `you must`
+ * ...
+ */
 export const COMMAND_START = String.raw`(?<=(?:^|[.!?:;,>*"'\u201c\u2018(\[{#\u2014\n-])\s{0,3}|\b(?:and|then|please|now|just|must|should|will|also|but|so|to|kindly|immediately|simply|yet|instead|or)\s{1,2})`;
 
 /** Nouns for the rules of a model. */
@@ -94,9 +97,9 @@ export function buildPhraseDetectors(kind: string, list: readonly Phrase[]): rea
 }
 
 /**
- * Widens each letter beyond ASCII to a range of neighbours. The automaton has a class for every set of letters, and
- * all letters of twenty languages would make its table several times as large. The pattern refuses what this lets
- * through.
+ * Widens each letter beyond ASCII to a range of neighbours. The automaton has a class for every set of
+ * letters, and all letters of twenty languages would make its table several times as large. The pattern
+ * rejects matches that only the wider anchor admits.
  */
 function widenAnchor(anchor: string): string {
   if (/^[\0-\x7f]*$/.test(anchor)) return anchor;
@@ -127,7 +130,7 @@ export const DEFAULT_INJECTION_THRESHOLDS: InjectionThresholds = { flag_threshol
 const CRITICAL_ABOVE = 6;
 const MEDIUM_BELOW = 2;
 
-/** Returns the severity of phrases with this weight; `null` if they are no finding. */
+/** Returns the severity of phrases with this weight; `null` if they are not a finding. */
 export function gradeSeverity(
   weight: number,
   thresholds: InjectionThresholds = DEFAULT_INJECTION_THRESHOLDS,

@@ -1,6 +1,6 @@
 /**
- * Scores phrases, which are no findings by themselves: `act as` is in every second request, `system prompt` in every
- * second article. Phrases near each other are added up and become a finding above a threshold.
+ * Scores phrases. A phrase alone is not a finding: `act as` is in every second request, `system prompt` in
+ * every second article. Phrases near each other are added up and become a finding above a threshold.
  */
 import type { Severity } from '../../types/index.ts';
 import type { Detector } from './detector.ts';
@@ -110,7 +110,9 @@ const CLOSING = /^[^"'`\u201c\u201d\u2018\u2019\u00ab\u00bb\n]{0,60}["'`\u201d\u
 const TALK =
   /\b(?:examples?|phrases?|phrasing|quot(?:e|es|ed|ing|ation)|detect(?:s|or|ors|ion|ed)?|fixtures?|patterns?|samples?|prompt[- ]injections?|jailbreaks?|injections?|attack(?:s|er|ers)?|documentation|docs|tests?|training|lesson|students?|learners?|guidance|guides?|untrusted|benign|rules? (?:docs?|reference)|red[- ]team|defen[cs]es?|defenders?|post-?mortem|changelog|release notes|benchmark|research|papers?|articles?|analysts?|classifiers?|malicious|explain(?:s|er|ed)?|slide|quiz|module|literal|strings? (?:like|such)|such as|attempts?)\b/i;
 
-/** A short quotation next to talk about attacks is what an article or a test says, not a request. */
+/**
+ * Returns whether a phrase is in a short quotation next to talk about attacks, as in an article or a test.
+ */
 function isQuoted(text: string, { start, end }: Match): boolean {
   const before = text.slice(Math.max(0, start - QUOTE_UNITS), start);
   const opening = OPENING.exec(before);

@@ -46,7 +46,10 @@ export interface ShapeFilter {
   readonly anchor_detector: Int32Array;
   readonly anchor_length: Int32Array;
   readonly fits: Map<number, ShapeMatcher>;
-  /** By the automaton state in which the anchors end, and by the anchors. */
+  /**
+   * The choice for each automaton state in which anchors end. `anchors` of the choice shows whether the state
+   * still has the same meaning.
+   */
   readonly by_state: (AnchorChoice | undefined)[];
   readonly by_anchors: Map<string, AnchorChoice>;
   /** The number of cached shapes. */

@@ -11,11 +11,11 @@ export interface TextShape {
   readonly is_whole: boolean;
 }
 
-/** Where the matches that begin at the start of a shape can end. */
+/** The offsets at which the matches that begin at the start of a shape can end. */
 export interface MatchEnds {
   /** Offsets after the last unit, rising. No digit follows a match. */
   readonly ends: readonly number[];
-  /** Whether more of the text could change the result. */
+  /** True if more of the text could change the result. */
   readonly is_open: boolean;
 }
 
@@ -28,7 +28,7 @@ type Step = (from: PositionSet, walk: Walk) => PositionSet;
 
 interface Walk {
   readonly shape: TextShape;
-  /** Whether a pattern continued after the end of the shape. */
+  /** True if a pattern continued after the end of the shape. */
   is_open: boolean;
 }
 

@@ -124,8 +124,8 @@ function inWords(part: TokenPart): string {
 }
 
 /**
- * Returns whether a text is no word of prose or code and no number: letters with a digit, letters of both cases, or
- * long base 16.
+ * Returns whether a text is neither a word of prose or code nor a number: letters with a digit, letters of
+ * both cases, or long base 16.
  */
 function isMixed(text: string): boolean {
   if (/^[\da-f-]{24,}$/i.test(text)) return true;

@@ -2,7 +2,7 @@ import * as automata from './automaton.ts';
 import { type Automaton, computeTransition, findState, reserveStates } from './automaton.ts';
 import type { WorkMeter } from './compiled-detector.ts';
 
-/** Where anchors end in a part of a text, in order: the offset after the last unit, and the state there. */
+/** The hits of anchors in a part of a text, in order: the offset after the last unit, and the state there. */
 export interface AnchorHits {
   count: number;
   readonly ends: Int32Array;

@@ -8,24 +8,27 @@ import {
   parseDetectorTable,
 } from '../matching/detector-table.ts';
 
-/** The build writes it from the detectors as they are (a `WrittenRoster` in JSON): in what it makes nobody edits them. */
+/**
+ * The detector table as JSON (`SerializedDetectorTable`), which the build inserts. A built program has no
+ * edited detectors, so the table is always current there.
+ */
 declare const DETECTOR_TABLE: string | undefined;
 
 const serialized: string | null = typeof DETECTOR_TABLE === 'undefined' ? null : DETECTOR_TABLE;
 
-/** Whether what is built in was written ahead. */
+/** True if the detector table was serialized by the build. */
 export const is_prebuilt: boolean = serialized !== null;
 
-/** The files of all that is built in and looks at a text, in one order. */
+/** The files of all built-in detectors of text. The order decides the numbers of the detectors. */
 export const builtinFiles: readonly DetectorFile[] = [...detectorFiles, lazyCommandDetectors];
 
-/** All that is built in and looks at a text. */
+/** All built-in detectors of text. */
 export const builtinDetectors: DetectorTable =
   serialized === null
     ? createDetectorTable(builtinFiles.flatMap((file) => file()))
     : parseDetectorTable(JSON.parse(serialized), builtinFiles);
 
-/** What settings name all of it by. */
+/** Returns the names by which settings can select the built-in detectors of text. */
 export function listBuiltinIdentities(): readonly DetectorIdentity[] {
   return Array.from({ length: builtinDetectors.count }, (_, index) => builtinDetectors.identityAt(index));
 }

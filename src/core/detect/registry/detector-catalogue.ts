@@ -2,24 +2,27 @@ import type { Severity, Tag } from '../../types/index.ts';
 import { commandRules } from '../commands/rules/index.ts';
 import { allDetectors } from '../detectors/all.ts';
 
-/** One detector as users know it: what it finds, how sure it is, and examples. */
+/** One detector as the documentation shows it: its subject, its evidence and its examples. */
 export interface CatalogueEntry {
-  /** `github.token`: the `rule_id` of a violation, and the name in `detection.detectors`. */
+  /** For example `github.token`: the `rule_id` of a violation, and the name in `detection.detectors`. */
   readonly id: string;
-  /** The family, the `detector` of a violation. */
+  /** The family, which is the `detector` of a violation. */
   readonly family: string;
   readonly tags: readonly Tag[];
   readonly severity: Severity;
-  /** How it knows: a word beside the value, the form of the value, a checksum or prefix, or the command that would run. */
+  /**
+   * The evidence: `cue` is a word next to the value, `shape` the form of the value, `proof` a checksum or a
+   * vendor's prefix, and `command` a command that would run.
+   */
   readonly evidence: 'cue' | 'shape' | 'proof' | 'command';
   readonly description: string;
-  /** Texts in which it finds the part between `«` and `»`; of commands, the whole. */
+  /** Texts in which the detector finds the part between `«` and `»`; for a command rule, whole commands. */
   readonly hits: readonly string[];
-  /** Texts in which it finds nothing. */
+  /** Texts in which the detector finds nothing. */
   readonly misses: readonly string[];
 }
 
-/** All built-in detectors, sorted by their ids. It loads every detector. */
+/** Returns all built-in detectors and command rules, sorted by id. Loads every detector. */
 export function buildDetectorCatalogue(): readonly CatalogueEntry[] {
   const in_text = allDetectors.map(({ id, detector, tags, severity, strength, description, examples }) => ({
     id,

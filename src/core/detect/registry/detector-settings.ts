@@ -5,22 +5,25 @@ import type { CommandRule } from '../commands/rules/rule.ts';
 import type { DetectorIdentity } from '../matching/detector.ts';
 import { measureEntropy } from '../matching/entropy.ts';
 
-/** A rule about commands, as settings name it. */
+/** Returns the names by which settings select a command rule. */
 export function buildRuleIdentity({ id, tag }: CommandRule): DetectorIdentity {
   return { id, detector: COMMAND_FAMILY, tags: [tag] };
 }
 
-/** What the settings come to for one detector. */
+/** The settings that apply to one detector. */
 export interface EffectiveDetectorSettings {
   readonly is_enabled: boolean;
-  /** Instead of the detector's own. */
+  /** The severity that replaces the detector's own; `null` if none is set. */
   readonly severity: Severity | null;
   readonly entropy_min: number;
 }
 
 const resolved = new WeakMap<Detection, Map<string, EffectiveDetectorSettings>>();
 
-/** What holds for a detector: asked once per detector and settings, which are never edited. */
+/**
+ * Returns the settings that apply to a detector. The result is cached per detector and settings, because both
+ * are immutable.
+ */
 export function resolveDetectorSettings(
   detection: Detection,
   identity: DetectorIdentity,
@@ -39,19 +42,19 @@ export function resolveDetectorSettings(
   return effective;
 }
 
-/** Whether a value varies as much as is asked of it. */
+/** Returns whether a value has at least the configured entropy. */
 export function hasEntropy({ entropy_min }: EffectiveDetectorSettings, value: string): boolean {
   return entropy_min === 0 || measureEntropy(value) >= entropy_min;
 }
 
-/** How exactly a name means a detector; 0 where it does not. */
+/** Returns how specifically a name selects a detector: higher is more specific, 0 means not at all. */
 export function rankNameMatch(name: string, { id, detector, tags }: DetectorIdentity): number {
   if (name === id) return Number.POSITIVE_INFINITY;
   if (name === detector) return Number.MAX_SAFE_INTEGER;
   return tags.some((tag) => covers(name, tag)) ? name.length : 0;
 }
 
-/** What holds where no detector has a setting. */
+/** The settings of a detector for which nothing is configured. */
 const ON: EffectiveDetectorSettings = { is_enabled: true, severity: null, entropy_min: 0 };
 const OFF: EffectiveDetectorSettings = { is_enabled: false, severity: null, entropy_min: 0 };
 
@@ -73,7 +76,7 @@ function computeDetectorSettings(
   };
 }
 
-/** The switch of the family that the first tag belongs to; other families have none. */
+/** Returns the switch of the family of the first tag; true for families without a switch. */
 function isSwitchedOn(detection: Detection, tag: Tag): boolean {
   if (covers('secret', tag)) return detection.secret_detection;
   if (covers('personal', tag)) return detection.pii_protection;

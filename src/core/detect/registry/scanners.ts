@@ -13,12 +13,12 @@ import { builtinDetectors, builtinFiles, is_prebuilt } from './builtin-detectors
 import { resolveDetectorSettings } from './detector-settings.ts';
 
 const scanners = new WeakMap<Detection, Scanner>();
-/** With all that is built in: what settings leave of it shares its tables and patterns. */
+/** The scanner of all built-in detectors. Scanners for settings share its tables and patterns. */
 let full_scanner: Scanner | null = null;
 
 /**
- * What looks at a text under the settings: what is built in, and behind it the patterns of the configuration. Built
- * on first use, and kept as long as the settings are.
+ * Returns the scanner for the settings: the enabled built-in detectors, then the patterns of the
+ * configuration. It is built at first use and lives as long as the settings object.
  */
 export function getScanner(detection: Detection): Scanner {
   const known = scanners.get(detection);
@@ -34,7 +34,10 @@ export function getScanner(detection: Detection): Scanner {
   return scanner;
 }
 
-/** Where a detector was edited since the tree was made ahead, another one is grown. */
+/**
+ * Builds the scanner of all built-in detectors. If a detector was edited since the tree was generated, builds
+ * the tree again.
+ */
 function buildFullScanner(): Scanner {
   if (is_prebuilt) return buildScanner(builtinDetectors, readAnchorSet(anchorTree));
   const notations = collectNotations(builtinFiles.flatMap((file) => file()));

@@ -2,7 +2,10 @@ import type { CustomPattern } from '../../../types/index.ts';
 import type { Detector } from '../detector.ts';
 import { compileLinearPattern } from './linear-pattern.ts';
 
-/** A pattern of the configuration as a detector. Its examples were tried when the configuration was read. */
+/**
+ * Builds a detector from a pattern of the configuration. The parser of the configuration has already tested
+ * its examples.
+ */
 export function buildCustomDetector(written: CustomPattern): Detector {
   const { id, detector, tags, severity, description, anchors } = written;
   return {

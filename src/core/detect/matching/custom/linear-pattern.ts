@@ -1,15 +1,17 @@
-/** Patterns that a user wrote, on an engine that takes linear time whatever pattern and text. */
+/** Compiles users' patterns for an engine that takes linear time for any pattern and any text. */
 import { RE2JS } from 're2js';
 import type { LinearPattern } from '../detector.ts';
 import { passesChecks, type ValueChecks } from './checks.ts';
 import { parsePatternTree } from './pattern-tree.ts';
 import { findAlphabet } from './required-anchor.ts';
 
-/** Work of one unit that the engine or a check looks at, and of each instruction of the pattern there. */
+/**
+ * The work of one unit that the engine or a check reads, to which the instructions of the pattern are added.
+ */
 const UNIT_WORK = 8;
 const INSTRUCTION_WORK = 1 / 2;
 
-/** What a written pattern needs to be searched for; see `CustomPattern` for the limits and checks. */
+/** The parts of a user's pattern that a search needs; see `CustomPattern` for the limits and checks. */
 export interface LinearPatternSource extends ValueChecks {
   readonly pattern: string;
   readonly before_units_max: number;
@@ -17,9 +19,9 @@ export interface LinearPatternSource extends ValueChecks {
 }
 
 /**
- * A pattern that the engine has read before. It gets the part of the text that a match could take up and no more:
- * from an anchor as far as there are units of the pattern's alphabet, at most `before_units_max` before it and
- * `units_max` behind its beginning, and one more on each side, so that `\b` sees them.
+ * Compiles a pattern that the engine has parsed before. The engine receives only the text that a match can
+ * cover: the units of the pattern's alphabet around the anchor, at most `before_units_max` before it and
+ * `units_max` after the start of a match, and one more unit on each side, so that `\b` can be evaluated.
  */
 export function compileLinearPattern(written: LinearPatternSource): LinearPattern {
   const { pattern, before_units_max, units_max } = written;
@@ -53,7 +55,7 @@ export function compileLinearPattern(written: LinearPatternSource): LinearPatter
   };
 }
 
-/** What a pattern comes to when it is first tried: most are never. */
+/** A compiled pattern. It is created at the first try, because most patterns are never tried. */
 interface Made {
   readonly engine: RE2JS;
   readonly alphabet: Uint8Array;
@@ -71,14 +73,14 @@ function make(pattern: string): Made {
   };
 }
 
-/** How far before `at` there are units of the alphabet, `lowest` at the least. */
+/** Returns the start of the units of the alphabet before `at`, not below `lowest`. */
 function firstIn(alphabet: Uint8Array, text: string, at: number, lowest: number): number {
   let first = at;
   while (first > lowest && isIn(alphabet, text, first - 1)) first -= 1;
   return first;
 }
 
-/** How far from `at` on there are units of the alphabet, `highest` at the most. */
+/** Returns the end of the units of the alphabet from `at` on, not above `highest`. */
 function endIn(alphabet: Uint8Array, text: string, at: number, highest: number): number {
   let end = at;
   while (end < highest && isIn(alphabet, text, end)) end += 1;
@@ -89,7 +91,7 @@ function isIn(alphabet: Uint8Array, text: string, at: number): boolean {
   return alphabet[Math.min(text.charCodeAt(at), ALPHABET_UNITS)] === 1;
 }
 
-/** ASCII, one unit each, and all others as one. */
+/** The size of an alphabet table: one entry for each ASCII unit, and one for all others. */
 const ALPHABET_UNITS = 0x80;
 
 function alphabetTable(pattern: string): Uint8Array {
@@ -100,7 +102,7 @@ function alphabetTable(pattern: string): Uint8Array {
   return table;
 }
 
-/** The letter of an escape (`\n`) before a match belongs to the escape, and is no part of a word. */
+/** Returns whether the letter before a match belongs to an escape (`\n`), and so is not part of a word. */
 function isEscape(text: string, from: number): boolean {
   return from > 1 && text[from - 2] === '\\' && 'nrt'.includes(text[from - 1]!);
 }

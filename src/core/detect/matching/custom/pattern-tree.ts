@@ -1,12 +1,12 @@
 /**
- * A pattern in RE2 notation as a tree, to find the parts that every match contains. The engine has parsed the
- * pattern before, so it is well formed. Parts that this parser does not know in detail count as
- * wider than they are, never as narrower.
+ * A pattern in RE2 notation as a tree, to find the sequences that every match contains. The engine has parsed
+ * the pattern before, so it is well formed. Constructs that this parser does not handle exactly become wider
+ * sets, never narrower ones.
  */
 import { parseUnits, type UnitSet } from '../anchors.ts';
 
 export type PatternTree =
-  /** One unit of the set; where it is not `fixed`, one code point, of one or two units. */
+  /** One unit of the set. If it is not `is_fixed`, it is one code point, of one or two units. */
   | { readonly kind: 'unit'; readonly set: UnitSet; readonly is_fixed: boolean }
   /** An assertion without length: `\b`, `^`, `$`. */
   | { readonly kind: 'mark'; readonly is_word_edge: boolean }
@@ -19,7 +19,7 @@ export type PatternTree =
       readonly most: number;
     };
 
-/** Reads a pattern that the engine accepts. Throws where it does not know how. */
+/** Parses a pattern that the engine accepts. Throws if it cannot. */
 export function parsePatternTree(pattern: string): PatternTree {
   const reader = { source: pattern, at: 0, fold: false, all: false };
   return readWays(reader);
@@ -28,7 +28,7 @@ export function parsePatternTree(pattern: string): PatternTree {
 interface Reader {
   readonly source: string;
   at: number;
-  /** `(?i)` and `(?s)`. */
+  /** The state of `(?i)` and `(?s)`. */
   fold: boolean;
   all: boolean;
 }
@@ -53,7 +53,7 @@ function readWays(reader: Reader): PatternTree {
       if (part !== null) parts.push(part);
     }
   }
-  // A change by `(?i)` holds to the end of its group.
+  // `(?i)` applies until the end of its group.
   Object.assign(reader, { fold, all });
   const last: PatternTree = { kind: 'all', parts };
   return ways.length === 0 ? last : { kind: 'any', ways: [...ways, last] };
@@ -61,7 +61,7 @@ function readWays(reader: Reader): PatternTree {
 
 const COUNT = /(?:([*+?])|\{(\d+)(,(\d*))?\})\??/y;
 
-/** An atom with its counts; `null` where there is nothing to match, as in `(?i)`. */
+/** Reads an atom with its counts; returns `null` if there is nothing to match, as in `(?i)`. */
 function readTerm(reader: Reader): PatternTree | null {
   let part = readAtom(reader);
   for (let count = take(reader, COUNT); count !== null && part !== null; count = take(reader, COUNT)) {
@@ -143,7 +143,10 @@ function readEscape(reader: Reader): PatternTree {
 
 const CLASS = /\[\^?\]?(?:\[:\^?\w+:\]|\\.|[^\]\\])*\]/sy;
 
-/** A class of plain units, ranges and `\d`, `\w`, `\s` is known exactly; of every other one more is assumed. */
+/**
+ * Reads a class. A class of plain units, ranges and `\d`, `\w`, `\s` is exact; any other class becomes a
+ * wider set.
+ */
 function readClass(reader: Reader): PatternTree {
   const found = take(reader, CLASS);
   if (found === null) throw new Error('a class of the pattern cannot be read');
@@ -156,7 +159,7 @@ function readClass(reader: Reader): PatternTree {
   return { kind: 'unit', set: reader.fold ? foldCase(set) : set, is_fixed: true };
 }
 
-/** A character as units; a pair of surrogates is two. */
+/** Returns the tree of one character; a surrogate pair is two units. */
 function textOf(char: string, fold: boolean): PatternTree {
   if (char.length === 1) return unitOf(char, fold);
   return { kind: 'all', parts: [unitOf(char[0]!, false), unitOf(char[1]!, false)] };
@@ -168,7 +171,7 @@ function unitOf(char: string, fold: boolean): PatternTree {
   return { kind: 'unit', set: fold ? foldCase(set) : set, is_fixed: true };
 }
 
-/** Letters in either case. Beyond ASCII the engine folds more letters than this table. */
+/** Adds the other case of each letter. Beyond ASCII the engine folds more letters than this table. */
 function foldCase(set: UnitSet): UnitSet {
   if (set.some(([, high]) => high >= 0x80)) return EVERY;
   const units = new Set<number>();

@@ -1,8 +1,8 @@
-/** Sequences that every match of a pattern contains: the places that are worth a search. */
+/** Finds sequences that every match of a pattern contains, which are the anchors of the search. */
 import type { UnitSet } from '../anchors.ts';
 import { type PatternTree, parsePatternTree } from './pattern-tree.ts';
 
-/** Sequences of units of which one is in every match, and how many units may precede it. */
+/** Sequences of units, one of which is in every match, and the number of units that may precede it. */
 export interface RequiredAnchor {
   /** In the notation of anchors.ts. */
   readonly anchors: readonly string[];
@@ -10,13 +10,16 @@ export interface RequiredAnchor {
   readonly before_units_max: number;
 }
 
-/** Units of a sequence that say something: of an anchor at least so many can be one of a few units only. */
+/** The fewest selective units of an anchor, which means units with only a few possible values. */
 export const DISTINCT_UNITS_MIN = 3;
 const TELLING_SET_MAX = 4;
 const ANCHOR_UNITS_MAX = 12;
 const SEQUENCES_MAX = 32;
 
-/** The best anchor of a pattern, or `null` where no sequence of three telling units is in every match. */
+/**
+ * Returns the best anchor of a pattern; `null` if not every match contains a sequence of `DISTINCT_UNITS_MIN`
+ * selective units.
+ */
 export function findRequiredAnchor(tree: PatternTree): RequiredAnchor | null {
   const best = bestIn(tree);
   if (best === null) return null;
@@ -27,7 +30,7 @@ export function findRequiredAnchor(tree: PatternTree): RequiredAnchor | null {
   };
 }
 
-/** An anchor that a user named: these characters, in either case where the pattern begins with `(?i)`. */
+/** Builds an anchor that a user named: these characters, in either case if the pattern begins with `(?i)`. */
 export function buildLiteralAnchor(literal: string, pattern: string): RequiredAnchor {
   const fold = pattern.startsWith('(?i)');
   const sets = literal.split('').map((unit): UnitSet => {
@@ -38,7 +41,7 @@ export function buildLiteralAnchor(literal: string, pattern: string): RequiredAn
   return { anchors: [sets.map(notationOf).join('')], before_units_max };
 }
 
-/** The least and the most units of a match. */
+/** Returns the least and the most units of a match. */
 export function measureUnits(tree: PatternTree): { readonly least: number; readonly most: number } {
   if (tree.kind === 'mark') return { least: 0, most: 0 };
   if (tree.kind === 'unit') return { least: 1, most: tree.is_fixed ? 1 : 2 };
@@ -59,7 +62,7 @@ export function measureUnits(tree: PatternTree): { readonly least: number; reado
   };
 }
 
-/** Every unit that can be in a match. */
+/** Returns the sets of all units that can be in a match. */
 export function findAlphabet(tree: PatternTree): readonly UnitSet[] {
   if (tree.kind === 'unit') return [tree.set];
   if (tree.kind === 'mark') return [];
@@ -82,7 +85,7 @@ function bestIn(tree: PatternTree): Candidate | null {
   return tree.kind === 'all' ? bestOfParts(tree.parts) : null;
 }
 
-/** Each way has its own, and together they are as good as the worst. */
+/** Returns the anchors of all alternatives together, which are as good as the worst one. */
 function bestOfWays(ways: readonly PatternTree[]): Candidate | null {
   const found = ways.map(bestIn);
   const all = found.filter((each) => each !== null);
@@ -112,7 +115,7 @@ function bestOfParts(parts: readonly PatternTree[]): Candidate | null {
   return candidates.reduce(better, null);
 }
 
-/** The sequences that a part begins with; `is_whole` where they are all of it. */
+/** Returns the sequences with which a part begins; `is_whole` is true if they are the whole part. */
 function beginningOf(part: PatternTree): { sequences: readonly Sequence[]; is_whole: boolean } | null {
   const exact = exactOf(part);
   if (exact !== null) return { sequences: exact, is_whole: true };
@@ -126,7 +129,10 @@ function within(candidate: Candidate | null, before: number): Candidate | null {
   return candidate && { ...candidate, before_units_max: candidate.before_units_max + before };
 }
 
-/** The sequences as an anchor, cut to their telling part; `null` where one of them says too little. */
+/**
+ * Returns the sequences as an anchor, cut to their selective part; `null` if one of them is not selective
+ * enough.
+ */
 function telling(sequences: readonly Sequence[], before: number): Candidate | null {
   const starts = sequences.map((sequence) => Math.max(0, sequence.findIndex(isTelling)));
   const whole = distinct(sequences);
@@ -138,8 +144,8 @@ function telling(sequences: readonly Sequence[], before: number): Candidate | nu
 }
 
 /**
- * If sequences differ in length, a short one may end before a long one that began earlier: then the search for
- * the match goes back as far as the long one reaches.
+ * Builds a candidate. If sequences differ in length, a short one can end before a long one that began
+ * earlier, so the search for the match goes back as far as the long one reaches.
  */
 function candidateOf(sequences: readonly Sequence[], before: number): Candidate {
   const differ = new Set(sequences.map(({ length }) => length)).size > 1;
@@ -174,7 +180,7 @@ function rank({ sequences, before_units_max }: Candidate): number {
   );
 }
 
-/** All sequences that the tree stands for, where they are few, short and of known length; else `null`. */
+/** Returns all sequences that the tree matches if they are few, short and of known length; else `null`. */
 function exactOf(tree: PatternTree): readonly Sequence[] | null {
   if (tree.kind === 'mark') return [[]];
   if (tree.kind === 'unit') return tree.is_fixed ? [[tree.set]] : null;
@@ -207,7 +213,7 @@ function crossed(before: readonly Sequence[], after: readonly Sequence[] | null)
   return before.flatMap((first) => after.map((second) => [...first, ...second]));
 }
 
-/** Returns whether the pattern asks for the edge of a word, and a word begins there. */
+/** Returns whether the pattern requires a word boundary at which a word begins. */
 function beginsWithWord(tree: PatternTree): boolean {
   if (tree.kind !== 'all') return false;
   const [first, second] = tree.parts;
@@ -220,7 +226,7 @@ function notationOf(set: UnitSet): string {
   return set.length === 1 && set[0]![0] === set[0]![1] ? ranges[0]! : `[${ranges.join('')}]`;
 }
 
-/** A unit in the notation of anchors; every unit but letters and digits takes a backslash. */
+/** Returns a unit in anchor notation. Every unit except letters and digits is escaped. */
 function written(unit: number): string {
   const char = String.fromCharCode(unit);
   return unit < 0x80 && !/\w/.test(char) ? `\\${char}` : char;

@@ -1,14 +1,14 @@
-/** Encoded text inside a text: `start` to `end` is the base64 or base16 form of `text`. */
+/** Encoded text inside a text: the units from `start` to `end` are the base64 or base16 form of `text`. */
 export interface Blob {
   readonly start: number;
   readonly end: number;
   readonly text: string;
 }
 
-/** Shorter runs hold nothing that a detector knows. */
+/** Shorter runs are too short for any value that a detector finds. */
 const RUN_UNITS_MIN = 16;
 const TEXT_BYTES_MIN = 8;
-/** Wrapped base64 has lines of one length, 64 or 76 as a rule. */
+/** The fewest units of a line of wrapped base64. The lines have one length, usually 64 or 76. */
 const LINE_UNITS_MIN = 32;
 const PADDING = 61;
 const LINE_BREAK = 10;
@@ -19,13 +19,13 @@ const NOT_BASE64 = 255;
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 
-/** Six bits per unit of base64 or base64url; `NOT_BASE64` for all others. */
+/** The six bits of each unit of base64 or base64url; `NOT_BASE64` for all others. */
 const SIX_BITS = new Uint8Array(0x10000).fill(NOT_BASE64);
 for (let six = 0; six < 64; six++) SIX_BITS[ALPHABET.charCodeAt(six)] = six;
 SIX_BITS['-'.charCodeAt(0)] = 62;
 SIX_BITS['_'.charCodeAt(0)] = 63;
 
-/** Four letters of base64 for three readable bytes. */
+/** The groups of four base64 letters that encode three readable bytes. */
 const GROUP = [
   base64Class(
     (byte) => byte >> 2,
@@ -43,8 +43,8 @@ const GROUP = [
 ].join('');
 
 /**
- * Anchors of runs that may be base64 or base16 of ASCII: which letters can stand at each place follows from
- * the bits that readable bytes have. Few words begin like that.
+ * Anchors of runs that may be base64 or base16 of ASCII. The bits that readable bytes have limit the letters
+ * at each position, so few ordinary words match.
  */
 export const blobSignals: readonly string[] = [
   `(?<![A-Za-z0-9])${GROUP}${GROUP}`,
@@ -53,8 +53,9 @@ export const blobSignals: readonly string[] = [
 ];
 
 /**
- * The runs of base64 (both alphabets, also wrapped in lines) or base16 at the given offsets, ascending, that
- * decode to readable text. A run that is readable only at first counts as far as it is. Linear.
+ * Returns the runs of base64 (both alphabets, also wrapped in lines) or base16 that begin at the given
+ * ascending offsets and decode to readable text. A run that becomes unreadable counts up to that point.
+ * Linear.
  */
 export function findBlobs(text: string, starts: readonly number[]): readonly Blob[] {
   const blobs: Blob[] = [];
@@ -62,7 +63,7 @@ export function findBlobs(text: string, starts: readonly number[]): readonly Blo
   let end = 0;
   for (const start of starts) {
     if (start < end) continue;
-    // Several may start in one run: its end is looked for once.
+    // Several starts can be in one run, so its end is computed once.
     if (start >= run.end) run = { end: runEnd(text, start), slash: 0 };
     if (start >= run.slash) run.slash = slashBefore(text, start, run.end);
     const blob = blobAt(text, start, run);
@@ -79,7 +80,10 @@ function slashBefore(text: string, start: number, end: number): number {
   return at;
 }
 
-/** In the notation of anchors: the letters of base64 for a place in a group, of the bits of one byte and of the next. */
+/**
+ * Returns an anchor class: the base64 letters at a position in a group, from bits of one byte and of the
+ * next.
+ */
 function base64Class(bitsOf: (byte: number) => number, bitsOfNext: (byte: number) => number): string {
   const bytes = Array.from({ length: 127 }, (_, byte) => byte).filter((byte) => awaited(0, byte) === 0);
   const next = [...new Set(bytes.map(bitsOfNext))];
@@ -87,7 +91,7 @@ function base64Class(bitsOf: (byte: number) => number, bitsOfNext: (byte: number
   return `[${[...new Set(sixes)].map((six) => ALPHABET[six]!).join('')}]`;
 }
 
-/** `slash` is the place of the next one in the run, or the run's end. */
+/** Decodes the run at `start`. `slash` is the offset of the next `/` in the run, or the run's end. */
 function blobAt(text: string, start: number, { end, slash }: { end: number; slash: number }): Blob | null {
   if (end - start < RUN_UNITS_MIN) return null;
   const hex = base16(text, start, end);
@@ -113,14 +117,14 @@ function base16(text: string, start: number, end: number): Blob | null {
   return is_whole && bytes.length >= TEXT_BYTES_MIN ? blobOf(bytes, start, at) : null;
 }
 
-/** What a unit is worth as a digit of base16; `NaN` for what is none. */
+/** Returns the value of a unit as a base16 digit; `NaN` if it is not a digit. */
 export function parseHexDigit(unit: number): number {
   if (unit >= 48 && unit <= 57) return unit - 48;
   const letter = unit | 32;
   return letter >= 97 && letter <= 102 ? letter - 87 : Number.NaN;
 }
 
-/** The text as far as it is readable, and whether that is to the end of the run. */
+/** Decodes base64 as far as it is readable, and returns whether that is to the end of the run. */
 function base64(text: string, start: number, end: number): { blob: Blob | null; is_whole: boolean } {
   const bytes: number[] = [];
   let held = 0;
@@ -153,7 +157,7 @@ function blobOf(bytes: readonly number[], start: number, end: number): Blob | nu
   return decoded === null ? null : { start, end, text: decoded };
 }
 
-/** Where the next line's text begins, when the offset is at the end of a line; else the offset. */
+/** Returns the start of the next line's text if the offset is at the end of a line; else the offset. */
 function nextLine(text: string, at: number): number {
   let next = text.charCodeAt(at) === RETURN ? at + 1 : at;
   if (text.charCodeAt(next) !== LINE_BREAK) return at;
@@ -174,7 +178,10 @@ function paddingEnd(text: string, end: number): number {
   return to;
 }
 
-/** How many bytes more a character needs after this one; below 0 where the bytes are no readable UTF-8. */
+/**
+ * Returns the number of bytes that a character still needs after this one; below 0 if the bytes are not
+ * readable UTF-8.
+ */
 function awaited(more: number, byte: number): number {
   if (more > 0) return (byte & 0xc0) === 0x80 ? more - 1 : -1;
   if (byte < 0x80) return (byte >= 32 && byte !== 127) || byte === 9 || byte === 10 || byte === 13 ? 0 : -1;
@@ -182,7 +189,9 @@ function awaited(more: number, byte: number): number {
   return byte < 0xe0 ? 1 : byte < 0xf0 ? 2 : 3;
 }
 
-/** Text of UTF-8 bytes; `null` where they are none, but for a last character that is cut off where that `may_end`. */
+/**
+ * Decodes UTF-8 bytes; returns `null` if they are invalid. With `may_end`, the last character may be cut off.
+ */
 export function decodeUtf8Bytes(bytes: readonly number[], may_end = false): string | null {
   const points: string[] = [];
   for (let at = 0; at < bytes.length; ) {

@@ -9,7 +9,7 @@ import type { DecodedUnits } from './escapes.ts';
 import { foldToAscii } from './fold.ts';
 import { addWindow, type Windows } from './windows.ts';
 
-/** Spans with encoded units, and spans whose units are written in another order than they read. */
+/** Spans with encoded units, and spans whose written order differs from the order in which they are read. */
 export interface ClassifiedSignals {
   readonly decoded: Windows;
   readonly rearranged: Windows;
@@ -36,7 +36,10 @@ export function classifySignals(text: string, signalled: Windows): ClassifiedSig
   return odd;
 }
 
-/** As their signals have it: an override of the direction, or letters that stand apart. */
+/**
+ * Returns whether the signals of a span change its order: an override of the text direction, or spaced
+ * letters.
+ */
 function isRearranged(text: string, start: number, end: number): boolean {
   const place = text.slice(start, end);
   return place.includes('\u202e') || (place.length >= APART_UNITS && APART.test(place));
@@ -90,7 +93,10 @@ function findHarmlessDecodedEnd(text: string, at: number, decoded: DecodedUnits)
   return end !== null && saysNothing(text, at, end, decoded.text) ? end : null;
 }
 
-/** Literals of one word each that stand side by side, as in lists of imports, make a value only where they look so. */
+/**
+ * Returns whether two literals can form a value. Without an operator between them, two literals of one word
+ * each, as in lists of imports, form a value only if they look like one.
+ */
 function isTokenJoint(text: string, at: number, end: number): boolean {
   if (/[+&~.|<>]/.test(text.slice(at, end))) return true;
   const from = tokenStart(text, at);
@@ -144,13 +150,16 @@ function isLookalike(unit: number): boolean {
 const WORD_UNIT = /[\w\u0250-\u058f-]/;
 const WORD_UNITS_MAX = 64;
 
-/** A word is disguised where all its letters look Latin, and some are; `2-й` and `uй` are what they are. */
+/**
+ * Returns the end of the word at `at` if it is not disguised. A word is disguised if all its letters look
+ * Latin and some are Latin; `2-й` and `uй` are ordinary.
+ */
 function findPlainWordEnd(text: string, at: number): number | null {
   let start = at;
   while (start > 0 && at - start < WORD_UNITS_MAX && WORD_UNIT.test(text[start - 1]!)) start -= 1;
   let end = at + 1;
   while (end < text.length && end - at < WORD_UNITS_MAX && WORD_UNIT.test(text[end]!)) end += 1;
-  // What a letter that looks like nothing else ends may be a value all the same, if it is long.
+  // A long part that ends at a letter without a Latin look-alike can still be a value.
   const parts = text.slice(start, end).replace(LOOKALIKE_UNIT, letterOrBlank).split(' ');
   const least = parts.length > 1 ? VALUE_UNITS_MIN : 1;
   return parts.some((part) => part.length >= least && HAS_LATIN.test(part)) ? null : end;
@@ -167,11 +176,17 @@ const LOOKALIKE_UNIT = /[\u0250-\u058f]/g;
 /** Letters, or digits enough for the body of a key. */
 const HAS_LATIN = /[A-Za-z]|(?:[0-9][^0-9]*){4}/;
 
-/** Signs that say nothing where they stand alone: those of a shell and of markup do, and those between two words. */
+/**
+ * Signs that change nothing when they are alone, unlike the signs of a shell or of markup, and unlike signs
+ * between two words.
+ */
 const MINOR =
   /^[^A-Za-z0-9|<>;$#`"'\\%,*_.+~:=@\u00ad\u00c0-\u200f\u201c\u201d\u2028-\u202f\u2060-\u209f\u2100-\uffff]*$/;
 
-/** Returns the end of this escape and those right after it if they stand for such signs; `null` if one does not. */
+/**
+ * Returns the end of this escape and of those right after it if they all decode to minor signs; `null` if one
+ * does not.
+ */
 function findMinorSignsEnd(text: string, first: DecodedUnits): number | null {
   let end = first.end;
   for (
@@ -192,7 +207,7 @@ function saysNothing(text: string, start: number, end: number, shown: string): b
   return is_at_markup || isBeforeUnit(text, start, end);
 }
 
-/** Also in markup: `<td>&nbsp;</td>`. */
+/** Returns whether the span is between blanks or tags: `<td>&nbsp;</td>`. */
 function isAlone(text: string, start: number, end: number): boolean {
   const before = text[start - 1];
   const after = text[end];
@@ -200,8 +215,8 @@ function isAlone(text: string, start: number, end: number): boolean {
 }
 
 /**
- * Returns whether this is a number and its unit: `4,5&nbsp;kg`. Longer words can be a street, single letters the end
- * of an identifier.
+ * Returns whether a number is before the span and its unit after it: `4,5&nbsp;kg`. Longer words can be a
+ * street, single letters the end of an identifier.
  */
 function isBeforeUnit(text: string, start: number, end: number): boolean {
   return /[0-9]/.test(text[start - 1] ?? '') && UNIT.test(text.slice(end, end + 3));
@@ -209,7 +224,10 @@ function isBeforeUnit(text: string, start: number, end: number): boolean {
 
 const UNIT = /^(?:[a-z\u00b5][A-Za-z]|[%\u20ac])(?![A-Za-z0-9])/;
 
-/** `?q=blue%20chair%2Foak&`: two small words, and parts of them, are no value and no instruction. */
+/**
+ * Returns whether the span is between two small words, which are neither a value nor an instruction:
+ * `?q=blue%20chair%2Foak&`.
+ */
 function isBetweenPlainWords(text: string, start: number, end: number): boolean {
   if (end - start !== 3) return false;
   const from = tokenStart(text, start);

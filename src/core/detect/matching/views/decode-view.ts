@@ -14,8 +14,9 @@ import { decodeHidden } from './hidden.ts';
 import { addDecoded, addPlain, finishView, startView, type View, type ViewBuilder } from './view.ts';
 
 /**
- * The units from `start` to `end` of a text as they read: escapes decoded, look-alikes as the letters that they
- * look like, string literals joined, what is not seen left out. `null` where nothing reads otherwise. Linear.
+ * Decodes the units from `start` to `end` of a text: escapes are decoded, look-alikes become the letters that
+ * they look like, string literals are joined, and invisible characters are left out. Returns `null` if
+ * nothing changes. Linear.
  */
 export function decodeEscapes(text: string, start: number, end: number): View | null {
   const builder = startView();
@@ -41,7 +42,7 @@ function nextOdd(text: string, from: number): number {
   return ODD.test(text) ? ODD.lastIndex - 1 : text.length;
 }
 
-/** The same with the blobs in that part decoded, and all else as it stands. */
+/** Decodes the blobs in that part, and keeps all other units as written. Returns `null` if there are none. */
 export function decodeBlobs(text: string, start: number, end: number, blobs: readonly Blob[]): View | null {
   const builder = startView();
   let plain_from = start;
@@ -91,7 +92,10 @@ KINDS['&'.charCodeAt(0)] = AMPERSAND;
 KINDS['\\'.charCodeAt(0)] = BACKSLASH;
 for (const quote of '"\'`') KINDS[quote.charCodeAt(0)] = QUOTE;
 
-/** Returns how the unit at an offset reads with those after it, at most to `end`; `null` if it reads as written. */
+/**
+ * Decodes the unit at an offset, with those after it, at most to `end`; returns `null` if it reads as
+ * written.
+ */
 export function decodeAt(text: string, at: number, end: number): DecodedUnits | null {
   const kind = at < end ? KINDS[text.charCodeAt(at)]! : PLAIN;
   if (kind === PLAIN) return null;
@@ -119,9 +123,9 @@ const WORD_GAP = /(\S)([ \u00a0]{1,3})/g;
 const LETTERS_MIN = 4;
 
 /**
- * Of the units from `start` to `end` those that stand in another order than they read, each run on a line of its
- * own: letters that stand apart as words, and what a right-to-left override shows from its end. `null` where there
- * are none.
+ * Restores the reading order of units between `start` and `end`, each run on a line of its own: spaced
+ * letters become words, and text after a right-to-left override is reversed. Returns `null` if there are no
+ * such units.
  */
 export function restoreOrder(text: string, start: number, end: number): View | null {
   const builder = startView();

@@ -1,31 +1,34 @@
 import { decodeUtf8Bytes, parseHexDigit } from './blobs.ts';
 
-/** What stands at a place of a text, decoded, and where the encoded form ends. */
+/** The decoded units at an offset of a text, and the end of the encoded form. */
 export interface DecodedUnits {
   readonly text: string;
   readonly end: number;
 }
 
-/** What an entity can look like. */
+/** The form of an HTML entity. */
 export const ENTITY = /&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z]{2,14});?/y;
-/** What an escape with a backslash can look like. */
+/** The form of a backslash escape. */
 export const BACKSLASH_ESCAPE =
   /\\(?:u([0-9a-fA-F]{4})|u\{([0-9a-fA-F]{1,6})\}|U([0-9a-fA-F]{8})|x([0-9a-fA-F]{2})|([0-3][0-7]{2})|(\r?\n)|([^\r\n]))/y;
 const PERCENT = 37;
-/** The end of a string literal, what joins it to the next, and where that begins. */
+/** The end of a string literal, the operator, and the start of the next literal. */
 export const STRING_JOIN =
   /(?:\\?["'`])[ \t]{0,40}(?:(?:[+&~.]|\.\.|\|\||<>)?[ \t]{0,40}\\?(?:\r?\n[ \t]{0,80}){0,2}(?:[+&~.]|\.\.|\|\|)?[ \t]{0,40})(?:\\?["'`])(?=[^\s"'`,;:)\]}])/y;
 
 /**
- * A sequence that a terminal obeys and does not show (ECMA-48): colours, movements of the cursor, titles, links. Bounded,
- * so that an unended one hides nothing.
+ * A terminal sequence (ECMA-48), which a terminal executes and does not show: colours, movements of the
+ * cursor, titles, links. Its length is bounded, so that an unterminated one hides nothing.
  */
 export const TERMINAL_SEQUENCE =
   /(?:\x1b\[|\x9b)[0-?]{0,32}[ -/]{0,4}[@-~]|(?:\x1b\]|\x9d)[^\x07\x1b\x9c\n]{0,256}(?:\x07|\x1b\\|\x9c)|\x1b[PX^_][^\x1b\n]{0,256}\x1b\\|\x1b[ -/]{1,2}[0-~]|\x1b(?:[78=>]|[c-eDEHMNOZ](?![A-Za-z0-9]))/y;
-/** A colour whose first character was lost on its way. */
+/** A colour sequence that has lost its first character. */
 export const COLOUR_REMAINDER = /\[\d{1,3}(?:;\d{1,3}){0,6}m(?=[^\s\]])/y;
 
-/** The named entities that stand for ASCII, and those that are not seen. In a record, `constructor` would be one too. */
+/**
+ * The named entities of ASCII and of invisible characters. It is a map, because a plain object would also
+ * have `constructor`.
+ */
 const ENTITIES: ReadonlyMap<string, string> = new Map(
   Object.entries({
     amp: '&',
@@ -76,7 +79,7 @@ const ENTITIES: ReadonlyMap<string, string> = new Map(
 );
 const LETTER_ESCAPES: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', b: '\b', f: '\f' };
 
-/** An entity of HTML. Browsers do without the semicolon, and so do we. */
+/** Decodes an HTML entity. The semicolon is optional, as in browsers. */
 export function decodeEntity(text: string, at: number): DecodedUnits | null {
   ENTITY.lastIndex = at;
   if (!ENTITY.test(text)) return null;
@@ -86,7 +89,7 @@ export function decodeEntity(text: string, at: number): DecodedUnits | null {
   return unlessNull(ENTITIES.get(name), end);
 }
 
-/** An escape as programming languages have it; a backslash before a line break joins the lines. */
+/** Decodes a backslash escape of programming languages. A backslash before a line break joins the lines. */
 export function decodeBackslash(text: string, at: number): DecodedUnits | null {
   if (text.startsWith('e[', at + 1)) return decodeEscapedTerminal(text, at + 2);
   const found = matchAt(BACKSLASH_ESCAPE, text, at);
@@ -101,7 +104,7 @@ export function decodeBackslash(text: string, at: number): DecodedUnits | null {
   return { text: LETTER_ESCAPES[letter!] ?? letter!, end };
 }
 
-/** One character in percent encoding, of one byte or more. */
+/** Decodes one percent-encoded character of one or more bytes. */
 export function decodePercent(text: string, at: number): DecodedUnits | null {
   const bytes: number[] = [];
   for (let next = at; bytes.length < 4; next += 3) {

@@ -1,7 +1,7 @@
 /**
- * Letters that look like ASCII: what Unicode normalises to it (fullwidth, mathematical, circled, superscript)
- * and the Cyrillic, Greek, Armenian and Latin ones that are read as it. The pairs are from Unicode's
- * confusables (UTS 39), those only that one would take for the letter in a word.
+ * Letters that look like ASCII: those that Unicode normalises to ASCII (fullwidth, mathematical, circled,
+ * superscript), and Cyrillic, Greek, Armenian and Latin look-alikes. The pairs are from Unicode's confusables
+ * (UTS 39), limited to those that a reader mistakes for the letter inside a word.
  */
 
 const LOOKALIKES: readonly (readonly [string, string])[] = [
@@ -23,8 +23,8 @@ const folded = new Map<number, string>(
 const FOLDED_UNITS_MAX = 4;
 
 /**
- * Returns how a code point beyond ASCII reads in ASCII; itself if it has no such reading. Combining marks read as
- * nothing.
+ * Returns the ASCII reading of a code point beyond ASCII; the code point itself if it has none. Combining
+ * marks become an empty text.
  */
 export function foldToAscii(point: number): string {
   const known = folded.get(point);
@@ -36,24 +36,27 @@ export function foldToAscii(point: number): string {
   return reads;
 }
 
-/** Bounds the memory of the cache, whatever the texts contain. */
+/** The bound of the cache's memory, for any texts. */
 const CACHED_MAX = 20_000;
 
 function isMark(point: number): boolean {
   return (point >= 0x300 && point <= 0x36f) || (point >= 0x20d0 && point <= 0x20f0);
 }
 
-/** In the anchors' notation: what is not seen, single units, control characters too. Tag characters and the like are pairs. */
+/**
+ * Invisible characters of one unit, control characters included, in anchor notation. Tag characters and
+ * variation selectors are surrogate pairs.
+ */
 export const INVISIBLE =
   '[\u0000-\u0008\u000e-\u001a\u001c-\u001f\u007f-\u0084\u0086-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0]';
 
-/** Of the letters that look like others those that have no other use, single units. */
+/** Look-alikes of one unit that have no other use. */
 export const COMPATIBLE = '[\uff10-\uff19\uff21-\uff3a\uff41-\uff5a\u24b6-\u24e9\u1d00-\u1d2b]';
 
 /** First units of the pairs of mathematical letters (U+1D400) and enclosed ones (U+1F100). */
 export const COMPATIBLE_PAIR = '[\ud835]';
 
-/** In words of ASCII letters these have no business. */
+/** Look-alikes that do not belong in words of ASCII letters. */
 export const LOOKALIKE =
   '[\u0300-\u036f\u0370-\u052f\u0561-\u0587\u0251\u0261\u0269\u026a\u0274\u0280\u029f]';
 

@@ -1,14 +1,14 @@
 import { decodeUtf8Bytes } from './blobs.ts';
 import type { DecodedUnits } from './escapes.ts';
 
-/** Fewer of them have an ordinary use: the flags of a few regions, the form of a letter. */
+/** Fewer tag characters have an ordinary use: the flags of a few regions, the form of a letter. */
 const TAGS_MIN = 4;
 const SELECTORS_MIN = 4;
 const HIGH = 0xdb40;
 
 /**
- * Decodes text in invisible characters: ASCII as tag characters (U+E0000), bytes as variation selectors (U+FE00,
- * U+E0100). It reads as lines of its own. A single one reads as nothing.
+ * Decodes text in invisible characters: ASCII as tag characters (U+E0000), bytes as variation selectors
+ * (U+FE00, U+E0100). The result is on lines of its own. A single character decodes to nothing.
  */
 export function decodeHidden(text: string, at: number, end: number): DecodedUnits | null {
   const unit = text.charCodeAt(at);

@@ -3,8 +3,9 @@ import { lazyValue } from '../lazy-value.ts';
 import { addDecoded, addPlain, finishView, startView, type View } from './view.ts';
 
 /**
- * Words that a reader understands although they are written otherwise: digits for letters (`1gn0r3`), and letters
- * that changed places or are left out (`ingore`). Only instructions are read so: a key has no spelling.
+ * Corrects words that a reader understands in spite of their spelling: digits for letters (`1gn0r3`), and
+ * letters that are swapped or missing (`ingore`). Only instructions are corrected, because a key has no
+ * spelling.
  */
 
 const LETTERS: Readonly<Record<string, string>> = {
@@ -19,7 +20,7 @@ const LETTERS: Readonly<Record<string, string>> = {
   $: 's',
 };
 
-/** A word of letters and digits that stand for letters, both of them, without white space. */
+/** A word of letters and of digits that replace letters, with at least one of each and no white space. */
 const LEET_WORD =
   /(?<![\w@$])(?=[a-z134578$@0]*[0134578$@])(?=[a-z134578$@0]*[a-z])[a-z0134578$@]{2,20}(?![\w@$])/gi;
 /** Digits alone are read as letters only between such words: `7h3 73x7 70`. */
@@ -27,14 +28,17 @@ const LEET_NUMBER = /(?<![\w.,:/-])[0134578]{2,6}(?![\w.,:/-])/g;
 /** Fewer such words are names and versions: `h1n1`, `s3`, `3d`. */
 const LEET_WORDS_MIN = 3;
 
-/** In the notation of anchors: how some words with digits for letters begin; `0x` and `5s` begin or are numbers. */
+/**
+ * Beginnings of words with digits for letters, in anchor notation. `0x` and `5s` are left out, because they
+ * begin numbers or are numbers.
+ */
 const LEET_SIGNALS: readonly string[] = [
   '(?<![^\\s])[A-Za-z]{1,2}[013457][g-zG-Z]',
   '(?<![^\\s])[013457][g-wyzG-WYZ][A-Za-z0134578@$]',
   '(?<![^\\s])[A-Za-z][g-zG-Z][013457][A-Za-z]',
 ];
 
-/** The words of instructions that are told apart however they are spelled; those that say most are signals. */
+/** Words of instructions whose misspellings are corrected. The most telling ones are signals. */
 const SIGNAL_WORDS =
   'ignore disregard forget override previous instructions system prompt reveal developer policies guidelines pretend unrestricted everything following confidential administrator repeat disclose';
 const OTHER_WORDS =
@@ -60,8 +64,8 @@ export function spellingSignals(): readonly string[] {
 const WORD_WORK = 24;
 
 /**
- * The units from `start` to `end` with their words as they are meant; `null` where none is written otherwise, or the
- * meter, which counts the words, is over.
+ * Corrects the words between `start` and `end`. Returns `null` if there is nothing to correct, or if the
+ * meter, which counts the words, is exceeded.
  */
 export function correctSpelling(text: string, start: number, end: number, meter: WorkMeter): View | null {
   const part = text.slice(start, end);

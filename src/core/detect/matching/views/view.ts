@@ -1,11 +1,11 @@
 /**
- * Another reading of a part of a text, with the way back: which units of the text around it each unit stands
- * for. It is a row of pieces; a piece is either the text as it stands, unit for unit, or decoded, and then a
- * match that touches it stands for all of what it was decoded from.
+ * A decoded form of a part of a text, and the source units of each of its units. It is a row of pieces. A
+ * plain piece equals the source unit for unit. A decoded piece has one span: a match that touches it covers
+ * the whole source of the piece.
  */
 export interface View {
   readonly text: string;
-  /** Per piece: where it starts in the view, and which units of the text around it stands for. */
+  /** Per piece, its start in the view, and its source units. */
   readonly starts: readonly number[];
   readonly source_starts: readonly number[];
   readonly source_ends: readonly number[];
@@ -30,7 +30,10 @@ export function startView(): ViewBuilder {
   return { parts: [], starts: [], source_starts: [], source_ends: [], is_decoded: [], length: 0 };
 }
 
-/** Adds `text`, which stands for the units from `start` to `end` of the text around. An empty one leaves them out. */
+/**
+ * Adds `text` as the decoded form of the units from `start` to `end` of the source. An empty text leaves them
+ * out.
+ */
 export function addDecoded(builder: ViewBuilder, text: string, start: number, end: number): void {
   addViewPiece(builder, text, start, end, true);
 }
@@ -60,10 +63,10 @@ export function toSource(view: View, start: number, end: number): { start: numbe
     : { start: view.source_starts[last]!, end: view.source_ends[first]! };
 }
 
-/** Whether a match, or what stands shortly before it, reads otherwise here than in the text around. */
+/** Returns whether a match, or the context shortly before it, differs from the source text. */
 export function isChangedInView(view: View, start: number, end: number): boolean {
   const last = findPiece(view, end - 1);
-  // At the start of a view the pieces that were left out count too: the text is another one without them.
+  // At the start of a view, pieces that were left out also count, because the view differs without them.
   const first = start <= VIEW_CONTEXT_UNITS ? 0 : findPiece(view, start - VIEW_CONTEXT_UNITS);
   for (let piece = first; piece <= last; piece++) {
     if (view.is_decoded[piece]) return true;
@@ -71,7 +74,7 @@ export function isChangedInView(view: View, start: number, end: number): boolean
   return false;
 }
 
-/** Adds a piece: units of the text around, decoded or as they stand. */
+/** Adds a piece of source units, decoded or plain. */
 export function addViewPiece(
   builder: ViewBuilder,
   text: string,
@@ -87,7 +90,7 @@ export function addViewPiece(
   builder.length += text.length;
 }
 
-/** The last piece that starts at or before the offset; pieces left out are passed over. */
+/** Returns the last piece that starts at or before the offset, and skips pieces that were left out. */
 function findPiece({ starts }: View, offset: number): number {
   let low = 0;
   let high = starts.length - 1;

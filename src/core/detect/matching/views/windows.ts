@@ -1,12 +1,12 @@
-/** Parts of a text around places, from `start` to `end` each, by pairs in one list, ascending and apart. */
+/** Spans of a text, as pairs of start and end in one list, ascending and disjoint. */
 export type Windows = number[];
 
-/** How far around a place a value may reach that reads otherwise there, where no white space ends it before. */
+/** The most units around a span to which a value can extend, if no white space ends it before. */
 export const WIDEN_UNITS_MAX = 256;
 const AFTER_UNITS = 512;
 const WORD_UNITS_MAX = 2048;
 
-/** Adds the places from `start` to `end`, which are not before those that were added. */
+/** Adds the span from `start` to `end`, which must not begin before the spans added so far. */
 export function addWindow(windows: Windows, start: number, end: number): void {
   const last = windows.length - 1;
   if (last > 0 && start <= windows[last]!) windows[last] = Math.max(windows[last]!, end);
@@ -19,8 +19,8 @@ export function widenToWhitespace(text: string, windows: Windows): Windows {
 }
 
 /**
- * The windows with so many units before and behind each, and the words that they begin and end in. Words are long:
- * their ends are looked for once where windows come to overlap.
+ * Returns the windows extended by the given units on both sides, and to the ends of the words there. Words
+ * can be long, so the end of a word is computed once for windows that overlap.
  */
 export function expandWindows(text: string, windows: Windows, before: number, after: number): Windows {
   const wide: Windows = [];
