@@ -3,8 +3,8 @@ import { type AnyOperation, defineOperation, type Operation, Refusal } from '../
 import type { Permission } from '../../runtime/config/permissions.ts';
 
 /**
- * The advisory layer is not part of this version. Its routes are there and say so before they look at anything
- * else, so that a client can tell "not configured" from "no such route" and from its own mistakes.
+ * The refusal of the advisory layer, which is not part of this version. Its routes exist and refuse before they check
+ * the request, so that a client can distinguish "not configured" from "no such route" and from its own errors.
  */
 function buildNotConfiguredRefusal(): Refusal {
   return new Refusal(

@@ -1,14 +1,15 @@
-/** Does many things at once that would each wait for the disk. */
+/** A function that runs requests in batches, so that many requests share one wait for the disk. */
 export type BatchQueue<Asked, Answer> = (asked: Asked) => Promise<Answer>;
 
-/** Things that one batch does at most. */
+/** The number of requests that one batch holds at most. */
 const BATCH_MAX = 64;
 
 /**
- * Has `work` do what was asked, one batch at a time and in the order of asking: what comes while a batch is under way
- * is in the next one, so that nobody waits for company. A batch that fails fails for all in it.
+ * Opens a queue that passes requests to `work`, one batch at a time and in the order of their arrival. Requests that
+ * arrive while a batch runs go into the next one; no request waits for a batch to fill. If a batch fails, all of its
+ * requests fail.
  *
- * @param waiting_max how many may wait; what comes then is refused by what `full` makes
+ * @param waiting_max the number of requests that may wait; more are rejected with the error that `full` returns
  */
 export function openBatchQueue<Asked, Answer>(
   work: (batch: readonly Asked[]) => Promise<readonly Answer[]>,

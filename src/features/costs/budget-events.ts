@@ -17,13 +17,16 @@ interface BudgetEventParts {
   readonly onBudgetNotice?: (news: BudgetNotice) => void;
 }
 
-/** Writes down what comes of budgets. Never rejects. */
+/** Records budget refusals and reached thresholds in the audit log. Never rejects. */
 export interface BudgetEvents {
   readonly recordRefusal: (refusing: BudgetRefusal, ask: SpendRequest) => Promise<BudgetDenial>;
   readonly recordThreshold: (crossed: ReachedThreshold, ask: SpendRequest) => Promise<void>;
 }
 
-/** A refusal stands whether it can be written down or not; a warning that cannot be is given again later. */
+/**
+ * Opens the recorder. A refusal takes effect even if it cannot be recorded. A warning that cannot be recorded is
+ * repeated later.
+ */
 export function openBudgetEvents({ store, ports, log, onBudgetNotice }: BudgetEventParts): BudgetEvents {
   const record = async (
     eventOf: (about: BudgetEventContext) => Parameters<EnforcementPorts['record']>[0],

@@ -4,7 +4,7 @@ import type { Amount, ReachedThreshold, WindowRefusal } from './ledger.ts';
 import type { BudgetDenial, SpendRequest } from './types.ts';
 import type { Budget } from './windows.ts';
 
-/** What stands in every event about a budget. */
+/** The context that every budget event contains. */
 export interface BudgetEventContext {
   readonly event_id: string;
   readonly now_ms: number;
@@ -12,10 +12,10 @@ export interface BudgetEventContext {
   readonly ask: Pick<SpendRequest, 'tenant_id' | 'agent_id' | 'session_id' | 'model' | 'caller_id'>;
 }
 
-/** A refusal, before it is in the audit trail. */
+/** A refusal before it is recorded in the audit log. */
 export type BudgetRefusal = Omit<BudgetDenial, 'over' | 'event_id'>;
 
-/** Says that a budget does not let a call go on that may come to that amount. */
+/** Builds the refusal of a call that may cost `asked` against a budget. */
 export function buildRefusal(refused: WindowRefusal, asked: Amount): BudgetRefusal {
   const { cause, window } = refused;
   return {
@@ -36,7 +36,7 @@ function buildReason({ window, cause, used }: WindowRefusal, asked: Amount): str
   return `${name} has ${limits.left} left, and this call may cost ${may}: request fewer tokens${again}.`;
 }
 
-/** Says that a call is to a model nobody knows the price of, and such calls are refused. */
+/** The refusal of a call to a model without a known price, if `cost.unknown_models` is `refuse`. */
 export const UNKNOWN_MODEL_REFUSAL: BudgetRefusal = {
   cause: 'unknown_model',
   budget: 'unknown_models',
@@ -51,7 +51,7 @@ function describeReset({ period }: Budget, resets_at_ms: number): string {
     : `the next period starts at ${at}`;
 }
 
-/** An amount as a budget counts: in dollars, in tokens, or in both. */
+/** Formats an amount in the units that the budget limits: dollars, tokens, or both. */
 function formatLimits(budget: Budget, { micro_usd, tokens }: Amount) {
   const { limit_micro_usd, limit_tokens } = budget;
   const both = [
@@ -70,18 +70,18 @@ function formatTokens(tokens: number): string {
   return `${tokens} tokens`;
 }
 
-/** `$1.50`, and as many decimals as it takes for less than a cent. */
+/** Formats dollars as `$1.50`, with as many decimals as an amount below one cent needs. */
 export function formatUsd(micro_usd: number): string {
   const [whole = '0', parts = ''] = (micro_usd / 1_000_000).toFixed(6).split('.');
   return `$${whole}.${parts.replace(/0{1,4}$/, '')}`;
 }
 
-/** A call that a budget refused, as a line of the audit trail. */
+/** Builds the audit event of a call that a budget refused. */
 export function buildRefusalEvent(over: BudgetRefusal, about: BudgetEventContext): AuditEvent {
   return buildBudgetEvent(over.budget, 'block', over.reason, 'budget', { budget_cause: over.cause }, about);
 }
 
-/** A budget of which much, or all, is spent, as a line of the audit trail. */
+/** Builds the audit event of a budget that is nearly or fully used. */
 export function buildThresholdEvent(
   { window, level, used }: ReachedThreshold,
   about: BudgetEventContext,
@@ -134,5 +134,5 @@ function buildBudgetEvent(
   return { ...named, context_hash: hashContext(named) };
 }
 
-/** UTF-16 units of a model's name that an event holds. */
+/** The length to which an event cuts a model name, in UTF-16 units. */
 const MODEL_MAX = 256;

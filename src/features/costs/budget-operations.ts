@@ -3,7 +3,7 @@ import { agentId, name, sessionId, tenantId } from '../../operations/shapes.ts';
 import { readName, resolveSubject, resolveTenants } from '../../operations/subject.ts';
 import type { BudgetStatus } from './types.ts';
 
-/** An amount in an answer. */
+/** The schema of a dollar amount in a response. */
 export const usdSchema = { type: 'number', description: 'US dollars.' } as const;
 const limitSchema = { type: ['number', 'null'] } as const;
 
@@ -35,7 +35,7 @@ const statusSchema = {
   },
 } as const;
 
-/** What the examples show. */
+/** The budget status in the examples. */
 const EXAMPLE_STATUS = {
   budget: 'team',
   scope: {},
@@ -154,7 +154,7 @@ function findLeast(amounts: readonly (number | null)[]): number | null {
   return limits.length === 0 ? null : Math.min(...limits);
 }
 
-/** What an answer tells of whole millionths of a dollar. */
+/** Converts whole millionths of a dollar to the dollars of a response. */
 export function toUsd(micro_usd: number): number {
   return micro_usd / 1_000_000;
 }

@@ -6,7 +6,7 @@ import { type Budget, type BudgetShare, type BudgetWindow, computeBudgetWindow }
 
 type Row = StoreTables['budget_windows'];
 
-/** How budgets stand at a moment, in their order. */
+/** Returns the status of each share at a moment, in the order of the shares. */
 export async function readBudgetStatuses(
   { db }: Store,
   shares: readonly BudgetShare[],
@@ -23,13 +23,13 @@ export async function readBudgetStatuses(
   return windows.map((window) => buildBudgetStatus(window, rows));
 }
 
-/** Rows that are looked at, and standings that are given. */
+/** The rows that are read, and the statuses that are returned, at most. */
 const ROWS_MAX = 20_000;
 const STATUSES_MAX = 1_000;
 
 /**
- * Every budget that holds something at a moment, and those that are counted together for all whether they do or not;
- * the most used first. Of budgets for certain tenants only those of the tenants that are asked about.
+ * Returns the budgets that have a current row, and all budgets that every caller shares, the most used first. A budget
+ * of certain tenants is listed only if `tenant_ids` includes them.
  */
 export async function listBudgetStatuses(
   { db }: Store,
@@ -58,7 +58,7 @@ export async function listBudgetStatuses(
     .slice(0, STATUSES_MAX);
 }
 
-/** The budget of a row as it is configured now; nothing where it is gone, or counts by something else. */
+/** Returns the row's budget as configured now; empty if it was removed or its period or dimensions changed. */
 function findShare(row: Row, budgets: readonly Budget[]): readonly BudgetShare[] {
   const scope = JSON.parse(row.scope) as Record<string, string>;
   return budgets

@@ -1,4 +1,4 @@
-/** Budgets on real stores: what is put aside, what is booked, and what is refused. */
+/** Budgets on real stores: reservations, charges and refusals. */
 import assert from 'node:assert/strict';
 import { type Store, StoreFailure } from '../../platform/store/index.ts';
 import { races } from '../../platform/store/testing/races.ts';
@@ -18,7 +18,7 @@ import type { Costs } from './types.ts';
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
-/** A budget of that many millionths of a dollar. */
+/** Builds a budget of that many millionths of a dollar. */
 const budget = (micro_usd: number, more: object = {}) => ({
   budgets: [{ name: 'b', limit_usd: micro_usd / 1_000_000, ...more }],
 });
@@ -30,7 +30,7 @@ async function stands(costs: Costs, parts: object = {}) {
 
 const gone = () => Promise.reject(new StoreFailure('store_unavailable', 'It is gone.', '57P01'));
 
-/** A store that works only while it is told to. */
+/** Wraps a store so that it fails while `works` is false. */
 function fragile(store: Store): { store: Store; works: boolean; trips: number } {
   const state = { works: true, trips: 0 };
   const transaction: Store['transaction'] = (work) => {
@@ -139,7 +139,7 @@ withStores('budgets', (law) => {
     const asked = await expectRefusal(costs, { max_output_tokens: 128_000 });
     assert.equal(asked.cause, 'exceeds_remaining', 'a limit that the call names is reserved as it is');
     const one = await reserveBudget(costs, unlimited);
-    // 10 tokens in, and 1,024 of the 128,000 that may come out.
+    // 10 input tokens, and 1,024 of the model's 128,000 output tokens.
     assert.deepEqual(await stands(costs), [0, 50 + 25_600, 'ok']);
     await one.settle(buildUsage({ output_tokens: 3_000 }));
     assert.deepEqual(
@@ -228,7 +228,7 @@ withStores('budgets', (law) => {
     );
     assert.equal(lines.length, 6);
     assert.ok(lines.every(({ model = '' }) => model.length <= 256));
-    // And the same where no budget concerns them.
+    // The same holds if no budget applies to the call.
     const free = openTestCosts(async () => store, {});
     for (const model of wild) await reserveAndSettle(free.costs, { model, user_id: model }, { model });
     await free.costs.close();
@@ -382,7 +382,7 @@ withStores('budgets', (law) => {
     await assert.rejects(away.costs.reserve(buildSpendRequest()), StoreFailure);
     const trial = openTestCosts(gone, budget(1_000_000, { enforcement: 'monitor' }));
     await reserveBudget(trial.costs);
-    // And without a budget nobody asks the store.
+    // Without a budget, no call queries the store.
     const free = fragile(store);
     const { costs } = openTestCosts(async () => free.store, budget(0, { scope: { agent_id: 'other' } }));
     const one = await reserveBudget(costs);
@@ -454,7 +454,7 @@ withStores('budgets', (law) => {
       assert.equal(rolling?.spent_micro_usd, booked);
       const held_back = all.spent_micro_usd + all.reserved_micro_usd;
       assert.ok(held_back <= 10_000, `${held_back} of 10000`);
-      // It was worth racing for: not one call more would have gone on, and several had some.
+      // The race has a point: the accepted calls left no budget for one more, and several racers had calls accepted.
       assert.ok(held_back > 10_000 - 110, `${held_back} of 10000`);
       assert.ok(raced.filter(({ calls }) => calls > 0).length > 1);
       assert.equal((await expectRefusal(costs, { user_id: 'late' })).budget, 'all');

@@ -177,7 +177,7 @@ const NO_SPENDING = {
   spending: null,
 } as const;
 
-/** Returns the dearest of the amounts that the call reserves with the models to which it may go. */
+/** Returns the highest amount that the call reserves over all models to which it may go. */
 function amountToReserve(settings: Config['cost'], ask: SpendRequest, prices: readonly Price[]): Amount {
   const cap = settings.reserve_output_tokens_max ?? Number.POSITIVE_INFINITY;
   const input_tokens = clampTokens(ask.input_tokens);

@@ -1,4 +1,4 @@
-/** What nobody settled, and what nobody asks about any more. */
+/** Reservations that were never settled, and the deletion of old rows. */
 import assert from 'node:assert/strict';
 import { withStores } from '../../platform/store/testing/stores.ts';
 import { chargeExpiredReservations, deleteOldCosts } from './expiry.ts';
@@ -86,7 +86,8 @@ withStores('calls that nobody settles', (law) => {
     await deleteOldCosts(store, 400, TEST_NOW_MS + 402 * DAY);
     assert.deepEqual(await counts(), ['good session', 0, 1]);
     await deleteOldCosts(store, 400, TEST_NOW_MS + 404 * DAY);
-    // What is for all of a total budget is never forgotten: it would begin anew.
+    // The row that all callers share in a budget of the period `total` is never deleted, because the budget would
+    // restart.
     assert.deepEqual(await counts(), ['good', 0, 0]);
   });
 });

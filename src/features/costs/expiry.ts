@@ -5,14 +5,14 @@ import type { SpendingRow } from './types.ts';
 
 const BATCH = 200;
 const DAY_MS = 86_400_000;
-/** How long a call can still be settled whose time is over. */
+/** The time after its expiry in which a reservation can still be settled. */
 const SETTLE_MS = DAY_MS;
-/** How long a window is kept after its end: longer than any call that was begun in it can be settled. */
+/** The time that a window is kept after its end. It is longer than any reservation of the window can be settled. */
 const ENDED_MS = 2 * DAY_MS;
 
 /**
- * Counts as spent what was put aside for calls that nobody settled in time, for their process was killed: at the most
- * that they may have come to. Whoever settles one later puts it right. Does one batch; `true` where more is left.
+ * Charges expired reservations, whose process was killed before it settled them, at the full reserved amount. Settling
+ * one later replaces this charge. Processes one batch; returns `true` if more may remain.
  */
 export async function chargeExpiredReservations(store: Store, now_ms: number): Promise<boolean> {
   return store.transaction(async (trx) => {
@@ -65,7 +65,7 @@ export async function chargeExpiredReservations(store: Store, now_ms: number): P
   });
 }
 
-/** Removes what nobody asks about any more. Does one batch of each kind; `true` where more is left. */
+/** Deletes rows that no operation reads any more. Deletes one batch of each kind; returns `true` if more may remain. */
 export async function deleteOldCosts(
   { db }: Store,
   retention_days: number,
@@ -93,7 +93,7 @@ export async function deleteOldCosts(
           .where(({ or, and, eb: each }) =>
             or([
               each('ends_ms', '<', now_ms - ENDED_MS),
-              // Those without an end: what a session that is long gone has spent.
+              // Rows without an end, such as the spending of a session that ended long ago.
               and([each('ends_ms', 'is', null), each('changed_ms', '<', kept_ms), each('scope', '!=', '{}')]),
             ]),
           )

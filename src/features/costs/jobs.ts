@@ -14,7 +14,10 @@ interface Parts {
   readonly ports: () => Pick<EnforcementPorts, 'now_ms'>;
 }
 
-/** Books what nobody settled, and removes what is old. A clock that is set forward by mistake ages nothing at once. */
+/**
+ * Returns the jobs that charge expired reservations and delete old rows. They use a session clock, so a system clock
+ * that is set forward by mistake does not age all rows at once.
+ */
 export function buildCostJobs({ config: { cost }, store, ports }: Parts): readonly MaintenanceJob[] {
   const timeOf = openSessionClock();
   const now_ms = () => timeOf(ports().now_ms());

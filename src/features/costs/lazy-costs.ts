@@ -5,15 +5,15 @@ import type { BudgetParts } from './budgets.ts';
 import { openModelResolver } from './model-resolver.ts';
 import type { Costs } from './types.ts';
 
-/** Prices and books of a process that may never call a model. */
+/** The prices and the ledger of a process that may never call a model. */
 export interface LazyCosts {
-  /** Loaded and opened with the first question. */
+  /** Opens them on the first call. */
   readonly open: () => Promise<Costs>;
-  /** Writes down what is not yet, where they were opened. */
+  /** Flushes pending entries if the ledger was opened. */
   readonly close: () => Promise<void>;
 }
 
-/** What of a process they need. */
+/** The parts of the process that prices and budgets need. */
 interface Process {
   readonly config: Config;
   readonly store: { readonly open: BudgetParts['store'] };
@@ -21,7 +21,7 @@ interface Process {
   readonly log: BudgetParts['log'];
 }
 
-/** Those of a configuration. No start waits for the price table. */
+/** Prepares the costs of a configuration without loading the price table, so that it delays no start. */
 export function openLazyCosts(
   { config, store, metrics, log }: Process,
   ports: BudgetParts['ports'],

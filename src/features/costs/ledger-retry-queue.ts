@@ -2,18 +2,23 @@ import type { Log } from '../../platform/log.ts';
 import type { LedgerEntry } from './ledger.ts';
 import type { SpendRequest } from './types.ts';
 
-/** Bookings that met a store that was away. */
+/** Ledger entries that failed because the store was unavailable. */
 export interface LedgerRetryQueue {
   readonly add: (booking: LedgerEntry, ask: SpendRequest) => void;
-  /** Tries all of them a last time. */
+  /** Tries all waiting entries once more. */
   readonly close: () => Promise<void>;
 }
 
 const RETRY_MS = 1_000;
-/** Past it bookings are given up: what was put aside for their calls is counted as spent when its time is over. */
+/**
+ * The number of waiting entries. Beyond it entries are dropped, and their reservations are charged in full when they
+ * expire.
+ */
 const WAITING_MAX = 10_000;
 
-/** Tries them again until they are booked. What is settled twice is booked once. */
+/**
+ * Opens the queue, which retries entries until the store accepts them. Settling a reservation twice charges it once.
+ */
 export function openLedgerRetryQueue(
   book: (booking: LedgerEntry, ask: SpendRequest) => Promise<unknown>,
   log: Pick<Log, 'error'>,

@@ -51,7 +51,7 @@ export interface ReachedThreshold {
 }
 
 export interface LedgerResult {
-  /** Why nothing was reserved; `null` if it was, and for settled entries. */
+  /** The reason why nothing was reserved; `null` if it was, and for settled entries. */
   readonly refusal: WindowRefusal | null;
   readonly thresholds: readonly ReachedThreshold[];
 }
@@ -89,7 +89,7 @@ export function applyLedgerEntries(
   });
 }
 
-/** The rows that one transaction has read, and the changes that it will write. */
+/** The rows that one transaction has loaded, and the changes that it will write. */
 interface LedgerPage {
   readonly rows: ReadonlyMap<string, BudgetRow>;
   readonly changed: Set<BudgetRow>;

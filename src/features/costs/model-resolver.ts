@@ -1,6 +1,6 @@
 import { matchesName } from '../../core/tags.ts';
 
-/** The part of the configuration that says what a model is sent on as. */
+/** The part of the configuration that maps model names. */
 export interface ModelRoutes {
   readonly providers: readonly { readonly name: string }[];
   readonly models: Readonly<Record<string, readonly { readonly model: string }[]>>;
@@ -8,8 +8,8 @@ export interface ModelRoutes {
 }
 
 /**
- * The models that a call may go to, the first choice first: what an alias stands for, the name behind a provider's
- * (`openai/gpt-4o`), and their fallbacks. The name itself where it is none of these.
+ * Returns a function that lists the models to which a call may go, first choice first. It resolves aliases, removes
+ * provider prefixes (`openai/gpt-4o`) and adds fallbacks. Any other name resolves to itself.
  */
 export function openModelResolver(settings: ModelRoutes): (model: string | null) => readonly string[] {
   const providers = new Set(settings.providers.map(({ name }) => name));

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { parsePeriod } from './period.ts';
 
 const NOW = Date.UTC(2026, 2, 1, 0, 30);
-/** What is written, what it is called, and its days; `null` where it is no period. */
+/** The written period, then its name and days; `null` if it is not a period. */
 const ROWS: readonly (readonly [string, string | null])[] = [
   ['last_30d', 'last_30d 2026-01-31 2026-03-01'],
   ['30d', 'last_30d 2026-01-31 2026-03-01'],

@@ -1,4 +1,4 @@
-/** Days that are asked about, UTC, both included, and what the answer calls them. */
+/** A range of UTC days, both inclusive, and its name in responses. */
 export interface Period {
   readonly name: string;
   readonly since: string;
@@ -8,12 +8,12 @@ export interface Period {
 const DAY_MS = 86_400_000;
 const WORD = /^(?:last_)?([1-9][0-9]{0,3})([dw])$/;
 const DAY = /^\d{4}-\d\d-\d\d$/;
-/** Before anything was ever spent. */
+/** A day before any spending. */
 const EVER = '1970-01-01';
 
 /**
- * Reads a period: `last_30d`, `7d`, `4w` (today and the days before it), `today`, `this_month`, `all`, a day
- * `2026-01-31` (from that one on), or `2026-01-01/2026-01-31`. `null` where it is none of them.
+ * Parses a period: `last_30d`, `7d`, `4w` (today and the days before it), `today`, `this_month`, `all`, a day such as
+ * `2026-01-31` (from then on), or `2026-01-01/2026-01-31`. Returns `null` for anything else.
  */
 export function parsePeriod(written: string, now_ms: number): Period | null {
   const today = dayOf(now_ms);
@@ -32,7 +32,7 @@ export function parsePeriod(written: string, now_ms: number): Period | null {
 
 function isDay(written: string): boolean {
   const at_ms = DAY.test(written) ? Date.parse(`${written}T00:00:00Z`) : Number.NaN;
-  // The 31st of February is taken for one in March.
+  // `Date` reads the 31st of February as a day in March, so the day is formatted again and compared.
   return !Number.isNaN(at_ms) && dayOf(at_ms) === written;
 }
 

@@ -1,6 +1,9 @@
 import type { PriceGroup } from './types.ts';
 
-/** The same for models that others offer, most of them with open weights. A model stands once, at its dearest. */
+/**
+ * Prices of models that several companies offer, most of them with open weights. Each model has one row, with its
+ * highest price.
+ */
 export const PRICES_OF_OTHERS: readonly PriceGroup[] = [
   {
     vendor: 'Mistral',

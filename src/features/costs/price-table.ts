@@ -1,10 +1,10 @@
 import type { PriceGroup } from './types.ts';
 
 /**
- * What models of OpenAI, Anthropic and Google cost: figures of the providers' own lists (`source`), as the MIT-licensed
- * table of `litellm` (releases 1.109.1 and 1.78.5) had them on the day of each group. A row is the model, then US
- * dollars for a million tokens that go in, come out, are read from the provider's cache, are written to it; then the
- * tokens that may come out of one call, and other prices for calls with more tokens in than that. `null`: not listed.
+ * Prices of the models of OpenAI, Anthropic and Google. The figures come from the providers' own lists (`source`), as
+ * recorded in the MIT-licensed table of `litellm` (releases 1.109.1 and 1.78.5) on the day of each group. A row holds
+ * the model, then US dollars per million tokens: input, output, cache read and cache write. The output limit of one
+ * call follows, then the rates for calls with more input tokens than a threshold. `null` means not listed.
  */
 export const PRICES_OF_VENDORS: readonly PriceGroup[] = [
   {

@@ -7,7 +7,7 @@ import { buildAssumedPrice, clampUsage, computeCost, computeMaxCost, openPriceLi
 const shipped = openPriceList([]);
 const plain = { cache_read_tokens: 0, cache_write_tokens: 0 };
 
-/** A name as a client or a provider may write it, and what a million tokens in and out cost. */
+/** A name as a client or a provider may write it, then dollars per million input and output tokens. */
 const NAMES: readonly (readonly [string, number, number])[] = [
   ['gpt-4o', 2.5, 10],
   ['gpt-4o-2024-08-06', 2.5, 10],

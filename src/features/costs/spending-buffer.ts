@@ -4,23 +4,26 @@ import { describeStoreFault } from '../../platform/store/lazy.ts';
 import { addFigures, addSpending, hashSpendingKey } from './spending.ts';
 import type { SpendingRow } from './types.ts';
 
-/** Spending that no budget waits for: gathered, and written down together. */
+/** A buffer for spending that no budget depends on. It collects rows and writes them together. */
 export interface SpendingBuffer {
   readonly add: (line: SpendingRow) => void;
-  /** Writes down what is gathered; resolves when that was tried. Never rejects. */
+  /** Writes the buffered rows; resolves after one attempt. Never rejects. */
   readonly flush: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
-/** So long a line waits at most: what a process that is killed may lose. */
+/** The time that a row waits at most, which is what a killed process may lose. */
 const FLUSH_MS = 250;
-/** Lines that wait while the store is away; those of one kind are one. Past it lines of new kinds are lost, and the log says so. */
+/**
+ * The rows that wait while the store is unavailable; rows with the same key are merged. Beyond it rows with new keys
+ * are lost, and the service log reports how many.
+ */
 const LINES_MAX = 10_000;
-/** Lines that one change of the store holds. */
+/** The rows that one transaction writes. */
 const CHANGE_MAX = 500;
 const RETRY_MS = 2_000;
 
-/** Gathers lines for the store. */
+/** Opens the buffer. */
 export function openSpendingBuffer(store: () => Promise<Store>, log: Pick<Log, 'error'>): SpendingBuffer {
   const lines = new Map<string, SpendingRow>();
   let lost = 0;

@@ -13,7 +13,7 @@ const period = {
     'Days, UTC: `last_30d` (the default), `7d`, `4w`, `today`, `this_month`, `all`, from a day `2026-01-31` on, or `2026-01-01/2026-01-31`.',
 } as const;
 
-/** Which spending is asked for. */
+/** The filter of a spending request. */
 const filterProperties = {
   period,
   since: { ...period, description: 'The same, under another name.' },
@@ -53,7 +53,7 @@ const countProperties = {
   },
 } as const;
 
-/** Entries that one list of a summary has at most; the others are put together. */
+/** The entries of one list in a summary at most. The rest are summed in one entry. */
 const ENTRIES_MAX = 1_000;
 const OTHERS_NAME = '(others)';
 const UNNAMED = '(none)';
@@ -240,7 +240,7 @@ function buildFilter(input: FilterInput, { since, until }: Period, context: Cont
   };
 }
 
-/** Those that are asked for, as far as the credential goes. */
+/** Returns the requested agents, limited to the scope of the credential. */
 function limitAgents(asked: string | null, scope: Caller['agents']): SpendingFilter['agent_ids'] {
   if (asked === null) return scope;
   return scope === '*' || scope.includes(asked) ? [asked] : [];

@@ -3,7 +3,7 @@ import type { Kysely } from 'kysely';
 import type { Store, StoreTables } from '../../platform/store/index.ts';
 import type { SpendingFigures, SpendingFilter, SpendingKey, SpendingRow, SpendingSum } from './types.ts';
 
-/** Adds lines to what was spent, by day and all that it is counted by. */
+/** Adds rows to the recorded spending of each day and key. */
 export async function addSpending(db: Kysely<StoreTables>, lines: readonly SpendingRow[]): Promise<void> {
   const rows = [...mergeRows(lines)].toSorted(([a], [b]) => (a < b ? -1 : 1));
   for (const [row_id, line] of rows) {
@@ -23,7 +23,7 @@ export async function addSpending(db: Kysely<StoreTables>, lines: readonly Spend
   }
 }
 
-/** Lines of one kind put together, by their id. */
+/** Merges rows with the same key; returns them by the hash of their key. */
 function mergeRows(lines: Iterable<SpendingRow>): ReadonlyMap<string, SpendingRow> {
   const rows = new Map<string, SpendingRow>();
   for (const line of lines) {
@@ -34,19 +34,19 @@ function mergeRows(lines: Iterable<SpendingRow>): ReadonlyMap<string, SpendingRo
   return rows;
 }
 
-/** Both together. */
+/** Returns the sum of two sets of figures. */
 export function addFigures(a: SpendingFigures, b: SpendingFigures): SpendingFigures {
   return mapFigures((name) => a[name] + b[name]);
 }
 
-/** What lines have in common that are added up. */
+/** Returns the identifier under which rows with the same key are added up. */
 export function hashSpendingKey({ day, tenant_id, agent_id, user_id, model, provider }: SpendingKey): string {
   return hash('sha256', JSON.stringify([day, tenant_id, agent_id, user_id, model, provider]), 'hex');
 }
 
 /**
- * What was spent, added up by some of what it is counted by (by nothing: one line with all), the dearest first. Sums
- * of days that were never spent on are no line; a line for all there always is.
+ * Returns recorded spending grouped by some dimensions, highest cost first. Without dimensions it returns one row with
+ * the total. Groups without spending have no row, but the total always has one.
  */
 export async function readSpending(
   store: Store,
@@ -55,7 +55,7 @@ export async function readSpending(
   limit: number,
 ): Promise<readonly SpendingSum[]> {
   let query = store.db.selectFrom('spending').where('day', '>=', since).where('day', '<=', until);
-  // A list without entries is no SQL; neither a tenant nor an agent has the empty name.
+  // An empty SQL list is invalid, and neither a tenant nor an agent has an empty name.
   if (tenant_ids !== '*') query = query.where('tenant_id', 'in', ['', ...tenant_ids]);
   if (agent_ids !== '*') query = query.where('agent_id', 'in', ['', ...agent_ids]);
   if (model !== null) query = query.where('model', '=', model);
@@ -70,7 +70,7 @@ export async function readSpending(
   return rows.map((row) => ({ ...row, ...mapFigures((name) => Number(row[name] ?? 0)) }));
 }
 
-/** All figures of a line. */
+/** The names of all figures of a row. */
 export const SPENDING_FIGURES = [
   'calls',
   'input_tokens',

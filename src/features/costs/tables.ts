@@ -7,39 +7,39 @@ declare module '../../platform/store/tables.ts' {
 
 /** The tables of budgets and spending. Times are milliseconds since 1970, UTC; dollars are in whole millionths. */
 export interface CostTables {
-  /** What a budget came to in one period, or in one step of a period that rolls along. */
+  /** The usage of a budget in one period, or in one step of a rolling period. */
   readonly budget_windows: {
-    /** A hash of the budget's name, its period, what it is counted by, and when the row begins. */
+    /** A hash of the budget's name, its period, its scope and the start of the row. */
     row_id: string;
     budget: string;
-    /** What it is counted by, as JSON. */
+    /** The dimensions of the budget and their values, as JSON. */
     scope: string;
     period: string;
-    /** Empty where the budget does not count tenants each by itself. */
+    /** Empty unless the budget counts each tenant separately. */
     tenant_id: string;
     starts_ms: number;
-    /** From when on it counts no more; `null` never. */
+    /** The time from which the row no longer counts; `null` means never. */
     ends_ms: number | null;
     spent_micro_usd: number;
     spent_tokens: number;
     reserved_micro_usd: number;
     reserved_tokens: number;
-    /** What was told: 0 nothing, 1 that it is nearly used up, 2 that it is. */
+    /** The highest reported threshold: 0 none, 1 nearly used up, 2 used up. */
     told: number;
     changed_ms: number;
   };
-  /** What is put aside for one call. */
+  /** The reservation of one call. */
   readonly budget_reservations: {
     reservation_id: string;
     /** `[row_id, micro_usd, tokens]` of each budget, as JSON. */
     parts: string;
-    /** The line of spending that it becomes where nobody says what it came to, as JSON. */
+    /** The spending row that is recorded if the reservation expires unsettled, as JSON. */
     estimate: string;
     expires_ms: number;
-    /** 1: nobody said in time, and the estimate was counted as spent. */
+    /** 1 if the reservation expired unsettled and its estimate was charged. */
     is_booked: number;
   };
-  /** What was spent, by day. */
+  /** Spending by day. */
   readonly spending: SpendingKey & SpendingFigures & { row_id: string };
 }
 

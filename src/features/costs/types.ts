@@ -163,7 +163,7 @@ export interface SpendRequest extends Spender {
   readonly max_output_tokens: number | null;
   /** The number of requested choices; default 1. */
   readonly choices?: number;
-  /** Whether the provider may cache input for one hour; default false. */
+  /** True if the provider may cache input for one hour; default false. */
   readonly may_cache_1h?: boolean;
   readonly now_ms: number;
   /** The caller in the audit event; default `unknown`. */

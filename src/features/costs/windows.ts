@@ -7,7 +7,7 @@ import type { Spender } from './types.ts';
 type WrittenBudget = Config['cost']['budgets'][number];
 type Field = keyof NonNullable<WrittenBudget['scope']>;
 
-/** A budget as it is counted. Dollars are in whole millionths; `null`: not limited in that way. */
+/** A parsed budget. Dollars are in whole millionths; `null` means no limit of this kind. */
 export interface Budget {
   readonly name: string;
   readonly enforcement: WrittenBudget['enforcement'];
@@ -15,14 +15,14 @@ export interface Budget {
   readonly limit_micro_usd: number | null;
   readonly limit_tokens: number | null;
   readonly warn_at: number;
-  /** Patterns for the fields that have one, and those that are counted each by itself. */
+  /** The patterns that a call must match, and the fields whose values are counted separately. */
   readonly patterns: readonly (readonly [Field, string])[];
   readonly each: readonly Field[];
-  /** The one tenant that it is for; `null` where it is for several. */
+  /** The only tenant of the budget; `null` if it applies to several. */
   readonly tenant_id: string | null;
 }
 
-/** Reads the budgets of a configuration. */
+/** Parses the budgets of a configuration. */
 export function parseBudgets({ budgets }: Pick<Config['cost'], 'budgets'>): readonly Budget[] {
   return budgets.map(({ name, scope, limit_usd, limit_tokens, period, warn_at, enforcement }) => {
     const fields = Object.entries(scope) as [Field, string][];
@@ -44,27 +44,29 @@ function isOneName(pattern: string | undefined): pattern is string {
   return pattern !== undefined && pattern !== 'each' && !pattern.includes('*');
 }
 
-/** One budget, for one of those that it counts each by itself. */
+/** A budget for one combination of the values that it counts separately. */
 export interface BudgetShare {
   readonly budget: Budget;
-  /** By field what it is counted by: `{user_id: 'ann'}`. */
+  /** The counted values by field, such as `{user_id: 'ann'}`. */
   readonly scope: Readonly<Record<string, string>>;
 }
 
-/** The names of the model that is asked. */
+/** The names of the requested model. */
 export interface ModelNames {
-  /** What the client calls it, and what it is sent on as or may be: a budget for any of them concerns the call. */
+  /**
+   * The name that the client sent, and the names to which it may resolve. A budget for any of them applies to the call.
+   */
   readonly all: readonly string[];
-  /** The one that is counted by; empty where none is known. */
+  /** The name that usage is counted by; empty if none is known. */
   readonly counted: string;
 }
 
-/** UTF-16 units of what one share is counted by. */
+/** The length to which a counted value is cut, in UTF-16 units. */
 const VALUE_UNITS_MAX = 256;
 
 /**
- * The budgets that a call concerns. A call that names no user or no session has the empty one: leaving a name out
- * leaves no budget.
+ * Returns the budgets that apply to a call. A call without a user or a session counts as the empty one, so omitting a
+ * name does not avoid a budget.
  */
 export function findBudgetShares(
   budgets: readonly Budget[],
@@ -86,24 +88,24 @@ export function findBudgetShares(
     }));
 }
 
-/** Where a share is counted at a moment. */
+/** The rows in which a share is counted at a moment. */
 export interface BudgetWindow {
   readonly share: BudgetShare;
-  /** What is booked now goes into this row. */
+  /** The row that charges at this moment go into. */
   readonly row_id: string;
-  /** The rows that count together; more than one where time rolls along. */
+  /** The rows whose sum is compared with the limit; more than one for a rolling period. */
   readonly row_ids: readonly string[];
   readonly starts_ms: number;
-  /** From when on the row counts no more; `null` never. */
+  /** The time from which the row no longer counts; `null` means never. */
   readonly ends_ms: number | null;
-  /** When the budget begins anew, or the part of it that was booked now comes back; `null` never. */
+  /** The time when the budget resets, or when a charge of this moment no longer counts; `null` means never. */
   readonly resets_at_ms: number | null;
 }
 
-/** In so many steps a period rolls along. */
+/** The number of steps of a rolling period. */
 const STEPS = 24;
 
-/** Where a share is counted at that moment. */
+/** Returns the window of a share at a moment. */
 export function computeBudgetWindow(share: BudgetShare, now_ms: number): BudgetWindow {
   const idOf = (starts_ms: number) => hashRowId(share, starts_ms);
   const { period } = share.budget;
@@ -116,7 +118,7 @@ export function computeBudgetWindow(share: BudgetShare, now_ms: number): BudgetW
   const step_ms = length_ms / STEPS;
   const step = Math.floor(now_ms / step_ms);
   const startOf = (at: number) => Math.floor(at * step_ms);
-  // Another machine's clock may be a step ahead; what it has booked there counts too.
+  // The clock of another machine may be one step ahead; its charges count too.
   const row_ids = Array.from({ length: STEPS + 2 }, (_, at) => idOf(startOf(step - STEPS + at)));
   const ends_ms = startOf(step + 1) + length_ms;
   return {
@@ -152,7 +154,7 @@ function findFixedPeriod(
   }
 }
 
-/** Names of agents and users can be longer than an index takes, so that a row goes by a hash of them. */
+/** Returns a hash as the row's key, because names of agents and users can exceed the length limit of an index. */
 function hashRowId({ budget, scope }: BudgetShare, starts_ms: number): string {
   return hash(
     'sha256',

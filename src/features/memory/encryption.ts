@@ -8,14 +8,14 @@ import {
   randomBytes,
 } from 'node:crypto';
 
-/** A master key that can be worked with. Its id tells it from others and tells nothing of it. */
+/** A master key that is ready for use. Its id distinguishes it from other keys and reveals nothing about the secret. */
 export interface MasterKey {
   /** `mk_` and 16 hex digits. */
   readonly key_id: string;
   readonly secret: KeyObject;
 }
 
-/** Whose key it is: every agent of every tenant has one of its own. */
+/** The agent of a tenant that a key belongs to. Every agent has its own key. */
 export interface KeyOwner {
   readonly tenant_id: string;
   readonly agent_id: string;
@@ -27,7 +27,7 @@ const KEY_ID_BYTES = 8;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** Makes a master key of what a configuration or a file holds. */
+/** Derives a master key from the text in a configuration or a key file. */
 export function deriveMasterKey(text: string): MasterKey {
   const secret = createSecretKey(text, 'utf8');
   const id = hkdfSync('sha256', secret, '', `${FORMAT}\nkey id`, KEY_ID_BYTES);
@@ -35,8 +35,9 @@ export function deriveMasterKey(text: string): MasterKey {
 }
 
 /**
- * Encrypts a text with AES-256-GCM under the agent's own key (HKDF-SHA-256 of the master key): out come nonce, cipher
- * text and tag. `bound` is all that stands beside it in the store; it opens beside exactly that and nothing else.
+ * Encrypts a text with AES-256-GCM under the agent's own key (HKDF-SHA-256 of the master key) and returns nonce, cipher
+ * text and tag. `bound` holds the other columns of the row as authenticated data: the text can be decrypted only with
+ * exactly these values.
  */
 export function encryptValue(
   text: string,
@@ -53,7 +54,7 @@ export function encryptValue(
   return Buffer.concat([nonce, sealed, cipher.final(), cipher.getAuthTag()]);
 }
 
-/** What `seal` was given; `null` where the key is another, or anything was changed or moved. */
+/** Returns the text that `encryptValue` encrypted; `null` if the key differs, or if any part was changed or moved. */
 export function decryptValue(
   sealed: Uint8Array,
   owner: KeyOwner,
@@ -78,7 +79,8 @@ export function decryptValue(
 }
 
 function deriveAgentKey(key: MasterKey, { tenant_id, agent_id }: KeyOwner): KeyObject {
-  // JSON keeps the names apart: no two owners have the same text. Hashed, for HKDF takes 1,024 bytes at most.
+  // JSON separates the names, so no two owners have the same text. It is hashed because HKDF limits `info` to 1,024
+  // bytes.
   const info = `${FORMAT}\nagent key\n${hash('sha256', JSON.stringify([tenant_id, agent_id]))}`;
   return createSecretKey(Buffer.from(hkdfSync('sha256', key.secret, '', info, KEY_BYTES)));
 }

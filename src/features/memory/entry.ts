@@ -5,25 +5,25 @@ import { decryptValue, encryptValue, type MasterKey } from './encryption.ts';
 import type { MasterKeys } from './master-keys.ts';
 import type { MemoryTables } from './tables.ts';
 
-/** An entry as the store has it. */
+/** A row of the table of entries. */
 export type EntryRow = Selectable<MemoryTables['memory_entries']>;
 
-/** Whose memory it is. */
+/** The owner of memory entries. */
 export interface MemoryOwner {
   readonly tenant_id: string;
   readonly agent_id: string;
   readonly scope: MemorySchema['scope'];
-  /** The session or the user; empty in scope `global`, and where the caller names none. */
+  /** The session or the user; empty in the scope `global`, and if the caller names none. */
   readonly subject: string;
 }
 
-/** Where an entry belongs: there is at most one for each place. */
+/** The position of an entry. Each slot holds one entry at most. */
 export interface EntrySlot extends MemoryOwner {
   readonly schema_name: string;
   readonly field: string;
 }
 
-/** One value, not yet or no longer encrypted. */
+/** One decrypted entry. */
 export interface MemoryEntry extends EntrySlot {
   readonly entry_id: string;
   readonly declared_tags: readonly Tag[];
@@ -34,20 +34,20 @@ export interface MemoryEntry extends EntrySlot {
   readonly text: string;
 }
 
-/** Handles that were given out by earlier versions begin with `mem_`, and are still good. */
+/** Handles of earlier versions begin with `mem_` and remain valid. */
 const HANDLE = /^(?:hdl|mem)_[0-9a-f]{32}$/;
 
-/** A handle that nobody can guess, and that says nothing of what it stands for. */
+/** Returns a random handle that cannot be guessed and reveals nothing about its entry. */
 export function createHandle(): string {
   return `hdl_${randomBytes(16).toString('hex')}`;
 }
 
-/** Whether a text has the form of a handle. */
+/** Returns whether a text has the form of a handle. */
 export function isHandle(text: string): boolean {
   return HANDLE.test(text);
 }
 
-/** Short texts of one length for places and owners, whose names can be too long for an index. */
+/** Returns hashes of fixed length for slots and owners, whose names can exceed the length limit of an index. */
 export function computeSlots({ tenant_id, agent_id, schema_name, scope, subject, field }: EntrySlot) {
   return {
     slot: computeSlot('entry', tenant_id, agent_id, schema_name, scope, subject, field),
@@ -56,7 +56,7 @@ export function computeSlots({ tenant_id, agent_id, schema_name, scope, subject,
   };
 }
 
-/** For the session, user or agent, in one document. */
+/** Returns the hash of a session, user or agent in one memory document. */
 export function computeOwnerSlot(
   { tenant_id, agent_id, scope, subject }: MemoryOwner,
   schema_name: string,
@@ -64,7 +64,7 @@ export function computeOwnerSlot(
   return computeSlot('owner', tenant_id, agent_id, schema_name, scope, subject);
 }
 
-/** For all that an agent has. */
+/** Returns the hash of an agent over all of its entries. */
 export function computeAgentSlot({
   tenant_id,
   agent_id,
@@ -76,7 +76,7 @@ function computeSlot(...names: readonly string[]): string {
   return hash('sha256', JSON.stringify(names), 'base64url');
 }
 
-/** The row for an entry: its value is encrypted, and bound to all that stands beside it. */
+/** Returns the row of an entry. The encryption binds the value to all other columns of the row. */
 export function encryptEntry(entry: MemoryEntry, key: MasterKey): EntryRow {
   const { text, declared_tags, data_tags, ...rest } = entry;
   const unsealed = {
@@ -90,7 +90,7 @@ export function encryptEntry(entry: MemoryEntry, key: MasterKey): EntryRow {
   return { ...unsealed, sealed: encryptValue(text, unsealed, listBoundColumns(unsealed), key) };
 }
 
-/** The entry of a row; `null` where no key opens it, or anything in the row is not as it was written. */
+/** Returns the entry of a row; `null` if no key decrypts it, or if any column was changed. */
 export function decryptRow(row: EntryRow, keys: MasterKeys): MemoryEntry | null {
   const key = keys.by_id.get(row.key_id);
   const text = key === undefined ? null : decryptValue(row.sealed, row, listBoundColumns(row), key);
@@ -112,7 +112,7 @@ export function decryptRow(row: EntryRow, keys: MasterKeys): MemoryEntry | null 
   };
 }
 
-/** Every column but the key's id, which is bound with the key, and the value itself. */
+/** Returns all columns except the key's id, which is bound with the key, and the encrypted value. */
 function listBoundColumns(row: Omit<EntryRow, 'key_id' | 'sealed'>): readonly unknown[] {
   return [
     row.entry_id,

@@ -4,7 +4,7 @@ import { enforce } from '../../runtime/enforcement/enforce.ts';
 import { crossing } from '../../server/testing/examples.ts';
 import { MEMORY_CALLER, MEMORY_NOW_MS, MEMORY_SUBJECT, openTestMemory } from './testing/test-memory.ts';
 
-/** What was read on the web, or came out of memory with personal data about it, is not to be mailed. */
+/** Rules that block mailing web content, and personal data that was read from memory. */
 const RULES = [
   {
     name: 'no-mail-after-the-web',

@@ -25,7 +25,7 @@ export interface MemoryJobParts {
 
 const EVERY_MS = 60_000;
 
-/** What the owner of the state does to memory from time to time. */
+/** Returns the maintenance jobs of memory: deleting expired entries and encrypting entries again under a new key. */
 export function buildMemoryJobs(parts: MemoryJobParts): readonly MaintenanceJob[] {
   return [
     { name: 'memory: delete what has expired', every_ms: EVERY_MS, run: buildPurge(parts) },
@@ -33,7 +33,10 @@ export function buildMemoryJobs(parts: MemoryJobParts): readonly MaintenanceJob[
   ];
 }
 
-/** Deletes a batch, and notes how late it is: after a restart nothing comes back, even where the clock was set back. */
+/**
+ * Deletes a batch and records the time. After a restart no expired entry is valid again, even if the clock was set
+ * back.
+ */
 function buildPurge({ store: open, ports }: MemoryJobParts): MaintenanceJob['run'] {
   let clock: MemoryClock | null = null;
   return async () => {
@@ -41,7 +44,7 @@ function buildPurge({ store: open, ports }: MemoryJobParts): MaintenanceJob['run
     const latest_ms = Number((await readMemoryState(store.db, 'latest_ms')) ?? 0);
     clock ??= openMemoryClock(ports().now_ms, () => performance.now(), latest_ms);
     const now_ms = clock.now_ms();
-    // Without entries there is nothing that could come back, and an idle service writes nothing.
+    // Without entries nothing can become valid again, so an idle service writes nothing.
     if ((await listStoredKeyIds(store)).length > 0)
       await writeMemoryState(store.db, 'latest_ms', `${Math.max(now_ms, latest_ms)}`);
     const purged = await purgeBatch(store, now_ms);
@@ -50,25 +53,28 @@ function buildPurge({ store: open, ports }: MemoryJobParts): MaintenanceJob['run
   };
 }
 
-/** How many entries are in memory at once, and how often one run takes so many. */
+/** The entries that are held in process memory at once, and the number of such batches in one run. */
 const ROWS = 8;
 const ROUNDS = 12;
 
-/** How far one key's entries have been gone through. What cannot be opened is passed by, and stays. */
+/** The progress of re-encryption for one key. Entries that cannot be decrypted are skipped and kept. */
 interface ReencryptionProgress {
   readonly key_id: string;
   after_id: string;
   unreadable: number;
 }
 
-/** Encrypts some entries anew. It can end at any moment and goes on with what is left; handles stay as they are. */
+/**
+ * Encrypts some entries again under the current key. It can stop at any moment and continues with the remaining
+ * entries. Handles do not change.
+ */
 function buildReencryption({ config, store: open, log }: MemoryJobParts): MaintenanceJob['run'] {
   let pass: ReencryptionProgress | null = null;
   const done = new Set<string>();
   return async () => {
     const store = await open();
     const keys = readMasterKeys(config);
-    // Another service that shares the store may have a newer key by now.
+    // Another process that shares the store may have activated a newer key.
     if (keys === null || (await readMemoryState(store.db, 'key_id')) !== keys.current.key_id) return false;
     const old = (await listStoredKeyIds(store)).filter(
       (key_id) => isPreviousKey(key_id, keys) && !done.has(key_id),

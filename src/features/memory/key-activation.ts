@@ -12,8 +12,8 @@ import { openMemoryClock } from './memory-clock.ts';
 import { isKeyInUse, listStoredKeyIds, readMemoryState, writeMemoryState } from './rows.ts';
 
 /**
- * Gives what sees to the master key before a policy that has memory documents is put in force: once, for the keys of
- * a process do not change. It rejects as `admitKeys` does, and with a `StoreFailure`.
+ * Returns a function that activates the master keys before a policy with memory documents becomes active. It runs once,
+ * because the keys of a process do not change. It rejects as `activateMasterKeys` does, and with a `StoreFailure`.
  */
 export function openKeyActivation(
   place: MasterKeySettings,
@@ -29,10 +29,10 @@ export function openKeyActivation(
 }
 
 /**
- * Puts the master key in force under which everything new is stored: that of the configuration, or that of the state
- * folder, which is made where nothing is stored yet. Nothing is changed where it refuses.
+ * Activates the master key that encrypts all new entries: the key of the configuration, or else the key in the state
+ * folder, which is created if nothing is stored yet. If it throws, nothing was changed.
  *
- * @throws StartFailure where something is stored that the keys do not open
+ * @throws StartFailure if an unexpired entry is stored that the keys cannot decrypt
  */
 export async function activateMasterKeys(
   place: MasterKeySettings,

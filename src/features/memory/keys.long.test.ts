@@ -22,7 +22,7 @@ function placeOf(state_dir: string, master_key?: string, previous_keys: string[]
   return { state_dir, memory: { ...(master_key !== undefined && { master_key }), previous_keys } };
 }
 
-/** The whole content of the tables of memory. */
+/** Returns the whole content of the memory tables. */
 async function contentOf(store: Store) {
   return {
     entries: await store.db.selectFrom('memory_entries').selectAll().orderBy('entry_id').execute(),
@@ -89,7 +89,7 @@ withStores('keys of memory', (law) => {
       await activateMasterKeys(placeOf(state_dir, TEST_MASTER_KEY), store, now_ms);
       const again = await openTestMemory(store);
       assert.equal(await again.resolveValue(handle), 'x');
-      // Once nothing is left that it could open, the lost key is not missed.
+      // A lost key is not required once all entries that need it have expired.
       await activateMasterKeys(placeOf(state_dir), store, () => MEMORY_NOW_MS + 2 * HOUR_MS);
       assert.ok(existsSync(buildMemoryKeyPath(state_dir)));
     }),
@@ -107,7 +107,7 @@ withStores('keys of memory', (law) => {
       writeFileSync(buildMemoryKeyPath(state_dir), key);
       await activateMasterKeys(place, store, now_ms);
       assert.equal(await resolveValue(handle), 'x');
-      // The key of the file goes on opening what it sealed beside one of the configuration.
+      // The key of the file still decrypts its entries after the configuration sets another key.
       const keys = await activateMasterKeys(placeOf(state_dir, NEW_KEY), store, now_ms);
       assert.equal(keys.by_id.size, 2);
     }),
@@ -135,7 +135,7 @@ withStores('keys of memory', (law) => {
       await both.writeValue('sealed', 'written under the new key', { session_id: 's-1' });
       const first = resealer(store, both.place);
       assert.equal(await first.run(), true);
-      // A new process takes up what the one before left, while others write.
+      // A new process continues re-encryption where the previous one stopped, while others write.
       const second = resealer(store, both.place);
       let rounds = 0;
       for (let more = true; more; rounds++) {

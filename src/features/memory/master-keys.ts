@@ -5,27 +5,27 @@ import { restrictMode, writePrivateFile } from '../../platform/files/private-fil
 import type { Config } from '../../runtime/config/index.ts';
 import { deriveMasterKey, type MasterKey } from './encryption.ts';
 
-/** The master key in force, and all that may still open something, by their ids. */
+/** The active master key, and all keys that can decrypt entries, by their ids. */
 export interface MasterKeys {
   readonly current: MasterKey;
   readonly by_id: ReadonlyMap<string, MasterKey>;
 }
 
-/** What says where the keys are: the configuration, and the state folder. */
+/** The settings that locate the keys: the configuration and the state folder. */
 export type MasterKeySettings = Pick<Config, 'state_dir'> & {
   readonly memory: Pick<Config['memory'], 'master_key' | 'previous_keys'>;
 };
 
 const FILE_KEY = /^[A-Za-z0-9_-]{43}$/;
 
-/** Where the key lies that the service makes itself. */
+/** Returns the path of the key that the service creates itself. */
 export function buildMemoryKeyPath(state_dir: string): string {
   return join(state_dir, 'memory-key');
 }
 
 /**
- * The keys of the configuration, or else that of the state folder; `null` where there is none. The file in the state
- * folder goes on opening what it sealed when a key of the configuration takes its place.
+ * Returns the keys of the configuration, or else the key of the state folder; `null` if there is none. If the
+ * configuration sets a key, the key in the state folder still decrypts its own entries.
  */
 export function readMasterKeys({ state_dir, memory }: MasterKeySettings): MasterKeys | null {
   const file = readKeyFile(state_dir);
@@ -35,7 +35,7 @@ export function readMasterKeys({ state_dir, memory }: MasterKeySettings): Master
   return { current: all[0]!, by_id: new Map(all.toReversed().map((key) => [key.key_id, key])) };
 }
 
-/** Makes the key of the state folder (mode 0600), where none is there yet. */
+/** Creates the key of the state folder (mode 0600) unless it exists. */
 export function createKeyFile(state_dir: string): void {
   writePrivateFile(buildMemoryKeyPath(state_dir), randomBytes(32).toString('base64url'), 'keep');
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openMemoryClock } from './memory-clock.ts';
 
-/** What a clock shows at each step: `[wall, steady, shown]`, in milliseconds. */
+/** The readings of a clock at each step: `[wall, steady, shown]`, in milliseconds. */
 const JUMPS: readonly (readonly [string, number, readonly (readonly [number, number, number])[]])[] = [
   [
     'an even pace is the wall clock',

@@ -1,12 +1,13 @@
-/** A clock that never goes back. What it has called expired stays so. */
+/** A clock that never goes back, so that an expired entry stays expired. */
 export interface MemoryClock {
-  /** Milliseconds since 1970, UTC; never less than before. */
+  /** Milliseconds since 1970, UTC; never less than the previous result. */
   readonly now_ms: () => number;
 }
 
 /**
- * Opens a clock over the wall clock of the machine. Where that is set back, time goes on from where it was, at the pace
- * of the steady clock. `latest_ms` is how far any process had come, so that a restart does not bring anything back.
+ * Opens a clock over the wall clock of the machine. If the wall clock is set back, time continues from the last value
+ * at the rate of the steady clock. `latest_ms` is the latest time of any process, so that a restart makes no expired
+ * entry valid again.
  */
 export function openMemoryClock(
   wall_ms: () => number,

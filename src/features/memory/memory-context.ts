@@ -13,27 +13,27 @@ import { type MemoryClock, openMemoryClock } from './memory-clock.ts';
 import { readMemoryState } from './rows.ts';
 import type { MemorySubject } from './types.ts';
 
-/** What memory needs of the world. */
+/** The dependencies of memory. */
 export interface MemoryParts {
   readonly mode: 'sidecar' | 'gateway';
   readonly keys: MasterKeySettings;
   readonly limits: { readonly agent_entries_max: number; readonly agent_bytes_max: number };
   readonly store: () => Promise<Store>;
-  /** The road to a verdict, with the policy in force. */
+  /** The enforcement ports with the active policy. */
   readonly ports: () => EnforcementPorts;
-  /** Milliseconds of a clock that nobody sets. */
+  /** Milliseconds of a monotonic clock. */
   readonly steady_ms: () => number;
   readonly log: Pick<Log, 'warn' | 'error'>;
 }
 
-/** What stands open once it was needed. */
+/** The resources that the first call opens. */
 export interface MemoryStore {
   readonly store: Store;
   readonly keys: MasterKeys;
   readonly clock: MemoryClock;
 }
 
-/** One call: who asks for what, and the policy that it began with. */
+/** One call: its caller and subject, and the policy that was active when it began. */
 export interface MemoryContext {
   readonly parts: MemoryParts;
   readonly ports: EnforcementPorts;
@@ -42,7 +42,7 @@ export interface MemoryContext {
   readonly openStore: () => Promise<MemoryStore>;
 }
 
-/** Names under which rules can mean memory, as they mean tools. */
+/** The tool names by which rules match memory operations. */
 const TOOLS = { write: 'memory.write', read: 'memory.read', resolve: 'memory.resolve_handle' } as const;
 const ENDPOINTS = {
   write: 'memory_write',
@@ -50,10 +50,10 @@ const ENDPOINTS = {
   resolve: 'memory_resolve_handle',
 } as const satisfies Record<MemoryUse['operation'], Endpoint>;
 
-/** Stands where no value crosses. */
+/** The content of a crossing that carries no value. */
 export const NO_CONTENT: Content = { kind: 'json', value: null };
 
-/** What goes into memory, as rules see it, or comes out of it. */
+/** Builds the crossing that rules evaluate when a value enters or leaves memory. */
 export function buildMemoryCrossing(
   { subject, ports }: MemoryContext,
   memory: MemoryUse,
@@ -77,7 +77,10 @@ export function buildMemoryCrossing(
   };
 }
 
-/** The policy's answer, written down. Nobody is asked for approval: what is kept would stand in the request. */
+/**
+ * Evaluates the policy and records the decision. Approval is never requested, because the approval request would
+ * contain the value.
+ */
 export function judgeMemoryCrossing({ caller, ports }: MemoryContext, crossing: Crossing): Promise<Ruling> {
   return enforce(crossing, caller, ENDPOINTS[crossing.memory!.operation], {
     ...ports,
@@ -85,7 +88,7 @@ export function judgeMemoryCrossing({ caller, ports }: MemoryContext, crossing: 
   });
 }
 
-/** A no that needs no policy, written down. */
+/** Blocks a call without evaluating the policy, and records it. */
 export function refuseMemoryCall(
   context: MemoryContext,
   memory: MemoryUse,
@@ -102,9 +105,9 @@ const STORE_FAULT: BlockReason = {
 };
 
 /**
- * Does what needs the store. Where that fails it is written down as a block.
+ * Runs work that needs the store. A store failure is recorded as a block.
  *
- * @throws Unavailable which the next call may not meet
+ * @throws Unavailable if the store fails; a later call may succeed
  */
 export async function withMemoryStore<T>(
   context: MemoryContext,
@@ -120,7 +123,7 @@ export async function withMemoryStore<T>(
   }
 }
 
-/** Opens store, keys and clock with the first need of them, and again after a failure. */
+/** Opens store, keys and clock on first use, and again after a failure. */
 export function openMemoryStore(parts: MemoryParts): () => Promise<MemoryStore> {
   return lazy(async (): Promise<MemoryStore> => {
     const store = await parts.store();
@@ -131,7 +134,9 @@ export function openMemoryStore(parts: MemoryParts): () => Promise<MemoryStore> 
   }).open;
 }
 
-/** Whose entries a scope means for a caller; `null` where it does not say enough. */
+/**
+ * Returns the owner whose entries a scope selects for a caller; `null` if the caller does not name the session or user.
+ */
 export function resolveOwner(
   scope: MemorySchema['scope'],
   { parts, subject }: MemoryContext,

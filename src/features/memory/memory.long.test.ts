@@ -9,7 +9,7 @@ import { Unavailable } from '../../platform/unavailable.ts';
 import type { EntryRow } from './entry.ts';
 import { MEMORY_CALLER, MEMORY_SUBJECT, openTestMemory } from './testing/test-memory.ts';
 
-/** Not what any detector looks for, and found wherever it stands in a file. */
+/** A text that no detector matches, and that can be found at any position of a file. */
 const PLAIN = 'the-walrus-and-the-carpenter';
 
 withStores('memory', (law) => {
@@ -197,7 +197,7 @@ withStores('memory', (law) => {
   });
 });
 
-/** Some other values for a column: every bit of bytes, another digit, another text. */
+/** Returns other values for a column: each byte string with one bit flipped, another digit, or another text. */
 function changesOf(value: string | number | Uint8Array): (string | number | Uint8Array)[] {
   if (typeof value === 'number') return [value + 1, value - 1, 0];
   if (typeof value === 'string') return [`${value}x`, value.slice(1), ''];

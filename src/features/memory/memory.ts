@@ -8,7 +8,7 @@ import type { Memory, MemorySubject } from './types.ts';
 
 import { writeMemory } from './write.ts';
 
-/** Opens memory for one process that answers. Store and keys are opened with the first call that needs them. */
+/** Opens memory for one worker process. The first call that needs the store and the keys opens them. */
 export function openMemory(parts: MemoryParts): Memory {
   const openStore = openMemoryStore(parts);
   const contextFor = (subject: MemorySubject, caller: Caller): MemoryContext => ({

@@ -300,7 +300,10 @@ interface MemorySubjectInput extends SubjectFields {
   readonly destination_agent_id?: string | null;
 }
 
-/** Whose memory it is: the agent that a credential proves, or that the only agent of this machine says to be. */
+/**
+ * Returns the memory's owner: the agent that the credential proves, or in sidecar mode the agent that the request
+ * names.
+ */
 function readMemorySubject(input: MemorySubjectInput, context: Context) {
   if (context.runtime.mode === 'gateway' && context.caller.kind === 'anonymous') {
     throw new Refusal(

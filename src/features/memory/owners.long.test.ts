@@ -3,7 +3,7 @@ import { withStores } from '../../platform/store/testing/stores.ts';
 import { MEMORY_CALLER, MEMORY_SUBJECT, openTestMemory } from './testing/test-memory.ts';
 import type { MemorySubject } from './types.ts';
 
-/** Who asks for an entry of `support-bot` in `sess-1` of `user-1`; and whether each scope is given to them. */
+/** Callers that request an entry of `support-bot` in `sess-1` of `user-1`, and the scopes that they can read. */
 const ASKING: readonly (readonly [string, Partial<MemorySubject>, readonly string[]])[] = [
   ['the owner', {}, ['session', 'user', 'global']],
   [
@@ -196,7 +196,7 @@ withStores('owners of memory', (law) => {
   });
 });
 
-/** All that the caller is told. */
+/** Returns everything that the caller receives. */
 function told({
   ruling,
   value,

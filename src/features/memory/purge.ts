@@ -4,7 +4,7 @@ import type { AuditEvent } from '../../runtime/audit/types.ts';
 import type { EnforcementPorts } from '../../runtime/enforcement/types.ts';
 import { PURGE_BATCH_ROWS, purgeBatch } from './rows.ts';
 
-/** Deletes all that has expired, and gives how many entries. */
+/** Deletes all expired entries and returns their number. */
 export async function purgeExpiredEntries(store: Store, now_ms: number): Promise<number> {
   let purged = 0;
   for (let batch = PURGE_BATCH_ROWS; batch === PURGE_BATCH_ROWS; purged += batch)
@@ -12,7 +12,7 @@ export async function purgeExpiredEntries(store: Store, now_ms: number): Promise
   return purged;
 }
 
-/** One line of the trail for a purge. */
+/** Builds the audit event of a purge. */
 export function buildPurgeEvent(
   { now_ms, new_event_id, policy }: Pick<EnforcementPorts, 'now_ms' | 'new_event_id' | 'policy'>,
   purged_count: number,

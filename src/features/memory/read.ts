@@ -22,7 +22,7 @@ import { findRowByHandle, findRowBySlot, listOwnerRows } from './rows.ts';
 import type { MemoryEntryMetadata, MemoryReadResult } from './types.ts';
 import { explainMissingOwner, explainUnknownKey } from './write.ts';
 
-/** What was read is data of unknown make: rules may forbid what follows it. */
+/** A value from memory has an unknown origin, so it is tagged and rules can restrict later actions. */
 const UNTRUSTED: Tag = 'untrusted.memory';
 
 const UNREADABLE: BlockReason = {
@@ -30,7 +30,7 @@ const UNREADABLE: BlockReason = {
   reason: 'The entry is not as it was written, or its key is not here; it is not given out.',
 };
 
-/** Reads one key: the value, or for an encrypted field the handle in its place. */
+/** Reads one key. Returns the value, or the handle if the field is encrypted. */
 export async function readMemoryKey(
   context: MemoryContext,
   key: string,
@@ -65,7 +65,7 @@ export async function readMemoryKey(
   );
 }
 
-/** Lists what the caller has, by the fields' names: metadata and handles, no values. */
+/** Lists the caller's entries by field name: metadata and handles without values. */
 export async function listMemory(
   context: MemoryContext,
   schema_name: string | null,
@@ -97,7 +97,7 @@ export async function listMemory(
   return { ruling, crossing, value: null, entries: entries.slice(0, limit), truncated, missing };
 }
 
-/** Fields that one document can have. */
+/** The fields of one document at most. */
 const ROWS_MAX = 1_000;
 
 function listRow(
@@ -119,8 +119,8 @@ function buildMetadata(entry: MemoryEntry, field: MemoryField): MemoryEntryMetad
 }
 
 /**
- * Gives the value that a handle stands for to its owner, as far as the policy lets it. A handle of another owner is
- * answered as one that does not exist.
+ * Returns the value of a handle to its owner, as the policy allows. A handle of another owner gets the same response as
+ * an unknown handle.
  */
 export async function resolveHandle(context: MemoryContext, handle_id: string): Promise<MemoryReadResult> {
   const use = { ...buildMemoryUse('resolve', null, null), handle_id: isHandle(handle_id) ? handle_id : null };
@@ -151,11 +151,11 @@ const MISSING: BlockReason = {
 
 interface FoundRow {
   readonly row: EntryRow;
-  /** `null` where it cannot be opened. */
+  /** `null` if the row cannot be decrypted. */
   readonly entry: MemoryEntry | null;
 }
 
-/** The entry of a handle, where it is the caller's and has not expired. */
+/** Returns the entry of a handle if it belongs to the caller and has not expired. */
 async function findOwnRow(
   context: MemoryContext,
   { store, keys, clock }: MemoryStore,
@@ -170,7 +170,7 @@ async function findOwnRow(
     row.agent_id === owner.agent_id &&
     row.subject === owner.subject;
   if (is_own) return { row, entry: decryptRow(row, keys) };
-  // For whoever runs the service alone: an agent may read its own audit events.
+  // This goes to the service log only, because an agent may read its own audit events.
   context.parts.log.warn('a handle was requested by an agent that does not own it', { handle_id });
   return null;
 }
@@ -188,7 +188,10 @@ function isInSlot(
   );
 }
 
-/** Judges a value as the result of a tool, and gives what is left of it. With `as_handle` no value crosses. */
+/**
+ * Evaluates a value as a tool result and returns what the policy leaves of it. With `as_handle` the value is not
+ * returned.
+ */
 async function giveValue(
   context: MemoryContext,
   use: MemoryUse,

@@ -13,7 +13,7 @@ import {
 
 const PERSON = { ...MEMORY_CALLER, id: 'operator', kind: 'person' } as const;
 
-/** The chores of the process that owns the state, over the same store and clock. */
+/** Opens the maintenance jobs over the same store and clock. */
 function choresOver(store: Parameters<typeof openTestMemory>[0], { place, wall, events }: TestMemory) {
   const told: string[] = [];
   const log = (message: string) => void told.push(message);
@@ -61,7 +61,7 @@ withStores('retention of memory', (law) => {
       before.wall.ms = MEMORY_NOW_MS + HOUR_MS + 2;
       const other = await openTestMemory(await another(), { wall: { ms: MEMORY_NOW_MS } });
       assert.equal(await other.resolveValue(handle), 'x', 'a process that never saw the later time');
-      // The owner of the state notes how late it is.
+      // The purge job records the latest time.
       await choresOver(store, before).purge();
       const rows = await store.db.selectFrom('memory_entries').select('entry_id').execute();
       assert.equal(rows.length, 1);

@@ -2,23 +2,26 @@ import type { Store } from '../../platform/store/index.ts';
 import { computeOwnerSlot, computeSlots, type EntryRow, type EntrySlot, type MemoryOwner } from './entry.ts';
 import { AGENT_LOCKS } from './tables.ts';
 
-/** How much there may be. An entry that is replaced does not count. */
+/** The limits for a new entry. An entry that is replaced does not count. */
 export interface MemoryQuota {
-  /** Of the session, user or agent, in the entry's document. */
+  /** The entries of the session, user or agent in the entry's document. */
   readonly max_entries: number;
-  /** The fields of the document for which room is kept. */
+  /** The required fields of the document, for which entries are reserved. */
   readonly required: readonly string[];
   readonly agent_entries_max: number;
   readonly agent_bytes_max: number;
 }
 
-/** Why an entry was not stored: a limit, or the master key is not the one in force any more. */
+/** The reason why an entry was not stored: a limit, or the master key is no longer the active one. */
 export type StoreRejection = 'max_entries' | 'agent_entries_max' | 'agent_bytes_max' | 'key_replaced';
 
-/** Stores an entry in place of the one before; `null`, or why not. Resolves when it is durable. */
+/**
+ * Stores an entry and replaces the previous one. Returns `null`, or the reason for a rejection. Resolves when the entry
+ * is durable.
+ */
 export function storeRow(store: Store, row: EntryRow, room: MemoryQuota): Promise<StoreRejection | null> {
   return store.transaction(async (trx) => {
-    // One after the other where they count for the same agent; what is counted is what was committed.
+    // Writers that count for the same agent run one after the other, so that each count includes all committed entries.
     const turn = Buffer.from(row.agent_slot, 'base64url').readUInt32BE() % AGENT_LOCKS;
     await trx
       .updateTable('memory_turns')
@@ -57,7 +60,7 @@ async function findExceededLimit(
   return there.size + kept_free > room.max_entries ? 'max_entries' : null;
 }
 
-/** The row of a handle, whoever's it is; `undefined` where there is none. */
+/** Returns the row of a handle of any owner; `undefined` if there is none. */
 export function findRowByHandle(store: Store, entry_id: string): Promise<EntryRow | undefined> {
   return store.db
     .selectFrom('memory_entries')
@@ -66,13 +69,13 @@ export function findRowByHandle(store: Store, entry_id: string): Promise<EntryRo
     .executeTakeFirst();
 }
 
-/** The row of a place; `undefined` where there is none. */
+/** Returns the row of a slot; `undefined` if there is none. */
 export function findRowBySlot(store: Store, place: EntrySlot): Promise<EntryRow | undefined> {
   const { slot } = computeSlots(place);
   return store.db.selectFrom('memory_entries').selectAll().where('slot', '=', slot).executeTakeFirst();
 }
 
-/** What one session, user or agent has by one document and is not expired, by field. */
+/** Returns the unexpired entries of one session, user or agent in one document, ordered by field. */
 export function listOwnerRows(
   store: Store,
   owner: MemoryOwner,
@@ -90,10 +93,10 @@ export function listOwnerRows(
     .execute();
 }
 
-/** How many entries one statement deletes at most, so that others get their turn. */
+/** The entries that one statement deletes at most, so that other statements can run in between. */
 export const PURGE_BATCH_ROWS = 500;
 
-/** Deletes some of what has expired, and gives how many. */
+/** Deletes one batch of expired entries and returns their number. */
 export async function purgeBatch(store: Store, now_ms: number): Promise<number> {
   const { numDeletedRows } = await store.db
     .deleteFrom('memory_entries')
@@ -108,7 +111,10 @@ export async function purgeBatch(store: Store, now_ms: number): Promise<number> 
   return Number(numDeletedRows);
 }
 
-/** The ids of all keys under which something is stored; a few steps however many entries there are. */
+/**
+ * Returns the ids of all keys that encrypt stored entries. Each id takes one index step, so the number of entries does
+ * not matter.
+ */
 export async function listStoredKeyIds(store: Store): Promise<readonly string[]> {
   const key_ids: string[] = [];
   for (;;) {
@@ -124,7 +130,7 @@ export async function listStoredKeyIds(store: Store): Promise<readonly string[]>
   }
 }
 
-/** Whether anything that is not expired is stored under a key. */
+/** Returns whether any unexpired entry is encrypted with a key. */
 export async function isKeyInUse(store: Store, key_id: string, now_ms: number): Promise<boolean> {
   const found = await store.db
     .selectFrom('memory_entries')
@@ -136,7 +142,7 @@ export async function isKeyInUse(store: Store, key_id: string, now_ms: number): 
   return found !== undefined;
 }
 
-/** The next rows under a key, in the order of their ids. */
+/** Returns the next rows of a key, in the order of their ids. */
 export function listRowsByKey(
   store: Store,
   key_id: string,
@@ -153,7 +159,10 @@ export function listRowsByKey(
     .execute();
 }
 
-/** Puts the same entry, encrypted under another key, in place of a row; a row that was replaced meanwhile stays. */
+/**
+ * Replaces a row with the same entry encrypted under another key. A row that changed in the meantime is kept. Returns
+ * whether the row was replaced.
+ */
 export async function reencryptRow(store: Store, row: EntryRow, anew: EntryRow): Promise<boolean> {
   const { numUpdatedRows } = await store.db
     .updateTable('memory_entries')
@@ -164,13 +173,13 @@ export async function reencryptRow(store: Store, row: EntryRow, anew: EntryRow):
   return Number(numUpdatedRows) === 1;
 }
 
-/** What the service keeps of memory as a whole; `null` where nothing was kept yet. */
+/** Returns a value of the global memory state; `null` if none is stored. */
 export async function readMemoryState(db: Store['db'], name: 'key_id' | 'latest_ms'): Promise<string | null> {
   const row = await db.selectFrom('memory_state').select('value').where('name', '=', name).executeTakeFirst();
   return row?.value ?? null;
 }
 
-/** Keeps it, in place of what was there. */
+/** Stores a value of the global memory state. */
 export async function writeMemoryState(
   db: Store['db'],
   name: 'key_id' | 'latest_ms',

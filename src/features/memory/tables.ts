@@ -5,42 +5,47 @@ declare module '../../platform/store/tables.ts' {
   interface StoreTables extends MemoryTables {}
 }
 
-/** What agents remember. Every value is encrypted, and opens only beside the other columns as they are. */
+/**
+ * The tables of agent memory. Every value is encrypted, and can be decrypted only if the other columns are unchanged.
+ */
 export interface MemoryTables {
   readonly memory_entries: {
-    /** `hdl_` and 32 hex digits: the handle. A value that is written anew gets a new one. */
+    /** The handle: `hdl_` and 32 hex digits. A value that is written again gets a new handle. */
     entry_id: string;
-    /** A hash of all that says where the entry belongs: one entry for each. */
+    /** A hash of the entry's position. Each slot holds one entry at most. */
     slot: string;
-    /** Hashes of whom limits are counted for: the session or user, and the agent. Names can be too long for an index. */
+    /**
+     * Hashes of the session or user, and of the agent, for which limits are counted. Names can exceed the length limit
+     * of an index.
+     */
     owner_slot: string;
     agent_slot: string;
     tenant_id: string;
     agent_id: string;
-    /** The memory document's name. */
+    /** The name of the memory document. */
     schema_name: string;
     scope: string;
-    /** The session or the user; empty where the scope is `global`, and for calls that name none. */
+    /** The session or the user; empty if the scope is `global`, and for calls that name none. */
     subject: string;
     field: string;
-    /** Tags as JSON: those that the writer declared, and all that the value had when it was judged. */
+    /** Tags as JSON: those that the writer declared, and all that the value had when it was evaluated. */
     declared_tags: string;
     data_tags: string;
-    /** Of the value as JSON. */
+    /** The size of the value as JSON. */
     value_bytes: number;
     created_at_ms: number;
     expires_at_ms: number;
-    /** The master key under which it is encrypted. */
+    /** The master key that encrypts the value. */
     key_id: string;
     sealed: Uint8Array;
   };
-  /** Rows that a writer changes so that no other counts at the same time: one agent's writers share one. */
+  /** Rows that writers update to serialize their counting. The writers of one agent share a row. */
   readonly memory_turns: { turn: number; taken: number };
-  /** `key_id`: the master key in force. `latest_ms`: how far the clock has come. */
+  /** `key_id`: the active master key. `latest_ms`: the latest time of the memory clock. */
   readonly memory_state: { name: string; value: string };
 }
 
-/** How many agents may be written to at once, at most. */
+/** The number of agents whose writers can run concurrently at most. */
 export const AGENT_LOCKS = 64;
 
 export const memoryMigrations: Record<string, Migration> = {
@@ -85,7 +90,7 @@ export const memoryMigrations: Record<string, Migration> = {
   },
 };
 
-/** One for each question that would else read everything. */
+/** One index for each query that would otherwise scan the table. */
 const INDEXES = {
   memory_entries_by_owner: ['owner_slot', 'field'],
   memory_entries_by_agent: ['agent_slot', 'expires_at_ms', 'value_bytes'],

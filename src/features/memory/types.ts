@@ -73,7 +73,7 @@ export interface MemoryReadResult {
   /** The value after the policy was applied; `null` means no value, because no field holds `null`. */
   readonly value: Json;
   readonly entries: readonly MemoryEntryMetadata[];
-  /** There are more entries than the limit. */
+  /** True if there are more entries than the limit. */
   readonly truncated: boolean;
   /** Required fields that have no entry. */
   readonly missing: readonly string[];

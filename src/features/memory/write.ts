@@ -23,7 +23,7 @@ import {
 import { type StoreRejection, storeRow } from './rows.ts';
 import type { MemoryWriteRequest, MemoryWriteResult } from './types.ts';
 
-/** Judges a value as the arguments of a tool call, and keeps it as its document says. */
+/** Evaluates a value as the arguments of a tool call, and stores it as its document declares. */
 export async function writeMemory(
   context: MemoryContext,
   request: MemoryWriteRequest,
@@ -83,13 +83,13 @@ const NOT_CONFIGURED: BlockReason = {
   reason: 'Memory is not configured: there is no memory document for the tenant.',
 };
 
-/** Why no document has the key. */
+/** Explains why no document declares the key. */
 export function explainUnknownKey(context: MemoryContext): BlockReason {
   const some = listMemorySchemas(context.ports.policy, context.subject.tenant_id);
   return some.length > 0 ? UNDECLARED : NOT_CONFIGURED;
 }
 
-/** What a scope needs to be told in gateway mode. */
+/** Explains which name a scope requires in gateway mode. */
 export function explainMissingOwner({ schema }: DeclaredMemoryField): BlockReason {
   const name = schema.scope === 'user' ? 'user_id' : 'session_id';
   return {
@@ -117,7 +117,7 @@ function findMisfit({ field }: DeclaredMemoryField, value: Json, text: string | 
   return { rule: 'memory.value_bytes_max', reason };
 }
 
-/** `null` for one that nests too deeply to be written. */
+/** Returns the JSON text; `null` if the content is nested too deeply. */
 function writeJson(content: Content): string | null {
   try {
     return writeContentJson(content);
@@ -130,7 +130,7 @@ function plain(content: Content): Json {
   return content.kind === 'text' ? content.text : content.value;
 }
 
-/** The last moment that a date can name. */
+/** The last millisecond that a `Date` can represent. */
 const TIME_MAX_MS = 8_640_000_000_000_000;
 
 interface AllowedWrite {
@@ -169,8 +169,8 @@ async function storeEntry(
 }
 
 /**
- * Where a value comes from, as far as its session has read: that goes along with it, so that memory takes no tag off.
- * Only facts do; rules that name them act, and no others.
+ * Returns the provenance of a value from the taint tags of its session. It is stored with the value, so memory removes
+ * no tag. Provenance holds only facts; a rule must name them to have an effect.
  */
 async function findProvenance(
   { ports }: MemoryContext,

@@ -3,13 +3,13 @@ import type { ViolationType } from '../../core/types/index.ts';
 export const CATEGORIES = ['secrets', 'pii', 'injection', 'commands'] as const;
 export type Category = (typeof CATEGORIES)[number];
 
-/** What tells the categories of labelled rows apart. */
+/** The facts that distinguish the categories of labelled rows. */
 export interface CategoryFacts {
-  /** The label of a row in which something has to be found; the others are `benign`. */
+  /** The label of rows that must be detected; the label of all others is `benign`. */
   readonly positive: string;
-  /** The findings that count. */
+  /** The violation type of the findings that count. */
   readonly finds: ViolationType;
-  /** Whether places are labelled; where not, a row is found when there is any finding in it. */
+  /** True if spans are labelled. If not, any finding in a row counts as a detection. */
   readonly has_spans: boolean;
 }
 

@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { createGunzip } from 'node:zlib';
 import { CATEGORY_FACTS, type Category } from './category.ts';
 
-/** A part of a row's text that has to be found: UTF-16 offsets, end exclusive. */
+/** A part of a row's text that must be detected: UTF-16 offsets, end exclusive. */
 export interface LabelledSpan {
   readonly start: number;
   readonly end: number;
@@ -17,26 +17,26 @@ export interface CorpusRow {
   readonly text: string;
   readonly label: string;
   readonly labels: readonly LabelledSpan[];
-  /** Where the row comes from, what it is an example of, and how hard it is, as far as the file says. */
+  /** The row's source, type and tier of difficulty; `type` and `tier` are `null` if the file does not state them. */
   readonly source: string;
   readonly type: string | null;
   readonly tier: string | null;
-  /** The system that a command is for. */
+  /** The operating system of a command. */
   readonly os: string | null;
 }
 
-/** The bounds of a file of labelled rows; beyond any of them it is refused. */
+/** The limits of a file of labelled rows. A file that exceeds one is rejected. */
 export const CORPUS_LIMITS = {
   /** Bytes of one line. */
   line_bytes_max: 16 * 1024 * 1024,
   rows_max: 1_000_000,
-  /** Labelled places in one row. */
+  /** Labelled spans in one row. */
   labels_max: 1_000,
   /** UTF-16 units of an id, a source, a type or a tier. */
   name_units_max: 200,
 } as const;
 
-/** A file that cannot be measured: a sentence, and the line that is wrong. Holds no part of the file's text. */
+/** An error in a corpus file: a message and the number of the invalid line. It contains no text of the file. */
 export class CorpusError extends Error {
   readonly code = 'corpus_invalid';
   readonly details: readonly {
@@ -54,11 +54,11 @@ export class CorpusError extends Error {
 }
 
 /**
- * Reads the rows of a file of JSON lines, one after the other, with at most one line in memory; a file whose name
- * ends in `.gz` is unpacked on the way. Empty lines are passed over.
+ * Reads the rows of a JSON Lines file one after the other, with at most one line in memory. Decompresses a file whose
+ * name ends in `.gz`. Skips empty lines.
  * @param as_given the file's name in messages
- * @throws CorpusError at the first line that is not a row of the category; the system's error where the file
- * cannot be read
+ * @throws CorpusError at the first line that is not a row of the category; the system's error if the file cannot be
+ * read
  */
 export async function* readCorpus(
   path: string,
@@ -90,7 +90,7 @@ function openBytes(path: string): AsyncIterable<Buffer> {
   const file = createReadStream(path);
   if (!path.endsWith('.gz')) return file;
   const unpacked = createGunzip();
-  // A pipe does not hand errors on.
+  // `pipe` does not forward errors.
   file.once('error', (error) => unpacked.destroy(error));
   unpacked.once('close', () => file.destroy());
   return file.pipe(unpacked);
@@ -101,7 +101,7 @@ function isGzipError(error: unknown): boolean {
   return code?.startsWith('Z_') ?? false;
 }
 
-/** A folder is found out at the first read, and then Node does not say which. */
+/** Opening a folder fails only at the first read, and the error of Node then has no path. */
 function addFileName(error: unknown, as_given: string): unknown {
   const { code } = error as NodeJS.ErrnoException;
   return code === undefined || error instanceof CorpusError
@@ -166,7 +166,7 @@ function parseRow(bytes: Buffer, line: number, as_given: string, category: Categ
 
 type Refuse = (message: string) => never;
 
-/** The parser's own message would repeat a part of the line. */
+/** The parser's own message would quote a part of the line. */
 function parseObject(bytes: Buffer, refuse: Refuse): Readonly<Record<string, unknown>> {
   let value: unknown;
   try {
@@ -179,7 +179,10 @@ function parseObject(bytes: Buffer, refuse: Refuse): Readonly<Record<string, unk
   return value as Readonly<Record<string, unknown>>;
 }
 
-/** A name that is there; a `tier` that is a list is the corpora's own, and none that figures are kept for. */
+/**
+ * Returns a name, or `null` if it is absent. The corpora also use lists as `tier`; they are ignored, because no figures
+ * are kept for them.
+ */
 function readName(value: Readonly<Record<string, unknown>>, field: string, refuse: Refuse): string | null {
   const name = value[field];
   if (name === undefined || name === null || Array.isArray(name)) return null;

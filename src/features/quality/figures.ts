@@ -3,7 +3,10 @@ import type { CorpusRow, LabelledSpan } from './corpus.ts';
 import type { Prediction } from './predict-hits.ts';
 import { isTypeCorrect } from './type-patterns.ts';
 
-/** What was counted in a group of rows: those with something to find, found, without, and with a false alarm. */
+/**
+ * The counts of a group of rows: positive rows and how many were detected, benign rows and how many were false
+ * positives.
+ */
 export interface Tally {
   positives: number;
   found: number;
@@ -11,32 +14,32 @@ export interface Tally {
   alarms: number;
 }
 
-/** A row that was judged wrongly, without its text. */
+/** A row with a wrong result, without its text. */
 export interface Mistake {
   readonly id: string;
   /** The line in the corpus. */
   readonly line: number;
   readonly source: string;
   readonly type: string | null;
-  /** The detectors that found something, in a false alarm. */
+  /** The detectors whose findings caused a false positive. */
   readonly rule_ids: readonly string[];
 }
 
-/** All that is counted while rows go by. Groups are named `all`, `source X`, `os X`, `tier X`, `type X` and `spans`. */
+/** The counts over all rows. Groups are named `all`, `source X`, `os X`, `tier X`, `type X` and `spans`. */
 export interface QualityFigures {
   readonly groups: Map<string, Tally>;
-  /** Labelled places that were found, and those of them by a rule of the right type. */
+  /** The labelled spans that were detected, and how many of them by a rule of the correct type. */
   readonly typed: { found: number; right: number };
   readonly misses: Mistake[];
   readonly false_alarms: Mistake[];
 }
 
-/** Groups that have figures of their own; what comes later is counted as `(others)` of its kind. */
+/** The groups with their own figures. Further groups are counted as `(others)` of their kind. */
 const GROUPS_MAX = 10_000;
-/** Mistakes that are kept of each kind; the figures count them all. */
+/** The mistakes of each kind that are kept. The figures count all mistakes. */
 const MISTAKES_MAX = 10_000;
 
-/** Types of personal data that stand in free text and need a language model: what is only there is not counted. */
+/** Types of personal data that occur in free text and need a language model. Spans of these types are not counted. */
 const UNSTRUCTURED = new Set(
   (
     'PERSON ADDRESS LOCATION ORG DATE TITLE AGE NRP NATIONALITY ZIP_CODE CARD_EXPIRY DATE_OF_BIRTH FACILITY EVENT ' +
@@ -44,15 +47,15 @@ const UNSTRUCTURED = new Set(
   ).split(' '),
 );
 
-/** Nothing counted yet. */
+/** Returns figures that count nothing yet. */
 export function createFigures(): QualityFigures {
   return { groups: new Map(), typed: { found: 0, right: 0 }, misses: [], false_alarms: [] };
 }
 
 /**
- * Counts a row. A row with something to find counts as found when a hit lies on one of its labelled places, or,
- * where places are not labelled, when it is flagged; a benign one is a false alarm when there is any hit. Rows
- * with another label (`benign-for:TYPE`) are not counted.
+ * Counts a row. A positive row is detected if a hit overlaps one of its labelled spans; without labelled spans, if the
+ * text is flagged. A benign row with any hit is a false positive. Rows with another label (`benign-for:TYPE`) are not
+ * counted.
  */
 export function countRow(
   figures: QualityFigures,
@@ -81,7 +84,10 @@ export function countRow(
 
 type Hits = Prediction['hits'];
 
-/** Leaves out what needs a language model: its labels, hits on them alone, and rows that have nothing else. */
+/**
+ * Removes labels that need a language model, and hits that overlap only them. Returns nothing to count for rows that
+ * have no other label.
+ */
 function removeUnstructured(row: CorpusRow, { hits }: Prediction) {
   const soft = row.labels.filter(({ type }) => UNSTRUCTURED.has(type));
   const labels = row.labels.filter(({ type }) => !UNSTRUCTURED.has(type));
@@ -144,7 +150,7 @@ function addMistake(
   list.push({ id, line, source, type: type ?? labels[0]?.type ?? null, rule_ids });
 }
 
-/** The figures of a group, each a share from 0 to 1; `null` where there is nothing to count. */
+/** The rates of a group, each from 0 to 1; `null` if there is nothing to count. */
 export interface QualityRates {
   readonly recall: number | null;
   readonly false_alarm_rate: number | null;
@@ -152,7 +158,7 @@ export interface QualityRates {
   readonly f1: number | null;
 }
 
-/** Recall, false alarms to benign rows, precision and their harmonic mean, to four digits. */
+/** Returns recall, the false positive rate over benign rows, precision and F1, rounded to four digits. */
 export function computeRates({ positives, found, negatives, alarms }: Tally): QualityRates {
   const recall = positives === 0 ? null : found / positives;
   const precision = found + alarms === 0 ? null : found / (found + alarms);
@@ -165,7 +171,7 @@ export function computeRates({ positives, found, negatives, alarms }: Tally): Qu
   };
 }
 
-/** A part of a whole, to four digits; `null` of nothing. */
+/** Returns a share rounded to four digits; `null` if the whole is 0. */
 export function computeShare(part: number, whole: number): number | null {
   return whole === 0 ? null : roundShare(part / whole);
 }

@@ -14,21 +14,21 @@ import {
 } from './figures.ts';
 import { type Prediction, predictHits } from './predict-hits.ts';
 
-/** The figures of a group of rows, or of labelled places of one type. */
+/** The figures of a group of rows, or of labelled spans of one type. */
 export interface FigureGroup extends Tally, QualityRates {
   readonly name: string;
 }
 
-/** What a measurement came to. It holds ids and names, and no text. */
+/** The result of a measurement. It contains ids and names, but no text. */
 export interface QualityReport extends FigureGroup {
   readonly category: Category;
-  /** Rows in the file; those that are neither positive nor benign are not counted in anything else. */
+  /** The rows in the file. Rows that are neither positive nor benign count only here. */
   readonly rows: number;
-  /** Rows that the service would not look at to their end. */
+  /** The rows that the service would scan only in part. */
   readonly partial: number;
-  /** The share of found places whose rule is of the right type; `null` where types have no names in the corpus. */
+  /** The share of detected spans whose rule has the correct type; `null` if the corpus does not name types. */
   readonly type_accuracy: number | null;
-  /** All labelled places together; `null` where places are not labelled. */
+  /** All labelled spans together; `null` if spans are not labelled. */
   readonly spans: FigureGroup | null;
   readonly sources: readonly FigureGroup[];
   readonly systems: readonly FigureGroup[];
@@ -41,13 +41,13 @@ export interface QualityReport extends FigureGroup {
 export interface Measurement {
   readonly category: Category;
   readonly policy: Policy;
-  /** Findings of less severity do not count. */
+  /** Findings of lower severity do not count. */
   readonly severity_min: Severity;
-  /** Called for each row, in the order of the file, and waited for. */
+  /** Called for each row, in the order of the file. The next row waits until it resolves. */
   readonly onRow?: (row: CorpusRow, prediction: Prediction) => Promise<void> | void;
 }
 
-/** Measures a policy's detection on labelled rows, from a file (`readCorpus`) or from anywhere. */
+/** Measures the detection of a policy on labelled rows, from a file (`readCorpus`) or any other source. */
 export async function measureRows(
   rows: AsyncIterable<CorpusRow> | Iterable<CorpusRow>,
   { category, policy, severity_min, onRow }: Measurement,

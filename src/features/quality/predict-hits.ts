@@ -3,7 +3,7 @@ import type { Crossing, Policy, Severity } from '../../core/types/index.ts';
 import { SEVERITIES } from '../../core/types/index.ts';
 import { CATEGORY_FACTS, type Category } from './category.ts';
 
-/** What was found in a text, as far as it counts for the category. */
+/** The findings in a text that count for the category. */
 export interface Prediction {
   /** UTF-16 offsets, end exclusive; `type` is the rule's id, `detector` its family. */
   readonly hits: readonly {
@@ -12,13 +12,13 @@ export interface Prediction {
     readonly type: string;
     readonly detector: string;
   }[];
-  /** Whether a limit ended the search before the end of the text: the service would block it. */
+  /** True if a limit ended the scan before the end of the text; the service would block it. */
   readonly is_partial: boolean;
 }
 
 /**
- * Judges a text as the service would under the policy: at `input`, and where commands are looked for as the
- * arguments `{command: text}` of a tool call.
+ * Evaluates a text as the service would under the policy: at `input`, or for commands as the arguments `{command:
+ * text}` of a tool call.
  * @param severity_min findings below it do not count
  */
 export function predictHits(
@@ -34,7 +34,7 @@ export function predictHits(
   const { finds } = CATEGORY_FACTS[category];
   const least = SEVERITIES.indexOf(severity_min);
   const counted = findings.filter(
-    // Documented examples are told apart, and are no secrets.
+    // Secrets from published documentation are marked as examples and do not count.
     ({ type, severity, example }) =>
       type === finds && example === undefined && SEVERITIES.indexOf(severity) >= least,
   );

@@ -3,20 +3,20 @@ import { CATEGORY_FACTS, type Category } from './category.ts';
 import type { CorpusRow } from './corpus.ts';
 import type { Prediction } from './predict-hits.ts';
 
-/** A file that predictions go to, a line for each row. It has its name only when all is in it. */
+/** A file of predictions, one line for each row. It gets its final name only when it is complete. */
 export interface PredictionFile {
   readonly add: (row: CorpusRow, prediction: Prediction) => Promise<void>;
   readonly close: () => Promise<void>;
-  /** Takes away what was written. */
+  /** Deletes the unfinished file. */
   readonly abandon: () => Promise<void>;
 }
 
 const BUFFERED_UNITS = 1 << 18;
 
 /**
- * Opens a file for predictions in the form that scorers of labelled corpora read: `{id, hits: [{start, end,
- * type}]}` and, where places are not labelled, `flagged`.
- * @throws the system's error where the file cannot be written
+ * Opens a file for predictions in the format that scorers of labelled corpora read: `{id, hits: [{start, end, type}]}`
+ * and, if spans are not labelled, `flagged`.
+ * @throws the system's error if the file cannot be written
  */
 export async function openPredictions(path: string, category: Category): Promise<PredictionFile> {
   const unfinished = `${path}.${process.pid}.unfinished`;

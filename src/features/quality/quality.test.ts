@@ -140,7 +140,7 @@ test('a labelled row counts once, its places each, and free text only where some
   count({ label: 'pii', labels: [place, { ...place, start: 20, end: 25 }] }, hit(8, 12));
   count({ label: 'pii', labels: [place] }, hit(9, 12));
   count({ label: 'pii', labels: [place] }, hit(0, 6, 'ip.v4', 'ip_address'));
-  // A name only: a benign row, and a hit on the name is no false alarm.
+  // Only a name is labelled: the row counts as benign, and a hit on the name is not a false positive.
   count({ label: 'pii', labels: [person] }, hit(1, 3));
   count({ label: 'pii', labels: [person] }, hit(1, 3), hit(6, 7));
   count({ label: 'benign' }, hit(1, 3), hit(4, 5));

@@ -1,9 +1,9 @@
 import { allDetectors } from '../../core/detect/detectors/all.ts';
 
 /**
- * How types of personal data are called in labelled corpora, and which of our detectors are right for each. This
- * map is published (docs/explanation/detection.md), so that anyone can count the same. A pattern is the beginning of a rule's
- * id: `es.dni` stands for `es.dni_beside_its_name` too.
+ * The type names of labelled corpora, and the detectors that are correct for each. This map is published
+ * (docs/explanation/detection.md), so that anyone can reproduce the figures. A pattern is the beginning of a rule's id:
+ * `es.dni` includes `es.dni_beside_its_name`.
  */
 export const TYPE_PATTERNS: Readonly<Record<string, readonly string[]>> = {
   ABA_ROUTING_NUMBER: ['us.aba_routing'],
@@ -38,8 +38,8 @@ export const TYPE_PATTERNS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Kinds that the end of a name says: right is a rule of the name's country, or of no country, in one of these
- * families. Many countries use one number as the national and the tax number.
+ * Kinds of numbers by the end of a type name. A rule is correct if it belongs to one of these families, and to the
+ * name's country or to no country. Many countries use one number as the national and the tax number.
  */
 export const KIND_FAMILIES: Readonly<Record<string, readonly string[]>> = {
   PASSPORT: ['passport'],
@@ -56,9 +56,10 @@ export const KIND_FAMILIES: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Whether a rule is right for a name. In this order: the name's row above; the rule of the same name (`AR_CUIT`:
- * `ar.cuit`); its kind; and where none of them knows the name, any rule of its country.
- * @param name as corpora write it, `PL_PESEL`; `UK` and `GB` are one
+ * Returns whether a rule is correct for a type name. The first of these that knows the name decides: its row in
+ * `TYPE_PATTERNS`, the rule of the same name (`AR_CUIT`: `ar.cuit`), its kind. For any other name, every rule of its
+ * country is correct.
+ * @param name as corpora write it, such as `PL_PESEL`; `UK` and `GB` are the same
  * @param detector the family of the rule
  */
 export function isTypeCorrect(name: string, rule_id: string, detector: string): boolean {
@@ -74,11 +75,11 @@ export function isTypeCorrect(name: string, rule_id: string, detector: string): 
   return KIND_FAMILIES[kind]!.includes(detector) && (is_of_country || rule_id.startsWith('any.'));
 }
 
-/** Names come from a file, so that what is kept of them has an end. */
+/** The number of cached lookups. Names come from a file, so their number is unbounded. */
 const ASKED_MAX = 10_000;
 const asked = new Map<string, boolean>();
 
-/** Whether any rule's id begins so. */
+/** Returns whether any rule's id begins with this text. */
 function isRule(beginning: string): boolean {
   const known = asked.get(beginning) ?? allDetectors.some(({ id }) => id.startsWith(beginning));
   if (asked.size < ASKED_MAX) asked.set(beginning, known);

@@ -11,10 +11,10 @@ import type { Secrets } from '../../runtime/secrets/secrets.ts';
 
 declare module '../../operations/runtime.ts' {
   interface Runtime {
-    /** The secret backend; `null` where none is configured. */
+    /** The secret backend; `null` if none is configured. */
     readonly secrets: {
       readonly backend: 'env' | 'vault' | 'cloud' | 'plugin';
-      /** Rejects with a `SecretUnread` where it cannot be opened; it is tried again with the next question. */
+      /** Rejects with a `SecretUnread` if the backend cannot be opened; the next call tries again. */
       readonly open: () => Promise<Secrets>;
     } | null;
   }
@@ -27,7 +27,9 @@ export interface AgentSecretsParts {
   readonly plugins: Runtime['plugins'];
 }
 
-/** The part of a runtime that has to do with what agents are trusted with: tokens, and secrets by them. */
+/**
+ * Opens the parts of a runtime that serve credentials to agents: capability tokens, and secrets that the tokens grant.
+ */
 export function openAgentSecrets(parts: AgentSecretsParts): {
   readonly offers: Pick<Runtime, 'capabilities' | 'secrets' | 'note'>;
   readonly close: () => Promise<void>;
@@ -44,7 +46,7 @@ export function openAgentSecrets(parts: AgentSecretsParts): {
   };
 }
 
-/** Writes an event down, and says in words of ours that it could not be. */
+/** Returns a function that records an event. If that fails, it throws an error with a message of the service. */
 export function openNoteWriter(record: EnforcementPorts['record']): Runtime['note'] {
   return async (event) => {
     try {
@@ -72,7 +74,7 @@ async function openConfiguredCapabilities({
   });
 }
 
-/** The backend is opened by the first agent that wants something of it. */
+/** The first request of an agent opens the backend. */
 function openBackend(config: Config, plugins: Runtime['plugins']) {
   const { secrets: settings } = config;
   const { backend } = settings;
@@ -92,7 +94,7 @@ function openBackend(config: Config, plugins: Runtime['plugins']) {
   };
 }
 
-/** The file of a driver, where the service has its plug-in in use as it is now. */
+/** Returns the file of a driver, if the service has admitted the plug-in with its present content. */
 async function findAdmittedDriver(
   config: Config,
   plugins: Runtime['plugins'],

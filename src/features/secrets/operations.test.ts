@@ -24,7 +24,7 @@ const ASKED = {
   agent_id: 'bot',
 };
 
-/** Tokens of which a test says what becomes of each question, in turn; the last answer stands. */
+/** Builds capabilities that give these results in turn; the last one repeats. */
 function tokens(...answers: readonly CapabilityResult[]): {
   capabilities: Runtime['capabilities'];
   asked: CapabilityPresentation[];

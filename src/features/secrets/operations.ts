@@ -123,7 +123,7 @@ export const secretsResolve = defineOperation({
       throw new Refusal(answer.result === 'missing' ? 'not_found' : 'unavailable', answer.message);
     return {
       ...buildVerdictReply(answer.ruling, answer.crossing, false),
-      // A name that a rule would change is no name to give a value for.
+      // If a rule would redact the name, the value is not returned.
       decision: answer.result === 'allow' ? ('allow' as const) : ('block' as const),
       secret_key,
       agent_id: presented.agent_id,

@@ -12,20 +12,20 @@ import type { Ruling } from '../../runtime/enforcement/types.ts';
 import { SecretReadError, type Secrets } from '../../runtime/secrets/secrets.ts';
 import { SECRET_TAG } from './secret-read-events.ts';
 
-/** An agent that wants the value of a secret, for a tool, by a capability token. */
+/** The request of an agent for the value of a secret for a tool, with a capability token. */
 export interface SecretRequest
   extends Omit<CapabilityPresentation, 'caller_id' | 'has_credential' | 'secret_key'> {
   readonly secret_key: string;
   readonly source_agent_id: string | null;
 }
 
-/** What the policy says of it, and about which crossing. */
+/** The ruling of the policy, and the crossing that it is about. */
 interface SecretRuling {
   readonly ruling: Ruling;
   readonly crossing: Crossing;
 }
 
-/** What became of it; whatever it is, it was written down before. */
+/** The outcome of a request. It is recorded in the audit log before it is returned. */
 export type SecretResolution =
   | ({ readonly result: 'allow'; readonly value: string } & SecretRuling)
   | ({ readonly result: 'denied' } & SecretRuling)
@@ -34,7 +34,7 @@ export type SecretResolution =
 export interface ResolveSecretParts {
   /** The backend's name. */
   readonly backend: string;
-  /** Rejects with a `SecretUnread` where it cannot be opened. */
+  /** Rejects with a `SecretUnread` if the backend cannot be opened. */
   readonly secrets: () => Promise<Secrets>;
   readonly capabilities: () => Promise<Capabilities>;
   readonly enforce: (crossing: Crossing) => ReturnType<Runtime['enforce']>;
@@ -44,14 +44,14 @@ export interface ResolveSecretParts {
   readonly note: Runtime['note'];
 }
 
-/** Rules, contracts and identities know the resolution of a secret as a call of this tool. */
+/** The tool name by which rules, contracts and identities match the resolution of a secret. */
 const RESOLVE_TOOL = 'secrets.resolve';
 
 /**
- * Resolves a secret for an agent: the token must allow it, then the policy; then the backend must have it; then the
- * token is taken, for it may have ended meanwhile; then it is written down.
+ * Resolves a secret for an agent. The token must allow it, then the policy, then the backend must have the secret. The
+ * token is consumed after that, because it may have expired in the meantime. Last, the outcome is recorded.
  *
- * @throws Unavailable where it could not be written down: the value is not given then
+ * @throws Unavailable if the outcome cannot be recorded; the value is not returned then
  */
 export async function resolveSecret(
   request: SecretRequest,
@@ -118,7 +118,7 @@ const REASONS: Readonly<Record<SecretResolution['result'], string>> = {
   error: 'The secret was not given: the backend could not be read.',
 };
 
-/** Writes down what became of it, and gives the answer. */
+/** Records the outcome and returns it. */
 async function recordResolution<Answer extends SecretResolution>(
   answer: Answer,
   request: SecretRequest,
@@ -140,7 +140,7 @@ async function recordResolution<Answer extends SecretResolution>(
       ...('ruling' in answer && { decision_event_id: answer.ruling.event_id }),
       result: answer.result,
       secret_backend: backend,
-      // A name in which something was found may be the thing itself.
+      // A name with findings may be the secret itself.
       ...(!hasFindings(answer) && { secret_key: request.secret_key }),
     },
   });

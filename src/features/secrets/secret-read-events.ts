@@ -5,18 +5,18 @@ import { buildServiceEvent } from '../../runtime/audit/service-event.ts';
 import type { AuditEvent } from '../../runtime/audit/types.ts';
 import type { SecretReading } from '../../runtime/secrets/references.ts';
 
-/** The tag of every event about a secret that was asked for. */
+/** The tag of every event about a requested secret. */
 export const SECRET_TAG = 'secret.credential';
 
-/** Who had the configuration read, and the policy in force then. */
+/** The caller that loaded the configuration, and the policy that was active then. */
 interface ReadActor {
   readonly caller_id: string;
   readonly policy_hash: string;
 }
 
 /**
- * Writes down which secrets the configuration asked for, never a value. Where the journal refuses, the log says so
- * and no more: no decision is given then, so that nothing else need fail.
+ * Records which secrets the configuration requested, never a value. If an event cannot be recorded, only the service
+ * log reports it: no decision depends on it, so nothing else fails.
  */
 export async function recordSecretReads(
   readings: readonly SecretReading[],
@@ -37,7 +37,7 @@ export async function recordSecretReads(
   );
 }
 
-/** One event for each secret that the service asked for on somebody's behalf. */
+/** Builds one event for each secret that the service requested for a caller. */
 export function buildSecretReadEvents(
   readings: readonly SecretReading[],
   by: ReadActor,

@@ -10,7 +10,7 @@ interface Parts {
   readonly ports: () => Pick<EnforcementPorts, 'now_ms'>;
 }
 
-/** Removes what is remembered of lists that were looked at long ago. */
+/** Returns the job that deletes old tool list snapshots. */
 export function buildToolPinJobs({ store, ports }: Parts): readonly MaintenanceJob[] {
   const run = async () => deleteOldSnapshots((await store()).db, ports().now_ms());
   return [{ name: 'mcp: forget old looks', every_ms: EVERY_MS, run }];

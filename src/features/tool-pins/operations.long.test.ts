@@ -1,4 +1,4 @@
-/** When a list of tools is looked at, and when it is enough to compare it. */
+/** The operations of tool pins: which tool lists are scanned, and which are only compared with the pins. */
 import assert from 'node:assert/strict';
 import { callOperation } from '../../operations/call.ts';
 import { type TestOptions, testRuntime } from '../../operations/testing/runtime.ts';

@@ -134,7 +134,7 @@ export const mcpToolsCheck = defineOperation({
       'scan_structured',
     );
     const whole = findListReason(verdict);
-    // What is wrong with the moment, or with all of the list, is no word against a single tool, and leaves no trace.
+    // A fault, or a problem of the whole list, says nothing about a single tool, so no pin changes.
     if (whole !== null) return { event_id, tools: definitions.map((one) => buildQuarantine(one, whole)) };
     const problemOf = openProblemFinder(verdict, definitions.length);
     const redacted = redactList(content, verdict, runtime.policy().redaction.typed, definitions.length);
@@ -151,10 +151,13 @@ export const mcpToolsCheck = defineOperation({
   },
 });
 
-/** What is never shown to an agent in a definition without a person’s word. */
+/** Tags of findings that keep a definition hidden from agents until an operator approves it. */
 const FORBIDDEN = /^(?:injection|hidden|content\.hidden_text)(?:\.|$)/;
 
-/** Why no tool of a list may be shown at the moment, whatever its definition says; `null` where they are looked at. */
+/**
+ * Returns the reason to quarantine every tool of a list, whatever its definition; `null` if the tools are checked one
+ * by one.
+ */
 function findListReason(verdict: Verdict): string | null {
   if (verdict.fault) return 'The list could not be checked. Try again.';
   if (verdict.decision !== 'block' || verdict.coverage.status !== 'full') return null;
@@ -174,12 +177,12 @@ function buildQuarantine(definition: { readonly [name: string]: Json }, reason: 
 }
 
 const NAME_FOUND = 'Its name holds what no name should.';
-/** Of a definition this much is joined to its neighbour's: no sentence that is found is longer. */
+/** The length of the text at which neighbouring definitions are joined. No detected sentence is longer. */
 const WINDOW_UNITS = 2_048;
 
 /**
- * The texts of each definition as a client may show them, one behind the other, and behind those the texts of each two
- * neighbours: a sentence that was cut in two is whole in one of them.
+ * Returns the texts of each definition as a client may show them, then the joined texts of each two neighbours. A
+ * sentence that was split over two definitions is complete in one of them.
  */
 function joinTexts(definitions: readonly { readonly [name: string]: Json }[]): string[] {
   const texts = definitions.map((definition) => {
@@ -199,7 +202,7 @@ function joinTexts(definitions: readonly { readonly [name: string]: Json }[]): s
   return [...texts, ...pairs];
 }
 
-/** The definitions with everything masked that a rule says to redact, also where the list as a whole is blocked. */
+/** Returns the definitions with everything masked that a rule redacts, even if the list as a whole is blocked. */
 function redactList(
   content: Content,
   { findings }: Verdict,
@@ -211,14 +214,17 @@ function redactList(
   return (changed.value as readonly { readonly [name: string]: Json }[]).slice(0, count);
 }
 
-/** Says what is wrong with the definition at a place of the list, in our own words alone. */
+/**
+ * Returns a function that describes the problem of the definition at an index. The description contains no text of the
+ * definition.
+ */
 function openProblemFinder(verdict: Verdict, count: number): (at: number) => string | null {
   if (verdict.coverage.status !== 'full') return () => 'The list could be scanned only in part.';
   const found = Map.groupBy(verdict.findings.filter(isForbidden), ({ path }) =>
     Number(/^\$\[(\d+)\]/.exec(path ?? '')?.[1] ?? Number.NaN),
   );
   const alone = (at: number) => (found.get(at) ?? found.get(count + at))?.[0] ?? null;
-  /** What is found over the border of two definitions, and in neither of them, concerns both. */
+  /** A finding across the border of two definitions, and in neither of them alone, applies to both. */
   const between = (at: number) =>
     at < 0 || at >= count - 1 || alone(at) !== null || alone(at + 1) !== null
       ? null
@@ -384,7 +390,7 @@ export const mcpPinsApprove = defineOperation({
       user_id: readName(input.user_id) ?? '',
     };
     const now_ms = runtime.now_ms();
-    // Written down first: what is not in the journal is not in the store.
+    // The event is recorded before the store changes, so every approval in the store is in the audit log.
     await runtime.note(
       buildServiceEvent({
         event_id: newEventId(now_ms),

@@ -1,4 +1,4 @@
-/** What is pinned, what is held back, and what a person's word changes, on both databases. */
+/** Pins, quarantines and approvals, on both databases. */
 import assert from 'node:assert/strict';
 import { withStores } from '../../platform/store/testing/stores.ts';
 import { approvePin, compareWithPins, listPins, type PinScope } from './pins.ts';

@@ -6,43 +6,46 @@ import type { StoreTables } from '../../platform/store/index.ts';
 export type PinRow = Selectable<StoreTables['mcp_pins']>;
 type Db = Kysely<StoreTables>;
 
-/** Whose list of tools it is. */
+/** The server and the callers that a tool list belongs to. */
 export interface PinScope {
   readonly tenant_id: string;
   readonly server: string;
   readonly user_id: string;
 }
 
-/** A definition as a server lists it, and what detectors say against it, as a sentence; `null` nothing. */
+/** A definition as a server lists it, and the problem that detectors found, as a sentence; `null` means none. */
 export interface ListedTool {
   readonly definition: { readonly [name: string]: Json };
-  /** The definition as agents and people may see it: what a rule says to redact is masked. Only this is stored. Without it, the definition itself. */
+  /**
+   * The definition as agents and operators may see it, with everything masked that a rule redacts. Only this is stored.
+   * The default is the definition itself.
+   */
   readonly redacted?: { readonly [name: string]: Json };
   readonly problem: string | null;
 }
 
-/** What becomes of a tool. Only one that is `pinned` is shown to agents, and may be called. */
+/** The status of a tool. Agents see and may call only a `pinned` tool. */
 export interface ToolPinStatus {
   readonly tool: string;
   readonly status: 'pinned' | 'quarantined';
   readonly sha256: string;
-  /** Why it is held; `null` for one that is pinned. */
+  /** The reason for a quarantine; `null` for a pinned tool. */
   readonly reason: string | null;
-  /** What agents are shown of one that is `pinned`; absent if that is the definition itself. */
+  /** The definition that agents see of a `pinned` tool; absent if it is the listed definition. */
   readonly definition?: { readonly [name: string]: Json };
-  /** It was not known to be held so before: somebody should hear of it. */
+  /** True if this quarantine was not known before, so that it is reported. */
   readonly is_new_quarantine: boolean;
 }
 
-/** The names that the protocol allows: no look-alikes from other alphabets, no controls. */
+/** The names that the protocol allows: no look-alikes from other alphabets, no control characters. */
 const NAME = /^[A-Za-z0-9_.-]{1,128}$/;
 const DEFINITION_CHARS_MAX = 65_536;
-/** Names that one list is remembered by: a server cannot fill the store with new ones. */
+/** The tools that are stored for one list, so that a server cannot fill the store with new names. */
 const ROWS_MAX = 2_000;
 
 /**
- * Compares a whole list of tools with what was pinned. What is new, clean and no other tool under a new name is
- * pinned; everything else that differs is held back until a person agrees.
+ * Compares a complete tool list with its pins. A new tool is pinned if it has no findings and is not a renamed tool.
+ * Every other difference is quarantined until an operator approves it.
  */
 export async function compareWithPins(
   db: Db,
@@ -76,8 +79,8 @@ export async function compareWithPins(
 }
 
 /**
- * How a list stands that was looked at before, by what is remembered alone; nothing is changed. `null` where that does
- * not tell: then it is looked at anew.
+ * Returns the statuses of a list that was scanned before, from stored rows alone. Nothing is changed. Returns `null` if
+ * the rows do not decide every tool; the list is scanned again then.
  */
 export async function readPinStatuses(
   db: Db,
@@ -104,7 +107,7 @@ export async function readPinStatuses(
   return known;
 }
 
-/** Why a definition cannot be pinned at all, whoever agrees. */
+/** Returns the reason why a definition cannot be pinned at all, even with an approval. */
 function findUnfitReason(
   name: string,
   definition: ListedTool['definition'],
@@ -171,7 +174,7 @@ function buildPinnedStatus(definition: ListedTool['definition'], pinned_definiti
   return { ...as, ...findReplacement(definition, { pinned_definition }) };
 }
 
-/** What is shown in place of a definition in which something is masked. */
+/** Returns the redacted definition if anything in it is masked. */
 function findReplacement(
   definition: ListedTool['definition'],
   { pinned_definition }: Pick<PinRow, 'pinned_definition'>,
@@ -182,7 +185,7 @@ function findReplacement(
 
 const NOT_QUARANTINED = { quarantined_sha256: null, quarantined_definition: null, quarantined_reason: null };
 
-/** In what a definition without findings differs from what is known; `null` where it is simply new. */
+/** Describes how a definition without findings differs from the stored row; `null` if it is simply new. */
 function describeDifference(
   row: PinRow | undefined,
   sha256: string,
@@ -204,10 +207,11 @@ function describeDifference(
   return former === undefined ? null : `It is \`${former.tool}\` under another name.`;
 }
 
-// C0 and C1 controls but tabs and line ends: they move cursors and hide text where a definition is shown.
+// C0 and C1 control characters except tabs and line ends. They move cursors and hide text where a definition is
+// displayed.
 const CONTROL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/;
 
-/** Says that a definition holds control characters, in a key or a text; `null` where it holds none. */
+/** Reports control characters in the keys or texts of a definition; `null` if it contains none. */
 function describeControls(definition: ListedTool['definition']): string | null {
   let found = false;
   JSON.stringify(definition, (key, value: unknown) => {
@@ -227,7 +231,7 @@ function readToolName(definition: ListedTool['definition']): string {
   return typeof definition.name === 'string' ? definition.name : '';
 }
 
-/** A tool's name as an answer may hold it: what the protocol does not allow is masked. */
+/** Returns a tool's name for a response. Characters that the protocol does not allow are masked. */
 export function maskToolName(definition: ListedTool['definition']): string {
   const name = readToolName(definition);
   return NAME.test(name) ? name : name.slice(0, 128).replace(/[^A-Za-z0-9_.-]/gu, '?');
@@ -254,7 +258,7 @@ type NewPin = Pick<
   | 'quarantined_reason'
 >;
 
-/** Two that see a tool first at once agree on one pin; who comes second looks at which it is. */
+/** Inserts a pin. If two callers insert the same tool concurrently, the second one reads the pin of the first. */
 async function insertPin(
   db: Db,
   scope: PinScope,
@@ -282,7 +286,7 @@ async function updateRow(db: Db, scope: PinScope, tool: string, change: PinChang
 
 const LISTED_MAX = 1_000;
 
-/** What is known, of one server or of all, at most 1,000 tools. */
+/** Returns the stored tools of one server or of all, 1,000 at most. */
 export function listPins(
   db: Db,
   filter: {
@@ -299,8 +303,8 @@ export function listPins(
 }
 
 /**
- * Lets the definition through that is held back, if it is still the one that the person has seen.
- * @returns the row as it is now; `null` where nothing of that hash is held
+ * Approves the quarantined definition if it is still the one that the operator has seen.
+ * @returns the updated row; `null` if no definition with this hash is quarantined
  */
 export async function approvePin(
   db: Db,

@@ -4,28 +4,28 @@ declare module '../../platform/store/tables.ts' {
   interface StoreTables extends ToolPinTables {}
 }
 
-/** What is known of the tools of MCP servers. Times are milliseconds since 1970, UTC; definitions are canonical JSON. */
+/** The stored tools of MCP servers. Times are milliseconds since 1970, UTC; definitions are canonical JSON. */
 export interface ToolPinTables {
   readonly mcp_pins: {
     tenant_id: string;
     server: string;
-    /** Whose list it is, where a server shows users different ones; empty for everybody’s. */
+    /** The user of the list if a server shows users different lists; empty if all users share it. */
     user_id: string;
     tool: string;
-    /** The definition that agents are shown; `null` where none was let through yet. */
+    /** The definition that agents see; `null` if none was pinned yet. */
     pinned_sha256: string | null;
     pinned_definition: string | null;
-    /** The one that waits for a person; `null` where none does. */
+    /** The definition that waits for approval; `null` if there is none. */
     quarantined_sha256: string | null;
     quarantined_definition: string | null;
     quarantined_reason: string | null;
-    /** Who let the pinned one through; `null` where it was pinned on first sight. */
+    /** The operator who approved the pinned definition; `null` if it was pinned when first listed. */
     approved_by: string | null;
     first_seen_ms: number;
     changed_ms: number;
   };
   readonly mcp_looks: {
-    /** Hash of a list, of whom it was shown to and by which policy it was judged. */
+    /** A hash of the list, of its audience and of the policy that evaluated it. */
     look: string;
     event_id: string;
     looked_ms: number;

@@ -6,7 +6,10 @@ import type { StoreTables } from '../../platform/store/index.ts';
 
 type Db = Kysely<StoreTables>;
 
-/** A list of tools, whom it is shown to, and by what it is judged: where one of them differs, it is looked at anew. */
+/**
+ * A tool list, its audience, and the policy and detectors that evaluate it. If any of them differs, the list is scanned
+ * again.
+ */
 export interface ToolListSnapshot {
   readonly version: string;
   readonly policy_hash: string;
@@ -18,10 +21,10 @@ export interface ToolListSnapshot {
   readonly definitions: readonly Json[];
 }
 
-/** After that a list is looked at again, changed or not. */
+/** The time after which a list is scanned again, even if it did not change. */
 const SNAPSHOT_KEPT_MS = 86_400_000;
 
-/** The event in which a list was looked at just as it is; `null` where it was not, or too long ago. */
+/** Returns the event of the scan of exactly this list; `null` if it was not scanned, or too long ago. */
 export async function findSnapshotEvent(
   db: Db,
   look: ToolListSnapshot,
@@ -36,7 +39,7 @@ export async function findSnapshotEvent(
   return row?.event_id ?? null;
 }
 
-/** Remembers that a list was looked at, and in which event. */
+/** Stores that a list was scanned, and in which event. */
 export async function storeSnapshot(
   db: Db,
   look: ToolListSnapshot,
@@ -53,7 +56,7 @@ export async function storeSnapshot(
 
 const BATCH = 500;
 
-/** Deletes one batch of what nobody reads any more; `true` where more is left. */
+/** Deletes one batch of expired snapshots; returns `true` if more may remain. */
 export async function deleteOldSnapshots(db: Db, now_ms: number): Promise<boolean> {
   const old = await db
     .selectFrom('mcp_looks')

@@ -1,11 +1,11 @@
-/** A racer that makes calls until it has tried so many, and gives how many were let go on and what they came to. */
+/** A process that makes a number of calls, then reports how many were accepted and what they cost. */
 import type { Racer } from '../../../platform/store/testing/races.ts';
 import { buildSpendRequest, buildUsage, openTestCosts } from './test-costs.ts';
 
 export interface SpendRace {
   readonly budgets: readonly object[];
   readonly tries: number;
-  /** How many of the tokens out that were put aside are used. */
+  /** The reserved output tokens that each call uses. */
   readonly output_tokens: number;
 }
 
@@ -27,7 +27,7 @@ export default async function raceToSpend({
       buildSpendRequest({ user_id: `user-${number}`, session_id: `${number}-${at}` }),
     );
     if ('over' in answer) return;
-    // One in five is given up, and one in seven never settled: what was put aside for it stays so.
+    // One call in five is settled without usage. One in seven is never settled, so its reservation remains.
     if (at % 7 === 6) calls += 1;
     else if (at % 5 === 4) await answer.settle(null);
     else {

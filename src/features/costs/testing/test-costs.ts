@@ -1,4 +1,4 @@
-/** Budgets on real stores, for the laws. */
+/** Budgets on real stores, for tests. */
 
 import type { Store } from '../../../platform/store/index.ts';
 import type { AuditEvent } from '../../../runtime/audit/types.ts';
@@ -17,10 +17,10 @@ import type {
   SpendRequest,
 } from '../types.ts';
 
-/** A Saturday, at noon UTC. */
+/** Noon UTC on a Saturday. */
 export const TEST_NOW_MS = Date.UTC(2026, 10, 21, 12);
 
-/** The section `cost` as the configuration's own reader settles it. */
+/** Parses the section `cost` with the parser of the configuration. */
 export function parseCostSettings(written: object): Config['cost'] {
   const { value, problems } = parseConfigValue({ cost: written }, configSchema, {
     env: {},
@@ -30,7 +30,7 @@ export function parseCostSettings(written: object): Config['cost'] {
   return (value as { cost: Config['cost'] }).cost;
 }
 
-/** A dollar for a token in, ten for one out: sums that can be done in the head. */
+/** One dollar per million input tokens and ten per million output tokens, so that sums are easy to check. */
 export const TEST_PRICES = [{ model: 'toy', usd_per_mtok: { input: 1, output: 10 }, max_output_tokens: 100 }];
 
 export interface TestCosts {
@@ -63,7 +63,10 @@ export function openTestCosts(
   return { costs, events, charges, notices, faults };
 }
 
-/** A call of the agent `a` for the user `ann`, of ten tokens in and ten out at most: 110 millionths of a dollar. */
+/**
+ * Builds a call of the agent `a` for the user `ann` with ten input tokens and at most ten output tokens: 110 millionths
+ * of a dollar.
+ */
 export function buildSpendRequest(parts: Partial<SpendRequest> = {}): SpendRequest {
   return {
     tenant_id: 'default',
@@ -78,7 +81,7 @@ export function buildSpendRequest(parts: Partial<SpendRequest> = {}): SpendReque
   };
 }
 
-/** What that call came to: all of it, unless said otherwise. */
+/** Builds the usage of that call: all tokens, unless `parts` changes them. */
 export function buildUsage(parts: Partial<ChargedUsage> = {}): ChargedUsage {
   return {
     provider: 'p',
@@ -92,21 +95,21 @@ export function buildUsage(parts: Partial<ChargedUsage> = {}): ChargedUsage {
   };
 }
 
-/** Puts money aside that must be there. */
+/** Reserves an amount, and fails if the budget refuses. */
 export async function reserveBudget(costs: Costs, parts: Partial<SpendRequest> = {}): Promise<Reservation> {
   const answer = await costs.reserve(buildSpendRequest(parts));
   if ('over' in answer) throw new Error(answer.reason);
   return answer;
 }
 
-/** Asks for money that must not be there. */
+/** Requests an amount, and fails unless the budget refuses. */
 export async function expectRefusal(costs: Costs, parts: Partial<SpendRequest> = {}): Promise<BudgetDenial> {
   const answer = await costs.reserve(buildSpendRequest(parts));
   if ('over' in answer) return answer;
   throw new Error('it was put aside');
 }
 
-/** Puts aside and settles. */
+/** Reserves an amount and settles it. */
 export async function reserveAndSettle(
   costs: Costs,
   parts: Partial<SpendRequest> = {},

@@ -1,4 +1,4 @@
-/** Memory as one process has it, over a store of a test, with a clock that can be set. */
+/** Memory of one process over the store of a test, with an adjustable clock. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -78,15 +78,15 @@ export const MEMORY_CALLER: Caller = {
 
 export interface TestMemory {
   readonly memory: Memory;
-  /** The road that all other crossings take. */
+  /** The enforcement ports that all other crossings use. */
   readonly ports: EnforcementPorts;
   readonly events: AuditEvent[];
-  /** What the log of the service was told. */
+  /** The messages of the service log. */
   readonly logged: string[];
-  /** Milliseconds since 1970, which a test may set. */
+  /** Milliseconds since 1970, which a test may change. */
   readonly wall: { ms: number };
   readonly place: MasterKeySettings;
-  /** Writes, and gives the handle, or `null`. */
+  /** Writes a value and returns its handle, or `null`. */
   readonly writeValue: (
     key: string,
     readValue: Json,
@@ -103,10 +103,10 @@ export interface TestMemoryOptions {
   readonly limits?: { readonly agent_entries_max: number; readonly agent_bytes_max: number };
   readonly master_key?: string;
   readonly previous_keys?: readonly string[];
-  /** Takes the place of the store, to see what happens while there is none. */
+  /** Replaces the store, to test its absence. */
   readonly store?: () => Promise<Store>;
   readonly wall?: { ms: number };
-  /** Whether the keys are put in force first, as the parent does. Default `true`. */
+  /** Activates the keys first, as the parent process does. Default `true`. */
   readonly admit?: boolean;
 }
 
@@ -165,7 +165,7 @@ export async function openTestMemory(store: Store, options: TestMemoryOptions = 
   };
 }
 
-/** A state folder for the length of one test. */
+/** Creates a state folder for the duration of one test. */
 export async function withStateDir<T>(run: (state_dir: string) => Promise<T>): Promise<T> {
   const state_dir = mkdtempSync(join(tmpdir(), 'memory-state-'));
   try {
