@@ -34,14 +34,14 @@ import { requireTelemetry } from './telemetry.ts';
 import type { WorkerProcess } from './workers.ts';
 
 const PATIENCE_MS = 10_000;
-/** One Ctrl-C arrives twice where `npm start` passes it on; only a later one says that a person is in a hurry. */
+/** When `npm start` forwards Ctrl-C, one key press arrives twice. Only a later signal asks to stop at once. */
 const ECHO_MS = 1_000;
 
 /**
- * Brings the service up around a worker's process that was begun ahead: configuration, ownership of the state
- * folder, policy, workers.
+ * Starts the service around a worker process that was forked earlier: loads the configuration, takes ownership
+ * of the state folder, loads the policy and starts the workers.
  *
- * @throws StartFailure which says what to do
+ * @throws StartFailure whose message says what to do
  */
 export async function bringUpService(
   options: ServiceOptions,
@@ -131,16 +131,19 @@ function urlOf(host: string, port: number): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-/** Returns what the operator who starts the service must know, one sentence each. */
+/** Returns the warnings for the operator who starts the service, one sentence each. */
 function listOperatorWarnings(config: Config): string[] {
   const unaudited = 'The audit journal is off (`audit.enabled`): no decision is recorded.';
   return [...(config.audit.enabled ? [] : [unaudited]), ...listStoreWarnings(parseStoreSettings(config))];
 }
 
-/** A service or a resident process that runs; this one has no address. */
+/** A running service or daemon. A daemon has no `url`. */
 export type StartedService = Omit<RunningService, 'url'> & { readonly url: string | null };
 
-/** What was put in force last: it says which files to watch, and what a reload compares with. */
+/**
+ * The configuration and policy parts that were activated last. They define the files to watch, and a reload
+ * compares with them.
+ */
 interface Latest {
   config: Config;
   patterns: ActivePolicy['patterns'];
@@ -167,7 +170,7 @@ interface Held {
   readonly latest: Readonly<Latest>;
 }
 
-/** Connects the service that runs with the signals and the files that change it. */
+/** Connects the running service with signals and file changes. */
 function run(
   parent: Parent,
   { ownership, log, latest }: Held,
@@ -221,7 +224,10 @@ function run(
   return { ...facts, status: parent.status, reload: parent.reload, stop: () => stop(), ended };
 }
 
-/** A terminal that closes sends SIGHUP too; then there is no controlling terminal to open any more. */
+/**
+ * Returns whether the terminal has closed. A closing terminal also sends SIGHUP, and `/dev/tty` can then no
+ * longer be opened.
+ */
 function isTerminalGone(): boolean {
   if (!process.stderr.isTTY) return false;
   try {

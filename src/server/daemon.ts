@@ -4,14 +4,17 @@ import { connectService } from './socket-client.ts';
 import type { DaemonHandlers } from './socket-server.ts';
 import { type Ownership, takeOwnership } from './state-dir.ts';
 
-/** What ends a resident process that is of no use any more. */
+/** Ends a daemon that is idle or must give up its state folder. */
 export interface IdleWatch {
   readonly handlers: DaemonHandlers;
-  /** From here on it is watched; `end` is called once, or not at all. */
+  /** Starts the idle timer. Calls `end` at most once. */
   readonly begin: (end: () => void) => void;
 }
 
-/** Watches for a process that nobody has asked anything for `idle_ms`, and for those who want its place. */
+/**
+ * Opens a watch that ends the daemon after `idle_ms` without a question, or when another process wants the
+ * state folder.
+ */
 export function openIdleWatch(idle_ms: number): IdleWatch {
   let end: (() => void) | null = null;
   let is_wanted = false;
@@ -19,7 +22,7 @@ export function openIdleWatch(idle_ms: number): IdleWatch {
   const leave = (): void => {
     is_wanted = true;
     if (timer !== null) clearTimeout(timer);
-    // The question that said so is answered first.
+    // The delay lets the daemon answer the question that asked it to leave.
     if (end !== null) setTimeout(end, ANSWER_MS);
     end = null;
   };
@@ -28,7 +31,7 @@ export function openIdleWatch(idle_ms: number): IdleWatch {
     begin: (ending) => {
       end = ending;
       if (is_wanted) leave();
-      // The socket keeps the process; without it there is nothing to wait for.
+      // The open socket keeps the process alive. Without the socket, there is nothing to wait for.
       else timer = setTimeout(leave, idle_ms).unref();
     },
   };
@@ -39,9 +42,10 @@ const PATIENCE_MS = 15_000;
 const AGAIN_MS = 50;
 
 /**
- * Makes this process the owner of a state folder; a resident process that has it is asked to leave, and waited for.
+ * Makes this process the owner of a state folder. Asks a daemon that owns the folder to leave, and waits until
+ * it does.
  *
- * @throws StartFailure `state_in_use` where a service has it
+ * @throws StartFailure `state_in_use` if a service owns the folder
  */
 export async function takeFromDaemon(state_dir: string): Promise<Ownership> {
   let is_leaving = false;

@@ -7,33 +7,36 @@ import { connectService } from './socket-client.ts';
 import { SocketFailure } from './socket-questions.ts';
 import { statePaths } from './state-dir.ts';
 
-/** What somebody at the command line follows. */
+/** The parameters of a command that follows the audit trail. */
 export interface TrailFollowing {
   readonly state_dir: string;
-  /** What is asked of a service that runs. It may leave more to come: the caller looks at each event again. */
+  /**
+   * The filter that a running service applies. It may return extra events, so the caller checks each event
+   * again.
+   */
   readonly filter: AuditFilter;
-  /** The events behind this place come. */
+  /** The position after which events are returned. */
   readonly place: TrailPosition;
   readonly signal: AbortSignal;
 }
 
-/** How often to look whether a service has come. */
+/** The interval between checks for a running service, in milliseconds. */
 const LOOK_MS = 500;
-/** How long one that has refused is let be. */
+/** The time before a service that refused is tried again, in milliseconds. */
 const REFUSED_MS = 30_000;
 
-/** How far it has got, by both ways of telling. */
+/** The progress of one follower, in the index order of the service and per writer. */
 interface Progress {
-  /** Of the service's order; it stands still while the journal is read. */
+  /** The position in the index order of the service. It does not change while the journal is read. */
   after: string | null;
   positions: Map<string, ChainPosition>;
-  /** The highest number of each writer's events that were given; all before it were, too. */
+  /** The highest event number returned per writer. All events before it were returned too. */
   readonly given: Map<string, number>;
 }
 
 /**
- * Gives events as they are written, each once: from the process that owns the state folder, where there is one, and else
- * out of the journal; when one comes or goes it changes over. Ends when `signal` is aborted.
+ * Yields each event once, as it is written. Follows the process that owns the state folder, or reads the
+ * journal if no process owns it, and switches when a process starts or ends. Ends when `signal` is aborted.
  */
 export async function* followTrail(followed: TrailFollowing): AsyncGenerator<FollowedEvent> {
   const { place, signal } = followed;
@@ -44,7 +47,7 @@ export async function* followTrail(followed: TrailFollowing): AsyncGenerator<Fol
   }
 }
 
-/** @returns whether there is a service that does not let itself be followed */
+/** @returns whether a service is running that refuses to be followed */
 async function* fromService(
   { state_dir, filter, signal }: TrailFollowing,
   progress: Progress,
@@ -100,7 +103,7 @@ async function untilService(state_dir: string, look_ms: number, signal: AbortSig
   }
 }
 
-/** Tells events that were not given before this call, whatever order they come in now. */
+/** Returns a filter that accepts events that were not returned before this call, in any order. */
 function newcomers({ given }: Progress): (each: FollowedEvent) => boolean {
   const before = new Map(given);
   return ({ writer, seq }) => {

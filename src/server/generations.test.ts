@@ -8,7 +8,7 @@ import type { Worker } from './workers.ts';
 const log = openLog({ level: 'silent', name: 'test' });
 const next = { generation: 2, hash: 'sha256:b' };
 
-/** A worker that notes what it is asked in `heard`, and fails at `fails_at`. */
+/** Returns a worker that adds each question to `heard` and fails at `fails_at`. */
 function worker(name: string, heard: string[], fails_at: string | null = null): Worker {
   return {
     name,

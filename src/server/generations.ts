@@ -1,13 +1,13 @@
 import type { Log } from '../platform/log.ts';
 import type { Worker } from './workers.ts';
 
-/** A policy in force, and how many came before it since the start. */
+/** An active policy and its generation number, which counts the policies since the start. */
 export interface Generation {
   readonly generation: number;
   readonly hash: string;
 }
 
-/** What became of a change: in force everywhere, or nowhere. */
+/** The result of a change: the policy is active in all workers or in none. */
 export type GenerationChange =
   | { readonly changed: true }
   | { readonly changed: false; readonly reason: string };
@@ -16,9 +16,10 @@ const PREPARE_MS = 20_000;
 const COMMIT_MS = 5_000;
 
 /**
- * Puts a policy in force in all workers or in none. First each loads and checks it; only when all have it, each
- * is told to use it. `settle` runs between the two, and nothing changes when it fails; once it has run the new
- * one counts, also for a worker that is started again. Resolves when no process answers by the old policy any more.
+ * Activates a policy in all workers or in none. First, each worker loads and checks the policy. After all have
+ * done so, each activates it. `settle` runs between the two phases; if it fails, nothing changes. After
+ * `settle`, the new policy is active, also in workers that restart. Resolves when no process answers with the
+ * previous policy.
  */
 export async function changeGeneration(options: {
   readonly next: Generation;
@@ -51,7 +52,10 @@ async function abandon(workers: readonly Worker[], { generation }: Generation): 
   await Promise.allSettled(workers.map((worker) => worker.ask('abandon', { generation }, COMMIT_MS)));
 }
 
-/** A worker that does not follow must not go on by the old policy: it is ended, and its successor has the new one. */
+/**
+ * A worker that fails to commit must not answer with the previous policy. It is killed, and its successor loads
+ * the new one.
+ */
 async function commit(worker: Worker, { generation }: Generation, log: Log): Promise<void> {
   try {
     await worker.ask('commit', { generation }, COMMIT_MS);

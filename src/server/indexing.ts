@@ -7,25 +7,28 @@ import type { AuditIndex } from '../runtime/audit/audit-index.ts';
 import type { Journal } from '../runtime/audit/index.ts';
 import { openSteadyClock } from '../runtime/audit/steady-clock.ts';
 
-/** Keeps the audit index near the journals, and takes in what short-lived processes left in the spool. */
+/**
+ * Keeps the audit index close behind the journals, and imports the events that short-lived processes left in
+ * the spool.
+ */
 export interface IndexFiller {
-  /** Whether the index is open. */
+  /** Returns whether the index is open. */
   readonly ready: () => boolean;
   /** Resolves when the index has every event that was durable before the call. */
   readonly sync: () => Promise<void>;
-  /** The index, and what the watch is told of it from where on. Resolves when it is open. */
+  /** Returns the index and the arrivals that feed the event stream. Resolves when the index is open. */
   readonly open: () => Promise<Pick<Opened, 'index' | 'arrivals'>>;
-  /** Ends the background work, after one last look, and closes the index. */
+  /** Stops the background work after one last pass, and closes the index. */
   readonly close: () => Promise<void>;
 }
 
-/** How often to look for new events: seldom enough that a batch is worth its transaction. */
+/** The interval between passes, in milliseconds. It is long enough that a batch justifies its transaction. */
 const POLL_MS = 500;
-/** While somebody watches: often enough for a person who looks on. */
+/** The interval while a client follows the trail, short enough for an interactive reader. */
 const WATCHED_POLL_MS = 200;
-/** While somebody watches, a busy machine gets no longer rest from it than this. */
+/** The longest pause on a busy machine while a client follows the trail, in milliseconds. */
 const WATCHED_REST_MS = 100;
-/** The first look waits, so that opening the index does not hold up the first health checks. */
+/** The first pass is delayed, so that opening the index does not delay the first health checks. */
 const OPEN_AFTER_MS = 100;
 const PRUNE_MS = 3_600_000;
 const RETRY_MS = 5_000;
@@ -42,9 +45,9 @@ interface Opened {
 }
 
 /**
- * Opens the index and works on it in the background, one step after another; it gives way to whatever else wants
- * the processor, until somebody waits for it. A fault there never stops the service: decisions rest on the
- * journal alone. It is logged, and the step is tried again.
+ * Opens the index and fills it in the background, one step at a time. Steps yield the processor to other work
+ * unless a caller waits for the index. A fault never stops the service, because decisions depend on the journal
+ * alone: the fault is logged, and the step is retried.
  */
 export function openIndexFiller(options: {
   readonly index_path: string;
@@ -69,7 +72,7 @@ export function openIndexFiller(options: {
 
   async function sync(): Promise<void> {
     const { drainSpool } = await import('../runtime/audit/spool.ts');
-    // Two at once would chain a file twice, and one of them would miss it.
+    // Two concurrent calls would chain a file twice, and one of them would miss it.
     await inTurn(() => drainSpool({ dir: options.journal_dir, journal: options.journal }));
     await (await open()).sync();
   }
@@ -112,7 +115,7 @@ function openIndexMaintenance(
   };
 }
 
-/** Forgets each hour what the journal has deleted by its age, and by the same clock. */
+/** Deletes from the index each hour the events that the journal has deleted by age, with the same clock. */
 function openPruning(options: {
   now_ms: () => number;
   max_age_days: number;
@@ -127,7 +130,7 @@ function openPruning(options: {
   };
 }
 
-/** Does a step again and again until it is ended; the next one waits for the one before. */
+/** Repeats a step until it is stopped. The next run starts after the previous one has ended. */
 function repeat(
   step: () => Promise<void>,
   pollMs: () => number,
@@ -174,7 +177,10 @@ async function openAll(
   return { index, arrivals, sync, prune };
 }
 
-/** Logs once each chain that is shorter than the index remembers. The service goes on: decisions need no old records. */
+/**
+ * Logs once each chain that is shorter than the index recorded. The service continues, because decisions need
+ * no old records.
+ */
 function openChainWarning({ journal_dir, log }: { journal_dir: string; log: Log }) {
   let is_compared = false;
   return async (index: AuditIndex): Promise<void> => {

@@ -19,19 +19,19 @@ import { connectService, type ServiceClient } from './socket-client.ts';
 import { makeStateDir, statePaths, takeOwnerLock } from './state-dir.ts';
 import { openServiceStore } from './store.ts';
 
-/** A runtime without a service, for one command. */
+/** A runtime for one command, without a service. */
 export interface LocalRuntime extends Runtime {
-  /** Has every event whose answer was given before the call written to the journal, and gives its folder. */
+  /** Writes every event that was answered before the call to the journal, and returns the journal folder. */
   readonly settleJournal: () => Promise<string>;
   readonly close: () => Promise<void>;
 }
 
 /**
- * Opens a runtime for a short-lived process: the policy is that of the configuration as it stands now, events
- * go to the spool for the owner of the journal to chain, and questions to the audit index are answered with a
- * service that runs or without one.
+ * Opens a runtime for a short-lived process. It loads the policy from the present configuration. Events go to
+ * the spool, and the journal owner chains them. It answers questions to the audit index with or without a
+ * running service.
  *
- * @throws StartFailure `config_invalid` with what is wrong in the policy's documents
+ * @throws StartFailure `config_invalid` with the problems of the policy documents
  */
 export async function openLocalRuntime(config: Config, version = 'local'): Promise<LocalRuntime> {
   const made = await loadPolicy(config);
@@ -84,7 +84,7 @@ export async function openLocalRuntime(config: Config, version = 'local'): Promi
 
 const NO_EVENTS = { events: [], count: 0, events_searched: 0 };
 
-/** Without a service nobody has made the store yet, nor brought it up to date; where one runs, that is its own to do. */
+/** Opens and migrates the store if no service runs. A running service has already done so. */
 async function openAlone(config: Config): Promise<Store> {
   makeStateDir(config.state_dir);
   const lock = takeOwnerLock(config.state_dir);
@@ -95,7 +95,7 @@ async function openAlone(config: Config): Promise<Store> {
   }
 }
 
-/** Saves the policy that decides, where it is not saved yet, so that the decision can be explained later. */
+/** Saves the policy that decides, unless it is saved already, so that the decision can be explained later. */
 async function keepPolicy(dir: string, policy: Policy): Promise<void> {
   const { isSaved, savePolicy } = await import('../runtime/policies/saved.ts');
   if (!(await isSaved(dir, policy))) await savePolicy(dir, policy);
@@ -103,7 +103,7 @@ async function keepPolicy(dir: string, policy: Policy): Promise<void> {
 
 interface LazyClient {
   readonly open: () => Promise<ServiceClient | null>;
-  /** What `open` gave, without opening anything. */
+  /** Returns the client if `open` has opened one, without opening one. */
   readonly opened: () => Promise<ServiceClient | null>;
 }
 
@@ -135,7 +135,7 @@ function buildLocalCoordinator(config: Config, client: LazyClient, plugins: Plug
 const RETRY_MS = 100;
 const PATIENCE_MS = 3_000;
 
-/** Has the index brought up to date by the service that owns it, or, where none runs, does it itself. */
+/** Updates the index through the service that owns it, or directly if no service runs. */
 async function syncIndex(config: Config, client: LazyClient): Promise<void> {
   for (let waited_ms = 0; ; waited_ms += RETRY_MS) {
     const service = await client.open();
@@ -148,15 +148,15 @@ async function syncIndex(config: Config, client: LazyClient): Promise<void> {
         lock.release();
       }
     }
-    // A service that starts or stops has the folder and no open socket, for a moment.
+    // A service that starts or stops owns the folder for a moment without an open socket.
     if (waited_ms >= PATIENCE_MS) throw busy(config.state_dir);
     await sleep(RETRY_MS);
   }
 }
 
 /**
- * Where the audit trail ends, when the index has every event whose answer was given before the call; with a service that
- * runs or without one.
+ * Returns the end of the audit trail after the index has every event that was answered before the call. Works
+ * with and without a running service.
  */
 export async function readLocalTrailEnd(config: Config): Promise<TrailPosition> {
   const paths = statePaths(config.state_dir);
@@ -186,7 +186,10 @@ function busy(state_dir: string): StartFailure {
   );
 }
 
-/** What the service does in the background: chains what the spool holds, and reads the journal into the index. */
+/**
+ * Does the background work of a service once: chains the events of the spool, and reads the journal into the
+ * index.
+ */
 async function fillIndex(config: Config): Promise<void> {
   const paths = statePaths(config.state_dir);
   const [{ openWriter }, { drainSpool }, { openIndex }, { openIndexer }, { createOrder }] = await Promise.all(

@@ -10,16 +10,16 @@ import { buildCapabilityJobs } from '../runtime/enforcement/capabilities/jobs.ts
 import { buildSessionJobs } from '../runtime/enforcement/sessions/jobs.ts';
 import type { EnforcementPorts } from '../runtime/enforcement/types.ts';
 
-/** What chores are made of. */
+/** The dependencies of maintenance jobs. */
 export interface MaintenanceParts {
   readonly config: Config;
   readonly log: Log;
   readonly store: () => Promise<Store>;
-  /** What holds now: the policy in force, the clock, the parent's journal. */
+  /** Returns the present policy, clock and journal of the parent. */
   readonly ports: () => EnforcementPorts;
 }
 
-/** What the parent does for the whole service from time to time, each subject its own. */
+/** The maintenance jobs that the parent runs for the whole service, one entry per subject. */
 const SUBJECTS: readonly ((parts: MaintenanceParts) => readonly MaintenanceJob[])[] = [
   buildApprovalJobs,
   buildCapabilityJobs,
@@ -29,12 +29,12 @@ const SUBJECTS: readonly ((parts: MaintenanceParts) => readonly MaintenanceJob[]
   buildToolPinJobs,
 ];
 
-/** All chores of a service. */
+/** Returns all maintenance jobs of a service. */
 export function buildMaintenanceJobs(parts: MaintenanceParts): readonly MaintenanceJob[] {
   return SUBJECTS.flatMap((chores) => chores(parts));
 }
 
-/** Chores that wait for other machines, and so have a turn of their own. */
+/** Returns the jobs that wait for other machines. They run in a queue of their own. */
 export function buildDeliveryJobs(parts: MaintenanceParts): readonly MaintenanceJob[] {
   return buildApprovalDeliveryJobs(parts);
 }

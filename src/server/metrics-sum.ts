@@ -10,12 +10,12 @@ import type { Worker } from './workers.ts';
 const GATHER_MS = 2_000;
 
 /**
- * Gathers what all processes have counted. No count goes backwards: a worker that does not answer in time stands
- * with what it said last, and so do the counts of one that has ended.
+ * Opens a function that sums the metrics of all processes. No counter decreases: a worker that misses the
+ * deadline counts with its last answer, and so does a worker that has ended.
  *
  * @param serving - the workers that serve now
- * @param own - the parent's own; `null` with metrics off
- * @returns writes the sum in the Prometheus text format
+ * @param own - the metrics of the parent; `null` if metrics are disabled
+ * @returns a function that writes the sum in the Prometheus text format
  */
 export function openMetricsSum(serving: () => readonly Worker[], own: Metrics | null): () => Promise<string> {
   const last = new Map<Worker, MetricsSnapshot>();
@@ -26,7 +26,7 @@ export function openMetricsSum(serving: () => readonly Worker[], own: Metrics | 
     if (snapshot !== null) last.set(worker, snapshot);
   }
 
-  /** Adds up those that have ended, so that what is kept does not grow with each. */
+  /** Adds up the workers that have ended, so that memory does not grow with each. */
   function settle(): void {
     const alive = new Set(serving());
     for (const [worker, snapshot] of last) {

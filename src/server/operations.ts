@@ -49,7 +49,7 @@ import { agentSessionReset, sessionReset } from '../operations/sessions.ts';
 import { policyTemplate, policyTemplates } from '../operations/templates.ts';
 import type { Endpoint } from '../runtime/observability/endpoint.ts';
 
-/** Everything that one can ask for, in alphabetical order, by value: a name that does not exist does not compile. */
+/** All operations, in alphabetical order. They are referenced by value, so a missing name does not compile. */
 export const operationCatalogue = {
   adapterAsk,
   agentSessionReset,
@@ -108,16 +108,16 @@ export const operationCatalogue = {
   sessionReset,
 };
 
-/** The same as a list. */
+/** The operations as a list. */
 export const operations: readonly AnyOperation[] = Object.values(operationCatalogue);
 
-/** The metric labels of all checks: those of the operations, and the stages of the LLM proxy. */
+/** The metric labels of all checks: the operations and the stages of the LLM proxy. */
 export const endpoints: readonly Endpoint[] = [
   ...operations.flatMap(({ name, counts_checks }) => (counts_checks === true ? [name] : [])),
   ...LLM_ENDPOINTS,
 ];
 
-/** The operation of that name, `undefined` where there is none. */
+/** Returns the operation with this name, or `undefined`. */
 export function findOperation(name: string): AnyOperation | undefined {
   return operations.find((operation) => operation.name === name);
 }

@@ -9,15 +9,15 @@ import { openServiceStore } from './store.ts';
 /** The store of the process that owns the state folder. */
 export interface OwnStore {
   readonly store: Store;
-  /** Sees to the master key of memory, where a policy is the first that needs one. @throws StartFailure */
+  /** Ensures that the master key of memory exists when a policy first needs it. @throws StartFailure */
   readonly admit: (policy: Policy) => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
 /**
- * Opens the store for its owner, brings its tables up to date, and sees to what is encrypted in it.
+ * Opens the store for its owner, migrates its tables, and checks its encrypted content.
  *
- * @throws StartFailure `store_unusable` or `state_unusable`, which says what to do
+ * @throws StartFailure `store_unusable` or `state_unusable`, whose message says what to do
  */
 export async function openOwnStore(config: Config, policy: Policy): Promise<OwnStore> {
   try {
@@ -36,7 +36,7 @@ export async function openOwnStore(config: Config, policy: Policy): Promise<OwnS
   }
 }
 
-/** A policy that is loaded again is refused where memory cannot be opened for it. */
+/** A reloaded policy is refused if memory cannot be opened for it. */
 export async function admitPolicy(
   loading: Promise<PolicyLoad>,
   { admit }: Pick<OwnStore, 'admit'>,

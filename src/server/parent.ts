@@ -47,14 +47,14 @@ export interface ParentParts {
   readonly config: Config;
   readonly policy: Policy;
   readonly plugins: PluginsInUse;
-  /** Secrets that the configuration asked for. */
+  /** The secrets that the configuration references. */
   readonly secret_readings: readonly SecretReading[];
   readonly loadPolicy: () => Promise<PolicyLoad>;
   readonly started_ms: number;
-  /** `null` where nothing listens but the socket. */
+  /** The HTTP address, or `null` if the process listens on the socket only. */
   readonly url: string | null;
   readonly port: number;
-  /** `null`: a resident process, without workers. */
+  /** The main module of a worker, or `null` for a daemon, which has no workers. */
   readonly worker_url: URL | null;
   readonly spare: WorkerProcess | null;
   readonly dispatch: Dispatch;
@@ -62,22 +62,22 @@ export interface ParentParts {
   readonly log: Log;
 }
 
-/** The process that owns the state folder and keeps the workers; it answers no requests itself. */
+/** The process that owns the state folder and runs the workers. It answers no HTTP requests itself. */
 export interface Parent {
   readonly status: () => ServiceStatus;
   readonly reload: (caller_id: string) => Promise<ReloadReport>;
-  /** Lets all that was accepted be answered, for at most `patience_ms`; then closes everything. */
+  /** Answers all accepted requests for at most `patience_ms`, then closes everything. */
   readonly stop: (patience_ms: number) => Promise<{ readonly forced: boolean }>;
-  /** Ends the workers at once. */
+  /** Kills the workers. */
   readonly kill: () => Promise<void>;
 }
 
-/** Where there are no workers, none is ever started. */
+/** A placeholder for a daemon, which never starts a worker. */
 const NO_PROGRAM = new URL('data:,');
 const GATHER_MS = 2_000;
 const AGENTS_LISTED_MAX = 1_000;
 
-/** What is opened only after the workers, which ask for it. */
+/** Parts that open only after the workers that use them. */
 interface Late {
   readonly feed: EventFeed;
   indexing: IndexFiller | null;
@@ -88,7 +88,7 @@ interface Late {
 
 const NOT_OPEN = { indexing: null, reloading: null, store: null };
 
-/** Opens journal, workers, socket and index; resolves when all workers listen. */
+/** Opens the journal, workers, socket and index. Resolves when all workers listen. */
 export async function openParent(parts: ParentParts): Promise<Parent> {
   const { config, log, version } = parts;
   const paths = statePaths(config.state_dir);
@@ -134,7 +134,7 @@ export async function openParent(parts: ParentParts): Promise<Parent> {
   const blocks = await followBlocks(config, own.store, log);
   const kept = await openChores({ config, log, store: store.open, ports: open.ports });
   const status = statusOf(parts, workers, late.reloading);
-  // Elsewhere the workers judge, and see to that themselves.
+  // In a service, the workers judge and prepare themselves.
   if (parts.worker_url === null) await open.warm();
   const socket = await openCommandSocket(parts, open.runtime, late, status);
   return {
@@ -150,7 +150,7 @@ export async function openParent(parts: ParentParts): Promise<Parent> {
   };
 }
 
-/** Records which secrets the configuration asked for at startup. */
+/** Records which secrets the configuration read at startup. */
 async function recordStartReadings(
   { secret_readings, policy, log }: ParentParts,
   journal: Journal | null,
@@ -159,7 +159,7 @@ async function recordStartReadings(
   await recordSecretReads(secret_readings, by, { journal, now_ms: Date.now, log });
 }
 
-/** Counts what only the parent knows, besides what each process counts. */
+/** Adds the metrics that only the parent has to the metrics that each process counts. */
 function metricsOfParent(version: string, { server }: Config, late: Late): Metrics {
   const pending = async (): Promise<number | null> => {
     if (late.store === null) return null;
@@ -169,7 +169,10 @@ function metricsOfParent(version: string, { server }: Config, late: Late): Metri
   return openMetrics({ version, mode: server.mode, countPendingApprovals: pending });
 }
 
-/** Chores know every subject, and through it all detectors: loaded before, they would hold up the workers. */
+/**
+ * Loads the maintenance jobs on demand. They import every subject and all detectors, which would delay the
+ * workers.
+ */
 async function openChores(
   ground: Parameters<typeof buildMaintenanceJobs>[0] & { readonly log: Log },
 ): Promise<MaintenanceLoop[]> {
@@ -179,7 +182,7 @@ async function openChores(
   );
 }
 
-/** Keeps the list of blocked agents in the state folder like the store, from before the service is ready. */
+/** Copies the list of blocked agents from the store to the state folder before the service is ready. */
 async function followBlocks(config: Config, store: Store, log: Log) {
   const { followAgentBlocks, mirrorAgentBlocks } = await import(
     '../runtime/enforcement/agent-blocks/agent-blocks.ts'
@@ -193,7 +196,7 @@ async function followBlocks(config: Config, store: Store, log: Log) {
   return followAgentBlocks(config.state_dir, store, failed);
 }
 
-/** What the whole service knows, for the parent's own runtime and for the workers. */
+/** Builds the coordinator that the parent's own runtime and the workers use. */
 function buildCoordinator(
   config: Config,
   late: Late,
@@ -209,7 +212,7 @@ function buildCoordinator(
     reloadFailure: async () => late.reloading?.lastFailure() ?? null,
     metrics: metricsOfAll,
     agents: async () => {
-      // Those of a worker that has died since are kept here.
+      // Remembers the agents of workers that have since ended.
       const lists = await gather(workers(), 'agents');
       for (const agent_id of lists.flat()) agents.note(agent_id);
       return agents.list().slice(0, AGENTS_LISTED_MAX);
@@ -230,7 +233,10 @@ function ordersFor(writer: string, parts: ParentParts, late: Late): WorkerOrders
 
 const KEYS_MS = 5_000;
 
-/** Gives all workers the API keys of a reload; one that does not take them is ended, and its successor has them. */
+/**
+ * Sends the API keys of a reload to all workers. Kills a worker that does not accept them; its successor has
+ * the new keys.
+ */
 async function useKeys(
   keys: readonly ApiKey[],
   late: Late,
@@ -252,13 +258,16 @@ async function useKeys(
   log.info('the API keys were reloaded', { count: keys.length });
 }
 
-/** How long the parent does nothing when the workers listen: what they are asked first they ask the parent. */
+/**
+ * The time that the parent stays idle after the workers listen, in milliseconds. The first requests to the
+ * workers query the parent.
+ */
 const FIRST_ANSWERS_MS = 100;
 
 /**
- * Opens the parent's journal while the workers start, and the store behind them: loading what speaks to it takes as
- * long as they do, and both would wait for the processor. Nobody is told that the service is ready before. Where one
- * fails, nothing of the others stays.
+ * Opens the parent's journal while the workers start, then the store. Loading the store client takes as long as
+ * starting the workers, and both would compete for the processor. The service does not report that it is ready
+ * before all are open. If one fails, all others are closed.
  */
 async function startWorkers(
   workers: Workers,
@@ -282,7 +291,7 @@ async function startWorkers(
   }
 }
 
-/** What stands open is closed in this order, whatever befalls the rest. */
+/** Closes the open parts in this order, even if one of them fails. */
 async function closeAll(
   opened: readonly ({ readonly close: () => Promise<void> } | null)[],
   log: Log,
@@ -306,10 +315,10 @@ function openParentIndexing(config: Config, journal: Journal, watch: EventFeed, 
   });
 }
 
-/** How long a worker may take for a batch before it is sent the next one. */
+/** The time that a worker has to accept a batch before the next one is sent, in milliseconds. */
 const EVENTS_MS = 30_000;
 
-/** Gives a worker what happens from now on, or no longer; answers where that begins. */
+/** Starts or stops sending new events to a worker. Returns the position at which the events begin. */
 async function shareEvents(
   { worker, turn, wanted }: Parameters<ParentAnswers['events']>[0],
   { feed, indexing }: Late,
@@ -323,12 +332,12 @@ async function shareEvents(
   const { position } = (await indexing.open()).arrivals;
   const asking = workers.serving().find(({ name }) => name === worker);
   if (asking === undefined) throw new Error('the worker has ended');
-  // From here to the answer nothing else runs, so that what is sent begins at this position.
+  // Nothing else runs between here and the answer, so the sent events begin at this position.
   feed.join(worker, turn, (batch) => asking.ask('events', batch, EVENTS_MS));
   return { position: position() };
 }
 
-/** Without the socket the service still decides; the command line alone misses it. */
+/** Without the socket, the service still decides; only the command line cannot reach it. */
 async function openCommandSocket(
   parts: ParentParts,
   runtime: Runtime,
@@ -359,7 +368,7 @@ async function openCommandSocket(
   }
 }
 
-/** The trail is followed where the index is filled. */
+/** Clients follow the trail in the process that fills the index. */
 function followOf({ feed, indexing }: Late): FollowTrail | null {
   if (indexing === null) return null;
   return async (wish, signal) => {
@@ -400,7 +409,7 @@ function statusOf(parts: ParentParts, workers: Workers, reloading: PolicyReloade
   });
 }
 
-/** What those workers answered that could, in time. */
+/** Returns the answers of the workers that replied before the deadline. */
 async function gather(workers: Workers, question: 'agents'): Promise<readonly (readonly string[])[]> {
   const asked = workers.serving().map((worker) => worker.ask(question, null, GATHER_MS));
   const settled = await Promise.allSettled(asked);

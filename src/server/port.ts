@@ -3,13 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { StartFailure } from '../platform/failure.ts';
 
 const RETRY_MS = 50;
-/** Workers of a service that was killed a moment ago let go of the port as soon as they notice. */
+/** The workers of a service that was just killed release the port as soon as they notice, within this time. */
 const PATIENCE_MS = 1_000;
 
 /**
- * Finds out whether an address is free, and which port 0 comes to. Workers share the port among themselves, and
- * so would a second service: two of them would answer the same callers by different policies. So the address
- * is tried alone first.
+ * Checks that an address is free, and resolves port 0 to a real port. Workers share their port, so a second
+ * service could listen on it too, and both would answer the same callers with different policies. So this
+ * function first binds the address exclusively.
  *
  * @throws StartFailure `address_in_use`, `address_unusable`
  */
@@ -22,7 +22,7 @@ export async function findFreePort(host: string, port: number): Promise<number> 
   }
 }
 
-/** The port, or the system's word for why not. */
+/** Returns the port, or the system's error code. */
 function tryAddress(host: string, port: number): Promise<number | string> {
   return new Promise((resolve) => {
     const server = createServer();

@@ -5,57 +5,60 @@ import type { MetricsSnapshot } from '../runtime/observability/metrics.ts';
 import type { PluginsInUse } from '../runtime/plugins/types.ts';
 import type { ReloadFailure, ReloadReport } from '../runtime/policies/reload-report.ts';
 
-/** What a worker needs to begin; plain data, for it crosses to another process. */
+/** The data that a worker needs to start. It is plain data, because it is sent to another process. */
 export interface WorkerOrders {
   readonly version: string;
   readonly config: Config;
-  /** Names its journal; the same after a restart, so that the chain goes on. */
+  /** The name of the worker's journal. It is the same after a restart, so the chain continues. */
   readonly writer: string;
-  /** Where it listens, together with the other workers. Never 0. */
+  /** The port on which all workers listen. Never 0. */
   readonly port: number;
   readonly policy_hash: string;
   readonly generation: number;
-  /** When the service started, in milliseconds since 1970. */
+  /** The start time of the service, in milliseconds since 1970. */
   readonly started_ms: number;
 }
 
-/** What a worker answers to the parent. */
+/** The requests that a worker answers for the parent. */
 export type WorkerAnswers = {
-  /** Begins to serve; answers when it listens. */
+  /** Starts to serve. Answers when the worker listens. */
   readonly start: (orders: WorkerOrders) => Promise<{ readonly listening: true }>;
-  /** First half of a reload: loads and checks a policy, and keeps it aside. */
+  /** First phase of a reload: loads and checks a policy, and keeps it as prepared. */
   readonly prepare: (next: {
     readonly generation: number;
     readonly hash: string;
   }) => Promise<{ readonly prepared: true }>;
-  /** Second half: puts it in force. */
+  /** Second phase of a reload: activates the prepared policy. */
   readonly commit: (next: { readonly generation: number }) => { readonly committed: true };
   readonly abandon: (next: { readonly generation: number }) => { readonly abandoned: true };
-  /** Takes the API keys of a reload in place of those before. */
+  /** Replaces the API keys with those of a reload. */
   readonly api_keys: (keys: readonly ApiKey[]) => { readonly taken: true };
   readonly metrics: (nothing: null) => Promise<MetricsSnapshot | null>;
   readonly agents: (nothing: null) => readonly string[];
-  /** Takes what has happened, for its readers. */
+  /** Accepts a batch of events for the subscribers of this worker. */
   readonly events: (batch: StreamBatch) => Promise<{ readonly received: true }>;
-  /** Stops accepting, answers what is in flight, closes the journal, ends. */
+  /** Stops accepting requests, answers those in flight, closes the journal and exits. */
   readonly stop: (nothing: null) => Promise<{ readonly stopped: true }>;
 };
 
-/** What the parent answers to a worker. */
+/** The requests that the parent answers for a worker. */
 export type ParentAnswers = {
   readonly ready: (nothing: null) => Promise<boolean>;
-  /** Why the last reload failed; \`null\` if it did not. */
+  /** Returns why the last reload failed, or `null` if it succeeded. */
   readonly reload_failure: (nothing: null) => Promise<ReloadFailure | null>;
   readonly metrics: (nothing: null) => Promise<string>;
   readonly agents: (nothing: null) => Promise<readonly string[]>;
   readonly plugins: (nothing: null) => Promise<PluginsInUse>;
   readonly reload: (by: { readonly caller_id: string }) => Promise<ReloadReport>;
-  /** Has what happens sent to a worker from a position on, or no longer. `turn` tells one time from the next. */
+  /**
+   * Starts or stops sending events to a worker from a position on. `turn` distinguishes one subscription from
+   * the next.
+   */
   readonly events: (by: {
     readonly worker: string;
     readonly turn: number;
     readonly wanted: boolean;
   }) => Promise<{ readonly position: number }>;
-  /** Answers when the index has every event that was durable at the question. */
+  /** Answers when the index has every event that was durable at the time of the call. */
   readonly sync_index: (nothing: null) => Promise<{ readonly synced: true }>;
 };

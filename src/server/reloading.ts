@@ -12,7 +12,7 @@ import type { SecretReading } from '../runtime/secrets/references.ts';
 import { changeGeneration, type Generation } from './generations.ts';
 import type { Worker } from './workers.ts';
 
-/** A policy that was read anew, or what is wrong with it. */
+/** A reloaded policy, or the problems of its documents. */
 export type PolicyLoad = (
   | {
       readonly ok: true;
@@ -23,42 +23,42 @@ export type PolicyLoad = (
     }
   | { readonly ok: false; readonly problems: Extract<ReloadReport, { reloaded: false }>['problems'] }
 ) & {
-  /** Secrets that the configuration asked for. */
+  /** The secrets that the configuration references. */
   readonly secret_readings: readonly SecretReading[];
 };
 
 export interface ReloadingParts {
   readonly first: Policy;
-  /** Those that are in use with the first. */
+  /** The plug-ins in use with the first policy. */
   readonly plugins: PluginsInUse;
-  /** Reads configuration and documents again. */
+  /** Reads the configuration and the documents again. */
   readonly load: () => Promise<PolicyLoad>;
-  /** Saves a policy where the workers find it by its hash. */
+  /** Saves a policy under its hash, where the workers find it. */
   readonly save: (policy: Policy) => Promise<void>;
   readonly workers: () => readonly Worker[];
-  /** Puts it in force in the parent itself. */
+  /** Activates the policy in the parent itself. */
   readonly use: (policy: Policy) => void;
-  /** Puts API keys in force in all workers; resolves when none goes by the ones before any more. */
+  /** Activates API keys in all workers. Resolves when no worker accepts the previous keys. */
   readonly useKeys: (keys: readonly ApiKey[]) => Promise<void>;
   readonly journal: Pick<Journal, 'append'> | null;
   readonly now_ms: () => number;
-  /** Called with each reload that fails. */
+  /** Called after each reload that fails. */
   readonly on_failure?: () => void;
   readonly log: Log;
 }
 
-/** The policy of the whole service, and the one way to change it. */
+/** Holds the policy of the whole service. Only `reload` changes it. */
 export interface PolicyReloader {
   readonly inForce: () => Generation;
-  /** Why the last reload failed; `null` if it did not. */
+  /** Returns why the last reload failed, or `null` if it succeeded. */
   readonly lastFailure: () => ReloadFailure | null;
-  /** The plug-ins of the policy in force. */
+  /** Returns the plug-ins of the active policy. */
   readonly plugins: () => PluginsInUse;
-  /** Reads everything again, and puts it in force everywhere or nowhere. Calls must come one after another. */
+  /** Reads all documents again, and activates them in all processes or in none. Calls must be sequential. */
   readonly reload: (caller_id: string) => Promise<ReloadReport>;
 }
 
-/** Begins with the policy that the service started with, as generation 1. */
+/** Opens the reloader with the policy of the start as generation 1. */
 export function openPolicyReloader(parts: ReloadingParts): PolicyReloader {
   let last_failure: ReloadFailure | null = null;
   let is_valid = true;

@@ -10,7 +10,7 @@ import {
 
 type Listener = (message: unknown) => void;
 
-/** Two ends of a pipe in this process; messages are copied, as they are between processes. */
+/** Two ends of a pipe in this process. Messages are copied, as they are between processes. */
 function pipes(): [MessagePipe, MessagePipe] {
   const listeners: Listener[][] = [[], []];
   const end = (own: number): MessagePipe => ({

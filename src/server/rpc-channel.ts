@@ -1,30 +1,34 @@
 /**
- * Questions and answers between two processes that trust each other: the parent and one of its workers. Each
- * side says what it answers; a question is settled once, by an answer, by a time-out, or by the other's end.
+ * Requests and responses between two processes that trust each other: the parent and one of its workers. Each
+ * side declares the requests that it answers. A request ends once: with an answer, a time-out, or the end of
+ * the other side.
  */
 
-/** What one side answers: a name, and a function from the input to the answer. Both must be plain data. */
+/**
+ * The requests that one side answers: a name, and a function from the input to the answer. Both must be plain
+ * data.
+ */
 // biome-ignore lint/suspicious/noExplicitAny: each side's own interface types the inputs and the answers.
 export type RpcHandlers = { readonly [question: string]: (input: any) => unknown };
 
-/** A pipe for messages, as a forked process and its parent have one. */
+/** A message pipe, as a forked process and its parent have one. */
 export interface MessagePipe {
   readonly send: (message: unknown) => boolean;
   readonly onMessage: (listener: (message: unknown) => void) => void;
 }
 
 export interface RpcChannel<Theirs extends RpcHandlers> {
-  /** Rejects with a `ChannelFault` when no answer came, or when answering failed there. */
+  /** Rejects with a `ChannelFault` on a time-out, or if the other side failed to answer. */
   readonly ask: <Question extends keyof Theirs & string>(
     question: Question,
     input: Parameters<Theirs[Question]>[0],
     timeout_ms: number,
   ) => Promise<Awaited<ReturnType<Theirs[Question]>>>;
-  /** The other side is gone: all that is still asked is given up. */
+  /** Rejects all pending requests, because the other side has ended. */
   readonly close: () => void;
 }
 
-/** Why a question has no answer. `code` is the other side's own where it gave one. */
+/** The error of a request without an answer. `code` is the code of the other side if it sent one. */
 export class RpcFault extends Error {
   readonly code: string;
   constructor(code: 'gone' | 'timeout' | 'failed' | (string & {}), message: string) {
@@ -45,7 +49,10 @@ interface Asked {
   readonly timer: NodeJS.Timeout;
 }
 
-/** Opens a channel over a pipe. `answers` is this side's part; `Theirs` is the type of the other side's. */
+/**
+ * Opens a channel over a pipe. `answers` belongs to this side; `Theirs` is the type of the other side's
+ * answers.
+ */
 export function openRpcChannel<Theirs extends RpcHandlers>(
   pipe: MessagePipe,
   answers: RpcHandlers,
@@ -93,7 +100,7 @@ export function openRpcChannel<Theirs extends RpcHandlers>(
   };
 }
 
-/** Answers one question. A fault crosses as its code and its sentence, never as a stack. */
+/** Answers one request. A fault is sent as its code and message, never as a stack. */
 async function answer(message: Extract<Message, { ask: number }>, answers: RpcHandlers): Promise<Message> {
   try {
     const respond = answers[message.question];

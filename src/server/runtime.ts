@@ -31,7 +31,7 @@ import type { ReloadFailure, ReloadReport } from '../runtime/policies/reload-rep
 import { openSeenAgents, type SeenAgents } from './seen-agents.ts';
 import { statePaths } from './state-dir.ts';
 
-/** What only the whole service can answer: the parent knows it, its workers ask. */
+/** Answers questions about the whole service. The parent implements it, and its workers call it. */
 export interface Coordinator {
   readonly ready: () => Promise<boolean>;
   readonly reloadFailure: () => Promise<ReloadFailure | null>;
@@ -40,7 +40,10 @@ export interface Coordinator {
   readonly plugins: () => Promise<PluginsInUse>;
   readonly reload: (caller: Caller) => Promise<ReloadReport>;
   readonly syncIndex: () => Promise<void>;
-  /** Has what happens sent to this process from a position of the index on, or no longer; `null` where nobody reads. */
+  /**
+   * Starts or stops sending events from an index position on to this process. `null` if no client can
+   * subscribe.
+   */
   readonly events: ((turn: number, wanted: boolean) => Promise<number>) | null;
 }
 
@@ -49,42 +52,42 @@ export interface RuntimeParts {
   readonly config: Config;
   readonly started_ms: number;
   readonly policy: Policy;
-  /** `null` with `audit.enabled: false`: nothing is written down. */
+  /** `null` with `audit.enabled: false`: no event is recorded. */
   readonly journal: Pick<Journal, 'append'> | null;
   readonly store: LazyStore;
   readonly index_path: string;
   /** `null` with `metrics.enabled: false`. */
   readonly metrics: Metrics | null;
-  /** `null` where it is off. */
+  /** `null` if it is off. */
   readonly telemetry: Telemetry | null;
   readonly coordinator: Coordinator;
   readonly log: Log;
   readonly now_ms: () => number;
 }
 
-/** A runtime, and what its process does with it beside answering. */
+/** A runtime, and the functions that its process uses in addition to answering requests. */
 export interface OpenRuntime {
   readonly runtime: Runtime;
   readonly agents: SeenAgents;
-  /** Calls of models. Loaded with the first call. */
+  /** Returns the LLM proxy. Loaded with the first model call. */
   readonly llm: () => Promise<LlmProxy>;
-  /** What readers of the event stream get. Loaded with the first one. */
+  /** Returns the hub of the event stream. Loaded with the first subscriber. */
   readonly hub: () => Promise<EventHub>;
-  /** What judging and recording use now; a reload brings others. */
+  /** Returns the ports that judging and recording use now. A reload replaces them. */
   readonly ports: () => EnforcementPorts;
-  /** Puts another policy in force. Requests in flight keep the one that they began with. */
+  /** Activates another policy. Requests in flight keep the policy with which they began. */
   readonly usePolicy: (policy: Policy) => void;
   /**
-   * Loads what judging needs, which no start waits for, so that the first check finds it there: by the policy in
-   * force, or by one that is to be. Rejects where nothing can be judged by it.
+   * Loads the modules that judging needs under `policy` (default: the active one), because a start does not
+   * load them and the first check would wait. Rejects if the policy cannot judge.
    */
   readonly warm: (policy?: Policy) => Promise<void>;
-  /** Answers all who wait for something to happen, for there is no time left. */
+  /** Answers all long-polling callers at once, because the process is about to stop. */
   readonly release: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
-/** Puts together what operations reach, for one process that answers. */
+/** Builds the runtime of one process that answers operations. */
 export function openRuntime(parts: RuntimeParts): OpenRuntime {
   const { config, coordinator, log, now_ms, metrics } = parts;
   const agents = openSeenAgents();
@@ -146,7 +149,7 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
   };
 }
 
-/** Each is closed, whether those before it could be or not. */
+/** Closes each part, even if one before it fails. */
 function runInOrder([first, ...rest]: readonly (() => Promise<void>)[]): Promise<void> {
   return first === undefined ? Promise.resolve() : first().finally(() => runInOrder(rest));
 }
@@ -164,7 +167,7 @@ interface LazyEnforce {
   readonly load: () => Promise<void>;
 }
 
-/** No start waits for what only checks use. */
+/** Loads enforcement on demand, because a start does not need it. */
 function openLazyEnforce(ports: () => EnforcementPorts): LazyEnforce {
   let enforce: typeof import('../runtime/enforcement/enforce.ts').enforce | null = null;
   const load = async () => {
@@ -184,7 +187,7 @@ async function isReady({ coordinator, store }: RuntimeParts): Promise<boolean> {
   return (await coordinator.ready().catch(() => false)) && (await store.isThere());
 }
 
-/** Those of all workers, or of this one alone where the others cannot be asked. */
+/** Returns the agents of all workers, or of this worker alone if the others cannot be queried. */
 function allAgents(
   coordinator: RuntimeParts['coordinator'],
   own: SeenAgents,
@@ -209,7 +212,7 @@ function buildLimits({ server, scan, state_dir }: Config): Runtime['limits'] {
   return { body_bytes_max: server.body_bytes_max, file_roots: scan.file_roots, state_dir };
 }
 
-/** Few services ever do it, and none at its start. */
+/** Loads the reset on demand, because few services ever use it. */
 async function resetSession(
   target: SessionResetTarget,
   caller: Caller,
@@ -218,7 +221,7 @@ async function resetSession(
   return (await import('../runtime/enforcement/sessions/reset.ts')).resetSession(target, caller, ports);
 }
 
-/** Rejects where nothing can be judged by the policy. */
+/** Rejects if the policy cannot judge. */
 async function judgeNothing(policy: Policy, config: Config, now_ms: number): Promise<void> {
   const [{ judge }, conditions] = await Promise.all([
     import('../core/decision/judge.ts'),
@@ -233,7 +236,7 @@ async function savedPolicy(config: Config, hash: string): Promise<Policy | null>
   return readPolicy(statePaths(config.state_dir).policies, hash).catch(() => null);
 }
 
-/** Judged once and not recorded: the tables of a search are made by the first. */
+/** A crossing that is judged once and not recorded. The first search builds the tables of the search. */
 const NOTHING: Omit<Crossing, 'now_ms'> = {
   boundary: 'input',
   phase: null,
@@ -247,7 +250,10 @@ const NOTHING: Omit<Crossing, 'now_ms'> = {
   declared_tags: [],
 };
 
-/** How long a process is not ready after a decision that could not be recorded: others may have room. */
+/**
+ * The time for which a process reports "not ready" after a decision that could not be recorded, in
+ * milliseconds. Another process may have free disk space.
+ */
 const UNREADY_MS = 5_000;
 
 function buildPorts(
@@ -265,7 +271,7 @@ function buildPorts(
   const reportSessionFault = limitRate((fault: unknown) =>
     log.error('sessions cannot be kept, and what depends on them is blocked', describeStoreFault(fault)),
   );
-  // What was judged is in no log, so that the event is all there is to go by.
+  // The log never holds the judged content, so the `event_id` is the only reference to it.
   const reportJudgeFault = limitRate(({ event_id }: Ruling, endpoint: Endpoint) =>
     log.error('judging met a fault, and the answer is a block', { event_id, endpoint }),
   );
@@ -295,7 +301,7 @@ function buildPorts(
 
 const REPORT_MS = 5_000;
 
-/** A disk that is full fails thousands of times in a second; one line tells as much. */
+/** Limits the rate of a report. A full disk fails thousands of times per second, and one line is enough. */
 function limitRate<Values extends readonly unknown[]>(report: (...values: Values) => void): typeof report {
   let last_ms = Number.NEGATIVE_INFINITY;
   return (...values) => {
@@ -311,7 +317,7 @@ interface LazyApprovals {
   readonly release: () => Promise<void>;
 }
 
-/** No start waits for what only some policies use. */
+/** Loads approvals on demand, because only some policies use them. */
 function lazyApprovals({ config, log, store }: RuntimeParts, ports: () => EnforcementPorts): LazyApprovals {
   const report = limitRate((what: string, fault?: unknown) =>
     log.error(what, fault === undefined ? {} : describeStoreFault(fault)),
@@ -326,7 +332,7 @@ function lazyApprovals({ config, log, store }: RuntimeParts, ports: () => Enforc
   return { open: approvals.open, release: () => approvals.ifOpened(({ release }) => release()) };
 }
 
-/** No start waits for what only some agents use. */
+/** Loaded on demand, because only some agents use it. */
 function lazyMemory({ config, log, store }: RuntimeParts, ports: () => EnforcementPorts): Runtime['memory'] {
   return lazy(async () => {
     const { openMemory } = await import('../features/memory/memory.ts');
@@ -342,7 +348,7 @@ function lazyMemory({ config, log, store }: RuntimeParts, ports: () => Enforceme
   }).open;
 }
 
-/** Operators need it seldom, and no start does. */
+/** Loaded on demand, because operators need it seldom. */
 function lazyAgentBlocks(
   { config, store }: RuntimeParts,
   ports: () => EnforcementPorts,
@@ -358,7 +364,7 @@ interface LazyForwarder {
   readonly close: () => Promise<void>;
 }
 
-/** No start waits for what only some agents use. */
+/** Loaded on demand, because only some agents use it. */
 function lazyForwarder({ proxy }: Config): LazyForwarder {
   const forwarder = lazy(async () => (await import('../gateways/forward/forwarder.ts')).openForwarder(proxy));
   return { open: forwarder.open, close: () => forwarder.ifOpened(({ close }) => close()) };

@@ -1,14 +1,14 @@
-/** The agents that were seen, by id; past the bound new ones are not noted. */
+/** The ids of the agents that were seen. Beyond the limit, new ids are ignored. */
 export interface SeenAgents {
   readonly note: (agent_id: string) => void;
-  /** Sorted. */
+  /** Returns the ids in sorted order. */
   readonly list: () => string[];
 }
 
-/** How many ids are kept: a caller may make up any number of them. */
+/** The largest number of stored ids, because a caller can invent any number of them. */
 const AGENTS_MAX = 10_000;
 
-/** Remembers agent ids; `unknown`, the name of who gave none, is no agent. */
+/** Opens a set of agent ids. `unknown`, the id of a caller without one, is not stored. */
 export function openSeenAgents(agents_max = AGENTS_MAX): SeenAgents {
   const seen = new Set<string>();
   return {

@@ -32,7 +32,7 @@ async function isIntact(folder: TestFolder): Promise<void> {
   assert.equal(report.intact, true, JSON.stringify(report.broken));
 }
 
-/** Asks until both workers have answered; gives one answer of each. */
+/** Sends requests until both workers have answered. Returns one answer of each. */
 async function askBoth(service: TestService, body: object): Promise<Record<string, string>[]> {
   const by_pid = new Map<number, Record<string, string>>();
   for (let i = 0; i < 500 && by_pid.size < 2; i++) {
@@ -76,7 +76,7 @@ describe('a service with two workers', () => {
     }
   });
 
-  /** How many checks the whole service says that it has allowed. */
+  /** Returns the number of checks that the whole service counts as allowed. */
   const counted = async (): Promise<number> => {
     const { text } = await service.post('/metrics');
     return Number(
@@ -154,7 +154,7 @@ describe('a service with two workers', () => {
     await sleep(300);
     process.kill(halted, 'SIGKILL');
     const report = await reload;
-    // What the watch would find by itself is not what this is about.
+    // The file watch could find this change on its own, but this test is about SIGHUP.
     writeFileSync(join(folder.dir, 'service.yaml'), ALLOW_ALL);
     client!.close();
     assert.ok(!report.reloaded);
@@ -263,7 +263,7 @@ describe('the end of a service', () => {
     const asked = service.post('/check', { text: 'slow', delay_ms: 8_000 }).catch(() => 'cut off');
     await sleep(300);
     service.signal('SIGTERM');
-    // A second signal within a second of the first is an echo, so that a slow machine needs more than one.
+    // A second signal within one second is an echo, so a slow machine needs more than one.
     const again = setInterval(() => service.signal('SIGTERM'), 1_200);
     const code = await service.ended.finally(() => clearInterval(again));
     assert.equal(code, 1);

@@ -4,36 +4,42 @@ import type { ConfigRequest } from '../runtime/policies/load-config.ts';
 import type { ReloadReport } from '../runtime/policies/reload-report.ts';
 import type { Dispatch, ServiceStatus } from './socket-server.ts';
 
-/** What `startService` is given. */
+/** The options of `startService`. */
 export interface ServiceOptions {
-  /** Where the configuration is, and what the command line says over it. */
+  /** The path of the configuration, and the settings of the command line that override it. */
   readonly request: ConfigRequest;
-  /** The main module of a worker; it calls `runWorker`. `null`: a resident process, which has none and no HTTP. */
+  /**
+   * The main module of a worker, which calls `runWorker`. `null` for a daemon, which has no workers and no
+   * HTTP.
+   */
   readonly worker_url: URL | null;
   /** Runs operations for the command line. */
   readonly dispatch: Dispatch;
   readonly version: string;
-  /** A resident process that nobody has asked anything for so long ends. */
+  /** The time without a question after which a daemon ends, in milliseconds. */
   readonly idle_ms?: number;
 }
 
-/** A resident process that runs: it answers over its socket alone. */
+/** A running daemon. It answers over its socket only. */
 export type RunningDaemon = Pick<RunningService, 'ended' | 'stop'>;
 
-/** A service that runs. */
+/** A running service. */
 export interface RunningService {
   readonly config: Config;
-  /** The policy that it started with. */
+  /** The policy at the start of the service. */
   readonly policy: Policy;
-  /** The true one, also where 0 was asked for. */
+  /** The real port, also if the configuration has 0. */
   readonly port: number;
   readonly url: string;
-  /** What the person who starts it should know, one sentence each. */
+  /** The warnings for the operator who starts the service, one sentence each. */
   readonly warnings: readonly string[];
   readonly status: () => ServiceStatus;
   readonly reload: (caller_id: string) => Promise<ReloadReport>;
-  /** Stops gracefully, as SIGTERM does. A second call more than a second later, or ten seconds, cut it short. */
+  /**
+   * Stops gracefully, as SIGTERM does. Requests are cut off after ten seconds, or by a second call more than
+   * one second later.
+   */
   readonly stop: () => Promise<void>;
-  /** Resolves when it has stopped: 0, or 1 when requests had to be cut off. */
+  /** Resolves when the service has stopped: with 0, or with 1 if requests were cut off. */
   readonly ended: Promise<number>;
 }

@@ -21,18 +21,24 @@ import {
 import type { ServiceStatus } from './socket-server.ts';
 import { statePaths } from './state-dir.ts';
 
-/** A service that runs, reached through its state folder. */
+/** A client of a running service, connected through its state folder. */
 export interface ServiceClient {
   readonly status: () => Promise<ServiceStatus>;
   /** Resolves when the audit index has every event that was durable before. */
   readonly syncIndex: () => Promise<void>;
-  /** Asks for the folder; whether its owner leaves it, as a resident process does and a service does not. */
+  /**
+   * Asks the owner to give up the state folder. Resolves with whether it does: a daemon does, a service does
+   * not.
+   */
   readonly leave: () => Promise<boolean>;
-  /** Calls an operation as the user of the operating system, or as somebody else. Rejects with a SocketFailure. */
+  /**
+   * Calls an operation as the user of the operating system, or as the caller `as`. Rejects with a
+   * SocketFailure.
+   */
   readonly call: (operation: string, input: unknown, as?: SocketCaller) => Promise<unknown>;
   /**
-   * Gives what comes into the audit trail until the service ends, the door is closed, or nothing is answered in time. Throws
-   * a SocketFailure where it is refused.
+   * Yields new pages of the audit trail until the service ends, the client is closed, or the answer times out.
+   * Throws a SocketFailure if the service refuses.
    */
   readonly follow: (input: unknown) => AsyncGenerator<TrailPage>;
   readonly close: () => void;
@@ -40,7 +46,7 @@ export interface ServiceClient {
 
 const CONNECT_MS = 2_000;
 
-/** Reaches the service that owns a state folder; `null` when none runs there. */
+/** Connects to the service that owns a state folder. Returns `null` if none is running there. */
 export async function connectService(state_dir: string): Promise<ServiceClient | null> {
   const socket = await openSocket(statePaths(state_dir).socket);
   if (socket === null) return null;
@@ -92,7 +98,7 @@ export async function connectService(state_dir: string): Promise<ServiceClient |
   };
 }
 
-/** `null` when nobody listens there: no file, or one that a killed service left. */
+/** Returns `null` if no process listens there: the file is missing, or a killed service left it behind. */
 async function openSocket(path: string): Promise<Socket | null> {
   if (!existsSync(path)) return null;
   const short = openSocketPath(path);

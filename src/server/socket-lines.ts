@@ -1,23 +1,23 @@
 import type { TrailPage } from '../runtime/audit/events/trail.ts';
 
-/** What crosses the socket: one JSON value in each line, each answer with the number of its question. */
+/** A question on the socket. Each line is one JSON value, and each answer has the `id` of its question. */
 export type SocketQuestion =
   | { readonly id: number; readonly ask: 'status' }
   | { readonly id: number; readonly ask: 'sync_index' }
-  /** A service wants the folder: a resident process leaves it. */
+  /** Asks for the state folder on behalf of a service. A daemon gives it up. */
   | { readonly id: number; readonly ask: 'leave' }
   | {
       readonly id: number;
-      /** What a hook asks, or, by its name, a way of asking that a plug-in brings. */
+      /** `hook` for a built-in hook, `dialect` for a hook whose format a plug-in defines. */
       readonly ask: 'hook' | 'dialect';
       readonly input: unknown;
       readonly user: string;
-      /** Of which program the hook is; a build of a checkout says more behind a `+`. */
+      /** The program version of the hook. A build of a checkout has a `+` suffix. */
       readonly version: string;
-      /** For which configuration it asks, its links followed; `null` for none. */
+      /** The configuration file that the hook uses, with links resolved. `null` for none. */
       readonly config_file: string | null;
     }
-  /** What comes into the audit trail, until the connection ends. */
+  /** Follows the audit trail until the connection closes. */
   | {
       readonly id: number;
       readonly ask: 'follow';
@@ -31,7 +31,9 @@ export type SocketQuestion =
       readonly operation: string;
       readonly input: unknown;
       readonly user: string;
-      /** Who asks in place of the person at the command line, with no more rights than that one has. */
+      /**
+       * The caller on whose behalf the command line asks. It never has more rights than the user of the socket.
+       */
       readonly as?: SocketCaller;
     };
 
@@ -50,12 +52,12 @@ export interface SocketRefusal {
   readonly details: readonly { readonly path: string; readonly message: string }[];
 }
 
-/** The longest line: a file that is scanned, or a page of events. */
+/** The longest line in bytes. It must hold a scanned file or a page of events. */
 export const SOCKET_LINE_BYTES_MAX = 67_108_864;
 
 /**
- * Cuts a stream of bytes into lines: a function that takes the next chunk and gives the lines that are whole
- * now, or `null` when one is longer than `bytes_max`.
+ * Returns a function that splits a byte stream into lines. It takes the next chunk and returns the complete
+ * lines, or `null` if a line is longer than `bytes_max`.
  */
 export function openLineReader(bytes_max: number): (chunk: Buffer) => string[] | null {
   let pieces: Buffer[] = [];

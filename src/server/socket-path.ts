@@ -1,16 +1,22 @@
 import { closeSync, openSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 
-/** What the kernel takes as the path of a socket, its end included: 108 bytes on Linux, 104 elsewhere. */
+/**
+ * The longest socket path that every kernel accepts. With the final NUL, the limit is 108 bytes on Linux and
+ * 104 elsewhere.
+ */
 const PATH_BYTES_MAX = 103;
 
-/** A path that the kernel takes for a socket, as long as it is not closed. */
+/** A path that the kernel accepts for a socket, until `close` is called. */
 export interface SocketPath {
   readonly path: string;
   readonly close: () => void;
 }
 
-/** Gives the path itself, or, where it is too long, one that leads through the open folder in which it lies. */
+/**
+ * Returns the path itself. If it is too long, returns a path through a descriptor of the folder that contains
+ * it.
+ */
 export function openSocketPath(path: string): SocketPath {
   if (Buffer.byteLength(path) <= PATH_BYTES_MAX || process.platform !== 'linux')
     return { path, close: () => {} };

@@ -1,7 +1,7 @@
 import type { TrailPage } from '../runtime/audit/events/trail.ts';
 import type { SocketAnswer, SocketQuestion, SocketRefusal } from './socket-lines.ts';
 
-/** An expected no of the service, as it came over the socket. */
+/** An expected refusal of the service, received over the socket. */
 export class SocketFailure extends Error {
   readonly code: string;
   readonly details: SocketRefusal['details'];
@@ -13,11 +13,11 @@ export class SocketFailure extends Error {
   }
 }
 
-/** A question that has no number yet. */
+/** A question without its number. */
 export type UnnumberedQuestion = Unnumbered<SocketQuestion>;
 type Unnumbered<Each> = Each extends unknown ? Omit<Each, 'id'> : never;
 
-/** Puts a question; `hear` is called with each answer to it, until what this gives is called. */
+/** Sends a question. `hear` receives each answer, until the returned function is called. */
 export type SendQuestion = (question: UnnumberedQuestion, hear: (answer: SocketAnswer) => void) => () => void;
 
 export const ANSWER_MS = 60_000;
@@ -33,9 +33,9 @@ export const ANSWER_LATE: SocketRefusal = {
 };
 
 /**
- * Gives the pages that answer one question, until the connection ends.
+ * Yields the pages that answer one question, until the connection ends.
  *
- * @throws SocketFailure where it is refused, or nothing is answered in time
+ * @throws SocketFailure if the service refuses, or the answer times out
  */
 export async function* followedPages(
   put: SendQuestion,

@@ -23,23 +23,23 @@ import {
 } from './socket-lines.ts';
 import { openSocketPath } from './socket-path.ts';
 
-/** Runs the operation of that name; rejects with a refusal, which has `code`, `message` and `details`. */
+/** Runs the operation with this name. Rejects with a refusal, which has `code`, `message` and `details`. */
 export type Dispatch = (
   operation: string,
   input: unknown,
   context: { readonly runtime: Runtime; readonly caller: Caller; readonly request_id: string },
 ) => Promise<unknown>;
 
-/** The name under which `dispatch` is asked what a hook asks. */
+/** The operation name under which `dispatch` receives the questions of hooks. */
 export const HOOK_OPERATION = 'hook';
 
-/** The name under which `dispatch` is asked what somebody who follows may see: a `TrailWish`. */
+/** The operation name under which `dispatch` receives a request to follow the trail, a `TrailWish`. */
 export const FOLLOW_OPERATION = 'follow';
 
-/** What the owner of a state folder says of itself over its socket. */
+/** The status that the owner of a state folder reports over its socket. */
 export interface ServiceStatus {
   readonly pid: number;
-  /** `null`: a resident process, which has no HTTP. */
+  /** The HTTP address. `null` for a daemon, which has no HTTP. */
   readonly url: string | null;
   readonly version: string;
   readonly workers: readonly { readonly name: string; readonly pid: number }[];
@@ -51,31 +51,33 @@ export interface SocketServer {
   readonly close: () => Promise<void>;
 }
 
-/** How a resident process hears of its end. */
+/** The callbacks of a daemon that decide when it ends. */
 export interface DaemonHandlers {
-  /** Somebody asked something, so that it is still of use. */
+  /** Called with each question, which shows that the daemon is still in use. */
   readonly onQuestion: () => void;
-  /** The folder is wanted, or this program is not the newest any more. */
+  /** Called when another process needs the folder, or when the version of a hook differs from this program. */
   readonly onLeave: () => void;
 }
 
-/** Follows the audit trail until `signal` is aborted; `null` where the event to go on behind is not known. */
+/**
+ * Follows the audit trail until `signal` is aborted. Returns `null` if the position to start from is not known.
+ */
 export type FollowTrail = (
   wish: TrailRequest,
   signal: AbortSignal,
 ) => Promise<AsyncIterable<TrailPage> | null>;
 
 const CONNECTIONS_MAX = 64;
-/** Connections that follow: the others are for who asks something. */
+/** The limit of connections that follow the trail. The remaining connections are for questions. */
 const FOLLOWERS_MAX = 16;
-/** Questions of one connection that are worked on at a time. */
+/** The number of questions of one connection that run at the same time. */
 const ASKED_MAX = 32;
 
 /**
- * Opens the command line's door: a Unix socket that only the owner of the state folder can open, so that who
- * comes through it is a person as far as the operating system can tell.
+ * Opens the socket of the command line. Only the owner of the state folder can open this Unix socket, so the
+ * operating system vouches for the identity of the user.
  *
- * @param options.path - the socket; one that a killed service left is replaced
+ * @param options.path - the socket; one that a killed service left behind is replaced
  */
 export async function openSocketServer(options: {
   readonly path: string;
@@ -83,11 +85,11 @@ export async function openSocketServer(options: {
   readonly dispatch: Dispatch;
   readonly status: () => ServiceStatus;
   readonly sync_index: () => Promise<void>;
-  /** The configuration that is in force, its links followed; `null` for none. */
+  /** The active configuration file with links resolved. `null` for none. */
   readonly config_file: string | null;
-  /** Gives what comes into the audit trail; `null` where there is none. */
+  /** Follows the audit trail. `null` if there is none. */
   readonly follow: FollowTrail | null;
-  /** What a resident process does besides; `null` in a service, which stays whoever asks. */
+  /** The callbacks of a daemon. `null` for a service, which never ends because of a question. */
   readonly resident: DaemonHandlers | null;
   readonly log: Log;
 }): Promise<SocketServer> {
@@ -138,10 +140,10 @@ function serve(socket: Socket, options: Options, followers: Set<Socket>): void {
   });
 }
 
-/** How deep in a line the content of a check is, or what it was changed to. */
+/** The nesting depth at which a line holds the content of a check or its redacted version. */
 const LEVELS = 4;
 
-/** A connection, and all that follow. */
+/** An open connection, and all connections that follow the trail. */
 interface Peer {
   readonly socket: Socket;
   readonly followers: Set<Socket>;
@@ -164,7 +166,7 @@ function answerTo(question: SocketQuestion, options: Options, peer: Peer): unkno
   if (question.ask === 'status') return options.status();
   if (question.ask === 'sync_index') return options.sync_index();
   if (question.ask === 'leave') return leave(options);
-  // Who only looks on is no reason to stay.
+  // A follower does not keep a daemon alive.
   if (question.ask === 'follow') return follow(question, options, peer);
   options.resident?.onQuestion();
   const { runtime, dispatch } = options;
@@ -185,7 +187,8 @@ async function dialectNamed(wanted: unknown, { plugins }: Runtime): Promise<Dial
 }
 
 /**
- * Who asks for an agent says so, and is given an agent's rights; a word that is not known is given no other.
+ * Returns the caller of a question. A question on behalf of an agent gets the rights of an agent, and an
+ * unknown `as` gets no other rights.
  */
 function callerOf({ user, as }: Extract<SocketQuestion, { ask: 'call' | 'follow' }>): Caller {
   if (as === undefined) return buildOperatorCaller(`cli:${nameOf(user)}`);
@@ -214,7 +217,7 @@ async function follow(
     if (pages === null) return await refuse('not_found', 'The event `after` is not known, or no longer.');
     for await (const page of pages) await send(socket, { id, page }, gone.signal);
   } catch (fault) {
-    // What is read for one who has gone may be closed already.
+    // The reader may already be closed after its client has disconnected.
     if (!gone.signal.aborted) throw fault;
   } finally {
     followers.delete(socket);
@@ -222,7 +225,7 @@ async function follow(
   }
 }
 
-/** Resolves when the next may be sent: nothing is piled up for one that reads slowly. */
+/** Resolves when the next page can be sent, so that pages for a slow reader do not pile up. */
 async function send(socket: Socket, answer: SocketAnswer, signal: AbortSignal): Promise<void> {
   if (signal.aborted || socket.write(`${JSON.stringify(answer)}\n`)) return;
   await once(socket, 'drain', { signal }).catch(() => {});
@@ -238,7 +241,10 @@ function leave({ resident }: Options): { readonly leaving: boolean } {
   return { leaving: resident !== null };
 }
 
-/** Why a hook is not to be answered here; a resident process of another program makes room for its own. */
+/**
+ * Returns why this process must not answer a hook. A daemon of a different program version gives way to the
+ * hook's own.
+ */
 function strangerTo(
   { version, config_file }: Extract<SocketQuestion, { config_file: unknown }>,
   { status, config_file: own, resident }: Options,
@@ -251,7 +257,10 @@ function strangerTo(
   return { code: 'other_service', message, details: [] };
 }
 
-/** The socket proves that it is the owner of the folder or root; the name is the one they give. */
+/**
+ * Returns the user name that the client reports. The socket proves that the client is the owner of the folder
+ * or root.
+ */
 function nameOf(user: unknown): string {
   return typeof user === 'string' && /^[A-Za-z0-9._-]{1,64}$/.test(user) ? user : 'unknown';
 }

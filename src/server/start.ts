@@ -7,18 +7,18 @@ export { StartFailure, type StartFailureCode } from '../platform/failure.ts';
 export type { RunningService, ServiceOptions } from './service.ts';
 
 /**
- * Starts the service in this process and its workers: resolves when they listen. Takes SIGTERM and SIGINT as
- * the sign to stop, SIGHUP as the sign to reload.
+ * Starts the service in this process and its workers. Resolves when they listen. SIGTERM and SIGINT stop the
+ * service, and SIGHUP reloads it.
  *
- * @throws StartFailure which says what to do
+ * @throws StartFailure whose message says what to do
  */
 export async function startService(
   options: ServiceOptions & { readonly worker_url: URL },
 ): Promise<RunningService> {
-  // Files that anyone makes from here on, libraries too, are for this user alone.
+  // Files created from here on, also by libraries, are accessible to this user only.
   process.umask(0o077);
   const started_ms = Date.now();
-  // Loading its program takes a worker longer than anything here, so that it begins before all else is loaded.
+  // The fork comes before everything else, because a worker takes the longest to load its program.
   const spare = forkWorker(options.worker_url);
   try {
     const { bringUpService } = await import('./bring-up.ts');
@@ -31,10 +31,10 @@ export async function startService(
 }
 
 /**
- * Starts the owner of a state folder that answers hooks and the command line over its socket, and nothing else. It ends
- * by itself when nobody has asked it anything for `idle_ms`, and when a service wants the folder.
+ * Starts the owner of a state folder that only answers hooks and the command line over its socket. It ends
+ * after `idle_ms` without a question, or when a service needs the folder.
  *
- * @throws StartFailure `state_in_use` where somebody has the folder, and the like
+ * @throws StartFailure, for example `state_in_use` if another process owns the folder
  */
 export async function startDaemon(
   options: Omit<ServiceOptions, 'worker_url'> & { readonly idle_ms: number },
@@ -44,10 +44,13 @@ export async function startDaemon(
   return inTime(bringUpService({ ...options, worker_url: null }, null, Date.now()));
 }
 
-/** A start takes a second; a store, a plug-in or a file system that hangs must not look like one for ever. */
+/**
+ * The longest time for a start, in milliseconds. A start takes a second; a hanging store, plug-in or file
+ * system must not block it forever.
+ */
 const START_MS_MAX = 120_000;
 
-/** Gives up a start that takes too long, and stops what comes of it after all. */
+/** Rejects a start that takes too long, and stops the service if it starts later. */
 async function inTime(starting: Promise<StartedService>): Promise<StartedService> {
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(() => {

@@ -7,23 +7,23 @@ import { makeFolder } from '../platform/files/folder.ts';
 import { ignoreInGit } from '../platform/files/state-folder.ts';
 import { AuditFailure } from '../runtime/audit/failure.ts';
 
-/** Who owns a state folder, for whoever finds it taken. */
+/** The owner of a state folder, as reported to a process that finds the folder in use. */
 export interface StateOwner {
   readonly pid: number;
-  /** Where it listens; `null` while it starts. */
+  /** The HTTP address; `null` during the start. */
   readonly url: string | null;
   readonly version: string;
   /** ISO 8601. */
   readonly started_at: string;
 }
 
-/** A state folder that this process owns until it lets go or dies. */
+/** A state folder that this process owns until it releases it or exits. */
 export interface Ownership {
   readonly announce: (owner: StateOwner) => void;
   readonly release: () => void;
 }
 
-/** The places in a state folder. */
+/** The paths in a state folder. */
 export function statePaths(state_dir: string) {
   return {
     lock: join(state_dir, 'owner.lock'),
@@ -37,17 +37,17 @@ export function statePaths(state_dir: string) {
 }
 
 /**
- * Makes the state folder, for its owner alone. One that is there is used as it is; what is wrong with it is
- * given back as warnings.
+ * Creates the state folder with access for its owner only. An existing folder is used as it is, and its
+ * problems are returned as warnings.
  *
- * @throws StartFailure `state_unusable` when it cannot be made or written, or when others may write in it
+ * @throws StartFailure `state_unusable` if it cannot be created or written, or if other users can write to it
  */
 export function makeStateDir(state_dir: string): string[] {
   try {
     makeFolder(state_dir);
     const { mode, uid } = statSync(state_dir);
     const own_uid = process.getuid?.();
-    // On a volume in which others may write, one of them may have made it.
+    // In a volume to which other users can write, one of them may have created the folder.
     if (own_uid !== undefined && own_uid !== 0 && uid !== own_uid && isShared(dirname(state_dir)))
       throw unusable(state_dir, 'it belongs to another user. Remove it, or choose another');
     if (mode & 0o002)
@@ -76,13 +76,16 @@ function isShared(folder: string): boolean {
   return (statSync(folder).mode & 0o022) !== 0;
 }
 
-/** Whether the system refused to write or to read a file, where nothing of ours has put that in a sentence yet. */
+/**
+ * Returns whether the system refused to read or write a file and no error class of this project describes it
+ * yet.
+ */
 export function isDiskFailure(error: unknown): boolean {
   const is_told = error instanceof StartFailure || error instanceof AuditFailure;
   return !is_told && diskProblem(error)?.names_cause === true;
 }
 
-/** The failure for a state folder that the disk, or the system, does not let this process write. */
+/** Builds the failure for a state folder that cannot be written because of the disk or the system. */
 export function buildUnwritableFailure(state_dir: string, error: unknown): StartFailure {
   const { code = 'unknown' } = error as NodeJS.ErrnoException;
   const disk = diskProblem(error, state_dir);
@@ -93,7 +96,7 @@ export function buildUnwritableFailure(state_dir: string, error: unknown): Start
   );
 }
 
-/** Takes away what others may do, but only in a folder that is plainly ours: it holds our lock. */
+/** Removes the access of other users, but only from a folder that has our lock and so is certainly ours. */
 function tighten(state_dir: string, mode: number): boolean {
   try {
     statSync(statePaths(state_dir).lock);
@@ -109,10 +112,10 @@ function unusable(state_dir: string, what: string): StartFailure {
 }
 
 /**
- * Makes this process the one owner of a state folder. The kernel ends the ownership with the process, so that
- * a killed one leaves nothing to clean up.
+ * Makes this process the only owner of a state folder. The kernel ends the ownership with the process, so a
+ * killed process leaves nothing to clean up.
  *
- * @throws StartFailure `state_in_use`, which names the process that has it
+ * @throws StartFailure `state_in_use`, which names the owning process
  */
 export function takeOwnership(state_dir: string): Ownership {
   const paths = statePaths(state_dir);
@@ -131,7 +134,7 @@ export function takeOwnership(state_dir: string): Ownership {
   };
 }
 
-/** `null` when another process has it. @throws StartFailure `state_unusable` */
+/** Returns `null` if another process owns the folder. @throws StartFailure `state_unusable` */
 export function takeOwnerLock(state_dir: string): Lock | null {
   try {
     const path = statePaths(state_dir).lock;
@@ -144,7 +147,7 @@ export function takeOwnerLock(state_dir: string): Lock | null {
   }
 }
 
-/** What the owner of a folder said of itself; `null` when nobody did. It may have died since. */
+/** Reads the owner that a folder records, or `null` if there is none. The owner may have exited since. */
 export function readStateOwner(state_dir: string): StateOwner | null {
   try {
     const owner = JSON.parse(readFileSync(statePaths(state_dir).owner, 'utf8')) as StateOwner;

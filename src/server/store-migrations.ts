@@ -8,8 +8,8 @@ import { capabilityMigrations } from '../runtime/enforcement/capabilities/tables
 import { sessionMigrations } from '../runtime/enforcement/sessions/tables.ts';
 
 /**
- * Every migration that any version has made, in the order of their names. A published migration is never edited;
- * another one corrects it.
+ * All migrations of all versions, ordered by name. A published migration is never edited; a later one corrects
+ * it.
  */
 export const MIGRATIONS: Migrations = {
   ...agentBlockMigrations,

@@ -2,7 +2,9 @@ import type { ConnectStore, Store, StoreOptions } from '../platform/store/open.t
 import type { StoreSettings } from '../platform/store/settings.ts';
 import type { StoreTables } from '../platform/store/tables.ts';
 
-/** Opens the store of this service: with its tables, on SQLite or PostgreSQL. Errors as `openStore`. */
+/**
+ * Opens the store of this service with its tables, on SQLite or PostgreSQL. Throws the errors of `openStore`.
+ */
 export async function openServiceStore(
   settings: StoreSettings,
   options: Partial<StoreOptions> = {},

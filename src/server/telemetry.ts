@@ -3,7 +3,7 @@ import type { Log } from '../platform/log.ts';
 import type { Config } from '../runtime/config/index.ts';
 import type { Telemetry } from '../runtime/observability/telemetry/types.ts';
 
-/** All that telemetry is made of; none of it comes with the service. */
+/** The packages that telemetry needs. They are not dependencies of the service. */
 const PACKAGES = [
   '@opentelemetry/api',
   '@opentelemetry/exporter-metrics-otlp-http',
@@ -14,9 +14,9 @@ const PACKAGES = [
 ] as const;
 
 /**
- * Looks whether what telemetry is made of is installed, without loading it.
+ * Checks that the packages of telemetry are installed, without loading them.
  *
- * @throws StartFailure which names what is missing, and how to install it
+ * @throws StartFailure which names the missing packages and the command that installs them
  */
 export function requireTelemetry(
   { telemetry, origin }: Pick<Config, 'telemetry' | 'origin'>,
@@ -39,7 +39,7 @@ function isThere(name: string): boolean {
   }
 }
 
-/** Opens what watches one process for a collector; `null` where it is off, and nothing of it is loaded then. */
+/** Opens telemetry for one process. Returns `null` and loads nothing if telemetry is off. */
 export async function openProcessTelemetry(
   { telemetry }: Config,
   version: string,

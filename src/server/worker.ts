@@ -15,37 +15,37 @@ import { openServiceStore } from './store.ts';
 import { openProcessTelemetry } from './telemetry.ts';
 import { openWriter } from './writer.ts';
 
-/** What a worker's program gets to answer with. */
+/** The dependencies that the program of a worker uses to answer requests. */
 export interface WorkerContext {
   readonly runtime: Runtime;
-  /** Calls of models. Loaded with the first call. */
+  /** Returns the LLM proxy. Loaded with the first model call. */
   readonly llm: OpenRuntime['llm'];
   readonly config: Config;
-  /** Those of the configuration, and of each reload. */
+  /** Holds the API keys of the configuration, and of each reload. */
   readonly api_keys: ApiKeys;
-  /** Where to listen, with `reusePort`: the other workers listen there too. */
+  /** The address to listen on with `reusePort`, because all workers share it. */
   readonly host: string;
   readonly port: number;
   readonly log: Log;
 }
 
-/** The transport that a worker's program opened. */
+/** The transport that the program of a worker opened. */
 export interface WorkerTransport {
-  /** Accepts nothing more; resolves when all that was accepted is answered. */
+  /** Accepts no more requests. Resolves when all accepted requests are answered. */
   readonly close: () => Promise<void>;
-  /** Loads what the first requests would else wait for; called when the first health checks are answered. */
+  /** Loads the modules that the first requests need. Called after the first health checks. */
   readonly warm?: () => Promise<void>;
 }
 
-/** When a worker that has just begun to listen loads what checks need. */
+/** The delay before a new worker loads the modules that checks need, in milliseconds. */
 const WARM_AFTER_MS = 100;
-/** How long requests in flight have when the worker stops. */
+/** The time that requests in flight have when the worker stops, in milliseconds. */
 const PATIENCE_MS = 10_000;
 
 /**
- * Runs this process as a worker: waits for the parent's orders, opens policy and journal, then has `listen`
- * open the transport, which resolves when it listens. Ends when the parent says so, and by itself when the
- * parent is gone. Only for a process that `startService` has forked.
+ * Runs this process as a worker. Waits for the orders of the parent, opens the policy and the journal, then
+ * calls `listen`, which opens the transport and resolves when it listens. Ends on request of the parent, and
+ * when the parent exits. Only for a process that `startService` has forked.
  */
 export function runWorker(listen: (context: WorkerContext) => Promise<WorkerTransport>): void {
   let state: WorkerState | null = null;
@@ -86,13 +86,14 @@ export function runWorker(listen: (context: WorkerContext) => Promise<WorkerTran
   };
   const channel = openRpcChannel<ParentAnswers>(pipeToParent(), answers);
 
-  // The parent was killed: what it owned is free for another service, so this one must not go on answering.
+  // The parent was killed and no longer owns the state folder. Another service may take it, so this worker must
+  // not continue to answer.
   process.once('disconnect', () => {
     channel.close();
     void leave(0);
   });
   process.once('SIGTERM', () => void leave(0));
-  // A terminal sends these to parent and workers alike; the parent says what to do.
+  // A terminal sends these signals to parent and workers alike. Only the parent acts on them.
   process.on('SIGINT', () => {});
   process.on('SIGHUP', () => {});
   process.on('uncaughtException', (fault) => {
@@ -115,7 +116,7 @@ function pipeToParent() {
   };
 }
 
-/** All that a worker holds while it serves. */
+/** The open resources of a worker that serves. */
 interface WorkerState {
   readonly context: WorkerContext;
   transport: WorkerTransport | null;
@@ -193,7 +194,7 @@ async function openWorkerState(
   return state;
 }
 
-/** The two halves of a reload: a policy is kept aside until all workers have it. */
+/** The two phases of a reload: a policy is stored as prepared until all workers have it. */
 function exchange(
   open: OpenRuntime,
   policies_dir: string,
@@ -202,7 +203,8 @@ function exchange(
   return {
     prepare: async ({ generation, hash }) => {
       const policy = await readPolicy(policies_dir, hash);
-      // What this process cannot judge by is refused everywhere: a list of fingerprints without its key, say.
+      // All workers refuse a policy with which this process cannot judge, for example an allowlist of
+      // fingerprints without its key.
       await open.warm(policy);
       prepared.set(generation, policy);
       return { prepared: true };
@@ -222,7 +224,9 @@ function exchange(
 }
 
 const ASK_MS = 5_000;
-/** A health check is soon asked again, and does without what takes longer: agents of other workers, the last reload. */
+/**
+ * A health check is repeated often, so it skips slow facts: the agents of other workers, and the last reload.
+ */
 const AGENTS_MS = 500;
 const SYNC_MS = 10_000;
 const RELOAD_MS = 60_000;

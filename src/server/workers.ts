@@ -10,19 +10,22 @@ export interface Worker {
   readonly name: string;
   readonly pid: number;
   readonly ask: RpcChannel<WorkerAnswers>['ask'];
-  /** Ends it at once; resolves when it is gone. */
+  /** Kills the process. Resolves when it has exited. */
   readonly kill: () => Promise<void>;
 }
 
-/** The workers of a service. One that ends by itself is started again. */
+/** The worker pool of a service. A worker that exits on its own is restarted. */
 export interface Workers {
-  /** Starts all; rejects with a StartFailure when one does not come up. */
+  /** Starts all workers. Rejects with a StartFailure if one does not start. */
   readonly start: () => Promise<void>;
-  /** Those that serve now. */
+  /** Returns the workers that serve now. */
   readonly serving: () => readonly Worker[];
-  /** Ends all: those that serve answer what they have accepted, for at most `patience_ms`; `forced`: some could not. */
+  /**
+   * Stops all workers. Those that serve answer accepted requests for at most `patience_ms`; `forced` is true if
+   * some could not.
+   */
   readonly stop: (patience_ms: number) => Promise<{ readonly forced: boolean }>;
-  /** Ends all at once. */
+  /** Kills all workers. */
   readonly kill: () => Promise<void>;
 }
 
@@ -31,33 +34,34 @@ export interface WorkersOptions {
   readonly count: number;
   readonly answers: ParentAnswers;
   readonly log: Log;
-  /** A process that was begun ahead, while the configuration was read. */
+  /** A process that was forked earlier, while the configuration was loading. */
   readonly spare: WorkerProcess | null;
-  /** What a worker is told when it begins. */
+  /** Returns the orders that a worker receives at its start. */
   readonly orders: (name: string) => WorkerOrders;
-  /** Runs one change of the service after another: a worker never begins while a policy is exchanged. */
+  /** Runs one change of the service at a time, so that no worker starts during a policy change. */
   readonly inTurn: <Result>(task: () => Promise<Result>) => Promise<Result>;
 }
 
 const START_MS = 30_000;
 const BACKOFF_FIRST_MS = 100;
 const BACKOFF_MOST_MS = 10_000;
-/** A worker that lived this long has earned a prompt restart. */
+/** A worker that ran longer than this, in milliseconds, is restarted with the shortest delay. */
 const SETTLED_MS = 30_000;
 
-/** A forked process that has not been told yet what to do. */
+/** A forked process that has not received its orders yet. */
 export interface WorkerProcess {
   readonly child: ChildProcess;
   readonly ended: Promise<string>;
 }
 
 /**
- * Room for young values, in MB, twice what is usual. Requests that wait for the disk outlive a collection, and are
- * copied by each; the room grows only while many wait, so that an idle worker is no larger.
+ * The size of a young-generation semi-space in MB, twice the default. Requests that wait for the disk survive a
+ * collection, and each collection copies them. The heap grows only while many requests wait, so an idle worker
+ * uses no more memory.
  */
 const YOUNG_MEMORY = '--max-semi-space-size=32';
 
-/** Starts the process of a worker. It loads its program and then waits for its orders. */
+/** Forks the process of a worker. It loads its program and then waits for its orders. */
 export function forkWorker(url: URL): WorkerProcess {
   const child = fork(url, [], {
     execArgv: [...process.execArgv, YOUNG_MEMORY],
@@ -68,18 +72,18 @@ export function forkWorker(url: URL): WorkerProcess {
     child.once('exit', (code, signal) => resolve(signal ?? `code ${code}`));
     child.once('error', () => resolve('it could not be started'));
   });
-  // A message to a process that is just ending: its end is told by `ended`.
+  // Sending a message to an exiting process fails. `ended` reports the exit.
   child.on('error', () => {});
   return { child, ended };
 }
 
-/** Ends a process at once and waits until it is gone. */
+/** Kills a process and waits until it has exited. */
 export async function killWorker({ child, ended }: WorkerProcess): Promise<void> {
   child.kill('SIGKILL');
   await ended;
 }
 
-/** All that changes while workers are kept. */
+/** The state of the pool. */
 interface WorkerPool {
   readonly options: WorkersOptions;
   readonly serving: Map<string, Worker>;
@@ -90,7 +94,7 @@ interface WorkerPool {
   killed: boolean;
 }
 
-/** Makes the workers `worker-1` to `worker-<count>`, which begin with `start`. */
+/** Opens the pool of the workers `worker-1` to `worker-<count>`, which begin with `start`. */
 export function openWorkers(options: WorkersOptions): Workers {
   const pool: WorkerPool = {
     options,
@@ -137,7 +141,7 @@ async function begin(pool: WorkerPool, name: string): Promise<void> {
   pool.serving.set(name, worker);
 }
 
-/** Keeps a worker that serves alive: starts another in its place when it ends. */
+/** Restarts a worker when it exits. */
 function keep(pool: WorkerPool, name: string, failures: number): void {
   const began_ms = performance.now();
   void pool.processes.get(name)?.ended.then((how) => {
@@ -149,7 +153,7 @@ function keep(pool: WorkerPool, name: string, failures: number): void {
   });
 }
 
-/** Starts a worker again, the later the more often it has failed. */
+/** Restarts a worker, with a longer delay after each failure. */
 function again(pool: WorkerPool, name: string, failures: number): void {
   const { log, inTurn } = pool.options;
   const delay_ms = Math.min(BACKOFF_MOST_MS, BACKOFF_FIRST_MS * 2 ** Math.max(0, failures - 1));

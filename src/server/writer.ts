@@ -6,7 +6,10 @@ import type { Config } from '../runtime/config/index.ts';
 import type { Metrics } from '../runtime/observability/metrics.ts';
 import { statePaths } from './state-dir.ts';
 
-/** Counts what a journal does not take. A journal that is closed because the service stops is no failure. */
+/**
+ * Counts the events that a journal rejects. A journal that is closed because the service stops is not a
+ * failure.
+ */
 function countFailures(journal: Journal, metrics: Metrics | null): Journal {
   if (metrics === null) return journal;
   const failed = (fault: unknown): never => {
@@ -16,7 +19,7 @@ function countFailures(journal: Journal, metrics: Metrics | null): Journal {
   return { ...journal, append: (event) => journal.append(event).catch(failed) };
 }
 
-/** Opens a writer's journal as the configuration asks for it. */
+/** Opens the journal of a writer with the settings of the configuration. */
 export async function openWriter(
   config: Config,
   writer: string,
@@ -30,7 +33,7 @@ export async function openWriter(
     max_size_bytes: config.audit.max_size_mb * 1_048_576,
     max_age_days: config.audit.max_age_days,
     compress_rotated: config.audit.compress_rotated,
-    // The parent is there as long as any worker, and after the last.
+    // The parent runs as long as any worker, and exits after the last.
     witness: writer === 'parent',
     signing_key: await openSigningKey({ dir: paths.keys, now_ms: Date.now }),
     now_ms: Date.now,

@@ -1,4 +1,4 @@
-/** Small values that the tests of this room share. */
+/** Small values that the tests of this layer share. */
 
 import { DETECTION } from '../../core/testing/policies.ts';
 import type { Crossing, Policy, Rule } from '../../core/types/index.ts';
@@ -6,7 +6,7 @@ import type { Caller } from '../../runtime/access/types.ts';
 import type { AuditEvent } from '../../runtime/audit/types.ts';
 import type { EnforcementPorts } from '../../runtime/enforcement/types.ts';
 
-/** Put together from pieces, so that no scanner of repositories takes it for a real one. */
+/** Concatenated, so that no secret scanner reports it as a real secret. */
 export const SECRET = ['sk-', 'ABCDEF1234567890'].join('');
 export const SSN = ['536', '22', '8412'].join('-');
 
@@ -38,7 +38,7 @@ export function rule(parts: Partial<Rule> & Pick<Rule, 'name' | 'data_tags' | 'a
   };
 }
 
-/** Blocks secrets, masks personal data, and watches for phone numbers without acting. */
+/** Blocks secrets, masks personal data, and reports phone numbers without acting. */
 export const policy: Policy = {
   hash: `sha256:${'a'.repeat(64)}`,
   default_action: 'block',
@@ -76,7 +76,7 @@ export function crossing(text: string, parts: Partial<Crossing> = {}): Crossing 
   };
 }
 
-/** Ports that keep what is recorded in `events`, and count event ids up. */
+/** Ports that store recorded events in `events` and number the event ids. */
 export function ports(events: AuditEvent[], parts: Partial<EnforcementPorts> = {}): EnforcementPorts {
   let count = 0;
   return {

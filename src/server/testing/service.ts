@@ -22,7 +22,7 @@ export function testFolder(): TestFolder {
   };
 }
 
-/** What the program printed: the service that runs, or why it does not. */
+/** The output of the program: the running service, or why it failed to start. */
 export type Printed = ServiceStatus & {
   readonly port: number;
   readonly warnings: readonly string[];
@@ -38,9 +38,9 @@ export interface TestService {
   readonly printed: Printed;
   // biome-ignore lint/suspicious/noExplicitAny: each test knows what its own route answers.
   readonly post: (path: string, body?: unknown) => Promise<any>;
-  /** What it has written on standard error. */
+  /** Returns the output on standard error. */
   readonly log: () => string;
-  /** Resolves with the exit code, or the signal. */
+  /** Resolves with the exit code or the signal. */
   readonly ended: Promise<number | string>;
   readonly signal: (name: NodeJS.Signals) => void;
 }
@@ -48,7 +48,7 @@ export interface TestService {
 const program = new URL('serve.ts', import.meta.url);
 const started = new Set<ChildProcess>();
 
-/** Ends what a failed test left running; for an `after` at the end of each file. */
+/** Kills the processes that a failed test left running. Call it in an `after` at the end of each file. */
 export async function endLeftServices(): Promise<void> {
   const left = [...started].filter(({ exitCode, signalCode }) => exitCode === null && signalCode === null);
   await Promise.all(
@@ -60,7 +60,7 @@ export async function endLeftServices(): Promise<void> {
   );
 }
 
-/** Starts a service in a folder; resolves when it has said that it listens, or why it does not. */
+/** Starts a service in a folder. Resolves when the service has printed that it listens, or why it does not. */
 export async function startTestService(dir: string, workers = 2): Promise<TestService> {
   const child = spawn(process.execPath, [program.pathname, String(workers)], {
     cwd: dir,
@@ -101,7 +101,7 @@ async function firstLine(child: ChildProcess): Promise<string> {
   throw new Error('the program ended without a word');
 }
 
-/** Waits until `probe` gives something; fails after `patience_ms`. */
+/** Waits until `probe` returns a value. Fails after `patience_ms`. */
 export async function eventually<Result>(
   probe: () => Promise<Result | null | false | undefined>,
   patience_ms = 10_000,
@@ -124,7 +124,7 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** Every byte of every file in a folder, as Latin-1. */
+/** Returns every byte of every file in a folder, as Latin-1. */
 export function bytesOf(dir: string): string {
   return readdirSync(dir, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())

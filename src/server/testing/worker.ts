@@ -1,4 +1,4 @@
-/** A worker with the least transport there is: for the tests of what lies between it and its parent. */
+/** A worker with a minimal transport, for tests of the code between a worker and its parent. */
 import { createServer, type IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Runtime } from '../../operations/runtime.ts';
@@ -32,7 +32,7 @@ const routes: Readonly<Record<string, (runtime: Runtime, body: Body) => Promise<
 
 runWorker(async ({ runtime, host, port }) => {
   const server = createServer((request, response) => {
-    // One request for each connection, so that the kernel spreads them over the workers.
+    // Uses one connection per request, so that the kernel spreads the requests over the workers.
     response.setHeader('connection', 'close');
     answer(runtime, request).then(
       (value) => response.end(JSON.stringify(value)),
