@@ -1,12 +1,12 @@
 import { statfsSync } from 'node:fs';
 
-/** Why files cannot be written, and what to do about it: each the part of a sentence. */
+/** The reason why files cannot be written, and the fix. Each is part of a sentence. */
 export interface DiskProblem {
   /** `the disk is full` */
   readonly what: string;
   /** `Make room` */
   readonly fix: string;
-  /** Whether it says all there is to know; a missing file may as well be a fault of the program. */
+  /** The code names the cause. A missing file, in contrast, may also be a bug of the program. */
   readonly names_cause: boolean;
 }
 
@@ -63,8 +63,8 @@ const BY_SQLITE_CODE: Readonly<Record<number, DiskProblem>> = {
 };
 
 /**
- * Returns what an error says about the disk, or `null` for any other error. SQLite reports some full disks as an
- * I/O error; `folder` is where to ask for the room that is left.
+ * Returns the disk problem behind an error, or `null` for any other error. SQLite reports some full disks as an I/O
+ * error, so the free space of `folder` is checked too.
  */
 export function diskProblem(error: unknown, folder: string | null = null): DiskProblem | null {
   for (let at = error, depth = 0; at instanceof Error && depth < 4; at = at.cause, depth++) {
@@ -77,7 +77,7 @@ export function diskProblem(error: unknown, folder: string | null = null): DiskP
   return null;
 }
 
-/** Less than a database needs to be opened. */
+/** The minimum free space that a database needs to open, in bytes. */
 const ROOM_BYTES_MIN = 65_536;
 
 function isFull(folder: string | null): boolean {

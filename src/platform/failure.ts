@@ -1,4 +1,4 @@
-/** The stable codes of a start that did not come about. */
+/** The stable error codes of a failed start. */
 export type StartFailureCode =
   | 'config_invalid'
   | 'state_in_use'
@@ -9,7 +9,7 @@ export type StartFailureCode =
   | 'start_too_slow'
   | 'worker_failed';
 
-/** Why the service did not start: a code for programs, a sentence that says what to do, and what is wrong where. */
+/** The failure of a start: a code for programs, a message that says what to do, and the problems by file and path. */
 export class StartFailure extends Error {
   readonly code: StartFailureCode;
   readonly problems: readonly { readonly file: string; readonly path: string; readonly message: string }[];

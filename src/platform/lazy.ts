@@ -1,14 +1,14 @@
-/** Something that is opened with its first use. */
+/** A value that is opened on first use. */
 export interface Lazy<Value> {
-  /** The value. Opens it with the first call, and again with the next call after a failure. */
+  /** Returns the value. The first call opens it. After a failure, the next call tries again. */
   readonly open: () => Promise<Value>;
-  /** Runs `use` on what was opened, or is being opened; does nothing where nobody asked, or where that failed. */
+  /** Calls `use` with the value if it is open or opening. Does nothing if it was never opened, or failed to open. */
   readonly ifOpened: (use: (value: Value) => unknown) => Promise<void>;
 }
 
 /**
- * Opens a value on demand, once for all callers. A failed opening is forgotten: kept, it would refuse every later
- * call although the cause is gone.
+ * Opens a value on demand, once for all callers. A failure is not cached, because its cause may be gone by the next
+ * call.
  */
 export function lazy<Value>(openNow: () => Promise<Value>): Lazy<Value> {
   let opened: Promise<Value> | null = null;

@@ -4,18 +4,18 @@ import { lazy } from './lazy.ts';
 
 export type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
 
-/** Facts beside a message: names, numbers, codes; never anything that was checked. */
+/** Structured fields of a log message: names, numbers and codes; never content that was evaluated. */
 export type LogFields = Readonly<
   Record<string, string | number | boolean | null | readonly string[] | undefined>
 >;
 
-/** The service's own log. Writing never throws and never waits. */
+/** The service log (diagnostics). Its methods never throw and never block. */
 export interface Log {
   readonly error: (message: string, fields?: LogFields) => void;
   readonly warn: (message: string, fields?: LogFields) => void;
   readonly info: (message: string, fields?: LogFields) => void;
   readonly debug: (message: string, fields?: LogFields) => void;
-  /** Resolves when all that was written is out. */
+  /** Resolves when all messages were written. */
   readonly flush: () => Promise<void>;
 }
 
@@ -29,8 +29,9 @@ export interface LogOptions {
 const ORDER: readonly LogLevel[] = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
 
 /**
- * Opens the log on standard error: JSON lines, or lines for people on a terminal unless `format` says. `name` says which
- * process writes. The library behind it is loaded with the first line, for no start should wait for it.
+ * Opens the log on standard error: JSON lines, or readable text if standard error is a terminal; `format` overrides
+ * this. `name` identifies the process. Loads the log library with the first message, so that it does not delay the
+ * start.
  */
 export function openLog(options: LogOptions): Log {
   const least = ORDER.indexOf(options.level);
@@ -58,7 +59,7 @@ async function openLogger(options: LogOptions): Promise<Logger> {
   const settings = {
     level: options.level,
     base: { pid: process.pid, name: options.name },
-    // The time is that of the call, which the fields carry: the library itself may be loaded after it.
+    // The fields carry the time of the call, because the library may be loaded later.
     timestamp: false,
     formatters: { level: (level: string) => ({ level }) },
   };
@@ -68,7 +69,7 @@ async function openLogger(options: LogOptions): Promise<Logger> {
   return pino(settings, pino.destination({ fd: 2, sync: true }));
 }
 
-/** `12:00:00 warn  worker-2 has ended, and is started again (signal SIGKILL)`. */
+/** Formats a line as text: `12:00:00 warn  worker-2 has ended, and is started again (signal SIGKILL)`. */
 function forPeople(line: string): string {
   const { level, time, pid: _pid, name: _name, msg, ...fields } = JSON.parse(line) as Record<string, unknown>;
   const clock = new Date(String(time)).toTimeString().slice(0, 8);
@@ -77,8 +78,8 @@ function forPeople(line: string): string {
 }
 
 /**
- * What may be told of a fault: its kind, its code, and where in the program it arose. Its message is left out,
- * for that of a parser repeats what it read. A full disk and its like are one sentence, and no place in the program.
+ * Describes an error for the log: its name, its code and its stack. Omits the message, because a parser's message
+ * repeats its input. For a disk problem, returns the reason instead of the stack.
  */
 export function describeFault(fault: unknown): LogFields {
   if (!(fault instanceof Error)) return { fault: typeof fault };

@@ -2,7 +2,10 @@ import { StartFailure } from './failure.ts';
 import { describeFault, type Log } from './log.ts';
 import { Unavailable } from './unavailable.ts';
 
-/** Says in words of ours that a question has no answer, and lets the log say why. A failure that has such words keeps them. */
+/**
+ * Awaits an answer from another process. Replaces an error by `Unavailable` with `message` and logs the cause. Rethrows
+ * a `StartFailure` unchanged.
+ */
 export async function requireAnswer<Answer>(
   question: Promise<Answer>,
   log: Log,

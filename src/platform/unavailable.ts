@@ -1,6 +1,6 @@
 /**
- * What a question to the whole service rejects with when nobody could answer it in time: the other process hangs
- * or has ended, or the disk refuses. Decisions do not depend on such questions.
+ * The error of a request to the whole service that no process answered in time, because the other process hangs or has
+ * ended, or the disk fails. Decisions do not depend on such requests.
  */
 export class Unavailable extends Error {
   constructor(message: string, cause: unknown) {

@@ -2,14 +2,14 @@ import { mkdirSync, statSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { ignoreInGit } from './state-folder.ts';
 
-/** Permissions of folders that hold state: for this user alone. */
+/** The mode of folders that hold state: only the owner has access. */
 const PRIVATE_MODE = 0o700;
-/** The name of a state folder unless told. */
+/** The default name of a state folder. */
 const STATE_DIR = '.service';
 
 /**
- * Makes a folder and those above it. Unlike `mkdir` with `recursive` it ends where nothing can be made: below
- * `/proc`, where a new folder is "not found" although the one above is there, Node tries for ever.
+ * Makes a folder and its parents. Fails if no folder can be made, unlike `mkdir` with `recursive`: below `/proc`, where
+ * a new folder is "not found" although its parent exists, Node retries forever.
  */
 export function makeFolder(path: string, mode = PRIVATE_MODE): void {
   const missing: string[] = [];
@@ -27,7 +27,7 @@ function makeOne(path: string, mode: number): void {
   try {
     mkdirSync(path, { mode });
   } catch (error) {
-    // Another process may have been first.
+    // Another process may have made it first.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST' || !isFolder(path)) throw error;
   }
 }

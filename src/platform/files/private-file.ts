@@ -14,8 +14,9 @@ import { dirname } from 'node:path';
 import { makeFolder } from './folder.ts';
 
 /**
- * Writes a line into a file that only this user may read (mode 0600), durable and whole: beside, synced, then moved
- * into place. `keep` leaves a file that came first and says `false`. The folder is made where it is missing.
+ * Writes a line to a file that only its owner may read (mode 0600), atomically and durably: temporary file, sync, then
+ * link or rename. With `keep`, leaves an existing file unchanged and returns `false`. Makes the folder if it is
+ * missing.
  */
 export function writePrivateFile(path: string, line: string, mode: 'keep' | 'replace'): boolean {
   const folder = dirname(path);
@@ -47,11 +48,11 @@ function syncFolder(path: string): void {
   }
 }
 
-/** A copy or a restore may have widened the mode; some file systems know no modes, so that trying is all. */
+/** Resets the mode to 0600, because a copy or a restore may have widened it. Ignores file systems without modes. */
 export function restrictMode(path: string): void {
   try {
     if ((statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o600);
   } catch {
-    // The folder is 0700 all the same.
+    // The mode 0700 of the folder still protects the file.
   }
 }

@@ -1,15 +1,15 @@
 import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The folder inside of a volume that others may write in. */
+/** The folder inside a volume that other users may write to. */
 const SUBFOLDER = 'service';
-/** Every state folder that was used has it. */
+/** A file that every used state folder contains. */
 const LOCK = 'owner.lock';
 
 /**
- * Returns the folder that holds the state for a configured `state_dir`: that folder itself or, where its group or
- * everyone may write in it, as on volumes of containers, `service` in it, which is for this user alone. A folder that
- * is a state folder already stays one.
+ * Returns the state folder for a configured `state_dir`. Returns that folder, unless its group or everyone may write to
+ * it, as on container volumes; then it returns the private subfolder `service`. A folder that already holds state
+ * remains the state folder.
  */
 export function resolveStateDir(state_dir: string): string {
   try {
@@ -21,11 +21,11 @@ export function resolveStateDir(state_dir: string): string {
   }
 }
 
-/** Keeps a state folder, with its keys and tokens, out of Git. Does nothing where that is said already. */
+/** Keeps a state folder, with its keys and tokens, out of Git. Keeps an existing `.gitignore`. */
 export function ignoreInGit(state_dir: string): void {
   try {
     writeFileSync(join(state_dir, '.gitignore'), '*\n', { flag: 'wx', mode: 0o600 });
   } catch {
-    // It is there; or nothing can be written, and whoever needs the folder says so.
+    // The file exists, or the folder is not writable, which the next write to the folder reports.
   }
 }

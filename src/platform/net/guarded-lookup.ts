@@ -3,14 +3,16 @@ import type { LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { isMetadataOrLinkLocal } from '../../core/detect/facts/metadata-addresses.ts';
 
-/** Returns whether an address is link-local or one at which clouds hand out the credentials of their machines. */
+/**
+ * Returns whether an address is link-local or belongs to the metadata service of a cloud, which returns credentials.
+ */
 export function isMetadataOrLinkLocalAddress(address: string): boolean {
   return isMetadataOrLinkLocal(ipaddr.parse(address));
 }
 
 /**
- * Looks names up for connections, which go to what was looked at and to nothing else: no address of the above.
- * @param refusal - what a connection fails with that could go to no other
+ * Builds a DNS lookup that drops link-local and metadata addresses. The connection uses the checked addresses, so DNS
+ * rebinding cannot replace them. @param refusal - builds the error for a host without any allowed address
  */
 export function buildGuardedLookup(refusal: () => Error): LookupFunction {
   return (hostname, options, done) => {

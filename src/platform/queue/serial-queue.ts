@@ -1,4 +1,4 @@
-/** Runs tasks one after another, in the order in which they came; one that fails does not hold up the next. */
+/** Opens a queue that runs tasks one at a time, in the order of the calls. A failed task does not stop the next one. */
 export function openSerialQueue(): <Result>(task: () => Promise<Result>) => Promise<Result> {
   let last: Promise<unknown> = Promise.resolve();
   return (task) => {

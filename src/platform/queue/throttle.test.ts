@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { openThrottle } from './throttle.ts';
 
-/** Clocks that a test moves: a piece of work that took so long, and used so much of it. */
+/** Makes clocks that a test advances by the duration and the CPU time of a piece of work. */
 function clocks() {
   const at = { now_ms: 1_000, cpu_ms: 50 };
   const work = (took_ms: number, used_ms: number): void => {
@@ -13,7 +13,7 @@ function clocks() {
   return { work, now_ms: () => at.now_ms, cpu_ms: () => at.cpu_ms };
 }
 
-/** Whether something has ended after a few turns of the loop, with no time to speak of. */
+/** Returns whether a promise settles within a few turns of the event loop. */
 async function endsAtOnce(rest: Promise<void>): Promise<boolean> {
   let ended = false;
   void rest.then(() => {

@@ -1,36 +1,36 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** How background work gives way: to the whole machine, and not to whoever waits for it. */
+/** Slows background work down while the machine is busy, unless a caller waits for the work. */
 export interface Throttle {
   /**
-   * Begins a stretch of work. The function that it gives is called between two pieces of it, and resolves when
-   * the next may begin: at once where nothing else wants the processor, later where something does.
+   * Begins a stretch of work. The returned function is called between two pieces of it and resolves when the next piece
+   * may begin: at once if the CPU is idle, later if other work needs it.
    */
   readonly begin: () => () => Promise<void>;
-  /** Runs a task that someone waits for: until it has ended, nothing rests. */
+  /** Runs a task that a caller waits for. There are no pauses until it has ended. */
   readonly hurry: <Result>(task: () => Promise<Result>) => Promise<Result>;
 }
 
-/** The clocks of the process; both only run forward, in milliseconds. */
+/** The clocks of the process. Both are monotonic, in milliseconds. */
 export interface ThrottleClocks {
   readonly now_ms: () => number;
-  /** What this thread has used of a processor. */
+  /** The CPU time that this thread has used. */
   readonly cpu_ms: () => number;
 }
 
-/** So much of what was used may be waiting for files and the grain of clocks, and is no sign of others. */
+/** The share of CPU time that may be added as file waits and clock resolution, without other work on the machine. */
 const OWN_WAIT = 0.1;
-/** A rest is this many times as long as the work stood still for others. */
+/** The factor between the time that other work held the CPU and the pause. */
 const REST_FACTOR = 20;
-/** However busy the machine is, the work goes on in this time. */
+/** The maximum pause, in milliseconds, regardless of the load. */
 export const PAUSE_MS_MAX = 2_000;
 
 /**
- * Makes a pace. While a piece of work ran for longer than it used the processor, others had it, or the disk: then
- * the work rests for much longer than that. So it takes all of an idle machine and a twentieth of a busy one.
- * Other than a priority, this holds for one part of a process, is not inherited, and can be taken back.
+ * Opens a throttle. If a piece of work took longer than its CPU time, other work had the CPU or the disk. Then the
+ * throttle pauses for a multiple of that time. Background work thus gets all of an idle machine and a twentieth of a
+ * busy one. Unlike a process priority, this affects one part of a process, is not inherited, and can be revoked.
  *
- * @param restMsMax - the longest rest, asked before each
+ * @param restMsMax - returns the maximum pause, in milliseconds; called before each pause
  */
 export function openThrottle(
   clocks: ThrottleClocks = PROCESS,

@@ -1,26 +1,26 @@
-/** The stable codes of what a store can fail with. */
+/** The stable error codes of a store. */
 export type StoreFailureCode =
-  /** It cannot be reached, opened, read or written now. It is tried again with the next question. */
+  /** The store cannot be reached, opened, read or written now. The next query tries again. */
   | 'store_unavailable'
-  /** Others held it for longer than a caller waits. */
+  /** Other transactions held the store longer than a caller waits. */
   | 'store_busy'
-  /** There is no room where it is. */
+  /** The disk of the store is full. */
   | 'store_full'
-  /** Others changed the same rows at the same time; nothing was changed, and the work can be done again. */
+  /** Concurrent transactions changed the same rows. Nothing was changed, and the work can be repeated. */
   | 'store_conflict'
   /** A later version of the program has changed its tables. */
   | 'store_newer'
-  /** Its tables are not those of this version yet. */
+  /** The tables were not migrated to this version. */
   | 'store_older'
-  /** The file is no database, or a damaged one. */
+  /** The file is damaged, or is not a database. */
   | 'store_damaged'
-  /** The package that speaks to it is not installed. */
+  /** The driver package is not installed. */
   | 'store_driver_missing'
   | 'store_closed';
 
 /**
- * An expected failure of a store: a code for programs and a sentence that says what to do. It never holds a
- * value, a statement or a credential; what the database said is no part of it either, for that repeats values.
+ * An expected failure of a store: a code for programs and a message that says what to do. Never contains a value, a
+ * statement or a credential, nor the database's own message, which repeats values.
  */
 export class StoreFailure extends Error {
   readonly code: StoreFailureCode;

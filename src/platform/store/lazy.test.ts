@@ -4,7 +4,7 @@ import { StoreFailure } from './failure.ts';
 import { openLazyStore } from './lazy.ts';
 import type { Store } from './open.ts';
 
-/** A log that keeps its lines. */
+/** Makes a log that keeps its lines. */
 function keptLog() {
   const lines: string[] = [];
   const keep =

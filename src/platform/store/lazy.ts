@@ -3,19 +3,19 @@ import { describeFault, type Log } from '../log.ts';
 import { StoreFailure } from './failure.ts';
 import type { Store } from './open.ts';
 
-/** The store of a process that may never need it, or that starts before it is there. */
+/** The store of a process that may never use it, or that starts before the store is reachable. */
 export interface LazyStore {
-  /** The store; opened with the first call, and tried again with the next one where that failed. */
+  /** Returns the store. The first call opens it; after a failure, the next call tries again. */
   readonly open: () => Promise<Store>;
-  /** Whether it is open and answers now. Opens it. Never rejects. */
+  /** Returns whether the store opens and responds. Never rejects. */
   readonly isThere: () => Promise<boolean>;
-  /** Closes it where it was opened. */
+  /** Closes the store if it is open. */
   readonly close: () => Promise<void>;
 }
 
 const REPORT_MS = 5_000;
 
-/** @param openNow is called again after each failure; what it fails with is told to the log, now and then */
+/** @param openNow - opens the store; called again after a failure. Failures are logged at most every five seconds */
 export function openLazyStore(openNow: () => Promise<Store>, log: Pick<Log, 'error' | 'info'>): LazyStore {
   let reported_ms = Number.NEGATIVE_INFINITY;
   let is_closed = false;
@@ -54,7 +54,7 @@ export function openLazyStore(openNow: () => Promise<Store>, log: Pick<Log, 'err
   };
 }
 
-/** What the log may hold of a failure. */
+/** Describes a store failure for the log. */
 export function describeStoreFault(fault: unknown): ReturnType<typeof describeFault> {
   if (!(fault instanceof StoreFailure)) return describeFault(fault);
   return { code: fault.code, system_code: fault.system_code, reason: fault.message };

@@ -5,7 +5,7 @@ import { startMaintenance } from './maintenance.ts';
 
 const SOON_MS = 1;
 
-/** Runs until the list has so many entries. */
+/** Waits until the list has this many entries. */
 async function until(list: readonly unknown[], length: number): Promise<void> {
   while (list.length < length) await new Promise((resolve) => setTimeout(resolve, 1));
 }

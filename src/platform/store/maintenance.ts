@@ -2,29 +2,28 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../log.ts';
 import { describeStoreFault } from './lazy.ts';
 
-/** Something that one process of a service does from time to time: deleting what has expired, and the like. */
+/** A periodic job that one process of a service runs, such as deleting expired rows. */
 export interface MaintenanceJob {
-  /** For the log: `approvals: end what has run out`. */
+  /** The name in the log, such as `approvals: end what has run out`. */
   readonly name: string;
-  /** From the end of one run to the beginning of the next. The first run is one such time after the start. */
+  /**
+   * The delay from the end of one run to the start of the next, in milliseconds. The first run starts after one delay.
+   */
   readonly every_ms: number;
-  /** Does one batch of a bounded size. `true`: more is left, and is done after a moment. */
+  /** Processes one batch of bounded size. Returns `true` if more work remains; the next batch then follows shortly. */
   readonly run: () => Promise<boolean>;
 }
 
 export interface MaintenanceLoop {
-  /** Begins nothing more, and resolves when what was begun has ended, or after five seconds. */
+  /** Starts no more jobs. Resolves when the current job has ended, or after five seconds. */
   readonly close: () => Promise<void>;
 }
 
-/** Between two batches others have a turn at the store. */
+/** The delay between two batches, in milliseconds, which lets other transactions run. */
 const BREATH_MS = 50;
 const CLOSE_MS = 5_000;
 
-/**
- * Runs chores, one at a time, until it is closed. One that fails is told to the log and tried again when its time
- * comes round.
- */
+/** Runs maintenance jobs, one at a time, until it is closed. A failed job is logged and runs again at its next turn. */
 export function startMaintenance(
   chores: readonly MaintenanceJob[],
   log: Pick<Log, 'error'>,

@@ -8,7 +8,7 @@ const TABLE = 'store_migrations';
 const LOCK_TABLE = 'store_migration_lock';
 
 /**
- * Makes the changes that are not made yet, all or none of them; two processes that want to do so take turns.
+ * Applies the pending migrations, all or none. Concurrent processes take turns.
  *
  * @throws StoreFailure `store_newer`, and changes nothing
  */
@@ -25,7 +25,7 @@ export async function applyMigrations(
     provider: { getMigrations: async () => ({ ...migrations }) },
     migrationTableName: TABLE,
     migrationLockTableName: LOCK_TABLE,
-    // A subject's second change comes after another subject's first one, whatever their numbers.
+    // The second migration of one feature may follow the first one of another, regardless of their numbers.
     allowUnorderedMigrations: true,
     ...schema,
   });
@@ -56,7 +56,7 @@ function refuseNewer(made: readonly string[] | null, migrations: Migrations): vo
   );
 }
 
-/** The names of the changes that were made; `null` in a store without any table of ours. */
+/** Returns the names of the applied migrations; `null` in a store without our tables. */
 async function namesOfMade(db: Kysely<StoreTables>, kind: StoreSettings['kind']): Promise<string[] | null> {
   const found =
     kind === 'postgres'
@@ -67,7 +67,10 @@ async function namesOfMade(db: Kysely<StoreTables>, kind: StoreSettings['kind'])
   return rows.map(({ name }) => name);
 }
 
-/** The schema in which tables of ours are made: the first of the `search_path` that exists. Any text must fit into it. */
+/**
+ * Returns the schema for our tables: the first of the `search_path` that exists. Its encoding must be UTF8 for any
+ * text.
+ */
 async function schemaOf(db: Kysely<StoreTables>): Promise<string> {
   const { rows } = await sql<{ name: string | null; encoding: string }>`
     select current_schema() as name, current_setting('server_encoding') as encoding

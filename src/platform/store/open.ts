@@ -6,19 +6,19 @@ import type { Migrations } from './migrations.ts';
 import type { StoreSettings } from './settings.ts';
 import type { StoreTables } from './tables.ts';
 
-/** What the service remembers beside its journal. Every failure of it is a `StoreFailure`. */
+/** The persistent state of the service, except its journal. All its errors are `StoreFailure`. */
 export interface Store {
   readonly kind: StoreSettings['kind'];
-  /** Reads, single statements. Not within a transaction's work: that has `trx`. */
+  /** Runs single statements, mostly reads. Inside a transaction use `trx` instead. */
   readonly db: Kysely<StoreTables>;
   /**
-   * Does the work in one transaction, and resolves when it is durable. On SQLite nobody else writes meanwhile; on
-   * PostgreSQL a row that decides anything is read with `forUpdate()` (which SQLite passes over) or changed by a
-   * statement that names what it must be. After a conflict with others the work is done again from its beginning,
-   * so that it must change nothing but the store.
+   * Runs `work` in one transaction, and resolves when it is durable. SQLite allows no other writer meanwhile. On
+   * PostgreSQL, read a row that a decision depends on with `forUpdate()` (which SQLite ignores), or change it with a
+   * statement that states its expected value. After a conflict `work` runs again from its beginning, so it must change
+   * only the store.
    */
   readonly transaction: <Result>(work: (trx: Transaction<StoreTables>) => Promise<Result>) => Promise<Result>;
-  /** Whether it answers now. Never rejects. */
+  /** Returns whether the store responds now. Never rejects. */
   readonly isThere: () => Promise<boolean>;
   readonly close: () => Promise<void>;
 }
@@ -30,23 +30,23 @@ export type ConnectStore = (
 ) => Promise<Kysely<StoreTables>>;
 
 export interface StoreOptions {
-  /** Bring the tables up to date first, and make the store where there is none: for the parent, at its start. */
+  /** Creates the store if it is missing, and applies migrations first: for the parent, at its start. */
   readonly migrate?: boolean;
   readonly migrations: Migrations;
   readonly connect: ConnectStore;
-  /** How long the work of one transaction may take before it is taken back. Default 30,000. */
+  /** The maximum duration of one transaction before it is rolled back, in milliseconds. Default 30,000. */
   readonly transaction_ms_max?: number;
 }
 
 /**
  * Opens the store of one process.
  *
- * @throws StoreFailure `store_newer` where a later version has been at work, `store_older` where the tables are
- *   not made yet and `migrate` does not ask for it, and what the database itself fails with
+ * @throws StoreFailure `store_newer` if a later version has changed the tables, `store_older` if the tables are not
+ * migrated and `migrate` is not set, or the failure of the database itself
  */
 export async function openStore(settings: StoreSettings, options: StoreOptions): Promise<Store> {
   const { migrate = false, migrations, connect } = options;
-  // The query builder takes longer to load than the rest of a start.
+  // Loading the query builder takes longer than the rest of a start.
   const { applyMigrations, checkMigrations } = await import('./migrate.ts');
   if (migrate) {
     const own = await connect(settings, { create: true, question_ms_max: MIGRATION_MS_MAX });
@@ -62,18 +62,18 @@ export async function openStore(settings: StoreSettings, options: StoreOptions):
   }
 }
 
-/** A change of a table may have to go through all of it; nobody waits for a decision meanwhile. */
+/** A migration may have to scan a whole table. No decision waits for it. */
 const MIGRATION_MS_MAX = 600_000;
 const TRANSACTION_MS_MAX = 30_000;
 
-/** A transaction's work must not ask for another connection: it would wait for itself. */
+/** Marks code inside a transaction, which must not request another connection: it would deadlock with itself. */
 const inside = new AsyncLocalStorage<{ readonly db: unknown; is_over: boolean }>();
 
 function storeOver(db: Kysely<StoreTables>, kind: Store['kind'], transaction_ms_max: number): Store {
   let closed: Promise<void> | null = null;
   const attempt: Store['transaction'] = async (work) => {
     const around = { db, is_over: false };
-    // What a server has for a default is its operator's choice; what rows are locked for is ours.
+    // Our row locks rely on this isolation level, so the server's default must not change it.
     const builder =
       kind === 'postgres' ? db.transaction().setIsolationLevel('read committed') : db.transaction();
     try {
@@ -109,7 +109,7 @@ function storeOver(db: Kysely<StoreTables>, kind: Store['kind'], transaction_ms_
   };
 }
 
-/** Work that waits for something that never comes would hold up everybody else who wants to write. */
+/** Limits the duration of a transaction, because one that hangs would block all other writers. */
 async function inTime<Result>(ms_max: number, work: () => Promise<Result>): Promise<Result> {
   const over = new AbortController();
   const late = sleep(ms_max, null, { signal: over.signal }).then(() => {
@@ -125,11 +125,11 @@ async function inTime<Result>(ms_max: number, work: () => Promise<Result>): Prom
   }
 }
 
-/** Of two that wait for each other one gives way, by chance: of a crowd nobody should give way so often. */
+/** One of two deadlocked transactions is rolled back at random. Even under contention, few fail this many times. */
 const TRIES_MAX = 20;
 const PAUSE_MS_MAX = 250;
 
-/** Does again what met others at the same rows; what it had changed has been taken back. */
+/** Repeats a transaction after a conflict, which has rolled it back. */
 async function withoutConflict<Result>(attempt: () => Promise<Result>): Promise<Result> {
   for (let tries = 1; ; tries++) {
     try {
@@ -147,7 +147,7 @@ function isConflict(error: unknown): boolean {
 
 const PROBE_MS = 2_000;
 
-/** One small question; a database that takes longer than this for it is not there for anybody who waits for a decision. */
+/** Probes the store with a small query. A store that takes longer than `PROBE_MS` is too slow for decisions. */
 async function isThere(db: Kysely<StoreTables>): Promise<boolean> {
   const late = new AbortController();
   const asked = db.selectFrom('store_migrations').select('name').limit(1).execute();

@@ -1,4 +1,4 @@
-/** Bad days: what the store does when the database is not what it was, and that it needs no restart afterwards. */
+/** Tests the store while its database fails, and that it recovers without a restart. */
 import assert from 'node:assert/strict';
 import { type ChildProcess, fork, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -14,7 +14,7 @@ import { startPostgres, whyNoPostgres } from './testing/postgres-server.ts';
 import { sharedServer } from './testing/stores.ts';
 
 const skip = whyNoPostgres() ?? false;
-/** Far less than anybody's patience, and far more than a question takes. */
+/** Far shorter than a caller's timeout, and far longer than a query takes. */
 const PATIENCE_MS = 1_000;
 
 const count = (store: Store) => lawTables(store.db).selectFrom('counts').select('id').execute();
@@ -173,7 +173,7 @@ test('the file is removed: nothing is written to one that nobody sees, and a sta
   rmSync(path);
   await refuses(store, 'store_unavailable');
   await store.close();
-  // The log of the one that is gone still lies there, and is none of the new one's.
+  // The write-ahead log of the deleted database remains, and must not be applied to the new one.
   assert.ok(existsSync(`${path}-wal`));
   const next = await openServiceStore(settings, { migrate: true, migrations });
   t.after(next.close);
@@ -205,7 +205,7 @@ interface Filled {
   readonly code: string | null;
 }
 
-/** Has a process of its own write until there is no room, then makes room. */
+/** Lets a child process write until the disk is full, then frees space. */
 async function fill(child: ChildProcess, settings: StoreSettings, makeRoom: () => void): Promise<Filled[]> {
   child.send?.(settings);
   const hear = async (): Promise<Filled> => {

@@ -27,7 +27,7 @@ withStores(
       const rows = await lawTables(store.db).selectFrom('claims').selectAll().execute();
       assert.equal(rows.length, ROWS);
       for (const { id, owner } of rows) assert.ok(won[owner!]!.includes(id), `row ${id}`);
-      // A race in which one process had all to itself would prove nothing.
+      // A race that one process won alone would prove nothing.
       assert.ok(won.filter((each) => each.length > 0).length > 1, `${won.map((each) => each.length)}`);
     });
   },

@@ -1,19 +1,22 @@
 import { join, resolve } from 'node:path';
 import { isLoopbackHost } from '../net/loopback.ts';
 
-/** Which store, and where. */
+/** The kind of the store, and its location. */
 export type StoreSettings =
   | { readonly kind: 'sqlite'; readonly path: string; readonly patience_ms?: number }
   | { readonly kind: 'postgres'; readonly url: string; readonly patience_ms?: number };
 
-/** What of the configuration says so. */
+/** The part of the configuration that selects the store. */
 export interface StorageConfig {
   readonly state_dir: string;
   readonly storage: { readonly url?: string };
   readonly origin: { readonly base_dir: string };
 }
 
-/** Reads `storage.url`: without it a file in the state folder; relative names are those of the configuration's folder. */
+/**
+ * Parses `storage.url`. Without it, the store is a file in the state folder. Relative paths start at the
+ * configuration's folder.
+ */
 export function parseStoreSettings(config: StorageConfig): StoreSettings {
   const { url } = config.storage;
   if (url === undefined) return { kind: 'sqlite', path: join(config.state_dir, 'store.db') };
@@ -21,7 +24,7 @@ export function parseStoreSettings(config: StorageConfig): StoreSettings {
   return { kind: 'sqlite', path: resolve(config.origin.base_dir, url.slice('sqlite:'.length)) };
 }
 
-/** What a person who starts the service with this store should know; one sentence each. */
+/** Returns warnings about these settings for the operator, one sentence each. */
 export function listStoreWarnings(settings: StoreSettings): string[] {
   if (settings.kind === 'sqlite' || !URL.canParse(settings.url)) return [];
   const { hostname, searchParams } = new URL(settings.url);
@@ -33,7 +36,7 @@ export function listStoreWarnings(settings: StoreSettings): string[] {
   ];
 }
 
-/** Where the data is, for people: a file, or a database without user and password. */
+/** Describes the location of the store for operators: a file, or a database without user and password. */
 export function describeStore(settings: StoreSettings): string {
   if (settings.kind === 'sqlite') return settings.path;
   if (!URL.canParse(settings.url)) return 'PostgreSQL';

@@ -1,4 +1,4 @@
-/** What every subject may rely on, on both databases. */
+/** Tests the guarantees that every feature relies on, on both databases. */
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -317,7 +317,7 @@ withStores(
         .insertInto('values')
         .values({ id: 'token', amount: EXPIRES_MS, note: null, bytes: null })
         .execute();
-      // As subjects do it: who finds that the time is up says so in the row, and asks the row first.
+      // Features do the same: they check the row's note first, and record an expiry in the row.
       const isUsable = (now_ms: number) =>
         store.transaction(async (trx) => {
           const values = lawTables(trx);
@@ -351,7 +351,7 @@ function startPairs(orders: PairsOrders) {
   return child;
 }
 
-/** Kills a writer when it has said so many pairs, in the middle of the next. */
+/** Kills a writer in the middle of a pair, after it has reported a number of pairs. */
 async function killAfter(
   settings: LawStore['settings'],
   first: number,

@@ -3,6 +3,6 @@
  * feature, `declare module`), and names the migrations that create it in `server/store.ts`.
  */
 export interface StoreTables {
-  /** Which migrations were applied, and when (ISO 8601). */
+  /** The applied migrations, and their times (ISO 8601). */
   readonly store_migrations: { readonly name: string; readonly timestamp: string };
 }

@@ -129,7 +129,7 @@ async function forgetEnd(
   order.note({ writer, seq: replaced.matched_seq, ordered: true });
 }
 
-/** Returns the position up to which the index has read each writer's chain. */
+/** Returns the position up to which each writer's chain is indexed. */
 export async function readPositions(index: AuditIndex): Promise<Map<string, ChainPosition>> {
   const rows = await index.db
     .selectFrom('journal_positions')
@@ -139,7 +139,7 @@ export async function readPositions(index: AuditIndex): Promise<Map<string, Chai
 }
 
 /**
- * Returns the last line of each writer that the index has read, or has read and lost, for `known_heads` of
+ * Returns the last line of each writer that was indexed, even if it is lost since, for `known_heads` of
  * `verifyJournal`. Call it before verifying, because the journal only grows.
  */
 export async function indexHeads(index: AuditIndex): Promise<Map<string, ChainHead>> {

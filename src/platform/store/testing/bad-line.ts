@@ -1,18 +1,18 @@
-/** A line between a program and a server that can go silent, or be cut. */
+/** A proxy between a program and a server that can go silent or drop its connections. */
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 
 export interface BadLine {
-  /** The server's address with the line's own port in it. */
+  /** The server's URL with the proxy's port. */
   readonly url: string;
-  /** From now on nothing comes through, and nobody is told. */
+  /** Stops forwarding bytes, and keeps the connections open. */
   readonly goSilent: () => void;
-  /** Everything that is open is cut; what comes anew goes through. */
+  /** Closes all connections. New ones work again. */
   readonly cut: () => void;
   readonly close: () => Promise<void>;
 }
 
-/** Lays a line to the server of an address. */
+/** Opens a proxy to the server of a URL. */
 export async function openBadLine(server_url: string): Promise<BadLine> {
   const { port, hostname } = new URL(server_url);
   const open = new Set<Socket>();

@@ -5,7 +5,7 @@ import type { Racer } from './races.ts';
 
 export { migrations } from './law-tables.ts';
 
-/** @returns the ids of the rows that this process got */
+/** @returns the IDs of the rows that this process claimed */
 export default async function claim({ store, number, input }: Racer<readonly number[]>): Promise<number[]> {
   const won: number[] = [];
   for (const id of input) {

@@ -1,4 +1,6 @@
-/** Writes rows of 64 KB that cannot be compressed until the store refuses one, says why; told that there is room, writes one more. */
+/**
+ * Writes incompressible rows of 64 KB until the store rejects one, and reports why. After a message, writes one more.
+ */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { openServiceStore } from '../../../server/store.ts';

@@ -1,10 +1,10 @@
-/** A racer that raises one counter by one, again and again: reads it, thinks, and writes what it has read plus one. */
+/** A racer that repeatedly increments a counter: it reads the value, yields, and writes the value plus one. */
 import { lawTables } from './law-tables.ts';
 import type { Racer } from './races.ts';
 
 export { migrations } from './law-tables.ts';
 
-/** @param racer its input says how often */
+/** @param racer - its input is the number of increments */
 export default async function increment({ store, input: times }: Racer<number>): Promise<number> {
   for (let time = 0; time < times; time++) {
     await store.transaction(async (trx) => {

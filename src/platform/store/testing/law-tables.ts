@@ -1,13 +1,13 @@
-/** Tables for the laws of the store itself. */
+/** Tables for the tests of the store itself. */
 import type { Kysely } from 'kysely';
 import { BYTES_COLUMN, type Migrations, type StoreTables } from '../index.ts';
 
 export type LawTables = {
   /** Counters. */
   readonly counts: { id: string; amount: number };
-  /** One row of every type. */
+  /** A column of every type. */
   readonly values: { id: string; amount: number | null; bytes: Uint8Array | null; note: string | null };
-  /** Things of which each is to have one owner. */
+  /** Rows that must each have one owner. */
   readonly claims: { id: number; owner: number | null };
 };
 
@@ -39,7 +39,7 @@ export const migrations: Migrations = {
   },
 };
 
-/** The same connection or transaction, seen with these tables. */
+/** Returns the same connection or transaction, typed with these tables. */
 export function lawTables(db: Kysely<StoreTables>): Kysely<StoreTables & LawTables> {
   return db.withTables<LawTables>();
 }

@@ -1,6 +1,6 @@
 /**
- * Writes pairs of rows, each pair in one transaction, and says the number of a pair when it is durable, until it
- * is killed. Told to `stay`, it stays within a transaction after the first row of a pair.
+ * Writes pairs of rows until it is killed, each pair in one transaction. Reports the number of a pair when it is
+ * durable. With `stay`, it stops inside a transaction after the first row of a pair.
  */
 import { once } from 'node:events';
 import { openServiceStore } from '../../../server/store.ts';

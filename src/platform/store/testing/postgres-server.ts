@@ -1,6 +1,6 @@
 /**
- * A real PostgreSQL for tests: on a free port, with a folder of its own, gone when its owner is gone. It refuses to run as
- * root, so that root runs it as `postgres` or `nobody`.
+ * A real PostgreSQL server for tests, on a free port, with a folder of its own. It ends with its owner. PostgreSQL does
+ * not run as root, so root runs it as `postgres` or `nobody`.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -11,33 +11,33 @@ import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface PostgresServer {
-  /** Of the server; the database `postgres` in it is for making others. */
+  /** The URL of the server's database `postgres`, which serves to create others. */
   readonly url: string;
-  /** Makes an empty database and gives its address. */
+  /** Creates an empty database and returns its URL. */
   readonly makeDatabase: () => Promise<string>;
-  /** Has its operator do something: in the database `postgres`, or in that of an address. */
+  /** Runs a statement as the administrator, in the database `postgres` or in that of a URL. */
   readonly run: (statement: string, url?: string) => Promise<void>;
-  /** Stops the server as its operator would, while clients are connected; it can be started again. */
+  /** Stops the server while clients are connected, as an administrator would. It can be started again. */
   readonly stop: () => Promise<void>;
   readonly start: () => Promise<void>;
-  /** Takes the limit away from it and from all that it has started. */
+  /** Removes the file size limit from the server and its processes. */
   readonly makeRoom: () => void;
-  /** Stops it for good and removes its folder. */
+  /** Stops the server for good and removes its folder. */
   readonly remove: () => Promise<void>;
 }
 
-/** Where Debian keeps the programs of each version. */
+/** The folders in which Debian installs the programs of each version. */
 export const POSTGRES_FOLDERS = '/usr/lib/postgresql/*/bin';
 
 export interface PostgresOptions {
-  /** No file of it grows beyond this, as on a disk that is full; until `makeRoom`. */
+  /** The maximum size of the server's files, which simulates a full disk until `makeRoom`. */
   readonly file_bytes_max?: number;
 }
 
 const USER = 'tester';
 const START_MS_MAX = 60_000;
 
-/** Why there can be no server here, or `null`. */
+/** Returns the reason why no server can run here, or `null`. */
 export function whyNoPostgres(): string | null {
   if (programs() === null)
     return 'PostgreSQL is not installed (scripts/run scripts/components/main.ts postgresql)';
@@ -45,7 +45,7 @@ export function whyNoPostgres(): string | null {
   return null;
 }
 
-/** Starts one. Only where `whyNoPostgres` says `null`. */
+/** Starts a server. Call it only if `whyNoPostgres` returns `null`. */
 export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
   const bin = programs()!;
   const user = process.getuid?.() === 0 ? otherUser() : null;
@@ -104,7 +104,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
     makeDatabase: async () => {
       databases += 1;
       const name = `test_${process.pid}_${databases}`;
-      // Sorted as people sort, unlike SQLite: what relies on an order of bytes fails here.
+      // A linguistic collation, unlike SQLite's: code that relies on byte order fails here.
       const sorting = "locale_provider icu icu_locale 'en-US' template template0";
       await withClient(url('postgres'), `create database ${name} ${sorting}`);
       return url(name);
@@ -120,9 +120,9 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
 }
 
 /**
- * Runs the server below a shell that ends it when its standard input closes: that happens when its owner was
- * killed too, and then nobody else would remove the folder. A line before says that it is to stay.
- * SIGINT is PostgreSQL's fast shutdown, which does not wait for clients.
+ * Runs the server under a shell that stops it when standard input closes. Standard input also closes if the owner is
+ * killed; then the shell removes the folder. A line on standard input before that keeps the folder. SIGINT is
+ * PostgreSQL's fast shutdown, which does not wait for clients.
  */
 function underGuard(command: readonly string[], dir: string): ChildProcess {
   const script =
@@ -167,7 +167,7 @@ async function withClient(url: string, statement: string): Promise<void> {
   }
 }
 
-/** The folder of the server's programs, those of the newest version. */
+/** Returns the folder of the server's programs, newest version first. */
 function programs(): string | null {
   const versions = globSync(POSTGRES_FOLDERS).sort();
   const folders = [...versions.reverse(), ...(process.env.PATH ?? '').split(delimiter).filter(Boolean)];

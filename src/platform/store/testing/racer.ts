@@ -16,7 +16,7 @@ interface Work {
   readonly migrations?: Migrations;
 }
 
-// A test run that is ended itself leaves nothing running.
+// Exits with the test run, so that no process remains.
 process.once('disconnect', () => process.exit(1));
 const [{ settings, work, input, number }] = (await once(process, 'message')) as [Orders];
 const { default: run, migrations } = (await import(work)) as Work;

@@ -1,9 +1,9 @@
-/** Real processes that do the same work against the same store at the same time. */
+/** Runs the same work in several real processes against the same store at the same time. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import type { Store, StoreSettings } from '../index.ts';
 
-/** What a racer's work is given. Its answer must be plain data. */
+/** The arguments of a racer's work. Its result must be plain data. */
 export interface Racer<Input> {
   readonly store: Store;
   /** From 0. */
@@ -14,8 +14,8 @@ export interface Racer<Input> {
 export interface Race<Input> {
   readonly settings: StoreSettings;
   /**
-   * A module whose default export is `(racer: Racer) => Promise<Outcome>`; where the store has tables of a test's
-   * own, it exports their `migrations` too.
+   * A module whose default export is `(racer: Racer) => Promise<Outcome>`. If the test has tables of its own, the
+   * module also exports their `migrations`.
    */
   readonly work: URL;
   readonly input: Input;
@@ -23,7 +23,7 @@ export interface Race<Input> {
   readonly processes?: number;
 }
 
-/** Runs the work in every process, begun when all have their store open, and gives what each came to. */
+/** Runs the work in every process, after all have opened their store, and returns the results. */
 export async function races<Outcome, Input = null>(race: Race<Input>): Promise<readonly Outcome[]> {
   const { settings, work, input, processes = 8 } = race;
   const racers = Array.from({ length: processes }, (_, number) => {

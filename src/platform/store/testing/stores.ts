@@ -1,4 +1,6 @@
-/** The same laws for every database: each runs against a store of its own, on a file and on a real PostgreSQL. */
+/**
+ * Runs the same tests ("laws") for every database: each with a store of its own, on SQLite and on a real PostgreSQL.
+ */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,29 +10,29 @@ import { openServiceStore } from '../../../server/store.ts';
 import type { Migrations, Store, StoreOptions, StoreSettings } from '../index.ts';
 import { type PostgresServer, startPostgres, whyNoPostgres } from './postgres-server.ts';
 
-/** What a law is given: an empty store with all tables, closed and removed afterwards. */
+/** The arguments of a law: an empty store with all tables, which is closed and removed afterwards. */
 export interface LawStore {
   readonly kind: Store['kind'];
   readonly settings: StoreSettings;
   readonly store: Store;
-  /** Another connection to the same data, as another process has it. */
+  /** Opens another connection to the same data, as another process would. */
   readonly another: (options?: Partial<StoreOptions>) => Promise<Store>;
-  /** The server of a PostgreSQL; all laws of a file share it. */
+  /** The PostgreSQL server, which all laws of a file share; `null` on SQLite. */
   readonly server: PostgresServer | null;
 }
 
 export type Law = (name: string, work: (at: LawStore, t: TestContext) => Promise<void>) => void;
 
 export interface LawsOptions {
-  /** Instead of those of the program: for laws about tables of a test's own. */
+  /** Replaces the program's migrations, for laws about tables of a test's own. */
   readonly migrations?: Migrations;
 }
 
 const KINDS = ['sqlite', 'postgres'] as const;
 
 /**
- * Declares the laws of a subject and runs each on both databases. What cannot be had is skipped by its name and
- * with the number of laws, and how many ran is asserted and printed.
+ * Declares the laws of a subject and runs each on both databases. Skips an unavailable database, with the number of
+ * laws in the test's name. Asserts and prints how many laws ran.
  */
 export function withStores(subject: string, laws: (law: Law) => void, options: LawsOptions = {}): void {
   const declared: Parameters<Law>[] = [];
@@ -95,7 +97,7 @@ async function withHome(
 let started: Promise<PostgresServer> | null = null;
 after(async () => (await started?.catch(() => null))?.remove());
 
-/** One server for all tests of a file, started by the first that wants it. */
+/** Returns the server that all tests of a file share; the first call starts it. */
 export function sharedServer(): Promise<PostgresServer> {
   started ??= startPostgres();
   return started;
