@@ -9,7 +9,7 @@ import { type Asked, type Served, serve } from './testing/serve.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'bad-input-'));
 const LIMIT = 65_536;
-/** Stands in everything bad that is sent; no answer and no log may hold it. */
+/** A marker in every bad input; no answer and no log may contain it. */
 const MARKER = 'zqxMARKERxqz';
 
 let service: Served;

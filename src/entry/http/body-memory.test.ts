@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Answer, type Served, serve } from './testing/serve.ts';
 
 const LIMIT = 400_000;
-/** Room for two of the large bodies, and for no third. */
+/** Memory for two of the large bodies, but not for three. */
 const ROOM = 900_000;
 const LARGE = JSON.stringify({ text: 'a'.repeat(350_000) });
 
@@ -28,7 +28,7 @@ async function open(t: TestContext): Promise<Served> {
   return service;
 }
 
-/** A client that sends all but the end of a body, and waits. */
+/** Sends all but the end of a body, and leaves the connection open. */
 async function stall({ port }: Served, sent: string): Promise<Socket> {
   const socket = connect(port, '127.0.0.1');
   socket.on('error', () => {});
@@ -40,7 +40,7 @@ async function stall({ port }: Served, sent: string): Promise<Socket> {
 const scan = (service: Served, body: string, headers: Record<string, string> = {}): Promise<Answer> =>
   service.ask({ path: '/v1/scan/input', body, headers: { 'content-type': 'application/json', ...headers } });
 
-/** Bytes reach the service a moment after they were sent, and so does the end of a connection. */
+/** Retries until the service answers with this status: bytes and the end of a connection arrive with a delay. */
 async function until(service: Served, status: number, headers: Record<string, string>): Promise<Answer> {
   for (let tries = 0; ; tries++) {
     const answer = await scan(service, LARGE, headers);
@@ -95,7 +95,7 @@ test('bodies that stopped coming give their place to one that comes', async (t) 
   let ran = 0;
   for (const { name, sent, headers } of kinds) {
     const stalled = await Promise.all([stall(service, sent), stall(service, sent)]);
-    // Without an end of the stalled ones; they have sent nothing for more than two seconds by then.
+    // The stalled bodies stay incomplete; by then they have been silent for more than two seconds.
     const closed = Promise.all(stalled.map((socket) => once(socket, 'close')));
     for (let tries = 0; ; tries++) {
       const { status } = await scan(service, LARGE, headers);

@@ -10,7 +10,7 @@ import { type Answer, type Served, serve } from './testing/serve.ts';
 interface BodyCase {
   readonly name: string;
   readonly body: Readonly<Record<string, unknown>>;
-  /** What the answer is like: as that to the example, or refused with these words. */
+  /** The expected answer: the same as for the example, or a refusal that matches. */
   readonly wants: 'same' | RegExp;
 }
 
@@ -139,7 +139,7 @@ test('ids are the same at the top and in `context`', async () => {
   const ids = { agent_id: 'a-7', session_id: 's-7', tenant_id: 't-7' };
   let ran = 0;
   try {
-    // Forwarding has no target here, and records nothing.
+    // `proxy_forward` has no target here, and records nothing.
     const named = checks.filter(({ input }) => input.properties.context !== undefined);
     for (const operation of named.filter(({ name }) => name !== 'proxy_forward')) {
       for (const placed of [ids, { context: ids }]) {

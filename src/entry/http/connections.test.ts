@@ -12,7 +12,7 @@ after(() => rmSync(scratch, { recursive: true, force: true }));
 
 const HEAD = 'POST /v1/scan/input HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n';
 
-/** How a client keeps a request from being complete. Each sends its next byte over and over, and reads nothing. */
+/** Ways in which a client keeps a request incomplete. Each sends its next byte over and over, and reads nothing. */
 const drips: readonly { name: string; first: string; next: string }[] = [
   { name: 'nothing at all', first: '', next: '' },
   { name: 'part of the request line', first: 'GET /v1', next: 'a' },
@@ -31,7 +31,7 @@ interface Dripping {
   readonly end: () => void;
 }
 
-/** Opens `count` connections that drip, and never reads from them. */
+/** Opens `count` connections that send slowly, and never reads from them. */
 async function drip(
   { port }: Served,
   { first, next }: (typeof drips)[number],
@@ -39,7 +39,7 @@ async function drip(
 ): Promise<Dripping> {
   const sockets = await Promise.all(
     Array.from({ length: count }, () => {
-      // A client that keeps its own side open when the other ends.
+      // The client keeps its own side open when the server closes.
       const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true }).pause();
       socket.on('error', () => {});
       if (first !== '') socket.write(first);
@@ -57,7 +57,7 @@ async function drip(
   };
 }
 
-/** Waits until `holds`; fails after as many looks as take a minute. */
+/** Waits until `holds` returns `true`; fails after about a minute. */
 async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
   for (let looks = 0; !(await holds()); looks++) {
     assert.ok(looks < 1_200, what);

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { EMAIL } from './testing/scenarios.ts';
 import { type Asked, serve } from './testing/serve.ts';
 
-/** Everything that a parser and a writer of JSON would write otherwise, around one text that is masked. */
+/** JSON that a parser and a writer would change, around one text that is masked. */
 const before = (text: string) =>
   `{ "id": 1234567890123456789,"10":1.0, "2" : [1e3, -0, 1E+2, 0.10],\n "note":"${text}", "\\u00e9":"caf\\u00e9\\/", "big":1e400}`;
 

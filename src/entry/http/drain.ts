@@ -1,16 +1,16 @@
 import { Server } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 
-/** How long a connection that asks nothing is left open, so that what is on its way already is answered. */
+/** Time in milliseconds that an idle connection stays open, so that a request on its way is still answered. */
 const GRACE_MS = 250;
 
 /**
- * Stops a server without cutting anybody off: it listens no more, answers what was asked and what still comes
- * over connections that are open, and tells each that it is the last answer. Resolves when all are closed.
+ * Stops a server without aborting requests. It accepts no new connections, answers requests on open connections, and
+ * marks each answer as the last one. Resolves when all connections are closed.
  */
 export async function drain(app: FastifyInstance, grace_ms = GRACE_MS): Promise<void> {
   const { server } = app;
-  // Node's own `close` would also cut the connections on which the next request is under way.
+  // Node's own `close` would also end connections on which the next request is already being sent.
   const closed = new Promise((done) => Server.prototype.close.call(server, done));
   const looking = setInterval(() => server.closeIdleConnections(), grace_ms);
   await closed;

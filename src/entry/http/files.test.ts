@@ -35,7 +35,7 @@ function upload(parts: readonly { name: string; filename?: string; content: stri
   };
 }
 
-/** The text in an encoding of wider units, without the mark that would say so. */
+/** Encodes the text in UTF-16 or UTF-32 without a byte order mark. */
 function encoded(text: string, encoding: 'utf16le' | 'utf16be' | 'utf32le'): Buffer {
   if (encoding === 'utf32le')
     return Buffer.from(new Uint32Array([...text].map((char) => char.codePointAt(0)!)).buffer);

@@ -1,4 +1,4 @@
-/** Calls of a model provider's API through `/v1/proxy/forward`: guarded and charged as the LLM routes do it. */
+/** Calls of a model provider's API through `/v1/proxy/forward`: guarded and charged as on the LLM routes. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -24,7 +24,7 @@ const OVER = {
   event_id: 'evt_budget',
 } as const;
 
-/** The service in front of a provider, with a ledger that a test looks into. */
+/** Runs the service in front of a provider, with a ledger that the test can read. */
 async function world(t: TestContext, answers: ProviderHandler, options: { readonly is_over?: boolean } = {}) {
   const upstream = await startTestProvider(t, answers);
   const asked: SpendRequest[] = [];

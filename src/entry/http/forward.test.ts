@@ -29,7 +29,7 @@ interface World {
   readonly forward: (envelope: object) => ReturnType<Served['ask']>;
 }
 
-/** A service in front of an upstream that answers so. */
+/** Runs a service in front of an upstream with these answers. */
 async function world(
   t: TestContext,
   answers: ProviderHandler = says('hello'),
@@ -99,7 +99,7 @@ test('what an upstream answers with an error is an answer, and text goes out as 
   assert.deepEqual([upstream.requests[1]?.method, upstream.requests[1]?.body], ['GET', '']);
 });
 
-/** Where a secret may stand; each place alone. */
+/** Places where a secret may be; each is tested alone. */
 const PLACES = {
   'JSON body': { json_body: { messages: [{ content: `use ${KEY}` }] } },
   'key in a JSON body': { json_body: { [KEY]: 1 } },
@@ -252,7 +252,7 @@ test('without anywhere to forward to it says what to set', async (t) => {
   assert.match(answer.json.error, /`proxy\.target`/);
 });
 
-/** What an upstream may do wrong, and what is made of it. */
+/** Faults of an upstream, and the expected answers. */
 const FAULTS: readonly (readonly [string, ProviderHandler, object, number, string])[] = [
   ['silence', () => {}, { timeout_seconds: 0.05 }, 504, 'upstream_timeout'],
   ['half an answer', (r) => void r.write('a'), { timeout_seconds: 0.05 }, 504, 'upstream_timeout'],

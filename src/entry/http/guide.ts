@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { extname, join, relative, sep } from 'node:path';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 
-/** Where the site is: in the published program, else where `npm run docs` writes it in a checkout. */
+/** Folders of the site: in the published program, and in a checkout, where `npm run docs` writes it. */
 const FOLDERS = ['../../guide', '../../../docs/.vitepress/dist'].map((path) =>
   join(import.meta.dirname, path),
 );

@@ -27,7 +27,7 @@ test('a body is known to have too many parts before it is parsed', () => {
 
 test('a body of more parts than can be looked at is blocked, and one of far more is refused unparsed', async () => {
   const scratch = mkdtempSync(join(tmpdir(), 'json-size-'));
-  // Checks of this test's policy look at 200,000 parts.
+  // The policy of this test allows 200,000 values in a check.
   const service = await serve({ state_dir: scratch });
   const payload = (keys: number) =>
     Object.fromEntries(Array.from({ length: keys }, (_, at) => [`k${at.toString(36)}`, true]));

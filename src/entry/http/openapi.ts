@@ -11,8 +11,8 @@ import { type EventRoute, eventRoutes } from './events/routes.ts';
 type Schema = TSchema & Readonly<Record<string, unknown>>;
 
 /**
- * The OpenAPI 3.1 description of the operations, as this runtime offers them: their schemas are JSON Schema already
- * and stand in it as they are.
+ * Returns the OpenAPI 3.1 description of the operations that this runtime offers. Their schemas are JSON Schema and
+ * appear in it unchanged.
  */
 export function describe(operations: readonly AnyOperation[], runtime: Runtime): object {
   const paths: Record<string, Record<string, object>> = {};
@@ -54,7 +54,7 @@ const LLM_ERRORS = {
   '429': 'A budget is used up: `insufficient_quota`.',
 };
 
-/** Bodies and errors are those of the provider; its own description says what they are. */
+/** Describes an LLM route. Bodies and errors have the provider's format, which the provider documents. */
 function describeLlmRoute({ http, wire, name, summary }: LlmRoute): object {
   const in_path = [...http.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1] as string);
   const parameters = in_path.map((each) => ({
@@ -113,7 +113,7 @@ const EVENT = {
   },
 };
 
-/** A WebSocket has no description of its own here: it is a GET whose answer is 101. */
+/** Describes a WebSocket as a GET with the answer 101, because OpenAPI has no WebSockets. */
 function describeEventRoute({ name, summary, description }: EventRoute): object {
   const is_socket = name === 'events_websocket';
   const parameters = [...STREAM_FIELDS, 'after', 'heartbeat'].map((each) => ({
@@ -178,7 +178,7 @@ const ERROR = {
   },
 };
 
-/** A check that a fault of ours ended: who reads no more than the decision is told to block. */
+/** A check that ended with an internal error. A client that only reads `decision` gets `block`. */
 const FAULT_OF_CHECK = {
   allOf: [
     { $ref: '#/components/schemas/Error' },
@@ -218,13 +218,13 @@ function describeOperation(operation: AnyOperation, runtime: Runtime): object {
   };
 }
 
-/** In the order in which the pages show them: what checks comes first. */
+/** Returns the tags in the order of the pages: checks come first. */
 function tagsOf(operations: readonly AnyOperation[]): string[] {
   const checks = operations.filter(isDecisionOperation).map(tagOf);
   return [...new Set([...checks.toSorted().toReversed(), ...operations.map(tagOf)])];
 }
 
-/** The second part of the path: `scan`, `guard`, `policies`. */
+/** Returns the second segment of the path: `scan`, `guard`, `policies`. */
 function tagOf({ http }: AnyOperation): string {
   return http.path.split('/')[2] ?? 'service';
 }
@@ -291,7 +291,7 @@ function bodyOf({ input: own, example, http, check_body }: AnyOperation): object
 const ERROR_CONTENT = { schema: { $ref: '#/components/schemas/Error' } };
 const EXAMPLE_REQUEST_ID = 'req_0123456789ab_1';
 
-/** What cannot be had here is described as no more than its refusal. */
+/** Describes the answers of an operation. One that is not available here has only its refusal. */
 function responsesOf(operation: AnyOperation, unavailable: Refusal | null): object {
   if (unavailable !== null) {
     const example = errorBody(unavailable, EXAMPLE_REQUEST_ID);
@@ -312,7 +312,7 @@ function responsesOf(operation: AnyOperation, unavailable: Refusal | null): obje
   };
 }
 
-/** The errors by status, each with its codes. */
+/** Describes the errors by status, each with its codes. */
 function errorsOf(operation: AnyOperation): object {
   const byStatus = Map.groupBy(codesOf(operation), (code) => STATUS[code]);
   return Object.fromEntries(
@@ -323,7 +323,7 @@ function errorsOf(operation: AnyOperation): object {
   );
 }
 
-/** What a code is answered with, where it is the same sentence on every route; a test compares. */
+/** Messages of codes that are the same on every route; a test compares them. */
 const SENTENCES: Partial<Record<ErrorCode, string>> = {
   invalid_request: 'The body is not valid JSON.',
   unauthenticated: 'The credential is not known, or no longer valid.',
@@ -344,7 +344,9 @@ function errorContent(code: ErrorCode, operation: AnyOperation): object {
   };
 }
 
-/** Beside its own refusals an operation has those of its kind: of every body, every credential, every store. */
+/**
+ * Lists the codes of an operation: its own refusals, and those of every operation with a body, a credential or a store.
+ */
 function codesOf({ http, permission, needs, refusals = [] }: AnyOperation): ErrorCode[] {
   return [
     ...(http.method === 'POST'

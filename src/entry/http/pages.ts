@@ -6,7 +6,7 @@ import type { AnyOperation } from '../../operations/operation.ts';
 import type { Runtime } from '../../operations/runtime.ts';
 import { addGuide } from './guide.ts';
 
-/** A file of a page, and where it is found: beside the published program, else in the package it comes from. */
+/** A file of a page, and its location: next to the published program, otherwise in the package that it comes from. */
 interface Asset {
   readonly route: string;
   readonly file: string;
@@ -18,7 +18,10 @@ const SCRIPT = 'text/javascript; charset=utf-8';
 const REDOC = '/redoc/redoc.standalone.js';
 const SWAGGER = '@fastify/swagger-ui/static/';
 
-/** All that the docs pages load. The build copies them, so that the published package needs neither package. */
+/**
+ * All files that the docs pages load. The build copies them, so that the published package does not depend on their
+ * packages.
+ */
 export const assets: readonly Asset[] = [
   asset('/docs/swagger-ui.css', `${SWAGGER}swagger-ui.css`, 'text/css; charset=utf-8'),
   asset('/docs/swagger-ui-bundle.js', `${SWAGGER}swagger-ui-bundle.js`, SCRIPT),
@@ -30,7 +33,7 @@ function asset(route: string, package_path: string, type: string): Asset {
   return { route, file: route.slice(route.lastIndexOf('/') + 1), package_path, type };
 }
 
-/** Relative addresses, so that the pages also work below a path of a proxy. */
+/** Uses relative URLs, so that the pages also work below a path of a reverse proxy. */
 const DOCS_PAGE = `<!doctype html>
 <html lang="en">
 <head>
@@ -71,7 +74,7 @@ const REDOC_PAGE = `<!doctype html>
 </html>
 `;
 
-/** Nothing from elsewhere, no inline script. Both pages write their styles at run time. */
+/** Allows no external resources and no inline scripts. Both pages write their styles at run time. */
 const PAGE_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -83,10 +86,10 @@ const PAGE_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Where a person finds them. */
+/** The URL paths of the pages. */
 export const pagePaths: readonly string[] = ['/openapi.json', '/docs', '/docs/guide', '/redoc'];
 
-/** Adds the API description and its two readers. Nothing is read or generated before it is asked for. */
+/** Adds the API description and its two viewers. Files are read and generated on request only. */
 export function addPages(app: FastifyInstance, served: readonly AnyOperation[], runtime: Runtime): void {
   let description: string | null = null;
   app.get('/openapi.json', async (_request, reply) => {
@@ -108,7 +111,10 @@ export function addPages(app: FastifyInstance, served: readonly AnyOperation[], 
   }
 }
 
-/** Its maker's picture would come from elsewhere. The page's own rules refuse that, with an error in the console. */
+/**
+ * Removes the vendor's logo, which would be loaded from another site. The page's policy refuses that with an error in
+ * the console.
+ */
 function withoutLogo(script: Buffer): string {
   return script.toString('utf8').replace('https://cdn.redoc.ly/redoc/logo-mini.svg', 'data:,');
 }
@@ -125,7 +131,7 @@ function file(reply: FastifyReply, type: string, content: string | Buffer): Fast
   return reply.header('cache-control', 'public, max-age=3600').header('content-type', type).send(content);
 }
 
-/** Read from the disk each time: the bundles are large, and seldom asked for. */
+/** Reads the file from the disk for each request, because the bundles are large and rarely requested. */
 async function contentOf({ file, package_path }: Asset): Promise<Buffer> {
   try {
     return await readFile(join(import.meta.dirname, '../../assets', file));

@@ -41,33 +41,33 @@ export interface HttpConfig {
 export interface HttpPorts {
   readonly runtime: Runtime;
   readonly config: HttpConfig;
-  /** Calls of models. */
+  /** Opens the LLM proxy. */
   readonly llm: () => Promise<LlmProxy>;
   readonly authenticate: Authenticator;
   /** Calls a listener when credentials were added or revoked. */
   readonly onAccessChange?: ApiKeys['onChange'];
   readonly log: ErrorLog;
   readonly patience?: HttpTimeouts;
-  /** Bytes of bodies that are held at a time. */
+  /** Maximum bytes of bodies that are held at a time. */
   readonly bodies_bytes_max?: number;
-  /** Requests that each kind of route answers at a time. */
+  /** Maximum number of requests that each kind of route answers at a time. */
   readonly requests_max?: number;
-  /** Connections of this worker; without it, as many as the process may have. */
+  /** Maximum connections of this worker. Defaults to the maximum that the limit of open files allows. */
   readonly connections_max?: number;
-  /** How often readers of the event stream are asked whether they are there. */
+  /** Interval in milliseconds of the heartbeats for readers of the event stream. */
   readonly heartbeat_ms?: number;
 }
 
 /**
- * Operations check their own input: no route has a schema of the framework's. Without this it would load a
- * validator and a serializer at every start, a hundred files that nothing uses.
+ * Replaces the framework's validator and serializer. Operations check their own input and no route has a schema of the
+ * framework, so loading them would cost a hundred unused files at every start.
  */
 const unused = () => () => {
   throw new Error('a route has a schema');
 };
 const NO_SCHEMAS = { compilersFactory: { buildValidator: unused, buildSerializer: unused } };
 
-/** How long a client may take. */
+/** Time limits for clients, in milliseconds. */
 export interface HttpTimeouts {
   /** For the headers of a request. */
   readonly headers_ms: number;
@@ -75,9 +75,9 @@ export interface HttpTimeouts {
   readonly request_ms: number;
   /** Until the next request on a connection. */
   readonly idle_ms: number;
-  /** Without a byte in either direction: who takes no answer holds its memory. */
+  /** Without a byte in either direction, because a client that reads no answer keeps its memory allocated. */
   readonly silent_ms: number;
-  /** How often it is looked who is too slow. */
+  /** Interval of the checks for slow clients. */
   readonly look_ms: number;
 }
 
@@ -92,8 +92,8 @@ const HEADERS_BYTES_MAX = 16_384;
 const HEARTBEAT_MS = 30_000;
 
 /**
- * Builds the HTTP server: one route per operation, the docs pages, and an answer in one shape for everything
- * else. It is not listening yet; `drain` stops it.
+ * Builds the HTTP server: one route per operation, the docs pages, and errors in one format for all other paths. It
+ * does not listen yet; `drain` stops it.
  */
 export async function buildHttp(ports: HttpPorts): Promise<FastifyInstance> {
   const { runtime, config, authenticate, log, patience = PATIENCE } = ports;
@@ -146,7 +146,7 @@ export async function buildHttp(ports: HttpPorts): Promise<FastifyInstance> {
   return app;
 }
 
-/** An operation as this configuration offers it; `null` where it does not. */
+/** Returns an operation as this configuration offers it; `null` if it does not. */
 function publish(operation: AnyOperation, { metrics }: HttpConfig): AnyOperation | null {
   if (operation.name !== 'metrics') return operation;
   if (!metrics.enabled) return null;
@@ -166,7 +166,7 @@ function isAt({ http }: AnyOperation, path: string): boolean {
   return http.method === 'GET' && http.path === path;
 }
 
-/** What holds for every request, whether its route exists or not. */
+/** Adds the checks that apply to every request, with or without a route. */
 async function addGate(
   app: FastifyInstance,
   served: readonly Pick<AnyOperation, 'http'>[],
@@ -200,17 +200,17 @@ async function addGate(
   });
 }
 
-/** Whether a whole address in place of a path, as proxies are asked, names the host that `Host` names. */
+/** Returns whether an absolute URL in place of a path, as proxies get it, names the same host as `Host`. */
 function isForHost({ url = '', headers }: IncomingMessage): boolean {
   if (url.startsWith('/')) return true;
   const authority = /^[a-z][a-z\d+.-]*:\/\/([^/?#]*)/i.exec(url)?.[1];
   return authority === undefined || authority.toLowerCase() === headers.host?.toLowerCase();
 }
 
-/** Node takes the first of several; a proxy before us may have looked at the last. */
+/** Headers that must not be repeated. Node takes the first of several; a proxy in front may have checked the last. */
 const ONCE = new Set(['host', 'authorization', 'content-type']);
 
-/** Whether a header that says who asks, or what, came more than once. Names and values alternate. */
+/** Returns whether one of these headers is repeated. Names and values alternate. */
 function hasTwoOfOne(headers: readonly string[]): boolean {
   const seen: string[] = [];
   for (let at = 0; at < headers.length; at += 2) {
@@ -229,7 +229,7 @@ function twoOfOne(): Refusal {
   );
 }
 
-/** Which methods a path takes, `GET, HEAD, OPTIONS`; `null` where no operation has it. */
+/** Returns a function that lists the methods of a path: `GET, HEAD, OPTIONS`; `null` if no operation has the path. */
 function methodsByPath(served: readonly Pick<AnyOperation, 'http'>[]): (url: string) => string | null {
   const patterns = served.map(({ http }) => ({
     method: http.method,
@@ -246,7 +246,7 @@ function methodsByPath(served: readonly Pick<AnyOperation, 'http'>[]): (url: str
   };
 }
 
-/** Takes a caller's own id where it is fit for a log line, else makes one. */
+/** Returns a generator of request IDs. It accepts a caller's own ID if that is safe for a log line. */
 function requestIds(): (request: IncomingMessage) => string {
   const prefix = `req_${randomBytes(6).toString('hex')}`;
   let count = 0;

@@ -8,12 +8,12 @@ import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Served, serve } from './testing/serve.ts';
 
-/** Stands in everything that is sent; no answer may hold it. */
+/** A marker in everything that is sent; no answer may contain it. */
 const MARKER = 'zqxMARKERxqz';
 const LIMIT = 65_536;
 
 const scratch = mkdtempSync(join(tmpdir(), 'sockets-'));
-/** One that waits for nobody, and one that waits as it does by default. */
+/** One server with short time limits, and one with the defaults. */
 let hasty: Served;
 let patient: Served;
 before(async () => {
@@ -27,7 +27,7 @@ after(async () => {
   rmSync(scratch, { recursive: true, force: true });
 });
 
-/** Sends, and gives what comes back until the other side closes. */
+/** Sends the bytes, and returns the answer until the server closes the connection. */
 function talk({ port }: Served, sent: string): Promise<string> {
   return new Promise((done) => {
     let heard = '';
@@ -130,7 +130,7 @@ test('a connection that takes no answer is closed', async () => {
   await service.close();
 });
 
-/** Between two looks at what must come; fails after as many as take a minute. */
+/** Waits between two checks; fails after about a minute. */
 async function waited(looks: number): Promise<void> {
   assert.ok(looks < 1_200, 'it did not come');
   await sleep(50);

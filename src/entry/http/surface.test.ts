@@ -14,7 +14,7 @@ import { type Answer, type Asked, type Served, type ServeOptions, serve } from '
 const scratch = mkdtempSync(join(tmpdir(), 'surface-'));
 after(() => rmSync(scratch, { recursive: true, force: true }));
 
-/** Serves for the length of one test. */
+/** Runs a server for one test. */
 async function serving(options: Omit<ServeOptions, 'state_dir'>, run: (service: Served) => Promise<void>) {
   const service = await serve({ ...options, state_dir: scratch });
   try {
@@ -117,7 +117,7 @@ test('the API description is valid OpenAPI 3.1 and names every operation once', 
     assert.equal(answer.json.paths['/v1/policies/templates/{template_name}'].get.parameters[0].in, 'path');
   }));
 
-/** What the callers of these tests may not do. */
+/** Permissions that the callers of these tests lack. */
 const PERSONS = ['policy:reload', 'secrets:check', 'secrets:resolve', 'sessions:reset'];
 
 test('what is answered is what the description says', async (t) =>
@@ -207,7 +207,7 @@ interface DescribedError {
   readonly content: Record<'application/json', { readonly example?: { readonly code: string } }>;
 }
 
-/** How the one operation of a path describes an error. */
+/** Returns the description of an error for the one operation of a path. */
 function describedError(path: object, status: number): DescribedError {
   const [operation] = Object.values(path) as { responses: Record<string, DescribedError> }[];
   const described = operation?.responses[status];
@@ -215,7 +215,7 @@ function describedError(path: object, status: number): DescribedError {
   return described;
 }
 
-/** Fields of an answer that its schema does not name. */
+/** Lists fields of an answer that its schema does not name. */
 function unknownFields(schema: unknown, value: unknown, path = ''): string[] {
   const { properties, items } = schema as { properties?: Record<string, unknown>; items?: unknown };
   if (Array.isArray(value))
@@ -303,7 +303,7 @@ test('no origin may read without being named; a named one may', async () => {
     const scan = { path: '/v1/scan/input', body: { text: 'a' } };
     const named = await ask({ ...scan, headers: { origin: 'https://app.test' } });
     assert.deepEqual([named.status, cors(named)], [200, 'https://app.test']);
-    // The refusal can be read by the page that it is for.
+    // The page that sent the request can read the refusal.
     const wrong = await ask({ ...scan, headers: { origin: 'https://app.test', 'x-service-key': 'wrong' } });
     assert.deepEqual([wrong.status, cors(wrong)], [401, 'https://app.test']);
     assert.equal((await ask({ ...scan, headers: { origin: 'https://evil.test' } })).status, 401);
@@ -397,7 +397,7 @@ test('what is in flight is answered when the server closes', async () => {
   });
   const service = await serve({ state_dir: scratch, record: () => held });
   const asked = service.ask({ path: '/v1/scan/input', body: { text: 'hello' } });
-  // Another connection is answered, so the first request has arrived.
+  // An answer on another connection proves that the first request has arrived.
   await service.ask({ path: '/v1/health' });
   const closed = service.close();
   await new Promise((done) => setImmediate(done));

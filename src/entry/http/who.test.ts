@@ -28,7 +28,7 @@ const api_keys = [
   { ...idle.entry, permissions: [] },
 ];
 
-/** Who calls, by the headers that say so. */
+/** The callers, each with the headers that identify it. */
 const callers = {
   loopback: {},
   elsewhere: { 'x-forwarded-for': '203.0.113.9' },
@@ -44,7 +44,7 @@ type Who = keyof typeof callers;
 const OPEN: readonly Who[] = Object.keys(callers) as Who[];
 const EVERYONE_KNOWN: readonly Who[] = ['loopback', 'operator', 'checking'];
 
-/** Who gets through, per operation; everyone else is refused. */
+/** Allowed callers per operation; all others are refused. */
 const allowed: Readonly<Record<string, readonly Who[]>> = {
   adapter_check: EVERYONE_KNOWN,
   agent_session_reset: ['operator'],
@@ -98,7 +98,7 @@ const allowed: Readonly<Record<string, readonly Who[]>> = {
   session_reset: ['operator'],
 };
 
-/** What the examples of memory are about. */
+/** The memory contract that the examples use. */
 const PREFERENCES = {
   memory: {
     name: 'preferences',
@@ -107,7 +107,10 @@ const PREFERENCES = {
   },
 };
 
-/** Every caller asks about a decision of its own: those before it in the list have made some. */
+/**
+ * Returns a request for an operation's example. Each caller asks about an event of its own, because earlier requests in
+ * the list have recorded some.
+ */
 function exampleOf({ http, example }: AnyOperation, events: readonly AuditEvent[], who: string): Asked {
   const own = events.find(({ caller_id }) => caller_id.endsWith(who));
   const values: Record<string, string> = { ...(example as object), event_id: own?.event_id ?? 'evt_none' };
@@ -135,7 +138,7 @@ test('every operation runs its example for those who may, and for nobody else', 
         const asked = exampleOf(operation, service.events, who);
         const answer = await service.ask({ ...asked, headers: { ...headers, ...user } });
         const note = `${who} calls ${operation.name}: ${answer.status} ${answer.text.slice(0, 200)}`;
-        // This runtime has a store for blocked agents alone: who gets as far as being told so was let in.
+        // This runtime only has a store for blocked agents, so a caller that gets 503 passed the authorization.
         const done = operation.needs === 'store' && !operation.name.startsWith('agents_') ? 503 : 200;
         if (may.includes(who as Who)) assert.equal(answer.status, done, note);
         else assertRefused(who as Who, answer, note);
@@ -234,7 +237,7 @@ test('a credential names what is in its scope, and what it leaves no choice abou
     },
     { ask: tool({ source_agent_id: 'b' }, scoped.key), status: 403 },
     { ask: tool({ agent_id: 'a', source_agent_id: 'b' }, scoped.key), status: 403 },
-    // The other side is who it is: a credential says who acts, not who is acted upon.
+    // The destination agent may be outside the credential's scope, which limits only the acting agent.
     {
       ask: tool({ destination_agent_id: 'b' }, scoped.key),
       status: 200,

@@ -1,6 +1,6 @@
 /**
- * The main module of a worker: a process that the service forks, one of several that listen on the same
- * address. It opens the runtime, serves HTTP, and answers what is in flight before it ends.
+ * The main module of a worker: one of several processes that the service forks and that listen on the same address. It
+ * opens the runtime, serves HTTP, and answers requests in flight before it exits.
  */
 import type { FastifyListenOptions } from 'fastify';
 import { compileValidators } from '../../operations/call.ts';

@@ -4,8 +4,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 const PROVIDERS_OWN = ['x-api-key', 'x-goog-api-key', 'api-key'] as const;
 
 /**
- * The headers by which it is told who calls this service. A credential of ours is `x-service-key`, or any other that
- * begins with `svc_`; every other one is the provider's, and says nothing here.
+ * Returns the headers that identify the caller to this service. A credential of this service is in `x-service-key`, or
+ * starts with `svc_`. Every other credential belongs to the provider and is ignored here.
  */
 export function ourHeaders(headers: IncomingHttpHeaders): IncomingHttpHeaders {
   const { authorization, ...rest } = headers;

@@ -5,12 +5,12 @@ import type { Refusal } from '../../operations/operation.ts';
 import { buildVerdictReply } from '../../operations/reply.ts';
 import { FAULT, STATUS } from '../web/errors.ts';
 
-/** An expected no of ours, for the provider's shape of an error. */
+/** Formats a refusal as an error of the provider's API. */
 export function formatRefusal({ code, message }: Refusal, request_id: string): WireError {
   return { status: STATUS[code], code, message, request_id, extra: {} };
 }
 
-/** A fault of ours: it says nothing of what happened, and it blocks. */
+/** Formats an internal error. It blocks, and reveals nothing of the cause. */
 export function formatFault(request: Pick<FastifyRequest, 'id'>): WireError {
   return {
     status: 500,
@@ -21,12 +21,12 @@ export function formatFault(request: Pick<FastifyRequest, 'id'>): WireError {
   };
 }
 
-/** Why the policy lets something not go on: what every check answers with stands beside the provider's own fields. */
+/** Formats a denial by the policy: the members of every check are next to the provider's own fields. */
 export function formatDenial({ ruling, crossing }: CallDenial, request_id: string): WireError {
   const { verdict } = ruling;
   const { reason, scan_duration_ms: _, ...beside } = buildVerdictReply(ruling, crossing, false);
   const message = verdict.fallback_used && verdict.content?.kind === 'text' ? verdict.content.text : reason;
-  // Coding agents take a 403 for a login that failed: they hide the reason, and try again.
+  // Coding agents treat a 403 as a failed login: they hide the reason and try again.
   const [status, code] = verdict.fault ? [500, 'internal_error'] : [400, 'policy_violation'];
   return { status, code, message, request_id, extra: { ...beside, reason } };
 }

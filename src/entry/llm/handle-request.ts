@@ -18,11 +18,11 @@ export interface ModelRequestPorts {
   readonly runtime: Runtime;
   readonly llm: () => Promise<LlmProxy>;
   readonly log: ErrorLog;
-  /** How long a client may read nothing of a stream, in milliseconds. */
+  /** Maximum time in milliseconds in which a client reads nothing of a stream. */
   readonly silent_ms: number;
 }
 
-/** Takes a call whose sender is known, and gives its answer back. */
+/** Forwards a model call of an authenticated caller and writes the response. */
 export async function handleModelRequest(
   routes: readonly LlmRoute[],
   request: FastifyRequest,
@@ -92,12 +92,14 @@ function formatOf(wire: NonNullable<LlmRoute['wire']>): WireFormat {
   return format;
 }
 
-/** Anthropic's clients say which version they speak; all others ask as OpenAI's do. */
+/**
+ * Returns the format of the model list. Anthropic's clients send `anthropic-version`; all others get OpenAI's format.
+ */
 function modelsFormat({ headers }: FastifyRequest): WireFormat {
   return formatOf(headers['anthropic-version'] === undefined ? 'openai.chat' : 'anthropic.messages');
 }
 
-/** The model that a path of `/v1/models/{model}` names. */
+/** Returns the model in a path of `/v1/models/{model}`. */
 function modelIn(path: string): string {
   const bare = path.split('?', 1)[0]!;
   const model = decoded(bare.slice(bare.indexOf(MODELS) + MODELS.length));
@@ -107,7 +109,7 @@ function modelIn(path: string): string {
 
 const MODELS = '/v1/models/';
 
-/** What a path asks for; one that names a model says at its end what is to be done with it. */
+/** Returns the wire format that a path selects, and the model and method if the path contains them. */
 function askedBy(
   routes: readonly LlmRoute[],
   path: string,
@@ -118,15 +120,15 @@ function askedBy(
   const { wire, ending } = route;
   if (ending === undefined) return { wire, in_path: null };
   const model = decoded(bare.slice(bare.lastIndexOf('/') + 1, -ending.text.length));
-  // The path goes to the provider as it is, and must not lead elsewhere there.
+  // The path is forwarded to the provider unchanged, so the model must not change where it leads.
   if (!MODEL.test(model)) throw new Refusal('invalid_request', 'The path names no model.');
   if (ending.is_stream) requireEvents(path);
   return { wire, in_path: { model, is_stream: ending.is_stream } };
 }
 
 /**
- * Gemini streams one growing JSON array unless it is asked for server-sent events. Nothing in such an array can be
- * held back, so the call is refused. Two answers to the question, `alt` and `$alt`, must agree.
+ * Refuses a Gemini stream without server-sent events. Without them Gemini streams one growing JSON array, in which
+ * nothing can be held back. If both `alt` and `$alt` are set, they must agree.
  */
 function requireEvents(path: string): void {
   const query = path.includes('?') ? path.slice(path.indexOf('?') + 1) : '';
@@ -151,7 +153,10 @@ function bytesOf(body: unknown): Uint8Array {
 
 const CAPABILITY_CHARS_MAX = 4_096;
 
-/** Who calls on whose behalf, as headers say it and the credential allows it. In gateway mode the agent must be known. */
+/**
+ * Returns the acting agent, tenant and session from the headers, within the credential's scope. In gateway mode the
+ * agent must be known.
+ */
 function actingOf(request: FastifyRequest, runtime: Runtime): ActorContext {
   const { tenant_id, agent_id } = resolveSubject(
     { agent_id: header(request, 'x-service-agent') },
@@ -175,7 +180,7 @@ function actingOf(request: FastifyRequest, runtime: Runtime): ActorContext {
   };
 }
 
-/** A header's text; `null` where it is absent or blank. */
+/** Returns the text of a header; `null` if it is absent or blank. */
 function header(request: FastifyRequest, name: string, chars_max?: number): string | null {
   return readName(readNameHeader(request, name, chars_max));
 }

@@ -20,22 +20,22 @@ export interface LlmPorts extends ModelRequestPorts {
 
 const JSON_TYPES = /^application\/(?:[\w.-]+\+)?json(?:;|$)/i;
 
-/** Adds the routes of providers' APIs. What answers them is loaded with the first call. */
+/** Adds the routes of the providers' APIs. Their handler is loaded with the first call. */
 export function addLlmRoutes(app: FastifyInstance, ports: LlmPorts): void {
   void app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
-    // The bytes go on as they came, but for what a policy changes in them.
+    // The body is forwarded byte for byte, except for what a policy changes.
     scope.addContentTypeParser(JSON_TYPES, { parseAs: 'buffer' }, (_request, bytes, done) =>
       done(null, bytes),
     );
     const by_url = Map.groupBy(llmRoutes, ({ http, url }) => url ?? http.path);
     for (const [url, routes] of by_url) scope.route(routeOf(url, routes, ports));
-    // Clients of Anthropic look whether anybody is there.
+    // Anthropic's clients use this path as a health check.
     scope.route({ method: 'GET', url: '/api/hello', handler: (_request, reply) => reply.code(200).send() });
   });
 }
 
-/** Loads what the first call would else wait for. */
+/** Loads the modules for which the first call would otherwise wait. */
 export async function warmLlm(llm: LlmPorts['llm']): Promise<void> {
   await Promise.all([loaded(), llm()]);
 }
@@ -48,7 +48,7 @@ function routeOf(url: string, routes: readonly LlmRoute[], ports: LlmPorts): Rou
     method: routes[0]!.http.method,
     url,
     onRequest: (request, _reply, done) => {
-      // How long a provider may take is the provider's setting; a client that reads nothing is seen where it is written to.
+      // A provider's time limit is a setting of the provider; the response writer detects a client that reads nothing.
       request.raw.socket.setTimeout(0);
       admit(request, ports).then((refusal) => done(refusal ?? undefined), done);
     },
@@ -75,7 +75,7 @@ function routeOf(url: string, routes: readonly LlmRoute[], ports: LlmPorts): Rou
   };
 }
 
-/** Settles who calls, and refuses what can be refused without the body. */
+/** Authenticates the caller and refuses whatever can be refused without the body. */
 async function admit(request: FastifyRequest, { authenticate }: LlmPorts): Promise<Refusal | null> {
   const refusal = refuseEncoded(request);
   if (refusal !== null) return refusal;

@@ -46,7 +46,7 @@ const FREE: Budgets = {
   reserve: async () => ({ settle: async () => ({ micro_usd: 0, is_assumed: true }) }),
 };
 
-/** The service in front of a provider that answers everything the same. */
+/** Runs the service in front of a provider that gives every call the same answer. */
 async function calling(
   answered: Answered,
   options: Partial<ServeOptions>,

@@ -1,26 +1,26 @@
 import type { WireName } from '../../core/wire/wire-format.ts';
 
-/** A path of a provider's API that is served as the provider serves it. */
+/** A path of a provider's API that this service serves in the provider's own format. */
 export interface LlmRoute {
   readonly http: {
     readonly method: 'GET' | 'POST';
-    /** As the description shows it, names in braces. */
+    /** The path in the API description, with parameters in braces. */
     readonly path: string;
   };
-  /** As the router takes it, where that is not the same. */
+  /** The path for the router, if it differs. */
   readonly url?: string;
-  /** Names it in the description, `openai_chat`. */
+  /** The name in the API description: `openai_chat`. */
   readonly name: string;
-  /** `null`: it is no call, but a request for the list of models or one of them. */
+  /** The wire format; `null` for a request for the list of models or one of them. */
   readonly wire: WireName | null;
-  /** What a path that ends so asks for, where it names the model. */
+  /** The ending of a path that contains the model, and whether it selects a stream. */
   readonly ending?: { readonly text: string; readonly is_stream: boolean };
   readonly summary: string;
 }
 
 /**
- * All of them. They are no operations: what goes in and out is a provider's, so that no schema of ours is there to
- * check it, and an error is written as the provider writes it.
+ * All routes of providers' APIs. They are not operations: bodies have the provider's format, so no schema of this
+ * service validates them, and errors are written as the provider writes them.
  */
 export const llmRoutes: readonly LlmRoute[] = [
   post('/v1/chat/completions', 'openai.chat', 'OpenAI chat completions, guarded'),
@@ -35,7 +35,7 @@ export const llmRoutes: readonly LlmRoute[] = [
   },
   {
     http: { method: 'GET', path: '/v1/models/{model}' },
-    // Names of models may have slashes.
+    // Names of models may contain slashes.
     url: '/v1/models/*',
     name: 'model',
     wire: null,

@@ -30,7 +30,7 @@ const GEMINI = /^\/(?:upload\/)?v1(?:beta|alpha)\//;
 const ANTHROPIC = /^(?:\/v1)*\/(?:messages|complete|skills)(?:\/|$)/;
 const OPENAI =
   /^(?:\/openai)?(?:\/v1)*(?:\/(?:openai|deployments|engines)\/[^/]{1,256})?(?:\/v1)*\/(?:assistants|audio|batches|chat|completions|containers|conversations|embeddings|evals|files|fine_tuning|images|models|moderations|realtime|rerank|responses|threads|uploads|vector_stores|videos)(?:\/|$)/;
-/** Paths that a client asks for whose base URL lacks the version, or has it twice. */
+/** Matches paths of a client whose base URL lacks the version or repeats it. */
 const UNVERSIONED =
   /^\/(?:chat\/completions|completions|embeddings|responses|messages|models|v1\/v1\/.{1,256})$/;
 

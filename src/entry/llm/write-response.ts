@@ -8,11 +8,11 @@ import type { ErrorLog } from '../web/errors.ts';
 export interface ModelResponsePorts {
   readonly log: ErrorLog;
   readonly silent_ms: number;
-  /** What ends a stream in which a fault of ours came up. */
+  /** Returns the events that end a stream after an internal error. */
   readonly errorEvents?: () => string;
 }
 
-/** Writes an answer: whole, or piece by piece as fast as the client reads. */
+/** Writes a response: whole, or in pieces as fast as the client reads. */
 export async function writeModelResponse(
   { status, headers, body }: LlmReply,
   request: FastifyRequest,
@@ -23,8 +23,8 @@ export async function writeModelResponse(
   const { raw } = reply;
   const is_whole = typeof body === 'string' || body instanceof Uint8Array;
   raw.writeHead(status, is_whole ? { ...all, 'content-length': Buffer.byteLength(body) } : all);
-  // The framework's own way of sending would copy the headers once more, and wrap the stream. What cannot be a
-  // header throws before this, and is an error as any other.
+  // The framework's `send` would copy the headers again and wrap the stream. An invalid header throws before this line
+  // and is handled as any other error.
   reply.hijack();
   if (is_whole) {
     raw.end(body);
@@ -52,7 +52,10 @@ async function pump(
   raw.end();
 }
 
-/** Waits until the client has read what was written, or is gone; who reads nothing for too long is let go of. */
+/**
+ * Waits until the client has read the written bytes or has disconnected. A client that reads nothing for `silent_ms` is
+ * disconnected.
+ */
 async function drained(raw: ServerResponse, silent_ms: number): Promise<void> {
   if (raw.destroyed) return;
   const watchdog = setTimeout(() => raw.destroy(), silent_ms);
@@ -68,7 +71,7 @@ async function drained(raw: ServerResponse, silent_ms: number): Promise<void> {
   }
 }
 
-/** Names and values by turns as a record; a name that comes twice has a list. */
+/** Converts alternating names and values to a record. A repeated name gets a list. */
 function byName(pairs: readonly string[]): Record<string, string | string[]> {
   const named: Record<string, string | string[]> = {};
   for (let at = 0; at + 1 < pairs.length; at += 2) {

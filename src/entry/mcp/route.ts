@@ -13,16 +13,16 @@ import type { McpRequestHandler } from './server/web.ts';
 const TOOLS = '/mcp';
 const GATEWAY = '/mcp/gateway';
 
-/** Where the protocol is spoken: to the service's own tools, and to the servers behind the gateway. */
+/** The paths of MCP: the service's own tools, and the MCP proxy to the configured servers. */
 export const MCP_ROUTES = [TOOLS, GATEWAY].map((path) => ({ http: { method: 'POST', path } }) as const);
 
 export interface McpPorts extends RoutePorts {
   readonly cors_origins: readonly string[];
-  /** The servers behind the gateway. */
+  /** The servers of the MCP proxy. */
   readonly mcp: Config['mcp'];
 }
 
-/** Adds the routes of MCP, for both revisions of the protocol. What answers is loaded with the first call. */
+/** Adds the routes of MCP, for both revisions of the protocol. Their handlers are loaded with the first call. */
 export function addMcpRoutes(app: FastifyInstance, ports: McpPorts): void {
   const { runtime, log, mcp } = ports;
   addRoute(app, TOOLS, ports, async () => (await import('./server/web.ts')).openMcpHandler({ runtime, log }));
@@ -44,7 +44,7 @@ function addRoute(
   app.route({
     method: 'POST',
     url,
-    // Calls go on to servers, which are to get the digits that were sent.
+    // Calls are forwarded to servers, which must get numbers with the digits that were sent.
     config: url === GATEWAY ? { readBody: attachSource } : {},
     onRequest: (request, _reply, done) => {
       admit(request, ports, isOurOrigin).then((refusal) => done(refusal ?? undefined), done);
@@ -74,7 +74,7 @@ function addRoute(
   });
 }
 
-/** Settles who calls, and refuses what can be refused without the body. */
+/** Authenticates the caller and refuses whatever can be refused without the body. */
 async function admit(
   request: FastifyRequest,
   { authenticate }: McpPorts,
@@ -83,7 +83,7 @@ async function admit(
   const refusal = refuseEncoded(request);
   if (refusal !== null) return refusal;
   const { headers } = request.raw;
-  // A page in a browser that is not ours is refused whatever it has got hold of: the protocol asks for it.
+  // The protocol requires that a browser page of another origin is refused, whatever credential it sends.
   if (!isOurOrigin(headers.origin))
     return new Refusal('forbidden', 'Requests from this `Origin` are not taken: see `server.cors_origins`.');
   const outcome = await authenticate({ address: request.raw.socket.remoteAddress, headers });
@@ -108,7 +108,7 @@ const PARSE_ERROR = -32700;
 const INVALID_REQUEST = -32600;
 const INTERNAL_ERROR = -32603;
 
-/** Errors of the transport in the shape that clients of the protocol read. */
+/** Answers errors of the transport as JSON-RPC errors. */
 async function answerError(
   error: unknown,
   request: FastifyRequest,

@@ -2,15 +2,15 @@ import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { type Readable, Transform } from 'node:stream';
 import { Refusal } from '../../operations/operation.ts';
 
-/** Bytes of bodies that one worker holds at a time; a single one always has room. */
+/** Maximum bytes of bodies that one worker holds at a time. A single body always fits. */
 const ROOM_BYTES_MAX = 268_435_456;
-/** Smaller bodies are not counted: as many as there can be connections have room beside the large ones. */
+/** Smaller bodies are not counted: there is memory for one per connection next to the large ones. */
 const SMALL_BODY_BYTES = 65_536;
 
 /**
- * Gives the stream to read a body from, or refuses it with `unavailable`: many clients that each send a large
- * body, and slowly, would else fill the memory. A body counts by its announced length, one that comes in chunks
- * by what has come; both until the answer is out.
+ * Returns the stream from which to read a body, or a refusal with `unavailable`. Otherwise many clients that each send
+ * a large body slowly would exhaust the memory. A body counts with its announced length, a chunked one with the bytes
+ * received so far; both count until the response is sent.
  */
 export type BodyMemoryLimit = (
   payload: Readable,
@@ -18,7 +18,7 @@ export type BodyMemoryLimit = (
   response: ServerResponse,
 ) => Readable | Refusal;
 
-/** A body that has been on its way for this long gives its place to another. */
+/** Age in milliseconds at which an incomplete body may be closed to make room for another. */
 const STALLED_MS = 2_000;
 
 interface HeldBody {
@@ -29,8 +29,8 @@ interface HeldBody {
 
 /**
  * Limits the bodies of one worker: `bodies_bytes_max` for all bodies that are being read, `body_bytes_max` for each.
- * In goes a body's stream, out comes the stream to read instead, or a refusal when the room is full. A full room
- * closes the connections of bodies that have been incomplete for two seconds, the oldest first.
+ * The function takes the stream of a body and returns the stream to read instead, or a refusal if the memory is full.
+ * Full memory closes the connections of bodies that have been incomplete for two seconds, the oldest first.
  */
 export function limitBodyMemory(body_bytes_max: number, bodies_bytes_max = ROOM_BYTES_MAX): BodyMemoryLimit {
   const most = Math.max(bodies_bytes_max, body_bytes_max);
@@ -58,7 +58,7 @@ export function limitBodyMemory(body_bytes_max: number, bodies_bytes_max = ROOM_
       const body = hold(response);
       return counting(payload, (bytes) => take(body, bytes));
     }
-    // One that is too long is refused before any of it is read.
+    // The body parser refuses a body that is too long before it reads any of it.
     if (announced <= SMALL_BODY_BYTES || announced > body_bytes_max) return payload;
     const body = hold(response);
     if (take(body, announced)) return payload;
@@ -67,7 +67,7 @@ export function limitBodyMemory(body_bytes_max: number, bodies_bytes_max = ROOM_
   };
 }
 
-/** Closes the connections of bodies that stopped coming, so that a few slow clients do not lock out all others. */
+/** Closes the connections of stalled bodies, so that a few slow clients do not lock out all others. */
 function closeStalled(
   held: ReadonlySet<HeldBody>,
   asking: HeldBody,
@@ -75,7 +75,7 @@ function closeStalled(
 ): void {
   const before_ms = performance.now() - STALLED_MS;
   for (const body of held) {
-    // A `Set` lists the oldest first.
+    // A `Set` iterates from the oldest to the newest.
     if (body.began_ms > before_ms) return;
     if (body === asking || body.response.req.complete) continue;
     release(body);
@@ -91,7 +91,7 @@ function counting(payload: Readable, take: (bytes: number) => boolean): Readable
     },
   });
   payload.on('error', (error) => counter.destroy(error));
-  // What still comes is let go of, or the connection would be stuck behind it.
+  // Discards the remaining bytes; otherwise they would block the connection.
   counter.once('error', () => payload.resume());
   return payload.pipe(counter);
 }

@@ -5,20 +5,20 @@ import { decodeUtf8Text } from '../../operations/file.ts';
 import { Refusal } from '../../operations/operation.ts';
 import { hasMoreNodes } from './json-size.ts';
 
-/** `application/json`, and whatever else calls itself JSON: `application/problem+json`. */
+/** Matches `application/json` and types with the suffix `+json`, such as `application/problem+json`. */
 const JSON_TYPES = /^application\/(?:[\w.-]+\+)?json(?:;|$)/i;
 
 const MULTIPART = /^multipart\/form-data(?:;|$)/i;
 
-/** How many parts a body may have for each that a check looks at; more cost too much to parse. */
+/** Maximum number of values in a body, as a multiple of `scan.nodes_max`. More cost too much to parse. */
 const NODES_FACTOR = 2;
 
-/** So many parts of a body cost little, so that a low `scan.nodes_max` gives a verdict and no refusal. */
+/** Minimum of that limit, so that a low `scan.nodes_max` gives a verdict and not a refusal. */
 const NODES_MIN = 10_000;
 
 /**
- * Reads bodies as the operations take them. An empty body is `undefined`, whatever its type. A body with more
- * than twice `scan.nodes_max` parts, and more than 10,000, is refused before it is parsed.
+ * Adds the parsers of bodies for operations. An empty body is `undefined`, whatever its type. A body with more than
+ * twice `scan.nodes_max` values, and more than 10,000, is refused before it is parsed.
  */
 export function addBodyParsers(app: FastifyInstance, scanNodesMax: () => number): void {
   app.removeAllContentTypeParsers();
@@ -67,20 +67,20 @@ function parseJson(
   try {
     return parseRemembered(readBody(text));
   } catch {
-    // The parser's own message holds a piece of the text.
+    // The parser's own message contains a part of the text.
     throw new Refusal('invalid_request', 'The body is not valid JSON.');
   }
 }
 
-/** JSON is UTF-8; a `charset` that says otherwise announces bytes that would be misread. */
+/** Returns whether the type is UTF-8 or has no `charset`. Bytes in another encoding would be misread. */
 function isUtf8Type(type: string): boolean {
   const charset = /;\s*charset\s*=\s*"?([^";\s]*)/i.exec(type)?.[1];
   return charset === undefined || /^utf-?8$/i.test(charset) || /^us-ascii$/i.test(charset);
 }
 
 /**
- * One file, and beside it the fields that say whom it concerns: as the `scan_file` operation takes them. The
- * whole body was read before, under the limit of every body.
+ * Parses an upload for the `scan_file` operation: one file, and fields that say whom it concerns. The whole body was
+ * read before, within the limit of every body.
  */
 async function parseUpload(bytes: Buffer, type: string): Promise<unknown> {
   const form = await formOf(bytes, type);
@@ -90,7 +90,7 @@ async function parseUpload(bytes: Buffer, type: string): Promise<unknown> {
     throw new Refusal('invalid_request', 'Upload exactly one file.');
   }
   const { tool, ...fields } = Object.fromEntries([...form].filter(([, value]) => typeof value === 'string'));
-  // What the fields do not know is refused as in JSON; the file has its own name and content.
+  // Unknown fields are refused as in JSON. The file brings its own name and content.
   return {
     ...fields,
     name: file.name,
@@ -99,7 +99,7 @@ async function parseUpload(bytes: Buffer, type: string): Promise<unknown> {
   };
 }
 
-/** One file and the fields beside it; thousands of parts would cost far more than their bytes. */
+/** Maximum number of parts: one file and its fields. Thousands of parts would cost far more than their bytes. */
 const PARTS_MAX = 16;
 
 async function formOf(bytes: Buffer, type: string): Promise<FormData> {
@@ -112,18 +112,18 @@ async function formOf(bytes: Buffer, type: string): Promise<FormData> {
   }
 }
 
-/** How many parts there are, counted as far as one over `most`. */
+/** Counts the parts, at most up to `most` plus one. */
 function partsOf(bytes: Buffer, type: string, most: number): number {
   const boundary = /;\s*boundary\s*=\s*"?([^";]+)/i.exec(type)?.[1] ?? '';
   const delimiter = `\r\n--${boundary}`;
   let parts = 0;
-  // The first stands at the beginning, with no line before it; the last ends the list.
+  // The first delimiter starts the body without a preceding line break; the last one ends the list.
   for (let at = bytes.indexOf(delimiter); at >= 0 && parts <= most; at = bytes.indexOf(delimiter, at + 1))
     parts += 1;
   return parts;
 }
 
-/** Refused before the body is read: a compressed one would be looked at as it is, and found harmless. */
+/** Refuses a compressed body before it is read, because its bytes would be scanned undecoded and found harmless. */
 export function refuseEncoded(request: FastifyRequest): Refusal | null {
   const encoding = request.headers['content-encoding'];
   if (encoding === undefined || encoding.toLowerCase() === 'identity') return null;

@@ -1,17 +1,20 @@
 import { Refusal } from '../../operations/operation.ts';
 
-/** Requests that one worker answers at a time, for each kind of route. More wait for the disk or a provider. */
+/**
+ * Maximum number of requests of one kind of route that one worker answers at a time. More would wait for the disk or a
+ * provider.
+ */
 const REQUESTS_MAX = 2_048;
 
-/** Sheds load: a worker that answers as many requests as it may refuses further ones at once. */
+/** Sheds load: a worker at its limit refuses further requests at once. */
 export interface ConcurrencyLimit {
-  /** The refusal for a new request, or `null` while there is room. Asked before the body is read. */
+  /** Returns the refusal for a new request, or `null` while there is capacity. Called before the body is read. */
   readonly refusal: () => Refusal | null;
-  /** Runs one request's work. @throws Refusal `unavailable` when there is no room */
+  /** Runs one request's work. @throws Refusal `unavailable` at the limit */
   readonly run: <Result>(work: () => Promise<Result>) => Promise<Result>;
 }
 
-/** Makes the limit for one kind of route: how many requests it answers at a time. */
+/** Creates the limit for one kind of route: the number of requests that it answers at a time. */
 export function limitConcurrency(requests_max = REQUESTS_MAX): ConcurrencyLimit {
   let running = 0;
   const refusal = (): Refusal | null =>
@@ -33,5 +36,5 @@ export function limitConcurrency(requests_max = REQUESTS_MAX): ConcurrencyLimit 
   };
 }
 
-/** No limit: for health checks, which tell that the service is busy and not dead. */
+/** No limit, for health checks: they must distinguish a busy service from a dead one. */
 export const UNLIMITED: ConcurrencyLimit = { refusal: () => null, run: (work) => work() };

@@ -2,23 +2,29 @@ import { readFileSync } from 'node:fs';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** Connections of one worker. Above `CROWDED` of them, connections whose request is not complete make room. */
+/**
+ * Maximum number of connections of one worker. Above the fraction `CROWDED`, connections with incomplete requests are
+ * closed.
+ */
 const CONNECTIONS_MAX = 8_192;
 const CROWDED = 15 / 16;
-/** File descriptors that are left for journal, index, store and connections to providers. */
+/** File descriptors that are reserved for the journal, the index, the store and connections to providers. */
 const RESERVED_FILES = 512;
-/** A scan that found nothing to close is not repeated sooner, so that a connection costs the same in a crowd. */
+/**
+ * Minimum time between two scans if the first found nothing to close, so that the cost per connection stays constant
+ * under load.
+ */
 const SCAN_PAUSE_MS = 1_000;
 
 interface Connection {
-  /** The exchange that came last; `null` before the first request's headers are complete. */
+  /** The last exchange; `null` before the headers of the first request are complete. */
   exchange: { readonly request: IncomingMessage; readonly response: ServerResponse } | null;
 }
 
 /**
- * Keeps a server within its number of connections. Further ones are closed at once; in a crowd the oldest ones
- * whose request is not complete are closed first, then idle ones, so that complete requests get through while
- * thousands of clients drip.
+ * Keeps a server within its number of connections. Further connections are closed at once. Under load the oldest ones
+ * with an incomplete request are closed first, then idle ones, so that complete requests are served while thousands of
+ * clients send slowly.
  */
 export function limitConnections(server: Server, connections_max = connectionsAllowed()): void {
   server.maxConnections = connections_max;
@@ -40,7 +46,7 @@ export function limitConnections(server: Server, connections_max = connectionsAl
   server.on('upgrade', ({ socket }: IncomingMessage) => void open.delete(socket));
 }
 
-/** Closes up to `count` connections and returns how many. A `Map` lists them oldest first. */
+/** Closes up to `count` connections and returns their number. A `Map` iterates from the oldest to the newest. */
 function makeRoom(open: ReadonlyMap<Socket, Connection>, newest: Socket, count: number): number {
   const incomplete: Socket[] = [];
   const idle: Socket[] = [];
@@ -55,12 +61,12 @@ function makeRoom(open: ReadonlyMap<Socket, Connection>, newest: Socket, count: 
   return victims.length;
 }
 
-/** As many as this process may have files open, less those that it needs itself. */
+/** Returns the maximum number of connections: the limit of open files, minus the reserved ones. */
 function connectionsAllowed(): number {
   return Math.max(64, Math.min(CONNECTIONS_MAX, filesAllowed() - RESERVED_FILES));
 }
 
-/** The limit of open files, where the system tells it. */
+/** Returns the system's limit of open files, if it can be read. */
 function filesAllowed(): number {
   try {
     const limit = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1];
@@ -70,12 +76,12 @@ function filesAllowed(): number {
   }
 }
 
-/** How long a client that was answered before its request was complete may take to read that answer. */
+/** Time in milliseconds that a client has to read a response that was sent before its request was complete. */
 const LINGER_MS = 1_000;
 
 /**
- * Ends a connection with its last bytes. It is destroyed when the client has closed its side, or after a
- * second: a client that keeps sending, or reads nothing, would hold the file descriptor for ever.
+ * Ends a connection with its last bytes. The socket is destroyed when the client closes its side, or after a second: a
+ * client that keeps sending, or reads nothing, would hold the file descriptor forever.
  */
 export function endConnection(socket: Socket, last: string): void {
   socket.end(last);

@@ -10,13 +10,13 @@ import {
 import { describeFault, type Log } from '../../platform/log.ts';
 import { endConnection } from './connections.ts';
 
-/** The log of the service, as far as errors need it. */
+/** The part of the service log that errors need. */
 export type ErrorLog = Pick<Log, 'error'>;
 
-/** What an error's `code` may be. */
+/** The possible values of `code` in an error. */
 export type ErrorCode = RefusalCode | 'method_not_allowed' | 'upgrade_required' | 'internal_error';
 
-/** The status that each code is answered with. */
+/** The HTTP status of each code. */
 export const STATUS: Readonly<Record<ErrorCode, number>> = {
   invalid_request: 400,
   agent_context_required: 400,
@@ -39,7 +39,7 @@ export const STATUS: Readonly<Record<ErrorCode, number>> = {
   upstream_timeout: 504,
 };
 
-/** The framework's own errors in our words. Its messages are not used: some repeat what was sent. */
+/** Maps the framework's error codes to refusals. Its own messages are not used, because some repeat the input. */
 const FRAMEWORK: Readonly<Record<string, readonly [RefusalCode, string]>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: ['too_large', 'The body is larger than `server.body_bytes_max`.'],
   FST_ERR_CTP_INVALID_MEDIA_TYPE: [
@@ -56,17 +56,17 @@ const FRAMEWORK: Readonly<Record<string, readonly [RefusalCode, string]>> = {
   FST_ERR_NOT_FOUND: ['not_found', 'There is no such route.'],
 };
 
-/** The sentence of every fault. */
+/** The message of every internal error. */
 export const FAULT =
   'The service could not answer because of a fault of its own. Treat it as a block; its log says more.';
 
-/** The body of every error: a sentence for people, a code for programs, and the name of the request. */
+/** Builds the body of an error: a message for people, a code for programs, and the request ID. */
 export function errorBody(refusal: Refusal, request_id: string): object {
   const { message, code, details, extra } = refusal;
   return { ...extra, error: message, code, ...(details.length > 0 && { details }), request_id };
 }
 
-/** Answers an error, expected or not. On a check route a fault of ours says `block` as well. */
+/** Answers an error, expected or not. On a check route an internal error answers `block` as well. */
 export async function answerError(
   error: unknown,
   request: FastifyRequest,
@@ -80,10 +80,10 @@ export async function answerError(
   return send(request, reply, STATUS[refusal.code], errorBody(refusal, request.id));
 }
 
-/** When a client that was refused for now may ask again. */
+/** The `Retry-After` of temporary refusals, in seconds. */
 const RETRY_AFTER_SECONDS = '1';
 
-/** Sets the headers that a refusal has on every route, and reads on where the client would not see it otherwise. */
+/** Sets the headers of a refusal. Drains the body if the client could not read the refusal otherwise. */
 export async function prepareRefusal(
   { code }: Refusal,
   request: FastifyRequest,
@@ -95,7 +95,7 @@ export async function prepareRefusal(
   if (code === 'too_large' || code === 'unavailable') await drainBody(request.raw);
 }
 
-/** 405, with what is allowed there. */
+/** Answers 405 with the allowed methods. */
 export function answerMethod(request: FastifyRequest, reply: FastifyReply, allowed: string): FastifyReply {
   const error = `This route takes ${allowed} only.`;
   reply.header('allow', allowed);
@@ -106,7 +106,7 @@ export function answerMethod(request: FastifyRequest, reply: FastifyReply, allow
   });
 }
 
-/** 426, where nothing but WebSockets are spoken. */
+/** Answers 426 on a path that only serves WebSockets. */
 export function answerUpgrade(request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const error = 'This is a WebSocket. The same events come as server-sent events from `/v1/events`.';
   reply.header('upgrade', 'websocket').header('connection', 'upgrade');
@@ -117,7 +117,7 @@ export function answerUpgrade(request: FastifyRequest, reply: FastifyReply): Fas
   });
 }
 
-/** The refusal for a path that no operation has. */
+/** Returns the refusal for a path without an operation. */
 export function notFound(url = ''): Refusal {
   const path = url.split('?', 1)[0] as string;
   const lacking = LACKING.find(({ at }) => at.test(path));
@@ -126,7 +126,7 @@ export function notFound(url = ''): Refusal {
     : new Refusal('not_configured', lacking.sentence);
 }
 
-/** What the interface names and this version lacks: a client can tell it from a route that nobody ever meant. */
+/** Documented paths that this version lacks, so that a client can distinguish them from unknown paths. */
 const LACKING = [
   { at: /^\/dashboard(?:\/|$)/, sentence: 'This version has no dashboard; `/docs` shows the API.' },
   { at: /^\/v1\/dashboard(?:\/|$)/, sentence: 'This version lacks this route of the dashboard.' },
@@ -147,13 +147,13 @@ function answerFault(
   return send(request, reply, STATUS.internal_error, body);
 }
 
-/** The expected no that an error is; `null` for a fault of ours. */
+/** Returns the refusal for an expected error; `null` for an internal error. */
 export function refusalOf(error: unknown): Refusal | null {
   if (error instanceof Refusal) return error;
   const { code, statusCode } = (error ?? {}) as { code?: unknown; statusCode?: unknown };
   const known = typeof code === 'string' ? FRAMEWORK[code] : undefined;
   if (known !== undefined) return new Refusal(...known);
-  // A request that broke off, or another way in which the framework found the client at fault.
+  // An aborted request, or another client error that the framework reported.
   const ours = typeof statusCode !== 'number' || statusCode < 400 || statusCode > 499;
   return ours ? null : new Refusal('invalid_request', 'The request could not be read.');
 }
@@ -164,8 +164,8 @@ function send(request: FastifyRequest, reply: FastifyReply, status: number, body
 }
 
 /**
- * Keeps an answer out of caches, and from being taken for another type. The answer to a POST is neither kept nor
- * opened by a browser as a page; it goes without, for each header costs a decision some percent of its time.
+ * Sets headers that keep an answer out of caches and prevent content sniffing. Browsers neither cache nor render the
+ * answer to a POST, so it goes without them: each header costs some percent of the time of a decision.
  */
 export function setSecurityHeaders(reply: FastifyReply): FastifyReply {
   return reply.header('x-content-type-options', 'nosniff').header('cache-control', 'no-store');
@@ -173,7 +173,7 @@ export function setSecurityHeaders(reply: FastifyReply): FastifyReply {
 
 const DRAIN_MS = 2_000;
 
-/** Reads on for a moment: a client that still sends when the socket closes never sees why. */
+/** Reads the body for a moment, because a client that is still sending when the socket closes never sees the reason. */
 function drainBody(request: IncomingMessage): Promise<void> {
   return new Promise((done) => {
     if (request.readableEnded || request.destroyed) return done();
@@ -186,7 +186,7 @@ function drainBody(request: IncomingMessage): Promise<void> {
   });
 }
 
-/** Answers what is no HTTP at all, or came too slowly, before there is a request. */
+/** Answers input that is not HTTP, or that arrived too slowly, when there is no request yet. */
 export function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
@@ -200,7 +200,7 @@ export function answerClientError(error: NodeJS.ErrnoException, socket: Socket):
   );
 }
 
-/** Answers an `Expect` header that asks for something else than `100-continue`. */
+/** Answers an `Expect` header with an expectation other than `100-continue`. */
 export function answerExpectation(_request: IncomingMessage, response: ServerResponse): void {
   const body = JSON.stringify({
     error: 'Remove the `Expect` header.',

@@ -16,7 +16,7 @@ import { answerError, type ErrorLog } from './errors.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Who calls; settled before the body is read. */
+    /** The caller, identified before the body is read. */
     caller: Caller | null;
   }
 }
@@ -35,7 +35,7 @@ export interface OperationPorts extends RoutePorts {
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** Adds an operation's route: who calls, then the body, then `call`, then the answer's bytes. */
+/** Adds an operation's route: authenticate, read the body, call the operation, write the answer. */
 export function addRoute(app: FastifyInstance, operation: AnyOperation, ports: OperationPorts): void {
   const { path, below } = operation.http;
   const url = path.replace(/\{(\w+)\}/g, ':$1');
@@ -85,7 +85,9 @@ function addRouteAt(url: string, app: FastifyInstance, operation: AnyOperation, 
   });
 }
 
-/** What an operation gets: the query of a GET or the body of a POST, and what the path names over both. */
+/**
+ * Returns a reader for an operation's input: the query of a GET or the body of a POST. Path parameters override both.
+ */
 function readerOf(operation: AnyOperation): (request: FastifyRequest) => unknown {
   const { http, input } = operation;
   const isCheck = isDecisionOperation(operation);
@@ -98,7 +100,7 @@ function readerOf(operation: AnyOperation): (request: FastifyRequest) => unknown
   if (!hasNames) return ({ body }) => body;
   return ({ body, params }) => {
     const isRecord = typeof body === 'object' && body !== null && !Array.isArray(body);
-    // What stands below the path is a program's own.
+    // A program appends the part below the path; it is not input.
     const { '*': _, ...names } = params as Readonly<Record<string, string>>;
     if (!isRecord && body !== undefined) return body;
     if (isCheck && body !== undefined) {
@@ -109,12 +111,12 @@ function readerOf(operation: AnyOperation): (request: FastifyRequest) => unknown
   };
 }
 
-/** How deep in a program's own body a call or a result may be. */
+/** Maximum nesting of a call or a result within the body of another program. */
 const CONTENT_LEVELS = 6;
 
 type Query = Readonly<Record<string, unknown>>;
 
-/** A query is text; what the schema wants as a whole number becomes one where it is written as one. */
+/** Converts query values to whole numbers if the schema requires one and the text is one. */
 function wholeNumbers(input: AnyOperation['input']): (query: Query) => Query {
   const properties = (input as { properties?: Record<string, { type?: unknown }> }).properties ?? {};
   const wanted = Object.keys(properties).filter((name) => properties[name]?.type === 'integer');
@@ -127,7 +129,7 @@ function wholeNumbers(input: AnyOperation['input']): (query: Query) => Query {
   };
 }
 
-/** Aborts when the connection closes before the whole answer was handed over. */
+/** Returns a signal that aborts if the connection closes before the whole answer was written. */
 export function createDisconnectSignal({ raw }: FastifyReply): AbortSignal {
   const gone = new AbortController();
   if (raw.destroyed) gone.abort(GONE);
@@ -137,10 +139,10 @@ export function createDisconnectSignal({ raw }: FastifyReply): AbortSignal {
   return gone.signal;
 }
 
-/** Made once: without a reason each signal makes an exception with its stack. */
+/** Created once, because each signal without a reason creates an exception with its own stack. */
 const GONE = new Error('the client is gone');
 
-/** Settles who calls, and refuses whatever can be refused without the body. */
+/** Authenticates the caller and refuses whatever can be refused without the body. */
 function admit(
   request: FastifyRequest,
   operation: AnyOperation,
@@ -159,7 +161,7 @@ function admit(
 
 const NAME_CHARS_MAX = 256;
 
-/** A name that a header of ours gives, as it stands there; `null` where it is not there. */
+/** Returns the name in one of our headers, unchanged; `null` if the header is absent. */
 export function readNameHeader(
   { headers }: FastifyRequest,
   header: string,
@@ -178,7 +180,7 @@ interface FaultVerdict {
   readonly reason: string;
 }
 
-/** The decision stands, and it blocks; the status says that the fault is ours. */
+/** Formats a verdict that blocks because of an internal error, with the status of an internal error. */
 function answerFaultVerdict(verdict: FaultVerdict, request: FastifyRequest, reply: FastifyReply): string {
   reply.code(500);
   const error = { error: verdict.reason, code: 'internal_error', request_id: request.id };

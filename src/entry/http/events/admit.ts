@@ -14,34 +14,36 @@ import { identifyUser } from '../../../runtime/access/users.ts';
 import type { EventStream, StreamScope } from '../../../runtime/audit/events/types.ts';
 import type { ErrorLog } from '../../web/errors.ts';
 
-/** What the event stream needs of the service. */
+/** The parts of the service that the event stream needs. */
 export interface EventPorts {
   readonly runtime: Runtime;
   readonly authenticate: Authenticator;
   /** Calls a listener when credentials were added or revoked. */
   readonly onAccessChange?: ApiKeys['onChange'] | undefined;
   readonly cors_origins: readonly string[];
-  /** How often a reader is asked whether it is there. */
+  /** Interval in milliseconds of the heartbeats that check whether a reader is still connected. */
   readonly heartbeat_ms: number;
   readonly log: ErrorLog;
 }
 
-/** A reader that may read. */
+/** A reader that passed authentication and authorization. */
 export interface AdmittedReader {
   readonly stream: EventStream;
   readonly scope: StreamScope;
   readonly wish: StreamRequest;
-  /** Whether heartbeats are wanted as messages too. */
+  /** `true` if the reader wants heartbeats as messages too. */
   readonly text_heartbeat: boolean;
-  /** Whether the credential still is what it was: a stream outlives the moment at which it was looked at. */
+  /** Resolves whether the credential is still valid, because a stream outlives the check at its start. */
   readonly stillMay: () => Promise<boolean>;
 }
 
-/** What is offered beside a credential in `Sec-WebSocket-Protocol`, and is the one that is spoken. */
+/**
+ * The subprotocol that a client offers next to its credential in `Sec-WebSocket-Protocol`, and that the server selects.
+ */
 export const PROTOCOL = 'service.events.v1';
 const BEARER = 'bearer.';
 
-/** Settles who reads, and what; throws a `Refusal` where that is not to be. */
+/** Authenticates a reader and parses its request. Throws a `Refusal` if it may not read. */
 export async function admit(
   request: FastifyRequest,
   ports: EventPorts,
@@ -54,7 +56,7 @@ export async function admit(
       'The event stream is read from the audit trail, and `audit.enabled` is `false`.',
     );
   const { headers } = request.raw;
-  // A browser lets any page open a WebSocket, in the name of whoever sits before it.
+  // A browser lets any page open a WebSocket on behalf of its user.
   if (over === 'websocket' && !isOwnOrigin(headers, cors_origins))
     throw new Refusal('forbidden', 'Pages of this origin may not read events: see `server.cors_origins`.');
   const peer: Peer = {
@@ -88,7 +90,10 @@ async function scopeOf(peer: Peer, { runtime, authenticate }: EventPorts): Promi
   return streamScope(user);
 }
 
-/** Reconnecting, a browser's `EventSource` names in a header what it saw last; it is newer than what the address says. */
+/**
+ * Returns the reader's request. On a reconnect the `EventSource` of a browser names the last event in a header, which
+ * is newer than the one in the URL.
+ */
 function wishOf(
   asked: Readonly<Record<string, unknown>>,
   last_seen: string | string[] | undefined,
@@ -104,14 +109,14 @@ function textHeartbeat(asked: unknown): boolean {
   throw new Refusal('invalid_request', '`heartbeat` must be `text`, or be omitted.');
 }
 
-/** The headers with the credential that a page offers as a sub-protocol, for it can set no header. */
+/** Adds the credential that a page offers as a subprotocol to the headers, because a page cannot set headers. */
 function withOffered(headers: Peer['headers']): Peer['headers'] {
   const offered = protocolsIn(headers);
   const tokens = offered.filter((name) => name.startsWith(BEARER));
   if (tokens.length === 0) return headers;
   const has_other = headers.authorization !== undefined || headers['x-service-key'] !== undefined;
   if (tokens.length > 1 || has_other) throw new Refusal('invalid_request', 'Send one credential.');
-  // The credential itself is never repeated in the answer, and without any protocol there a browser gives up.
+  // The answer never repeats the credential, and a browser fails if the answer selects no subprotocol.
   if (!offered.includes(PROTOCOL))
     throw new Refusal('invalid_request', `Offer the subprotocol \`${PROTOCOL}\` next to the credential.`);
   return { ...headers, authorization: `Bearer ${tokens[0]!.slice(BEARER.length)}` };

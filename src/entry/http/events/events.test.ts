@@ -104,7 +104,7 @@ test('messages narrow, resume, and are refused where they are not understood', a
     assert.deepEqual(agentsIn(reader), ['a4', 'a2', 'a6'], 'what it missed before it came, nothing twice');
     reader.socket.send('{}');
     reader.socket.send(JSON.stringify({ rule: 'default.allow' }));
-    // Nobody says when a message has been heard.
+    // No event reports that the server has processed a message.
     for (let index = 7; reader.events.length === 3; index++) {
       await tell(event(index, { boundary: 'output' }));
       await sleep(5);

@@ -5,7 +5,7 @@ import { admit, type EventPorts } from './admit.ts';
 import { EVENTS_STREAM, EVENTS_WEBSOCKET } from './routes.ts';
 import { takeUpgrades, upgradeOf } from './upgrade.ts';
 
-/** Adds the event stream, over WebSockets and as server-sent events. What serves it is loaded with the first reader. */
+/** Adds the event stream, over WebSockets and as server-sent events. Its handlers are loaded with the first reader. */
 export function addEventRoutes(app: FastifyInstance, ports: EventPorts): void {
   takeUpgrades(app);
   app.route({

@@ -2,31 +2,34 @@ import { Refusal } from '../../../operations/operation.ts';
 import type { EventFrame, StreamEnd, Subscription } from '../../../runtime/audit/events/types.ts';
 import type { AdmittedReader, EventPorts } from './admit.ts';
 
-/** Why a stream ends: what the service says, or that the credential does not hold any more. */
+/** Reasons for which a stream ends: one from the service, or a credential that is no longer valid. */
 export type ReaderEndReason = StreamEnd | 'credential';
 
-/** A connection, as its transport has it. Nothing here may throw. */
+/** A connection over either transport. Its methods must not throw. */
 export interface EventConnection {
   readonly frame: EventFrame;
-  /** Called when it is open only. */
+  /** Writes bytes. Called only while the connection is open. */
   readonly write: (bytes: Buffer) => void;
   readonly waitingBytes: () => number;
   readonly drained: () => Promise<void>;
-  /** Tells the other side that this side is there, and looks whether it is. */
+  /** Sends a heartbeat, and checks whether the client is still connected. */
   readonly beat: () => void;
   readonly end: (why: ReaderEndReason) => void;
 }
 
-/** A reader that is served over its line. */
+/** A reader with an open connection. */
 export interface EventReader {
   readonly subscription: Subscription;
-  /** The line is open: what has come meanwhile goes out, and all else as it comes. */
+  /** Starts to send: first the events that arrived in the meantime, then each event as it arrives. */
   readonly begin: () => void;
-  /** The line is closed, by whomever. */
+  /** Stops reading. Called when the connection is closed by either side. */
   readonly stop: () => void;
 }
 
-/** Begins to read for a line that opens as soon as this resolves. Throws a `Refusal` where what it wants cannot be had. */
+/**
+ * Starts to read events for a connection that opens as soon as this resolves. Throws a `Refusal` if the request cannot
+ * be served.
+ */
 export async function openReader(
   line: EventConnection,
   { stream, scope, wish, stillMay }: AdmittedReader,
@@ -69,7 +72,7 @@ export async function openReader(
   };
 }
 
-/** That an event to go on behind is not there, for this reader at least. */
+/** Builds the refusal for an event ID from which the stream cannot continue, because this reader has no such event. */
 export function unknownEvent(): Refusal {
   return new Refusal(
     'not_found',

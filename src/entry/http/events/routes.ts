@@ -1,7 +1,7 @@
-/** A path at which events are read as they happen. */
+/** A path at which clients read events as they happen. */
 export interface EventRoute {
   readonly http: { readonly method: 'GET'; readonly path: string };
-  /** Names it in the description. */
+  /** The name of the route in the API description. */
   readonly name: 'events_websocket' | 'events_stream';
   readonly summary: string;
   readonly description: string;
@@ -23,5 +23,5 @@ export const EVENTS_STREAM: EventRoute = {
     'The same stream for clients without WebSockets: one `data` line of JSON for each decision, its `id` the `event_id`. `Last-Event-ID` or `after` goes on behind an event. A comment every 30 seconds.',
 };
 
-/** Both of them. They are no operations: what is asked has no end, and so no answer of a shape. */
+/** Both routes. They are not operations, because a stream has no end and therefore no answer with a schema. */
 export const eventRoutes: readonly EventRoute[] = [EVENTS_WEBSOCKET, EVENTS_STREAM];

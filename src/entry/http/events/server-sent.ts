@@ -12,15 +12,15 @@ const frame: EventFrame = {
 const HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-store',
-  // Proxies that collect answers before they pass them on are asked not to.
+  // Asks proxies not to buffer the response.
   'x-accel-buffering': 'no',
 };
-/** How soon a browser connects again. */
+/** Time in milliseconds after which a browser reconnects. */
 const RETRY_MS = 2_000;
-/** How long a reader that takes nothing is waited for when it is to end. */
+/** Time in milliseconds that a reader which reads nothing has before its connection is destroyed. */
 const END_MS = 2_000;
 
-/** Answers with events for as long as somebody reads. Resolves when the first can come. */
+/** Answers with events as long as the client reads. Resolves when the first event can be sent. */
 export async function openServerSent({
   reply,
   admitted,
@@ -50,7 +50,7 @@ export async function openServerSent({
   raw.once('close', reader.stop);
   if (raw.destroyed) return reader.stop();
   reply.hijack();
-  // It is silent for as long as nothing happens.
+  // The connection is silent while there are no events.
   raw.socket?.setTimeout(0);
   raw.writeHead(200, { ...reply.getHeaders(), ...HEADERS } as Record<string, string>);
   raw.write(`retry: ${RETRY_MS}\n\n`);

@@ -9,14 +9,14 @@ import { bareReader, opened, type Stage, staged } from '../testing/stage.ts';
 const ROUND = 500;
 const ROUNDS = 30;
 
-/** So many events that no buffer of the system holds them all. */
+/** Makes more events than the buffers of the system can hold. */
 function many(round: number): AuditEvent[] {
   return Array.from({ length: ROUND }, (_, index) =>
     sampleEvent(round * ROUND + index, { agent_id: `agent-${'x'.repeat(1_000)}` }),
   );
 }
 
-/** Tells them all, no faster than a reader takes them. */
+/** Emits all events, no faster than a reader reads them. */
 async function tellAll({ tell }: Stage, seen: () => number): Promise<void> {
   for (let round = 0; round < ROUNDS; round++) {
     await tell(...many(round));

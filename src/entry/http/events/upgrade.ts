@@ -3,10 +3,10 @@ import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { EVENTS_WEBSOCKET } from './routes.ts';
 
-/** A connection that its client wants to be something else than HTTP. */
+/** A request to upgrade its connection from HTTP to another protocol. */
 export interface Upgrade {
   readonly socket: Socket;
-  /** What came behind the request already. */
+  /** Bytes that were received after the request. */
   readonly head: Buffer;
   readonly response: ServerResponse;
 }
@@ -14,8 +14,8 @@ export interface Upgrade {
 const upgrades = new WeakMap<IncomingMessage, Upgrade>();
 
 /**
- * Whether a request may leave HTTP. Others that offer to (`Upgrade: h2c`, as some clients do with every request) are
- * answered as if they had not.
+ * Returns whether a request may be upgraded. Other upgrade offers are ignored, such as the `Upgrade: h2c` that some
+ * clients send with every request.
  */
 export function mayUpgrade({ url = '', headers }: IncomingMessage): boolean {
   return (
@@ -23,7 +23,7 @@ export function mayUpgrade({ url = '', headers }: IncomingMessage): boolean {
   );
 }
 
-/** Has requests for another protocol take the road of all requests first: who asks, and may they. */
+/** Passes upgrade requests through the HTTP routes first, which authenticate and authorize them. */
 export function takeUpgrades(app: FastifyInstance): void {
   app.server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
     const response = responseOn(socket, request);
@@ -32,12 +32,15 @@ export function takeUpgrades(app: FastifyInstance): void {
   });
 }
 
-/** What a request wants to become; `undefined` where it is one as all others. */
+/** Returns the upgrade that a request asks for; `undefined` for an ordinary request. */
 export function upgradeOf(request: IncomingMessage): Upgrade | undefined {
   return upgrades.get(request);
 }
 
-/** For what is answered as HTTP after all: the connection ends behind it, for nobody reads a next request from it. */
+/**
+ * Creates the response for an upgrade request that is answered over HTTP. The connection ends after it, because no
+ * parser reads a next request.
+ */
 function responseOn(socket: Socket, request: IncomingMessage): ServerResponse {
   const response = new ServerResponse(request);
   response.shouldKeepAlive = false;

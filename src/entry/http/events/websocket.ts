@@ -19,9 +19,9 @@ import type { Upgrade } from './upgrade.ts';
 const frame: EventFrame = { name: 'websocket', bytes: ({ json }) => textFrame(json) };
 
 const MESSAGE_BYTES_MAX = 16_384;
-/** How long the other side has to close too. */
+/** Time in milliseconds that the client has to close its side. */
 const CLOSE_MS = 2_000;
-/** Pings without a pong. */
+/** Maximum number of pings without a pong. */
 const MISSED_MAX = 3;
 
 const CLOSES: Readonly<Record<ReaderEndReason | 'silent', readonly [code: number, reason: string]>> = {
@@ -48,7 +48,7 @@ interface Opening {
   readonly ports: EventPorts;
 }
 
-/** Makes a WebSocket of a connection and serves it. Throws a `Refusal` while it still is HTTP. */
+/** Upgrades a connection to a WebSocket and serves it. Throws a `Refusal` while the connection is still HTTP. */
 export async function openWebSocket({ upgrade, request, reply, admitted, ports }: Opening): Promise<void> {
   refuseHandshake(request);
   const { socket, head, response } = upgrade;
@@ -56,7 +56,7 @@ export async function openWebSocket({ upgrade, request, reply, admitted, ports }
   const state = { missed: 0 };
   const line: EventConnection = {
     frame,
-    // All readers of the same are given the same bytes: the library would frame them for each.
+    // All readers of the same event share its bytes. The library would frame them again for each reader.
     write: (bytes) => void (open?.readyState === open?.OPEN && socket.write(bytes)),
     waitingBytes: () => socket.writableLength,
     drained: async () => {
@@ -83,14 +83,14 @@ export async function openWebSocket({ upgrade, request, reply, admitted, ports }
     made.on('pong', () => {
       state.missed = 0;
     });
-    // A pong for each ping must not pile up for one that reads none.
+    // Pongs must not accumulate for a client that sends pings and reads nothing.
     made.on('ping', () => line.waitingBytes() > MESSAGE_BYTES_MAX && made.terminate());
     made.on('error', () => made.terminate());
     made.once('close', reader.stop);
     takeMessages(made, reader, admitted, ports);
     reader.begin();
   });
-  // The client has gone meanwhile.
+  // The client has disconnected in the meantime.
   if (open === null) reader.stop();
 }
 
@@ -98,20 +98,23 @@ function close(open: WebSocket, why: ReaderEndReason | 'silent'): void {
   closeWith(open, ...CLOSES[why]);
 }
 
-/** The other side may be gone, or read nothing: it is not waited for long. */
+/** Closes a WebSocket. The client may be gone or read nothing, so the wait for its close is short. */
 function closeWith(open: WebSocket, code: number, reason: string): void {
   open.close(code, reason);
   setTimeout(() => open.terminate(), CLOSE_MS).unref();
 }
 
-/** What the library would find at the very end, when somebody reads already. */
+/** Refuses an invalid handshake early. The library would find it only after the reader was started. */
 function refuseHandshake({ raw: { headers } }: FastifyRequest): void {
   const has_key = /^[+/0-9A-Za-z]{22}==$/.test(headers['sec-websocket-key'] ?? '');
   if (!has_key || headers['sec-websocket-version'] !== '13')
     throw new Refusal('invalid_request', 'This is not the handshake of a WebSocket of version 13.');
 }
 
-/** Each message takes the place of the one before; the first may say where to go on. */
+/**
+ * Handles messages of the client. Each message replaces the previous request; the first one may name the event to
+ * continue after.
+ */
 function takeMessages(
   open: WebSocket,
   reader: EventReader,
@@ -162,7 +165,7 @@ function notJson(): Refusal {
   return new Refusal('invalid_request', 'A message is one JSON object.');
 }
 
-/** A text message as it goes over the line from a server: RFC 6455, 5.2. */
+/** Encodes a text message as an unmasked frame (RFC 6455, 5.2). */
 function textFrame(text: string): Buffer {
   const TEXT = 0x81;
   const bytes = Buffer.byteLength(text);

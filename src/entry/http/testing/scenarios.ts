@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Asked, type ServeOptions, serve } from './serve.ts';
 
-/** Samples that are put together here, so that no scanner of repositories takes them for real. */
+/** Samples, concatenated so that no secret scanner of repositories reports them. */
 export const KEY = ['sk', 'ABCDEF1234567890'].join('-');
 export const SSN = ['123', '45', '6789'].join('-');
 export const EMAIL = 'jane.doe@acme-corp.io';
 
-/** What a check must answer; `forbidden` must stand nowhere in the answer. */
+/** The expected answer of a check. The answer must not contain `forbidden`. */
 export interface Scenario {
   readonly name: string;
   readonly ask: Asked;
@@ -24,12 +24,12 @@ export interface Service {
   readonly scenarios: readonly Scenario[];
 }
 
-/** A POST of JSON. */
+/** Makes a POST request with a JSON body. */
 export function post(path: string, body: unknown, headers?: Record<string, string>): Asked {
   return { path, body, ...(headers && { headers }) };
 }
 
-/** Asks everything of one service, and compares; then looks for samples in what it recorded and logged. */
+/** Sends all requests to one service and compares the answers. Then searches its records and logs for the samples. */
 export async function runScenarios({ options, scenarios }: Service): Promise<void> {
   const state_dir = mkdtempSync(join(tmpdir(), 'scenarios-'));
   const service = await serve({ ...options, state_dir });

@@ -27,12 +27,12 @@ export interface ServeOptions extends TestOptions {
 export interface Served {
   readonly port: number;
   readonly events: AuditEvent[];
-  /** The metric labels of all checks so far. */
+  /** The `endpoint` labels of all checks so far. */
   readonly endpoints: ReadonlySet<string>;
   /** Everything that was logged, as JSON. */
   readonly logged: string[];
   readonly ask: (asked: Asked) => Promise<Answer>;
-  /** How many connections are open. */
+  /** Returns the number of open connections. */
   readonly connections: () => Promise<number>;
   readonly close: () => Promise<void>;
 }
@@ -41,7 +41,7 @@ export interface Asked {
   readonly method?: string;
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** A string or bytes are sent as they are, anything else as JSON with its type. */
+  /** Strings and bytes are sent unchanged, any other value as JSON with its content type. */
   readonly body?: unknown;
 }
 
@@ -49,12 +49,12 @@ export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly text: string;
-  /** The parsed body, or `null` where it is no JSON. */
+  /** The parsed body, or `null` if it is not JSON. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape.
   readonly json: any;
 }
 
-/** The HTTP server on a free port, over a runtime in memory. */
+/** Runs the HTTP server on a free port, with a runtime in memory. */
 export async function serve(options: ServeOptions): Promise<Served> {
   const { runtime, events, endpoints } = testRuntime(options);
   const cors_origins = options.cors_origins ?? [];
@@ -97,7 +97,7 @@ export async function serve(options: ServeOptions): Promise<Served> {
   };
 }
 
-/** One request on a connection of its own. Headers are sent as they are given, `Host` too. */
+/** Sends one request on a connection of its own. Headers are sent unchanged, including `Host`. */
 function ask(port: number, { method, path, headers = {}, body }: Asked): Promise<Answer> {
   const plain = typeof body === 'string' || Buffer.isBuffer(body) || body === undefined;
   const bytes = plain ? (body as string | Buffer | undefined) : JSON.stringify(body);

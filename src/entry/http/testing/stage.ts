@@ -1,4 +1,4 @@
-/** The event stream over HTTP, with readers as clients are and events that a test tells. */
+/** The event stream over HTTP, with real clients as readers and events that a test emits. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -17,14 +17,14 @@ import { type Served, type ServeOptions, serve } from './serve.ts';
 export const scratch = mkdtempSync(join(tmpdir(), 'events-'));
 after(() => rmSync(scratch, { recursive: true, force: true }));
 
-/** The server over a hub that the test feeds, as the parent would. */
+/** The server with an event hub that the test feeds in place of the parent. */
 export interface Stage {
   readonly service: Served;
   readonly tell: (...events: readonly AuditEvent[]) => Promise<void>;
   readonly readers: () => number;
 }
 
-/** Runs a test on such a server, and ends it. */
+/** Runs a test on such a server, and stops it afterwards. */
 export async function staged(
   options: Partial<ServeOptions>,
   run: (stage: Stage) => Promise<void>,
@@ -70,14 +70,14 @@ export async function staged(
   }
 }
 
-/** A WebSocket that is open. */
+/** An open WebSocket. */
 export interface Opened {
   readonly socket: WebSocket;
   readonly events: { readonly agent_id: string }[];
   readonly closed: Promise<{ readonly code: number; readonly reason: string }>;
 }
 
-/** A WebSocket that is open, or the status that it was refused with. */
+/** Opens a WebSocket and returns it, or the status with which it was refused. */
 export function open(
   { port }: Served,
   query = '',
@@ -103,14 +103,14 @@ export function open(
   });
 }
 
-/** The same, where it must be let in. */
+/** Opens a WebSocket that the server must accept. */
 export async function opened(...asked: Parameters<typeof open>): Promise<Opened> {
   const outcome = await open(...asked);
   assert.ok(typeof outcome === 'object', `refused with ${outcome}`);
   return outcome;
 }
 
-/** Reads an answer that does not end. */
+/** Reads the lines of a response that does not end. */
 export async function readLines(
   { port }: Served,
   path: string,
@@ -124,13 +124,13 @@ export async function readLines(
   answer.setEncoding('utf8').on('data', (chunk: string) => {
     text += chunk;
   });
-  // One that is broken off here says so.
+  // An aborted request emits an error here.
   asked.on('error', () => {});
   const ended = new Promise((resolve) => answer.once('error', resolve).once('close', resolve));
   return { text: () => text, ended, end: () => asked.destroy() };
 }
 
-/** A reader that takes the 101 and then nothing. */
+/** Opens a WebSocket that reads the 101 response and then nothing. */
 export async function bareReader({ port }: Served): Promise<Socket> {
   const socket = connect(port, '127.0.0.1');
   socket.write(

@@ -27,7 +27,7 @@ import { type LocalOperationsOptions, openLocalOperations } from '../server/loca
 import { readSubscriptionChange, type SubscriptionChange } from './subscription-changes.ts';
 
 export interface GatewayOptions extends Omit<LocalOperationsOptions, 'operator_token'> {
-  /** The server to stand before; or those of the configuration, as far as they are there for the agent. */
+  /** The program to wrap; or the configured servers, of which the agent gets those that it may use. */
   readonly behind: WrappedProgram | readonly McpServerSettings[];
   readonly env: NodeJS.ProcessEnv;
   readonly agent_id: string;
@@ -35,14 +35,14 @@ export interface GatewayOptions extends Omit<LocalOperationsOptions, 'operator_t
   readonly failed: (server: string, what: string, error: unknown) => void;
 }
 
-/** Every message that is longer ends the connection. */
+/** Maximum size of a message in bytes. A longer one ends the connection. */
 const MESSAGE_BYTES_MAX = 16_777_216;
 const TENANT = 'default';
 
-/** Stands before servers on standard input and output until the input ends. */
+/** Serves the MCP proxy on standard input and output until the input ends. */
 export async function serveGatewayOnStdio(options: GatewayOptions): Promise<void> {
   const { version, agent_id, user_id, env, failed } = options;
-  // The gateway asks as an agent, whatever the environment holds: it decides nothing for people.
+  // The proxy acts as an agent, even if the environment contains an operator token: it decides nothing for approvers.
   const road = openLocalOperations({ ...options, operator_token: undefined });
   const session_id = `mcp-${randomUUID()}`;
   const guard = openPolicyGuard(road.ask, { agent_id, session_id, user_id });
@@ -104,13 +104,19 @@ function isList(behind: GatewayOptions['behind']): behind is readonly McpServerS
   return Array.isArray(behind);
 }
 
-/** One server's name; several are told apart by the names of their tools. */
+/**
+ * Returns the title of the proxy: the name of a single server. With several servers, the names of the tools distinguish
+ * them.
+ */
 function titleOf(behinds: readonly UpstreamServer[]): string {
   const [only, other] = behinds;
   return only === undefined || other !== undefined ? 'service gateway' : `service gateway: ${only.name}`;
 }
 
-/** Which resources a client listens for is settled before the library takes the request, which knows no servers. */
+/**
+ * Reads which resources a client subscribes to before the library gets the request, because the library does not know
+ * the servers.
+ */
 function watchListens(transport: StdioServerTransport, watching: ResourceWatcher): void {
   const pass = transport.onmessage;
   transport.onmessage = (message: JSONRPCMessage) => {

@@ -1,9 +1,9 @@
-/** A client's wish to be told of changes, or that it wants that no longer. */
+/** A request to start or end a subscription to changes. */
 export interface SubscriptionChange {
   readonly id: string | number;
-  /** By which the wish is known until it ends. */
+  /** Identifies the subscription until it ends. */
   readonly holder: string;
-  /** The resources among them. */
+  /** The resources of the subscription. */
   readonly uris: readonly string[];
   readonly ends: boolean;
 }
@@ -17,7 +17,7 @@ interface Message {
   };
 }
 
-/** What a message of the current revision says about changes to be told of; `null` nothing. */
+/** Returns the subscription change in a message of the current protocol revision; `null` if there is none. */
 export function readSubscriptionChange(message: unknown): SubscriptionChange | null {
   const { id, method, params } = (message ?? {}) as Message;
   if (method === 'notifications/cancelled' && isId(params?.requestId))

@@ -21,7 +21,9 @@ export interface GatewayWebParts {
   readonly log: Pick<Log, 'error'>;
 }
 
-/** Opens what stands before the configured servers in one worker. Nothing is connected to before somebody asks. */
+/**
+ * Opens the MCP proxy for the configured servers in one worker. It connects to a server only when a request needs it.
+ */
 export function openGatewayWeb({ runtime, mcp, log }: GatewayWebParts): McpRequestHandler {
   const rooms = openSessionPool({
     runtime,
@@ -38,7 +40,7 @@ export function openGatewayWeb({ runtime, mcp, log }: GatewayWebParts): McpReque
           'There is no server behind the gateway: write one under `mcp.servers`.',
         );
       const { session, release } = rooms.acquire(guestOf(request, asked, runtime));
-      // Ids of requests are the client's own: this one tells those apart that listen.
+      // The client chooses the IDs of requests; this ID tells subscribers apart.
       const holder = randomUUID();
       const end = () => {
         release();
@@ -47,7 +49,7 @@ export function openGatewayWeb({ runtime, mcp, log }: GatewayWebParts): McpReque
       gone.addEventListener('abort', end, { once: true });
       try {
         const refusal = await refusedListen(request.body, session, holder);
-        // Whoever went away meanwhile wants nothing any more.
+        // The client disconnected in the meantime, so its subscription ends.
         if (gone.aborted) end();
         return untilRead(refusal ?? (await answer(session, request, gone, asked)), end);
       } catch (error) {
@@ -59,7 +61,7 @@ export function openGatewayWeb({ runtime, mcp, log }: GatewayWebParts): McpReque
   };
 }
 
-/** The requests with which clients of both revisions connect. */
+/** The requests with which clients of both protocol revisions connect. */
 const CONNECTING = new Set<unknown>(['initialize', 'server/discover']);
 
 async function answer(
@@ -71,13 +73,16 @@ async function answer(
   const { method } = (request.body ?? {}) as { readonly method?: unknown };
   const extra = CONNECTING.has(method) ? { instructions: await instructions() } : {};
   return handler.fetch(buildWebRequest(request.raw, gone), {
-    // An empty body is none: the parser of the protocol says what is missing.
+    // `null` stands for an empty body: the protocol's parser reports what is missing.
     parsedBody: request.body ?? null,
     authInfo: { token: '', clientId: asked.caller.id, scopes: [], extra },
   });
 }
 
-/** Who calls on whose behalf, as headers say it and the credential allows it. In gateway mode the agent must be known. */
+/**
+ * Returns the caller and the agent from the headers, within the credential's scope. In gateway mode the agent must be
+ * known.
+ */
 function guestOf(
   request: FastifyRequest,
   { caller, request_id, tenant_id, user_id }: McpCallContext,
@@ -97,7 +102,9 @@ function guestOf(
   };
 }
 
-/** Has the resources judged that a client wants to listen for; an answer where that is a no. */
+/**
+ * Checks the resources that a client wants to subscribe to. Returns the error response if one is refused, else `null`.
+ */
 async function refusedListen(
   body: unknown,
   { watching }: GatewaySession,
@@ -115,7 +122,7 @@ async function refusedListen(
   }
 }
 
-/** The same response, and a word when all of it was read. */
+/** Returns the same response, and calls `read` when all of it was read. */
 function untilRead(response: Response, read: () => void): Response {
   if (response.body === null) {
     read();

@@ -2,32 +2,37 @@ import type { CallToolResult } from '@modelcontextprotocol/server';
 import { type AnyOperation, isDecisionOperation } from '../../../operations/operation.ts';
 import { FAULT } from '../../web/errors.ts';
 
-/** An expected no, whichever road it came by. */
+/** An expected error, local or from the running service. */
 export interface ExpectedRefusal {
   readonly code: string;
   readonly message: string;
   readonly details: readonly object[];
 }
 
-/** What an operation answered. A decision that is a fault of ours is an error too, and still says `block`. */
+/**
+ * Converts the answer of an operation to a tool result. A decision that is due to an internal error is an error too,
+ * and still answers `block`.
+ */
 export function answer(output: object): CallToolResult {
   const result: CallToolResult = { content: [{ type: 'text', text: JSON.stringify(output) }] };
   const is_fault = (output as { fault?: true }).fault === true;
   return is_fault ? { ...result, isError: true } : { ...result, structuredContent: { ...output } };
 }
 
-/** An expected no: a result and no error of the protocol, so that whoever called reads why and goes on. */
+/**
+ * Converts a refusal to a tool result and not to a protocol error, so that the agent reads the reason and continues.
+ */
 export function refused({ code, message, details }: ExpectedRefusal): CallToolResult {
   return failed({ error: message, code, ...(details.length > 0 && { details }) });
 }
 
-/** A fault of ours. Where a decision was asked for, the answer is one, and it blocks. */
+/** Converts an internal error to a tool result. If the operation answers with a decision, the result blocks. */
 export function faulted(operation: AnyOperation): CallToolResult {
   const blocked = isDecisionOperation(operation) ? { decision: 'block' } : {};
   return failed({ error: FAULT, code: 'internal_error', ...blocked });
 }
 
-/** Without `structuredContent`: that has to fit the tool's output schema, which says nothing of errors. */
+/** Omits `structuredContent`, because it must match the tool's output schema, which has no errors. */
 function failed(said: object): CallToolResult {
   return { isError: true, content: [{ type: 'text', text: JSON.stringify(said) }] };
 }

@@ -10,28 +10,32 @@ import { PERSON_PERMISSIONS } from '../../../runtime/config/permissions.ts';
 import { type LocalRuntime, openLocalRuntime } from '../../../server/local.ts';
 import { connectService } from '../../../server/socket-client.ts';
 
-/** The way from a program on this machine to the operations, for as long as it runs. */
+/** Access to the operations from a program on this machine, for as long as the program runs. */
 export interface LocalOperations {
   readonly ask: (operation: AnyOperation, input: unknown) => Promise<unknown>;
   readonly close: () => Promise<void>;
 }
 
 export interface LocalOperationsOptions {
-  /** Of the service that is asked where it runs. */
+  /** The state folder of the service that is called if it is running. */
   readonly state_dir: string;
-  /** Reads the configuration as it stands now; asked where no service runs. Rejects where it is not valid. */
+  /** Reads the current configuration; called if no service is running. Rejects if it is not valid. */
   readonly configuration: () => Promise<Config>;
   readonly version: string;
-  /** `SERVICE_OPERATOR_TOKEN`, as the environment has it. */
+  /** The environment variable `SERVICE_OPERATOR_TOKEN`. */
   readonly operator_token: string | undefined;
 }
 
-/** How long a policy that was read here is used: without a service nobody watches the files. */
+/**
+ * Maximum age in milliseconds of a policy that this process loaded, because without a service no process watches the
+ * files.
+ */
 const LOCAL_MS_MAX = 2_000;
 
 /**
- * Opens the way: through the service that runs on the state folder, whose policy, sessions and budgets are those of
- * everybody, else by a runtime of this process. Whoever asks is an agent, unless the operator token says otherwise.
+ * Opens access to the operations: through the service that runs on the state folder, with its policy, sessions and
+ * budgets, otherwise through a runtime of this process. The caller is an agent unless the operator token proves
+ * otherwise.
  */
 export function openLocalOperations(options: LocalOperationsOptions): LocalOperations {
   let local: { readonly runtime: Promise<LocalRuntime>; readonly until_ms: number } | null = null;
@@ -43,7 +47,7 @@ export function openLocalOperations(options: LocalOperationsOptions): LocalOpera
     await (await closing?.runtime.catch(() => null))?.close();
   }
 
-  /** What `use` makes of a runtime of this process, read anew where the one before is too old. */
+  /** Calls `use` with a runtime of this process, which is loaded again if the previous one is too old. */
   async function here<T>(use: (runtime: LocalRuntime) => Promise<T>): Promise<T> {
     if (local !== null && Date.now() > local.until_ms && using === 0) await close();
     local ??= {
@@ -77,7 +81,7 @@ export function openLocalOperations(options: LocalOperationsOptions): LocalOpera
   };
 }
 
-/** Who asks. Throws where it takes a person, and the environment does not say that there is one. */
+/** Returns the caller. Throws if the operation is only for people and the environment has no operator token. */
 function callerOf(operation: AnyOperation, state_dir: string, token: string | undefined): Caller {
   const is_operator = token !== undefined && isOperatorToken(token.trim(), state_dir);
   if (is_operator) return buildOperatorCaller('operator');

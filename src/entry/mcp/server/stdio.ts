@@ -10,10 +10,10 @@ export interface StdioOptions extends LocalOperationsOptions {
   readonly fault: (error: unknown, operation: AnyOperation) => void;
 }
 
-/** The longest message, in bytes: what is longer ends the connection. */
+/** Maximum size of a message in bytes. A longer one ends the connection. */
 const MESSAGE_BYTES_MAX = 16_777_216;
 
-/** Serves the tools on standard input and output until the input ends. Nothing else may write to the output. */
+/** Serves the tools on standard input and output until the input ends. No other code may write to the output. */
 export async function serveToolsOnStdio(options: StdioOptions): Promise<void> {
   const road = openLocalOperations(options);
   const transport = new StdioServerTransport(process.stdin, process.stdout, {

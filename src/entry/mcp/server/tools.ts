@@ -5,20 +5,20 @@ import { operations } from '../../../server/operations.ts';
 
 const offered = operations.filter(({ mcp }) => mcp !== undefined);
 
-/** The operation behind a tool, `undefined` where there is none. */
+/** Returns the operation of a tool; `undefined` if there is none. */
 export function findTool(name: string): AnyOperation | undefined {
   return offered.find(({ mcp }) => mcp?.tool === name);
 }
 
-/** All tools as `tools/list` shows them, in the order of the alphabet: made of the operations' own records. */
+/** Lists all tools for `tools/list` in alphabetical order, derived from the operation records. */
 export function listOperationTools(): Tool[] {
   return offered.map(toolOf).sort((one, other) => (one.name < other.name ? -1 : 1));
 }
 
 /**
- * Lists the other names of optional members, so that a client that checks arguments by the schema does not refuse them.
- * A required member keeps its one name: to require one of several takes `allOf` at the top, which providers of models
- * refuse in the schema of a tool.
+ * Lists the aliases of optional members, so that a client that validates arguments does not refuse them. A required
+ * member has only its own name: to require one of several takes `allOf` at the top, which model providers refuse in the
+ * schema of a tool.
  */
 function inputSchemaOf(input: AnyOperation['input'], aliases: AnyOperation['check_body'] = {}): typeof input {
   const { required = [] } = input as { readonly required?: readonly string[] };

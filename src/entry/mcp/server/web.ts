@@ -8,20 +8,22 @@ import { describeFault, type Log } from '../../../platform/log.ts';
 import { refusalOf } from '../../web/errors.ts';
 import { createToolServer } from './server.ts';
 
-/** Who asks, as the transport found out. */
+/** The authenticated caller and the other parts of the request context. */
 export type McpCallContext = Pick<Context, 'caller' | 'request_id' | 'tenant_id' | 'user_id'>;
 
 export interface McpRequestHandler {
   /** Answers a request whose body has been read. */
   readonly fetch: (request: FastifyRequest, gone: AbortSignal, asked: McpCallContext) => Promise<Response>;
-  /** Ends what is still open. */
+  /** Ends all open requests. */
   readonly close: () => Promise<void>;
 }
 
-/** No list of ours changes while a worker lives: nobody need wait for it, and hold a connection open. */
+/**
+ * No subscriptions: the tool list does not change while a worker lives, so no client needs to hold a connection open.
+ */
 const SUBSCRIPTIONS_MAX = 0;
 
-/** Opens what answers MCP requests in one worker: a server per request, so that any worker answers any of them. */
+/** Opens the MCP handler of one worker. Each request gets a server of its own, so that any worker can answer it. */
 export function openMcpHandler({
   runtime,
   log,
@@ -47,7 +49,7 @@ export function openMcpHandler({
   return {
     fetch: (request, gone, asked) =>
       handler.fetch(buildWebRequest(request.raw, gone), {
-        // An empty body is none: the parser of the protocol says what is missing.
+        // `null` stands for an empty body: the protocol's parser reports what is missing.
         parsedBody: request.body ?? null,
         authInfo: { token: '', clientId: asked.caller.id, scopes: [], extra: { asked } },
       }),
@@ -55,7 +57,7 @@ export function openMcpHandler({
   };
 }
 
-/** The request as the library reads it; its body travels beside it. */
+/** Converts the request for the library, without its body, which is passed separately. */
 export function buildWebRequest(raw: IncomingMessage, signal: AbortSignal): Request {
   const headers = new Headers();
   for (const [name, value] of Object.entries(raw.headers))
