@@ -1,6 +1,6 @@
 import type { Action, Content, Tag } from '../types/index.ts';
 
-/** What a fallback template may name in braces. The original text is not among it. */
+/** The placeholders that a fallback template may use. The original text is not among them. */
 export const FALLBACK_PLACEHOLDERS = [
   'reason',
   'rule',
@@ -13,7 +13,7 @@ export const FALLBACK_PLACEHOLDERS = [
 ] as const;
 type Placeholder = (typeof FALLBACK_PLACEHOLDERS)[number];
 
-/** What stands in for the placeholders. */
+/** The values of the placeholders. */
 export interface FallbackValues {
   readonly reason: string;
   readonly rule: string;
@@ -21,19 +21,19 @@ export interface FallbackValues {
   readonly agent_id: string;
   readonly data_tags: readonly Tag[];
   readonly detections: number;
-  /** The masked content, or `null` where the original is blocked: then the marker stands for all of it. */
+  /** The masked content; `null` if the original is blocked, and then the marker replaces all of it. */
   readonly redacted: Content | null;
 }
 
 const BRACES = /\{([a-z_]{1,40})\}/g;
 
-/** The placeholders of a template that do not exist. */
+/** Returns the placeholders of a template that do not exist. */
 export function listUnknownPlaceholders(template: string): readonly string[] {
   const names = [...template.matchAll(BRACES)].map(([, name]) => name as string);
   return names.filter((name) => !isPlaceholder(name));
 }
 
-/** A rule's own text with its placeholders filled in, once: what is filled in is not read again. */
+/** Fills in the placeholders of a rule's own text once. Placeholders in inserted values are not expanded. */
 export function renderFallback(template: string, values: FallbackValues): string {
   return template.replace(BRACES, (braces, name: string) =>
     isPlaceholder(name) ? filledIn(name, values) : braces,

@@ -1,8 +1,8 @@
 import { ACTIONS, BOUNDARIES, PHASES, SEVERITIES } from '../types/index.ts';
 
 /**
- * The shapes of what people write: v1alpha1 documents and inline rules, as plain JSON Schema (2020-12). The
- * compiler checks with them, the types below are read off them, and editors get the same words.
+ * The shapes of v1alpha1 documents and inline rules, as plain JSON Schema (2020-12). The compiler validates with
+ * them, the types are derived from them, and editors use them too.
  */
 
 const name = {
@@ -29,7 +29,7 @@ const tags = {
   items: tag,
 } as const;
 
-/** As people write it: `personal.*` is the same as `personal`. */
+/** A tag as users write it: `personal.*` is the same as `personal`. */
 const sessionTag = {
   type: 'string',
   maxLength: 130,
@@ -82,7 +82,7 @@ const tenant_id = {
 
 const X_KEYS = { '^x-': true } as const;
 
-/** A closed mapping: no other keys than those named, and `x-*`. */
+/** Returns the schema of a mapping that accepts only the named keys and `x-*`. */
 function closed<const P extends object, const R extends readonly string[]>(properties: P, required: R) {
   return {
     type: 'object',
@@ -197,7 +197,7 @@ export const ruleSchema = closed(
   ['name', 'boundary'],
 );
 
-/** What one tool takes, gives and does. */
+/** The tool contract of one tool: its arguments, its results and its effects. */
 export const contractSchema = closed(
   {
     tool_name: outsideName,
@@ -264,7 +264,7 @@ export const contractSchema = closed(
   ['tool_name', 'accepts', 'emits', 'side_effects'],
 );
 
-/** Who one agent is. */
+/** The identity of one agent. */
 export const identitySchema = closed(
   {
     agent_id: outsideName,
@@ -287,7 +287,7 @@ export const identitySchema = closed(
 
 const value_bytes_max = { type: 'integer', minimum: 1, maximum: 8_388_608 } as const;
 
-/** What one kind of memory holds. */
+/** The schema of one kind of memory. */
 export const memorySchema = closed(
   {
     name,
@@ -348,7 +348,7 @@ export const memorySchema = closed(
   ['name', 'scope', 'fields'],
 );
 
-/** The kinds of documents: their key for one record and for a list, and the shape of a record. */
+/** The kinds of documents: the key for one record, the key for a list, and the schema of a record. */
 export const DOCUMENT_KINDS = [
   { kind: 'policy', one: 'policy', many: 'policies', record: ruleSchema },
   { kind: 'tool-contract', one: 'contract', many: 'contracts', record: contractSchema },
@@ -361,7 +361,9 @@ export type DocumentKind = (typeof DOCUMENT_KINDS)[number]['kind'];
 /** The version of all documents. */
 export const DOCUMENT_VERSION = 'v1alpha1';
 
-/** The JSON Schema of one kind of document, for editors: a `version`, and one record or a list of them. */
+/**
+ * Returns the JSON Schema of one kind of document, for editors: a `version`, and one record or a list of them.
+ */
 export function documentSchema(kind: DocumentKind) {
   const { one, many, record } = DOCUMENT_KINDS.find((each) => each.kind === kind)!;
   return {

@@ -25,7 +25,6 @@ interface Shadow {
  * `own` releases, limited to what the stream of every context releases too. If the policy would mask or block a
  * finding that exists only in the concatenation, the stream ends with a block.
  *
- *
  * @param opened - opens the stream for one context and the text after it
  */
 export function openJoinedStream(

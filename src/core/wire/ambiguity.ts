@@ -3,10 +3,11 @@ import { toCamelCase } from './gemini-vocabulary.ts';
 import type { MemberMeaning, WireVocabulary } from './vocabulary.ts';
 
 /**
- * Whether all clients read the same values in an answer. Readers of JSON differ in which of two members of one name
- * they take, some match names without regard to case, Gemini's take each name in camel case and with underscores, and
- * in JavaScript a member `__proto__` can become the prototype of what it is copied to. What is made up by whoever
- * wrote a call, and members that no protocol knows, are not looked into: their texts are judged each by itself.
+ * Returns whether all clients read the same values in an answer. JSON parsers differ in which of two members of one
+ * name they use, some match names without regard to case, Gemini's accept each name in camel case and snake case,
+ * and in JavaScript a member `__proto__` can become the prototype of the object it is copied to. Values that the
+ * author of a call makes up, and members unknown to every protocol, are not checked: their texts are judged one by
+ * one.
  */
 export function isUnambiguous(root: JsonNode, vocabulary: WireVocabulary): boolean {
   const folded = foldedKeys(vocabulary);
@@ -39,7 +40,7 @@ export function isUnambiguous(root: JsonNode, vocabulary: WireVocabulary): boole
 
 const folds = new WeakMap<WireVocabulary, ReadonlySet<string>>();
 
-/** The keys of a protocol as they look to who does not tell capital letters from small ones. */
+/** Returns the keys of a protocol in lower case, as a parser that ignores case reads them. */
 function foldedKeys(vocabulary: WireVocabulary): ReadonlySet<string> {
   let folded = folds.get(vocabulary);
   if (folded === undefined) {

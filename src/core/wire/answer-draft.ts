@@ -12,55 +12,55 @@ import type { EventParts, EventPiece, WireAnswer } from './wire-format.ts';
 type Writable<T> = { -readonly [K in keyof T]: T[K] extends readonly (infer E)[] ? E[] : T[K] };
 
 /**
- * What an answer brings, while it is read: one event of it, or all of it as if it were a single event. Each string
- * is given to one of the functions below exactly once, unless it is sealed.
+ * The content of an answer while it is read: of one event, or of the whole answer as if it were a single event.
+ * Each string is passed to one of the functions below exactly once, unless it is sealed.
  */
 export interface AnswerDraft extends Writable<EventParts> {
   readonly channels: AnswerChannels;
   readonly vocabulary: WireVocabulary;
-  /** Whether it is read event by event. */
+  /** `true` if the answer is read event by event. */
   readonly is_stream: boolean;
-  /** See `failAnswer`. */
+  /** Set by `failAnswer`. */
   is_faulty: boolean;
 }
 
-/** What is known of the channels of an answer. */
+/** The state of the channels of an answer. */
 export interface AnswerChannels {
   readonly open: Set<string>;
   readonly closed: Set<string>;
-  /** What is known of the calls, for only the first event of each says it. */
+  /** The identity of each call, because only the first event of a call states it. */
   readonly calls: Map<string, CallIdentity>;
-  /** First parts of names of channels on which nothing may follow. */
+  /** Prefixes of channel names on which nothing may follow. */
   readonly ended: Set<string>;
-  /** Names of channels on which something was said whole. */
+  /** Names of channels that had a whole text. */
   readonly whole: Set<string>;
 }
 
-/** Which tool a piece of arguments is for; `null` where that is not known. */
+/** The tool and the id of a call that a piece of arguments belongs to; `null` if not known. */
 export interface CallIdentity {
   readonly tool: string | null;
   readonly call_id: string | null;
   readonly is_free?: boolean;
 }
 
-/** What of a piece is not known by its channel alone. */
+/** Details of a piece that do not follow from its channel. */
 export interface PieceDetails {
   readonly call?: CallIdentity;
   readonly joins?: readonly string[];
 }
 
-/** Longer names come of keys that no protocol has, and would be kept as long as the stream lasts. */
+/** Longer names come from keys that no protocol has, and would be kept for the whole stream. */
 const CHANNEL_UNITS_MAX = 500;
 
 const NO_CALL: CallIdentity = { tool: null, call_id: null };
 const NO_JOINS: readonly string[] = [];
 
-/** No channels yet. */
+/** Returns the state without any channels. */
 export function createChannels(): AnswerChannels {
   return { open: new Set(), closed: new Set(), calls: new Map(), ended: new Set(), whole: new Set() };
 }
 
-/** An answer, or an event of one if `channels` are given, of which nothing was read yet. */
+/** Returns the draft of an answer that was not read yet; with `channels`, of one event of a stream. */
 export function createAnswerDraft(vocabulary: WireVocabulary, channels?: AnswerChannels): AnswerDraft {
   return {
     pieces: [],
@@ -84,17 +84,23 @@ export function createAnswerDraft(vocabulary: WireVocabulary, channels?: AnswerC
   };
 }
 
-/** Refuses the answer: clients could read it in another way than it is judged. */
+/** Refuses the answer, because clients could read it in another way than it is judged. */
 export function failAnswer(draft: AnswerDraft): void {
   draft.is_faulty = true;
 }
 
-/** Refuses a value that is no text where clients expect one: some of them put it together with texts all the same. */
+/**
+ * Refuses the answer if a value is not text where clients expect one, because some clients append it to texts
+ * anyway.
+ */
 export function requireText(draft: AnswerDraft, { kind }: JsonNode): void {
   if (kind !== 'string' && kind !== 'null') failAnswer(draft);
 }
 
-/** A piece of a text or of a call's arguments, on a channel that this opens. Behind its end a channel says nothing more. */
+/**
+ * Adds a piece of a text or of a call's arguments and opens its channel. A piece after the end of a channel is a
+ * fault.
+ */
 export function addPiece(
   draft: AnswerDraft,
   channel: string,
@@ -117,7 +123,7 @@ export function addPiece(
   draft.pieces.push({ channel, kind, node, ...named, joins: more.joins ?? NO_JOINS });
 }
 
-/** A whole text or call that is said again, or that has no pieces. */
+/** Adds a whole text or call that repeats earlier pieces, or that has no pieces. */
 export function addRepeat(
   draft: AnswerDraft,
   channel: string,
@@ -134,7 +140,10 @@ export function addRepeat(
   draft.repeats.push({ channel, kind, node, ...named, joins });
 }
 
-/** Which call a channel is for. One that changes its tool or its id is two calls in the eyes of some clients. */
+/**
+ * Returns the identity of the call of a channel. A change of its tool or id is refused, because some clients then
+ * read two calls.
+ */
 function nameCall(draft: AnswerDraft, channel: string, call: CallIdentity): Required<CallIdentity> {
   const known = draft.channels.calls.get(channel) ?? NO_CALL;
   if (differs(known.tool, call.tool) || differs(known.call_id, call.call_id)) failAnswer(draft);
@@ -153,12 +162,12 @@ function hasEnded({ channels: { ended } }: AnswerDraft, channel: string): boolea
   return ended.size > 0 && ended.has(channel.split('.', 1)[0]!);
 }
 
-/** Texts that stand by themselves: each is judged whole. */
+/** Adds texts that belong to no other text; each is judged whole. */
 export function addTexts(draft: AnswerDraft, node: JsonNode, meaning: MemberMeaning = 'said'): void {
   visitTexts(node, meaning, draft.vocabulary, addOnOwnChannel(draft, ''), null, onWord(draft));
 }
 
-/** As `addTexts`, for a member, with its key where the protocol does not know it. */
+/** Adds the texts of a member as `addTexts` does, with its key if the protocol does not know it. */
 export function addMember(draft: AnswerDraft, member: JsonMember, holder: JsonNode): void {
   visitMemberTexts(
     member,
@@ -170,7 +179,9 @@ export function addMember(draft: AnswerDraft, member: JsonMember, holder: JsonNo
   );
 }
 
-/** As `addMember`, but for texts that the request said: they were judged on their way in. */
+/**
+ * Adds the texts of a member as `addMember` does, except texts of the request, which were judged as input.
+ */
 export function addMemberUnless(
   draft: AnswerDraft,
   member: JsonMember,
@@ -184,7 +195,7 @@ export function addMemberUnless(
   visitMemberTexts(member, holder, draft.vocabulary, unlessSaid, null, onWord(draft));
 }
 
-/** Texts of a member that go on from event to event: each place in it is a channel. */
+/** Adds the texts of a member that continue from event to event. Each place in the member is a channel. */
 export function addMemberPieces(
   draft: AnswerDraft,
   member: JsonMember,
@@ -198,8 +209,8 @@ export function addMemberPieces(
 }
 
 /**
- * Says that a value tells a channel's text again. One that holds nothing is left alone, and so is a string that is
- * a text of its own: that is judged as one.
+ * Records that a value repeats the text of a channel in another form. An empty value is ignored, and so is a string
+ * that is a text of its own, because it is judged as a text.
  */
 export function addEcho(
   draft: AnswerDraft,
@@ -215,47 +226,47 @@ function isSealed(value: JsonNode): boolean {
   return value.kind === 'string' && value.value !== '' && isBase64(value.value);
 }
 
-/** Whether a channel has pieces, in this event or in one before it, or a whole text in this one. */
+/** Returns whether a channel has pieces, in this event or an earlier one, or a whole text in this event. */
 export function isChannelOpen({ channels, repeats }: AnswerDraft, channel: string): boolean {
   return channels.open.has(channel) || repeats.some((each) => each.channel === channel);
 }
 
-/** The name of a channel that may be used again after its end: then it is another one. */
+/** Returns a channel name for a text that may begin again after its end; each run gets a new name. */
 export function nameChannelRun({ channels: { closed } }: AnswerDraft, channel: string): string {
   let name = channel;
   for (let again = 2; closed.has(name); again++) name = `${channel}~${again}`;
   return name;
 }
 
-/** Ends a channel and those below it. */
+/** Closes a channel and the channels below it. */
 export function closeChannels(draft: AnswerDraft, root: string): void {
   close(draft, (name) => name === root || name.startsWith(`${root}.`) || name.startsWith(`${root}~`));
 }
 
-/** Ends all channels that are open. */
+/** Closes all open channels. */
 export function closeAllChannels(draft: AnswerDraft): void {
   close(draft, () => true);
 }
 
-/** Ends all channels whose names begin so: what follows on one of them is a fault. */
+/** Ends all channels below this name; a later piece on one of them is a fault. */
 export function endChannels(draft: AnswerDraft, root: string): void {
   closeChannels(draft, root);
   draft.channels.ended.add(root);
 }
 
-/** Ends all channels; the stream is over. */
+/** Ends all channels, because the stream is over. */
 export function endStream(draft: AnswerDraft): void {
   closeAllChannels(draft);
   draft.is_last = true;
 }
 
-/** What an event brings; `null` if it must not be handed on. */
+/** Returns the parts of an event; `null` if the event must not be forwarded. */
 export function buildEventParts(draft: AnswerDraft): EventParts | null {
   const { channels: _channels, vocabulary: _vocabulary, is_stream: _is_stream, is_faulty, ...parts } = draft;
   return is_faulty ? null : parts;
 }
 
-/** A whole answer, from what was read of it; `null` if it must not be handed on. */
+/** Returns a whole answer; `null` if it must not be forwarded. */
 export function buildWireAnswer(draft: AnswerDraft): WireAnswer | null {
   if (draft.is_faulty) return null;
   const all = [...draft.pieces, ...draft.repeats].toSorted((one, other) => one.node.start - other.node.start);
@@ -292,8 +303,8 @@ function joinedIn(pieces: readonly EventPiece[]): readonly (readonly StringNode[
 }
 
 /**
- * Texts that stand by themselves are on a channel for each member that the protocol knows, so that one which comes
- * with every event is the same one again, and so that names do not grow without bound.
+ * Returns a visitor that adds independent texts. Each member that the protocol knows has one channel, so a member
+ * that is part of every event keeps its channel, and the number of names is bounded.
  */
 function addOnOwnChannel(draft: AnswerDraft, key: string): TextVisitor {
   const channel = draft.vocabulary.has(key) ? `other.${key}` : 'other';

@@ -3,8 +3,8 @@ import { writeSseEvent } from './sse.ts';
 import type { StreamEnding, WireError } from './wire-format.ts';
 
 /**
- * Ends a stream of messages. A block ends it as a finished message whose last text is the reason: clients take an `error` event
- * for a fault of the network and ask again, without a pause and without an end.
+ * Ends a stream of messages. After a block it ends like a finished message whose last text is the reason. Clients
+ * treat an `error` event as a network failure and retry at once, without limit.
  */
 export function openAnthropicEnding(): StreamEnding {
   const sent = { is_started: false, open: new Set<number>(), next: 0 };
@@ -25,7 +25,9 @@ interface SentBlocks {
   next: number;
 }
 
-/** Most events are pieces of text, and are not read. A quote within a text has a backslash before it. */
+/**
+ * Most events are pieces of text and are not parsed. A quote within a text is escaped, so it cannot match.
+ */
 const MARKS = /"(?:message_start|content_block_start|content_block_stop)"/;
 
 function note(sent: SentBlocks, data: string): void {

@@ -1,13 +1,13 @@
 import { writeSseEvent } from './sse.ts';
 import type { WireError } from './wire-format.ts';
 
-/** An error as Anthropic writes it; its clients show the whole body. */
+/** Writes an error in Anthropic's format; its clients show the whole body. */
 export function writeAnthropicErrorBody({ status, code, message, request_id, extra }: WireError): string {
   const error = { ...extra, type: typeOf(status, code), message, details: { error_code: code } };
   return JSON.stringify({ ...extra, type: 'error', error, request_id });
 }
 
-/** The `error` event that ends a stream of messages. */
+/** Writes the `error` event that ends a stream of messages. */
 export function writeAnthropicErrorEvents(error: WireError): string {
   return writeSseEvent('error', writeAnthropicErrorBody(error));
 }
@@ -23,7 +23,7 @@ const TYPES: Readonly<Record<number, string>> = {
   529: 'overloaded_error',
 };
 
-/** A budget that is used up is no rate that is to be waited for. */
+/** Returns the type of an error. An exhausted budget is not a rate limit, because waiting does not help. */
 function typeOf(status: number, code: string): string {
   if (code === 'insufficient_quota') return 'billing_error';
   return TYPES[status] ?? (status >= 500 ? 'api_error' : 'invalid_request_error');

@@ -20,7 +20,7 @@ import {
 } from './request-draft.ts';
 import type { WireRequest, WireText } from './wire-format.ts';
 
-/** Reads what Anthropic's messages and its counting of tokens are asked with. */
+/** Reads the body of a request to Anthropic's Messages API or to its token counting. */
 export function readMessagesRequest(body: JsonNode): WireRequest {
   const draft = createRequestDraft(ANTHROPIC);
   if (body.kind !== 'object') addRequestText(draft, 'other', body, 'free');
@@ -54,9 +54,9 @@ function readContent(draft: RequestDraft, role: WireText['role'], content: JsonN
   for (const block of getItems(content)) readBlock(draft, role, block);
 }
 
-/** The type of what a tool gave back ends so, for the tools of the client, of servers and of the provider alike. */
+/** The type of a tool result ends in this, for tools of the client, of MCP servers and of the provider. */
 const RESULT = /tool_result$/;
-/** The type of a call ends so. */
+/** The type of a call ends in this. */
 const CALL = /tool_use$/;
 
 function readBlock(draft: RequestDraft, role: WireText['role'], block: JsonNode): void {
@@ -76,12 +76,13 @@ function readBlock(draft: RequestDraft, role: WireText['role'], block: JsonNode)
   }
 }
 
-/** What stands where reasoning was taken out: a block must not be empty. */
+/** The block that replaces withheld reasoning, because a block must not be empty. */
 const WITHHELD = '{"type":"text","text":"[reasoning withheld]"}';
 
 /**
- * Reasoning is signed by the provider, which refuses it when it was changed. So it is taken out whole where it
- * would change, and where an answer of this gateway came without its signature for it had been changed there.
+ * Reads a block of reasoning. The provider signs reasoning and refuses it if it was changed. Reasoning that would
+ * change is therefore removed whole. So is reasoning without a signature, because this service changed it in an
+ * earlier answer.
  */
 function readThinking(draft: RequestDraft, block: JsonNode): void {
   const out: readonly Splice[] = [replaceNodeText(block, WITHHELD)];
@@ -110,7 +111,10 @@ function readResult(draft: RequestDraft, type: string, block: JsonNode): void {
   }
 }
 
-/** Results of the provider's own tools have forms of their own; the one that fits them all is their error. */
+/**
+ * Returns a notice in the form of a result. The provider's own tools have different forms of results; the form that
+ * fits them all is their error.
+ */
 function noticeFor(type: string, notice: string): string {
   if (type === 'tool_result' || type === 'mcp_tool_result') return quoteJson(notice);
   return JSON.stringify({ type: `${type}_error`, error_code: 'unavailable' });

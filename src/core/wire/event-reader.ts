@@ -14,18 +14,20 @@ import type { WireVocabulary } from './vocabulary.ts';
 import type { EventReader, WireAnswer } from './wire-format.ts';
 
 /**
- * Reads an answer, or an event of one whose `event` field is `name`. `false` where it is nothing of the protocol, or
- * nothing that can be guarded.
+ * Reads an answer, or one of its events whose `event` field is `name`. Returns `false` if the body does not belong
+ * to the protocol or cannot be guarded.
  */
 export type BodyReader = (draft: AnswerDraft, body: JsonNode, name: string) => boolean;
 
-/** A text has a size limit already where it comes in; these bound what is made of one event. */
+/** Limits for one event. The size of its text is limited where it is received. */
 const LIMITS = { depth_max: 200, nodes_max: 1_000_000 };
 
-/** More texts and calls side by side than any answer has; each holds memory until it ends. */
+/** The maximum number of open channels; no real answer has as many. Each one uses memory until it closes. */
 const CHANNELS_MAX = 4096;
 
-/** A reader of events that hold JSON objects. `[DONE]`, with which OpenAI ends streams, ends any. */
+/**
+ * Returns a reader of events that contain JSON objects. OpenAI's final `[DONE]` ends a stream of any format.
+ */
 export function createEventReader(vocabulary: WireVocabulary, readBody: BodyReader): EventReader {
   const channels = createChannels();
   return {
@@ -44,7 +46,7 @@ export function createEventReader(vocabulary: WireVocabulary, readBody: BodyRead
   };
 }
 
-/** Reads a whole answer with the reader of its events; `null` if it is no object, or nothing that can be guarded. */
+/** Reads a whole answer with the reader of its events; `null` if it is not an object or cannot be guarded. */
 export function readWholeAnswer(
   vocabulary: WireVocabulary,
   readBody: BodyReader,
@@ -56,8 +58,8 @@ export function readWholeAnswer(
 }
 
 /**
- * Gives an event the name of its type. Some clients go by the one and some by the other, so that an event in which
- * they differ is refused.
+ * Sets the name of an event to its type. Some clients use the name and others the type, so an event in which they
+ * differ is refused.
  */
 export function setEventName(draft: AnswerDraft, name: string, type: string | null): void {
   if (type === null || !EVENT_NAME.test(type) || (name !== '' && name !== type)) failAnswer(draft);

@@ -3,8 +3,8 @@ import { writeSseEvent } from './sse.ts';
 import type { StreamEnding, WireError } from './wire-format.ts';
 
 /**
- * Ends a stream of Gemini's. A block ends it with a last piece of text that says why, and with an error behind it: SDKs raise
- * at the error, and Gemini CLI overlooks it, so that without a finish reason it would ask again.
+ * Ends a stream of Gemini's. After a block the last piece of text is the reason, and an error event follows. SDKs
+ * raise the error. Gemini CLI ignores it, and would retry if there were no finish reason.
  */
 export function openGeminiEnding(): StreamEnding {
   let is_begun = false;

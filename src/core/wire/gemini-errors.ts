@@ -2,8 +2,8 @@ import { writeSseEvent } from './sse.ts';
 import type { WireError } from './wire-format.ts';
 
 /**
- * An error as Google's services write it (AIP-193). `error` comes first: the Python SDK takes a chunk of a stream for an error
- * by its first characters alone.
+ * Writes an error as Google's services do (AIP-193). `error` is the first member, because the Python SDK recognizes
+ * an error in a stream by the first characters of a chunk.
  */
 export function writeGeminiErrorBody({ status, code, message, request_id, extra }: WireError): string {
   const details = [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: code.toUpperCase() }];
@@ -14,7 +14,7 @@ export function writeGeminiErrorBody({ status, code, message, request_id, extra 
   });
 }
 
-/** An event with an error, at which clients of streams stop. */
+/** Writes an event with an error, at which clients stop the stream. */
 export function writeGeminiErrorEvents(error: WireError): string {
   return writeSseEvent('', writeGeminiErrorBody(error));
 }

@@ -13,7 +13,9 @@ import {
 } from './request-draft.ts';
 import type { WireRequest, WireText } from './wire-format.ts';
 
-/** Reads what Gemini is asked with. Model and streaming are in the path, and not here. */
+/**
+ * Reads the body of a Gemini request. The path, not the body, states the model and whether the answer is streamed.
+ */
 export function readGenerateRequest(body: JsonNode): WireRequest {
   const draft = createRequestDraft(GEMINI);
   if (body.kind !== 'object') addRequestText(draft, 'other', body, 'free');
@@ -36,7 +38,7 @@ export function readGenerateRequest(body: JsonNode): WireRequest {
   });
 }
 
-/** A count; Gemini takes one as a string too. */
+/** Returns a count; Gemini accepts a string for one too. */
 function figureOf(config: JsonNode, key: string): number | null {
   const written = getText(config, key) ?? '';
   return /^\d{1,9}$/.test(written) ? Number(written) : getCount(config, key);
@@ -78,7 +80,7 @@ function nameCall(draft: RequestDraft, call: JsonNode): void {
   if (id !== null && name !== null) draft.calls.set(id, name);
 }
 
-/** Parts that hold what a tool gave back, and the members that do. */
+/** Parts that hold tool results, and the members with the results. */
 const RESULTS: ReadonlyMap<string, readonly string[]> = new Map([
   ['functionResponse', ['response', 'parts']],
   ['codeExecutionResult', ['output']],
@@ -100,7 +102,7 @@ function readResult(draft: RequestDraft, key: string, result: JsonNode): void {
       );
     });
   const call = { tool: name, call_id: getMember(result, 'id') === null ? null : getText(result, 'id') };
-  // What a function gives back is made up by it: nothing in it is of the protocol.
+  // The function defines its result, so nothing in it belongs to the protocol.
   addToolResult(
     draft,
     call,

@@ -26,7 +26,9 @@ const KEYS: Readonly<Record<MemberMeaning, string>> = {
   media: 'data',
 };
 
-/** The keys of Gemini's protocol. It takes each in camel case and with underscores, and so does this. */
+/**
+ * The keys of Gemini's protocol. Gemini accepts each one in camel case and snake case, so both are included.
+ */
 export const GEMINI: WireVocabulary = buildVocabulary(
   Object.fromEntries(
     Object.entries(KEYS).map(([meaning, keys]) => [meaning, `${keys} ${underscored(keys)}`]),
@@ -37,7 +39,7 @@ function underscored(keys: string): string {
   return keys.replace(/(?<=[a-z])[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-/** A key as it is called in camel case. */
+/** Converts a key from snake case to camel case. */
 export function toCamelCase(key: string): string {
   return key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }

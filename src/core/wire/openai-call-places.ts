@@ -4,12 +4,13 @@ import type { JsonNode } from '../types/json.ts';
 import { type AnswerDraft, type CallIdentity, failAnswer } from './answer-draft.ts';
 
 /**
- * The places of the tool calls of a stream. Clients put a call together by its index; some take another name or id at
- * an index for another call, some for the same call under a new name. Servers exist that give every parallel call the
- * index 0, or none. So each call is judged by itself, and its events go out with an index of its own.
+ * The places of the tool calls of a stream. Clients assemble a call by its index. Given another name or id at an
+ * index, some clients read another call, and some the same call under a new name. Some servers send index 0, or
+ * none, for every parallel call. Each call is therefore judged separately, and its events are sent with an index of
+ * its own.
  */
 export interface CallPlaces {
-  /** By choice: the call that an index of the provider stands for by now, and the next index that is free. */
+  /** The state of each choice: the open call for each index of the provider, and the next free index. */
   readonly by_root: Map<string, { readonly by_index: Map<number | null, OpenCall>; next: number }>;
 }
 
@@ -19,26 +20,26 @@ interface OpenCall {
   call_id: string | null;
 }
 
-/** The place of a piece of a call, and what it is called as far as this piece says something new. */
+/** The place of a piece of a call, and the identity of the call if this piece states something new. */
 export interface CallPlace {
   readonly at: number;
   readonly name: CallIdentity;
 }
 
-/** More calls than any answer has; an index is a place in a list that clients make so long. */
+/** The maximum number of calls; no real answer has as many. Some clients allocate a list up to the index. */
 const CALLS_MAX = 1_024;
 
-/** No calls yet. */
+/** Returns the state without any calls. */
 export function createCallPlaces(): CallPlaces {
   return { by_root: new Map() };
 }
 
-/** The name and the id that a call says; blank ones are none. */
+/** Returns the name and the id in a call. Empty ones count as missing. */
 export function readCallName(call: JsonNode, part: JsonNode | null): CallIdentity {
   return { tool: getText(part, 'name'), call_id: call === part ? null : getText(call, 'id') };
 }
 
-/** Finds the place of a piece, and has its event say this place where it says another one. */
+/** Returns the place of a piece. If its event states another place, the event is rewritten. */
 export function findCallPlace(
   draft: AnswerDraft,
   root: string,
@@ -57,7 +58,7 @@ export function findCallPlace(
     known.by_index.set(index, open);
     known.next = open.at + 1;
   } else {
-    // Clients differ in whether a name that is said again takes the place of the first, or is added to it.
+    // Clients differ in whether a repeated name replaces the first one or is appended to it.
     const again = open.tool === null ? null : getStringNode(part, 'name');
     if (again !== null && again.value !== '')
       draft.repairs.push({ start: again.start, end: again.end, text: quoteJson('') });
@@ -68,7 +69,7 @@ export function findCallPlace(
   return { at: open.at, name: { tool: open.tool, call_id: open.call_id } };
 }
 
-/** An id alone is no sign of another call: there are servers that make up a new one for each piece. */
+/** A new id alone does not mean a new call, because some servers generate an id for each piece. */
 function isAnother(open: OpenCall, said: CallIdentity): boolean {
   if (said.tool === null || open.tool === null) return false;
   return (

@@ -12,9 +12,9 @@ import { type AnswerDraft, addMember, addTexts, endChannels, endStream, failAnsw
 import type { AnswerContext, WireUsage } from './wire-format.ts';
 
 /**
- * Reads what chat completions, completions and embeddings have in common, in an answer or an event: who answers,
- * what it took, and choices, each of which `readChoice` reads on the channels below its root. An error in a stream is
- * its end.
+ * Reads the members that chat completions, completions and embeddings share, in an answer or an event: the model,
+ * the usage, and the choices. `readChoice` reads each choice on the channels below its root. An error in a stream
+ * ends the stream.
  */
 export function readChoices(
   draft: AnswerDraft,
@@ -48,8 +48,8 @@ export function readChoices(
 }
 
 /**
- * Names the answers that stand side by side. Clients find those of a whole answer by their place. In a stream they go
- * by the index, or take the first of each event: the two must not come to different texts.
+ * Returns the root of the channels of each choice. Clients find the choices of a whole answer by position. In a
+ * stream some use the index and others the first choice of each event, and both must read the same text.
  */
 export function listChoiceRoots(
   draft: AnswerDraft,
@@ -66,7 +66,7 @@ export function listChoiceRoots(
 
 const ASKED = '"stream_options":{"include_usage":true}';
 
-/** Makes a stream tell its usage, which it does only where it is asked for. */
+/** Returns the splice that makes a stream report its usage, which it does only on request. */
 export function buildUsageSplice(body: JsonNode): Splice | null {
   if (!isMemberTrue(body, 'stream')) return null;
   const options = getMember(body, 'stream_options');
@@ -92,7 +92,7 @@ function usageOf(body: JsonNode): WireUsage | null {
   };
 }
 
-/** Whether an event tells usage and nothing else: it came because somebody asked. */
+/** Returns whether an event reports usage and nothing else, which happens only on request. */
 function isUsageAlone(body: JsonNode): boolean {
   const choices = getMember(body, 'choices');
   return (

@@ -2,29 +2,29 @@ import { writeSseEvent } from './sse.ts';
 import type { WireError } from './wire-format.ts';
 
 /**
- * An error as OpenAI writes it. Its clients show no more than the `error` object, so what stands beside the
- * provider's fields is in there too; whoever reads the body finds it at the top as with any other answer.
+ * Writes an error in OpenAI's format. Its clients show only the `error` object, so additional fields are inside it
+ * too. Programs that read the body find them at the top level, as in any other answer.
  */
 export function writeOpenAiErrorBody(error: WireError): string {
   return JSON.stringify({ ...error.extra, error: buildErrorObject(error), request_id: error.request_id });
 }
 
-/** A chunk with an `error`, at which clients of chat completions stop. */
+/** Writes a chunk with an `error`, at which clients of chat completions stop. */
 export function writeOpenAiErrorEvents(error: WireError): string {
   return writeSseEvent('', writeOpenAiErrorBody(error));
 }
 
 /**
- * The same for a block: at the code `content_filter` no client tries again. Which one it is of this service's own codes stands
- * beside it.
+ * Writes the error event of a block with the code `content_filter`, at which no client retries. The service's own
+ * code is in `error_code`.
  */
 export function writeOpenAiDenialEvents({ code, extra, ...error }: WireError): string {
   return writeOpenAiErrorEvents({ ...error, code: 'content_filter', extra: { ...extra, error_code: code } });
 }
 
 /**
- * The `error` event of the Responses API, which says the same at the top and in an object: of its clients some
- * read the one and some the other.
+ * Writes the `error` event of the Responses API. It states the error at the top level and in an object, because
+ * clients differ in which of them they read.
  */
 export function writeResponsesErrorEvents(error: WireError): string {
   const { code, message } = error;
@@ -43,12 +43,12 @@ export function writeResponsesErrorEvents(error: WireError): string {
   );
 }
 
-/** The `error` member of a body or of an event. */
+/** Returns the `error` member of a body or of an event. */
 export function buildErrorObject({ code, message, status, extra }: WireError): Record<string, unknown> {
   return { ...extra, message, type: typeOf(status, code), param: null, code };
 }
 
-/** OpenAI says `insufficient_quota` in both fields. */
+/** Returns the type of an error. OpenAI uses `insufficient_quota` in both fields. */
 function typeOf(status: number, code: string): string {
   if (code === 'insufficient_quota') return code;
   if (status === 429) return 'rate_limit_error';

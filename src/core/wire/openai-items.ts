@@ -17,7 +17,7 @@ const ROLES: ReadonlyMap<string | null, WireText['role']> = new Map([
   ['assistant', 'assistant'],
 ]);
 
-/** Reads one item of what the Responses API is asked with: a message, a call, what a tool gave back ... */
+/** Reads one input item of a Responses request, such as a message, a call or a tool result. */
 export function readInputItem(draft: RequestDraft, item: JsonNode): void {
   const type = getUniqueText(item, 'type') ?? 'message';
   const result = RESULTS.get(type);
@@ -45,15 +45,15 @@ function sayAll(draft: RequestDraft, role: WireText['role'], item: JsonNode): vo
 }
 
 interface ResultForm {
-  /** The member that holds what the tool gave back. */
+  /** The member that holds the tool result. */
   readonly key: string;
-  /** The tool, where the item itself is the call too. */
+  /** The tool, if the item is also the call. */
   readonly tool: string | null;
-  /** A notice in the form that this type has to have. */
+  /** Returns a notice in the form that this type requires. */
   readonly notice: (text: string) => string;
 }
 
-/** A picture of one point that shows nothing. */
+/** A transparent image of one pixel. */
 const NO_PICTURE =
   'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
@@ -107,7 +107,7 @@ function readResult(
   if (texts.length > 0) addToolResult(draft, call, texts, replaced);
 }
 
-/** What the Responses API calls the arguments of the calls that its client has to make. */
+/** Returns the tool and the arguments of a call that the client has to execute. */
 export function findClientCall(
   item: JsonNode,
 ): { readonly tool: string; readonly arguments: JsonNode } | null {
@@ -116,7 +116,7 @@ export function findClientCall(
   if (key === undefined) return null;
   if (type === 'tool_search_call' && getText(item, 'execution') === 'server') return null;
   const said = key.map((each) => getMember(item, each)).find((each) => each !== null && each.kind !== 'null');
-  // A call without arguments is one all the same.
+  // A call without arguments is still a call.
   const none: JsonNode = { kind: 'null', start: item.end, end: item.end };
   return { tool: getText(item, 'name') ?? type.replace(/_call$/, ''), arguments: said ?? none };
 }

@@ -14,34 +14,34 @@ import type { AnswerDraft } from './answer-draft.ts';
 import { isBase64, looksLikeIdentifier } from './vocabulary.ts';
 
 /**
- * How far the items of a streamed response have come. Clients find items by index, by id or by their order, and pass
- * over events that do not fit the item: an event that some would put elsewhere is refused. Servers exist that give no
- * index, a new id with each event, or no event at the beginning of a message. Their events go out with the index and
- * the id of the item that they were judged with, so that every client puts them there.
+ * The progress of a streamed response. Clients find items by index, by id or by order, and ignore events that do
+ * not fit the item, so an event that clients could place differently is refused. Some servers send no index, a new
+ * id with each event, or no event at the beginning of a message. Their events are sent with the index and the id of
+ * the item that they were judged with, so that every client places them there.
  */
 export interface OutputItems {
-  /** In their order; the last one's index is the length less one. */
+  /** In order; the index of the last item is the length less one. */
   readonly list: Item[];
 }
 
 interface Item {
   readonly type: string;
-  /** The id by which its events go out; `null` until one says an id. */
+  /** The id with which its events are sent; `null` until an event states one. */
   id: string | null;
   readonly call_id: string | null;
-  /** How many parts its content has by now. */
+  /** The number of parts that its content has so far. */
   parts: number;
   is_done: boolean;
-  /** Whether the events about each of its texts say an id, as the first of them does. */
+  /** Per text: `true` if the events about it state an id, as the first of them does. */
   readonly has_id: Map<string, boolean>;
 }
 
-/** No items yet. */
+/** Returns the state without any items. */
 export function createOutputItems(): OutputItems {
   return { list: [] };
 }
 
-/** Types of items, by what the events about their texts and arguments are called. */
+/** Types of items, by the name of the events about their texts and arguments. */
 const ITEM_OF: ReadonlyMap<string, string> = new Map([
   ['output_text', 'message'],
   ['refusal', 'message'],
@@ -54,7 +54,7 @@ const ITEM_OF: ReadonlyMap<string, string> = new Map([
   ['reasoning_summary_part', 'reasoning'],
   ['reasoning_part', 'reasoning'],
 ]);
-/** Types of items that may begin without an event: of a call nobody could know the tool. */
+/** Types of items that may begin without an event. A call may not, because its tool would be unknown. */
 const UNANNOUNCED = new Set(['message', 'reasoning']);
 
 const BEGINNINGS = new Set(['response.created', 'response.queued', 'response.in_progress']);
@@ -64,7 +64,7 @@ export const FINAL_EVENTS: ReadonlySet<string> = new Set([
   'response.failed',
 ]);
 
-/** Whether all texts and calls that the end of a response says are those that came before, where any came. */
+/** Returns whether every text and call at the end of a response was sent before, if any was. */
 export function endsAsAnnounced(
   told: ReadonlySet<string>,
   { repeats }: AnswerDraft,
@@ -77,7 +77,10 @@ export function endsAsAnnounced(
   });
 }
 
-/** Follows the order of the events. Returns the place of the item that an event is about; `null` if it is out of order. */
+/**
+ * Checks the order of the events. Returns the index of the item that an event is about; `null` if it is out of
+ * order.
+ */
 export function checkEventOrder(
   draft: AnswerDraft,
   type: string,
@@ -111,7 +114,10 @@ const NAME = /^response\.([a-z_]+)\./;
 /** Names of events about items and parts of any type. */
 const OF_ITEMS = new Set(['output_item', 'content_part']);
 
-/** Which item an event without an index is about: the one whose id it says, else the last one that is not done. */
+/**
+ * Returns the index of the item of an event without an index: the item with its id, else the last item that is not
+ * done.
+ */
 function findItem(event: JsonNode, item: JsonNode | null, list: readonly Item[]): number {
   const id = getText(event, 'item_id') ?? getText(item, 'id');
   const call_id = getText(item, 'call_id');
@@ -123,7 +129,7 @@ function findItem(event: JsonNode, item: JsonNode | null, list: readonly Item[])
   return last === -1 ? list.length : last;
 }
 
-/** Begins the next item, where the event says which type it is. */
+/** Begins the next item if the event states its type. */
 function beginItem(list: Item[], name: string, item: JsonNode | null): void {
   const expected = name === 'content_part' ? 'message' : (ITEM_OF.get(name) ?? '');
   if (name !== 'output_item' && !UNANNOUNCED.has(expected)) return;
@@ -145,14 +151,14 @@ function sayIndex({ repairs }: AnswerDraft, event: JsonNode, at: number): void {
   } else if (index.kind === 'null') repairs.push({ start: index.start, end: index.end, text: `${at}` });
 }
 
-/** Longer ones are no ids, and would be said again with each event. */
+/** Longer values are not ids, and would be repeated in each event. */
 const ID_UNITS_MAX = 2_048;
 
 function isId(id: string): boolean {
   return looksLikeIdentifier(id) || (id.length <= ID_UNITS_MAX && isBase64(id));
 }
 
-/** Has an event say the id of its item; `false` where only some events about a text say one. */
+/** Makes an event state the id of its item; returns `false` if only some events about a text state one. */
 function sayId({ repairs, put_words }: AnswerDraft, type: string, event: JsonNode, item: Item): boolean {
   const said = getStringNode(event, 'item_id');
   if (said === null && (getMember(event, 'item_id')?.kind ?? 'null') !== 'null') return false;
@@ -174,7 +180,7 @@ function sayId({ repairs, put_words }: AnswerDraft, type: string, event: JsonNod
 
 const INDICES = ['content_index', 'summary_index', 'command_index'];
 
-/** Whether an event goes with its item. */
+/** Returns whether an event fits its item. */
 function isAbout(name: string, type: string, event: JsonNode, item: Item): boolean {
   const expected = ITEM_OF.get(name);
   if (expected !== undefined && expected !== item.type) return false;
@@ -185,7 +191,10 @@ function isAbout(name: string, type: string, event: JsonNode, item: Item): boole
   return indices[0] === item.parts - 1;
 }
 
-/** Whether the end tells the items that came, in their order, or as many of them as it tells; or all, if none came. */
+/**
+ * Returns whether the final list repeats the items that were sent, in order, possibly not all of them. If no item
+ * was sent, it may have any, but only if no text was sent either.
+ */
 function isEndOf({ channels }: AnswerDraft, output: JsonNode | null, list: readonly Item[]): boolean {
   const items = getItems(output);
   if (list.length === 0) return channels.whole.size + channels.open.size === 0;

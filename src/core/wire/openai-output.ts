@@ -21,15 +21,15 @@ import { checkEventOrder, createOutputItems, endsAsAnnounced, FINAL_EVENTS } fro
 import type { AnswerContext, WireUsage } from './wire-format.ts';
 
 /**
- * What of a response says the request again. Texts in it that the request said were judged on their way in; others, as
- * those of a prompt that the provider keeps, are texts of the answer.
+ * Members of a response that repeat the request. Their texts that were in the request were judged as input. Other
+ * texts, such as those of a prompt that the provider stores, are texts of the answer.
  */
 export const REQUEST_MEMBERS: ReadonlySet<string> = new Set(
   `instructions metadata prompt prompt_cache_key safety_identifier text tools tool_choice user conversation
    previous_response_id`.split(/\s+/),
 );
 
-/** Reads a whole response: of an answer, or as the events at the beginning and at the end of a stream say it. */
+/** Reads a whole response, from an answer or from the first and last events of a stream. */
 export function readResponseObject(draft: AnswerDraft, response: JsonNode, asked?: AnswerContext): boolean {
   draft.id = getText(response, 'id');
   draft.model = getText(response, 'model');
@@ -49,10 +49,10 @@ export function readResponseObject(draft: AnswerDraft, response: JsonNode, asked
 
 const NOTHING: ReadonlySet<string> = new Set();
 
-/** Members of events that hold a whole thing. */
+/** Members of events that hold a whole object. */
 const WHOLE = new Set(['response', 'item', 'part']);
 
-/** A reader of the events of one stream. */
+/** Returns a reader of the events of one stream. */
 export function createOutputReader(asked?: AnswerContext): BodyReader {
   const items = createOutputItems();
   return (draft, event, name) => {
@@ -65,7 +65,7 @@ export function createOutputReader(asked?: AnswerContext): BodyReader {
     const root = `item.${at}`;
     const inner = getMember(event, INNER.get(type) ?? '');
     for (const member of getMembers(event)) {
-      // A client that goes by the member, and not by the type, would read it all the same.
+      // A client that reads the member regardless of the event type would read it too.
       const is_whole = WHOLE.has(member.key.value) && member.value.kind === 'object';
       if (is_whole && member.value !== inner) return false;
       const is_read = inner === null ? isToldBy(type, member.key.value) : member.value === inner;
@@ -86,7 +86,7 @@ export function createOutputReader(asked?: AnswerContext): BodyReader {
   };
 }
 
-/** Events that hold a whole thing, and the member that does. */
+/** Events that hold a whole object, and the member that does. */
 const INNER: ReadonlyMap<string, string> = new Map([
   ['response.created', 'response'],
   ['response.queued', 'response'],
@@ -98,14 +98,14 @@ const INNER: ReadonlyMap<string, string> = new Map([
   ['response.output_item.done', 'item'],
   ['response.content_part.added', 'part'],
   ['response.content_part.done', 'part'],
-  // vLLM has events of its own for the parts of what it thinks.
+  // vLLM sends events of its own for the parts of its reasoning.
   ['response.reasoning_part.added', 'part'],
   ['response.reasoning_part.done', 'part'],
   ['response.reasoning_summary_part.added', 'part'],
   ['response.reasoning_summary_part.done', 'part'],
 ]);
 
-/** Members of the events about one text that say that text, or say it again. */
+/** Members of the events about one text that contain or repeat that text. */
 const TEXT_KEYS = ['text', 'refusal', 'arguments', 'input', 'code', 'command', 'transcript', 'delta'];
 
 const ABOUT_TEXT = /\.(?:delta|done|added)$/;
@@ -133,7 +133,7 @@ function readInner(
   }
 }
 
-/** Texts that clients put together over parts and items: those of a kind, and all that stand in contents. */
+/** Texts that clients concatenate across parts and items: by kind, and all texts of contents. */
 const JOINED: ReadonlyMap<string, readonly string[]> = new Map([
   ['output_text', ['output_text', 'contents']],
   ['refusal', ['refusal', 'contents']],
@@ -145,20 +145,20 @@ function joinsOf(name: string): readonly string[] {
   return JOINED.get(name) ?? [];
 }
 
-/** What an event about arguments says of its call, if it says anything. */
+/** Returns the identity of the call that an event about arguments states, if any. */
 function callOf(event: JsonNode): CallIdentity {
   return { tool: getText(event, 'name'), call_id: getText(event, 'call_id') };
 }
 
-/** The name of a text's channel: what its events are called, and its place within the item. */
+/** Returns the name of a text's channel: the name of its events and its index within the item. */
 function channelOf(root: string, name: string, index: number): string {
   return `${root}.${name}.${index}`;
 }
 
-/** Arguments of calls that the client has to make; what the provider's own tools are asked is a text. */
+/** Arguments of calls that the client has to execute. The input of the provider's own tools is a text. */
 const ARGUMENTS = new Set(['function_call_arguments', 'custom_tool_call_input']);
 
-/** A piece of one text, or all of it at its end. */
+/** Reads a piece of one text, or all of it at its end. */
 function readText(draft: AnswerDraft, type: string, root: string, event: JsonNode): void {
   const name = type.replace(/^response\./, '').replace(ABOUT_TEXT, '');
   const index =
@@ -185,14 +185,16 @@ function readText(draft: AnswerDraft, type: string, root: string, event: JsonNod
   if (type.endsWith('.done')) closeChannels(draft, channel);
 }
 
-/** An item: what of it has events of its own is on their channels, the rest stands by itself. */
+/**
+ * Reads an item. Parts with events of their own are added to the channels of these events, all others as own texts.
+ */
 function readItem(draft: AnswerDraft, root: string, item: JsonNode, add: Add): void {
   if (item.kind !== 'object') {
     addTexts(draft, item);
     return;
   }
   const type = getUniqueText(item, 'type') ?? '';
-  // A list of one type reads as that type where a client makes a text of it.
+  // Some clients convert a list with one type to a string and read it as that type.
   requireText(draft, getMember(item, 'type') ?? item);
   const call = callIn(draft, root, item, add);
   for (const member of item.members) {
@@ -209,10 +211,12 @@ function readItem(draft: AnswerDraft, root: string, item: JsonNode, add: Add): v
   }
 }
 
-/** Calls whose arguments are strings. */
+/** Types of calls whose arguments are strings. */
 const STRING_CALLS = new Set(['function_call', 'custom_tool_call', 'mcp_approval_request']);
 
-/** The arguments of a call that the client has to make, which this takes; `null` where the item is none. */
+/**
+ * Adds and returns the arguments of a call that the client has to execute; `null` if the item is not such a call.
+ */
 function callIn(draft: AnswerDraft, root: string, item: JsonNode, add: Add): JsonNode | null {
   const call = findClientCall(item);
   if (call === null) return null;
@@ -221,14 +225,14 @@ function callIn(draft: AnswerDraft, root: string, item: JsonNode, add: Add): Jso
     call_id: getText(item, 'call_id') ?? getText(item, 'id'),
     is_free: getUniqueText(item, 'type') === 'custom_tool_call',
   };
-  // Of an item that only begins, a string of arguments goes on in later events; another value comes whole later.
+  // When an item begins, a string of arguments continues in later events, and any other value comes whole later.
   const type = getUniqueText(item, 'type') ?? '';
   if (add === addPiece && call.arguments.kind !== 'string' && !STRING_CALLS.has(type)) return null;
   add(draft, `${root}.call`, 'arguments', call.arguments, { call: named });
   return call.arguments;
 }
 
-/** Types of parts, and what the events about their texts are called. */
+/** Types of parts, with the member that holds the text and the name of its events. */
 const PARTS: ReadonlyMap<string, readonly [key: string, name: string]> = new Map([
   ['output_text', ['text', 'output_text']],
   ['refusal', ['refusal', 'refusal']],
@@ -259,7 +263,9 @@ function readPart(draft: AnswerDraft, root: string, index: number, part: JsonNod
   if (name !== '') readLogprobs(draft, channel, part);
 }
 
-/** Log probabilities say a text again, token by token. Where there is no such text they are texts themselves. */
+/**
+ * Reads log probabilities, which repeat a text token by token. Without such a text they are texts themselves.
+ */
 function readLogprobs(draft: AnswerDraft, channel: string, holder: JsonNode): void {
   const is_said = [...draft.pieces, ...draft.repeats].some((each) => each.channel === channel);
   for (const member of getMembers(holder)) {

@@ -1,6 +1,6 @@
 import { buildVocabulary, SCHEMA_KEYS, type WireVocabulary } from './vocabulary.ts';
 
-/** The keys of OpenAI's protocols, and of those that speak them too. */
+/** The keys of OpenAI's protocols and of compatible ones. */
 export const OPENAI: WireVocabulary = buildVocabulary({
   word: `${SCHEMA_KEYS.word} id object model role status detail quality size background output_format moderation phase
     effort tool_choice truncation service_tier verbosity reasoning_effort name call_id tool_call_id item_id file_id

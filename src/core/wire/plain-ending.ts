@@ -1,9 +1,10 @@
 import type { StreamEnding, WireError } from './wire-format.ts';
 
 /**
- * An ending that needs to know nothing of what went out.
- * @param denialEvents the events that end a stream because the policy blocks
- * @param errorEvents the events that end it because it failed
+ * Creates an ending that does not depend on the events that were sent.
+ *
+ * @param denialEvents the events that end a stream when the policy blocks
+ * @param errorEvents the events that end a stream when it fails
  */
 export function createPlainEnding(
   denialEvents: (error: WireError) => string,

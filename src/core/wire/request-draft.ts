@@ -4,11 +4,11 @@ import type { JsonMember, JsonNode, Splice, StringNode } from '../types/json.ts'
 import { type MemberMeaning, visitMemberTexts, visitTexts, type WireVocabulary } from './vocabulary.ts';
 import type { WireRequest, WireText, WireToolResult } from './wire-format.ts';
 
-/** A request while it is read. Each string of the body is given to one of its functions exactly once. */
+/** A request while it is read. Each string of the body is passed to one of its functions exactly once. */
 export interface RequestDraft {
   readonly texts: WireText[];
   readonly results: ResultDraft[];
-  /** Names of the tools by the ids of their calls. */
+  /** Names of tools by the ids of their calls. */
   readonly calls: Map<string, string>;
   readonly repairs: Splice[];
   readonly vocabulary: WireVocabulary;
@@ -24,7 +24,7 @@ interface ResultDraft {
   readonly replaced: (notice: string) => readonly Splice[];
 }
 
-/** A request of which nothing was read yet. */
+/** Returns the draft of a request that was not read yet. */
 export function createRequestDraft(vocabulary: WireVocabulary): RequestDraft {
   return {
     texts: [],
@@ -37,7 +37,7 @@ export function createRequestDraft(vocabulary: WireVocabulary): RequestDraft {
   };
 }
 
-/** Takes all texts of a value for this role. */
+/** Adds all texts of a value for this role. */
 export function addRequestText(
   draft: RequestDraft,
   role: WireText['role'],
@@ -49,7 +49,7 @@ export function addRequestText(
   });
 }
 
-/** Takes all texts of a member for this role, its key too where the protocol does not know it. */
+/** Adds all texts of a member for this role, with its key if the protocol does not know it. */
 export function addRequestMember(
   draft: RequestDraft,
   role: WireText['role'],
@@ -61,7 +61,7 @@ export function addRequestMember(
   });
 }
 
-/** Takes all texts of all values as what a tool gave back. */
+/** Adds all texts of all values as the result of a tool. */
 export function addToolResult(
   draft: RequestDraft,
   result: { readonly tool: string | null; readonly call_id: string | null },
@@ -77,7 +77,7 @@ export function addToolResult(
   draft.results.push({ ...result, texts, replaced: replaced ?? replace });
 }
 
-/** Token ids are text that nobody here can read, and what cannot be read is not sent. */
+/** Refuses prompts of token ids: they encode text that cannot be scanned. */
 export function readTokenPrompt(draft: RequestDraft, prompt: JsonNode): void {
   const items = getItems(prompt);
   if (![...items, ...items.flatMap(getItems)].some((each) => each.kind === 'number')) return;
@@ -85,12 +85,12 @@ export function readTokenPrompt(draft: RequestDraft, prompt: JsonNode): void {
     'Token ids cannot be read, so they are not sent. Send the text itself (LangChain: `OpenAIEmbeddings(check_embedding_ctx_length=False)`).';
 }
 
-/** Other text in place of a whole value. */
+/** Returns the splice that replaces a whole value. */
 export function replaceNodeText({ start, end }: JsonNode, text: string): Splice {
   return { start, end, text };
 }
 
-/** The request, with what only its format knows. */
+/** Returns the request, completed with the members that only its format knows. */
 export function finishRequest(
   draft: RequestDraft,
   body: JsonNode,
@@ -115,7 +115,7 @@ export function finishRequest(
   };
 }
 
-/** Members that decide where a request goes and what it may cost, with what they may be. */
+/** Members that decide the destination and the cost of a request, with their allowed types. */
 const TOLD_ONCE: ReadonlyMap<string, readonly JsonNode['kind'][]> = new Map([
   ['model', ['string', 'null']],
   ['stream', ['true', 'false', 'null']],
@@ -124,7 +124,10 @@ const TOLD_ONCE: ReadonlyMap<string, readonly JsonNode['kind'][]> = new Map([
   ),
 ]);
 
-/** Told twice, or in a form that some providers read and others do not, nobody can say what they mean. */
+/**
+ * Returns the problem with the body. A member that is duplicated, or has a form that only some providers read, is
+ * ambiguous.
+ */
 function problemOf(body: JsonNode): string | null {
   if (body.kind !== 'object') return 'The body must be a JSON object.';
   const seen = new Set<string>();

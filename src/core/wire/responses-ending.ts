@@ -7,9 +7,9 @@ import { writeSseEvent } from './sse.ts';
 import type { StreamEnding, WireError } from './wire-format.ts';
 
 /**
- * Ends a stream of the Responses API, and keeps its sequence numbers unique and increasing where events were added. It ends
- * with an `error` event, at which the official clients raise, and with `response.failed`, which coding agents read:
- * at the code `invalid_prompt` they stop, and at any other they try again.
+ * Ends a stream of the Responses API, and keeps its sequence numbers unique and increasing if events were added. It
+ * ends with an `error` event, at which the official clients raise, and with `response.failed`, which coding agents
+ * read. At the code `invalid_prompt` they stop, and at any other code they retry.
  */
 export function openResponsesEnding(): StreamEnding {
   let last = -1;
@@ -45,7 +45,9 @@ export function openResponsesEnding(): StreamEnding {
 const KEY = '"sequence_number"';
 const LIMITS = { depth_max: 200, nodes_max: 1_000_000 };
 
-/** The number of an event. It is looked up in the parsed event only if its key stands there more than once. */
+/**
+ * Returns the sequence number of an event. The event is parsed only if the key occurs more than once in it.
+ */
 function sequenceNumber(data: string): Pick<NumberNode, 'start' | 'end' | 'value'> | null {
   const at = data.indexOf(KEY);
   if (at === -1) return null;

@@ -1,29 +1,31 @@
 import { createUtf8Decoder, decodeUtf8 } from '../text/utf8-decoder.ts';
 import type { SseEvent } from './wire-format.ts';
 
-/** What a piece of a stream brought: whole events, and whether the stream can be read on. */
+/** The result of reading a piece of a stream: complete events, and the problem that ends the reading. */
 export interface SsePiece {
   readonly events: readonly SseEvent[];
-  /** `utf8`: the bytes are no UTF-8. `event_units_max`: one event is longer. Nothing is read behind a problem. */
+  /**
+   * `utf8`: the bytes are not UTF-8. `event_units_max`: one event is longer. After a problem nothing more is read.
+   */
   readonly problem: null | 'utf8' | 'event_units_max';
 }
 
-/** A reader of server-sent events that come in pieces, cut anywhere; one reader takes text or bytes, not both. */
+/** Reads server-sent events from pieces that are cut anywhere. One reader takes text or bytes, not both. */
 export interface SseReader {
   readonly read: (piece: string | Uint8Array) => SsePiece;
   /**
-   * What stands behind the last event, as the event that it would be with a blank line. The standard drops it, and
-   * clients differ, so it has to be judged like any other.
+   * Returns the text after the last event, as the event that it would be with a blank line. The standard drops it,
+   * but clients differ, so it must be judged like any other event.
    */
   readonly end: () => SsePiece;
 }
 
 /**
- * Reads server-sent events as the HTML standard has them: lines end with CR, LF or CRLF, a blank line ends the
- * event, several `data` lines are one text, lines that begin with a colon are comments, and a byte order mark at
- * the beginning counts for nothing. The `raw` of all events, put together, is all that came, in its order.
- * A CR at the end of a piece waits for what follows it: the LF of a CRLF belongs to the same line end, wherever the
- * network cuts.
+ * Creates a reader of server-sent events as the HTML standard defines them. Lines end with CR, LF or CRLF, a blank
+ * line ends the event, several `data` lines are one text, lines that begin with a colon are comments, and a byte
+ * order mark at the beginning is ignored. The concatenated `raw` of all events is the complete input in order.
+ *
+ * A CR at the end of a piece waits for the next piece, because the LF of a CRLF belongs to the same line end.
  */
 export function createSseReader(limits: { readonly event_units_max: number }): SseReader {
   const utf8 = createUtf8Decoder();
@@ -53,7 +55,7 @@ export function createSseReader(limits: { readonly event_units_max: number }): S
   };
 }
 
-/** The event with other data; where it has one line of data, all else stays as it stands. */
+/** Replaces the data of an event. If the event has one line of data, all other characters stay unchanged. */
 export function replaceData(event: SseEvent, data: string): string {
   const is_one_line = event.data_start !== null && !/[\r\n]/.test(data);
   if (is_one_line) {
@@ -64,9 +66,9 @@ export function replaceData(event: SseEvent, data: string): string {
 }
 
 /**
- * An event as it is sent: its name, unless that is `''`, and its data, which is JSON or a word, on one line. Without
- * data it is a comment. No character is in it at which a client could see the end of a line: in JSON those that are
- * no spaces can stand in strings alone, where they are escaped.
+ * Writes an event: its name, unless that is `''`, and its data, which is JSON or a word, on one line. An event
+ * without data is a comment. Characters at which a client could end a line are replaced: CR and LF, which in JSON
+ * are only white space, by spaces, and the others, which in JSON occur only in strings, by their escapes.
  */
 export function writeSseEvent(name: string, data: string): string {
   if (data.trim() === '') return ':\n\n';
@@ -74,7 +76,7 @@ export function writeSseEvent(name: string, data: string): string {
   return name === '' ? `data: ${line}\n\n` : `event: ${name}\ndata: ${line}\n\n`;
 }
 
-/** Where lines end to some readers: to those of the standard at CR and LF alone. */
+/** The characters at which some readers end lines. For the standard only CR and LF do. */
 const BREAKING = /[\r\n\v\f\x1c-\x1e\x85\u2028\u2029]/;
 const BREAKS = new RegExp(BREAKING, 'g');
 
@@ -82,11 +84,11 @@ function escaped(unit: string): string {
   return unit === '\r' || unit === '\n' ? ' ' : `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
-/** The stream so far: the event that is being read, its line that is being read, and what came before. */
+/** The state of the stream: the current event, its current line, and what came before. */
 interface Lines {
   readonly units_max: number;
   problem: SsePiece['problem'];
-  /** The CR with which the last piece ended, for its LF may follow; else `''`. */
+  /** The CR that ended the last piece, because its LF may follow; else `''`. */
   cr: '' | '\r';
   event: EventSoFar;
   line: { parts: string[]; units: number };
@@ -114,14 +116,16 @@ function startEvent(): EventSoFar {
   return { raw: [], units: 0, name: '', data: [], data_start: 0 };
 }
 
-/** The piece behind the CR that waited, and without the one that has to wait now. */
+/** Returns the piece with the pending CR before it, and without a final CR, which becomes pending. */
 function withoutLastCr(lines: Lines, piece: string): string {
   const text = lines.cr + piece;
   lines.cr = text.endsWith('\r') ? '\r' : '';
   return lines.cr === '' ? text : text.slice(0, -1);
 }
 
-/** Reads the piece line by line. What of a line came before is kept in parts, so that no unit is looked at twice. */
+/**
+ * Reads the piece line by line. Earlier parts of a line are kept as a list, so that no unit is scanned twice.
+ */
 function readLines(lines: Lines, text: string): SseEvent[] {
   const events: SseEvent[] = [];
   let at = 0;
@@ -152,11 +156,11 @@ function addToLine({ line }: Lines, part: string): void {
   line.units += part.length;
 }
 
-/** Reads the field that the line is, if it is one. */
+/** Reads the field in a line, if there is one. */
 function endLine(lines: Lines, ending: string): void {
   const { event } = lines;
   const whole = lines.line.parts.join('');
-  // The standard lets a byte order mark be at the beginning alone; some clients skip it on any line.
+  // The standard allows a byte order mark only at the beginning; some clients skip it on any line.
   const start = whole.startsWith('\ufeff') ? 1 : 0;
   lines.line = { parts: [], units: 0 };
   const colon = whole.indexOf(':', start);

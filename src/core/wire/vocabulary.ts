@@ -2,21 +2,23 @@ import { getUniqueText } from '../json/nodes.ts';
 import type { JsonMember, JsonNode, StringNode } from '../types/json.ts';
 
 /**
- * What the value of a key is in a provider's protocol.
- * - `said`: strings in it are texts, objects in it are the protocol's own.
- * - `word`: strings are names, ids and choices, as long as they look like one.
- * - `map`: keys in it are texts, values are as in `said`.
- * - `free`: whoever wrote the call made all of it up; keys and strings are texts.
- * - `sealed`: strings mean something to the provider alone, as long as they look like it.
- * - `media`: strings are pictures, sound or files where they say so; else texts.
- * A key that is not in the vocabulary is a text, and its value is `free`: what a provider adds tomorrow is judged.
+ * The meaning of a key's value in a provider's protocol:
+ * - `said`: strings in it are texts, and objects in it belong to the protocol.
+ * - `word`: strings are names, ids and enum values, as long as they look like one.
+ * - `map`: keys in it are texts, and values are as in `said`.
+ * - `free`: the author of the call defines all of it; keys and strings are texts.
+ * - `sealed`: strings mean something to the provider only, as long as they look like it.
+ * - `media`: strings are images, sound or files if they declare it; otherwise texts.
+ *
+ * A key that is not in the vocabulary is a text and its value is `free`, so members that a provider adds later are
+ * judged.
  */
 export type MemberMeaning = 'said' | 'word' | 'map' | 'free' | 'sealed' | 'media';
 
 /** The keys of a protocol. */
 export type WireVocabulary = ReadonlyMap<string, MemberMeaning>;
 
-/** A vocabulary from lists of keys, written with spaces between them. A key that means two things is a fault. */
+/** Builds a vocabulary from lists of keys separated by spaces. Throws if a key has two meanings. */
 export function buildVocabulary(lists: Readonly<Partial<Record<MemberMeaning, string>>>): WireVocabulary {
   const vocabulary = new Map<string, MemberMeaning>();
   for (const [meaning, keys] of Object.entries(lists) as [MemberMeaning, string][]) {
@@ -28,7 +30,7 @@ export function buildVocabulary(lists: Readonly<Partial<Record<MemberMeaning, st
   return vocabulary;
 }
 
-/** Keys of JSON Schema. What stands in its examples and choices was made up by whoever wrote it. */
+/** Keys of JSON Schema. Its examples and enum values are defined by the author of the schema. */
 export const SCHEMA_KEYS = {
   word: 'type format $schema $ref $id $anchor contentEncoding contentMediaType propertyOrdering',
   said: `items prefixItems required additionalProperties unevaluatedProperties additionalItems propertyNames contains
@@ -39,22 +41,26 @@ export const SCHEMA_KEYS = {
   free: 'default const enum example examples',
 } as const;
 
-/** Takes every text; `path` leads there from where the walk began, and is `''` unless the walk was asked for it. */
+/**
+ * Receives each text. `path` leads to it from the start of the walk; it is `''` unless the walk was asked for
+ * paths.
+ */
 export type TextVisitor = (node: StringNode, path: string) => void;
 
 interface Visit {
   readonly node: JsonNode;
   readonly meaning: MemberMeaning;
-  /** The object that the node is a member of; it tells what data is. */
+  /** The object that the node is a member of. It states the type of data. */
   readonly holder: JsonNode | null;
-  /** A text whatever it looks like: a key. */
+  /** `true` for a key, which is always a text. */
   readonly is_key: boolean;
   readonly path: string | null;
 }
 
 /**
- * Gives every text in a value to `take`, in the order of the body, and returns how many UTF-16 units are handed on
- * without a look. Each string is a text, or a word that looks like one (for `takeWord`), or sealed, or media.
+ * Passes every text in a value to `take`, in the order of the body. Returns the number of UTF-16 units that are
+ * forwarded without a scan. Each string is a text, a word that looks like one (passed to `takeWord`), sealed, or
+ * media.
  */
 export function visitTexts(
   node: JsonNode,
@@ -78,7 +84,7 @@ export function visitTexts(
   return opaque_units;
 }
 
-/** As `readSaid`, for a member with its key. */
+/** Visits the texts of a member as `visitTexts` does, with its key. */
 export function visitMemberTexts(
   member: JsonMember,
   holder: JsonNode,
@@ -98,7 +104,7 @@ export function visitMemberTexts(
   return 0;
 }
 
-/** From behind, for the last that is pushed is looked at first. */
+/** Pushes the items in reverse, because the last one pushed is visited first. */
 function pushItems(ahead: Visit[], { meaning, holder, path }: Visit, items: readonly JsonNode[]): void {
   for (let index = items.length - 1; index >= 0; index--) {
     const node = items[index]!;
@@ -135,29 +141,29 @@ function isText(text: string, { meaning, holder }: Visit): boolean {
   return meaning !== 'media' || !isMedia(text, holder);
 }
 
-/** Longer than any id that a provider gives out; behind that is room for a message. */
+/** Longer than any id of a provider; a longer string could carry a message. */
 const WORD_UNITS_MAX = 256;
 const WORD = /^[\w.:/+=~#$-]*$/;
 
-/** Whether a text looks like a name or an id: no spaces, no address of a person, no sentence. */
+/** Returns whether a text looks like a name or an id: no spaces, no e-mail address, no sentence. */
 export function looksLikeIdentifier(text: string): boolean {
   return text.length <= WORD_UNITS_MAX && WORD.test(text);
 }
 
 const NOT_BASE64 = /[^A-Za-z0-9+/_=-]/g;
 
-/** Whether a text is base64 from there on, in any alphabet: nothing that anybody reads. */
+/** Returns whether a text is base64 from the offset on, in any alphabet, so that it is not readable text. */
 export function isBase64(text: string, from = 0): boolean {
   NOT_BASE64.lastIndex = from;
   return !NOT_BASE64.test(text);
 }
 
-/** Types whose bytes are no text. SVG is one; other types may be, and are judged. */
+/** Types whose bytes are not text. SVG is text; other types may be, and are judged. */
 const BINARY =
   /^(?:image\/(?!svg)|audio\/|video\/|application\/(?:pdf|zip|msword|vnd\.ms-|vnd\.openxmlformats-))/i;
 const DATA_URL = /^data:([^,;]{1,100})(?:;[^,;]{0,100}){0,4};base64,/i;
 
-/** Whether a text is bytes that say of themselves, or of which their object says, that they are no text. */
+/** Returns whether a text is binary data, according to itself or to its object. */
 function isMedia(text: string, holder: JsonNode | null): boolean {
   const url = DATA_URL.exec(text);
   if (url !== null) return BINARY.test(url[1]!) && isBase64(text, url[0].length);
@@ -166,7 +172,7 @@ function isMedia(text: string, holder: JsonNode | null): boolean {
     .map((key) => getUniqueText(holder, key))
     .find((each) => each !== null);
   if (type !== undefined && type !== null) return BINARY.test(type);
-  // OpenAI names the format of sound alone.
+  // OpenAI states only the format of sound.
   return AUDIO.test(getUniqueText(holder, 'format') ?? '');
 }
 

@@ -1,6 +1,7 @@
 /**
- * What model providers speak, as far as a guard has to read it. All of `core/wire` is pure: text in, places out.
- * Places count UTF-16 units of the body's own text, so that whoever changes a string copies every other byte.
+ * The parts of the protocols of model providers that a guard has to read. All of `core/wire` is pure: it takes text
+ * and returns offsets. Offsets count UTF-16 units of the body's own text, so that a change of one string copies
+ * every other byte.
  */
 import type { JsonNode, Splice, StringNode } from '../types/json.ts';
 
@@ -15,65 +16,79 @@ export type WireName =
 
 export type ProviderFamily = 'openai' | 'anthropic' | 'gemini';
 
-/** One way of asking a provider. A format is this record and has no state; a stream's state is in its reader. */
+/** A supported API of a provider. A format is stateless; the state of a stream is in its reader. */
 export interface WireFormat {
   readonly name: WireName;
   readonly family: ProviderFamily;
   /** `gen_ai.operation.name` of the OpenTelemetry conventions. */
   readonly operation_name: 'chat' | 'text_completion' | 'embeddings' | 'generate_content';
   readonly readRequest: (body: JsonNode) => WireRequest;
-  /** Reads a whole answer of status 2xx; `null` if it is nothing of the protocol, and then it must not be handed on. */
+  /**
+   * Reads a whole answer of status 2xx; `null` if it does not belong to the protocol and must not be forwarded.
+   */
   readonly readAnswer: (body: JsonNode, asked?: AnswerContext) => WireAnswer | null;
-  /** Reads a streamed answer, event by event. */
+  /** Opens a reader of a streamed answer, event by event. */
   readonly openEvents: (asked?: AnswerContext) => EventReader;
-  /** The provider's own shape of an error, as the text of a body. */
+  /** Returns the body of an error in the provider's format. */
   readonly errorBody: (error: WireError) => string;
-  /** The events that end a stream with an error if nothing is known of what went out; nothing follows them. */
+  /**
+   * Returns the events that end a stream with an error when the sent events are not known; nothing follows them.
+   */
   readonly errorEvents: (error: WireError) => string;
-  /** Opens what ends one stream in the way that this API's clients show and do not retry. */
+  /** Opens the ending of one stream, which this API's clients show and do not retry. */
   readonly openEnding: () => StreamEnding;
 }
 
-/** Follows what of a stream goes out to its client, as far as its end depends on it. */
+/**
+ * Follows the events that are sent to the client of a stream, because the events that end it depend on them.
+ */
 export interface StreamEnding {
-  /** Receives the data of each event that goes out, in order. Returns the data as it must go out. */
+  /** Receives the data of each event that is sent, in order. Returns the data to send. */
   readonly forward: (data: string) => string;
-  /** The events that end it because the policy blocks; nothing follows them. */
+  /** Returns the events that end the stream because the policy blocks; nothing follows them. */
   readonly denialEvents: (error: WireError) => string;
-  /** The events that end it because of any other failure; nothing follows them. */
+  /** Returns the events that end the stream because of any other failure; nothing follows them. */
   readonly errorEvents: (error: WireError) => string;
 }
 
-/** What of a request its answer is read with. */
+/** The parts of a request that are needed to read its answer. */
 export interface AnswerContext {
-  /** How many answers were asked for side by side. */
+  /** The number of requested choices. */
   readonly choices: number;
-  /** Strings of the request, as it was sent, that the answer may repeat: they were judged on their way in. */
+  /** Strings of the sent request that the answer may repeat. They were judged as input. */
   readonly repeatable: ReadonlySet<string>;
 }
 
-/** What a request asks and says. Every string that is not named here is of the protocol, and is left alone. */
+/**
+ * The content of a request. Every string that is not listed here belongs to the protocol and is not changed.
+ */
 export interface WireRequest {
-  /** Why nobody can say what it asks for, in words for its sender; it must not be sent then. */
+  /** The reason the request is ambiguous, as a message to its sender. Such a request must not be sent. */
   readonly problem: string | null;
-  /** `null` where the body names none (Gemini has it in the path). */
+  /** `null` if the body has no model; Gemini states it in the path. */
   readonly model: StringNode | null;
   readonly is_stream: boolean;
-  /** What the request itself says may come out at most; `null` where it does not. */
+  /** The maximum number of output tokens; `null` if the request sets none. */
   readonly max_output_tokens: number | null;
-  /** How many answers are asked for side by side. */
+  /** The number of requested choices. */
   readonly choices: number;
-  /** What people, the application and the model said before: all judged at `input`, in the order of the body. */
+  /**
+   * Texts of users, of the application, and of the model's earlier answers, in the order of the body. All are
+   * judged at `input`.
+   */
   readonly texts: readonly WireText[];
-  /** What tools gave back: each is judged as the result of its tool. */
+  /** Tool results; each is judged as the result of its tool. */
   readonly tool_results: readonly WireToolResult[];
-  /** UTF-16 units of images, sound and files that are handed on without a look. */
+  /** UTF-16 units of images, sound and files that are forwarded without a scan. */
   readonly opaque_units: number;
-  /** Makes a streamed answer tell its usage where it would not; `null` where it does anyway or cannot. */
+  /** Makes a streamed answer report its usage; `null` if it does so anyway or cannot. */
   readonly usage_splice: Splice | null;
-  /** Always to be made: they take out what an earlier answer of this gateway left unusable, see `Echo`. */
+  /**
+   * Splices that must always be applied. They remove parts of an earlier answer that became unusable because this
+   * service changed it; see `DerivedCopy`.
+   */
   readonly repairs: readonly Splice[];
-  /** Strings that the answer may repeat, see `AnswerAsked`. */
+  /** Strings that the answer may repeat; see `AnswerContext`. */
   readonly repeatable: readonly StringNode[];
 }
 
@@ -81,42 +96,44 @@ export interface WireText {
   readonly role: 'system' | 'user' | 'assistant' | 'tool_definition' | 'other';
   readonly node: StringNode;
   /**
-   * Made in place of writing the text anew where it would change; `null` writes it anew. A signed text is taken
-   * out whole, for nobody can sign another one.
+   * The splices to apply if the text would change; `null` replaces the text itself. A signed text is removed whole,
+   * because only the provider can sign another one.
    */
   readonly if_changed: readonly Splice[] | null;
 }
 
 export interface WireToolResult {
-  /** `null` where no call with its id stands in the conversation. */
+  /** `null` if the conversation has no call with this id. */
   readonly tool: string | null;
   readonly call_id: string | null;
   readonly texts: readonly StringNode[];
-  /** Puts a notice in place of all that the tool gave back, so that the conversation can go on. */
+  /**
+   * Returns the splices that replace the whole result with a notice, so that the conversation can continue.
+   */
   readonly replaced: (notice: string) => readonly Splice[];
 }
 
-/** What an answer says and asks for. */
+/** The content of an answer. */
 export interface WireAnswer {
   readonly id: string | null;
   readonly model: string | null;
   readonly finish_reasons: readonly string[];
-  /** Text, reasoning, refusals, transcripts. */
+  /** Text, reasoning, refusals and transcripts. */
   readonly texts: readonly StringNode[];
   readonly tool_calls: readonly WireToolCall[];
   readonly usage: WireUsage | null;
   readonly echoes: readonly DerivedCopy<readonly StringNode[]>[];
-  /** Texts of `texts` that a client puts together, in their order: each list holds two or more. */
+  /** Texts of `texts` that clients concatenate, in order. Each list has at least two. */
   readonly joined: readonly (readonly StringNode[])[];
-  /** Names, ids and choices of the protocol, which look like one. */
+  /** Names, ids and enum values of the protocol, which also look like one. */
   readonly words: readonly StringNode[];
 }
 
 /**
- * What says texts again, or vouches for them, in a form that cannot be changed with them: log probabilities token by
- * token, sound beside its transcript, a signature over reasoning. The splice takes it out; it has to be made where
- * one of the texts was changed. In a stream `of` is a channel, and it has to be made where that was changed by
- * now, or where some of it is still held when the event goes out.
+ * A copy or signature of texts that cannot be changed along with them: log probabilities per token, sound next to
+ * its transcript, a signature over reasoning. `splice` removes it, and must be applied if one of the texts was
+ * changed. In a stream `of` is a channel, and `splice` must be applied if that channel was changed so far, or if
+ * some of its text is still held when the event is sent.
  */
 export interface DerivedCopy<Of> {
   readonly of: Of;
@@ -128,60 +145,67 @@ export interface WireToolCall {
   readonly call_id: string | null;
   /** A string that holds JSON, or the value itself. */
   readonly arguments: JsonNode;
-  /** The arguments are a text in a form of the tool's own, and no JSON. */
+  /** `true` if the arguments are free-form text for the tool, not JSON. */
   readonly is_free: boolean;
 }
 
 export interface WireUsage {
-  /** Tokens that went in, those from and for the provider's cache included. */
+  /** Input tokens, including tokens read from and written to the provider's cache. */
   readonly input_tokens: number;
   readonly output_tokens: number;
-  /** Of the tokens that went in: read from the provider's cache, and written to it. */
+  /** The input tokens that were read from the provider's cache; the next field counts those written to it. */
   readonly cache_read_tokens: number;
   readonly cache_write_tokens: number;
-  /** Of those that were written: to be kept for an hour, which costs more. Absent where there are none. */
+  /** The written tokens that are cached for an hour, which costs more. Absent if there are none. */
   readonly cache_write_1h_tokens?: number;
 }
 
-/** One event of a stream of server-sent events, as it came. */
+/** One server-sent event, as it was received. */
 export interface SseEvent {
-  /** Everything, with the blank line that ends it. */
+  /** The complete event, including the blank line that ends it. */
   readonly raw: string;
-  /** The `event` field; empty where there is none. */
+  /** The `event` field; empty if there is none. */
   readonly name: string;
-  /** The `data` lines, joined by line feeds, and where they stand in `raw` when there is exactly one. */
+  /**
+   * The `data` lines, joined by line feeds. `data_start` is their offset in `raw` if there is exactly one line.
+   */
   readonly data: string;
   readonly data_start: number | null;
 }
 
-/** What one event brings. Places count in the event's `data`. */
+/** The content of one event. Offsets count in the event's `data`. */
 export interface EventParts {
-  /** Pieces of texts and of arguments, in the order in which they stand. */
+  /** Pieces of texts and of arguments, in document order. */
   readonly pieces: readonly EventPiece[];
-  /** Channels that end with this event, or before it: what of them is held has to go out first. */
+  /** Channels that end with this event or before it. Their held text must be sent before the event. */
   readonly closed: readonly string[];
   /**
-   * Whole texts and calls that an event says again or at once. Where their channel said the very same before, in pieces
-   * or whole: to be changed as that was. Where it did not: to be judged here.
+   * Whole texts and calls in an event. If the channel already had the same text, in pieces or whole, the repeat is
+   * changed in the same way. Otherwise it is judged here.
    */
   readonly repeats: readonly EventPiece[];
   readonly echoes: readonly DerivedCopy<string>[];
-  /** Names, ids and choices of the protocol, which look like one. */
+  /** Names, ids and enum values of the protocol, which also look like one. */
   readonly words: readonly StringNode[];
-  /** Always to be made: they give a call or an item the place under which it was judged. */
+  /** Splices that must always be applied. They give a call or an item the index under which it was judged. */
   readonly repairs: readonly Splice[];
-  /** Ids that the repairs take from other events: nothing may be found in them, for there they may have been masked. */
+  /**
+   * Ids that the repairs copy from other events. They must have no findings, because they may have been masked
+   * there.
+   */
   readonly put_words: readonly string[];
-  /** The `event` field under which it goes out; `''` for none. */
+  /** The `event` field with which the event is sent; `''` for none. */
   readonly name: string;
-  /** What is known of usage by now; the last one counts. */
+  /** The usage that is known so far; the last one counts. */
   readonly usage: WireUsage | null;
   readonly id: string | null;
   readonly model: string | null;
   readonly finish_reasons: readonly string[];
-  /** The stream is over behind this event. */
+  /** `true` if the stream is over after this event. */
   readonly is_last: boolean;
-  /** It is there only because of `usage_splice`: who did not ask for it does not get it. */
+  /**
+   * `true` if the event exists only because of `usage_splice`. Clients that did not request it do not receive it.
+   */
   readonly is_added_usage: boolean;
 }
 
@@ -190,31 +214,34 @@ export interface EventPiece {
   readonly channel: string;
   readonly kind: 'text' | 'arguments';
   /**
-   * A string is a piece of what comes. Any other value among the `pieces` says that a call begins, and what its
-   * arguments are should no string follow: a client must not see it before the call is judged.
+   * A string is a piece of the text or the arguments. Any other value among the `pieces` says that a call begins,
+   * and is its arguments if no string follows. A client must not receive it before the call is judged.
    */
   readonly node: JsonNode;
-  /** For arguments: the tool and the call, as soon as they are known. */
+  /** For arguments: the tool and the call, once they are known. */
   readonly tool: string | null;
   readonly call_id: string | null;
-  /** For arguments: they are a text in a form of the tool's own, and no JSON. */
+  /** For arguments: `true` if they are free-form text for the tool, not JSON. */
   readonly is_free: boolean;
-  /** For texts: what clients put together, each in its order. Texts of one channel are one text in all of them. */
+  /** For texts: the sequences that clients concatenate. Texts of one channel are one text in all of them. */
   readonly joins: readonly string[];
 }
 
 export interface EventReader {
-  /** Reads one event; `null` where it is nothing of this protocol, and then it must not be handed on. */
+  /** Reads one event; `null` if it does not belong to this protocol and must not be forwarded. */
   readonly read: (event: SseEvent) => EventParts | null;
 }
 
-/** Why a call does not go on, for the provider's own shape of an error. */
+/** The reason a call is refused, to be written in the provider's error format. */
 export interface WireError {
   readonly status: number;
-  /** `policy_violation`, `insufficient_quota`, `invalid_request`, `unauthenticated`, `upstream_unavailable` ... */
+  /**
+   * `policy_violation`, `insufficient_quota`, `invalid_request`, `unauthenticated`, `upstream_unavailable` and
+   * others.
+   */
   readonly code: string;
   readonly message: string;
   readonly request_id: string;
-  /** Stands beside the provider's own fields: decision, violations, approval, event_id. */
+  /** Added next to the provider's own fields: decision, violations, approval, event_id. */
   readonly extra: Readonly<Record<string, unknown>>;
 }

@@ -7,7 +7,7 @@ const SUBSCHEMAS_MAX = 2_000;
 const DEPTH_MAX = 32;
 const PATTERN_LENGTH_MAX = 1_000;
 
-/** Formats that are looked at, all of them in linear time. */
+/** The formats that are checked, all in linear time. */
 const FORMATS = [
   'date',
   'date-time',
@@ -27,7 +27,7 @@ const FORMATS = [
 
 const TYPES = ['array', 'boolean', 'integer', 'null', 'number', 'object', 'string'];
 
-/** What a keyword's value must be. */
+/** The form that the value of a keyword must have. */
 type Form =
   | 'schema'
   | 'schemas'
@@ -100,9 +100,9 @@ const KEYWORDS: Readonly<Record<string, Form>> = {
 };
 
 /**
- * Everything that keeps a JSON Schema of arguments from being used: keywords that would not be looked at (a
- * misspelt one would let everything through), references out of it or to itself, expressions that do not run
- * in linear time, and too many parts.
+ * Returns everything that makes a JSON Schema of arguments unusable: keywords that are not checked (a misspelt
+ * keyword would accept everything), references out of the schema or to itself, patterns that do not run in linear
+ * time, and too many parts.
  */
 export function findArgumentSchemaProblems(
   schema: Json,
@@ -173,7 +173,7 @@ function readKeyword(
   }
 }
 
-/** The schemas in a keyword's value, each with the step that leads to it. */
+/** Returns the schemas in the value of a keyword, each with the path step that leads to it. */
 function subschemasIn(
   form: Form | undefined,
   value: Json,
@@ -250,7 +250,7 @@ function wrongReference(value: Json, root: Json): string | null {
 const NOT_LINEAR =
   'is no pattern for keys that surely runs in linear time: begin with `^`, use no groups or `|`, and at most one of `*` and `+`';
 
-/** Keys are tried with V8's expressions, so only forms that cannot backtrack are taken. */
+/** Keys are matched with V8's regular expressions, so only forms that cannot backtrack are accepted. */
 function isLinearKeyPattern(pattern: string): boolean {
   if (pattern.length > PATTERN_LENGTH_MAX || !/^\^[^()|{}?]*$/.test(pattern)) return false;
   const withoutClasses = pattern.replace(/\[(?:[^\]\\]|\\.)*\]/g, 'x').replace(/\\./g, 'x');
@@ -263,8 +263,9 @@ function isLinearKeyPattern(pattern: string): boolean {
 }
 
 /**
- * A schema that comes back to itself lets whoever writes the arguments choose how much work they are, and
- * references in a chain multiply it; so references may not form a circle, and are counted as if written out.
+ * With a recursive schema the author of the arguments could choose how much work the check is, and chained
+ * references multiply that work. References must therefore not form a cycle, and the schema is measured with them
+ * expanded.
  */
 function writtenOutProblem(root: Json): string | null {
   const sizes = new Map<Json, number>();
@@ -288,7 +289,7 @@ function writtenOutProblem(root: Json): string | null {
     : null;
 }
 
-/** The schemas that a schema applies, through references too. */
+/** Returns the schemas that a schema applies, references included. */
 function appliedIn(schema: JsonObject, root: Json): readonly Json[] {
   return Object.entries(schema).flatMap(([keyword, value]) => {
     if (keyword === '$defs') return [];

@@ -1,6 +1,6 @@
 import type { Action, Boundary, Phase, Rule, Severity } from '../../types/index.ts';
 
-/** How long an approval lasts where nothing is said. */
+/** The lifetime and the number of approvals if the policy sets none. */
 export const DEFAULT_APPROVAL = { ttl_ms: 3_600_000, min_approvals: 1 } as const;
 
 type Where = 'input' | 'action' | 'result' | 'output';
@@ -23,14 +23,14 @@ interface Row {
   readonly family: string;
   readonly words: string;
   readonly actions: Readonly<Record<Where, Action>>;
-  /** Where severe findings are treated more strictly: from which severity on, where, and how. */
+  /** A stricter action for findings from a severity on, in one place. */
   readonly severe?: { readonly severity_min: Severity; readonly where: Where; readonly action: Action };
 }
 
 /**
- * The rules behind one's own, one per family and place, named `builtin.<family>.<place>`. Dangerous commands
- * block as tool calls when they are `critical`; injections block in tool results from `high` on. Tags that are
- * only declared have no severity and count as the worst.
+ * Returns the built-in rules, which apply after the user's rules: one per family and place, named
+ * `builtin.<family>.<place>`. Dangerous commands are blocked in tool calls when they are `critical`; injections are
+ * blocked in tool results from `high` on. Tags that are only declared have no severity and count as the worst.
  */
 export function buildBuiltinRules(pii_action: Action): readonly Rule[] {
   return rows(pii_action).flatMap((row) => [

@@ -3,24 +3,24 @@ import { bytesToHex } from '@noble/hashes/utils.js';
 import type { Json } from '../../types/index.ts';
 
 /**
- * The canonical text of a JSON value (RFC 8785): no spaces, members sorted by the UTF-16 units of their names,
- * numbers and strings as ECMAScript writes them. A lone surrogate is written as its escape.
+ * Returns the canonical text of a JSON value (RFC 8785): no white space, members sorted by the UTF-16 units of
+ * their names, numbers and strings as ECMAScript writes them. A lone surrogate is written as its escape.
  */
 export function canonicalizeJson(value: Json): string {
   if (Array.isArray(value)) return `[${(value as readonly Json[]).map(canonicalizeJson).join(',')}]`;
   if (value === null || typeof value !== 'object') return JSON.stringify(value);
   const object = value as { readonly [name: string]: Json };
-  // The default order of `sort` is the one that the RFC asks for.
+  // The default order of `sort` is the one that the RFC requires.
   const names = Object.keys(object).sort();
   return `{${names.map((name) => `${JSON.stringify(name)}:${canonicalizeJson(object[name] as Json)}`).join(',')}}`;
 }
 
-/** `sha256:` and 64 hex digits over the UTF-8 bytes of a value's canonical text. */
+/** Returns `sha256:` and 64 hex digits over the UTF-8 bytes of a value's canonical text. */
 export function hashJson(value: Json): string {
   return `sha256:${bytesToHex(sha256(encodeUtf8(canonicalizeJson(value))))}`;
 }
 
-/** The UTF-8 bytes of a text; core has no `TextEncoder`. */
+/** Encodes a text as UTF-8; `core` has no `TextEncoder`. */
 function encodeUtf8(text: string): Uint8Array {
   const bytes = new Uint8Array(text.length * 3);
   let length = 0;

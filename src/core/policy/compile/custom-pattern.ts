@@ -14,7 +14,7 @@ import { isTag } from '../../tags.ts';
 import type { CheckName, CustomPattern, DocumentProblem, Severity, Tag } from '../../types/index.ts';
 import { buildProblem, childLocation, type DocumentLocation } from './problems.ts';
 
-/** A pattern as the configuration or a plug-in holds it; its shape was checked before. */
+/** A pattern as the configuration or a plug-in defines it. Its shape was validated before. */
 export interface PatternSettings {
   readonly id: string;
   readonly pattern: string;
@@ -28,13 +28,15 @@ export interface PatternSettings {
   readonly examples: { readonly hits: readonly string[]; readonly misses: readonly string[] };
 }
 
-/** UTF-16 units that a match may have, and that may stand in it before its anchor. */
+/** The maximum length of a match, and of the part of it that precedes the anchor, in UTF-16 units. */
 const UNITS_MAX = 1_024;
 const BEFORE_UNITS_MAX = 256;
-/** Instructions of the engine's program, repeats written out. */
+/** The maximum number of instructions in the compiled program, with repeats expanded. */
 const PROGRAM_MAX = 2_000;
 
-/** Reads one pattern, or adds what is wrong with it to the problems. Its examples are tried with those of all. */
+/**
+ * Parses one pattern, or adds its problems. Its examples are tried later, together with those of all patterns.
+ */
 export function parsePattern(
   written: PatternSettings,
   place: DocumentLocation,
@@ -61,7 +63,10 @@ function tagProblems(tags: readonly string[], place: DocumentLocation): Document
   );
 }
 
-/** The predicate of a sentence, which repeats nothing of the pattern; `null` where it can be used. */
+/**
+ * Returns the reason a pattern cannot be used, as the predicate of a sentence that repeats nothing of the pattern;
+ * `null` if it can be used.
+ */
 function findPatternFault(pattern: string): string | null {
   try {
     const size = RE2JS.compile(pattern).programSize();
@@ -77,7 +82,7 @@ function findPatternFault(pattern: string): string | null {
   }
 }
 
-/** The pattern with its anchors; `null` where it has none. */
+/** Returns the pattern with its anchors; `null` if it has none. */
 function buildPattern(written: PatternSettings): CustomPattern | null {
   const { id, pattern, anchor, tags, severity, description, checks = [], entropy_min = 0 } = written;
   const tree = parsePatternTree(pattern);
@@ -98,14 +103,17 @@ function buildPattern(written: PatternSettings): CustomPattern | null {
   };
 }
 
-/** A pattern that was read, and what it was read from. */
+/** A parsed pattern and the settings that it was parsed from. */
 export interface ParsedPattern {
   readonly written: PatternSettings;
   readonly read: CustomPattern;
   readonly place: DocumentLocation;
 }
 
-/** What is wrong with the examples of patterns. All are tried with one scanner, and each sees its own matches. */
+/**
+ * Returns the problems with the examples of patterns. One scanner tries all of them, and each pattern sees its own
+ * matches only.
+ */
 export function findExampleProblems(patterns: readonly ParsedPattern[]): DocumentProblem[] {
   if (patterns.length === 0) return [];
   const detectors = patterns.map(({ read }) => buildCustomDetector(read));
@@ -128,7 +136,7 @@ export function findExampleProblems(patterns: readonly ParsedPattern[]): Documen
   });
 }
 
-/** Where one of the detectors matches: `4-14 20-30`. */
+/** Returns the spans that a detector matches in a text: `4-14 20-30`. */
 function formatSpans(scanner: Scanner, detector: Detector, text: string): string {
   const matches: Match[] = [];
   scanText(scanner, text, matches, Number.POSITIVE_INFINITY);
@@ -136,7 +144,7 @@ function formatSpans(scanner: Scanner, detector: Detector, text: string): string
   return own.map(({ start, end }) => `${start}-${end}`).join(' ');
 }
 
-/** The text without its marks, and the places between them. */
+/** Returns the text without its marks, and the spans between them. */
 function removeMarks(marked: string): { text: string; spans: string } {
   const spans: string[] = [];
   let text = '';

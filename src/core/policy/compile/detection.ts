@@ -11,7 +11,7 @@ import type { GuardedPaths } from '../../types/policy.ts';
 import type { PatternSettings } from './custom-pattern.ts';
 import { buildProblem, childLocation, type DocumentLocation } from './problems.ts';
 
-/** What of the configuration says how detection works; shapes were checked when it was read. */
+/** The part of the configuration that controls detection. Its shape was validated when it was read. */
 export interface DetectionSettings {
   readonly secret_detection: { readonly enabled: boolean };
   readonly pii_protection: { readonly enabled: boolean };
@@ -21,41 +21,46 @@ export interface DetectionSettings {
     readonly block_threshold: number;
   };
   readonly command_detection: { readonly enabled: boolean };
-  /** The section `detection`. */
+  /** The `detection` section. */
   readonly detection: {
     readonly detectors: Readonly<Record<string, DetectorSettingInput>>;
     readonly patterns: readonly PatternSettings[];
     readonly allowlist: readonly AllowedFingerprint[];
     readonly example_values: ExampleValueMode;
-    /** Plug-ins are left out: a name that nobody knows may be that of a detector of theirs, and is a warning. */
+    /**
+     * `true` if plug-ins are not loaded. An unknown name may then be a plug-in's detector, and is only a warning.
+     */
     readonly is_partial?: boolean;
   };
-  /** The files of the service itself; absent where they are not known. */
+  /** The files of this service; absent if they are not known. */
   readonly guarded_paths?: GuardedPaths;
 }
 
-/** What is otherwise for the detectors of one name. */
+/** Overrides for the detectors of one name. */
 export interface DetectorSettingInput {
   readonly enabled?: boolean;
   readonly severity?: Severity;
   readonly entropy_min?: number;
 }
 
-/** Reads what names single detectors: settings of theirs, and patterns beside them. See `named-detection.ts`. */
+/** Parses the settings of single detectors and the custom patterns. See `named-detection.ts`. */
 export type NamedDetectionParser = (
   detection: DetectionSettings['detection'],
   place: DocumentLocation,
   problems: DocumentProblem[],
 ) => { readonly patterns: readonly CustomPattern[]; readonly detectors: readonly DetectorSetting[] };
 
-/** Whether the settings name single detectors or have patterns of their own, so that a reader of those is needed. */
+/**
+ * Returns whether the settings name single detectors or define patterns, and so need a `NamedDetectionParser`.
+ */
 export function usesNamedDetectors({ detection }: DetectionSettings): boolean {
   return detection.patterns.length > 0 || Object.keys(detection.detectors).length > 0;
 }
 
 /**
- * Makes what detection needs of its settings; a problem is added for each that cannot be used.
- * @param parseNamed - needed where `namesDetectors`; without it such settings are refused
+ * Builds the detection part of a policy. Adds a problem for each setting that cannot be used.
+ *
+ * @param parseNamed - required if `usesNamedDetectors`; without it such settings are refused
  */
 export function parseDetection(
   settings: DetectionSettings,

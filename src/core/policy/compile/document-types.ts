@@ -1,7 +1,7 @@
 import type { Static } from 'typebox';
 import type { contractSchema, identitySchema, memorySchema, ruleSchema } from '../schemas.ts';
 
-/** Records as people write them, read off their schemas. */
+/** Records as users write them; the types are derived from their schemas. */
 export type RuleDocument = Static<typeof ruleSchema>;
 export type ContractDocument = Static<typeof contractSchema>;
 export type IdentityDocument = Static<typeof identitySchema>;

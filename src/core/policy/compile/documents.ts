@@ -2,7 +2,7 @@ import type { DocumentProblem, Json } from '../../types/index.ts';
 import { DOCUMENT_KINDS, DOCUMENT_VERSION, type DocumentKind } from '../schemas.ts';
 import { buildProblem, childLocation, type DocumentLocation, formatNames, suggestName } from './problems.ts';
 
-/** One record of a document, not yet read. */
+/** One record of a document, not parsed yet. */
 export interface DocumentRecord {
   readonly kind: DocumentKind;
   readonly value: Json;
@@ -13,8 +13,8 @@ const HEAD_KEYS = ['version', 'apiVersion', 'kind', 'metadata', 'enforcement'];
 const RECORD_KEYS = DOCUMENT_KINDS.flatMap(({ one, many }) => [one, many] as string[]);
 
 /**
- * The records of a document: of one kind, one or a list of them. A document that is plainly another program's
- * (a foreign `apiVersion`) has none and gives a warning.
+ * Returns the records of a document: one record or a list, all of one kind. A document that belongs to another
+ * program (a foreign `apiVersion`) has no records and gives a warning.
  */
 export function listDocumentRecords(
   file: string,
@@ -41,7 +41,7 @@ export function listDocumentRecords(
   return bodyOf(members, place, problems).map((record) => withEnforcement(record, members, problems));
 }
 
-/** A record with the `enforcement` of its document, where it has none of its own. */
+/** Returns a record with the `enforcement` of its document, unless it has its own. */
 function withEnforcement(
   record: DocumentRecord,
   { enforcement }: { readonly [key: string]: Json },
@@ -58,7 +58,7 @@ function withEnforcement(
   return is_mapping ? { ...record, value: { enforcement, ...value } } : record;
 }
 
-/** Our own versions: plain, or with a group before it, as cluster tools write it. */
+/** The supported versions: plain, or with an API group before it, as in Kubernetes manifests. */
 const OWN_VERSION = /^(?:(?:agent-)?(?:safety|service)(?:\.[a-z0-9.-]{1,100})?\/)?v1alpha1$/;
 
 function isForeign({ apiVersion }: { readonly [key: string]: Json }): boolean {

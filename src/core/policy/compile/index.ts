@@ -8,50 +8,52 @@ import { buildProblem, childLocation, type DocumentLocation } from './problems.t
 import { type LocatedRecord, parseContract, parseIdentity, parseMemory } from './records.ts';
 import { type ConditionCheck, type LocatedRule, parseRule } from './rules.ts';
 
-/** What of the configuration goes into a policy. */
+/** The part of the configuration that goes into a policy. */
 export interface PolicySettings extends DetectionSettings {
-  /** The name of the file in which the settings stand, for problems. */
+  /** The name of the configuration file, for problems. */
   readonly file: string;
   readonly default_action: Action;
   readonly builtin_rules: boolean;
   readonly undeclared_tools: 'allow' | 'block';
-  /** `null`: `block` as soon as there is an identity, else `allow`. */
+  /** `null`: `block` if the policy has at least one identity, else `allow`. */
   readonly unknown_agents: 'allow' | 'block' | null;
   readonly pii_protection: { readonly enabled: boolean; readonly action: Action };
   readonly limits: ScanLimits;
   readonly redaction: { readonly typed: boolean };
 }
 
-/** Rules that stand in the configuration itself, and documents as their files give them. */
+/** The input of `compilePolicy`: rules from the configuration, and policy documents by file. */
 export interface CompileInput {
   readonly inline_rules: readonly {
     readonly file: string;
     /** `policies`, or `tenants.acme.policies`. */
     readonly path: string;
-    /** `null`: for all tenants, unless a rule names one. */
+    /** `null`: the rules apply to all tenants, unless a rule names one. */
     readonly tenant_id: string | null;
     readonly rules: readonly unknown[];
   }[];
   readonly documents: readonly { readonly file: string; readonly value: unknown }[];
   readonly settings: PolicySettings;
-  /** Needed where the settings name single detectors; see `namesDetectors`. */
+  /** Required if the settings name single detectors; see `usesNamedDetectors`. */
   readonly parseNamed?: NamedDetectionParser;
-  /** Needed where a rule has a condition in CEL; see `namesConditions`. */
+  /** Required if a rule has a CEL condition; see `usesConditions`. */
   readonly checkCondition?: ConditionCheck;
 }
 
 export interface CompileResult {
-  /** `null` where any problem is an error. */
+  /** `null` if any problem is an error. */
   readonly policy: Policy | null;
-  /** Every one, not only the first; warnings too. */
+  /** All problems, not only the first, including warnings. */
   readonly problems: readonly DocumentProblem[];
-  /** Where each rule, contract, identity and memory schema of the policy was written. */
+  /** The location of each rule, contract, identity and memory schema of the policy in the source files. */
   readonly locations: ReadonlyMap<object, DocumentLocation>;
 }
 
 export { usesNamedDetectors } from './detection.ts';
 
-/** Makes a policy of what people wrote, or says everything that is wrong with it. Inline rules come first. */
+/**
+ * Compiles the configuration and the documents to a policy, or returns all problems. Inline rules come first.
+ */
 export function compilePolicy(input: CompileInput): CompileResult {
   const { checkCondition } = input;
   const read: ParsedRecords = {
@@ -84,7 +86,7 @@ interface ParsedRecords {
   readonly checkCondition: ConditionCheck | undefined;
 }
 
-/** Whether any rule has a condition in CEL. */
+/** Returns whether any rule has a CEL condition. */
 export function usesConditions({
   inline_rules,
   documents,
@@ -156,7 +158,7 @@ function push<T>(list: T[], record: T | null): void {
   if (record !== null) list.push(record);
 }
 
-/** The value as plain JSON of our own, or `undefined` and a problem. */
+/** Returns a copy of the value as plain JSON, or `undefined` and a problem. */
 function parsePlainJson(
   written: unknown,
   place: DocumentLocation,
@@ -166,7 +168,7 @@ function parsePlainJson(
     const text = JSON.stringify(written);
     if (text !== undefined) return JSON.parse(text) as Json;
   } catch {
-    // A circle of aliases, or a number that JSON has not: the sentence below says so.
+    // Cyclic aliases, and numbers that JSON cannot represent, are reported by the problem below.
   }
   problems.push(buildProblem(place, 'is no plain data: it is empty, or refers to itself'));
   return undefined;

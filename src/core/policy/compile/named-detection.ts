@@ -13,14 +13,19 @@ import {
 import type { DetectionSettings, NamedDetectionParser } from './detection.ts';
 import { buildProblem, childLocation, type DocumentLocation, suggestName } from './problems.ts';
 
-/** Reads what names single detectors. It knows them all, which takes a tenth of a second: it is loaded where it is needed. */
+/**
+ * Parses the settings of single detectors and the custom patterns. This module loads all detectors, which takes
+ * about a tenth of a second, so it is imported on demand.
+ */
 export const parseNamedDetection: NamedDetectionParser = (detection, place, problems) => {
   const patterns = readPatterns(detection.patterns, childLocation(place, 'patterns'), problems);
   const detectors = readSettings(detection, patterns, childLocation(place, 'detectors'), problems);
   return { patterns, detectors };
 };
 
-/** What is wrong with the patterns of a plug-in, beside those whose ids are taken; their examples are tried. */
+/**
+ * Returns the problems with the patterns of a plug-in, except for ids that are taken. Their examples are tried.
+ */
 export function findPatternProblems(
   written: readonly PatternSettings[],
   place: DocumentLocation,
@@ -77,12 +82,12 @@ function readSettings(
   });
 }
 
-/** Whether the values of a detector are such that their entropy says something. */
+/** Returns whether the entropy of a detector's values is meaningful. */
 function isMeasured(named: DetectorIdentity): boolean {
   return covers('secret', named.tags[0]) || 'units_max' in named;
 }
 
-/** Its id, its family, its tags and what they descend from. */
+/** Returns the id, the family and the tags of a detector, with the ancestors of the tags. */
 function listNames({ id, detector, tags }: DetectorIdentity): string[] {
   const ancestors = tags.flatMap((tag) => {
     const parts = tag.split('.');

@@ -12,7 +12,7 @@ export function hashPolicy(policy: Omit<Policy, 'hash'>): string {
   return hashJson({ ...content, detection } as unknown as Json);
 }
 
-/** Freezes a plain value and everything in it, and gives it back. */
+/** Freezes a plain value and everything in it, and returns it. */
 export function deepFreeze<T>(value: T): T {
   const open: unknown[] = [value];
   for (let at = open.pop(); at !== undefined; at = open.pop()) {

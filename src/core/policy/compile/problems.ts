@@ -1,14 +1,14 @@
 import { closest, distance } from 'fastest-levenshtein';
 import type { DocumentProblem } from '../../types/index.ts';
 
-/** Where a record stands: the file, and the path of its place in it. */
+/** The location of a record: the file, and the path within it. */
 export interface DocumentLocation {
   readonly file: string;
   /** `policies[2]`; empty for the whole file. */
   readonly path: string;
 }
 
-/** The place of a member or an element below a place. */
+/** Returns the location of a member or an element below a location. */
 export function childLocation(
   { file, path }: DocumentLocation,
   ...steps: readonly (string | number)[]
@@ -22,7 +22,7 @@ export function childLocation(
   return { file, path: longer };
 }
 
-/** A problem whose sentence begins with the place: "`policies[2].action` is missing." */
+/** Builds a problem whose message begins with the path: "`policies[2].action` is missing." */
 export function buildProblem(
   { file, path }: DocumentLocation,
   predicate: string,
@@ -33,9 +33,7 @@ export function buildProblem(
   return { file, path, message: /[.?!]$/.test(words) ? words : `${words}.`, level };
 }
 
-/**
- * Words of other products for ours. A word counts where the name behind it is one of the choices.
- */
+/** Terms of other products. A term counts only if the name it maps to is one of the choices. */
 const SYNONYMS: Readonly<Record<string, readonly string[]>> = {
   alert: ['flag'],
   anonymize: ['redact'],
@@ -68,7 +66,9 @@ const SYNONYMS: Readonly<Record<string, readonly string[]>> = {
   warning: ['flag', 'warn'],
 };
 
-/** "; did you mean `data_tags`?" where a known name is near or is the word of this product, else nothing. */
+/**
+ * Returns "; did you mean `data_tags`?" if a known name is similar or is this product's term, else an empty string.
+ */
 export function suggestName(written: string, known: readonly string[]): string {
   if (known.length === 0 || written.length > 64) return '';
   const name = written.toLowerCase();
@@ -82,12 +82,14 @@ export function suggestName(written: string, known: readonly string[]): string {
 
 function findNearest(written: string, known: readonly string[]): string | null {
   const nearest = closest(written.toLowerCase(), [...known]);
-  // Two letters in the wrong order are a distance of two.
+  // Two transposed letters have a distance of two.
   const near = nearest.length < 4 ? 1 : Math.max(2, Math.floor(nearest.length / 3));
   return distance(written.toLowerCase(), nearest) <= near ? nearest : null;
 }
 
-/** Short ordinary words and numbers; anything else may be a credential in the wrong place, and is described only. */
+/**
+ * Matches short ordinary words and numbers. Any other value may be a misplaced credential and is only described.
+ */
 const SHOWABLE = /^[A-Z]?[a-z0-9*][a-z0-9 ._:*-]{0,15}$/;
 
 /** Describes a written value in a message: "the string `yes`", "a string of 40 characters", "a list". */
@@ -111,8 +113,9 @@ const UNITS: Readonly<Record<string, string>> = {
 };
 
 /**
- * What a value of the wrong type was, and how to write it: "; it is the string `90d`. Write the number alone, in days".
- * @param type the wanted JSON type
+ * Describes a value of the wrong type and its fix: "; it is the string `90d`. Write the number alone, in days".
+ *
+ * @param type the required JSON type
  * @param key the name of the key, whose last word may be the unit
  */
 export function describeTypeFix(type: string, value: unknown, key: string): string {
@@ -128,7 +131,7 @@ export function describeTypeFix(type: string, value: unknown, key: string): stri
   return got;
 }
 
-/** "`a`, `b` or `c`". */
+/** Returns "`a`, `b` or `c`". */
 export function formatNames(names: readonly unknown[]): string {
   const quoted = names.map((name) => `\`${String(name)}\``);
   if (quoted.length < 2) return quoted.join('');

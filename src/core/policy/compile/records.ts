@@ -13,13 +13,13 @@ import { parseDurationMs } from './duration.ts';
 import { buildProblem, childLocation, type DocumentLocation } from './problems.ts';
 import { findShapeProblems } from './shape-problems.ts';
 
-/** A record and where it stands. */
+/** A record and its location. */
 export interface LocatedRecord<T> {
   readonly record: T;
   readonly place: DocumentLocation;
 }
 
-/** Reads one written tool contract; `null` where it is not used. */
+/** Parses one tool contract; returns `null` if it is disabled or has problems. */
 export function parseContract(
   written: Json,
   place: DocumentLocation,
@@ -47,7 +47,7 @@ function buildContract(written: ContractDocument, schema: Json): ToolContract {
     emits: {
       tags: tagsOrNull(emits.tags),
       fields: emits.fields ?? [],
-      // Only where it is written, so that the hash of every other policy stays what it is.
+      // Set only if it is written, so that the hash of every other policy does not change.
       ...(emits.on_violation === 'redact' && { on_violation: emits.on_violation }),
     },
     stores: {
@@ -69,7 +69,7 @@ function buildSideEffects({
   return { reversible, requires_approval, egress, description };
 }
 
-/** Reads one written identity; `null` where it is not used. */
+/** Parses one identity; returns `null` if it is disabled or has problems. */
 export function parseIdentity(
   written: Json,
   place: DocumentLocation,
@@ -94,7 +94,7 @@ const RETENTION_DEFAULT = '24h';
 const ENTRIES_DEFAULT = 100;
 const VALUE_BYTES_DEFAULT = 65_536;
 
-/** Reads one written memory schema; `null` where it is not used. */
+/** Parses one memory schema; returns `null` if it is disabled or has problems. */
 export function parseMemory(
   written: Json,
   place: DocumentLocation,
@@ -141,7 +141,7 @@ function findDuplicateFields({ fields }: MemoryDocument, place: DocumentLocation
   );
 }
 
-/** A required field always finds room, so there must be room for all of them. */
+/** Required fields are always stored, so `max_entries` must not be less than their number. */
 function findExcessRequired(
   { fields, max_entries }: MemoryDocument,
   place: DocumentLocation,

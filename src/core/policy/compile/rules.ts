@@ -15,7 +15,9 @@ import { parseDurationMs } from './duration.ts';
 import { buildProblem, childLocation, type DocumentLocation, formatNames } from './problems.ts';
 import { findShapeProblems } from './shape-problems.ts';
 
-/** What a written rule comes to, and where it stands: what it decides, what it makes of sessions, or both. */
+/**
+ * A parsed rule and its location: a rule that decides, a rule that changes the taint tags of sessions, or both.
+ */
 export interface LocatedRule {
   readonly name: string;
   readonly tenant_id: string | null;
@@ -24,12 +26,14 @@ export interface LocatedRule {
   readonly place: DocumentLocation;
 }
 
-/** Says what is wrong with a condition in CEL, as the rest of a sentence; `null` for nothing. */
+/** Returns the reason a CEL condition cannot be used, as the rest of a sentence; `null` if it can be used. */
 export type ConditionCheck = (when: string) => string | null;
 
 const PRIORITY_DEFAULT = 100;
 
-/** Reads one written rule; `tenant_id` is that of the list in which it stands. `null` where it is not used. */
+/**
+ * Parses one rule. `tenant_id` is that of its list. Returns `null` if the rule is disabled or has problems.
+ */
 export function parseRule(
   written: Json,
   tenant_id: string | null,
@@ -58,7 +62,9 @@ export function parseRule(
   };
 }
 
-/** Whether the parts that problems of meaning look into have the types that they need; the rest may be wrong. */
+/**
+ * Returns whether the parts that the semantic checks read have the required types; other parts may be invalid.
+ */
 function isReadable(written: Json): boolean {
   if (written === null || typeof written !== 'object' || Array.isArray(written)) return false;
   const { condition, fallback_template } = written as { readonly [key: string]: Json };
@@ -67,7 +73,7 @@ function isReadable(written: Json): boolean {
   return (condition === undefined || isMapping) && hasText;
 }
 
-/** Which crossings a rule is about. */
+/** Returns the scope of a rule: the crossings that it applies to. */
 function buildRuleScope(record: RuleDocument, tenant_id: string | null): Omit<TaintRule, 'change'> {
   const { condition = {} } = record;
   const data_tags = record.data_tags ?? condition.data_tags ?? [];
@@ -110,7 +116,7 @@ function sessionTags(written: readonly string[] | undefined): readonly string[] 
   return unique((written ?? []).map((tag) => tag.toLowerCase().replace(/\.\*$/, '')));
 }
 
-/** Results are seen only by rules that say so. */
+/** A rule applies to tool results only if it names their phase. */
 const PHASES_DEFAULT: readonly Phase[] = ['request', 'message'];
 
 const DOES: Readonly<Record<Action, string>> = {
@@ -181,7 +187,7 @@ function sessionProblems(
   return [];
 }
 
-/** A condition that is not evaluated would make a rule that never matches, silently. */
+/** A condition that is not evaluated would silently make a rule that never matches. */
 function condition(
   when: unknown,
   place: DocumentLocation,
@@ -255,7 +261,7 @@ function placeholders(record: RuleDocument, place: DocumentLocation): DocumentPr
   return [...unknown, buildProblem(here, 'is used only where an `output` is blocked or redacted', 'warning')];
 }
 
-/** One value or a list of them, as a list. */
+/** Returns one value or a list of values as a list. */
 export function toList<T>(value: T | readonly T[] | undefined): readonly T[] {
   if (value === undefined) return [];
   return Array.isArray(value) ? value : [value as T];

@@ -12,8 +12,8 @@ import {
 } from './problems.ts';
 
 /**
- * Everything that is wrong with the shape of a written record: unknown keys with the nearest known name,
- * missing keys, wrong types and values. A value is described; only short words and numbers are repeated.
+ * Returns all problems with the shape of a record: unknown keys with the nearest known name, missing keys, wrong
+ * types and values. Values are described; only short words and numbers are repeated.
  */
 export function findShapeProblems(
   record: Json,
@@ -37,7 +37,7 @@ export function findShapeProblems(
   return [...found.values()];
 }
 
-/** What a schema of `schemas.ts` may say where an error points at it. */
+/** The keywords of a schema in `schemas.ts` that a message may use. */
 interface DescribedSchema {
   readonly type?: string | readonly string[];
   readonly enum?: readonly unknown[];
@@ -101,7 +101,7 @@ const TYPE_WORDS: Readonly<Record<string, string>> = {
   null: '`null`',
 };
 
-/** The rest of the sentence, or `null` for keywords that only say that there is an error below. */
+/** Returns the rest of the message; `null` for keywords that only report an error below them. */
 function describeKeywordError(
   keyword: string,
   rule: DescribedSchema,
@@ -125,7 +125,7 @@ function describeKeywordError(
   return limit === undefined ? null : limit(rule);
 }
 
-/** The names that a sentence quotes: "must be `input` or `output`" has two. */
+/** Returns the names that a message quotes: "must be `input` or `output`" has two. */
 function extractQuoted(sentence: string): string[] {
   return [...sentence.matchAll(/`([a-z_]+)`/g)].map(([, name]) => name!);
 }
@@ -141,7 +141,7 @@ const LIMITS: Readonly<Record<string, (rule: DescribedSchema) => string>> = {
   maxItems: ({ maxItems }) => `has more than ${maxItems} entries`,
 };
 
-/** A pointer's step as a place: a number where it leads into a list. */
+/** Returns the step of a pointer as a step of a path: a number if it is the index of a list. */
 function toPathStep(record: Json, steps: readonly string[], step: string, depth: number): string | number {
   let at: Json | undefined = record;
   for (const before of steps.slice(0, depth)) at = (at as Record<string, Json>)[before];

@@ -3,7 +3,7 @@ import { covers, matchesName } from '../../tags.ts';
 import type { Tag } from '../../types/index.ts';
 import type { ConditionEvaluator, ConditionFacts } from './facts.ts';
 
-/** UTF-16 units of one condition. */
+/** The maximum length of one condition in UTF-16 units. */
 export const CONDITION_LENGTH_MAX = 2_000;
 const LIMITS = {
   maxAstNodes: 300,
@@ -12,7 +12,7 @@ const LIMITS = {
   maxMapEntries: 0,
   maxCallArguments: 3,
 };
-/** Conditions whose parsed form is kept; there are as many as the policies of this process have. */
+/** The maximum number of cached parsed conditions, for all policies of the process. */
 const CACHED_CONDITIONS_MAX = 20_000;
 
 type Value = string | bigint | Date | readonly string[];
@@ -37,8 +37,8 @@ const NAMES: Readonly<Record<Name, string>> = {
 };
 
 /**
- * What conditions may call. All take time in proportion to what they are given: CEL's own `matches` backtracks in
- * this library, and what loops over lists could be nested.
+ * The functions that conditions may call. All run in linear time. CEL's own `matches` is excluded because it
+ * backtracks in this library, and macros that loop over lists are excluded because they could be nested.
  */
 const CALLS = [
   'has_tag',
@@ -61,7 +61,9 @@ const CALLS = [
   'getSeconds',
 ];
 
-/** All that conditions are made of. Nothing builds values that grow, and nothing reaches into others. */
+/**
+ * The operators that conditions may use. None of them builds values that grow or accesses members of other values.
+ */
 const OPERATORS = new Set([
   ...['value', 'id', 'list', 'call', 'rcall', '?:', '||', '&&', '!_', '-_'],
   ...['==', '!=', '<', '<=', '>', '>=', 'in', '+', '-', '*', '/', '%'],
@@ -84,7 +86,7 @@ function hasTag(tags: readonly Tag[], ancestor: string): boolean {
   return tags.some((tag) => covers(wanted, tag));
 }
 
-/** What is wrong with a condition, as the rest of a sentence; `null` where it can be evaluated. */
+/** Returns the reason a condition cannot be evaluated, as the rest of a sentence; `null` if it can be. */
 export function findConditionProblem(when: string): string | null {
   if (when.length > CONDITION_LENGTH_MAX) return `is longer than ${CONDITION_LENGTH_MAX} characters`;
   try {
@@ -99,13 +101,13 @@ export function findConditionProblem(when: string): string | null {
   }
 }
 
-/** The library's first line; the others draw the place into the text. */
+/** Returns the first line of the library's message. The other lines draw the position in the condition. */
 function getErrorLine(error: unknown): string {
   const [first = ''] = String((error as Error | undefined)?.message ?? '').split('\n');
   return first.slice(0, 300).replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
 }
 
-/** A node of the library's syntax tree, as far as it is looked at here. */
+/** A node of the library's syntax tree, with the members that are used here. */
 interface Node {
   readonly op: string;
   readonly args: unknown;
@@ -145,7 +147,7 @@ function evaluatorOf(when: string) {
   return evaluate;
 }
 
-/** Evaluates conditions in CEL that `conditionProblem` had nothing against; any other throws. */
+/** Evaluates CEL conditions for which `findConditionProblem` returned `null`; throws for any other. */
 export const celEvaluator: ConditionEvaluator = {
   evaluate: (when, { now_ms, findings, ...facts }) => {
     const come = evaluatorOf(when)({ ...facts, findings: BigInt(findings), now: new Date(now_ms) });

@@ -1,7 +1,9 @@
 import { normalizeTag } from '../../tags.ts';
 import type { CrossingContext, Policy, Severity, Tag } from '../../types/index.ts';
 
-/** What a condition may ask about: facts of a crossing, never a text of it. Absent names are empty texts. */
+/**
+ * The facts of a crossing that a condition may use; none of its text is included. Absent names are empty strings.
+ */
 export interface ConditionFacts {
   readonly boundary: string;
   readonly phase: string;
@@ -11,28 +13,30 @@ export interface ConditionFacts {
   readonly destination_agent_id: string;
   readonly tenant_id: string;
   readonly session_id: string;
-  /** The tag that the rule is asked about; empty where it is about the crossing itself. */
+  /** The tag for which the rule is evaluated; empty if it is evaluated for the crossing itself. */
   readonly tag: string;
-  /** Of the finding with that tag; empty where there is none. */
+  /** The severity of the finding with that tag; empty if there is none. */
   readonly severity: string;
-  /** Found and declared, and facts that some rule of the place names. */
+  /** Found and declared tags, and the facts that some rule of the boundary names. */
   readonly data_tags: readonly Tag[];
   readonly declared_tags: readonly Tag[];
   readonly session_tags: readonly Tag[];
-  /** How many findings there are. */
+  /** The number of findings. */
   readonly findings: number;
   /** Milliseconds since 1970, UTC. */
   readonly now_ms: number;
 }
 
-/** Evaluates conditions in CEL. `holds` throws where one has no answer, a division by zero for instance. */
+/**
+ * Evaluates CEL conditions. `evaluate` throws if a condition has no result, such as after a division by zero.
+ */
 export interface ConditionEvaluator {
   readonly evaluate: (when: string, facts: ConditionFacts) => boolean;
 }
 
 const conditional = new WeakMap<Policy, boolean>();
 
-/** Whether any rule of a policy has a condition, so that `Conditions` are needed to judge by it. */
+/** Returns whether any rule of a policy has a condition; such a policy needs a `ConditionEvaluator`. */
 export function hasConditions(policy: Policy): boolean {
   let has = conditional.get(policy);
   if (has === undefined) {
@@ -42,7 +46,9 @@ export function hasConditions(policy: Policy): boolean {
   return has;
 }
 
-/** The facts of a crossing; `about` is the tag that a rule is asked about, `null` for the crossing itself. */
+/**
+ * Builds the facts of a crossing. `about` is the tag for which a rule is evaluated, `null` for the crossing itself.
+ */
 export function buildConditionFacts(
   crossing: CrossingContext,
   data_tags: readonly Tag[],
@@ -70,7 +76,9 @@ export function buildConditionFacts(
 
 const IN_QUOTES = /["']([A-Za-z][A-Za-z0-9_.-]{0,127})["']/g;
 
-/** The names in quotes in a condition, in lower case: tags among them may be facts that have to be looked for. */
+/**
+ * Returns the quoted names in a condition, in lower case. Tags among them may be facts that have to be detected.
+ */
 export function listQuotedNames(when: string): readonly string[] {
   return [...when.matchAll(IN_QUOTES)].map(([, name]) => (name as string).toLowerCase());
 }

@@ -12,7 +12,7 @@ const SHELLS = [
   'execute_command',
   'terminal',
 ];
-/** Shells are not among them: a command that reads such a file is a dangerous one already. */
+/** Shells are not included, because a command that reads such a file is already a dangerous command. */
 const READERS = [
   'Read',
   'read',
@@ -26,7 +26,7 @@ const READERS = [
   'grep_search',
   'mcp__*__read*',
 ];
-/** What the commands that destroy something carry. */
+/** The tags of destructive commands. */
 const DESTRUCTION = [
   'dangerous.cloud',
   'dangerous.container',
@@ -38,8 +38,8 @@ const DESTRUCTION = [
 ];
 
 /**
- * Nothing here is about personal data: the built-in rules mask it in prompts and answers and only flag it in calls
- * and results, where a mask would break the file that is read or edited.
+ * A policy pack for coding agents. It has no rule about personal data: the built-in rules mask it in prompts and
+ * answers and only flag it in tool calls and results, where a mask would break the file that is read or edited.
  */
 export const codingAgent: PolicyPack = {
   name: 'coding-agent',

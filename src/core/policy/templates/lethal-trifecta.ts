@@ -1,10 +1,10 @@
 import type { PolicyPack } from './policy-pack.ts';
 
-/** Names of tools below MCP servers whose name fits, for each verb. */
+/** Returns patterns for tools of the MCP servers that match `server`, one per verb. */
 const mcp = (server: string, ...verbs: readonly string[]) => verbs.map((verb) => `mcp__${server}__${verb}`);
 const plain = (prefix: string, ...verbs: readonly string[]) => verbs.map((verb) => `${prefix}${verb}`);
 
-/** A verb begins a word, or `reply_to_thread` would read. */
+/** A verb must begin a word; otherwise `reply_to_thread` would match `read`. */
 const words = (...verbs: readonly string[]) => verbs.flatMap((verb) => [`${verb}*`, `*_${verb}*`]);
 
 const READING = words('read', 'get', 'list', 'search', 'fetch');
@@ -12,7 +12,7 @@ const SENDING = words('send', 'reply', 'forward', 'post');
 
 const SHELLS = ['Bash', 'bash', 'shell', 'run_shell_command', 'run_command', 'execute_command', 'terminal'];
 
-/** A page is what a stranger wrote, and its address may carry data out. */
+/** A web page is untrusted content, and its address may carry data out. */
 const WEB_PAGES = [
   ...['WebFetch', 'web_fetch', 'fetch', 'fetch_url', 'fetch_page', 'read_url', 'open_url', 'http_get'],
   ...['browse', 'browser_*', 'navigate', 'scrape*'],
@@ -64,7 +64,7 @@ const CHAT_SENDING = [
 ];
 
 const FORGES = ['*github*', '*gitlab*'];
-/** Issues and comments are open to strangers; files of a repository may be open to few. */
+/** Issues and comments can be written by strangers; the files of a repository may be private. */
 const ISSUES = FORGES.flatMap((server) =>
   mcp(server, ...READING.flatMap((verb) => [`${verb}issue*`, `${verb}request*`]), '*_read'),
 );
@@ -120,8 +120,9 @@ const stops = (name: string, more: object, condition: object) => ({
 });
 
 /**
- * Private data, content of strangers, and a way out: an agent that has all three can be made to give the data away.
- * Any two are let through. Personal data that a page shows is no private data here; what a tool is for decides.
+ * A policy pack against the combination of private data, untrusted content and an outbound channel: an agent that
+ * has all three can be made to leak the data. Any two of them are allowed. Personal data on a web page is not
+ * private data here; the tool decides which tag applies.
  */
 export const lethalTrifecta: PolicyPack = {
   name: 'lethal-trifecta',

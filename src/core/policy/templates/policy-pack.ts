@@ -1,8 +1,8 @@
 import type { Json } from '../../types/index.ts';
 
-/** A policy pack: a document of the kind `policy`, as it would stand in a file below `policies/`. */
+/** A policy pack: a document of the kind `policy`, as a file below `policies/` would contain it. */
 export interface PolicyPack {
-  /** Lower case, with dashes: what one asks for it by. */
+  /** The name by which users select the pack: lower case, with dashes. */
   readonly name: string;
   /** One sentence. */
   readonly description: string;

@@ -8,8 +8,8 @@ import { createEventReader, readWholeAnswer } from '../event-reader.ts';
 import type { WireFormat } from '../wire-format.ts';
 
 /**
- * `POST /v1/messages/count_tokens` of Anthropic: asked with a message as it would be sent, and answered with a
- * number. Counting costs nothing, so the answer tells no usage.
+ * `POST /v1/messages/count_tokens` of Anthropic. The request is a message as it would be sent, and the answer is a
+ * number. Counting is free, so the answer reports no usage.
  */
 export const anthropicCountTokens: WireFormat = {
   name: 'anthropic.count_tokens',

@@ -32,14 +32,14 @@ export const anthropicMessages: WireFormat = {
   openEnding: openAnthropicEnding,
 };
 
-/** A whole message; the first event of a stream holds one without its content. */
+/** Reads a whole message. The first event of a stream contains a message without content. */
 function readMessage(draft: AnswerDraft, message: JsonNode): boolean {
   draft.id = getText(message, 'id');
   draft.model = getText(message, 'model');
   draft.usage = readAnthropicUsage(getMember(message, 'usage'), null);
   addReason(draft, message);
   if (message.kind !== 'object') addTexts(draft, message, 'free');
-  // Some clients count blocks from those with which the message begins.
+  // Some clients number blocks from those in the initial message.
   if (draft.is_stream && getItems(getMember(message, 'content')).length > 0) failAnswer(draft);
   for (const member of getMembers(message)) {
     const { key, value } = member;
@@ -54,16 +54,16 @@ function addReason(draft: AnswerDraft, holder: JsonNode | null): void {
   if (reason !== null) draft.finish_reasons.push(reason);
 }
 
-/** A block, or the beginning of one: what it holds goes on in the events that follow. */
+/** Reads a block or the beginning of one, whose content continues in later events. */
 function readBlock(draft: AnswerDraft, channel: string, block: JsonNode): void {
   if (block.kind !== 'object') {
     addTexts(draft, block);
     return;
   }
   const type = getUniqueText(block, 'type');
-  // A list of one type reads as that type where a client makes a text of it.
+  // Some clients convert a list with one type to a string and read it as that type.
   requireText(draft, getMember(block, 'type') ?? block);
-  // Tools of servers are called by the provider itself: what they are asked is a text like any other.
+  // The provider itself calls server tools, so their input is a text like any other.
   const input = type === 'tool_use' ? getMember(block, 'input') : null;
   if (type === 'tool_use') {
     const named = { tool: getText(block, 'name'), call_id: getText(block, 'id') };
@@ -82,17 +82,19 @@ function readBlock(draft: AnswerDraft, channel: string, block: JsonNode): void {
   }
 }
 
-/** Types of blocks whose texts are in a member of the same name, and which clients put together. */
+/** Types of blocks whose text is in a member of the same name and which clients concatenate. */
 const JOINED: readonly string[] = ['text', 'thinking'];
 
-/** How far the blocks of a stream have come. Clients find them by their index, by their order, or by which is open. */
+/**
+ * The progress of a stream's blocks. Clients find a block by its index, by its order, or as the one that is open.
+ */
 interface Blocks {
-  /** The index of the next one. */
+  /** The index of the next block. */
   next: number;
-  /** What the one that is open is; `null` if none is. */
+  /** The type of the open block; `null` if none is open. */
   open: string | null;
   has_begun: boolean;
-  /** The message has said why it ends. */
+  /** `true` once the message has stated its stop reason. */
   has_ended: boolean;
 }
 
@@ -111,7 +113,10 @@ function openEvents(): EventReader {
   });
 }
 
-/** The events that have these members: a client that goes by the member would read it in others all the same. */
+/**
+ * The events that have these members. A client that reads the member regardless of the event would read it in
+ * others too.
+ */
 const HOLDERS: ReadonlyMap<string, readonly string[]> = new Map([
   ['message', ['message_start']],
   ['content_block', ['content_block_start']],
@@ -125,7 +130,10 @@ function holdsItsOwn(type: string, body: JsonNode): boolean {
   });
 }
 
-/** Follows the order of the events; `false` if one is out of order, for clients would put it in different places. */
+/**
+ * Checks the order of the events; returns `false` if one is out of order, because clients would place it
+ * differently.
+ */
 function checkBlockOrder(draft: AnswerDraft, type: string | null, body: JsonNode, blocks: Blocks): boolean {
   const index = getCount(body, 'index');
   if (!holdsItsOwn(type ?? '', body)) return false;
@@ -149,14 +157,18 @@ function checkBlockOrder(draft: AnswerDraft, type: string | null, body: JsonNode
   return true;
 }
 
-/** Members of deltas that go on with a block: the delta's type, and what the type of the block ends in. */
+/**
+ * Members of deltas that continue a block: the type of the delta, and the suffix of the type of the block.
+ */
 const DELTAS: ReadonlyMap<string, readonly [type: string, block: string]> = new Map([
   ['text', ['text_delta', 'text']],
   ['thinking', ['thinking_delta', 'thinking']],
   ['partial_json', ['input_json_delta', 'tool_use']],
 ]);
 
-/** Whether what a delta adds is for the block that is open: some clients pass over what is not, and some do not. */
+/**
+ * Returns whether a delta fits the open block. Some clients ignore a delta that does not, and some do not.
+ */
 function isDeltaOf(block: string, delta: JsonNode | null): boolean {
   const type = getUniqueText(delta, 'type');
   return getMembers(delta).every(({ key }) => {
@@ -193,13 +205,13 @@ function readDelta(draft: AnswerDraft, channel: string, delta: JsonNode): void {
     else addMemberPieces(draft, member, delta, channel);
     if (key.value === 'signature') addEcho(draft, channel, value, '""');
   }
-  // The signature is the end of what it vouches for: what of that is held has to go out first.
+  // The signature ends the text that it covers, so held parts of that text must be sent first.
   if (getMember(delta, 'signature') !== null) closeChannels(draft, channel);
 }
 
 /**
- * What went in and out. The input is given in three parts that add up. In a stream the beginning says what went
- * in, and every later figure is a new total that counts in its place.
+ * Reads the usage. The input is reported in three parts that add up. In a stream the first event reports the input,
+ * and every later figure is a new total that replaces it.
  */
 function readAnthropicUsage(usage: JsonNode | null, before: WireUsage | null): WireUsage | null {
   if (usage?.kind !== 'object') return before;

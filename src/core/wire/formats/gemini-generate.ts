@@ -32,9 +32,9 @@ import { listChoiceRoots } from '../openai-choices.ts';
 import type { AnswerContext, WireFormat, WireUsage } from '../wire-format.ts';
 
 /**
- * `generateContent` and `streamGenerateContent` of Gemini. The path says which of them it is, and of which model.
- * A stream is guarded as server-sent events (`alt=sse`); without that Gemini answers with one JSON array that
- * grows, in which nothing can be held back, so `entry/llm` refuses such a request.
+ * `generateContent` and `streamGenerateContent` of Gemini. The path states the method and the model. A stream is
+ * guarded as server-sent events (`alt=sse`). Without that, Gemini answers with one growing JSON array in which
+ * nothing can be held back, so `entry/llm` refuses such a request.
  */
 export const geminiGenerate: WireFormat = {
   name: 'gemini.generate',
@@ -48,7 +48,7 @@ export const geminiGenerate: WireFormat = {
   openEnding: openGeminiEnding,
 };
 
-/** Counts the calls of an answer: each comes whole, and is named by its number. */
+/** Counts the calls of an answer. Each call comes whole and is identified by its number. */
 interface CallCounter {
   calls: number;
 }
@@ -77,7 +77,7 @@ function readResponse(
       if (!readCandidate(draft, candidate, roots[at]!, counted)) return false;
     }
   }
-  // A prompt that is refused has no candidates, and so none that says why it ends.
+  // A refused prompt has no candidates, so no finish reason either.
   const is_refused = getText(getMember(body, 'promptFeedback'), 'blockReason') !== null;
   if (is_refused || hasProviderError(body)) endStream(draft);
   return true;
@@ -93,7 +93,7 @@ function readCandidate(draft: AnswerDraft, candidate: JsonNode, root: string, co
       if (!readContent(draft, value, root, counted)) return false;
     } else if (key.value !== 'logprobsResult') addMember(draft, member, candidate);
   }
-  // After the text that they tell again, wherever it stands.
+  // Read after the text that they repeat, wherever they are in the object.
   for (const member of getMembers(candidate)) {
     if (member.key.value !== 'logprobsResult') continue;
     const of = nameChannelRun(draft, `${root}.text`);
@@ -108,7 +108,7 @@ function readCandidate(draft: AnswerDraft, candidate: JsonNode, root: string, co
   return true;
 }
 
-/** The runs of text to which the parts that say something belong, in their order; `none` for parts of other kinds. */
+/** Returns the run of text that each part belongs to, in order; `none` for parts of other kinds. */
 function runsOf(candidate: JsonNode): readonly Run[] {
   const parts = getItems(getMember(getMember(candidate, 'content'), 'parts'));
   return parts.flatMap((part) => {
@@ -125,8 +125,8 @@ function runOf(part: JsonNode): 'text' | 'thought' {
 }
 
 /**
- * Parts have an order, in which clients give them back: a run of text ends where parts of another kind follow, so that
- * what of it is held goes out before them.
+ * Closes the other runs of text. Parts have an order, which clients send back, so a run ends where parts of another
+ * kind follow and its held text must be sent before them.
  */
 function endOtherRuns(draft: AnswerDraft, root: string, run: Run | undefined): void {
   for (const other of ['thought', 'text'] as const) {
@@ -144,10 +144,12 @@ function readContent(draft: AnswerDraft, content: JsonNode, root: string, counte
   return true;
 }
 
-/** A part; `false` where it is a call whose arguments come in pieces by path, which cannot be put together here. */
+/**
+ * Reads a part; returns `false` for a call whose arguments arrive in pieces by path, which are not supported.
+ */
 function readPart(draft: AnswerDraft, part: JsonNode, root: string, counted: CallCounter): boolean {
   if (part.kind !== 'object') addTexts(draft, part);
-  // What is neither true nor false is a thought to some clients, and to others it is none.
+  // A value that is not a boolean is a thought to some clients and not to others.
   const thought = getMember(part, 'thought')?.kind ?? 'null';
   if (thought !== 'true' && thought !== 'false' && thought !== 'null') return false;
   for (const member of getMembers(part)) {
@@ -156,7 +158,7 @@ function readPart(draft: AnswerDraft, part: JsonNode, root: string, counted: Cal
     if (key === 'text') requireText(draft, value);
     if (key === 'text' && value.kind === 'string') {
       const run = runOf(part);
-      // Clients join the texts that are no thoughts, or all of them.
+      // Some clients join the texts that are not thoughts, others join all texts.
       const joins = [`${root}.${run}`, `${root}.all`];
       addPiece(draft, nameChannelRun(draft, `${root}.${run}`), 'text', value, { joins });
     } else if (key === 'functionCall') {
@@ -181,7 +183,7 @@ function readCall(draft: AnswerDraft, call: JsonMember, channel: string): void {
   for (const member of getMembers(value)) if (member.value !== said) addMember(draft, member, value);
 }
 
-/** Thinking is paid as what comes out, and what tools brought in as what goes in. */
+/** Reads the usage. Thinking is charged as output, and the tokens that tools added are charged as input. */
 function readGeminiUsage(usage: JsonNode | null): WireUsage | null {
   const input = getCount(usage, 'promptTokenCount');
   if (input === null) return null;

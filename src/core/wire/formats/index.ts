@@ -7,7 +7,7 @@ import { openAiCompletions } from './openai-completions.ts';
 import { openAiEmbeddings } from './openai-embeddings.ts';
 import { openAiResponses } from './openai-responses.ts';
 
-/** All ways of asking a provider that can be guarded, by their names. */
+/** All supported formats, in the order of their names. */
 export const wireFormats: readonly WireFormat[] = [
   anthropicCountTokens,
   anthropicMessages,

@@ -37,7 +37,7 @@ import {
 } from '../request-draft.ts';
 import type { AnswerContext, WireFormat, WireRequest, WireText } from '../wire-format.ts';
 
-/** `POST /v1/chat/completions`, of OpenAI and of all who speak as it does. */
+/** `POST /v1/chat/completions` of OpenAI and of compatible providers. */
 export const openAiChat: WireFormat = {
   name: 'openai.chat',
   family: 'openai',
@@ -84,7 +84,7 @@ function readMessage(draft: RequestDraft, message: JsonNode): void {
   for (const member of getMembers(message)) {
     const { key, value } = member;
     if (key.value === 'content' && is_result) continue;
-    // Whoever takes part is named by people; the name of a function is a word.
+    // Users choose the names of participants; the name of a function is an identifier.
     if (key.value === 'name' && said_by !== 'function') addRequestText(draft, 'other', value, 'free');
     else addRequestMember(draft, role, member, message);
   }
@@ -104,7 +104,9 @@ function readMessage(draft: RequestDraft, message: JsonNode): void {
   }
 }
 
-/** What a call is about: a function with arguments, or a custom tool with an input of its own form. */
+/**
+ * Returns the member that describes the call: a function with arguments, or a custom tool with free-form input.
+ */
 function partOf(call: JsonNode): JsonNode | null {
   const isPart = ({ key, value }: JsonMember): boolean =>
     (key.value === 'function' || key.value === 'custom') && value.kind === 'object';
@@ -127,13 +129,15 @@ function readChoice(draft: AnswerDraft, choice: JsonNode, root: string, places: 
       readMessagePart(draft, draft.is_stream ? `${root}.message` : root, value);
     else if (key.value !== 'logprobs') addMember(draft, member, choice);
   }
-  // After the texts that they tell again, wherever they stand.
+  // Read after the texts that they repeat, wherever they are in the object.
   for (const { key, value } of getMembers(choice)) {
     if (key.value === 'logprobs') readLogprobs(draft, root, value);
   }
 }
 
-/** Log probabilities say a text again, token by token. Where there is no such text they are texts themselves. */
+/**
+ * Reads log probabilities, which repeat a text token by token. Without such a text they are texts themselves.
+ */
 function readLogprobs(draft: AnswerDraft, root: string, logprobs: JsonNode): void {
   if (logprobs.kind !== 'object') addTexts(draft, logprobs);
   for (const member of getMembers(logprobs)) {
@@ -143,7 +147,7 @@ function readLogprobs(draft: AnswerDraft, root: string, logprobs: JsonNode): voi
   }
 }
 
-/** What an event adds to a message. */
+/** Reads the delta of a message in an event. */
 function readDelta(draft: AnswerDraft, root: string, delta: JsonNode, places: CallPlaces): void {
   readTexts(draft, root, delta, addPiece);
   for (const { key, value } of getMembers(delta)) {
@@ -157,7 +161,7 @@ function readDelta(draft: AnswerDraft, root: string, delta: JsonNode, places: Ca
   }
 }
 
-/** A whole message; some servers add it to each event, with all that was said by then. */
+/** Reads a whole message. Some servers add one to each event, with the complete text so far. */
 function readMessagePart(draft: AnswerDraft, root: string, message: JsonNode): void {
   readTexts(draft, root, message, addRepeat);
   for (const { key, value } of getMembers(message)) {
@@ -170,7 +174,7 @@ function readMessagePart(draft: AnswerDraft, root: string, message: JsonNode): v
   }
 }
 
-/** All of a message but its calls. */
+/** Reads everything in a message except its calls. */
 function readTexts(draft: AnswerDraft, root: string, message: JsonNode, add: Add): void {
   if (message.kind !== 'object') addTexts(draft, message);
   for (const member of getMembers(message)) {
@@ -185,7 +189,7 @@ function readTexts(draft: AnswerDraft, root: string, message: JsonNode, add: Add
 
 type Add = typeof addPiece;
 
-/** Sound, which cannot be heard here, and what is said in it. */
+/** Reads audio: the transcript is a text, and the sound itself is not scanned. */
 function readAudio(draft: AnswerDraft, root: string, audio: JsonNode, add: Add): void {
   if (audio.kind !== 'object') addTexts(draft, audio);
   for (const member of getMembers(audio)) {
@@ -206,13 +210,13 @@ function readCall(
   named: CallIdentity = readCallName(call, part),
 ): void {
   if (call.kind !== 'object') {
-    // A list of calls with anything else in it has other places in the eyes of some clients.
+    // Other values in a list of calls shift the position of the calls for some clients.
     if (call.kind !== 'null') failAnswer(draft);
     return;
   }
   if (part !== call && holdsTwo(call)) failAnswer(draft);
   const said = getMember(part, 'arguments') ?? getMember(part, 'input');
-  // A call without arguments is one all the same.
+  // A call without arguments is still a call.
   const { end } = part ?? call;
   const is_free = part !== call && getMember(call, 'custom') === part && part !== null;
   add(draft, channel, 'arguments', said ?? { kind: 'null', start: end, end }, {
@@ -226,7 +230,7 @@ function readCall(
   }
 }
 
-/** Which of the two a client takes nobody can say. */
+/** Returns whether a call has both a function and a custom tool. Clients differ in which of them they use. */
 function holdsTwo(call: JsonNode): boolean {
   const held = ['function', 'custom'].map((key) => getMember(call, key));
   return held.every((each) => each !== null && each.kind !== 'null');

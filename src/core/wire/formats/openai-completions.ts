@@ -29,7 +29,7 @@ import {
 } from '../request-draft.ts';
 import type { AnswerContext, WireFormat, WireRequest } from '../wire-format.ts';
 
-/** `POST /v1/completions` of OpenAI: text that is continued. */
+/** `POST /v1/completions` of OpenAI, which continues a text. */
 export const openAiCompletions: WireFormat = {
   name: 'openai.completions',
   family: 'openai',
@@ -54,7 +54,7 @@ function readRequest(body: JsonNode): WireRequest {
   return finishRequest(draft, body, {
     is_stream: isMemberTrue(body, 'stream'),
     max_output_tokens: findLargestCount([body], ['max_tokens', 'max_completion_tokens']),
-    // Of `best_of` answers only the best is given, and all are paid for.
+    // Only the best of `best_of` answers is returned, but all are charged.
     choices: Math.max(getCount(body, 'n') ?? 1, getCount(body, 'best_of') ?? 1) * prompts,
     usage_splice: buildUsageSplice(body),
   });
@@ -75,7 +75,7 @@ function readChoice(draft: AnswerDraft, choice: JsonNode, root: string): void {
     if (key.value === 'text' && value.kind === 'string') addPiece(draft, channel, 'text', value);
     else if (key.value !== 'logprobs') addMember(draft, member, choice);
   }
-  // After the text that they tell again, wherever they stand.
+  // Read after the text that they repeat, wherever they are in the object.
   for (const member of getMembers(choice)) {
     if (member.key.value !== 'logprobs') continue;
     if (isChannelOpen(draft, channel)) addEcho(draft, channel, member.value, 'null');

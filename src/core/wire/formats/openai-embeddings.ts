@@ -15,7 +15,7 @@ import {
 } from '../request-draft.ts';
 import type { WireFormat, WireRequest } from '../wire-format.ts';
 
-/** `POST /v1/embeddings` of OpenAI: texts go in, and numbers come out. */
+/** `POST /v1/embeddings` of OpenAI: the request has texts, and the answer has numbers. */
 export const openAiEmbeddings: WireFormat = {
   name: 'openai.embeddings',
   family: 'openai',

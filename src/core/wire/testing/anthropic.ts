@@ -161,7 +161,7 @@ const asked = {
   thinking: { type: 'enabled', budget_tokens: 2000 },
 };
 
-/** Messages: every block on its way in and out. */
+/** Messages with every type of block in the request and the answer. */
 export const anthropicMessagesSample: WireSample = {
   format: 'anthropic.messages',
   requests: [
@@ -294,7 +294,7 @@ export const anthropicMessagesSample: WireSample = {
   ],
 };
 
-/** Counting tokens: asked as messages are, and answered with a number. */
+/** Token counting: the request of messages, answered with a number. */
 export const anthropicCountTokensSample: WireSample = {
   format: 'anthropic.count_tokens',
   requests: [asked],

@@ -42,7 +42,7 @@ const chunk = (delta: unknown, more: object = {}, index = 0) => ({
   choices: [{ index, delta, logprobs: null, finish_reason: null, ...more }],
 });
 
-/** Chat completions: every role, part and tool, and fields of providers who speak as OpenAI does. */
+/** Chat completions: every role, part and tool, and fields of compatible providers. */
 export const openAiChatSample: WireSample = {
   format: 'openai.chat',
   requests: [

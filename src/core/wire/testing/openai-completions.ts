@@ -15,7 +15,7 @@ const LOGPROBS = {
   text_offset: [0, 2],
 };
 
-/** Completions, with prompts as one text or several. */
+/** Completions with one prompt or several. */
 export const openAiCompletionsSample: WireSample = {
   format: 'openai.completions',
   requests: [

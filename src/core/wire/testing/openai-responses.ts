@@ -167,7 +167,7 @@ const on = (output_index: number, more: object = {}) => ({
   ...more,
 });
 
-/** The Responses API: all items, on the way in and out. */
+/** The Responses API: all items, in the request and the answer. */
 export const openAiResponsesSample: WireSample = {
   format: 'openai.responses',
   requests: [

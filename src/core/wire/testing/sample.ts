@@ -1,6 +1,6 @@
 import type { WireName } from '../wire-format.ts';
 
-/** Bodies of one format as the provider's documentation and its official client's types have them. */
+/** Bodies of one format, as in the provider's documentation and the types of its official client. */
 export interface WireSample {
   readonly format: WireName;
   readonly requests: readonly unknown[];
@@ -9,6 +9,6 @@ export interface WireSample {
   readonly streams: readonly (readonly unknown[])[];
 }
 
-/** Bytes that are no text, as bodies carry them. */
+/** Binary data in the form that bodies carry it. */
 export const PICTURE =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
