@@ -8,7 +8,7 @@ const KEY = `sk-${'ABCDEF'}1234567890`;
 const OTHER = `sk-${'ABCDEF'}1234567891`;
 const EXPIRES_MS = 1_000;
 
-/** Returns a distinct text for each detector and value. It stands in for the keyed hash. */
+/** Returns a distinct text for each detector and value. It replaces the keyed hash. */
 const fingerprintOf: Fingerprinter = (rule_id, value) => `${rule_id}|${value}`;
 
 const entry = {

@@ -1,6 +1,6 @@
 import { ACTIONS, BOUNDARIES, DECISIONS, PHASES } from '../types/index.ts';
 
-/** What people write to say how a policy must answer: the shape of a file of cases, as plain JSON Schema (2020-12). */
+/** JSON Schema (2020-12) of the files with policy test cases. */
 
 const word = { type: 'string', minLength: 1, maxLength: 256 } as const;
 
@@ -41,7 +41,7 @@ const expectation = {
   additionalProperties: false,
 } as const;
 
-/** One case: what crosses, and what must come of it. */
+/** Schema of one case: the crossing and the expected verdict. */
 export const caseSchema = {
   type: 'object',
   required: ['name', 'boundary', 'expect'],
@@ -71,7 +71,7 @@ export const caseSchema = {
   additionalProperties: false,
 } as const;
 
-/** A file of cases. */
+/** Schema of a file of cases. */
 export const caseFileSchema = {
   type: 'object',
   required: ['tests'],

@@ -14,26 +14,26 @@ import {
 } from '../types/index.ts';
 import type { caseSchema } from './case-schema.ts';
 
-/** One case as it was written. */
+/** One case as written in the file. */
 export type PolicyTestCase = Static<typeof caseSchema>;
 
-/** What is not as a case expects it; both sides as text for a person. */
+/** A difference between the expected and the actual verdict. Both sides are text for the author of the case. */
 export interface CaseDifference {
   readonly field: string;
   readonly expected: string;
   readonly found: string;
 }
 
-/** What judging needs beside a policy. */
+/** Inputs of `judge` in addition to the crossing and the policy. */
 export interface CaseTools {
   readonly now_ms: number;
   readonly fingerprintOf: Fingerprinter | null;
   readonly conditions: ConditionEvaluator | null;
-  /** Whether a rule belongs to another layer than the case, which may be stricter than the case expects. */
+  /** Returns whether a rule belongs to another layer, which may be stricter than the case expects. */
   readonly isOfOthers?: (rule: string) => boolean;
 }
 
-/** Judges what a case brings, as any crossing is judged, and says how the verdict differs; none where it holds. */
+/** Judges the crossing of a case and returns the differences from the expected verdict; empty if the case passes. */
 export function runCase(
   written: PolicyTestCase,
   policy: Policy,
@@ -45,11 +45,11 @@ export function runCase(
   return tools.isOfOthers?.(verdict.rule) === true && isStricter(written.expect, verdict, found) ? [] : found;
 }
 
-/** What another layer of rules may make stricter. */
+/** Members that another layer of rules may make stricter. */
 const LAYERED = ['decision', 'action', 'rule', 'text', 'payload'];
 const LEAST = { allow: 'allow', modify: 'redact', block: 'require_approval' } as const;
 
-/** Whether all that differs is that the verdict is as strict as expected, or stricter. */
+/** Returns whether the verdict is at least as strict as expected and differs in nothing else. */
 function isStricter(
   { action, decision }: PolicyTestCase['expect'],
   verdict: Verdict,
@@ -139,7 +139,10 @@ function present(field: string, found: readonly string[]): CaseDifference[] {
   return found.map((tag) => ({ field, expected: 'none of these', found: tag }));
 }
 
-/** What goes on: the changed content, the content itself where it is let through, nothing where it is blocked. */
+/**
+ * Returns the content that is passed on: the changed content, the original content if it is allowed, or `null` if it
+ * is blocked.
+ */
 function passedOn({ decision, content: changed, fallback_used }: Verdict, content: Content): Content | null {
   if (changed !== null && (decision === 'modify' || fallback_used)) return changed;
   return decision === 'block' ? null : content;
@@ -168,7 +171,7 @@ function contentDifferences(
   ];
 }
 
-/** As it stands, or as JSON writes it. */
+/** Returns whether a text contains a part, either as is or in its JSON notation. */
 function holds(plain: string, part: string): boolean {
   return plain.includes(part) || plain.includes(JSON.stringify(part).slice(1, -1));
 }

@@ -15,9 +15,9 @@ import { formatNameList } from './rule-trace.ts';
 /** One change that a less strict decision needs. */
 export interface CounterfactualChange {
   readonly kind: 'tag' | 'approval' | 'contract' | 'identity' | 'content' | 'coverage' | 'rule';
-  /** The rule that it answers. */
+  /** Name of the rule whose effect the change removes. */
   readonly rule: string;
-  /** A phrase behind "It would have been allowed": `without the tag `x``. */
+  /** Phrase that completes "It would have been allowed": `without the tag `x``. */
   readonly change: string;
 }
 
@@ -27,12 +27,13 @@ export interface Counterfactual {
   readonly result: DecisionResult;
 }
 
-/** Rounds after which what is left stays as it is: each takes at least one evaluation away. */
+/** Maximum number of rounds. Each round removes at least one evaluation. */
 const ROUNDS_MAX = 10;
 
 /**
- * The least that would have let a crossing through: the strictest decides, so every evaluation that blocks has to fall
- * silent, and no other has. Of one that was changed only, the least that would have left it as it was.
+ * Returns the smallest set of changes that would have allowed a crossing. The strictest action decides, so the set
+ * removes every evaluation that blocks and no other. For a crossing that was only modified, the set would have left
+ * it unchanged.
  */
 export function findCounterfactual(record: RecordedDecision, policy: Policy): Counterfactual {
   const unwanted = getDecisionResult(evaluateRecord(record, policy)).decision;
@@ -128,7 +129,7 @@ interface Setting {
   readonly policy: Policy;
 }
 
-/** The same crossing and policy, as if the evaluation had nothing to say. */
+/** Returns the record and policy without the effect of an evaluation. */
 function without(evaluation: Evaluation, { record, policy }: Setting): Setting {
   const { rule, action, about, tag } = evaluation;
   const { crossing, findings, declared, content } = record;
@@ -154,7 +155,7 @@ function without(evaluation: Evaluation, { record, policy }: Setting): Setting {
   return { record: settled, policy: lenient(policy) };
 }
 
-/** Contracts that ask for nothing, for the question what else speaks. */
+/** Returns the policy with contracts that have no terms for tags, callers or call rates. */
 function lenient(policy: Policy): Policy {
   const contracts = policy.contracts.map((each) => ({
     ...each,

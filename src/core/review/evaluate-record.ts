@@ -26,7 +26,7 @@ export function evaluateRecord(
   return evaluateRules(buildEvaluationInput(record, policy), tried);
 }
 
-/** All that has a say on a recorded decision under a policy. */
+/** Builds the input of an evaluation from a recorded decision and a policy. */
 export function buildEvaluationInput(record: RecordedDecision, policy: Policy): RuleEvaluationInput {
   const { crossing, findings, declared, coverage, content } = record;
   const table = getRecordRuleTable(record, policy);
@@ -53,7 +53,7 @@ export function buildEvaluationInput(record: RecordedDecision, policy: Policy): 
   };
 }
 
-/** What the rules are asked with about it. */
+/** Builds the context in which rules match a recorded decision. */
 export function buildRecordContext({
   crossing,
   findings,
@@ -64,7 +64,7 @@ export function buildRecordContext({
   return buildRuleContext(crossing, { data_tags, findings_count: findings.length, conditions });
 }
 
-/** The rules that are asked about it. */
+/** Returns the rules for a recorded decision. */
 export function getRecordRuleTable({ crossing }: RecordedDecision, policy: Policy): RuleTable {
   return rulesFor(policy, crossing);
 }
@@ -74,7 +74,7 @@ export function getDecisionResult({ winner }: Pick<RuleEvaluation, 'winner'>): D
   return { decision: DECISIONS_BY_ACTION[winner.action], action: winner.action, rule: winner.rule };
 }
 
-/** Why the record alone does not determine the decision of another policy. */
+/** Reason why the record alone does not determine the decision of another policy. */
 export type NotReplayableReason =
   | 'detection_differs'
   | 'limits_differ'
@@ -111,7 +111,7 @@ function sameLimits(was: Policy, next: Policy): boolean {
 
 const known = new WeakMap<object, string>();
 
-/** Compiled settings are written in one order, so that the same settings are the same text. */
+/** Serializes a part of a policy. Compiled settings have a fixed member order, so equal settings give equal text. */
 function textOf(policy: Policy, part: 'detection' | 'limits'): string {
   const value = policy[part];
   const text = known.get(value) ?? JSON.stringify(value);
@@ -119,7 +119,10 @@ function textOf(policy: Policy, part: 'detection' | 'limits'): string {
   return text;
 }
 
-/** Facts are looked for where a rule names one, and hosts only as they are named. */
+/**
+ * Returns whether the record holds the facts that the next policy needs. Facts are collected only if a rule names
+ * one, and hosts only if a rule names them.
+ */
 function sameFacts(record: RecordedDecision, was: Policy, next: Policy): boolean {
   const { phase } = record.crossing;
   if (phase !== 'request' && phase !== 'response') return true;
@@ -130,12 +133,18 @@ function sameFacts(record: RecordedDecision, was: Policy, next: Policy): boolean
   return looked_for.length > 0 && hosts.every((tag) => looked_for.includes(tag));
 }
 
-/** What a session has read is recorded where a rule asks about it. */
+/**
+ * Returns whether the record holds the taint tags that the next policy needs. They are recorded only if a rule uses
+ * them.
+ */
 function sameSession({ crossing: { tenant_id } }: RecordedDecision, was: Policy, next: Policy): boolean {
   return !usesSessionTags(next, tenant_id) || usesSessionTags(was, tenant_id);
 }
 
-/** Facts that a contract declares are in the record, and calls are counted, as the contract of the time had it. */
+/**
+ * Returns whether both contracts declare the same facts and count calls. The record holds facts and call counts
+ * according to the contract of that time.
+ */
 function sameTerms(record: RecordedDecision, was: Policy, next: Policy): boolean {
   const { crossing } = record;
   const [before, after] = [findContract(crossing, was), findContract(crossing, next)];
@@ -148,8 +157,8 @@ function sameTerms(record: RecordedDecision, was: Policy, next: Policy): boolean
 }
 
 /**
- * Contracts remove fields before anything is looked for. What was in a field that was removed is not recorded, and of what
- * is recorded it is not known in which field it was.
+ * Returns whether both contracts keep the same fields. Contracts remove fields before the scan. The record does not
+ * hold removed content, nor the field of a finding.
  */
 function sameFields(record: RecordedDecision, was: Policy, next: Policy): boolean {
   const { crossing, content, findings, declared } = record;
@@ -161,13 +170,16 @@ function sameFields(record: RecordedDecision, was: Policy, next: Policy): boolea
   return is_all_recorded && (after!.length === 0 || (findings.length === 0 && !declared.some(isFactTag)));
 }
 
-/** The fields that a contract keeps; none where it keeps all. */
+/** Returns the fields that a contract keeps; empty if it keeps all. */
 function keptFields(contract: ReturnType<typeof findContract>, phase: Phase | null): readonly string[] {
   if (contract === null || contract === 'undeclared') return [];
   return (phase === 'response' ? contract.emits.fields : contract.accepts.fields) ?? [];
 }
 
-/** What the content may be to the contract that the next policy has for its tool: one, where that is known. */
+/**
+ * Returns the possible content records under the contract that the next policy has for the tool. If the record
+ * determines it, there is exactly one.
+ */
 function contentsPossible(record: RecordedDecision, was: Policy, next: Policy): readonly ContentRecord[] {
   const { crossing, content } = record;
   const before = findContract(crossing, was);
@@ -187,7 +199,7 @@ function contentsPossible(record: RecordedDecision, was: Policy, next: Policy): 
   return [clean, { broken: [], strips: true }, { broken: [brokenBy(crossing.phase)], strips: false }];
 }
 
-/** What of a contract is about the content itself. */
+/** Serializes the terms of a contract on the content itself. */
 function contentTerms({ arguments: schema, accepts, emits }: ToolContract, phase: Phase | null): string {
   return JSON.stringify(phase === 'response' ? [null, emits.fields] : [schema, accepts.fields]);
 }

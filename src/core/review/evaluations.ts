@@ -14,26 +14,26 @@ import { type RuleTraceEntry, traceRules } from './rule-trace.ts';
 
 /** One tag or check that was evaluated for a decision. */
 export interface Evaluation {
-  /** What was asked about: a tag, the crossing itself, a contract or an identity, or how much was looked at. */
+  /** Subject of the evaluation: a tag, the crossing itself, a contract, an identity, or the coverage of the scan. */
   readonly about: 'crossing' | 'tag' | 'contract' | 'identity' | 'coverage';
-  /** `null` but for a tag. */
+  /** Set only for a tag. */
   readonly tag: Tag | null;
   readonly origin: 'found' | 'declared' | 'fact' | null;
-  /** The severity that the detector gave; `null` unless it was found. */
+  /** Severity from the detector; `null` for a tag that was not found. */
   readonly severity: Severity | null;
   readonly action: Action;
   readonly rule: string;
   readonly reason: string;
-  /** Whether its action is the one that decided. */
+  /** `true` if this action decided. */
   readonly decisive: boolean;
   readonly rule_trace: readonly RuleTraceEntry[];
-  /** How many more rules were asked, or not reached. */
+  /** Number of further rules that the trace leaves out. */
   readonly rule_trace_truncated: number;
 }
 
 type UndecidedEvaluation = Omit<Evaluation, 'decisive'>;
 
-/** Lists every tag and check that was evaluated. Of equally strict ones the first decides. */
+/** Lists every evaluated tag and check. Of equally strict ones, the first decides. */
 export function listEvaluations(
   record: RecordedDecision,
   policy: Policy,
@@ -54,7 +54,7 @@ export function listEvaluations(
   }));
   if (evaluations.length === 0 || winner === DEFAULT_ALLOW || evaluations.some(({ decisive }) => decisive))
     return evaluations;
-  // It is heard behind one that asks for approval: it blocks whether that is given or not.
+  // The rule blocks whether the approval is granted or not.
   const reason = `${winner.reason} No approval would change that.`;
   return [
     ...evaluations,
@@ -111,7 +111,7 @@ function pickResult({ action, rule, reason }: Pick<UndecidedEvaluation, 'action'
   return { action, rule, reason };
 }
 
-/** Each tag and severity once, however often it was found. */
+/** Evaluates each combination of tag and severity once, regardless of the number of findings. */
 function foundEvaluations(record: RecordedDecision, policy: Policy): UndecidedEvaluation[] {
   const seen = new Map<string, { tag: Tag; severity: Severity }>();
   for (const { tags, severity } of record.findings)

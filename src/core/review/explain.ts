@@ -6,21 +6,21 @@ import { type Evaluation, listEvaluations } from './evaluations.ts';
 import { type RecordedEvent, readRecordedDecision, type UnreadableReason } from './recorded-decision.ts';
 import { listUnevaluatedRules, type UnevaluatedRule } from './rule-trace.ts';
 
-/** Why a decision is what it is. */
+/** Evaluations and counterfactual that explain a decision. */
 export interface Explanation {
   readonly replayed: DecisionResult;
-  /** Whether that is what the record says. */
+  /** `true` if the replayed decision equals the recorded one. */
   readonly matches_record: boolean;
   readonly evaluations: readonly Evaluation[];
   readonly monitored: readonly MonitoredRule[];
   readonly enforced_result: DecisionResult | null;
   readonly not_evaluated: readonly UnevaluatedRule[];
   readonly not_evaluated_truncated: number;
-  /** The least that would have to be otherwise; `null` where it was allowed as it stood. */
+  /** Smallest change that would have allowed the crossing unchanged; `null` if it was. */
   readonly counterfactual: Counterfactual | null;
 }
 
-/** Explains a recorded decision by the policy that made it: all rules are asked again, by the code that judged. */
+/** Explains a recorded decision by its policy. Evaluates all rules again, with the code that judged. */
 export function explainDecision(
   event: RecordedEvent,
   decided_ms: number,

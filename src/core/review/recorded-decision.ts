@@ -16,12 +16,12 @@ import {
   type Tag,
 } from '../types/index.ts';
 
-/** Kinds of findings that one event holds at most. */
+/** Maximum number of kinds of findings in one event. */
 const KINDS_MAX = 100;
 
 /**
- * Findings as an audit event keeps them: `personal.pii.card+personal.financial.card high 2`, their tags, what the
- * detector said of their severity, and how many there were; in the order in which each was first found.
+ * Summarizes findings for an audit event: `personal.pii.card+personal.financial.card high 2`. Each kind has its tags,
+ * the severity from the detector and a count. Kinds are in the order of their first finding.
  */
 export function summarizeFindings(findings: readonly JudgedFinding[]): string[] {
   const counts = new Map<string, number>();
@@ -32,7 +32,7 @@ export function summarizeFindings(findings: readonly JudgedFinding[]): string[] 
   return [...counts].slice(0, KINDS_MAX).map(([kind, count]) => `${kind} ${count}`);
 }
 
-/** What is read of an audit event; every line of the journal that is a decision has it. */
+/** Members of an audit event that a replay reads. Every decision in the journal has them. */
 export interface RecordedEvent {
   readonly event_id: string;
   readonly boundary: string;
@@ -51,32 +51,32 @@ export interface RecordedEvent {
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
-/** What the arguments or the result were found to be, which only the content can tell. */
+/** Facts about the content that the replay cannot recompute, because the record holds no content. */
 export interface ContentRecord {
-  /** `arguments`, `accepts.fields`, `emits.fields`: what of a contract the content itself broke. */
+  /** Terms of a contract that the content violated: `arguments`, `accepts.fields`, `emits.fields`. */
   readonly broken: readonly string[];
-  /** Whether the contract took fields away; `null` where that cannot be told from the record. */
+  /** `true` if the contract removed fields; `null` if the record does not show it. */
   readonly strips: boolean | null;
 }
 
-/** All of a decision that a policy can be asked about again. No text is in it, and none was kept. */
+/** Input of a replay, read from an audit event. It holds no text, because audit events hold none. */
 export interface RecordedDecision {
   readonly crossing: CrossingContext;
   readonly findings: readonly Finding[];
-  /** What the caller declared, and facts. */
+  /** Declared tags and facts. */
   readonly declared: readonly Tag[];
   readonly coverage: Coverage;
   readonly content: ContentRecord;
-  /** What evaluates the conditions of a policy in CEL; without it they restrict and never allow. */
+  /** Evaluates the CEL conditions of a policy. Without it, rules with a condition restrict and never allow. */
   readonly conditions: ConditionEvaluator | null;
 }
 
-/** Why an event cannot be asked about again. */
+/** Reason why an event cannot be replayed. */
 export type UnreadableReason = 'no_decision' | 'fault' | 'incomplete';
 
 /**
- * Reads an event back that was decided at `decided_ms` (since 1970, UTC); gives a word where it is no decision of
- * rules, or does not hold all that they saw.
+ * Reads a recorded decision from an event. `decided_ms` is in milliseconds since 1970, UTC. Returns a reason if the
+ * event is not a policy decision or does not hold all inputs of the rules.
  */
 export function readRecordedDecision(
   event: RecordedEvent,
@@ -140,7 +140,10 @@ function envelopeOf(
   };
 }
 
-/** A token that was refused then is refused again: what it allowed is written down nowhere. */
+/**
+ * Rebuilds the capability of a crossing. A refused token is refused again, because the event does not record what the
+ * token allows.
+ */
 function capabilityOf({ metadata }: RecordedEvent): CrossingContext['capability'] {
   const token_id = typeof metadata.capability_token_id === 'string' ? metadata.capability_token_id : null;
   const refused = texts(metadata.violations).find((each) =>
@@ -153,7 +156,7 @@ function capabilityOf({ metadata }: RecordedEvent): CrossingContext['capability'
 
 const KIND = /^(\S+) (\S+)( example)? ([1-9]\d{0,8})$/;
 
-/** The findings of an event, without their places; `null` where some were left out of the record. */
+/** Rebuilds the findings of an event without positions; `null` if the event does not list all of them. */
 function findingsOf({ found_tags, findings: total = 0 }: RecordedEvent['metadata']): Finding[] | null {
   const findings: Finding[] = [];
   for (const kind of texts(found_tags)) {
@@ -167,13 +170,13 @@ function findingsOf({ found_tags, findings: total = 0 }: RecordedEvent['metadata
   return findings.length === total ? findings : null;
 }
 
-/** A finding of which only that is known which rules ask about. */
+/** Builds a finding with only the members that rules use. */
 function placeless(tags: readonly [Tag, ...Tag[]], severity: Severity): Finding {
   const type = 'content_detected';
   return { rule_id: '', detector: '', type, severity, tags, start: 0, end: 0, leaf: 0, path: null };
 }
 
-/** Names of removed fields, or how many there were in events of an earlier version. */
+/** Returns whether the event lists removed fields. Events of an earlier version hold their number instead. */
 function hasStripped(stripped: unknown): boolean {
   return Array.isArray(stripped) ? stripped.length > 0 : Number(stripped ?? 0) > 0;
 }

@@ -8,21 +8,21 @@ import {
 } from './evaluate-record.ts';
 import { type RecordedEvent, readRecordedDecision, type UnreadableReason } from './recorded-decision.ts';
 
-/** Why the decision of another policy is unknown. */
+/** Reason why the decision of another policy is unknown. */
 export type UnknownReason =
   | Exclude<UnreadableReason, 'no_decision'>
   | NotReplayableReason
   | 'policy_unavailable'
   | 'record_differs';
 
-/** What another policy makes of one recorded decision. */
+/** Decision of another policy on a recorded crossing, compared with the recorded one. */
 export type ReplayedDecision =
   | { readonly change: 'same' | 'stricter' | 'laxer'; readonly result: DecisionResult }
   | { readonly change: 'unknown'; readonly reason: UnknownReason };
 
 /**
- * Asks another policy about a recorded decision; `was` is the policy that made it, `null` where it is gone. Gives
- * `null` for what is no decision of rules.
+ * Replays a recorded decision under the policy `next`. `was` is the policy that made the decision; `null` if it is no
+ * longer available. Returns `null` if the event is not a policy decision.
  */
 export function replayDecision(
   event: RecordedEvent,
@@ -35,7 +35,7 @@ export function replayDecision(
   if (record === 'no_decision') return null;
   if (typeof record === 'string') return { change: 'unknown', reason: record };
   if (was === null) return { change: 'unknown', reason: 'policy_unavailable' };
-  // What the old policy does not say again was not decided by what is in the record.
+  // If the original policy now decides otherwise, the decision did not depend on the recorded data alone.
   const before = getDecisionResult(evaluateRecord(record, was));
   if (before.action !== event.action || before.decision !== event.decision)
     return { change: 'unknown', reason: 'record_differs' };
@@ -50,7 +50,7 @@ function changeOf(before: Action, after: Action): 'same' | 'stricter' | 'laxer' 
   return by > 0 ? 'stricter' : 'laxer';
 }
 
-/** How many decisions would be what. */
+/** Number of decisions per kind of change. */
 export interface ReplayCounts {
   same: number;
   stricter: number;
@@ -58,7 +58,7 @@ export interface ReplayCounts {
   unknown: number;
 }
 
-/** A decision that would change, for a person to look at. */
+/** A decision that would change, for review by an operator. */
 export interface ChangedDecision {
   readonly event_id: string;
   readonly agent_id: string;
@@ -70,11 +70,11 @@ export interface ChangedDecision {
   readonly to_rule: string;
 }
 
-/** What a replay adds up to. Its size does not grow with the number of events. */
+/** Totals of a replay. Its size does not grow with the number of events. */
 export interface ReplayTally {
   readonly total: ReplayCounts;
   readonly unknown: Map<UnknownReason, number>;
-  /** How often `from` would become `to`: `allow block`. */
+  /** Number of decisions per transition. The key is `from to`: `allow block`. */
   readonly transitions: Map<string, number>;
   readonly by_agent: Map<string, ReplayCounts>;
   readonly by_tool: Map<string, ReplayCounts>;
@@ -83,15 +83,15 @@ export interface ReplayTally {
   readonly laxer: ChangedDecision[];
 }
 
-/** Names that one table holds at most; all others are counted together. */
+/** Maximum number of names in one table. All other names share one row. */
 const NAMES_MAX = 1_000;
 const EXAMPLES_MAX = 10;
-/** The row of names that found no place; no agent, tool or tag can be called that. */
+/** Row of the names that exceed the limit. No agent, tool or tag can have this name. */
 export const OTHER_NAMES = '(others)';
-/** The row of decisions without a tool or a tag. */
+/** Row of decisions without a tool or a tag. */
 export const NO_NAME = '(none)';
 
-/** A tally of nothing. */
+/** Creates an empty tally. */
 export function createTally(): ReplayTally {
   return {
     total: noCounts(),

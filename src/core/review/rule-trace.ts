@@ -12,9 +12,9 @@ import type { Action, Policy, Rule } from '../types/index.ts';
 import { buildRecordContext, getRecordRuleTable } from './evaluate-record.ts';
 import type { RecordedDecision } from './recorded-decision.ts';
 
-/** Rules that one question lists at most; the rest are counted. */
+/** Maximum number of rules in one trace. The others are only counted. */
 const TRACE_MAX = 200;
-/** Names that one sentence lists at most. */
+/** Maximum number of names in one sentence. */
 const NAMES_MAX = 5;
 
 /** One rule that was evaluated. */
@@ -23,7 +23,10 @@ export interface RuleTraceEntry {
   readonly action: Action;
   readonly tenant_id: string | null;
   readonly builtin: boolean;
-  /** `monitored`: it matched, and has no say. `not_reached`: one before it in its list spoke. */
+  /**
+   * `monitored`: the rule matched in monitor mode and has no effect. `not_reached`: an earlier rule of its list
+   * matched.
+   */
   readonly outcome: 'matched' | 'monitored' | 'not_matched' | 'not_reached';
   /** One sentence. */
   readonly reason: string;
@@ -31,10 +34,10 @@ export interface RuleTraceEntry {
 
 /** The rules that were evaluated for one tag or check, in order. */
 export interface RuleTrace {
-  /** The rule that decides; `null` where none speaks. */
+  /** The rule that decides; `null` if none matches. */
   readonly deciding_rule: Rule | null;
   readonly entries: readonly RuleTraceEntry[];
-  /** How many more rules there were. */
+  /** Number of rules that were left out. */
   readonly truncated: number;
 }
 
@@ -119,7 +122,7 @@ function whyNot(
   }
 }
 
-/** `` `a`, `b` and 3 more``. */
+/** Formats a list as `` `a`, `b` and 3 more``. */
 export function formatNameList(list: readonly string[]): string {
   const first = list.slice(0, NAMES_MAX).map((each) => `\`${each}\``);
   return list.length > NAMES_MAX
@@ -127,7 +130,7 @@ export function formatNameList(list: readonly string[]): string {
     : first.join(', ');
 }
 
-/** A rule that was not asked at all: it is for another place or another tenant. */
+/** A rule that was not evaluated, because it is for another boundary, phase or tenant. */
 export interface UnevaluatedRule {
   readonly rule: string;
   readonly tenant_id: string | null;
@@ -135,7 +138,10 @@ export interface UnevaluatedRule {
   readonly reason: string;
 }
 
-/** The rules of one's own that do not stand in any list of this place; the rest are counted. */
+/**
+ * Returns the configured rules that are in no list of this enforcement point, up to a maximum, and the number of
+ * those left out.
+ */
 export function listUnevaluatedRules(
   { crossing }: RecordedDecision,
   policy: Policy,

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { ACTIONS, BOUNDARIES, type Crossing, type Json, PHASES, type Policy } from '../types/index.ts';
 import { buildTestCrossing, buildTestPolicy } from './policies.ts';
 
-/** Policies and crossings of few words, so that rules meet what they name often enough. */
+/** Generates policies and crossings from a small vocabulary, so that rules often match. */
 
 const TAGS = [
   'secret',
@@ -17,7 +17,7 @@ const TOOLS = ['shell', 'shell*', 'mail.send', '*'];
 const AGENTS = ['bot', 'bot-*', 'ann', '*'];
 const TENANTS = ['acme', 'default'];
 
-/** Put together from pieces, so that no scanner of repositories takes it for a real one. */
+/** Concatenated, so that secret scanners do not take it for a real key. */
 const KEY = ['sk-', 'ABCDEF1234567890'].join('');
 const TEXTS = [
   'Nothing to see.',
@@ -34,7 +34,7 @@ function some<T>(from: readonly T[], max: number): fc.Arbitrary<T[]> {
 
 const SESSION_TAGS = ['untrusted', 'untrusted.web', 'personal'];
 
-/** Conditions in CEL; the last has no answer where nothing was found. */
+/** Conditions in CEL. The last cannot be evaluated if there are no findings. */
 const CONDITIONS = [
   'findings > 0',
   'has_tag(data_tags, "secret") || agent_id == "bot"',
@@ -43,7 +43,7 @@ const CONDITIONS = [
   '10 / findings > 4',
 ];
 
-/** A rule as people write it, but for its name and tenant. */
+/** A rule as an author writes it, without name and tenant. */
 const ruleBody = fc
   .record({
     boundary: some(BOUNDARIES, 3).filter((list) => list.length > 0),
@@ -77,7 +77,7 @@ interface GeneratedConditions {
   readonly when: string | null;
 }
 
-/** Only what restricts: an empty list is written by nobody. */
+/** Returns only the conditions that restrict, because authors do not write empty lists. */
 function written(conditions: GeneratedConditions, is_action: boolean): object {
   const { tools, agents, phase, session_tags, when } = conditions;
   return {
@@ -138,7 +138,7 @@ export const policyParts = fc.record({
 });
 export type GeneratedParts = typeof policyParts extends fc.Arbitrary<infer Parts> ? Parts : never;
 
-/** The policy of generated parts. */
+/** Compiles the policy of generated parts. */
 export function buildGeneratedPolicy({ rules, contracts, identities, settings }: GeneratedParts): Policy {
   const documents = [
     ...contracts.map((each) => ({ contract: each })),
@@ -158,7 +158,7 @@ const content = fc.constantFrom(...TEXTS).chain((text) =>
   ),
 );
 
-/** A crossing of any boundary, with declared tags now and then. */
+/** Generates crossings at any boundary, some with declared tags. */
 export const crossingArbitrary: fc.Arbitrary<Crossing> = fc
   .record({
     boundary: fc.constantFrom(...BOUNDARIES),

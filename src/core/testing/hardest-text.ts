@@ -2,27 +2,30 @@ import type { Detector } from '../detect/matching/detector.ts';
 import { countDetector, measureEffort } from './honest-work.ts';
 import { createRandom, generateHostilePiece, mutatePiece, splitPattern } from './hostile-texts.ts';
 
-/** How long to look, and for texts of which length in units. */
+/** Number of texts to try and their length in UTF-16 units. */
 export interface TextSearch {
   readonly seed: number;
   readonly texts: number;
   readonly units: number;
 }
 
-/** A piece that, again and again, makes the pattern take the most steps for what the meter charges. */
+/** The text piece whose repetition makes the pattern take the most steps per charged unit of work. */
 export interface HardestText {
   readonly piece: string;
   readonly steps: number;
-  /** Most steps in one try. */
+  /** Largest number of steps in one attempt. */
   readonly most: number;
   readonly charged: number;
   readonly units: number;
 }
 
-/** So many of the texts are kept, and changed to get harder ones. */
+/** Number of hardest texts that each round keeps and mutates. */
 const KEPT = 12;
 
-/** Looks for the hardest text of a detector: some made of its parts, then the hardest of those changed, again and again. */
+/**
+ * Searches for the hardest text of a detector. Generates texts from the parts of its pattern, then repeatedly mutates
+ * the hardest ones.
+ */
 export function findHardestText(detector: Detector, { seed, texts, units }: TextSearch): HardestText {
   if ('find' in detector.pattern) throw new Error(`${detector.id} has no pattern of its own.`);
   const below = createRandom(seed);

@@ -3,14 +3,14 @@ import type { Detector } from '../detect/matching/detector.ts';
 import { compileScanner, type Scanner, scanText } from '../detect/matching/scanner.ts';
 import { compileCountingMatcher } from './steps.ts';
 
-/** A detector beside itself: as it is, and with the matcher that counts in place of its pattern. */
+/** Two scanners of one detector: with its own pattern, and with a matcher that counts steps. */
 export interface CountedDetector {
   readonly as_is: Scanner;
   readonly counting: Scanner;
   readonly tally: { steps: number; most: number };
 }
 
-/** What a text took: steps of the pattern, the most in one try, and what the meter charged for its tries. */
+/** Effort for one text: steps of the pattern, the most steps in one attempt, and the work that the meter charged. */
 export interface DetectorEffort {
   readonly steps: number;
   readonly most: number;
@@ -18,7 +18,7 @@ export interface DetectorEffort {
   readonly matches: number;
 }
 
-/** Makes both scanners. Weights are left out: what is weighed afterwards is no matter of patterns. */
+/** Builds both scanners. Omits weights, because they do not affect the pattern. */
 export function countDetector({ weight, validate, ...detector }: Detector): CountedDetector {
   const tally = { steps: 0, most: 0 };
   const { pattern } = detector;
@@ -44,7 +44,7 @@ function valueGroup({ source }: RegExp): readonly number[] {
   return groups.flatMap(([, name], at) => (name === 'value' ? [at + 1] : []));
 }
 
-/** Scans a text twice; throws where the two do not find the same. */
+/** Scans a text with both scanners. Throws if their findings differ. */
 export function measureEffort({ as_is, counting, tally }: CountedDetector, text: string): DetectorEffort {
   tally.steps = 0;
   tally.most = 0;

@@ -1,13 +1,13 @@
 /**
- * Texts that make a pattern work hard: parts of what it matches, cut short, mixed with what stands between words,
- * again and again. The same ones for the same seed.
+ * Generates texts that make a pattern work hard: truncated parts of its matches, mixed with separators and repeated.
+ * The same seed gives the same texts.
  */
 import { type AST, RegExpParser } from '@eslint-community/regexpp';
 
-/** Gives a whole number from 0 to below the bound. */
+/** Returns an integer from 0 up to, but not including, the bound. */
 export type RandomBelow = (bound: number) => number;
 
-/** Numbers without a pattern that anyone would see, the same for the same seed. */
+/** Creates a deterministic random number generator from a seed. */
 export function createRandom(seed: number): RandomBelow {
   let state = (seed * 2_654_435_761 + 1) >>> 0;
   return (bound) => {
@@ -27,7 +27,7 @@ const SEPARATORS: readonly string[] = [
   'a.b-',
   'the ',
 ];
-/** A repeat without need is written out so many times at most, but sometimes to its end. */
+/** Maximum number of optional repetitions. Occasionally the larger limit applies. */
 const TURNS = 3;
 const TURNS_LONG = 24;
 
@@ -37,7 +37,7 @@ export interface PatternParts {
   readonly terms: readonly AST.Element[];
 }
 
-/** Reads the parts of a pattern. */
+/** Parses the parts of a pattern. */
 export function splitPattern({ source, flags }: RegExp): PatternParts {
   const pattern = new RegExpParser().parsePattern(source, 0, source.length, { unicode: flags.includes('u') });
   return { pattern, terms: pattern.alternatives.flatMap(termsIn) };
@@ -51,19 +51,19 @@ function termsIn(node: AST.Alternative): readonly AST.Element[] {
   });
 }
 
-/** One way through the pattern. */
+/** Generates one match of the pattern. */
 export function generateMatch({ pattern }: PatternParts, below: RandomBelow): string {
   return anyOf(pattern.alternatives, below);
 }
 
-/** A text that begins as a match, for a while, and goes on with parts of the pattern or with separators. */
+/** Generates a text that starts like a match and continues with parts of the pattern or with separators. */
 export function generateHostilePiece(parts: PatternParts, below: RandomBelow): string {
   const whole = generateMatch(parts, below);
   const head = whole.slice(0, below(3) === 0 ? whole.length : 1 + below(whole.length + 1));
   return head + tail(parts, below);
 }
 
-/** The same piece a little otherwise. */
+/** Returns the piece with one small change. */
 export function mutatePiece(piece: string, parts: PatternParts, below: RandomBelow): string {
   const at = below(piece.length + 1);
   const from = below(at + 1);

@@ -5,7 +5,7 @@ import { parseNamedDetection } from '../policy/compile/named-detection.ts';
 import { findConditionProblem } from '../policy/conditions/cel.ts';
 import type { Crossing, Detection, Policy } from '../types/index.ts';
 
-/** What detection does where nobody says otherwise, as the configuration holds it. */
+/** Default detection settings, as in the configuration. */
 export const DETECTION_SETTINGS: DetectionSettings = {
   secret_detection: { enabled: true },
   pii_protection: { enabled: true },
@@ -14,10 +14,10 @@ export const DETECTION_SETTINGS: DetectionSettings = {
   detection: { detectors: {}, patterns: [], allowlist: [], example_values: 'flag' },
 };
 
-/** The same as detectors see it: all that is built in, and nothing else. */
+/** The compiled form of `DETECTION_SETTINGS`: all built-in detectors and nothing else. */
 export const DETECTION: Detection = parseDetection(DETECTION_SETTINGS, 'service.yaml', []);
 
-/** Small values that the tests of this room share. */
+/** Policy settings that the tests of the core share. */
 export const POLICY_SETTINGS: PolicySettings = {
   default_action: 'block',
   builtin_rules: true,
@@ -37,7 +37,7 @@ export interface PolicyParts {
   readonly settings?: Partial<PolicySettings>;
 }
 
-/** Compiles rules and documents as a configuration would hold them. */
+/** Compiles rules and documents as they are in a configuration. */
 export function compileParts({ rules = [], tenants = {}, documents = [], settings = {} }: PolicyParts) {
   return compilePolicy({
     inline_rules: [
@@ -56,14 +56,14 @@ export function compileParts({ rules = [], tenants = {}, documents = [], setting
   });
 }
 
-/** The policy of what is expected to compile. */
+/** Compiles a policy. Throws if it has errors. */
 export function buildTestPolicy(parts: PolicyParts = {}): Policy {
   const { policy, problems } = compileParts(parts);
   if (policy === null) throw new Error(problems.map(({ message }) => message).join('\n'));
   return policy;
 }
 
-/** A crossing of a text at `input`, but for what is said otherwise. */
+/** Builds a crossing of a text at `input`, with the given members replaced. */
 export function buildTestCrossing(parts: Partial<Crossing> = {}): Crossing {
   return {
     boundary: 'input',

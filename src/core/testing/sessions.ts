@@ -1,10 +1,10 @@
 import { covers } from '../tags.ts';
 import type { Crossing, Tag, TaintChange, Verdict } from '../types/index.ts';
 
-/** Judges one crossing after the other as in sessions that are kept, here in memory. */
+/** Judges crossings in sequence and keeps session taint tags in memory. */
 export type SessionJudge = (crossing: Crossing) => Verdict;
 
-/** Each session has its own tags; what a message changes is the session of who gets it. */
+/** Creates a judge that keeps taint tags per session. A message changes the session of its receiver. */
 export function createSessionJudge(judge: (crossing: Crossing) => Verdict): SessionJudge {
   const sessions = new Map<string, readonly Tag[]>();
   return (crossing) => {

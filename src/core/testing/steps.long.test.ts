@@ -5,7 +5,7 @@ import { allDetectors } from '../detect/detectors/all.ts';
 import { createRandom, generateHostilePiece, splitPattern } from './hostile-texts.ts';
 import { compileCountingMatcher } from './steps.ts';
 
-/** Patterns with all that built-in ones are made of. */
+/** Patterns with every construct that built-in patterns use. */
 const PATTERNS: readonly RegExp[] = [
   /a(?:b|bc)?c/,
   /(?:a{1,3}?b?){0,4}c/,
@@ -33,7 +33,7 @@ function agree(pattern: RegExp, text: string, at: number): boolean {
   const found = sticky.exec(text);
   const { end, spans } = compileCountingMatcher(pattern)(text, at);
   const expected = found?.indices?.flatMap((span) => span ?? [-1, -1]);
-  // In Unicode mode V8 begins at the whole code point where it is sent into the middle of one.
+  // In Unicode mode, V8 starts at the code point boundary if the index is inside a surrogate pair.
   const is_amid = pattern.unicode && at > 0 && text.codePointAt(at - 1)! > 0xffff;
   if (!is_amid) assert.deepEqual(end === null ? undefined : spans, expected, `${pattern} ${text} ${at}`);
   return found !== null;
@@ -65,7 +65,7 @@ test('built-in patterns are counted as V8 reads them', () => {
   assert.ok(found > 100, `${found}`);
 });
 
-/** Pattern, text, steps: one for each unit and each turn, a quarter for an alternative that begins otherwise. */
+/** Pattern, text and steps: one per unit and per repetition, a quarter for an alternative with another first unit. */
 const STEPS: readonly (readonly [RegExp, string, number])[] = [
   [/abc/, 'abc', 3],
   [/abc/, 'abd', 3],

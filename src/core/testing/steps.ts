@@ -1,50 +1,52 @@
 /**
- * A matcher that counts: it reads a pattern as V8 does, tries what V8 tries in the same order, and counts one step
- * for each unit that it compares, each turn of a repeat and each way back. Time on a machine says nothing in a
- * test; steps say the same everywhere. Slow, and for tests and benchmarks alone.
+ * A matcher that counts steps. It explores a pattern in the same order as V8 and counts one step for each compared
+ * unit, each repetition and each backtrack. Unlike time, steps are the same on every machine. It is slow and only for
+ * tests and benchmarks.
  */
 import { type AST, RegExpParser } from '@eslint-community/regexpp';
 
-/** What came of one try: where the match ends and where its groups are, or `null`; and the steps until then. */
+/**
+ * Result of one attempt: the end of the match and the positions of its groups, or `null`, and the number of steps.
+ */
 export interface CountedMatch {
   readonly end: number | null;
-  /** Start and end of each group by number, that of the whole first; -1 where a group took no part. */
+  /** Start and end of each group by number; group 0 is the whole match. -1 for a group that did not participate. */
   readonly spans: readonly number[];
   readonly steps: number;
 }
 
-/** Tries the pattern at one place of a text, as a sticky pattern is tried. */
+/** Matches the pattern at one position of a text, like a sticky regular expression. */
 export type CountingMatcher = (text: string, start: number) => CountedMatch;
 
-/** A pattern that takes more is no pattern that one can wait for. */
+/** Maximum number of steps. A pattern that takes more is unusable. */
 const STEPS_MAX = 20_000_000;
 
 /**
- * What an alternative costs whose first unit is another one: V8 loads the unit once for all of them and compares.
- * Measured: 0.15 to 0.4 ns where a step of a repeat takes about 1 ns.
+ * Cost of an alternative with another first unit. V8 loads the unit once for all alternatives and compares. Measured:
+ * 0.15 to 0.4 ns, compared with about 1 ns for a step of a repeat.
  */
 const COMPARISON = 0.25;
 
-/** One try while it runs. */
+/** State of one attempt. */
 interface Try {
   readonly text: string;
   readonly spans: number[];
   steps: number;
 }
 
-/** What is to match behind a node, from this place on. */
+/** Continuation that matches the rest of the pattern from a position. */
 type Then = (at: number) => boolean;
 type Node = (attempt: Try, at: number, then: Then) => boolean;
-/** Whether one unit is in a class. */
+/** Returns whether a unit is in a character class. */
 type Unit = (unit: number) => boolean;
 
 interface Reader {
-  /** Behind `(?<=` a pattern is read from its end. */
+  /** Inside `(?<=`, the pattern is matched from right to left. */
   readonly is_backward: boolean;
   readonly flags: string;
 }
 
-/** Reads a pattern; throws an `Error` where it has what no built-in pattern needs. */
+/** Parses a pattern. Throws an `Error` for constructs that no built-in pattern uses. */
 export function compileCountingMatcher({ source, flags }: RegExp): CountingMatcher {
   const pattern = new RegExpParser().parsePattern(source, 0, source.length, { unicode: flags.includes('u') });
   const node = anyOf(pattern.alternatives, { is_backward: false, flags: flags.replace(/[dgy]/g, '') });
@@ -115,7 +117,7 @@ function nodeOf(element: AST.Element, reader: Reader): Node {
 
 const units = new Map<string, Unit>();
 
-/** V8 itself says what is in a class; each answer is kept. */
+/** Returns the test for a character class. V8 itself evaluates it; results are cached. */
 function unitOf(raw: string, { flags }: Reader): Unit {
   const key = `${flags}/${raw}`;
   const known = units.get(key);
@@ -131,7 +133,7 @@ function unitOf(raw: string, { flags }: Reader): Unit {
   return unit;
 }
 
-/** The place behind one unit (in a backward reading, before it) that is in the class; -1 where it is not. */
+/** Returns the position after one unit (before it in a backward match) if the unit is in the class; otherwise -1. */
 function step(attempt: Try, at: number, unit: Unit, { is_backward, flags }: Reader): number {
   count(attempt);
   const { text } = attempt;
@@ -169,7 +171,7 @@ function group(element: AST.CapturingGroup, reader: Reader): Node {
   };
 }
 
-/** Groups have their numbers in the order in which they open. */
+/** Returns the number of a group. Groups are numbered in the order in which they open. */
 function numberOf(element: AST.CapturingGroup): number {
   let top: AST.Node = element;
   while (top.parent !== null) top = top.parent;
@@ -190,7 +192,7 @@ function repeat(element: AST.Quantifier, reader: Reader): Node {
   return is_unit ? repeatUnit(element, unitOf(inner.raw, reader), reader) : repeatNode(element, reader);
 }
 
-/** A run of units: no deeper for a longer one. */
+/** Repeats a single unit. Its recursion depth does not depend on the number of repetitions. */
 function repeatUnit({ min, max, greedy }: AST.Quantifier, unit: Unit, reader: Reader): Node {
   return (attempt, start, then) => {
     const places = [start];
@@ -225,7 +227,7 @@ function repeatNode({ element, min, max, greedy }: AST.Quantifier, reader: Reade
       if (done >= max) return false;
       const before = attempt.spans.slice();
       for (const number of inner) attempt.spans.fill(-1, number * 2, number * 2 + 2);
-      // A turn that takes nothing, beyond those that there must be, leads nowhere.
+      // An optional repetition that consumes nothing cannot lead to a match.
       if (node(attempt, at, (next) => (next !== at || done < min) && turn(attempt, next, done + 1, then)))
         return true;
       attempt.spans.splice(0, before.length, ...before);
@@ -247,7 +249,7 @@ function assertion(element: AST.Assertion, reader: Reader): Node {
   };
 }
 
-/** What stands ahead or behind; once it is there, it is not looked for in another way. */
+/** Matches a lookaround. Once it has matched, it is not tried in another way. */
 function look(element: AST.LookaroundAssertion, { flags }: Reader): Node {
   const node = anyOf(element.alternatives, { is_backward: element.kind === 'lookbehind', flags });
   return (attempt, at, then) => {

@@ -5,7 +5,10 @@ import type { Crossing, Policy, Rule } from '../../types/index.ts';
 import { formatNameList } from '../rule-trace.ts';
 import type { LintRemark } from './remark.ts';
 
-/** What a policy offers instead of what it refuses, judged as if it came by itself. */
+/**
+ * Judges the texts and commands that a policy offers instead of refused ones, and returns remarks on those that it
+ * would refuse too.
+ */
 export function findAlternativeRemarks(
   policy: Policy,
   conditions: ConditionEvaluator | null,
@@ -26,7 +29,7 @@ const NOWHERE: Omit<Crossing, 'boundary' | 'phase' | 'content' | 'tenant_id'> = 
   now_ms: 0,
 };
 
-/** The words of a template that stand there whatever is put in. */
+/** Judges the fixed text of a template, without its placeholders. */
 function fallbackRemark(rule: Rule, policy: Policy, conditions: ConditionEvaluator | null): LintRemark[] {
   const { fallback_template, tenant_id, name } = rule;
   if (fallback_template === null || !rule.boundaries.includes('output')) return [];
@@ -38,7 +41,7 @@ function fallbackRemark(rule: Rule, policy: Policy, conditions: ConditionEvaluat
     content: { kind: 'text', text },
     tenant_id: tenant_id ?? 'default',
   };
-  // Rules about the crossing itself speak whatever the text is, and so does this one.
+  // Rules about the crossing match regardless of the text, and this rule may be one of them.
   const by_text = { ...policy, rules: policy.rules.filter(({ data_tags }) => data_tags.length > 0) };
   const verdict = judge(crossing, by_text, null, conditions);
   if (verdict.decision === 'allow') return [];
@@ -47,9 +50,9 @@ function fallbackRemark(rule: Rule, policy: Policy, conditions: ConditionEvaluat
   return [{ id: 'fallback-forbidden', record: rule, part: 'fallback_template', message }];
 }
 
-/** Rules of one's own that block the commands which are named instead of dangerous ones. */
+/** Returns remarks on configured rules that block the suggested alternatives to dangerous commands. */
 function saferRemarks(policy: Policy, conditions: ConditionEvaluator | null): LintRemark[] {
-  // Contracts, identities and rules about the crossing itself do not look at what the command does.
+  // Contracts, identities and rules about the crossing do not depend on the effect of the command.
   const by_command: Policy = {
     ...policy,
     rules: policy.rules.filter(({ data_tags }) => data_tags.length > 0),

@@ -38,7 +38,7 @@ const contract = (tool_name: string, more: object = {}) => ({
 interface Row {
   readonly parts: PolicyParts;
   readonly tenants?: readonly string[];
-  /** Each remark's id and what it says. */
+  /** Expected id and message of each remark. */
   readonly expect: readonly (readonly [RemarkId, RegExp])[];
 }
 
@@ -221,13 +221,16 @@ test('lint: every kind of remark is shown to be made', () => {
   assert.equal(Object.keys(ROWS).length, 24);
 });
 
-/** Half of the policies without conditions of tools and agents, so that rules stand in each other's way more often. */
+/**
+ * Generates policies of which half have no conditions on tools and agents, so that rules shadow each other more
+ * often.
+ */
 const crowded = fc.record({ parts: policyParts, plain: fc.boolean() }).map(({ parts, plain }) => ({
   ...parts,
   rules: parts.rules.map((each) => (plain ? { ...each, condition: {} } : each)),
 }));
 
-/** The only rule that asks what a session has read never applies: without it nothing is kept of the session. */
+/** The only rule that uses session taint tags never applies. Without it, no taint tags are stored. */
 const ONLY_ONE_ASKS: [GeneratedParts, Crossing[]] = [
   {
     rules: [
@@ -306,8 +309,8 @@ function isDead(written: Written, dead: ReadonlySet<object>): boolean {
 }
 
 /**
- * Facts are looked for where any rule names one, and what a session has read is kept where any asks for it, be it one
- * that never applies: both are in the record, and in no answer.
+ * Returns what the client can observe of a verdict. Facts are collected if any rule names them, and taint tags are
+ * stored if any rule uses them, even a rule that never applies. Both appear in the record only.
  */
 function answer(crossing: Crossing, policy: Policy, is_session_asked = true): object {
   const { policy_hash: _, data_tags, taint_change, ...rest }: Verdict = judged(crossing, policy);

@@ -5,15 +5,15 @@ import { findNameRemarks, findTenantRemarks } from './names.ts';
 import { findReachRemarks } from './reach.ts';
 import type { LintRemark } from './remark.ts';
 
-/** What a policy is looked at with. */
+/** Input of `lintCompiledPolicy`. */
 export interface LintInput {
   readonly policy: Policy;
   readonly conditions: ConditionEvaluator | null;
-  /** The tenants that users and keys may act for; `null` where that is not restricted, or nobody is configured. */
+  /** Tenants for which users and keys may act; `null` if that is not restricted or if no users are configured. */
   readonly tenants: readonly string[] | null;
 }
 
-/** Everything that is to be said about a policy that compiles, in the order of its kinds and records. */
+/** Returns all remarks on a compiled policy, ordered by kind and record. */
 export function lintCompiledPolicy({ policy, conditions, tenants }: LintInput): readonly LintRemark[] {
   return [
     ...findReachRemarks(policy),

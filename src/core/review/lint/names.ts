@@ -5,10 +5,13 @@ import { covers, isFactTag, matchesAny, matchesAnyCase } from '../../tags.ts';
 import type { Policy, Tag } from '../../types/index.ts';
 import type { LintRemark } from './remark.ts';
 
-/** The tool of messages between agents; no contract is for it. */
+/** Tool name of messages between agents. It needs no contract. */
 const AGENT_MESSAGE = 'agent_to_agent';
 
-/** Names in rules and documents that nothing else here knows: misspelt, or known to callers alone. */
+/**
+ * Returns remarks on names in rules and documents that the policy does not define: misspelt names, or names that only
+ * callers use.
+ */
 export function findNameRemarks(policy: Policy): readonly LintRemark[] {
   return [...tagRemarks(policy), ...toolRemarks(policy), ...agentRemarks(policy)];
 }
@@ -30,7 +33,7 @@ function oneEnd(sentence: string): string {
   return sentence.replace(/\?\.$/, '?');
 }
 
-/** All tags that something here can give to a crossing. */
+/** Returns all tags that the service can assign to a crossing. */
 function knownTags({
   detection,
   contracts,
@@ -51,7 +54,7 @@ function knownTags({
   ];
 }
 
-/** Where no tool is declared, none is expected to be. */
+/** Returns remarks on tools without a contract. If the policy declares no tool, there are none. */
 function toolRemarks({ rules, contracts, identities }: Policy): LintRemark[] {
   if (contracts.length === 0) return [];
   const declared = [AGENT_MESSAGE, ...contracts.map(({ tool_name }) => tool_name)];
@@ -75,7 +78,7 @@ function toolRemarks({ rules, contracts, identities }: Policy): LintRemark[] {
   ];
 }
 
-/** Where no agent is declared, none is expected to be. */
+/** Returns remarks on agents without an identity. If the policy declares no agent, there are none. */
 function agentRemarks({ rules, contracts, identities }: Policy): LintRemark[] {
   if (identities.length === 0) return [];
   const declared = identities.map(({ agent_id }) => agent_id);
@@ -97,7 +100,10 @@ function agentRemarks({ rules, contracts, identities }: Policy): LintRemark[] {
   ];
 }
 
-/** Tenants with rules for which nobody may act; `tenants` are those of all users and keys, `null` where any may. */
+/**
+ * Returns remarks on tenants that have rules and no users or keys. `tenants` lists the tenants of all users and keys;
+ * `null` means that any tenant is allowed.
+ */
 export function findTenantRemarks(
   { rules }: Policy,
   tenants: readonly string[] | null,

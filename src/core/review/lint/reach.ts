@@ -5,9 +5,9 @@ import { formatNameList } from '../rule-trace.ts';
 import type { LintRemark } from './remark.ts';
 
 /**
- * Rules that never speak, or speak of less than they name: in every list in which they stand, those before them
- * match all that they match. It is exact where it says so, for a rule before them with a condition in CEL or in
- * monitor mode never counts; some rules that never speak may not be seen.
+ * Returns remarks on rules that never match, or match less than they name: in all of their lists, earlier rules match
+ * everything that they match. The remarks are exact, because earlier rules with a condition in CEL or in monitor mode
+ * never count. Some unreachable rules may not be found.
  */
 export function findReachRemarks({ rules }: Policy): readonly LintRemark[] {
   const askable = rules.filter((rule) => !isFlowRule(rule));
@@ -15,7 +15,7 @@ export function findReachRemarks({ rules }: Policy): readonly LintRemark[] {
   return askable.flatMap((rule, at) => remarkOn(rule, before(rule, at, askable, byTag)));
 }
 
-/** What is asked about by itself: one list, one tag or the crossing, one pattern of tools or any. */
+/** Smallest unit of reachability: one list, one tag or the crossing, one tool pattern or any tool. */
 interface Atom {
   readonly list: string;
   readonly tag: Tag | null;
@@ -28,7 +28,7 @@ function atomsOf(rule: Rule): Atom[] {
   return listsOf(rule).flatMap((list) => tags.flatMap((tag) => tools.map((tool) => ({ list, tag, tool }))));
 }
 
-/** The lists in which a rule stands; a call is asked about in two of them, each by itself. */
+/** Returns the lists that contain a rule. A call is evaluated against two lists, each on its own. */
 function listsOf({ boundaries, phases }: Rule): string[] {
   return boundaries.flatMap((boundary) =>
     boundary === 'action' ? phases.map((phase) => `action ${phase}`) : [boundary as string],
@@ -40,7 +40,7 @@ interface Placed {
   readonly at: number;
 }
 
-/** Rules by each tag that they name; under the empty name those about the crossing. */
+/** Indexes rules by each tag that they name. Rules about the crossing have the empty key. */
 function indexOf(rules: readonly Rule[]): ReadonlyMap<Tag, readonly Placed[]> {
   const index = new Map<Tag, Placed[]>();
   for (const [at, rule] of rules.entries()) {
@@ -53,7 +53,7 @@ function indexOf(rules: readonly Rule[]): ReadonlyMap<Tag, readonly Placed[]> {
   return index;
 }
 
-/** For each atom of a rule the first rule before it that always speaks instead, or `null`. */
+/** Returns, for each atom of a rule, the first earlier rule that always shadows it, or `null`. */
 function before(
   rule: Rule,
   at: number,
@@ -69,14 +69,14 @@ function before(
   });
 }
 
-/** `a.b.c`, `a.b`, `a`: only a rule that names one of these covers the tag. */
+/** Returns the tags that cover a tag: `a.b.c`, `a.b`, `a`. */
 function ancestorsOf(tag: Tag | null): readonly Tag[] {
   if (tag === null) return [''];
   const parts = tag.split('.');
   return parts.map((_, at) => parts.slice(0, at + 1).join('.'));
 }
 
-/** Whether a rule before another matches whenever the other matches, as far as one atom goes. */
+/** Returns whether an earlier rule matches whenever a later one matches, for one atom. */
 function speaksFor(earlier: Rule, later: Rule, { list, tag, tool }: Atom): boolean {
   return (
     earlier.enforcement === 'enforce' &&
@@ -91,26 +91,29 @@ function speaksFor(earlier: Rule, later: Rule, { list, tag, tool }: Atom): boole
   );
 }
 
-/** Whether a rule matches findings of every severity that the other matches. */
+/** Returns whether the earlier rule matches every severity that the later one matches. */
 function isAsSevere({ severity_min: earlier }: Rule, { severity_min: later }: Rule): boolean {
   if (earlier === null) return true;
   return later !== null && SEVERITIES.indexOf(earlier) <= SEVERITIES.indexOf(later);
 }
 
-/** Whether all names of one pattern fit another: a `*` is a letter that only a `*` matches. */
+/**
+ * Returns whether another pattern covers all names of this pattern. In the pattern, `*` counts as a character that
+ * only `*` matches.
+ */
 function isWithin(pattern: string, others: readonly string[]): boolean {
   return matchesAny(others, pattern);
 }
 
 /**
- * Whether a rule is for all that one pattern of tools names. Of a rule that allows, other spellings of a name in upper and
- * lower case are left out, for nobody writes the rule after it for those.
+ * Returns whether a rule covers all tools of one pattern. For a rule that allows, names that differ only in case are
+ * ignored, because no author writes the later rule for those.
  */
 function coversTool({ action, tools }: Rule, pattern: string): boolean {
   return action === 'allow' ? isWithin(pattern, tools) : matchesAnyCase(tools, pattern);
 }
 
-/** A rule that allows wants all who act to be its own, every other rule one of them. */
+/** A rule that allows requires all acting agents to be its own; any other rule requires one of them. */
 function coversAgents(earlier: Rule, later: Rule): boolean {
   if (earlier.agents.length === 0) return true;
   if (later.agents.length === 0 || !later.agents.every((each) => isWithin(each, earlier.agents)))
@@ -140,12 +143,15 @@ function remarkOn(
   return [{ id: 'rule-dead', record: rule, part: '', message, preceding_rules: others }];
 }
 
-/** Whether two rules match the same: each always speaks for the other. */
+/** Returns whether two rules have the same conditions: each always shadows the other. */
 function isSame(a: Rule, b: Rule): boolean {
   return atomsOf(a).every((atom) => speaksFor({ ...b, enforcement: 'enforce' }, a, atom));
 }
 
-/** A part is told where all of a tag, a tool or a list is taken: what is less than that is how exceptions are written. */
+/**
+ * Returns remarks on a partly shadowed rule only if a whole tag, tool or list is shadowed. Smaller overlaps are the
+ * usual way to write exceptions.
+ */
 function partly(
   rule: Rule,
   taken: readonly { readonly atom: Atom; readonly by: Rule }[],

@@ -1,43 +1,43 @@
 import type { DocumentProblem, Rule } from '../../types/index.ts';
 
-/** What can be said about a policy, and how bad it is. `warning`: it may be meant. */
+/** Level of each remark. A `warning` may be intended. */
 export const REMARK_LEVELS = {
-  /** Earlier rules answer for all of it, with another action. */
+  /** Earlier rules with another action shadow the rule completely. */
   'rule-dead': 'error',
-  /** An earlier rule matches exactly the same, and says something else. */
+  /** An earlier rule has the same conditions and another action. */
   'rule-contradicted': 'error',
-  /** Earlier rules answer for all of it, with the same action. */
+  /** Earlier rules with the same action shadow the rule completely. */
   'rule-redundant': 'warning',
-  /** Earlier rules answer for a part of it, with another action. */
+  /** Earlier rules with another action shadow a part of the rule. */
   'rule-partly-dead': 'warning',
-  /** What stands in place of an output would itself not go through. */
+  /** The policy would block or mask the text that replaces an output. */
   'fallback-forbidden': 'error',
-  /** What is offered instead of a dangerous command is blocked too. */
+  /** The policy also blocks the alternative that is suggested for a dangerous command. */
   'safer-forbidden': 'warning',
-  /** Nothing that is known here has the tag. */
+  /** No detector or document produces the tag. */
   'unknown-tag': 'warning',
-  /** No contract is for the tool. */
+  /** The tool has no contract. */
   'undeclared-tool': 'warning',
-  /** No identity is for the agent. */
+  /** The agent has no identity. */
   'undeclared-agent': 'warning',
-  /** Nobody may act for the tenant. */
+  /** No user and no key may act for the tenant. */
   'tenant-without-users': 'warning',
 } as const satisfies Readonly<Record<string, DocumentProblem['level']>>;
 
 export type RemarkId = keyof typeof REMARK_LEVELS;
 
-/** The remarks on rules that never speak: without these rules no answer would be another. */
+/** Remarks on rules that never decide: removing such a rule changes no decision. */
 export const DEAD_RULE_REMARKS: readonly RemarkId[] = ['rule-dead', 'rule-contradicted', 'rule-redundant'];
 
-/** One thing to say about one record of a policy. */
+/** One remark on one record of a policy. */
 export interface LintRemark {
   readonly id: RemarkId;
   /** The rule, contract or identity itself. */
   readonly record: object;
-  /** What of it, below its place: `condition`, `fallback_template`; empty for all of it. */
+  /** Member of the record: `condition`, `fallback_template`; empty for the whole record. */
   readonly part: string;
-  /** The rules that match instead of the record; absent where none does. */
+  /** Rules that shadow the record; absent if there are none. */
   readonly preceding_rules?: readonly Rule[];
-  /** A sentence that says what is wrong and what to do. */
+  /** One sentence that says what is wrong and what to do. */
   readonly message: string;
 }
