@@ -8,17 +8,19 @@ import type { BoundaryRuling, CallDenial, LlmReply } from '../llm/llm-call.ts';
 import type { UpstreamAnswer } from '../upstream/types.ts';
 import type { ForwardResponse } from './forwarder.ts';
 
+/** A call of a model that `proxy_forward` forwards. */
 export interface ForwardedModelCall {
   readonly route: Extract<ApiRoute, { readonly kind: 'served' }>;
-  /** As it goes out. */
+  /** The URL after changes by the policy. */
   readonly url: URL;
   readonly body: Uint8Array;
   readonly acting: ActorContext;
   readonly approval_request_id: string | null;
-  /** Sends the body as the policy lets it be. */
+  /** Sends the body as the policy changed it. */
   readonly send: (body: Uint8Array | null, signal: AbortSignal) => Promise<ForwardResponse>;
 }
 
+/** The answer to a forwarded call of a model. */
 export interface ForwardedModelAnswer {
   readonly answered: ForwardResponse;
   readonly input_event_id: string;
@@ -26,7 +28,7 @@ export interface ForwardedModelAnswer {
   readonly reply: (VerdictReply & { readonly body: string }) | null;
 }
 
-/** What a call came to, as far as the pipeline told. */
+/** The outcome of a call, as the LLM proxy reports it. */
 interface CallOutcome {
   answered: ForwardResponse | null;
   denial: CallDenial | null;
@@ -35,8 +37,8 @@ interface CallOutcome {
 }
 
 /**
- * Makes one call of a model through the pipeline of the LLM routes.
- * @throws Refusal if nothing was sent, or no answer came
+ * Calls a model through the LLM proxy.
+ * @throws Refusal if nothing was sent, or no answer arrived
  */
 export async function forwardModelCall(
   call: ForwardedModelCall,
@@ -100,7 +102,9 @@ async function callAndCollect(
   return readWholeText(reply);
 }
 
-/** The format, whose errors are kept instead of written: here they are errors of this service. */
+/**
+ * Returns the format with error writers that store the error instead, because this operation reports its own errors.
+ */
 function buildErrorKeepingFormat(wire: WireFormat['name'], outcome: CallOutcome): WireFormat {
   const format = wireFormats.find(({ name }) => name === wire)!;
   const keep = (error: WireError): string => {
@@ -136,7 +140,7 @@ async function readWholeText({ body }: LlmReply): Promise<string> {
   return pieces.join('');
 }
 
-/** Codes of the pipeline that an operation has too; every other one is a failure of the provider. */
+/** The codes of the LLM proxy that are also refusal codes. Every other code is a failure of the provider. */
 const CODES: Readonly<Record<string, RefusalCode>> = {
   insufficient_quota: 'insufficient_quota',
   invalid_request: 'invalid_request',

@@ -1,12 +1,12 @@
 import type { Json } from '../../core/types/index.ts';
 
-/** The parts of a path and a query that are judged, in the characters that they stand for. */
+/** The judged parts of a path and query, percent-decoded. */
 export interface UrlParts {
   readonly path: string[];
   readonly query: [name: string, value: string][];
 }
 
-/** Takes an address apart. */
+/** Splits a URL into its judged parts. */
 export function splitUrl(url: URL): UrlParts & Record<string, Json> {
   return {
     path: splitPath(url).map((segment) => decodePart(segment)),
@@ -15,8 +15,8 @@ export function splitUrl(url: URL): UrlParts & Record<string, Json> {
 }
 
 /**
- * The same address with the parts that were changed; all others stand as they were written.
- * @param changed what became of the parts, in their order
+ * Returns the URL with its changed parts; all others stay as written.
+ * @param changed the judged parts, in the same order
  */
 export function rebuildUrl(url: URL, changed: Readonly<Record<string, Json>>): URL {
   const before = splitUrl(url);
@@ -42,7 +42,7 @@ function splitPath({ pathname }: URL): string[] {
   return pathname.split('/').slice(1);
 }
 
-/** Name and value as they are written; where there is no `=`, the value is empty. */
+/** Returns the undecoded names and values. Without `=` the value is empty. */
 function splitQuery({ search }: URL): [string, string][] {
   if (search.length < 2) return [];
   return search

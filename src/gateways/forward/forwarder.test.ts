@@ -42,7 +42,7 @@ test('a name that stands for an address that is not public is not called', async
   const provider = await startTestProvider(t, (response) => void response.end());
   const forwarder = openForwarder(parseProxySettings({}));
   t.after(forwarder.close);
-  // `localhost` would be refused by its name; the system's own lookup is what is asked here.
+  // `localhost` would be refused by name; this test covers the system's own lookup.
   const url = new URL(provider.url.replace('127.0.0.1', 'localhost'));
   const failure = await expectUpstreamFailure(forwarder.send({ url, is_configured: false }, call()));
   assert.equal(failure.code, 'invalid_request');

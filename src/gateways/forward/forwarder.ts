@@ -13,46 +13,51 @@ import { findTargetProvider, type ProxySettings } from '../upstream/settings.ts'
 
 declare module '../../operations/runtime.ts' {
   interface Runtime {
-    /** Single calls to what stands behind the service. Loaded with the first one. */
+    /** Forwards single calls. Loaded on the first one. */
     readonly forward: () => Promise<Forwarder>;
   }
 }
 
-/** Where a call is to go, as the caller says it. */
+/** The destination as the caller names it. */
 export interface ForwardAddress {
-  /** An address that the caller names; `null` takes `proxy.target`. */
+  /** An address of the caller; `null` uses `proxy.target`. */
   readonly upstream_url: string | null;
-  /** Path and query at `proxy.target`; not looked at beside an address. */
+  /** Path and query at `proxy.target`; ignored if `upstream_url` is set. */
   readonly path: string | null;
 }
 
-/** Where it goes. */
+/** The resolved destination. */
 export interface ForwardDestination {
   readonly url: URL;
-  /** The configuration names it: then it may be private. */
+  /** True for an address of the configuration, which may be private. */
   readonly is_configured: boolean;
 }
 
+/** A request to forward, without its destination. */
 export interface ForwardRequest {
   readonly method: string;
-  /** Names and values by turns. */
+  /** Alternating names and values. */
   readonly headers: readonly string[];
   readonly body: Uint8Array | null;
-  /** For all of it; `null` takes `proxy.timeout_seconds`. */
+  /** The timeout for the whole call; `null` uses `proxy.timeout_seconds`. */
   readonly timeout_ms: number | null;
-  /** Aborts when nobody waits any more. */
+  /** Aborts when the caller disconnects. */
   readonly signal: AbortSignal;
 }
 
+/** The response to a forwarded request. */
 export interface ForwardResponse {
   readonly status: number;
-  /** Headers that are safe to show, by their names in lower case. */
+  /** The headers that are safe to show, by lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The body as UTF-8; bytes that are none stand as U+FFFD. */
+  /** The body as UTF-8; invalid bytes become U+FFFD. */
   readonly text: string;
 }
 
-/** Single calls to `proxy.target`, or to a public address. Nothing is tried twice, for nobody knows what a call does. */
+/**
+ * Forwards single calls to `proxy.target` or to a public address. It never retries, because the effect of a call is
+ * unknown.
+ */
 export interface Forwarder {
   /** @throws UpstreamFailure `not_configured` or `invalid_request` */
   readonly resolveDestination: (ask: ForwardAddress) => ForwardDestination;
@@ -61,7 +66,10 @@ export interface Forwarder {
   readonly close: () => Promise<void>;
 }
 
-/** @param lookup how names that a caller names become addresses */
+/**
+ * Opens a forwarder. It connects on the first call.
+ * @param lookup resolves the host names of callers
+ */
 export function openForwarder(
   settings: ProxySettings,
   lookup: LookupFunction = openPublicLookup(),
@@ -84,7 +92,7 @@ export function openForwarder(
       const { origin } = place.url;
       if (place.is_configured) return forward(await configured.to(origin), place.url, call, settings);
       const { Client } = await import('undici');
-      // One connection, to the address that was looked at, and for this call alone.
+      // One connection for this call only, to the checked address.
       const client = new Client(origin, {
         allowH2: false,
         maxHeaderSize: HEADER_BYTES_MAX,
@@ -96,7 +104,7 @@ export function openForwarder(
   };
 }
 
-/** An address that a caller named, as far as it can be checked without looking its name up. */
+/** Parses an address of a caller, and checks what is possible without a DNS lookup. */
 function parseCallerAddress(written: string): URL {
   const url = parseUrl(written);
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
@@ -153,7 +161,7 @@ async function forward(
   }
 }
 
-/** Where the caller itself says what goes out, nothing is added to it. */
+/** The caller defines the whole request, so no headers or keys are added. */
 const NO_PROVIDER = { headers: [], key_header: null, client_key: 'pass', family: null } as const;
 
 async function readText(incoming: UpstreamHttpAnswer, bytes_max: number): Promise<string> {
@@ -167,7 +175,7 @@ async function readText(incoming: UpstreamHttpAnswer, bytes_max: number): Promis
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** Whatever else a server says in its headers is not looked at, so that it is not shown. */
+/** The headers of an answer to show. All others are hidden because their values are not scanned. */
 const SHOWN_HEADERS =
   /^(?:age|cache-control|content-language|content-type|date|etag|expires|last-modified|retry-after(?:-ms)?|(?:x-)?request-id|(?:anthropic-|x-)?ratelimit-[a-z0-9-]{1,64}|x-should-retry)$/;
 const VALUE_CHARACTERS_MAX = 256;

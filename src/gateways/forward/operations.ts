@@ -159,7 +159,7 @@ export const proxyForward = defineOperation({
   },
 });
 
-/** A request for a model: its parts, and what the route at the provider is. */
+/** A request for a model: its parts and its route at the provider. */
 interface ModelCall extends Outgoing {
   readonly route: Extract<ApiRoute, { readonly kind: 'served' }>;
   readonly timeout_ms: number | null;
@@ -167,8 +167,8 @@ interface ModelCall extends Outgoing {
 }
 
 /**
- * Calls a model as the LLM routes do: with budgets, and with every tool call of the answer judged. Path, query and headers are
- * judged here, because those routes have none of the caller's choice.
+ * Calls a model as the LLM routes do: with budgets, and with every tool call of the answer judged. Path, query and
+ * headers are judged here, because in those routes the caller does not choose them.
  */
 async function callModel(
   { route, timeout_ms, approval_request_id, ...outgoing }: ModelCall,
@@ -202,7 +202,7 @@ async function callModel(
     },
     context,
   );
-  // An error of a provider is judged as text: nobody knows what stands in it.
+  // An error of a provider is judged as text because its format is unknown.
   const judged =
     answer.reply ?? (await guardAnswer(answered, { ...who, now_ms: context.runtime.now_ms() }, context));
   return {
@@ -221,7 +221,7 @@ function buildUnservedRefusal(): Refusal {
   );
 }
 
-/** The answer as the policy lets it be. */
+/** Judges the answer, and returns it as the policy changed it. */
 async function guardAnswer(answer: ForwardResponse, who: CrossingFields, context: Context) {
   const crossing: Crossing = { ...who, boundary: 'output', content: { kind: 'text', text: answer.text } };
   const { reply, changed } = await check({ crossing, endpoint: 'proxy_forward', matches: false }, context);
@@ -229,7 +229,7 @@ async function guardAnswer(answer: ForwardResponse, who: CrossingFields, context
   return { ...reply, body: reply.decision === 'allow' ? answer.text : instead };
 }
 
-/** Of a crossing, all but what crosses and where. */
+/** The fields of a crossing except its boundary and content. */
 type CrossingFields = Omit<Crossing, 'boundary' | 'content'>;
 
 interface RequestActor {
@@ -261,7 +261,7 @@ function buildCrossingFields(
   };
 }
 
-/** What goes out, in the parts that are judged. */
+/** The outgoing request, in the parts that are judged. */
 interface Outgoing {
   readonly place: ForwardDestination;
   readonly method: string;
@@ -271,7 +271,7 @@ interface Outgoing {
 
 type Body =
   | { readonly kind: 'none' }
-  /** A JSON text, as it was sent. */
+  /** A JSON text, as sent. */
   | { readonly kind: 'json'; readonly text: string }
   | { readonly kind: 'text'; readonly text: string };
 
@@ -324,12 +324,12 @@ function readPath(path: string | null | undefined): string | null {
   return given.startsWith('/') ? given : `/${given}`;
 }
 
-/** All that goes out, but for what is meant to hold a credential. */
+/** Builds the judged content: the whole request except headers for credentials. */
 function buildContent({ place, headers, body }: Outgoing, { runtime }: Context): Content {
   const judged = Object.entries(headers).filter(([header]) => !holdsCredential(header, place));
   const around = JSON.stringify({ ...splitUrl(place.url), headers: Object.fromEntries(judged) });
   const text = body.kind === 'none' ? around : `${around.slice(0, -1)},"body":${formatJson(body)}}`;
-  // What is over a limit has no places; it is blocked for the limit.
+  // Content over a limit has no source positions. It is blocked because of the limit.
   return contentOfValue(JSON.parse(text) as Json, parseJsonSource(text, runtime.policy().limits));
 }
 
@@ -337,12 +337,15 @@ function formatJson({ kind, text }: Exclude<Body, { kind: 'none' }>): string {
   return kind === 'json' ? text : JSON.stringify(text);
 }
 
-/** A key may go where the configuration says; at an address that the caller names it could be anyone's, and go to anyone. */
+/**
+ * Returns whether a header may hold a credential unjudged. That is allowed at the configured address only: at an
+ * address of the caller, any key could be sent to any server.
+ */
 function holdsCredential(header: string, { is_configured }: ForwardDestination): boolean {
   return is_configured && CREDENTIAL_HEADERS.has(header.toLowerCase());
 }
 
-/** What goes out instead, where the policy changed it. */
+/** Applies the policy's changes to the request. */
 function applyChange(changed: Content, { place, method, headers, body }: Outgoing): Outgoing {
   const value = readContentValue(changed) as Record<string, Json>;
   const credentials = Object.entries(headers).filter(([header]) => holdsCredential(header, place));
@@ -403,7 +406,7 @@ function throwRefusal(fault: unknown): never {
   throw new Refusal(CODES[fault.code] ?? 'upstream_failed', fault.message);
 }
 
-/** What a failure of an upstream is called here; all others are `upstream_failed`. */
+/** The refusal codes of upstream failures. Every other failure is `upstream_failed`. */
 const CODES: Partial<Record<UpstreamFailureCode, RefusalCode>> = {
   not_configured: 'not_configured',
   invalid_request: 'invalid_request',

@@ -32,6 +32,7 @@ export interface UsageEstimate {
   readonly is_whole: boolean;
 }
 
+/** The dependencies of a call's account. */
 export interface CallAccountParts {
   readonly reservation: Reservation;
   /** The requested model, as the policy rewrote it. */

@@ -27,6 +27,7 @@ export interface GuardedRequest {
   readonly recorded: Promise<RecordedRequest>;
 }
 
+/** The durable outcome of judging a request: the ruling on the input, or the denial. */
 export type RecordedRequest =
   | { readonly denied: null; readonly input: Ruling }
   | { readonly denied: CallDenial; readonly input: null };

@@ -14,12 +14,16 @@ import type { UpstreamPorts } from './ports.ts';
 import type { UpstreamTarget } from './routing-table.ts';
 import type { UpstreamRequest } from './types.ts';
 
+/** The dependencies of an attempt. */
 export interface AttemptParts {
   readonly connections: UpstreamConnections;
   readonly ports: Pick<UpstreamPorts, 'alarm'>;
 }
 
-/** Makes one try at one target. Rejects with an `UpstreamFailure`; a status is no failure, but that of a redirection. */
+/**
+ * Makes one attempt at one target. Rejects with an `UpstreamFailure`. An error status is not a failure, except a
+ * redirect.
+ */
 export async function attemptCall(
   request: UpstreamRequest,
   target: UpstreamTarget,
@@ -48,14 +52,14 @@ function buildHttpRequest(
   };
 }
 
-/** APIs whose path names the model, and not their body. */
+/** The APIs that name the model in the path instead of the body. */
 const NAMED_IN_PATH: ReadonlySet<UpstreamRequest['wire']> = new Set([
   'gemini.generate',
   'openai.models',
   'anthropic.models',
 ]);
 
-/** Where it leads is no address that was configured, and the client must not go there past this service. */
+/** Throws for a redirect. Its destination is not configured, and the client must not bypass this service. */
 export function rejectRedirect(incoming: UpstreamHttpAnswer): UpstreamHttpAnswer {
   const { status } = incoming;
   if (status < 300 || status > 399 || status === 304) return incoming;
@@ -65,13 +69,13 @@ export function rejectRedirect(incoming: UpstreamHttpAnswer): UpstreamHttpAnswer
   throw failure;
 }
 
-/** Bytes of an answer that are kept in case no other try comes to more. */
+/** The limits of an error response that is kept while other targets are tried, in bytes and milliseconds. */
 const KEPT_BYTES_MAX = 65_536;
 const KEPT_MS_MAX = 2_000;
 
 /**
- * The same answer with its body in memory, so that its connection is free for another try. A body that is large or
- * slow is cut, and reading it fails.
+ * Reads the body into memory, so that its connection is free for another attempt. A large or slow body is cut, and
+ * reading it fails.
  */
 export async function bufferAnswer(
   incoming: UpstreamHttpAnswer,

@@ -11,7 +11,7 @@ export interface CircuitBreaker {
   readonly waitFor: (provider: string) => number;
 }
 
-/** A call in progress. */
+/** A permitted call. */
 export interface BreakerPermit {
   readonly succeeded: () => void;
   /** May follow `succeeded` if the answer breaks off later. */
@@ -20,6 +20,7 @@ export interface BreakerPermit {
   readonly abandoned: () => void;
 }
 
+/** The section `proxy.circuit_breaker` of the configuration. */
 export interface CircuitBreakerSettings {
   /** The number of failures in the window that opens the circuit. */
   readonly failures: number;
@@ -32,7 +33,7 @@ export interface CircuitBreakerSettings {
 interface State {
   /** The times of the last failures, oldest first; at most `failures`. */
   failed_ms: number[];
-  /** Calls by parts of the window, the oldest first. */
+  /** The counts of calls per part of the window, oldest first. */
   counts: CallCount[];
   /** When the circuit becomes half-open; `null` while it is closed. */
   open_until_ms: number | null;
@@ -50,8 +51,9 @@ interface CallCount {
 const PARTS = 10;
 
 /**
- * @param now_ms a clock that never jumps
- * @param tell called with the state of a provider whenever it changes
+ * Opens a circuit breaker with all circuits closed.
+ * @param now_ms a monotonic clock
+ * @param tell receives the state of a provider whenever it changes
  */
 export function openCircuitBreaker(
   settings: CircuitBreakerSettings,
@@ -124,7 +126,7 @@ function recordFailure(
   return true;
 }
 
-/** The count of calls in the present part of the window; parts that are over are dropped. */
+/** Returns the count for the current part of the window. Drops the parts that have ended. */
 function findCurrentCount(
   state: State,
   { window_seconds }: CircuitBreakerSettings,

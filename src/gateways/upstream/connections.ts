@@ -1,6 +1,7 @@
 import type { Dispatcher } from 'undici';
 import { lazy } from '../../platform/lazy.ts';
 
+/** The connect timeout, and the maximum number of connections per origin. */
 export interface UpstreamConnectionSettings {
   readonly connect_ms: number;
   readonly connections_max: number;
@@ -10,16 +11,16 @@ export interface UpstreamConnectionSettings {
 export interface UpstreamConnections {
   /** @param origin `https://host:port` */
   readonly to: (origin: string) => Promise<Dispatcher>;
-  /** Breaks off what is under way. */
+  /** Aborts running requests. */
   readonly close: () => Promise<void>;
 }
 
-/** Largest headers of an answer, in bytes. */
+/** The maximum size of an answer's headers, in bytes. */
 export const HEADER_BYTES_MAX = 65_536;
-/** How long a connection stays open that nobody uses: shorter than what servers do on their side. */
+/** The time for which an unused connection is kept, in milliseconds. Servers usually keep it longer. */
 const KEPT_MS = 4_000;
 
-/** One pool for each origin, made with the first call; the library is loaded then and not before. */
+/** Opens one pool per origin, on the first call to it. The HTTP library is loaded on the first call. */
 export function openUpstreamConnections({
   connect_ms,
   connections_max,

@@ -10,7 +10,10 @@ export interface Cooldowns {
 const COOLDOWNS_MAX = 10_000;
 const COOLDOWN_MS_MAX = 60_000;
 
-/** @param now_ms a clock that never jumps */
+/**
+ * Opens an empty set of cooldowns.
+ * @param now_ms a monotonic clock
+ */
 export function openCooldowns(now_ms: () => number): Cooldowns {
   const until_ms = new Map<string, number>();
   return {

@@ -9,7 +9,7 @@ import { expectUpstreamFailure, readBodyText } from './testing/test-upstreams.ts
 
 const TEXT = 'data: é\n\n'.repeat(10_000);
 
-/** An answer whose body comes in pieces, and what became of it. */
+/** Builds an answer with a body in pieces, and records whether it was cut. */
 function answer(encoding: string, bytes: Uint8Array, piece_bytes = 1_000) {
   const seen = { read: 0, cut: null as UpstreamFailure | null };
   async function* pieces() {
@@ -51,7 +51,7 @@ test('every encoding in use is taken off, and its header with it', async () => {
 test('what cannot be decoded is no answer, and ends the connection', async () => {
   const { incoming: unknown, seen: cut } = answer('gzip, br', Buffer.from('x'));
   assert.throws(() => decodeAnswer(unknown), { name: 'UpstreamFailure', code: 'upstream_broken' });
-  // A name that every record has.
+  // A property name that every object inherits.
   const { incoming: inherited } = answer('constructor', Buffer.from('x'));
   assert.throws(() => decodeAnswer(inherited), { name: 'UpstreamFailure', code: 'upstream_broken' });
   assert.notEqual(cut.cut, null);

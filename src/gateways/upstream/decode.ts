@@ -15,9 +15,9 @@ const DECODERS: ReadonlyMap<string, () => Transform> = new Map(
 );
 
 /**
- * The answer without its content encoding, for a provider that encodes although it is asked not to. Nothing is read
- * ahead of what is asked for, so that no small answer can fill the memory. One whose encoding is not known is no
- * answer: nobody could look at it.
+ * Removes the content encoding of an answer, for providers that encode although the request forbids it. Decoding
+ * follows the reader, so that a small answer cannot fill the memory. An unknown encoding is a failure, because such
+ * an answer cannot be scanned.
  * @throws UpstreamFailure
  */
 export function decodeAnswer(incoming: UpstreamHttpAnswer): UpstreamHttpAnswer {
@@ -34,7 +34,7 @@ export function decodeAnswer(incoming: UpstreamHttpAnswer): UpstreamHttpAnswer {
 }
 
 async function* decode(incoming: UpstreamHttpAnswer, decoder: Transform): AsyncGenerator<Uint8Array> {
-  // The pipeline tells its end to the decoder, which is where it is seen.
+  // The pipeline forwards errors to the decoder, which the loop below reads.
   pipeline(Readable.from(incoming.body, { objectMode: false, highWaterMark: 65_536 }), decoder, () => {});
   try {
     for await (const chunk of decoder) yield chunk as Uint8Array;

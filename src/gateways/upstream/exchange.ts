@@ -2,39 +2,43 @@ import type { Dispatcher } from 'undici';
 import { UpstreamFailure, type UpstreamFailureCode } from './failure.ts';
 import type { UpstreamPorts } from './ports.ts';
 
-/** One request, ready to be written to a connection. */
+/** One HTTP request, ready to send. */
 export interface UpstreamHttpRequest {
   readonly method: string;
   readonly path: string;
-  /** Names and values by turns. */
+  /** Alternating names and values. */
   readonly headers: string[];
   readonly body: Uint8Array | null;
 }
 
+/** The timeouts of one exchange, in milliseconds. */
 export interface ExchangeTimeouts {
-  /** Until the status is there, connecting included. */
+  /** The timeout until the status arrives, including connecting. */
   readonly first_byte_ms: number;
-  /** Without a byte of an answer that somebody waits for. */
+  /** The timeout without a byte while a reader waits. */
   readonly idle_ms: number;
 }
 
-/** An answer whose status and headers are there. */
+/** An answer whose status and headers have arrived. */
 export interface UpstreamHttpAnswer {
   readonly status: number;
-  /** Names and values by turns, as they came. */
+  /** Alternating names and values, as received. */
   readonly headers: readonly string[];
-  /** Can be read once. Rejects with an `UpstreamFailure`; who stops reading ends the connection. */
+  /**
+   * The body, which can be read once. Rejects with an `UpstreamFailure`. A reader that stops early closes the
+   * connection.
+   */
   readonly body: AsyncIterable<Uint8Array>;
-  /** Ends it, for the reason that the body then rejects with. Does nothing when all of it is there. */
+  /** Aborts the answer; the body then rejects with this reason. Has no effect on a complete answer. */
   readonly cut: (reason: UpstreamFailure) => void;
 }
 
-/** Bytes that wait to be read before the provider is asked to hold back. */
+/** The number of unread bytes at which reading from the provider is paused. */
 const WAITING_BYTES_MAX = 256 * 1_024;
 
 /**
- * Makes one exchange. Rejects with an `UpstreamFailure`. No redirection is followed. As soon as the signal aborts,
- * the connection is destroyed, whether the answer has begun or not.
+ * Makes one HTTP exchange. Rejects with an `UpstreamFailure`. Follows no redirects. When the signal aborts, the
+ * connection is destroyed, even if the answer has begun.
  */
 export function exchangeHttp(
   dispatcher: Dispatcher,
@@ -76,7 +80,7 @@ export function exchangeHttp(
     const handler: Dispatcher.DispatchHandler = {
       onRequestStart: (started) => {
         controller = started;
-        // It was given up while it waited for a connection.
+        // The call was aborted before it got a connection.
         if (ended !== null) started.abort(ended === 'whole' ? new Error('ended') : ended);
       },
       onResponseStart: (_, status) => {
@@ -100,7 +104,7 @@ function dispatch(
 ): void {
   try {
     const options = { method: method as Dispatcher.HttpMethod, path, headers, body };
-    // Time-outs are our own: the library's are up to a second late.
+    // This module has its own timeouts because those of the library are up to a second late.
     dispatcher.dispatch({ ...options, headersTimeout: 0, bodyTimeout: 0 }, handler);
   } catch (fault) {
     fail(fault);
@@ -117,7 +121,7 @@ interface QueuePorts {
 
 interface ByteQueue {
   readonly push: (chunk: Uint8Array) => void;
-  /** @param reason `null` where all of it came */
+  /** @param reason `null` if the body is complete */
   readonly end: (reason: UpstreamFailure | null) => void;
   readonly bytes: AsyncIterable<Uint8Array>;
 }
@@ -127,7 +131,7 @@ type Waiting = {
   readonly reject: (reason: UpstreamFailure) => void;
 };
 
-/** What came and is not read yet. Silence counts only while somebody waits for more. */
+/** Opens a queue of received, unread bytes. The idle timeout runs only while a reader waits. */
 function openByteQueue({ idle_ms, alarm, pause, resume, cut }: QueuePorts): ByteQueue {
   const chunks: Uint8Array[] = [];
   let waiting_bytes = 0;
@@ -186,18 +190,18 @@ function buildTimeoutFailure(what: string): UpstreamFailure {
   return new UpstreamFailure('upstream_timeout', `The provider ${what}.`);
 }
 
-/** The library has them as bytes; header values are Latin-1 in HTTP. */
+/** Returns the headers as strings. The library has them as bytes; HTTP header values are Latin-1. */
 function readRawHeaders(controller: Dispatcher.DispatchController | null): string[] {
   const raw = (controller?.rawHeaders ?? []) as readonly (Uint8Array | string)[];
   return raw.map((one) => (typeof one === 'string' ? one : Buffer.from(one).toString('latin1')));
 }
 
-/** What a failure of the library or of the system means to whoever asked. None of its own words are used. */
+/** Classifies a fault of the library or system for the caller. The fault's own message is not used. */
 function classifyFault(fault: unknown): UpstreamFailure {
   if (fault instanceof UpstreamFailure) return fault;
   const { code, name } = (fault ?? {}) as { code?: unknown; name?: unknown };
   const known = typeof code === 'string' && /^[A-Z][A-Z0-9_]{1,63}$/.test(code) ? code : 'an unknown fault';
-  // Not each of these has a code.
+  // Some parser errors have no code.
   const system = name === 'HTTPParserError' ? 'HPE_INVALID' : known;
   const [kind, sentence] = MEANINGS[system] ?? findMeaning(system);
   return new UpstreamFailure(kind, `${sentence} (${system}).`);

@@ -1,32 +1,33 @@
-/** Why there is no answer of a provider, or no more of it. */
+/** The reason why a provider's answer is missing or incomplete. */
 export type UpstreamFailureCode =
-  /** No provider is configured that speaks what the client speaks. */
+  /** No provider is configured for the client's API. */
   | 'not_configured'
-  /** There are providers, and none serves the model. */
+  /** There are providers, but none serves the model. */
   | 'model_unknown'
-  /** The request cannot be put into HTTP: a header or a path with characters that may not stand there. */
+  /** The request is not valid HTTP: a header or the path contains characters that are not allowed. */
   | 'invalid_request'
-  /** Nobody answers at its address, or it may not be called. */
+  /** The address does not respond, or must not be called. */
   | 'upstream_unreachable'
-  /** All that could serve it failed lately, and are left alone for a while. */
+  /** The circuit breakers of all providers of the model are open. */
   | 'upstream_resting'
   | 'upstream_timeout'
-  /** It broke off, or what it sent is no HTTP, has an unknown encoding, or leads elsewhere. */
+  /** The connection broke, or the answer is invalid HTTP, has an unknown encoding, or redirects. */
   | 'upstream_broken'
   | 'answer_too_large'
-  /** Whoever asked is gone. */
+  /** The caller disconnected. */
   | 'aborted';
 
+/** The circumstances of a failure. */
 export interface FailureContext {
-  /** The provider that failed last; `null` where none was asked. */
+  /** The provider that failed last; `null` if none was called. */
   readonly provider: string | null;
-  /** Tries in all. */
+  /** The number of attempts. */
   readonly attempts: number;
-  /** When a client may try again, in milliseconds from now; `null` if nothing is known of it. */
+  /** The delay after which a client may retry, in milliseconds; `null` if it is unknown. */
   readonly retry_after_ms?: number | null;
 }
 
-/** Why a provider gave no answer: a code for programs, and a sentence that holds nothing of request or answer. */
+/** The failure of a call to a provider: a code for programs, and a sentence without text of the request or answer. */
 export class UpstreamFailure extends Error {
   readonly code: UpstreamFailureCode;
   readonly provider: string | null;
@@ -42,7 +43,7 @@ export class UpstreamFailure extends Error {
   }
 }
 
-/** The same failure, with what is known of its circumstances. */
+/** Returns the same failure with its provider, attempts and retry delay. */
 export function addFailureContext(
   { code, message }: UpstreamFailure,
   context: FailureContext,

@@ -4,7 +4,7 @@ import { type OrderingContext, openLatencyTracker, orderTargets } from './order.
 import { buildRoutingTable, type UpstreamTarget } from './routing-table.ts';
 import { parseProxySettings } from './testing/test-upstreams.ts';
 
-/** Targets of providers `a`, `b` and `c`, with what is said of each. */
+/** Targets of providers `a`, `b` and `c` with the given properties. */
 function targets(...said: readonly object[]): UpstreamTarget[] {
   const providers = said.map((one, at) => ({ name: 'abc'[at], family: 'openai', ...one }));
   return buildRoutingTable(parseProxySettings({ providers }))
@@ -12,7 +12,7 @@ function targets(...said: readonly object[]): UpstreamTarget[] {
     .flat();
 }
 
-/** Numbers from 0 to below 1 as chance would give them, the same ones each time. */
+/** Returns a deterministic sequence of numbers from 0 up to, not including, 1. */
 function chance(): () => number {
   let state = 1;
   return () => {

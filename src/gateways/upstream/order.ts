@@ -3,22 +3,22 @@ import type { UpstreamPorts } from './ports.ts';
 import type { UpstreamTarget } from './routing-table.ts';
 import type { ProxySettings } from './settings.ts';
 
-/** How fast targets have been, for `strategy: latency`. */
+/** The latencies of targets, for `strategy: latency`. */
 export interface LatencyTracker {
-  /** A time to the first byte. */
+  /** Records the time to the first byte. */
   readonly record: (target: UpstreamTarget, ms: number) => void;
-  /** A moving average in milliseconds; `null` where nothing is known. */
+  /** Returns the moving average in milliseconds; `null` if there is no record. */
   readonly average: (target: UpstreamTarget) => number | null;
 }
 
-/** Weight of the newest time in the average. */
+/** The weight of the newest time in the average. */
 const NEWEST_SHARE = 0.3;
-/** How often a target that is not the fastest is asked first, so that it is seen when that has changed. */
+/** The share of calls that try a random target first, so that changed latencies are noticed. */
 const EXPLORATION_RATE = 0.05;
-/** Models are named by callers, so that what is kept of each has a bound. */
+/** Callers choose model names, so the number of records is bounded. */
 const TARGETS_MAX = 10_000;
 
-/** Nothing is known at first. */
+/** Opens a tracker without records. */
 export function openLatencyTracker(): LatencyTracker {
   const averages = new Map<string, number>();
   return {
@@ -32,6 +32,7 @@ export function openLatencyTracker(): LatencyTracker {
   };
 }
 
+/** The strategy and data that the order of targets depends on. */
 export interface OrderingContext {
   readonly strategy: ProxySettings['strategy'];
   readonly affinity: string | null;
@@ -40,8 +41,8 @@ export interface OrderingContext {
 }
 
 /**
- * The order in which targets are tried: by priority, then by the strategy, and what that leaves equal by weight.
- * With an affinity the same targets come in the same order each time as long as they are the same.
+ * Orders targets by priority, then by strategy, and equal ones randomly by weight. With an affinity the order is the
+ * same each time, as long as the targets are the same.
  */
 export function orderTargets(
   targets: readonly UpstreamTarget[],
@@ -67,7 +68,7 @@ function rankTargets(
   return ranks.set(explored, Number.NEGATIVE_INFINITY);
 }
 
-/** As they are written; the keys of one provider are equal. */
+/** Ranks targets in the order of the configuration. The keys of one provider and model have the same rank. */
 function rankByProvider(targets: readonly UpstreamTarget[]): ReadonlyMap<UpstreamTarget, number> {
   const places = new Map<string, number>();
   return new Map(
@@ -86,22 +87,22 @@ const RANKS: Readonly<
   >
 > = {
   weighted: () => 0,
-  // What nobody knows a price of is asked last.
+  // Targets with an unknown price come last.
   cost: ({ provider, model }, { ports }) => {
     const listed = model === null ? null : ports.priceOf?.(provider.name, model);
     return listed ?? provider.price ?? Number.MAX_VALUE;
   },
-  // What was never asked is asked first: its speed is not known before.
+  // Targets without a record come first, because their latency is unknown.
   latency: (target, { speeds }) => speeds.average(target) ?? -1,
 };
 
-/** Smaller comes first; over all draws each target is first as often as its weight says. */
+/** Draws a sort key; the smallest comes first. Over many draws, each target is first in proportion to its weight. */
 function drawWeight({ id, weight }: UpstreamTarget, { affinity, ports }: OrderingContext): number {
   const uniform = affinity === null ? ports.random() : hashToUnit(`${affinity}\n${id}`);
   return -Math.log(1 - uniform) / weight;
 }
 
-/** From 0 to below 1, always the same for the same text. */
+/** Hashes a text to a number from 0 up to, not including, 1. */
 function hashToUnit(text: string): number {
   return createHash('sha256').update(text).digest().readUIntBE(0, 6) / 2 ** 48;
 }

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { joinPaths, removeKeyFromPath, replaceModelInPath } from './paths.ts';
 import { parseBaseUrl } from './settings.ts';
 
-/** A base URL, what the client asks for, and what the provider is asked for. */
+/** A base URL, the client's path, and the path at the provider. */
 const JOINED = [
   ['https://api.openai.com/v1', '/v1/chat/completions', '/v1/chat/completions'],
   ['https://api.openai.com/v1/', '/v1/models?a=/v1/', '/v1/models?a=/v1/'],

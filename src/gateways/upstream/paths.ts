@@ -1,12 +1,12 @@
 import type { ProviderBase } from './settings.ts';
 
-/** A part of a path that names a version of an API: `v1`, `v1beta`. */
+/** A path segment with an API version: `v1`, `v1beta`. */
 const VERSION = /^v\d+[a-z0-9]*$/;
 
 /**
- * The path and query to ask a provider for. Where the path of its base URL has a version, that path takes the place
- * of the version that the client's path begins with: `/v1/chat/completions` at `https://host/openai/v1` is
- * `/openai/v1/chat/completions`. Else it is put in front.
+ * Joins a provider's base path and a client's path and query. If the base path has a version, it replaces the version
+ * at the start of the client's path: `/v1/chat/completions` at `https://host/openai/v1` becomes
+ * `/openai/v1/chat/completions`. Otherwise it is put in front.
  */
 export function joinPaths(base: ProviderBase, path: string): string {
   const own = base.path.split('/').some((part) => VERSION.test(part));
@@ -14,7 +14,7 @@ export function joinPaths(base: ProviderBase, path: string): string {
   return own && VERSION.test(first) ? `${base.path}${rest}` : `${base.path}${path}`;
 }
 
-/** A path that names its model, as Gemini's `/v1beta/models/NAME:generateContent`, with another one. */
+/** Replaces the model in a path such as Gemini's `/v1beta/models/NAME:generateContent`. */
 export function replaceModelInPath(path: string, model: string): string {
   return path.replace(
     /^([^?]*\/models\/)[^/?:]+/,
@@ -22,7 +22,7 @@ export function replaceModelInPath(path: string, model: string): string {
   );
 }
 
-/** Takes a key out of the query, where Gemini's clients may put it. */
+/** Removes an API key from the query, where Gemini's clients may put it. */
 export function removeKeyFromPath(path: string): string {
   const at = path.indexOf('?');
   if (at === -1) return path;

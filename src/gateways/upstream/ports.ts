@@ -2,39 +2,42 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { BreakerState } from '../../runtime/observability/call-counts.ts';
 import type { UpstreamFailureCode } from './failure.ts';
 
-/** What sending needs of the world. */
+/** The clock, timers and observers of upstream calls. */
 export interface UpstreamPorts {
-  /** A clock that never jumps, in milliseconds; its zero does not matter. */
+  /** A monotonic clock, in milliseconds with any origin. */
   readonly now_ms: () => number;
-  /** From 0 to below 1. */
+  /** Returns a number from 0 up to, not including, 1. */
   readonly random: () => number;
-  /** Resolves after that time, or at once when the signal aborts. Never rejects. */
+  /** Resolves after the delay, or at once when the signal aborts. Never rejects. */
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
-  /** Rings once after that time, unless it is called off by what this gives back. */
+  /** Calls `ring` once after the delay. The returned function cancels the alarm. */
   readonly alarm: (ms: number, ring: () => void) => () => void;
-  /** US dollars for a million tokens, three quarters of which go in; `null` where nobody knows. For `strategy: cost`. */
+  /**
+   * Returns US dollars per million tokens, of which three quarters are input; `null` if unknown. For `strategy:
+   * cost`.
+   */
   readonly priceOf?: (provider: string, model: string) => number | null;
-  /** Told of every try when its outcome is known. Must not throw. */
+  /** Receives every attempt when its outcome is known. Must not throw. */
   readonly onTry?: (tried: UpstreamTry) => void;
-  /** Told how a provider stands with the circuit breaker, when it is first asked and when that changes. Must not throw. */
+  /** Receives a provider's circuit breaker state, on its first call and on each change. Must not throw. */
   readonly onBreakerState?: (provider: string, state: BreakerState) => void;
 }
 
-/** One try, for metrics and traces; it holds nothing of what was asked or answered. */
+/** One attempt, for metrics and traces. It contains no text of the request or answer. */
 export interface UpstreamTry {
   readonly provider: string;
   readonly model: string | null;
-  /** Of the answer; `null` where there is none. */
+  /** The status of the answer; `null` without an answer. */
   readonly status: number | null;
-  /** Why there is none. */
+  /** The reason why there is no answer, else `null`. */
   readonly failure: UpstreamFailureCode | null;
-  /** Until the answer began, or the try failed. */
+  /** The time until the answer began or the attempt failed, in milliseconds. */
   readonly duration_ms: number;
-  /** 1 for the first try of a call. */
+  /** 1 for the first attempt of a call. */
   readonly attempt: number;
 }
 
-/** Those of this process. */
+/** The ports of this process. */
 export const systemPorts: UpstreamPorts = {
   now_ms: () => performance.now(),
   random: Math.random,

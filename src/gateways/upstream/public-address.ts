@@ -4,7 +4,7 @@ import ipaddr from 'ipaddr.js';
 import { isMetadataName, isMetadataOrLinkLocal } from '../../core/detect/facts/metadata-addresses.ts';
 import { UpstreamFailure } from './failure.ts';
 
-/** Whether an address is one of the public internet, also where another one is inside it. */
+/** Returns whether an address is on the public internet. An embedded IPv4 address must be public too. */
 export function isPublicAddress(address: string): boolean {
   if (!ipaddr.isValid(address)) return false;
   const parsed = ipaddr.parse(address);
@@ -12,12 +12,12 @@ export function isPublicAddress(address: string): boolean {
   if (parsed instanceof ipaddr.IPv4) return parsed.range() === 'unicast';
   const range = parsed.range();
   if (range === 'ipv4Mapped') return isPublicAddress(parsed.toIPv4Address().toString());
-  // A network without IPv4 reaches it through these; the others (6to4, Teredo) nobody needs any more.
+  // NAT64, with which a network without IPv4 reaches it. Other embeddings (6to4, Teredo) are obsolete and refused.
   if (range === 'rfc6052') return isWellKnownPrefix(parsed) && isPublicAddress(readEmbeddedIpv4(parsed));
   return range === 'unicast' && (parsed.parts[0]! & 0xe000) === 0x2000;
 }
 
-/** 64:ff9b::/96; of the prefixes for a network's own use nobody outside knows where they lead. */
+/** Returns whether the prefix is 64:ff9b::/96. The destination of a network's own NAT64 prefix is unknown. */
 function isWellKnownPrefix({ parts }: ipaddr.IPv6): boolean {
   return parts.slice(2, 6).every((part) => part === 0);
 }
@@ -27,12 +27,12 @@ function readEmbeddedIpv4({ parts }: ipaddr.IPv6): string {
   return [high >> 8, high & 255, low >> 8, low & 255].join('.');
 }
 
-/** Names that mean this machine or what is beside it, whatever they stand for. */
+/** Names of this machine or its local network, whatever they resolve to. */
 const PRIVATE_NAME = /(?:^|\.)(?:localhost|internal|local)\.?$/i;
 
 /**
- * Whether a host of a URL may be asked for by a caller, as far as it can be told without looking it up.
- * @param hostname as `URL` has it
+ * Returns whether a caller may name this host, as far as it is known without a DNS lookup.
+ * @param hostname in the form of `URL.hostname`
  */
 export function canBePublicHost(hostname: string): boolean {
   const bare = hostname.replace(/^\[|\]$/g, '');
@@ -41,7 +41,7 @@ export function canBePublicHost(hostname: string): boolean {
     : isPublicAddress(bare);
 }
 
-/** Looks a name up, all of its addresses at once. */
+/** Resolves a name to all of its addresses. */
 export type LookupAllAddresses = (
   hostname: string,
   done: (fault: Error | null, addresses: readonly LookupAddress[]) => void,
@@ -50,8 +50,8 @@ export type LookupAllAddresses = (
 const systemLookup: LookupAllAddresses = (hostname, done) => lookup(hostname, { all: true }, done);
 
 /**
- * Looks a name up for a connection: that connects to what was looked at, and to nothing else. A name is refused where
- * any of its addresses is not public.
+ * Opens a lookup for connections that returns checked addresses only. A name is refused if any of its addresses is
+ * not public.
  */
 export function openPublicLookup(lookupAll: LookupAllAddresses = systemLookup): LookupFunction {
   return (hostname, options, done) => {
@@ -66,7 +66,7 @@ export function openPublicLookup(lookupAll: LookupAllAddresses = systemLookup): 
   };
 }
 
-/** Why an address that a caller named is not called. */
+/** Builds the failure for an address of a caller that is not public. */
 export function buildNotPublicFailure(): UpstreamFailure {
   return new UpstreamFailure(
     'invalid_request',

@@ -5,9 +5,9 @@ import type { ProviderKey, ProxySettings, UpstreamProvider } from './settings.ts
 import { findTargetProvider, listProviders } from './settings.ts';
 import type { ModelCatalogue, UpstreamRequest } from './types.ts';
 
-/** One way of making a call: a provider, one of its keys, and the model that is asked for there. */
+/** A provider, one of its keys, and the model to request there. */
 export interface UpstreamTarget {
-  /** Names it among all targets. */
+  /** The id of the target, unique among all targets. */
   readonly id: string;
   readonly provider: UpstreamProvider;
   readonly key: ProviderKey | null;
@@ -16,11 +16,11 @@ export interface UpstreamTarget {
   readonly priority: number;
 }
 
-/** Which targets can serve a call. */
+/** Finds the targets that can serve a call. */
 export interface RoutingTable {
   /**
-   * Groups of targets, all of one tried before those of the next: what serves the model, then its fallbacks.
-   * @throws UpstreamFailure where there is none
+   * Returns groups of targets in the order of attempts: those of the model, then its fallbacks.
+   * @throws UpstreamFailure if there is no target
    */
   readonly findTargetGroups: (
     request: Pick<UpstreamRequest, 'wire' | 'model' | 'provider'>,
@@ -28,7 +28,7 @@ export interface RoutingTable {
   readonly catalogue: ModelCatalogue;
 }
 
-/** Reads the configuration once. */
+/** Builds the table from the configuration, once. */
 export function buildRoutingTable(settings: ProxySettings): RoutingTable {
   const providers = listProviders(settings);
   const last = findTargetProvider(settings);
@@ -84,7 +84,7 @@ type FindTargets<Name> = (model: Name, family: ProviderFamily) => readonly Upstr
 
 interface CatalogueParts {
   readonly providers: readonly UpstreamProvider[];
-  /** `proxy.target`. */
+  /** The provider of `proxy.target`. */
   readonly last: UpstreamProvider | null;
   readonly aliased: FindTargets<string>;
   readonly resolved: FindTargets<string | null>;
@@ -115,12 +115,12 @@ function buildModelCatalogue(
   };
 }
 
-/** The family whose API a call is written in. */
+/** Returns the family of the API that a call uses. */
 export function readWireFamily(wire: UpstreamRequest['wire']): ProviderFamily {
   return wire.slice(0, wire.indexOf('.')) as ProviderFamily;
 }
 
-/** Each key of a provider is a target of its own. */
+/** Returns one target per key of a provider. Without keys there is one target. */
 function listProviderTargets(
   provider: UpstreamProvider,
   model: string | null,

@@ -15,7 +15,7 @@ import {
 
 const ok: ProviderHandler = (response) => void response.end('ok');
 
-/** Answers with one status after the other, the last one for ever. */
+/** Answers with the given statuses in order, and then always with the last one. */
 const statuses =
   (...list: readonly (readonly [number, Record<string, string>?])[]): ProviderHandler =>
   (response, _, number) => {

@@ -64,7 +64,7 @@ test('bytes of a stream come as they are sent', async (t) => {
   const { body } = await upstreams.send(buildUpstreamRequest());
   const reading = body[Symbol.asyncIterator]();
   assert.equal(Buffer.from((await reading.next()).value!).toString(), 'data: 1\n\n');
-  // The time for the whole is over, and a stream has no such time.
+  // The time limit of the whole call has passed, but a stream has no such limit.
   world.pass(60_000);
   const second = reading.next();
   assert.deepEqual(

@@ -20,7 +20,7 @@ import type { RoutingTable, UpstreamTarget } from './routing-table.ts';
 import type { ProxySettings } from './settings.ts';
 import type { UpstreamAnswer, UpstreamRequest } from './types.ts';
 
-/** All that is kept between calls. */
+/** The state that calls share. */
 export interface SendParts {
   readonly settings: ProxySettings;
   readonly routing: RoutingTable;
@@ -31,21 +31,21 @@ export interface SendParts {
   readonly ports: UpstreamPorts;
 }
 
-/** How one call stands. */
+/** The state of one call. */
 interface CallState {
   readonly request: UpstreamRequest;
-  /** In the order in which they are tried. */
+  /** In the order of attempts. */
   readonly targets: readonly UpstreamTarget[];
   readonly tries_max: number;
   readonly ends_ms: number;
-  /** There is no other provider for it. */
+  /** True if no other provider can serve the call. */
   readonly has_one_provider: boolean;
-  /** Providers that have failed it: further failures of theirs say nothing new. */
+  /** The providers that already failed this call. The circuit breaker counts one failure per provider and call. */
   readonly failed: Set<string>;
   attempts: number;
 }
 
-/** What a try came to: an answer, or the failure that took its place. */
+/** The result of an attempt: an answer, or the failure. */
 interface TryResult {
   readonly target: UpstreamTarget;
   readonly permit: BreakerPermit;
@@ -53,9 +53,8 @@ interface TryResult {
 }
 
 /**
- * Asks one target after the other until one answers: first each of them once, then again after a wait. A status by
- * which a provider says no is an answer where no further try is allowed, there is no time for one, or none would
- * help. Rejects with an `UpstreamFailure`.
+ * Tries the targets until one answers: each of them once, then again after a delay. An error status is the answer if
+ * no further attempt is allowed, no time is left, or a retry would not help. Rejects with an `UpstreamFailure`.
  */
 export async function sendUpstream(request: UpstreamRequest, parts: SendParts): Promise<UpstreamAnswer> {
   const { ports, settings } = parts;
@@ -66,7 +65,7 @@ export async function sendUpstream(request: UpstreamRequest, parts: SendParts): 
     for (const [at, target] of call.targets.entries()) {
       const permit = parts.breaker.acquire(target.provider.name, call.has_one_provider);
       if (permit === null) continue;
-      // Another try follows, so that the connection of the one before is to be free.
+      // Frees the previous attempt's connection before the next attempt.
       if (last !== null) await bufferResult(last, ports);
       last = await tryOnce(target, permit, call, parts);
       const is_over = call.attempts >= call.tries_max || ports.now_ms() >= call.ends_ms;
@@ -136,18 +135,18 @@ async function tryOnce(
   return tried;
 }
 
-/** How long a key rests that was refused for its limits without a word of how long. */
+/** The cooldown of a rate-limited key if the provider names no delay. */
 const KEY_LIMIT_COOLDOWN_MS = 1_000;
-/** And how long one that the provider does not know, or no longer. */
+/** The cooldown of a key that the provider rejects. */
 const KEY_REFUSED_COOLDOWN_MS = 60_000;
 
-/** Whether a configured key was refused, and another key of the same provider is still to be tried. */
+/** Returns whether a configured key was rejected and another key of the same provider is still untried. */
 function hasUntriedKey({ target, answer }: TryResult, next: readonly UpstreamTarget[]): boolean {
   if (target.key === null || !isKeyRefusal(readOutcome({ answer }))) return false;
   return next.some(({ provider, key }) => provider.name === target.provider.name && key !== target.key);
 }
 
-/** What later calls have of this one. */
+/** Records the outcome for later calls: in the circuit breaker, the cooldowns and the latencies. */
 function recordOutcome(
   { target, permit, answer }: TryResult,
   duration_ms: number,
@@ -172,7 +171,7 @@ function readOutcome({ answer }: Pick<TryResult, 'answer'>): TryOutcome {
   return answer instanceof UpstreamFailure ? { failure: answer.code } : answer;
 }
 
-/** @throws what is a fault of ours, as it is */
+/** @throws the fault itself if it is internal */
 function requireFailure(fault: unknown): UpstreamFailure {
   if (fault instanceof UpstreamFailure) return fault;
   throw fault;
@@ -184,7 +183,7 @@ async function bufferResult(tried: TryResult, { alarm }: UpstreamPorts): Promise
     : { ...tried, answer: await bufferAnswer(tried.answer, alarm) };
 }
 
-/** The answer as whoever asked gets it, or the failure thrown. */
+/** Builds the answer for the caller. Throws if the result is a failure. */
 function buildAnswer(
   { target, permit, answer }: TryResult,
   call: CallState,
@@ -193,7 +192,7 @@ function buildAnswer(
   const context = { provider: target.provider.name, attempts: call.attempts };
   if (answer instanceof UpstreamFailure) throw addFailureContext(answer, context);
   const { status, headers } = answer;
-  // A stream may go on for as long as it says something.
+  // A stream has no time limit except `idle_ms`.
   const is_stream = /^\s*text\/event-stream\b/i.test(findHeader(headers, 'content-type') ?? '');
   const rest_ms = Math.max(1, call.ends_ms - ports.now_ms());
   const quiet = is_stream ? () => {} : ports.alarm(rest_ms, () => answer.cut(buildTimeoutFailure()));
@@ -210,7 +209,7 @@ function buildAnswer(
 
 interface BodyWatcher {
   readonly ended: () => void;
-  /** Gives the failure that is told. */
+  /** Returns the failure to throw. */
   readonly failed: (failure: UpstreamFailure) => UpstreamFailure;
 }
 

@@ -7,59 +7,60 @@ export type ProxySettings = SchemaValue<typeof proxySchema>;
 
 type WrittenProvider = ProxySettings['providers'][number];
 
-/** A provider as calls use it. */
+/** A configured provider, parsed. */
 export interface UpstreamProvider {
   readonly name: string;
-  /** `null`: it is taken to speak whatever comes. */
+  /** `null` if the provider accepts any API. */
   readonly family: ProviderFamily | null;
   readonly base: ProviderBase;
-  /** Empty where the client's own credential is sent, or none. */
+  /** Empty if the client's own credential is sent, or none. */
   readonly keys: readonly ProviderKey[];
-  /** The header of the key where it is not the family's; in lower case. */
+  /** The header of the key, in lower case; `null` uses the family's header. */
   readonly key_header: string | null;
   readonly client_key: 'pass' | 'drop';
-  /** Names, in lower case, and values. */
+  /** Pairs of names, in lower case, and values. */
   readonly headers: readonly (readonly [string, string])[];
-  /** Patterns with `*`. */
+  /** Patterns that may contain `*`. */
   readonly models: readonly string[];
   readonly weight: number;
   readonly priority: number;
-  /** US dollars for a million tokens, of which three quarters go in; `null` where nothing is written. */
+  /** US dollars per million tokens, of which three quarters are input; `null` if no price is configured. */
   readonly price: number | null;
 }
 
+/** An API key, and its weight among the keys of its provider. */
 export interface ProviderKey {
   readonly value: string;
   readonly weight: number;
 }
 
-/** Where a provider is: `https://host:port`, and its path without a slash at its end. */
+/** The origin, `https://host:port`, and the path without a trailing slash. */
 export interface ProviderBase {
   readonly origin: string;
   readonly path: string;
 }
 
-/** The name of the provider that `proxy.target` makes. */
+/** The name of the provider that `proxy.target` defines. */
 export const TARGET_PROVIDER = 'target';
 
-/** Where the public API of a family is. */
+/** The base URLs of the public APIs. */
 const PUBLIC_BASE: Readonly<Record<ProviderFamily, string>> = {
   openai: 'https://api.openai.com/v1',
   anthropic: 'https://api.anthropic.com',
   gemini: 'https://generativelanguage.googleapis.com',
 };
 
-/** Origins of the public APIs. */
+/** The origins of the public APIs. */
 export const PUBLIC_ORIGINS: ReadonlySet<string> = new Set(
   Object.values(PUBLIC_BASE).map((address) => new URL(address).origin),
 );
 
-/** The providers that are configured, in the order in which they are written. */
+/** Returns the configured providers, in the order of the configuration. */
 export function listProviders(settings: ProxySettings): readonly UpstreamProvider[] {
   return settings.providers.map(buildProvider);
 }
 
-/** The provider for all that no other one serves; `null` without `proxy.target`. */
+/** Returns the provider for calls that no other provider serves; `null` without `proxy.target`. */
 export function findTargetProvider({ target }: ProxySettings): UpstreamProvider | null {
   if (target === undefined) return null;
   const base = parseBaseUrl(target);
@@ -78,7 +79,7 @@ export function findTargetProvider({ target }: ProxySettings): UpstreamProvider 
   };
 }
 
-/** Origin and path of an address, which was checked before. */
+/** Parses a base URL, which the configuration has already validated. */
 export function parseBaseUrl(address: string): ProviderBase {
   const { origin, pathname } = new URL(address);
   return { origin, path: pathname.replace(/\/+$/, '') };
@@ -102,12 +103,17 @@ function buildProvider(written: WrittenProvider): UpstreamProvider {
   };
 }
 
-/** One figure to compare by: what goes in is most of what is paid for in an agent's calls. */
+/**
+ * Blends prices into one number for comparison. Input counts three quarters, because it is most of the cost of an
+ * agent's calls.
+ */
 export function blendPrice({ input, output }: { readonly input: number; readonly output: number }): number {
   return (3 * input + output) / 4;
 }
 
-/** A public API speaks its own language only: a credential meant for another one is not to reach it. */
+/**
+ * Returns the family of a public API, which accepts this family only: credentials for another API must not reach it.
+ */
 function findFamily(origin: string): ProviderFamily | null {
   const families = Object.keys(PUBLIC_BASE) as ProviderFamily[];
   return families.find((family) => new URL(PUBLIC_BASE[family]).origin === origin) ?? null;

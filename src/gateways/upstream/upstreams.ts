@@ -12,8 +12,8 @@ export { UpstreamFailure, type UpstreamFailureCode } from './failure.ts';
 export type { UpstreamPorts, UpstreamTry } from './ports.ts';
 
 /**
- * Opens the providers of a configuration. Nothing is connected to and no library is loaded before the first call.
- * @param ports what is to be otherwise than in this process
+ * Opens the providers of a configuration. It connects to nothing and loads no library before the first call.
+ * @param ports replaces ports of this process
  */
 export function openUpstreams(settings: ProxySettings, ports: Partial<UpstreamPorts> = {}): Upstreams {
   const world = { ...systemPorts, ...ports };

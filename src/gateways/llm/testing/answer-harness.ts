@@ -17,6 +17,7 @@ export interface ClientAnswer {
   readonly body: string;
 }
 
+/** Relays answers to one request, and records their audit events. */
 export interface AnswerHarness {
   readonly events: TestCallContext['events'];
   /** Relays a whole answer, or the chunks of a stream of server-sent events. */

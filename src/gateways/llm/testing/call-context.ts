@@ -10,6 +10,7 @@ import type { UpstreamAnswer } from '../../upstream/types.ts';
 import type { LlmCall, LlmCallContext, LlmSettings } from '../llm-call.ts';
 import { openResultCache, type ResultCache } from '../result-cache.ts';
 
+/** The parts of a call context that a test replaces. */
 export interface CallContextOptions {
   readonly wire?: WireName;
   readonly policy?: Policy;
@@ -20,6 +21,7 @@ export interface CallContextOptions {
   readonly known_results?: ResultCache;
 }
 
+/** A call context with its audit events. */
 export interface TestCallContext {
   readonly call_context: LlmCallContext;
   /** All audit events, oldest first. */

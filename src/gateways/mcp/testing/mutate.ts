@@ -7,6 +7,7 @@ export interface RandomSource {
   readonly pick: <T>(all: readonly T[]) => T;
 }
 
+/** Opens a generator that returns the same numbers for the same seed. */
 export function openRandomSource(seed: number): RandomSource {
   let state = seed >>> 0;
   const roll = (sides: number) => {

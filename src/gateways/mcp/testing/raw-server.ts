@@ -4,6 +4,7 @@ import { writeSourcesOf } from '../exact-numbers.ts';
 import { attachResponseSources, readSourcesOf } from '../exact-transports.ts';
 import type { ServerTransport } from '../transports.ts';
 
+/** An answer as raw text. */
 export interface RawAnswer {
   /** The text of the member `result` or `error`, including its name: `"result":{...}`. */
   readonly member: string;
@@ -11,6 +12,7 @@ export interface RawAnswer {
   readonly before: readonly string[];
 }
 
+/** A server whose next answer a test sets. */
 export interface RawServer {
   /** Sets the answer to the next request. */
   readonly answer: (method: string, params: unknown) => RawAnswer;

@@ -2,26 +2,28 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo, Socket } from 'node:net';
 import type { TestContext } from 'node:test';
 
-/** A request as a provider got it. */
+/** A request as received by the provider. */
 export interface ReceivedRequest {
   readonly method: string;
   readonly path: string;
-  /** Names and values by turns, as they were written. */
+  /** Alternating names and values, as written. */
   readonly headers: readonly string[];
   readonly body: string;
 }
 
+/** A test provider and the requests that it received. */
 export interface TestProvider {
   readonly url: string;
-  /** What was asked of it, the first one first. */
+  /** The received requests, oldest first. */
   readonly requests: ReceivedRequest[];
-  /** Resolves when a connection was closed before its answer was whole. */
+  /** Resolves when a connection was closed before its answer was complete. */
   readonly disconnected: Promise<void>;
 }
 
+/** Writes the response to a request. `number` counts the requests. */
 export type ProviderHandler = (response: ServerResponse, got: ReceivedRequest, number: number) => void;
 
-/** A real HTTP server on loopback that answers as the test says; it ends with the test. */
+/** Opens a real HTTP server on loopback that answers as the test defines. It closes with the test. */
 export async function startTestProvider(t: TestContext, answers: ProviderHandler): Promise<TestProvider> {
   const requests: ReceivedRequest[] = [];
   const sockets = new Set<Socket>();
@@ -54,7 +56,7 @@ async function textOf(request: IncomingMessage): Promise<string> {
   try {
     for await (const chunk of request) chunks.push(chunk as Buffer);
   } catch {
-    // Whoever asked is gone; what came by then is all there is.
+    // The client has disconnected, so the received part is all there is.
   }
   return Buffer.concat(chunks).toString();
 }

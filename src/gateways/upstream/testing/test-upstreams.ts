@@ -6,7 +6,7 @@ import type { ProxySettings } from '../settings.ts';
 import type { UpstreamAnswer, UpstreamRequest, Upstreams } from '../types.ts';
 import { openUpstreams, UpstreamFailure, type UpstreamPorts } from '../upstreams.ts';
 
-/** The settings that a `proxy` section makes. `${A}`, `${B}` and `${C}` are keys. */
+/** Parses a `proxy` section. `${A}`, `${B}` and `${C}` are keys. */
 export function parseProxySettings(written: object): ProxySettings {
   const env = { A: 'key-a', B: 'key-b', C: 'key-c' };
   const { value, problems } = parseConfigValue(written, proxySchema, { env, secrets: new Map() });
@@ -14,12 +14,12 @@ export function parseProxySettings(written: object): ProxySettings {
   return value as ProxySettings;
 }
 
-/** A clock that goes on only when somebody sleeps, alarms that ring when the test says so, and no chance. */
+/** A clock that advances only in `sleep` and `pass`, alarms that the test triggers, and no randomness. */
 export interface UpstreamTestPorts {
   readonly ports: UpstreamPorts;
-  /** The waits, in milliseconds. */
+  /** The delays, in milliseconds. */
   readonly slept: number[];
-  /** Alarms that are set, the first one first. */
+  /** The pending alarms, oldest first. */
   readonly alarms: { readonly ms: number; readonly ring: () => void }[];
   readonly pass: (ms: number) => void;
 }
@@ -51,7 +51,7 @@ export function openUpstreamTestPorts(ports: Partial<UpstreamPorts> = {}): Upstr
   };
 }
 
-/** Upstreams of these settings, closed with the test. */
+/** Opens upstreams with these settings, closed with the test. */
 export function openTestUpstreams(
   t: TestContext,
   written: object,
@@ -62,7 +62,7 @@ export function openTestUpstreams(
   return upstreams;
 }
 
-/** A chat completion, or what the test makes of it. */
+/** Builds a chat completion, changed as the test needs. */
 export function buildUpstreamRequest(parts: Partial<UpstreamRequest> = {}): UpstreamRequest {
   return {
     wire: 'openai.chat',
@@ -77,14 +77,14 @@ export function buildUpstreamRequest(parts: Partial<UpstreamRequest> = {}): Upst
   };
 }
 
-/** All of an answer's body. */
+/** Reads an answer's whole body. */
 export async function readBodyText({ body }: Pick<UpstreamAnswer, 'body'>): Promise<string> {
   const chunks: Uint8Array[] = [];
   for await (const chunk of body) chunks.push(chunk);
   return Buffer.concat(chunks).toString();
 }
 
-/** The failure that a promise rejects with. */
+/** Returns the failure that a promise rejects with. */
 export async function expectUpstreamFailure(promise: Promise<unknown>): Promise<UpstreamFailure> {
   const fault = await promise.then(
     () => null,
