@@ -10,7 +10,7 @@ import { buildProblem } from '../config/problem-text.ts';
 import { pluginSchema } from './schema.ts';
 import type { DriverDeclaration, Plugin } from './types.ts';
 
-/** The names that are taken, by what is built in, by the configuration, and by plug-ins before this one. */
+/** The names in use by built-in parts, by the configuration, and by plug-ins loaded before. */
 export interface TakenNames {
   readonly plugins: Set<string>;
   readonly detectors: Set<string>;
@@ -20,10 +20,13 @@ export interface TakenNames {
   readonly adapters: Set<string>;
 }
 
-/** Names that `secrets.backend` has for others. */
+/** The reserved values of `secrets.backend`. */
 const BUILTIN_DRIVERS = ['env', 'vault', 'cloud', 'plugin'] as const;
 
-/** Nothing but what is built in, and the configuration's own patterns: those of plug-ins come behind them. */
+/**
+ * Returns the names of built-in parts and of the configuration's own patterns. The names of plug-ins are added
+ * later.
+ */
 export function collectTakenNames(patterns: readonly { readonly id: string }[]): TakenNames {
   return {
     plugins: new Set(),
@@ -40,9 +43,9 @@ type Admission =
   | { readonly ok: false; readonly name: string | null; readonly problems: readonly DocumentProblem[] };
 
 /**
- * Checks what a plug-in gave: shapes, names, patterns on their examples, templates. All of it or none; its names are
- * taken from then on.
- * @param from what problems call it
+ * Checks the exports of a plug-in: shapes, names, patterns with their examples, templates. Admits all of them
+ * or none, and then reserves their names.
+ * @param from - the plug-in, as problems name it
  */
 export async function admitPlugin(
   value: Json,
@@ -67,7 +70,7 @@ export async function admitPlugin(
   return { ok: true, plugin };
 }
 
-/** A plug-in as it is exported, its shape checked. */
+/** A plug-in as exported, after its shape was checked. */
 interface WrittenPlugin {
   readonly name: string;
   readonly version: string;
@@ -100,7 +103,7 @@ function nameIn(value: Json): string | null {
   return typeof name === 'string' && /^[a-z0-9-]{1,64}$/.test(name) ? name : null;
 }
 
-/** What is known by a name of its own, and how one of them is called. */
+/** The kinds of parts with unique names, and the singular of each. */
 const NAMED = ['templates', 'drivers', 'dialects', 'adapters'] as const;
 const WORDS = {
   templates: 'template',
@@ -125,7 +128,7 @@ function doubled(plugin: Plugin, from: string, taken: TakenNames): DocumentProbl
     : twice;
 }
 
-/** What is wrong with the document of a template: it must be one that could stand in `policies/` by itself. */
+/** Returns the problems of a template's document, which must be valid on its own in `policies/`. */
 async function documentProblems(
   { name, document }: PolicyPack,
   from: string,

@@ -5,15 +5,15 @@ import { readLockedFiles } from './locked.ts';
 import type { PluginReport } from './types.ts';
 import { vetPlugin } from './vet.ts';
 
-/** A file that a driver is in, and what it was when it was looked at. */
+/** The file of a driver, and its hash when it was checked. */
 export interface DriverFile {
   readonly path: string;
   readonly sha256: string;
 }
 
 /**
- * Finds the file of a plug-in that the configuration names, and looks whether it may be run.
- * @param from the plug-in, as it is listed
+ * Finds the file of a plug-in that the configuration names, and checks that it is safe to run.
+ * @param from - the plug-in, as the configuration lists it
  * @throws SecretFailure `secrets_setup`
  */
 export async function findDriver(
@@ -30,8 +30,8 @@ export async function findDriver(
 }
 
 /**
- * Holds a file to what the service says of its plug-ins: what is left out is left out whole, and a file that was changed since
- * has been admitted by nobody.
+ * Compares a file with the service's report on its plug-ins. Refuses a file whose plug-in is excluded as a
+ * whole, and a file that has changed since it was admitted.
  * @throws SecretFailure `secrets_setup`
  */
 export function assertAdmitted(file: DriverFile, report: PluginReport | undefined, from: string): void {

@@ -1,8 +1,8 @@
-/** The thread that a driver of a plug-in stays in: it opens the driver, and answers one question after the other. */
+/** The thread of a plug-in's driver. It opens the driver and answers requests until it ends. */
 import { parentPort, workerData } from 'node:worker_threads';
 import type { DriverData, DriverRequest, DriverResponse } from './driver-words.ts';
 
-/** What a plug-in's `open` gives, as far as it is used. */
+/** The part of the result of a plug-in's `open` that is used. */
 interface Opened {
   readonly get: (key: string, signal: AbortSignal) => unknown;
   readonly check?: (signal: AbortSignal) => unknown;
@@ -24,7 +24,7 @@ async function open(): Promise<Opened> {
   return (await record.open(settings)) as Opened;
 }
 
-/** The code that a driver's error has; its words may repeat what was read, and go nowhere. */
+/** Returns the code of a driver's error. The message may contain a secret, so it is never sent. */
 function codeOf(error: unknown): string {
   return String((error as { readonly code?: unknown } | null)?.code);
 }
@@ -51,7 +51,7 @@ try {
   parentPort?.on('message', (question: DriverRequest) => {
     if (question.ask === 'leave') {
       asked.get(question.id)?.abort();
-      // Whoever hears this knows that the thread is not stuck.
+      // The reply shows that the thread is not stuck.
       return say({ id: question.id, left: true });
     }
     const controller = new AbortController();

@@ -1,18 +1,18 @@
-/** What a thread with a driver is begun with. */
+/** The input of a thread that runs a driver. */
 export interface DriverData {
-  /** The plug-in's file, as `import` takes it. */
+  /** The URL of the plug-in's file, as `import` expects it. */
   readonly href: string;
   readonly driver: string;
   readonly settings: Readonly<Record<string, string>>;
 }
 
-/** What is asked of the thread. */
+/** A request to the thread. */
 export type DriverRequest =
   | { readonly id: number; readonly ask: 'get' | 'check'; readonly key: string }
-  /** Nobody waits for the answer any more. */
+  /** The caller no longer waits for the answer. */
   | { readonly id: number; readonly ask: 'leave' };
 
-/** What the thread says. A driver's code could say it in its place, so that it is taken as a stranger's words. */
+/** A message of the thread. The driver's code could send it too, so it is untrusted input. */
 export type DriverResponse =
   | { readonly opened: true }
   | { readonly opened: false; readonly code: string }

@@ -16,10 +16,10 @@ after(() => rmSync(root, { recursive: true, force: true }));
 
 const PATIENT_MS = 30_000;
 const HASTY_MS = 700;
-/** What a driver read, and what must be told nowhere else. */
+/** The value that a driver reads, which must not appear anywhere else. */
 const VALUE = ['value', '5d41'].join('-');
 
-/** A plug-in with one driver `d`, whose `open` has this body. */
+/** Returns a plug-in with one driver `d`, whose `open` has this body. */
 const plugin = (body: string): string =>
   `export default { name: 'own', version: '1.0.0', drivers: [{ kind: 'secrets', name: 'd', async open(settings) {\n${body}\n} }] };\n`;
 
@@ -132,7 +132,7 @@ test('one that hangs fails in time, is ended, and is begun anew', async () => {
     ['for (;;);\n', 'secrets_timeout'],
     [plugin('for (;;);'), 'secrets_timeout'],
     [plugin('setInterval(() => {}, 1000); await new Promise(() => {});'), 'secrets_timeout'],
-    // Nothing keeps its thread any more.
+    // Nothing keeps its thread alive any more.
     [plugin('await new Promise(() => {});'), 'secrets_unavailable'],
   ];
   for (const [text, code] of never) {

@@ -12,7 +12,7 @@ import {
 import type { DriverFile } from './driver-file.ts';
 import type { DriverData, DriverRequest, DriverResponse } from './driver-words.ts';
 
-/** A driver of a plug-in that is to be used. */
+/** Selects the driver of a plug-in, with its settings. */
 export interface DriverSpec {
   readonly file: DriverFile;
   readonly name: string;
@@ -20,15 +20,15 @@ export interface DriverSpec {
 }
 
 const MEMORY_MB_MAX = 256;
-/** How long a thread may say nothing when it was told that nobody waits any more; then it is ended. */
+/** The time after which a thread is ended if it sends nothing after a cancelled request, in milliseconds. */
 const STUCK_MS = 1_000;
-/** A thread that ended is not begun again before. */
+/** The shortest time between the end of a thread and its restart, in milliseconds. */
 const AGAIN_MS = 1_000;
 
 /**
- * A secret backend whose driver a plug-in brings. Its code runs in a thread of its own, begun with the first question and
- * begun anew where it ended: a driver that throws, hangs or takes all memory fails the questions that were asked of it and
- * nothing else. What it throws is told by its code alone.
+ * Opens a secret backend whose driver is in a plug-in. The code runs in its own thread, which starts with the
+ * first request and restarts after it has ended. A driver that throws, hangs or uses up its memory fails only
+ * the requests to it. Only the code of its errors is reported.
  */
 export function openDriver(wanted: DriverSpec): SecretBackend {
   let running: Begun | null = null;
@@ -71,7 +71,7 @@ type AskThread = (question: 'get' | 'check', key: string, signal: AbortSignal) =
 interface Begun {
   /** Resolves when the driver is open. Rejects with a `SecretFailure`. */
   readonly opened: Promise<AskThread>;
-  /** Ends the thread, once; whoever waits is told why. */
+  /** Ends the thread once, and rejects all pending requests with the failure. */
   readonly end: (failed: SecretFailure) => void;
 }
 
@@ -105,7 +105,7 @@ function begin(wanted: DriverSpec, onEnd: (failed: SecretFailure) => void): Begu
         if (answer.opened === true) resolve();
         else end(failure(answer.code, 'secrets_setup'));
       });
-      // It threw where nobody caught it, took too much memory, or left.
+      // The driver threw an uncaught error, used too much memory, or exited.
       worker?.once('error', () => end(failure('secrets_unavailable')));
       worker?.once('exit', () => end(failure('secrets_unavailable')));
     });
@@ -121,7 +121,7 @@ function begin(wanted: DriverSpec, onEnd: (failed: SecretFailure) => void): Begu
 
 function startThread({ file, name, settings }: DriverSpec): Worker {
   const workerData: DriverData = { href: pathToFileURL(file.path).href, driver: name, settings };
-  // Source and compiled program lie alike, and differ in the ending.
+  // The TypeScript source and the compiled program have the same layout and differ in the file extension.
   const worker = new Worker(new URL(`./driver-thread${extname(import.meta.url)}`, import.meta.url), {
     workerData,
     env: {},
@@ -168,7 +168,7 @@ function send(worker: Worker, question: DriverRequest): void {
   worker.postMessage(question);
 }
 
-/** The same, or a failure as soon as the signal says that it takes too long. */
+/** Returns the same promise, but rejects as soon as the signal aborts. */
 function inTime<Value>(answered: Promise<Value>, signal: AbortSignal, late: () => void): Promise<Value> {
   return new Promise((resolve, reject) => {
     const tooLate = (): void => {
@@ -182,7 +182,7 @@ function inTime<Value>(answered: Promise<Value>, signal: AbortSignal, late: () =
   });
 }
 
-/** The file that is run is the one that was looked at. */
+/** Ensures that the executed file is the one that was checked. */
 async function assertUnchanged({ path, sha256 }: DriverFile): Promise<void> {
   const bytes = await readFile(path).catch(() => null);
   if (bytes !== null && createHash('sha256').update(bytes).digest('hex') === sha256) return;
@@ -192,7 +192,7 @@ async function assertUnchanged({ path, sha256 }: DriverFile): Promise<void> {
   );
 }
 
-/** What is told of each code, for what a driver says itself may repeat what it read. */
+/** The message for each code. The driver's own message may contain the value that it read. */
 const PREDICATES: Readonly<Record<SecretFailureCode, string>> = {
   secrets_unavailable: 'cannot be reached, or its driver failed',
   secrets_timeout: 'did not answer in time',
@@ -201,7 +201,7 @@ const PREDICATES: Readonly<Record<SecretFailureCode, string>> = {
   secrets_setup: 'cannot be opened by its driver; see `secrets.plugin.settings`',
 };
 
-/** @param otherwise what a code stands for that is none of ours */
+/** @param otherwise - the code to use if `code` is not one of ours */
 function failure(code: string, otherwise: SecretFailureCode = 'secrets_unavailable'): SecretFailure {
   const known = Object.hasOwn(PREDICATES, code) ? (code as SecretFailureCode) : otherwise;
   return new SecretFailure(known, PREDICATES[known]);

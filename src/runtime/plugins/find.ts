@@ -7,10 +7,10 @@ import { buildProblem } from '../config/problem-text.ts';
 import type { Config } from '../config/schema.ts';
 import type { PluginSource } from './types.ts';
 
-/** What the configuration names, in its order: files first. */
+/** The plug-ins that the configuration names, in its order, files first. */
 export interface FoundPlugins {
   readonly sources: readonly PluginSource[];
-  /** What it names that is not there: each is a plug-in that is left out. */
+  /** The named plug-ins that do not exist. Each is an excluded plug-in. */
   readonly missing: readonly { readonly source: PluginSource; readonly problem: DocumentProblem }[];
   readonly filled: readonly string[];
   readonly empty: readonly EmptyPattern[];
@@ -19,7 +19,7 @@ export interface FoundPlugins {
 
 const PLUGINS_MAX = 100;
 
-/** Finds the files and packages that `plugins` names. Nothing of them is run, and nothing comes over a network. */
+/** Finds the files and packages that `plugins` names. Runs no plug-in and uses no network. */
 export async function findPlugins({
   plugins,
   origin,
@@ -57,7 +57,7 @@ export async function findPlugins({
   return { sources: all.slice(0, PLUGINS_MAX), missing: [...missing, ...over], filled, empty, warnings };
 }
 
-/** The one plug-in that a person names: a file or a folder with a package in it, else an installed package. */
+/** Finds the one plug-in that an operator names: a file, a folder with a package, or an installed package. */
 export async function findPlugin(name: string, base_dir: string): Promise<PluginSource | null> {
   const here = resolve(base_dir, name);
   const in_folder = await entryIn(here);
@@ -83,13 +83,13 @@ async function add(
   if (!sources.has(real)) sources.set(real, { kind, from, path: real });
 }
 
-/** The file that `import` takes of an installed package; `null` where there is none. */
+/** Returns the file that `import` loads for an installed package, or `null` if there is none. */
 async function entryOf(name: string, base_dir: string): Promise<string | null> {
   try {
     const found = findPackageJSON(name, join(base_dir, 'service.yaml'));
     return found === undefined ? null : await entryIn(dirname(found));
   } catch {
-    // It is not installed, or its name is none.
+    // The package is not installed, or its name is not valid.
     return null;
   }
 }
@@ -107,7 +107,7 @@ async function entryIn(folder: string): Promise<string | null> {
 
 const CONDITIONS = ['node', 'import', 'module-sync', 'default'];
 
-/** What `exports` gives for the package itself, under the conditions of an import. */
+/** Returns the target of `exports` for the package root, under the conditions of an import. */
 function targetOf(exports: unknown): string | null {
   if (typeof exports === 'string') return exports;
   if (typeof exports !== 'object' || exports === null) return null;

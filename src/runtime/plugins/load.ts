@@ -11,18 +11,18 @@ import { type PluginRunResult, runPlugin } from './run.ts';
 import type { Plugin, PluginReport, PluginSource, PluginsInUse, PlugKind } from './types.ts';
 import { vetPlugin } from './vet.ts';
 
-/** Everything that came of the plug-ins of a configuration. */
+/** The result of loading all plug-ins of a configuration. */
 export interface LoadedPlugins extends PluginsInUse, Pick<FoundPlugins, 'filled' | 'empty' | 'warnings'> {
-  /** Detectors of those that are active, as the configuration would have them. */
+  /** The detectors of active plug-ins, in the form of the configuration. */
   readonly patterns: readonly PatternSettings[];
 }
 
-/** All plug-ins together may take so many times what a single one may. */
+/** The limit for all plug-ins together, as a multiple of the limit for one. */
 const TIMES_MAX = 4;
 
 /**
- * Loads what `plugins` names. Never throws for what a plug-in does: one that throws, hangs, is not as it must be or
- * takes a name that is taken is left out, and its report says why.
+ * Loads the plug-ins that `plugins` names. Never throws because of a plug-in. A plug-in that throws, hangs, has
+ * an invalid export or uses a taken name is excluded, and its report gives the reason.
  */
 export async function loadPlugins(
   config: Config,
@@ -34,7 +34,7 @@ export async function loadPlugins(
   const runs = await runAll(found.sources, config.plugins.timeout_ms, own);
   const taken = collectTakenNames(settings.detection.patterns);
   const judged: Judged[] = [];
-  // One after the other, for of two that take a name the first one has it.
+  // Sequential, because the first of two plug-ins with the same name gets the name.
   for (const [at, source] of found.sources.entries())
     judged.push(await judge(source, runs[at]!, settings, taken));
   const plugins = judged.flatMap(({ plugin }) => plugin ?? []);
@@ -54,7 +54,7 @@ export async function loadPlugins(
   };
 }
 
-/** Loads one plug-in by itself, beside what is built in. */
+/** Loads one plug-in alone, next to the built-in parts. */
 export async function loadPlugin(
   source: PluginSource,
   settings: PolicySettings,
@@ -70,7 +70,10 @@ interface Judged {
 
 type Loaded = PluginRunResult & { readonly sha256: string | null };
 
-/** One after the other, so that one that hangs takes the time of no other; all together have a bound too. */
+/**
+ * Runs the plug-ins one at a time, so that one that hangs does not use the time of another. All together have a
+ * limit too.
+ */
 async function runAll(
   sources: readonly PluginSource[],
   timeout_ms: number,
@@ -115,7 +118,7 @@ async function judge(
   return { report: { ...report, ...namesIn(plugin) }, plugin };
 }
 
-/** What no check of ours can get to the bottom of. */
+/** Reports an export that is nested too deeply to check. */
 const tooDeep = (from: string) => ({
   ok: false as const,
   name: null,

@@ -2,20 +2,20 @@ import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SkillsLock } from '../packages/lock-file.ts';
 
-/** What `skills.lock` says of the files that skills put in place, by their real paths. */
+/** The entries of `skills.lock` for installed files, by their real paths. */
 export type LockedFiles =
   | ReadonlyMap<string, { readonly skill: string; readonly sha256: string }>
-  /** There is one, and it cannot be believed. */
+  /** The lock file exists but cannot be trusted. */
   | 'unreadable';
 
-/** Reads what the lock file beside a configuration says. */
+/** Reads the lock file next to a configuration. */
 export async function readLockedFiles(base_dir: string): Promise<LockedFiles> {
   const { readLock } = await import('../packages/lock-file.ts');
   const lock = await readLock(base_dir).catch(() => null);
   return lock === null ? 'unreadable' : resolveLockedFiles(lock, base_dir);
 }
 
-/** What a lock file says, or would say. */
+/** Resolves the paths of a present or planned lock file. */
 export async function resolveLockedFiles({ skills }: SkillsLock, base_dir: string): Promise<LockedFiles> {
   const root = await realpath(base_dir);
   return new Map(
@@ -26,9 +26,9 @@ export async function resolveLockedFiles({ skills }: SkillsLock, base_dir: strin
 }
 
 /**
- * Why a file is not run though it is there: a skill put it in place, and it is another one since.
- * @param path without links in it
- * @returns the predicate of a sentence, or `null` where nothing is said against it
+ * Returns why an existing file must not run: a skill installed it, and its content has changed since.
+ * @param path - without links in it
+ * @returns the predicate of a sentence, or `null` if the file matches
  */
 export function findLockMismatch(locked: LockedFiles, path: string, sha256: string): string | null {
   if (locked === 'unreadable')

@@ -3,12 +3,12 @@ import type { Log } from '../../platform/log.ts';
 import { type Config, formatProblem } from '../config/index.ts';
 import type { PluginsInUse } from './types.ts';
 
-/** Whether a configuration names any plug-in: where it names none, nothing of this folder is loaded. */
+/** Returns whether a configuration names any plug-in. If not, no module of this folder is loaded. */
 export function hasPlugins({ plugins }: Config): boolean {
   return plugins.files.length + plugins.packages.length > 0;
 }
 
-/** A problem for each thing that keeps a plug-in out. */
+/** Returns a problem for each reason that excludes a plug-in. */
 export function listExcludedProblems({ plugins }: Pick<PluginsInUse, 'plugins'>): DocumentProblem[] {
   return plugins.flatMap(({ from, problems }) =>
     problems.map((problem) => ({
@@ -18,13 +18,13 @@ export function listExcludedProblems({ plugins }: Pick<PluginsInUse, 'plugins'>)
   );
 }
 
-/** A line in the log for each thing that keeps a plug-in out. */
+/** Logs each reason that excludes a plug-in. */
 export function logExcludedPlugins(plugins: PluginsInUse, log: Pick<Log, 'warn'>): void {
   for (const problem of listExcludedProblems(plugins))
     log.warn('a plug-in is left out', { problem: formatProblem(problem) });
 }
 
-/** Plug-ins that were in use and would now be left out: what they found would go unseen. */
+/** Returns the plug-ins in use that would now be excluded. Without them, their detectors would find nothing. */
 export function findBrokenPlugins(running: PluginsInUse, next: PluginsInUse): DocumentProblem[] {
   const active = running.plugins.filter(({ status }) => status === 'active').map(({ from }) => from);
   return listExcludedProblems({

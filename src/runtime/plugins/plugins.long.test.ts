@@ -82,7 +82,7 @@ const ADAPTER = {
   examples: [{ payload: { text: 'a' }, checks: [{ kind: 'prompt', content: 'a' }] }],
 };
 
-/** Plug-ins that are left out, each beside a good one, with what is said of them. */
+/** Excluded plug-ins, each next to a valid one, with the expected reason. */
 const BAD: readonly (readonly [what: string, text: string, said: RegExp])[] = [
   ['throws', 'throw new Error("no luck");', /threw when it was loaded \(Error: no luck\)/],
   ['is no JavaScript', 'export default {', /threw when it was loaded \(SyntaxError/],

@@ -3,12 +3,12 @@ import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import type { Json } from '../../core/types/index.ts';
 
-/** What the thread says of a plug-in: its records as JSON, or the predicate of a sentence. */
+/** The reply of the thread: the records of a plug-in as JSON, or the predicate of a sentence. */
 export type ThreadReply =
   | { readonly ok: true; readonly json: string }
   | { readonly ok: false; readonly reason: string };
 
-/** What came of loading a plug-in. */
+/** The result of loading a plug-in. */
 export type PluginRunResult =
   | { readonly ok: true; readonly value: Json }
   | Extract<ThreadReply, { readonly ok: false }>;
@@ -18,12 +18,12 @@ const MEMORY_MB_MAX = 256;
 const REASON_CHARS_MAX = 500;
 
 /**
- * Runs a plug-in's file in a thread of its own, and ends the thread: all that stays of it is data. One that is not
- * done in time, takes too much memory or ends the thread gives a reason instead. It sees no environment variables,
- * and what it prints goes nowhere.
+ * Runs the file of a plug-in in its own thread, and ends the thread. Only data remains of it. A plug-in that
+ * exceeds its time or memory, or ends the thread, returns a reason instead. The plug-in sees no environment
+ * variables, and its output is discarded.
  */
 export async function runPlugin(path: string, timeout_ms: number): Promise<PluginRunResult> {
-  // Source and compiled program lie alike, and differ in the ending.
+  // The TypeScript source and the compiled program have the same layout and differ in the file extension.
   const thread = new Worker(new URL(`./thread${extname(import.meta.url)}`, import.meta.url), {
     workerData: { href: pathToFileURL(path).href },
     env: {},
@@ -57,7 +57,7 @@ function failureOf(error: NodeJS.ErrnoException): string {
   return `threw while it was loaded (${error?.message ?? error})`;
 }
 
-/** A plug-in can speak in the thread's place, so that what it says is taken as a stranger's words. */
+/** Reads the reply as untrusted input, because a plug-in can send messages on behalf of the thread. */
 function read(told: ThreadReply): PluginRunResult {
   try {
     if (told.ok) return { ok: true, value: JSON.parse(told.json) as Json };

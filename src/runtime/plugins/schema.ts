@@ -6,10 +6,13 @@ const DRIVERS_MAX = 20;
 
 const sentence = { type: 'string', minLength: 1, maxLength: 500 } as const;
 
-/** What stands for a function in the records of a plug-in. */
+/** The placeholder of a function in the records of a plug-in. */
 export const FUNCTION_MARK = 'function';
 
-/** What a plug-in exports: detectors as `detection.patterns` has them, policy packs, ways of asking, and drivers. */
+/**
+ * The schema of a plug-in's exports: detectors in the form of `detection.patterns`, policy packs, dialects,
+ * adapters and drivers.
+ */
 export const pluginSchema = {
   type: 'object',
   required: ['name', 'version'],
@@ -45,7 +48,7 @@ export const pluginSchema = {
           kind: { enum: ['secrets'], description: 'The kind of driver.' },
           name,
           description: sentence,
-          // The one thing that is code: the thread that loads a plug-in says only that it is there.
+          // The only field that is code. The thread that loads a plug-in reports only that it exists.
           open: { enum: [FUNCTION_MARK], 'x-expects': 'must be a function' },
         },
       },

@@ -1,4 +1,4 @@
-/** The thread that loads one plug-in: it imports the file, and gives what that exports as JSON. */
+/** The thread that loads one plug-in. It imports the file and returns its exports as JSON. */
 import { parentPort, workerData } from 'node:worker_threads';
 import type { ThreadReply } from './run.ts';
 
@@ -15,7 +15,10 @@ async function told(href: string): Promise<ThreadReply> {
   }
 }
 
-/** Records are data: what JSON would leave out without a word is told. How a driver is opened stands as a word. */
+/**
+ * Converts the exports to JSON. Records are data, so a value that JSON would silently drop is an error. The
+ * `open` function of a driver becomes a placeholder.
+ */
 function dataOf(exported: unknown): ThreadReply {
   let reason: string | null = null;
   const { drivers } = (exported ?? {}) as { readonly drivers?: unknown };
@@ -36,6 +39,6 @@ function dataOf(exported: unknown): ThreadReply {
 
 const NO_DATA = ['regular expression', 'function', 'symbol', 'bigint'];
 
-// Its time begins now: starting a thread on a busy machine is none of the plug-in's doing.
+// The time limit starts here, because a slow thread start on a busy machine is not the plug-in's fault.
 parentPort?.postMessage('begins');
 parentPort?.postMessage(await told((workerData as { readonly href: string }).href));

@@ -5,13 +5,13 @@ const WORLD_WRITABLE = 0o002;
 const STICKY = 0o1000;
 
 /**
- * Why a file is not run as code of this user: somebody else could have written it. The file and each folder above
- * it are this user's or root's, and no folder lets everyone replace what is in it.
- * @param path without links in it
- * @returns the predicate of a sentence, or `null` where it may be run
+ * Returns why a file must not run as code of this user: another user could have written it. The file and each
+ * folder above it must belong to this user or root, and no folder can let every user replace its content.
+ * @param path - without links in it
+ * @returns the predicate of a sentence, or `null` if the file can run
  */
 export async function findTrustProblem(path: string): Promise<string | null> {
-  // Where there are no users in this sense, there are no modes either.
+  // A system without user ids has no file modes either.
   const user = process.getuid?.();
   if (user === undefined) return null;
   const file = await stat(path);

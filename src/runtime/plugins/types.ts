@@ -3,16 +3,16 @@ import type { PolicyPack } from '../../core/policy/templates/index.ts';
 import type { DocumentProblem } from '../../core/types/index.ts';
 import type { AdapterSpec, DialectSpec } from '../adapters/types.ts';
 
-/** Where a plug-in is loaded from. */
+/** The source from which a plug-in is loaded. */
 export interface PluginSource {
   readonly kind: 'file' | 'package';
-  /** As the configuration names it: a file relative to it, or a package. */
+  /** The name in the configuration: a relative file path, or a package. */
   readonly from: string;
   /** The file to load, absolute. */
   readonly path: string;
 }
 
-/** The records of a plug-in, checked. */
+/** The checked records of a plug-in. */
 export interface Plugin {
   readonly name: string;
   readonly version: string;
@@ -24,32 +24,32 @@ export interface Plugin {
   readonly adapters: readonly AdapterSpec[];
 }
 
-/** What is known of a driver before it is opened. */
+/** The facts about a driver before it is opened. */
 export interface DriverDeclaration {
   readonly kind: 'secrets';
   readonly name: string;
   readonly description?: string;
 }
 
-/** What a plug-in can bring, by the keys of its records. */
+/** The kinds of parts that a plug-in can contain, which are the keys of its records. */
 export type PlugKind = 'detectors' | 'templates' | 'drivers' | 'dialects' | 'adapters';
 
-/** A plug-in that the configuration names, and what became of it: the names of what it brings, by their kinds. */
+/** A plug-in that the configuration names, and its status. Lists the names of its parts by kind. */
 export interface PluginReport extends Readonly<Record<PlugKind, readonly string[]>> {
-  /** Its own name; where it gave none, that of its file or package. */
+  /** The plug-in's own name, or the name of its file or package if it has none. */
   readonly name: string;
-  /** `null` where it gave none. */
+  /** `null` if it has none. */
   readonly version: string | null;
   readonly kind: PluginSource['kind'];
   readonly from: string;
   readonly status: 'active' | 'rejected';
-  /** SHA-256 of the file that was loaded, as hex; `null` where it could not be read. */
+  /** SHA-256 of the loaded file, as hex; `null` if the file could not be read. */
   readonly sha256: string | null;
-  /** Why it is left out. */
+  /** The reasons why it is excluded. */
   readonly problems: readonly DocumentProblem[];
 }
 
-/** What of all plug-ins is in use: plain data, for workers ask the parent for it. */
+/** The parts of all plug-ins that are in use. Plain data, because workers request it from the parent. */
 export interface PluginsInUse {
   readonly plugins: readonly PluginReport[];
   readonly templates: readonly PolicyPack[];

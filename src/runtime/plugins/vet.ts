@@ -4,12 +4,15 @@ import { findLockMismatch, type LockedFiles } from './locked.ts';
 import { findTrustProblem } from './trust.ts';
 import type { PluginSource } from './types.ts';
 
-/** Whether a file may be run; `why` is the predicate of a sentence. */
+/** The result of checking a file. `why` is the predicate of a sentence. */
 export type VettingResult =
   | { readonly ok: true; readonly sha256: string }
   | { readonly ok: false; readonly why: string; readonly sha256: string | null };
 
-/** Looks at the file of a plug-in: who could have written it, and whether it is what its skill put in place. Never rejects. */
+/**
+ * Checks the file of a plug-in: that only trusted users can write it, and that it matches its skill's lock
+ * entry. Never rejects.
+ */
 export async function vetPlugin({ kind, path }: PluginSource, locked: LockedFiles): Promise<VettingResult> {
   try {
     const why = await findTrustProblem(path);
@@ -17,7 +20,7 @@ export async function vetPlugin({ kind, path }: PluginSource, locked: LockedFile
     const sha256 = createHash('sha256')
       .update(await readFile(path))
       .digest('hex');
-    // Skills bring files, and no packages.
+    // Skills contain files, not packages.
     const changed = kind === 'file' ? findLockMismatch(locked, path, sha256) : null;
     return changed === null ? { ok: true, sha256 } : { ok: false, why: changed, sha256 };
   } catch (error) {

@@ -4,14 +4,17 @@ import type { Policy, Severity } from '../../core/types/index.ts';
 import type { Config } from '../config/index.ts';
 import { ensureFingerprints } from './fingerprints.ts';
 
-/** What an entry of `detection.allowlist` would let be. It does not hold the value. */
+/** A finding that an entry of `detection.allowlist` can allow. It does not hold the value. */
 export interface AllowableValue {
   readonly rule_id: string;
   readonly severity: Severity;
   readonly fingerprint: string;
 }
 
-/** The fingerprint of every value that is found in a text, each once; the key is made if there is none. */
+/**
+ * Returns the fingerprint of every value that is found in a text, without duplicates. Creates the key if it is
+ * missing.
+ */
 export function listAllowableValues(text: string, config: Config, policy: Policy): readonly AllowableValue[] {
   const fingerprintOf = ensureFingerprints(config);
   const { findings } = detect({ kind: 'text', text }, policy.detection, policy.limits);

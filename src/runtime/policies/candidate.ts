@@ -9,8 +9,8 @@ import { overlayDocuments } from './overlay.ts';
 import { readDocuments } from './read-documents.ts';
 
 /**
- * The policy that would be in force with a file: a whole configuration stands by itself; documents are laid over
- * those of the configuration in use, by kind, name and tenant.
+ * Compiles the policy that would be active with a file. A whole configuration replaces the active one.
+ * Documents overlay those of the active configuration, by kind, name and tenant.
  */
 export async function loadCandidate(
   file: string,
@@ -27,7 +27,8 @@ export async function loadCandidate(
   let own: readonly DocumentProblem[] = [];
   const made = await loadPolicy(config, {
     change: (written) => {
-      // Laid over others, their problems would be told at the places of those.
+      // The documents are compiled alone first, because problems of overlaid documents would report the wrong
+      // positions.
       const settings = { ...written.settings, detection: NO_DETECTION };
       own = compilePolicy({ inline_rules: [], documents, settings }).problems;
       return overlayDocuments(written, documents);
@@ -37,10 +38,13 @@ export async function loadCandidate(
   return wrong.length > 0 ? { ok: false, problems: wrong, warnings: [] } : made;
 }
 
-/** What documents say has nothing to do with it. */
+/** The problems of documents do not depend on detection settings. */
 const NO_DETECTION = { detectors: {}, patterns: [], allowlist: [], example_values: 'flag' } as const;
 
-/** Rules may stand in both; a key of the configuration that no document has tells them apart, or the name. */
+/**
+ * Returns whether a file is a configuration. Both kinds of file can contain rules, so the file name or a key
+ * that no document has decides.
+ */
 function isConfiguration(value: unknown, file: string): boolean {
   if (/^service\.ya?ml$/.test(basename(file))) return true;
   if (typeof value !== 'object' || value === null) return false;

@@ -2,8 +2,8 @@ import { type ConditionEvaluator, hasConditions } from '../../core/policy/condit
 import type { Policy } from '../../core/types/index.ts';
 
 /**
- * What evaluates the conditions of a policy's rules; `null` where no rule has one, for only then is it loaded.
- * Rejects where it cannot be.
+ * Loads the evaluator of rule conditions. Returns `null`, without loading it, if no rule has a condition.
+ * Rejects if the evaluator cannot be loaded.
  */
 export async function loadConditions(policy: Policy): Promise<ConditionEvaluator | null> {
   return hasConditions(policy) ? (await import('../../core/policy/conditions/cel.ts')).celEvaluator : null;

@@ -13,12 +13,15 @@ export interface SchemaFile {
 
 type Written = { readonly [key: string]: unknown };
 
-/** What `${NAME}` and `${secret:name}` in a value look like; an editor cannot know what stands behind them. */
+/** The pattern of `${NAME}` and `${secret:name}` in a value. An editor cannot resolve them. */
 const NAMED = '\\$\\{(?:[A-Za-z_][A-Za-z0-9_]*|secret:[A-Za-z0-9_./#-]+)\\}';
 const REFERENCE = { type: 'string', pattern: NAMED } as const;
 const WHOLE_REFERENCE = { type: 'string', pattern: `^${NAMED}$` } as const;
 
-/** The schema of `service.yaml` and of each kind of v1alpha1 document, as the folder `schemas/` holds them. */
+/**
+ * Returns the schema of `service.yaml` and of each kind of v1alpha1 document, as the folder `schemas/` contains
+ * them.
+ */
 export function buildEditorSchemas(): readonly SchemaFile[] {
   const service = {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
@@ -49,7 +52,10 @@ function file(name: string, schema: Written): SchemaFile {
   return { name, text: `${JSON.stringify(schema, null, 2)}\n` };
 }
 
-/** What the loader does beside the schema, in the words of JSON Schema: references, free keys, needs. */
+/**
+ * Expresses in JSON Schema the checks that the loader makes in addition to the schema: references, free keys,
+ * required keys.
+ */
 function forEditors(schema: ConfigSchema): Written {
   const { 'x-expects': _, 'x-verbatim': __, 'x-credential': credential, 'x-needs': needs, ...kept } = schema;
   if (credential === true) return { ...WHOLE_REFERENCE, description: schema.description };

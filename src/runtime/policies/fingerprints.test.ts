@@ -16,7 +16,7 @@ after(() => rm(root, { recursive: true, force: true }));
 const entry = { fingerprint: `hmac-sha256:${'0'.repeat(64)}`, reason: 'r', owner: 'o', expires_ms: 1 };
 const listing: Policy = { ...policy, detection: { ...policy.detection, allowlist: [entry] } };
 
-/** A configuration with a state folder of its own. */
+/** Returns a configuration with a state folder of its own. */
 async function place(fingerprint_key?: string) {
   const state_dir = await mkdtemp(join(root, 'state-'));
   const origin = { file: null, label: 'service.yaml', base_dir: state_dir };

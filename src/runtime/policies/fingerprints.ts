@@ -7,23 +7,24 @@ import { restrictMode, writePrivateFile } from '../../platform/files/private-fil
 import type { Config } from '../config/index.ts';
 import { buildProblem } from '../config/problem-text.ts';
 
-/** What says where the key is: the configuration, or else the state folder. */
+/** The location of the key: the configuration, or else the state folder. */
 type KeyPlace = Pick<Config, 'state_dir' | 'origin'> & {
   readonly detection: Pick<Config['detection'], 'fingerprint_key'>;
 };
 
 const KEY = /^[A-Za-z0-9_-]{43}$/;
 
-/** Where the key lies that the service makes itself. */
+/** Returns the path of the key that the service creates itself. */
 export function fingerprintKeyPath(state_dir: string): string {
   return join(state_dir, 'fingerprint-key');
 }
 
 /**
- * What a policy needs to know values by their fingerprints; `null` for one that has no such list. The file of the
- * key is made private again where a copy has widened it.
+ * Returns the fingerprint function that a policy needs for its allowlist, or `null` if the allowlist is empty.
+ * Restores mode 0600 of the key file if a copy has widened it.
  *
- * @throws StartFailure `config_invalid` where the list is there and the key is not: nothing on it could be known
+ * @throws StartFailure `config_invalid` if the policy has an allowlist and the key is missing, because no entry
+ * could match
  */
 export function openFingerprints(config: KeyPlace, policy: Policy): Fingerprinter | null {
   const problem = fingerprintProblem(config, policy);
@@ -32,7 +33,7 @@ export function openFingerprints(config: KeyPlace, policy: Policy): Fingerprinte
   return fingerprintsWith(readKey(config) as string);
 }
 
-/** What keeps a policy's list of fingerprints from being used; `null` where nothing does. */
+/** Returns the problem that makes the allowlist of a policy unusable, or `null`. */
 export function fingerprintProblem(config: KeyPlace, { detection }: Policy): DocumentProblem | null {
   if (detection.allowlist.length === 0 || readKey(config) !== null) return null;
   const what =
@@ -42,7 +43,10 @@ export function fingerprintProblem(config: KeyPlace, { detection }: Policy): Doc
   return buildProblem(config.origin.label, ['detection', 'allowlist'], what);
 }
 
-/** Makes fingerprints with the key of the configuration or of the state folder, which is made (mode 0600) if need be. */
+/**
+ * Returns a fingerprint function with the key of the configuration or of the state folder. Creates the key file
+ * (mode 0600) if it is missing.
+ */
 export function ensureFingerprints(config: KeyPlace): Fingerprinter {
   const present = readKey(config);
   if (present !== null) return fingerprintsWith(present);
@@ -57,8 +61,8 @@ export function ensureFingerprints(config: KeyPlace): Fingerprinter {
 }
 
 /**
- * `hmac-sha256:` and hex over the detector and the exact text, in UTF-16 so that no two texts are the same. Without
- * the key nobody can try values until one fits, however few there are.
+ * Computes `hmac-sha256:` and hex over the detector and the exact text. UTF-16 keeps different texts different.
+ * Without the key, values cannot be guessed by trial, however few are possible.
  */
 function fingerprintsWith(key: string): Fingerprinter {
   const secret: KeyObject = createSecretKey(key, 'utf8');

@@ -8,11 +8,11 @@ import { buildWatchList } from './watch.ts';
 
 const OWN_NAMES = ['service.yaml', 'service.yml'];
 
-/** The files by which a configuration decides, as written and with links followed. */
+/** Returns the files that define the decisions of a configuration, as written and with links resolved. */
 export function listGuardedPaths(config: Config): GuardedPaths {
   const { base_dir, files, patterns } = buildWatchList(config);
   const { file } = config.origin;
-  // A hook without `--config` takes the first of these names that is there.
+  // A hook without `--config` uses the first of these names that exists.
   const own = file === null || OWN_NAMES.includes(basename(file)) ? OWN_NAMES : [];
   const named = [...files, ...own, LOCK_FILE, ...patterns].flatMap((each) =>
     [base_dir, resolveRealPath(base_dir)].map((folder) => (isAbsolute(each) ? each : join(folder, each))),

@@ -6,21 +6,21 @@ import { loadConditions } from './conditions.ts';
 import { loadPolicy } from './load-policy.ts';
 import { findPack, type Packs, readPacks } from './packs.ts';
 
-/** One remark on a policy, at its place. */
+/** A lint remark on a policy, with its position. */
 export interface PolicyRemark extends DocumentProblem {
   readonly id: RemarkId;
 }
 
-/** What `service policy lint` has to say; `problems` keep it from saying anything. */
+/** The result of `service policy lint`. If there are `problems`, there are no remarks. */
 export interface LintReport {
   readonly policy_hash: string | null;
-  /** How many rules, contracts and identities were looked at. */
+  /** The number of rules, contracts and identities that were checked. */
   readonly records: number;
   readonly remarks: readonly PolicyRemark[];
   readonly problems: readonly DocumentProblem[];
 }
 
-/** Looks at the policy of a configuration for what compiles and is hardly meant. */
+/** Finds parts of a policy that compile but are probably mistakes. */
 export async function lintPolicy(config: Config): Promise<LintReport> {
   const made = await loadPolicy(config);
   if (!made.ok) return { policy_hash: null, records: 0, remarks: [], problems: made.problems };
@@ -45,8 +45,8 @@ export async function lintPolicy(config: Config): Promise<LintReport> {
 }
 
 /**
- * Whether a rule matches nothing because a policy pack and another file are meant to be layered: the rules that match
- * instead are in other files, one side is a pack's, and nothing is looser for it.
+ * Returns whether a rule never matches because a policy pack and another file are layered on purpose: the rules
+ * that match first are in other files, one side belongs to a pack, and no decision becomes less strict.
  */
 function isLayered(
   { id, record, preceding_rules = [] }: LintRemark,
@@ -69,7 +69,9 @@ function isLayered(
 
 const NAMES: readonly RemarkId[] = ['unknown-tag', 'undeclared-tool', 'undeclared-agent'];
 
-/** The tenants that users and keys name; `null` where one may act for any, or none is configured. */
+/**
+ * Returns the tenants that users and keys name, or `null` if one can act for any tenant or none is configured.
+ */
 function tenantsOf({ dashboard, auth }: Config): readonly string[] | null {
   const lists = [
     ...dashboard.users.map(({ tenants }) => tenants),

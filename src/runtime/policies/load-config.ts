@@ -19,16 +19,20 @@ import type { SecretReading } from '../secrets/references.ts';
 type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface ConfigRequest {
-  /** The file that was asked for; `null` takes `SERVICE_CONFIG`, else `service.yaml` here, else none. */
+  /**
+   * The path of the configuration file. `null` uses `SERVICE_CONFIG`, else `service.yaml` in the current
+   * folder, else the defaults.
+   */
   readonly path: string | null;
   readonly env: Environment;
   readonly overrides?: Overrides;
   /** Default: the current folder. */
   readonly cwd?: string;
   /**
-   * `read`: values of `${secret:name}` are read of the backend, the default. `leave`: such references, and of
-   * credentials also variables that are not set, stay as they are written, for who needs none: nothing waits then.
-   * `decide`: the same of what calls model providers and raises alarms, for who only decides.
+   * `read` (default) reads the values of `${secret:name}` from the backend. `leave` keeps such references, and
+   * unset variables of credentials, as they are written, so that a caller that needs no secrets does not wait.
+   * `decide` does the same only for the sections that call model providers and send alerts, for a caller that
+   * only decides.
    */
   readonly secrets?: 'read' | 'leave' | 'decide';
 }
@@ -38,16 +42,16 @@ export type ConfigResult = (
   | { readonly ok: true; readonly config: Config; readonly warnings: readonly DocumentProblem[] }
   | { readonly ok: false; readonly problems: readonly DocumentProblem[] }
 ) & {
-  /** Which secrets were asked for, for the audit trail. */
+  /** The secrets that were read, for the audit log. */
   readonly secret_readings: readonly SecretReading[];
 };
 
-/** The name of the configuration file, and the one that is taken too. */
+/** The default name of the configuration file, and the accepted alternative. */
 const FILE_NAMES = ['service.yaml', 'service.yml'] as const;
 
 /**
- * Reads and checks the configuration. Never throws for what a user wrote: every problem is in the answer,
- * with its file, path and line. Without a file the defaults hold, and no parser is loaded.
+ * Reads and checks the configuration. Never throws for the content of a file: every problem is in the result,
+ * with its file, path and line. Without a file the defaults apply, and no parser is loaded.
  */
 export async function loadConfig(request: ConfigRequest): Promise<ConfigResult> {
   const cwd = request.cwd ?? process.cwd();
@@ -64,7 +68,10 @@ export async function loadConfig(request: ConfigRequest): Promise<ConfigResult> 
   return { ...(settled.ok ? await addPrices(settled) : settled), secret_readings: readings };
 }
 
-/** The environment, and what the configuration asks of the secret backend, if it does. */
+/**
+ * Returns the environment and the secrets that the configuration references. Calls the secret backend only if
+ * there are any.
+ */
 async function sourcesOf(
   written: unknown,
   origin: ConfigOrigin,
@@ -79,10 +86,10 @@ async function sourcesOf(
   return { sources: { env, secrets: reads, left_sections }, readings };
 }
 
-/** Sections whose credentials no decision asks for. */
+/** The sections whose credentials no decision uses. */
 const NOT_TO_DECIDE = ['proxy', 'alerts'];
 
-/** The secrets that are asked for, but in the sections that are left. */
+/** Returns the names of the referenced secrets, except in the sections that are left. */
 function namesIn(written: unknown, left_sections: readonly string[]): ReadonlySet<string> {
   const names = new Set<string>();
   const isMapping = typeof written === 'object' && written !== null;
@@ -96,14 +103,14 @@ function addNames(written: unknown, names: Set<string>, areHeaders = false): voi
   if (typeof written === 'string') for (const name of findSecretNames(written)) names.add(name);
   if (typeof written !== 'object' || written === null) return;
   for (const [key, value] of Object.entries(written)) {
-    // The names of headers begin so too, and are no free keys.
+    // Header names can begin with `x-` too, but they are not extension keys.
     if (areHeaders || !key.startsWith('x-')) addNames(value, names, key === 'headers');
   }
 }
 
 async function findFile(cwd: string): Promise<string | null> {
   for (const name of FILE_NAMES) {
-    // Whatever stands there under this name was meant: a folder or a broken link is told, not passed over.
+    // Any entry with this name was intended, so a folder or a broken link is reported and not skipped.
     const there = await lstat(join(cwd, name)).then(
       () => true,
       (error: NodeJS.ErrnoException) => error.code !== 'ENOENT',
@@ -141,7 +148,7 @@ function settleConfig(
   };
 }
 
-/** Makes names of files absolute, and settles what depends on other keys. */
+/** Makes file paths absolute, and computes the settings that depend on other keys. */
 function finishConfig(written: WrittenConfig, origin: ConfigOrigin): Config {
   const absolute = (name: string): string => resolve(origin.base_dir, name);
   const { jwt } = written.auth;

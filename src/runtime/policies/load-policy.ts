@@ -14,7 +14,7 @@ import { NO_PLUGINS, type PluginsInUse } from '../plugins/types.ts';
 import { listGuardedPaths } from './guarded-paths.ts';
 import { readDocuments, type WrittenDocument } from './read-documents.ts';
 
-/** Which patterns of `paths` found files, and which none. */
+/** The patterns of `paths` with and without matching files. */
 export type PatternMatches = Pick<DocumentFiles, 'filled' | 'empty'>;
 
 export type PolicyResult =
@@ -25,11 +25,11 @@ export type PolicyResult =
       readonly files: readonly string[];
       readonly patterns: PatternMatches;
       readonly warnings: readonly DocumentProblem[];
-      /** What of the plug-ins is in use; those that are left out are among the warnings too. */
+      /** The plug-ins in use. Excluded plug-ins are also among the warnings. */
       readonly plugins: PluginsInUse;
-      /** Where each record of the policy was written. */
+      /** The source position of each record of the policy. */
       readonly places: CompileResult['locations'];
-      /** Adds lines to what is said about those places. */
+      /** Adds line numbers to problems at those positions. */
       readonly withLines: (problems: readonly DocumentProblem[]) => Promise<readonly DocumentProblem[]>;
     }
   | {
@@ -38,19 +38,19 @@ export type PolicyResult =
       readonly warnings: readonly DocumentProblem[];
     };
 
-/** What is otherwise than the configuration has it, to see what would be. */
+/** Hypothetical changes to the configuration, to preview their effect. */
 interface Supposed {
-  /** What was written passes through it. */
+  /** Transforms the written input before it is compiled. */
   readonly change?: (written: CompileInput) => CompileInput;
-  /** Those that would be loaded. */
+  /** The plug-ins to load instead of the configured ones. */
   readonly plugins?: LoadedPlugins;
-  /** Those of the folder for which it is tried elsewhere. */
+  /** The lock entries of the original folder if the policy is tried in another one. */
   readonly guarded_paths?: GuardedPaths;
 }
 
 /**
- * Makes the policy that a configuration asks for: its inline rules, those of its tenants, and the documents
- * that it names. All of it, or none: one problem anywhere and there is no policy.
+ * Compiles the policy of a configuration from its inline rules, the rules of its tenants, and the documents
+ * that it names. A single problem anywhere means no policy.
  */
 export async function loadPolicy(config: Config, supposed: Supposed = {}): Promise<PolicyResult> {
   const found = await findDocuments(config);
@@ -63,7 +63,7 @@ export async function loadPolicy(config: Config, supposed: Supposed = {}): Promi
   const { guarded_paths = asked.settings.guarded_paths } = supposed;
   const written = { ...asked, settings: { ...asked.settings, ...(guarded_paths && { guarded_paths }) } };
   const input = supposed.change?.(written) ?? written;
-  // It brings all detectors along, which a start has no time for.
+  // The import includes all detectors, which would delay a start.
   const named = usesNamedDetectors(input.settings)
     ? await import('../../core/policy/compile/named-detection.ts')
     : undefined;
@@ -111,8 +111,9 @@ function inUse({ plugins, templates, dialects, adapters }: LoadedPlugins): Plugi
 const NOTHING_LOADED: LoadedPlugins = { ...NO_PLUGINS, patterns: [], filled: [], empty: [], warnings: [] };
 
 /**
- * Loads the plug-ins that a configuration names, and nothing at all where it names none.
- * @param locked the hashes that files of skills must have; those of the lock file where nobody says otherwise
+ * Loads the plug-ins that a configuration names. Imports nothing if it names none.
+ *
+ * @param locked - the hashes that files of skills must have; defaults to those of the lock file
  */
 export async function loadConfiguredPlugins(config: Config, locked?: LockedFiles): Promise<LoadedPlugins> {
   if (!hasPlugins(config)) return NOTHING_LOADED;
@@ -140,8 +141,9 @@ function compileInput(
 }
 
 /**
- * The part of the configuration that goes into a policy, and that a reload changes without a restart.
- * @param plugins whose detectors stand behind those of the configuration
+ * Returns the settings that are part of the policy, which a reload changes without a restart.
+ *
+ * @param plugins - the plug-ins whose detectors follow those of the configuration
  */
 export function buildPolicySettings(config: Config, plugins: LoadedPlugins = NOTHING_LOADED): PolicySettings {
   const { text_bytes_max, depth_max, nodes_max, findings_max } = config.scan;
@@ -173,7 +175,7 @@ function allowedOf({ fingerprint, reason, owner, expires }: WrittenAllowed): All
   return { fingerprint, reason, owner, expires_ms: Date.parse(expires) };
 }
 
-/** Entries that allow nothing any more: a warning each, so that somebody looks again or takes them away. */
+/** Returns a warning for each expired allowlist entry, so that an operator renews or removes it. */
 function expired({ detection, origin }: Config, now_ms: number): DocumentProblem[] {
   return detection.allowlist.flatMap(({ expires }, i) => {
     if (now_ms < Date.parse(expires)) return [];
@@ -182,7 +184,10 @@ function expired({ detection, origin }: Config, now_ms: number): DocumentProblem
   });
 }
 
-/** A secret driver that no loaded plug-in brings. Why a plug-in is left out is a warning of its own. */
+/**
+ * Returns a problem if no loaded plug-in has the configured secret driver. The reason why a plug-in is excluded
+ * is a warning of its own.
+ */
 function driverProblems({ secrets, origin }: Config, { plugins }: LoadedPlugins): DocumentProblem[] {
   if (secrets.backend !== 'plugin' || secrets.plugin === undefined) return [];
   const { from, driver } = secrets.plugin;
@@ -199,7 +204,7 @@ function driverProblems({ secrets, origin }: Config, { plugins }: LoadedPlugins)
   return at('driver', `names no driver that ${plugin.name} brings${suggestName(driver, plugin.drivers)}`);
 }
 
-/** Adds the lines of documents and of inline rules; the configuration is read again for them, if need be. */
+/** Adds line numbers for documents and inline rules. Reads the configuration again if they need it. */
 async function withLines(
   problems: readonly DocumentProblem[],
   documents: readonly WrittenDocument[],

@@ -17,7 +17,7 @@ after(() => rm(root, { recursive: true, force: true }));
 
 type Files = Readonly<Record<string, string>>;
 
-/** A folder with these files; a text that begins with `->` is a link. */
+/** Creates a folder with these files. A text that begins with `->` is a link. */
 async function folder(files: Files): Promise<string> {
   const dir = await mkdtemp(join(root, 'case-'));
   for (const [name, text] of Object.entries(files)) {
@@ -200,7 +200,7 @@ test('one problem anywhere, and there is no policy', async () => {
       );
       assert.ok(found, `${name}: ${expected} in\n${lines.join('\n')}`);
     }
-    // Nothing is told that the table does not know of.
+    // The output contains no problem that the table does not list.
     assert.equal(lines.length, problems.length, `${name}:\n${lines.join('\n')}`);
   }
   assert.equal(bad.length, 5);

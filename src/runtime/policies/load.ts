@@ -8,7 +8,7 @@ import { type ConfigRequest, loadConfig } from './load-config.ts';
 import { loadPolicy, type PatternMatches } from './load-policy.ts';
 import { findRestartKeys } from './restart-keys.ts';
 
-/** A configuration with the policy that it asks for. */
+/** A configuration and its compiled policy. */
 export interface ConfiguredPolicy {
   readonly config: Config;
   readonly policy: Policy;
@@ -26,11 +26,11 @@ export type LoadResult = (
       readonly warnings: readonly DocumentProblem[];
     }
 ) & {
-  /** Which secrets the configuration asked for. */
+  /** The secrets that the configuration references. */
   readonly secret_readings: readonly SecretReading[];
 };
 
-/** Reads the configuration and all that it names. All of it, or none. */
+/** Reads the configuration and all files that it names. A single problem means no result. */
 export async function loadConfiguredPolicy(request: ConfigRequest): Promise<LoadResult> {
   const read = await loadConfig(request);
   const { secret_readings } = read;
@@ -42,7 +42,7 @@ export async function loadConfiguredPolicy(request: ConfigRequest): Promise<Load
   return { ok: true, config: read.config, policy, files, patterns, plugins, warnings, secret_readings };
 }
 
-/** What is in force, as far as a reload compares with it. */
+/** The active policy with the parts that a reload compares. */
 export interface ActivePolicy {
   readonly config: Config;
   readonly patterns: PatternMatches;
@@ -50,11 +50,11 @@ export interface ActivePolicy {
 }
 
 /**
- * Reads everything again for a service that runs with `running`, which began with `started`. The answer is whole
- * or says why it is not; either way `running` is untouched. A key that only a restart can change is a warning,
- * each time. Rules do not go without a word: where the configuration file is gone, or all files of a pattern that
- * had some, as with a folder that is not mounted, that is a problem. So is a plug-in that was in
- * use and would be left out.
+ * Reads all files again for a running service, whose active policy is `running` and whose configuration at the
+ * start was `started`. Returns a complete result or the problems, and never changes `running`. A changed key
+ * that needs a restart is a warning, each time. Rules never disappear silently. The reload fails if the
+ * configuration file is gone, if a pattern that had files now has none (an unmounted folder, for example), or
+ * if a plug-in in use would be excluded.
  */
 export async function reloadConfiguredPolicy(
   request: ConfigRequest,

@@ -4,7 +4,7 @@ import type { WrittenDocument } from './read-documents.ts';
 
 type Mapping = Readonly<Record<string, unknown>>;
 
-/** By which field records of a kind are told apart. */
+/** The field that identifies the records of a kind. */
 const NAMES: Readonly<Record<DocumentKind, string>> = {
   policy: 'name',
   'tool-contract': 'tool_name',
@@ -13,8 +13,8 @@ const NAMES: Readonly<Record<DocumentKind, string>> = {
 };
 
 /**
- * What a policy is made of, with more documents laid over it: a record takes the place of the one of its kind,
- * name and tenant, and stands behind all others where there is none.
+ * Overlays the input of a policy with more documents. A record replaces the one of the same kind, name and
+ * tenant, or is appended after all others if there is none.
  */
 export function overlayDocuments(input: CompileInput, documents: readonly WrittenDocument[]): CompileInput {
   const waiting = new Map<string, { readonly kind: Kind; readonly value: unknown; readonly file: string }>();
@@ -46,7 +46,7 @@ type Kind = (typeof DOCUMENT_KINDS)[number];
 
 function recordsIn(value: unknown): { readonly kind: Kind; readonly record: unknown }[] {
   if (!isMapping(value)) return [];
-  // A record keeps the mode of its own document, wherever it comes to stand.
+  // A record keeps the mode of its own document wherever it is placed.
   const standing = { enforcement: value.enforcement ?? 'enforce' };
   return DOCUMENT_KINDS.flatMap((kind) =>
     [value[kind.one], value[kind.many]]

@@ -1,10 +1,10 @@
 import type { Policy } from '../../core/types/index.ts';
 import type { PolicyResult } from './load-policy.ts';
 
-/** The policy pack that each file beside a configuration belongs to, by the names that messages use. */
+/** The policy pack of each file next to a configuration, by the names that messages use. */
 export type Packs = ReadonlyMap<string, string>;
 
-/** Reads which files policy packs installed; empty where no lock file can be read. */
+/** Reads which files policy packs installed. Empty if no lock file can be read. */
 export async function readPacks(base_dir: string): Promise<Packs> {
   const { readLock } = await import('../packages/lock-file.ts');
   const lock = await readLock(base_dir).catch(() => null);
@@ -15,12 +15,12 @@ export async function readPacks(base_dir: string): Promise<Packs> {
   );
 }
 
-/** Returns the pack that a file of a document belongs to; `null` for a file that no pack installed. */
+/** Returns the pack of a document file, or `null` if no pack installed it. */
 export function findPack(packs: Packs, file: string): string | null {
   return packs.get(file.replace(/#\d+$/, '')) ?? null;
 }
 
-/** Returns the file of the rule with a name; `null` for what is no rule of a document. */
+/** Returns the file of the rule with a name, or `null` for a rule that is not in a document. */
 export function findRuleFiles(
   policy: Policy,
   places: (PolicyResult & { readonly ok: true })['places'],

@@ -5,7 +5,7 @@ import { buildProblem } from '../config/problem-text.ts';
 import { readText } from '../config/read-text.ts';
 import { readYaml, type YamlDocument } from '../config/yaml-documents.ts';
 
-/** A document as it was written; `file` names the second and later ones of a file `name#2`. */
+/** A document as it was written. The second and later documents of a file have `file` `name#2` and so on. */
 export interface WrittenDocument {
   readonly file: string;
   readonly value: unknown;
@@ -17,10 +17,10 @@ export interface DocumentsRead {
   readonly problems: readonly DocumentProblem[];
 }
 
-/** All documents together, in bytes of their files' text. */
+/** The limit of all documents together, in bytes of their text. */
 const TOTAL_CHARS_MAX = 33_554_432;
 
-/** Reads the files in their order. A file that cannot be read is a problem; empty documents are left out. */
+/** Reads the files in their order. A file that cannot be read is a problem; empty documents are skipped. */
 export async function readDocuments(files: readonly DocumentFile[]): Promise<DocumentsRead> {
   const documents: WrittenDocument[] = [];
   const problems: DocumentProblem[] = [];

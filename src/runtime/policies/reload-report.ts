@@ -1,7 +1,10 @@
-/** Why a reload failed: the configuration or a policy is not valid, or the service could not exchange it. */
+/**
+ * The reason of a failed reload: the configuration or a policy is not valid, or the service could not exchange
+ * it.
+ */
 export type ReloadFailure = 'policy_invalid' | 'reload_failed';
 
-/** What a reload came to. A refusal keeps the policy that was there, everywhere. */
+/** The result of a reload. After a failure, the previous policy stays active in all processes. */
 export type ReloadReport =
   | {
       readonly reloaded: true;

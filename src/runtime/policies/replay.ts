@@ -7,7 +7,7 @@ import { parseFilter } from '../audit/filter.ts';
 import { FROM_START, readChain } from '../audit/reader.ts';
 import type { AuditEvent } from '../audit/types.ts';
 
-/** Which decisions are asked about; all are joined with AND. */
+/** Selects decisions. All conditions are combined with AND. */
 export interface ReplayFilter {
   /** ISO 8601, or a duration before now. */
   readonly since: string;
@@ -23,15 +23,15 @@ export interface ReplayOptions {
   /** The folder of all writers, `<state>/journal`. */
   readonly journal_dir: string;
   readonly next: Policy;
-  /** The policy with a hash; `null` where it is gone. Asked once for each. */
+  /** Returns the policy with a hash, or `null` if it no longer exists. Called once per hash. */
   readonly policyOf: (hash: string) => Promise<Policy | null>;
   readonly filter: ReplayFilter;
   readonly now_ms: number;
-  /** Called from time to time with how many events were read. */
+  /** Called from time to time with the number of events read so far. */
   readonly progress?: (read: number) => void;
 }
 
-/** What a replay came to: the tally, and which time it is about. */
+/** The result of a replay: the tally and its period. */
 export interface ReplayReport {
   readonly tally: ReplayTally;
   /** Milliseconds since 1970, UTC. */
@@ -42,9 +42,9 @@ export interface ReplayReport {
 const PROGRESS_EVENTS = 10_000;
 
 /**
- * Reads the journal from end to end, some lines at a time, and asks the next policy about every decision that fits.
+ * Reads the whole journal in batches of lines, and evaluates every matching decision under the next policy.
  *
- * @throws AuditFilterError when the filter cannot be used
+ * @throws AuditFilterError if the filter is not valid
  */
 export async function replayJournal(options: ReplayOptions): Promise<ReplayReport> {
   const { journal_dir, next, filter, now_ms, progress } = options;
@@ -86,7 +86,9 @@ function fits(event: AuditEvent, equal: Equal, data_tag: string | null): boolean
   );
 }
 
-/** Asks for each hash once. A journal can name any number of them, and only as many as are saved are policies. */
+/**
+ * Caches the policy of each hash. A journal can name any number of hashes, but only saved ones have a policy.
+ */
 function remembered(policyOf: ReplayOptions['policyOf']): ReplayOptions['policyOf'] {
   const known = new Map<string, Policy | null>();
   return async (hash) => {

@@ -4,7 +4,7 @@ import type { Config } from '../config/index.ts';
 import { formatPath, type PathStep } from '../config/problem-path.ts';
 import { buildProblem } from '../config/problem-text.ts';
 
-/** What a policy is made of, and what says where things are: a reload changes these at once. */
+/** The keys that a reload changes at once: the parts of a policy, and the paths of its files. */
 const LIVE: ReadonlySet<string> = new Set([
   'version',
   'policy',
@@ -28,7 +28,7 @@ const LIVE: ReadonlySet<string> = new Set([
   'origin',
 ]);
 
-/** A warning for each changed key that takes effect at the next start only. */
+/** Returns a warning for each changed key that takes effect at the next start only. */
 export function findRestartKeys(running: Config, next: Config): DocumentProblem[] {
   return changedKeys(running, next, []).map((steps) =>
     buildProblem(

@@ -15,7 +15,7 @@ before(async () => {
 });
 after(() => rm(join(dir, '..'), { recursive: true, force: true }));
 
-/** Only its hash matters here; what is in a policy is another room's matter. */
+/** Returns a policy of which only the hash matters here. Other tests cover its content. */
 function policyNumber(n: number): Policy {
   const rest = { default_action: 'block', limits: { findings_max: n }, rules: [{ name: `ü${n}` }] };
   return { ...rest, hash: hashJson(rest as Json) } as unknown as Policy;

@@ -6,16 +6,19 @@ import type { Policy } from '../../core/types/index.ts';
 import { makeFolder } from '../../platform/files/folder.ts';
 import { readText } from '../config/read-text.ts';
 
-/** How many saved policies are kept; the newest stay. Decisions can be explained as long as theirs is here. */
+/**
+ * The number of saved policies to keep, newest first. A decision can be explained only while its policy is
+ * saved.
+ */
 const KEPT_MAX = 100;
 const POLICY_BYTES_MAX = 268_435_456;
 const HASH = /^sha256:([0-9a-f]{64})$/;
 const NAME = /^[0-9a-f]{64}\.json$/;
 
 /**
- * Saves a compiled policy under its hash, for other processes to load without compiling. Whole or not at
- * all: written aside, flushed, renamed. The folder is made (0700) where it is missing; older policies than the
- * newest hundred are removed. Gives the file's name.
+ * Saves a compiled policy under its hash, so that other processes load it without compiling. The write is
+ * atomic: a temporary file is flushed and renamed. Creates the folder (0700) if it is missing, and removes all
+ * but the newest hundred policies. Returns the file name.
  */
 export async function savePolicy(dir: string, policy: Policy): Promise<string> {
   const file = fileOf(dir, policy.hash);
@@ -34,8 +37,8 @@ export async function savePolicy(dir: string, policy: Policy): Promise<string> {
 }
 
 /**
- * Loads a saved policy and checks that it is the one that its hash names. Rejects with a sentence where it is
- * missing, damaged or another one.
+ * Loads a saved policy and checks that its hash matches. Rejects with a sentence if it is missing, damaged or
+ * different.
  */
 export async function readPolicy(dir: string, hash: string): Promise<Policy> {
   const read = await readText(fileOf(dir, hash), POLICY_BYTES_MAX);
@@ -47,7 +50,10 @@ export async function readPolicy(dir: string, hash: string): Promise<Policy> {
   return deepFreeze(policy);
 }
 
-/** Whether this policy is saved, with the paths that it guards: the same documents in another folder have the same hash. */
+/**
+ * Returns whether this policy is saved with the same guarded paths. The same documents in another folder have
+ * the same hash.
+ */
 export async function isSaved(dir: string, policy: Policy): Promise<boolean> {
   const saved = await readPolicy(dir, policy.hash).catch(() => null);
   const pathsOf = ({ detection }: Policy) => JSON.stringify(detection.guarded_paths);
@@ -88,7 +94,7 @@ async function flushFolder(dir: string): Promise<void> {
   }
 }
 
-/** Removes all but the newest; `kept` stays whatever its time says. */
+/** Removes all but the newest policies. Keeps `kept` regardless of its time. */
 async function removeOld(dir: string, kept: string): Promise<void> {
   const names = (await readdir(dir)).filter((name) => NAME.test(name));
   const dated = await Promise.all(

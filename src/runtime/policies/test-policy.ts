@@ -11,19 +11,19 @@ import { fingerprintProblem, openFingerprints } from './fingerprints.ts';
 import { findPack, type Packs } from './packs.ts';
 import { readDocuments, type WrittenDocument } from './read-documents.ts';
 
-/** Where cases are looked for, seen from the configuration. */
+/** The default patterns of test files, relative to the configuration. */
 export const CASE_PATTERNS = ['policies/tests/*.{yaml,yml}', 'policies/*.test.{yaml,yml}'] as const;
 
-/** What came of one case. */
+/** The result of one case. */
 export interface CaseResult {
   readonly file: string;
   readonly line: number;
   readonly name: string;
-  /** None where it holds. */
+  /** Empty if the case passes. */
   readonly differences: readonly CaseDifference[];
 }
 
-/** What came of all; `problems` are what cannot be run as it is written, and then nothing was. */
+/** The result of all cases. If there are `problems`, a file is not valid and no case was run. */
 export interface TestReport {
   readonly policy_hash: string;
   readonly files: readonly string[];
@@ -32,7 +32,7 @@ export interface TestReport {
   readonly warnings: readonly DocumentProblem[];
 }
 
-/** Runs the cases of some files, of all that `CASE_PATTERNS` find where none is named. */
+/** Runs the cases of the given files, or of all files that match `CASE_PATTERNS` if none is given. */
 export async function testPolicy(
   policy: Policy,
   config: Config,
@@ -43,7 +43,7 @@ export async function testPolicy(
   const found = files.length > 0 ? named(files, cwd) : await findCases(config.origin.base_dir);
   const read = await readDocuments(found);
   const problems = [...read.problems, ...read.documents.flatMap(problemsOf)];
-  // The key stays on the machine of the service: a pipeline that tests the policy need not have it.
+  // The key stays on the machine of the service, so a pipeline that tests the policy does not need it.
   const keyless = fingerprintProblem(config, policy);
   const warnings: readonly DocumentProblem[] = keyless === null ? [] : [{ ...keyless, level: 'warning' }];
   const report = { policy_hash: policy.hash, files: found.map(({ label }) => label), problems, warnings };
@@ -67,13 +67,16 @@ export async function testPolicy(
   return { ...report, results };
 }
 
-/** Which pack a file belongs to, and in which file a rule is. */
+/** Finds the pack of a file and the file of a rule. */
 export interface Layers {
   readonly packs: Packs;
   readonly fileOf: (rule: string) => string | null;
 }
 
-/** The cases of a pack hold beside other packs and own rules, contracts and identities that are stricter. */
+/**
+ * The cases of a pack also pass next to other packs and custom rules, contracts and identities that are
+ * stricter.
+ */
 function othersThan(file: string, { packs, fileOf }: Layers): (rule: string) => boolean {
   const own = findPack(packs, file);
   return (rule) => {

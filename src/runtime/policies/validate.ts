@@ -4,37 +4,37 @@ import { fingerprintProblem } from './fingerprints.ts';
 import { type ConfigRequest, loadConfig } from './load-config.ts';
 import { loadPolicy, type PolicyResult } from './load-policy.ts';
 
-/** How many of each a configuration holds. */
+/** The number of each part of a configuration. */
 export interface PolicyCounts {
-  /** Rules of one's own, of all tenants; without the built-in ones. */
+  /** Custom rules of all tenants, without the built-in ones. */
   readonly rules: number;
   readonly tenants: number;
   readonly contracts: number;
   readonly identities: number;
   readonly memory_schemas: number;
-  /** Detectors of one's own, and of plug-ins. */
+  /** Custom detectors, and those of plug-ins. */
   readonly patterns: number;
-  /** Plug-ins in use. Their detectors are among the patterns. */
+  /** Plug-ins in use. Their detectors are counted in the patterns too. */
   readonly plugins: number;
-  /** Values that are let be by their fingerprints, expired ones too. */
+  /** Allowlisted values, including expired ones. */
   readonly allowlist: number;
 }
 
-/** What `service validate` has to say. */
+/** The result of `service validate`. */
 export interface Validation {
   readonly valid: boolean;
-  /** The configuration file, as messages name it; `null` where there is none and the defaults hold. */
+  /** The configuration file, as messages name it. `null` if there is none and the defaults apply. */
   readonly config_file: string | null;
-  /** Document files that were read. */
+  /** The document files that were read. */
   readonly files: readonly string[];
-  /** `null` where there is no policy to count. */
+  /** `null` if there is no valid policy. */
   readonly counts: PolicyCounts | null;
   readonly policy_hash: string | null;
   readonly problems: readonly DocumentProblem[];
   readonly warnings: readonly DocumentProblem[];
 }
 
-/** Checks a configuration and every document that it names, without starting anything. */
+/** Checks a configuration and every document that it names, without starting a service. */
 export async function validateConfiguration(request: ConfigRequest): Promise<Validation> {
   const nothing = {
     valid: false,
@@ -61,7 +61,7 @@ export async function validateConfiguration(request: ConfigRequest): Promise<Val
   }
   const { policy, files, plugins } = made;
   const keyless = fingerprintProblem(read.config, policy);
-  // The key stays on the machine of the service: a pipeline that checks the configuration need not have it.
+  // The key stays on the machine of the service, so a pipeline that checks the configuration does not need it.
   const misspelt = await misspeltTags(made, config_file ?? '');
   const warnings = [...read.warnings, ...made.warnings, ...misspelt, ...warningOf(keyless)];
   const scoped = [...policy.rules, ...policy.contracts, ...policy.identities, ...policy.memory_schemas];
@@ -78,7 +78,10 @@ export async function validateConfiguration(request: ConfigRequest): Promise<Val
   return { valid: true, config_file, files, counts, policy_hash: policy.hash, problems: [], warnings };
 }
 
-/** Warnings for tags of rules that nothing gives, where a known tag is near; `service policy lint` has all the others. */
+/**
+ * Returns warnings for tags of rules that no source produces but that resemble a known tag. `service policy
+ * lint` reports all others.
+ */
 async function misspeltTags(
   { policy, places, withLines }: Extract<PolicyResult, { ok: true }>,
   label: string,

@@ -11,7 +11,7 @@ before(async () => {
 });
 after(() => rm(root, { recursive: true, force: true }));
 
-/** A clock that only moves when it is told to: `tick` lets one look happen and waits until it is over. */
+/** Returns a fake clock. `tick` runs one scan and waits until it has ended. */
 function fakeClock() {
   let due: (() => void) | null = null;
   let armed: (() => void) | null = null;

@@ -4,20 +4,23 @@ import { findFiles, PATH_KEYS } from '../config/document-files.ts';
 import type { Config } from '../config/index.ts';
 import { LOCK_FILE } from '../packages/lock-name.ts';
 
-/** What is looked at: files by name, there or not, and patterns relative to `base_dir`. */
+/** The watched files: paths, whether they exist or not, and patterns relative to `base_dir`. */
 export interface WatchList {
   readonly base_dir: string;
   readonly files: readonly string[];
   readonly patterns: readonly string[];
 }
 
-/** Calls `run` once after `delay_ms`; the answer takes it back. */
+/** Calls `run` once after `delay_ms`. Returns a function that cancels the call. */
 export type ScheduleOnce = (run: () => void, delay_ms: number) => () => void;
 
 export interface WatchOptions {
-  /** Asked before each look, for a reload may have changed what there is to look at. */
+  /** Called before each scan, because a reload can change the list. */
   readonly list: () => WatchList;
-  /** Something has changed, and has stood still since. The next look waits for its promise. */
+  /**
+   * Called after a change, when the files have been stable for one interval. The next scan waits for its
+   * promise.
+   */
   readonly onChange: () => Promise<void> | void;
   /** Default 1000. */
   readonly interval_ms?: number;
@@ -29,12 +32,15 @@ export interface FileWatch {
   readonly close: () => void;
 }
 
-/** A file that never stands still is told after so many looks all the same. */
+/** The number of scans after which a file that keeps changing is reported anyway. */
 const UNSETTLED_LOOKS_MAX = 10;
-/** A look at many files may take at most this share of the time. */
+/** The largest share of the time that scans can use. */
 const DUTY = 0.05;
 
-/** The configuration file (or where one would be), every document that it names, and what says which code may run. */
+/**
+ * Lists the configuration file (or its default path), every document that it names, and the files that define
+ * which code can run.
+ */
 export function buildWatchList(config: Config): WatchList {
   const { file, base_dir } = config.origin;
   const own = file === null ? [join(base_dir, 'service.yaml'), join(base_dir, 'service.yml')] : [file];
@@ -46,9 +52,9 @@ export function buildWatchList(config: Config): WatchList {
 }
 
 /**
- * Looks at the files once a second and tells when they have changed: written, replaced, renamed, added,
- * removed, or reached through a link that was turned. Looking works on every file system, mounted ones too.
- * A change is told once it was the same in two looks, so that a file is not read while it is written.
+ * Scans the files once per second and reports changes: a file written, replaced, renamed, added, removed, or
+ * reached through a changed link. Polling works on every file system, including mounted ones. A change is
+ * reported after two equal scans, so that no file is read while it is written.
  */
 export function watchFiles(options: WatchOptions): FileWatch {
   const { interval_ms = 1000, later = unrefTimeout, now_ms = Date.now } = options;
@@ -76,7 +82,7 @@ export function watchFiles(options: WatchOptions): FileWatch {
   }
 
   function wait(delay_ms: number): void {
-    // Whatever a look or a reload fails at, the next look is the answer: a watch does not end.
+    // The watch never ends. After a failed scan or reload, the next scan tries again.
     takeBack = later(() => void look().catch(() => wait(interval_ms)), delay_ms);
   }
 
