@@ -126,7 +126,7 @@ function nested(depth: number, innermost: Json): Json {
   return value;
 }
 
-/** Past a limit: the limit's name and the bytes that were looked at. */
+/** Contents that exceed a limit, with the limit's name and the bytes scanned. */
 const LIMITED: readonly { says: string; content: Content; reason: RegExp; bytes: number }[] = [
   {
     says: 'text',

@@ -55,7 +55,7 @@ interface LeafPosition {
 interface CommandPart {
   readonly place: LeafPosition;
   readonly text: string;
-  /** Whether it is the text or the list of a command, and not only a name or an object. */
+  /** True if it is the text or the list of a command, and not only a name or an object. */
   readonly is_words: boolean;
 }
 
@@ -81,7 +81,7 @@ interface PayloadReaderState {
   readonly give: (found: FoundCommands) => void;
   readonly open: Container[];
   readonly nesting: number;
-  /** What is said about values that are no members. */
+  /** The meaning of values that are not members of an object. */
   readonly root: KeyMeaning;
   /** Rules with the leaves in which they matched, so that each is reported once. */
   readonly told: Set<string>;

@@ -14,9 +14,10 @@ const TEXT_PROGRAMS =
 const SCRIPT_WORK = 64;
 
 /**
- * Commands in texts that are not known to be commands: a line, a quoted word or a block of code that begins with
- * a program. Such a text is looked at line by line, from its anchors only, and only what is severe is found: it
- * may be documentation. It is never `critical`, so that nothing is blocked for what it says.
+ * Detectors of commands in texts that are not known to be commands: a line, a quoted word or a block of code
+ * that begins with a program. Such a text is scanned line by line, from its anchors only, and only severe
+ * rules apply, because it may be documentation. The severity is never `critical`, so that a text is not
+ * blocked for a command that it mentions.
  */
 export const commandTextDetectors: readonly Detector[] = [
   {
@@ -85,7 +86,10 @@ export function findSevereRules(value: string): readonly CommandRule[] {
     .filter(({ severity }) => severity === 'high' || severity === 'critical');
 }
 
-/** Programs that only print, which begin most lines of scripts: nothing in it runs, and no file is written. */
+/**
+ * Programs that only print, which begin most lines of scripts. A command of one of them runs nothing and
+ * writes no file.
+ */
 const PRINTS =
   /^echo(?:[^|;&<>`$\\'"]|\$(?!\()|\\.|>&[12]|> ?\/dev\/null|'[^']*'|"(?:[^"`$\\]|\$(?!\()|\\.)*")*$/;
 

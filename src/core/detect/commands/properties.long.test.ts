@@ -10,18 +10,18 @@ function idsOf(script: string): readonly string[] {
 }
 
 /**
- * Rules that ask where a command stands, so that they speak of another one in another place. Below another folder a
+ * Rules that depend on the position of a command, so that they do not match it elsewhere. In another folder a
  * relative path is another file.
  */
 const OF_PLACE =
   /^(?:guard\.configuration|execution\.interactive_shell|execution\.fetched_text|system\.exhaust)$/;
 
-/** What the rules' own examples find in POSIX shells, one command or pipeline each. */
+/** The examples of the rules that are one command or pipeline of POSIX shells, with the rules that match. */
 const HITS: readonly { readonly script: string; readonly id: string }[] = commandRules
   .filter(({ id }) => !OF_PLACE.test(id))
   .flatMap(({ id, hits }) => hits.map((script) => ({ script, id })))
   .filter(({ script }) => listDialects(script).length === 1 && !/\n/.test(script));
-/** Those that are one command, so that a wrapper may stand before them. */
+/** Those that are one simple command, so that a wrapper can precede them. */
 const SIMPLE = HITS.filter(({ script }) => /^[\w./-]+(?: [\w./:=@,+~-]+)*$/.test(script));
 
 const oneQuoted = (script: string) => `'${script.replaceAll("'", `'\\''`)}'`;

@@ -15,7 +15,7 @@ function isStopped(value: Json): boolean {
   );
 }
 
-/** A program, and its arguments as one reads them out of a line. */
+/** A program and its arguments, as a program reads them from a line. */
 type Line = readonly [program: string, ...words: readonly (string | number)[]];
 
 const DANGEROUS: readonly Line[] = [
@@ -42,7 +42,7 @@ const HARMLESS: readonly Line[] = [
 const quoted = (word: string | number) => (/^[\w=./-]+$/.test(`${word}`) ? `${word}` : `'${word}'`);
 const lineOf = (words: readonly (string | number)[]) => words.map(quoted).join(' ');
 
-/** Each shape that a tool may read a program and its arguments from. */
+/** Shapes of payloads from which a tool may read a program and its arguments. */
 const SHAPES: Readonly<Record<string, (line: Line) => Json>> = {
   'a line': (line) => ({ command: lineOf(line) }),
   'a line under another name': (line) => ({ shellCommand: lineOf(line) }),
@@ -113,7 +113,7 @@ test('no shape of arguments hides a command', () => {
   assert.equal(count, 32 * 8);
 });
 
-/** Shapes in which a text that is only printed may be a line of its own. */
+/** Shapes in which a text that is only printed can be a line of its own. */
 const OF_LINES =
   /^(?:a list of lists|lists in lists in lists|a program with a part of its arguments|flags and targets)$/;
 

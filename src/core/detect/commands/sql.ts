@@ -1,4 +1,7 @@
-/** Classifies SQL statements that lose data or grant rights, by their first words. Text in quotes is no statement. */
+/**
+ * Classifies SQL statements that lose data or grant rights, by their first words. Text in quotes is not a
+ * statement.
+ */
 
 const DESTRUCTIVE =
   /\bdrop[ \t\r\n]+(?:database|schema|table|keyspace|collection|tablespace|owned|user|role|view|index|function|sequence|extension|publication|type|trigger)\b|\btruncate[ \t\r\n]+(?:table[ \t\r\n]+)?[\w."`[*]|\balter[ \t\r\n]+table[ \t\r\n]+[\w."`[\]]{1,100}[ \t\r\n]+drop\b/i;
@@ -10,7 +13,7 @@ const GRANT =
 
 export type SqlDamage = 'drops_whole' | 'destroys' | 'deletes_all' | 'grants' | null;
 
-/** Returns what a text of SQL would do, the worst first; `null` if it does nothing of the kind. */
+/** Returns the worst effect of a text of SQL; `null` if it has none of them. */
 export function classifySqlDamage(text: string): SqlDamage {
   const bare = text
     .replace(/--[^\n]*/g, '')

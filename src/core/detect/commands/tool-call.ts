@@ -7,7 +7,7 @@ import { findForbiddenGroup } from './rules/guard.ts';
 import { commandRules } from './rules/index.ts';
 import type { CommandRule } from './rules/rule.ts';
 
-/** Keys that name locations, besides those that name paths in any tool. */
+/** Keys that name locations, in addition to those that name paths in any tool. */
 const PLACE_KEY = /^(?:from|to|location|document|name|target|workdir|working_?dir(?:ectory)?)$/i;
 const PATCH_KEY = /^(?:patch|diff|input|changes|content|edits?|unified_?diff|patch_?text|command)$/i;
 const URL_KEY = /^(?:url|urls|uri|endpoint|href|link)$/i;
@@ -29,8 +29,9 @@ const RULE_IDS: Readonly<Record<GuardedGroup, string>> = {
 const rules = new Map(commandRules.map((rule) => [rule.id, rule]));
 
 /**
- * Begins to read a payload for commands, and where it is the call of a tool, for names of guarded files.
- * @param tool `null` where it is no call: names of files do nothing then
+ * Creates a reader that finds commands in a payload. If the payload is a tool call, it also finds names of
+ * guarded files.
+ * @param tool - `null` if the payload is not a call; names of files are then ignored
  */
 export function createToolCallReader(
   give: (found: FoundCommands) => void,
@@ -54,7 +55,10 @@ export function createToolCallReader(
   return { visit, end: commands.end };
 }
 
-/** Finds the rule that one argument of a tool call breaks by the guarded file that it names; `null`: none. */
+/**
+ * Returns the rule that an argument of a tool call violates because it names a guarded file; `null` if there
+ * is none.
+ */
 function findGuardedArgument(
   { key, text }: { readonly key: string; readonly text: string },
   tool: string,

@@ -4,13 +4,13 @@ import * as fc from 'fast-check';
 import { SHELL_LIMITS } from '../shell/syntax.ts';
 import { judgeScript } from './judge.ts';
 
-/** Pieces that open, nest, repeat or refer; a hostile script is some of them again and again. */
+/** Pieces that open, nest, repeat or refer. A hostile script repeats some of them. */
 const PIECES: readonly string[] =
   "$(¦`¦\"¦'¦(¦((¦a|¦sudo ¦<<A\n¦$¦{$¦{a$¦\\¦$((¦$'¦x=$x$x;¦bash -c \"¦xargs ¦<(¦env -S ¦echo a |¦echo a | sh;¦{¦}¦:(){ :|:& };:¦find -exec ¦find . -exec rm {} \\; ¦eval ¦ssh h ¦cat <<A <<B <<C\n¦cat <<A;¦EOF\n¦A\n¦a$IFS¦> b ¦f() { a; }\n¦nohup ¦-exec sh \\; ¦-exec nc \\; ¦-exec psql \\; ¦$x¦a=b ¦{} ¦xargs -I{} rm ¦case a in ¦a) b;;¦;;[¦alias a=\"b\";¦trap 'a' EXIT;¦python3 -c \"¦os.system('a');¦`a` ¦C:\\a ¦Get-Item ¦powershell -c ¦cmd /c ¦$a = 1;¦../¦/¦.ssh/id_¦socket¦delete ¦/*¦drop ¦secret¦\n¦;¦|¦)¦ ".split(
     '¦',
   );
 
-/** Hostile by their making, each as long as it is asked to be. */
+/** Builders of hostile scripts of a given length in units. */
 const SHAPES: Readonly<Record<string, (units: number) => string>> = {
   'here-documents with open substitutions': (units) => 'cat <<A\n$(\nA\n'.repeat(units / 13),
   'open and closed substitutions': (units) => '$('.repeat(units / 3) + ')'.repeat(units / 3),
@@ -61,12 +61,12 @@ test('twice the script is at most 2.2 times the work, whatever it is made of', (
     fc.property(fc.array(fc.constantFrom(...PIECES), { minLength: 1, maxLength: 5 }), (pieces) => {
       runs += 1;
       const piece = pieces.join('');
-      // Even and whole numbers of pieces, so that what one opens and the next closes is so in both.
+      // An even, whole number of pieces, so that opened constructs are closed in both.
       const times = 2 * Math.ceil(2048 / piece.length);
       const [once, twice] = [times, 2 * times].map((count) => workOf(piece.repeat(count)));
       assert.ok(twice! <= 2.2 * once!, `${JSON.stringify(pieces)}: ${once} and ${twice} units of work`);
     }),
-    // One seed, so that every run looks at the same; another one finds what this one did not try.
+    // A fixed seed, so that every run tests the same scripts. Another seed tests others.
     { numRuns: 100, seed: 2026 },
   );
   assert.ok(runs >= 100);

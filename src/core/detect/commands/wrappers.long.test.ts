@@ -6,12 +6,12 @@ const quoted = (script: string) => `'${script.replaceAll("'", `'\\''`)}'`;
 
 type Around = (script: string) => string;
 
-/** Programs before a command, as one writes them every day. */
+/** Programs before a command, as in daily use. */
 const BEFORE: readonly string[] =
   `sudo¦sudo -n -u www-data¦doas¦env¦env -i A=1¦env -u B --¦nohup¦setsid¦setsid -f¦nice¦nice -n 19¦ionice -c3¦chrt -i 0¦taskset 0x1¦timeout 5¦timeout -k 1 --signal=KILL 5s¦stdbuf -oL¦unbuffer¦time¦time -p¦command¦exec¦exec -a x¦busybox¦strace -f -o /dev/null¦ltrace¦valgrind -q¦perf stat¦flock /tmp/l¦systemd-run --user¦systemd-inhibit --what=sleep¦xvfb-run -a¦dbus-run-session --¦fakeroot¦firejail --quiet¦unshare -r¦nsenter -t 1 -m¦chroot /mnt¦gosu root¦su-exec root¦pkexec¦runuser -u ada --¦xargs¦xargs -n1 -I@¦uv run¦uv run --with x --¦uvx¦poetry run¦pipenv run¦pdm run¦hatch run¦conda run -n base¦bundle exec¦rbenv exec¦pyenv exec¦npx¦npx --yes¦npm exec --¦npm x --¦pnpm exec¦pnpm dlx¦yarn exec¦yarn dlx¦bunx¦bun x¦mise exec --¦mise x node@20 --¦asdf exec¦direnv exec .¦dotenv --¦op run --¦doppler run --¦aws-vault exec prod --¦chamber exec app --¦cross-env A=1¦watchexec --¦entr -r¦tmux new-session -d -s x¦tmux new -d¦screen -dm¦screen -dmS x¦nix develop -c¦nix shell nixpkgs#hello --command¦guix shell hello --¦git bisect run¦git submodule foreach¦git submodule foreach --recursive¦docker exec web¦docker exec -it -u 0 web¦docker run --rm -it alpine¦docker run --rm -v $PWD:/app -w /app node:20¦docker compose exec api¦docker compose run --rm api¦podman exec web¦kubectl exec web-1 --¦kubectl exec -it web-1 -c app --¦lxc exec c --¦multipass exec vm --¦ssh host¦ssh -p 22 -i key ada@host¦mosh host --¦heroku run¦distrobox enter x --¦start-stop-daemon --start --exec¦xterm -e¦toolbox run¦flatpak-spawn --host¦proot -r /¦rlwrap¦torsocks¦caffeinate -i¦arch -x86_64`.split(
     '¦',
   );
-/** What runs a script that stands in quotes, in a substitution, in a file or in another language. */
+/** Wrappers that run a script in quotes, in a substitution, in a file or in another language. */
 const AROUND: readonly Around[] = [
   (script) => `bash -c ${quoted(script)}`,
   (script) => `bash -euo pipefail -c ${quoted(script)}`,
@@ -86,7 +86,7 @@ const AROUND: readonly Around[] = [
   (script) => `sqlite3 a.db ${quoted(`.shell ${script}`)}`,
   (script) => `make -f - <<'END'\nall:\n\t${script}\nEND`,
 ];
-/** Those of another language, whose texts have quotes of their own. */
+/** Wrappers in other languages, whose texts have their own quotes. */
 const IN_CODE: readonly Around[] = [
   (script) => `python3 -c ${quoted(`import os; os.system(${JSON.stringify(script)})`)}`,
   (script) => `perl -e ${quoted(`system(${JSON.stringify(script)})`)}`,
@@ -98,7 +98,7 @@ const IN_CODE: readonly Around[] = [
   (script) => `emacs --batch --eval ${quoted(`(shell-command ${JSON.stringify(script)})`)}`,
 ];
 
-/** What takes one line only, and what adds words behind the script. */
+/** Wrappers that take one line only, and wrappers that add words after the script. */
 const ONE_LINE = /^(?:read|vim|ex|sed|sqlite3|make|parallel|tmux send|echo .*make)/;
 
 /** Commands that are critical, one of each kind. */
@@ -149,7 +149,7 @@ test('no wrapper hides a command, and none in another one', () => {
   );
 });
 
-/** Wrappers that are dangerous whatever they run. */
+/** Wrappers that are dangerous with any command. */
 const FLAGGED =
   /^(?:doas|nsenter|unshare|chroot|pkexec|runuser|su |sudo -n -u|docker exec -it -u 0|docker run .* -u|kubectl exec|ssh host|export PROMPT|systemd-run|git filter-branch|git rebase|ansible|tar |ssh -o|vim|ex |sed|sqlite3|echo .* \| at|echo .*base64|eval|script|proot|mise|python3|perl|ruby|node -e|php|lua|awk|emacs|rsync|f\(\)|set --|export c|declare c|read -r|bash <|source|\. |env -S|PAGER|GIT|alias|trap|make|xterm|screen|start-stop|parallel)/;
 

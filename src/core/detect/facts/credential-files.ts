@@ -239,19 +239,25 @@ const CREDENTIAL_FILES: readonly string[] = [
     'kwalletd/**',
   ],
   ...['wallet.dat', '.ethereum/keystore/**', '.config/solana/id.json', '.electrum/wallets/**'],
-  // What people typed.
+  // Histories of typed commands.
   ...['.*_history', 'consolehost_history.txt'],
 ];
 
-/** Names of examples, of documents, and of the public half of a key. A `cert.pem` is not one: OpenSSL's and Python's own guides keep the key in it. */
+/**
+ * Names of examples, of documents, and of the public half of a key. `cert.pem` is not in the list, because
+ * the guides of OpenSSL and Python keep the key in it.
+ */
 const PUBLIC =
   /(?:\.(?:example|sample|template|tmpl|tpl|dist|defaults?|schema|pub|md|rst|html|j2|erb|d\.ts|ts|js|mjs|py|go|rs|rb|java|cs)|(?:^|[/._-])(?:example|sample|template)\.(?:env|\w{2,10})|(?:^|[/._-])(?:public|pub|cacerts?|ca|ca-?bundle|ca-?certs?|ca-?certificates|(?:full)?chain|roots?|root-?ca|dhparams?)(?:[-_]?(?:key|cert))?\.(?:pem|key)|(?:^|\/)wp-config-sample\.php)$/;
-/** Endings that ordinary files have too, so that `*.json` does not name a credential file. */
+/** Endings that ordinary files also have, so that `*.json` does not name a credential file. */
 const ORDINARY_ENDING =
   /(?:\.(?:json|ya?ml|toml|xml|conf|db|env|txt|sqlite|properties|inf)|[.-]?config(?:\.php|json)?)$/;
-/** Folders that hold everything else too. */
+/** Folders that also hold ordinary files. */
 const ORDINARY_FOLDER = /^(?:\*|\.config|\.local|config|containers|etc|library|network|proc|run|share)$/;
-/** A glob names a file if it writes out this many characters of the file's own name, and more than half of them: `s*` and `*.git*` do not. */
+/**
+ * A glob names a file if it contains at least this many characters of the file's own name, and more than half
+ * of them: `s*` and `*.git*` do not.
+ */
 const NAMED_UNITS_MIN = 2;
 const NAMED_SHARE_MIN = 0.55;
 const BRACES_MAX = 64;
@@ -259,7 +265,10 @@ const BRACES_MAX = 64;
 interface Entry {
   readonly parts: readonly string[];
   readonly covers_below: boolean;
-  /** The part that tells this file from others, and how many characters at its start do. */
+  /**
+   * The part of the path that distinguishes this file from others. Only its first `core_units` characters
+   * count.
+   */
   readonly core_part: number;
   readonly core_units: number;
   readonly named_units_min: number;
@@ -290,7 +299,7 @@ const PLAIN = new RegExp(
   `(?:^|[/\\s"'])(?:${ENTRIES.map(({ parts, covers_below }) => `${parts.map(partSource).join('/')}${covers_below ? '(?:/.*)?' : ''}`).join('|')})(?:$|[\\s"'])`,
 );
 
-/** In the table `[*]` is the character itself. */
+/** Returns the source of a pattern for one part of a path. In the table, `[*]` is the character itself. */
 function partSource(part: string): string {
   return part.replace(/\[\*\]|\*|[.+?^${}()|[\]\\]/g, (sign) => {
     if (sign === '[*]') return '\\*?';
@@ -320,7 +329,7 @@ function isCredential(path: string): boolean {
 
 function canMatch(glob: string): boolean {
   const globs = expandBraces(glob, BRACES_MAX);
-  // So many alternatives are no daily work, and one of them may name anything.
+  // Ordinary work has fewer alternatives, and one of them may name any file.
   if (globs === null) return true;
   return globs.some((one) => {
     if (PUBLIC.test(one)) return false;
@@ -330,7 +339,7 @@ function canMatch(glob: string): boolean {
   });
 }
 
-/** Globs with more parts are looked at from their end. */
+/** The most parts of a glob that are compared, counted from its end. */
 const GLOB_PARTS_MAX = 32;
 
 function canMatchEntry(parts: readonly string[], entry: Entry): boolean {
@@ -340,7 +349,10 @@ function canMatchEntry(parts: readonly string[], entry: Entry): boolean {
   return false;
 }
 
-/** Returns whether the parts up to `at` can end with the entry's up to `name`; `**` is any number of parts, and names none. */
+/**
+ * Returns whether the parts up to `at` can end with the entry's parts up to `name`. `**` stands for any
+ * number of parts, and names none.
+ */
 function endsWith(parts: readonly string[], at: number, entry: Entry, name: number): boolean {
   if (name < 0) return true;
   if (at < 0) return false;

@@ -15,7 +15,7 @@ const ADDRESS = /^\s*(?:\d{1,3}(?:\.\d{1,3}){3}|\[[\da-f:.]{2,45}\])(?::\d{1,5})
 /** Smaller numbers are ports, counts and names. */
 const NUMBER_ADDRESS_MIN = 0x1000000;
 
-/** Programs whose words name hosts without a scheme, and programs that run SQL. */
+/** Programs whose arguments name hosts without a scheme, and programs that run SQL. */
 const REACHES =
   /^(?:curl|wget|nc|ncat|netcat|socat|telnet|ssh|scp|sftp|rsync|ftp|tftp|ping|dig|nslookup|host|http|https|xh|iwr|irm|invoke-webrequest|invoke-restmethod|nmap|fetch|lynx|w3m|links|aria2c|lwp-request|httpie|openssl|mosh|whois)$/;
 const RUNS_SQL =
@@ -29,10 +29,10 @@ interface FoundFacts {
 }
 
 /**
- * Where the arguments of a tool point: addresses, files and kinds of SQL statements, as tags. Facts are no findings;
- * they have no place and no severity, and only a rule that names them acts on them. Past a limit of `limits` the
- * rest is not looked at; the coverage of the crossing says so already.
- * @param tool - the name of the tool that is called
+ * Collects the targets of a tool's arguments as tags: addresses, files and kinds of SQL statements. Facts are
+ * not findings: they have no offset and no severity, and apply only in a rule that names them. Content beyond
+ * a limit of `limits` is not scanned; the coverage of the crossing already reports that.
+ * @param tool - the name of the called tool
  */
 export function collectToolFacts(
   content: Content,
@@ -78,12 +78,18 @@ function addCommand(found: FoundFacts, { name, words, redirections, code }: Comm
   if (code !== null) for (const place of findUrls(code)) addPlace(found, place);
 }
 
-/** The word after a flag is its value, except for the few flags that name the host. */
+/**
+ * Returns whether a word is the value of the flag before it. A few flags name a host, so their values count
+ * as words.
+ */
 function isValue(before: ShellWord | undefined): boolean {
   return before !== undefined && /^-(?!h$|H$|-host$|z?v?$|s?S?f?L?$)/.test(before.text);
 }
 
-/** `ada@example.com:notes`, `example.com/a`, `10.0.0.1`: a name has a dot, or is `localhost`. */
+/**
+ * Adds the host in `ada@example.com:notes`, `example.com/a` or `10.0.0.1`. A name needs a dot, or is
+ * `localhost`.
+ */
 function addHost(found: FoundFacts, text: string): void {
   if (text.length > 2048 || text.includes('://')) return;
   const host = parseHost(/^[/\\]{0,2}([^/?#\s\\]*)/.exec(text.trim())![1]!);

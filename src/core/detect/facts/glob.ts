@@ -6,8 +6,8 @@ export function hasWildcard(text: string): boolean {
 }
 
 /**
- * Returns the globs that `{a,b}` in a glob stands for.
- * @param most - how many at most; with more the answer is `null`
+ * Returns the globs to which `{a,b}` in a glob expands.
+ * @param most - the most globs; `null` is returned if there are more
  */
 export function expandBraces(glob: string, most: number): readonly string[] | null {
   let done: string[] = [''];
@@ -22,7 +22,10 @@ interface BraceGroup {
   readonly alternatives: readonly string[];
 }
 
-/** Parts of a glob in order: text, or the alternatives of one pair of braces. Nested braces are taken apart. */
+/**
+ * Splits a glob at its braces: plain text, or the alternatives of one pair of braces. Nested braces are
+ * expanded too.
+ */
 function braceGroups(glob: string): readonly BraceGroup[] {
   const groups: BraceGroup[] = [];
   let rest = 0;
@@ -37,14 +40,14 @@ function braceGroups(glob: string): readonly BraceGroup[] {
   return groups;
 }
 
-/** One character of a pattern: `*`, any one, or one of a set. */
+/** One sign of a pattern: `*`, any character, or one character of a set. */
 interface Sign {
   readonly is_run: boolean;
   readonly accepts: ((unit: string) => boolean) | null;
   readonly literal: string | null;
 }
 
-/** Names of files are this long at most. */
+/** The most units of a file name. */
 const NAME_UNITS_MAX = 256;
 
 const signs_of = new Map<string, readonly Sign[]>();
@@ -57,7 +60,7 @@ const SIGNS_KEPT_MAX = 2000;
 export function intersectsGlob(glob: string, pattern: string, core_units: number, least: number): boolean {
   const left = signsOf(glob.slice(0, NAME_UNITS_MAX));
   const right = signsOf(pattern);
-  // In each cell the most units of the core that any way to it has written out; below zero there is no way.
+  // Each cell has the most units of the core that a path to it has written out; below zero there is no path.
   let row = new Int16Array(right.length + 1).fill(-1);
   row[0] = 0;
   closeRuns(row, right);
@@ -79,7 +82,7 @@ export function intersectsGlob(glob: string, pattern: string, core_units: number
   return row[right.length]! >= least;
 }
 
-/** A run in the pattern may be empty. */
+/** Closes over `*` in the pattern, which can match an empty text. */
 function closeRuns(row: Int16Array, right: readonly Sign[]): void {
   for (const [at, sign] of right.entries()) if (sign.is_run) raise(row, at + 1, row[at]!);
 }
@@ -109,7 +112,7 @@ function signOf(text: string): Sign {
   return { is_run: false, accepts: null, literal: text.replace(/^\\(?=.)/, '') };
 }
 
-/** `abc`, `a-z`, `!abc`; a set of one character is that character. */
+/** Parses a set: `abc`, `a-z`, `!abc`. A set of one character becomes that character. */
 function parseSet(inner: string): Sign {
   const is_negated = /^[!^]/.test(inner);
   const body = is_negated ? inner.slice(1) : inner;

@@ -2,18 +2,21 @@ import ipaddr from 'ipaddr.js';
 import type { Tag } from '../../types/index.ts';
 import { type IpAddress, isMetadataAddress, isMetadataName, unwrapIpv4 } from './metadata-addresses.ts';
 
-/** An address of something outside, as a text names it. */
+/** An address in a text. */
 export interface NamedAddress {
-  /** Lower case, without user, port and brackets; empty where it is none that could be reached. */
+  /** Lower case, without user, port and brackets; empty if no host could be reached under it. */
   readonly host: string;
-  /** `http`, `https` ...; `null` where the text has a host alone. */
+  /** `http`, `https` ...; `null` if the text has a host only. */
   readonly scheme: string | null;
 }
 
-/** Schemes with an authority that programs connect to; before the first five browsers take any slashes, also none. */
+/**
+ * Schemes with an authority to which programs connect. After the first five, browsers accept any number of
+ * slashes, including none.
+ */
 const URL =
   /(?<![a-z0-9+.-])(?:(https?|wss?|ftp)[\t\r\n]?:[\t\r\n/\\]{0,8}|(ftps|sftp|ssh|scp|git|git\+ssh|svn|ldaps?|rediss?|amqps?|postgres(?:ql)?|mysql|mariadb|mongodb(?:\+srv)?|gopher|dict|tftp|telnet|rtsp|smb|imaps?|smtps?|pop3s?|nats|kafka|jdbc:[a-z]{2,12}|view-source|jar|netdoc|mcp|tcp|udp|grpcs?|h2|quic|rsync|nfs|vnc|rdp|irc)s?:\/{2,8})(?=[^\s/?#"'`<>\\])([^\s/?#"'`<>]{1,2048})/gi;
-/** Zero slashes behind a scheme are an address if digits or a bracket follow: `http:10.0.0.1`. */
+/** A scheme without slashes is an address if digits or a bracket follow: `http:10.0.0.1`. */
 const WITHOUT_SLASH = /^\w+[\t\r\n]?:[\t\r\n]*[^\t\r\n/\\]/;
 const HOST =
   /^(?=.{1,253}$)(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.){0,20}[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.?$/;
@@ -31,7 +34,7 @@ export function findUrls(text: string): readonly NamedAddress[] {
   return found;
 }
 
-/** Returns the host in `ada@[::1]:8080`, as a browser would ask for it; `null` where there is none. */
+/** Returns the host in `ada@[::1]:8080` as a browser resolves it; `null` if there is none. */
 export function parseHost(authority: string): string | null {
   const behind = decodeHost(authority.slice(authority.lastIndexOf('@') + 1)).toLowerCase();
   const inner = /^\[([0-9a-f:.]{2,60})(?:%[\w.-]{0,30})?\]/.exec(behind)?.[1];
@@ -43,7 +46,7 @@ export function parseHost(authority: string): string | null {
 const PERCENT = /(?:%[\da-f]{2})+/gi;
 const UNSEEN = /[\u0000-\u0020\u007f\u00ad\u200b-\u200f\u2060\ufeff]/g;
 
-/** Percent-coding decoded, look-alike digits and dots as what they are read as, what is not seen left out. */
+/** Decodes percent encoding and look-alike digits and dots, and removes invisible characters. */
 function decodeHost(host: string): string {
   const decoded = host.replace(PERCENT, decodedRun);
   const plain = /^[\x21-\x7e]*$/.test(decoded) ? decoded : decoded.replace(UNSEEN, '').normalize('NFKC');
@@ -60,7 +63,9 @@ function decodedRun(run: string): string {
 
 const UNENCRYPTED = new Set(['http', 'ws', 'ftp', 'ldap', 'gopher', 'telnet', 'tftp', 'dict']);
 
-/** Returns what an address says about where something would go, as tags. */
+/**
+ * Returns the tags of an address: its form, the kind of its network, and whether its scheme is unencrypted.
+ */
 export function buildAddressTags({ host, scheme }: NamedAddress): readonly Tag[] {
   const tags: Tag[] = [scheme === null ? 'egress.host' : 'egress.url'];
   if (scheme !== null && UNENCRYPTED.has(scheme)) tags.push('egress.unencrypted');
@@ -85,19 +90,22 @@ export function isIpAddress(host: string): boolean {
 export function namesMetadataService(text: string): boolean {
   const hosts = findUrls(text).map(({ host }) => host);
   const alone = /^[^\s/?#\\"'`]{1,300}(?=$|[/?#\\])/.exec(text)?.[0];
-  // A word without a dot is one of the program's own.
+  // A word without a dot belongs to the program itself.
   const name = alone === undefined ? null : parseHost(alone);
   if (name !== null && (isIpAddress(name) || name.includes('.'))) hosts.push(name);
   return hosts.some((host) => buildAddressTags({ host, scheme: null }).includes('egress.metadata_endpoint'));
 }
 
-/** `2130706433`, `0x7f.1` and `::ffff:127.0.0.1` are `127.0.0.1`, as programs read them. */
+/**
+ * Parses an IP address in any of its spellings: `2130706433`, `0x7f.1` and `::ffff:127.0.0.1` are
+ * `127.0.0.1`.
+ */
 function parseAddress(host: string): IpAddress | null {
   if (!/^[\d.]|^0x|:/.test(host) || !ipaddr.isValid(host)) return null;
   return unwrapIpv4(ipaddr.parse(host));
 }
 
-/** Services that answer with the address in the name: `169-254-169-254.sslip.io`. */
+/** Returns the address in a host name, for services that resolve it: `169-254-169-254.sslip.io`. */
 function findAddressInName(host: string): IpAddress | null {
   const [, name] =
     /(?:^|[.-])(\d{1,3}(?:[.-]\d{1,3}){3}|[0-9a-f]{8})\.(?:nip\.io|sslip\.io|xip\.io|traefik\.me)$/.exec(

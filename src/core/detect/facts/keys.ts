@@ -1,4 +1,7 @@
-/** What the key of a member says about its value: a script, a program, its arguments, a working folder. */
+/**
+ * Classifies the keys of members by what their values are: a script, a program, its arguments, or a working
+ * folder.
+ */
 
 /** Keys whose values are scripts or lists of words. */
 const SCRIPT_KEY =
@@ -7,7 +10,7 @@ const LIST_KEY =
   /^(?:args?|argv|arguments?|params|parameters|(?:command|cmd|extra)_?args?|arg_?list|flags?|switches|options?|opts|operands?|positional|rest|targets?)$/;
 /** Keys of lists that are arguments of a program and nothing else. */
 const ARGUMENTS_KEY = /^(?:args?|arguments?|params|parameters|(?:command|cmd|extra)_?args?|arg_?list)$/;
-/** Keys whose values are a program only if arguments stand in the same object. */
+/** Keys whose values are a program only if arguments are in the same object. */
 const PROGRAM_KEY = /^(?:name|bin|binary|exe|path|tool|utility|interpreter|argv_?0)$/;
 /** Keys whose values are often prose: only what is a command by itself counts. */
 const LOOSE_KEY = /^(?:input|file|program|executable|run|query|statement)$/;
@@ -36,7 +39,7 @@ const known = new Map<string, KeyMeaning>();
 const KEYS_MAX = 2000;
 const KEY_UNITS_MAX = 32;
 
-/** Returns what a key says; payloads have few keys many times, so that the answer is kept. */
+/** Returns the meaning of a key. The result is cached, because payloads repeat a few keys. */
 export function getKeyMeaning(key: string): KeyMeaning {
   if (key.length > KEY_UNITS_MAX) return NO_MEANING;
   let meaning = known.get(key);

@@ -4,8 +4,9 @@ import ipaddr from 'ipaddr.js';
 export type IpAddress = ipaddr.IPv4 | ipaddr.IPv6;
 
 /**
- * Where clouds hand out the credentials of their machines, besides 169.254.169.254: the one list of the tree.
- * From the documentation of AWS (EC2, ECS, EKS), Azure, Google Cloud, Oracle, Alibaba, Tencent, Scaleway and OpenStack.
+ * Addresses other than 169.254.169.254 at which clouds serve the credentials of their machines. This is the
+ * only list of them. From the documentation of AWS (EC2, ECS, EKS), Azure, Google Cloud, Oracle, Alibaba,
+ * Tencent, Scaleway and OpenStack.
  */
 const ADDRESSES = new Set(
   [
@@ -21,7 +22,7 @@ const ADDRESSES = new Set(
     ],
   ].map((text) => ipaddr.parse(text).toNormalizedString()),
 );
-/** All of them answer from these networks. */
+/** Every address in these networks answers as a metadata service. */
 const NETWORKS = [ipaddr.parseCIDR('169.254.169.0/24'), ipaddr.parseCIDR('169.254.170.0/24')];
 
 const NAMES = new Set([
@@ -36,7 +37,7 @@ const NAMES = new Set([
   ...['api.metadata.cloud.ibm.com', 'metadata.platformequinix.com', 'metadata.packet.net'],
 ]);
 
-/** Returns whether a cloud hands out the credentials of its machines at an address. */
+/** Returns whether a cloud serves the credentials of its machines at an address. */
 export function isMetadataAddress(address: IpAddress): boolean {
   const inner = unwrapIpv4(address);
   if (ADDRESSES.has(inner.toNormalizedString())) return true;
@@ -46,13 +47,18 @@ export function isMetadataAddress(address: IpAddress): boolean {
   );
 }
 
-/** The same with all link-local addresses, at which nothing but the machine's own network answers. */
+/**
+ * Returns whether an address is a metadata address or any other link-local one. Only the machine's own
+ * network answers at link-local addresses.
+ */
 export function isMetadataOrLinkLocal(address: IpAddress): boolean {
   const inner = unwrapIpv4(address);
   return inner.range() === 'linkLocal' || isMetadataAddress(inner);
 }
 
-/** Returns whether a name, in lower case and without a dot at its end, is one of a metadata service. */
+/**
+ * Returns whether a name is one of a metadata service. The name is in lower case and has no dot at its end.
+ */
 export function isMetadataName(name: string): boolean {
   return NAMES.has(name);
 }

@@ -1,17 +1,17 @@
-/** The system takes no longer path. */
+/** The most units of a path that a system accepts. */
 const PATH_UNITS_MAX = 4096;
-/** Percent-coding inside of percent-coding is taken off so often. */
+/** The most levels of nested percent encoding that are decoded. */
 const DECODINGS_MAX = 3;
-// Of these characters nothing is seen, and tools drop them.
+// Invisible characters, which tools remove.
 const INVISIBLE =
   /[\u0001-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufeff\uffa0]|\u034f|[\ufe00-\ufe0f]|\udb40[\udc00-\udfff]/g;
 const SCHEME =
   /^(?:file|vscode-file|vscode-remote):(?:\/\/(?:localhost|127\.0\.0\.1|vscode-app|\[::1\])?(?=\/)|(?=[/\\~.]))/i;
 
 /**
- * Returns the paths that a system may open for a written one: without what it does not see (spaces around,
- * invisible characters), without `file:`, percent-coding and prefixes that lead to the same file, `..` worked out.
- * There are several if readers differ.
+ * Returns the paths that a system may open for a written path. Removed are surrounding spaces, invisible
+ * characters, `file:`, percent encoding, and prefixes that lead to the same file; `..` is resolved. There are
+ * several if programs read the path differently.
  */
 export function listCanonicalPaths(written: string): readonly string[] {
   const found = new Set<string>();
@@ -24,7 +24,7 @@ export function listCanonicalPaths(written: string): readonly string[] {
   return [...found];
 }
 
-/** Programs in C end a path at its first NUL; others leave the NUL out. */
+/** Returns the path up to its first NUL, where programs in C end it; other programs skip the NUL. */
 function cutAtNul(text: string): readonly string[] {
   const at = text.indexOf('\0');
   return at < 0 ? [] : [text.slice(0, at)];
@@ -62,7 +62,7 @@ function canonical(text: string): string {
     '~',
   );
   const normal = normalizePath(home);
-  // On Windows an ending of dots and the name of a stream lead to the same file.
+  // On Windows, trailing dots and the name of a stream lead to the same file.
   const named = normal.replace(/::\$data$/i, '').replace(/(?<=[^./ ])[. ]+(?=\/|$)/g, '');
   const rooted = named
     .replace(/^\/proc\/(?:self|thread-self|\d+)\/(?:root|cwd)(?=\/)/, '')
@@ -71,10 +71,12 @@ function canonical(text: string): string {
   return rooted.length > PATH_UNITS_MAX ? rooted.slice(-PATH_UNITS_MAX) : rooted;
 }
 
-/** What `normalPath` has something to do about; most paths have none of it. */
+/** The parts that `normalizePath` changes. Most paths have none of them. */
 const UNUSUAL = /["'$%\\]|\/\/|(?:^|\/)\.\.?(?:\/|$)|\/$/;
 
-/** `~` for the home folder, `..` worked out, no slash at the end; unknown variables stay. */
+/**
+ * Normalizes a path: `~` for the home folder, `..` resolved, no slash at the end. Unknown variables are kept.
+ */
 export function normalizePath(written: string): string {
   if (!UNUSUAL.test(written)) return written;
   const path = written

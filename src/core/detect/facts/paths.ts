@@ -8,14 +8,16 @@ const PATH =
   /^(?:~|\.{1,2}[/\\]|\/[\w.~$%{*@+-]|[A-Za-z]:[/\\]|\\\\|\$HOME|%USERPROFILE%|[\w.@+*-]+[/\\][\w.@+/\\*{},-]*$|\.[\w-]+$|\.\.$)/;
 const PATH_KEY =
   /^(?:(?:\w{1,20}[_-])?(?:path|paths|file|files|filename|filenames|filepath|filepaths|glob|globs|dir|dirs|directory|directories|folder|folders|cwd)|(?:file|dir|directory|folder|notebook|absolute|relative|target|source|src|dest|destination|old|new|root|working|base|full|local|remote|input|output)(?:File|Path|Paths|Dir|Directory|Folder|Name)+|include|includes|include_?patterns?|src|source|dst|dest|destination|uri|uris|root|roots|attachment|attachments|pattern|patterns)$/i;
-/** What tools that search in files look for: a regular expression or a word, which names no file. */
+/**
+ * Keys of the text for which a search tool searches. It is a regular expression or a word, and names no file.
+ */
 const SOUGHT_KEY = /^(?:patterns?|query|queries|regexp?)$/i;
 const SEARCHES_TEXT = /grep|search|(?:^|[_.-])rg$/i;
 const LINES_MAX = 200;
 
 /**
- * Returns what every string below such a key of a tool's arguments is: a path or glob, a text that is looked for in
- * files, or `null` if the key does not tell.
+ * Classifies the strings under a key of a tool's arguments: a path or glob, or a text to search for in files;
+ * `null` if the key has no known meaning.
  * @param tool - the name of the tool, or `null`
  */
 export function classifyPathKey(key: string, tool: string | null): 'path' | 'sought' | null {
@@ -24,7 +26,9 @@ export function classifyPathKey(key: string, tool: string | null): 'path' | 'sou
   return PATH_KEY.test(key) ? 'path' : null;
 }
 
-/** Returns the paths in the value of a key that names paths, one for each line; an address elsewhere is none. */
+/**
+ * Returns the paths in the value of a key that names paths, one for each line. Remote addresses are left out.
+ */
 export function findPaths(text: string): readonly string[] {
   return text
     .split(/[\r\n]+/, LINES_MAX)
@@ -46,8 +50,8 @@ export function isSinglePath(text: string): boolean {
 }
 
 /**
- * Returns what a path says, as tags. There is no file system and no working folder here. Outside of the workspace is
- * a path that climbs out of where it began, and one below a home, a system folder, a device or a folder for temporary
+ * Returns the tags of a path, without a file system or a working folder. A path is outside the workspace if
+ * it leads above its start, or if it is below a home, a system folder, a device or a folder for temporary
  * files.
  */
 export function buildPathTags(written: string): readonly Tag[] {
@@ -75,7 +79,7 @@ function addPlace(tags: Set<Tag>, path: string): void {
   if (isLogPath(path)) tags.add('path.log');
 }
 
-/** Devices that hold nothing and keep nothing are no place of the system. */
+/** Returns whether a path is a device that holds and keeps nothing, and so is not a system location. */
 function isDevice(path: string): boolean {
   return (
     isDisk(path) ||

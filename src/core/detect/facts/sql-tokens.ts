@@ -1,4 +1,4 @@
-/** SQL as tokens, in what the dialects have in common: PostgreSQL, MySQL, SQLite, T-SQL, Oracle, Hive. */
+/** Tokenizes SQL by the rules that the dialects share: PostgreSQL, MySQL, SQLite, T-SQL, Oracle, Hive. */
 
 /** One token. `text` is in lower case for a word, the content for a string, and the sign itself for a sign. */
 export interface SqlToken {
@@ -6,13 +6,13 @@ export interface SqlToken {
   readonly text: string;
 }
 
-/** In what the dialects differ about where a comment or a string ends. */
+/** The rules in which dialects differ about the end of a comment or a string. */
 export interface SqlReading {
-  /** True if `\'` is a quote inside of a string (MySQL, `E'...'`). */
+  /** True if `\'` is a quote inside a string (MySQL, `E'...'`). */
   readonly has_backslashes: boolean;
   /** True if `#` begins a comment (MySQL). */
   readonly has_hash_comments: boolean;
-  /** True if a comment joins the words around it, as filters do that delete comments. */
+  /** True if a comment joins the words around it, as in filters that delete comments. */
   readonly joins_comments: boolean;
 }
 
@@ -22,7 +22,7 @@ const NUMBER = /\d[\w.]*/y;
 const DOLLAR = /\$(?:[A-Za-z_]\w{0,62})?\$/y;
 const SPACE = /\s+/y;
 
-/** Returns the readings of a text that can differ. */
+/** Returns the readings that can give different tokens for a text. */
 export function listSqlReadings(text: string): readonly SqlReading[] {
   const plain: SqlReading = { has_backslashes: false, has_hash_comments: false, joins_comments: false };
   const readings = [plain];
@@ -32,7 +32,10 @@ export function listSqlReadings(text: string): readonly SqlReading[] {
   return readings;
 }
 
-/** Returns the tokens of a text without comments. What MySQL runs inside of `/*! ... *\/` is part of it. Linear. */
+/**
+ * Returns the tokens of a text without comments. The content of `/*! ... *\/` is included, because MySQL runs
+ * it. Linear.
+ */
 export function tokenizeSql(text: string, reading: SqlReading): readonly SqlToken[] {
   const source = reading.joins_comments ? text.replace(/\/\*(?!!)[\s\S]{0,1000}?\*\//g, '') : text;
   const tokens: SqlToken[] = [];
@@ -51,7 +54,9 @@ export function tokenizeSql(text: string, reading: SqlReading): readonly SqlToke
   return tokens;
 }
 
-/** Returns where white space or one comment ends that begins here; the offset itself if none does. */
+/**
+ * Returns the end of the white space or comment that begins at an offset; the offset itself if there is none.
+ */
 function skipBlank(text: string, at: number, { has_hash_comments }: SqlReading): number {
   const space = matchEnd(SPACE, text, at);
   if (space > at) return space;
@@ -66,7 +71,10 @@ function lineEnd(text: string, at: number): number {
   return found < 0 ? text.length : found + 1;
 }
 
-/** Comments are nested in PostgreSQL and T-SQL; one that is not ended hides nothing. */
+/**
+ * Returns the end of a comment. Comments nest in PostgreSQL and T-SQL. A comment that is never closed hides
+ * nothing.
+ */
 function commentEnd(text: string, start: number): number {
   const first_end = text.indexOf('*/', start + 2);
   if (first_end < 0) return start + 2;
@@ -120,7 +128,7 @@ function quotedAt(
     else if (unit === quote && text[end + 1] === quote) end += 1;
     else if (unit === quote) break;
   }
-  // A quote that is not ended is a sign like any other.
+  // An unclosed quote is a sign like any other.
   if (end >= text.length) return { token: { kind: 'sign', text: quote }, next: at + 1 };
   return { token: { kind, text: text.slice(at + 1, end).replaceAll(quote + quote, quote) }, next: end + 1 };
 }

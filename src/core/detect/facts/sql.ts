@@ -15,7 +15,7 @@ import {
   skipWords,
 } from './sql-words.ts';
 
-/** What a statement does: the ending of a tag `sql.*`. */
+/** The kind of a statement: the ending of a tag `sql.*`. */
 type Kind =
   | 'alter'
   | 'call'
@@ -31,7 +31,7 @@ type Kind =
   | 'truncate'
   | 'update';
 
-/** Statements in strings in statements are read so many levels deep. */
+/** The most levels of statements in strings of statements that are parsed. */
 const DEPTH_MAX = 3;
 const HAS_VERB =
   /select|insert|replace|upsert|update|delete|merge|drop|truncate|alter|create|grant|revoke|deny|copy|call|exec|load|bulk|attach|vacuum|restore|backup|rename|refresh|pragma|handler|shutdown|\bdo\b/i;
@@ -56,7 +56,10 @@ function addKinds(kinds: Set<Kind>, text: string, depth: number): void {
   }
 }
 
-/** Words that can begin a statement that holds others, and what must be there too, for sentences begin with them as well. */
+/**
+ * Words that begin a statement that contains other statements. Each has a condition for the rest, because
+ * sentences begin with these words as well.
+ */
 const HOLDERS: ReadonlyMap<string, (rest: readonly SqlToken[]) => boolean> = new Map<
   string,
   (rest: readonly SqlToken[]) => boolean
@@ -120,7 +123,7 @@ function addStatement(kinds: Set<Kind>, statement: readonly SqlToken[], depth: n
   const holds = HOLDERS.get(first.text)?.(rest) === true;
   if (own.length === 0 && !holds) return;
   if (first.text === 'with') kinds.add('select');
-  // Behind a statement others may follow without a sign between them (T-SQL), and inside of it.
+  // More statements can follow without a separator (T-SQL), or be inside this one.
   for (let at = from; at < statement.length; at += 1)
     if (statement[at]!.kind === 'word') for (const kind of classifyAt(statement, at)) kinds.add(kind);
   const runs_strings =
@@ -130,7 +133,7 @@ function addStatement(kinds: Set<Kind>, statement: readonly SqlToken[], depth: n
     if (kind === 'string' && HAS_VERB.test(text)) addKinds(kinds, text, depth + 1);
 }
 
-/** A plan is only told, unless the statement is run for it. */
+/** Adds the kinds of an explained statement. A plan runs nothing, unless `analyze` runs the statement. */
 function addExplained(kinds: Set<Kind>, rest: readonly SqlToken[], depth: number): void {
   let at = 0;
   let is_run = false;
@@ -162,7 +165,10 @@ function isAnalyze(token: SqlToken | undefined): boolean {
 
 const NONE: readonly Kind[] = [];
 
-/** Returns what a statement does that begins at a token; nothing if it is a word of another statement or of a sentence. */
+/**
+ * Returns the kinds of the statement that begins at a token; none if the word belongs to another statement or
+ * to a sentence.
+ */
 function classifyAt(tokens: readonly SqlToken[], at: number): readonly Kind[] {
   const read = Object.hasOwn(VERBS, tokens[at]!.text) ? VERBS[tokens[at]!.text]! : null;
   return read === null ? NONE : read(tokens, at + 1);
@@ -233,14 +239,14 @@ function readSelect(tokens: readonly SqlToken[], at: number): readonly Kind[] {
     first.kind === 'number' || first.kind === 'string' || /^[*(@]/.test(first.text) || isSqlCall(tokens, at);
   const from = findWord(tokens, at + 1, at + LOOKAHEAD_MAX, 'from');
   if (!is_value && from < 0) return NONE;
-  // A call of a function that has this name, and of a member of what it gives.
+  // This is a call of a function with this name, and a member of its result.
   if (isSqlSign(first, '(') && isSqlSign(tokens[findGroupEnd(tokens, at)], '.')) return NONE;
   const until = from < 0 ? Math.min(tokens.length, at + LOOKAHEAD_MAX) : from;
   const into = findWord(tokens, at + 1, until + LOOKAHEAD_MAX, 'into');
   if (into < 0) return ['select'];
   const target = tokens[into + 1];
   if (target !== undefined && /^(?:outfile|dumpfile)$/.test(target.text)) return ['select', 'copy'];
-  // The `into` of an `insert` is that one's own, and a variable is no table.
+  // The `into` of an `insert` belongs to that statement, and a variable is not a table.
   const is_own =
     !/^(?:insert|replace|merge|ignore|overwrite)$/.test(tokens[into - 1]?.text ?? '') &&
     !target?.text.startsWith('@');
@@ -267,7 +273,7 @@ function readInsert(tokens: readonly SqlToken[], at: number): readonly Kind[] {
     : NONE;
 }
 
-/** `update t set a = 1`, also with an alias, several tables, joins and hints. */
+/** Reads `update t set a = 1`, also with an alias, several tables, joins and hints. */
 function readUpdate(tokens: readonly SqlToken[], at: number): readonly Kind[] {
   if (isSqlWord(tokens[at], 'set')) return hasSign(tokens, at, '=') ? ['update'] : NONE;
   const name = skipWords(
@@ -301,7 +307,8 @@ function readDelete(tokens: readonly SqlToken[], at: number): readonly Kind[] {
     return isSqlName(tokens[next + 1]) || isSqlSign(tokens[next + 1], '#') ? ['delete'] : NONE;
   const behind = findNameEnd(tokens, next);
   if (behind === next) return NONE;
-  // `delete t from t join b`, `delete t.* from`, `delete t where a = 1`: a sentence has no such words behind the name.
+  // `delete t from t join b`, `delete t.* from`, `delete t where a = 1`: in a sentence no such words follow
+  // the name.
   if (isSqlWord(tokens[behind], 'where'))
     return hasSign(tokens, behind, '=') || hasAhead(tokens, behind, /^(?:in|like|is|between|exists)$/)
       ? ['delete']
@@ -365,7 +372,10 @@ function readExecute(tokens: readonly SqlToken[], at: number): readonly Kind[] {
   return has_arguments ? ['call'] : NONE;
 }
 
-/** An object and its name: `table t`, `materialized view if exists v`, `or replace function f`. */
+/**
+ * Returns whether an object and its name follow: `table t`, `materialized view if exists v`, `or replace
+ * function f`.
+ */
 function isObject(tokens: readonly SqlToken[], at: number): boolean {
   return OBJECTS.test(getWord(tokens, at)) && (isSqlName(tokens[at + 1]) || isSqlSign(tokens[at + 1], '#'));
 }

@@ -1,15 +1,15 @@
 import { type Command, getProgramName } from '../shell/syntax.ts';
 
 /**
- * Commands of this program that decide, hand out credentials, or loosen what the guard does: for operators, never for an
- * agent. `verbs` empty: the command with any words.
+ * Commands of this program that decide, hand out credentials, or loosen the guard. Only operators may run
+ * them, never an agent. If `verbs` is empty, every form of the command counts.
  */
 export interface DecidingCommand {
   readonly command: string;
   readonly verbs: readonly string[];
-  /** Flags of which one must be present; empty: none. */
+  /** Flags, one of which must be present; empty if none is needed. */
   readonly flags?: readonly string[];
-  /** Whether the command line refuses it below a coding agent. */
+  /** True if the command line refuses the command inside a coding agent. */
   readonly needs_operator: boolean;
 }
 
@@ -31,7 +31,7 @@ export const DECIDING_COMMANDS: readonly DecidingCommand[] = [
 
 /** The names of this program. */
 const PROGRAM = /^(?:service|agent-safety)$/;
-/** The file of the program, as an interpreter is given it. */
+/** The file of the program, as an argument of an interpreter. */
 const PROGRAM_FILE =
   /(?:^|[/\\])(?:entry[/\\]cli[/\\](?:bin|main)\.[cm]?[jt]s|agent-safety[/\\].*\.[cm]?js|agent-safety(?:\.[cm]?js)?|bin[/\\]service)$/i;
 const INTERPRETER = /^(?:node|nodejs|bun|deno|tsx|ts-node|run|sh|bash|zsh|dash)$/;
@@ -53,14 +53,17 @@ function isOwnFile(text: string): boolean {
   return PROGRAM_FILE.test(text) || (/[/\\]/.test(text) && PROGRAM.test(getProgramName(text)));
 }
 
-/** Returns whether a command line of this program, without the program's name, is one of those; help and rehearsals are none. */
+/**
+ * Returns whether a command line of this program, without the program's name, is a deciding command. Help and
+ * dry runs are not.
+ */
 export function isDecidingCommand(words: readonly string[]): boolean {
   if (isHarmless(words)) return false;
   const command = words.find((word) => !word.startsWith('-'));
   return DECIDING_COMMANDS.some((each) => each.command === command && matches(each, words));
 }
 
-/** Returns whether it is one that the command line itself refuses below a coding agent. */
+/** Returns whether the command line itself refuses this command inside a coding agent. */
 export function requiresOperator(words: readonly string[]): boolean {
   const command = words.find((word) => !word.startsWith('-'));
   return DECIDING_COMMANDS.some(
@@ -72,11 +75,14 @@ function matches({ verbs, flags, command }: DecidingCommand, words: readonly str
   const rest = words.slice(words.indexOf(command) + 1);
   if (flags !== undefined && !rest.some((word) => flags.includes(word))) return false;
   if (verbs.length === 0) return true;
-  // `token` without a verb prints its help only.
+  // `token` without a verb only prints its help.
   return rest.some((word) => verbs.includes(word));
 }
 
-/** A flag that can be the value of another one does not make a dry run. */
+/**
+ * Returns whether the command only prints help or is a dry run. A flag that can be the value of another flag
+ * does not count.
+ */
 function isHarmless(words: readonly string[]): boolean {
   return words.some(
     (word, at) =>

@@ -12,7 +12,7 @@ export interface GuardView {
   readonly folders: readonly string[] | null;
 }
 
-/** The guarded paths without a configuration: where `init` writes, from an unknown folder. */
+/** The guarded paths without a configuration: the files that `init` writes, relative to an unknown folder. */
 export const DEFAULT_GUARDED_PATHS: GuardedPaths = {
   home: null,
   base_dir: '/-',
@@ -84,7 +84,7 @@ export function isDocumentFolder(written: string, view: GuardView): boolean {
   return absolutePaths(path, view).some((each) => folders.includes(each));
 }
 
-/** Most paths have none of these, so that nothing else is tried. */
+/** A quick test. Most paths contain none of these, and so need no further test. */
 const CUE =
   /service|skills\.lock|polic|contract|agents?\/|schema|operator-token|agent-safety|\.(?:claude|codex|cursor|gemini|github|copilot|qwen|opencode|clinerules)|opencode|rc$|profile|\.z|\.bash|login|logout|autostart|systemd|environment|launchagents|fish|xsession|xinit|\.kshrc|managed-settings|[*?[\]$]/;
 
@@ -92,7 +92,7 @@ function mayBeGuarded(path: string, view: GuardView): boolean {
   return CUE.test(path) || view.folders !== null || view.paths !== DEFAULT_GUARDED_PATHS;
 }
 
-/** Returns whether a segment is the name of a state folder, or a pattern that a shell fills in with it. */
+/** Returns whether a segment is the name of a state folder, or a pattern that a shell expands to it. */
 function hasStateSegment(path: string): boolean {
   if (!path.includes('.s') && !/[*?[]/.test(path)) return false;
   if (GLOB_OF_KEYS.test(path)) return true;
@@ -100,21 +100,27 @@ function hasStateSegment(path: string): boolean {
 }
 
 const STATE_NAME = '.service';
-/** A glob that finds the keys in whatever folder they are. */
+/** A glob that matches the key files in any folder. */
 const GLOB_OF_KEYS = /[*?[][^/]*\/(?:operator-t|agent-t|memory-k|fingerprint-k)[\w*?[\]-]*$/;
 
-/** Shells do not fill in a name with a dot for a pattern without one. */
+/**
+ * Returns whether a segment is a pattern for the state folder. Shells do not expand a pattern to a name with
+ * a dot unless the pattern begins with one.
+ */
 function isStatePattern(segment: string): boolean {
   if (!/[*?[]/.test(segment) || !/^[.[]/.test(segment)) return false;
   return segment !== '.*' && globPattern(segment).test(STATE_NAME);
 }
 
-/** Returns whether the file is one that tells what goes on and holds no key. */
+/**
+ * Returns whether a file of the state folder is a record that holds no key: the audit log or the daemon's
+ * log.
+ */
 export function isStateRecord(written: string): boolean {
   return /(?:^|\/)(?:journal(?:\/|$)|daemon\.log$)/.test(comparablePath(written) ?? '');
 }
 
-/** What a path may stand for, as absolute paths. */
+/** Returns the absolute paths that a path may mean. */
 function absolutePaths(path: string, view: GuardView): readonly string[] {
   if (/^(?:\/|[a-z]:)/.test(path)) return [path];
   const { home, bases } = compiledPaths(view.paths);
@@ -124,13 +130,13 @@ function absolutePaths(path: string, view: GuardView): readonly string[] {
   if (unknown >= 0 && !path.includes('/', unknown)) return [];
   const folders = unknown < 0 && view.folders !== null ? view.folders : bases;
   const paths = folders.map((folder) => normalizePath(`${folder}/${rest}`));
-  // How deep the unknown folder is below the base is not known either.
+  // The depth of the unknown folder below the base is unknown too.
   return view.folders === null && rest.startsWith('../../')
     ? [...paths, ...bases.map((folder) => `${folder}/${rest.replace(/^(?:\.\.\/)+/, '')}`)]
     : paths;
 }
 
-/** The view of a command behind `cd`s; `null` stands for a folder that the script does not say. */
+/** Returns the view after a `cd`; `null` is a folder that the script does not state literally. */
 export function enterFolder(view: GuardView, target: string | null): GuardView {
   const path = target === null ? null : comparablePath(target);
   if (path === null) return { paths: view.paths, folders: null };
@@ -141,7 +147,10 @@ export function enterFolder(view: GuardView, target: string | null): GuardView {
   return { paths: view.paths, folders };
 }
 
-/** The view of a crossing: the guarded paths of its policy, and the folder that its caller names. */
+/**
+ * Builds the view of a crossing from the guarded paths of its policy and the working folder that the caller
+ * names.
+ */
 export function buildGuardView(paths: GuardedPaths = DEFAULT_GUARDED_PATHS, working_dir?: string): GuardView {
   const folder = working_dir === undefined ? null : comparablePath(working_dir);
   if (folder === null && paths === DEFAULT_GUARDED_PATHS) return DEFAULT_GUARD_VIEW;
@@ -157,7 +166,7 @@ interface CompiledPaths {
   readonly samples: readonly string[];
   /** Folders that hold guarded files. */
   readonly folders: readonly string[];
-  /** Folders in which a relative path may begin where the folder is not known. */
+  /** Possible start folders of a relative path if the folder is unknown. */
   readonly bases: readonly string[];
 }
 
@@ -181,7 +190,7 @@ const compiledPaths = memoize((paths: GuardedPaths): CompiledPaths => {
 function matchesFile(path: string, { files, samples, folders }: CompiledPaths): boolean {
   if (files.some((pattern) => pattern.test(path))) return true;
   if (!/[*?[]/.test(path)) return false;
-  // A bare `*` names every file of a folder: only in a folder of documents it means those.
+  // A bare `*` matches every file of a folder. It means the guarded ones only in a folder of documents.
   const names_all = !/[a-z\d]/.test(path.slice(path.lastIndexOf('/')));
   if (names_all && !isBelowAny(literalFolder(path), folders)) return false;
   const pattern = globPattern(path);
@@ -189,8 +198,8 @@ function matchesFile(path: string, { files, samples, folders }: CompiledPaths): 
 }
 
 /**
- * Returns whether a path is a glob of files by their type only (`**\/*.yaml`, for a formatter `*.yaml` too), and not in a folder
- * of documents.
+ * Returns whether a path is a glob that selects files by type only (`**\/*.yaml`; for a formatter also
+ * `*.yaml`) and is not in a folder of documents.
  */
 export function isBroadGlob(written: string, view: GuardView, use: 'write' | 'format'): boolean {
   const path = comparablePath(written);
@@ -206,7 +215,7 @@ export function isBroadGlob(written: string, view: GuardView, use: 'write' | 'fo
   );
 }
 
-/** Returns whether a segment of a glob before its last one says more than any folder. */
+/** Returns whether a segment of a glob, other than its last one, names a folder. */
 function hasFolderName(path: string): boolean {
   const wild = path.search(/[*?[{]/);
   const at = path.lastIndexOf('/', wild);
@@ -214,7 +223,7 @@ function hasFolderName(path: string): boolean {
   return /[a-z\d]/.test(behind);
 }
 
-/** The folder of a file; of a pattern the part that is literal. */
+/** Returns the folder of a file; for a pattern, the folder of its literal part. */
 function literalFolder(file: string): string {
   const wild = file.search(/[*?[{]/);
   const literal = wild < 0 ? file : file.slice(0, wild);
@@ -226,7 +235,7 @@ function ancestors(folder: string): readonly string[] {
   return parts.slice(1, -1).map((_, at) => parts.slice(0, parts.length - 1 - at).join('/'));
 }
 
-/** Compiles a glob: `**` for any folders, `*`, `?`, `[abc]`, `{a,b}`. What it cannot read stands for itself. */
+/** Compiles a glob: `**` for any folders, `*`, `?`, `[abc]`, `{a,b}`. Other constructs match themselves. */
 function globPattern(glob: string): RegExp {
   const source = glob.replace(
     /\*\*\/?|\*|\?|\[[!^]?[^\]/]{1,40}\]|\{[^{}/]{1,200}\}|[.+^${}()|\\/[\]]/g,
@@ -245,7 +254,7 @@ function globPattern(glob: string): RegExp {
 function classOf(inner: string): string {
   const negated = /^[!^]/.test(inner);
   const letters = (negated ? inner.slice(1) : inner).replace(/[\\\]^[]/g, '\\$&');
-  // A range that runs backwards is no range for a shell either.
+  // Shells reject a backward range as well.
   return /.-./.test(letters) && !/^(?:[\w.]-[\w.]|[\w.])+$/.test(letters)
     ? '[^/]'
     : `[${negated ? '^' : ''}${safeRanges(letters)}]`;

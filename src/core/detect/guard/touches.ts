@@ -4,8 +4,8 @@ import { findInput } from '../shell/output.ts';
 import { type Command, getProgramName } from '../shell/syntax.ts';
 
 /**
- * What a command does with a path. `format`: a program that rewrites files in its own style without changing their
- * meaning. `unknown`: a program that may read it, and writes only on demand.
+ * The use of a path by a command. `format` is a program that rewrites files in its own style without changing
+ * their meaning. `unknown` is a program that may read the file, and writes only on demand.
  */
 export type PathUse = 'list' | 'read' | 'format' | 'write' | 'remove' | 'unknown';
 
@@ -25,7 +25,7 @@ const READERS = new Set(
     ' ',
   ),
 );
-/** Programs whose words are texts. */
+/** Programs whose arguments are texts, not paths. */
 const PRINTERS = new Set(
   'echo printf true false : export declare local readonly alias unalias write-output write-host logger notify-send'.split(
     ' ',
@@ -96,7 +96,7 @@ function listFoundPaths(command: Command): readonly PathAccess[] {
       ? []
       : [getPathUse({ ...command, name: getProgramName(name), words: words.slice(at + 2) })];
   });
-  // The reader of the names may read the files.
+  // The program that receives the names may read the files.
   if (command.feeds_pipe === true || command.depth > 0) uses.push('read');
   if (uses.length === 0) return [];
   const tests = texts.findIndex((text) => /^[-(!]/.test(text));
@@ -133,7 +133,7 @@ function useByGit(verb: string): PathUse {
 }
 
 function useByFind(command: Command): PathUse {
-  // Tests say which files below the folder it deletes.
+  // Tests limit which files below the folder it deletes.
   if (hasFlag(command, '-delete')) return 'write';
   return hasFlag(command, '-exec', '-execdir', '-ok', '-okdir', '-fprint', '-fls', '-x', '-X')
     ? 'unknown'
@@ -146,7 +146,7 @@ function extracts(command: Command): boolean {
     : /^-?[a-zA-Z]*x/.test(command.words[0]?.text ?? '') || hasFlag(command, '-x', '--extract');
 }
 
-/** A text that begins with words, or is a script. */
+/** Text that begins with words, or is a script. */
 const PROSE = /^[^/\\]{0,1024}\s[^/\\]|[\n<>|]/;
 
 /** Returns the words that can be paths, without search patterns and excluded names. */
@@ -173,7 +173,10 @@ function findWordPaths(word: string): readonly string[] {
   return [word, value, behind, attached].filter((path): path is string => path !== undefined);
 }
 
-/** The last operand, or the value of `-t`, is written; the others are read, and removed if they are moved. */
+/**
+ * Returns the accesses of a copy: the last operand, or the value of `-t`, is written; the others are read,
+ * and removed if they are moved.
+ */
 function listCopyAccesses(command: Command, words: readonly string[]): readonly PathAccess[] {
   const { name } = command;
   const operands = words.filter((word) => !word.startsWith('-'));

@@ -36,7 +36,7 @@ export interface Identifier {
   readonly try_work?: number;
   /** The cost of the check per unit of a value, if it is more than sums; see `Detector`. */
   readonly check_work?: number;
-  /** Whether the value is case-sensitive. */
+  /** True if the value is case-sensitive. */
   readonly is_exact_case?: boolean;
   /** Names in anchor notation. The first is used in examples, so it contains no special character. */
   readonly names: readonly [string, ...string[]];

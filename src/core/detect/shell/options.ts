@@ -70,7 +70,7 @@ export function listOperands(command: Command): readonly string[] {
   return parseArguments(command).operands;
 }
 
-/** Returns whether help, a version or a rehearsal is asked for, so that nothing would happen. */
+/** Returns whether a command only prints help or a version, or is a dry run. */
 export function isHarmlessCall(command: Command): boolean {
   const { flags } = parseArguments(command);
   return ['--help', '--version', '--dry-run', '--dryrun', '--whatif', '-WhatIf', '--simulate'].some((flag) =>

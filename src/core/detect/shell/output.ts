@@ -8,7 +8,7 @@ import type { Command, ShellWord } from './syntax.ts';
  * wrote, and programs that copy, decode or reverse their input.
  */
 
-/** Programs that print lines of what they read; which of them does not matter to who looks for commands. */
+/** Programs that print lines of their input. Which lines does not matter to a search for commands. */
 const COPIES =
   /^(?:cat|tee|head|tail|sort|uniq|tac|grep|egrep|fgrep|fold|expand|unexpand|fmt|column|shuf|pv|dos2unix|iconv|strings|nl|sponge|less|more|bat|xargs)$/;
 /** Programs that print settings for the shell, which ordinary start-up files run. */

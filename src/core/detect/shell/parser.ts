@@ -36,9 +36,9 @@ export interface Parser {
   /** The number of open `case` statements, and whether a pattern of the innermost follows. */
   cases: number;
   is_pattern_next: boolean;
-  /** Whether the parser is between `[[` and `]]`, where operators compare. */
+  /** True between `[[` and `]]`, where operators compare. */
   is_test: boolean;
-  /** Whether the word `function` precedes. */
+  /** True if the word `function` precedes. */
   is_name_next: boolean;
   /** The current command. */
   words: ShellWord[];
@@ -53,7 +53,7 @@ export interface Parser {
   last: Command | null;
 }
 
-/** The work of a command besides its units. */
+/** The work of a command, in addition to its units. */
 const COMMAND_WORK = 8;
 
 /** Begins a command, unless one has begun. */
@@ -99,7 +99,7 @@ export function finishCommand(parser: Parser, feeds_pipe = false): void {
   parser.is_test = false;
 }
 
-/** Emits the commands that waited for a here-document. */
+/** Emits the commands that were pending because of a here-document. */
 export function flushPending(parser: Parser): void {
   for (const { command, inner } of parser.pending.splice(0)) parser.sink(command, inner);
 }

@@ -11,11 +11,11 @@ export interface ShellWord {
    * The value without quotes and escapes, with known variables expanded; unknown ones are `$NAME`, output is `$()`.
    */
   readonly text: string;
-  /** True if any of it was quoted: `"&&"` is no operator, and `'#'` no comment. */
+  /** True if any part of it was quoted: `"&&"` is not an operator, and `'#'` not a comment. */
   readonly is_quoted: boolean;
-  /** True if all of it stood in single quotes, where a `$` is no variable. */
+  /** True if all of it was in single quotes, where a `$` does not begin a variable. */
   readonly is_literal?: boolean;
-  /** True if `*`, `?` or `[` stood in it outside of quotes. */
+  /** True if `*`, `?` or `[` was in it outside of quotes. */
   readonly has_glob?: boolean;
   /** The output of `<(...)`, if known. */
   readonly output?: string;

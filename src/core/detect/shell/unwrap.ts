@@ -188,7 +188,7 @@ function findContainerScript(words: readonly ShellWord[]): string | null {
   return words.slice(from).map(quoteWord).join(' ');
 }
 
-/** Returns what `{}` stands for, if a search in one folder has one name without a pattern. */
+/** Returns the name for which `{}` stands if a search in one folder has one name without a pattern. */
 function findSearchedPath(words: readonly ShellWord[]): string | null {
   const names = words.filter((_, at) => words[at - 1]?.text === '-name');
   const [first, second] = words;
@@ -211,7 +211,7 @@ function unwrapFind(command: Command): WrappedCommands {
     let end = at + 1;
     while (end < words.length && words[end]!.text !== ';' && words[end]!.text !== '+') end += 1;
     const inner = buildInnerCommand(command, words.slice(at + 1, end).map(foundNamed), 'find');
-    // Only the first one reads the input.
+    // Only the first command reads the input.
     if (inner !== null)
       commands.push(commands.length === 0 ? inner : { ...inner, redirections: [], previous: null });
     at = end;

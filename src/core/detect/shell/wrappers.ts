@@ -9,9 +9,9 @@ export interface Wrapper {
   readonly takes_value: ReadonlySet<string>;
   /** Operands before the command: `timeout 5 rm`. */
   readonly skips: number;
-  /** True if `NAME=value` may stand before the command. */
+  /** True if `NAME=value` can precede the command. */
   readonly has_assignments: boolean;
-  /** What follows: one command, a script of all words, or a script in each word. */
+  /** The words that follow: one command, a script of all words, or a script in each word. */
   readonly holds: 'command' | 'script' | 'scripts';
 }
 

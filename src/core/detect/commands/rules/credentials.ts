@@ -5,14 +5,14 @@ import { hasFlag, isHarmlessCall, joinWords, listOperands, parseArguments } from
 import type { Command, ShellWord } from '../../shell/syntax.ts';
 import type { CommandRule } from './rule.ts';
 
-/** Programs that show, copy, pack or send what a file holds. */
+/** Programs that show, copy, pack or send the content of a file. */
 const READERS =
   'cat tac less more head tail bat strings xxd od hexdump base64 base32 cp gcp mv rsync tar zip 7z gzip grep egrep fgrep rg awk gawk sed cut sort nl rev tee dd openssl gpg vi vim nano emacs ed view ln scp sftp ftp curl wget nc python3 python perl ruby node jq yq type get-content gc copy copy-item xcopy robocopy esentutl more.com findstr select-string sqlite3 cmp diff split install ee source . read readarray mapfile php lua deno bun tsx git ssh-keygen while testcat find ls dir fd locate docker-cp column paste';
 
 /**
- * Files and stores that hold keys, tokens and passwords. `env` alone is flagged, because the environment of an
- * agent holds its credentials; `env | sort | head` is not, and neither is `env` before a command. A dotenv file is
- * one of them, its example is not. Listing a folder of keys counts as reading it.
+ * Rules for files and stores that hold keys, tokens and passwords. `env` alone is flagged, because the
+ * environment of an agent holds its credentials; `env | sort | head` is not, and neither is `env` before a
+ * command. A dotenv file counts, its example does not. Listing a folder of keys counts as reading it.
  */
 export const credentialRules: readonly CommandRule[] = [
   {
@@ -213,27 +213,27 @@ const TOOLS_PATH =
 
 /** The host and the port before the address in `curl --connect-to` and `--resolve`. */
 const MAPPED = /^[\w.*-]{0,200}:\d{0,5}:/;
-/** Names that any address has in a public zone. */
+/** A name of a metadata address in a public zone that resolves any address. */
 const WILDCARD_NAME = /169[.-]254[.-]169[.-]254\.(?:nip|sslip|xip)\.io/;
 
-/** Verbs of git that show what is in a file. */
+/** Verbs of git that show the content of a file. */
 const GIT_SHOWS = /^(?:diff|show|log|blame|grep|cat-file|stash|annotate)$/;
 const DOTENV = /(?:^|\/)\.env(?:\.\w+)?$/;
 
-/** Programs that name a file and neither show nor copy it. */
+/** Returns whether a command names a file but neither shows nor copies it. */
 function takesNothing(command: Command): boolean {
   const operands = listOperands(command);
   if (command.name === 'git') return !operands.some((text) => GIT_SHOWS.test(text));
   // Certificates and requests are public.
   if (command.name === 'openssl') return /^(?:x509|req|verify|crl|s_client)$/.test(operands[0] ?? '');
   if (command.name === 'ssh-keygen') return !hasFlag(command, '-y');
-  // A dotenv file is there for what runs next.
+  // A dotenv file is sourced for the commands that run next.
   return (command.name === 'source' || command.name === '.') && operands.every((text) => DOTENV.test(text));
 }
 
 const SEARCHES = /^(?:[ef]?grep|rg|ack|ag|sed|awk|gawk|jq|yq|findstr)$/;
 
-/** Of a search the first word that is no flag says what is looked for, and not where. */
+/** Returns the words of a search without its pattern, which is the first word that is not a flag. */
 function withoutPattern(words: readonly ShellWord[]): readonly ShellWord[] {
   const at = words.findIndex(({ text }) => !text.startsWith('-'));
   return words.filter((_, index) => index !== at);
@@ -242,7 +242,7 @@ function withoutPattern(words: readonly ShellWord[]): readonly ShellWord[] {
 /** Files that `openssl` writes, or uses without showing them. */
 const OPENSSL_USES = /^-(?:out|key|signkey|CA|CAkey|cert|keyout|inkey|config|CAfile)$/;
 
-/** Of a copy the last operand is written and not read. */
+/** Returns the words of a copy without its last operand, which is written and not read. */
 function withoutTarget({ name, words }: Command): readonly ShellWord[] {
   if (name === 'openssl') return words.filter((_, at) => !OPENSSL_USES.test(words[at - 1]?.text ?? ''));
   const operands = words.filter(({ text }) => !text.startsWith('-'));
@@ -251,7 +251,7 @@ function withoutTarget({ name, words }: Command): readonly ShellWord[] {
     : words;
 }
 
-/** What may be a file among the words: values of flags (`file=@x`) too. */
+/** Returns the words that can be files, including values of flags (`file=@x`). */
 function filesOf(command: Command): readonly string[] {
   const words = SEARCHES.test(command.name) ? withoutPattern(command.words) : withoutTarget(command);
   return words.flatMap(({ text }) => {
@@ -265,7 +265,7 @@ const SECRET_NAME =
   /(?:secret|token|passw|api_?key|private_?key|credential|access_?key|auth_?key|_key\b|\bpwd_|_pat\b|_pass\b|sas_url|conn(?:ection)?_?str)/i;
 
 const INTERPRETS = /^(?:python3?|node|nodejs|ruby|perl|php|deno|bun)$/;
-/** The environment as a whole, printed or written out. */
+/** Commands that print or write out the whole environment. */
 const DUMPS =
   /(?:\bprint|console\.\w+|\bputs|\bpp?|\bdict|dumps|stringify|\becho|print_r|var_dump|var_export|\bsay|entries|keys|values)\b[\s(]{1,4}[^;\n]{0,60}(?:\bos\.environ\b(?![.[])|\bprocess\.env\b(?![.[])|\bENV\b(?![[.])|\bENV\.(?:to_h|inspect|each|map|to_a)|\bos\.environ\.(?:items|copy|values)\(|%ENV\b|\bgetenv\(\)|\$_ENV\b(?!\[)|\bDeno\.env\.toObject)|\bin\s+os\.environ\.items\(|\bENV\.each\b|^\s*process\.env\s*;?\s*$/;
 

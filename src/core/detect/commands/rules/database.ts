@@ -10,8 +10,8 @@ const CLIENTS =
 const BARE = 'drop delete truncate update grant alter';
 
 /**
- * Databases: what is handed to a client as SQL or as a command of the store, and bare statements. Dropping a
- * whole database and emptying a store is critical; comments and text in quotes are no statements.
+ * Rules for databases: SQL or store commands that a client receives, and bare statements. Dropping a whole
+ * database and emptying a store is critical. Comments and text in quotes are not statements.
  */
 export const databaseRules: readonly CommandRule[] = [
   {
@@ -151,7 +151,7 @@ const kindOf = memoize((command: Command): SqlDamage => {
   return text === null ? null : classifySqlDamage(text);
 });
 
-/** The SQL that a client would run; bare statements are SQL themselves. */
+/** Returns the SQL that a client would run; a bare statement is SQL itself. */
 function findSql(command: Command): string | null {
   const { name, program, words } = command;
   const all = words.map(({ text }) => text);

@@ -3,9 +3,10 @@ import type { Command } from '../../shell/syntax.ts';
 import type { CommandRule } from './rule.ts';
 
 /**
- * Command lines of services have verbs: `aws ec2 terminate-instances`, `kubectl delete namespace`, `vault secrets
- * disable`. One grammar for all of them: an early word that is a verb of deletion. The tables say which programs
- * are known and what kind of thing they act on; of other programs only the plainest verbs count.
+ * Rules for command lines of services, which have verbs: `aws ec2 terminate-instances`, `kubectl delete
+ * namespace`, `vault secrets disable`. They share one grammar: an early word that is a verb of deletion. The
+ * tables list the known programs and the kind of thing on which they act. For other programs, only the
+ * plainest verbs count.
  */
 const VERB =
   /^(?:batch-|bulk-|force-|admin-)?(?:delete|destroy|terminate|purge|deregister|uninstall|revoke|wipe|erase|obliterate|nuke)(?:[-_:][\w:-]*)?$|^[\w-]+[-_:](?:delete|destroy|purge|remove|drop|reset)$/;
@@ -16,7 +17,7 @@ interface Family {
   readonly soft: RegExp;
 }
 
-/** Per program which softer verbs lose something; most CLIs of services share them. */
+/** The softer verbs that lose something, per program. Most CLIs of services share them. */
 const FAMILIES: readonly Family[] = [
   {
     tag: 'dangerous.cloud',
@@ -59,7 +60,10 @@ const FAMILY_OF = new Map(
   FAMILIES.flatMap((family) => family.programs.split(' ').map((name) => [name, family] as const)),
 );
 
-/** Programs whose words are text, files or names, and no verbs; and those that other rules know better. */
+/**
+ * Programs whose arguments are text, files or names, and not verbs; and programs that other rules handle
+ * better.
+ */
 const NO_VERBS = new Set(
   'echo printf print grep egrep fgrep rg ag ack sed awk gawk cat less more head tail tee man tldr help info which whereis type hash test [ [[ jq yq cut tr sort uniq wc diff cmp ls dir cd find fd locate git svn hg npm npx yarn pnpm bun make cmake ninja cargo go pip pip3 poetry pytest tox mvn gradle mkdir touch cp mv ln read set export unset declare local return source exit true false for while case in select function if until date sleep seq basename dirname ssh scp sftp ping dig host nslookup vi vim nano emacs code open write-host write-output say logger wall mail node python python3 ruby perl php bash sh zsh xargs env sudo time apt apt-get yum dnf brew pacman snap systemctl service launchctl net sc reg wmic netsh schtasks rm rmdir del drop delete update truncate alter grant perform transform please to the a i we you it this that don can how what why when do'.split(
     ' ',
@@ -67,15 +71,18 @@ const NO_VERBS = new Set(
 );
 const EARLY_WORDS = 5;
 
-/** The first few words that are no flags, as far as a verb may stand among them. */
+/** Returns the first words that are not flags, as far as a verb can be among them. */
 function earlyWords(command: Command): readonly string[] {
   const words = listOperands(command).slice(0, EARLY_WORDS);
-  // What stands behind is another command, which is judged by itself.
+  // The words after it are another command, which is judged by itself.
   const end = words.findIndex((text) => /^(?:run|exec|ssh|shell|exec-env|run-task)$/.test(text));
   return end < 0 ? words : words.slice(0, end);
 }
 
-/** `docker image prune` deletes layers without a name, and `docker builder prune` a cache. */
+/**
+ * Returns whether a command prunes a cache only: `docker image prune` deletes layers without a name, and
+ * `docker builder prune` a build cache.
+ */
 function prunesCaches(command: Command): boolean {
   const [noun = '', verb] = earlyWords(command);
   return /^(?:image|builder|buildx)$/.test(noun) && verb === 'prune' && !hasFlag(command, '-a', '--all');
@@ -88,7 +95,7 @@ function isVerbal(text: string): boolean {
 function deletes(command: Command, family: Family): boolean {
   if (isHarmlessCall(command) || earlyWords(command).includes('help') || prunesCaches(command)) return false;
   const words = earlyWords(command).filter(isVerbal);
-  // A plug-in of the program itself.
+  // This removes a plug-in of the program itself.
   if (/^(?:serverless|sls)$/.test(command.name) && words[0] === 'plugin') return false;
   return (
     words.some((text) => VERB.test(text)) ||
@@ -96,7 +103,7 @@ function deletes(command: Command, family: Family): boolean {
   );
 }
 
-/** A softer verb must come before anything that is no word: `mc rm bucket`, but not `mc ls a rm`. */
+/** Returns whether only words precede a softer verb: `mc rm bucket`, but not `mc ls a rm`. */
 function isBefore(command: Command, verb: string): boolean {
   const at = listOperands(command).indexOf(verb);
   return at < 3 && listOperands(command).slice(0, at).every(isVerbal);
@@ -214,7 +221,7 @@ export const deletionRules: readonly CommandRule[] = [
       const operands = listOperands(command);
       if (command.name === 'restic') return operands[0] === 'unlock' && hasFlag(command, '--remove-all');
       const is_removal = operands.slice(0, 2).some((text) => /^(?:rm|rmi|remove)$/.test(text));
-      // A container that is named is made anew from its image; what is listed by a command may be all of them.
+      // A named container can be created again from its image. A list from a command may name all containers.
       const is_container = operands[0] === 'rm' || (operands[0] === 'container' && operands[1] === 'rm');
       const is_named = operands.slice(1).every((text) => /^[\w.-]+$/.test(text));
       if (is_container && is_named && !hasFlag(command, '-v', '--volumes')) return false;

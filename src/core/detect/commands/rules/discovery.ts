@@ -2,7 +2,7 @@ import { hasFlag, isHarmlessCall, listOperands } from '../../shell/options.ts';
 import type { Command } from '../../shell/syntax.ts';
 import type { CommandRule } from './rule.ts';
 
-/** Looking around as one who has just come in does: low, for each of them has honest uses too. */
+/** Rules for exploration of a machine, as intruders do it. They are low, because each has honest uses too. */
 export const discoveryRules: readonly CommandRule[] = [
   {
     id: 'discovery.connections',
@@ -124,7 +124,7 @@ export const discoveryRules: readonly CommandRule[] = [
   },
 ];
 
-/** Returns whether `lsof -i` asks who has one port: `-i :3000`, `-ti:3000`, `-i tcp:3000`. */
+/** Returns whether `lsof -i` queries one port: `-i :3000`, `-ti:3000`, `-i tcp:3000`. */
 function namesPort({ words }: Command): boolean {
   return words.some(({ text }) => /^(?:-[a-zA-Z]*i)?(?:tcp|udp|[46])?(?:@[\w.]+)?:\d/i.test(text));
 }

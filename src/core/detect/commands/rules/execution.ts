@@ -15,8 +15,8 @@ const DECODERS =
   /^(?:base64|base32|openssl|xxd|uudecode|b64decode|gunzip|zcat|gzip|tr|rev|hexdump|od|gpg|certutil|xz|bzip2|uncompress)$/;
 
 /**
- * Running what cannot be read beforehand: from the network, decoded, made up at run time, or handed from one
- * language to another. `bash -c` with a script that is there is judged by that script alone.
+ * Rules for running code that cannot be read beforehand: from the network, decoded, generated at run time, or
+ * passed from one language to another. `bash -c` with a literal script is judged by that script alone.
  */
 export const executionRules: readonly CommandRule[] = [
   {
@@ -307,7 +307,7 @@ export const executionRules: readonly CommandRule[] = [
   },
 ];
 
-/** Returns whether a command runs a file that was fetched or decoded before. */
+/** Returns whether a command runs a file that was downloaded or decoded before. */
 function runsFetched(command: Command): boolean {
   const { name, program, words, files } = command;
   if (
@@ -327,7 +327,7 @@ function runsFetched(command: Command): boolean {
   return [found, fed].some((file) => file !== null && file.origin !== 'script');
 }
 
-/** Returns whether what comes in is run: no script and no file is named. */
+/** Returns whether a command runs its input, because it names no script and no file. */
 function readsInput(command: Command): boolean {
   if (isHarmlessCall(command)) return false;
   if (command.words.some(({ text }) => text === '<()')) return true;
@@ -339,7 +339,7 @@ function readsInput(command: Command): boolean {
   );
 }
 
-/** Returns whether one of the commands before it in the pipeline, or in its `<(...)`, is of a kind. */
+/** Returns whether an earlier command of the pipeline, or one in its `<(...)`, is of a kind. */
 function comesFrom(command: Command, kind: RegExp): boolean {
   let looked = 0;
   for (let at = command.previous; at !== null && looked < 16; at = at.previous) {

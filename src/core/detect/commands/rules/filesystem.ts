@@ -13,10 +13,10 @@ import type { Command } from '../../shell/syntax.ts';
 import type { CommandRule } from './rule.ts';
 
 /**
- * Files and disks. What decides the label of `rm`: the root, a home or a system folder is critical; anywhere
- * else outside folders for temporary files a forced recursive deletion is flagged, in the working folder too,
- * but for what tools make anew (`node_modules`, `dist`, caches); without `-r` and `-f` together it is an
- * ordinary deletion, unless what it deletes is a system file or data.
+ * Rules for files and disks. For `rm`: the root, a home or a system folder is critical. Elsewhere a forced
+ * recursive deletion is flagged, also in the working folder, except in folders for temporary files and for
+ * content that tools create again (`node_modules`, `dist`, caches). Without both `-r` and `-f` it is an
+ * ordinary deletion, unless its target is a system file or data.
  */
 export const filesystemRules: readonly CommandRule[] = [
   {
@@ -268,7 +268,7 @@ export const filesystemRules: readonly CommandRule[] = [
   },
 ];
 
-/** Programs that delete folders without being told to. */
+/** Programs that delete folders without a flag for it. */
 const DELETES_TREES = /^(?:rimraf|del-cli)$/;
 
 function isRecursive(command: Command): boolean {
@@ -283,7 +283,7 @@ function isForced(command: Command): boolean {
   return isRecursive(command) && hasFlag(command, '-f', '--force') && !is_asked;
 }
 
-/** Returns whether everything below a folder comes through the pipe. */
+/** Returns whether a pipe carries all files below a folder. */
 function listsTree(source: Command | null): boolean {
   return (
     source !== null &&
@@ -296,7 +296,7 @@ function targetsOf(command: Command): readonly string[] {
   const operands = listOperands(command).filter((text) => text !== '' && !/^\/[sfqa]$/i.test(text));
   const { folder } = command;
   if (folder === null) return operands;
-  // `cd /tmp/a && rm -rf *` deletes what is there.
+  // `cd /tmp/a && rm -rf *` deletes files in `/tmp/a`.
   return operands.map((text) =>
     /^(?:[/~$]|\.\.|[a-z]:|\{\}|\$\(\))/i.test(text)
       ? text
@@ -304,7 +304,10 @@ function targetsOf(command: Command): readonly string[] {
   );
 }
 
-/** Returns whether what it deletes comes from outside: `xargs rm -rf`, `find -exec rm -rf {}`. */
+/**
+ * Returns whether the targets of a deletion come from another command: `xargs rm -rf`, `find -exec rm -rf
+ * {}`.
+ */
 function takesInput(command: Command): boolean {
   const is_fed = command.within.some((name) => name === 'xargs' || name === 'find' || name === 'parallel');
   return is_fed && (targetsOf(command).length === 0 || targetsOf(command).includes('{}'));
@@ -328,7 +331,10 @@ function isPrecious(path: string): boolean {
   );
 }
 
-/** Returns whether a search below the working folder finds only what tools make anew: by its names, or by where it looks. */
+/**
+ * Returns whether a search below the working folder finds only content that tools create again, by its names
+ * or by its start folder.
+ */
 function findsRegenerable(command: Command): boolean {
   const { words, folder } = command;
   const first = words.findIndex(({ text }) => /^[-(!]/.test(text));
@@ -356,7 +362,10 @@ function hasWord({ words }: Command, text: string): boolean {
   return words.some((word) => word.text === text && !word.is_quoted);
 }
 
-/** `-exec rm` over whatever there is; with a name or a path pattern only when it is forced and recursive. */
+/**
+ * Returns whether a search runs `rm` on its results. With a name or a path pattern, only a forced recursive
+ * `rm` counts.
+ */
 function runsRm(command: Command): boolean {
   const { words } = command;
   const at = words.findIndex(({ text }) => /^-(?:exec|execdir|x|X)$/.test(text));

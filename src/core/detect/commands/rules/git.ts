@@ -3,8 +3,9 @@ import type { Command } from '../../shell/syntax.ts';
 import type { CommandRule } from './rule.ts';
 
 /**
- * Git: what throws work away or rewrites what others have. `push --force` is flagged, `--force-with-lease` is
- * not: it refuses to write over what it has not seen. Merging, rebasing and deleting merged branches pass.
+ * Rules for git commands that discard work or rewrite shared history. `push --force` is flagged.
+ * `--force-with-lease` is not, because it refuses to overwrite commits that it has not seen. Merging,
+ * rebasing and deleting merged branches pass.
  */
 export const gitRules: readonly CommandRule[] = [
   {
@@ -195,7 +196,7 @@ const TAKES_VALUE = new Set([
   '--exec-path',
 ]);
 
-/** The words from the verb on, without git's own options before it. */
+/** Returns the words from the verb on, without git's own options before it. */
 function verbAndRest({ words }: Command): readonly string[] {
   let at = 0;
   while (at < words.length && words[at]!.text.startsWith('-')) at += TAKES_VALUE.has(words[at]!.text) ? 2 : 1;
@@ -220,7 +221,7 @@ function forcesPush(command: Command): boolean {
   );
 }
 
-/** Flags of `checkout` that make or move a branch: what follows is a name and not a file. */
+/** Flags of `checkout` that create or move a branch: the next word is a branch name, not a file. */
 const BRANCHING =
   /^(?:-[a-zA-Z]*[bB].*|--orphan|--detach|-d|--conflict.*|--track.*|-t|-U\d*|--unknown.*|-m|--merge)$/;
 

@@ -14,7 +14,9 @@ import { computeOutput } from '../../shell/output.ts';
 import type { Command } from '../../shell/syntax.ts';
 import type { CommandRule } from './rule.ts';
 
-/** What would let an agent decide about itself, or switch the guard off that watches it. */
+/**
+ * Rules for commands with which an agent would approve its own requests or disable the guard that watches it.
+ */
 export const guardRules: readonly CommandRule[] = [
   {
     id: 'guard.decide',
@@ -183,18 +185,19 @@ export const guardRules: readonly CommandRule[] = [
   },
 ];
 
-/** Returns whether a command does to a group of guarded paths what an agent may not. */
+/** Returns whether a command accesses a group of guarded paths in a way that agents may not. */
 function touches(command: Command, view: GuardView, group: GuardedGroup): boolean {
   return listPathAccesses(command).some((touch) => findForbiddenGroup(touch, view) === group);
 }
 
-/** The guarded group that a use of a path is forbidden for; `null` where it is not. */
+/** Returns the guarded group for which an access to a path is forbidden; `null` if it is allowed. */
 export function findForbiddenGroup({ path, use }: PathAccess, view: GuardView): GuardedGroup | null {
   const group = findGuardedGroup(path, view);
   if (group === 'state') return use === 'list' || (use === 'read' && isStateRecord(path)) ? null : group;
   if (use === 'remove') return group ?? findGroupOfFolder(path, view);
   if (use !== 'write' && use !== 'format') return null;
-  // Ordinary work over many files may include guarded ones. Only what names them, or little else, is refused.
+  // Ordinary work over many files may include guarded ones. Only globs that select guarded files, or little
+  // else, are refused.
   if (group === null) return use === 'write' && isDocumentFolder(path, view) ? 'configuration' : null;
   return isBroadGlob(path, view, use) ? null : group;
 }
@@ -246,7 +249,7 @@ function switchesOff(command: Command): boolean {
   return words.some(({ text }) => SWITCH.test(text)) || SWITCH_PAIR.test(joinWords(command));
 }
 
-/** What names this service in a list of processes, units or packages. */
+/** Names of this service in a list of processes, units or packages. */
 const OWN_PROCESS =
   /^(?:\.\/)?(?:service|agent-safety)(?: (?:serve|hook|mcp|-).*)?$|agent-safety|entry\/cli\/(?:bin|main)|resident-process|service\.ya?ml/i;
 const OWN_UNIT = /^(?:agent-safety[\w@-]*)(?:\.service)?$/i;

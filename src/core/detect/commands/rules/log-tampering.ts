@@ -3,7 +3,7 @@ import { hasFlag, isHarmlessCall, joinWords, listOperands } from '../../shell/op
 import type { Command } from '../../shell/syntax.ts';
 import type { CommandRule } from './rule.ts';
 
-/** Hiding the traces: logs, histories and times. */
+/** Rules for hiding traces: logs, histories and times. */
 export const logTamperingRules: readonly CommandRule[] = [
   {
     id: 'log_tampering.wipe',

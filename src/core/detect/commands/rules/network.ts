@@ -8,7 +8,10 @@ import type { CommandRule } from './rule.ts';
 const SENDERS =
   'curl wget nc ncat netcat socat scp sftp rsync ftp tftp http https telnet openssl aws gsutil gcloud rclone azcopy ssh dig nslookup host invoke-webrequest invoke-restmethod iwr irm bitsadmin whois mail mailx sendmail mutt ping';
 
-/** Sending things away, opening ways in, and scanning. What is sent matters: a build result to a registry passes. */
+/**
+ * Rules for sending data away, opening access from outside, and scanning. They depend on the data that is
+ * sent: a build result to a registry passes.
+ */
 export const networkRules: readonly CommandRule[] = [
   {
     id: 'exfiltration.credentials',
@@ -255,7 +258,7 @@ function sentFiles(command: Command): readonly string[] {
   return [...given, ...attached, ...read];
 }
 
-/** The commands before it in its pipeline, few at most. */
+/** Returns the commands before this one in its pipeline, up to a small limit. */
 function listFeedingCommands(command: Command): readonly Command[] {
   const found: Command[] = [];
   for (let at = command.previous; at !== null && found.length < 8; at = at.previous) found.push(at);
@@ -290,7 +293,7 @@ function uploads(command: Command): boolean {
   return operands.length > 0;
 }
 
-/** A connection, and near behind it what hands it a shell. Both are looked for in one pass. */
+/** A connection, and shortly after it the code that connects a shell to it. One pass finds both. */
 const SOCKETS =
   /(socket|fsockopen|TCPClient)|dup2|subprocess|pty\.spawn|exec|spawn|\/bin\/(?:ba)?sh|StartInfo|iex|GetStream|proc_open/gi;
 const SOCKET_UNITS = 2000;

@@ -4,7 +4,7 @@ import { hasFlag, isHarmlessCall, joinWords, listOperands } from '../../shell/op
 import type { Command } from '../../shell/syntax.ts';
 import type { CommandRule } from './rule.ts';
 
-/** Staying: files, tasks and services that run something later. */
+/** Rules for persistence: files, tasks and services that run something later. */
 export const persistenceRules: readonly CommandRule[] = [
   {
     id: 'persistence.startup_file',
@@ -112,7 +112,10 @@ export const persistenceRules: readonly CommandRule[] = [
 
 const WRITERS = new Set('cp mv install ln gcp copy tee touch visudo sed dd curl wget'.split(' '));
 
-/** Where a command writes: redirections, the target of `cp`, `tee`, `sed -i` and their like. */
+/**
+ * Returns the paths that a command writes: redirections, and the targets of `cp`, `tee`, `sed -i` and similar
+ * programs.
+ */
 const writtenPaths = memoize((command: Command): readonly string[] => {
   const { name, redirections } = command;
   const paths = redirections

@@ -4,7 +4,10 @@ import type { Command, ShellWord } from '../../shell/syntax.ts';
 import { SHELLS } from '../../shell/wrappers.ts';
 import type { CommandRule } from './rule.ts';
 
-/** Becoming someone else, leaving a container, and loosening who may do what. `sudo` before a tame command passes. */
+/**
+ * Rules for changing the user, leaving a container, and loosening permissions. `sudo` before a harmless
+ * command passes.
+ */
 export const privilegeRules: readonly CommandRule[] = [
   {
     id: 'privilege.become_root',
@@ -246,7 +249,7 @@ function becomesRoot(command: Command): boolean {
   return SHELLS.has(first.replace(/^.*\//, '')) && words.length === 1;
 }
 
-/** The options of `sudo` itself, before the command that it runs. */
+/** Returns the options of `sudo` itself, before the command that it runs. */
 function ownOptions(words: readonly ShellWord[]): readonly string[] {
   const end = words.findIndex(
     ({ text }, at) => !text.startsWith('-') && !/^-[A-Za-z]*[ughpCrtUDTR]$/.test(words[at - 1]?.text ?? ''),

@@ -2,7 +2,7 @@ import { isHarmlessCall, joinWords, listOperands } from '../../shell/options.ts'
 import type { Command } from '../../shell/syntax.ts';
 import type { CommandRule } from './rule.ts';
 
-/** Packages: installed from where nobody looked, or published for everyone. */
+/** Rules for packages: installed from unreviewed sources, or published to everyone. */
 export const supplyChainRules: readonly CommandRule[] = [
   {
     id: 'supply_chain.install',

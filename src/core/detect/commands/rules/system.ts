@@ -5,7 +5,7 @@ import type { CommandRule } from './rule.ts';
 const GUARDS =
   /(?:rsyslog|syslog|auditd|audisp|journald|falco|osquery|wazuh|ossec|crowdstrike|falcon|cbdaemon|cbagent|carbonblack|sentinel|mdatp|defend|clamav|clamd|apparmor|selinux|firewalld|ufw|iptables|nftables|fail2ban|auditbeat|filebeat|packetbeat|splunk|sysmon|tanium|snort|suricata|antivir|mcafee|esets?|sophos|cylance|opendns|littlesnitch|santa|watchdog|cron|crond|td-agent|datadog|newrelic|haproxy|nginx|traefik|apache2?|httpd|envoy|postgres\w*|mysqld?|mariadb|redis|docker|containerd|kubelet|sshd?|network\w*|pf)\b/i;
 
-/** Switching guards off, stopping the machine, using it up. */
+/** Rules for disabling protection, stopping the machine, and exhausting it. */
 export const systemRules: readonly CommandRule[] = [
   {
     id: 'system.guards_off',

@@ -1,7 +1,9 @@
 import { joinWords } from '../../shell/options.ts';
 import type { CommandRule } from './rule.ts';
 
-/** Windows and PowerShell, in which names and flags have no case and paths have backslashes. */
+/**
+ * Rules for Windows and PowerShell, where names and flags are case-insensitive and paths have backslashes.
+ */
 export const windowsRules: readonly CommandRule[] = [
   {
     id: 'windows.encoded_command',

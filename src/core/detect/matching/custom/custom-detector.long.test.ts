@@ -20,7 +20,7 @@ import { findRequiredAnchor, measureUnits } from './required-anchor.ts';
 
 const UNITS_MAX = 1_024;
 
-/** The pattern as the configuration would make it. */
+/** Returns the pattern as the parser of the configuration builds it. */
 function customOf(pattern: string): CustomPattern {
   const tree = parsePatternTree(pattern);
   const found = findRequiredAnchor(tree);
@@ -189,7 +189,7 @@ test('work grows with the text, whatever pattern and text', () => {
   }
 });
 
-/** Work of one try: all units that a match may have, with all instructions that a pattern may have. */
+/** The work of one try: all units that a match may have, times all instructions that a pattern may have. */
 const ONE_TRY_MAX = 1_024 * (8 + 2_000 / 2);
 
 test('a scan that has done its work ends', () => {

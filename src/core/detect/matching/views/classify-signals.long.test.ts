@@ -16,7 +16,9 @@ function placesIn(text: string): { windows: number[]; blob_starts: number[]; spe
   return places;
 }
 
-/** Texts with a signal that says nothing, and the sibling that does. */
+/**
+ * Pairs of texts: one with a signal that matters to no detector, and a similar one with a signal that does.
+ */
 const SIBLINGS: readonly (readonly [ordinary: string, odd: string])[] = [
   ['<th>Size &amp; weight</th>', '<th>Size&amp;weight</th>'],
   ['Chair &#8212; oak', 'Chair&#45;oak'],

@@ -18,7 +18,6 @@ export const decodingSignals: readonly string[] = [
   `[A-Za-z0-9_-]${LOOKALIKE}`,
   `${LOOKALIKE}[A-Za-z0-9_-]`,
   // Percent encoding of ASCII. Percent encoding of other letters alone is not a signal.
-  // begin with.
   '%[2-7][0-9A-Fa-f]',
   '&#[0-9xX]',
   '&[a-zA-Z]{2,7};',

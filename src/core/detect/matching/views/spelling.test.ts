@@ -18,7 +18,7 @@ const DIGITS: readonly (readonly [RegExp, string])[] = [
   [/t/gi, '7'],
 ];
 
-/** Ways to spell an order that a reader understands. */
+/** Spellings of an order that a reader understands. */
 const SPELLINGS: Readonly<Record<string, (order: string) => string>> = {
   'digits for letters': (order) =>
     DIGITS.reduce((text, [letter, digit]) => text.replace(letter, digit), order),

@@ -5,7 +5,7 @@ import { detect } from '../../detect.ts';
 import { allDetectors } from '../../detectors/all.ts';
 
 const ESC = '\u001b';
-/** How a terminal is told to colour a text and to go back, as it is and as it is written down. */
+/** Sequences that set and reset a colour, raw and as escapes. */
 const COLOURS: readonly (readonly [on: string, off: string])[] = [
   [`${ESC}[31m`, `${ESC}[0m`],
   [`${ESC}[1;38;5;196m`, `${ESC}[m`],
@@ -41,7 +41,7 @@ test('colours hide nothing, around a value or in the middle of it, at the start 
         const around = foundIn(`${before}${on}${value}${off}`);
         assert.ok(around.length > 0, JSON.stringify([before, on, value]));
         const inside = foundIn(`${before}${value.slice(0, half)}${on}${value.slice(half)}${off}`);
-        // Without its first character a colour between two letters may be what it says.
+        // Without its first character, a colour sequence between two letters can be literal text.
         if (on !== '[31m') assert.ok(inside.length > 0, JSON.stringify([before, value, on]));
         tried += 1;
       }
@@ -49,7 +49,7 @@ test('colours hide nothing, around a value or in the middle of it, at the start 
 });
 
 test('what detectors find they find in colour', () => {
-  // Detectors of names differ in the name alone: one in twenty is asked.
+  // Detectors of names differ in the name only, so one in twenty is tested.
   const asked = allDetectors.filter(
     ({ id, weight }, at) => weight === undefined && (!id.endsWith('.named_key') || at % 20 === 0),
   );

@@ -48,7 +48,7 @@ const half = (text: string): readonly [string, string] => [
   text.slice(text.length >> 1),
 ];
 
-/** Ways to write a value so that it reads the same to some reader, and not to a pattern. */
+/** Encodings of a value that some reader decodes and a pattern does not match. */
 const ENCODINGS: Readonly<Record<string, (text: string) => string>> = {
   base64: (text) => base64(text),
   'base64url without padding': (text) => base64(text, '-_'),
@@ -96,7 +96,7 @@ const ENCODINGS: Readonly<Record<string, (text: string) => string>> = {
   spaced: (text) => [...text].join(' '),
 };
 
-/** Of each detector that knows a value by itself the first hit; letters, digits and little else. */
+/** The first hit of each detector that needs no context; letters, digits and little else. */
 const VALUES = allDetectors.flatMap(({ id, strength, examples, tags }) => {
   const value = /«([^»]+)»/.exec(examples.hits[0]!)![1]!;
   const is_plain = /^[\w.:-]{16,}$/.test(value) && /^(?:[^A-Za-z]*[A-Za-z]){4}/.test(value);
@@ -122,7 +122,7 @@ test('a value is found and masked however it is encoded, wherever its pattern fi
   assert.ok(found > 30 * Object.keys(ENCODINGS).length, `${found} found`);
 });
 
-/** What may stand between two words that one reads as a blank. */
+/** Separators between two words that a reader sees as a blank. */
 const GAPS: readonly string[] = [
   ...['\u00a0', '\u3000', '%20', '&#32;', '&#160;', '&nbsp;', ' &nbsp; ', '\\x20', ' &#44; '],
   ...['\u200b ', ' \u200b', ' \u200b ', '\u00ad ', ' &shy; ', '&#8203; ', ' \u2060', '\u202a '],
@@ -143,7 +143,7 @@ test('an order is found whatever stands for the blanks between its words', () =>
   assert.equal(found, 4 * 17);
 });
 
-/** What stands for the value, and the span that is to be found. */
+/** Encoded forms of the value, and the span that detectors must find. */
 const SPANS: readonly { says: string; text: string; span: string }[] = [
   { says: 'the whole run of base64', text: `data=${base64(KEY)} x`, span: base64(KEY) },
   { says: 'a run inside an address', text: `https://a.test/v1/${base64(KEY)}?x`, span: base64(KEY) },
