@@ -13,14 +13,14 @@ import { configOf } from './configuration.ts';
 import { CommandFailure, EXIT } from './exit.ts';
 import type { Terminal } from './terminal.ts';
 
-/** Picks an operation by value: one that does not exist does not compile. */
+/** Selects an operation by value, so that a missing one does not compile. */
 export type OperationSelector = (of: typeof operationCatalogue) => AnyOperation;
 
 /**
- * Calls an operation as the person at the command line, by the same road as every transport: here where it
- * needs a policy or the journal, in the service that runs where it needs that; where it needs the store or plug-ins,
- * in the service, and here without one.
- * @returns the operation's output; an expected no is thrown
+ * Calls an operation as the user of the command line, through the same `callOperation` as every transport. An operation
+ * that needs a policy or the journal runs in this process. One that needs a running service runs in that service. One
+ * that needs the store or plug-ins runs in the service, or in this process if none is running.
+ * @returns the operation's output; expected errors are thrown
  */
 export async function ask(
   terminal: Terminal,
@@ -32,7 +32,7 @@ export async function ask(
   return askOperation(terminal, config_path, which(operationCatalogue), input);
 }
 
-/** Does the same for an operation that the caller has. */
+/** Calls an operation that the caller already has. */
 export async function askOperation(
   terminal: Terminal,
   config_path: string | undefined,
@@ -54,9 +54,9 @@ export async function askOperation(
     if (operation.needs === 'plugins')
       return callOperation(operation, input, { runtime: onlyPlugins(config), caller, request_id: 'cli' });
   }
-  // Reading must not make a state folder, and an empty answer from the wrong folder would look like a quiet day.
+  // Reading must not create a state folder, and an empty answer from the wrong folder would look like a quiet day.
   if (operation.needs === 'journal') await requireJournal(await configOf(terminal, config_path, 'leave'));
-  // Whoever reads what was decided decides nothing, and needs no credential for it.
+  // Reading past decisions decides nothing, so it needs no provider credentials.
   const config = await configOf(terminal, config_path, operation.needs === 'journal' ? 'leave' : 'decide');
   const place = await placeFor(operation, config);
   const { openLocalRuntime } = await import('../../server/local.ts');
@@ -70,8 +70,8 @@ export async function askOperation(
 }
 
 /**
- * Where an operation runs. One that only reads, where there is no state yet, gets an empty state folder for its time:
- * it answers that there is nothing, and makes nothing.
+ * Returns the configuration with which an operation runs. If there is no state yet, an operation that only reads gets
+ * an empty temporary state folder: its answer is empty, and it creates nothing in the real one.
  */
 async function placeFor(
   { name, needs, http }: AnyOperation,
@@ -81,7 +81,7 @@ async function placeFor(
   if (needs !== 'store' || http.method !== 'GET') return own;
   const { parseStoreSettings } = await import('../../platform/store/settings.ts');
   const settings = parseStoreSettings(config);
-  // People who wait for approval must not be overlooked because of a wrong folder.
+  // A wrong folder must not hide pending approval requests.
   if (settings.kind === 'sqlite' && name.startsWith('approvals_'))
     await requireReadable(settings.path, 'store');
   const looked_at = settings.kind === 'sqlite' ? settings.path : config.state_dir;
@@ -92,13 +92,13 @@ async function placeFor(
   return { config: { ...config, state_dir, storage }, remove };
 }
 
-/** One operation, asked several times with one runtime. */
+/** A runtime that answers several calls of one operation. */
 export interface OperationSession {
   readonly ask: (input: Readonly<Record<string, unknown>>) => Promise<unknown>;
   readonly close: () => Promise<void>;
 }
 
-/** Opens an operation that reads the journal, for many questions. */
+/** Opens a session for many calls of an operation that reads the journal. */
 export async function openOperationSession(
   terminal: Terminal,
   config_path: string | undefined,
@@ -123,7 +123,7 @@ async function requireJournal({ state_dir }: Config): Promise<void> {
   await requireReadable(statePaths(state_dir).journal, 'journal');
 }
 
-/** @throws CommandFailure where a file or folder of the state is not there, or may not be read by this user */
+/** Requires that this user can read a part of the state. @throws CommandFailure if it is missing or not readable */
 async function requireReadable(path: string, what: 'journal' | 'store'): Promise<void> {
   const code = await access(path, constants.R_OK).then(
     () => null,
@@ -141,14 +141,14 @@ async function requireReadable(path: string, what: 'journal' | 'store'): Promise
   });
 }
 
-/** For operations that need nothing, and are not given anything that could fail. */
+/** A runtime for operations that need nothing. Any access to it throws. */
 const NO_RUNTIME = new Proxy({} as Runtime, {
   get(_nothing, property) {
     throw new Error(`the operation says that it needs nothing, and asks for \`${String(property)}\``);
   },
 });
 
-/** For operations that need the plug-ins, and nothing else. */
+/** Returns a runtime for operations that only need the plug-ins. */
 function onlyPlugins(config: Config): Runtime {
   const plugins = async () => (await import('../../runtime/policies/index.ts')).loadConfiguredPlugins(config);
   return Object.create(NO_RUNTIME, { plugins: { value: plugins } }) as Runtime;

@@ -7,7 +7,7 @@ import type { AuditEvent } from '../../runtime/audit/types.ts';
 import { runHere } from './testing/run.ts';
 
 const EVENTS = 50_000;
-/** Ten events share each moment, so that pages end among events of one time. */
+/** Ten events share each time stamp, so that pages end between events with the same time. */
 const timeOf = (at: number): string =>
   new Date(Date.UTC(2026, 9, 1) + Math.floor(at / 10) * 1_000).toISOString();
 
@@ -40,7 +40,7 @@ test('any number of events is exported, page by page, and an export goes on wher
   );
   assert.match(all.stderr, /50,?000 events exported/);
 
-  // The cursor of a progress line, on an index that was made again.
+  // The cursor of a progress line, with a rebuilt index.
   const cursor = /cursor (\S+)/.exec(all.stderr)?.[1];
   assert.ok(cursor !== undefined, all.stderr);
   for (const suffix of ['', '-wal', '-shm']) rmSync(join(trail.state, `index.db${suffix}`), { force: true });

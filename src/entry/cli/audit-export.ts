@@ -3,11 +3,11 @@ import type { AuditEvent, AuditFilter, AuditPage } from '../../runtime/audit/typ
 import { openOperationSession } from './ask.ts';
 import { remark, type Terminal } from './terminal.ts';
 
-/** What is exported, and as what. */
+/** The filter, format and start of an export. */
 export interface ExportOptions {
   readonly format: 'jsonl' | 'csv';
   readonly filter: AuditFilter;
-  /** Goes on behind a cursor that an earlier export named. */
+  /** Continues after a cursor that an earlier export printed. */
   readonly cursor: string | null;
   readonly config: string | undefined;
 }
@@ -15,7 +15,7 @@ export interface ExportOptions {
 const PAGE_EVENTS = 1_000;
 const PROGRESS_EVENTS = 10_000;
 
-/** The columns of a table, in order; all else is in `metadata`, as JSON. */
+/** The columns of a table, in order. All other fields are in `metadata`, as JSON. */
 const COLUMNS = [
   'event_id',
   'timestamp',
@@ -39,8 +39,8 @@ const COLUMNS = [
 ] as const satisfies readonly (keyof AuditEvent)[];
 
 /**
- * Writes all events that fit to standard output, oldest first, a page at a time, and tells on standard error how far it
- * is. Returns how many there were.
+ * Writes all matching events to standard output, oldest first, one page at a time, and reports progress on standard
+ * error. Returns the number of events.
  */
 export async function exportEvents(options: ExportOptions, terminal: Terminal): Promise<number> {
   const { format, filter, config } = options;
@@ -73,7 +73,7 @@ function jsonLine(event: AuditEvent): string {
   return `${JSON.stringify(event)}\n`;
 }
 
-/** RFC 4180. A value that a spreadsheet would run as a formula gets a quote before it. */
+/** Formats a line of CSV (RFC 4180). A value that a spreadsheet would run as a formula gets a leading quote. */
 function csvLine(event: AuditEvent): string {
   const cells = COLUMNS.map((column) => cell(event[column]));
   return `${cells.join(',')}\r\n`;
@@ -90,7 +90,7 @@ function cell(value: unknown): string {
   return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
 }
 
-/** Waits for a reader that is slower, so that no more than a page is held. */
+/** Writes text and waits for a slow reader, so that at most one page is in memory. */
 async function write({ stdout }: Terminal, text: string): Promise<void> {
   if (text !== '' && stdout.write(text) === false) await once(stdout, 'drain');
 }

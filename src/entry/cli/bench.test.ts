@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { inFolder, run, runHere } from './testing/run.ts';
 
-// In pieces, so that scanners of code hosts stay quiet.
+// Concatenated, so that secret scanners of code hosts do not report it.
 const KEY = ['sk-', 'ABCDEF1234567890'].join('');
 const TEXTS = [`Use key ${KEY}`, 'the colour of the sky', `also ${KEY}`, 'nothing to see'];
 

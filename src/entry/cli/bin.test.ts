@@ -9,7 +9,7 @@ const BIN = new URL('bin.ts', import.meta.url).pathname;
 
 test('the published command says which Node to install, and runs on one that suffices', async () => {
   await inFolder(async (folder) => {
-    // As an old Node reads it: without the ending that it does not know.
+    // An old Node does not know the extension `.ts`.
     const old = join(folder, 'bin.mjs');
     await copyFile(BIN, old);
     const pretend = `data:text/javascript,${encodeURIComponent('Object.defineProperty(process.versions, "node", { value: "20.11.0" })')}`;

@@ -1,11 +1,12 @@
 #!/usr/bin/env node
-// The published command. Plain syntax and no import before the check, so that an old Node gets as far as the
-// sentence that says which one to install.
+// The published command. Plain syntax and no import before the check, so that an old Node can still print which version
+// to install.
 const NODE_MAJOR_MIN = 24;
 
 if (Number(process.versions.node.split('.')[0]) >= NODE_MAJOR_MIN) {
   const words = process.argv.slice(2);
-  // A host waits for its hook before every tool call; the built one is a file of its own. What cannot be loaded is a no.
+  // A coding agent waits for its hook before every tool call, so the built hook is a file of its own. If it cannot be
+  // loaded, the call is denied.
   if (words[0] === 'hook' && !words.includes('--help') && !words.includes('-h')) {
     const hook = new URL(
       import.meta.url.endsWith('.ts') ? '../hook/main.ts' : '../hook/main.cjs',

@@ -120,7 +120,7 @@ test('validate tells every problem, with its file and place', async () => {
 test('a template can be sent into the folder of policies, and is valid there', async () => {
   await inFolder(async (cwd) => {
     await run(['init'], { cwd });
-    // As a shell does it: the file is there, and empty, when the command starts.
+    // A shell with `>` creates the empty file before the command starts.
     const target = join(cwd, 'policies/finance.yaml');
     await writeFile(target, '');
     const { code, stdout } = await run(['templates', 'show', 'finance'], { cwd });

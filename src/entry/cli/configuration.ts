@@ -4,9 +4,9 @@ import { CommandFailure, EXIT } from './exit.ts';
 import type { Terminal } from './terminal.ts';
 
 /**
- * The configuration in use: `path`, else what the environment and the current folder say, else the defaults. No command
- * calls a provider, so that none asks for their credentials; who needs no credential at all leaves every secret,
- * and works while their backend does not.
+ * Returns the configuration: from `path`, otherwise from the environment or the current folder, otherwise the defaults.
+ * No command calls a provider, so provider credentials are not resolved. A command that needs no credential at all
+ * leaves every secret unresolved, and works while the secret backend does not.
  */
 export async function configOf(
   terminal: Terminal,

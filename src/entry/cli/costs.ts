@@ -3,7 +3,7 @@ import { configOf } from './configuration.ts';
 import { table } from './table.ts';
 import { shown, type Terminal } from './terminal.ts';
 
-/** A line of a report, as the operation gives it. */
+/** A line of a report, in the format of the operation. */
 export interface CostLine {
   readonly day?: string;
   readonly tenant?: string;
@@ -23,7 +23,7 @@ export interface CostLine {
   readonly assumed_calls: number;
 }
 
-/** A budget as the operations give it. */
+/** The status of a budget, in the format of the operations. */
 export interface Standing {
   readonly budget: string;
   readonly scope: Readonly<Record<string, string>>;
@@ -40,12 +40,12 @@ export interface Standing {
   readonly remaining_tokens: number | null;
 }
 
-/** `$12.35`; more decimals for less than a dollar. */
+/** Formats an amount, such as `$12.35`, with more decimals below one dollar. */
 export function moneyText(usd: number): string {
   return `$${usd.toFixed(Math.abs(usd) >= 1 || usd === 0 ? 2 : 6)}`;
 }
 
-/** Budgets as lines for a person. */
+/** Formats budgets as a table for people. */
 export function tableOf(budgets: readonly Standing[]): string[] {
   const head = ['BUDGET', 'FOR', 'STATE', 'SPENT', 'LIMIT', 'LEFT', 'PERIOD', 'BEGINS ANEW'];
   return table(
@@ -92,7 +92,10 @@ function cellsOf(words: readonly string[], lines: readonly CostLine[]): string[]
   ]);
 }
 
-/** A report as comma-separated values (RFC 4180). Names that a spreadsheet would take for a formula begin with `'`. */
+/**
+ * Formats a report as comma-separated values (RFC 4180). Names that a spreadsheet would run as a formula get a leading
+ * `'`.
+ */
 export function csvOf(words: readonly string[], lines: readonly CostLine[]): string[] {
   const field = (text: string): string => {
     const safe = /^[=+\-@]/.test(text) ? `'${text}` : text;
@@ -101,7 +104,7 @@ export function csvOf(words: readonly string[], lines: readonly CostLine[]): str
   return [headOf(words), ...cellsOf(words, lines)].map((cells) => cells.map(field).join(','));
 }
 
-/** A report as a table in Markdown. */
+/** Formats a report as a Markdown table. */
 export function markdownOf(words: readonly string[], lines: readonly CostLine[]): string[] {
   const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
   const head = headOf(words);
@@ -115,7 +118,7 @@ function headOf(words: readonly string[]): string[] {
   return [...words, ...COLUMNS.map(([name]) => name)];
 }
 
-/** A price in the shape of a price file. */
+/** A price in the format of a price file. */
 type PriceEntry = Omit<Price, 'rates' | 'above' | 'provider' | 'max_output_tokens' | 'source' | 'as_of'> & {
   readonly provider?: string;
   readonly usd_per_mtok: Rates;
@@ -125,7 +128,7 @@ type PriceEntry = Omit<Price, 'rates' | 'above' | 'provider' | 'max_output_token
   readonly as_of?: string;
 };
 
-/** The prices in force, or the one that counts for a model. */
+/** Returns the active prices, or the price that applies to a model. */
 export async function pricesFor(
   terminal: Terminal,
   config_path: string | undefined,

@@ -5,7 +5,7 @@ import { collectValues, configOption, examples, jsonOption, wholeNumber } from '
 import { table } from './table.ts';
 import { say, sayJson, shown, type Terminal } from './terminal.ts';
 
-/** The parts of a member's JSON Schema that decide how it is typed on a command line. */
+/** The parts of a member's JSON Schema that determine its command-line syntax. */
 interface MemberSchema {
   readonly type?: string | readonly string[];
   readonly enum?: readonly unknown[];
@@ -18,7 +18,7 @@ interface DerivedOperation extends AnyOperation {
   readonly cli: CliVerb;
 }
 
-/** Returns the operations that have a verb below the command, or any command if `group` is `null`. */
+/** Returns the operations that have a subcommand of this command, or of any command if `group` is `null`. */
 function withVerb(operations: readonly AnyOperation[], group: string | null): DerivedOperation[] {
   return operations.filter(
     (each): each is DerivedOperation =>
@@ -26,7 +26,7 @@ function withVerb(operations: readonly AnyOperation[], group: string | null): De
   );
 }
 
-/** Returns the first words of all derived verbs, with the summary of the first operation of each. */
+/** Returns the first words of all derived subcommands, with the summary of the first operation of each. */
 export function derivedGroups(operations: readonly AnyOperation[]): ReadonlyMap<string, string> {
   const groups = new Map<string, string>();
   for (const { cli, summary } of withVerb(operations, null)) {
@@ -36,14 +36,14 @@ export function derivedGroups(operations: readonly AnyOperation[]): ReadonlyMap<
   return groups;
 }
 
-/** Adds the verbs of one command that are derived from operation records. */
+/** Adds the subcommands of one command that are derived from operation records. */
 export function addDerivedVerbs(
   command: Command,
   operations: readonly AnyOperation[],
   terminal: Terminal,
 ): void {
   const derived = withVerb(operations, command.name());
-  // A command without a file of its own shows the examples of its verbs.
+  // A command without a file of its own shows the examples of its subcommands.
   if (command.commands.length === 0 && derived.length > 0)
     examples(
       command,
@@ -102,7 +102,7 @@ function readInput(command: Command, cli: CliVerb): Readonly<Record<string, unkn
   return Object.fromEntries(members.filter(([, value]) => value !== undefined));
 }
 
-/** Makes the flag of a member: `agent_id` is `--agent <agent_id>`, a boolean takes no value. */
+/** Makes the flag of a member: `agent_id` becomes `--agent <agent_id>`, and a boolean takes no value. */
 function optionFor(name: string, schema: MemberSchema): Option {
   const flag = `--${name.replace(/_id$/, '').replaceAll('_', '-')}`;
   const types = [schema.type ?? []].flat();
@@ -115,7 +115,7 @@ function optionFor(name: string, schema: MemberSchema): Option {
   return choices.length > 0 ? option.choices(choices) : option;
 }
 
-/** Writes a description as the text of an option: no capital letter, no full stop. */
+/** Formats a description as the text of an option: no capital letter, no full stop. */
 function optionText(schema: MemberSchema | undefined): string {
   return lowerFirst(schema?.description ?? '').replace(/\.$/, '');
 }
@@ -134,7 +134,7 @@ function outputLines({ columns, line }: CliVerb, output: object): readonly strin
   return table(Object.keys(columns.cells), cells);
 }
 
-/** One line for each member; the members of an object follow in place of it. */
+/** Formats one line for each member. An object is replaced by the lines of its own members. */
 function memberLines(members: Readonly<Record<string, unknown>>): string[] {
   return Object.entries(members).flatMap(([name, value]) =>
     typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -5,14 +5,14 @@ const COLOURS = { allow: 'green', modify: 'yellow', block: 'red' } as const;
 
 const SEVERITIES = ['critical', 'high', 'medium', 'low', 'info'] as const;
 
-/** The highest severity among what was found; `null` where nothing was. */
+/** Returns the highest severity of the findings; `null` if there are none. */
 function severityOf({ metadata: { found_tags } }: AuditEvent): string | null {
   const kinds = Array.isArray(found_tags) ? found_tags.map(String) : [];
   const words = new Set(kinds.flatMap((kind) => kind.split(/\s+/)));
   return SEVERITIES.find((severity) => words.has(severity)) ?? null;
 }
 
-/** One event on one line: time, decision, where, who, which rule, action, severity, which data, which session. */
+/** Formats one event on one line, from the time to the event ID. Fields without a value are left out. */
 export function eventLine(event: AuditEvent, terminal: Terminal): string {
   const decision = paint(terminal, COLOURS[event.decision], event.decision.padEnd(6));
   const severity = severityOf(event);
@@ -38,12 +38,12 @@ export function eventLine(event: AuditEvent, terminal: Terminal): string {
   return parts.filter((part) => part !== null).join(' ');
 }
 
-/** A name that others chose stays one word of the line: with a space in it, it could pass for what comes next. */
+/** Quotes a name with spaces, because a name that others chose could imitate the next field of the line. */
 function oneWord(text: string): string {
   return shown(/[\s="]/.test(text) ? JSON.stringify(text) : text);
 }
 
-/** All that is known of one event, a field a line; what is not set is left out. */
+/** Formats all fields of one event, one per line. Fields without a value are left out. */
 export function eventDetail(event: AuditEvent, terminal: Terminal): string[] {
   const { metadata, ...fields } = event;
   return [...lines(fields, ''), ...lines(metadata, 'metadata.')].map(

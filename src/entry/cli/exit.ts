@@ -1,17 +1,17 @@
-/** What the program's end says to a script. */
+/** The exit codes of the program, for scripts. */
 export const EXIT = {
   /** Done, allowed, or nothing to list. */
   done: 0,
-  /** The answer is no: blocked, invalid, disabled, not found. */
+  /** The answer is negative: blocked, invalid, disabled, not found. */
   no: 1,
   /** Wrong use or configuration. */
   usage: 2,
-  /** Ctrl-C at a question, as shells count it. */
+  /** Ctrl-C at a question; shells use the same code. */
   interrupted: 130,
 } as const;
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
-/** One thing that is wrong, for a program: where and what. */
+/** One problem for programs: its place and a message. */
 export interface Detail {
   readonly file?: string;
   readonly path: string;
@@ -21,13 +21,13 @@ export interface Detail {
 
 interface More {
   readonly details?: readonly Detail[];
-  /** The same for a person. */
+  /** The same message for people, as lines. */
   readonly lines?: readonly string[];
-  /** What to do next. */
+  /** The next step for the user. */
   readonly hint?: string;
 }
 
-/** An expected end without success: a sentence, the exit code, and what to do next. */
+/** An expected failure: a message, the exit code, and the next step. */
 export class CommandFailure extends Error {
   readonly exit_code: ExitCode;
   readonly code: string;

@@ -1,7 +1,7 @@
 import { diskProblem } from '../../platform/disk.ts';
 import { CommandFailure, type Detail, EXIT } from './exit.ts';
 
-/** Errors that stand for an expected no, by name: they have a stable `code` and a sentence. */
+/** Names of the errors that are expected. They have a stable `code` and a message for people. */
 const EXPECTED = [
   'AuditFailure',
   'AuditFilterError',
@@ -14,7 +14,7 @@ const EXPECTED = [
   'StoreFailure',
 ];
 
-/** The answer is no; every other refusal is about how the command was used or set up. */
+/** Codes of refusals that are a negative answer. Every other refusal is a problem of use or setup. */
 const ANSWERED_NO = [
   'not_found',
   'conflict',
@@ -26,7 +26,7 @@ const ANSWERED_NO = [
   'forbidden',
 ];
 
-/** Turns an expected error into what the command line says of it; `null` for a fault of ours. */
+/** Converts an expected error to a command failure; `null` for an internal error. */
 export function expectedFailure(error: unknown): CommandFailure | null {
   if (error instanceof CommandFailure) return error;
   if (!(error instanceof Error)) return null;
@@ -47,7 +47,7 @@ function line({ file, path, line: number, message }: Detail): string {
   return path === '' ? message : `${path}: ${message}`;
 }
 
-/** Files that are not there or may not be read are the user's to mend, and say so by name. */
+/** Converts errors of missing or unreadable files, which the user can fix, to a failure that names the file. */
 function systemFailure(error: Error & { code?: unknown; path?: unknown }): CommandFailure | null {
   if (typeof error.code !== 'string') return null;
   const sentence = SYSTEM_SENTENCES[error.code];

@@ -6,8 +6,8 @@ import type { Terminal } from './terminal.ts';
 import { findTrailEvents } from './trail.ts';
 
 /**
- * Shows the newest events that fit, oldest first, and then those that come, until Ctrl-C: as the service that runs tells
- * them, without one as they stand in the journal, and each once across its restart.
+ * Shows the newest matching events, oldest first, and then new ones until Ctrl-C. They come from the running service,
+ * otherwise from the journal. Each event is shown once, even if the service restarts.
  */
 export async function followEvents(
   terminal: Terminal,
@@ -33,7 +33,7 @@ export async function followEvents(
   const stop = new AbortController();
   setMaxListeners(0, stop.signal);
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
-  // The end is noted before the query, so that nothing falls between the two; what both see is shown once.
+  // The end is read before the query, so that no event is missed between the two. Events in both are shown once.
   const place = await readLocalTrailEnd(config);
   const before = await findTrailEvents(terminal, config_path, { ...filter, limit: tail });
   const shown_before = new Set(before.map(({ event_id }) => event_id));

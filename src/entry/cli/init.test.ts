@@ -24,7 +24,7 @@ const FULL = [
   'schemas/agent-identity.schema.json',
 ];
 
-/** An editor finds the schema that a file names in its first line. */
+/** Asserts that the schema in the first line of a file exists, so that an editor finds it. */
 async function assertNamesItsSchema(cwd: string, file: string): Promise<void> {
   if (!file.endsWith('.yaml')) return;
   const schema = /^# yaml-language-server: \$schema=(\S+)\n/.exec(

@@ -2,7 +2,7 @@ import { CommandFailure, EXIT } from './exit.ts';
 
 const READ_BYTES_MAX = 256 * 1024 * 1024;
 
-/** All of a stream. What the policy allows to be looked at is its own to say; only a bound on memory stands here. */
+/** Reads a whole stream. The limit only bounds memory; the policy has its own limits on content. */
 export async function readBounded(stream: AsyncIterable<Buffer>): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let bytes = 0;

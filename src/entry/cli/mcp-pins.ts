@@ -20,7 +20,7 @@ interface Pin {
   readonly quarantined_reason: string | null;
 }
 
-/** Shows one tool: what agents see, what waits, and in which places they differ. */
+/** Shows one tool: the pinned definition, the pending one, and the differences. */
 export async function show(
   server: string,
   tool: string,
@@ -58,7 +58,7 @@ async function find(server: string, tool: string, options: Options, terminal: Te
   });
 }
 
-/** Every value of a definition with its place, as a person compares them. */
+/** Lists every value of a definition with its path, for a comparison by people. */
 function leaves(value: unknown, place = '$'): [place: string, value: string][] {
   if (value === null && place === '$') return [];
   if (typeof value !== 'object' || value === null) return [[place, JSON.stringify(value)]];

@@ -8,7 +8,7 @@ import { CommandFailure, EXIT } from './exit.ts';
 import { expectedFailure } from './failures.ts';
 import { remark, type Terminal } from './terminal.ts';
 
-/** Serves the tools until the host closes standard input. */
+/** Serves the tools until the MCP client closes standard input. */
 export async function serveMcp(config_path: string | undefined, terminal: Terminal): Promise<void> {
   const config = await configOf(terminal, config_path, 'leave');
   const { serveToolsOnStdio } = await installed(() => import('../mcp/server/stdio.ts'));
@@ -17,7 +17,7 @@ export async function serveMcp(config_path: string | undefined, terminal: Termin
       terminal,
       'The MCP server is running and waits for a client on standard input. Press Ctrl-D to stop it; see docs/how-to/use-mcp-server.md.',
     );
-  // Standard output is the protocol's; a plug-in that prints would break it.
+  // Standard output carries the protocol. A plug-in that prints to it would break the protocol.
   globalThis.console = new Console(process.stderr, process.stderr);
   const log = openLog({ ...config.log, name: 'mcp' });
   await serveToolsOnStdio({
@@ -32,7 +32,7 @@ export async function serveMcp(config_path: string | undefined, terminal: Termin
   await log.flush();
 }
 
-/** What `--wrap` and `--gateway` are told. */
+/** The options of `--wrap` and `--gateway`. */
 export interface McpProxyOptions {
   readonly config?: string;
   readonly name?: string;
@@ -40,7 +40,7 @@ export interface McpProxyOptions {
   readonly user?: string;
 }
 
-/** Stands before another MCP server until the host closes standard input. */
+/** Runs as a proxy in front of another MCP server until the MCP client closes standard input. */
 export async function wrapServer(
   command: readonly string[],
   options: McpProxyOptions,
@@ -58,7 +58,7 @@ export async function wrapServer(
 
 const NAME_CHARS_MAX = 200;
 
-/** Stands before the servers of the configuration until the host closes standard input. */
+/** Runs as a proxy in front of the configured servers until the MCP client closes standard input. */
 export async function serveConfigured(options: McpProxyOptions, terminal: Terminal): Promise<void> {
   const config = await configOf(terminal, options.config);
   const { servers } = config.mcp;
@@ -91,7 +91,7 @@ async function serveGateway(
   await log.flush();
 }
 
-/** The library is optional: an installation may have left it out. */
+/** Loads a module that needs the MCP library, which is optional and may not be installed. */
 async function installed<T>(load: () => Promise<T>): Promise<T> {
   try {
     return await load();

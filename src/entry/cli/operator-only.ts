@@ -5,8 +5,8 @@ import { CommandFailure, EXIT } from './exit.ts';
 import type { Terminal } from './terminal.ts';
 
 /**
- * Refuses commands that decide about agents if a coding agent started this process. The terminal alone proves nothing:
- * an agent can open one.
+ * Refuses commands that decide about agents if a coding agent started this process. A terminal alone proves nothing,
+ * because an agent can open one.
  *
  * @throws CommandFailure `operator_only`
  */
@@ -39,7 +39,7 @@ const SAYS: { readonly [Kind in AgentEvidence['kind']]: (evidence: AgentEvidence
     'the processes above this one cannot be listed, so it may be a coding agent that started it.',
 };
 
-/** The names of a command and those above it, without the program's; and its flags that matter. */
+/** Returns the names of a command and its parents, without the program's, and the flags that matter here. */
 function wordsOf(command: Command): readonly string[] {
   const names: string[] = [];
   for (let at: Command | null = command; at?.parent; at = at.parent) names.unshift(at.name());

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 
-/** `--config`, the same everywhere. */
+/** Returns the option `--config`, which is the same in all commands. */
 export function configOption(): Option {
   return new Option(
     '-c, --config <file>',
@@ -8,12 +8,12 @@ export function configOption(): Option {
   );
 }
 
-/** `--json`, the same everywhere. */
+/** Returns the option `--json`, which is the same in all commands. */
 export function jsonOption(): Option {
   return new Option('--json', 'write JSON for a program');
 }
 
-/** Reads a whole number within bounds; commander says which option was wrong. */
+/** Returns a parser for a whole number within bounds. Commander's message names the wrong option. */
 export function wholeNumber(min: number, max: number): (text: string) => number {
   return (text) => {
     const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
@@ -22,13 +22,13 @@ export function wholeNumber(min: number, max: number): (text: string) => number 
   };
 }
 
-/** Gathers an option that may be given several times, or once with commas. */
+/** Collects an option that may be given several times, or once with commas. */
 export function collectValues(text: string, before: readonly string[] = []): readonly string[] {
   const parts = text.split(',').map((part) => part.trim());
   return [...before, ...parts.filter((part) => part !== '')];
 }
 
-/** Ends a command's help with lines to try; each is a command line and what it is for. */
+/** Adds examples to the end of a command's help: each is a command line and its purpose. */
 export function examples(command: Command, lines: readonly (readonly [line: string, what: string])[]): void {
   const width = Math.min(60, Math.max(...lines.map(([line]) => line.length)));
   const text = lines.map(([line, what]) => `  $ ${line.padEnd(width)}  ${what}`.trimEnd());

@@ -18,7 +18,7 @@ async function done(cwd: string, ...words: readonly string[]): Promise<void> {
   assert.equal(code, 0, `${words.join(' ')}: ${stdout}${stderr}`);
 }
 
-/** A folder with what `init` writes and what is added to it; a copy of an earlier one where there is one. */
+/** Creates a folder with `init` and a command, or from a copy of an earlier folder. */
 async function made(from: string | null, ...command: readonly string[]): Promise<string> {
   folders += 1;
   const folder = join(root, String(folders));
@@ -28,7 +28,7 @@ async function made(from: string | null, ...command: readonly string[]): Promise
   return folder;
 }
 
-/** What `policy lint` and `policy test` find fault with. */
+/** Returns the faults that `policy lint` and `policy test` report. */
 async function faultsIn(folder: string, says: string): Promise<readonly string[]> {
   const faults: string[] = [];
   for (const command of ['lint', 'test']) {

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { inFolder, run, runHere, start } from './testing/run.ts';
 
-/** Put together from pieces, so that no scanner of repositories takes it for a real one. */
+/** Concatenated, so that no secret scanner of repositories reports it. */
 const KEY = ['sk-', 'ABCDEF1234567890'].join('');
 
 async function write(cwd: string, files: Readonly<Record<string, string>>): Promise<void> {

@@ -6,7 +6,7 @@ const CASES: readonly (readonly [script: string, launcher: string | undefined, n
   ['/work/clone/src/entry/cli/main.ts', './service', './service'],
   ['/work/clone/src/entry/cli/main.ts', '../clone/service', '../clone/service'],
   ['/work/clone/src/entry/cli/main.ts', '/opt/a clone/service', "'/opt/a clone/service'"],
-  // Only the launcher's own path is taken from the environment.
+  // Only the launcher's own path is read from the environment.
   ['/work/clone/src/entry/cli/main.ts', 'other', 'service'],
   ['/work/clone/src/entry/cli/main.ts', '\u001b[2J/service', 'service'],
   ['/usr/local/bin/agent-safety', undefined, 'agent-safety'],

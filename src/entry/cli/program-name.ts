@@ -1,7 +1,7 @@
 import { basename, dirname, relative, resolve, sep } from 'node:path';
 import { quoteWord } from '../../coding-agents/record/hook-command.ts';
 
-/** How this process was started. */
+/** The start of this process. */
 export interface ProgramStart {
   /** `process.argv[1]`: the script, as the shell or npm named it. */
   readonly script: string;

@@ -6,8 +6,8 @@ import { asTyped, paint, paintError, remark, sayJson, shown, type Terminal } fro
 
 /**
  * Runs one command line.
- * @param args what stands after the program's name
- * @returns the exit code; whatever went wrong has been said on standard error
+ * @param args the arguments after the program's name
+ * @returns the exit code; any error was printed on standard error
  */
 export async function runProgram(args: readonly string[], terminal: Terminal): Promise<ExitCode> {
   const words = withDashes(args);
@@ -22,8 +22,8 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
 }
 
 /**
- * Builds the program for commander. Every command is listed; only the wanted one is defined, so that `serve` and hooks do
- * not load what they do not use. Completion needs all of them.
+ * Builds the program for commander. It lists every command but defines only the requested one, so that `serve` and
+ * hooks do not load unused modules. Completion needs all of them.
  */
 async function buildProgram(
   terminal: Terminal,
@@ -55,7 +55,7 @@ async function buildProgram(
   return program.addHelpText('after', () => START);
 }
 
-/** Lists the commands. Those that are derived from operation records alone are left out if another one is wanted. */
+/** Lists the commands. Those that are only derived from operation records are left out if another one is requested. */
 async function listCommands(
   words: readonly string[],
   wanted: string | undefined,
@@ -71,7 +71,7 @@ async function listCommands(
   );
 }
 
-/** Adds the verbs of a command: those of its own file, and those that are derived from operation records. */
+/** Adds the subcommands of a command: those of its own file, and those that are derived from operation records. */
 async function defineCommand(command: Command, entry: CommandEntry, terminal: Terminal): Promise<void> {
   const define = await entry.load?.();
   define?.(command, terminal);
@@ -84,7 +84,7 @@ function loadDerived() {
   return Promise.all([import('../../server/operations.ts'), import('./derived-verbs.ts')]);
 }
 
-/** Each command's usage errors name its own help. */
+/** Makes each command's usage errors name its own help. */
 function nameHelp(command: Command, path: string): void {
   const words = `${path} ${command.name()}`;
   command.showHelpAfterError(`See \`${words} --help\`.`);
@@ -100,12 +100,12 @@ Start here:
 Exit codes: 0 done or allowed, 1 the answer is no (blocked, invalid, not found), 2 wrong usage or configuration,
 130 interrupted. With --json, errors are JSON too: {"error", "code", "details", "hint"}.`;
 
-/** A summary as a help of its own begins: in capitals and with an end stop. */
+/** Formats a summary for the top of a help: a capital letter and a full stop. */
 function sentence(summary: string): string {
   return `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`;
 }
 
-/** `--data_tag` is `--data-tag`; nothing after a bare `--` is touched. */
+/** Rewrites `--data_tag` to `--data-tag`. Arguments after a bare `--` are not changed. */
 function withDashes(args: readonly string[]): string[] {
   const end = args.indexOf('--');
   return args.map((word, at) =>
@@ -115,7 +115,7 @@ function withDashes(args: readonly string[]): string[] {
   );
 }
 
-/** A misspelt word comes from outside, and may have been pasted together with what moves a cursor. */
+/** Makes a misspelt word safe to print, because it may contain control characters that were pasted. */
 function shownError(text: string, terminal: Terminal): string {
   const lines = text.trimEnd().split('\n').map(shown);
   return `${lines.join('\n').replace(/^error:/, paintError(terminal, 'red', 'error:'))}\n`;
@@ -128,7 +128,7 @@ const INTERNAL_ERROR = {
   hint: 'Run the command again with SERVICE_DEBUG=1 to see where, and please report it',
 };
 
-/** An error of commander's, without its own `error:` and with the line that follows it as the hint. */
+/** Returns a message of commander without its `error:`, and its next line as the hint. */
 function usageError({ message }: CommanderError) {
   const [first = '', ...rest] = message.replace(/^error: /, '').split('\n');
   return { error: first, code: 'usage', details: [], ...(rest.length > 0 && { hint: rest.join(' ') }) };
@@ -139,7 +139,7 @@ function failureAsJson({ message, code, details, hint }: CommandFailure, termina
 }
 
 async function tellFailure(error: unknown, terminal: Terminal, as_json: boolean): Promise<ExitCode> {
-  // Commander has said what was wrong by itself; help and version arrive here too.
+  // Commander has already printed the message. Help and version also end here.
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return EXIT.done;
     if (as_json) sayJson(terminal, usageError(error));

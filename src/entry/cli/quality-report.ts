@@ -2,8 +2,8 @@ import type { FigureGroup, Mistake, QualityReport } from '../../features/quality
 import { table } from './table.ts';
 
 /**
- * A measurement as lines for a person: the figures in all, by source, tier and type, and which rows were missed or
- * taken for something, by id.
+ * Formats a measurement for people: the figures in total and by source, tier and type, and the IDs of false negatives
+ * and false positives.
  * @param brief leaves out types and rows
  */
 export function qualityLines(report: QualityReport, brief: boolean): string[] {
@@ -49,7 +49,7 @@ function percent(share: number | null): string {
   return share === null ? '' : `${(100 * share).toFixed(2)} %`;
 }
 
-/** One line for a source and type, with the ids of its rows. */
+/** Formats one line per source and type, with the IDs of its rows. */
 function mistakeLines(title: string, mistakes: readonly Mistake[], count: number): string[] {
   if (mistakes.length === 0) return [];
   const groups = Map.groupBy(mistakes, ({ source, type, rule_ids }) =>

@@ -8,7 +8,7 @@ import { runHere } from './testing/run.ts';
 const scratch = mkdtempSync(join(tmpdir(), 'read-only-'));
 after(() => rmSync(scratch, { recursive: true, force: true }));
 
-/** Every command that only reads; those with a sentence name the place that they looked at, and end with 2. */
+/** Every command that only reads. Those with `says` exit with 2 and name the folder that they searched. */
 const READS: readonly { readonly args: string; readonly says?: RegExp }[] = [
   { args: 'agents list' },
   { args: 'approvals list', says: /no store at/ },

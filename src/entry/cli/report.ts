@@ -7,16 +7,16 @@ import { needsAgentToken } from '../../runtime/access/index.ts';
 import type { Config } from '../../runtime/config/index.ts';
 import { counted } from './table.ts';
 
-/** What a service that has started says of itself. */
+/** The report of a started service. */
 export interface StartReport {
   readonly version: string;
   readonly mode: string;
   readonly workers: number;
   readonly url: string;
   readonly docs_url: string;
-  /** Whether it listens on all interfaces of the machine. */
+  /** `true` if it listens on all interfaces of the machine. */
   readonly all_interfaces: boolean;
-  /** `null`: no file, the defaults hold. */
+  /** `null` if there is no file and the defaults apply. */
   readonly config_file: string | null;
   readonly policy_hash: string;
   readonly rules: number;
@@ -24,12 +24,12 @@ export interface StartReport {
   readonly contracts: number;
   readonly identities: number;
   readonly state_dir: string;
-  /** Where approvals, tokens and the like are kept: a file, or a database without its credentials. */
+  /** The store of approvals, tokens, sessions and budgets: a file, or a database without its credentials. */
   readonly store: string;
   readonly access: string;
   /** A command line to try. */
   readonly try: string;
-  /** What the policy answers to it; `block` unless someone changed that. */
+  /** The action of the policy on that command; `block` by default. */
   readonly try_action: string;
   readonly warnings: readonly string[];
 }
@@ -38,12 +38,12 @@ interface Started {
   readonly version: string;
   readonly config: Config;
   readonly policy: Policy;
-  /** Where it listens, the true port in it. */
+  /** The actual port on which it listens. */
   readonly port: number;
   readonly warnings: readonly string[];
 }
 
-/** Puts the report together. */
+/** Builds the report. */
 export function startReport({ version, config, policy, port, warnings }: Started): StartReport {
   const url = `http://${reachableHost(config.server.host)}:${port}`;
   return {
@@ -68,7 +68,7 @@ export function startReport({ version, config, policy, port, warnings }: Started
   };
 }
 
-/** An address that this machine can call: one that means "all" is none. */
+/** Returns an address that this machine can call, because an address that means "all interfaces" cannot be called. */
 function reachableHost(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';
   if (host === '::') return '[::1]';
@@ -95,7 +95,7 @@ function tryLine(url: string, config: Config): string {
   return [...parts, `-d '{"text":"Use key sk-ABCDEF1234567890"}'`].join(' ');
 }
 
-/** Whether a call from this machine to the printed address needs one. */
+/** Returns whether a call from this machine to the printed address needs a credential. */
 function needsCredential({ auth, server }: Config): boolean {
   return auth.required || !(isLoopbackHost(server.host) || ['0.0.0.0', '::'].includes(server.host));
 }
@@ -105,7 +105,7 @@ function credential({ auth, server, state_dir }: Config): string {
   return `$(cat '${join(state_dir, 'agent-token').replaceAll("'", "'\\''")}')`;
 }
 
-/** The text of \`tryLine\` holds an API key, and nothing else. */
+/** Returns the policy's action on the text of `tryLine`, which contains only an API key. */
 function tryAction(policy: Policy): string {
   if (!policy.detection.secret_detection) return 'allow';
   return evaluate(policy, {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { inFolder, type RunOptions, run, runHere } from './testing/run.ts';
 
-// In pieces, so that scanners of code hosts stay quiet.
+// Concatenated, so that secret scanners of code hosts do not report it.
 const KEY = ['sk-', 'ABCDEF1234567890'].join('');
 const SSN = ['123', '45', '6789'].join('-');
 const CONFIG_LINE = 'Here is the config: DATABASE_URL=postgresql://admin:p4ssw0rd@db.internal:5432/prod';

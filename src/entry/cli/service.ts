@@ -7,7 +7,7 @@ import type { StartReport } from './report.ts';
 import { counted } from './table.ts';
 import { asTyped, paint, paintError, remark, say, sayJson, shown, type Terminal } from './terminal.ts';
 
-/** The options of `serve`, as commander gives them. */
+/** The options of `serve`, in commander's form. */
 export interface ServeOptions {
   readonly mode?: string;
   readonly host?: string;
@@ -18,12 +18,12 @@ export interface ServeOptions {
   readonly json?: true;
 }
 
-/** Starts the service, says so, and comes back when it has stopped. */
+/** Starts the service, prints its report, and resolves when it has stopped. */
 export async function serveUntilStopped(options: ServeOptions, terminal: Terminal): Promise<void> {
   const { mode, host, port, workers } = options;
   const upstream_base_url = options.upstreamBaseUrl ?? (terminal.env.SERVICE_UPSTREAM_BASE_URL || undefined);
   const version = packageVersion();
-  // Source and compiled program lie alike, and differ in the ending.
+  // The source and the compiled program have the same layout, but different extensions.
   const worker_url = new URL(`../http/worker${extname(import.meta.url)}`, import.meta.url);
   const service = await startService({
     request: {

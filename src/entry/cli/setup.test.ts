@@ -14,7 +14,7 @@ interface Project {
   readonly run: (...words: string[]) => Promise<Ran>;
 }
 
-/** A project with a blank in its name, a home of its own, and a configuration outside of both. */
+/** Creates a project with a space in its name, a separate home folder, and a configuration outside of both. */
 function inProject(use: (project: Project) => Promise<void>): Promise<void> {
   return inFolder(async (folder) => {
     const [cwd, home] = [join(folder, 'my project'), join(folder, 'home')];
@@ -53,7 +53,7 @@ test('every host is set up, found in place, shown and taken away again, in every
         }
         const again = await run('setup', host.name, ...scope, '--mcp');
         assert.deepEqual([again.code, /Nothing to change\./.test(again.stdout)], [0, true]);
-        // Where no configuration is named, the hook's own tells what is known.
+        // Without `--config`, the configuration that the installed hook names has the undo receipts.
         const away = await runHere(['setup', host.name, ...scope, '--uninstall', '--yes'], {
           cwd,
           env: { HOME: home },

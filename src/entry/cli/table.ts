@@ -2,7 +2,9 @@ import { shown } from './terminal.ts';
 
 const COLUMN_CHARACTERS_MAX = 60;
 
-/** Lays rows out in columns, two spaces apart; the last column keeps its length. Cells are made safe to show. */
+/**
+ * Lays rows out in columns, two spaces apart. The last column is not padded. Control characters in cells are escaped.
+ */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
   const cells = [head, ...rows].map((row) => row.map((cell) => shown(cell)));
   const widths = head.map((_, column) =>
@@ -16,7 +18,7 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
   );
 }
 
-/** `1 rule`, `2 rules`, `1 identity`, `2 identities`. */
+/** Formats a count: `1 rule`, `2 rules`, `1 identity`, `2 identities`. */
 export function counted(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;
 }

@@ -6,7 +6,7 @@ import { programName } from './program-name.ts';
 
 type Format = Parameters<typeof styleText>[0];
 
-/** The person or the script on the other side: where a command writes, and what it answers at the end. */
+/** The user or script that runs a command: its streams, its environment, and the exit code. */
 export interface Terminal {
   /** The words that start the program in the current folder: `./service`, `agent-safety`, `npx agent-safety`. */
   readonly name: string;
@@ -15,15 +15,18 @@ export interface Terminal {
   readonly stdin: AsyncIterable<Buffer> & { readonly isTTY?: boolean };
   readonly stdout: Writable;
   readonly stderr: Writable;
-  /** Whether a question can be asked and answered. */
+  /** `true` if the user can answer questions. */
   readonly interactive: boolean;
-  /** Lists the processes above this one; those of the system if it is left out. */
+  /** Lists the processes above this one; by default those of the system. */
   readonly readLineage?: () => ProcessLineage | null;
-  /** Set by a command whose answer is no. */
+  /** Set by a command with a negative answer. */
   exit_code: ExitCode;
 }
 
-/** The terminal of this process. A reader that goes away (`| head`) ends the program without a complaint. */
+/**
+ * Returns the terminal of this process. A reader that stops reading (`| head`) ends the program without an error
+ * message.
+ */
 export function processTerminal(): Terminal {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', endOnClosedPipe);
   return {
@@ -52,35 +55,35 @@ function endOnClosedPipe(error: NodeJS.ErrnoException): void {
   throw error;
 }
 
-/** Writes one line for a person. The text must have gone through `shown` where others chose it. */
+/** Writes one line for people. Text that others chose must have passed through `shown`. */
 export function say(terminal: Terminal, line = ''): void {
   terminal.stdout.write(`${line}\n`);
 }
 
-/** Writes one line of remarks: warnings and progress, kept apart from the answer. */
+/** Writes one line of warnings or progress to standard error, separate from the answer. */
 export function remark(terminal: Terminal, line: string): void {
   terminal.stderr.write(`${line}\n`);
 }
 
-/** Colours text for standard output; plain where that is no terminal or `NO_COLOR` is set. */
+/** Colours text for standard output; plain if that is not a terminal or `NO_COLOR` is set. */
 export function paint(terminal: Terminal, format: Format, text: string): string {
   return styleText(format, text, { stream: terminal.stdout });
 }
 
-/** The same for standard error. */
+/** Colours text for standard error by the same rules. */
 export function paintError(terminal: Terminal, format: Format, text: string): string {
   return styleText(format, text, { stream: terminal.stderr });
 }
 
-// C0 and C1 controls, line and direction marks: what could move the cursor, hide or reorder what a person reads.
+// C0 and C1 controls, line and direction marks: characters that could move the cursor, or hide or reorder text.
 const UNSEEN = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
 
-/** Makes text that others chose (agent ids, tool names, rule names) safe to show: controls become `\u001b`. */
+/** Makes text that others chose (agent IDs, tool names, rule names) safe to print: controls become `\u001b`. */
 export function shown(text: string): string {
   return text.replace(UNSEEN, escaped);
 }
 
-/** The same for text of several lines, where line ends and tabs stay. */
+/** Makes text of several lines safe to print; line ends and tabs are kept. */
 export function shownLines(text: string): string {
   return text.replace(UNSEEN, (unit) => (unit === '\n' || unit === '\t' ? unit : escaped(unit)));
 }
@@ -89,7 +92,7 @@ function escaped(unit: string): string {
   return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
-/** Writes one JSON value on one line. Its strings cannot act on a terminal either, and stay the same JSON. */
+/** Writes one JSON value on one line. Control characters in its strings are escaped, which keeps the JSON equal. */
 export function sayJson(terminal: Terminal, value: unknown): void {
   say(terminal, shown(JSON.stringify(value)));
 }

@@ -6,7 +6,7 @@ import { inFolder, run, runHere } from './testing/run.ts';
 
 const KEY = ['sk-', 'ABCDEF1234567890'].join('');
 
-/** Makes three decisions: an allowed one, one that masks, one that blocks. */
+/** Makes three decisions: one that allows, one that masks, one that blocks. */
 async function threeDecisions(cwd: string): Promise<void> {
   await runHere(['scan', '--agent', 'one', 'hello'], { cwd });
   await run(
@@ -149,7 +149,7 @@ test('logs --follow shows what is there and what comes, and Ctrl-C ends it with 
     });
     await runHere(['scan', '--agent', 'blocked', `key ${KEY}`], { cwd });
     await runHere(['scan', '--agent', 'after', 'hello'], { cwd });
-    // Without a service the next query chains what the spool holds.
+    // Without a service, the next query appends the spooled events to the chain.
     await runHere(['logs'], { cwd });
     const { code, stdout } = await following;
     assert.equal(code, 0);

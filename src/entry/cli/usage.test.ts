@@ -47,7 +47,7 @@ const CASES: readonly Case[] = [
     stderr: [/hipaa, pci-dss, soc2, gdpr/],
   },
   { args: ['policy', 'lint', '--strct'], code: 2, stderr: [/See `service policy lint --help`/] },
-  // What moves a cursor is shown, not obeyed.
+  // Control characters in a word are escaped, so that they do not move the cursor.
   { args: ['\u001b[2Jscan'], code: 2, stderr: [/\\u001b\[2Jscan/] },
 ];
 

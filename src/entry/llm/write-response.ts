@@ -53,7 +53,7 @@ async function pump(
 }
 
 /**
- * Waits until the client has read the written bytes or has disconnected. A client that reads nothing for `silent_ms` is
+ * Waits until the client reads the written bytes or disconnects. A client that reads nothing for `silent_ms` is
  * disconnected.
  */
 async function drained(raw: ServerResponse, silent_ms: number): Promise<void> {

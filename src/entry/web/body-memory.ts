@@ -18,7 +18,7 @@ export type BodyMemoryLimit = (
   response: ServerResponse,
 ) => Readable | Refusal;
 
-/** Age in milliseconds at which an incomplete body may be closed to make room for another. */
+/** Age in milliseconds at which an incomplete body may be closed in favour of another. */
 const STALLED_MS = 2_000;
 
 interface HeldBody {

@@ -3,7 +3,7 @@ import { CommandFailure, EXIT } from '../exit.ts';
 import { examples, jsonOption } from '../options.ts';
 import type { Terminal } from '../terminal.ts';
 
-/** The interface names this command; whoever types it is told that there is nothing behind it yet. */
+/** Defines the documented command `alerts`, which reports that this version has no alerts. */
 export function alerts(command: Command, _terminal: Terminal): void {
   command
     .description(

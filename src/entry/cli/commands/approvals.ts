@@ -85,7 +85,7 @@ function listed(requests: readonly ApprovalRecord[], terminal: Terminal): void {
 
 const CLIPPED_CHARACTERS = 60;
 
-/** The beginning of the arguments; a mark says that there are more. */
+/** Returns the start of the arguments, with a mark if they are cut. */
 function clipped({ arguments: text, arguments_truncated }: ApprovalRecord): string {
   const isLong = text.length > CLIPPED_CHARACTERS || arguments_truncated;
   return isLong ? `${text.slice(0, CLIPPED_CHARACTERS)} …` : text;

@@ -100,7 +100,7 @@ async function runExport(words: ExportWords, terminal: Terminal): Promise<void> 
   remark(terminal, `${counted(count, 'event')} exported.`);
 }
 
-/** Relative times are worked out once, so that all pages have the same range; without an end it is now. */
+/** Resolves relative times once, so that all pages have the same range. Without an end, the range ends now. */
 async function rangeOf({ since, until, last }: Pick<ExportWords, 'since' | 'until' | 'last'>) {
   const { parseFilter } = await import('../../../runtime/audit/filter.ts');
   const given = Object.entries({ since, until, last }).filter(([, value]) => value !== undefined);
@@ -116,7 +116,7 @@ async function verifyFolder(options: VerifyOptions, terminal: Terminal): Promise
   const { loadPublicKeys, verifyJournal } = await import('../../../runtime/audit/index.ts');
   const places = await placesOf(options, terminal);
   const keys = options.keys === undefined ? places.keys : resolve(terminal.cwd, options.keys);
-  // What the index remembers is read first: the journal only grows.
+  // Read before the journal, because the journal only grows.
   const known_heads = await rememberedHeads(places.index, terminal);
   const report = await verifyJournal({
     dir: places.journal,
@@ -149,7 +149,7 @@ async function placesOf(options: VerifyOptions, terminal: Terminal): Promise<Pla
   });
 }
 
-/** The last records that the index has seen, so that a journal that was cut short behind them is found out. */
+/** Returns the last record of each chain that the index has seen, so that a truncated journal is detected. */
 async function rememberedHeads(index: string, terminal: Terminal): Promise<ReadonlyMap<string, ChainHead>> {
   if (!(await isThere(index))) return new Map();
   const { indexHeads, openIndex } = await import('../../../runtime/audit/index.ts');

@@ -114,7 +114,7 @@ async function measure(
 
 const STEPS_SHOWN = 500;
 
-/** Counts rows on a terminal, on a line of its own that is taken away at the end. */
+/** Counts rows on a line of a terminal that is erased at the end. */
 function progressOf({ stderr }: Terminal): { step: () => void; end: () => void } {
   const is_shown = (stderr as { isTTY?: boolean }).isTTY === true;
   let rows = 0;

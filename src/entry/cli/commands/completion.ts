@@ -28,7 +28,7 @@ const WRITERS: Readonly<Record<Shell, () => Promise<(all: readonly CommandWords[
   fish: async () => (await import('../completion/fish.ts')).fishCompletion,
 };
 
-/** Walks the whole program, which is why `program.ts` defines every command where this one is asked for. */
+/** Walks the whole program, so `program.ts` defines every command when this one runs. */
 async function completionScript(shell: Shell, program: Command): Promise<string> {
   const { commandWords } = await import('../completion/words.ts');
   return (await WRITERS[shell]())(commandWords(program));

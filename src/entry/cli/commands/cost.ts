@@ -82,7 +82,7 @@ function defineSummary(command: Command, terminal: Terminal): void {
   ]);
 }
 
-/** Lines of each list that a person is shown. */
+/** Maximum number of lines of each list in the output for people. */
 const TOP = 10;
 
 function tellSummary(answer: Summary, terminal: Terminal): void {

@@ -51,7 +51,7 @@ export function fingerprint(command: Command, terminal: Terminal): void {
 const DAY_MS = 86_400_000;
 const DAYS_MAX = 366;
 
-/** A date that stands there as it was given, or days from now. */
+/** Returns a date as given, or the date that many days from now. */
 function expiry(text: string): string {
   const days = Number(/^(\d{1,3})d$/.exec(text)?.[1] ?? 0);
   if (days >= 1 && days <= DAYS_MAX) return new Date(Date.now() + days * DAY_MS).toISOString();

@@ -5,8 +5,8 @@ import { configOption, examples, wholeNumber } from '../options.ts';
 import type { Terminal } from '../terminal.ts';
 
 /**
- * What help says of the hook. It is run without this command line, for reading one takes as long as deciding; who gets
- * here has given it in another way.
+ * Defines `hook` for the help only. The hook runs without this command line, because parsing one takes as long as a
+ * decision. The action runs only if the hook was called in another form.
  */
 export function hook(command: Command, terminal: Terminal): void {
   command
@@ -45,7 +45,7 @@ export function hook(command: Command, terminal: Terminal): void {
   ]);
 }
 
-/** The options as they were given. */
+/** Returns the given options as words of a command line, without defaults. */
 function wordsOf(command: Command): string[] {
   return command.options.flatMap((option) => {
     const value = command.getOptionValue(option.attributeName());

@@ -1,19 +1,19 @@
 import type { Command } from 'commander';
 import type { Terminal } from '../terminal.ts';
 
-/** Gives a command its options and what it does. */
+/** Adds the options and the action of a command. */
 export type DefineCommand = (command: Command, terminal: Terminal) => void;
 
-/** A command as the list of all shows it; its file is imported when it is asked for. */
+/** A command in the list of all commands. Its file is imported when the command is used. */
 export interface CommandEntry {
   readonly name: string;
-  /** One line, without an end stop. */
+  /** One line, without a full stop. */
   readonly summary: string;
-  /** Left out if all verbs of the command are derived from operation records. */
+  /** Absent if all subcommands are derived from operation records. */
   readonly load?: () => Promise<DefineCommand>;
 }
 
-/** Every command, in the order of the alphabet. */
+/** All commands, in alphabetical order. */
 export const commands: readonly CommandEntry[] = [
   {
     name: 'agents',

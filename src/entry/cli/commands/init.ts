@@ -83,7 +83,10 @@ function tell({ created, kept }: Written, folder: string, terminal: Terminal): v
   say(terminal, `\nNext:\n  ${terminal.name} validate${config}\n  ${terminal.name} serve${config}`);
 }
 
-/** What was kept may hold mistakes of its own: better said now than at the next start. */
+/**
+ * Checks the result, because existing files that were kept may have mistakes. It is better to report them now than at
+ * the next start.
+ */
 async function check(configuration: string, terminal: Terminal): Promise<void> {
   const { formatProblem } = await import('../../../runtime/config/index.ts');
   const { validateConfiguration } = await import('../../../runtime/policies/index.ts');

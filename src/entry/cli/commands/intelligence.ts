@@ -6,7 +6,7 @@ import type { Terminal } from '../terminal.ts';
 
 const STAGING_DIR = '.safeai-generated';
 
-/** The advisory commands, with the options that they will take; none of them does anything while it is off. */
+/** Defines the advisory commands with their future options. They do nothing while the advisory layer is off. */
 export function intelligence(command: Command, terminal: Terminal): void {
   command.description(
     'Query the advisory layer. It is off by default, never decides, and sees metadata only.',

@@ -12,7 +12,7 @@ import { findPage, findTrailEvents } from '../trail.ts';
 const TAIL_DEFAULT = 20;
 const TAIL_MAX = 10_000;
 
-/** The options as commander gives them: one for each filter, and how to show what was found. */
+/** The options in commander's form: one per filter, and the output format. */
 export interface LogsOptions {
   readonly boundary?: string;
   readonly action?: string;
@@ -99,14 +99,14 @@ async function run(options: LogsOptions, terminal: Terminal): Promise<void> {
   for (const event of options.oldestFirst ? events.toReversed() : events) tell(event, options, terminal);
   if (events.length > 0) return;
   const sentence = await nothingFound(options, terminal, events_searched);
-  // Programs read an event from each line of the answer, so it stays empty for them.
+  // Programs parse each line of the output as an event, so for them the output stays empty.
   if (options.json) remark(terminal, sentence);
   else say(terminal, sentence);
 }
 
 /**
- * Names the folder, the time range and the number of events searched: an empty answer from the wrong place looks
- * like a quiet day.
+ * Reports an empty result with the folder, the time range and the number of events searched, because an empty answer
+ * from the wrong folder would look like a quiet day.
  */
 export async function nothingFound(
   { config, last, since, until }: Pick<LogsOptions, 'config' | 'last' | 'since' | 'until'>,
@@ -150,7 +150,7 @@ function tell(event: AuditEvent, options: LogsOptions, terminal: Terminal): void
   else say(terminal, eventLine(event, terminal));
 }
 
-/** The words of the command line as the names of the audit event's fields. */
+/** Converts the options to filters on the audit event's fields. */
 function filterOf(options: LogsOptions): AuditFilter {
   const named: Record<string, string | undefined> = {
     boundary: options.boundary,

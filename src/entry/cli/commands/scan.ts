@@ -59,7 +59,7 @@ interface ScanReply extends VerdictReply {
   readonly modified_payload?: unknown;
 }
 
-/** Which operation answers, and what it is asked. */
+/** Returns the operation that answers, and its input. */
 async function question(
   text: string | undefined,
   options: ScanOptions,
@@ -118,7 +118,7 @@ async function readFile(path: string, as_given: string): Promise<Buffer> {
   try {
     return await readBounded(createReadStream(path));
   } catch (error) {
-    // A folder is found out at the first read, and then Node does not say which.
+    // Reading a folder fails only at the first read, and Node's error then lacks the path.
     throw error instanceof CommandFailure ? error : Object.assign(error as Error, { path: as_given });
   }
 }
@@ -128,7 +128,7 @@ function onOneLine(json: string): string {
   return json.replace(/("(?:[^"\\]|\\.)*")|[ \t\r\n]+/g, '$1');
 }
 
-/** Returns a body that remembers the text of its payload, so that numbers are judged and shown with all their digits. */
+/** Returns a body that keeps the text of its payload, so that numbers are judged and shown with all their digits. */
 async function payloadBody(payload: string, about: object): Promise<Record<string, unknown>> {
   const { parseJson } = await import('../../../core/json/value-source.ts');
   try {
@@ -139,7 +139,7 @@ async function payloadBody(payload: string, about: object): Promise<Record<strin
     );
     return parseJson(`{"payload":${payload}${others.join('')}}`) as Record<string, unknown>;
   } catch {
-    // The parser's own message repeats a part of the text.
+    // The parser's own message contains a part of the text.
     throw new CommandFailure(
       EXIT.usage,
       'invalid_request',
@@ -163,7 +163,10 @@ function tell(reply: ScanReply, terminal: Terminal, exactJson: (value: unknown) 
   }
 }
 
-/** What was found and where; what it was stays out of scroll-back and build logs. */
+/**
+ * Formats a finding with its location, but without the matched text, which must not appear in scroll-back and build
+ * logs.
+ */
 function found({ severity, detector, rule_id, tag, start, end, path, reason }: ViolationReply): string {
   const exact = rule_id === undefined || rule_id === detector ? '' : ` (${rule_id})`;
   const place = start === undefined ? '' : ` at ${start}-${end}`;

@@ -88,7 +88,7 @@ async function run(name: string | undefined, options: SetupOptions, terminal: Te
   printGenericInstructions(options.config, terminal);
 }
 
-/** Sets up the coding agents of this machine, as the person chooses or as they were found. */
+/** Sets up the coding agents of this machine: those that the user selects, or all that were found. */
 async function setUpFound(options: SetupOptions, terminal: Terminal): Promise<void> {
   if (options.uninstall || options.force)
     throw new CommandFailure(EXIT.usage, 'usage', 'Name the agent or framework that is meant.', {
@@ -118,7 +118,7 @@ function packsOf({ pack }: SetupOptions): readonly string[] | null {
   return pack === undefined ? null : pack.filter((name) => name !== 'none');
 }
 
-/** Refuses `--shared` where paths of this machine would be written all the same. */
+/** Refuses `--shared` with options that would still write paths of this machine. */
 function refuseShared({ shared, scope, mcp }: Pick<SetupOptions, 'shared' | 'scope' | 'mcp'>): void {
   if (!shared) return;
   const other = mcp ? '--mcp' : scope !== undefined && scope !== 'project' ? `--scope ${scope}` : null;
@@ -128,7 +128,7 @@ function refuseShared({ shared, scope, mcp }: Pick<SetupOptions, 'shared' | 'sco
   });
 }
 
-/** An option that would do nothing is a misunderstanding. */
+/** Refuses options that would have no effect, because they are probably a mistake. */
 function refuseMisplaced({ scope, mcp, shared, force, pack }: SetupOptions, is_host: boolean): void {
   const given = is_host
     ? { '--force': force }

@@ -1,8 +1,8 @@
 import { type CommandWords, PROGRAM_NAME } from './words.ts';
 
 /**
- * A completion script for bash 3.2 and later. It runs no program and evaluates nothing that was typed: all
- * words stand in it.
+ * Returns a completion script for bash 3.2 and later. It contains all words, runs no program and never evaluates the
+ * typed text.
  */
 export function bashCompletion(all: readonly CommandWords[]): string {
   return `# bash completion for ${PROGRAM_NAME}

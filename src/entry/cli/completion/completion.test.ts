@@ -8,7 +8,7 @@ import { inFolder, run } from '../testing/run.ts';
 
 const exec = promisify(execFile);
 
-/** What bash offers when Tab is pressed behind these words. */
+/** Returns the words that bash offers after Tab. */
 async function offered(script: string, words: readonly string[], cwd: string): Promise<string[]> {
   const quoted = words.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ');
   const ask = `COMP_WORDS=(${quoted}); COMP_CWORD=${words.length - 1}; _agent_safety_complete; printf '%s\\n' "\${COMPREPLY[@]}"`;

@@ -1,6 +1,6 @@
 import { type CommandWords, type OptionWord, PROGRAM_NAME, type Word } from './words.ts';
 
-/** A completion script for fish. All words stand in it. */
+/** Returns a completion script for fish, which contains all words. */
 export function fishCompletion(all: readonly CommandWords[]): string {
   return `# fish completion for ${PROGRAM_NAME}
 function __agent_safety_at

@@ -1,11 +1,11 @@
 import type { Command, Option } from 'commander';
 
-/** What can be typed after one command: `path` is the command's words, `''` for the program itself. */
+/** The words that can follow one command. `path` is the command itself, `''` for the program. */
 export interface CommandWords {
   readonly path: string;
   readonly subcommands: readonly Word[];
   readonly options: readonly OptionWord[];
-  /** Values that the command's own arguments may have, where they are known. */
+  /** Known values of the command's own arguments. */
   readonly values: readonly string[];
 }
 
@@ -16,11 +16,11 @@ export interface Word {
 
 export interface OptionWord extends Word {
   readonly takes_value: boolean;
-  /** The values that it may have; empty where anything goes. */
+  /** The allowed values; empty if any value is allowed. */
   readonly values: readonly string[];
 }
 
-/** Reads the program's own definition, so that completion knows what the parser knows. */
+/** Lists the words of all commands from the parser's own definitions. */
 export function commandWords(command: Command, path: readonly string[] = []): readonly CommandWords[] {
   const help = command.createHelp();
   const subcommands = help.visibleCommands(command);
@@ -44,5 +44,7 @@ function optionWords(option: Option): OptionWord[] {
   return words.map((word) => ({ word, about: option.description, takes_value, values }));
 }
 
-/** The command that scripts complete. `service` alone is a program of Debian, which has a completion script already. */
+/**
+ * The command that the scripts complete. `service` alone is a program of Debian, which already has a completion script.
+ */
 export const PROGRAM_NAME = 'agent-safety';

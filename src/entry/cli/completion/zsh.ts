@@ -1,6 +1,8 @@
 import { type CommandWords, PROGRAM_NAME, type Word } from './words.ts';
 
-/** A completion script for zsh, to be sourced or put in \`fpath\` as \`_agent-safety\`. All words stand in it. */
+/**
+ * Returns a completion script for zsh, which contains all words. Source it, or put it in `fpath` as `_agent-safety`.
+ */
 export function zshCompletion(all: readonly CommandWords[]): string {
   return `#compdef ${PROGRAM_NAME}
 _agent_safety() {

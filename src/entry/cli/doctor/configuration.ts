@@ -111,7 +111,7 @@ async function checkPolicy(runtime: LocalRuntime, subject: CheckSubject): Promis
   ];
 }
 
-/** How long the owner of the state folder may take to answer. */
+/** Time limit in milliseconds for an answer of the daemon that owns the state folder. */
 const STATUS_MS = 5_000;
 const CLOCK_SLACK_MS = 60_000;
 

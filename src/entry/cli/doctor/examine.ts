@@ -25,7 +25,7 @@ import { type ConfigRequest, checkState, type OpenConfig, openConfig } from './c
 import { evaluateChecks, readChecks } from './evaluate-checks.ts';
 import { compareSessions, type SessionReport } from './sessions.ts';
 
-/** What `service doctor` examines. */
+/** The agents, scopes and folders that `service doctor` examines. */
 export interface ExaminationRequest {
   /** `null` for every agent that has a hook of ours. */
   readonly host: string | null;

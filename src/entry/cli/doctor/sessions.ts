@@ -42,7 +42,7 @@ export interface SessionComparison {
   readonly sessions: readonly SessionReport[];
 }
 
-/** Whose sessions are compared with which audit logs. */
+/** The agent, its hooks and the audit logs with which its transcripts are compared. */
 export interface ComparisonRequest {
   readonly agent: CodingAgent;
   readonly files: readonly SettingsFile[];

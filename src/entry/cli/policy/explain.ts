@@ -102,7 +102,7 @@ function subject({ about, tag, origin, severity }: Evaluation): string {
   return `${tag} (${severity === null ? origin : `${origin}, ${severity}`})`;
 }
 
-/** What the short form shows of the rules: those that matched. */
+/** The outcomes that the short form shows: matching rules only. */
 const SHORT: readonly RuleTraceEntry['outcome'][] = ['matched', 'monitored'];
 
 const WORDS = {

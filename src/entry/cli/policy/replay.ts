@@ -134,7 +134,7 @@ function byChanges(a: Row, b: Row): number {
   return weight(b) - weight(a) || b.unknown - a.unknown || (a.name < b.name ? -1 : 1);
 }
 
-/** Why a decision cannot be told, as the rest of "cannot be told:". */
+/** Reasons why a decision cannot be replayed. Each completes the sentence "cannot be told:". */
 const BECAUSE: Readonly<Record<string, string>> = {
   fault: 'a fault of the service decided',
   incomplete: 'the event does not hold all that was found',
@@ -184,7 +184,7 @@ function tellMoves({ transitions }: ReplayTally, terminal: Terminal): void {
 
 const ROWS_SHOWN = 20;
 
-/** Those for which something would change, or cannot be told. */
+/** Prints the rows with a decision that would change or cannot be replayed. */
 function tellTable(what: string, counts: ReadonlyMap<string, ReplayCounts>, terminal: Terminal): void {
   const rows = [...counts]
     .map(([name, each]) => ({ name, ...each }))

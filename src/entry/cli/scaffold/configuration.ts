@@ -1,13 +1,13 @@
-/** What a person answered about the advisory layer. */
+/** The user's answer about the advisory layer. */
 export interface IntelligenceAnswer {
   readonly provider: 'local' | 'compatible-api';
   readonly model: string;
   readonly base_url: string;
-  /** The name of an environment variable; `null` where the backend wants no key. */
+  /** The name of an environment variable; `null` if the backend needs no key. */
   readonly api_key_env: string | null;
 }
 
-/** The text of \`service.yaml\`. `intelligence` is \`null\` where nobody asked for the advisory layer. */
+/** Returns the text of `service.yaml`. `intelligence` is `null` if the advisory layer was not requested. */
 export function configurationText(full: boolean, intelligence: IntelligenceAnswer | null): string {
   const parts = [HEAD, full ? SERVER_FULL : SERVER, POLICY, full ? POLICY_MORE : '', PROTECTION];
   if (full) parts.push(DOCUMENTS, SCAN, TENANTS);
@@ -172,7 +172,7 @@ function intelligenceOn(answer: IntelligenceAnswer): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** A JSON string is a YAML string, whatever stands in it; `$` is doubled so that nothing is looked up. */
+/** Quotes a string for YAML, which accepts every JSON string. `$` is doubled, so that it is not a reference. */
 function quoted(text: string): string {
   return JSON.stringify(text).replaceAll('${', () => '$${');
 }

@@ -1,4 +1,4 @@
-/** The documents that `init` writes beside the configuration. Comments are for the person who edits them. */
+/** The documents that `init` writes next to the configuration. Their comments are for the person who edits them. */
 
 export const POLICY_DOCUMENT = `# yaml-language-server: $schema=../schemas/policy.schema.json
 # Your own rules. They are evaluated in this order, before the built-in ones.
@@ -37,7 +37,7 @@ policies:
   #   enforcement: monitor
 `;
 
-/** Put together from pieces, so that no scanner of repositories takes it for a real one. */
+/** Concatenated, so that no secret scanner of repositories reports it. */
 const KEY = ['sk-', 'ABCDEF1234567890'].join('');
 
 /** The rule for the tag that the example contract and identity of `init --full` accept. */

@@ -10,7 +10,10 @@ import {
 } from './documents.ts';
 import type { ScaffoldFile } from './write.ts';
 
-/** What `init` writes, in the order in which it is listed. The schemas are for editors: they complete and check. */
+/**
+ * Returns the files that `init` writes, in the listed order. The schemas are for editors, which use them to complete
+ * and check.
+ */
 export function scaffoldFiles(
   full: boolean,
   intelligence: IntelligenceAnswer | null,
@@ -28,7 +31,7 @@ export function scaffoldFiles(
   return [...files, ...schemaFiles(files)];
 }
 
-/** The schemas that those files name in their first line. */
+/** Returns the schemas that these files name in their first line. */
 function schemaFiles(files: readonly ScaffoldFile[]): ScaffoldFile[] {
   return buildEditorSchemas()
     .filter(({ name }) => files.some(({ text }) => text.includes(`schemas/${name}`)))

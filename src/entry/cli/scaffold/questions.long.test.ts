@@ -8,13 +8,13 @@ import { inFolder } from '../testing/run.ts';
 
 const MAIN = new URL('../main.ts', import.meta.url).pathname;
 
-/** Runs `init` on a terminal of its own (util-linux `script`); each answer is typed when its question is there. */
+/** Runs `init` on a terminal of its own (util-linux `script`) and types each answer after its question. */
 function initOnTerminal(
   cwd: string,
   flags: string,
   answers: readonly (readonly [question: RegExp, keys: string])[],
 ) {
-  // A terminal that nobody looks at has no size, and text would be wrapped after each letter.
+  // A detached terminal has no size, so text would be wrapped after each letter.
   const command = `stty cols 120 rows 40; '${process.execPath}' '${MAIN}' init ${flags}`;
   const { PATH = '', NODE_COMPILE_CACHE = '' } = process.env;
   const child = spawn('script', ['-qec', command, '/dev/null'], {
@@ -49,7 +49,7 @@ async function intelligenceIn(cwd: string): Promise<unknown> {
   return parse(await readFile(join(cwd, 'service.yaml'), 'utf8')).intelligence;
 }
 
-/** Return at the questions about agents and packs: none is on this machine, so none is chosen. */
+/** Return at the questions about agents and packs. There are no agents on this machine, so none is selected. */
 const NO_AGENTS: readonly (readonly [RegExp, string])[] = [
   [/Which coding agents/, '\r'],
   [/Which policy packs/, '\r'],

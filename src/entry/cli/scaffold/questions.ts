@@ -1,7 +1,9 @@
 import { CommandFailure, EXIT } from '../exit.ts';
 import type { IntelligenceAnswer } from './configuration.ts';
 
-/** A backend as the menu offers it; the person may change the address, and names the model: models come and go. */
+/**
+ * A backend in the menu. The user may change the address, and types the name of the model, because models change often.
+ */
 interface Backend {
   readonly label: string;
   readonly provider: IntelligenceAnswer['provider'];
@@ -34,8 +36,8 @@ const BACKENDS: readonly Backend[] = [
 ];
 
 /**
- * Asks about the advisory layer. Nothing is on unless the person says so.
- * @returns `null` for no; Ctrl-C ends the command before anything is written
+ * Asks about the advisory layer, which stays off by default.
+ * @returns `null` for no; Ctrl-C ends the command before any file is written
  */
 export async function askIntelligence(): Promise<IntelligenceAnswer | null> {
   const { confirm, intro, outro, select, text } = await import('@clack/prompts');

@@ -2,19 +2,19 @@ import { open, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { makeFolder } from '../../../platform/files/folder.ts';
 
-/** A file to be written: `path` seen from the folder, with slashes. */
+/** A file to write. `path` is relative to the folder, with slashes. */
 export interface ScaffoldFile {
   readonly path: string;
   readonly text: string;
 }
 
-/** What came of it, as paths in the order given. */
+/** The written and the kept files, as paths in the order given. */
 export interface Written {
   readonly created: readonly string[];
   readonly kept: readonly string[];
 }
 
-/** Writes the files that are not there yet. What is there, a symbolic link included, stays as it is. */
+/** Writes the files that do not exist yet. An existing file or symbolic link is kept unchanged. */
 export async function writeMissing(folder: string, files: readonly ScaffoldFile[]): Promise<Written> {
   const created: string[] = [];
   const kept: string[] = [];
@@ -33,7 +33,7 @@ async function createFile(target: string, text: string): Promise<boolean> {
       await file.writeFile(text);
       await file.close();
     } catch (error) {
-      // A file that is half there would be kept by the next try.
+      // The next attempt would keep an incomplete file.
       await file.close().catch(() => {});
       await rm(target, { force: true });
       throw Object.assign(error as Error, { path: target });

@@ -28,7 +28,7 @@ export interface SetupOptions extends Consent {
   readonly path: string;
   readonly config?: string;
   readonly mcp?: true;
-  /** Whether the hook names no path of this machine, so that a team can commit it. */
+  /** The hook names no path of this machine, so that a team can commit it. */
   readonly shared?: true;
   readonly uninstall?: true;
 }

@@ -8,14 +8,15 @@ import type { ScaffoldFile } from '../scaffold/write.ts';
 import type { Terminal } from '../terminal.ts';
 import type { HookConfig } from './agent-plan.ts';
 
-/** The configuration that hooks will name, and the files that have to be written first where there is none. */
+/** The configuration that hooks will name, and the files to write first if there is no configuration yet. */
 export interface PlannedConfiguration extends HookConfig {
   readonly missing: readonly ScaffoldFile[];
 }
 
 /**
- * Finds the configuration for hooks, or plans a new one: in the project, or for hooks of a user in the user's own folder.
- * @throws CommandFailure where there is one that is not valid, because a hook would deny every tool call
+ * Finds the configuration for hooks, or plans a new one: in the project, or for hooks of a user in the user's own
+ * folder.
+ * @throws CommandFailure if the configuration is not valid, because a hook would deny every tool call
  */
 export async function planConfiguration(
   path: string | undefined,

@@ -2,7 +2,7 @@ import { createTwoFilesPatch, FILE_HEADERS_ONLY } from 'diff';
 import type { SettingsChange } from '../../../coding-agents/setup/apply.ts';
 import { paint, say, shownLines, type Terminal } from '../terminal.ts';
 
-/** What would change in a file, as `diff -u` writes it. */
+/** Formats the change of a file in the format of `diff -u`. */
 export function formatDiff({ path, before, after }: SettingsChange): string {
   const [from, to] = [before === null ? '/dev/null' : path, after === null ? '/dev/null' : path];
   return createTwoFilesPatch(from, to, before ?? '', after ?? '', undefined, undefined, {
@@ -10,7 +10,7 @@ export function formatDiff({ path, before, after }: SettingsChange): string {
   });
 }
 
-/** Shows it, coloured on a terminal. */
+/** Prints the diff, with colours on a terminal. */
 export function printDiff(change: SettingsChange, terminal: Terminal): void {
   for (const line of shownLines(formatDiff(change)).trimEnd().split('\n')) {
     const colour = line.startsWith('+') ? 'green' : line.startsWith('-') ? 'red' : null;

@@ -6,36 +6,36 @@ import { dirname, join, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { packageVersion } from '../../../platform/version.ts';
 
-/** How this process was started. */
+/** The start of this process. */
 export interface ProcessStart {
-  /** The path of this file, links resolved. */
+  /** The path of this file, with links resolved. */
   readonly here: string;
   /** `process.argv[1]`. */
   readonly script: string;
-  /** The Node that runs. */
+  /** The path of the running Node. */
   readonly node: string;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** How coding agents start this program. */
+/** The command with which coding agents start this program. */
 export interface InstalledProgram {
-  /** Absolute paths. A checkout is started by its `service`. */
+  /** Absolute paths. A checkout is started by its script `service`. */
   readonly words: readonly string[];
-  /** What has to be copied first, because npx clears the folder that it ran from; `null` for nothing. */
+  /** The folder to copy first, because npx clears the folder from which it ran; `null` if no copy is needed. */
   readonly copy: { readonly from: string; readonly to: string } | null;
 }
 
-/** Returns the command by which coding agents start this program, as it was started now. */
+/** Returns the command with which coding agents start this program, based on how this process was started. */
 export function findProgram(started: Partial<ProcessStart> = {}): InstalledProgram {
   const { here = fileURLToPath(import.meta.url), env = process.env, node = process.execPath } = started;
   if (here.endsWith('.ts')) return { words: [join(here, '../../../../../service')], copy: null };
   const script = resolve(started.script ?? process.argv[1] ?? '');
   if ([script, here].some((path) => path.includes(`${sep}_npx${sep}`))) return copiedProgram(here, node, env);
-  // Run by its file, it may not be executable.
+  // The file may not be executable if Node was started with it.
   return { words: script.endsWith('.js') ? [node, script] : [script], copy: null };
 }
 
-/** A coding agent takes a hook that is gone for an allow, so the program moves to a folder that stays. */
+/** Plans a copy to a permanent folder, because a coding agent treats a missing hook as an allow. */
 function copiedProgram(here: string, node: string, env: ProcessStart['env']): InstalledProgram {
   const folder = here.slice(0, here.lastIndexOf(`${sep}node_modules${sep}agent-safety${sep}`));
   const from = join(folder, 'node_modules');
@@ -49,14 +49,14 @@ function copiedProgram(here: string, node: string, env: ProcessStart['env']): In
   };
 }
 
-/** Tells one set of installed packages from another by the lock file that npm leaves among them. */
+/** Returns a fingerprint of a set of installed packages, from the lock file that npm writes next to them. */
 function fingerprintOf(modules: string): string {
   const lock = join(modules, '.package-lock.json');
   const text = existsSync(lock) ? readFileSync(lock) : '';
   return createHash('sha256').update(text).digest('hex').slice(0, 8);
 }
 
-/** Copies the program to the folder that stays. A copy that is there already is used as it is. */
+/** Copies the program to the permanent folder. An existing copy is used unchanged. */
 export async function copyProgram({ from, to }: NonNullable<InstalledProgram['copy']>): Promise<void> {
   if (existsSync(to)) return;
   const unfinished = `${to}.${process.pid}`;

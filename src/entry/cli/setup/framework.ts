@@ -20,8 +20,8 @@ export interface FrameworkOptions {
 }
 
 /**
- * Writes the file that guards a framework, or deletes it again. One that is there and was changed is kept, unless `force`
- * says otherwise.
+ * Writes the file that guards a framework, or deletes it. An existing file that was changed is kept unless `force` is
+ * set.
  */
 export async function setUpFramework(
   framework: Framework,

@@ -1,17 +1,17 @@
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 
-/** A framework for agents: the file that guards it over HTTP. */
+/** An agent framework and the file that guards it over HTTP. */
 export interface Framework {
   readonly name: string;
   readonly label: string;
-  /** In the folder `integrations`. */
+  /** The source file in the folder `integrations`. */
   readonly source: string;
-  /** As it is written. */
+  /** The name of the written file. */
   readonly file: string;
 }
 
-/** All frameworks, in the order of the alphabet. */
+/** All frameworks, in alphabetical order. */
 export const frameworks: readonly Framework[] = [
   python('autogen', 'AutoGen'),
   python('crewai', 'CrewAI'),
@@ -32,13 +32,15 @@ function python(name: string, label: string): Framework {
   return { name, label, source, file: `service_${source}` };
 }
 
-/** Where the sources are: four folders up, in `src` and in `dist` alike. */
+/** The folder of the sources: four folders up, in `src` and in `dist`. */
 const FOLDER = fileURLToPath(new URL('../../../../integrations/', import.meta.url));
 
-/** Lines by which a source takes in one that stands beside it. */
+/** Matches lines in which a source imports another one of the same folder. */
 const BESIDE = /^(?:from (guard|messages) import .*|import \{.*\} from '\.\/(guard\.ts)';)$/gm;
 
-/** The text of a framework's file: its source, with those beside it that it needs, so that one file is all there is. */
+/**
+ * Returns the text of a framework's file. Imported sources of the same folder are inlined, so that one file is enough.
+ */
 export async function frameworkText({ source }: Pick<Framework, 'source'>): Promise<string> {
   const text = await readFile(`${FOLDER}${source}`, 'utf8');
   const parts = await Promise.all(

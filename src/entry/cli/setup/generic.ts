@@ -2,7 +2,7 @@ import { quoteWord } from '../../../coding-agents/record/hook-command.ts';
 import { say, type Terminal } from '../terminal.ts';
 import { findProgram } from './find-program.ts';
 
-/** Says what to do by hand, for what has no installer here. */
+/** Prints the manual steps for agents and frameworks that have no installer here. */
 export function printGenericInstructions(config: string | undefined, terminal: Terminal): void {
   const program = findProgram().words.map(quoteWord).join(' ');
   const file = quoteWord(config ?? '/path/to/service.yaml');

@@ -3,7 +3,7 @@ import type { CodingAgent } from '../../../coding-agents/record/coding-agent.ts'
 import type { SettingsScope } from '../../../coding-agents/record/settings.ts';
 import { CommandFailure, EXIT } from '../exit.ts';
 
-/** What the user chose. */
+/** The user's choices. */
 export interface SetupChoice {
   readonly agents: readonly CodingAgent[];
   readonly scope: SettingsScope;

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { CommandFailure, EXIT } from '../exit.ts';
 import type { Terminal } from '../terminal.ts';
 
-/** The folder that `--path` names, by its whole path. @throws CommandFailure where there is none */
+/** Returns the absolute path of the folder that `--path` names. @throws CommandFailure if it does not exist */
 export async function resolveFolder(path: string, { cwd }: Terminal): Promise<string> {
   const folder = resolve(cwd, path);
   if ((await stat(folder).catch(() => null))?.isDirectory()) return folder;

@@ -24,9 +24,12 @@ import { type PlannedConfiguration, planConfiguration } from './configuration.ts
 import { copyProgram, findProgram, type InstalledProgram } from './find-program.ts';
 
 export interface AgentsOptions extends SetupOptions {
-  /** Policy packs to add. `null` for the pack for coding agents if a configuration is written, else for none. */
+  /**
+   * Policy packs to add. With `null`, a new configuration gets the pack for coding agents, and an existing one gets
+   * none.
+   */
   readonly packs: readonly string[] | null;
-  /** Whether the hooks are tested afterwards. */
+  /** Tests the hooks afterwards. */
   readonly doctor: boolean;
 }
 
@@ -34,9 +37,9 @@ export interface AgentsOptions extends SetupOptions {
 const PACK = 'coding-agent';
 
 /**
- * Installs the hooks of coding agents, and a configuration and policy packs if they are missing: shows every change, asks
- * once, writes, and tests the hooks.
- * @throws CommandFailure if the user stops, or there is no terminal to ask on
+ * Installs the hooks of coding agents, and a configuration and policy packs if they are missing: shows every change,
+ * asks once, writes, and tests the hooks.
+ * @throws CommandFailure if the user stops, or if there is no terminal for the question
  */
 export async function setUpAgents(
   agents: readonly CodingAgent[],
@@ -182,7 +185,7 @@ async function writeAll(
   return { paths, created, packs: added };
 }
 
-/** Adds a pack. One that allows more than the current policy is left to the user, and setup continues. */
+/** Adds a pack. A pack that allows more than the current policy is left to the user, and setup continues. */
 async function addPack(
   pack: string,
   config: string,

@@ -5,13 +5,13 @@ import { table } from '../table.ts';
 import { say, sayJson, type Terminal } from '../terminal.ts';
 import { frameworks } from './frameworks.ts';
 
-/** All that can be set up: coding agents, frameworks, and what is done by hand. */
+/** All names that can be set up: coding agents, frameworks, and `generic` for manual steps. */
 export const setupNames: readonly string[] = [
   ...[...codingAgents, ...frameworks].map(({ name }) => name),
   'generic',
 ];
 
-/** The end for a name that is none: says which is near, and which there are. */
+/** Returns the failure for an unknown name, with a similar name and the list of all. */
 export function unknownSetupName(name: string): CommandFailure {
   const longer = setupNames.find((each) => name.length > 2 && each.startsWith(name));
   const near = longer === undefined ? suggestName(name, setupNames) : `; did you mean \`${longer}\`?`;

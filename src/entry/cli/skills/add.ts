@@ -14,7 +14,7 @@ export interface AddOptions extends Consent {
   readonly allowPlugins?: true;
 }
 
-/** The options by which a person agrees to what is added. */
+/** Returns the options with which a user confirms an addition. */
 export function consentOptions(): readonly Option[] {
   return [
     new Option('-y, --yes', 'do not ask'),
@@ -23,7 +23,7 @@ export function consentOptions(): readonly Option[] {
   ];
 }
 
-/** The option by which a person agrees to code; templates bring none. */
+/** Returns the option with which a user confirms code. Templates contain no code. */
 export function codeOption(): Option {
   return new Option(
     '--allow-plugins',
@@ -74,7 +74,7 @@ function paintedName({ name, version, replaces }: SkillPlan): string {
   return `${name} ${version}${instead}`;
 }
 
-/** Whether nothing would be written at all, not even in the lock file. */
+/** Returns whether the plan would write nothing at all, not even in the lock file. */
 function isThere({ files, replaces, version, source }: SkillPlan): boolean {
   return files.changes.length === 0 && replaces?.version === version && replaces.source === source;
 }
@@ -98,7 +98,7 @@ function ending({ name, files }: SkillPlan, done: boolean): string {
   return `Added ${name} (${count}). A service that runs takes it over within seconds; skills.lock belongs into the repository.`;
 }
 
-/** The plan's files without what is in them. */
+/** Returns the plan's files without their content. */
 export function withoutTexts({ files }: SkillPlan) {
   const { changes, kept, unchanged } = files;
   return { changes: changes.map(({ text: _, ...change }) => change), kept, unchanged };

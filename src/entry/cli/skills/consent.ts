@@ -1,7 +1,7 @@
 import { CommandFailure, EXIT } from '../exit.ts';
 import type { Terminal } from '../terminal.ts';
 
-/** How a person says yes: beforehand, or when asked. */
+/** The ways to confirm: with an option, or at the question. */
 export interface Consent {
   readonly yes?: true;
   readonly dryRun?: true;
@@ -9,8 +9,8 @@ export interface Consent {
 }
 
 /**
- * Whether to go on with what was shown. Without a terminal nobody is asked, and `--yes` is the consent.
- * @throws CommandFailure where nobody can be asked
+ * Returns whether to continue with the shown changes. Without a terminal only `--yes` confirms.
+ * @throws CommandFailure if there is no terminal for the question
  */
 export async function agreed(question: string, consent: Consent, terminal: Terminal): Promise<boolean> {
   if (consent.dryRun) return false;

@@ -2,7 +2,7 @@ import type { PolicyRecord, SkillPlan } from '../../../runtime/skills/index.ts';
 import { counted } from '../table.ts';
 import { paint, remark, say, shown, type Terminal } from '../terminal.ts';
 
-/** Shows what would change: the files, and what that comes to. */
+/** Prints the files that would change, and the effect on the policy. */
 export function tellPlan(plan: SkillPlan, terminal: Terminal): void {
   if (plan.mended) remark(terminal, 'An interrupted change was completed first.');
   const { changes, kept, unchanged } = plan.files;
@@ -63,7 +63,7 @@ function tellEffect({ effect }: SkillPlan, terminal: Terminal): void {
   if (!strictness.complete) say(terminal, '  there are too many rules to compare every place');
 }
 
-/** Each way in which what was shown would let more through; none where it would not. */
+/** Lists each way in which the policy would become less strict; empty if it would not. */
 export function laxerLines({ strictness }: NonNullable<SkillPlan['effect']>): readonly string[] {
   const { laxer, compared, examples, loosening } = strictness;
   return [

@@ -13,7 +13,7 @@ interface Found {
   readonly description: string;
 }
 
-/** Lists what fits the words: skills, or of those only the ones that bring nothing but policies. */
+/** Lists the skills that match all words. With `templates`, lists only skills that contain nothing but policies. */
 export async function searchSkills(
   words: readonly string[],
   options: SearchOptions,

@@ -8,10 +8,10 @@ import { runProgram } from '../program.ts';
 
 const MAIN = new URL('../main.ts', import.meta.url).pathname;
 
-/** A program that hangs is a test that fails, and not one that waits. */
+/** Time limit in milliseconds of one run, so that a program that hangs fails the test. */
 const RUN_MS_MAX = 60_000;
 
-/** What a run of the real program came to. */
+/** The result of a run of the real program. */
 export interface Ran {
   readonly code: number | null;
   readonly stdout: string;
@@ -22,15 +22,18 @@ export interface RunOptions {
   readonly cwd: string;
   readonly stdin?: string | Buffer;
   readonly env?: Readonly<Record<string, string>>;
-  /** The processes above the program; none if it is left out. For `runHere` alone. */
+  /** Processes above the program; none by default. Only for `runHere`. */
   readonly readLineage?: () => ProcessLineage | null;
-  /** Closes standard output at once, as a reader that goes away. */
+  /** Closes standard output at once, like a reader that stops reading. */
   readonly deaf?: boolean;
-  /** Sends SIGINT when standard output first holds this. */
+  /** Sends SIGINT when standard output first contains this text. */
   readonly interrupt_at?: string;
 }
 
-/** Runs the program in this process, for tables of many cases: the same parsing, the same operations, no start. */
+/**
+ * Runs the program in this process, for tables of many cases: the same parsing and operations, without the start of a
+ * process.
+ */
 export async function runHere(args: readonly string[], options: RunOptions): Promise<Ran> {
   const [stdout, stderr] = [collector(), collector()];
   const code = await runProgram(args, {
@@ -41,7 +44,7 @@ export async function runHere(args: readonly string[], options: RunOptions): Pro
     stdout: stdout.stream,
     stderr: stderr.stream,
     interactive: false,
-    // Whoever runs the tests may be a coding agent.
+    // The tests may themselves be run by a coding agent.
     readLineage: options.readLineage ?? (() => ({ ancestors: [], has_terminal: true })),
     exit_code: 0,
   });
@@ -79,7 +82,7 @@ export function run(args: readonly string[], options: RunOptions): Promise<Ran> 
   child.stderr.on('data', (chunk) => {
     stderr += chunk;
   });
-  // A program that does not read its input may be gone before it is written.
+  // A program that does not read its input may exit before the input is written.
   child.stdin.on('error', () => {});
   child.stdin.end(options.stdin ?? '');
   return new Promise((resolve, reject) => {
@@ -88,16 +91,16 @@ export function run(args: readonly string[], options: RunOptions): Promise<Ran> 
   });
 }
 
-/** A program that goes on running. */
+/** A program that keeps running. */
 export interface Started {
   readonly pid: number;
   readonly stdout: () => string;
   readonly stderr: () => string;
-  /** Sends a signal and gives the exit code. */
+  /** Sends a signal and resolves to the exit code. */
   readonly stop: (signal: NodeJS.Signals) => Promise<number | null>;
 }
 
-/** Starts the program, and comes back when standard output holds `until`. */
+/** Starts the program, and resolves when standard output contains `until`. */
 export async function start(
   args: readonly string[],
   options: { cwd: string; until: string },
@@ -132,7 +135,7 @@ export async function start(
   };
 }
 
-/** Runs `use` in a new folder and takes the folder away afterwards. */
+/** Runs `use` in a new folder and removes the folder afterwards. */
 export async function inFolder<Result>(use: (folder: string) => Promise<Result>): Promise<Result> {
   const folder = await mkdtemp(join(tmpdir(), 'cli-'));
   try {
