@@ -12,7 +12,7 @@ const FOLDERS = ['content', 'injection', 'personal', 'secrets'];
 
 const LIMITS = { text_bytes_max: 1 << 20, depth_max: 100, nodes_max: 1 << 16, findings_max: 1000 };
 
-/** The marked text without its marks, and where they were. */
+/** Returns the text without its marks, and the positions of the marks. */
 function unmark(marked: string): { text: string; spans: [number, number][] } {
   const spans: [number, number][] = [];
   let text = '';
@@ -24,7 +24,7 @@ function unmark(marked: string): { text: string; spans: [number, number][] } {
   return { text, spans };
 }
 
-/** Every detector by itself and none as a phrase: what one finds is told apart by its record. */
+/** Every detector without its weight as a phrase. The record of a detector identifies its findings. */
 const alone = new Map(allDetectors.map((detector) => [detector, withoutWeight(detector)]));
 const scanner = compileScanner([...alone.values()]);
 

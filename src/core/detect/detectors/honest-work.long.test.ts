@@ -6,20 +6,20 @@ import type { Detector } from '../matching/detector.ts';
 import { allDetectors } from './all.ts';
 
 /**
- * Steps of a pattern for each unit of work that the meter charges. V8 takes 0.2 to 1 ns for a step, and 4 to 5 ns
- * for a unit of clean text, which is one unit of work.
+ * Maximum steps of a pattern for each unit of work that the meter charges. V8 takes 0.2 to 1 ns for a step, and 4 to
+ * 5 ns for a unit of clean text, which is one unit of work.
  */
 const STEPS_PER_WORK = 20;
-/** Texts that are tried for each pattern. */
+/** Number of texts to try for each pattern. */
 const TEXTS = 40;
 const UNITS = 600;
-/** A text twice as long takes at most so many times the steps, where both are longer than what a try looks at. */
+/** Maximum growth of the steps when the text doubles. Both texts are longer than the reach of one attempt. */
 const GROWTH_MAX = 2.2;
 const GROWTH_UNITS = 8000;
-/** Fewer steps for each unit are not asked how they grow. */
+/** Growth is measured only for patterns with at least this number of steps per unit. */
 const STEPS_PER_UNIT_MIN = 8;
 
-/** One detector of each form: many differ in nothing but a name, a prefix or the bounds of a run. */
+/** Returns one detector of each form, because many differ only in a name, a prefix or the length limits of a run. */
 function oneOfEachForm(): readonly Detector[] {
   const form = ({ id, pattern }: Detector): string =>
     id.endsWith('.named_key')

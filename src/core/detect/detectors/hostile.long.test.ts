@@ -12,12 +12,12 @@ import { allDetectors } from './all.ts';
 const LIMITS = { text_bytes_max: 1 << 20, depth_max: 100, nodes_max: 1 << 20, findings_max: 1 << 20 };
 const SHORT = 2 << 10;
 const LONG = 16 << 10;
-/** Per unit, a text many times as long may take this many times the work; quadratic work would take eight. */
+/** Maximum growth of the work per unit when the text is many times longer. Quadratic work would grow eightfold. */
 const GROWTH_MAX = 2;
-/** Units that a try of one pattern may look at, at most. */
+/** Maximum units that one attempt of a pattern may scan. */
 const REACH_MAX = 100_000;
 
-/** Ways to write a piece that make work for the readings of a text. */
+/** Encodings of a text piece that add work for decoding. */
 const DISGUISES: readonly string[] = [
   '%41',
   '&#65;',
@@ -37,7 +37,7 @@ const BLOBS: readonly string[] = [
   'QUJDREVGR0hJSktM\n',
 ];
 
-/** What a detector's own hits begin with: the texts that get far into its pattern and then fail, or match. */
+/** Returns prefixes of a detector's own examples: texts that get far into its pattern and then fail, or match. */
 function piecesOf(hit: string): readonly string[] {
   const text = hit.replace(/[«»]/g, '');
   const from = hit.indexOf('«');
@@ -45,7 +45,7 @@ function piecesOf(hit: string): readonly string[] {
   return ends.flatMap((end) => [text.slice(0, end), `${text.slice(from, end)}-`]);
 }
 
-/** One detector of each form: hundreds of patterns differ in nothing but the vendor's name or prefix. */
+/** Returns one detector of each form, because hundreds of patterns differ only in the vendor's name or prefix. */
 function oneOfEachForm(): readonly Detector[] {
   const form = ({ pattern }: Detector): string => pattern.source.replace(/^(?:\(\?:[^()]*\)|[\w-]+)/, '');
   return [...new Map(allDetectors.map((detector) => [form(detector), detector])).values()];
@@ -53,7 +53,7 @@ function oneOfEachForm(): readonly Detector[] {
 
 const scanner = compileScanner(allDetectors);
 
-/** Counted work per unit of a text made of the piece. */
+/** Returns the counted work per unit of a text that repeats the piece. */
 function work(piece: string, units: number): number {
   const text = piece.repeat(Math.ceil(units / piece.length)).slice(0, units);
   const meter: WorkMeter = { work: 0, allowed: Number.POSITIVE_INFINITY };
@@ -102,7 +102,7 @@ test('a text that takes too much work is looked at in part, and says so', () => 
   if (coverage.status === 'partial') assert.match(coverage.reason, /8 times the work of clean text/);
 });
 
-/** Few anchors, and behind each a long value that is looked at whole and is none. */
+/** Texts with few anchors, each followed by a long value that is scanned completely and does not match. */
 const LONG_VALUES: readonly string[] = ['token: "scp ', 'cnvca-', '\n$ git b'];
 
 test('values that are looked at and are none count as they cost', () => {
@@ -120,7 +120,7 @@ test('text with a finding every 2 KB is far from the bound', () => {
   assert.equal(detect({ kind: 'text', text }, DETECTION, LIMITS).coverage.status, 'full');
 });
 
-/** Numbers that look like chance and are the same in every run. */
+/** Returns deterministic pseudo-random text from the letters. */
 function someOf(letters: string): (count: number) => string {
   let state = 7;
   return (count) =>
@@ -134,7 +134,7 @@ const digitsOf = someOf('0123456789');
 const hexOf = someOf('0123456789abcdef');
 const base64Of = someOf('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/');
 
-/** Lines of files as people have them, in which nearly every place could begin something. */
+/** Typical file content in which nearly every position could start a match. */
 const DENSE: Readonly<Record<string, () => string>> = {
   'numbers of nine digits': () => digitsOf(9),
   'numbers of 9 to 11 digits': () => [9, 10, 11].map(digitsOf).join('\t'),

@@ -94,15 +94,15 @@ import { tokensOperations } from './secrets/tokens-operations.ts';
 import { twilio } from './secrets/twilio.ts';
 
 /**
- * All built-in detectors: hidden text, injections, personal data, secrets, each in the order of their files. The build
- * loads a file only when one of its detectors is tried (see scripts/build/late.ts). A detector's
- * tags decide its family: those under `secret` are `secret_detected` on the wire, those under `personal`
- * `pii_detected`, those under `injection` `injection_detected`.
+ * All built-in detectors: hidden text, injections, personal data and secrets, each in the order of its file. The
+ * build loads a file only when one of its detectors is first tried (see scripts/build/late.ts). The tags of a
+ * detector decide its violation type: tags under `secret` give `secret_detected`, under `personal` `pii_detected`,
+ * and under `injection` `injection_detected`.
  *
- * Injections are `injection.<kind>`; the severity follows from the text near it (see weigh.ts).
- * Secrets are `secret.credential.<detector>[.<vendor>]`, all `critical`. Personal data is
- * `personal.pii.<kind>`: `ssn`, `card` and `iban` are `high`, `email` and `phone` `medium`, `ip_address`
- * `low`. Cards and bank accounts are `personal.financial.<kind>` too.
+ * Injections have the tag `injection.<kind>`; their severity depends on the text near them (see phrases.ts). Secrets
+ * have the tag `secret.credential.<detector>[.<vendor>]` and are all `critical`. Personal data has the tag
+ * `personal.pii.<kind>`: `ssn`, `card` and `iban` are `high`, `email` and `phone` `medium`, `ip_address` `low`. Cards
+ * and bank accounts also have the tag `personal.financial.<kind>`.
  */
 export const detectorFiles: readonly (() => readonly Detector[])[] = [
   () => hiddenText,

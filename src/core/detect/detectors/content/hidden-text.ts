@@ -1,6 +1,6 @@
 import type { Detector } from '../../matching/detector.ts';
 
-/** Characters without width: spaces, joiners, and those that Unicode calls ignorable. */
+/** Characters without width: spaces, joiners, and the characters that Unicode calls ignorable. */
 const ZERO_WIDTH = '[\\u200b-\\u200d\\u2060-\\u2064\\ufeff\\u180e]';
 const TAG = '\\udb40[\\udc00-\\udc7f]';
 const SELECTOR = '(?:[\\ufe00-\\ufe0f]|\\udb40[\\udd00-\\uddef])';

@@ -10,7 +10,7 @@ import {
 const SECRET =
   '(?:passwords?|credentials?|api[ _-]?keys?|pin|tokens?|login(?: details)?|billing(?: details)?|card (?:number|details)|bank details|security code|one-time code|otp|2fa code)';
 
-/** Claims of a rank that would make a model obey. */
+/** Claims of authority that would make a model obey. */
 export const authority = buildPhraseDetectors('authority', [
   {
     name: 'your_maker',

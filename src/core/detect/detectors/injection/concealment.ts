@@ -6,7 +6,7 @@ import {
   WORD_GAP,
 } from '../../matching/phrases.ts';
 
-/** Orders to act behind the back of the person that is served. */
+/** Instructions to act without the knowledge of the user. */
 export const concealment = buildPhraseDetectors('concealment', [
   {
     name: 'do_not_tell',

@@ -11,7 +11,7 @@ const CODE =
 const OBEY =
   '(?:follow|execute|run|obey|comply|perform|apply|act (?:on|upon)|carry out|answer|respond to|do (?:it|what|as|exactly)|interpret)';
 
-/** Orders that are to be decoded or put together first. */
+/** Instructions that the model must first decode or assemble. */
 export const encoding = buildPhraseDetectors('encoding', [
   {
     name: 'decode_and_obey',

@@ -14,7 +14,7 @@ const SINK =
   '(?:https?://|www\\.|[\\w.+-]{1,40}@[\\w-]{1,40}\\.|attackers?|external|evil|my (?:server|e?mail|address)|the following (?:url|address|e?mail|server|link|endpoint)|this (?:url|address|e?mail|server|link|endpoint)|a (?:remote|third)|remote|webhook|(?:the |an )?image[ -]?url|the url|us at|me at|(?:the |a )?(?:url|query) (?:param|string))';
 const URL_UNITS = '[^\\s"\'<>)\\]]';
 
-/** Ways by which data would leave: an address that carries it, or an order to send it. */
+/** Ways to send data out: an address that carries it, or an instruction to send it. */
 export const exfiltration = buildPhraseDetectors('exfiltration', [
   {
     name: 'image_url',

@@ -67,7 +67,7 @@ const SECRET_ANCHORS = [
   'auth token',
 ].map((word) => `(?i)\\b${word}`);
 
-/** Attempts to make a model tell its instructions, or what it was given to keep. */
+/** Attempts to make a model reveal its instructions or confidential data. */
 export const extraction = buildPhraseDetectors('extraction', [
   {
     name: 'tell_prompt',

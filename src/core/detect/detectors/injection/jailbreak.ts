@@ -31,7 +31,7 @@ const ANSWERS: readonly string[] = [
 const FREE_MODE =
   '(?:dan|developer|dev|god|jailbreak|sudo|unrestricted|unfiltered|uncensored|evil|opposite|chaos|no[- ]limits?|do anything now|stan|root|admin(?:istrator)?)';
 
-/** Personas and modes without rules for the model. */
+/** Personas and modes that free the model from its rules. */
 export const jailbreak = buildPhraseDetectors('jailbreak', [
   {
     name: 'do_anything_now',

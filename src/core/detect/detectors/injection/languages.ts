@@ -1,19 +1,19 @@
 import { buildPhraseDetectors, type Phrase } from '../../matching/phrases.ts';
 
 /**
- * The commonest openings in other languages than English, as `forget all instructions` and `give me the password`.
- * The words of a language are data; for languages with the verb at the end the order is reversed.
+ * The most common openings in languages other than English, such as `forget all instructions` and `give me the
+ * password`. The words of a language are data. For languages with the verb at the end, the order is reversed.
  */
 interface Language {
   readonly code: string;
   readonly name: string;
-  /** Beginnings of the verbs, as anchors; the pattern goes on from there. */
+  /** First parts of the verbs, used as anchors. The pattern continues from there. */
   readonly verb_anchors: readonly string[];
-  /** Imperatives for ignore and forget. */
+  /** Imperatives of "ignore" and "forget". */
   readonly verbs: string;
-  /** Previous and above, rules and instructions. */
+  /** Words for "previous" and "above", with "rules" and "instructions". */
   readonly rules: string;
-  /** Paraphrases of the word `rules`, as `the above` or `everything before`. */
+  /** Paraphrases of the word for rules, such as `the above` or `everything before`. */
   readonly above: string;
   readonly is_verb_last?: boolean;
   readonly rule_anchors?: readonly string[];
@@ -303,10 +303,10 @@ const LANGUAGES: readonly Language[] = [
   },
 ];
 
-/** Behind a verb, rules and what they are called are looked for at each of some places. */
+/** Work of one attempt: after a verb, rules and their names are tried at several positions. */
 const TRY_WORK = 96;
 
-/** `ignoriere alle bisherigen Anweisungen` in the languages of the list. */
+/** Builds the detector for `ignore all previous instructions` in one language. */
 function phraseOf(language: Language): Phrase {
   const { code, name, verb_anchors, verbs, rules, above, is_verb_last, rule_anchors, hits, misses } =
     language;

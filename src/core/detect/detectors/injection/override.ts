@@ -11,7 +11,7 @@ import {
 
 const BEFORE =
   '(?:previous(?:ly)?|prior|above|preceding|earlier|former|foregoing|aforementioned|initial|original|past|before)';
-/** Verbs that revoke rules in every context. */
+/** Verbs that revoke rules in any context. */
 const IGNORE: readonly string[] = [
   'ignore',
   'disregard',
@@ -35,7 +35,7 @@ const IGNORE: readonly string[] = [
   'throw out',
   'throw away',
 ];
-/** Verbs that do so only of rules for the reader. */
+/** Verbs that revoke rules only if the rules are for the reader. */
 const LIFT: readonly string[] = [
   'suspend',
   'waive',
@@ -65,7 +65,7 @@ const LIFTS = `(?:${LIFT.join('|')})`;
 const IGNORE_ANCHORS = anchorWordsBefore(IGNORE);
 const LIFT_ANCHORS = anchorWordsBefore(LIFT);
 
-/** `Ignore all previous instructions`, and other orders to drop instructions. */
+/** Instructions to ignore earlier instructions: `Ignore all previous instructions`. */
 export const override = buildPhraseDetectors('override', [
   {
     name: 'previous_instructions',

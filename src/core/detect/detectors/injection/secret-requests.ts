@@ -1,11 +1,11 @@
 import { buildPhraseDetectors, type Phrase } from '../../matching/phrases.ts';
 
-/** Requests for a password in languages other than English: the word, and what makes it a request. */
+/** Requests for a password in a language other than English: the words for a secret and the words of a request. */
 interface Request {
   readonly code: string;
   readonly name: string;
   readonly secrets: readonly string[];
-  /** The request before the word, up to 30 units away, and the request after it. `null`: none. */
+  /** Words of a request before the secret, up to 30 units away, and after it; `null` if there are none. */
   readonly before: string | null;
   readonly behind: string | null;
   readonly hits: readonly string[];
@@ -174,7 +174,7 @@ const REQUESTS: readonly Request[] = [
 ];
 
 const BACK_UNITS = 40;
-/** Behind what asks, up to 40 units before a word, the words are looked for at each of 30 places. */
+/** Work of one attempt: after the words of a request, the secrets are tried at up to 30 positions. */
 const TRY_WORK = 96;
 
 function phraseOf({ code, name, secrets, before, behind, hits, misses }: Request): Phrase {
@@ -200,7 +200,7 @@ function phraseOf({ code, name, secrets, before, behind, hits, misses }: Request
   };
 }
 
-/** The beginning of a word is enough for an anchor. */
+/** Returns the first letters of a word, which are enough for an anchor. */
 function headOf(word: string): string {
   return word.slice(0, 7).replace('.', "['’]");
 }

@@ -9,7 +9,7 @@ import {
 const MACHINE =
   '(?:ai|a\\.i\\.|llm|assistants?|language models?|models?|chat-?bots?|gpt|chatgpt|claude|gemini|copilot|agents?|bots?)';
 
-/** Text that pretends to be of another role: chat templates, system lines, notes to the machine. */
+/** Text that pretends to have another role: chat templates, system lines, notes to the model. */
 export const structure = buildPhraseDetectors('structure', [
   {
     name: 'chat_template',

@@ -1,6 +1,6 @@
 import { buildPhraseDetectors } from '../../matching/phrases.ts';
 
-/** Escape sequences that make a terminal show something else than the text says. */
+/** Escape sequences that make a terminal display something other than the text. */
 export const terminal = buildPhraseDetectors('terminal', [
   {
     name: 'terminal_link',

@@ -11,7 +11,7 @@ import { buildIdentifierDetectors } from '../../matching/identifier.ts';
 
 const LONG_NUMBER = '(?<![\\w.-])\\d{8}';
 
-/** Numbers of people in Estonia, Latvia and Lithuania: a birth date, a serial and a check digit. */
+/** Personal identity numbers in Estonia, Latvia and Lithuania: a birth date, a serial and a check digit. */
 export const baltic: readonly Detector[] = [
   ...buildIdentifierDetectors({
     id: 'ee.isikukood',
@@ -56,7 +56,7 @@ function isPersonalCode(code: string): boolean {
   return twoPass(code, [1, 2, 3, 4, 5, 6, 7, 8, 9, 1], [3, 4, 5, 6, 7, 8, 9, 1, 2, 3]) === digitAt(code, 10);
 }
 
-/** The second weights count where the first leave no digit. */
+/** Computes a check digit. The second weights apply if the first leave no single digit. */
 function twoPass(code: string, first: readonly number[], second: readonly number[]): number {
   const rest = sumWeighted(code, first) % 11;
   return rest < 10 ? rest : (sumWeighted(code, second) % 11) % 10;

@@ -1,7 +1,7 @@
 import type { Detector } from '../../matching/detector.ts';
 import { buildIdentifierDetectors } from '../../matching/identifier.ts';
 
-/** Codes of banks and numbers of accounts that any country may have; the rest is with the countries. */
+/** Bank codes and account numbers that any country may use. Those of one country are in the file of its region. */
 export const bankCodes: readonly Detector[] = [
   ...buildIdentifierDetectors({
     id: 'any.bic',

@@ -78,7 +78,10 @@ export const benelux: readonly Detector[] = [
   }),
 ];
 
-/** For births from 2000 on, the check digits are calculated with a 2 before the number. */
+/**
+ * Returns whether a code is a national register number. For births from 2000 on, the check digits are calculated with
+ * a 2 before the number.
+ */
 function isRijksregister(code: string): boolean {
   const month = parseTwoDigits(code, 2) % 20;
   if (month > 12 || parseTwoDigits(code, 4) > 31 || !hasVariedCharacters(code)) return false;

@@ -2,7 +2,7 @@ import { computeRemainder, digitAt, hasVariedCharacters, sumWeighted } from '../
 import type { Detector } from '../../matching/detector.ts';
 import { buildIdentifierDetectors } from '../../matching/identifier.ts';
 
-/** Numbers of people in the United Kingdom and Ireland, those of health services among them. */
+/** Numbers of people in the United Kingdom and Ireland, including those of health services. */
 export const britishIsles: readonly Detector[] = [
   ...buildIdentifierDetectors({
     id: 'gb.nhs',
@@ -118,7 +118,7 @@ function isNhs(code: string): boolean {
   return check === digitAt(code, 9) && hasVariedCharacters(code);
 }
 
-/** Month (plus 50 for women) and day are the seventh to tenth digit. */
+/** Returns whether the date is valid. The seventh to tenth digits are the month (plus 50 for women) and the day. */
 function isDvlaDate(code: string): boolean {
   const month = Number(code.slice(6, 8)) % 50;
   const day = Number(code.slice(8, 10));

@@ -3,7 +3,10 @@ import { isLuhn } from '../../matching/checksums.ts';
 import type { Detector } from '../../matching/detector.ts';
 import { buildIdentifierDetectors } from '../../matching/identifier.ts';
 
-/** Payment cards of unusual issuers and lengths: only their name distinguishes them from other numbers with a Luhn digit. */
+/**
+ * Payment cards of unusual issuers and lengths. Only a name next to them distinguishes them from other numbers with a
+ * Luhn digit.
+ */
 export const cardBesideName: readonly Detector[] = [
   ...buildIdentifierDetectors({
     id: 'card.beside_its_name',

@@ -174,7 +174,7 @@ function isDowod(code: string): boolean {
   return sum % 10 === 0;
 }
 
-/** For births from 1997 on, the weights are reversed. */
+/** Returns whether a code is a personal number. For births from 1997 on, the weights are reversed. */
 function isSzemelyi(code: string, is_rising: boolean): boolean {
   const weights = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
   return sumWeighted(code, is_rising ? weights : weights.reverse()) % 11 === digitAt(code, 10);
@@ -191,7 +191,7 @@ function isJmbg(code: string): boolean {
   return check % 10 === digitAt(code, 12);
 }
 
-/** The last three digits of a year from 1900 to 2029. */
+/** Returns whether the year, given by its last three digits, is from 1900 to 2029. */
 function isJmbgYear(code: string): boolean {
   const year = Number(code.slice(4, 7));
   return year < 30 || year >= 900;

@@ -75,7 +75,7 @@ export const creditCard: readonly Detector[] = [
   },
 ];
 
-/** First digits (as a number of that many digits, both ends included) and the lengths they have. */
+/** Ranges of leading digits, both ends included, and the card lengths of each range. */
 const ISSUERS: readonly {
   readonly from: string;
   readonly to: string;

@@ -4,10 +4,10 @@ import type { Detector } from '../../matching/detector.ts';
 import { buildIdentifierDetectors } from '../../matching/identifier.ts';
 import { BASE58 } from '../../matching/sample-text.ts';
 
-/** The check of an address hashes it, which takes some microseconds. */
+/** Work of one check: hashing an address takes some microseconds. */
 const HASH_WORK = 64;
 
-/** Addresses of wallets, proved by their checksums. Letters are compared as they are written. */
+/** Wallet addresses, verified by their checksums. Letters are case-sensitive. */
 export const cryptoWallet: readonly Detector[] = [
   ...buildIdentifierDetectors({
     id: 'crypto.base58',
@@ -62,7 +62,7 @@ export const cryptoWallet: readonly Detector[] = [
   }),
 ];
 
-/** A version byte, twenty bytes of a hash, four of the checksum; some coins have two version bytes. */
+/** Version byte, 20 bytes of a hash and 4 bytes of checksum. Some coins have two version bytes. */
 const BASE58_BYTES_MAX = 26;
 
 function isBase58Check(address: string): boolean {
@@ -84,7 +84,7 @@ function base58Bytes(text: string): Uint8Array {
 
 const BECH32 = 'qpzry9x8gf2tvdw0s3jn54khce6mua7l';
 const GENERATOR = [0x3b6a57b2, 0x26508e6d, 0x1ea119fa, 0x3d4233dd, 0x2a1462b3];
-/** Remainders of the checksum: of Bech32 (BIP 173), and of Bech32m (BIP 350). */
+/** Remainders of the checksum for Bech32 (BIP 173) and Bech32m (BIP 350). */
 const LEFT = [1, 0x2bc830a3];
 
 function isBech32(address: string): boolean {

@@ -5,7 +5,7 @@ import { buildIdentifierDetectors } from '../../matching/identifier.ts';
 
 const HEX = '[0-9A-F]{2}';
 
-/** Numbers of telephones, SIM cards and network interfaces. */
+/** Identifiers of phones, SIM cards and network interfaces. */
 export const devices: readonly Detector[] = [
   ...buildIdentifierDetectors({
     id: 'any.imei',

@@ -2,10 +2,10 @@ import { hasVariedCharacters } from '../../matching/check-digits.ts';
 import type { Detector } from '../../matching/detector.ts';
 import { buildIdentifierDetectors } from '../../matching/identifier.ts';
 
-/** One to three letters around digits, or digits alone: what the numbers of most documents look like. */
+/** One to three letters around digits, or digits alone: the form of most document numbers. */
 const DOCUMENT = '(?:[A-Z]{1,3}[ -]?)?\\d{3,18}[A-Z]{0,2}';
 
-/** Numbers of documents and people that are known by their general names, whatever the country. */
+/** Numbers of documents and people that have a general name in any country. */
 export const documents: readonly Detector[] = [
   ...buildIdentifierDetectors({
     id: 'any.passport',

@@ -162,7 +162,7 @@ function isHkid(code: string): boolean {
   return (sum + Number.parseInt(code.at(-1)!, 36)) % 11 === 0;
 }
 
-/** Values of the letters, in the order of the alphabet. */
+/** Values of the letters, in alphabetical order. */
 const TAIWAN_LETTERS = [
   10, 11, 12, 13, 14, 15, 16, 17, 34, 18, 19, 20, 21, 22, 35, 23, 24, 25, 26, 27, 28, 29, 32, 30, 31, 33,
 ];

@@ -28,7 +28,7 @@ export const email: readonly Detector[] = [
   },
 ];
 
-/** Names of this machine alone (RFC 6761). */
+/** Domain names of the local machine (RFC 6761). */
 const LOCAL_DOMAIN = /(?:^|\.)localhost$/i;
 const FILE_NAME =
   /\.(?:png|jpe?g|gif|svg|webp|ico|css|s?css|m?js|ts|tsx|jsx|json|md|py|sh|tgz|gz|zip|html?)$/i;

@@ -139,7 +139,7 @@ function isFrenchVat(code: string): boolean {
   return (Number(siren) + 1 + Math.floor(key / 11)) % 11 === key % 11;
 }
 
-/** Values of `0`-`9` and `A`-`Z` at odd places; at even places a digit or letter counts from 0. */
+/** Values of `0`-`9` and `A`-`Z` at odd places. At even places, digits and letters count from 0. */
 const ODD = [1, 0, 5, 7, 9, 13, 15, 17, 19, 21, 2, 4, 18, 20, 11, 3, 6, 8, 12, 14, 16, 10, 22, 25, 24, 23];
 
 function isCodiceFiscale(code: string): boolean {

@@ -11,7 +11,7 @@ import { buildIdentifierDetectors } from '../../matching/identifier.ts';
 
 const SHORT_NUMBER_LETTER = '(?<![\\w.-])\\d{8}';
 
-/** Numbers of people in Germany, Austria and Switzerland, those of health and pension insurance among them. */
+/** Numbers of people in Germany, Austria and Switzerland, including health and pension insurance. */
 export const germanSpeaking: readonly Detector[] = [
   ...buildIdentifierDetectors({
     id: 'de.steuer_id',
@@ -191,7 +191,7 @@ function isKvnr(code: string): boolean {
   return sumWeightedDigits(digits, [1, 2, 1, 2, 1, 2, 1, 2, 1, 2]) % 10 === digitAt(code, 9);
 }
 
-/** With ten characters the last one is the check digit; nine are the number alone. */
+/** Returns whether a code is a document number. Ten characters include a check digit; nine are the number alone. */
 function isGermanDocument(code: string): boolean {
   if (code.length === 9) return hasVariedCharacters(code) && /\d/.test(code);
   const sum = Array.from(code.slice(0, 9)).reduce(

@@ -2,8 +2,8 @@ import { isMod97 } from '../../matching/checksums.ts';
 import type { Detector } from '../../matching/detector.ts';
 
 /**
- * Characters in all, and the countries whose numbers are that long: those of the IBAN registry, release 99, and
- * those in Africa and Iran whose banks use such numbers without being in it.
+ * Countries by the total length of their IBANs: those in release 99 of the IBAN registry, and those in Africa and
+ * Iran whose banks use such numbers without being in it.
  */
 const COUNTRIES: Readonly<Record<number, string>> = {
   15: 'NO',

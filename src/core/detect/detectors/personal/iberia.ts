@@ -108,13 +108,18 @@ function isDni(code: string): boolean {
   return DNI_LETTERS[computeRemainder(code.slice(0, 8), 23)] === code[8];
 }
 
-/** The first ones were given out long ago: `x0000003a` is a number in base 16. */
+/**
+ * Returns whether a code is a NIE. Excludes the first numbers, which were issued long ago, because `x0000003a` is
+ * usually a hexadecimal number.
+ */
 function isNie(code: string): boolean {
   return !code.startsWith('0000', 1) && isDni(`${'XYZ'.indexOf(code[0]!)}${code.slice(1)}`);
 }
 
-/** Luhn over the seven digits; some kinds write the check as a letter, some as a digit, some as either. */
-/** Sources disagree on which kinds of company have a letter and which a digit, so both are accepted for all. */
+/**
+ * Returns whether a code is a CIF: Luhn over the seven digits. Kinds of companies write the check as a letter, a
+ * digit or either. Sources disagree on which kind does which, so both are accepted for all.
+ */
 function isCif(code: string): boolean {
   const sum = parseDigits(code.slice(1, 8)).reduce((total, digit, at) => {
     const value = at % 2 === 0 ? digit * 2 : digit;

@@ -4,8 +4,8 @@ import { buildDigitProfile } from '../../matching/digit-profile.ts';
 import { lazyValue } from '../../matching/lazy-value.ts';
 
 /**
- * Versions have four parts too: behind a word for one, behind the name of a product (`Chrome/126.0.0.0`), behind the
- * name of a file of RCS, and in documents that number their sections.
+ * Excludes versions, which have four parts too: after a word for a version, after a product name
+ * (`Chrome/126.0.0.0`), after the name of an RCS file, and as section numbers of documents.
  */
 const NO_VERSION =
   '(?<!(?:versions?|release|revision|build|firmware|driver|section|chapter|figure|table|clause|rfc|oid|ver|sdk|engine|[\\w.]{1,40},v)["\'\\])]{0,2}[ \\t]{0,2}(?:[:=(>,]|is|no\\.?)?[ \\t]{0,4}["\'^~<>=v]{0,3})' +
@@ -91,27 +91,30 @@ export const ipAddress: readonly Detector[] = [
 ];
 
 /**
- * First parts below multicast (224) of addresses that are not all routed (RFC 6890 and ranges of the library). Only these
- * are passed to the library, because it compares an address with every range.
+ * First parts below multicast (224) of addresses of which some are not routed (RFC 6890 and ranges of the library).
+ * Only these addresses go to the library, because it compares an address with every range.
  */
 const SPECIAL_PARTS = new Set(['0', '10', '100', '127', '169', '172', '192', '198', '203']);
 const MULTICAST = 224;
 
 function isRoutedV4(value: string): boolean {
-  // A whole block, and the version of a browser.
+  // A whole block, or the version of a browser.
   if (value.endsWith('.0.0.0')) return false;
   const first = value.slice(0, value.indexOf('.'));
   if (Number(first) < MULTICAST && !SPECIAL_PARTS.has(String(Number(first)))) return true;
   return new ipaddr.IPv4(value.split('.').map(Number)).range() === 'unicast';
 }
 
-/** The groups are read here, because a parser that throws is slow on text made to fail. */
+/**
+ * Returns whether an IPv6 address is routed. Parses the groups itself, because a parser that throws is slow on
+ * hostile text.
+ */
 function isRoutedV6(value: string): boolean {
   const groups = groupsOf(value);
   return groups !== null && new ipaddr.IPv6(groups).range() === 'unicast';
 }
 
-/** The eight groups of an address with at most one `::`; `null` where it is none. */
+/** Returns the eight groups of an address with at most one `::`; `null` if it is not an address. */
 function groupsOf(value: string): number[] | null {
   const [head = '', tail, more] = value.split('::');
   if (more !== undefined) return null;

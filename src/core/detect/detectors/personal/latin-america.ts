@@ -262,7 +262,7 @@ function isCnpj(code: string): boolean {
   return hasVariedCharacters(code) && isBrazilian(code, CNPJ_FIRST) && isBrazilian(code, CNPJ_SECOND);
 }
 
-/** Checks the digit after the weighted ones. */
+/** Verifies the check digit that follows the weighted digits. */
 function isBrazilian(code: string, weights: readonly number[]): boolean {
   return ((11 - (sumWeighted(code, weights) % 11)) % 11) % 10 === digitAt(code, weights.length);
 }

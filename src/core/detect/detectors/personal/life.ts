@@ -6,7 +6,9 @@ import { NAME_PART } from '../../matching/named-value.ts';
 const MONTH = '(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\\.?';
 const WORD = "[\\w\\u00c0-\\u024f'’-]{1,24}";
 
-/** A number and an English street, a number and a Romance one, a German, Dutch or Nordic street and a number. */
+/**
+ * A number and an English street, a number and a Romance street, or a German, Dutch or Nordic street and a number.
+ */
 const STREET = [
   `\\d{1,5}[A-Za-z]?,?(?: [A-Z\\u00c0-\\u00de]${WORD}){1,4} (?:Street|St|Road|Rd|Avenue|Ave|Lane|Ln|Drive|Dr|Boulevard|Blvd|Way|Court|Ct|Square|Place|Pl|Terrace|Close|Crescent|Parkway|Highway)`,
   `\\d{1,5},? (?:bis |ter )?(?:[Rr]ue|[Cc]hemin|[Aa]venue|[Bb]oulevard|[Pp]lace|[Rr]oute)(?: ${WORD}){1,4}`,
@@ -14,7 +16,9 @@ const STREET = [
   `[A-Z\\u00c0-\\u00de][\\w\\u00c0-\\u024f-]{1,30}(?:straße|strasse|str\\.|weg|gasse|platz|allee|straat|laan|gatan|vägen|vej|katu|tie) \\d{1,4}[a-z]?(?:, \\d{4,5} ${NAME_PART})?`,
 ].join('|');
 
-/** Personal data without a form of its own, found by its name only: dates of birth, addresses, numbers of records. */
+/**
+ * Personal data without a form of its own, which only its name identifies: dates of birth, addresses, record numbers.
+ */
 export const life: readonly Detector[] = [
   ...buildIdentifierDetectors({
     id: 'any.date_of_birth',

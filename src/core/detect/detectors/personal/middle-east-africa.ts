@@ -11,7 +11,7 @@ import { buildIdentifierDetectors } from '../../matching/identifier.ts';
 
 const LONG_NUMBER = '(?<![\\w.-])\\d{8}';
 
-/** Numbers of people in Turkey, Israel, the Gulf and Africa. */
+/** Numbers of people in Turkey, Israel, the Gulf states and Africa. */
 export const middleEastAfrica: readonly Detector[] = [
   ...buildIdentifierDetectors({
     id: 'tr.tckn',
@@ -101,7 +101,7 @@ export const middleEastAfrica: readonly Detector[] = [
       'Egyptian national numbers: century, birth date, governorate and serial; how the last digit is made is not public.',
     value: '[23]\\d{13}',
     check: isEgyptian,
-    // Fourteen digits that begin with 20 are the date and time of something more often than someone born before 1910.
+    // Fourteen digits that start with 20 are usually a timestamp and rarely a person born before 1910.
     standalone: { anchors: [LONG_NUMBER], value: '(?!20)[23]\\d{13}' },
     names: ['egyptian national id', 'الرقم القومي'],
     valid: ['29001011234009'],
@@ -194,7 +194,10 @@ function isEgyptian(code: string): boolean {
   return hasValidDay(code, 3, 5) && /^(?:0[1-4]|1[1-9]|2[1-9]|3[1-5]|88)/.test(code.slice(7));
 }
 
-/** The check character counts in base 36; the others weigh 14 down to 2. */
+/**
+ * Returns whether the check character is valid. It counts in base 36; the other characters have the weights 14 down
+ * to 2.
+ */
 function isMauritian(code: string): boolean {
   const sum = Array.from(code.slice(0, 13)).reduce(
     (total, char, at) => total + (14 - at) * Number.parseInt(char, 36),

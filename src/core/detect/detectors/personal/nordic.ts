@@ -12,7 +12,9 @@ import { buildIdentifierDetectors } from '../../matching/identifier.ts';
 const DASHED_DATE = '(?<![\\w.-])\\d{6}-\\d{3}';
 const LONG_NUMBER = '(?<![\\w.-])\\d{8}';
 
-/** Numbers of people in Denmark, Finland, Iceland, Norway and Sweden: a birth date, a serial, check digits. */
+/**
+ * Personal identity numbers in Denmark, Finland, Iceland, Norway and Sweden: a birth date, a serial and check digits.
+ */
 export const nordic: readonly Detector[] = [
   ...buildIdentifierDetectors({
     id: 'dk.cpr',

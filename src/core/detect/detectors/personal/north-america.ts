@@ -3,7 +3,10 @@ import { isLuhn } from '../../matching/checksums.ts';
 import type { Detector } from '../../matching/detector.ts';
 import { buildIdentifierDetectors } from '../../matching/identifier.ts';
 
-/** Numbers of people, accounts and health services in the United States and Canada; those of social security are in `ssn`. */
+/**
+ * Numbers of people, accounts and health services in the United States and Canada. Social security numbers are in
+ * ssn.ts.
+ */
 export const northAmerica: readonly Detector[] = [
   ...buildIdentifierDetectors({
     id: 'us.itin',
@@ -149,7 +152,7 @@ export const northAmerica: readonly Detector[] = [
   }),
 ];
 
-/** 00-12 are Federal Reserve districts, 21-32 thrifts, 61-72 electronic, 80 traveller's cheques. */
+/** Ranges: 00-12 are Federal Reserve districts, 21-32 thrifts, 61-72 electronic, 80 traveler's checks. */
 function isAbaPrefix(code: string): boolean {
   const prefix = Number(code.slice(0, 2));
   return prefix <= 12 || (prefix >= 21 && prefix <= 32) || (prefix >= 61 && prefix <= 72) || prefix === 80;

@@ -109,7 +109,9 @@ function isIrd(code: string): boolean {
 
 const NHI_LETTERS = 'ABCDEFGHJKLMNPQRSTUVWXYZ';
 
-/** The newer form has a letter for its check, which is not worked out here. */
+/**
+ * Returns whether a code is an NHI number. The newer form has a check letter, which this function does not verify.
+ */
 function isNhi(code: string): boolean {
   if (/[A-Z]$/.test(code)) return true;
   const letters = Array.from(code.slice(0, 3)).reduce(

@@ -5,7 +5,7 @@ import { NAME_PART } from '../../matching/named-value.ts';
 const NAME = `${NAME_PART}(?: (?:[A-Z]\\. )?${NAME_PART}){0,2}`;
 const AFTER = '(?![\\w\\u00c0-\\u024f(=]|[.,/-]\\d)';
 
-/** Names of people where a form, a key, a title, a salutation or the end of a letter says that one follows. */
+/** Names of people after a form field, a key, a title, a salutation or the closing of a letter. */
 export const personNames: readonly Detector[] = [
   ...buildIdentifierDetectors({
     id: 'any.person_name',
@@ -159,7 +159,7 @@ export const personNames: readonly Detector[] = [
   },
 ];
 
-/** None is a word of forms, of code, or of a salutation without a name. */
+/** Excludes words of forms, of code, and of salutations without a name. */
 function isName(written: string): boolean {
   return !NO_NAME.test(written);
 }

@@ -2,11 +2,14 @@ import { hasVariedCharacters } from '../../matching/check-digits.ts';
 import type { Detector } from '../../matching/detector.ts';
 import { buildIdentifierDetectors } from '../../matching/identifier.ts';
 
-/** Digits in any of the groups that countries write, with a trunk prefix, a country code or an extension. */
+/** Digits in any grouping that countries use, with a trunk prefix, a country code or an extension. */
 const NUMBER =
   '(?:\\+|00)?(?:\\d{1,18}|\\(\\+?\\d{1,5}\\)\\d{0,13})(?:[ ./-]{1,2}\\d{1,13}|[ ./-]{0,2}\\(\\d{1,4}\\)\\d{0,13}){0,6}(?: ?(?:x|ext\\.?) ?\\d{1,6})?';
 
-/** Telephone numbers in national forms: a word next to them, or the trunk's 0 and groups, distinguishes them from other numbers. */
+/**
+ * Phone numbers in national forms. A word next to them, or the trunk prefix 0 with groups, distinguishes them from
+ * other numbers.
+ */
 export const phoneBesideName: readonly Detector[] = [
   ...buildIdentifierDetectors({
     id: 'phone.beside_its_name',
@@ -132,7 +135,7 @@ function digits(written: string): string {
   return written.replace(/\D/g, '');
 }
 
-/** Not a date, and neither too short nor too long without its extension. */
+/** Returns whether a number is no date and has a valid length without its extension. */
 function isDialled(written: string): boolean {
   const main = digits(written.replace(/ ?(?:x|ext\.?) ?\d+$/i, ''));
   const is_date = /^(?:19|20)\d{2}[-/.](?:0?\d|1[0-2])[-/.](?:[0-3]?\d)\b/.test(written);

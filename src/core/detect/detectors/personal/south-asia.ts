@@ -120,7 +120,7 @@ export const southAsia: readonly Detector[] = [
   }),
 ];
 
-/** Women have 500 added to the day. */
+/** Returns whether digits are a day of the year. For women, 500 is added to the day. */
 function isDayOfYear(digits: string): boolean {
   const day = Number(digits) % 500;
   return day >= 1 && day <= 366 && Number(digits) < 867;

@@ -3,7 +3,7 @@ import { buildDigitProfile } from '../../matching/digit-profile.ts';
 import { lazyValue } from '../../matching/lazy-value.ts';
 import { buildNamedPattern } from '../../matching/named-value.ts';
 
-/** Areas, groups and serials that were given out, with any separator. */
+/** A number with a valid area, group and serial, with any separator. */
 const NUMBER = '(?!000|666|9)\\d{3}[ .-]?(?!00)\\d{2}[ .-]?(?!0000)\\d{4}';
 
 const WHOLE = new RegExp(`^${NUMBER}$`);

@@ -81,12 +81,12 @@ export const aws: readonly Detector[] = [
   },
 ];
 
-/** Hex digests of 40 digits and runs of one letter are no keys. */
+/** Excludes hex digests of 40 digits and text with low entropy. */
 function isSecretKey(value: string): boolean {
   return !/^[a-f0-9]{40}$/i.test(value) && measureEntropy(value) > 3.5;
 }
 
-/** The account is the 40 bits behind the first one of what follows the prefix. */
+/** Units after the prefix that encode the account: 40 bits that follow the first bit. */
 const ACCOUNT_UNITS = 9;
 const ACCOUNTS = 1e12;
 

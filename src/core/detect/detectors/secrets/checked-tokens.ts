@@ -5,25 +5,27 @@ import { BASE62, HEX_ALPHABET, sampleBody } from '../../matching/sample-text.ts'
 /** A vendor whose tokens end with a CRC-32 of the part before it. */
 interface Sealed {
   readonly vendor: string;
-  /** The sentence: what is checked, and where that is from. */
+  /** One sentence on the checksum and the source of its definition. */
   readonly description: string;
   readonly anchors: readonly string[];
   readonly pattern: RegExp;
   /** Length of the checksum in characters. */
   readonly sum_length: number;
-  /** The checksum of the rest of a token. */
+  /** Computes the checksum from the rest of a token. */
   readonly sum: (rest: string) => string;
-  /** The rest of a token, for the examples. */
+  /** The rest of a sample token, for the examples. */
   readonly sample: string;
 }
 
-/** A token is read whole, up to some hundred units, and once more from its end if it continues. */
+/**
+ * Work of one attempt: reads a token of up to a few hundred units, and reads it again from its end if it continues.
+ */
 const TRY_WORK = 64;
 
 /**
- * A checksum proves a token, also amid other letters and whatever words it contains. A wrong checksum proves
- * nothing, because tokens get cut and edited; the vendors' other detectors find those by their form. If both find
- * the same, this one is named, because it comes first in the list.
+ * A valid checksum proves a token, even inside other letters and regardless of the words that it contains. An invalid
+ * checksum proves nothing, because tokens get cut and edited; the other detectors of the vendor find those by their
+ * form. If both match, this detector is reported, because it comes first in the list.
  */
 function sealed({ vendor, description, anchors, pattern, sum_length, sum, sample }: Sealed): Detector {
   const right = sample + sum(sample);

@@ -1,14 +1,14 @@
 import type { Detector } from '../../matching/detector.ts';
 import { isPlaceholder } from '../../matching/placeholders.ts';
 
-/** A word of a command line, bare or quoted; it begins with neither an option nor a reference. */
+/** A word of a command line, bare or quoted. It does not start with an option or a reference. */
 const WORD =
   '(?:"(?<value>[^"$`\\n]{3,128})"|\'(?<value>[^\'$\\n]{3,128})\'|(?<value>[^\\s"\'`$<>|;&%(){}\\\\-][^\\s"\'`<>|;&\\\\]{2,127}))';
-/** Other words of the same command, as few as there are, over lines that go on. */
+/** Other words of the same command, as few as possible, over continued lines. */
 const SKIPPED = '(?:[^\\s|;&]{1,80}(?:[ \\t]|\\\\\\n){1,6}){0,10}?';
 const USER = '(?:"[^"\\n]{1,64}"|\'[^\'\\n]{1,64}\'|[^\\s"\'|;&]{1,64})';
 
-/** Behind each of ten words an option is looked for, and what follows it. */
+/** Work of one attempt: up to ten words are skipped, and an option is tried after each. */
 const TRY_WORK = 192;
 
 interface Flag {
@@ -36,7 +36,7 @@ function flag({ id, program, anchors, pattern, hits, misses }: Flag): Detector {
   };
 }
 
-/** Passwords that a command is given as an argument: they stay in histories, logs and lists of processes. */
+/** Passwords in command arguments. They remain in shell histories, logs and process lists. */
 export const commandLine: readonly Detector[] = [
   flag({
     id: 'cli.sshpass',

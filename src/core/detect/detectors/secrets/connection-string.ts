@@ -38,9 +38,9 @@ export const connectionString: readonly Detector[] = [
   },
 ];
 
-/** A variable, a template or a place to fill in: `$X`, `%X%`, `{{x}}`, `<x>`. */
+/** A variable, a template or a placeholder: `$X`, `%X%`, `{{x}}`, `<x>`. */
 const REFERENCE = /^(?:[<${[*]|%[A-Za-z_(])/;
-/** Passwords that code hosts accept if the token is the name of the user. */
+/** Fixed passwords that code hosts accept if the user name is the token. */
 const NO_PASSWORD = /^(?:x-oauth-basic|x-token-auth|x)?$/i;
 
 function hasPassword(address: string): boolean {

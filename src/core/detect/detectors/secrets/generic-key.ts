@@ -10,15 +10,15 @@ import {
 import { HEX_ALPHABET, sampleBody } from '../../matching/sample-text.ts';
 import { ASSIGNS_SECRET } from '../../matching/vendor-key.ts';
 
-/** Names of keys that anyone may see, or that are places in a table. */
+/** Names of keys that are public or are keys of a table. */
 const NOT_AFTER =
   '(?<!(?:public|publishable|csrf|xsrf|page|next|cache|sort|primary|foreign|partition|object|idempotency|lookup|row|' +
   'translation|i18n|locali[sz]ation|group|registry|hot|short|websocket)[_-]?)';
 const NAME = `${NOT_AFTER}(?:api[_ .-]?key|secret|token|(?:auth|access|private)[_-]?key|credential|[_-]key)`;
-/** The value ends before the next such name, so that text made of names is not walked again from each of them. */
+/** The value ends before the next such name, so that text made of names is not scanned again from each name. */
 const VALUE = '(?:(?!(?:key|secret|token|credential)\\w{0,8}=)[A-Za-z0-9_~+/.=-]){16,512}';
 const ASSIGNED = `[\\w.-]{0,30}(?: string)?${ASSIGNS_SECRET}(?<value>${VALUE})`;
-/** Without a sign between them it is a value only when nothing else can be meant. */
+/** Without a sign between name and value, the value must be unambiguous. */
 const NAMED = '["\'` -]{1,2}(?=[A-Za-z-]{0,24}\\d)(?<value>[A-Za-z0-9_-]{24,200})(?![\\w.@/:-])';
 
 export const genericKey: readonly Detector[] = [
@@ -93,12 +93,12 @@ export const genericKey: readonly Detector[] = [
   },
 ];
 
-/** Most are ids; keys of this form are found by the name of their vendor. */
+/** Most UUIDs are ids. Keys in this form are found by the name of their vendor. */
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /**
- * Letters and digits mixed, no word of prose, no name of code: 3 bits per character is what base16 text of
- * this length has at least.
+ * Returns whether a value mixes letters and digits and is no word and no name in code. Base16 text of this length has
+ * at least 3 bits of entropy per character.
  */
 function isRandomKey(value: string): boolean {
   const core = value.replace(/^[=.-]+|[=.-]+$/g, '');

@@ -22,7 +22,7 @@ export const jwt: readonly Detector[] = [
   },
 ];
 
-/** The header is an object that names an algorithm, whole. */
+/** Returns whether the header is a complete JSON object that names an algorithm. */
 function hasHeader(token: string): boolean {
   const header = decodeBase64(token.slice(0, token.indexOf('.')));
   return header !== null && /^\s*\{.*"alg"\s*:\s*".*\}\s*$/s.test(header);

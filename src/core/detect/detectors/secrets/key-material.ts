@@ -2,7 +2,7 @@ import { decodeBase64 } from '../../../text/base64.ts';
 import type { Detector } from '../../matching/detector.ts';
 import { BASE58, sampleBody } from '../../matching/sample-text.ts';
 
-/** Private keys outside PEM armour: DER in base64, JSON Web Keys, and those of programs with files of their own. */
+/** Private keys outside PEM armor: DER in base64, JSON Web Keys, and the key formats of individual programs. */
 export const keyMaterial: readonly Detector[] = [
   {
     id: 'der.private_key',
@@ -103,15 +103,16 @@ export const keyMaterial: readonly Detector[] = [
   },
 ];
 
-/** The first bytes are enough to see what a structure is. */
+/** Units to decode. The first bytes are enough to identify a structure. */
 const HEAD_UNITS = 48;
 const SEQUENCE = 0x30;
 const INTEGER = 0x02;
 const OCTETS = 0x04;
 
 /**
- * The beginning of a key in DER: a sequence whose first member is the version 0 (PKCS #1 with a number behind it, PKCS #8 with
- * a sequence), 1 (SEC 1, octets) or 3 (PKCS #12, a sequence). Certificates and public keys begin with a sequence.
+ * Returns whether DER starts like a private key: a sequence whose first member is the version 0 (PKCS #1 followed by
+ * an integer, PKCS #8 by a sequence), 1 (SEC 1, by octets) or 3 (PKCS #12, by a sequence). Certificates and public
+ * keys start with a sequence.
  */
 function isPrivateKey(encoded: string): boolean {
   const der = decodeBase64(encoded.slice(0, HEAD_UNITS));

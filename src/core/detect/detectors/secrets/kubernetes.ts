@@ -7,7 +7,9 @@ const LINES =
 const KIND = 'kind: {1,4}["\']?Secret["\']?(?=\\s)';
 const LINE = '(?:[^\\n]{0,200}\\n)';
 
-/** What Kubernetes keeps secret: the data of its Secrets, the keys in configurations, the tokens that nodes join with. */
+/**
+ * Secrets of Kubernetes: the data of `Secret` objects, keys in configurations, and the tokens with which nodes join.
+ */
 export const kubernetes: readonly Detector[] = [
   {
     id: 'kubernetes.secret_data',
@@ -43,7 +45,8 @@ export const kubernetes: readonly Detector[] = [
     severity: 'critical',
     strength: 'proof',
     description: 'The same in JSON, as `kubectl get secret -o json` prints it.',
-    // The data may come first. The try begins there, so that a stream holds it until the kind is known.
+    // The data may precede the kind. The attempt starts at the data, so that a stream holds it back until the kind is
+    // known.
     anchors: ['"kind": ?"Secret"', '"data":', '"stringData":'],
     pattern:
       /"(?:data|stringData)":\s{0,4}\{(?<value>[^{}]{16,4000})\},\s{0,40}"kind": ?"Secret"|"kind": ?"Secret"[\s\S]{1,1500}?(?:"data"|"stringData"):\s{0,4}\{(?<value>[^{}]{16,4000})\}/,
@@ -91,7 +94,7 @@ export const kubernetes: readonly Detector[] = [
   },
 ];
 
-/** Checks that a value is long enough: placeholders are empty, or a name. */
+/** Returns whether a value is long enough, because placeholders are empty or a short name. */
 function hasData(lines: string): boolean {
   return /(?::|^)\s{1,12}["']?[^\s"':]{12}/m.test(lines);
 }

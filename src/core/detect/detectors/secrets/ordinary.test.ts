@@ -9,7 +9,7 @@ function rulesIn(text: string, family: string): string[] {
   return findings.filter(({ tags }) => tags[0].startsWith(family)).map(({ rule_id }) => rule_id);
 }
 
-/** What files, settings and headers hold every day beside the name of a vendor or the word for a key. */
+/** Ordinary lines of files, settings and headers that contain a vendor's name or the word for a key. */
 const NO_SECRETS = [
   'x-anthropic-billing-header: cc_version=2.1.330.891; cc_entrypoint=cli;',
   "agent = Agent('anthropic:claude-sonnet-4-6')",
@@ -40,7 +40,7 @@ const NO_SECRETS = [
   'url: https://$TOKEN:x-oauth-basic@github.com/a/b.git',
 ];
 
-/** The same names with a secret beside them. */
+/** The same names followed by a secret. */
 const KEY = ['k9Xq2LmZ', 'w7Rt5BvN', 'c3Yh8PdF', 'j6Gs1AeU'].join('');
 const SECRETS = [
   `ANTHROPIC_API_KEY=${KEY}`,

@@ -4,7 +4,10 @@ import { BASE62, sampleBody } from '../../matching/sample-text.ts';
 
 const CRYPT = './0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-/** Passwords in files that have a form for them: `.netrc`, `.pgpass`, `shadow`, `.npmrc`, FileZilla's list of sites. */
+/**
+ * Passwords in file formats with a place for them: `.netrc`, `.pgpass`, `shadow`, `.npmrc`, and the site list of
+ * FileZilla.
+ */
 export const passwordFiles: readonly Detector[] = [
   {
     id: 'netrc.password',

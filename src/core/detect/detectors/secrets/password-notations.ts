@@ -3,7 +3,7 @@ import { isPlaceholder } from '../../matching/placeholders.ts';
 
 const MORE = '[\\w.-]{0,12}';
 
-/** Passwords in other notations than an assignment: elements and attributes of XML, blocks, lines of an environment. */
+/** Passwords in notations other than an assignment: XML elements and attributes, blocks, and environment lines. */
 export const passwordNotations: readonly Detector[] = [
   {
     id: 'password.element',

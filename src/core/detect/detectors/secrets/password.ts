@@ -12,8 +12,8 @@ const ANCHORS = [
 ];
 
 /**
- * The word, and what may follow it in a name: `password2`, `passwordProd`, but not `password_hash`. `pass` and `pwd` end
- * a word: `needless_pass_by_value`, `pwDate` and `last_pass_time` are about something else.
+ * The word for a password and its suffixes in a name: `password2` and `passwordProd`, but not `password_hash`. `pass`
+ * and `pwd` must end a word, because `needless_pass_by_value`, `pwDate` and `last_pass_time` mean something else.
  */
 const NAME =
   '(?:password|passwd|passphrase|pwd(?![a-z])|[_-]pass(?![a-z]|[_-](?:by|time|mode|through|fail|rate|count|thru|on|over|if|to|as))|passwort|contrase[nñ]a)' +
@@ -21,10 +21,13 @@ const NAME =
   '(?![\\w-]{0,16}(?:hash|algo|argon|bcrypt|scrypt|pbkdf|encrypt|polic|reset|field|length|min|max|ur[li]|path|file|expir|rule|regex|type|label|hint|provider|manager|mgr|strength|verif|valid|require|enabled|attempt|placeholder))' +
   '[\\w-]{0,20}';
 const QUOTE = '\\\\?["\'`]';
-/** A comma assigns only in a call whose first argument is a name with more than the word: lists have commas too. */
+/**
+ * A comma assigns only in a call whose first argument is a longer name than the word itself, because lists have
+ * commas too.
+ */
 const ASSIGNS = '(?:=>|:=|={1,3}|:|(?<=\\([ ]?["\'][\\w.-]{11,60}["\'][ ]?),|\\bis\\b)';
 const QUOTED_VALUE = `(?:\\\\?["'\`\\]]){0,2}[ \\t]{0,4}${ASSIGNS}\\s{0,4}${QUOTE}(?<value>[^"'\`\\\\\\s]{4,128})${QUOTE}`;
-/** It ends before the next such name, so that text made of names is not walked again from each of them. */
+/** The value ends before the next such name, so that text made of names is not scanned again from each name. */
 const OPEN_VALUE =
   '[ \\t]{0,4}(?:=>|:=|=|:|\\bis\\b:?)[ \\t]{0,4}' +
   '(?<value>(?:(?!pass[\\w-]{0,12}[:=]|pwd[:=])[^"\'`\\\\\\s,;&|<>(){}[\\]]){4,128})(?![\\w.$]{0,40}[([])(?!["\'`])';
@@ -135,7 +138,10 @@ export const password: readonly Detector[] = [
   },
 ];
 
-/** A type, a call, a name or a selector, as in `"password": "string | null"` or `password: str`. */
+/**
+ * Returns whether a value is a type, a call, a name or a selector, as in `"password": "string | null"` or `password:
+ * str`.
+ */
 function isCode(value: string): boolean {
   return (
     /^(?:str|string|text|varchar|char|bool|boolean|int|any|object|bytes|null|none)\b/i.test(value) ||
@@ -147,7 +153,10 @@ function isCode(value: string): boolean {
   );
 }
 
-/** A version of a package, a level of a lint, or the name of a setting: values next to names that only contain the word. */
+/**
+ * Returns whether a value is a package version, a lint level or the name of a setting. Such values follow names that
+ * only contain the word.
+ */
 function isSetting(value: string): boolean {
   return (
     /^(?:workspace:|npm:|file:|link:)?[\^~<>=v]{0,3}\d{1,4}\.(?:\d{1,5}|[x*])(?:\.(?:\d{1,7}|[x*]))?(?:[-+.][\w.-]{1,30})?$/.test(
@@ -168,12 +177,15 @@ function isPath(value: string): boolean {
   return /^\.{0,2}\/[\w.@-]+(?:\/|$)|^[\w-]+(?:\/[\w-]+){2,}(?:#\w+)?$/.test(value);
 }
 
-/** Without quotes a plain word is prose or a variable: a digit or a sign must be in it. */
+/**
+ * Returns whether an unquoted value can be a password. It must contain a digit or a sign, because a plain word is
+ * prose or a variable.
+ */
 function isOpenValue(value: string): boolean {
   const core = value.replace(/[.:!?]+$/, '');
   if (core.length < 4 || isPlaceholder(core) || isCode(core) || isPath(core) || isSetting(core)) return false;
   if (/^[\w.$-]+$/.test(core) && !/\d/.test(core)) return false;
-  // A flag, an address without a password, or a variable that is named for what is in it.
+  // A flag, an address without a password, or a variable named after its content.
   if (
     /^--?[a-z]|^[a-z][a-z0-9+.-]{1,20}:\/\/[^@]*$|^\w*(?:pwd|passwd|password|pass|secret|token)\d{0,2}$/i.test(
       core,

@@ -10,7 +10,7 @@ interface SecretAddress {
   readonly misses: readonly string[];
 }
 
-/** A path and a query are read whole. */
+/** Work of one attempt: reads a whole path and query. */
 const TRY_WORK = 64;
 
 function address({ id, description, anchors, pattern, hits, misses }: SecretAddress): Detector {
@@ -30,7 +30,7 @@ function address({ id, description, anchors, pattern, hits, misses }: SecretAddr
 
 const UUID = '8f0b7c2e-1d3a-4e5f-9a6b-7c8d9e0f1a2b';
 
-/** Addresses that are credentials themselves: of webhooks, and of nodes with the key in the path. */
+/** Addresses that are credentials themselves: webhooks, and nodes with the key in the path. */
 export const secretAddresses: readonly Detector[] = [
   address({
     id: 'microsoft.teams_webhook',

@@ -1,7 +1,7 @@
 import type { Detector } from '../../matching/detector.ts';
 import { alnum, base64, buildTokenDetector, hex, lower, word } from '../../matching/vendor-token.ts';
 
-/** Model providers, search for models, vector stores, evaluation: tokens with a form of their own. */
+/** Tokens with a form of their own, for model providers, search services, vector stores and evaluation tools. */
 export const tokensAi: readonly Detector[] = [
   buildTokenDetector('anyscale.api_key', 'Anyscale keys', 'esecret_', alnum(24)),
   buildTokenDetector('apify.api_token', 'Apify API tokens', 'apify_api_', alnum(30)),

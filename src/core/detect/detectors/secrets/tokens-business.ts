@@ -14,7 +14,7 @@ import {
 
 const UUID = [hex(8, 8), '-', hex(4, 4), '-', hex(4, 4), '-', hex(4, 4), '-', hex(12, 12)];
 
-/** Mail, messages, marketing, customers, documents and social networks: tokens with a form of their own. */
+/** Tokens with a form of their own, for mail, messaging, marketing, customers, documents and social networks. */
 export const tokensBusiness: readonly Detector[] = [
   buildTokenDetector('adafruit.io_key', 'Adafruit IO keys', 'aio_', alnum(26)),
   buildTokenDetector('adobe.client_secret', 'Adobe secrets', 'p8e-', word(32)),

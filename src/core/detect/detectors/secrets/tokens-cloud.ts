@@ -12,7 +12,7 @@ import {
   word,
 } from '../../matching/vendor-token.ts';
 
-/** Clouds, hosting, networks and databases: tokens with a form of their own. */
+/** Tokens with a form of their own, for clouds, hosting, networks and databases. */
 export const tokensCloud: readonly Detector[] = [
   buildTokenDetector('aiven.password', 'Aiven service passwords', 'AVNS_', word(18)),
   buildTokenDetector(

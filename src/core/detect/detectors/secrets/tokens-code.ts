@@ -10,7 +10,7 @@ import {
   word,
 } from '../../matching/vendor-token.ts';
 
-/** Tokens of code hosts, build and package services, with a form of their own. */
+/** Tokens with a form of their own, for code hosts, build services and package registries. */
 export const tokensCode: readonly Detector[] = [
   buildTokenDetector(
     'aikido.credential',

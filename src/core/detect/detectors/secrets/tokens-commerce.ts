@@ -12,7 +12,7 @@ import {
 
 const UUID = [hex(8, 8), '-', hex(4, 4), '-', hex(4, 4), '-', hex(4, 4), '-', hex(12, 12)];
 
-/** Payments, shops, deliveries and proofs of identity: tokens with a form of their own. */
+/** Tokens with a form of their own, for payments, shops, deliveries and identity verification. */
 export const tokensCommerce: readonly Detector[] = [
   buildTokenDetector('adyen.api_key', 'Adyen keys', 'AQE', base64(80, 400)),
   buildTokenDetector('amazon.mws_token', 'Amazon Marketplace tokens', 'amzn.mws.', ...UUID),

@@ -1,7 +1,7 @@
 import type { Detector } from '../../matching/detector.ts';
 import { HEX_ALPHABET, sampleBody } from '../../matching/sample-text.ts';
 
-/** Tokens whose form identifies a vendor only after the vendor's own words. */
+/** Tokens whose form identifies a vendor only after the vendor's name or keyword. */
 export const tokensInContext: readonly Detector[] = [
   {
     id: 'jenkins.setup_password',

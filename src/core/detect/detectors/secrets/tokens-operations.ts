@@ -3,7 +3,7 @@ import { alnum, base64, buildTokenDetector, hex, lower, upper, word } from '../.
 
 const UUID = [hex(8, 8), '-', hex(4, 4), '-', hex(4, 4), '-', hex(4, 4), '-', hex(12, 12)];
 
-/** Monitoring, feature flags, identity and secret stores: tokens with a form of their own. */
+/** Tokens with a form of their own, for monitoring, feature flags, identity and secret stores. */
 export const tokensOperations: readonly Detector[] = [
   buildTokenDetector('age.secret_key', 'age keys', 'AGE-SECRET-KEY-1', upper(58)),
   buildTokenDetector('age.plugin_key', 'age keys of plug-ins', 'AGE-PLUGIN-', upper(3, 24), '-1', upper(40)),
