@@ -95,8 +95,8 @@ export function openCallAccount(parts: CallAccountParts): CallAccount {
 }
 
 /**
- * Selects the usage to charge. If an answer breaks off, the reported output tokens can be too low, so the estimate
- * may exceed them.
+ * Selects the usage to charge. If an answer breaks off, the provider has not reported its last tokens, so the larger of
+ * the reported and the estimated output counts.
  */
 function selectUsage(
   known: WireUsage | null,

@@ -34,7 +34,7 @@ const CONFIGURATION_CODES: readonly ServerFailureCode[] = [
   'unauthorized',
 ];
 
-/** Returns whether a failure lasts until the configuration changes. Its sentence then says what to change. */
+/** Returns whether a failure lasts until the configuration changes. Its sentence then names the change. */
 export function isConfigurationFailure({ code }: ServerFailure): boolean {
   return CONFIGURATION_CODES.includes(code);
 }

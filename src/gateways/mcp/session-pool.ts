@@ -144,7 +144,7 @@ function openSession(
   const guard = openPolicyGuard(
     (operation, input) =>
       callOperation(operation, input, { runtime, caller, tenant_id, request_id: 'mcp-gateway' }),
-    // All users come with the configured credential: they are shown one list, and it has one set of pins.
+    // All users share the configured credential, so they share one tool list and one set of pins.
     { agent_id, session_id, user_id: '' },
   );
   const notifier = openChangeNotifier((notice) => publish(handler, notice), logFailure);

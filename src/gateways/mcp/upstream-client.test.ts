@@ -13,7 +13,7 @@ interface Ways {
   closed: number;
 }
 
-/** An upstream in this process; `server` says whether it is reachable. */
+/** An upstream in this process; `server` controls whether it is reachable. */
 function opened(
   is_there: () => boolean,
   wait_ms = 0,

@@ -16,7 +16,7 @@ export interface BreakerPermit {
   readonly succeeded: () => void;
   /** May follow `succeeded` if the answer breaks off later. */
   readonly failed: () => void;
-  /** The client disconnected, so the call says nothing about the provider. */
+  /** Ends a call without an outcome, for example because the client disconnected. */
   readonly abandoned: () => void;
 }
 

@@ -6,7 +6,7 @@ const VERSION = /^v\d+[a-z0-9]*$/;
 /**
  * Joins a provider's base path and a client's path and query. If the base path has a version, it replaces the version
  * at the start of the client's path: `/v1/chat/completions` at `https://host/openai/v1` becomes
- * `/openai/v1/chat/completions`. Otherwise it is put in front.
+ * `/openai/v1/chat/completions`. Otherwise the base path becomes a prefix.
  */
 export function joinPaths(base: ProviderBase, path: string): string {
   const own = base.path.split('/').some((part) => VERSION.test(part));

@@ -112,7 +112,8 @@ export function blendPrice({ input, output }: { readonly input: number; readonly
 }
 
 /**
- * Returns the family of a public API, which accepts this family only: credentials for another API must not reach it.
+ * Returns the family of a public API by its origin; `null` for any other origin. A public API accepts calls of its own
+ * family only, because credentials for another API must not reach it.
  */
 function findFamily(origin: string): ProviderFamily | null {
   const families = Object.keys(PUBLIC_BASE) as ProviderFamily[];
