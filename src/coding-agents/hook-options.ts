@@ -1,17 +1,17 @@
-/** What the command line of a hook says. */
+/** The parsed command line of a hook. */
 export interface HookOptions {
   readonly config: string | null;
   readonly dialect: string | null;
   readonly event: string | null;
   readonly agent: string | null;
   readonly tenant: string | null;
-  /** `null`: the dialect's own. */
+  /** `null` uses the default of the dialect. */
   readonly timeout_ms: number | null;
   readonly exit_code: boolean;
   readonly daemon: boolean;
 }
 
-/** A command line that cannot be used: one sentence. */
+/** An invalid command line. The message is one sentence. */
 export class UsageFailure extends Error {
   constructor(message: string) {
     super(message);
@@ -25,8 +25,8 @@ export const TIMEOUT_MS_MIN = 100;
 export const TIMEOUT_MS_MAX = 600_000;
 
 /**
- * Reads the words behind `service hook`. There is no parser of command lines in a hook, for loading one takes as long
- * as deciding.
+ * Parses the arguments after `service hook`. It uses no argument parser from npm, because loading one takes as long as
+ * a decision.
  *
  * @throws UsageFailure
  */

@@ -16,7 +16,7 @@ const AGENTS: readonly CodingAgent[] = [cursor, codex, gemini, copilot, claudeCo
 /** Every coding agent, by name. */
 export const codingAgents: readonly CodingAgent[] = AGENTS.toSorted((a, b) => (a.name < b.name ? -1 : 1));
 
-/** Every dialect that `service hook` has without plug-ins. */
+/** Every dialect that `service hook` supports without plug-ins. */
 export const dialects: readonly Dialect[] = [...codingAgents.map(({ dialect }) => dialect), plainDialect];
 
 /** Returns the dialect of a payload: that of the agent that recognises it, else the plain one. */

@@ -13,8 +13,9 @@ import {
 } from '../record/payload.ts';
 
 /**
- * Claude Code. A JSON decision with exit code 0, or exit code 2; everything else, a time-out too, lets the call go on.
- * `allow` would answer the host's own question to the user, so that an allowed call is passed over in silence.
+ * The dialect of Claude Code. It accepts a JSON decision with exit code 0, or exit code 2. After anything else,
+ * including a time-out, the call continues. `allow` would skip the agent's own question to its user, so an allowed call
+ * gets an empty reply.
  */
 export const claudeCodeDialect: Dialect = {
   name: 'claude-code',
@@ -42,7 +43,7 @@ export const claudeCodeDialect: Dialect = {
     PermissionRequest: {
       checks: callOf,
       deny: (message) => specific('PermissionRequest', { decision: { behavior: 'deny', message } }),
-      // The host asks its user at this very moment.
+      // Claude Code asks its user at this event anyway.
       ask: () => EMPTY_REPLY,
     },
     PostToolBatch: { checks: batchOf, deny: block },
@@ -50,7 +51,7 @@ export const claudeCodeDialect: Dialect = {
       checks: (payload) => [
         { kind: 'result', tool: toolAt(payload, 'tool_name'), output: valueAt(payload, 'tool_response') },
       ],
-      // `block` alone leaves the output where the model sees it.
+      // `block` alone leaves the output visible to the model.
       deny: (reason, payload) =>
         replyWithJson({
           decision: 'block',
@@ -110,13 +111,13 @@ function preToolUse(): HookEvent {
     checks: callOf,
     deny: (reason) => decide('deny', reason),
     ask: (reason) => decide('ask', reason),
-    // Not `allow`: a call that nobody has seen yet would run without the host's own question.
+    // The reply is not `allow`, because a changed call would then run without the agent's own question to its user.
     change: (updatedInput, reason) =>
       isObject(updatedInput) ? decide('ask', reason, { updatedInput }) : null,
   };
 }
 
-/** A prompt cannot be rewritten here, so that one that a rule would mask is sent back. */
+/** A prompt cannot be rewritten in Claude Code, so a prompt that a rule would mask is denied. */
 function prompted(hookEventName: string): HookEvent {
   return {
     checks: (payload) => [{ kind: 'prompt', text: textAt(payload, 'prompt') }],

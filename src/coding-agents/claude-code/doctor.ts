@@ -16,8 +16,8 @@ import {
 import { checkDisableAllHooks } from '../record/settings-checks.ts';
 
 /**
- * Claude Code. Exit code 2 stops at most events; standard output is a decision where it begins with a brace, whatever the
- * exit code is; all else is shown as a notice, and the call goes on.
+ * The behaviour of Claude Code. Exit code 2 denies at most events. Standard output is a decision if it begins with a
+ * brace, whatever the exit code is. Anything else is shown as a notice, and the call continues.
  */
 export const claudeCodeDoctor: AgentDoctor = {
   buildPayload,
@@ -58,7 +58,7 @@ function readOutput(event: string, answer: HookOutput, _hook: unknown, probe: st
   const late = explainMissingOutput(answer);
   if (late !== null) return goOnWith(late);
   const { code, stdout } = answer;
-  // A code of 2 overrides whatever is written; it is not heard where a question to the user is answered.
+  // Exit code 2 overrides any output. At `PermissionRequest` Claude Code ignores it.
   if (code === 2 && event !== 'PermissionRequest')
     return event === 'PostToolUse'
       ? goOnWith('exit code 2 leaves the result where the model sees it')

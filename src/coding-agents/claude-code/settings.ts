@@ -2,7 +2,10 @@ import { join } from 'node:path';
 import { groupedHooks } from '../record/hook-format.ts';
 import { type AgentSettings, type Machine, type SettingsLocation, settingsFile } from '../record/settings.ts';
 
-/** Claude Code: all scopes merge, none replaces another. Facts: code.claude.com/docs hooks, settings, mcp (2026-08-22). */
+/**
+ * The settings of Claude Code: all scopes merge, none replaces another. Source: code.claude.com/docs hooks, settings,
+ * mcp (2026-08-22).
+ */
 export const claudeCodeSettings: AgentSettings = {
   programs: ['claude'],
   locations: (machine) => [

@@ -9,17 +9,17 @@ import {
 } from '../record/transcript.ts';
 
 /**
- * Claude Code: a line for each message, with what was called in those of the assistant and what came of it in those of the
- * user. Helpers of a session write files of their own under its name.
+ * The transcripts of Claude Code: one line for each message. Messages of the assistant hold tool calls, and messages of
+ * the user hold their results. Subagents of a session write their own files under its name.
  */
 export const claudeCodeTranscript: TranscriptFormat = {
   markers: ['"tool_use"', '<tool_use_error>'],
   open,
 };
 
-/** Ends the conversation, and asks nobody. */
+/** A tool that ends the conversation and calls no hook. */
 const NOT_HOOKED = 'EndConversation';
-/** What the host answers where it did not run a tool at all: an unknown one, or arguments that do not fit. */
+/** The beginning of the result if the tool did not run: it is unknown, or its arguments are invalid. */
 const REFUSED = '<tool_use_error>';
 
 function open(): TranscriptParser {
@@ -28,7 +28,7 @@ function open(): TranscriptParser {
   const runs = new Map<string, ToolRun>();
   const addResult = (block: Readonly<Record<string, unknown>>): void => {
     const run = runs.get(String(block.tool_use_id));
-    // An MCP server writes its errors itself, so that what it writes says nothing about whether it ran.
+    // An MCP server writes its own error texts, so they do not show whether the tool ran.
     if (run === undefined || run.tool.startsWith('mcp__')) return;
     if (block.is_error === true && typeof block.content === 'string' && block.content.startsWith(REFUSED))
       runs.delete(String(block.tool_use_id));

@@ -13,8 +13,8 @@ import {
 } from '../record/payload.ts';
 
 /**
- * Codex CLI. Its answers are strict: a word that it does not know, `ask`, or `allow` without changed arguments make the
- * hook fail, and then the call goes on. So what is allowed is answered with nothing, and a no always has a reason.
+ * The dialect of Codex CLI. Its parser is strict: unknown members, `ask`, and `allow` without changed arguments make
+ * the hook fail, and then the call continues. So an allowed call gets an empty reply, and a denial always has a reason.
  */
 export const codexDialect: Dialect = {
   name: 'codex',
@@ -32,7 +32,7 @@ export const codexDialect: Dialect = {
       checks: (payload) => [
         { kind: 'result', tool: toolAt(payload, 'tool_name'), output: valueAt(payload, 'tool_response') },
       ],
-      // The reason takes the place of the result, so that it is the way to hand over a changed one as well.
+      // The reason replaces the result, so a changed result is also sent as a reason.
       deny: block,
       change: (changed, reason) => block(`${reason}\n${cut(changed)}`),
     },
@@ -65,7 +65,7 @@ function callOf(payload: Payload): readonly HookCheck[] {
   return [{ kind: 'call', tool: toolAt(payload, 'tool_name'), input: valueAt(payload, 'tool_input') }];
 }
 
-/** About as much as the host takes in for one hook, which is 2,500 tokens. */
+/** About the length that Codex reads from one hook, which is 2,500 tokens. */
 const RESULT_UNITS_MAX = 8_000;
 
 function cut(value: Json): string {

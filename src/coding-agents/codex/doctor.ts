@@ -23,8 +23,8 @@ import type { Machine } from '../record/settings.ts';
 import { fileSubject } from '../record/settings-checks.ts';
 
 /**
- * Codex CLI. Answers are read strictly: a word that it does not know, or a no without a reason, is a failed hook, and the
- * call goes on; so does one after exit code 2 with nothing on standard error.
+ * The behaviour of Codex CLI. It parses output strictly: an unknown member, or a denial without a reason, is a failed
+ * hook, and the call continues. Exit code 2 with an empty standard error also continues.
  */
 export const codexDoctor: AgentDoctor = {
   buildPayload,
@@ -124,7 +124,7 @@ function readCall(event: string, said: Said, specific: Said): OutputReading {
   return goOnWith('`ask`, and `allow` without changed arguments, are not taken here');
 }
 
-/** A prompt, or a result: the reason takes its place. */
+/** Reads the output for a prompt or a result. For a result, the reason replaces it. */
 function readRest(said: Said): OutputReading {
   if (said.decision === undefined) return said.continue === false ? STOPS : GOES_ON;
   return said.decision === 'block' && isNonBlank(said.reason)

@@ -4,8 +4,8 @@ import { groupedHooks } from '../record/hook-format.ts';
 import { type AgentSettings, type Machine, type SettingsLocation, settingsFile } from '../record/settings.ts';
 
 /**
- * Codex CLI: layers add, and each may have its hooks in `hooks.json` or in `config.toml`. Facts: learn.chatgpt.com/docs/hooks and
- * codex-rs/hooks/src/engine of openai/codex (2026-08).
+ * The settings of Codex CLI: layers are merged, and each may have hooks in `hooks.json` or in `config.toml`. Source:
+ * learn.chatgpt.com/docs/hooks and codex-rs/hooks/src/engine of openai/codex (2026-08).
  */
 export const codexSettings: AgentSettings = {
   programs: ['codex'],
@@ -19,7 +19,7 @@ export const codexSettings: AgentSettings = {
     { event: 'UserPromptSubmit', matcher: null },
   ],
   needs_event: false,
-  // It has no variable for the folder.
+  // Codex has no variable for the folder.
   project_folder: GIT_PROJECT_FOLDER,
   project_variables: [],
   guards_exit: true,

@@ -7,13 +7,19 @@ import {
   type TranscriptParser,
 } from '../record/transcript.ts';
 
-/** Codex CLI: a line for each item of a conversation; the first says which session it is, and where. */
+/**
+ * The transcripts of Codex CLI: one line for each item of a conversation. The first line names the session and its
+ * folder.
+ */
 export const codexTranscript: TranscriptFormat = {
   markers: ['_call"'],
   open,
 };
 
-/** Hooks are asked about shells, patches and MCP tools; not about what runs at the provider, or input for a shell that runs. */
+/**
+ * The tools for which Codex calls hooks: shells, patches, subagents and MCP tools. It calls none for tools that run at
+ * the provider, or for input to a running shell.
+ */
 const HOOKED =
   /^(?:shell|shell_command|local_shell|exec_command|container\.exec|apply_patch|spawn_agent|mcp__.*)$/;
 const NOT_HOOKED = ['web_search', 'write_stdin'];

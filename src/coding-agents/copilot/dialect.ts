@@ -14,9 +14,10 @@ import {
 } from '../record/payload.ts';
 
 /**
- * GitHub Copilot CLI and its cloud agent, which take `ask` for a no; and VS Code, which reads the same files. Events come
- * in two shapes, by how their names were written when the hook was entered: `preToolUse` (which is in no payload, so that
- * what is there tells it) and `PreToolUse`. What they are answered is in both shapes where a host could read either.
+ * The dialect of GitHub Copilot CLI, of its cloud agent, which reads `ask` as a denial, and of VS Code, which reads the
+ * same files. Payloads have two shapes, by the spelling of the event in the settings: `preToolUse`, whose payload does
+ * not name the event, so that it is derived from the members, and `PreToolUse`. Replies contain both shapes if an agent
+ * could read either.
  */
 export const copilotDialect: Dialect = {
   name: 'copilot',
@@ -36,7 +37,7 @@ export const copilotDialect: Dialect = {
     permissionRequest: {
       checks: callOf,
       deny: (message) => replyWithJson({ behavior: 'deny', message }),
-      // The host asks its user at this very moment.
+      // Copilot asks its user at this event anyway.
       ask: () => EMPTY_REPLY,
     },
     postToolUse: {
@@ -48,7 +49,7 @@ export const copilotDialect: Dialect = {
       checks: callOf,
       deny: (reason) => decided('deny', reason),
       ask: (reason) => decided('ask', reason),
-      // Not `allow`: a call that nobody has seen yet would run without the host's own question.
+      // The reply is not `allow`, because a changed call would then run without the agent's own question to its user.
       change: (modifiedArgs, reason) => decided('ask', reason, modifiedArgs),
     },
     userPromptSubmitted: {
@@ -78,7 +79,7 @@ function nameOf(payload: Payload): string | null {
   );
 }
 
-/** A payload without the name of its event. */
+/** Derives the event of a payload that does not name it. */
 function byShape({
   toolName,
   toolResult,
@@ -95,14 +96,14 @@ function byShape({
   return reason === undefined ? null : 'sessionEnd';
 }
 
-/** `PreToolUse` as `preToolUse`, and the one event that has two names. */
+/** Converts `PreToolUse` to `preToolUse`, and maps the one event that has two names. */
 function toCamelCase(name: string | null): string | null {
   if (name === null) return null;
   const first_small = name.charAt(0).toLowerCase() + name.slice(1);
   return first_small === 'userPromptSubmit' ? 'userPromptSubmitted' : first_small;
 }
 
-/** `toolInput` is what `permissionRequest` has of the arguments. */
+/** The members that may hold the arguments. `permissionRequest` has them in `toolInput`. */
 const ARGUMENTS = ['toolArgs', 'toolInput', 'tool_input'] as const;
 
 function callOf(payload: Payload): readonly HookCheck[] {

@@ -20,8 +20,8 @@ import { fail } from '../record/doctor-check.ts';
 import { checkDisableAllHooks } from '../record/settings-checks.ts';
 
 /**
- * GitHub Copilot CLI. A fault before a tool is run is a no there, but for one that is late; at every other event it is
- * passed over. How the name of an event is written chooses the form of what is sent.
+ * The behaviour of GitHub Copilot CLI. A failed hook denies a tool call, unless it is late; at every other event the
+ * failure is ignored. The spelling of an event's name determines the shape of its payload.
  */
 export const copilotDoctor: AgentDoctor = {
   buildPayload,
@@ -30,7 +30,7 @@ export const copilotDoctor: AgentDoctor = {
     startWithShell(['bash', '-c'], hook, hook.cwd === null ? project : resolve(project, hook.cwd), hook.env),
   readOutput,
   checkAllHooks: (files) => checkDisableAllHooks('copilot', files),
-  // Copilot skips the whole entry if its matcher is no valid expression.
+  // Copilot skips the whole entry if its matcher is not a valid regular expression.
   checkEntry: ({ event, matcher }, subject) =>
     /^[a-z]/.test(event) && (matcher === '*' || matcher === '**')
       ? [
@@ -44,7 +44,7 @@ export const copilotDoctor: AgentDoctor = {
       : [],
 };
 
-/** The event behind both ways to write its name. */
+/** Returns the event for both spellings of its name. */
 function normalizeEvent(event: string): string {
   const small = event.charAt(0).toLowerCase() + event.slice(1);
   return small === 'userPromptSubmit' ? 'userPromptSubmitted' : small;
@@ -108,7 +108,7 @@ function readDecision(decision: unknown): OutputReading {
   return decision === 'ask' ? ASKS : GOES_ON;
 }
 
-/** Lines that report progress are taken out before the rest is read. */
+/** Removes lines that report progress, which Copilot skips too. */
 function withoutProgress(stdout: string): string {
   const lines = stdout.split('\n').filter((line) => {
     const value = parseObject(line);

@@ -4,8 +4,9 @@ import { flatHooks } from '../record/hook-format.ts';
 import { type AgentSettings, type Machine, settingsFile } from '../record/settings.ts';
 
 /**
- * GitHub Copilot CLI, and its cloud agent, which reads the files of the repository: every file of a folder adds. Facts:
- * content/copilot/reference of github/docs (2026-08): hooks-reference, cli-config-dir-reference.
+ * The settings of GitHub Copilot CLI and of its cloud agent, which reads the files of the repository. All files of a
+ * folder are merged. Source: content/copilot/reference of github/docs (2026-08): hooks-reference,
+ * cli-config-dir-reference.
  */
 export const copilotSettings: AgentSettings = {
   programs: ['copilot'],
@@ -27,7 +28,7 @@ export const copilotSettings: AgentSettings = {
     matcher: null,
   })),
   needs_event: true,
-  // It has no variable for the folder.
+  // Copilot has no variable for the folder.
   project_folder: GIT_PROJECT_FOLDER,
   project_variables: [],
   guards_exit: true,

@@ -8,8 +8,8 @@ import {
 } from '../record/transcript.ts';
 
 /**
- * GitHub Copilot CLI: a line for each event of a session. Its hooks are not told which call it is, so that calls are
- * counted; a hook may be told of them by the names that Claude Code has for the tools.
+ * The transcripts of GitHub Copilot CLI: one line for each event of a session. Its hooks receive no call ID, so calls
+ * are counted. A hook may receive tool names in the spelling of Claude Code.
  */
 export const copilotTranscript: TranscriptFormat = {
   markers: ['"tool.execution_start"'],

@@ -13,8 +13,8 @@ import {
 } from '../record/payload.ts';
 
 /**
- * Cursor. Exit code 0 with a JSON permission; an answer that cannot be read, or none in time, lets the call go on unless
- * the hook is entered with `failClosed`. `ask` works for shell commands and MCP calls alone.
+ * The dialect of Cursor. It accepts a JSON permission with exit code 0. After unreadable or late output the call
+ * continues, unless the hook's entry sets `failClosed`. `ask` works only for shell commands and MCP calls.
  */
 export const cursorDialect: Dialect = {
   name: 'cursor',
@@ -89,7 +89,7 @@ export const cursorDialect: Dialect = {
     'stop',
     'subagentStop',
   ],
-  // An empty answer is no JSON, and with `failClosed` it would be a no.
+  // Empty output is not JSON, and with `failClosed` Cursor would deny the call.
   pass: replyWithJson({}),
   refuse: (reason) => ({ ...deny(reason), stderr: `${reason}\n`, code: 2 }),
 };
@@ -102,7 +102,7 @@ function ask(reason: string): HookReply {
   return replyWithJson({ permission: 'ask', user_message: reason, agent_message: reason });
 }
 
-/** The path as a call, and what is in the file as its result; what would be masked cannot be here. */
+/** Checks the path as a call and the content of the file as its result. The reply cannot mask any of it. */
 function readFile(): HookEvent {
   return {
     checks: (payload) => [
@@ -114,7 +114,7 @@ function readFile(): HookEvent {
   };
 }
 
-/** Files that go along with a prompt are read too. */
+/** Returns the checks of the files that are attached to a prompt. */
 function attachedTo({ attachments }: Payload): readonly HookCheck[] {
   if (attachments === undefined || attachments === null) return [];
   if (!Array.isArray(attachments)) throw new Unreadable('`attachments` is no list');
@@ -124,7 +124,7 @@ function attachedTo({ attachments }: Payload): readonly HookCheck[] {
   });
 }
 
-/** Only results of MCP tools can be replaced; of others the model is told what to think of them. */
+/** Replaces the result of an MCP tool. Cursor cannot replace other results, so the model receives a note about them. */
 function result(changed: Json, reason: string, { tool_name }: Payload): HookReply {
   const is_mcp = typeof tool_name === 'string' && tool_name.startsWith('MCP:');
   return replyWithJson(is_mcp ? { updated_mcp_tool_output: changed } : { additional_context: reason });

@@ -17,8 +17,8 @@ import {
 import { fail } from '../record/doctor-check.ts';
 
 /**
- * Cursor. Exit code 0 with a JSON permission, or exit code 2; everything else lets the call go on, unless the hook is
- * entered with `failClosed`.
+ * The behaviour of Cursor. It accepts exit code 0 with a JSON permission, or exit code 2. After anything else the call
+ * continues, unless the hook's entry sets `failClosed`.
  */
 export const cursorDoctor: AgentDoctor = {
   buildPayload,
@@ -42,7 +42,7 @@ export const cursorDoctor: AgentDoctor = {
         ],
 };
 
-/** What each event has of its own. A result can be replaced where it is that of an MCP tool. */
+/** The members that only one event has. Cursor can replace only the result of an MCP tool. */
 const OWN: Readonly<Record<string, (text: string, probe: ProbeContext) => object>> = {
   beforeMCPExecution: (text) => ({
     tool_name: 'probe',
@@ -89,7 +89,7 @@ function buildPayload(event: string, probe: ProbeContext): object | null {
   };
 }
 
-/** Where the host asks its user. */
+/** The events at which Cursor can ask its user. */
 const ASKED = ['beforeMCPExecution', 'beforeShellExecution'];
 
 function readOutput(event: string, answer: HookOutput, hook: ConfiguredHook, probe: string): OutputReading {

@@ -2,7 +2,9 @@ import { join } from 'node:path';
 import { flatHooks } from '../record/hook-format.ts';
 import { type AgentSettings, type Machine, type SettingsLocation, settingsFile } from '../record/settings.ts';
 
-/** Cursor: every source runs. Facts: cursor.com/docs/hooks and /docs/context/mcp (2026-08). */
+/**
+ * The settings of Cursor: the hooks of every source run. Source: cursor.com/docs/hooks and /docs/context/mcp (2026-08).
+ */
 export const cursorSettings: AgentSettings = {
   programs: ['cursor', 'cursor-agent'],
   locations: (machine) => [...targets(machine), settingsFile('managed', '/etc/cursor/hooks.json')],
@@ -21,7 +23,7 @@ export const cursorSettings: AgentSettings = {
   needs_event: false,
   project_folder: '"$CURSOR_PROJECT_DIR"',
   project_variables: ['CURSOR_PROJECT_DIR', 'CLAUDE_PROJECT_DIR'],
-  // `failClosed` does it, and it is not published which shell reads the command.
+  // `failClosed` has the same effect, and the shell that runs the command is not documented.
   guards_exit: false,
   required_keys: { version: 1 },
   mcp_servers: {

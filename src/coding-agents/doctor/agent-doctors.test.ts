@@ -28,7 +28,7 @@ function doctorOf(name: string): AgentDoctor {
   return doctor;
 }
 
-/** Exit code, standard output and standard error of a hook, and what the host makes of it. */
+/** Exit code, standard output and standard error of a hook, and how the agent reads them. */
 type Case = readonly [
   host: string,
   event: string,

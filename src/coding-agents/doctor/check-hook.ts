@@ -6,14 +6,14 @@ import type { ConfiguredHook } from '../record/doctor.ts';
 import { type CheckSubject, type DoctorCheck, fail, warn } from '../record/doctor-check.ts';
 import { type ParsedHookCommand, parseHookCommand } from './read-command.ts';
 
-/** How long a hook waits for a decision if its command does not say. */
+/** The time that a hook waits for a decision if its command sets none. */
 const OWN_TIMEOUT_MS = 8_000;
-/** How long a hook may need to start and to end. */
+/** The time that a hook may need to start and to end. */
 const SLACK_MS = 2_000;
 /** The time-out that setup writes. */
 const TIMEOUT_MS_ADVISED = 30_000;
 
-/** Where a hook runs. */
+/** The folder and the environment in which a hook runs. */
 export interface HookSurroundings {
   readonly cwd: string;
   readonly project: string;

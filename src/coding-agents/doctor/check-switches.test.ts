@@ -9,11 +9,11 @@ import { readAgentFiles } from './find-hooks.ts';
 
 interface Case {
   readonly host: string;
-  /** Files below the machine's folder, which has `home` and `project`; `@` stands for that folder. */
+  /** Files below the folder of the test machine, which has `home` and `project`; `@` is replaced with that folder. */
   readonly files: Readonly<Record<string, string>>;
-  /** `fail host.trusted`. */
+  /** Status and name of each check, such as `fail host.trusted`. */
   readonly found: readonly string[];
-  /** How many of the hooks are not asked. */
+  /** The number of hooks that the agent does not run. */
   readonly off_count: number;
 }
 

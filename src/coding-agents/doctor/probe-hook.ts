@@ -24,7 +24,7 @@ export interface HookTrial {
    * Evaluates the policy on the harmless payload. Returns why the policy does not allow it, as a clause; `null` if it does.
    */
   readonly explainDenial: (payload: object, event: string) => Promise<string | null>;
-  /** Whether the agent runs the hook and waits for it, according to its settings. */
+  /** True if the agent runs the hook and waits for it, according to its settings. */
   readonly is_enabled: boolean;
   readonly now_ms: () => number;
 }
@@ -34,9 +34,9 @@ export interface HookTrialResult {
   readonly checks: readonly DoctorCheck[];
   /** The session ID of its probes in the audit log; `null` if nothing was sent. */
   readonly session_id: string | null;
-  /** Whether the agent would deny the call. */
+  /** True if the agent would deny the call. */
   readonly blocks: boolean;
-  /** Whether the output was correct, so that the audit log must have an event. */
+  /** True if the output was correct, so that the audit log must have an event. */
   readonly is_understood: boolean;
 }
 

@@ -9,9 +9,9 @@ export interface ParsedHookCommand {
   readonly program: readonly string[];
   /** `null` if the hook would refuse its options. */
   readonly options: HookOptions | null;
-  /** Why the hook would refuse its options; `null` if it accepts them. */
+  /** The reason why the hook would refuse its options; `null` if it accepts them. */
   readonly complaint: string | null;
-  /** Whether a shell replaces parts of the command with values that are unknown here. */
+  /** True if a shell replaces parts of the command with values that are unknown here. */
   readonly has_substitutions: boolean;
 }
 

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import type { HookOutput, HookStart } from '../record/doctor.ts';
 
-/** How much of each output stream is kept, in bytes. */
+/** The bytes of each output stream that are kept. */
 const OUTPUT_BYTES_MAX = 1_048_576;
 
 /**

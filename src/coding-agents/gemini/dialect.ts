@@ -14,8 +14,8 @@ import {
 } from '../record/payload.ts';
 
 /**
- * Gemini CLI. A JSON decision, or exit code 2; anything on standard output that is not JSON is an allow. Its time-outs
- * are milliseconds.
+ * The dialect of Gemini CLI. It accepts a JSON decision, or exit code 2. It reads standard output that is not JSON as
+ * an allow. Its time-outs are in milliseconds.
  */
 export const geminiDialect: Dialect = {
   name: 'gemini',
@@ -30,7 +30,7 @@ export const geminiDialect: Dialect = {
       checks: (payload) => [
         { kind: 'result', tool: toolAt(payload, 'tool_name'), output: valueAt(payload, 'tool_response') },
       ],
-      // The reason takes the place of the result, so that it is the way to hand over a changed one as well.
+      // The reason replaces the result, so a changed result is also sent as a reason.
       deny,
       change: (changed, reason) => deny(`${reason}\n${forModel(changed)}`),
     },
@@ -57,14 +57,14 @@ export const geminiDialect: Dialect = {
   refuse: replyWithExitCode,
 };
 
-/** Names of events that no other host has. */
+/** Names of events that no other coding agent has. */
 const OWN = ['AfterAgent', 'AfterModel', 'BeforeModel', 'BeforeToolSelection', 'PreCompress'];
 
 function deny(reason: string): HookReply {
   return replyWithJson({ decision: 'deny', reason });
 }
 
-/** The host lays what it is given over the arguments: what is to be gone it would keep. */
+/** Gemini merges the changed arguments into the original ones, so a removed member would remain. */
 function merged(changed: Json, { tool_input }: Payload): HookReply | null {
   if (typeof changed !== 'object' || changed === null || Array.isArray(changed)) return null;
   const is_whole = Object.keys(tool_input as object).every((key) => Object.hasOwn(changed, key));
@@ -72,7 +72,7 @@ function merged(changed: Json, { tool_input }: Payload): HookReply | null {
   return replyWithJson({ hookSpecificOutput: { hookEventName: 'BeforeTool', tool_input: changed } });
 }
 
-/** What the model would have been shown of a result. */
+/** Returns the part of a result that the model would have received. */
 function forModel(changed: Json): string {
   return formatResult(readMember(changed, 'llmContent') ?? changed);
 }

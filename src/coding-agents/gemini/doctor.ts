@@ -19,8 +19,8 @@ import { type DoctorCheck, fail } from '../record/doctor-check.ts';
 import { fileSubject } from '../record/settings-checks.ts';
 
 /**
- * Gemini CLI. Standard output counts with exit code 0, and is an allow where it is no JSON; exit code 2 stops where
- * something is on standard error; every other one is a warning.
+ * The behaviour of Gemini CLI. With exit code 0 it reads standard output, and anything that is not JSON is an allow.
+ * Exit code 2 denies if standard error is not empty. Every other code is a warning.
  */
 export const geminiDoctor: AgentDoctor = {
   buildPayload,

@@ -2,7 +2,10 @@ import { join } from 'node:path';
 import { groupedHooks } from '../record/hook-format.ts';
 import { type AgentSettings, type Machine, type SettingsLocation, settingsFile } from '../record/settings.ts';
 
-/** Gemini CLI: one file for all settings, with comments. Facts: docs/hooks and packages/core/src/hooks of gemini-cli (2026-08-21). */
+/**
+ * The settings of Gemini CLI: one file for all settings, with comments. Source: docs/hooks and packages/core/src/hooks
+ * of gemini-cli (2026-08-21).
+ */
 export const geminiSettings: AgentSettings = {
   programs: ['gemini'],
   locations: (machine) => [
@@ -21,7 +24,7 @@ export const geminiSettings: AgentSettings = {
     { event: 'BeforeAgent', matcher: null },
   ],
   needs_event: false,
-  // Gemini CLI puts a quoted path in its place before the shell reads the command.
+  // Gemini CLI inserts a quoted path before the shell reads the command.
   project_folder: '$GEMINI_PROJECT_DIR',
   project_variables: ['GEMINI_PROJECT_DIR', 'CLAUDE_PROJECT_DIR'],
   guards_exit: true,

@@ -9,8 +9,8 @@ import {
 } from '../record/transcript.ts';
 
 /**
- * Gemini CLI: a line for each message, again whenever it changed; in older versions one document of all messages. Its
- * hooks are not told which call it is, so that calls are counted.
+ * The transcripts of Gemini CLI: one line for each message, repeated whenever it changes; in older versions one
+ * document with all messages. Its hooks receive no call ID, so calls are counted.
  */
 export const geminiTranscript: TranscriptFormat = {
   markers: ['"toolCalls"'],
@@ -25,7 +25,7 @@ function open(): TranscriptParser {
     for (const call of readList(message.toolCalls)) {
       const id = readName(call.id);
       const tool = readName(call.name);
-      // What was refused or cancelled did not run; whether what failed did is not said.
+      // A denied or cancelled call did not run, and for a failed call the transcript does not state whether it ran.
       if (id === null || tool === null || call.status !== 'success') continue;
       runs.set(id, { id: null, tool, at_ms: readTime(call.timestamp), is_asked: 'yes' });
     }

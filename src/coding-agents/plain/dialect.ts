@@ -19,7 +19,7 @@ const members = {
   properties: { agent_id: value, session_id: value, tenant_id: value, tool: value, metadata: value },
 };
 
-/** The members of an action. Others are refused: nobody would judge them. */
+/** The members of an action. Other members are refused, because no rule would evaluate them. */
 const ACTION = {
   properties: {
     agent_id: value,
@@ -45,7 +45,7 @@ const ALIASES = {
   text: ['prompt'],
 };
 
-/** The action with each member under its own name. @throws Unreadable */
+/** Returns the action with every member under its canonical name. @throws Unreadable */
 function actionOf(payload: Payload): Payload {
   try {
     return readCheckBody(ACTION, ALIASES, payload) as Payload;
@@ -54,7 +54,7 @@ function actionOf(payload: Payload): Payload {
   }
 }
 
-/** The protocol of one's own: a JSON action in, a JSON decision out, always with exit code 0. */
+/** The service's own protocol: a JSON action in, a JSON decision out, always with exit code 0. */
 export const plainDialect: Dialect = {
   name: 'plain',
   agent_id: 'unknown',
@@ -80,7 +80,7 @@ export const plainDialect: Dialect = {
   writeDecision,
 };
 
-/** The event is said, or follows from what is there. */
+/** Returns the stated event, or derives it from the members of the payload. */
 function readEvent(payload: Payload, given: string | null): string | null {
   const said = given ?? nameAt(payload, 'event') ?? nameAt(payload, 'phase');
   if (said !== null) return EVENTS.get(said) ?? said;
@@ -113,7 +113,7 @@ function resultOf(payload: Payload): readonly HookCheck[] {
   return [{ kind: 'result', tool: toolOf(payload), output: valueAt(only(payload, 'output'), 'output') }];
 }
 
-/** The action, if nothing else than this is to be judged in it; a result may come with its call. @throws Unreadable */
+/** Returns the action if it contains nothing else to evaluate; a result may come with its call. @throws Unreadable */
 function only(payload: Payload, judged: 'input' | 'output' | 'text'): Payload {
   const action = actionOf(payload);
   const others = (['input', 'output', 'text'] as const).filter(
@@ -124,7 +124,7 @@ function only(payload: Payload, judged: 'input' | 'output' | 'text'): Payload {
   return action;
 }
 
-/** A name at the top or in `context`. @throws Unreadable */
+/** Returns a name from the top level or from `context`. @throws Unreadable */
 function nameIn(payload: Payload, key: 'agent_id' | 'session_id' | 'tenant_id'): string | null {
   const above = nameAt(payload, key);
   const within = nameAt(contextOf(payload), key);
@@ -166,7 +166,7 @@ function writeDecision(answer: HookAnswer, payload: Payload, now_ms: number): Ho
   });
 }
 
-/** What a refusal repeats of a payload is what could be read. */
+/** Returns `null` for a member that cannot be read, because a refusal repeats only readable parts of a payload. */
 function safely(read: () => string | null): string | null {
   try {
     return read();

@@ -9,7 +9,7 @@ export interface CodingAgent {
   readonly name: string;
   /** The name in messages. */
   readonly label: string;
-  /** What its hooks receive, and which answers it accepts. */
+  /** The format of its hook payloads, and the replies that it accepts. */
   readonly dialect: Dialect;
   readonly settings: AgentSettings;
   /** `null` if the format is not published. */

@@ -3,7 +3,7 @@ import type { Json } from '../../core/types/index.ts';
 /** The JSON object that an agent writes to the standard input of a hook. */
 export type Payload = Readonly<Record<string, unknown>>;
 
-/** One item to be judged. */
+/** One item to evaluate. */
 export type HookCheck =
   | { readonly kind: 'call'; readonly tool: string; readonly input: Json }
   | { readonly kind: 'result'; readonly tool: string; readonly output: Json }
@@ -15,7 +15,7 @@ export interface HookAnswer {
   readonly action: string;
   readonly rule: string;
   readonly reason: string;
-  /** `null` if the event was refused before it was judged. */
+  /** `null` if the event was refused before it was evaluated. */
   readonly event_id: string | null;
   readonly violations: readonly object[];
   readonly coverage: 'full' | 'partial';
@@ -24,13 +24,13 @@ export interface HookAnswer {
     readonly status: string;
     readonly expires_at: string | null;
   } | null;
-  /** Whether one approver is enough, so that the agent may ask its user. */
+  /** True if one approver is enough, so that the agent may ask its user. */
   readonly one_may_agree: boolean;
   /** The replacement content if the decision is `modify`. */
   readonly changed: Json | null;
 }
 
-/** What the hook writes, and how it ends. */
+/** The output and the exit code of the hook. */
 export interface HookReply {
   readonly stdout: string;
   readonly stderr: string;
@@ -39,7 +39,7 @@ export interface HookReply {
 
 /** An event that waits for a decision. Reasons are whole sentences without matched text. */
 export interface HookEvent {
-  /** Reads the items to judge. @throws Unreadable */
+  /** Reads the items to evaluate. @throws Unreadable */
   readonly checks: (payload: Payload) => readonly HookCheck[];
   /** Returns the reply that makes this agent deny this event. */
   readonly deny: (reason: string, payload: Payload) => HookReply;

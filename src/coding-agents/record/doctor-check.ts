@@ -2,7 +2,7 @@ import type { SettingsScope } from './settings.ts';
 
 export type CheckStatus = 'ok' | 'warn' | 'fail';
 
-/** What a check is about. */
+/** The agent, scope, file and event that a check is about. */
 export interface CheckSubject {
   readonly host: string | null;
   readonly scope: SettingsScope | null;
@@ -17,7 +17,7 @@ export interface DoctorCheck extends CheckSubject {
   readonly name: string;
   /** One sentence. */
   readonly message: string;
-  /** What the user should do next; `null` if there is nothing to do. */
+  /** The next step for the user; `null` if there is nothing to do. */
   readonly next: string | null;
 }
 

@@ -7,11 +7,11 @@ export interface ConfiguredHook extends InstalledHook {
   /** The folder in which it runs, relative to the project; `null` for the project itself. */
   readonly cwd: string | null;
   readonly env: Readonly<Record<string, string>>;
-  /** Whether the agent continues without waiting for it. */
+  /** True if the agent continues without waiting for it. */
   readonly in_background: boolean;
 }
 
-/** How a process is started. */
+/** The command that starts a process. */
 export interface HookStart {
   readonly file: string;
   readonly args: readonly string[];
@@ -20,7 +20,7 @@ export interface HookStart {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Where an agent runs its hooks. */
+/** The environment in which an agent runs its hooks. */
 export interface HookContext {
   readonly project: string;
   readonly home: string;
@@ -29,22 +29,22 @@ export interface HookContext {
   readonly shell: string | null;
 }
 
-/** What a hook wrote, and how it ended. */
+/** The output of a hook, and how it ended. */
 export interface HookOutput {
   /** `null` if a signal ended the process or it did not start. */
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
-  /** Whether it was still running when the agent would have continued. */
+  /** True if it was still running when the agent would have continued. */
   readonly is_late: boolean;
 }
 
-/** What an agent does after a hook: it denies, asks its user, continues, or accepts no decision at this event. */
+/** The action of an agent after a hook: it denies, asks its user, continues, or accepts no decision at this event. */
 export type HookEffect = 'stops' | 'asks' | 'goes_on' | 'unheard';
 
 export interface OutputReading {
   readonly effect: HookEffect;
-  /** Why the agent rejects the output, as one clause; `null` if it accepts the output. */
+  /** The reason why the agent rejects the output, as one clause; `null` if it accepts the output. */
   readonly fault: string | null;
 }
 
@@ -75,7 +75,7 @@ export interface LocatedHook {
   readonly hook: ConfiguredHook;
 }
 
-/** What settings say about whether the agent runs its hooks. */
+/** The settings that decide whether the agent runs its hooks. */
 export interface HookSwitches {
   readonly checks: readonly DoctorCheck[];
   /** Hooks that the agent does not run. */
@@ -83,8 +83,9 @@ export interface HookSwitches {
 }
 
 /**
- * How one coding agent behaves: what it sends, how it starts a hook, and how it reads the output. It follows the agent's own
- * documentation and source and shares nothing with the dialect, so that doctor finds mistakes of the dialect.
+ * The behaviour of one coding agent: its payloads, how it starts a hook, and how it reads the output. It follows the
+ * agent's own documentation and source and shares nothing with the dialect, so that doctor finds mistakes of the
+ * dialect.
  */
 export interface AgentDoctor {
   /** Returns what the agent sends at an event, with a probe in it; `null` if the event takes no decision. */

@@ -11,7 +11,7 @@ export interface HookCommand {
   readonly dialect: string;
   /** `null` if the agent's payloads name the event. */
   readonly event: string | null;
-  /** Whether the line turns every failure into exit code 2, which agents treat as a denial. */
+  /** True if the line turns every failure into exit code 2, which agents treat as a denial. */
   readonly guards_exit: boolean;
 }
 

@@ -3,7 +3,7 @@ import { readCommand } from './hook-command.ts';
 import { type JsonMembers, readMembers } from './json-members.ts';
 import type { HookFormat, InstalledHook } from './settings.ts';
 
-/** How long an agent waits for a hook. The hook itself denies after 8 s. */
+/** The time that an agent waits for a hook. The hook itself denies after 8 s. */
 const TIMEOUT_MS = 30_000;
 
 /** Returns the format `{hooks: {Event: [{matcher, hooks: [{type, command, timeout}]}]}}`. */
@@ -11,7 +11,7 @@ export function groupedHooks(timeout_unit_ms: 1 | 1000): HookFormat {
   return {
     list: (document) =>
       listItems(document).flatMap(({ event, item, path }) => {
-        // An early installer of this kind of program wrote bare strings, which agents ignore.
+        // An early installer of a similar program wrote bare strings, which agents ignore.
         if (typeof item === 'string')
           return readHook({ command: item }, event, null, path, 'timeout', timeout_unit_ms);
         const { matcher, hooks } = readMembers(item);

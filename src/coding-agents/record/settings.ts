@@ -1,8 +1,8 @@
 import type { Json } from '../../core/types/index.ts';
 
 /**
- * Whose settings a file holds: those of everyone in a project (`project`), of one user in a project (`local`), of one user
- * in all projects (`user`), or of the whole machine (`managed`, written by an administrator).
+ * The audience of a settings file: everyone in a project (`project`), one user in a project (`local`), one user in all
+ * projects (`user`), or the whole machine (`managed`, written by an administrator).
  */
 export type SettingsScope = 'project' | 'local' | 'user' | 'managed';
 
@@ -41,9 +41,9 @@ export interface InstalledHook {
   readonly args: readonly string[] | null;
   /** `null` if the entry has none, so that the agent's default applies. */
   readonly timeout_ms: number | null;
-  /** Whether the entry asks the agent to treat a failed hook as a denial. */
+  /** True if the entry asks the agent to treat a failed hook as a denial. */
   readonly fails_closed: boolean;
-  /** Whether the hook runs this program, in any version and with any arguments. */
+  /** True if the hook runs this program, in any version and with any arguments. */
   readonly is_ours: boolean;
   /** The configuration that the command names, if the hook is ours. */
   readonly config_path: string | null;
@@ -51,7 +51,7 @@ export interface InstalledHook {
   readonly path: readonly (string | number)[];
 }
 
-/** How an agent lists hooks in a document. */
+/** The format in which an agent lists hooks in a document. */
 export interface HookFormat {
   /** Returns every hook that runs a command, in document order. Entries of another form are skipped. */
   readonly list: (document: unknown) => readonly InstalledHook[];
@@ -61,7 +61,7 @@ export interface HookFormat {
   readonly timeout_unit_ms: 1 | 1000;
 }
 
-/** How an agent lists the MCP servers that it starts itself. */
+/** The list of MCP servers that an agent starts itself. */
 export interface McpServerList {
   readonly key: 'mcpServers' | 'mcp_servers';
   readonly locations: (machine: Machine) => readonly SettingsLocation[];
@@ -70,13 +70,13 @@ export interface McpServerList {
   readonly adviseByHand: (scope: SettingsScope, command: string) => string;
 }
 
-/** Where an agent writes transcripts: files below `folder` that match a glob pattern. */
+/** The location of an agent's transcripts: files below `folder` that match a glob pattern. */
 export interface TranscriptLocation {
   readonly folder: string;
   readonly pattern: string;
 }
 
-/** Where a coding agent keeps its settings, and how hooks are installed in them. */
+/** The locations of a coding agent's settings, and how hooks are installed in them. */
 export interface AgentSettings {
   /** The names of its program. If one of them is in the `PATH`, the agent counts as installed. */
   readonly programs: readonly string[];
@@ -86,13 +86,13 @@ export interface AgentSettings {
   readonly targets: (machine: Machine) => readonly SettingsLocation[];
   readonly hook_format: HookFormat;
   readonly wanted_hooks: readonly WantedHook[];
-  /** Whether the command of a hook must name its event, because the agent's payloads do not. */
+  /** True if the command of a hook must name its event, because the agent's payloads do not. */
   readonly needs_event: boolean;
   /** The expression for the project's folder in the command of a shared hook, as the prefix of a path. */
   readonly project_folder: string;
   /** The environment variables in which the agent gives hooks the project's folder. */
   readonly project_variables: readonly string[];
-  /** Whether a shell runs the command, so that `|| exit 2` turns a failure into a denial. */
+  /** True if a shell runs the command, so that `|| exit 2` turns a failure into a denial. */
   readonly guards_exit: boolean;
   /** Keys that the agent requires in a file of hooks. */
   readonly required_keys: Readonly<Record<string, Json>>;

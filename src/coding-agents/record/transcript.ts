@@ -7,7 +7,7 @@ export interface ToolRun {
   readonly tool: string;
   /** `null` if the transcript does not say. */
   readonly at_ms: number | null;
-  /** Whether the agent calls its hooks for this tool, as far as its documentation says. */
+  /** States whether the agent calls its hooks for this tool, according to its documentation. */
   readonly is_asked: 'yes' | 'no' | 'unknown';
 }
 

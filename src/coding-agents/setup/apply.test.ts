@@ -28,7 +28,7 @@ interface Place {
   readonly wishes: readonly FileRequest[];
 }
 
-/** A project of its own; `text` is what its settings hold, `null` for none. */
+/** Runs a test in its own project; `text` is the content of its settings file, `null` for no file. */
 async function inProject(text: string | null, use: (place: Place) => Promise<void>): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'hosts-'));
   try {
@@ -86,7 +86,7 @@ test('what is kept to undo a change holds nothing else of the file', async () =>
     const path = join(place.state_dir, 'setup', name!);
     assert.ok(!readFileSync(path, 'utf8').includes(hidden));
     assert.equal(statSync(path).mode & 0o777, 0o600);
-    // One that somebody has broken is not believed.
+    // A damaged receipt is ignored.
     await writeFile(path, '{"created": true}');
     assert.deepEqual(await apply('uninstall', place), ['change true']);
     assert.equal(readFileSync(place.path, 'utf8'), `{"env": {"A": "${hidden}"}}`);

@@ -31,7 +31,7 @@ export interface SettingsChange {
 
 /** A change that was written. */
 export interface AppliedChange extends SettingsChange {
-  /** Whether it can be undone byte for byte. Otherwise uninstalling removes the entries one by one. */
+  /** True if it can be undone byte for byte. Otherwise uninstalling removes the entries one by one. */
   readonly has_receipt: boolean;
 }
 

@@ -6,7 +6,7 @@ import type { Draft } from './edit/draft.ts';
 import type { DocumentPath } from './edit/edit.ts';
 import { SettingsFailure } from './settings-document.ts';
 
-/** What setup manages in a settings file: hooks, or an MCP server. */
+/** The entries that setup manages in a settings file: hooks, or an MCP server. */
 export interface SettingsPart {
   /** Makes a draft contain exactly the wanted entries. A draft that already does is not changed. */
   readonly install: (draft: Draft) => void;

@@ -26,7 +26,9 @@ const layout: fc.Arbitrary<Layout> = fc.record({
   comments: fc.boolean(),
 });
 
-/** Every line of a layout with lines gets a comment behind it; how many there are is the second value. */
+/**
+ * Writes a value as JSON. In a layout with line breaks every line gets a comment; the second result is their number.
+ */
 function written(
   value: unknown,
   { indent, eol, mark, end, comments }: Layout,
@@ -95,7 +97,7 @@ test('over random settings: all of them stay, twice is once, and back is byte fo
   assert.equal(ran, 500);
 });
 
-/** What stands between two tokens: blanks of any kind, and comments where the format has them. */
+/** The text between two tokens: blanks of any kind, and comments if the format has them. */
 const GAPS = ['', '', ' ', '\n', '\r\n', '\t', ' \n  ', '\n\n'] as const;
 const COMMENTS = ['// one\n', '/* two */', ' /* three\n */ ', '\n// four\n  ', '/* , */', '// ]}\n'] as const;
 
@@ -132,7 +134,7 @@ test('over random gaps and comments between tokens: nothing is refused, no comme
           .join('');
         const comments = (each: string) => COMMENTS.map((one) => each.split(one.trim()).length - 1);
         const plan = planInstall(text, format, parts, null);
-        // One inside of an older hook goes with it.
+        // A comment inside of an older hook is removed with it.
         const is_fresh = !text.includes('service hook');
         if (is_fresh) assert.deepEqual(comments(plan.after!), comments(text));
         assert.equal(planInstall(plan.after, format, parts, null).after, plan.after);

@@ -40,7 +40,7 @@ test('an empty file, none, and one with hooks of others hold what is wanted, onc
       const again = planInstall(first.after, formatOf(host), parts, receiptOf(first));
       assert.deepEqual([again.after, again.undo], [first.after, []], where);
       assert.equal(planUninstall(first.after, formatOf(host), parts, receiptOf(first)), before, where);
-      // Another configuration replaces, and the way back leads to the first text.
+      // Another configuration replaces the hook, and the undo restores the first text.
       const moved = planInstall(
         first.after,
         formatOf(host),
@@ -58,7 +58,7 @@ test('an empty file, none, and one with hooks of others hold what is wanted, onc
       assert.equal(planUninstall(moved.after, formatOf(host), parts, receiptOf(moved)), before, where);
       ran += 1;
     }
-    // One that was entered by hand goes too, for nothing of this program is to be left.
+    // A hook that was entered by hand is removed too, because nothing of this program may remain.
     const by_hand = JSON.stringify({ hooks: { [event]: [entry, foreignFor(host)] } }, null, 2);
     const left = planUninstall(by_hand, formatOf(host), partsOf(host), null)!;
     assert.deepEqual(plain(readDocument(left, 'json')), { hooks: { [event]: [foreignFor(host)] } });
@@ -78,9 +78,9 @@ test('what a person changes afterwards stays, and only what is ours goes', () =>
       ),
       ['mine', ...Object.keys(host.settings.required_keys)],
     );
-    // A blank line by an editor, and nothing else: the file was made here and is empty again.
+    // An editor added only a blank line, so the file that setup created still counts as unchanged and is deleted.
     assert.equal(planUninstall(`${created.after}\n`, formatOf(host), parts, receiptOf(created)), null);
-    // Without a receipt nobody knows who made it.
+    // Without a receipt setup cannot tell that it created the file.
     assert.notEqual(planUninstall(created.after, formatOf(host), parts, null), null);
     ran += 1;
   }

@@ -5,9 +5,9 @@ import { applyEdits, type TextEdit } from './edit/edit.ts';
 import type { SettingsPart } from './parts.ts';
 import { SettingsFailure, stripByteOrderMark } from './settings-document.ts';
 
-/** What undoes a change byte for byte. It holds no other content of the file. */
+/** The data that undoes a change byte for byte. It holds no other content of the file. */
 export interface UndoReceipt {
-  /** Whether setup created the file. */
+  /** True if setup created the file. */
   readonly created: boolean;
   /** Folders that setup created for it, the outermost first. */
   readonly folders: readonly string[];

@@ -32,7 +32,7 @@ const receiptSchema = {
   additionalProperties: false,
 };
 
-/** Returns where the receipt of a settings file is, below a state folder. */
+/** Returns the path of a settings file's receipt below a state folder. */
 function receiptPath(state_dir: string, path: string): string {
   return join(state_dir, 'setup', `${hashText(path).slice(0, 32)}.json`);
 }

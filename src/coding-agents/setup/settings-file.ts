@@ -103,7 +103,7 @@ async function copyOwner(file: FileHandle, { mode, uid, gid }: ReadSettings): Pr
   await file.chmod(mode);
 }
 
-/** Deletes a file that was made here. @throws SettingsFailure as `writeSettings` does */
+/** Deletes a file that setup created. @throws SettingsFailure as `writeSettingsFile` does */
 export async function deleteSettingsFile(previous: ReadSettings): Promise<void> {
   assertWritable(previous);
   await assertUnchanged(previous);

@@ -1,8 +1,8 @@
 import { createReadStream } from 'node:fs';
 
-/** The longest line that is parsed, in bytes. Longer ones hold images and the like. */
+/** The longest line that is parsed, in bytes. Longer lines hold binary data such as images. */
 const LINE_BYTES_MAX = 8_388_608;
-/** How much of a file is read, in bytes. */
+/** The bytes of a file that are read at most. */
 const FILE_BYTES_MAX = 536_870_912;
 
 /** Counts what reading a file skips. */

@@ -18,7 +18,7 @@ function formOf(host: string): TranscriptFormat {
   return form;
 }
 
-/** Reads files as they would lie in the folder of a host. */
+/** Reads files as if they were in an agent's folder. */
 async function read(host: string, files: Readonly<Record<string, string>>, pattern = '**/*', since_ms = 0) {
   const folder = await mkdtemp(join(tmpdir(), 'transcripts-'));
   try {

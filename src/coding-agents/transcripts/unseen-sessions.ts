@@ -9,7 +9,7 @@ export interface AuditedCalls {
   readonly counts: ReadonlyMap<string, number>;
   /** The time of the oldest call; `null` if there is none. */
   readonly first_ms: number | null;
-  /** Whether the audit log has more events than were read. */
+  /** True if the audit log has more events than were read. */
   readonly is_partial: boolean;
 }
 
@@ -22,7 +22,7 @@ export interface UnseenSession {
   readonly run_count: number;
   /** The number of unseen calls of each tool, most frequent first. */
   readonly unseen: readonly { readonly tool: string; readonly count: number }[];
-  /** Whether the agent is documented to call its hooks for at least one of these tools. */
+  /** True if the agent is documented to call its hooks for at least one of these tools. */
   readonly is_certain: boolean;
 }
 

@@ -85,8 +85,8 @@ export function countRow(
 type Hits = Prediction['hits'];
 
 /**
- * Removes labels that need a language model, and hits that overlap only them. Returns nothing to count for rows that
- * have no other label.
+ * Removes labels that need a language model, and hits that overlap only them. A row that has no other label counts as
+ * benign.
  */
 function removeUnstructured(row: CorpusRow, { hits }: Prediction) {
   const soft = row.labels.filter(({ type }) => UNSTRUCTURED.has(type));
