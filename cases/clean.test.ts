@@ -4,8 +4,8 @@ import { test } from 'node:test';
 import { parse } from 'yaml';
 import { own } from '../scripts/quality/own/index.ts';
 import { judge } from '../src/core/decision/judge.ts';
-import { celConditions } from '../src/core/policy/conditions/cel.ts';
-import { crossingOf, policyOf } from '../src/core/testing/policies.ts';
+import { celEvaluator } from '../src/core/policy/conditions/cel.ts';
+import { buildTestCrossing, buildTestPolicy } from '../src/core/testing/policies.ts';
 import type { Crossing, Policy } from '../src/core/types/index.ts';
 import { bundledSkills } from '../src/runtime/skills/index.ts';
 import { judgeCase, judgeOf, loadCases } from './run.ts';
@@ -38,18 +38,18 @@ function crossingsOf(text: string): readonly Crossing[] {
   const content = { kind: 'text', text } as const;
   const json = { kind: 'json', value: { text } } as const;
   return [
-    crossingOf({ boundary: 'input', content }),
-    crossingOf({ boundary: 'output', content }),
-    crossingOf({ boundary: 'action', phase: 'request', tool: 'notes.add', content: json }),
-    crossingOf({ boundary: 'action', phase: 'response', tool: 'notes.find', content: json }),
-    crossingOf({ boundary: 'action', phase: 'message', tool: 'agent_to_agent', content }),
+    buildTestCrossing({ boundary: 'input', content }),
+    buildTestCrossing({ boundary: 'output', content }),
+    buildTestCrossing({ boundary: 'action', phase: 'request', tool: 'notes.add', content: json }),
+    buildTestCrossing({ boundary: 'action', phase: 'response', tool: 'notes.find', content: json }),
+    buildTestCrossing({ boundary: 'action', phase: 'message', tool: 'agent_to_agent', content }),
   ];
 }
 
 const benign = (category: keyof typeof own) =>
   own[category].filter(({ label }) => label === 'benign').map(({ text }) => text);
 const called = (command: string) =>
-  crossingOf({
+  buildTestCrossing({
     boundary: 'action',
     phase: 'request',
     tool: 'Bash',
@@ -57,7 +57,7 @@ const called = (command: string) =>
   });
 
 /** What is let through, and as it came, without any skill. */
-const builtin = policyOf();
+const builtin = buildTestPolicy();
 const crossings = [
   ...ORDINARY.flatMap(crossingsOf),
   ...[...benign('secrets'), ...benign('pii'), ...benign('injection')].flatMap(crossingsOf),
@@ -72,7 +72,7 @@ function touched(policy: Policy): readonly string[] {
   const follow = judgeOf(policy);
   return [
     ...crossings.flatMap((crossing) => {
-      const verdict = judge(crossing, policy, null, celConditions);
+      const verdict = judge(crossing, policy, null, celEvaluator);
       return verdict.decision === 'allow' ? [] : [`${verdict.rule}: ${JSON.stringify(crossing.content)}`];
     }),
     ...cases.flatMap((each) => {
@@ -86,13 +86,13 @@ test('there is enough of it, and a skill that blocks too much is noticed', () =>
   assert.equal(ORDINARY.length, 20);
   assert.ok(crossings.length >= 1_000, `only ${crossings.length} crossings`);
   assert.ok(cases.length >= 25, `only ${cases.length} cases`);
-  const eager = policyOf({ rules: [{ name: 'eager', boundary: 'output', action: 'block' }] });
+  const eager = buildTestPolicy({ rules: [{ name: 'eager', boundary: 'output', action: 'block' }] });
   assert.ok(touched(eager).length >= ORDINARY.length);
 });
 
 for (const { name, files } of await bundledSkills()) {
   test(`${name} leaves it alone`, () => {
     const documents = files.filter(({ kind }) => kind.holds !== 'cases').map(({ text }) => parse(text));
-    assert.deepEqual(touched(policyOf({ documents })), []);
+    assert.deepEqual(touched(buildTestPolicy({ documents })), []);
   });
 }

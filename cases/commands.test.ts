@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { judge } from '../src/core/decision/judge.ts';
 import { codingAgent } from '../src/core/policy/templates/coding-agent.ts';
-import { crossingOf, policyOf } from '../src/core/testing/policies.ts';
+import { buildTestCrossing, buildTestPolicy } from '../src/core/testing/policies.ts';
 
-const policy = policyOf({ documents: [codingAgent.document] });
+const policy = buildTestPolicy({ documents: [codingAgent.document] });
 
 /** Lines of `cases/commands`, in which `\n` is a line break and `##` begins a heading. */
 function linesOf(file: string): readonly string[] {
@@ -17,7 +17,7 @@ function linesOf(file: string): readonly string[] {
 
 function isStopped(command: string): boolean {
   const content = { kind: 'json', value: { command } } as const;
-  const crossing = crossingOf({ boundary: 'action', phase: 'request', tool: 'Bash', content });
+  const crossing = buildTestCrossing({ boundary: 'action', phase: 'request', tool: 'Bash', content });
   return judge(crossing, policy).decision !== 'allow';
 }
 

@@ -11,6 +11,7 @@ import { buildServiceEvent } from '../../runtime/audit/service-event.ts';
 import {
   approvePin,
   compareWithPins,
+  type ListedTool,
   listPins,
   maskToolName,
   type PinRow,
@@ -138,10 +139,10 @@ export const mcpToolsCheck = defineOperation({
     if (whole !== null) return { event_id, tools: definitions.map((one) => buildQuarantine(one, whole)) };
     const problemOf = openProblemFinder(verdict, definitions.length);
     const redacted = redactList(content, verdict, runtime.policy().redaction.typed, definitions.length);
-    const list = definitions.map((definition, at) => {
-      const shown = redacted[at]!;
-      const problem = problemOf(at) ?? (shown.name === definition.name ? null : NAME_FOUND);
-      return { definition, shown, problem };
+    const list = definitions.map((definition, at): ListedTool => {
+      const masked = redacted[at]!;
+      const problem = problemOf(at) ?? (masked.name === definition.name ? null : NAME_FOUND);
+      return { definition, redacted: masked, problem };
     });
     const sightings = await compareWithPins(db, scope, list, now_ms);
     for (const one of sightings.filter(({ is_new_quarantine }) => is_new_quarantine))

@@ -8,8 +8,8 @@ import { inProject, treeOf } from './testing/projects.ts';
 /** Changes three files in a child process, which kills itself when it looks at the path of a change for the nth time. */
 const SCRIPT = `
   const [dir, kill_at] = process.argv.slice(1);
-  const { applyChange, takeTurn } = await import(${JSON.stringify(new URL('./apply.ts', import.meta.url).href)});
-  const { sha256Of } = await import(${JSON.stringify(new URL('../packages/package.ts', import.meta.url).href)});
+  const { applyChange, lockSkillsFolder } = await import(${JSON.stringify(new URL('./apply.ts', import.meta.url).href)});
+  const { hashSha256 } = await import(${JSON.stringify(new URL('../packages/package.ts', import.meta.url).href)});
   let looks = 0;
   const look = () => {
     looks += 1;
@@ -18,8 +18,8 @@ const SCRIPT = `
   const change = (path, action, before, text) => ({
     get path() { look(); return path; },
     action,
-    before: before === null ? null : sha256Of(before),
-    after: text === null ? null : sha256Of(text),
+    before: before === null ? null : hashSha256(before),
+    after: text === null ? null : hashSha256(text),
     text,
   });
   const changes = [
@@ -30,7 +30,7 @@ const SCRIPT = `
   ];
   const files = { 'policies/new.yaml': '0'.repeat(64), 'contracts/new.yaml': '0'.repeat(64) };
   const skills = { ours: { version: '1.0.0', source: 'bundled', files } };
-  const turn = await takeTurn(dir);
+  const turn = await lockSkillsFolder(dir);
   await applyChange(dir, changes, { version: 'v1alpha1', skills, folders: [] }, async () => look());
   await turn.release();
 `;
