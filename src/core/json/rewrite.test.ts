@@ -1,4 +1,4 @@
-/** A changed value in the words of the text that it came from. */
+/** Tests that a changed value keeps the JSON text of its unchanged parts. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json } from '../types/index.ts';

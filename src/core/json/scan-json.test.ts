@@ -6,7 +6,7 @@ import { decodeLeaf, isEscapedJson, mapLeafOffsets, type SourceLeaf, scanJson } 
 import { walkJson } from './walk.ts';
 
 const LIMITS = { depth_max: 1000, nodes_max: 100_000 };
-/** A value without numbers that change when they are written (`-0`). */
+/** A value without numbers that change when they are serialized (`-0`). */
 const anyJson = fc
   .jsonValue({ maxDepth: 4, stringUnit: 'binary' })
   .map((value) => JSON.parse(JSON.stringify(value)) as Json);

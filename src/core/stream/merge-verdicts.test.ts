@@ -24,7 +24,9 @@ function judged(text: string, policy: Policy): JudgedText {
   return { text, verdict: judge(buildTestCrossing({ boundary: 'output', content }), policy) };
 }
 
-/** The texts are judged one by one, so that only the whole has a source that they were read from. */
+/**
+ * Removes the source. The texts are judged one by one, so only the whole has a source that they were read from.
+ */
 function withoutSource(content: Verdict['content']): unknown {
   return content?.kind === 'json' ? { kind: content.kind, value: content.value } : content;
 }

@@ -4,7 +4,10 @@ import fc from 'fast-check';
 import { allDetectors } from '../detect/detectors/all.ts';
 import { advanceState, buildAutomaton, type PatternAutomaton } from './pattern-automaton.ts';
 
-/** After how many units a try at the start of the text is decided; one more than there are where it is not. */
+/**
+ * Returns the number of units after which an attempt at the start of the text is decided. If it is not decided, the
+ * number is one more than the length of the text.
+ */
 function decidedAt({ first, ...liveness }: PatternAutomaton, text: string): number {
   let state = first;
   for (let at = 0; at < text.length; at++) {

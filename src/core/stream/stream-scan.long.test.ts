@@ -4,7 +4,7 @@ import type { WorkMeter } from '../detect/matching/compiled-detector.ts';
 import { DETECTION } from '../testing/policies.ts';
 import { findReleasableEnd, releaseText, scanPiece, startStreamScan } from './stream-scan.ts';
 
-/** Work of looking at a text in pieces of so many units. */
+/** Returns the work of scanning a text in pieces of `units` units. */
 function workOf(text: string, units: number): number {
   const meter: WorkMeter = { work: 0, allowed: Number.POSITIVE_INFINITY };
   const look = startStreamScan(DETECTION, () => true, meter);
@@ -33,7 +33,10 @@ const PIECES: readonly (readonly [what: string, piece: string])[] = [
   ['names', 'token '],
 ];
 
-/** Work per unit, at most: a finding or an escape in every line, and what looks again at the text around them. */
+/**
+ * The maximum work per unit, for a finding or an escape in every line, each of which makes the scan read the text
+ * around it again.
+ */
 const WORK_MAX = 120;
 
 test('the work grows with the text, and is the same in large pieces and in single units', () => {

@@ -20,7 +20,7 @@ const ascii = (text: string, write: (unit: number) => string): string =>
 const some = (text: string, write: (char: string, at: number) => string): string =>
   [...text].map((char, at) => (at % 3 === 1 ? write(char, at) : char)).join('');
 
-/** How a text may be encoded, disguised or taken apart. */
+/** Ways to encode, disguise or split a text. */
 const DISGUISES: readonly ((text: string) => string)[] = [
   (text) => text,
   encodeURIComponent,
@@ -124,7 +124,7 @@ test('a difference is seen', () => {
   );
 });
 
-/** After each unit: how much of the text has not gone on. The text must be clean. */
+/** Returns the number of held units after each unit of the text, which must be clean. */
 function heldIn(text: string): number[] {
   const { released } = runStream(splitUnits(text));
   let gone = 0;
@@ -156,7 +156,7 @@ test('what may be found is held from its start', () => {
   assert.equal(HELD.length, 8);
 });
 
-/** What has gone on before the end. */
+/** Returns the text that was released before the end. */
 function openText(pieces: readonly string[]): string {
   const { released } = runStream(pieces);
   return released

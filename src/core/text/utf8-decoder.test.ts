@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { createUtf8Decoder, decodeUtf8 } from './utf8-decoder.ts';
 
-/** The text of bytes in two pieces; `null` where they are none, or not all of them. */
+/** Decodes bytes in two pieces; `null` if they are not UTF-8 or the last character is incomplete. */
 function read(bytes: Uint8Array, cut: number): string | null {
   const reader = createUtf8Decoder();
   const first = decodeUtf8(reader, bytes.subarray(0, cut));

@@ -19,7 +19,7 @@ function readAll(pieces: readonly (string | Uint8Array)[]): SseEvent[] {
 
 const told = (events: readonly SseEvent[]) => events.map(({ name, data }) => [name, data]);
 
-/** The examples of the HTML standard, and what clients and providers do beyond them. */
+/** The examples of the HTML standard, and forms beyond it that clients and providers use. */
 const STREAMS: readonly [text: string, events: readonly (readonly [string, string])[]][] = [
   ['data: a\n\n', [['', 'a']]],
   ['data: YHOO\ndata: +2\ndata: 10\n\n', [['', 'YHOO\n+2\n10']]],

@@ -42,8 +42,7 @@ export const SCHEMA_KEYS = {
 } as const;
 
 /**
- * Receives each text. `path` leads to it from the start of the walk; it is `''` unless the walk was asked for
- * paths.
+ * Receives each text. `path` leads to it from the start of the walk; it is `''` unless the caller requested paths.
  */
 export type TextVisitor = (node: StringNode, path: string) => void;
 

@@ -6,7 +6,7 @@ import type { Json } from '../../types/index.ts';
 import { canonicalizeJson, hashJson } from './canonical-json.ts';
 
 test('the canonical text is that of RFC 8785', () => {
-  // The example of section 3.2.2 of the RFC.
+  // The example in section 3.2.2 of the RFC.
   const value = {
     numbers: [333333333.3333333, 1e30, 4.5, 2e-3, 0.000000000000000000000000001],
     string: '\u20ac$\u000F\u000aA\'\u0042\u0022\u005c\\"\u002f',

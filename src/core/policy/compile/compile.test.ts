@@ -15,7 +15,7 @@ const CONTRACT = {
 };
 const MEMORY = { name: 'm', scope: 'session', fields: [{ name: 'f', type: 'string', tag: 'internal' }] };
 
-/** Rules, documents, the place of the first problem, and what it says. */
+/** Rules, documents, the path of the first problem, and its message. */
 type Row = [readonly unknown[], readonly unknown[], string, RegExp];
 
 const WRONG: Row[] = [

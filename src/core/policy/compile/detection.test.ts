@@ -19,7 +19,7 @@ const TEXT = `${SK_KEY} and 536-22-1234. ${OVERRIDE}`;
 
 type Detection = Partial<DetectionSettings['detection']>;
 
-/** Settings of the section `detection`. */
+/** Returns settings with this `detection` section. */
 function settings(detection: Detection) {
   return { detection: { ...DETECTION_SETTINGS.detection, ...detection } };
 }
@@ -33,7 +33,7 @@ const EMPLOYEE = {
   examples: { hits: ['is «EMP-123456».'], misses: ['EMP-1234567'] },
 } as const;
 
-/** `rule_id severity` of all that is found. */
+/** Returns `rule_id severity` of all findings. */
 function found(policy: Policy, text = TEXT): string[] {
   const { findings } = judge(buildTestCrossing({ content: { kind: 'text', text } }), policy);
   return findings.map(({ rule_id, severity }) => `${rule_id} ${severity}`);
@@ -147,7 +147,8 @@ test('documented examples are flagged as such by default, and may count as real 
   assert.equal(judged('real', EXAMPLE_KEY).decision, 'block');
   assert.equal(judged('real', EXAMPLE_KEY).findings[0]?.example, undefined);
   assert.deepEqual(judged('ignore', EXAMPLE_KEY).findings, []);
-  // A real secret beside it is one, and what has the form of a key alone is no documented one.
+  // A real secret next to the example is still blocked. A value that merely has the form of a key is not an
+  // example.
   const both = judged('flag', `${EXAMPLE_KEY} ${SK_KEY}`);
   assert.deepEqual([both.decision, both.findings.map(({ action }) => action)], ['block', ['flag', 'block']]);
   const local = `postgres://postgres:${'post'}gres@localhost:5432/app`;

@@ -21,7 +21,7 @@ const FACTS: ConditionFacts = {
   declared_tags: ['personal.pii.email'],
   session_tags: ['untrusted.web'],
   findings: 3,
-  // A Saturday, half past twelve.
+  // A Saturday, 12:30.
   now_ms: Date.UTC(2026, 10, 21, 12, 30),
 };
 
@@ -46,7 +46,7 @@ test('conditions come to what they say', () => {
     ['now < timestamp("2026-11-21T12:00:00Z") + duration("1h")', true],
     ['agent_id.contains("lan") && agent_id.endsWith("ner") && agent_id.lowerAscii() == "planner"', true],
     ['tag == "" && severity == "" && source_agent_id == ""', true],
-    // The other side of a disjunction counts where one has no answer, as CEL has it.
+    // If one side of a disjunction has no result, the other side counts, as CEL specifies.
     ['findings > 2 || 1 / (findings - 3) > 0', true],
   ];
   for (const [when, expected] of rows) {
@@ -114,10 +114,10 @@ test('a condition that has no answer restricts and never allows', () => {
     [[asked('require_approval', broken)], 'block', 'require_approval', 'require_approval'],
     [[asked('flag', broken)], 'allow', 'flag', 'flag'],
     [[asked('allow', broken)], 'allow', 'allow', 'default.allow'],
-    // It hides nothing that stands behind it.
+    // A rule whose condition has no result does not shadow the rules after it.
     [[asked('allow', broken), behind], 'block', 'block', 'behind'],
     [[asked('flag', broken), behind], 'block', 'block', 'behind'],
-    // Controls: with an answer the first that fits speaks, and hides what stands behind.
+    // Controls: with a result, the first rule that matches decides and shadows the rules after it.
     [[asked('flag', 'findings == 0'), behind], 'allow', 'flag', 'flag'],
     [[asked('allow', 'findings == 0'), behind], 'allow', 'allow', 'allow'],
     [[asked('block', 'findings == 1')], 'allow', 'allow', 'default.allow'],

@@ -115,7 +115,7 @@ test('each pack does what it is for', () => {
     ],
     [
       'coding-agent',
-      // A tag that is only declared has no severity, and counts as the worst.
+      // A tag that is only declared has no severity and counts as the worst.
       { boundary: 'action', data_tags: ['dangerous.git'], tenant_id: 't', tool: 'Write' },
       'block',
     ],

@@ -34,7 +34,7 @@ const policy = buildTestPolicy({
   ],
 });
 
-/** A tool, and the arguments that make it what it is where its name does not. */
+/** A tool, with the arguments that decide its kind if its name does not. */
 type Step = readonly [tool: string, value?: Readonly<Record<string, string>>];
 
 const UNTRUSTED: readonly Step[] = [
@@ -61,7 +61,7 @@ const PRIVATE: readonly Step[] = [
   ['mcp__notion__get_page'],
   ['patient_records'],
 ];
-/** What is both at once: strangers write to a mailbox. */
+/** Sources of both private data and untrusted content, such as a mailbox, to which strangers write. */
 const MIXED: readonly Step[] = [
   ['mcp__gmail__search_messages'],
   ['read_email'],
@@ -88,7 +88,7 @@ const HARMLESS: readonly Step[] = [
   ['calculator', { expression: '6 * 7' }],
 ];
 
-/** Runs steps in one session, and gives the last verdict of each. */
+/** Runs steps in one session and returns the last verdict of each. */
 function run(steps: readonly Step[]): readonly Verdict[] {
   const follow = createSessionJudge((crossing) => judge(crossing, policy));
   return steps.map(([tool, value = {}]) => {
@@ -144,7 +144,8 @@ test('where the way out is not the last step, the next one is blocked: nothing l
           [untrusted, out, secret],
           [secret, out, untrusted],
         ]) {
-          // A page that is fetched is a stranger's, too: with a file read before, that is both.
+          // A fetched page is untrusted content too. Together with a file that was read before, the session has
+          // both.
           const all = decisions([...steps, out]);
           assert.equal(all.at(-1), 'block', steps.map(([tool]) => tool).join(', '));
           count += 1;

@@ -23,7 +23,7 @@ function read(name: WireName, text: string): WireAnswer {
   return answer;
 }
 
-/** The samples' whole answers: what came of them, and texts that are in them. */
+/** The whole answers of the samples: id, model, finish reasons and usage, and texts that they contain. */
 const ANSWERS: readonly (readonly [
   WireName,
   Pick<WireAnswer, 'id' | 'model' | 'finish_reasons' | 'usage'>,
@@ -112,7 +112,7 @@ test('a whole answer tells its texts, and what it took', () => {
   assert.equal(ANSWERS.length, wireFormats.length);
 });
 
-/** Calls that the client has to make, in whole answers and in streams: tool, id, arguments. */
+/** Calls that the client has to execute, in whole answers and in streams: tool, id, arguments. */
 const CALLS: readonly (readonly [WireName, readonly (readonly [string, string | null, unknown])[]])[] = [
   ['anthropic.messages', [['get_weather', 'toolu_1', { city: 'Oslo', 'odd key': ['a b', 3] }]]],
   [
@@ -181,7 +181,7 @@ interface Told {
   readonly last: EventParts;
 }
 
-/** What a stream says on each channel, put together; and that whatever is said again is the same. */
+/** Returns the concatenated text of each channel of a stream, and checks that every repeat is equal to it. */
 function follow(name: WireName, stream: readonly unknown[]): Told {
   const reader = formatOf(name).openEvents();
   const texts = new Map<string, string>();

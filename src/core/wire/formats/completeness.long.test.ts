@@ -6,14 +6,14 @@ import { wireSamples } from '../testing/samples.ts';
 import type { EventParts, SseEvent, WireAnswer, WireFormat, WireRequest } from '../wire-format.ts';
 import { wireFormats } from './index.ts';
 
-/** A text that is no word of any protocol, and no bytes. */
+/** A text that is neither a word of any protocol nor binary data. */
 const MARK = 'not a word, this';
 const LIMITS = { depth_max: 100, nodes_max: 100_000 };
 
 type Range = readonly [start: number, end: number];
 const rangeOf = ({ start, end }: { start: number; end: number }): Range => [start, end];
 
-/** What of a request is judged, or taken out of it in any case. */
+/** Returns the ranges of a request that are judged, or removed in any case. */
 function inRequest(request: WireRequest): Range[] {
   return [
     ...request.texts.map((each) => each.node),
@@ -22,14 +22,16 @@ function inRequest(request: WireRequest): Range[] {
   ].map(rangeOf);
 }
 
-/** What of an answer is judged, or goes with what is. */
+/** Returns the ranges of an answer that are judged, or removed together with judged text. */
 function inAnswer({ texts, tool_calls, echoes }: WireAnswer): Range[] {
   return [...texts, ...tool_calls.map((each) => each.arguments), ...echoes.map((each) => each.splice)].map(
     rangeOf,
   );
 }
 
-/** What of an event is judged, goes with what is, or is replaced in any case. */
+/**
+ * Returns the ranges of an event that are judged, removed together with judged text, or replaced in any case.
+ */
 function inEvent({ pieces, repeats, echoes, repairs }: EventParts): Range[] {
   return [
     ...repairs,
@@ -39,7 +41,9 @@ function inEvent({ pieces, repeats, echoes, repairs }: EventParts): Range[] {
   ].map(rangeOf);
 }
 
-/** Every text with one change that could carry a message: in a value, a key, a new member, a new form. */
+/**
+ * Yields the text with one change that could carry a message: in a value, a key, a new member or a new form.
+ */
 function* changesOf(text: string, node: JsonNode): Generator<string> {
   const put = ({ start, end }: { start: number; end: number }, other: string) =>
     text.slice(0, start) + other + text.slice(end);
@@ -71,7 +75,7 @@ function parse(text: string): JsonNode {
   return node as JsonNode;
 }
 
-/** Whether every mark in the text lies in one of the ranges, and no two of the ranges overlap. */
+/** Checks that every mark in the text lies in one of the ranges, and that no two ranges overlap. */
 function check(text: string, ranges: readonly Range[], exempt: readonly Range[] = []): void {
   for (let at = text.indexOf(MARK); at !== -1; at = text.indexOf(MARK, at + 1)) {
     if ([...ranges, ...exempt].some(([start, end]) => start <= at && at < end)) continue;

@@ -12,13 +12,13 @@ const BLOCKED: WireError = {
   extra: { decision: 'block', violations: [{ rule: 'x' }], event_id: 'evt_1' },
 };
 
-/** The provider's own fields of an error. */
+/** Returns the provider's own fields of an error. */
 function withoutBeside(error: unknown): unknown {
   const kept = Object.entries(error as object).filter(([key]) => !(key in BLOCKED.extra));
   return Object.fromEntries(kept);
 }
 
-/** Where each provider's clients look for what happened. */
+/** Returns the part of an error body that each provider's clients read. */
 const SHOWN: Readonly<Record<ProviderFamily, (body: Record<string, unknown>) => unknown>> = {
   openai: (body) => {
     const { message, type, param, code, decision } = body.error as Record<string, unknown>;
@@ -78,7 +78,7 @@ test('an error ends a stream as one event that says the same', () => {
   }
 });
 
-/** What a status is called by each provider. */
+/** The error type or status name that each provider uses for an HTTP status. */
 const STATUSES: readonly (readonly [number, string, string, string, string])[] = [
   [400, 'invalid_request', 'invalid_request_error', 'invalid_request_error', 'INVALID_ARGUMENT'],
   [401, 'unauthenticated', 'invalid_request_error', 'authentication_error', 'UNAUTHENTICATED'],

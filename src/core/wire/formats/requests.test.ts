@@ -19,7 +19,7 @@ function read(name: WireName, body: unknown): WireRequest {
 
 const sampleOf = (name: WireName) => wireSamples.find((each) => each.format === name)!.requests;
 
-/** What the first sample of each format asks, as far as it is no text. */
+/** The settings of the first sample request of each format. */
 const ASKED: readonly (readonly [WireName, Partial<WireRequest>])[] = [
   ['anthropic.count_tokens', { is_stream: false, max_output_tokens: 0, choices: 1 }],
   ['anthropic.messages', { is_stream: true, max_output_tokens: 4000, choices: 1 }],
@@ -42,7 +42,7 @@ test('a request says which model, how much and whether in pieces', () => {
   assert.equal(ASKED.length, wireFormats.length);
 });
 
-/** Texts of the samples, and who says them. */
+/** Texts of the samples, with their roles. */
 const SAID: readonly (readonly [WireName, number, string, string])[] = [
   ['openai.chat', 0, 'system', 'Answer in short words.'],
   ['openai.chat', 0, 'system', 'Be kind.'],
@@ -109,7 +109,7 @@ test('texts stand in the order of the body', () => {
   }
 });
 
-/** Results of tools in the samples, with the tools that gave them. */
+/** Tool results in the samples, with their tools. */
 const RESULTS: readonly (readonly [WireName, number, readonly (readonly [string | null, string])[]])[] = [
   [
     'openai.chat',
