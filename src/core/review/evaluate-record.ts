@@ -142,8 +142,8 @@ function sameSession({ crossing: { tenant_id } }: RecordedDecision, was: Policy,
 }
 
 /**
- * Returns whether both contracts declare the same facts and count calls. The record holds facts and call counts
- * according to the contract of that time.
+ * Returns whether the record holds the declared facts and call counts that the next policy needs. The contract of
+ * that time determined which facts were recorded and whether calls were counted.
  */
 function sameTerms(record: RecordedDecision, was: Policy, next: Policy): boolean {
   const { crossing } = record;
@@ -157,8 +157,8 @@ function sameTerms(record: RecordedDecision, was: Policy, next: Policy): boolean
 }
 
 /**
- * Returns whether both contracts keep the same fields. Contracts remove fields before the scan. The record does not
- * hold removed content, nor the field of a finding.
+ * Returns whether the record determines the decision under the fields that the next policy's contract keeps.
+ * Contracts remove fields before the scan. The record does not hold removed content, nor the field of a finding.
  */
 function sameFields(record: RecordedDecision, was: Policy, next: Policy): boolean {
   const { crossing, content, findings, declared } = record;

@@ -81,7 +81,7 @@ export const aws: readonly Detector[] = [
   },
 ];
 
-/** Excludes hex digests of 40 digits and text with low entropy. */
+/** Returns whether a value can be a secret key. Excludes hex digests of 40 digits and text with low entropy. */
 function isSecretKey(value: string): boolean {
   return !/^[a-f0-9]{40}$/i.test(value) && measureEntropy(value) > 3.5;
 }
