@@ -27,7 +27,7 @@ test('budgets and prices have their defaults', async () => {
   ]);
 });
 
-/** What is refused, and in which words. */
+/** Invalid configurations, and the messages they cause. */
 const BAD: Readonly<Record<string, readonly [text: string, message: RegExp]>> = {
   'a budget without a limit': [
     'cost: {budgets: [{name: a}]}',

@@ -4,25 +4,25 @@ import type { DocumentProblem } from '../../core/types/index.ts';
 import { buildProblem } from './problem-text.ts';
 import { type Config, configSchema } from './schema.ts';
 
-/** One file of documents. */
+/** A policy, contract, identity or memory file. */
 export interface DocumentFile {
   readonly path: string;
-  /** The name that messages use: relative to the configuration where it is below it. */
+  /** The name in messages: relative to the configuration's folder if the file is below it. */
   readonly label: string;
 }
 
 export interface DocumentFiles {
-  /** Each file once, in the order of the keys and, within one, of the names. */
+  /** Each file once, in the order of the keys, and by name within a key. */
   readonly files: readonly DocumentFile[];
-  /** The patterns that found files, each with its key. */
+  /** The patterns that match files, each with its key. */
   readonly filled: readonly string[];
-  /** The patterns that found none. */
+  /** The patterns that match no file. */
   readonly empty: readonly EmptyPattern[];
   readonly problems: readonly DocumentProblem[];
   readonly warnings: readonly DocumentProblem[];
 }
 
-/** A pattern that finds nothing; `steps` lead to it in the configuration. */
+/** A pattern that matches no file. `steps` is its path in the configuration. */
 export interface EmptyPattern {
   /** The key and the pattern. */
   readonly id: string;
@@ -40,9 +40,8 @@ const MAGIC = /[*?[\]{}()!]/;
 type PatternRead = { readonly paths: readonly string[]; readonly wrong: string | null };
 
 /**
- * Finds the files that `paths` names. A name of one file that is not there is a problem; a pattern of one's
- * own that finds nothing is a warning; a default pattern may find nothing. Links are followed; a file that is
- * reached twice is read once.
+ * Finds the files that `paths` names. A missing literal file is a problem. A pattern without matches is a warning,
+ * unless it is a default pattern. Symbolic links are followed. A file that is matched twice is read once.
  */
 export async function findDocuments(config: Config): Promise<DocumentFiles> {
   const files = new Map<string, DocumentFile>();
@@ -70,25 +69,25 @@ export async function findDocuments(config: Config): Promise<DocumentFiles> {
   return { files: [...files.values()].slice(0, FILES_MAX), filled, empty, problems, warnings };
 }
 
-/** Whether a pattern is the one that stands without being written, so that an empty folder is no surprise. */
+/** Returns whether a pattern is a default. A default pattern may match no file without a warning. */
 function isDefault(key: PathKey, pattern: string): boolean {
   const standing: readonly string[] = configSchema.properties.paths.properties[key].default;
   return standing.includes(pattern);
 }
 
 async function addFile(files: Map<string, DocumentFile>, path: string, base_dir: string): Promise<void> {
-  // A link that leads nowhere keeps its own name: reading it says what is wrong.
+  // A dangling link keeps its own name. Reading it reports the problem.
   const real = await realpath(path).catch(() => path);
   if (!files.has(real)) files.set(real, { path, label: buildFileLabel(path, base_dir) });
 }
 
-/** The name that messages use: relative to the configuration where it is below it. */
+/** Returns the name of a file in messages: relative to the configuration's folder if the file is below it. */
 export function buildFileLabel(path: string, base_dir: string): string {
   const label = relative(base_dir, path);
   return label.startsWith('..') || isAbsolute(label) ? path : label;
 }
 
-/** What of the files that a pattern matches is passed over: what tests the others stands beside them. */
+/** Matched files that are skipped: tests next to the documents or the code. */
 const PASSED: Readonly<Record<'documents' | 'cases' | 'code', RegExp | null>> = {
   documents: /\.test\.ya?ml$/,
   cases: null,
@@ -96,8 +95,8 @@ const PASSED: Readonly<Record<'documents' | 'cases' | 'code', RegExp | null>> = 
 };
 
 /**
- * The absolute names of the files of one pattern, sorted; `wrong` is the predicate of a sentence. A pattern finds
- * documents, files of cases or code, whatever stands beside them.
+ * Finds the absolute paths of the files that match a pattern, sorted. `wrong` is the predicate of an error sentence.
+ * `wanted` selects documents, test cases or code; files of the other kinds are skipped.
  */
 export async function findFiles(
   pattern: string,
@@ -125,7 +124,7 @@ export async function findFiles(
   return { paths: paths.sort(), wrong: null };
 }
 
-/** The folder that a pattern starts from: what stands before its first wildcard. */
+/** Returns the folder of a pattern before its first wildcard. */
 function staticPart(pattern: string, base_dir: string): string {
   const steps = pattern.split('/');
   const first = steps.findIndex((step) => MAGIC.test(step));
@@ -133,7 +132,10 @@ function staticPart(pattern: string, base_dir: string): string {
   return resolve(base_dir, pattern.startsWith('/') ? join('/', prefix) : prefix);
 }
 
-/** A folder that is there and whose list is refused is no empty one: its rules would be missing without a word. */
+/**
+ * Returns the state of a folder. An unreadable folder must not count as empty, because its rules would be lost
+ * silently.
+ */
 async function folderState(folder: string): Promise<'there' | 'missing' | 'refused'> {
   return readdir(folder).then(
     () => 'there',

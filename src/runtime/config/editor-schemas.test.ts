@@ -22,7 +22,7 @@ test('the schema files are those that the code makes (else run `npm run generate
 const service = JSON.parse(buildEditorSchemas()[0]?.text ?? '{}') as AnySchema;
 const validator = new Validator(service, '2020-12', true);
 
-/** A configuration in which every key has a value of its own. */
+/** A configuration with a distinct value for every key. */
 const full = {
   version: 'v1alpha1',
   server: {
@@ -253,7 +253,7 @@ test('the configuration of every key has every key', () => {
     }
   };
   visit(configSchema, full, '');
-  // The three sources of keys exclude each other, and each claim has a default of its own.
+  // The three key sources exclude each other, and each claim has a default of its own.
   assert.deepEqual(missing, [
     '.auth.jwt.jwks_url',
     '.auth.jwt.public_key_file',
@@ -262,7 +262,7 @@ test('the configuration of every key has every key', () => {
   ]);
 });
 
-/** Each place in a value: the steps to it. */
+/** Returns the path of every part of a value. */
 function places(value: unknown, steps: readonly (string | number)[] = []): (readonly (string | number)[])[] {
   if (typeof value !== 'object' || value === null) return [steps];
   const inside = Object.entries(value).flatMap(([key, part]) =>
@@ -271,7 +271,7 @@ function places(value: unknown, steps: readonly (string | number)[] = []): (read
   return [steps, ...inside];
 }
 
-/** A copy with another value in one place; `undefined` takes the place away. */
+/** Returns a copy with one part replaced; `undefined` removes the part. */
 function changed(value: unknown, [step, ...rest]: readonly (string | number)[], other: unknown): unknown {
   if (step === undefined) return other;
   if (Array.isArray(value))
@@ -282,7 +282,7 @@ function changed(value: unknown, [step, ...rest]: readonly (string | number)[], 
   return Object.fromEntries(entries.filter(([, part]) => part !== undefined));
 }
 
-// Rules are the compiler's to check, and are not looked at here.
+// The policy compiler validates rules, so this test excludes them.
 const others = places(full).filter((steps) => !steps.includes('policies') && steps.length > 0);
 const value = fc.constantFrom<unknown>(
   undefined,
@@ -323,7 +323,7 @@ test('an editor and the loader agree on what is valid, for any value in any plac
   fc.assert(
     fc.property(fc.constantFrom(...others), value, (steps, other) => {
       const written = changed(full, steps, other);
-      // The value of the variable fits wherever the place takes a text; an editor lets it pass everywhere.
+      // The variable's value fits wherever a string is allowed. An editor accepts a reference everywhere.
       const uses = typeof other === 'string' && other.includes('${');
       const loads = parseConfigValue(written, configSchema, SOURCES).problems.length === 0;
       const edits = validator.validate(written).valid;

@@ -3,21 +3,21 @@ import { readMapping } from './read-mapping.ts';
 import { type Config, configSchema } from './schema.ts';
 import type { ConfigSchema } from './schema-types.ts';
 
-/** Where the value of a setting comes from: the file, a variable or secret that the file names, or the default. */
+/** The source of a setting: the file, a variable or secret that the file references, or the default. */
 export type SettingSource = 'file' | 'reference' | 'default';
 
-/** One setting as it is active. */
+/** A setting with its effective value. */
 export interface EffectiveSetting {
-  /** `server.port`. */
+  /** The path, such as `server.port`. */
   readonly path: string;
-  /** JSON; credentials are replaced by `[set]`. `null` for a setting that is not set. */
+  /** JSON; credentials are replaced by `[set]`. `null` if the setting is not set. */
   readonly value: unknown;
   readonly source: SettingSource;
   /** The line in the file; `null` for a default. */
   readonly line: number | null;
 }
 
-/** What stands in place of a credential. */
+/** The replacement for a credential. */
 const CREDENTIAL = '[set]';
 
 /** Lists every setting of a configuration with its value and source, in the order of the schema. */
@@ -44,7 +44,9 @@ interface Leaf {
   readonly schema: ConfigSchema;
 }
 
-/** The settings of a section: those of its sections, and each list, map and single value as one. */
+/**
+ * Returns the settings of a section and its subsections. A list, a map and a single value each count as one setting.
+ */
 function leavesOf(value: unknown, schema: ConfigSchema, steps: readonly PathStep[]): Leaf[] {
   const { properties } = schema;
   if (properties === undefined || schema.additionalProperties)
@@ -70,7 +72,7 @@ function hasReference(written: unknown): boolean {
   return typeof written === 'object' && written !== null && Object.values(written).some(hasReference);
 }
 
-/** A value without credentials, and without what a reference brought in, which may be one. */
+/** Masks credentials, and all values from references, which may be credentials. */
 function maskCredentials(value: unknown, schema: ConfigSchema, written: unknown): unknown {
   if (schema['x-credential'] === true) return value === null ? null : CREDENTIAL;
   if (typeof value === 'string')

@@ -4,8 +4,8 @@ import { buildProblem } from './problem-text.ts';
 import type { Config } from './schema.ts';
 
 /**
- * What is configured and has no effect in this version: a warning for each, so that nobody believes in a
- * protection that is not there.
+ * Returns a warning for each configured key that has no effect in this version, so that operators do not rely on a
+ * protection that is missing.
  */
 export function findInactiveKeys(
   config: Config,

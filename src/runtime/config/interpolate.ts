@@ -1,29 +1,29 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own `${NAME}` is meant.
-/** What became of one string with references in it. */
+/** The result of replacing the references in one string. */
 export type InterpolationResult =
   | {
       readonly ok: true;
       readonly text: string;
-      /** The string is one reference and nothing else: its value may stand for a number or a boolean. */
+      /** The string is a single reference, so its value may become a number or a boolean. */
       readonly whole: boolean;
-      /** How many references were replaced. */
+      /** The number of replaced references. */
       readonly references: number;
-      /** What was written around the references: a literal part, with every reference left out. */
+      /** The literal text around the references. */
       readonly literal: string;
     }
   | { readonly ok: false; readonly message: string };
 
-/** A secret that was read, or the predicate of a sentence that says why not. */
+/** A secret that was read, or the predicate of an error sentence. */
 export type SecretReadResult =
   | { readonly ok: true; readonly value: string }
   | { readonly ok: false; readonly message: string };
 
-/** Where the values of references come from. */
+/** The sources of the values of references. */
 export interface ReferenceSources {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** By name, what was read of the secret backend; `left`: what stands on a secret stays as it is written. */
+  /** The secrets by name, as read from the backend. `left` keeps references to secrets unresolved. */
   readonly secrets: ReadonlyMap<string, SecretReadResult> | 'left';
-  /** Sections of which the same holds as of `left`: nobody asks for their credentials. */
+  /** Sections that are treated as if `secrets` were `left`, because their credentials are not needed. */
   readonly left_sections?: readonly string[];
 }
 
@@ -31,10 +31,9 @@ const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
 const SECRET = 'secret:';
 
 /**
- * Replaces `${NAME}` in a string that was already parsed by the value of that environment variable, and
- * `${secret:name}` by that secret; `$${` is how `${` itself is written. A replaced value is never looked at
- * again, so it cannot bring in structure or a further reference. An answer that is not `ok` has the predicate of
- * a sentence, which repeats no value.
+ * Replaces `${NAME}` in a parsed string by that environment variable, and `${secret:name}` by that secret. `$${` is the
+ * escape for `${`. A replaced value is not interpolated again, so it cannot add structure or further references. A
+ * failure is the predicate of a sentence, which repeats no value.
  */
 export function interpolate(text: string, sources: ReferenceSources): InterpolationResult {
   const parts: string[] = [];
@@ -64,7 +63,7 @@ export function interpolate(text: string, sources: ReferenceSources): Interpolat
   return { ok: true, text: parts.join('') + rest, whole, references, literal: literal + rest };
 }
 
-/** The names of secrets that a string asks for. */
+/** Returns the names of the secrets that a string references. */
 export function findSecretNames(text: string): string[] {
   return [...text.matchAll(/(?<!\$)\$\{secret:([^}]*)\}/g)].map(([, name = '']) => name);
 }

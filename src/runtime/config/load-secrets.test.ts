@@ -14,7 +14,7 @@ before(async () => {
 });
 after(() => rm(dir, { recursive: true, force: true }));
 
-/** Stands where a credential would; it may appear in no message. */
+/** A sample credential, which must not appear in any message. */
 const MARKER = 'hunter2marker';
 
 async function load(text: string, request: Partial<ConfigRequest> = {}): Promise<ConfigResult> {

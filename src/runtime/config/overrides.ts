@@ -5,7 +5,7 @@ import { configSchema } from './schema.ts';
 import type { ConfigSchema } from './schema-types.ts';
 import { parseConfigValue } from './settle.ts';
 
-/** What the command line says over the file: options of `serve`, checked as the keys are. */
+/** Options of `serve` that override the file. They are validated like the keys they override. */
 export interface Overrides {
   readonly host?: string | undefined;
   readonly port?: number | undefined;
@@ -25,8 +25,8 @@ const OPTIONS: readonly (readonly [keyof Overrides, string, readonly string[]])[
 ];
 
 /**
- * Puts the options over a settled configuration; the given one is left as it is. A value that its key does
- * not allow is a problem of the file `command line` with the option as its path.
+ * Applies the options to a copy of a parsed configuration. An invalid value is a problem of the file `command line`,
+ * with the option as its path.
  */
 export function applyOverrides(
   settled: unknown,
@@ -51,7 +51,7 @@ export function applyOverrides(
   return { value, problems };
 }
 
-/** An option is what its writer typed. */
+/** Options are literal: they contain no references. */
 const NO_SOURCES: ReferenceSources = { env: {}, secrets: new Map() };
 
 function schemaAt(steps: readonly string[]): ConfigSchema {

@@ -1,4 +1,4 @@
-/** What a caller may ask for. `person` permissions are never given to an agent's credential. */
+/** The permissions of callers. An agent's credential never carries those in `PERSON_PERMISSIONS`. */
 export const PERMISSIONS = [
   'check',
   'memory:use',
@@ -22,7 +22,7 @@ export const PERMISSIONS = [
 ] as const;
 export type Permission = (typeof PERMISSIONS)[number];
 
-/** The permissions that decide and change; only a person's credential carries them. */
+/** The permissions that change state or decide; only an operator's credential carries them. */
 export const PERSON_PERMISSIONS: readonly Permission[] = [
   'policy:reload',
   'memory:purge',
@@ -33,6 +33,6 @@ export const PERSON_PERMISSIONS: readonly Permission[] = [
   'agents:block',
 ];
 
-/** What somebody is who looks at the service. */
+/** The roles of operators. */
 export const ROLES = ['viewer', 'auditor', 'approver', 'billing', 'admin'] as const;
 export type Role = (typeof ROLES)[number];

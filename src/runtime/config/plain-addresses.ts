@@ -3,7 +3,7 @@ import type { PathStep } from './problem-path.ts';
 import { buildProblem } from './problem-text.ts';
 import type { Config } from './schema.ts';
 
-/** A warning where a credential crosses the network in the clear. */
+/** Returns a warning for each URL over which a credential crosses the network unencrypted. */
 export function findPlainAddresses(
   { secrets, telemetry, mcp, origin }: Config,
   lineOf: (steps: readonly PathStep[]) => number | undefined,
@@ -39,7 +39,7 @@ export function findPlainAddresses(
     });
 }
 
-/** Whether it is an address of another machine without encryption. */
+/** Returns whether a URL is unencrypted and leads to another machine. */
 function isPlain(address: string): boolean {
   if (!address.startsWith('http://')) return false;
   const host = URL.canParse(address) ? new URL(address).hostname : '';

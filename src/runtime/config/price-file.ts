@@ -16,7 +16,7 @@ const schema = {
 
 type Settled<Rest> = { readonly ok: true; readonly config: Config } & Rest;
 
-/** Reads the file of `cost.price_file`, where there is one, and puts its prices behind those of the configuration. */
+/** Reads the file of `cost.price_file`, if set, and appends its prices to those of the configuration. */
 export async function addPrices<Rest extends object>(
   settled: Settled<Rest>,
 ): Promise<Settled<Rest> | { readonly ok: false; readonly problems: readonly DocumentProblem[] }> {

@@ -1,10 +1,10 @@
-/** One step into a document: a key, or a place in a list. */
+/** One step into a document: a key, or an index of a list. */
 export type PathStep = string | number;
 
 const PLAIN = /^[A-Za-z_][A-Za-z0-9_-]*$/;
 const STEPS = /\[(\d{1,9})\]|\["((?:[^"\\]|\\.){0,500})"\]|([^.[\]]+)/g;
 
-/** Writes a path as messages show it: `policies[2].action`, `tenants["a.b"].policies`; `` for the whole. */
+/** Formats a path for messages: `policies[2].action`, `tenants["a.b"].policies`; empty for the whole document. */
 export function formatPath(steps: readonly PathStep[]): string {
   let path = '';
   for (const step of steps) {
@@ -15,7 +15,7 @@ export function formatPath(steps: readonly PathStep[]): string {
   return path;
 }
 
-/** As a JSON string, without a character that could rearrange a terminal's line. */
+/** Quotes a step as a JSON string, and escapes characters that could rearrange a line in a terminal. */
 function quoted(step: string): string {
   const coded = (char: string): string => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
   return JSON.stringify(step.slice(0, 100)).replace(
@@ -24,7 +24,7 @@ function quoted(step: string): string {
   );
 }
 
-/** The steps of a path that `formatPath` wrote; a leading `$` is taken as the whole. */
+/** Parses a path that `formatPath` wrote; a leading `$` stands for the whole document. */
 export function parsePath(path: string): PathStep[] {
   const steps: PathStep[] = [];
   for (const [, index, text, plain] of path.replace(/^\$\.?/, '').matchAll(STEPS)) {

@@ -1,7 +1,7 @@
 import type { DocumentProblem } from '../../core/types/index.ts';
 import { formatPath, type PathStep } from './problem-path.ts';
 
-/** A problem from a place and the predicate of its sentence: "`server.port` must be a whole number." */
+/** Builds a problem from a place and the predicate of its sentence: "`server.port` must be a whole number." */
 export function buildProblem(
   file: string,
   steps: readonly PathStep[],
@@ -20,12 +20,12 @@ export function buildProblem(
   };
 }
 
-/** Ends a sentence, unless it ends already. */
+/** Appends a full stop, unless the text ends with a punctuation mark. */
 export function endSentence(words: string): string {
   return /[.?!]$/.test(words) ? words : `${words}.`;
 }
 
-/** One line for a terminal or a log: `service.yaml:12: \`server.port\` must be ...`. */
+/** Formats a problem as one line for a terminal or a log: `service.yaml:12: \`server.port\` must be ...`. */
 export function formatProblem(problem: DocumentProblem): string {
   const place = problem.line === undefined ? problem.file : `${problem.file}:${problem.line}`;
   const names_path = problem.path === '' || problem.message.includes(problem.path);

@@ -3,12 +3,12 @@ import { buildProblem } from './problem-text.ts';
 import { readText } from './read-text.ts';
 import { readYaml, type YamlDocument } from './yaml-documents.ts';
 
-/** A file that holds one mapping, and the lines of what is in it. */
+/** The mapping that a file contains, and the lines of its parts. */
 export type MappingRead =
   | { readonly ok: true; readonly value: unknown; readonly lineOf: YamlDocument['lineOf'] }
   | { readonly ok: false; readonly problems: readonly DocumentProblem[] };
 
-/** Reads a YAML or JSON file; `label` is what problems call it. An empty one says nothing. */
+/** Reads a YAML or JSON file. `label` is its name in problems. An empty file is an empty mapping. */
 export async function readMapping(file: string, label: string): Promise<MappingRead> {
   const refuse = (predicate: string): MappingRead => ({
     ok: false,
@@ -22,6 +22,6 @@ export async function readMapping(file: string, label: string): Promise<MappingR
   }
   if (yaml.documents.length > 1) return refuse('must hold one document; it has a `---` too many');
   const [document] = yaml.documents;
-  // A file of comments alone says nothing: the defaults hold.
+  // A file with comments only is empty, so the defaults apply.
   return { ok: true, value: document?.value ?? {}, lineOf: document?.lineOf ?? (() => 1) };
 }

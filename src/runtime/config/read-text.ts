@@ -1,20 +1,20 @@
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 
-// Without O_NONBLOCK the opening of a named pipe waits for its other end.
+// Without O_NONBLOCK, opening a named pipe blocks until its other end is opened.
 const O_RDONLY_NONBLOCK = constants.O_RDONLY | constants.O_NONBLOCK;
 
-/** The largest configuration or document that is read, in bytes. */
+/** The maximum size of a configuration or document, in bytes. */
 export const FILE_BYTES_MAX = 1_048_576;
 
-/** A file's text, or the predicate of a sentence that says why there is none. */
+/** The text of a file, or the predicate of an error sentence. */
 export type TextRead =
   | { readonly ok: true; readonly text: string }
   | { readonly ok: false; readonly message: string };
 
 /**
- * Reads one regular file of UTF-8 text, of at most `bytes_max` bytes; links are followed. Nothing else (a
- * folder, a pipe, a device) is opened for long, for reading it might never end.
+ * Reads a regular file of UTF-8 text, of at most `bytes_max` bytes. Follows symbolic links. Rejects folders, pipes and
+ * devices, because reading one might never end.
  */
 export async function readText(path: string, bytes_max = FILE_BYTES_MAX): Promise<TextRead> {
   try {
@@ -35,7 +35,9 @@ export async function readText(path: string, bytes_max = FILE_BYTES_MAX): Promis
 
 const CHUNK_BYTES = 65_536;
 
-/** All of a file, or as much as shows that there are more than `bytes_max`, which may be far more than most hold. */
+/**
+ * Reads a whole file, but at most slightly more than `bytes_max`, which is enough to detect a file that is too large.
+ */
 async function readUntil(file: Awaited<ReturnType<typeof open>>, bytes_max: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for (let length = 0; length <= bytes_max; ) {

@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs';
 
-/** The name of a file with its links followed, by which two processes know that they mean the same one. */
+/** Resolves the symbolic links in a path, so that two processes agree on the name of a file. */
 export function resolveRealPath(path: string): string {
   try {
     return realpathSync.native(path);

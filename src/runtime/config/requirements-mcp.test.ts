@@ -8,7 +8,7 @@ import { loadConfig } from '../policies/load-config.ts';
 
 const url = 'url: "https://mcp.test/x"';
 
-/** What stands in the list of servers, and what is said of it; nothing where it is right. */
+/** Entries of the server list, and the expected message; `null` if the entry is valid. */
 const ROWS: readonly (readonly [written: string, message: string | null])[] = [
   [`{name: a, ${url}}`, null],
   [`{name: a, ${url}, bearer_token: "\${KEY}", headers: {x-extra: "\${KEY}"}}`, null],

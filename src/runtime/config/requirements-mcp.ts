@@ -4,7 +4,7 @@ import type { ValueProblem } from './settle.ts';
 
 type Server = Config['mcp']['servers'][number];
 
-/** What the keys of `mcp` demand of each other. Messages are predicates of sentences. */
+/** Checks the constraints between keys of `mcp`. Messages are predicates of sentences. */
 export function checkMcpRequirements({ mcp }: Pick<Config, 'mcp'>): ValueProblem[] {
   return mcp.servers.flatMap((server, i) => {
     const at = (...steps: readonly PathStep[]) => ['mcp', 'servers', i, ...steps];
@@ -40,7 +40,7 @@ function address({ url }: Server, at: At): ValueProblem[] {
   return hash === '' ? [] : [problem(at('url'), 'has a fragment, which no server is ever sent')];
 }
 
-/** What the protocol and the transport settle for every call. */
+/** Headers that the protocol and the transport set on every call. */
 const NOT_FREE =
   /^(?:accept|accept-encoding|connection|content-(?:encoding|length|type)|expect|host|keep-alive|last-event-id|mcp-.*|te|trailer|transfer-encoding|upgrade)$/;
 

@@ -8,7 +8,7 @@ import { loadConfig } from '../policies/load-config.ts';
 
 const openai = 'name: a, family: openai';
 
-/** What stands under `proxy`, and what is said of it; nothing where it is right. */
+/** Contents of `proxy`, and the expected message; `null` if they are valid. */
 const ROWS: readonly (readonly [written: string, message: string | null])[] = [
   ['{target: "http://10.0.0.1:11434/v1"}', null],
   ['{target: "https://h/v1?x=1"}', '`proxy.target` has a query or a fragment, and may have neither.'],

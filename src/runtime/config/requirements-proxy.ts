@@ -4,7 +4,7 @@ import type { PathStep } from './problem-path.ts';
 import type { Config } from './schema.ts';
 import type { ValueProblem } from './settle.ts';
 
-/** What the keys of `proxy` demand of each other. Messages are predicates of sentences. */
+/** Checks the constraints between keys of `proxy`. Messages are predicates of sentences. */
 export function checkProxyRequirements({ proxy }: Pick<Config, 'proxy'>): ValueProblem[] {
   return [
     ...addresses(proxy),
@@ -31,7 +31,7 @@ function addresses({ target, providers }: Proxy): ValueProblem[] {
 }
 
 function wrongWith(address: string): string | null {
-  // Whoever needs no credential leaves secrets unread; what stands there is seen when they are read.
+  // A caller that needs no credentials leaves secrets unresolved. The URL is checked when the secret is read.
   if (address.includes('${secret:')) return null;
   if (!URL.canParse(address)) return 'is no address that can be called';
   const { username, password, search, hash } = new URL(address);
@@ -63,7 +63,7 @@ function keys({ providers }: Proxy): ValueProblem[] {
   });
 }
 
-/** What is settled for every call, and what would be a credential in plain text. */
+/** Headers that the proxy sets on every call, and headers that would hold a credential in plain text. */
 const NOT_FREE = new Set([
   'accept-encoding',
   'api-key',

@@ -6,7 +6,7 @@ import { checkProxyRequirements } from './requirements-proxy.ts';
 import type { Config } from './schema.ts';
 import type { ValueProblem } from './settle.ts';
 
-/** What keys demand of each other, beyond what a schema says. Messages are predicates of sentences. */
+/** Checks the constraints between keys that the schema cannot express. Messages are predicates of sentences. */
 export function checkRequirements(config: Config): ValueProblem[] {
   return [
     ...keySources(config),
@@ -70,7 +70,7 @@ function lifetimes({ capability_tokens: { default_ttl, max_ttl } }: Config): Val
   return [problem(['capability_tokens', 'default_ttl'], 'is longer than `max_ttl`')];
 }
 
-/** The shortest time that rolls along: its steps are of some seconds then. */
+/** The shortest rolling period. Its steps are a few seconds long. */
 const ROLLING_MS_MIN = 60_000;
 
 function budgets({ cost }: Config): ValueProblem[] {
@@ -98,7 +98,7 @@ function dashboardUsers({ dashboard: { users } }: Config): ValueProblem[] {
   );
 }
 
-/** What a password brings along can break the address that it stands in. */
+/** Checks the URL of the store, because special characters in a password can break it. */
 function storeAddress({ storage: { url } }: Config): ValueProblem[] {
   if (url === undefined || url.startsWith('sqlite:') || isAddress(url)) return [];
   const message =
@@ -109,7 +109,7 @@ function storeAddress({ storage: { url } }: Config): ValueProblem[] {
 function isAddress(url: string): boolean {
   try {
     const { username, password, pathname, search, hash } = new URL(url);
-    // An `@` behind the host is the end of a password, the beginning of which would be taken for a host.
+    // An `@` after the host belongs to an unescaped password, whose first part would be parsed as the host.
     if (hash !== '' || `${pathname}${search}`.includes('@')) return false;
     return [username, password].every((part) => decodeURIComponent(part) !== null);
   } catch {
@@ -117,13 +117,15 @@ function isAddress(url: string): boolean {
   }
 }
 
-/** Whether the day is in its month: `Date.parse` takes the 31st of February for one in March. */
+/** Returns whether a day exists in its month. `Date.parse` reads 31 February as a day in March. */
 function isDate(date: string): boolean {
   const [day = ''] = date.split('T');
   return !Number.isNaN(Date.parse(date)) && new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
 }
 
-/** Written out it is seen here; what a name stands for is looked at with each message. */
+/**
+ * Checks the webhook URL. An IP address is checked here; the addresses of a host name are checked with each message.
+ */
 function webhookAddress({ approvals: { webhook } }: Config): ValueProblem[] {
   if (webhook === undefined) return [];
   const steps = ['approvals', 'webhook', 'url'];

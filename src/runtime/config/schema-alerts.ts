@@ -107,5 +107,5 @@ const chatWebhook = {
   },
 } as const;
 
-/** One channel of `alerts.channels`, told apart by `type`. */
+/** One channel of `alerts.channels`; `type` selects the schema. */
 export const alertChannelSchema = { oneOf: [chatWebhook, email, file, incident, paging, webhook] } as const;

@@ -44,7 +44,7 @@ const webhook = {
   },
 } as const;
 
-/** `approvals`: people who are asked. */
+/** `approvals`: requests for an operator's approval. */
 export const approvalsSchema = {
   type: 'object',
   description: 'Requests for a person’s approval. A change needs a restart.',

@@ -1,7 +1,7 @@
 import { PERMISSIONS } from './permissions.ts';
 import { nameListSchema, urlSchema } from './schema-parts.ts';
 
-/** `auth`: who may call. */
+/** `auth`: the authentication of callers. */
 export const authSchema = {
   type: 'object',
   description: 'Authentication of callers.',

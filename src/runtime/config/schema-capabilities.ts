@@ -1,6 +1,6 @@
 import { durationSchema } from './schema-parts.ts';
 
-/** `capability_tokens`: what an agent may do for a while. */
+/** `capability_tokens`: short-lived tokens that permit an agent one tool or the resolution of secrets. */
 export const capabilityTokensSchema = {
   type: 'object',
   description:

@@ -1,6 +1,6 @@
 const usd = { type: 'number', minimum: 0, maximum: 1_000_000 } as const;
 
-/** Names as they are matched: letter for letter, with `*` for any run of characters. */
+/** A name pattern: case-sensitive, with `*` for any sequence of characters. */
 const pattern = { type: 'string', minLength: 1, maxLength: 256 } as const;
 
 const rates = {
@@ -17,7 +17,7 @@ const rates = {
   },
 } as const;
 
-/** One price, in `cost.prices` and in the file of `cost.price_file`. */
+/** One price, in `cost.prices` or in the file of `cost.price_file`. */
 export const priceSchema = {
   type: 'object',
   additionalProperties: false,

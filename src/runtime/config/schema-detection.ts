@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own `${NAME}` is meant.
 import { CHECK_NAMES, EXAMPLE_VALUES, SEVERITIES } from '../../core/types/index.ts';
 
-/** A text of a user's own, which `${NAME}` and addresses in it are a part of. */
+/** A user's own text, in which `${NAME}` and URLs are literal. */
 const verbatim = { type: 'string', minLength: 1, 'x-verbatim': true } as const;
 
 const examples = { type: 'array', items: { ...verbatim, maxLength: 2_000 }, maxItems: 20 } as const;
@@ -120,7 +120,7 @@ const allowlist = {
   },
 } as const;
 
-/** The section `detection`. */
+/** `detection`: the detectors, custom detectors and allowlisted values. */
 export const detectionSchema = {
   type: 'object',
   description: 'Single detectors, detectors of your own, and values that may be there.',
@@ -174,7 +174,7 @@ export const detectionSchema = {
   },
 } as const;
 
-/** The switches of the families that have no other setting elsewhere. */
+/** `secret_detection`: the detection of credentials. */
 export const secretDetectionSchema = {
   type: 'object',
   description: 'Search for credentials.',
@@ -185,7 +185,7 @@ export const secretDetectionSchema = {
   },
 } as const;
 
-/** Search for prompt injections. */
+/** The detection of prompt injections. */
 export const injectionDetectionSchema = {
   type: 'object',
   description: 'Search for prompt injections.',
@@ -212,7 +212,7 @@ export const injectionDetectionSchema = {
   },
 } as const;
 
-/** Search for dangerous commands. */
+/** The detection of dangerous commands. */
 export const commandDetectionSchema = {
   type: 'object',
   description: 'Search for dangerous commands.',

@@ -1,4 +1,4 @@
-/** The service's own log. */
+/** The service log (diagnostics). */
 export const logSchema = {
   type: 'object',
   description: 'The log of the service itself; nothing that was checked is ever in it.',

@@ -82,7 +82,7 @@ const server = {
   },
 } as const;
 
-/** `mcp`: the MCP servers behind the gateway. */
+/** `mcp`: the upstream servers of the MCP proxy. */
 export const mcpSchema = {
   type: 'object',
   description:

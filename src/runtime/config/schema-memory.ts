@@ -6,7 +6,7 @@ const master_key = {
   'x-credential': true,
 } as const;
 
-/** `memory`: what agents remember. What of it, and for how long, stands in memory documents. */
+/** `memory`: the memory of agents. Memory documents define its contents and retention. */
 export const memorySectionSchema = {
   type: 'object',
   description: 'Memory of agents. A change needs a restart.',

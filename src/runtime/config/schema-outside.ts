@@ -2,7 +2,7 @@
 import { ROLES } from './permissions.ts';
 import { environmentNameSchema, nameListSchema, urlSchema } from './schema-parts.ts';
 
-/** `secrets`: where credentials come from. */
+/** `secrets`: the source of credentials. */
 export const secretsSchema = {
   type: 'object',
   description:
@@ -126,7 +126,7 @@ export const secretsSchema = {
   ],
 } as const;
 
-/** `intelligence`: the model that advises. */
+/** `intelligence`: the advisory model. */
 export const intelligenceSchema = {
   type: 'object',
   description: 'The advisory layer. It never decides, and sees metadata only.',
@@ -158,7 +158,7 @@ export const intelligenceSchema = {
   'x-needs': [{ key: 'enabled', is: true, needs: 'backend' }],
 } as const;
 
-/** `dashboard`: who may look. */
+/** `dashboard`: access to the browser interface. */
 export const dashboardSchema = {
   type: 'object',
   description: 'The browser interface.',

@@ -1,4 +1,4 @@
-/** An HTTP address. */
+/** An HTTP URL. */
 export const urlSchema = {
   type: 'string',
   pattern: '^https?://[^\\s/?#]+[^\\s]*$',
@@ -13,7 +13,7 @@ export const environmentNameSchema = {
   'x-expects': 'must be the name of an environment variable, in capitals; the credential itself stays there',
 } as const;
 
-/** A length of time. */
+/** A duration. */
 export const durationSchema = {
   type: 'string',
   pattern: '^[1-9][0-9]{0,4}[smhdw]$',
@@ -21,14 +21,14 @@ export const durationSchema = {
   'x-expects': 'must be a duration: a whole number and one of `s`, `m`, `h`, `d`, `w`, such as `24h`',
 } as const;
 
-/** Names or patterns of files. */
+/** File names or patterns. */
 export const patternListSchema = {
   type: 'array',
   items: { type: 'string', minLength: 1, maxLength: 1024 },
   maxItems: 1000,
 } as const;
 
-/** Names of tenants, agents, addresses. */
+/** A list of names, for example of tenants, agents or addresses. */
 export const nameListSchema = {
   type: 'array',
   items: { type: 'string', minLength: 1, maxLength: 256 },

@@ -1,6 +1,6 @@
 import { patternListSchema } from './schema-parts.ts';
 
-/** The section `plugins`. */
+/** `plugins`: third-party detectors and templates. */
 export const pluginsSectionSchema = {
   type: 'object',
   description:

@@ -9,7 +9,7 @@ const providerName = {
   'x-expects': 'must be a name of letters, digits, `_`, `.` and `-`',
 } as const;
 
-/** What a client calls a model, or what a provider does. */
+/** The name of a model, as a client or a provider uses it. */
 const modelName = {
   type: 'string',
   pattern: '^[^\\s*?#%\\x00-\\x1f\\x7f]{1,256}$',
@@ -279,7 +279,7 @@ const retry = {
   },
 } as const;
 
-/** `proxy`: the model providers behind the service, and how a call finds its way to one. */
+/** `proxy`: the model providers of the LLM proxy, and the routing of calls to them. */
 export const proxySchema = {
   type: 'object',
   description:

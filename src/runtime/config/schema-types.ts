@@ -1,6 +1,6 @@
 /**
- * What a JSON Schema of the configuration may say, and the type that a checked value then has. The schema
- * is plain data: reading it costs a start nothing, and editors read the same words.
+ * The subset of JSON Schema that describes the configuration, and the type of a validated value. The schema is plain
+ * data, so it does not slow the start down, and editors use the same text.
  */
 
 /** The part of JSON Schema (2020-12) that the configuration is written in. */
@@ -15,11 +15,13 @@ export interface ConfigSchema {
   readonly minLength?: number;
   readonly maxLength?: number;
   readonly pattern?: string;
-  /** Said in place of the pattern: "must be the name of an environment variable". */
+  /** Replaces the pattern in messages: "must be the name of an environment variable". */
   readonly 'x-expects'?: string;
-  /** `true`: the value is a credential, given only as `${NAME}`; nothing ever repeats it. */
+  /**
+   * `true`: the value is a credential. It must be a `${NAME}` or `${secret:name}` reference, and no message repeats it.
+   */
   readonly 'x-credential'?: boolean;
-  /** `true`: the text is taken as it stands: no `${NAME}` in it is replaced. */
+  /** `true`: the text is literal; references such as `${NAME}` in it are not replaced. */
   readonly 'x-verbatim'?: boolean;
   readonly items?: ConfigSchema;
   readonly minItems?: number;
@@ -27,13 +29,13 @@ export interface ConfigSchema {
   readonly properties?: { readonly [key: string]: ConfigSchema };
   readonly patternProperties?: { readonly [pattern: string]: ConfigSchema };
   readonly required?: readonly string[];
-  /** `false`: no other key than those named and `x-*`; a schema: any key, with this value. */
+  /** `false`: no keys other than the named ones and `x-*`; a schema: any key, with this value. */
   readonly additionalProperties?: false | ConfigSchema;
   readonly propertyNames?: { readonly pattern: string };
   readonly maxProperties?: number;
-  /** Told apart by a property `type` that is a `const` in each. */
+  /** The alternatives. Each has a property `type` with a different `const`. */
   readonly oneOf?: readonly ConfigSchema[];
-  /** Keys that another key's value makes necessary; written as `if`/`then` for editors. */
+  /** Keys that are required if another key has a given value; written as `if`/`then` for editors. */
   readonly 'x-needs'?: readonly KeyRequirement[];
   readonly $ref?: string;
 }
@@ -41,13 +43,13 @@ export interface ConfigSchema {
 export interface KeyRequirement {
   readonly key: string;
   readonly is: string | boolean;
-  /** The key that must then be there. */
+  /** The key that is then required. */
   readonly needs: string;
 }
 
 export type TypeName = 'string' | 'integer' | 'number' | 'boolean' | 'array' | 'object' | 'null';
 
-/** The type of a value that was checked against `S` and filled with its defaults. */
+/** The type of a value that was validated against `S` and filled with its defaults. */
 export type SchemaValue<S> = S extends { readonly oneOf: readonly (infer B)[] }
   ? SchemaValue<B>
   : S extends { readonly const: infer C }
@@ -82,7 +84,7 @@ type SettledObject<S> = S extends { readonly properties: infer P }
     ? { readonly [key: string]: SchemaValue<A> }
     : { readonly [key: string]: unknown };
 
-/** The keys that a settled object always has: those that are required, and those with a default. */
+/** The keys that a parsed object always has: required keys, and keys with a default. */
 type Present<S> =
   | (S extends { readonly required: readonly (infer R)[] } ? R : never)
   | (S extends { readonly properties: infer P }

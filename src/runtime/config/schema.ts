@@ -215,8 +215,8 @@ const audit = {
 } as const;
 
 /**
- * `service.yaml`, whole: from this come its type, its check, its defaults, the schema that editors read and
- * the reference page.
+ * The whole of `service.yaml`. Its type, validation, defaults, editor schema and reference page derive from this
+ * schema.
  */
 export const configSchema = {
   type: 'object',
@@ -378,20 +378,20 @@ export const configSchema = {
   },
 } as const;
 
-/** Where the configuration came from: what relative names in it are relative to. */
+/** The origin of the configuration. Relative paths in it start at `base_dir`. */
 export interface ConfigOrigin {
   /** Absolute; `null` without a configuration file. */
   readonly file: string | null;
-  /** The name that messages use: as the person gave it, or `service.yaml`. */
+  /** The name in messages: as the operator wrote it, or `service.yaml`. */
   readonly label: string;
-  /** Absolute: the file's folder, or the current one. */
+  /** The absolute path of the file's folder, or of the current one. */
   readonly base_dir: string;
 }
 
-/** The configuration as its file says it, checked and filled with defaults. */
+/** The configuration as written in its file, validated and filled with defaults. */
 export type WrittenConfig = SchemaValue<typeof configSchema>;
 
-/** The configuration, checked and whole. Paths of files and folders in it are absolute. */
+/** The complete configuration. Its paths of files and folders are absolute. */
 export type Config = Omit<WrittenConfig, 'policy'> & {
   readonly policy: Omit<WrittenConfig['policy'], 'undeclared_tools'> & {
     readonly undeclared_tools: 'allow' | 'block';

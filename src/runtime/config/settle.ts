@@ -4,7 +4,7 @@ import { findSecretNames, interpolate, type ReferenceSources } from './interpola
 import { formatPath, type PathStep } from './problem-path.ts';
 import type { ConfigSchema, TypeName } from './schema-types.ts';
 
-/** What is wrong with a value, and where. */
+/** A problem of a value, and its place. */
 export interface ValueProblem {
   readonly steps: readonly PathStep[];
   readonly message: string;
@@ -17,9 +17,10 @@ interface Settling {
 }
 
 /**
- * Checks a written value against a schema: replaces `${NAME}` and `${secret:name}` in strings, turns a string that was one
- * reference into the number or boolean that is wanted, fills in defaults, and collects every problem. The
- * value is only to be used where there are none. Messages name keys and choices and describe a value; they repeat it only where it is a short word or number that the file itself holds.
+ * Parses a value according to a schema. Replaces `${NAME}` and `${secret:name}` in strings, converts a string that is a
+ * single reference to the expected number or boolean, fills in defaults, and collects every problem. Use the value only
+ * if there are no problems. Messages name keys and choices and describe a value. They repeat it only if it is a short
+ * word or number from the file itself.
  */
 export function parseConfigValue(
   written: unknown,
@@ -31,14 +32,14 @@ export function parseConfigValue(
   return { value, problems };
 }
 
-/** Marks what could not be settled; a problem was said, and nothing more is to be asked of it. */
+/** Marks a value with a reported problem, which is not checked further. */
 const UNSETTLED = Symbol('unsettled');
 
 function settleValue(at: Settling, written: unknown, schema: ConfigSchema, steps: PathStep[]): unknown {
   if (schema.oneOf !== undefined) return settleChoice(at, written, schema.oneOf, steps);
   if (schema.type === undefined) return settleFree(at, written, steps);
   const types = typesOf(schema);
-  // A section whose keys are all commented out reads as `null`; it says nothing, so its default stands.
+  // A section whose keys are all commented out is `null`, so its default applies.
   const empty = written === null && !types.includes('null') && typeof schema.default === 'object';
   if (empty) return settleValue(at, schema.default, schema, steps);
   if (typeof written === 'string' && isLeft(at.sources, written, schema, steps)) return written;
@@ -56,7 +57,9 @@ function settleValue(at: Settling, written: unknown, schema: ConfigSchema, steps
   return wrong === null ? value : say(at, steps, wrong);
 }
 
-/** A value as messages may describe it: what the environment or a secret backend filled in is not described. */
+/**
+ * Returns the value that messages may describe; `undefined` for one with references, because they may hold credentials.
+ */
 function shownOf(written: unknown): unknown {
   return typeof written === 'string' && written.includes('${') ? undefined : written;
 }
@@ -86,12 +89,13 @@ function settleText(at: Settling, written: string, schema: ConfigSchema, steps: 
   return filled.whole ? coerce(filled.text, typesOf(schema)) : filled.text;
 }
 
-/** What says how secrets are read, and where that is written down. */
+/** Sections that are needed before secrets can be read. */
 const BEFORE_SECRETS = ['secrets', 'state_dir'];
 
 /**
- * Whether a text stays as it is written, for who needs no credential: a secret, or a credential in a variable that is
- * not set, as in the shell of whom it does not concern. What it stands for is not known, so that nothing is asked of it.
+ * Returns whether a text remains as written because the caller needs no credentials. This holds for references to
+ * secrets, and for credentials in a variable that is not set. Such a text is not validated, because its value is
+ * unknown.
  */
 function isLeft(
   sources: ReferenceSources,
@@ -108,7 +112,7 @@ function isLeft(
   return schema['x-credential'] === true && name !== undefined && env[name] === undefined;
 }
 
-/** An address with a user and a password before the `@`, both written out, or with a password among its parameters. */
+/** Returns whether a URL contains a literal password, before the `@` or among its parameters. */
 function hasPassword(literal: string): boolean {
   const scheme = literal.indexOf('://');
   if (scheme === -1) return false;
@@ -128,8 +132,8 @@ function coerce(text: string, types: readonly TypeName[]): unknown {
 }
 
 /**
- * A part that another room reads (rules): its strings are filled in, its shape is not looked at. A rule is saved
- * with the policy and shown, so that no secret may stand in it.
+ * Interpolates a part that the policy compiler validates later (rules). A rule must not contain a secret, because rules
+ * are stored with the policy and shown.
  */
 function settleFree(at: Settling, written: unknown, steps: PathStep[]): unknown {
   if (typeof written === 'string') {
@@ -230,7 +234,7 @@ function sayMissing(
   }
 }
 
-/** The predicate of a sentence about a value of the right type; `null` where it may stand. */
+/** Returns the predicate of an error sentence for a value of the right type; `null` if the value is valid. */
 function wrongWith(value: unknown, schema: ConfigSchema, shown: unknown): string | null {
   if (schema.const !== undefined && value !== schema.const) return `must be \`${schema.const}\``;
   if (schema.enum !== undefined && !schema.enum.includes(value)) {
@@ -242,7 +246,7 @@ function wrongWith(value: unknown, schema: ConfigSchema, shown: unknown): string
   return null;
 }
 
-/** What was written, and what may have been meant. */
+/** Describes the written value, and suggests a similar choice. */
 function hint(shown: unknown, choices: readonly string[]): string {
   const meant = typeof shown === 'string' ? suggestName(shown, choices) : '';
   return shown === undefined ? '' : `; it is ${describeValue(shown)}${meant}`;
@@ -256,7 +260,7 @@ function wrongNumber(value: number, { minimum, maximum }: ConfigSchema): string 
   return `must be ${range}; it is \`${value}\``;
 }
 
-/** A pattern of a setting is anchored and bounded, so that longer texts cost as little as these. */
+/** The maximum length of a text that is tested against a pattern, which bounds the cost of the test. */
 const PATTERN_CHARACTERS_MAX = 256;
 
 function wrongText(value: string, schema: ConfigSchema, shown: unknown): string | null {
@@ -274,7 +278,10 @@ function wrongText(value: string, schema: ConfigSchema, shown: unknown): string 
   return null;
 }
 
-/** "; it is the string `12 hours`; did you mean `12h`?" for a duration in words, where a duration is wanted. */
+/**
+ * Returns "; it is the string `12 hours`; did you mean `12h`?" for a duration in words, if the pattern expects a
+ * duration.
+ */
 function durationHint(value: string, pattern: string): string {
   const [, count, unit] =
     /^(\d{1,5}) ?([smhdw])(?:ec|econd|in|inute|our|ay|eek)?s?$/i.exec(value.trim()) ?? [];
@@ -317,7 +324,7 @@ function listed(choices: readonly string[]): string {
   return choices.map((choice) => `\`${choice}\``).join(', ');
 }
 
-/** Where an unknown key may have been meant to stand, or what it may have been meant to be. */
+/** Suggests the place of an unknown key, or a similar key. */
 function placeOf(
   key: string,
   properties: Readonly<Record<string, ConfigSchema>>,

@@ -1,7 +1,7 @@
 import type { Document, LineCounter, Node, Pair } from 'yaml';
 import type { PathStep } from './problem-path.ts';
 
-/** What is wrong in a text, with its place. `line` counts from 1. */
+/** A problem in a text, and its place. `line` counts from 1. */
 export interface TextProblem {
   readonly steps: readonly PathStep[];
   /** The predicate of a sentence. */
@@ -9,10 +9,10 @@ export interface TextProblem {
   readonly line?: number;
 }
 
-/** One document of a YAML text: plain JSON, and where in the text each part of it stands. */
+/** One document of a YAML text: plain JSON, and the line of each part. */
 export interface YamlDocument {
   readonly value: unknown;
-  /** The line of a path, or of the nearest thing above it that is there. */
+  /** Returns the line of a path, or of its nearest existing ancestor. */
   readonly lineOf: (steps: readonly PathStep[]) => number;
 }
 
@@ -30,14 +30,14 @@ const PLAIN_TAGS: ReadonlySet<string> = new Set(
 );
 
 /**
- * Reads YAML 1.2 (and so JSON) into plain JSON values. Refused, each with its line: syntax errors, keys that
- * are doubled or no strings, tags of one's own, numbers that are not finite, and texts that would grow or
- * nest beyond bounds. The yaml library is only loaded here. Messages repeat keys, never values.
+ * Parses YAML 1.2 (and so JSON) into plain JSON values. Rejects, each with its line: syntax errors, duplicate keys,
+ * keys that are neither names nor numbers, custom tags, numbers that are not finite, and texts that expand or nest
+ * beyond limits. Loads the yaml library on first use. Messages repeat keys, never values.
  */
 export async function readYaml(text: string): Promise<YamlRead> {
   const yaml = await import('yaml');
   const lines = new yaml.LineCounter();
-  // The library compares each key with each other one; `checkTree` does it in linear time.
+  // The library compares every pair of keys; `checkTree` finds duplicates in linear time.
   const options = { lineCounter: lines, uniqueKeys: false, prettyErrors: false, logLevel: 'silent' } as const;
   const parsed = yaml.parseAllDocuments(text, options);
   const documents = 'empty' in parsed ? [] : (parsed as Document.Parsed[]);
@@ -51,7 +51,7 @@ export async function readYaml(text: string): Promise<YamlRead> {
   try {
     return { ok: true, documents: documents.map((document) => asPlain(document, lines, yaml)) };
   } catch (error) {
-    // The library's word for aliases of aliases that multiply.
+    // The library's error for nested aliases that expand too far.
     if (error instanceof ReferenceError) return refused('grows beyond bounds through its aliases');
     throw error;
   }
@@ -78,7 +78,7 @@ function problemsOf(document: Document.Parsed, lines: LineCounter, yaml: Yaml): 
   });
 }
 
-/** The library's words up to the first colon: behind it stands a piece of the text, which may be a credential. */
+/** Returns the library's message up to the first colon. The rest quotes the text, which may contain a credential. */
 function sayFault(code: string, message: string): string {
   if (code === 'RESOURCE_EXHAUSTION') return `it nests deeper than ${DEPTH_MAX} levels`;
   if (code === 'TAG_RESOLVE_FAILED') return 'a tag (`!name`) is not supported here';
@@ -90,9 +90,9 @@ interface Walk {
   readonly document: Document.Parsed;
   readonly problems: TextProblem[];
   readonly say: (node: unknown, path: readonly PathStep[], message: string) => void;
-  /** Anchors of the nodes that are being walked: an alias of one of them has no end. */
+  /** The anchors of the nodes that are being walked. An alias of one of them would be endless. */
   readonly open: Set<string>;
-  /** How many values each anchor stands for, those of the aliases in it counted too. */
+  /** The number of values in each anchor's node, including those of its aliases. */
   readonly anchors: Map<string, number>;
   nodes: number;
   aliases: number;
@@ -141,7 +141,7 @@ function checkNode(walk: Walk, node: unknown, path: PathStep[]): void {
   walk.anchors.set(anchor, walk.nodes - before + 1);
 }
 
-/** Counts a node, an alias as all that it stands for; past a bound it says so once. */
+/** Counts a node, and an alias as all its values. Reports each exceeded limit once. */
 function withinBounds(walk: Walk, node: Node, path: PathStep[]): boolean {
   if (path.length > DEPTH_MAX)
     return refuse(walk, node, path.slice(0, 3), `nests deeper than ${DEPTH_MAX} levels`);

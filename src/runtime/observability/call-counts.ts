@@ -10,30 +10,30 @@ import {
   openDurations,
 } from './metric.ts';
 
-/** Counts what calls to providers came to, for Prometheus. Nothing here throws or waits. */
+/** Counts calls to providers, for Prometheus. Its methods never throw and never block. */
 export interface CallCounts {
-  /** A try got the headers of an answer, or `null` where none came, so many seconds after it began. */
+  /** Counts an attempt that received response headers, or none (`null`), after this many seconds. */
   readonly tried: (provider: string, status: number | null, seconds: number) => void;
-  /** A call that was answered is over, so many seconds after it was sent, tries that failed included. */
+  /** Counts a finished call. The seconds include failed attempts. */
   readonly finished: (provider: string, seconds: number) => void;
-  /** A further try is made because the one before it failed. */
+  /** Counts a further attempt after a failed one. */
   readonly retried: (provider: string) => void;
   readonly breaker: (provider: string, state: BreakerState) => void;
-  /** What was booked for a call. */
+  /** Counts the usage and cost that were charged for a call. */
   readonly spent: (provider: string, model: string, usage: WireUsage, micro_usd: number) => void;
-  /** A budget passed its threshold of warning, or refused a call. */
+  /** Counts a budget that passed its warning threshold, or rejected a call. */
   readonly budget: (name: string, event: 'warning' | 'refusal') => void;
 }
 
 export type BreakerState = 'closed' | 'half_open' | 'open';
 
-/** The counts, and what they are for whoever reads them. */
+/** The counts, and their metrics. */
 export interface OpenCallCounts {
   readonly counts: CallCounts;
   readonly metrics: () => Metric[];
 }
 
-/** Upper bounds in seconds: from a provider beside us to a long answer. */
+/** Upper bounds in seconds: from a local provider to a long response. */
 const BOUNDS_SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
 const PROVIDERS_MAX = 100;
 const MODELS_MAX = 200;
@@ -41,7 +41,7 @@ const BUDGETS_MAX = 200;
 const BREAKER_STATES: Readonly<Record<BreakerState, number>> = { closed: 0, half_open: 1, open: 2 };
 const MICRO = 1_000_000;
 
-/** Opens the counts of one process. Names beyond the bounds are counted together as `other`. */
+/** Opens the counts of one process. Names beyond the limits are counted together as `other`. */
 export function openCallCounts(): OpenCallCounts {
   const provider_label = limitNames(PROVIDERS_MAX);
   const model_label = limitNames(MODELS_MAX);
@@ -105,13 +105,13 @@ const BREAKER_HELP =
 const TOKENS_HELP =
   'Tokens of calls to providers. Each is of one kind: `input` has none of those from or for the cache.';
 
-/** `2xx`, `4xx`, `429`, `5xx`; `none` where no answer came. */
+/** Returns the class of a status: `2xx`, `4xx`, `429`, `5xx`; `none` without a response. */
 function statusClass(status: number | null): string {
   if (status === null) return 'none';
   return status === TOO_MANY ? String(status) : `${Math.trunc(status / 100)}xx`;
 }
 
-/** Counted by itself, for it asks for other quotas and no other request. */
+/** Counted separately, because it calls for a higher quota and not for a different request. */
 const TOO_MANY = 429;
 
 function kindsOf(usage: WireUsage): Readonly<Record<string, number>> {

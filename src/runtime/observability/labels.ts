@@ -1,4 +1,4 @@
-/** Labels are few: a name that callers choose is one of this many first ones, or `other`. */
+/** Limits the number of label values: returns a name if it is one of the first `most` names, else `other`. */
 export function limitNames(most: number): (name: string) => string {
   const known = new Set<string>();
   return (name) => {
@@ -9,7 +9,7 @@ export function limitNames(most: number): (name: string) => string {
   };
 }
 
-/** The name of a model, of an answer, of a reason, where it is one; a text that stands in its place is `other`. */
+/** Returns the name of a model, a response or a reason, if it has the form of a name; else `other`. */
 export function sanitizeName(name: string): string {
   return PLAIN.test(name) ? name : OTHER;
 }

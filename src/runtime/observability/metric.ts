@@ -1,9 +1,9 @@
-/** One metric as the library writes it in JSON; the library's own types leave half of it out. */
+/** One metric in the JSON form of the library, whose own types are incomplete. */
 export interface Metric {
   readonly name: string;
   readonly help: string;
   readonly type: string;
-  /** How the values of several processes become one. */
+  /** The function that combines the values of several processes. */
   readonly aggregator: string;
   readonly values: readonly MetricValue[];
 }
@@ -13,12 +13,12 @@ export interface MetricValue {
   readonly metricName?: string;
 }
 
-/** A counter; those of several processes are added up. */
+/** Builds a counter. The values of several processes are added. */
 export function buildCounter(name: string, help: string, values: readonly MetricValue[]): Metric {
   return { name, help, type: 'counter', values, aggregator: 'sum' };
 }
 
-/** How something stands. `max`: of several processes the highest value counts. */
+/** Builds a gauge. With `max`, the highest value of several processes counts. */
 export function buildGauge(
   name: string,
   help: string,
@@ -28,7 +28,7 @@ export function buildGauge(
   return { name, help, type: 'gauge', values, aggregator };
 }
 
-/** How often a time was within each bound. Adding one costs a walk over the bounds. */
+/** The bucket counts of a histogram. Adding a value costs one pass over the bounds. */
 export interface DurationCounts {
   readonly add: (seconds: number) => void;
   readonly values: (name: string, labels: MetricValue['labels']) => MetricValue[];
@@ -62,7 +62,7 @@ export function openDurations(bounds: readonly number[]): DurationCounts {
   };
 }
 
-/** A histogram of values that `Times` gave; those of several processes are added up. */
+/** Builds a histogram from the values of `DurationCounts`. The values of several processes are added. */
 export function buildHistogram(name: string, help: string, values: readonly MetricValue[]): Metric {
   return { name, help, type: 'histogram', values, aggregator: 'sum' };
 }

@@ -13,7 +13,7 @@ async function check(metrics: Metrics, text: string, endpoint: Endpoint): Promis
   metrics.count(ruling, endpoint, 0.0002);
 }
 
-/** The lines of our own metrics, without their comments. */
+/** Returns the lines of our own metrics, without comments. */
 function own(text: string): string[] {
   return text.split('\n').filter((line) => line.startsWith('service_'));
 }

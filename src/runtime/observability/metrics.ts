@@ -19,23 +19,26 @@ import {
   openDurations,
 } from './metric.ts';
 
-/** The counts of one process. Adding to them must cost nothing beside a check; a library reads them later. */
+/**
+ * The counters of one process. Counting must cost almost nothing compared with a check. The library formats them on
+ * demand.
+ */
 export interface Metrics {
   readonly count: (ruling: { readonly verdict: Verdict }, endpoint: Endpoint, scan_seconds: number) => void;
-  /** Counts a reload that was refused or failed. */
+  /** Counts a reload that was rejected or failed. */
   readonly countFailedReload: () => void;
-  /** Counts an event that the journal did not take. */
+  /** Counts an event that the journal rejected. */
   readonly countJournalFailure: () => void;
   /** Calls to model providers, their tokens and their cost. */
   readonly calls: CallCounts;
-  /** Everything counted here and the standard metrics of the process, as plain JSON that can be summed. */
+  /** Returns all counts and the standard metrics of the process, as plain JSON that can be summed. */
   readonly snapshot: () => Promise<MetricsSnapshot>;
 }
 
-/** The metrics of one process as the library writes them in JSON. */
+/** The metrics of one process in the library's JSON form. */
 export type MetricsSnapshot = readonly Metric[];
 
-/** Upper bounds in seconds: from a short clean text to the largest one that is accepted. */
+/** Upper bounds in seconds: from a short clean text to the largest accepted one. */
 const BUCKETS_SECONDS = [
   0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1,
 ] as const;
@@ -43,13 +46,13 @@ const BUCKETS_SECONDS = [
 export interface MetricsOptions {
   readonly version: string;
   readonly mode: string;
-  /** Labels that are shown from the start, with a count of zero. Others are shown after their first check. */
+  /** Labels that start with a count of zero. Others appear with their first check. */
   readonly endpoints?: readonly Endpoint[];
-  /** Counts the approval requests that are pending; `null` if the store does not answer. For one process alone. */
+  /** Counts the pending approval requests; `null` if the store does not respond. Set it in one process only. */
   readonly countPendingApprovals?: () => Promise<number | null>;
 }
 
-/** Opens the counts of one process. `version` and `mode` become labels of `service_build_info`. */
+/** Opens the counters of one process. `version` and `mode` become labels of `service_build_info`. */
 export function openMetrics(about: MetricsOptions): Metrics {
   const requests = new Map<Endpoint, Record<Decision, number>>(
     (about.endpoints ?? []).map((endpoint) => [endpoint, { allow: 0, block: 0, modify: 0 }]),
@@ -98,13 +101,13 @@ export function openMetrics(about: MetricsOptions): Metrics {
   };
 }
 
-/** Sums what the processes counted, and writes it in the Prometheus text format 0.0.4. */
+/** Sums the snapshots of all processes in the Prometheus text format 0.0.4. */
 export async function formatMetrics(snapshots: readonly MetricsSnapshot[]): Promise<string> {
   const { AggregatorRegistry } = await library();
   return AggregatorRegistry.aggregate(snapshots.map((each) => [...each]) as never).metrics();
 }
 
-/** What of a snapshot still holds when its process has ended: how often something happened, not how it stands. */
+/** Returns the part of a snapshot that outlives its process: counters, and no gauges. */
 export function keepCounters(snapshot: MetricsSnapshot): MetricsSnapshot {
   return snapshot.filter(({ type, aggregator }) => aggregator === 'sum' && type !== 'gauge');
 }
@@ -128,7 +131,7 @@ function sumOfValues(values: readonly MetricValue[]): MetricValue[] {
   return [...series.values()];
 }
 
-/** Loaded when metrics are first asked for: no start and no check needs it. */
+/** Loads the library with the first request for metrics, because neither the start nor a check needs it. */
 async function library(): Promise<typeof import('prom-client')> {
   const loaded = await import('prom-client');
   return loaded.default ?? loaded;
@@ -153,7 +156,7 @@ function requestsMetric(requests: ReadonlyMap<Endpoint, Readonly<Record<Decision
 }
 
 const MONITORED_HELP = 'Actions that rules, contracts and identities in monitor mode would have taken.';
-/** Names of rules that are counted each by itself; a policy has far fewer in monitor mode. */
+/** The maximum number of rules with a counter of their own; a policy has far fewer in monitor mode. */
 const MONITORED_MAX = 1_000;
 
 function countMonitored(

@@ -5,7 +5,7 @@ import { buildIdentityAttributes } from './guardrail.ts';
 import { dropUndefined, type Instruments } from './instruments.ts';
 import type { CallEnd, CallResponse, CallStart } from './types.ts';
 
-/** `gen_ai.provider.name` of who made the format; a configured provider of one of the other names keeps its own. */
+/** `gen_ai.provider.name` by wire format. A configured provider with another well-known name keeps that name. */
 const MAKERS: Readonly<Record<ProviderFamily, string>> = {
   openai: 'openai',
   anthropic: 'anthropic',
@@ -16,7 +16,7 @@ const PROVIDERS: ReadonlySet<string> = new Set([
   ...['deepseek', 'groq', 'ibm.watsonx.ai', 'mistral_ai', 'moonshot_ai', 'perplexity', 'x_ai'],
 ]);
 
-/** What is known of a call before it is sent. */
+/** Builds the attributes that are known before a call is sent. */
 export function buildCallAttributes(asked: CallStart): Attributes {
   return {
     'gen_ai.operation.name': asked.operation,
@@ -28,7 +28,7 @@ export function buildCallAttributes(asked: CallStart): Attributes {
   };
 }
 
-/** What is told of one call, from its beginning to its end. The clock gives milliseconds that never jump. */
+/** Records one call from start to end, with a monotonic clock. */
 export interface CallRecord {
   readonly asks: (model: string | null) => void;
   readonly answered: (answer: CallResponse) => void;
@@ -37,10 +37,9 @@ export interface CallRecord {
 }
 
 /**
- * Keeps the span and the measures of one call.
+ * Opens the record of the span and the metrics of one call.
  *
- * @param model_label - bounds how many models become labels
- * @param failed - marks a span as one that went wrong
+ * @param model_label - limits the number of models that become labels @param failed - marks a span as failed
  */
 export function openCallRecord(
   asked: CallStart,
@@ -126,7 +125,7 @@ function endAttributes({ error, id, model, finish_reasons, usage, micro_usd }: C
 
 const REASONS_MAX = 16;
 
-/** An attribute that is `undefined` is left out. */
+/** Sanitizes a name. An attribute that is `undefined` is omitted. */
 function named(name: string | null): string | undefined {
   return name === null ? undefined : sanitizeName(name);
 }

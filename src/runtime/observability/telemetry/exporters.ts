@@ -4,7 +4,7 @@ import type { Config } from '../../config/index.ts';
 
 type Settings = Config['telemetry'];
 
-/** The official packages, loaded now: no start without telemetry pays for them. */
+/** Loads the official packages on demand, so that they do not slow down a start without telemetry. */
 export async function loadPackages() {
   const [api, resources, trace, metrics, { OTLPTraceExporter }, { OTLPMetricExporter }] = await Promise.all([
     import('@opentelemetry/api'),
@@ -18,7 +18,7 @@ export async function loadPackages() {
 }
 export type Packages = Awaited<ReturnType<typeof loadPackages>>;
 
-/** What both exporters are opened with. What is left out they take of the environment. */
+/** Returns the settings of an exporter. It reads omitted ones from the environment. */
 export function exporterSettings(
   { endpoint, headers, timeout_ms }: Settings,
   signal: 'traces' | 'metrics',
@@ -27,7 +27,7 @@ export function exporterSettings(
   return { ...at, headers: { ...headers }, timeoutMillis: timeout_ms };
 }
 
-/** Says that a batch did not arrive, and lets the library believe that it did: it would only say so again. */
+/** Reports a batch that was not delivered, and reports success to the library, which would only log the error again. */
 export function reportFailures<Exporter extends SpanExporter | PushMetricExporter>(
   exporter: Exporter,
   complain: (fault: unknown) => void,

@@ -4,13 +4,15 @@ import { canonicalizeJson } from '../../../core/policy/compile/canonical-json.ts
 import type { Crossing, Verdict, ViolationType } from '../../../core/types/index.ts';
 import type { CheckRecord } from './types.ts';
 
-/** `gen_ai.guardrail.verdict.type` and `.action.type`: what was found to be right, and what was done. */
+/** `gen_ai.guardrail.verdict.type` and `.action.type`: the verdict of the rules, and the enforced action. */
 export interface GuardrailOutcome {
   readonly verdict: 'allow' | 'deny' | 'modify' | 'warn' | 'escalate';
   readonly action: 'allow' | 'block' | 'modify' | 'escalate';
 }
 
-/** What rules in monitor mode would have done is the verdict, and what was done all the same is the action. */
+/**
+ * Classifies a verdict. In monitor mode, the verdict is what the rules would have done; the action is what happened.
+ */
 export function classifyOutcome({ decision, action, enforced_result }: Verdict): GuardrailOutcome {
   return {
     verdict: verdictType(enforced_result ?? { decision, action }),
@@ -31,10 +33,10 @@ function actionType({ decision, action }: Decided): GuardrailOutcome['action'] {
 }
 
 /**
- * What a span tells of a check, by the guardrail conventions of OpenTelemetry: names, kinds and numbers, and of the
- * content at most a keyed hash.
+ * Builds the span attributes of a check by OpenTelemetry's guardrail conventions: names, kinds and numbers. Of the
+ * content, they contain at most a keyed hash.
  *
- * @param hash_key - `null`: no hash
+ * @param hash_key - `null` for no hash
  */
 export function buildGuardrailAttributes(
   { event_id, verdict: judged, crossing, component, scan_duration_ms }: CheckRecord,
@@ -63,7 +65,7 @@ export function buildGuardrailAttributes(
   };
 }
 
-/** Whose the check or the call is. */
+/** Builds the attributes for the agent, session and tenant of a check or call. */
 export function buildIdentityAttributes(
   whose: Pick<Crossing, 'agent_id' | 'session_id' | 'tenant_id'>,
 ): Attributes {
@@ -89,23 +91,23 @@ function subtypeOf(
 ): string | undefined {
   if (is_memory) return 'memory';
   if (boundary !== 'action') return 'llm';
-  // The conventions have no word for what agents say to each other.
+  // The conventions define no value for messages between agents.
   return phase === 'message' ? undefined : 'tool_call';
 }
 
-/** The kind of what decided, or else of the first thing that was found. */
+/** Returns the type of the finding that decided, or else of the first violation or finding. */
 function mainRisk({ rule, findings, violations }: Verdict): ViolationType | undefined {
   return (findings.find((one) => one.rule === rule) ?? violations[0] ?? findings[0])?.type;
 }
 
-/** What was found: one event for each kind, rule and severity, and how often. */
+/** A span event for one type, rule and severity of finding, with its count. */
 export interface FindingEvent {
   readonly attributes: Attributes;
 }
 
 const FOUND_EVENTS_MAX = 32;
 
-/** The findings of a check as events of its span: which rule, which kind, how bad, how often; never where or what. */
+/** Builds span events for the findings of a check: rule, type, severity and count; never their place or content. */
 export function buildFindingEvents({ findings, violations, policy_hash }: Verdict): FindingEvent[] {
   const counts = new Map<string, { count: number; attributes: Attributes }>();
   const found = [
@@ -132,7 +134,7 @@ export function buildFindingEvents({ findings, violations, policy_hash }: Verdic
   }));
 }
 
-/** Over the canonical JSON (RFC 8785), so that who holds the key can make the same of the same content. */
+/** Hashes the canonical JSON (RFC 8785), so that a holder of the key can reproduce the hash for the same content. */
 function contentHash({ content }: Crossing, key: string): string {
   const json = canonicalizeJson(content.kind === 'text' ? content.text : content.value);
   return `hmac-sha256:${createHmac('sha256', key).update(json, 'utf8').digest('hex')}`;
@@ -140,7 +142,7 @@ function contentHash({ content }: Crossing, key: string): string {
 
 const NAME_UNITS_MAX = 256;
 
-/** A name that a caller chose; an attribute that is `undefined` is left out. */
+/** Truncates a name that a caller chose. An attribute that is `undefined` is omitted. */
 function bounded(name: string | null): string | undefined {
   return name === null ? undefined : name.slice(0, NAME_UNITS_MAX);
 }

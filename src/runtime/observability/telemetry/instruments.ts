@@ -1,6 +1,6 @@
 import type { Attributes, Histogram, Meter } from '@opentelemetry/api';
 
-/** What is measured, under the names of the GenAI conventions where there is one. Times are in seconds. */
+/** The histograms, named by the GenAI conventions where they define a name. Times are in seconds. */
 export interface Instruments {
   readonly tokens: Histogram;
   readonly call_seconds: Histogram;
@@ -8,13 +8,13 @@ export interface Instruments {
   readonly check_seconds: Histogram;
 }
 
-/** The bounds of the conventions. */
+/** Bucket bounds from the conventions. */
 const TOKENS = [
   1, 4, 16, 64, 256, 1_024, 4_096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216, 67_108_864,
 ];
 const CALL_SECONDS = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
 const CHUNK_SECONDS = [0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
-/** From a short clean text to one that a person is asked about. */
+/** Bounds from a short clean text to a check that waits for an operator's approval. */
 const CHECK_SECONDS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 10];
 
 /** Opens the histograms of one process. */
@@ -44,7 +44,7 @@ export function openInstruments(meter: Meter): Instruments {
   };
 }
 
-/** Leaves out what has no value, which the library would take for a label of its own. */
+/** Removes attributes without a value, which the library would record as labels. */
 export function dropUndefined(attributes: Attributes): Attributes {
   return Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== undefined));
 }

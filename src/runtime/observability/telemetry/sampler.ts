@@ -2,8 +2,9 @@ import type { Sampler } from '@opentelemetry/sdk-trace';
 import type { Packages } from './exporters.ts';
 
 /**
- * The sampler that the standard variables `OTEL_TRACES_SAMPLER` and `OTEL_TRACES_SAMPLER_ARG` name; without one, and
- * for a name that is none, what the caller says, and everything where no caller says anything.
+ * Builds the sampler that the standard variables `OTEL_TRACES_SAMPLER` and `OTEL_TRACES_SAMPLER_ARG` select. Without
+ * them, or for an unknown name, it follows the caller's sampling decision, and samples everything if the caller sends
+ * none.
  */
 export function buildSampler(
   env: Readonly<Record<string, string | undefined>>,
@@ -14,7 +15,7 @@ export function buildSampler(
   return ROOTS.includes(name) ? root : new trace.ParentBasedSampler({ root });
 }
 
-/** Those that ask no caller. */
+/** Samplers that ignore the caller's decision. */
 const ROOTS = ['always_on', 'always_off', 'traceidratio'];
 
 function rootOf(name: string, argument: string | undefined, trace: Packages['trace']): Sampler {

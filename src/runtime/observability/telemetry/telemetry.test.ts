@@ -68,7 +68,7 @@ interface Opened {
   readonly warnings: readonly string[];
 }
 
-/** Has one text checked and gives the span that the collector got of it. */
+/** Checks one text and returns the span that the collector received for it. */
 async function spanOfCheck(
   text: string,
   options: Options = {},

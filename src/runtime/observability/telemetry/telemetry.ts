@@ -16,14 +16,14 @@ import type { CallSpan, CallStart, CheckRecord, Telemetry } from './types.ts';
 export interface TelemetryParts {
   readonly settings: Config['telemetry'];
   readonly version: string;
-  /** `worker-1`: which process of the service it is. */
+  /** The name of the process, such as `worker-1`. */
   readonly process_name: string;
-  /** Where the standard variables `OTEL_*` are looked for that the exporters do not read themselves. */
+  /** The environment, for the standard variables `OTEL_*` that the exporters do not read themselves. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly log: Pick<Log, 'warn'>;
 }
 
-/** Opens what watches for a collector; `null` where it is off. The packages are loaded now. */
+/** Opens telemetry; `null` if it is disabled. Loads the packages. */
 export async function openTelemetry(parts: TelemetryParts): Promise<Telemetry | null> {
   const { settings, env } = parts;
   if (!settings.enabled || env.OTEL_SDK_DISABLED?.toLowerCase() === 'true') return null;
@@ -40,7 +40,7 @@ export async function openTelemetry(parts: TelemetryParts): Promise<Telemetry | 
 }
 
 const SCOPE = 'agent-safety';
-/** So many models are labels; all others are one. */
+/** The maximum number of models that become labels; others are `other`. */
 const MODELS_MAX = 200;
 const COMPLAINT_MS = 60_000;
 
@@ -108,7 +108,7 @@ function resourceOf({ settings, version, process_name }: TelemetryParts, { resou
   return own.merge(detected).merge(named);
 }
 
-/** A collector that is away fails every batch; one line in a while tells as much. What it answered is in none. */
+/** Limits log messages to one per minute, because every batch fails while a collector is down. Omits its response. */
 function complainer(log: Pick<Log, 'warn'>): (fault: unknown) => void {
   let last_ms = Number.NEGATIVE_INFINITY;
   return (fault) => {
@@ -147,7 +147,7 @@ function watching(watch: Watch): Telemetry {
   };
 }
 
-/** What a fault in here came to is nobody's to know who waits for a decision. */
+/** Suppresses errors of telemetry, which must not affect a decision. */
 function quietly<Result>(tell: () => Result): Result | undefined {
   try {
     return tell();

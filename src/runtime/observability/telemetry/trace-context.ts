@@ -6,10 +6,10 @@ const TRACESTATE_UNITS_MAX = 512;
 const SAMPLED = 1;
 
 /**
- * The span that a caller is in, by the headers of W3C Trace Context; `null` where they name none. A caller is not
- * trusted: whatever is not exactly of that shape is none.
+ * Parses the caller's span from W3C Trace Context headers; `null` if there is none. Callers are not trusted, so a
+ * malformed header counts as absent.
  *
- * @param readState - reads what vendors keep there
+ * @param readState - parses the vendor entries of `tracestate`
  */
 export function parseCallerSpan(
   { traceparent, tracestate }: TraceHeaders,
@@ -30,7 +30,7 @@ export function parseCallerSpan(
   };
 }
 
-/** The headers of a request, names and values by turns, with a span of ours in place of the caller's. */
+/** Replaces the trace headers in a list of alternating names and values by those of our span. */
 export function replaceTraceHeaders(headers: readonly string[], span: SpanContext): string[] {
   const kept: string[] = [];
   for (let at = 0; at + 1 < headers.length; at += 2) {

@@ -2,21 +2,21 @@ import type { Crossing, Verdict } from '../../../core/types/index.ts';
 import type { ProviderFamily, WireFormat, WireUsage } from '../../../core/wire/wire-format.ts';
 
 /**
- * Tells an OpenTelemetry collector what was decided and what calls to providers took. Telling it never throws,
- * never waits, and hands on no text. There is none where telemetry is off.
+ * Reports decisions and calls to providers to an OpenTelemetry collector. Its methods never throw, never block, and
+ * report no text. Absent if telemetry is disabled.
  */
 export interface Telemetry {
-  /** Runs what one request asks for: all that is told of meanwhile belongs to the trace of who called. */
+  /** Runs the work of one request. Spans within it join the caller's trace. */
   readonly within: <Result>(headers: TraceHeaders, run: () => Result) => Result;
-  /** Told of each check when its event is durable. */
+  /** Records a check. Call it when its event is durable. */
   readonly recordCheck: (check: CheckRecord) => void;
-  /** Begins the span of a call to a provider, as a child of the request's trace. */
+  /** Starts the span of a call to a provider, as a child of the request's trace. */
   readonly startCall: (asked: CallStart) => CallSpan;
-  /** Sends what is left, for `telemetry.flush_ms` at most. Never rejects. */
+  /** Sends the remaining data, for at most `telemetry.flush_ms`. Never rejects. */
   readonly close: () => Promise<void>;
 }
 
-/** The headers of a caller's request: `traceparent` and `tracestate` are read, and what is malformed counts as absent. */
+/** The headers of a caller's request: `traceparent` and `tracestate` are read; malformed ones count as absent. */
 export type TraceHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 export interface CheckRecord {
@@ -25,9 +25,9 @@ export interface CheckRecord {
   readonly crossing: Crossing;
   /** The metric label of the check, `scan_input`. */
   readonly component: string;
-  /** Whole milliseconds that `judge` took. */
+  /** The duration of `judge`, in whole milliseconds. */
   readonly scan_duration_ms: number;
-  /** Milliseconds as of `performance.now()` at which the check began; it ends now. */
+  /** The start of the check in milliseconds of `performance.now()`. The check ends when it is recorded. */
   readonly began_ms: number;
 }
 
@@ -35,7 +35,7 @@ export interface CheckRecord {
 export interface CallStart {
   readonly operation: WireFormat['operation_name'];
   readonly family: ProviderFamily;
-  /** What is asked for, where that is known already: a name that was looked at. */
+  /** The requested model, if it is known already; a validated name. */
   readonly model: string | null;
   readonly is_stream: boolean;
   readonly max_output_tokens: number | null;
@@ -44,41 +44,41 @@ export interface CallStart {
   readonly session_id: string | null;
 }
 
-/** An answer whose headers are there. */
+/** A response whose headers have arrived. */
 export interface CallResponse {
   /** The configured name of the provider. */
   readonly provider: string;
-  /** The model that was asked for there, after aliases and fallbacks. */
+  /** The model that was requested from this provider, after aliases and fallbacks. */
   readonly model: string | null;
   readonly status: number;
-  /** Tries in all, this one included. */
+  /** The number of attempts, including this one. */
   readonly attempts: number;
 }
 
-/** How a call ended. */
+/** The end of a call. */
 export interface CallEnd {
-  /** `null` where all went well, else why not: `policy_violation`, `over_budget`, `upstream_timeout`, `429`. */
+  /** `null` on success, else the cause: `policy_violation`, `over_budget`, `upstream_timeout`, `429`. */
   readonly error: string | null;
-  /** What the provider said of its answer; `null` where it did not get so far. */
+  /** The provider's metadata of its response; `null` if the call did not get so far. */
   readonly id: string | null;
   readonly model: string | null;
   readonly finish_reasons: readonly string[];
   readonly usage: WireUsage | null;
-  /** Millionths of a US dollar; `null` where nothing was booked. */
+  /** The cost in millionths of a US dollar; `null` if nothing was charged. */
   readonly micro_usd: number | null;
 }
 
-/** The span of one call to a provider. Everything may be told in any order and after the end, when it is not heard. */
+/** The span of one call to a provider. Its methods may be called in any order; calls after the end are ignored. */
 export interface CallSpan {
-  /** Runs what belongs to the call: checks within it are children of its span. */
+  /** Runs work that belongs to the call. Checks within it become children of its span. */
   readonly within: <Result>(run: () => Result) => Result;
-  /** The headers for the provider, names and values by turns: the caller's, with this span as the parent of what is there. */
+  /** Returns the caller's headers (alternating names and values) for the provider, with this span as the parent. */
   readonly headersFor: (headers: readonly string[]) => readonly string[];
-  /** The model that is asked for: a name that was looked at, or `null` where none may be told. */
+  /** Sets the requested model: a validated name, or `null` if it must not be reported. */
   readonly asks: (model: string | null) => void;
   readonly answered: (answer: CallResponse) => void;
-  /** The first piece of an answer came from the provider; later ones are not heard. */
+  /** Records the first chunk of a response from the provider; ignores later ones. */
   readonly chunk: () => void;
-  /** Ends the span; once. */
+  /** Ends the span, once. */
   readonly end: (end: CallEnd) => void;
 }

@@ -2,18 +2,18 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A receiver of OTLP over HTTP in JSON, as a collector is one: it keeps what official exporters send. */
+/** A collector that receives OTLP over HTTP in JSON and keeps what the official exporters send. */
 export interface Collector {
   readonly url: string;
   readonly spans: () => readonly ReceivedSpan[];
-  /** The points of all metrics that were received, newest last. */
+  /** Returns the points of all received metrics, newest last. */
   readonly points: () => readonly ReceivedPoint[];
   readonly requests: readonly {
     readonly path: string;
     readonly headers: IncomingHttpHeaders;
     readonly body: string;
   }[];
-  /** Resolves when what was received is enough. */
+  /** Resolves when `enough` returns true. */
   readonly until: (enough: () => boolean) => Promise<void>;
   readonly close: () => Promise<void>;
 }
@@ -45,7 +45,7 @@ export interface ReceivedPoint {
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** Starts a collector. `answer` may do otherwise than say that all was taken. */
+/** Starts a collector. `answer` replaces the successful response. */
 export async function startCollector(answer: (response: ServerResponse) => void = taken): Promise<Collector> {
   const requests: { path: string; headers: IncomingHttpHeaders; body: string }[] = [];
   const waiting: { enough: () => boolean; resolve: () => void }[] = [];
@@ -62,7 +62,7 @@ export async function startCollector(answer: (response: ServerResponse) => void 
       for (const one of waiting) if (one.enough()) one.resolve();
     });
   });
-  // A test that fails before its end does not hang for it.
+  // A test that fails early must not keep the process alive.
   server.unref();
   server.on('connection', (socket) => socket.unref());
   server.listen(0, '127.0.0.1');
@@ -111,7 +111,7 @@ function plain({ stringValue, intValue, doubleValue, boolValue, arrayValue }: An
   return stringValue ?? boolValue ?? doubleValue ?? Number(intValue);
 }
 
-/** The shape of the protocol, as far as it is read here. */
+/** The part of the protocol that is read here. */
 interface SpanData {
   readonly name: string;
   readonly kind: number;
