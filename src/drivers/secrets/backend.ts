@@ -1,18 +1,18 @@
-/** The stable codes of what a secret backend can fail with. That there is no such secret is no failure. */
+/** The stable error codes of a secret backend. A missing secret is not an error. */
 export type SecretFailureCode =
-  /** It cannot be reached, or cannot answer now. */
+  /** The backend cannot be reached, or cannot answer now. */
   | 'secrets_unavailable'
   | 'secrets_timeout'
-  /** It does not accept the credentials that it was asked with, or they may not read this. */
+  /** The backend rejects the credentials, or they do not permit reading the secret. */
   | 'secrets_denied'
-  /** It answered with something that cannot be used. */
+  /** The backend returned an invalid response. */
   | 'secrets_answer'
-  /** The package that speaks to it is not installed, or what it needs is not set. */
+  /** The driver package is not installed, or a required setting is missing. */
   | 'secrets_setup';
 
 /**
- * An expected failure of a secret backend: a code for programs, and a predicate that goes on from the backend's
- * name, "the backend `vault` ...". It holds no value and nothing that the backend answered.
+ * An expected failure of a secret backend: a code for programs, and a predicate that follows the backend's name, "the
+ * backend `vault` ...". It contains no value and nothing from the backend's response.
  */
 export class SecretFailure extends Error {
   readonly code: SecretFailureCode;
@@ -23,40 +23,42 @@ export class SecretFailure extends Error {
   }
 }
 
-/** An outside place that keeps secrets. Every call ends when `signal` says so. */
+/** An external store of secrets. Every call ends when `signal` is aborted. */
 export interface SecretBackend {
   /**
-   * The value of a key, or `null` where there is none.
+   * Returns the value of a key, or `null` if there is none.
+   *
    * @throws SecretFailure
    */
   readonly get: (key: string, signal: AbortSignal) => Promise<string | null>;
   /**
-   * Resolves where the backend can be reached and takes the credentials.
+   * Resolves if the backend is reachable and accepts the credentials.
+   *
    * @throws SecretFailure
    */
   readonly check: (signal: AbortSignal) => Promise<void>;
   readonly close: () => void;
 }
 
-/** Characters (UTF-16 units) of a value; what is longer is no credential. */
+/** The maximum length of a value, in UTF-16 units. A longer value is not a credential. */
 export const VALUE_CHARACTERS_MAX = 262_144;
 
-/** What a key looks like, as a regular expression. */
+/** The form of a key, as a regular expression. */
 export const KEY_PATTERN =
   '^[A-Za-z0-9_][A-Za-z0-9_.-]*(?:/[A-Za-z0-9_][A-Za-z0-9_.-]*)*(?:#[A-Za-z0-9_][A-Za-z0-9_.-]*)?$';
 const KEY = new RegExp(KEY_PATTERN);
-/** Characters of a key. */
+/** The maximum length of a key, in UTF-16 units. */
 export const KEY_CHARACTERS_MAX = 256;
 
 /**
- * Whether a text is the name of a secret: letters, digits, `_`, `.` and `-` in parts joined by `/`, and a field
- * after one `#`. No part begins with a dot, so that none leads out of its folder.
+ * Returns whether a text is a valid secret name: letters, digits, `_`, `.` and `-` in parts joined by `/`, and an
+ * optional field after one `#`. No part begins with a dot, so that no name can leave its folder.
  */
 export function isSecretKey(text: string): boolean {
   return text.length <= KEY_CHARACTERS_MAX && KEY.test(text);
 }
 
-/** A member of a JSON object as the text of a secret: texts as they stand, all else as JSON; `null` for none. */
+/** Returns a member of a JSON object as text: strings unchanged, other values as JSON; `null` if it is absent. */
 export function readMember(members: unknown, name: string): string | null {
   if (typeof members !== 'object' || members === null || !Object.hasOwn(members, name)) return null;
   const value = (members as Record<string, unknown>)[name];
@@ -64,7 +66,11 @@ export function readMember(members: unknown, name: string): string | null {
   return limitValue(typeof value === 'string' ? value : JSON.stringify(value));
 }
 
-/** The same text, where it is short enough for a secret. */
+/**
+ * Returns the value unchanged.
+ *
+ * @throws SecretFailure if the value is too long for a secret
+ */
 export function limitValue(value: string): string {
   if (value.length <= VALUE_CHARACTERS_MAX) return value;
   throw new SecretFailure('secrets_answer', `holds more than ${VALUE_CHARACTERS_MAX} characters there`);

@@ -3,14 +3,14 @@ import { limitValue, readMember, type SecretBackend, SecretFailure } from './bac
 
 export interface CloudSettings {
   readonly region: string;
-  /** Name or ARN of one secret. */
+  /** The name or ARN of one secret. */
   readonly secret_name: string;
 }
 
 /**
- * AWS Secrets Manager, by its own SDK, which finds credentials and address where it always does (environment,
- * profile, role). It is loaded when it is asked for. The secret is JSON whose members are the keys, or a plain
- * text, which is the key `value`.
+ * AWS Secrets Manager, through its SDK, which finds credentials and endpoint in the usual places (environment, profile,
+ * role). The SDK is loaded on first use. The secret is a JSON object whose members are the keys, or a plain text, which
+ * is the key `value`.
  */
 export const cloud = {
   name: 'cloud',
@@ -22,7 +22,7 @@ export const cloud = {
   open,
 } as const;
 
-/** Tries of one question, the first included. */
+/** The maximum number of attempts per request, including the first. */
 const ATTEMPTS_MAX = 2;
 
 type Sdk = typeof import('@aws-sdk/client-secrets-manager');
@@ -65,7 +65,10 @@ async function loadSdk(): Promise<Sdk> {
   }
 }
 
-/** The search for credentials takes no signal, and waits for an address that a machine outside the cloud has not. */
+/**
+ * Aborts at `signal`. The SDK's search for credentials takes no signal, and outside the cloud it waits for an address
+ * that does not exist.
+ */
 async function withinTime<Answer>(answer: Promise<Answer>, signal: AbortSignal): Promise<Answer> {
   signal.throwIfAborted();
   const { promise: late, reject } = Promise.withResolvers<never>();
@@ -112,11 +115,11 @@ const DENIED = new Set([
   'TokenProviderError',
 ]);
 
-/** The SDK's own messages repeat names of accounts and roles, so that none is passed on. */
+/** Maps an SDK error to a failure. Drops its message, which repeats names of accounts and roles. */
 function failureOf(error: unknown, signal: AbortSignal): SecretFailure {
   if (error instanceof SecretFailure) return error;
   const name = nameOf(error);
-  // The SDK calls a connection that was closed a time-out too.
+  // The SDK also reports a closed connection as a timeout.
   if (signal.aborted) return new SecretFailure('secrets_timeout', 'did not answer in time');
   const status = (error as { $metadata?: { httpStatusCode?: number } } | null)?.$metadata?.httpStatusCode;
   if (DENIED.has(name) || status === 401 || status === 403) {

@@ -1,17 +1,18 @@
 import { limitValue, type SecretBackend } from './backend.ts';
 
 export interface EnvSettings {
-  /** The name of a secret, and the variable that holds it. Where it has entries, there are no other secrets. */
+  /** The variables by the name of the secret. If the map has entries, there are no other secrets. */
   readonly env_map: Readonly<Record<string, string>>;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** Variables that are never a secret of an agent's: they make this service what it is. */
+/** Variables that are never secrets, because they configure this service. */
 const OURS = /^(?:SERVICE_|NODE_)/;
 
 /**
- * The environment of the service. Without a map a secret is the variable of its name, and a name that is none
- * of a variable (capitals, digits, `_`) is no secret: `PATH` is one, `path/to` is not. An empty variable holds none.
+ * The environment of the service as a secret backend. Without a map, the name of a secret is the name of its variable.
+ * Names that are not variable names (capitals, digits, `_`) are no secrets: `PATH` is one, `path/to` is not. An empty
+ * variable counts as absent.
  */
 export const env = {
   name: 'env',

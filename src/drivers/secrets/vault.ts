@@ -1,20 +1,20 @@
 import { readMember, type SecretBackend, SecretFailure } from './backend.ts';
 
 export interface VaultSettings {
-  /** Base address, `https://vault.example:8200`. */
+  /** The base URL, such as `https://vault.example:8200`. */
   readonly address: string;
-  /** The variable that holds the token; messages name it. */
+  /** The environment variable that holds the token; messages name it. */
   readonly token_env: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Mount and path of one secret: `secret/service`, or as the API has it, `secret/data/service`. */
+  /** The mount and path of one secret: `secret/service`, or `secret/data/service` as in the API. */
   readonly path: string;
   readonly namespace?: string;
 }
 
 /**
- * Vault and what speaks its language (OpenBao): the key-value engine, version 2, over HTTP. A key is a field of
- * the secret at `path`; with a `/` or a `#` it is a secret below it: `db/prod#password` is the field `password` of
- * the secret `<path>/db/prod`, and without `#` the field is `value`. Always the latest version is read.
+ * Vault and compatible servers (OpenBao): version 2 of the key-value engine, over HTTP. A key is a field of the secret
+ * at `path`. A key with a `/` or a `#` names a secret below it: `db/prod#password` is the field `password` of the
+ * secret `<path>/db/prod`; without `#` the field is `value`. Reads always return the latest version.
  */
 export const vault = {
   name: 'vault',
@@ -34,7 +34,7 @@ export const vault = {
 
 const ANSWER_BYTES_MAX = 2_097_152;
 
-/** @throws SecretFailure where the token's variable is not set, or `path` names no mount and secret */
+/** @throws SecretFailure if the token's variable is not set, or `path` contains no mount and secret */
 function open(settings: VaultSettings): SecretBackend {
   const token = (settings.env[settings.token_env] ?? '').trim();
   if (token === '' || !/^[\x21-\x7e]+$/.test(token)) {
@@ -61,7 +61,7 @@ function open(settings: VaultSettings): SecretBackend {
   };
 }
 
-/** Splits `secret/data/a/b` and `secret/a/b` into the mount and the parts of the path; `a` is `secret/a`. */
+/** Splits `secret/data/a/b` and `secret/a/b` into the mount and the parts of the path; `a` means `secret/a`. */
 function placeOf(written: string): { mount: string; path: readonly string[] } {
   const parts = written.split('/').filter((part) => part !== '');
   const [mount = '', ...rest] = parts.length === 1 ? ['secret', ...parts] : parts;
@@ -77,7 +77,7 @@ function locate(key: string): { folder: readonly string[]; field: string } {
   return { folder: name.split('/'), field: field ?? 'value' };
 }
 
-/** The parsed answer; `null` where there is nothing at this route. */
+/** Returns the parsed response; `null` if the route does not exist. */
 async function request(
   url: string,
   token: string,
@@ -89,10 +89,10 @@ async function request(
     'x-vault-request': 'true',
     ...(settings.namespace !== undefined && { 'x-vault-namespace': settings.namespace }),
   };
-  // A redirect would take the token to wherever it points.
+  // Following a redirect would send the token to its target.
   const init = { headers, signal, redirect: 'manual' } as const;
   const response = await fetch(url, init)
-    // A connection that was kept open may have ended since; reading twice does no harm.
+    // The server may have closed a kept-alive connection. Reading twice is harmless.
     .catch(() => fetch(url, init))
     .catch((error) => {
       throw unreached(error, settings);
@@ -112,7 +112,7 @@ function isTimeout(error: unknown): boolean {
   return error instanceof Error && (error.name === 'TimeoutError' || error.name === 'AbortError');
 }
 
-/** Without a user and password that an address may hold. */
+/** Removes a user and password that a URL may contain. */
 function originOf(address: string): string {
   return URL.canParse(address) ? new URL(address).origin : 'its address';
 }
@@ -157,7 +157,7 @@ async function readBounded(response: Response): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** The fields of a secret stand in `data.data`; version 1 of the engine has them one level higher. */
+/** Returns the fields of a secret from `data.data`. Version 1 of the engine returns them in `data`. */
 function fieldsOf(answer: unknown): unknown {
   const outer = (answer as { data?: { data?: unknown; metadata?: unknown } } | null)?.data;
   if (typeof outer === 'object' && outer !== null && 'data' in outer && 'metadata' in outer)

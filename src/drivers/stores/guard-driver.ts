@@ -2,12 +2,12 @@ import type { CompiledQuery, DatabaseConnection, Driver, QueryResult } from 'kys
 import type { StoreFailure } from '../../platform/store/failure.ts';
 import { decodeText, encodeText } from './text-encoding.ts';
 
-/** What a database's error means; `null` for one that is the program's own fault. */
+/** Maps a database error to a failure; `null` for a bug of the program. */
 export type FailureOf = (error: unknown) => StoreFailure | null;
 
 /**
- * Puts itself between the query builder and a database: failures come out as a `StoreFailure`, texts go in and
- * come out as they were, rows are plain objects. What is wrong with a statement itself comes out as it is.
+ * Wraps a driver. Database errors become a `StoreFailure`, texts are encoded and decoded, and rows are plain objects.
+ * Errors in a statement itself are rethrown unchanged.
  */
 export function guardDriver(driver: Driver, failureOf: FailureOf): Driver {
   const inner = new WeakMap<DatabaseConnection, DatabaseConnection>();
@@ -30,7 +30,8 @@ export function guardDriver(driver: Driver, failureOf: FailureOf): Driver {
     beginTransaction: (connection, settings) =>
       attempt(() => driver.beginTransaction(of(connection), settings)),
     commitTransaction: (connection) => attempt(() => driver.commitTransaction(of(connection))),
-    // Why it is rolled back is what the caller is to hear; a connection that cannot be is given up by its driver.
+    // The caller needs the cause of the rollback, not its failure. The driver discards a connection that cannot roll
+    // back.
     rollbackTransaction: (connection) => driver.rollbackTransaction(of(connection)).catch(() => {}),
     releaseConnection: (connection, options) => driver.releaseConnection(of(connection), options),
     destroy: (options) => driver.destroy(options),

@@ -1,17 +1,17 @@
 import { chmodSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 
-/** Something that one process owns until it lets go or dies; the kernel frees it even on SIGKILL. */
+/** A lock that one process owns until it releases it or dies; the kernel frees it even on SIGKILL. */
 export interface Lock {
   readonly release: () => void;
 }
 
 /**
- * Takes the lock that a file stands for: an exclusive transaction, held open, on an empty database.
+ * Takes the lock of a file: an exclusive transaction, held open, on an empty database.
  *
- * @param path - the file; it is made when missing, and stays empty
- * @param wait_ms - how long to wait for another owner to let go; this blocks the process
- * @returns `null` when another process (or another lock of this one) owns it
+ * @param path - the file; a missing one is created, and it stays empty @param wait_ms - the time to wait for another
+ * owner, in milliseconds; this blocks the process @returns `null` if another process (or another lock of this one) owns
+ * it
  */
 export function takeLock(path: string, wait_ms = 0): Lock | null {
   const database = new DatabaseSync(path, { timeout: wait_ms });

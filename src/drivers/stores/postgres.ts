@@ -6,15 +6,15 @@ import { guardDriver } from './guard-driver.ts';
 export interface PostgresSettings {
   /** `postgres://user:password@host:5432/database?sslmode=verify-full`. */
   readonly url: string;
-  /** How long one question may take, in milliseconds; a connection, or another's lock, may take half of it. */
+  /** The maximum duration of a query, in milliseconds. Waiting for a connection or a lock may take half of it. */
   readonly patience_ms?: number;
-  /** How long one question may take where that is more. */
+  /** Extends the maximum duration of a query, in milliseconds, if it is higher. */
   readonly question_ms_max?: number;
-  /** Connections that this process holds at most. */
+  /** The maximum number of connections of this process. */
   readonly connections_max?: number;
 }
 
-/** State in a database server, for services on more than one machine. Loads `pg` when it is opened, and not before. */
+/** The store in a PostgreSQL server, for services on more than one machine. Loads `pg` only when it is opened. */
 export const postgres = {
   name: 'postgres',
   settings: {
@@ -33,7 +33,10 @@ export const postgres = {
 const PATIENCE_MS = 10_000;
 const CONNECTIONS_MAX = 4;
 
-/** Connects with the first question, and again by itself; `destroy()` ends the connections. */
+/**
+ * Returns a query builder that connects with the first query and reconnects by itself; `destroy()` closes the
+ * connections.
+ */
 async function open<Tables>(settings: PostgresSettings): Promise<Kysely<Tables>> {
   const pg = await loadDriver();
   const { Kysely, PostgresAdapter, PostgresDriver, PostgresIntrospector, PostgresQueryCompiler } =
@@ -70,23 +73,23 @@ function openPool(pg: Library, settings: PostgresSettings): PostgresPool {
     application_name: 'agent-safety',
     max: settings.connections_max ?? CONNECTIONS_MAX,
     connectionTimeoutMillis: patience_ms / 2,
-    // The server's own limit comes first, for it knows what it was doing; ours is for a server that says nothing any more.
+    // The server's limit is shorter, because its errors are precise. Ours is for a server that no longer responds.
     statement_timeout: question_ms * 0.8,
     query_timeout: question_ms,
     lock_timeout: patience_ms / 2,
     idle_in_transaction_session_timeout: patience_ms * 2,
     keepAlive: true,
-    // A server that says nothing any more does not answer a farewell either, and holds up no end of a process.
+    // An unresponsive server does not answer the disconnect either, and must not keep the process alive.
     allowExitOnIdle: true,
     types: numbersAndBytes(pg),
   };
   const pool = new pg.Pool(options);
-  // A connection that dies while nobody uses it: the pool makes another when one is wanted.
+  // An idle connection died; the pool replaces it on demand.
   pool.on('error', () => {});
   return dropsTheBroken(pool, options);
 }
 
-/** BIGINT and sums of it as numbers, bytes as what they are in SQLite too. */
+/** Parses BIGINT and its sums as numbers, and bytes as `Uint8Array`, as SQLite does. */
 function numbersAndBytes(pg: Library): CustomTypesConfig {
   const { BYTEA, INT8, NUMERIC } = pg.types.builtins;
   const own: Readonly<Record<number, (text: string) => unknown>> = {
@@ -105,12 +108,12 @@ function safeNumber(text: string): number {
   throw new RangeError('a number from the store is too large');
 }
 
-/** The pool, but a connection on which something failed that is not a statement's own fault is used no more. */
+/** Wraps the pool, and discards a connection after an error that the statement itself did not cause. */
 function dropsTheBroken(pool: Pool, options: PoolConfig): PostgresPool {
   const connect = async (): Promise<PostgresPoolClient> => {
     const client = await pool.connect();
     let is_broken = false;
-    // The pool listens to those that nobody uses; an error that nobody hears would end the process.
+    // The pool handles errors of idle connections only. An unhandled error would end the process.
     const breaks = (): void => {
       is_broken = true;
     };
@@ -132,7 +135,7 @@ function dropsTheBroken(pool: Pool, options: PoolConfig): PostgresPool {
   return { connect, end: () => pool.end(), options };
 }
 
-/** The five characters by which PostgreSQL names what is wrong; `null` where it did not say anything. */
+/** Returns PostgreSQL's five-character error code (SQLSTATE); `null` if the server sent none. */
 function stateOf(error: unknown): string | null {
   const { code, severity } = error as { code?: unknown; severity?: unknown };
   return typeof code === 'string' && typeof severity === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : null;
@@ -140,15 +143,18 @@ function stateOf(error: unknown): string | null {
 
 const CONFLICTS = ['40001', '40P01'];
 const NO_TABLES = ['42P01', '42703', '3F000'];
-/** Connection, authentication, missing database, read-only standby, resources, operator, system, damage. */
+/**
+ * Classes of connection, authentication, missing database, read-only standby, resources, operator, system and damage
+ * errors.
+ */
 const ENVIRONMENT = /^(08|28|3D|25006|42501|53|57|58|F0|XX)/;
 
 function failureOf(error: unknown): StoreFailure | null {
   if (error instanceof StoreFailure) return error;
-  // What went wrong before a statement was sent is the program's own fault.
+  // An error before a statement was sent is a bug of the program.
   if (error instanceof TypeError || error instanceof RangeError) return null;
   const state = stateOf(error);
-  // All connections of this process were in use for too long; the library has no code for it.
+  // All connections of this process were in use for too long. The library has no code for this error.
   if ((error as Error).message === 'timeout exceeded when trying to connect') return busy(null);
   if (state === null) return unreachable((error as NodeJS.ErrnoException).code ?? null);
   if (CONFLICTS.includes(state)) {

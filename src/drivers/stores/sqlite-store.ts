@@ -19,18 +19,18 @@ import { adaptDatabase, openSqliteDatabase } from './sqlite.ts';
 import { openWriteTurns } from './write-turns.ts';
 
 export interface SqliteStoreSettings {
-  /** The database file, absolute. */
+  /** The absolute path of the database file. */
   readonly path: string;
-  /** Make the file when it is missing; else it must be there. */
+  /** Creates a missing file; without it, the file must exist. */
   readonly create?: boolean;
-  /** How long a statement waits for another process's transaction, in milliseconds; no thread is blocked. */
+  /** The time that a statement waits for another process's transaction, in milliseconds. Waiting blocks no thread. */
   readonly patience_ms?: number;
 }
 
 /**
- * State that many processes change, in a file. What is committed is on the disk (`synchronous = FULL`); a
- * transaction takes the right to write when it begins, so that what it has read stays true until it ends.
- * Waiting is done between tries and not within SQLite, whose calls hold the whole process up.
+ * The store in a file that many processes write. A commit is on disk (`synchronous = FULL`). A transaction takes the
+ * write lock when it begins, so that the rows it has read stay unchanged until it ends. The driver waits for the lock
+ * between attempts and not inside SQLite, whose calls block the whole process.
  */
 export const sqliteStore = {
   name: 'sqlite',
@@ -49,12 +49,13 @@ export const sqliteStore = {
 const PATIENCE_MS = 5_000;
 const PAUSE_MS_MAX = 25;
 
-/** Opens the file with the first question, and gives a query builder over it; `destroy()` closes it. */
+/** Returns a query builder that opens the file with the first query; `destroy()` closes it. */
 async function open<Tables>(settings: SqliteStoreSettings): Promise<Kysely<Tables>> {
   const { Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } = await import('kysely');
   const dialect: Dialect = {
     createDriver: () => guardDriver(driverOf(settings), (error) => failureOf(error, dirname(settings.path))),
-    // All changes of tables are one transaction, so that a killed process leaves none of them half done. The turns are ours.
+    // All migrations run in one transaction, so that a killed process leaves none half done. This driver queues writers
+    // itself.
     createAdapter: () =>
       Object.defineProperties(new SqliteAdapter(), {
         supportsTransactionalDdl: { value: true },
@@ -68,24 +69,24 @@ async function open<Tables>(settings: SqliteStoreSettings): Promise<Kysely<Table
 
 const ROW_LOCKS = ['ForUpdate', 'ForNoKeyUpdate', 'ForShare', 'ForKeyShare', 'NoWait', 'SkipLocked'];
 
-/** `for update` is for databases in which many write at once; here a transaction has all there is. */
+/** Builds a compiler that ignores `for update`. SQLite has one writer at a time, so it needs no row locks. */
 function compilerWithoutRowLocks(Base: typeof SqliteQueryCompiler): SqliteQueryCompiler {
   type Visit = (this: SqliteQueryCompiler, node: { modifier?: string }) => void;
   const base = Base.prototype as unknown as { visitSelectModifier: Visit };
   const visitSelectModifier: Visit = function (node) {
     if (!ROW_LOCKS.includes(node.modifier ?? '')) base.visitSelectModifier.call(this, node);
   };
-  // The compiler binds its methods when it is made, so that this one has to be there before.
+  // The base class binds its methods in the constructor, so the override must be on the prototype before.
   function Compiler(): void {}
   Compiler.prototype = Object.create(base, { visitSelectModifier: { value: visitSelectModifier } });
   return Reflect.construct(Base, [], Compiler) as SqliteQueryCompiler;
 }
 
-/** The file as it is open now. */
+/** The open file. */
 interface Handle {
   readonly database: DatabaseSync;
   readonly statements: SqliteDatabase;
-  /** Which file it is; its name may come to stand for another. */
+  /** The identity of the open file. Its path may later name another file. */
   readonly file_id: string | null;
 }
 
@@ -94,7 +95,7 @@ function driverOf(settings: SqliteStoreSettings): Driver {
   const turns = openWriteTurns(patience_ms, busy);
   let handle: Handle | null = null;
 
-  /** The handle. A file that lies there now and is another one is not written: the log of the first would be mixed into it. */
+  /** Returns the handle. Rejects a file that was replaced, because the log of the first file would be mixed into it. */
   const current = (): Handle => {
     handle ??= openHandle(settings);
     if (handle.file_id !== fileId(settings.path)) throw replaced();
@@ -121,7 +122,7 @@ function driverOf(settings: SqliteStoreSettings): Driver {
     beginTransaction: () => patiently(patience_ms, () => execute('BEGIN IMMEDIATE')),
     commitTransaction: async () => execute('COMMIT'),
     rollbackTransaction: async () => {
-      // SQLite has done it already where the disk was full.
+      // After a full disk, SQLite has rolled back already.
       if (handle!.database.isTransaction) handle!.database.exec('ROLLBACK');
     },
     destroy: async () => handle?.database.close(),
@@ -157,7 +158,7 @@ function run<Row>(database: SqliteDatabase, { sql, parameters }: CompiledQuery) 
   return { rows: [], numAffectedRows: BigInt(changes) };
 }
 
-/** Tries again while another process has the right to write; others of this process go on meanwhile. */
+/** Retries while another process has the write lock. Other work of this process continues meanwhile. */
 async function patiently<Result>(patience_ms: number, work: () => Result): Promise<Result> {
   const until_ms = performance.now() + patience_ms;
   for (let tries = 1; ; tries++) {
@@ -165,7 +166,7 @@ async function patiently<Result>(patience_ms: number, work: () => Result): Promi
       return work();
     } catch (error) {
       if (!isBusy(error) || performance.now() >= until_ms) throw error;
-      // Chance keeps processes that met once from meeting again and again.
+      // The random pause keeps processes from colliding repeatedly.
       await sleep(Math.random() * Math.min(PAUSE_MS_MAX, tries * 2));
     }
   }
@@ -181,7 +182,7 @@ function isBusy(error: unknown): boolean {
   return [SQLITE.busy, SQLITE.locked, SQLITE.protocol].includes(codeOf(error));
 }
 
-/** What SQLite says without the program being at fault: everything that has to do with the file and its disk. */
+/** SQLite errors that the file or its disk causes, and not a bug of the program. */
 const ENVIRONMENT = [3, 7, 8, 9, 10, 14, 22, 23];
 
 function failureOf(error: unknown, folder: string): StoreFailure | null {
@@ -210,7 +211,7 @@ function failureOf(error: unknown, folder: string): StoreFailure | null {
   return null;
 }
 
-/** `EACCES` and the like, of the file itself. */
+/** Returns the system's code for an error of the file itself, such as `EACCES`. */
 function systemCode(error: unknown): string | null {
   const { code } = error as NodeJS.ErrnoException;
   return typeof code === 'string' && /^E[A-Z0-9]+$/.test(code) ? code : null;

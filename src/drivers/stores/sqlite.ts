@@ -3,18 +3,18 @@ import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import type { Kysely, SqliteDatabase, SqliteStatement } from 'kysely';
 
 export interface SqliteSettings {
-  /** The database file; it is made, for its owner alone, when missing. */
+  /** The database file. A missing file is created with the owner's rights only. */
   readonly path: string;
-  /** Open it for reading; it must be there. */
+  /** Opens an existing file for reading only. */
   readonly read_only?: boolean;
-  /** How long a statement waits for another process's transaction. */
+  /** How long a statement waits for another process's transaction, in milliseconds. */
   readonly busy_timeout_ms?: number;
 }
 
 /**
- * The embedded store: a file, through the SQLite that comes with Node. Many processes may read while one
- * writes (WAL). A commit survives a killed process; one that was made in the last moments before a power cut
- * may be lost whole, so what must survive that belongs in a journal or asks for `PRAGMA synchronous = FULL`.
+ * The embedded database: a file, through Node's built-in SQLite. Many processes may read while one writes (WAL). A
+ * commit survives a killed process. A power cut may lose the last commits as a whole, so data that must survive it
+ * belongs in a journal, or needs `PRAGMA synchronous = FULL`.
  */
 export const sqlite = {
   name: 'sqlite',
@@ -32,7 +32,7 @@ export const sqlite = {
 
 const BUSY_TIMEOUT_MS = 5_000;
 
-/** Opens the file and gives a query builder over it; `destroy()` closes it. */
+/** Opens the file and returns a query builder; `destroy()` closes it. */
 async function open<Tables>(settings: SqliteSettings): Promise<Kysely<Tables>> {
   const { Kysely, SqliteDialect } = await import('kysely');
   return new Kysely<Tables>({
@@ -40,7 +40,7 @@ async function open<Tables>(settings: SqliteSettings): Promise<Kysely<Tables>> {
   });
 }
 
-/** 16 MB each for pages in memory and for the log, so that many small inserts share their writes to the file. */
+/** Allows 16 MB each for cached pages and for the log, so that many small inserts share their writes to the file. */
 const WRITER_PRAGMAS = `
   PRAGMA journal_mode = WAL;
   PRAGMA synchronous = NORMAL;
@@ -49,7 +49,7 @@ const WRITER_PRAGMAS = `
   PRAGMA wal_autocheckpoint = 4000;
 `;
 
-/** Opens the file itself, for a driver that speaks to it in its own way. */
+/** Opens the file itself, for a driver that uses SQLite directly. */
 export function openSqliteDatabase(
   settings: Omit<SqliteSettings, 'path'> & { path: string | URL },
 ): DatabaseSync {
@@ -68,10 +68,10 @@ export function openSqliteDatabase(
   }
 }
 
-/** What is kept prepared; the longest texts are those of batched inserts. */
+/** The maximum number of prepared statements. The longest ones are batched inserts. */
 const STATEMENTS_MAX = 64;
 
-/** The few calls that the query builder makes of a database, with statements kept by their text. */
+/** Adapts a database to the query builder, and caches prepared statements by their text. */
 export function adaptDatabase(database: DatabaseSync): SqliteDatabase {
   const statements = new Map<string, SqliteStatement>();
   return {

@@ -1,12 +1,12 @@
-/** One at a time, in the order in which they came. */
+/** A mutex that serves callers in the order of their calls. */
 export interface WriteTurns {
-  /** Resolves when it is the caller's turn; rejects with `late()` when that has not come in time. */
+  /** Resolves when it is the caller's turn; rejects with `late()` after `patience_ms`. */
   readonly take: () => Promise<void>;
   /** Ends the turn. */
   readonly give: () => void;
 }
 
-/** @param late makes what a caller hears who waited for `patience_ms` */
+/** @param late - builds the error for a caller that timed out after `patience_ms` */
 export function openWriteTurns(patience_ms: number, late: () => Error): WriteTurns {
   const waiting = new Set<() => void>();
   let taken = false;
