@@ -20,10 +20,11 @@ export { recordRefusal } from './unjudged.ts';
 import type { WholeRuntime } from './whole.ts';
 
 /**
- * Decides without anyone: by the saved policy where it still is that of the configuration, and else the long way, which
- * reads the configuration and compiles its policy. Either way the event is durable in the spool before there is an answer.
+ * Decides in this process. Uses the saved policy if it still matches the configuration; otherwise reads the
+ * configuration and compiles its policy, which is slower. In both cases the event is durable in the spool before this
+ * resolves.
  *
- * @throws StartFailure and the like, whose sentence says what is wrong; nothing was decided then
+ * @throws StartFailure or StoreFailure, whose message describes the problem; nothing was decided then
  */
 export async function decideAlone(question: HookQuestion, alone: Alone): Promise<readonly HookAnswer[]> {
   const saved = readStand(alone.place, alone.version);
@@ -43,7 +44,9 @@ export async function decideAlone(question: HookQuestion, alone: Alone): Promise
   }
 }
 
-/** The description of a coding agent by a plug-in that the configuration names; `null` where none has it. */
+/**
+ * Loads the plug-ins in this process and returns the description of a coding agent; `null` if no plug-in describes it.
+ */
 export async function dialectAlone(name: string, place: Place): Promise<DialectSpec | null> {
   return (await import('./whole.ts')).dialectIn(place, name);
 }
@@ -52,7 +55,7 @@ async function openWhole({ place, version }: Alone): Promise<WholeRuntime> {
   return (await import('./whole.ts')).openWholeRuntime(place, version);
 }
 
-/** Judges by a saved policy; only what asks for sessions or for approvals has the store opened, and all that it takes. */
+/** Opens a runtime over a saved policy. The store is opened only if the policy needs sessions or approvals. */
 function lightRuntime(
   stand: Stand,
   policy: Policy,
@@ -90,7 +93,10 @@ function lightRuntime(
   };
 }
 
-/** A key that the configuration holds is in no stand: then there is none. */
+/**
+ * Returns the settings of the fingerprint key in the state folder. A configuration with its own key never has a saved
+ * `Stand`.
+ */
 function keyPlace({ state_dir, config_file }: Stand): Parameters<typeof openFingerprints>[0] {
   const label = config_file ?? 'service.yaml';
   return { state_dir, detection: {}, origin: { file: config_file, label, base_dir: state_dir } };

@@ -1,7 +1,10 @@
 import { type Dispatch, FOLLOW_OPERATION, HOOK_OPERATION } from '../../server/socket-server.ts';
 import type { HookQuestion } from './question.ts';
 
-/** What is behind the socket of a state folder; loaded when someone comes through it. */
+/**
+ * Runs the operations that the socket of a state folder offers. The socket server loads this module on the first
+ * request.
+ */
 export const dispatch: Dispatch = async (name, input, context) => {
   if (name === HOOK_OPERATION) {
     const { judgeChecks } = await import('./judge.ts');

@@ -38,7 +38,7 @@ test('a hook reads one environment: that of its own process record', async () =>
     process.env.HOOK_TEST_REASON = 'The reason of another process.';
     const first = await run(folder, { HOOK_TEST_REASON: 'The first reason.' });
     assert.match(first.reason, /^The first reason\./);
-    // The saved policy is that of the same variables, and is not used with others.
+    // The saved policy belongs to these values of the variables, and is not used with others.
     const saved = readFileSync(join(folder, '.service', 'hook.json'), 'utf8');
     assert.match((await run(folder, { HOOK_TEST_REASON: 'The first reason.' })).reason, /^The first/);
     assert.equal(readFileSync(join(folder, '.service', 'hook.json'), 'utf8'), saved);

@@ -27,41 +27,41 @@ import { readInput, STDIN_BYTES_MAX } from './streams.ts';
 import type { UnjudgedRule } from './unjudged.ts';
 import { hookVersion } from './version.ts';
 
-/** The process around one hook. */
+/** The process that runs one hook. */
 export interface HookProcess {
   readonly words: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   readonly stdin: AsyncIterable<Buffer>;
-  /** Writes all of a text to standard output or error. */
+  /** Writes the whole text to standard output or error. */
   readonly write: (fd: 1 | 2, text: string) => void;
   /** Ends the process. */
   readonly exit: (code: 0 | 1 | 2) => void;
 }
 
-/** What is known of the answer while it is not there yet: how to say no. */
+/** The state of one hook run before its reply is written. It can build a denial at any time. */
 interface Desk {
   readonly process: HookProcess;
   readonly options: HookOptions;
   deny: (reason: string) => HookReply;
-  /** What is known of the event, for the audit trail. */
+  /** The parts of the event that are already parsed, for the audit event of a refusal. */
   readonly known: { dialect: Dialect | null; event: string | null; question: HookQuestion | null };
-  /** Settled when a refusal that nobody judged is written down, or cannot be. */
+  /** Resolves when the refusal is recorded, or cannot be. A refusal here is a denial without an evaluation. */
   recorded: Promise<void> | null;
   is_told: boolean;
-  /** What is left to do when the host has its answer. */
+  /** Work that runs after the reply is written. */
   afterwards: () => void | Promise<void>;
 }
 
-/** What a host is told, and whether it comes to a no. */
+/** The reply to the agent, and whether it denies. */
 interface Outcome {
   readonly reply: HookReply;
   readonly is_no: boolean;
 }
 
 /**
- * One run of `service hook`: reads what a host asks, has it decided, answers in the host's own words. Whatever goes
- * wrong on the way is a no, and so is every answer that comes too late.
+ * Runs `service hook` once: reads an event from the agent, obtains a decision and writes the reply in the agent's
+ * format. Fails closed: every error denies, and so does a decision that comes too late.
  */
 export async function runHook(process: HookProcess): Promise<void> {
   let options: HookOptions;
@@ -84,7 +84,7 @@ export async function runHook(process: HookProcess): Promise<void> {
     is_told: false,
     afterwards: () => {},
   };
-  // Most of all this has to be there before anything is read: a host whose hook is late goes on without it.
+  // The watchdog starts before anything is read, because an agent whose hook is late continues without it.
   const late_ms = options.timeout_ms ?? TIMEOUT_MS;
   const watchdog = setTimeout(() => refuseLate(desk, new TooLate(late_ms)), late_ms);
   try {
@@ -97,7 +97,7 @@ export async function runHook(process: HookProcess): Promise<void> {
   }
 }
 
-/** One that is not built in; a plug-in of the configuration may bring it. */
+/** Returns a dialect that a plug-in of the configuration describes. */
 async function plugged({ options, process }: Desk): Promise<Dialect> {
   const { pluggedDialect } = await import('./plugged.ts');
   const place = placeOf(options.config, process.env, process.cwd);
@@ -106,18 +106,18 @@ async function plugged({ options, process }: Desk): Promise<Dialect> {
   throw new UsageFailure(unknownDialect());
 }
 
-/** In time for every host: they wait for ten seconds or more. */
+/** Shorter than the time-out of every agent, which is ten seconds or more. */
 const TIMEOUT_MS = 8_000;
-/** How long a host that has its answer may wait for what is still to be written down. */
+/** The time that the process may stay open after its reply to record a refusal. */
 const RECORD_MS = 500;
 
-/** The host is not made to wait for the record of an answer that is late already. */
+/** Denies because no decision came in time. The reply does not wait for the record, because it is late already. */
 function refuseLate(desk: Desk, failure: TooLate): void {
   desk.afterwards = () => Promise.race([record(desk, failure), sleep(RECORD_MS)]);
   finish(desk, no(desk.deny(failure.message)));
 }
 
-/** Leaves an event of what is refused without having been judged, once. Never rejects: it is refused all the same. */
+/** Records a refusal without an evaluation, once. Never rejects, because the denial does not depend on the record. */
 function record(desk: Desk, failure: unknown): Promise<void> {
   const { options, process, known } = desk;
   const { dialect, event, question } = known;
@@ -195,7 +195,7 @@ async function payloadOf(stdin: HookProcess['stdin']): Promise<Payload> {
   return value as Payload;
 }
 
-/** How deep in a payload a call or a result may be. */
+/** The depth of calls and results in a payload at most. */
 const CONTENT_LEVELS = 4;
 
 function questionOf(
@@ -220,12 +220,15 @@ function questionOf(
 
 const FOLDER_UNITS_MAX = 4_096;
 
-/** Every coding agent that names its folder calls it `cwd`. */
+/** Returns the working folder; every coding agent that sends it names it `cwd`. */
 function workingDir({ cwd }: Payload): { readonly working_dir?: string } {
   return typeof cwd === 'string' && cwd.length <= FOLDER_UNITS_MAX ? { working_dir: cwd } : {};
 }
 
-/** Asks whoever owns the state folder, and else decides here; then it is seen to that the next finds somebody. */
+/**
+ * Asks the process that owns the state folder to decide. Without one it decides in this process, and starts a daemon
+ * for the next hook after the reply.
+ */
 async function decide(question: HookQuestion, desk: Desk): Promise<readonly HookAnswer[]> {
   const { options, process } = desk;
   const place = placeOf(options.config, process.env, process.cwd);
@@ -252,7 +255,7 @@ function userOf(env: HookProcess['env']): string {
 
 const STRICTNESS = { allow: 0, modify: 1, block: 2 } as const;
 
-/** All checks must hold: the strictest answer is that of the event. */
+/** Returns the strictest answer, which decides the event because every check must pass. */
 function strictest(answers: readonly HookAnswer[]): HookAnswer | null {
   return answers.reduce<HookAnswer | null>(
     (worst, each) =>
@@ -261,10 +264,10 @@ function strictest(answers: readonly HookAnswer[]): HookAnswer | null {
   );
 }
 
-/** The strictest answer, and what it is about. */
+/** The strictest answer, and the kind of its check. */
 interface JudgedAnswer extends HookAnswer {
   readonly kind: HookCheck['kind'];
-  /** Whether the event has no other check. */
+  /** True if the event has no other check. */
   readonly is_only: boolean;
 }
 
@@ -290,7 +293,7 @@ const CHANGED = {
   result: 'a redacted result',
 } as const;
 
-/** Says why content that a rule changes is blocked, and which setting lets it pass. */
+/** Explains why content that a rule changes is blocked, and which setting allows it. */
 function whyBlocked({ name }: Dialect, { rule, kind }: JudgedAnswer): string {
   const label = codingAgents.find((agent) => agent.name === name)?.label;
   const who = label ?? `The coding agent of \`${name}\``;
@@ -312,7 +315,7 @@ function no(reply: HookReply): Outcome {
 
 const REASON_UNITS_MAX = 1_500;
 
-/** What the host shows: which rule, why, and where to read on. */
+/** Formats the reason that the agent shows: the rule, its reason, and the event and approval request to look up. */
 function reasonOf({ rule, reason, event_id, approval }: HookAnswer): string {
   const request =
     approval === null
@@ -322,7 +325,7 @@ function reasonOf({ rule, reason, event_id, approval }: HookAnswer): string {
   return `${reason.slice(0, REASON_UNITS_MAX)}${request}${event}`;
 }
 
-/** No decision came in time. */
+/** The time limit passed without a decision. */
 class TooLate extends Error {
   constructor(ms: number) {
     super(
@@ -332,7 +335,7 @@ class TooLate extends Error {
   }
 }
 
-/** The owner of the state folder says no, and not by a rule. */
+/** A refusal by the owner of the state folder that is not the result of a rule. */
 class OwnerFailure extends Error {
   constructor(message: string) {
     super(message);
@@ -345,7 +348,7 @@ function unknownDialect(): string {
   return `--dialect is one of ${names}, or one of a plug-in of the configuration (\`service plugins list\`).`;
 }
 
-/** What may be told of a fault: sentences of ours, and nothing of any other. */
+/** Returns the message for the agent. It contains only text of the service and none of unknown errors. */
 function sentenceOf(failure: unknown): string {
   if (failure instanceof Unreadable)
     return `The coding agent sent an event that cannot be evaluated: ${failure.message}. It is refused.`;
@@ -357,13 +360,13 @@ function sentenceOf(failure: unknown): string {
   return 'A fault in the hook kept it from deciding, so it is refused. `service doctor` says more.';
 }
 
-/** The first of what is wrong in the configuration: names of keys, and no values. */
+/** Returns the first problem of the configuration, which names keys and no values. */
 function firstOf({ problems = [] }: Partial<StartFailure>): string {
   const [first] = problems;
   return first === undefined ? '' : ` The first: ${first.file}, ${first.path}: ${first.message}.`;
 }
 
-/** Answers, once, and ends the process: nothing that comes later is heard. */
+/** Writes the reply once and ends the process; later replies are ignored. */
 function finish(desk: Desk, { reply, is_no }: Outcome): void {
   if (desk.is_told) return;
   desk.is_told = true;
@@ -381,14 +384,14 @@ async function tell(
     if (stderr !== '') write(2, stderr);
     if (stdout !== '') write(1, stdout);
   } catch {
-    // Nobody reads the answer; exit code 2 says no all the same.
+    // The agent has closed the stream; exit code 2 still denies.
     exit(2);
     return;
   }
   try {
     await afterwards();
   } catch {
-    // The next call decides by itself too.
+    // The daemon could not be started, so the next hook decides in its own process again.
   }
   exit(code);
 }

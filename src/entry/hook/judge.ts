@@ -10,7 +10,10 @@ import type { Endpoint } from '../../runtime/observability/endpoint.ts';
 import { probeOf, refuseProbe, withoutProbe } from './probe.ts';
 import type { HookQuestion, HookRuntime } from './question.ts';
 
-/** Decides on what a hook asks, one answer for each check: by the same road as every other transport. */
+/**
+ * Evaluates the checks of a hook event with the same enforcement as every other transport. Returns one answer for each
+ * check.
+ */
 export async function judgeChecks(
   asked: HookQuestion,
   runtime: HookRuntime,
@@ -40,7 +43,7 @@ export async function judgeChecks(
   return answers;
 }
 
-/** What crosses, for a check of a hook. */
+/** Builds the crossing of a check. */
 export function crossingOf(check: HookCheck, question: HookQuestion, now_ms: number): Crossing {
   const { agent_id, tenant_id, session_id } = question;
   const acting: ActorContext = {

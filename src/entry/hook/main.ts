@@ -1,8 +1,11 @@
-/** The main module of `service hook`: loads as little as it can, for a host waits for it before every tool call. */
+/**
+ * The main module of `service hook`. It loads as little as possible, because the agent waits for it before every tool
+ * call.
+ */
 import { runHook } from './hook.ts';
 import { writeAll } from './streams.ts';
 
-// Node would end with 1, which hosts take for a yes.
+// Node would exit with 1, after which agents continue.
 process.on('uncaughtException', () => {
   writeAll(2, 'A fault in the hook kept it from deciding, so it is refused.\n');
   process.exit(2);

@@ -6,22 +6,24 @@ import { resolveRealPath } from '../../runtime/config/real-file.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Where a hook's configuration is, and probably its state, as far as one look tells. */
+/** The location of a hook's configuration, and its probable state folder, found without a full parse. */
 export interface Place {
-  /** What is handed to whoever reads the configuration. */
+  /** The path for the parser of the configuration. */
   readonly path: string | null;
   readonly cwd: string;
-  /** The file, with its links followed; `null`: there is none, and the defaults hold. */
+  /** The file without symbolic links; `null` if there is none and the defaults apply. */
   readonly config_file: string | null;
-  /** The text of the file; `null` without one, or where it cannot be read. */
+  /** The text of the file; `null` if there is none or it cannot be read. */
   readonly text: string | null;
-  /** `null`: only who reads the configuration in full can tell. */
+  /** `null` if only a full parse of the configuration can find it. */
   readonly state_dir: string | null;
-  /** The variables that hold for everything that is read here: those of the hook, and of no other process. */
+  /**
+   * The environment variables of the hook, which apply to everything that is read for it. Those of the daemon do not.
+   */
   readonly env: Environment;
 }
 
-/** Where and as whom a process decides by itself. */
+/** The place, version and caller with which a process decides by itself. */
 export interface Alone {
   readonly place: Place;
   readonly version: string;
@@ -32,11 +34,11 @@ const FILE_NAMES = ['service.yaml', 'service.yml'] as const;
 const STATE_DIR = '.service';
 
 /**
- * Finds the configuration as the program does, and the state folder without a parser of YAML. Nothing rests on the
- * folder being the right one: who answers there says for which configuration, and what is saved there too.
+ * Finds the configuration as every command does, and the state folder without a YAML parser. A wrong folder is
+ * harmless: the process that answers there and the policy that is saved there both name their configuration.
  */
 export function placeOf(asked: string | null, env: Environment, cwd: string): Place {
-  // A host says where its project is; its agent may have gone elsewhere since.
+  // The agent's variable names its project, because its working folder may have changed.
   const project = env.CLAUDE_PROJECT_DIR || env.GEMINI_PROJECT_DIR || cwd;
   const folder = existsSync(project) ? project : cwd;
   const named = asked ?? (env.SERVICE_CONFIG || null);

@@ -16,13 +16,16 @@ import {
 } from '../../runtime/adapters/read.ts';
 import type { DialectReply, DialectSpec, EventSpec, FoundCheck } from '../../runtime/adapters/types.ts';
 
-/** A coding agent as a plug-in describes it: what it writes is read, and answered, by places and templates alone. */
+/**
+ * Builds the dialect that a plug-in describes. It reads payloads by paths and writes replies from templates; it runs no
+ * code of the plug-in.
+ */
 export function dialectFrom(written: DialectSpec): Dialect {
   const { name, agent_id = name, events, ignored_events = [], pass = {} } = written;
   return {
     name,
     agent_id,
-    // It is named on the command line, and never found by what a payload looks like.
+    // The dialect is chosen only by `--dialect`, never by the shape of a payload.
     recognises: () => false,
     readEvent: (payload, given) => must(readEventName(written, payload, given)),
     readSubject: (payload) => ({ ...must(readSubject(written, payload)), approval_request_id: null }),
@@ -66,13 +69,13 @@ function replyOf(
   };
 }
 
-/** Texts as they are, all else as JSON, and nothing where there is nothing. */
+/** Formats texts as they are, other values as JSON, and an empty text as nothing. */
 function lineOf(value: Json): string {
   if (value === '') return '';
   return `${typeof value === 'string' ? value : JSON.stringify(value)}\n`;
 }
 
-/** @throws Unreadable */
+/** Returns the value of a result. @throws Unreadable */
 function must<Value>(read: PayloadResult<Value>): Value {
   if (read.ok) return read.value;
   throw new Unreadable(`it ${read.why}`);

@@ -5,10 +5,10 @@ import { reachDialect } from './reach.ts';
 import { hookVersion } from './version.ts';
 
 /**
- * The coding agent of that name, as a plug-in of the configuration describes it; `null` where none does. Whoever owns
- * the state folder has it loaded; without anybody there the plug-ins are loaded here.
+ * Returns the dialect that a plug-in of the configuration describes; `null` if none has this name. The process that
+ * owns the state folder has the plug-ins loaded. If none runs, they are loaded here.
  *
- * @throws StartFailure where the configuration cannot be read
+ * @throws StartFailure if the configuration cannot be read
  */
 export async function pluggedDialect(name: string, place: Place, user: string): Promise<Dialect | null> {
   const { state_dir, config_file } = place;

@@ -28,7 +28,7 @@ function call(command: string): HookCheck {
   return { kind: 'call', tool: 'Bash', input: { command } };
 }
 
-/** Notes what is written down, and fails where the policy is asked. */
+/** Builds a runtime that collects recorded events, and fails if the policy is evaluated. */
 function runtimeThat(noted: AuditEvent[], note?: HookRuntime['note']): HookRuntime {
   return {
     now_ms: () => 1_700_000_000_000,

@@ -5,10 +5,12 @@ import { newEventId } from '../../runtime/audit/event-id.ts';
 import { buildServiceEvent, type ServiceChange } from '../../runtime/audit/service-event.ts';
 import type { HookQuestion, HookRuntime } from './question.ts';
 
-/** The session of a probe. Hosts choose the names of sessions, agents do not, so that no agent can say it is one. */
+/** The session ID of a probe. Coding agents choose session IDs and models do not, so a model cannot pose as a probe. */
 const PROBE_SESSION = /^service-doctor-[0-9a-f]{16}$/;
 
-/** Which probe a question is; `null`: none. Both its session and one of its texts have to say so. */
+/**
+ * Returns the kind of a probe; `null` if it is not a probe. Both the session ID and one of the texts must identify it.
+ */
 export function probeOf({ session_id, checks }: HookQuestion): keyof typeof PROBE_TEXTS | null {
   if (session_id === null || !PROBE_SESSION.test(session_id)) return null;
   const texts = checks.flatMap((check) => {
@@ -20,7 +22,7 @@ export function probeOf({ session_id, checks }: HookQuestion): keyof typeof PROB
   return texts.includes(PROBE_TEXTS.pass) ? 'pass' : null;
 }
 
-/** The session of something that a hook was asked, for what is written down: a probe is of none, and says so. */
+/** Returns the session for an audit event. A probe belongs to no session; its ID is recorded as `probe`. */
 export function withoutProbe(session_id: string | null): {
   readonly session_id: string | null;
   readonly about: { readonly probe?: string };
@@ -31,8 +33,8 @@ export function withoutProbe(session_id: string | null): {
 }
 
 /**
- * Refuses a probe without asking the policy, and leaves an event that says what it was: no decision on an agent, so that
- * nobody counts it as one.
+ * Refuses a probe without evaluating the policy, and records a service event. It is not a decision event, so it does
+ * not count as one.
  */
 export async function refuseProbe(
   question: HookQuestion,

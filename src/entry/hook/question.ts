@@ -1,9 +1,9 @@
 import type { HookCheck } from '../../coding-agents/record/dialect.ts';
 import type { Runtime } from '../../operations/runtime.ts';
 
-/** What a hook asks of whoever decides: this process, a resident one, or a service. Plain JSON. */
+/** The request of a hook for a decision, as plain JSON. This process, a daemon or a service decides it. */
 export interface HookQuestion {
-  /** Which host asks, at which event. */
+  /** The coding agent and its event. */
   readonly dialect: string;
   readonly event: string;
   readonly agent_id: string;
@@ -11,12 +11,12 @@ export interface HookQuestion {
   readonly session_id: string | null;
   readonly tool_use_id: string | null;
   readonly approval_request_id: string | null;
-  /** The folder in which relative paths begin, where the host names it. */
+  /** The folder to which paths are relative, if the agent names it. */
   readonly working_dir?: string;
-  /** Whether the host takes no changed prompt. */
+  /** True if the agent does not accept a changed prompt. */
   readonly has_fixed_prompt?: boolean;
   readonly checks: readonly HookCheck[];
 }
 
-/** What deciding takes. */
+/** The parts of a runtime that a decision needs. */
 export type HookRuntime = Pick<Runtime, 'enforce' | 'note' | 'now_ms' | 'policy'>;

@@ -12,14 +12,14 @@ import type { DialectSpec } from '../../runtime/adapters/types.ts';
 import { openSocketPath } from '../../server/socket-path.ts';
 import type { HookQuestion } from './question.ts';
 
-/** What came of asking whoever owns the state folder. */
+/** The result of a request to the owner of the state folder. */
 export type Reached =
   | { readonly answers: readonly HookAnswer[] }
-  /** Nobody is there, it ended before it answered, or it is for another configuration or of another version. */
+  /** No process listens, it ended before it answered, or it runs another configuration or version. */
   | { readonly alone: 'nobody' | 'ended' | 'other' }
   | { readonly refused: string };
 
-/** Whose answers count. */
+/** The state folder, and the identity that the process there must match. */
 export interface Asking {
   readonly state_dir: string;
   readonly config_file: string | null;
@@ -27,15 +27,15 @@ export interface Asking {
   readonly user: string;
 }
 
-/** Has the process that owns the state folder decide; how long to wait for it is the business of who calls. */
+/** Asks the process that owns the state folder to decide. It has no time limit; the caller sets one. */
 export async function reach(question: HookQuestion, asking: Asking): Promise<Reached> {
   const told = await exchange('hook', question, asking);
   return 'line' in told ? reachedOf(told.line, question.checks.length) : told;
 }
 
 /**
- * Asks the owner for a way of asking that a plug-in brings: plain data, `null` where its configuration names none. It is
- * `alone` where nobody can say.
+ * Asks the owner for a dialect that a plug-in describes: plain data, or `null` if its configuration has none. The
+ * result is `alone` if no process can answer.
  */
 export async function reachDialect(
   name: string,
@@ -47,10 +47,10 @@ export async function reachDialect(
   return answer.value === undefined ? { alone: true } : { dialect: answer.value };
 }
 
-/** How deep in a line the content of a check is, or what it was changed to. */
+/** The depth at which a line holds the content of a check, or its changed content. */
 const LEVELS = 4;
 
-/** One line there, and one back. */
+/** Sends one line and reads one line. */
 function exchange(
   ask: 'hook' | 'dialect',
   input: unknown,
@@ -81,7 +81,7 @@ function exchange(
   });
 }
 
-/** A folder that is not there has no socket either. */
+/** Returns `null` if the folder does not exist, because it then has no socket. */
 function pathOf(path: string): ReturnType<typeof openSocketPath> | null {
   try {
     return openSocketPath(path);

@@ -1,6 +1,6 @@
 /**
- * The main module of the resident process: `node resident-process.ts VERSION [CONFIGURATION]`. A hook starts it; so does
- * `service hook --daemon`, in its own place.
+ * The main module of the daemon: `node resident-process.ts VERSION [CONFIGURATION]`. A hook starts it in the
+ * background. `service hook --daemon` runs the same daemon in the foreground.
  */
 import { runResident } from './resident.ts';
 

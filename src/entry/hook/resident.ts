@@ -1,15 +1,16 @@
 import { startDaemon } from '../../server/start.ts';
 import { dispatch } from './door.ts';
 
-/** A resident process that nobody has asked anything for so long ends. */
+/** The time without a request after which the daemon ends. */
 const IDLE_MS = 1_800_000;
 
 /**
- * Runs this process as the owner of a state folder that answers hooks and the command line, without HTTP. Resolves when
- * it has ended: by a signal, for want of questions, or because a service wants the folder.
+ * Runs this process as the daemon: it owns a state folder and answers hooks and the command line, without HTTP.
+ * Resolves when it has ended: by a signal, after the idle time, or because a service takes over the folder.
  *
- * @param path - the configuration; `null` looks for it as every command does
- * @throws StartFailure `state_in_use` where the folder has an owner already, and the like
+ * @param path - the configuration; `null` searches for it as every command does
+ * @throws StartFailure `state_in_use` if the folder has an owner already, or if the daemon cannot start for another
+ * reason
  */
 export async function runResident(path: string | null, version: string): Promise<void> {
   const request = { path, env: process.env, cwd: process.cwd(), secrets: 'decide' } as const;

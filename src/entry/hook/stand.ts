@@ -7,15 +7,15 @@ import type { SessionLimits } from '../../runtime/enforcement/sessions/types.ts'
 import type { Place } from './place.ts';
 
 /**
- * What a hook that decides by itself stands on: the saved policy that the configuration came to, and what was looked at
- * for it. It is good exactly as long as nothing of that has changed.
+ * The saved state from which a hook decides by itself: the compiled policy, and the signatures of everything that it
+ * was compiled from. It is valid until any of them changes.
  */
 export interface Stand {
   readonly version: string;
   readonly config_file: string | null;
   /** SHA-256 of the configuration's text and of the variables that it names. */
   readonly written: string;
-  /** Documents, and the folders in which their patterns look, with their signatures. */
+  /** Documents, and the folders that their patterns search, with their signatures. */
   readonly looked_at: readonly (readonly [path: string, signature: string])[];
   readonly state_dir: string;
   readonly policy_hash: string;
@@ -28,7 +28,7 @@ export interface Stand {
 
 const FILE_NAME = 'hook.json';
 
-/** The stand saved in a state folder with its policy; `null` where there is none, or it is not good any more. */
+/** Returns the saved `Stand` of a state folder with its policy; `null` if there is none or it is no longer valid. */
 export function readStand(place: Place, version: string): { stand: Stand; policy: Policy } | null {
   if (place.state_dir === null) return null;
   try {
@@ -45,37 +45,37 @@ export function readStand(place: Place, version: string): { stand: Stand; policy
     const policy = JSON.parse(bytes.toString('utf8')) as Policy;
     return policy.hash === stand.policy_hash ? { stand, policy: deepFreeze(policy) } : null;
   } catch {
-    // Whatever it is, the long way makes a new one.
+    // The caller then compiles the configuration again and saves a new `Stand`.
     return null;
   }
 }
 
-/** Where the stand of a state folder is saved. */
+/** Returns the path of the saved `Stand` in a state folder. */
 export function standPath(state_dir: string): string {
   return join(state_dir, FILE_NAME);
 }
 
-/** Where a policy of that hash is saved. */
+/** Returns the path of the saved policy with a hash. */
 export function policyPath(state_dir: string, hash: string): string {
   return join(state_dir, 'policies', `${hash.slice('sha256:'.length)}.json`);
 }
 
 const VARIABLE = /\$\{([A-Za-z_]\w*)\}/g;
 
-/** One digest of what is written and of the variables that it names: none of their values can be read from it. */
+/** Returns one digest of the text and of the variables that it names. It does not reveal their values. */
 export function digestOf(text: string | null, env: Readonly<Record<string, string | undefined>>): string {
   const names = text === null ? [] : [...text.matchAll(VARIABLE)].map(([, name]) => name!);
   return sha256(JSON.stringify([text, ...names.map((name) => [name, env[name] ?? null])]));
 }
 
-/** What changes with a file or a folder; that of a missing one says so. */
+/** Returns a text that changes whenever a file or folder changes; `missing` if it does not exist. */
 export function signatureOf(path: string): string {
   const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
   if (stats === undefined) return 'missing';
   return `${stats.dev}:${stats.ino}:${stats.size}:${stats.mtimeNs}:${stats.ctimeNs}`;
 }
 
-/** Hex of the SHA-256 of bytes or of a text. */
+/** Returns the SHA-256 of bytes or of a text, in hex. */
 export function sha256(bytes: string | Buffer): string {
   return createHash('sha256').update(bytes).digest('hex');
 }

@@ -4,12 +4,12 @@ import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Place } from './place.ts';
 
-/** One that could not start is not started again before. */
+/** The time before a daemon is started again, so that a failing start is not repeated at every hook. */
 const AGAIN_MS = 30_000;
 
 /**
- * Starts the resident process for the next calls, on its own: it outlives this process, and nothing waits for it. Does
- * nothing where one was started a moment ago.
+ * Starts the daemon for the next hooks, detached from this process, and does not wait for it. Does nothing if one was
+ * started within the last 30 seconds.
  */
 export function startResident(place: Place, state_dir: string, version: string): void {
   const log = join(state_dir, 'daemon.log');

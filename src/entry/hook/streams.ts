@@ -3,7 +3,7 @@ import { writeSync } from 'node:fs';
 /** The largest payload that is read, in bytes; larger ones are denied. */
 export const STDIN_BYTES_MAX = 10_485_760;
 
-/** Reads standard input to its end; `null` where there is more than is read. Rejects where it cannot be read. */
+/** Reads standard input to its end; `null` if it exceeds `bytes_max`. Rejects if it cannot be read. */
 export async function readInput(stdin: AsyncIterable<Buffer>, bytes_max: number): Promise<Buffer | null> {
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -15,7 +15,7 @@ export async function readInput(stdin: AsyncIterable<Buffer>, bytes_max: number)
   return Buffer.concat(chunks);
 }
 
-/** Writes all of a text, also where the reader is slow: the process ends right behind it. */
+/** Writes the whole text synchronously, even to a slow reader, because the process exits right after. */
 export function writeAll(fd: 1 | 2, text: string): void {
   let rest = Buffer.from(text, 'utf8');
   while (rest.length > 0) {

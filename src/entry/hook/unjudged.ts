@@ -7,11 +7,13 @@ import { withoutProbe } from './probe.ts';
 import type { HookQuestion } from './question.ts';
 import { readStand } from './stand.ts';
 
-/** Something that a hook refused and nobody judged, as far as it was read. Nothing of what the host sent is in it. */
+/**
+ * A refusal without an evaluation, with the parts of the event that were parsed. It holds none of the agent's content.
+ */
 export interface Unjudged {
-  /** Why, as a name. */
+  /** The rule name of the refusal. */
   readonly rule: UnjudgedRule;
-  /** What the host is told. */
+  /** The message for the agent. */
   readonly reason: string;
   readonly dialect: string | null;
   readonly event: string | null;
@@ -20,7 +22,7 @@ export interface Unjudged {
   readonly question: HookQuestion | null;
 }
 
-/** The rules of such refusals. */
+/** The rule names of refusals without an evaluation. */
 export type UnjudgedRule =
   | 'hook.unreadable'
   | 'hook.usage'
@@ -30,8 +32,8 @@ export type UnjudgedRule =
   | 'fault.internal';
 
 /**
- * Leaves the event of a refusal for the owner of the journal to chain; resolves when it is durable, and where it cannot
- * be written, too.
+ * Writes the event of a refusal to the spool, from which the owner of the audit log chains it. Resolves when the event
+ * is durable, and also if it cannot be written. Writes nothing if the audit log is disabled or its folder is not known.
  */
 export async function recordRefusal(unjudged: Unjudged, { place, version, caller }: Alone): Promise<void> {
   const ledger = await ledgerOf(place, version);
@@ -64,13 +66,13 @@ export async function recordRefusal(unjudged: Unjudged, { place, version, caller
 
 interface Ledger {
   readonly state_dir: string;
-  /** The policy in force, as far as it is known. */
+  /** The active policy; an empty hash if it is not known. */
   readonly policy: Pick<Policy, 'hash' | 'redaction'>;
 }
 
 const NO_POLICY: Ledger['policy'] = { hash: '', redaction: { typed: false } };
 
-/** `null` where nothing is written down: it is not wanted, or nobody can tell where. */
+/** Returns where refusals are recorded; `null` if the audit log is disabled, or its folder is not known. */
 async function ledgerOf(place: Place, version: string): Promise<Ledger | null> {
   const saved = readStand(place, version);
   if (saved !== null) {

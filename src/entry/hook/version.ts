@@ -1,9 +1,9 @@
 import { packageVersion } from '../../platform/version.ts';
 
-/** What the build of a checkout puts here: the version, and which sources it was built from. */
+/** The version and the digest of the sources, which the build of a checkout defines. */
 declare const HOOK_VERSION: string | undefined;
 
-/** By which a hook and a resident process know that they are of one mind. */
+/** Returns the version by which a hook and a daemon check that they run the same code. */
 export function hookVersion(): string {
   return typeof HOOK_VERSION === 'undefined' ? packageVersion() : HOOK_VERSION;
 }

@@ -18,17 +18,17 @@ import { makeStateDir, statePaths } from '../../server/state-dir.ts';
 import type { Place } from './place.ts';
 import { digestOf, policyPath, type Stand, sha256, signatureOf, standPath } from './stand.ts';
 
-/** A runtime of everything, for one process and a few decisions. */
+/** A complete runtime for one process and a few decisions. */
 export interface WholeRuntime {
   readonly runtime: LocalRuntime;
   readonly close: () => Promise<void>;
 }
 
 /**
- * Reads the configuration, compiles its policy, and opens all that deciding may need. What it came to is saved for the
- * next process that decides by itself.
+ * Reads the configuration, compiles its policy, and opens everything that a decision may need. `close` saves the policy
+ * for the next process that decides by itself.
  *
- * @throws StartFailure `config_invalid` with what is wrong
+ * @throws StartFailure `config_invalid` with the problems
  */
 export async function openWholeRuntime(place: Place, version: string): Promise<WholeRuntime> {
   const { path, cwd, env } = place;
@@ -39,7 +39,7 @@ export async function openWholeRuntime(place: Place, version: string): Promise<W
   const before = await lookedAt(config);
   const runtime = await openLocalRuntime(config, version);
   const close = async (): Promise<void> => {
-    // What cannot be saved makes the next decision slow, and no worse.
+    // If saving fails, only the next decision is slower.
     await saveStand(config, runtime, { place, version, before }).catch(() => {});
     await runtime.close();
   };
@@ -47,8 +47,8 @@ export async function openWholeRuntime(place: Place, version: string): Promise<W
 }
 
 /**
- * The state folder in which refusals are written down, as the configuration says; `null` where it says that nothing is. One
- * that cannot be read says nothing else than it did at the first look.
+ * Returns the state folder in which refusals are recorded; `null` if the configuration disables the audit log. If the
+ * configuration cannot be read, returns the folder that `placeOf` found in its text.
  */
 export async function auditedState({ path, cwd, state_dir, env }: Place): Promise<string | null> {
   const read = await loadConfig({ path, cwd, env, secrets: 'leave' });
@@ -57,7 +57,7 @@ export async function auditedState({ path, cwd, state_dir, env }: Place): Promis
 }
 
 /**
- * Loads the plug-ins of the configuration for the one that describes a coding agent.
+ * Loads the plug-ins of the configuration and returns the description of a coding agent; `null` if none has it.
  * @throws StartFailure `config_invalid`
  */
 export async function dialectIn(place: Place, name: string): Promise<DialectSpec | null> {
@@ -83,7 +83,7 @@ async function saveStand(
   const { state_dir, origin, audit } = config;
   const looked_at = await lookedAt(config);
   const is_steady = JSON.stringify(looked_at) === JSON.stringify(before);
-  // A policy that cannot be had without more of the configuration, or that rests on a package, is made anew each time.
+  // No `Stand` is saved for a policy that needs more than the configuration's files, or that needs a plug-in.
   if (
     looked_at === null ||
     !is_steady ||
@@ -110,7 +110,7 @@ async function saveStand(
   await writeFileDurably(standPath(state_dir), `${JSON.stringify(stand)}\n`);
 }
 
-/** What a rule reads from a secret backend may change without a file: there is no stand then. */
+/** A rule may read a value from a secret backend, which can change without a file changing, so no `Stand` is saved. */
 function isLoneText(text: string | null): boolean {
   return text === null || !text.includes('${secret:');
 }
@@ -118,8 +118,8 @@ function isLoneText(text: string | null): boolean {
 const WILD = /[*?[\]{}()!]/;
 
 /**
- * The documents and the folders in which patterns look, with their signatures; `null` where a pattern looks in folders
- * that it does not name.
+ * Returns the documents and the folders that patterns search, with their signatures; `null` if a pattern has a wildcard
+ * in its folder.
  */
 async function lookedAt(config: Config): Promise<LookedAt | null> {
   const found = new Map<string, string>();
