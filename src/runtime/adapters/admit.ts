@@ -13,20 +13,20 @@ import type {
   FoundCheck,
 } from './types.ts';
 
-/** The coding agents that are built in; a plug-in takes none of their names. */
+/** The built-in coding agents. A plug-in cannot use their names. */
 export const BUILTIN_DIALECTS = ['claude-code', 'codex', 'copilot', 'cursor', 'gemini', 'plain'] as const;
 
-/** What a way of asking can do, and what its answers come to. */
+/** The replies of a dialect or an adapter. */
 interface Way<Reply> {
-  /** Answers of a coding agent, or bodies over HTTP. */
+  /** `dialects` reply to coding agents, `adapters` with HTTP bodies. */
   readonly kind: 'dialects' | 'adapters';
-  /** What stops nobody. */
+  /** The reply that lets the event proceed. */
   readonly pass: Reply;
-  /** Whether an answer says nothing at all. */
+  /** Returns whether a reply has no effect on the coding agent or HTTP client. */
   readonly isSilent: (reply: Reply) => boolean;
 }
 
-/** What is wrong with a way in which a coding agent asks, beyond its shape: its examples are tried. */
+/** Returns the problems of a dialect beyond its shape. Runs its examples. */
 export function dialectProblems(
   written: AdapterProtocol<DialectReply> & { readonly pass?: DialectReply },
   from: string,
@@ -36,7 +36,7 @@ export function dialectProblems(
   return protocolProblems(written, { kind: 'dialects', pass: written.pass ?? {}, isSilent }, from, steps);
 }
 
-/** The same of a way in which others ask over HTTP. */
+/** Returns the problems of an HTTP adapter beyond its shape. Runs its examples. */
 export function adapterProblems(
   written: AdapterProtocol<AdapterTemplate> & { readonly pass: AdapterTemplate },
   from: string,
@@ -103,7 +103,7 @@ function checkProblem({ kind, tool, content, json }: CheckSpec, way: Way<unknown
   ];
 }
 
-/** What is not as an example says, and of which event it is. */
+/** Returns the differences between an example and its result, and the event of the example. */
 function tryExample(
   written: AdapterProtocol<unknown>,
   { payload, event: asked, checks }: ExampleSpec,

@@ -12,19 +12,22 @@ import {
   type SubjectKey,
 } from './types.ts';
 
-/** A payload as it came: one JSON object. */
+/** A payload as received: one JSON object. */
 type Payload = Readonly<Record<string, unknown>>;
 
-/** What was read, or the predicate of a sentence that says why it cannot be; it repeats nothing of the payload. */
+/**
+ * The value that was read, or the predicate of a sentence with the reason why it could not be. It never repeats
+ * content of the payload.
+ */
 export type PayloadResult<Value> =
   | { readonly ok: true; readonly value: Value }
   | { readonly ok: false; readonly why: string };
 
 const NAME_UNITS_MAX = 256;
-/** Things to judge in one payload. */
+/** The limit of checks in one payload. */
 const CHECKS_MAX = 100;
 
-/** The name of the event that a payload is of; `asked` is what whoever asks says it is, and comes first. */
+/** Returns the event name of a payload. `asked` is the name that the caller gives, and takes precedence. */
 export function readEventName(
   { event, events }: Pick<AdapterProtocol<unknown>, 'event' | 'events'>,
   payload: Payload,
@@ -37,7 +40,7 @@ export function readEventName(
   return nameOf(event, payload as Json, 'event');
 }
 
-/** Whom a payload is about; `null` where it names nobody. A name that is there and is none is not passed over. */
+/** Returns the subject of a payload, or `null` if it names none. A present but invalid name is an error. */
 export function readSubject(
   { subject = {} }: Pick<AdapterProtocol<unknown>, 'subject'>,
   payload: Payload,
@@ -59,7 +62,7 @@ export function readSubject(
   return { ok: true, value: found };
 }
 
-/** Everything that is to be judged of a payload: at least one thing. */
+/** Returns all checks of a payload, at least one. */
 export function readChecks(
   { checks }: Pick<EventSpec<unknown>, 'checks'>,
   payload: Payload,
@@ -99,7 +102,7 @@ function checkIn(
   return name.ok ? { ok: true, value: { kind, tool: name.value, content: value } } : name;
 }
 
-/** What is no JSON stays the text that it is; so does JSON in which an object has two members of one name. */
+/** Text that is not valid JSON, or whose objects have duplicate members, stays text. */
 function parsed(value: Json): Json {
   return typeof value === 'string' ? getContentValue(parseJsonContent(value, SOURCE_LIMITS)) : value;
 }
@@ -127,7 +130,7 @@ function wrong(why: string): { readonly ok: false; readonly why: string } {
   return { ok: false, why };
 }
 
-/** An answer, filled in; what the payload lacks is `null` there, for an answer does not fail. */
+/** Fills in a reply. Missing places become `null`, because a reply must not fail. */
 export function buildAnswer(
   template: AdapterTemplate,
   payload: Payload,

@@ -10,7 +10,7 @@ const TEXT_UNITS_MAX = 2_000;
 const text = { type: 'string', minLength: 1, maxLength: TEXT_UNITS_MAX } as const;
 const event_name = { type: 'string', minLength: 1, maxLength: 256 } as const;
 
-/** How a plug-in and what it brings are called. */
+/** The names of plug-ins and of their parts. */
 export const plugNameSchema = {
   type: 'string',
   maxLength: 64,
@@ -105,8 +105,11 @@ function protocol(reply: object, more: object, required: readonly string[]) {
   } as const;
 }
 
-/** Ways in which coding agents ask a hook. */
+/** The schema of dialects, the protocols in which coding agents call a hook. */
 export const dialectsSchema = protocol(dialectReply, { ask: dialectReply }, []);
 
-/** Ways in which gateways and frameworks ask over HTTP; nobody can be asked there. */
+/**
+ * The schema of adapters, the protocols in which gateways and frameworks call over HTTP. They have no `ask`
+ * reply, because no user can answer there.
+ */
 export const adaptersSchema = protocol({ type: 'object' }, {}, ['pass']);

@@ -1,22 +1,22 @@
 import type { Json } from '../../core/types/index.ts';
 import type { AdapterTemplate } from './types.ts';
 
-/** What stands at a place; `undefined` where nothing does. */
+/** Returns the value at a place, or `undefined` if there is none. */
 export type PlaceLookup = (place: string) => Json | undefined;
 
-/** The rest in braces is text like any other. */
+/** Any other text in braces is literal text. */
 const PLACE = /\{(payload|reason|changed|\/[^{}\s]{0,200})\}/g;
 const ONE_PLACE = new RegExp(`^${PLACE.source}$`);
 
-/** A template with its places filled in, and the places that had nothing to put in. */
+/** A filled template, and the places without a value. */
 export interface FilledTemplate {
   readonly value: Json;
   readonly missing: readonly string[];
 }
 
 /**
- * Fills in a template. Keys stay as they are written. What is not there is `null`, and nothing in the midst of a text, where
- * only texts, numbers and truths can stand.
+ * Fills in a template. Keys stay as they are written. A place without a value becomes `null`, or an empty
+ * string inside a longer text. Inside a text, only strings, numbers and booleans are values.
  */
 export function fillTemplate(template: AdapterTemplate, look: PlaceLookup): FilledTemplate {
   const missing: string[] = [];
@@ -44,14 +44,14 @@ function fillText(text: string, look: PlaceLookup, missing: string[]): Json {
   });
 }
 
-/** Whether a template has this place anywhere. */
+/** Returns whether a template contains this place. */
 export function hasPlace(template: AdapterTemplate, place: string): boolean {
   if (typeof template === 'string') return template.includes(`{${place}}`);
   if (typeof template !== 'object' || template === null) return false;
   return Object.values(template).some((inner) => hasPlace(inner, place));
 }
 
-/** Looks places up in a JSON value, by JSON pointers. */
+/** Returns a lookup of places in a JSON value, by JSON pointers. */
 export function buildPlaceLookup(root: Json): PlaceLookup {
   return (place) => {
     if (place === 'payload') return root;

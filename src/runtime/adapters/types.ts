@@ -1,58 +1,58 @@
 import type { Json } from '../../core/types/index.ts';
 
 /**
- * Part of an answer or of what is judged, with places to fill in: `{/tool/name}` is what stands there in the payload, `{payload}`
- * all of it, and in answers `{reason}` is why, `{changed}` what to use instead. A text that is one place and nothing else
- * becomes the value itself.
+ * Part of a reply or of checked content, with places to fill in. `{/tool/name}` is the value at that pointer in
+ * the payload, and `{payload}` is the whole payload. In replies, `{reason}` is the reason, and `{changed}` is
+ * the replacement content. A text that consists of one place becomes the value itself.
  */
 export type AdapterTemplate = Json;
 
-/** What of a payload is judged, and as what. */
+/** Selects the part of a payload to check, and its kind. */
 export interface CheckSpec {
-  /** A tool call, a tool result, something that goes into an agent, or something that comes out of it. */
+  /** A tool call, a tool result, the input of an agent, or its output. */
   readonly kind: 'call' | 'result' | 'prompt' | 'answer';
-  /** Where a list stands: each item is judged by itself, and places count from it. */
+  /** The place of a list. Each item is checked on its own, and its places are relative to the item. */
   readonly each?: string;
-  /** The name of the tool, of a call or a result. */
+  /** The tool name of a call or a result. */
   readonly tool?: string;
   readonly content: AdapterTemplate;
-  /** The content is a text that holds JSON. */
+  /** The content is a text that contains JSON. */
   readonly json?: boolean;
-  /** It need not be there. */
+  /** The content can be missing. */
   readonly optional?: boolean;
 }
 
-/** An event, and the answers to it. `Reply` is a template in the form that a way of asking takes. */
+/** An event and its replies. `Reply` is a template in the form of the protocol. */
 export interface EventSpec<Reply> {
   readonly checks: readonly CheckSpec[];
-  /** Says no, in a way that really stops whoever asks. */
+  /** Denies the event. It must really stop the caller. */
   readonly deny: Reply;
-  /** Gives changed content in place of the first check's; without it the answer is no. */
+  /** Replaces the content of the first check. Without it, the reply is `deny`. */
   readonly change?: Reply;
-  /** Has whoever asks put the question to a person; without it the answer is no. */
+  /** Makes the caller ask its user. Without it, the reply is `deny`. */
   readonly ask?: Reply;
 }
 
-/** A payload, and what must be read in it: tried whenever the plug-in is loaded. */
+/** A payload and the checks that must be read from it. Tested each time the plug-in is loaded. */
 export interface ExampleSpec {
   readonly payload: Readonly<Record<string, Json>>;
-  /** The name of the event, where the payload does not tell. */
+  /** The event name, if the payload does not contain it. */
   readonly event?: string;
-  /** Nothing for an event at which there is nothing to decide. */
+  /** Empty for an ignored event. */
   readonly checks: readonly FoundCheck[];
 }
 
-/** How others ask and what they understand as an answer, as plain data. */
+/** The format of the requests and replies of an external caller, as plain data. */
 export interface AdapterProtocol<Reply> {
   readonly name: string;
   readonly description?: string;
-  /** The agent that decisions are about where nobody names another; without it the name. */
+  /** The agent id of a payload without one. Default: `name`. */
   readonly agent_id?: string;
-  /** Where the name of the event stands; without it there is one, or whoever asks says which. */
+  /** The place of the event name. Without it, there is only one event, or the caller names it. */
   readonly event?: string;
   readonly subject?: Readonly<Partial<Record<SubjectKey, string>>>;
   readonly events: Readonly<Record<string, EventSpec<Reply>>>;
-  /** Events at which there is nothing to decide. */
+  /** Events without a decision. */
   readonly ignored_events?: readonly string[];
   readonly examples: readonly ExampleSpec[];
 }
@@ -60,28 +60,28 @@ export interface AdapterProtocol<Reply> {
 export const SUBJECT_KEYS = ['agent_id', 'session_id', 'tenant_id', 'tool_use_id'] as const;
 export type SubjectKey = (typeof SUBJECT_KEYS)[number];
 
-/** What a coding agent reads: texts as they are, all else as JSON. */
+/** The reply to a coding agent. Strings are written as they are, other values as JSON. */
 export interface DialectReply {
   readonly stdout?: AdapterTemplate;
   readonly stderr?: string;
   readonly code?: 0 | 1 | 2;
 }
 
-/** How a coding agent asks a hook. */
+/** The protocol in which a coding agent calls a hook. */
 export interface DialectSpec extends AdapterProtocol<DialectReply> {
-  /** What lets an event go on as if nobody had been asked; without it nothing at all. */
+  /** The reply that lets an event proceed as if there were no hook. Default: no output. */
   readonly pass?: DialectReply;
 }
 
-/** How a gateway or a framework asks over HTTP; answers are bodies. */
+/** The protocol in which a gateway or a framework calls over HTTP. Replies are bodies. */
 export interface AdapterSpec extends AdapterProtocol<AdapterTemplate> {
   readonly pass: AdapterTemplate;
 }
 
-/** What was read in a payload: one thing to judge. */
+/** One check that was read from a payload. */
 export interface FoundCheck {
   readonly kind: CheckSpec['kind'];
-  /** Of a call or a result. */
+  /** Set for a tool call or a tool result. */
   readonly tool?: string;
   readonly content: Json;
 }

@@ -5,10 +5,10 @@ import { SkillFailure } from './failure.ts';
 import { hashSha256 } from './package.ts';
 import { readRegularFile } from './read-file.ts';
 
-/** What stands at a path: nothing, a file with its hash, or something that is no regular file. */
+/** The state of a path: nothing, a file with its hash, or something that is not a regular file. */
 export type PathState = 'nothing' | 'other' | { readonly sha256: string };
 
-/** Looks at a path below a folder; a link is `other`, wherever it leads. */
+/** Reads the state of a path below a folder. A link is `other`, regardless of its target. */
 export async function readPathState(base_dir: string, path: string): Promise<PathState> {
   const target = join(base_dir, path);
   const there = await lstat(target).catch((error: NodeJS.ErrnoException) => {
@@ -23,8 +23,7 @@ export async function readPathState(base_dir: string, path: string): Promise<Pat
 }
 
 /**
- * Holds a path to the folder that it is below: a folder on the way that is a link to elsewhere would have files written
- * there.
+ * Checks that no parent folder of a path is a link out of `base_dir`, because files would be written elsewhere.
  * @throws SkillFailure `conflict`
  */
 export async function assertInside(base_dir: string, path: string): Promise<void> {

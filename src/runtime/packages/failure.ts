@@ -1,25 +1,28 @@
 import type { DocumentProblem } from '../../core/types/index.ts';
 
-/** The stable codes of what cannot be done with skills. */
+/** The stable codes of failures with skills. */
 export type SkillFailureCode =
-  /** There is no such package, skill or file. */
+  /** The package, skill or file does not exist. */
   | 'not_found'
-  /** A package is not as it must be. */
+  /** The package is not valid. */
   | 'skill_invalid'
-  /** A package could not be had. */
+  /** The package could not be fetched. */
   | 'source_unusable'
-  /** A file is in the way, or was changed by hand. */
+  /** A file already exists, or was changed by hand. */
   | 'conflict'
-  /** A package brings code, and nobody has agreed to run it. */
+  /** A package contains code, and the operator did not consent to run it. */
   | 'plugins_refused'
-  /** The configuration is not valid, or would not be. */
+  /** The configuration is not valid, or would not be after the change. */
   | 'policy_invalid'
-  /** The lock file cannot be believed. */
+  /** The lock file cannot be trusted. */
   | 'lock_invalid'
   /** Another command changes the same folder. */
   | 'busy';
 
-/** An expected no: a code for programs, a sentence that says what to do, and what is wrong where. */
+/**
+ * An expected refusal: a code for programs, a message that says what to do, and the problems with their
+ * positions.
+ */
 export class SkillFailure extends Error {
   readonly code: SkillFailureCode;
   readonly problems: readonly DocumentProblem[];

@@ -1,14 +1,17 @@
 import type { DocumentKind } from '../../core/policy/schemas.ts';
 
-/** One kind of file that a skill may bring. */
+/** A kind of file that a skill can contain. */
 export interface FileKind {
   /** The key of the manifest that lists such files. */
   readonly key: 'policies' | 'contracts' | 'schemas' | 'agents' | 'plugins' | 'tests';
-  /** Where they stand, in the package and beside `service.yaml` alike; with slashes, the last one too. */
+  /** The folder of these files, in the package and next to `service.yaml`, with a trailing slash. */
   readonly folder: string;
-  /** What is in them: documents of one kind, cases that a policy is tested with, or code. */
+  /** The content of these files: documents of one kind, test cases of a policy, or code. */
   readonly holds: DocumentKind | 'cases' | 'code';
-  /** The key of the configuration that must name them, or they would lie there unread; `null` where none has to. */
+  /**
+   * The configuration key that must match the files, or the service would not read them. `null` if none is
+   * needed.
+   */
   readonly read_by: string | null;
   readonly description: string;
 }
@@ -59,10 +62,10 @@ export const FILE_KINDS: readonly FileKind[] = [
   },
 ];
 
-/** A file's own name: small letters and digits, so that no file system takes two for one. */
+/** The base name of a file: lower-case letters and digits, so that no file system treats two names as one. */
 const NAME = '[a-z0-9][a-z0-9_-]{0,60}(?:\\.[a-z0-9][a-z0-9_-]{0,30}){0,3}';
 
-/** The pattern of paths of a kind, as a JSON Schema writes it. */
+/** Returns the path pattern of a kind, as a JSON Schema pattern. */
 export function buildPathPattern({ folder, holds }: FileKind): string {
   const ending = holds === 'code' ? 'm?js' : 'ya?ml';
   return `^${folder}${NAME}\\.${ending}$`;
@@ -70,10 +73,10 @@ export function buildPathPattern({ folder, holds }: FileKind): string {
 
 const PATTERNS = FILE_KINDS.map((kind) => ({ kind, pattern: new RegExp(buildPathPattern(kind)) }));
 
-/** The kind of a path; `null` for one that no skill may write to. */
+/** Returns the kind of a path, or `null` for a path to which no skill can write. */
 export function findFileKind(path: string): FileKind | null {
   return PATTERNS.find(({ pattern }) => pattern.test(path))?.kind ?? null;
 }
 
-/** The folders that skills write to. */
+/** The folders to which skills write. */
 export const SKILL_FOLDERS: readonly string[] = FILE_KINDS.map(({ folder }) => folder.slice(0, -1));

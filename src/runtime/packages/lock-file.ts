@@ -9,24 +9,24 @@ import { LOCK_FILE } from './lock-name.ts';
 import { skillNameSchema, skillVersionSchema } from './manifest-schema.ts';
 import type { Skill } from './package.ts';
 
-/** What was put in place, by the names of skills. */
+/** The installed skills, by name. */
 export interface SkillsLock {
   readonly version: 'v1alpha1';
   readonly skills: Readonly<Record<string, LockedSkill>>;
-  /** Folders that were made for them, each after the one it is in; they go when nothing is left in them. */
+  /** The folders that were created for skills, parents first. An empty one is removed. */
   readonly folders: readonly string[];
 }
 
 export interface LockedSkill {
   readonly version: string;
   readonly source: string;
-  /** SHA-512 of the archive as npm writes it; absent where there was none. */
+  /** SHA-512 of the archive in npm's format. Absent if there was no archive. */
   readonly integrity?: string;
   /** Every file with the SHA-256 of its bytes, in hexadecimal. */
   readonly files: Readonly<Record<string, string>>;
 }
 
-/** Nothing was put in place. */
+/** The lock of a folder without skills. */
 export const EMPTY_LOCK: SkillsLock = { version: 'v1alpha1', skills: {}, folders: [] };
 
 const text = { type: 'string', minLength: 1, maxLength: 2_000 } as const;
@@ -57,8 +57,8 @@ const lockSchema = {
 
 const NAME = new RegExp(skillNameSchema.pattern);
 /**
- * The lock file beside a configuration; empty where there is none. It may have been edited or come with a checkout, so
- * it is believed only where every path in it is one that a skill may write to.
+ * Reads the lock file next to a configuration. Empty if there is none. The file can be edited or come with a
+ * checkout, so it is trusted only if a skill can write to every path in it.
  * @throws SkillFailure `lock_invalid`
  */
 export async function readLock(base_dir: string): Promise<SkillsLock> {
@@ -104,7 +104,7 @@ function invalid(what: string): SkillFailure {
   );
 }
 
-/** A lock file as it is written: skills and files sorted, so that a difference is small. */
+/** Serializes a lock file. Skills and files are sorted, so that diffs are small. */
 export function formatLock(lock: SkillsLock): string {
   const skills = sorted(lock.skills, (skill) => ({ ...skill, files: sorted(skill.files, (hash) => hash) }));
   return `${JSON.stringify({ version: lock.version, skills, folders: lock.folders }, null, 2)}\n`;
@@ -118,7 +118,7 @@ function sorted<Value, Made>(
   return Object.fromEntries(names.map((name) => [name, make(record[name] as Value)]));
 }
 
-/** What the lock file says of a skill. */
+/** Builds the lock entry of a skill. */
 export function buildLockedSkill({ version, source, integrity, files }: Skill): LockedSkill {
   return {
     version,

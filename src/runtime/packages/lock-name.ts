@@ -1,2 +1,2 @@
-/** The name of the lock file, beside `service.yaml`. */
+/** The name of the lock file, which is next to `service.yaml`. */
 export const LOCK_FILE = 'skills.lock';

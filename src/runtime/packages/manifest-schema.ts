@@ -2,12 +2,12 @@ import { buildPathPattern, FILE_KINDS, type FileKind } from './kinds.ts';
 
 /** The shape of `skill.yaml`, as plain JSON Schema (2020-12). */
 
-/** How many files one skill may bring, of each kind. */
+/** The limit of files per kind in one skill. */
 const FILES_MAX = 200;
 
 const text = { type: 'string', minLength: 1, maxLength: 500 } as const;
 
-/** The name of a skill: what one adds and removes it by. */
+/** The name by which a skill is added and removed. */
 export const skillNameSchema = {
   type: 'string',
   pattern: '^[a-z0-9]+(-[a-z0-9]+)*$',
@@ -66,7 +66,7 @@ const skillSchema = {
   additionalProperties: false,
 };
 
-/** A manifest: a `version`, which is that of the format, and the `skill`. */
+/** The schema of a manifest: the format `version`, and the `skill`. */
 export const manifestSchema = {
   type: 'object',
   required: ['version', 'skill'],

@@ -10,7 +10,7 @@ import { manifestSchema } from './manifest-schema.ts';
 /** The name of the manifest in a package. */
 export const MANIFEST = 'skill.yaml';
 
-/** What a package says of itself. */
+/** The content of a package's manifest. */
 export interface Manifest {
   readonly name: string;
   readonly version: string;
@@ -18,7 +18,7 @@ export interface Manifest {
   readonly keywords: readonly string[];
   /** `null`: any. */
   readonly service_min: string | null;
-  /** Every file that it brings, each once, in the order of kinds. */
+  /** Every file of the package, without duplicates, in the order of kinds. */
   readonly files: readonly ManifestFile[];
 }
 
@@ -36,9 +36,9 @@ type Written = Readonly<Record<string, unknown>> & {
 };
 
 /**
- * Reads the text of a manifest.
- * @param label what problems call the file
- * @throws SkillFailure `skill_invalid`, with everything that is wrong with it
+ * Parses the text of a manifest.
+ * @param label - the file, as problems name it
+ * @throws SkillFailure `skill_invalid`, with every problem
  */
 export async function readManifest(text: string, label: string): Promise<Manifest> {
   const yaml = await readYaml(text);
@@ -68,7 +68,10 @@ function invalid(problems: readonly DocumentProblem[]): SkillFailure {
   return new SkillFailure('skill_invalid', 'The package is not a valid skill:', problems);
 }
 
-/** Which of two versions is newer: below 0 the second one, above 0 the first; a prerelease is before its release. */
+/**
+ * Compares two versions: below 0 if the second is newer, above 0 if the first is. A prerelease precedes its
+ * release.
+ */
 export function compareVersions(a: string, b: string): number {
   const [left, right] = [partsOf(a), partsOf(b)];
   for (const [at, number] of left.numbers.entries()) {

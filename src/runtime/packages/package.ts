@@ -4,36 +4,36 @@ import { FILE_BYTES_MAX } from '../config/read-text.ts';
 import { SkillFailure } from './failure.ts';
 import { MANIFEST, type Manifest, type ManifestFile, readManifest } from './manifest.ts';
 
-/** Where files of a package are read from, whatever it came as. */
+/** The files of a package, regardless of its source. */
 export interface Archive {
-  /** How the lock file names the source: `bundled`, `folder:../mine`, `npm:name@1.0.0`. */
+  /** The source as the lock file names it: `bundled`, `folder:../mine`, `npm:name@1.0.0`. */
   readonly source: string;
-  /** SHA-512 of the archive as npm writes it; `null` where there was none. */
+  /** SHA-512 of the archive in npm's format; `null` if there was no archive. */
   readonly integrity: string | null;
-  /** The bytes of a regular file of the package; `null` where it has none of that name. */
+  /** Reads a regular file of the package, or returns `null` if there is none with that name. */
   readonly read: (path: string) => Promise<Uint8Array | null>;
 }
 
-/** A file of a package, read. */
+/** A file of a package, with its content. */
 export interface SkillFile extends ManifestFile {
   readonly text: string;
-  /** Of its bytes, in hexadecimal. */
+  /** The hash of its bytes, in hexadecimal. */
   readonly sha256: string;
 }
 
-/** A package whose files are all there. */
+/** A package with the content of all its files. */
 export interface Skill extends Omit<Manifest, 'files'> {
   readonly source: string;
   readonly integrity: string | null;
   readonly files: readonly SkillFile[];
 }
 
-/** All files of one skill together, in bytes. */
+/** The limit of all files of one skill together, in bytes. */
 const SKILL_BYTES_MAX = 8_388_608;
 
 /**
- * Reads the manifest of a package, and the files that it lists.
- * @throws SkillFailure `skill_invalid`, with everything that is wrong
+ * Reads the manifest of a package and the files that it lists.
+ * @throws SkillFailure `skill_invalid`, with every problem
  */
 export async function readSkill(archive: Archive): Promise<Skill> {
   const written = await archive.read(MANIFEST);
@@ -73,7 +73,7 @@ function textOf(bytes: Uint8Array): string | null {
   }
 }
 
-/** SHA-256 in hexadecimal. */
+/** Returns the SHA-256 in hexadecimal. */
 export function hashSha256(bytes: Uint8Array | string): string {
   return createHash('sha256').update(bytes).digest('hex');
 }

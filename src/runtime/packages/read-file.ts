@@ -1,12 +1,13 @@
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 
-/** A link at the end of the path is not followed, and a pipe is not waited for. */
+/** The flags follow no link at the end of the path, and do not block on a pipe. */
 const FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /**
- * The bytes of one regular file, links not followed; one byte more than `bytes_max` where it is larger, so that the
- * caller sees it. `null`: it is not there, or is no regular file.
+ * Reads one regular file without following a link at the end of the path. Returns one byte more than
+ * `bytes_max` if the file is larger, so that the caller can detect it. Returns `null` if the file is missing or
+ * is not a regular file.
  */
 export async function readRegularFile(path: string, bytes_max: number): Promise<Uint8Array | null> {
   const file = await open(path, FLAGS).catch((error: NodeJS.ErrnoException) => {

@@ -10,19 +10,19 @@ export type SecretSettings = SchemaValue<typeof secretsSchema>;
 export interface SecretsEnvironment {
   readonly env: Readonly<Record<string, string | undefined>>;
   /**
-   * The file of a plug-in whose driver is wanted, where it may be run. Rejects with a `SecretFailure` where not.
-   * @param from the plug-in, as it is listed
+   * Returns the file of a plug-in whose driver is needed. Rejects with a `SecretFailure` if it must not run.
+   * @param from - the plug-in, as the configuration lists it
    */
   readonly driverOf: (from: string) => Promise<DriverFile>;
-  /** A clock that never jumps. */
+  /** A monotonic clock. */
   readonly now_ms: () => number;
 }
 
 export type BackendName = NonNullable<SecretSettings['backend']>;
 
 /**
- * Opens a backend as the configuration describes it; its driver is loaded now.
- * @throws SecretUnread where something that it needs is not there
+ * Opens a backend as the configuration describes it, and loads its driver.
+ * @throws SecretUnread if something that it needs is missing
  */
 export async function openConfiguredSecrets(
   name: BackendName,

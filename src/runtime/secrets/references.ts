@@ -10,25 +10,26 @@ import type { DriverFile } from '../plugins/driver-file.ts';
 import { openConfiguredSecrets, type SecretSettings } from './open.ts';
 import { SecretReadError, type Secrets } from './secrets.ts';
 
-/** That a secret was asked for, by whom ever, and what became of it; never its value. */
+/** A record of one secret read and its result. It never contains the value. */
 export interface SecretReading {
   readonly secret_key: string;
   readonly secret_backend: string;
   readonly result: 'allow' | 'missing' | 'error';
 }
 
-/** What of a written configuration says how secrets are read. */
+/** The sections of a written configuration that define how secrets are read. */
 interface WrittenSections {
   readonly secrets?: unknown;
   readonly plugins?: unknown;
 }
 
-/** Secrets that one configuration may ask for. */
+/** The limit of secrets that one configuration can reference. */
 const REFERENCES_MAX = 1_000;
 
 /**
- * Reads what `${secret:name}` asks for of the backend that the written configuration describes, all at once and each
- * afresh. What cannot be read says why, for the key that asks.
+ * Reads the secrets of all `${secret:name}` references, without a cache, from the backend that the written
+ * configuration describes. For a secret that cannot be read, the result gives the reason for the key that
+ * references it.
  */
 export async function readReferences(
   names: readonly string[],
@@ -64,7 +65,7 @@ export async function readReferences(
   }
 }
 
-/** The driver of a plug-in that the written configuration names; nothing else of it is settled yet. */
+/** Finds the driver of a plug-in in the written configuration, of which no other part is parsed yet. */
 async function writtenDriver(
   written: WrittenSections,
   origin: ConfigOrigin,
@@ -89,7 +90,7 @@ async function readAll(names: readonly string[], backend: Secrets) {
     reads.set(name, read);
     if (result !== null) readings.push({ secret_key: name, secret_backend: backend.backend, result });
   };
-  // A few at a time: a backend that limits how often it is asked would refuse all at once.
+  // Reads a few at a time, because a backend with a rate limit would refuse all at once.
   const queue = [...names];
   const takeTurns = async (): Promise<void> => {
     for (let name = queue.shift(); name !== undefined; name = queue.shift()) await readOne(name);

@@ -12,7 +12,7 @@ interface Asked {
   readonly signal: AbortSignal;
 }
 
-/** A plug that answers when the test says so. */
+/** A fake backend that answers when the test allows it. */
 function slowBackend(): { backend: SecretBackend; asked: Asked[] } {
   const asked: Asked[] = [];
   const backend: SecretBackend = {
@@ -31,7 +31,7 @@ function opened(limits: Partial<SecretsParts> = {}) {
   const clock = { now_ms: 0 };
   const parts = { name: 'plug', backend, timeout_ms: 60_000, cache_ttl_ms: 1_000, cache_entries_max: 2 };
   const secrets = openSecrets({ ...parts, now_ms: () => clock.now_ms, ...limits });
-  /** Asks and has it answered at once. */
+  /** Reads a secret and answers at once. */
   const read = async (key: string, value: string | null): Promise<string | null> => {
     const before = asked.length;
     const question = secrets.get(key);

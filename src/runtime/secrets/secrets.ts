@@ -1,6 +1,9 @@
 import { type SecretBackend, SecretFailure, type SecretFailureCode } from '../../drivers/secrets/backend.ts';
 
-/** Why a secret could not be read: a code for programs, and a sentence that names key and backend and no value. */
+/**
+ * The reason why a secret could not be read: a code for programs, and a message that names the key and the
+ * backend but no value.
+ */
 export class SecretReadError extends Error {
   readonly code: SecretFailureCode;
   constructor(code: SecretFailureCode, message: string) {
@@ -10,40 +13,37 @@ export class SecretReadError extends Error {
   }
 }
 
-/** Secrets of one backend, as the rest of the service sees them. */
+/** The secrets of one backend, for the rest of the service. */
 export interface Secrets {
   /** The backend's name: `env`, `vault`, `cloud`. */
   readonly backend: string;
   /**
-   * The value of a key, `null` where there is none; as old as the cache lets it be.
+   * Returns the value of a key, or `null` if there is none. It can come from the cache.
    * @throws SecretUnread
    */
   readonly get: (key: string) => Promise<string | null>;
-  /**
-   * Asks the backend itself whether it can be reached and takes the credentials.
-   * @throws SecretUnread
-   */
+  /** Checks that the backend is reachable and accepts the credentials. @throws SecretUnread */
   readonly check: () => Promise<void>;
-  /** Forgets all values. */
+  /** Clears the cache. */
   readonly close: () => void;
 }
 
 export interface SecretsParts {
   readonly name: string;
   readonly backend: SecretBackend;
-  /** For one question to the backend. */
+  /** The time limit of one request to the backend. */
   readonly timeout_ms: number;
-  /** How old a value may be; 0 asks each time. */
+  /** The longest age of a cached value; 0 disables the cache. */
   readonly cache_ttl_ms: number;
-  /** How many values are held. */
+  /** The number of cached values. */
   readonly cache_entries_max: number;
-  /** A clock that never jumps; its zero does not matter. */
+  /** A monotonic clock. Its origin does not matter. */
   readonly now_ms: () => number;
 }
 
-/** That there is no such secret is remembered for this long at most: someone may be about to make it. */
+/** The longest time for which a missing secret is cached, because an operator may be about to create it. */
 const ABSENT_MS = 5_000;
-/** Questions to a backend at one time. */
+/** The limit of concurrent requests to a backend. */
 const QUESTIONS_MAX = 256;
 
 interface Entry {
@@ -52,8 +52,8 @@ interface Entry {
 }
 
 /**
- * Reads secrets through a cache in memory. Many who ask for one key at once are one question; a value that is
- * too old is never given, also where the backend cannot say a new one.
+ * Reads secrets through a cache in memory. Concurrent reads of one key share one request. An expired value is
+ * never returned, even if the backend fails.
  */
 export function openSecrets(parts: SecretsParts): Secrets {
   const { name, backend, cache_ttl_ms, cache_entries_max, now_ms } = parts;
@@ -65,7 +65,7 @@ export function openSecrets(parts: SecretsParts): Secrets {
     if (entry === undefined) return null;
     entries.delete(key);
     if (now_ms() >= entry.until_ms) return null;
-    // The last one used is the last to go.
+    // The least recently used entry is evicted first.
     entries.set(key, entry);
     return entry;
   }
@@ -78,7 +78,7 @@ export function openSecrets(parts: SecretsParts): Secrets {
       if (entries.size < cache_entries_max) break;
       entries.delete(oldest);
     }
-    // Its age counts from the question: the value may have changed since.
+    // The age counts from the request, because the value may have changed since.
     entries.set(key, { value, until_ms: began_ms + ttl_ms });
   }
 
@@ -119,7 +119,7 @@ async function inTime<Answer>(
   try {
     return await question(AbortSignal.timeout(timeout_ms));
   } catch (error) {
-    // What is no failure of ours may repeat what was read, so that none of it is told.
+    // A foreign error may contain the secret, so its message is dropped.
     const { code, message } =
       error instanceof SecretFailure ? error : new SecretFailure('secrets_unavailable', 'failed');
     throw new SecretReadError(code, `${about}: the backend \`${name}\` ${message}.`);

@@ -14,8 +14,8 @@ import type { FileChange } from './change.ts';
 import { linkOrCopy, replaceDurably, syncFolder, writeDurably } from './durable.ts';
 
 /**
- * Where a change is made ready, beside `service.yaml`: the new files, second names of those that go, and last of all
- * the plan. From the moment the plan is there until it is gone, the next command can take everything back.
+ * The folder next to `service.yaml` that stages a change: the new files, links to the files to be removed, and
+ * finally the plan. While the plan exists, the next command can roll the change back.
  */
 export const CHANGE_FOLDER = '.skills-change';
 
@@ -23,23 +23,20 @@ interface Plan {
   readonly version: 'v1alpha1';
   readonly changes: readonly Omit<FileChange, 'text'>[];
   readonly folders_made: readonly string[];
-  /** Folders that go at the end, where nothing is left in them. */
+  /** Folders that are removed at the end if they are empty. */
   readonly folders_leaving: readonly string[];
   readonly lock_before: string | null;
   readonly lock_after: string | null;
 }
 
-/** The right to change the skills of one folder, which one process has at a time. */
+/** The lock for changing the skills of one folder. One process at a time holds it. */
 export interface SkillsFolderLock {
   readonly release: () => Promise<void>;
-  /** Whether an earlier change had been interrupted, and was finished or taken back now. */
+  /** Whether an interrupted change was finished or rolled back when the lock was taken. */
   readonly mended: boolean;
 }
 
-/**
- * Takes the turn, and mends what an interrupted change left behind.
- * @throws SkillFailure `busy`
- */
+/** Takes the lock, and recovers from an interrupted change. @throws SkillFailure `busy` */
 export async function lockSkillsFolder(base_dir: string): Promise<SkillsFolderLock> {
   const folder = join(base_dir, CHANGE_FOLDER);
   const lock = await lockIn(folder);
@@ -63,7 +60,9 @@ export async function lockSkillsFolder(base_dir: string): Promise<SkillsFolderLo
 const LOCK = 'turn.lock';
 const TRIES_MAX = 20;
 
-/** The folder goes with its lock at the end of a turn, so that one may have taken a lock that is no more. */
+/**
+ * Takes the lock. A previous holder removes the folder with its lock file, so a lock can be on a deleted file.
+ */
 async function lockIn(folder: string): Promise<Lock> {
   const path = join(folder, LOCK);
   for (let tries = 0; tries < TRIES_MAX; tries += 1) {
@@ -72,7 +71,7 @@ async function lockIn(folder: string): Promise<Lock> {
     const lock = lockAt(path);
     if (lock === 'taken') break;
     if (lock === 'gone') continue;
-    // It counts when whoever takes the path now finds it taken.
+    // The lock is valid only if a second attempt on the path finds it taken.
     const again = lockAt(path);
     if (again === 'taken') return lock;
     lock.release();
@@ -100,7 +99,7 @@ function lockAt(path: string): Lock | 'taken' | 'gone' {
   }
 }
 
-/** What a change makes in its folder; anything else in there is not ours to delete. */
+/** The names that a change creates in its folder. Other files there are never deleted. */
 const OURS = /^(?:(?:new|old)-[0-9]{1,6}|plan|plan\.json|lock)$/;
 const ALL = new RegExp(`${OURS.source}|^turn\\.lock`);
 
@@ -109,16 +108,16 @@ async function clear(folder: string, names: RegExp): Promise<void> {
   for (const name of left) await rm(join(folder, name), { force: true });
 }
 
-/** What a change did to the folders. */
+/** The effect of a change on folders. */
 export interface AppliedChange {
-  /** Folders that went because nothing was left in them. */
+  /** Folders that were removed because they were empty. */
   readonly folders_removed: readonly string[];
 }
 
 /**
- * Puts a change in place, whole or not at all: made ready beside, then moved file by file, the lock file last. `check`
- * looks at what is there then; where it throws, everything is as before. The turn must be taken.
- * @throws SkillFailure `conflict` where a file is not as it was when the change was planned
+ * Applies a change atomically: stages it, then moves the files one by one, the lock file last. `check` inspects
+ * the result; if it throws, everything is rolled back. The caller must hold the lock.
+ * @throws SkillFailure `conflict` if a file has changed since the change was planned
  */
 export async function applyChange(
   base_dir: string,
@@ -170,7 +169,7 @@ async function makeReady(base_dir: string, changes: readonly FileChange[], plan:
   await syncFolder(base_dir);
 }
 
-/** Nothing is replaced or taken away that is not what was there when the change was planned. */
+/** Only files that are unchanged since the change was planned are replaced or removed. */
 async function move(base_dir: string, { path, action, before }: FileChange, at: number): Promise<void> {
   const target = join(base_dir, path);
   const standing = await readPathState(base_dir, path);
@@ -195,12 +194,15 @@ function meanwhile(path: string): SkillFailure {
   );
 }
 
-/** Whether a change was begun beside a configuration and neither finished nor taken back; one may be under way. */
+/**
+ * Returns whether a change next to a configuration was started and neither finished nor rolled back. It may
+ * still be running.
+ */
 export function isInterrupted(base_dir: string): boolean {
   return existsSync(join(base_dir, CHANGE_FOLDER, PLAN));
 }
 
-/** Takes an interrupted change back, or finishes it where only cleaning up was left. */
+/** Rolls back an interrupted change, or finishes it if only the cleanup was missing. */
 async function mend(base_dir: string): Promise<boolean> {
   const read = await readText(join(base_dir, CHANGE_FOLDER, PLAN));
   if (!read.ok) return false;
@@ -213,7 +215,7 @@ async function mend(base_dir: string): Promise<boolean> {
   return true;
 }
 
-/** A plan may have come with a checkout: it is believed only where it is one that could have been made here. */
+/** A plan can come with a checkout, so it is trusted only if this module could have written it. */
 function planOf(text: string): Plan {
   try {
     const plan = JSON.parse(text) as Plan;
@@ -221,12 +223,12 @@ function planOf(text: string): Plan {
     const folders = [...plan.folders_made, ...plan.folders_leaving];
     if (paths_fit && folders.every((folder) => SKILL_FOLDERS.includes(folder))) return plan;
   } catch {
-    // What is no plan is as strange as one that fits nothing.
+    // A file that is not a plan gets the same error as a plan that matches nothing.
   }
   throw strange();
 }
 
-/** Puts everything back that is as the change left it; what somebody changed since is theirs. */
+/** Restores every file that is as the change left it. Files that were edited since are kept. */
 async function takeBack(base_dir: string, plan: Plan): Promise<void> {
   for (const [at, { path, before, after }] of [...plan.changes.entries()].reverse()) {
     const target = join(base_dir, path);
@@ -241,7 +243,7 @@ async function takeBack(base_dir: string, plan: Plan): Promise<void> {
   await syncFolders(base_dir, plan.changes);
 }
 
-/** The folders that are to be made, each after the one it is in. */
+/** Returns the folders to create, parents first. */
 async function missingFolders(base_dir: string, changes: readonly FileChange[]): Promise<readonly string[]> {
   const wanted = new Set<string>();
   for (const { path, action } of changes) {
@@ -251,7 +253,7 @@ async function missingFolders(base_dir: string, changes: readonly FileChange[]):
   return [...wanted].filter((folder) => !existsSync(join(base_dir, folder))).sort();
 }
 
-/** The lock with the folders that are made for it, and those that no skill needs any more. */
+/** Returns the lock with the folders to create, and the folders that no skill needs any more. */
 function withFolders(
   lock: SkillsLock,
   made: readonly string[],
@@ -269,7 +271,7 @@ function isEmpty({ skills }: SkillsLock): boolean {
   return Object.keys(skills).length === 0;
 }
 
-/** Those that are empty, the inner ones first. */
+/** Removes the empty folders, children first. */
 async function removeFolders(base_dir: string, folders: readonly string[]): Promise<readonly string[]> {
   const removed: string[] = [];
   for (const folder of [...folders].sort().reverse()) {

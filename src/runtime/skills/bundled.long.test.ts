@@ -1,4 +1,7 @@
-/** Every bundled skill does what it says, alone and beside all others, and leaves ordinary work alone. */
+/**
+ * Every bundled skill works as documented, alone and together with all others, and does not affect ordinary
+ * work.
+ */
 import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
 import { test } from 'node:test';

@@ -5,29 +5,29 @@ import { SkillFailure } from '../packages/failure.ts';
 import { buildLockedSkill, type LockedSkill, type SkillsLock } from '../packages/lock-file.ts';
 import type { Skill } from '../packages/package.ts';
 
-/** What is to become of one file; `before` and `after` are SHA-256, `null` where there is none. */
+/** The planned change of one file. `before` and `after` are SHA-256, or `null` if there is no file. */
 export interface FileChange {
   readonly path: string;
   readonly action: 'create' | 'replace' | 'delete';
   readonly before: string | null;
   readonly after: string | null;
-  /** What is to stand there; `null` where nothing is. */
+  /** The new content; `null` if the file is removed. */
   readonly text: string | null;
 }
 
-/** What is to become of all files of a skill. */
+/** The planned changes of all files of a skill. */
 export interface SkillChange {
   readonly changes: readonly FileChange[];
-  /** Files that stay as they are, though the skill is done with them: they were changed by hand. */
+  /** Files that are kept because they were changed by hand, though the skill no longer has them. */
   readonly kept: readonly string[];
-  /** Files that are as they are to be. */
+  /** Files that need no change. */
   readonly unchanged: readonly string[];
   readonly lock: SkillsLock;
 }
 
 /**
- * What adding a skill does to the files, or, where it is there in another version, taking its place.
- * @throws SkillFailure `conflict`, with every file that is in the way
+ * Plans the file changes that add a skill or replace its installed version.
+ * @throws SkillFailure `conflict`, with every conflicting file
  */
 export async function buildAddition(base_dir: string, lock: SkillsLock, skill: Skill): Promise<SkillChange> {
   const owned = lock.skills[skill.name]?.files ?? {};
@@ -70,7 +70,7 @@ function ownerOf({ skills }: SkillsLock, path: string): string | null {
   return owner?.[0] ?? null;
 }
 
-/** What removing a skill does to the files. With `force` those go too that were changed by hand. */
+/** Plans the file changes that remove a skill. `force` also removes files that were changed by hand. */
 export async function buildRemoval(
   base_dir: string,
   lock: SkillsLock,
@@ -100,16 +100,16 @@ async function changeToLeave(
   return { changes, kept };
 }
 
-/** How a skill stands on the disk, by its files. */
+/** The state of a skill's files on the disk. */
 export interface SkillState {
   readonly state: 'intact' | 'changed' | 'missing';
-  /** Files that are otherwise than they were put in place. */
+  /** Files that differ from the installed content. */
   readonly changed: readonly string[];
-  /** Files that are not there. */
+  /** Files that are missing. */
   readonly missing: readonly string[];
 }
 
-/** Compares the files of a skill with what the lock file says of them; a missing one weighs more than a changed one. */
+/** Compares the files of a skill with its lock entry. A missing file outranks a changed one. */
 export async function compareSkillFiles(base_dir: string, { files }: LockedSkill): Promise<SkillState> {
   const looked = await Promise.all(
     Object.entries(files).map(async ([path, sha256]) => ({

@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { copyFile, link, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-/** Writes a new file and has it on the disk before it comes back. */
+/** Writes a new file, and flushes it to the disk before it returns. */
 export async function writeDurably(path: string, text: string): Promise<void> {
   const file = await open(path, 'wx', 0o644);
   try {
@@ -13,7 +13,7 @@ export async function writeDurably(path: string, text: string): Promise<void> {
   }
 }
 
-/** Puts a file in place of what was there, whole or not at all. */
+/** Replaces a file atomically. */
 export async function replaceDurably(path: string, text: string, beside: string): Promise<void> {
   await rm(beside, { force: true });
   await writeDurably(beside, text);
@@ -21,7 +21,9 @@ export async function replaceDurably(path: string, text: string, beside: string)
   await syncFolder(dirname(path));
 }
 
-/** A second name for a file; a copy of it where the file system has no such thing. Never in place of another file. */
+/**
+ * Creates a hard link to a file, or a copy if the file system has no hard links. Never replaces another file.
+ */
 export async function linkOrCopy(from: string, to: string): Promise<void> {
   await link(from, to).catch(async (error: NodeJS.ErrnoException) => {
     if (!['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EXDEV'].includes(error.code ?? ''))
@@ -30,7 +32,7 @@ export async function linkOrCopy(from: string, to: string): Promise<void> {
   });
 }
 
-/** Has what was made, moved and taken away in a folder on the disk. */
+/** Flushes the creations, moves and removals in a folder to the disk. */
 export async function syncFolder(path: string): Promise<void> {
   const folder = await open(path, 'r');
   try {

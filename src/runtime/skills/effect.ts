@@ -1,32 +1,34 @@
 import type { Policy, Rule, TaintRule } from '../../core/types/index.ts';
 import { compareStrictness, type StrictnessComparison } from './strictness.ts';
 
-/** One rule or document of a policy, for a person. */
+/** One rule or document of a policy, described for the operator. */
 export interface PolicyRecord {
   readonly kind: 'rule' | 'contract' | 'identity' | 'memory schema';
   readonly name: string;
-  /** What it does, in a few words. */
+  /** Its effect, in a few words. */
   readonly says: string;
 }
 
-/** How what a rule says begins where it marks sessions; one rule may do that and decide too. */
+/**
+ * The prefix of the description for the tags that a rule adds to sessions. A rule can both add tags and decide.
+ */
 const MARKS = 'session tags';
 
-/** What the policy in force would be after a change, beside what it is. */
+/** The difference between the active policy and the policy after a change. */
 export interface PolicyEffect {
   readonly added: readonly PolicyRecord[];
   readonly changed: readonly PolicyRecord[];
   readonly removed: readonly PolicyRecord[];
-  /** Tags that rules name which are added or changed. */
+  /** The tags in added or changed rules. */
   readonly tags: readonly string[];
-  /** Settings that follow from documents: unknown agents are blocked as soon as there is an identity. */
+  /** Settings that result from documents: unknown agents are blocked as soon as there is an identity. */
   readonly consequences: readonly string[];
-  /** Where the answer would be stricter and where laxer. */
+  /** The places at which the answer would be stricter or laxer. */
   readonly strictness: StrictnessComparison;
   readonly policy_hash: string;
 }
 
-/** Compares two policies, record by record and by what they answer. */
+/** Compares two policies, record by record and by their answers. */
 export function comparePolicies(before: Policy, after: Policy): PolicyEffect {
   const [old_records, new_records] = [recordsIn(before), recordsIn(after)];
   const added = [...new_records].filter(([key]) => !old_records.has(key));
@@ -50,7 +52,7 @@ export function comparePolicies(before: Policy, after: Policy): PolicyEffect {
 interface Known {
   readonly record: PolicyRecord;
   readonly tags: readonly string[];
-  /** All of it, to see a difference. */
+  /** Serializes the whole record to detect a difference. */
   readonly written: string;
 }
 

@@ -1,11 +1,14 @@
-/** A change that is killed at any of its steps leaves what was there before, or what was to be, after the next command. */
+/** After a change is killed at any step, the next command leaves either the previous files or the new ones. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
 import { isInterrupted, lockSkillsFolder } from './apply.ts';
 import { inProject, treeOf } from './testing/projects.ts';
 
-/** Changes three files in a child process, which kills itself when it looks at the path of a change for the nth time. */
+/**
+ * Changes three files in a child process, which kills itself when it accesses the path of a change for the nth
+ * time.
+ */
 const SCRIPT = `
   const [dir, kill_at] = process.argv.slice(1);
   const { applyChange, lockSkillsFolder } = await import(${JSON.stringify(new URL('./apply.ts', import.meta.url).href)});

@@ -1,4 +1,4 @@
-/** Skills that bring code: what has to be agreed to, what is run when, and what becomes of it. */
+/** Skills that contain code: the required consent, the time at which the code runs, and its effect. */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { readFile, rm, writeFile } from 'node:fs/promises';

@@ -8,22 +8,22 @@ import type { PluginReport } from '../plugins/types.ts';
 import { loadConfiguredPlugins } from '../policies/index.ts';
 import type { FileChange } from './change.ts';
 
-/** The plug-ins that there would be after a change. */
+/** The plug-ins after a change. */
 interface PluginsAfter {
   readonly loaded: LoadedPlugins;
-  /** Those that the change brings. */
+  /** The plug-ins of the change. */
   readonly brought: readonly PluginReport[];
-  /** Why one of these would be left out. */
+  /** The reasons why one of these would be excluded. */
   readonly problems: readonly DocumentProblem[];
   /** The files of the change that the configuration names. */
   readonly seen: readonly string[];
-  /** Patterns that find files now and would find none. */
+  /** Patterns that match files now and would match none. */
   readonly emptied: readonly string[];
 }
 
 /**
- * Loads the plug-ins that a configuration would have after a change. Those that are there stay where they are, for what
- * they import lies beside them; those of the change are in `base_dir`.
+ * Loads the plug-ins that a configuration would have after a change. Existing plug-ins are loaded from their
+ * own folder, because their imports are relative to it. The plug-ins of the change are in `base_dir`.
  */
 export async function loadPluginsAfter(
   config: Config,
@@ -43,12 +43,12 @@ export async function loadPluginsAfter(
 
 const isCode = (path: string): boolean => findFileKind(path)?.holds === 'code';
 
-/** A name in the folder of the rehearsal as it will be in its place. */
+/** Returns the path that a file of the rehearsal folder will have after the change. */
 function inPlace(name: string, base_dir: string): string {
   return name.startsWith(`${base_dir}/`) ? name.slice(base_dir.length + 1) : name;
 }
 
-/** The files that patterns would find, by their whole names; a name that finds nothing stays as it is. */
+/** Returns the absolute paths of the files that patterns match. A pattern without a match stays as it is. */
 async function filesAfter(config: Config, base_dir: string, changed: ReadonlySet<string>) {
   const from = config.origin.base_dir;
   const files: string[] = [];
@@ -72,7 +72,10 @@ async function filesAfter(config: Config, base_dir: string, changed: ReadonlySet
   return { files, seen, emptied };
 }
 
-/** A pattern as it stands over another folder; one that leads out of the folder still means the same files. */
+/**
+ * Returns a pattern for another base folder. A pattern that leads out of the folder still matches the same
+ * files.
+ */
 export function movePattern({ origin }: Config, pattern: string): string {
   const from = origin.base_dir;
   if (pattern.startsWith(`${from}/`)) return pattern.slice(from.length + 1);

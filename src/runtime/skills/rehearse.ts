@@ -16,23 +16,23 @@ import { type CaseResult, testPolicy } from '../policies/test-policy.ts';
 import type { FileChange } from './change.ts';
 import { loadPluginsAfter, movePattern } from './rehearse-plugins.ts';
 
-/** What a change would come to, though nothing of it is in place. */
+/** The result of a change, computed without applying it. */
 export interface Rehearsal {
-  /** `null` where there would be no valid policy; `problems` say why. */
+  /** `null` if there would be no valid policy; `problems` gives the reasons. */
   readonly policy: Policy | null;
   readonly problems: readonly DocumentProblem[];
   readonly warnings: readonly DocumentProblem[];
-  /** What came of the cases that the change brings. */
+  /** The results of the test cases in the change. */
   readonly cases: readonly CaseResult[];
-  /** Patterns of `paths` and `plugins` that find files now and would find none. */
+  /** Patterns of `paths` and `plugins` that match files now and would match none. */
   readonly emptied: readonly string[];
-  /** What came of the plug-ins that the change brings. */
+  /** The reports of the plug-ins in the change. */
   readonly plugins: readonly PluginReport[];
 }
 
 /**
- * Compiles the policy that a configuration would have after a change, in a folder of its own. Plug-ins that the change
- * brings are loaded there, so that somebody must have agreed to run them.
+ * Compiles the policy that a configuration would have after a change, in a temporary folder. Loads and so runs
+ * the plug-ins of the change there, so the caller must have the operator's consent.
  */
 export async function rehearseChange(config: Config, changes: readonly FileChange[]): Promise<Rehearsal> {
   const base_dir = await mkdtemp(join(tmpdir(), 'service-skills-'));
@@ -65,7 +65,7 @@ export async function rehearseChange(config: Config, changes: readonly FileChang
   }
 }
 
-/** The documents as they will be; the answer names those that must be found again. */
+/** Copies the documents as they will be. Returns the labels that the rehearsal must find again. */
 async function copyDocuments(
   base_dir: string,
   files: readonly { readonly path: string; readonly label: string }[],
@@ -76,7 +76,7 @@ async function copyDocuments(
   for (const { path, label } of kept) {
     if (isAbsolute(label)) continue;
     await mkdir(dirname(join(base_dir, label)), { recursive: true });
-    // One that cannot be read is told as what it is when the policy is loaded.
+    // An unreadable file is reported when the policy is loaded.
     await copyFile(path, join(base_dir, label)).catch(() => {});
   }
   for (const { path, text } of changes) {
@@ -87,14 +87,17 @@ async function copyDocuments(
   return kept.map(({ label }) => label);
 }
 
-/** The same configuration over another folder; names that lead out of the folder still mean the same files. */
+/**
+ * Returns the same configuration for another folder. Paths that lead out of the folder still name the same
+ * files.
+ */
 function inFolder(config: Config, base_dir: string): Config {
   const paths: Record<PathKey, readonly string[]> = { ...config.paths };
   for (const key of PATH_KEYS) paths[key] = paths[key].map((pattern) => movePattern(config, pattern));
   return { ...config, paths, origin: { ...config.origin, base_dir } };
 }
 
-/** A file that nobody reads would be a protection that is not there. */
+/** Reports files that the configuration would not read, because an unread policy protects nothing. */
 function unread(changes: readonly FileChange[], seen: readonly string[]): DocumentProblem[] {
   return changes.flatMap(({ path, text }) => {
     const kind = findFileKind(path);
@@ -113,7 +116,7 @@ function lost(labels: readonly string[], seen: readonly string[]): DocumentProbl
     );
 }
 
-/** A list of contracts among the policies would be read all the same, and is not what the manifest says. */
+/** A list of contracts among the policies would be read, but it would not be what the manifest declares. */
 async function misplaced(base_dir: string, changes: readonly FileChange[]): Promise<DocumentProblem[]> {
   const files = changes.flatMap(({ path, text }) =>
     text === null ? [] : [{ path: join(base_dir, path), label: path }],
@@ -130,7 +133,7 @@ async function misplaced(base_dir: string, changes: readonly FileChange[]): Prom
   });
 }
 
-/** @throws SkillFailure `skill_invalid` where cases are not written as they must be */
+/** @throws SkillFailure `skill_invalid` if the test cases are not valid */
 async function runCases(
   policy: Policy,
   config: Config,

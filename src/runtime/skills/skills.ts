@@ -28,48 +28,50 @@ import {
 import { comparePolicies, type PolicyEffect } from './effect.ts';
 import { rehearseChange } from './rehearse.ts';
 
-/** What adding or removing a skill would do, before anything is done. */
+/** The effect of adding or removing a skill, computed before any change. */
 export interface SkillPlan {
   readonly name: string;
   readonly version: string;
   readonly source: string;
-  /** What is there of the skill now; `null`: nothing. */
+  /** The installed version of the skill, or `null`. */
   readonly replaces: LockedSkill | null;
   readonly files: SkillChange;
-  /** `null` where the policy cannot be compared: it is not valid now, and a removal goes ahead. */
+  /**
+   * `null` if the policies cannot be compared, because the present one is not valid. A removal proceeds anyway.
+   */
   readonly effect: PolicyEffect | null;
-  /** Remarks of the compiler that are new. */
+  /** New warnings of the compiler. */
   readonly warnings: readonly DocumentProblem[];
-  /** What came of the cases that the skill brings, under the whole policy. */
+  /** The results of the skill's test cases under the whole policy. */
   readonly cases: readonly CaseResult[];
-  /** Patterns that would find no file any more: a service that runs keeps what it has until it is restarted. */
+  /** Patterns that would match no file any more. A running service keeps its policy until it is restarted. */
   readonly emptied: readonly string[];
-  /** What its plug-ins bring: they were loaded to see it. */
+  /** The parts of its plug-ins, which were loaded to list them. */
   readonly plugins: readonly PluginReport[];
-  /** Whether an earlier change had been interrupted, and was mended first. */
+  /** Whether recovery from an interrupted change ran first. */
   readonly mended: boolean;
 }
 
-/** A plan that can be carried out once, or left. */
+/** A plan that can be applied once, or discarded. */
 export interface OpenPlan {
   readonly plan: SkillPlan;
-  /** Puts it in place, whole or not at all. @throws SkillFailure */
+  /** Applies the plan atomically. @throws SkillFailure */
   readonly carryOut: () => Promise<AppliedChange>;
-  /** Must be called in the end, whatever came of it. */
+  /** Releases the plan. The caller must always call it in the end. */
   readonly close: () => Promise<void>;
 }
 
-/** What whoever adds a skill has agreed to, beside what is shown. */
+/** The operator's consent to effects that the plan does not show. */
 export interface SkillConsent {
-  /** That its plug-ins are run: to see what they bring, and in the service from then on. */
+  /** Consent to run the plug-ins: now to list their parts, and later in the service. */
   readonly plugins: boolean;
 }
 
 /**
- * Plans to add a skill, or to put it in place of another version of itself.
- * @param service_version the version of the service, which the manifest may name a lower bound for
- * @throws SkillFailure where it cannot be: a file is in the way, the policy would not be valid, or it brings code that
- * nobody has agreed to run
+ * Plans to add a skill or to replace its installed version.
+ * @param service_version - the version of the service, for which the manifest can set a lower bound
+ * @throws SkillFailure if a file conflicts, the policy would not be valid, or the skill contains code without
+ * consent
  */
 export function planToAdd(
   config: Config,
@@ -95,7 +97,7 @@ export function planToAdd(
 }
 
 /**
- * A version of a registry is one archive for ever; where it is another one now, somebody has put it there.
+ * A version in a registry never changes its archive. If it did, the archive was replaced.
  * @throws SkillFailure `conflict`
  */
 function refuseTwins({ name, version, source, integrity }: Skill, locked: LockedSkill | null): void {
@@ -107,7 +109,7 @@ function refuseTwins({ name, version, source, integrity }: Skill, locked: Locked
 }
 
 /**
- * A changed plug-in is not run as long as it is the skill's; kept as a file of one's own it would be.
+ * While the skill owns a changed plug-in, it does not run. If it were kept as a file of the operator, it would.
  * @throws SkillFailure `conflict`
  */
 function refuseKeptCode({ kept }: SkillChange): void {
@@ -118,7 +120,7 @@ function refuseKeptCode({ kept }: SkillChange): void {
   throw new SkillFailure('conflict', 'Nothing was changed, for changed code would be left:', problems);
 }
 
-/** @throws SkillFailure `plugins_refused` with every plug-in that would be new or another than before */
+/** @throws SkillFailure `plugins_refused` with every new or changed plug-in */
 function refuseCode({ changes }: SkillChange): void {
   const code = changes.filter(({ path, text }) => text !== null && findFileKind(path)?.holds === 'code');
   if (code.length === 0) return;
@@ -136,8 +138,9 @@ function refuseCode({ changes }: SkillChange): void {
 }
 
 /**
- * Plans to remove a skill. Files that were changed by hand are kept, unless `force` says otherwise.
- * @throws SkillFailure `not_found`; `policy_invalid` where what is left would not be valid and there is no `force`
+ * Plans to remove a skill. Files that were changed by hand are kept, except with `force`.
+ * @throws SkillFailure `not_found`; `policy_invalid` if the remaining policy would not be valid and `force` is
+ * not set
  */
 export function planToRemove(config: Config, name: string, force: boolean): Promise<OpenPlan> {
   return inTurn(config, async (base_dir, mended) => {
@@ -195,10 +198,10 @@ async function inTurn(
   }
 }
 
-/** What is there must be what was shown; somebody may have edited another file in between. */
+/** Verifies that the result equals the plan, because another file may have been edited in the meantime. */
 async function checkInPlace(config: Config, { effect, files }: SkillPlan): Promise<void> {
   if (effect === null) return;
-  // The lock file comes last, and its plug-ins are there already.
+  // The lock file is written last, and the plug-ins are already installed.
   const plugins = await loadConfiguredPlugins(
     config,
     await resolveLockedFiles(files.lock, config.origin.base_dir),
@@ -211,7 +214,7 @@ async function checkInPlace(config: Config, { effect, files }: SkillPlan): Promi
   );
 }
 
-/** A skill that was added, and how its files stand. */
+/** An installed skill and the state of its files. */
 export interface ListedSkill extends SkillState {
   readonly name: string;
   readonly version: string;
@@ -220,7 +223,7 @@ export interface ListedSkill extends SkillState {
 }
 
 /**
- * Every skill that was added beside a configuration, sorted by name, and whether a change of them was interrupted.
+ * Lists the skills next to a configuration, sorted by name, and whether a change was interrupted.
  * @throws SkillFailure `lock_invalid`
  */
 export async function listSkills(
@@ -242,7 +245,7 @@ export async function listSkills(
   return { skills, interrupted: isInterrupted(base_dir) };
 }
 
-/** Whether a skill brings policies and their cases, and nothing else. */
+/** Returns whether a skill contains only policies and their test cases. */
 export function isTemplate({ files }: Skill): boolean {
   return files.every(({ kind }) => kind.holds === 'policy' || kind.holds === 'cases');
 }

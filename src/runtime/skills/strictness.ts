@@ -11,7 +11,7 @@ import {
   type Tag,
 } from '../../core/types/index.ts';
 
-/** One place where two policies answer otherwise. */
+/** A place at which two policies answer differently. */
 export interface AnswerDifference {
   /** `output, personal.pii`, or `call of send_mail, personal.pii`. */
   readonly where: string;
@@ -20,19 +20,22 @@ export interface AnswerDifference {
 }
 
 export interface StrictnessComparison {
-  /** How many places were compared; all other counts are of these. */
+  /** The number of compared places. All other counts are parts of it. */
   readonly compared: number;
   readonly stricter: number;
   readonly laxer: number;
-  /** Places whose tag nothing here knew before: the default action gives way to a first rule about it. */
+  /** Places with a tag that nothing recognized before. A first rule for the tag replaces the default action. */
   readonly opened: number;
-  /** The first of the laxer ones. */
+  /** The first of the laxer places. */
   readonly examples: readonly AnswerDifference[];
-  /** The tags of those that were opened. */
+  /** The tags of the opened places. */
   readonly opened_tags: readonly Tag[];
-  /** What loosens by itself: marks that take tags off sessions, tools and agents that become known. */
+  /**
+   * Changes that loosen by themselves: rules that remove tags from sessions, and tools and agents that become
+   * known.
+   */
   readonly loosening: readonly string[];
-  /** Whether all places were compared; there is a limit. */
+  /** Whether all places were compared, within the limit. */
   readonly complete: boolean;
 }
 
@@ -40,9 +43,9 @@ const COMPARED_MAX = 300_000;
 const EXAMPLES_MAX = 10;
 
 /**
- * Where a policy would answer otherwise than another, over all tags, tools, agents and tenants that either tells apart;
- * rules about the crossing itself are compared apart from those about tags. Conditions in CEL are not evaluated: a place
- * counts as laxer where it is for any way in which they may come out.
+ * Compares the answers of two policies for all tags, tools, agents and tenants that either of them
+ * distinguishes. Rules about the crossing itself are compared separately from rules about tags. CEL conditions
+ * are not evaluated: a place counts as laxer if it is laxer for any possible results of the conditions.
  */
 export function compareStrictness(before: Policy, after: Policy): StrictnessComparison {
   const worlds = worldsOf(before, after);
@@ -105,7 +108,7 @@ function aboutTags(policy: Policy): Policy {
 
 const leniencies = new WeakMap<Policy, Policy>();
 
-/** On facts neither built-in rules nor the default action have a say. */
+/** Built-in rules and the default action do not apply to facts. */
 function answerOf(policy: Policy, context: EvaluationContext, conditions: ConditionEvaluator): Action {
   if (!context.data_tags.some(isFactTag)) return evaluate(policy, context, conditions);
   let lenient = leniencies.get(policy);
@@ -116,7 +119,7 @@ function answerOf(policy: Policy, context: EvaluationContext, conditions: Condit
   return evaluate(lenient, context, conditions);
 }
 
-/** Every tag that something in a policy finds, declares or names; a tag of none of these can only come from a caller. */
+/** Returns every tag that a policy detects, declares or names. Any other tag can only come from a caller. */
 function knownTags(policy: Policy): readonly Tag[] {
   const { rules, builtin_rules, taint_rules, contracts, identities, memory_schemas, detection } = policy;
   return [
@@ -169,7 +172,10 @@ function wordsOf(word: string, { tool, agent_id, data_tags, tenant_id }: Evaluat
   return [tool ? `${word} of ${tool}` : word, ...parts].join(', ');
 }
 
-/** The tags of rules that are in one of two policies only: on all others both answer the same. */
+/**
+ * Returns the tags of rules that are in only one of two policies. For all other tags, both policies answer the
+ * same.
+ */
 function touchedTags(a: Policy, b: Policy): readonly Tag[] {
   const [in_a, in_b] = [a, b].map(({ rules }) => new Set(rules.map((rule) => JSON.stringify(rule))));
   const differing = [...a.rules, ...b.rules].filter((rule) => {
@@ -179,7 +185,7 @@ function touchedTags(a: Policy, b: Policy): readonly Tag[] {
   return differing.flatMap(({ data_tags }) => data_tags);
 }
 
-/** One tag of each sort that the rules tell apart. */
+/** Returns one tag of each class that the rules distinguish. */
 function distinctTags(policies: readonly Policy[]): readonly Tag[] {
   const named = [
     ...new Set(
@@ -198,7 +204,7 @@ function distinctTags(policies: readonly Policy[]): readonly Tag[] {
   return [...sorts.values()];
 }
 
-/** A name for each set of patterns that fit together. */
+/** Returns a name for each set of patterns that match together. */
 function samples(patterns: readonly string[]): readonly string[] {
   const distinct = [...new Set(patterns)];
   const sorts = new Map<string, string>();
@@ -210,8 +216,8 @@ function samples(patterns: readonly string[]): readonly string[] {
 }
 
 /**
- * The ways in which conditions may come out, as far as they matter for what is laxer: of the new ones those up to some
- * action hold, of the old ones those from some action on.
+ * Returns the relevant combinations of condition results: in the new policy, the conditions up to some action
+ * hold; in the old one, those from some action on.
  */
 function worldsOf(before: Policy, after: Policy): readonly ConditionEvaluator[] {
   const old_ones = conditionsIn(before);
@@ -231,7 +237,7 @@ function worldsOf(before: Policy, after: Policy): readonly ConditionEvaluator[] 
   );
 }
 
-/** Each condition with the actions of the rules that have it. */
+/** Returns each condition with the actions of its rules. */
 function conditionsIn({ rules }: Policy): ReadonlyMap<string, readonly number[]> {
   const found = new Map<string, readonly number[]>();
   for (const { when, action } of rules) {

@@ -6,9 +6,9 @@ import type { Archive } from '../../packages/package.ts';
 import { readRegularFile } from '../../packages/read-file.ts';
 
 /**
- * A package as a folder. Only what is asked for is read, and no link is followed: a link in a checkout may lead to
- * anything that its user may read.
- * @throws SkillFailure `not_found` where there is no such folder
+ * Opens a folder as a package. Only requested files are read, and no link is followed, because a link in a
+ * checkout can lead to any file that its user can read.
+ * @throws SkillFailure `not_found` if the folder does not exist
  */
 export async function openFolder(path: string, source: string): Promise<Archive> {
   const there = await stat(path).catch(() => null);

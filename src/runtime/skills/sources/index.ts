@@ -8,8 +8,8 @@ import { type NpmContext, openNpm } from './npm.ts';
 import { openTarball } from './tarball.ts';
 
 /**
- * Reads the skill that a source names: `npm:name@version`, a `.tgz`, a folder (a path with a slash), or the name of a
- * bundled one. A name that is not bundled is never looked up anywhere else.
+ * Reads the skill that a source names: `npm:name@version`, a `.tgz`, a folder (a path with a slash), or a
+ * bundled name. A name that is not bundled is never searched elsewhere.
  * @throws SkillFailure
  */
 export async function openSkill(source: string, place: NpmContext): Promise<Skill> {

@@ -7,26 +7,29 @@ import { SkillFailure } from '../../packages/failure.ts';
 import type { Archive } from '../../packages/package.ts';
 import { openTarball } from './tarball.ts';
 
-/** How long npm may take for one question, in milliseconds. */
+/** The time limit of one npm command, in milliseconds. */
 const NPM_MS_MAX = 120_000;
 const ANSWER_BYTES_MAX = 8_388_608;
 
-/** The keyword by which a package on a registry says that it is a skill. */
+/** The keyword of skill packages in a registry. */
 export const NPM_KEYWORD = 'agent-safety-skill';
 
 const SPEC =
   /^((?:@[a-z0-9][a-z0-9._-]{0,100}\/)?[a-z0-9][a-z0-9._-]{0,200})(?:@([0-9A-Za-z][0-9A-Za-z.+-]{0,100}))?$/;
 
-/** Where npm is run and with what: its own files of settings say which registry, and who asks. */
+/**
+ * The folder and environment in which npm runs. npm's own configuration files define the registry and the
+ * credentials.
+ */
 export interface NpmContext {
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
 }
 
 /**
- * A package of a registry, fetched by npm with the user's own settings (registry, credentials, proxy, cache), and
- * compared with the SHA-512 that the registry gives. Nothing of it is run.
- * @param spec `name`, `name@1.0.0` or `name@tag`
+ * Fetches a package with npm and the user's own settings (registry, credentials, proxy, cache), and compares it
+ * with the SHA-512 of the registry. Runs no code of the package.
+ * @param spec - `name`, `name@1.0.0` or `name@tag`
  * @throws SkillFailure `not_found`, `source_unusable`, `skill_invalid`
  */
 export async function openNpm(spec: string, place: NpmContext): Promise<Archive> {
@@ -67,7 +70,7 @@ async function lookUp(
   place: NpmContext,
 ): Promise<{ version: string; integrity: string }> {
   const told = await npm(['view', `${name}@${wanted}`, 'version', 'dist.integrity', '--json'], place);
-  // Where a package has one of the two alone, npm gives it without its name.
+  // If a package has only one of the two fields, npm prints its value without its name.
   const fields = typeof told === 'string' ? { version: told } : told;
   const { version, 'dist.integrity': integrity } = (fields ?? {}) as Readonly<Record<string, unknown>>;
   if (typeof version !== 'string' || !SPEC.test(`${name}@${version}`))
@@ -80,14 +83,14 @@ async function lookUp(
   return { version, integrity: sha512 };
 }
 
-/** A package that says of itself that it is a skill. */
+/** A search result: a package with the keyword for skills. */
 export interface NpmSearchResult {
   readonly name: string;
   readonly version: string;
   readonly description: string;
 }
 
-/** What the registry knows under the keyword for skills and these words; at most 20. */
+/** Searches the registry for packages with the keyword for skills and these words. Returns at most 20. */
 export async function searchNpm(
   words: readonly string[],
   place: NpmContext,
@@ -101,7 +104,7 @@ export async function searchNpm(
   );
 }
 
-/** One more try, soon: an archive that is not what it should be does not become so. */
+/** Limits npm to one quick retry, because an invalid archive stays invalid. */
 const PATIENCE = ['--fetch-retries=1', '--fetch-retry-mintimeout=200', '--fetch-retry-maxtimeout=1000'];
 
 async function npm(words: readonly string[], { cwd, env }: NpmContext): Promise<unknown> {

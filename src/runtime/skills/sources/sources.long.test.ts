@@ -209,7 +209,7 @@ test('a package of a registry is fetched by npm, compared with its SHA-512, and 
   });
 });
 
-/** A registry with one package in one version. */
+/** Starts a registry with one package in one version. */
 async function startRegistry(
   described: { readonly name: string; readonly version: string },
   tarball: Buffer,

@@ -7,19 +7,19 @@ import { MANIFEST } from '../../packages/manifest.ts';
 import type { Archive } from '../../packages/package.ts';
 import { readRegularFile } from '../../packages/read-file.ts';
 
-/** The archive as it is downloaded, in bytes. */
+/** The limit of the downloaded archive, in bytes. */
 const TARBALL_BYTES_MAX = 16_777_216;
-/** The archive unpacked, in bytes; what would be more is not unpacked. */
+/** The limit of the unpacked archive, in bytes. Unpacking stops there. */
 const UNPACKED_BYTES_MAX = 33_554_432;
 const ENTRIES_MAX = 2_000;
 const PATH_UNITS_MAX = 400;
 
-/** What an archive may begin with when it is compressed once more. */
+/** The first bytes of an archive that is compressed a second time. */
 const COMPRESSED = [Buffer.from([0x1f, 0x8b]), Buffer.from([0x28, 0xb5, 0x2f, 0xfd])];
 
 /**
- * A package as a `.tgz`, read into memory; nothing is written. An archive with anything in it but files and folders, or
- * with a name that could lead out of a folder or stand for two files, is refused as a whole.
+ * Reads a `.tgz` package into memory, and writes nothing. Refuses the whole archive if an entry is not a file
+ * or a folder, or if a name could lead out of the folder or name two files.
  * @throws SkillFailure `not_found`, `skill_invalid`
  */
 export async function openTarball(path: string, source: string): Promise<Archive> {
@@ -36,7 +36,7 @@ export async function openTarball(path: string, source: string): Promise<Archive
   };
 }
 
-/** SHA-512 as npm writes it. */
+/** Returns the SHA-512 in npm's format. */
 export function computeIntegrity(bytes: Uint8Array): string {
   return `sha512-${createHash('sha512').update(bytes).digest('base64')}`;
 }
@@ -60,7 +60,7 @@ async function unpack(packed: Uint8Array): Promise<Buffer> {
   }
 }
 
-/** Every file by its name. The library is npm's own, so that an archive reads here as it does there. */
+/** Returns every file by its name. Uses npm's own library, so that an archive is read as npm reads it. */
 async function filesOf(tar: Buffer): Promise<Map<string, Buffer>> {
   const { Parser } = await import('tar');
   const files = new Map<string, Buffer>();
@@ -97,7 +97,7 @@ async function filesOf(tar: Buffer): Promise<Map<string, Buffer>> {
 
 const PLAIN_TYPES = ['File', 'OldFile', 'Directory'];
 
-/** Why an entry is refused; `null` where it is not. Adds its name to those that are taken. */
+/** Returns why an entry is refused, or `null`. Adds its name to the taken names. */
 function objection(name: string, type: string, names: Map<string, string>): string | null {
   if (!PLAIN_TYPES.includes(type)) return `an entry of it is a ${type}; only files and folders are taken`;
   if (name === '' || name === '.') return type === 'Directory' ? null : 'an entry of it has no name';
@@ -105,7 +105,7 @@ function objection(name: string, type: string, names: Map<string, string>): stri
     return `an entry of it has a name of more than ${PATH_UNITS_MAX} characters`;
   if (/[\u0000-\u001f\u007f-\u009f\\]|^\/|^[A-Za-z]:/.test(name) || name.split('/').includes('..'))
     return 'an entry of it has a name that leads out of its folder, or that no file should have';
-  // What some file system takes for the same name: letters of either case, and other codings of the same letters.
+  // Some file systems treat these names as the same: other case, or another Unicode form of the same letters.
   const key = name.normalize('NFKC').toLowerCase();
   const taken = names.get(key);
   if (taken !== undefined && !(type === 'Directory' && taken === `${name}/`))
@@ -114,7 +114,9 @@ function objection(name: string, type: string, names: Map<string, string>): stri
   return null;
 }
 
-/** The folder in the archive that holds the manifest, with a slash behind it; npm calls it `package`. */
+/**
+ * Returns the folder in the archive that contains the manifest, with a trailing slash. npm names it `package`.
+ */
 function rootOf(files: ReadonlyMap<string, Buffer>): string {
   if (files.has(MANIFEST)) return '';
   const roots = [...files.keys()].filter(

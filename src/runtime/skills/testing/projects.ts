@@ -10,7 +10,7 @@ import { type OpenPlan, planToAdd, planToRemove, type SkillConsent, type SkillPl
 /** Files by their paths. */
 export type Files = Readonly<Record<string, string>>;
 
-/** Runs `use` in a new folder with these files, and takes the folder away afterwards. */
+/** Runs `use` in a new folder with these files, and removes the folder afterwards. */
 export async function inProject<Result>(
   files: Files,
   use: (dir: string) => Promise<Result>,
@@ -24,7 +24,7 @@ export async function inProject<Result>(
   }
 }
 
-/** Writes files and the folders that they are in. */
+/** Writes files and their parent folders. */
 export async function writeFiles(dir: string, files: Files): Promise<void> {
   for (const [path, text] of Object.entries(files)) {
     await mkdir(dirname(join(dir, path)), { recursive: true });
@@ -32,14 +32,14 @@ export async function writeFiles(dir: string, files: Files): Promise<void> {
   }
 }
 
-/** The configuration of a folder, which must be valid. */
+/** Loads the configuration of a folder, which must be valid. */
 export async function configIn(dir: string): Promise<Config> {
   const read = await loadConfig({ path: null, env: {}, cwd: dir, secrets: 'leave' });
   assert.ok(read.ok, JSON.stringify(read));
   return read.config;
 }
 
-/** Everything below a folder: folders, links with their targets, and files with all of their bytes. */
+/** Returns everything below a folder: folders, links with their targets, and files with all their bytes. */
 export async function treeOf(dir: string): Promise<Readonly<Record<string, string>>> {
   const entries = await readdir(dir, { recursive: true, withFileTypes: true });
   const tree: Record<string, string> = {};
@@ -56,12 +56,12 @@ export async function treeOf(dir: string): Promise<Readonly<Record<string, strin
 /** The version of the service in these tests. */
 export const SERVICE_VERSION = '0.1.0';
 
-/** Adds a skill, and gives what was planned. */
+/** Adds a skill, and returns the plan. */
 export async function add(dir: string, skill: Skill, agreed?: SkillConsent): Promise<SkillPlan> {
   return carriedOut(await planToAdd(await configIn(dir), skill, SERVICE_VERSION, agreed));
 }
 
-/** Removes a skill, and gives what was planned. */
+/** Removes a skill, and returns the plan. */
 export async function remove(dir: string, name: string, force = false): Promise<SkillPlan> {
   return carriedOut(await planToRemove(await configIn(dir), name, force));
 }
@@ -75,7 +75,7 @@ async function carriedOut({ plan, carryOut, close }: OpenPlan): Promise<SkillPla
   }
 }
 
-/** A skill read from files, as a folder would hold them. */
+/** Reads a skill from files, as if from a folder. */
 export async function skillFrom(
   files: Files,
   { source, integrity }: Pick<Archive, 'source' | 'integrity'> = { source: 'folder:./ours', integrity: null },
@@ -84,7 +84,7 @@ export async function skillFrom(
   return readSkill({ source, integrity, read });
 }
 
-/** A manifest that lists some files. */
+/** Returns a manifest that lists some files. */
 export function manifest(
   lists: Readonly<Record<string, readonly string[]>>,
   version = '1.0.0',
@@ -94,7 +94,7 @@ export function manifest(
   return JSON.stringify({ version: 'v1alpha1', skill });
 }
 
-/** A policy document with one rule. */
+/** Returns a policy document with one rule. */
 export function policy(name: string, more: object = {}): string {
   const rule = { name, boundary: 'output', data_tags: ['personal'], action: 'block', ...more };
   return JSON.stringify({ version: 'v1alpha1', policies: [rule] });
