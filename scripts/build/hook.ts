@@ -2,10 +2,11 @@ import { dirname, relative, resolve } from 'node:path';
 import { build, type Plugin } from 'esbuild';
 
 /**
- * Puts the hook into two files: one that asks the resident process, which is all that most calls load, and one that
- * decides without it, beside `core` where `joinModules` leaves it. Gives the sources that are in them.
+ * Bundles the hook into two files. The first asks the daemon, and is all that most calls load. The second
+ * decides without a daemon, with the modules of `core` that `joinModules` leaves in place. Returns the
+ * sources in both.
  *
- * @param out - the folder of the built program; `entry/hook/main.cjs` and `entry/hook/alone.js` are written in it
+ * @param out - the folder of the built program; writes `entry/hook/main.cjs` and `entry/hook/alone.js` in it
  */
 export async function bundleHook(out: string, version: string): Promise<readonly string[]> {
   const options = {
@@ -27,7 +28,7 @@ export async function bundleHook(out: string, version: string): Promise<readonly
       entryPoints: ['src/entry/hook/main.ts'],
       outfile: `${folder}/main.cjs`,
       format: 'cjs',
-      // Only a program that was not built looks for its version.
+      // Only a program that is not built looks up its version.
       define: { ...options.define, 'import.meta.url': '""' },
       plugins: [outside(/\/(?:alone|resident)\.ts$/)],
     }),
@@ -42,7 +43,7 @@ export async function bundleHook(out: string, version: string): Promise<readonly
   return [asking, alone].flatMap(({ metafile }) => Object.keys(metafile.inputs));
 }
 
-/** Leaves modules out of a bundle, under the names that they have when they are built. */
+/** Leaves modules out of a bundle, and imports them by their names in the built program. */
 function outside(modules: RegExp): Plugin {
   const from = resolve('src/entry/hook');
   return {

@@ -4,15 +4,15 @@ import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
 import type { SerializedDetectorTable } from '../../src/core/detect/matching/detector-table.ts';
 import { late, lateEntries } from './late.ts';
 
-/** What most programs load of `core`: the modules that it needs are one file. */
+/** The module of `core` that most programs load. The modules that it needs become one file. */
 const WHOLE = 'core/decision/judge.js';
-/** Who needs this one needs nearly all of the whole. */
+/** An entry that needs this module needs nearly all of that file. */
 const HEART = 'core/detect/detectors/index.js';
 
 /**
- * Joins the modules below `dist/<room>` into few files, for each file that is loaded costs a start a third of a
- * millisecond, and there are hundreds. Those that modules elsewhere in `dist` name stay at their places, and so do all
- * types; no module is there twice.
+ * Joins the modules below `dist/<room>` into few files, because each loaded file adds a third of a
+ * millisecond to a start, and there are hundreds. Modules that are imported from elsewhere in `dist` keep
+ * their paths, as do all types. No module is in two files.
  */
 export async function joinModules(
   dist: string,
@@ -44,7 +44,10 @@ export async function joinModules(
   for (const { path, external } of imports) if (external !== true) checkAscii(path);
 }
 
-/** The engine reads text of ASCII alone in half the memory and nine tenths of the time. Strings the bundler escapes. */
+/**
+ * Throws if a file is not ASCII only. The engine reads ASCII in half the memory and nine tenths of the time.
+ * The bundler escapes other characters in strings, but not in expressions and raw texts.
+ */
 function checkAscii(path: string): void {
   const found = /.{0,40}[^\0-\x7f].{0,40}/.exec(readFileSync(path, 'utf8'));
   if (found !== null)
@@ -73,9 +76,10 @@ function optionsFor(dist: string, room: string, table: SerializedDetectorTable) 
 }
 
 /**
- * The modules that each entry loads besides its own. The bundler makes a file of those modules that the same entries
- * need, which would be dozens; so the entries that need the heart of the whole take all of it, and what several of the
- * late files need; and the others take all that any of them shares with it.
+ * Returns the modules that each entry loads in addition to its own. The bundler makes one file for each set
+ * of modules that the same entries need, which would be dozens. So entries that need `HEART` load the whole
+ * file and the modules that several lazy files need; other entries load the part of it that any of them
+ * needs.
  */
 function companionsOf(
   metafile: Metafile,
@@ -109,7 +113,7 @@ function neededBy({ inputs }: Metafile, entry: string): ReadonlySet<string> {
   return needed;
 }
 
-/** The plugin of the bundler that loads the companions of each entry. */
+/** Returns the plugin of the bundler that loads the companions of each entry. */
 function withCompanions(companions: ReadonlyMap<string, readonly string[]>): Plugin {
   return {
     name: 'companions',
@@ -127,7 +131,10 @@ function withCompanions(companions: ReadonlyMap<string, readonly string[]>): Plu
   };
 }
 
-/** The name by which the bundler finds one of its own inputs again; those of plugins are `namespace:name`. */
+/**
+ * Returns the name by which the bundler finds one of its own inputs again; inputs of plugins are
+ * `namespace:name`.
+ */
 function nameOf(input: string): string {
   return input.includes(':') ? input : resolve(input);
 }
@@ -138,7 +145,7 @@ function modulesIn(folder: string): readonly string[] {
     .map((name) => join(folder, name));
 }
 
-/** The modules that one names by their paths. */
+/** Returns the modules that a module imports by their paths. */
 function namesIn(path: string): readonly string[] {
   const named = readFileSync(path, 'utf8').matchAll(/(?:\bfrom|\bimport|\bimport\()\s*['"](\.[^'"]+)['"]/g);
   return [...named].map(([, name]) => join(dirname(path), name!));

@@ -1,14 +1,14 @@
 /**
- * Joined modules that are loaded when they are first needed, in the middle of a call. JavaScript has no such imports, so
- * they are made here. In the files below each imported name becomes a look-up; what they import is put into a few files
- * beside the joined ones, and in these each module runs when a name of its own is looked up. Packages are loaded where a
- * module that imports one runs.
+ * Makes imports lazy: a module runs when one of its names is first used, in the middle of a synchronous call.
+ * JavaScript has no such imports. In the files of `LATE_FILES` each use of an imported name becomes a lookup.
+ * The imported modules go into a few files next to the joined ones, where each module runs at the first
+ * lookup. Packages are loaded when a module that imports them runs.
  */
 import { readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { Plugin } from 'esbuild';
 
-/** The file for each module that a late file imports, by the beginning of its name there. */
+/** The output file of each module that a lazy file imports, by the beginning of its path there. */
 type Shelf = readonly (readonly [beginning: string, file: string])[];
 
 const LATE_FILES: Readonly<Record<string, Shelf>> = {
@@ -30,16 +30,16 @@ const LATE_FILES: Readonly<Record<string, Shelf>> = {
 const LATE_PACKAGES = ['@cfworker/json-schema', '@noble/hashes', 'ipaddr.js', 're2js'];
 
 const NAMESPACE = 'late';
-/** As the compiler of types and the bundler write them. */
+/** The form in which the TypeScript compiler and the bundler write imports. */
 const IMPORT = /^import (?:(\w+)|\{\s([^}]+?),?\s\}) from ['"]([^'"]+)['"];$/gm;
 
-/** The entries of the bundler for the files that are loaded late, and their names below `dist`. */
+/** Returns the entries of the bundler for the files that are loaded on demand, and their names below `dist`. */
 export function lateEntries(): readonly { readonly in: string; readonly out: string }[] {
   const files = new Set(Object.values(LATE_FILES).flatMap((shelf) => shelf.map(([, file]) => file)));
   return [...files].map((file) => ({ in: `${NAMESPACE}:${file}`, out: `core/late-${file}` }));
 }
 
-/** The plugin of the bundler; `dist` holds the modules that the compiler made. */
+/** Returns the plugin of the bundler; `dist` contains the modules that the compiler wrote. */
 export function late(dist: string): Plugin {
   const late_files = Object.entries(LATE_FILES).map(([name, shelf]) => {
     const path = resolve(dist, name);
@@ -68,14 +68,14 @@ export function late(dist: string): Plugin {
   };
 }
 
-/** Node is asked for nothing before something is needed. */
+/** Loads Node's `module` at the first use only. */
 const REQUIRED = `let load;
 export function required(name) {
   load ??= process.getBuiltinModule('node:module').createRequire(import.meta.url);
   return load(name);
 }`;
 
-/** A file of modules, each of which runs when it is asked for. */
+/** Returns the source of a file of modules, each of which runs when it is requested. */
 function lateFile(
   file: string,
   late_files: readonly { readonly path: string; readonly shelf: Shelf; readonly text: string }[],
@@ -96,7 +96,7 @@ function fileOf(shelf: Shelf, from: string): string {
   return found[1];
 }
 
-/** Every imported name as a look-up in the module that has it. */
+/** Replaces every imported name by a lookup in its module. */
 function withLookUps(text: string, shelf: Shelf): string {
   const modules: string[] = [];
   const names = new Map<string, string>();
@@ -112,7 +112,7 @@ const in_${at} = () => module_${at} ??= required('./late-${fileOf(shelf, from)}.
   return `import { required } from 'late:required';\n${modules.join('\n')}\n${looked_up}`;
 }
 
-/** Packages as constants of the module, in place of imports that would be there before it. */
+/** Replaces imports of packages by constants of the module, because imports would load them before it. */
 function withPackagesLate(text: string): string {
   let is_changed = false;
   const body = text.replace(IMPORT, (line, whole: string | undefined, list = '', from: string) => {
@@ -126,7 +126,7 @@ function withPackagesLate(text: string): string {
   return is_changed ? `import { required } from 'late:required';\n${body}` : text;
 }
 
-/** What is imported, and its name here. */
+/** Returns the imported names, and their local names. */
 function namesOf(whole: string | undefined, list: string): readonly (readonly [string, string])[] {
   if (whole !== undefined) return [['default', whole]];
   return list.split(',').map((each) => {

@@ -1,6 +1,6 @@
 /**
- * `npm run build`: the published program in `dist`, as JavaScript with types, beside the files that the docs
- * pages load and their licences.
+ * `npm run build`: writes the published program to `dist`, as JavaScript with types, with the files that the
+ * docs pages load and their licences.
  */
 import { spawnSync } from 'node:child_process';
 import { chmodSync, copyFileSync, cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -34,7 +34,9 @@ copyAssets();
 copyGuide();
 chmodSync('dist/entry/cli/bin.js', 0o755);
 
-/** What is built does not look again whether the tree of anchors is that of the detectors. */
+/**
+ * Checks that the tree of anchors is that of the detectors, because a built program does not check it again.
+ */
 function checkTree(): void {
   if (isSerializedFrom(collectNotations(builtinFiles.flatMap((file) => file())), anchorTree)) return;
   console.error('The tree of anchors is not that of the detectors. Run: npm run generate');
@@ -64,7 +66,9 @@ function copyGuide(): void {
   else console.warn('The package has no documentation site. Run `npm run docs` first to include it.');
 }
 
-/** The licence of the package that a file comes from, and the list of what is bundled in it. */
+/**
+ * Copies the licence of the package that a file comes from, and the licences of the packages bundled in it.
+ */
 function copyLicences(package_path: string, folder: string): void {
   const parts = package_path.split('/');
   const name = parts.slice(0, package_path.startsWith('@') ? 2 : 1).join('/');

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import type { Counts, Outcome } from './outcome.ts';
 
-/** One program that says by its exit code whether the tree is in order. Runs at the root of the checkout. */
+/** Runs a program whose exit code is the result of the check. It runs at the root of the checkout. */
 export async function checkByCommand(name: string, words: readonly string[]): Promise<Outcome> {
   const began_ms = performance.now();
   const child = spawn(words[0]!, words.slice(1), { stdio: ['ignore', 'pipe', 'pipe'] });
@@ -23,7 +23,7 @@ export async function checkByCommand(name: string, words: readonly string[]): Pr
   return { name, ok, duration_ms, output: ok ? '' : output.trimEnd(), counts: oneCheck(ok), skipped: [] };
 }
 
-/** A check that cannot be run here. */
+/** Returns the outcome of a check that cannot run here. */
 export function skippedCheck(name: string, reason: string): Outcome {
   const counts = { tests: 1, passed: 0, failed: 0, cancelled: 0, skipped: 1, todo: 0 };
   return { name, ok: true, duration_ms: 0, output: '', counts, skipped: [`${name}: ${reason}`] };

@@ -1,6 +1,6 @@
 /**
- * Loaded before the tests of a full round: generated input is the same in each, so that what fails there is the
- * change and not the day. The quick round generates anew each time, and prints the seed of what it finds.
+ * Preloaded before the tests of a full run: generated input is the same in each run, so that a failure comes
+ * from the change. The quick run uses a new seed each time, and prints the seed of a failure.
  */
 import fc from 'fast-check';
 

@@ -1,7 +1,4 @@
-/**
- * Everything that CI runs: `npm test`. With `--quick`, the daily round: without what takes long and without installing
- * anything.
- */
+/** `npm test`: runs everything that CI runs. With `--quick`, leaves out slow checks and installs nothing. */
 import { globSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { components, ensure, locate } from '../components/components.ts';
@@ -9,7 +6,7 @@ import { checkByCommand, skippedCheck } from './command.ts';
 import { type Outcome, summaryOf, verdictOf } from './outcome.ts';
 import { checkByTests } from './tests.ts';
 
-/** The end-to-end tests of the daily round: the whole service on real input, in a few seconds. */
+/** The end-to-end tests of the quick run: the whole service on real input, in a few seconds. */
 const DAILY = ['examples', 'pinned', 'readme'];
 
 const quick = process.argv.includes('--quick');
@@ -33,7 +30,7 @@ process.exitCode = verdict.ok ? 0 : 1;
 
 type Stage = () => Promise<Outcome>;
 
-/** Says at once what a stage came to. */
+/** Runs the stages in order, and prints each result at once. */
 async function runInTurn(stages: Iterable<Stage>): Promise<void> {
   for (const stage of stages) {
     const outcome = await stage();
@@ -43,7 +40,7 @@ async function runInTurn(stages: Iterable<Stage>): Promise<void> {
   }
 }
 
-/** Both compilers: as long as all of `looks` together. */
+/** Yields both compiler runs, which together take as long as all of `looks`. */
 function* reads(): Generator<Stage> {
   yield () =>
     checkByCommand('types of core', [...bin('typescript'), '-p', 'src/core/tsconfig.json', '--noEmit']);
@@ -74,7 +71,7 @@ function files(pattern: string): string[] {
     .map((file) => resolve(file));
 }
 
-/** Tests beside the source that take more than a few seconds are named `*.long.test.ts`. */
+/** Tests next to the source that take more than a few seconds are named `*.long.test.ts`. */
 function isWanted(file: string): boolean {
   return !quick || !file.endsWith('.long.test.ts');
 }
@@ -86,7 +83,7 @@ async function checkShell(): Promise<Outcome> {
   return checkByCommand(name, ['shellcheck', '-x', 'service', 'scripts/run', 'scripts/launch.sh', '.ci/run']);
 }
 
-/** The main file of a tool's command: run by this Node, not by whichever stands first in PATH. */
+/** Returns the command of a tool's main file, run by this Node and not by the first one in PATH. */
 function binaryOf(name: string): string {
   const { bin } = JSON.parse(readFileSync(`node_modules/${name}/package.json`, 'utf8')) as {
     bin: string | Record<string, string>;

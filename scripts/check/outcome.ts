@@ -1,16 +1,16 @@
-/** What a stage of the checks came to. */
+/** The result of one stage of the checks. */
 export interface Outcome {
   readonly name: string;
   readonly ok: boolean;
   readonly duration_ms: number;
-  /** What a person needs to mend it; empty where it is fine. */
+  /** The information needed to fix the failure; empty if the stage passed. */
   readonly output: string;
   readonly counts: Counts;
-  /** What could not be run, by name and reason. */
+  /** The checks that could not run, by name and reason. */
   readonly skipped: readonly string[];
 }
 
-/** Tests, not files; a check that is no test counts as one. */
+/** Counts of tests, not files. A check that is not a test counts as one. */
 export interface Counts {
   readonly tests: number;
   readonly passed: number;
@@ -33,8 +33,8 @@ export function sum(all: readonly Counts[]): Counts {
 }
 
 /**
- * Whether all is well. Something that was skipped is fine on a developer's machine and a failure in CI; a run
- * in which nothing ran is never fine.
+ * Returns whether the run passed. A skipped check is fine on a developer's machine and a failure in CI. A run
+ * without any check never passes.
  */
 export function verdictOf(outcomes: readonly Outcome[], in_ci: boolean): { ok: boolean; reason: string } {
   const failed = outcomes.filter((each) => !each.ok).map((each) => each.name);
@@ -47,7 +47,10 @@ export function verdictOf(outcomes: readonly Outcome[], in_ci: boolean): { ok: b
   return in_ci ? { ok: false, reason: `${reason}, and in CI nothing may be` } : { ok: true, reason };
 }
 
-/** The summary: a line per stage, what was skipped, and the totals in the words of Node's test runner. */
+/**
+ * Returns the summary: a line per stage, the skipped checks, and the totals in the format of Node's test
+ * runner.
+ */
 export function summaryOf(outcomes: readonly Outcome[], duration_ms: number): string {
   const counts = sum(outcomes.map((each) => each.counts));
   const stages = outcomes.map(

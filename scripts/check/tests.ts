@@ -4,15 +4,15 @@ import { run } from 'node:test';
 import { inspect } from 'node:util';
 import { type Counts, type Outcome, seconds, sum } from './outcome.ts';
 
-/** A file that hangs fails after this; none should need a tenth of it. */
+/** The timeout of a test file. No file should need a tenth of it. */
 const FILE_MS_MAX = 10 * 60_000;
-/** How much of what a failing file printed is shown, from its end. */
+/** The most characters that are shown of a failing file's output, from its end. */
 const PRINTED_CHARACTERS_MAX = 4_000;
 
 /**
- * Runs test files, each in a process of its own, and says a line for each that ends.
- * @param files absolute names
- * @param flags of Node, for each of the processes
+ * Runs test files, each in a process of its own, and prints a line when each ends.
+ * @param files - absolute names
+ * @param flags - flags of Node for each process
  */
 export async function checkByTests(
   name: string,
@@ -61,14 +61,14 @@ interface Ended {
 
 function failureOf(data: Ended, printed: ReadonlyMap<string, string>): string[] {
   const error = data.details.error as (Error & { failureType?: string; cause?: unknown }) | undefined;
-  // Its own failing tests have been told already.
+  // Its failing subtests have been reported already.
   if (error?.failureType === 'subtestsFailed') return [];
   const cause = withoutNode(inspect(error?.cause ?? error, { depth: 4, breakLength: 110 }));
   const said = (printed.get(data.file ?? '') ?? '').slice(-PRINTED_CHARACTERS_MAX).trim();
   return [`${placeOf(data)}\n${indented(cause)}${said === '' ? '' : `\n  it printed:\n${indented(said)}`}`];
 }
 
-/** Stack frames of Node itself say nothing about a fault of ours. */
+/** Removes stack frames inside Node, which do not help to find a fault in this code. */
 function withoutNode(text: string): string {
   return text.replaceAll(/^ +at .*[( ]node:internal.*\n?/gm, '');
 }

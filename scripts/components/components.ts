@@ -1,4 +1,4 @@
-/** Programs from outside that some checks need. They come from apt, where it may be used, from PyPI and from npm. */
+/** External programs that some checks need. They come from apt if it is available, from PyPI and from npm. */
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants, globSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
@@ -8,17 +8,17 @@ import { installFromPypi, isFromPypi, programsOf } from './python.ts';
 
 export interface Component {
   readonly name: string;
-  /** The Debian package that brings it, or that is needed to install it. */
+  /** The Debian package that contains the program, or that its installation needs. */
   readonly apt: string;
-  /** What PyPI brings it as; it is installed for this checkout alone. */
+  /** The requirements that PyPI provides; they are installed for this checkout only. */
   readonly pypi?: readonly string[];
-  /** A folder with a lock file of npm that brings it; it is installed there. */
+  /** A folder with an npm lock file that provides the program; the packages are installed there. */
   readonly npm?: string;
-  /** Only the one that is installed for this checkout will do, in just these versions. */
+  /** True if only the program that is installed for this checkout counts, in exactly these versions. */
   readonly is_own?: boolean;
-  /** The program that must be found in PATH, or in a folder of its own. */
+  /** The program to find in PATH, or in `folders`. */
   readonly program: string;
-  /** A pattern of such folders. */
+  /** A glob of folders that may contain the program. */
   readonly folders?: string;
   readonly needed_for: string;
 }
@@ -84,7 +84,7 @@ export const components: readonly Component[] = [
   },
 ];
 
-/** Where the component's program is, or `null` where there is none. */
+/** Returns the path of the component's program; `null` if it is not installed. */
 export function locate(name: string): string | null {
   const component = components.find((each) => each.name === name);
   if (component === undefined) throw new Error(`\`${name}\` is no component`);
@@ -99,15 +99,15 @@ export function locate(name: string): string | null {
       accessSync(file, constants.X_OK);
       return file;
     } catch {
-      // Not here; the next folder may have it.
+      // It is not here; the next folder may have it.
     }
   }
   return null;
 }
 
 /**
- * Installs what is missing, where this user may.
- * @returns the names that could not be had
+ * Installs the missing components as far as this user may.
+ * @returns the names that could not be installed
  */
 export function ensure(names: readonly string[], say: (line: string) => void): string[] {
   const missing = names.filter((name) => locate(name) === null);
@@ -118,7 +118,10 @@ export function ensure(names: readonly string[], say: (line: string) => void): s
   return missing.filter((name) => locate(name) === null);
 }
 
-/** From PyPI or npm, where it comes from there; `false` where it does not, or could not be had. */
+/**
+ * Installs a component from PyPI or npm. Returns `false` if neither provides it, or if the installation
+ * fails.
+ */
 function fromRegistry(name: string, say: (line: string) => void): boolean {
   const { pypi, npm } = components.find((each) => each.name === name) ?? {};
   if (pypi === undefined && npm === undefined) return false;
@@ -137,7 +140,9 @@ function ensureByApt(missing: readonly string[], say: (line: string) => void): v
   }
 }
 
-/** `apt-get` as root, through a `sudo` that asks for no password, or `null`. */
+/**
+ * Returns the command to run `apt-get` as root, with `sudo` if it needs no password; `null` if there is none.
+ */
 function aptCommand(): readonly string[] | null {
   const found = (...words: string[]) =>
     spawnSync(words[0]!, words.slice(1), { stdio: 'ignore' }).status === 0;

@@ -1,4 +1,4 @@
-/** Programs that npm brings, in a folder with a lock file of its own. */
+/** Installs and finds programs from npm, in a folder with its own lock file. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { delimiter, dirname, join, resolve } from 'node:path';
@@ -6,7 +6,10 @@ import { delimiter, dirname, join, resolve } from 'node:path';
 const ROOT = resolve(import.meta.dirname, '..', '..');
 const INSTALL_MS_MAX = 10 * 60_000;
 
-/** Where a program of the folder's packages is; `null` where they are not installed just as the lock file says. */
+/**
+ * Returns the path of a program of the folder's packages; `null` if they are not installed exactly as in the
+ * lock file.
+ */
 export function npmProgram(folder: string, program: string): string | null {
   const modules = join(ROOT, folder, 'node_modules');
   const wanted = packagesOf(join(ROOT, folder, 'package-lock.json'));
@@ -20,8 +23,9 @@ export function npmProgram(folder: string, program: string): string | null {
 }
 
 /**
- * Installs what the lock file of a folder names; no install script runs. `false` where that cannot be. `npm ci` refuses a lock
- * file that lacks packages of other platforms, which a registry may not serve; `npm install` does not ask for them.
+ * Installs the packages of a folder's lock file, without install scripts. Returns `false` if that fails. `npm
+ * ci` rejects a lock file that lacks packages of other platforms, which a registry may not serve; `npm
+ * install` does not need them.
  */
 export function installFromNpm(folder: string): boolean {
   return runNpm(folder, ['ci']) || runNpm(folder, ['install', '--no-save']);

@@ -1,19 +1,19 @@
-/** Programs that PyPI brings, each in an environment of its own below `.components`. */
+/** Installs and finds programs from PyPI, each in its own environment below `.components`. */
 import { spawnSync } from 'node:child_process';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
 const FOLDER = resolve(import.meta.dirname, '..', '..', '.components');
-/** What was installed; other versions make it anew. */
+/** The record of the installed requirements. If they differ, the environment is created again. */
 const STAMP = 'requirements';
 const INSTALL_MS_MAX = 10 * 60_000;
 
-/** Where the programs of a component lie. */
+/** Returns the folder of a component's programs. */
 export function programsOf(name: string): string {
   return join(FOLDER, name, 'bin');
 }
 
-/** Whether just these requirements are installed for a component. */
+/** Returns whether exactly these requirements are installed for a component. */
 export function isFromPypi(name: string, requirements: readonly string[]): boolean {
   try {
     return readFileSync(join(FOLDER, name, STAMP), 'utf8') === requirements.join('\n');
@@ -22,7 +22,7 @@ export function isFromPypi(name: string, requirements: readonly string[]): boole
   }
 }
 
-/** Installs requirements, `moto[server]==5.2.5`, for one component; `false` where that cannot be. */
+/** Installs requirements, such as `moto[server]==5.2.5`, for one component. Returns `false` if that fails. */
 export function installFromPypi(name: string, requirements: readonly string[]): boolean {
   const folder = join(FOLDER, name);
   rmSync(folder, { recursive: true, force: true });

@@ -2,11 +2,11 @@ import { buildAnchorTree, collectNotations } from '../../src/core/detect/matchin
 import { serializeAnchorTree } from '../../src/core/detect/matching/serialized-tree.ts';
 import { builtinFiles } from '../../src/core/detect/registry/builtin-detectors.ts';
 
-/** What the formatter leaves in one line. */
+/** The longest line that the formatter does not break. */
 const LINE_UNITS_MAX = 110;
 const SHORT_NAME_UNITS_MAX = 4;
 
-/** `src/core/detect/registry/anchor-tree.ts`, whole. */
+/** Returns the text of `src/core/detect/registry/anchor-tree.ts`. */
 export function anchorTree(): string {
   const notations = collectNotations(builtinFiles.flatMap((file) => file()));
   const written = serializeAnchorTree(notations, buildAnchorTree(notations));
@@ -21,7 +21,9 @@ ${Object.entries(written).map(lineOf).join('')}};
 `;
 }
 
-/** A field as the formatter leaves it: a long text stands on a line of its own, but beside a short name. */
+/**
+ * Returns a field in the formatter's style: a long text is on a line of its own, except after a short name.
+ */
 function lineOf([name, value]: readonly [string, string | number]): string {
   if (typeof value === 'number') return `  ${name}: ${value},\n`;
   const is_beside = name.length <= SHORT_NAME_UNITS_MAX || value.length < LINE_UNITS_MAX - name.length;

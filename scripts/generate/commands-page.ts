@@ -21,7 +21,7 @@ The parser follows:
 A script is parsed completely up to 131,072 UTF-16 units, 10 levels of wrapping, and 56 units of counted work for each UTF-16 unit (an ordinary script takes
 about 8). Beyond these limits it counts as not fully scanned, which blocks.`;
 
-/** `docs/reference/commands.md`, whole. */
+/** Returns the text of `docs/reference/commands.md`. */
 export function commandsPage(): string {
   const tags = [...new Set(commandRules.map(({ tag }) => tag))].sort();
   const sections = tags.map((tag) => {
@@ -36,7 +36,7 @@ export function commandsPage(): string {
   return `${[HEAD, ...sections].join('\n\n')}\n`;
 }
 
-/** As code in a table, where a bar would end the cell. */
+/** Formats a text as code in a table, where a bar would end the cell. */
 function code(text: string): string {
   return `\`${text.replaceAll('|', '\\|')}\``;
 }

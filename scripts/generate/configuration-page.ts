@@ -17,7 +17,7 @@ service runs without a configuration. It reads \`service.yaml\` in the current f
 - Editors complete and check the file with \`schemas/service.schema.json\` (\`# yaml-language-server: $schema=...\` as its first line).
 `;
 
-/** `docs/reference/configuration.md`, whole. */
+/** Returns the text of `docs/reference/configuration.md`. */
 export function configurationPage(): string {
   const { properties } = configSchema as unknown as Required<Pick<TableSchema, 'properties'>>;
   const sections = Object.entries(properties).map(([key, schema]) => section(`\`${key}\``, schema, key));

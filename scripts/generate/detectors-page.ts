@@ -14,11 +14,14 @@ detector with all its examples. Secrets in examples are shortened. [Dangerous co
 The evidence is the basis of the decision: a \`cue\` is a word next to the value, a \`shape\` is the form of the value, a \`proof\` is a
 prefix, a checksum or a parsed structure.`;
 
-/** Characters of a found value that an example shows. A whole sample key would stop whoever pushes this page. */
+/**
+ * The characters of a found value that an example shows. With a whole sample key, code hosts would reject a
+ * push of this page.
+ */
 const SHOWN_MAX = 6;
 const EXAMPLE_CHARACTERS_MAX = 70;
 
-/** `docs/reference/detectors.md`, whole. */
+/** Returns the text of `docs/reference/detectors.md`. */
 export function detectorsPage(): string {
   const entries = buildDetectorCatalogue().filter(({ evidence }) => evidence !== 'command');
   const families = [...new Set(entries.map(({ tags }) => tags[0]!.split('.')[0]!))].sort();
@@ -44,7 +47,7 @@ function rowOf({ id, family, severity, evidence, tags, description, hits }: Cata
   return `| ${cells.join(' | ')} | ${exampleOf(hits, is_secret)} |`;
 }
 
-/** The first example that fits a table, which is one line; a secret in it is shortened. */
+/** Returns the first example of one line, which fits a table. A secret in it is shortened. */
 function exampleOf(hits: readonly string[], is_secret: boolean): string {
   const found = hits
     .map((hit) =>

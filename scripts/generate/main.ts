@@ -1,6 +1,6 @@
 /**
- * `npm run generate`: writes the files that are made from the code. With `--check` it writes nothing, and says
- * which are not fresh.
+ * `npm run generate`: writes the files that are generated from the code. With `--check` it writes nothing,
+ * and lists the outdated ones.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';

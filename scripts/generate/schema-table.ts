@@ -1,6 +1,6 @@
-/** A JSON Schema as a person reads it: one line per key. */
+/** Renders a JSON Schema for readers: one line per key. */
 
-/** As much of a JSON Schema as a table shows. */
+/** The part of a JSON Schema that a table shows. */
 export interface TableSchema {
   readonly type?: string | readonly string[];
   readonly const?: unknown;
@@ -25,7 +25,7 @@ interface Row {
   readonly description: string;
 }
 
-/** A Markdown table of every key below `schema`, with its type, its default and what it is for. */
+/** Returns a Markdown table of every key below `schema`, with its type, its default and its purpose. */
 export function schemaTable(schema: TableSchema, prefix = ''): string {
   const rows = [...rowsOf(schema, prefix)];
   const lines = rows.map((row) => `| \`${row.key}\` | ${row.type} | ${row.standing} | ${row.description} |`);

@@ -1,7 +1,9 @@
 import { stringify } from 'yaml';
 import { policyPacks } from '../../src/core/policy/templates/index.ts';
 
-/** The policy file of each bundled skill that is a template, so that a template is written once. */
+/**
+ * Returns the policy file of each bundled skill that carries a policy pack, so that a pack is written once.
+ */
 export function skillPolicies(): readonly { readonly path: string; readonly text: string }[] {
   return policyPacks.map(({ name, description, document }) => ({
     path: `skills/${name}/policies/${name}.yaml`,

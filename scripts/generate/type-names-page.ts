@@ -1,6 +1,9 @@
 import { KIND_FAMILIES, TYPE_PATTERNS } from '../../src/features/quality/index.ts';
 
-/** docs/reference/type-names.md: how our types of personal data are called elsewhere. */
+/**
+ * Returns the text of docs/reference/type-names.md: the names of our types of personal data in other
+ * products.
+ */
 export function typeNamesPage(): string {
   const names = Object.entries(TYPE_PATTERNS).map(
     ([name, rules]) => `| \`${name}\` | ${list(rules.map((rule) => `${rule}*`))} |`,

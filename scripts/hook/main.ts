@@ -1,6 +1,7 @@
 /**
- * Builds the hook of a checkout into `node_modules/.cache/service-hook`, where `./service hook` finds it: it must start
- * as fast as the published one. `scripts/hook.sh` runs this when a source is newer than what was built.
+ * Builds the hook of a checkout into `node_modules/.cache/service-hook`, where `./service hook` looks for it.
+ * The hook of a checkout must start as fast as the published one. `scripts/hook.sh` runs this when a source
+ * is newer than the build.
  */
 import { createHash } from 'node:crypto';
 import { globSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -11,7 +12,7 @@ import { builtinFiles } from '../../src/core/detect/registry/builtin-detectors.t
 import { bundleHook } from '../build/hook.ts';
 import { joinModules } from '../build/join.ts';
 
-/** The bundler looks from where it was loaded: this is to be started there. */
+/** The bundler resolves names from the folder where it was loaded, so this must be started there. */
 const root = process.cwd();
 const CACHE = join('node_modules', '.cache', 'service-hook');
 const CORE = globSync('src/core/**/*.ts').filter((path) => !/\.test\.ts$|\/testing\//.test(path));
@@ -37,7 +38,7 @@ writeFileSync(join(CACHE, 'package.json'), `${JSON.stringify({ type: 'module', v
 await translateCore(began);
 const bundled = await bundleHook(began, `${version}+${own}`);
 await joinModules(began, 'core', ['core/decision/judge.js'], serializeDetectorTable(builtinFiles));
-// What few calls need is not built.
+// Modules that few calls need are not built.
 writeFileSync(join(began, 'entry/hook/whole.js'), `export * from '${root}/src/entry/hook/whole.ts';\n`);
 writeFileSync(join(began, 'entry/hook/resident.js'), `export * from '${root}/src/entry/hook/resident.ts';\n`);
 writeFileSync(
@@ -51,7 +52,7 @@ writeFileSync(join(CACHE, `${own}.sh`), `hook=${own}\ninputs='${inputs.join('\n'
 renameSync(join(CACHE, `${own}.sh`), join(CACHE, 'built.sh'));
 removeOld();
 
-/** Each module of `core` as JavaScript, at its place. */
+/** Compiles each module of `core` to JavaScript, at its own path. */
 async function translateCore(out: string): Promise<void> {
   await build({
     entryPoints: CORE,
@@ -76,7 +77,7 @@ function eachByItself(): Plugin {
   };
 }
 
-/** Those that a hook may still run are left for a while. */
+/** Deletes old builds after a while, because a hook may still run from one. */
 function removeOld(): void {
   for (const path of globSync(join(CACHE, '*/'))) {
     const stats = statSync(path, { throwIfNoEntry: false });

@@ -1,4 +1,7 @@
-/** The figures that were reached, kept with the code, so that no change lowers one unseen. They hold no text. */
+/**
+ * The recorded figures of detection quality, committed with the code, so that no change lowers one unnoticed.
+ * They contain no text.
+ */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
@@ -8,21 +11,21 @@ import {
   type QualityReport,
 } from '../../src/features/quality/index.ts';
 
-/** Positives, found, negatives, false alarms. */
+/** Positives, found, negatives, false positives. */
 export type Counts = readonly [positives: number, found: number, negatives: number, alarms: number];
 
-/** What was reached on one set of rows. */
+/** The figures of one set of rows. */
 export interface Reached {
-  /** Which rows they are: the beginning of their SHA-256. */
+  /** The first characters of the SHA-256 of the rows, which identify them. */
   readonly rows: string;
   readonly type_accuracy: number | null;
-  /** Rows that were scanned in part only. */
+  /** The number of rows that were scanned in part only. */
   readonly partial: number;
-  /** By group: `all`, `spans`, `source X`, `os X`, `tier X`, `type X`. */
+  /** Counts by group: `all`, `spans`, `source X`, `os X`, `tier X`, `type X`. */
   readonly groups: Readonly<Record<string, Counts>>;
 }
 
-/** The sets that are measured: the rows in the repository, and the corpora beside it. */
+/** The measured sets: the rows in the repository, and the external corpora. */
 export const SETS = ['own', 'corpora'] as const;
 export type RowSet = (typeof SETS)[number];
 
@@ -34,7 +37,10 @@ export function readBaseline(): Baseline {
   return JSON.parse(readFileSync(FILE, 'utf8')) as Baseline;
 }
 
-/** Writes one group a line, so that a change of it can be read. Sets that were not measured are kept. */
+/**
+ * Writes the baseline with one group per line, so that changes are readable. Sets that were not measured are
+ * kept.
+ */
 export function writeBaseline(baseline: Baseline): void {
   const text = JSON.stringify(baseline, null, 2).replaceAll(
     /\[\s+(\d+),\s+(\d+),\s+(\d+),\s+(\d+)\s+\]/g,
@@ -43,7 +49,7 @@ export function writeBaseline(baseline: Baseline): void {
   writeFileSync(FILE, `${text}\n`);
 }
 
-/** A measurement as the baseline keeps it. */
+/** Returns a measurement in the format of the baseline. */
 export function reachedOf(report: QualityReport, rows: string): Reached {
   const { spans, sources, systems, tiers, types, type_accuracy, partial } = report;
   const named = (kind: string, groups: readonly FigureGroup[]) =>
@@ -60,8 +66,8 @@ export function reachedOf(report: QualityReport, rows: string): Reached {
 }
 
 /**
- * What has become worse, a sentence each: fewer found or more false alarms in any group, a lower share of right
- * types, or other rows than those of the baseline.
+ * Returns a sentence for each regression: fewer found or more false positives in any group, a lower share of
+ * right types, or rows other than those of the baseline.
  */
 export function worse(name: string, before: Reached | undefined, now: Reached): readonly string[] {
   if (before === undefined) return [`${name}: the baseline has no figures`];
@@ -83,7 +89,7 @@ export function worse(name: string, before: Reached | undefined, now: Reached): 
   return sentences;
 }
 
-/** The baseline with what was measured now in place of what was there. */
+/** Returns the baseline with the new measurements in place of the old ones. */
 export function withReached(
   baseline: Baseline,
   measured: Readonly<Record<RowSet, ReadonlyMap<Category, Reached>>>,

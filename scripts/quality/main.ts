@@ -1,14 +1,14 @@
 /**
- * `npm run quality`: how well secrets, personal data, injections and commands are found, on the labelled rows in
- * the repository and on the corpora beside it.
+ * `npm run quality`: measures the detection of secrets, personal data, injections and commands, on the labelled
+ * rows in the repository and on external corpora.
  *
- *   --corpora DIR     where the corpora are (default: $CORPORA, else ../shared/corpora)
+ *   --corpora DIR     the folder of the corpora (default: $CORPORA, else ../shared/corpora)
  *   --category NAME   one category only
  *   --set own|corpora one set only
- *   --brief           without types and rows
- *   --texts           the beginning of each text that was judged wrongly, for whoever improves a detector
- *   --predictions DIR keep what was found, a file for each category
- *   --check           compare with the baseline and print what is worse; ends with 1 where anything is
+ *   --brief           leave out types and rows
+ *   --texts           print the beginning of each text with a wrong result, for work on detectors
+ *   --predictions DIR write the findings, one file per category
+ *   --check           compare with the baseline and print regressions; exits with 1 if there are any
  *   --write           make these figures the baseline, and write docs/reference/detection-figures.md
  */
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';

@@ -1,4 +1,7 @@
-/** Measures what the service finds without any configuration, on the rows in the repository and beside it. */
+/**
+ * Measures the findings of a service without configuration, on the rows in the repository and on external
+ * corpora.
+ */
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,13 +25,13 @@ export interface Measured {
   readonly category: Category;
   readonly report: QualityReport;
   readonly reached: Reached;
-  /** Where our figures are not those of the corpora's own scorer. */
+  /** Differences between our figures and those of the corpora's own scorer. */
   readonly differences: readonly string[];
 }
 
 /**
- * The files of an installation that exists nowhere. The figures must not depend on the folder of the checkout:
- * in a checkout below `/tmp`, `rm -rf /tmp` deletes the service itself and is rightly found.
+ * Guarded paths of an installation that does not exist. The figures must not depend on the folder of the
+ * checkout: in a checkout below `/tmp`, `rm -rf /tmp` deletes the service itself and is rightly found.
  */
 const INSTALLATION: GuardedPaths = {
   home: '/home/operator',
@@ -45,7 +48,7 @@ export async function defaultPolicy(): Promise<Policy> {
   return made.policy;
 }
 
-/** Measures the rows of our own. */
+/** Measures the rows in the repository. */
 export async function measureOwn(category: Category, policy: Policy): Promise<Measured> {
   const rows = own[category];
   const report = await measureRows(rows, { category, policy, severity_min: 'low' });
@@ -62,8 +65,8 @@ export async function measureOwn(category: Category, policy: Policy): Promise<Me
 }
 
 /**
- * Measures a corpus of the folder, writes what was found to `predictions`, and has the folder's `score.mjs`, where
- * there is one, count the same.
+ * Measures a corpus of the folder, writes the findings to `predictions`, and compares the counts with those
+ * of the folder's `score.mjs`, if there is one.
  */
 export async function measureCorpus(
   folder: string,
@@ -86,7 +89,7 @@ export async function measureCorpus(
   return { set: 'corpora', category, report, reached, differences: found };
 }
 
-/** The file of a category. */
+/** Returns the corpus file of a category. */
 export function corpusIn(folder: string, category: Category): string {
   return join(folder, `${category}.dev.jsonl.gz`);
 }

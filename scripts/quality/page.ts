@@ -1,4 +1,4 @@
-/** The page of figures, made from a measurement. */
+/** Renders the page of detection figures from a measurement. */
 
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
@@ -47,7 +47,10 @@ ${tableOf(rows.map(({ category, report }) => ({ ...report, name: TITLES[category
   writeFileSync(FILE, text);
 }
 
-/** Recall, share of false alarms and F1 of other tools on the development half, from the README of the corpora. */
+/**
+ * Recall, share of false positives and F1 of other tools on the development half, from the README of the
+ * corpora.
+ */
 const OTHERS: Readonly<
   Record<Category, readonly (readonly [tool: string, recall: string, alarms: string, f1: string])[]>
 > = {
@@ -133,7 +136,7 @@ function percent(share: number | null): string {
   return share === null ? '' : `${(100 * share).toFixed(1)} %`;
 }
 
-/** By source and type, folded away: they are long. */
+/** Renders the figures by source and type in collapsed sections, because they are long. */
 function lists(title: string, mistakes: readonly Mistake[]): string {
   if (mistakes.length === 0) return `${title}: none.\n`;
   const groups = Map.groupBy(
@@ -145,7 +148,7 @@ function lists(title: string, mistakes: readonly Mistake[]): string {
   return `<details><summary>${title}: ${mistakes.length}</summary>\n\n${lines.join('\n')}\n\n</details>\n`;
 }
 
-/** Ids of one source share their beginning, which is said once. */
+/** Returns the ids without the name of their source, which the line states once. */
 function idsOf(rows: readonly Mistake[]): string {
   return rows
     .map(({ id, source }) => (id.startsWith(`${source}-`) ? id.slice(source.length + 1) : id))

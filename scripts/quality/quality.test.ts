@@ -1,4 +1,4 @@
-/** No figure is lower than the baseline, wherever the tree is checked out. */
+/** Checks that no figure is lower than the baseline, in any folder of the checkout. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';

@@ -1,10 +1,10 @@
-/** Compares our figures with those of the program that stands beside the corpora and defines them. */
+/** Compares our figures with those of the corpora's own scorer, which defines them. */
 import { execFileSync } from 'node:child_process';
 import type { Category } from '../../src/features/quality/index.ts';
 import type { Counts, Reached } from './baseline.ts';
 
 /**
- * Runs `score.mjs` on the predictions, and gives a sentence for each group in which it counts otherwise than we do.
+ * Runs `score.mjs` on the predictions, and returns a sentence for each group whose counts differ from ours.
  */
 export function differences(
   scorer: string,
@@ -39,13 +39,15 @@ export function differences(
   return wrong;
 }
 
-/** `  source a: b: recall 1 of 2` has its figures behind the last name. */
+/**
+ * Splits a line into the name and the figures, which follow the last name: `  source a: b: recall 1 of 2`.
+ */
 function split(line: string): readonly string[] {
   const end = line.search(/: (?:recall|false alarms) /);
   return [line.slice(0, end), line.slice(end + 2)];
 }
 
-/** As `score.mjs` writes a group. */
+/** Returns the counts in the format of `score.mjs` for a group. */
 function words([positives, found, negatives, alarms]: Counts): string {
   return [
     ...(positives > 0 ? [`recall ${share(found, positives)} of ${positives}`] : []),

@@ -1,4 +1,6 @@
-/** The texts that were judged wrongly, for whoever improves a detector: printed when asked for, and never kept. */
+/**
+ * Lists the texts with wrong results, for work on detectors. They are printed on request and never stored.
+ */
 import { type CorpusRow, type QualityReport, readCorpus } from '../../src/features/quality/index.ts';
 import type { RowSet } from './baseline.ts';
 import { corpusIn } from './measure.ts';
@@ -6,7 +8,7 @@ import { own } from './own/index.ts';
 
 const SHOWN_UNITS = 300;
 
-/** A line for each row that was missed or a false alarm, with the beginning of its text. */
+/** Returns a line for each row that was missed or is a false positive, with the beginning of its text. */
 export async function textLines(
   set: RowSet,
   folder: string,

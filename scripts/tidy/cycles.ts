@@ -5,7 +5,7 @@ export interface FolderCycle {
   readonly folder: string;
   /** Names in the folder, sorted. */
   readonly children: readonly string[];
-  /** A file that takes part. */
+  /** A file that is part of the cycle. */
   readonly example: string;
 }
 

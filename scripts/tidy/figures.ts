@@ -4,7 +4,7 @@ import { layers } from './rules/layers.ts';
 import { isListed, lists } from './rules/lists.ts';
 import type { SourceFile, Tree } from './tree.ts';
 
-/** What can be counted about the tree, test files apart. */
+/** Figures about the tree, without test files. */
 export interface Figures {
   readonly files: number;
   readonly lines: number;
@@ -18,7 +18,10 @@ export interface Figures {
   readonly imports_against_the_order: number;
   /** Names that more than one file exports. */
   readonly duplicate_exported_names: number;
-  /** Files that name one plug: its own, and those that import it; the most over all plugs that stand in lists. */
+  /**
+   * The files that name one plug-in, for the plug-in with the most: its own file, and those that import it.
+   * Only plug-ins that are in lists count.
+   */
   readonly files_per_plug_max: number;
 }
 

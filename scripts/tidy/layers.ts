@@ -1,8 +1,8 @@
 import type { SourceFile } from './tree.ts';
 
 /**
- * The layers of `src`, lowest first. A file imports from its own layer and from those before it. `sdk` is apart: it
- * imports `core` alone, and only `sdk` imports it.
+ * The layers of `src`, lowest first. A file may import from its own layer and from the lower ones. `sdk` is
+ * separate: it imports `core` only, and only `sdk` imports it.
  */
 export const LAYERS = [
   'core',
@@ -52,7 +52,7 @@ function featureOf(path: string): string {
   return path.split('/')[2] ?? '';
 }
 
-/** Source files that are no tests. */
+/** Returns the source files that are not tests. */
 export function programOf(sources: readonly SourceFile[]): SourceFile[] {
   return sources.filter((each) => each.path.startsWith('src/') && !each.is_test);
 }

@@ -1,4 +1,4 @@
-/** `npm run tidy`: holds the tree to its laws and prints its figures. */
+/** `npm run tidy`: checks the rules of the tree and prints its figures. */
 import { resolve } from 'node:path';
 import { figuresOf } from './figures.ts';
 import { rules } from './rules/index.ts';

@@ -1,14 +1,14 @@
 import type { Tree } from './tree.ts';
 
-/** One law of the tree, with its own proof. */
+/** One rule of the tree, with its own test cases. */
 export interface TidyRule {
   readonly name: string;
-  /** Why it is a law: shown beside every remark. */
+  /** The reason for the rule, shown next to every remark. */
   readonly reason: string;
   readonly examine: (tree: Tree) => Remark[];
-  /** Files, by path, that it must refuse; and how many remarks that takes. */
+  /** Files, by path, that the rule must refuse, and the number of remarks. */
   readonly refuses: readonly { readonly files: Readonly<Record<string, string>>; readonly remarks: number }[];
-  /** Files that it must leave alone. */
+  /** Files that the rule must accept. */
   readonly accepts: readonly Readonly<Record<string, string>>[];
 }
 

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize, relative } from 'node:path';
 import { parseSync } from 'oxc-parser';
 
-/** One TypeScript file, read and parsed. Paths are relative to the root, with `/`. */
+/** One parsed TypeScript file. Paths are relative to the root, with `/`. */
 export interface SourceFile {
   readonly path: string;
   readonly text: string;
@@ -11,9 +11,9 @@ export interface SourceFile {
   readonly functions: readonly FunctionNode[];
   readonly exports: readonly ExportNode[];
   readonly classes: readonly ClassNode[];
-  /** Calls and reads of a member of a plain name: `Date.now`, `Math.random`, and single names that are read. */
+  /** Calls and reads of a member of a plain name, `Date.now` or `Math.random`, and reads of single names. */
   readonly names: readonly NameNode[];
-  /** Constructions by a plain name, `new Date()`. */
+  /** Constructions by a plain name: `new Date()`. */
   readonly constructions: readonly {
     readonly name: string;
     readonly arguments: number;
@@ -23,7 +23,7 @@ export interface SourceFile {
 
 export interface Import {
   readonly specifier: string;
-  /** The file it leads to, where it is one of ours; `null` for packages and Node's own modules. */
+  /** The imported file, if it is in the tree; `null` for packages and Node's own modules. */
   readonly path: string | null;
   readonly is_type: boolean;
   readonly is_dynamic: boolean;
@@ -55,7 +55,7 @@ export interface NameNode {
 
 export interface Tree {
   readonly sources: readonly SourceFile[];
-  /** Every text file that is kept, TypeScript or not. */
+  /** Every text file below the root, TypeScript or not. */
   readonly texts: readonly { readonly path: string; readonly text: string }[];
 }
 
@@ -78,7 +78,7 @@ export function readTree(root: string): Tree {
   return treeOf(texts);
 }
 
-/** A tree from files that are at hand. */
+/** Builds a tree from the given files. */
 export function treeOf(texts: Tree['texts']): Tree {
   const sources = texts.filter(({ path }) => /\.ts$/.test(path) && !path.endsWith('.d.ts'));
   return { texts, sources: sources.map(({ path, text }) => parseSource(path, text)) };

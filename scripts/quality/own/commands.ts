@@ -3,7 +3,7 @@ import type { OwnRows } from './rows.ts';
 
 const each = (type: string, texts: readonly string[]) => texts.map((text) => [type, text] as const);
 
-/** Command lines as an agent would run them, each the argument of a tool call. */
+/** Command lines as an agent would run them, each as the argument of a tool call. */
 export const commands: OwnRows = {
   positive: [
     ...each('deletion', [

@@ -5,7 +5,7 @@ import { pii } from './pii.ts';
 import { rowsOf } from './rows.ts';
 import { secrets } from './secrets.ts';
 
-/** The labelled rows of our own writing, by category. */
+/** The labelled rows that were written for this repository, by category. */
 export const own: Readonly<Record<Category, readonly CorpusRow[]>> = {
   secrets: rowsOf(secrets, 'secret'),
   pii: rowsOf(pii, 'pii'),

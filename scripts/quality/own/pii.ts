@@ -1,8 +1,8 @@
 import type { OwnRows } from './rows.ts';
 
 /**
- * Numbers are those that offices, standards and manuals print as examples, or were made with their check digits;
- * none belongs to a person that we know of.
+ * The numbers are examples from offices, standards and manuals, or were generated with their check digits.
+ * None belongs to a known person.
  */
 export const pii: OwnRows = {
   positive: [

@@ -1,16 +1,19 @@
 import type { CorpusRow } from '../../../src/features/quality/index.ts';
 
 /**
- * Labelled rows of our own writing, so that every checkout can measure. What has to be found stands between `«` and
- * `»`; each entry is its type and its text. They were written from what vendors, offices and manuals publish, and not
- * from the detectors: what is missed stays here, and counts.
+ * Labelled rows that were written for this repository, so that every checkout can measure. The part to be
+ * found is between `«` and `»`; each entry has its type and its text. They are based on documents of vendors,
+ * offices and manuals, and not on the detectors: a row that no detector finds stays here, and counts.
  */
 export interface OwnRows {
   readonly positive: readonly (readonly [type: string, text: string])[];
   readonly benign: readonly (readonly [type: string, text: string])[];
 }
 
-/** The rows as a file of labelled rows holds them. `label` is that of a row with something to find. */
+/**
+ * Returns the rows in the format of a file of labelled rows. `label` is the label of a row with something to
+ * find.
+ */
 export function rowsOf({ positive, benign }: OwnRows, label: string): readonly CorpusRow[] {
   const marked = positive.map(([type, text]) => ({ type, label, ...withoutMarks(type, text) }));
   const plain = benign.map(([type, text]) => ({ type, label: 'benign', text, labels: [] }));
@@ -41,7 +44,7 @@ export const DIGITS = '0123456789';
 export const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 export const MIXED = `${LETTERS}${DIGITS}`;
 
-/** A source of bodies that look random and are the same every time. */
+/** Returns a source of bodies that look random and are the same in every run. */
 export function bodies(seed: number): (length: number, alphabet?: string) => string {
   let state = seed >>> 0;
   return (length, alphabet = MIXED) => {

@@ -4,7 +4,7 @@ const random = bodies(411);
 const UPPER = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ';
 const URL_SAFE = `${MIXED}-_`;
 
-/** Tokens by the forms that vendors publish; never whole in this file, so that code hosts stay quiet. */
+/** Tokens in the forms that vendors publish. None is whole in this file, so that code hosts accept it. */
 const TOKENS: readonly (readonly [type: string, make: () => string])[] = [
   ['openai', () => `${'sk'}-proj-${random(48, URL_SAFE)}T3Blbk${'FJ'}${random(48, URL_SAFE)}`],
   ['anthropic', () => `${'sk'}-ant-api03-${random(93, URL_SAFE)}AA`],
@@ -51,7 +51,7 @@ const TOKENS: readonly (readonly [type: string, make: () => string])[] = [
   ['supabase', () => `${'sb'}p_${random(40, HEX)}`],
 ];
 
-/** Where people put them. `{}` is the token. */
+/** Texts in which tokens occur. `{}` is the token. */
 const PLACES: readonly string[] = [
   'export API_TOKEN={}',
   'curl -s -H "Authorization: Bearer {}" https://api.example.org/v1/me',

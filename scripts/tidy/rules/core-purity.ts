@@ -2,7 +2,10 @@ import { layerOf } from '../layers.ts';
 import type { TidyRule } from '../rule.ts';
 import type { Import } from '../tree.ts';
 
-/** All that core may import from outside: pure, without install script, without generated code at run time. */
+/**
+ * The external packages that core may import: pure, without install script, without generated code at run
+ * time.
+ */
 const PACKAGES = [
   '@cfworker/json-schema',
   '@marcbachmann/cel-js',
@@ -11,9 +14,9 @@ const PACKAGES = [
   'ipaddr.js',
   're2js',
 ];
-/** Where core may take types from, and nothing that runs. */
+/** Packages from which core may import types only. */
 const TYPE_PACKAGES = ['typebox'];
-/** What would let the world into a decision. */
+/** Names that would make a decision depend on its environment. */
 const WORLD =
   /^(Date\.(now|parse)|Math\.random|performance\..*|process\..*|console\..*|globalThis\..*|crypto\..*)$/;
 

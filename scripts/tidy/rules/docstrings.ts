@@ -2,7 +2,7 @@ import { programOf } from '../layers.ts';
 import type { TidyRule } from '../rule.ts';
 import { isListed, lists } from './lists.ts';
 
-/** Plugs that stand in a list are not looked at: what they say of themselves is in their record. */
+/** Plug-ins in a list are exempt, because their records describe them. */
 export const docstrings: TidyRule = {
   name: 'docstrings',
   reason: 'An exported function has a sentence about its input and its result.',

@@ -10,7 +10,7 @@ import { names } from './names.ts';
 import { sizes } from './sizes.ts';
 import { wholeSecrets } from './whole-secrets.ts';
 
-/** The laws of the tree. */
+/** The rules of the tree. */
 export const rules: readonly TidyRule[] = [
   layers,
   cycles,

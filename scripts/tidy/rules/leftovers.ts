@@ -1,6 +1,6 @@
 import type { TidyRule } from '../rule.ts';
 
-/** Put together here, so that this file does not find itself. */
+/** Concatenated here, so that the rule does not match this file. */
 const LATER = new RegExp(`\\b(${['TO', 'DO|FIX', 'ME|X', 'XX'].join('')})\\b`);
 const PARKED = /\b(test|it|describe|suite)\.(only|skip|todo)\b/;
 

@@ -2,13 +2,13 @@ import type { Remark, TidyRule } from '../rule.ts';
 import type { SourceFile, Tree } from '../tree.ts';
 
 interface List {
-  /** The file that holds the list. */
+  /** The file that contains the list. */
   readonly list: string;
-  /** The files that must stand in it. */
+  /** The files that must be in the list. */
   readonly members: RegExp;
 }
 
-/** Folders of plugs: everything that is a file is in the list, and the other way round. */
+/** Folders of plug-ins: every file is in the list, and every entry of the list is a file. */
 export const lists: readonly List[] = [
   {
     list: 'src/core/detect/detectors/index.ts',
@@ -65,7 +65,10 @@ export const listsAndFiles: TidyRule = {
   ],
 };
 
-/** Whether a file must stand in a list. One that exports nothing but types says what shape the plugs have. */
+/**
+ * Returns whether a file must be in a list. A file that exports only types defines the interface of the
+ * plug-ins.
+ */
 export function isListed({ list, members }: List, { path, is_test, exports }: SourceFile): boolean {
   if (is_test || path === list || !members.test(path)) return false;
   return exports.length === 0 || exports.some(({ kind }) => kind !== 'type');

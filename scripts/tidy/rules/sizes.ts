@@ -1,7 +1,7 @@
 import type { TidyRule } from '../rule.ts';
 
 const FILE_LINES_MAX = 500;
-/** Tables of cases are read one row at a time. */
+/** Tables of cases may be longer, because they are read one row at a time. */
 const TEST_LINES_MAX = 600;
 const FUNCTION_LINES_MAX = 60;
 

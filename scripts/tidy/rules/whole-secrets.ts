@@ -1,6 +1,6 @@
 import type { TidyRule } from '../rule.ts';
 
-/** Shapes that code hosts refuse to take in a push. */
+/** Token shapes with which code hosts reject a push. */
 const SHAPES: readonly RegExp[] = [
   /\bsk_live_[0-9a-zA-Z]{16,}/,
   /\bgh[pousr]_[0-9A-Za-z]{36}/,
