@@ -1,4 +1,4 @@
-/** Small pieces that every benchmark shares: medians, child processes on a core, wrk. */
+/** Helpers that every benchmark shares: medians, child processes on a core, wrk. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,14 +9,14 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
 }
 
-/** `1.23 (1.10 to 1.40)`: the median and the range, because machines are shared and noisy. */
+/** Formats the median and the range, `1.23 (1.10 to 1.40)`, because machines are shared and noisy. */
 export function spread(values: readonly number[], digits = 2): string {
   const lowest = Math.min(...values).toFixed(digits);
   const highest = Math.max(...values).toFixed(digits);
   return `${median(values).toFixed(digits)} (${lowest} to ${highest})`;
 }
 
-/** Starts a program on the given cores (`0`, `0,1`) and inherits nothing but stderr. */
+/** Starts a program on the given cores (`0`, `0,1`). It inherits only stderr. */
 export function spawnOnCores(
   cores: string,
   command: readonly string[],
@@ -33,14 +33,14 @@ export interface Load {
   readonly p99_us: number;
 }
 
-/** Stands once in a body of which each request is to have another: a number takes its place. */
+/** The placeholder for a number in a body that differs in each request. It may occur once. */
 export const FRESH = '@fresh@';
 
-/** One run of wrk against `url` with a JSON body. Throws when any answer was not 2xx. */
+/** Runs wrk once against `url` with a JSON body. Throws if any response was not 2xx. */
 export function load(options: {
   readonly url: string;
   readonly body: string;
-  /** Beside the type of the content. */
+  /** Headers in addition to the content type. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly cores: string;
   readonly connections: number;
@@ -85,7 +85,10 @@ function microseconds(match: RegExpExecArray | null): number {
   return Number(match[1]) * unit;
 }
 
-/** What a process and its threads have used of a processor so far, in microseconds, to a hundredth of a second. */
+/**
+ * Returns the processor time that a process and its threads have used, in microseconds, to a hundredth of a
+ * second.
+ */
 export function cpuUs(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   const [user, system] = stat
@@ -96,7 +99,7 @@ export function cpuUs(pid: number): number {
   return (Number(user) + Number(system)) * TICK_US;
 }
 
-/** The first line that the child prints. */
+/** Returns the first line that the child prints. */
 export function firstLine(child: ChildProcess): Promise<string> {
   return new Promise((resolve, reject) => {
     let seen = '';

@@ -1,6 +1,7 @@
 /**
- * What it costs to write a decision down, and to find it again: the journal beside a bare loop of `write` and
- * `fdatasync` with as many callers waiting, and the index beside inserts into one table without any index.
+ * Measures the cost to write a decision to the audit log and to index it. The log is compared with a bare
+ * loop of `write` and `fdatasync` with the same number of waiting callers; the index is compared with inserts
+ * into one table without any index.
  *
  * Usage: node benchmarks/audit/run.ts [rounds=5] [seconds=1]
  */
@@ -25,7 +26,7 @@ const scratch = mkdtempSync(join(process.env.BENCH_DIR ?? tmpdir(), 'bench-audit
 const WAITING = [1, 32, 128, 512];
 const now_ms = Date.now;
 
-/** About 750 bytes of JSON, as an ordinary scan leaves it. One in ten has tags. */
+/** Returns an event of an ordinary scan, about 750 bytes of JSON. One in ten has tags. */
 function event(index: number): AuditEvent {
   const found = index % 10 === 0;
   return {
@@ -57,7 +58,7 @@ interface Load {
   readonly p99_us: number;
 }
 
-/** Keeps `waiting` calls of `append` open for a while. */
+/** Keeps `waiting` calls of `append` open for the time of a measurement. */
 async function measure(waiting: number, append: (index: number) => Promise<void>): Promise<Load> {
   const took_us: number[] = [];
   let next = 0;
@@ -79,7 +80,10 @@ async function measure(waiting: number, append: (index: number) => Promise<void>
   return { per_second: took_us.length / elapsed_s, p50_us: at(0.5), p99_us: at(0.99) };
 }
 
-/** The least that durability costs: all that waits in one `write` and one `fdatasync`; no JSON, no chain. */
+/**
+ * Opens a log with the least cost of durability: all waiting lines in one `write` and one `fdatasync`,
+ * without JSON and without a hash chain.
+ */
 async function openBare(path: string) {
   const fd = await promisify(open)(path, 'w');
   const [writeTo, sync] = [promisify(write), promisify(fdatasync)];
@@ -153,7 +157,9 @@ async function benchJournal(): Promise<void> {
 
 const INDEXED = 100_000;
 
-/** One table, one prepared insert, transactions of 512: what SQLite itself takes for as many bytes. */
+/**
+ * Measures SQLite itself with the same number of bytes: one table, one prepared insert, transactions of 512.
+ */
 function bareInserts(path: string): number {
   const database = new DatabaseSync(path);
   database.exec(

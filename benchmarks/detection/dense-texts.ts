@@ -1,6 +1,6 @@
 /**
- * Files as people have them in which nearly every place could begin a number or a key, and few do: tables, logs,
- * dumps, sums. The same in every run.
+ * Realistic files in which nearly every offset could begin a number or a key, and few do: tables, logs,
+ * dumps, checksums. They are the same in every run.
  */
 
 const HEX = '0123456789abcdef';
@@ -8,7 +8,7 @@ const DIGITS = '0123456789';
 const LETTERS = 'abcdefghijklmnopqrstuvwxyz';
 const BASE64 = `${LETTERS.toUpperCase()}${LETTERS}${DIGITS}+/`;
 
-/** By name, each of exactly so many units. */
+/** Returns the texts by name, each of exactly `units` UTF-16 units. */
 export function denseTexts(units: number): Readonly<Record<string, string>> {
   const { below, some } = source();
   const many = (count: number, one: () => string, between: string): string =>
@@ -69,7 +69,7 @@ export function denseTexts(units: number): Readonly<Record<string, string>> {
   return Object.fromEntries(texts);
 }
 
-/** Numbers that look like chance and are the same in every run. */
+/** Returns a source of numbers that look random and are the same in every run. */
 function source() {
   let state = 7;
   const below = (bound: number): number => {

@@ -1,6 +1,7 @@
 /**
- * How much longer than clean text the worst texts take: for each detector texts of its own beginnings again and
- * again, and dense files as people have them (tables of numbers, logs, dumps). One line for each of the worst.
+ * Measures how much longer than clean text the worst texts take: for each detector, repeated beginnings of
+ * its matches, and dense realistic files (tables of numbers, logs, dumps). Prints one line for each of the
+ * worst.
  * `node benchmarks/detection/hostile.ts [--top N]`
  */
 import { parseArgs } from 'node:util';
@@ -14,11 +15,11 @@ import { mixedText } from './texts.ts';
 const BYTES = 256 << 10;
 const TRIES = 3;
 const WARM_TRIES = 40;
-/** All are tried short first; those that take longest are measured. */
+/** The size of the first, short measurement of every text. Only the slowest are measured at full size. */
 const FIRST_BYTES = 16 << 10;
 const MEASURED = 60;
 const LIMITS = { text_bytes_max: 8 << 20, depth_max: 100, nodes_max: 1 << 20, findings_max: 1000 };
-/** Lengths to which a hit is cut: as far as a pattern may get before it fails. */
+/** Lengths to which a hit is cut: the distances that a pattern may get before it fails. */
 const CUTS = [3, 5, 8, 13, 21, 34];
 
 const { values: options } = parseArgs({ options: { top: { type: 'string', default: '20' } } });
@@ -29,7 +30,7 @@ interface Figure {
   readonly coverage: string;
 }
 
-/** The best of some tries, so that what others do on the machine counts little. */
+/** Returns the best of several tries, so that other programs on the machine matter little. */
 function measure(name: string, text: string, tries = TRIES): Figure {
   let ms = Number.POSITIVE_INFINITY;
   let coverage = '';
@@ -45,7 +46,7 @@ function repeated(piece: string, bytes: number): string {
   return Buffer.from(piece.repeat(Math.ceil(bytes / piece.length)).slice(0, bytes)).toString();
 }
 
-/** What makes a pattern begin again and again, and what it finds whole. */
+/** Returns texts that make a detector's pattern begin repeatedly, and its whole hits. */
 function hostilePieces({ id, examples }: Detector): readonly (readonly [name: string, piece: string])[] {
   const marked = examples.hits[0]!;
   const from = marked.indexOf('«');
@@ -66,7 +67,7 @@ function report(title: string, figures: readonly Figure[], clean_ms: number): vo
 }
 
 const clean = Buffer.from(mixedText(BYTES, 0)).toString();
-// The engine compiles what is called often: the first tries are several times as slow as the others.
+// The engine compiles code that runs often, so the first tries are several times as slow as the others.
 const { ms: clean_ms } = measure('clean', clean, WARM_TRIES);
 report(
   'Dense files',

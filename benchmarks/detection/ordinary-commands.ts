@@ -1,12 +1,13 @@
 /**
- * What the pack `coding-agent` stops of the commands of ordinary projects: the scripts of `package.json`, recipes of makefiles,
- * `RUN` of Dockerfiles, `run` of CI files and shell blocks in documents, of this repository and of packages as they are published.
+ * Counts the commands of ordinary projects that the policy pack `coding-agent` stops: the scripts of
+ * `package.json`, recipes of makefiles, `RUN` of Dockerfiles, `run` of CI files and shell blocks in
+ * documents, of this repository and of published packages.
  *
  *   scripts/run benchmarks/detection/ordinary-commands.ts [--lines] [--extract N]
  *
- * `--lines` prints each line that is stopped, `--extract N` prints some N of those that pass, for
- * `ordinary-commands.txt`, which a test holds.
- * The packages are pinned below and fetched with `npm pack` and `pip download` into a folder for temporary files.
+ * `--lines` prints each stopped line. `--extract N` prints about N of the lines that pass, for
+ * `ordinary-commands.txt`, which a test checks. The packages are pinned below and fetched with `npm pack` and
+ * `pip download` into a temporary folder.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
@@ -36,7 +37,7 @@ const PACKAGES = {
 } as const;
 const LINE_UNITS_MAX = 1000;
 
-/** Rules for which a line is stopped on purpose, looked at one by one. */
+/** Rules that stop a line intentionally, each reviewed. */
 const MEANT: readonly (readonly [rules: RegExp, reason: string])[] = [
   [/^guard\./, "the service's own deciding commands and files"],
   [/^(?:generic|url|password)\./, 'a sample secret written out in a document'],
@@ -89,7 +90,7 @@ function tell(): void {
   if (options.lines) for (const each of stopped) console.log(each);
 }
 
-/** The rules for which a line is stopped, `null` where it passes. */
+/** Returns the rules that stop a line; `null` if it passes. */
 function rulesThatStop(command: string): readonly string[] | null {
   const content = { kind: 'json', value: { command } } as const;
   const verdict = judge(
@@ -100,7 +101,7 @@ function rulesThatStop(command: string): readonly string[] | null {
   return [...new Set(verdict.findings.map(({ rule_id }) => rule_id))];
 }
 
-/** The packages, unpacked. */
+/** Returns the unpacked packages. */
 function fetched(): readonly { readonly name: string; readonly folder: string }[] {
   const cache = join(tmpdir(), 'ordinary-commands');
   mkdirSync(cache, { recursive: true });
@@ -123,7 +124,7 @@ function fetched(): readonly { readonly name: string; readonly folder: string }[
   });
 }
 
-/** The commands in the files of a folder, in the order of the files. */
+/** Returns the commands in the files of a folder, in the order of the files. */
 function commandsIn(folder: string): readonly string[] {
   const found: string[] = [];
   const files = readdirSync(folder, { recursive: true, withFileTypes: true })
@@ -174,7 +175,7 @@ function runsOf(text: string): readonly string[] {
   return [...joined(text).matchAll(/^RUN\s+(?:--\S+\s+)*(.+)$/gim)].map(([, line]) => line!.trim());
 }
 
-/** `run:` of CI files: one line, or the lines of a block. */
+/** Returns the commands of `run:` in CI files: one line, or the lines of a block. */
 function stepsOf(text: string): readonly string[] {
   const found: string[] = [];
   const lines = text.split('\n');
@@ -197,7 +198,7 @@ function fencesOf(text: string): readonly string[] {
   ].flatMap(([, block]) => linesOf(block!, false));
 }
 
-/** What stands behind a prompt, or in a block for consoles, in reStructuredText. */
+/** Returns the commands after a prompt, or in a console block, in reStructuredText. */
 function consolesOf(text: string): readonly string[] {
   const blocks = [
     ...text.matchAll(
@@ -212,7 +213,7 @@ function consolesOf(text: string): readonly string[] {
   ];
 }
 
-/** The commands of a block, without prompts, comments and what programs print. */
+/** Returns the commands of a block, without prompts, comments and output of programs. */
 function linesOf(block: string, has_prompts: boolean): readonly string[] {
   const prompts = has_prompts || /^\s*[$%] /m.test(block);
   return joined(block)

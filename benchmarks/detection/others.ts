@@ -1,4 +1,4 @@
-/** Scanners that others wrote, given what our detectors are anchored on: Hyperscan and ripgrep. */
+/** Runs other scanners, Hyperscan and ripgrep, with the literals and anchors of our detectors. */
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,10 +12,12 @@ interface Expression {
   readonly either_case: boolean;
 }
 
-/** Shorter runs of fixed letters would be found everywhere, and make the others slower than they are. */
+/**
+ * Shorter runs of fixed letters are in every text, and would make the other scanners slower than they are.
+ */
 const LITERAL_UNITS_MIN = 3;
 
-/** The longest run of fixed letters in each detector's anchors, each once. */
+/** Returns the longest run of fixed letters in each detector's anchors, without duplicates. */
 export function literalsOf(detectors: readonly Detector[]): readonly string[] {
   const literals = anchorsOf(detectors).map(({ sets }) => longestRun(sets.map(letterOf)));
   return [...new Set(literals)].filter((literal) => literal.length >= LITERAL_UNITS_MIN).sort();
@@ -25,7 +27,10 @@ function anchorsOf(detectors: readonly Detector[]): readonly Anchor[] {
   return [...new Set(detectors.flatMap(({ anchors }) => anchors))].flatMap(parseAnchor);
 }
 
-/** The one letter of a set, in lower case where the set holds both; `null` for a set of several. */
+/**
+ * Returns the one letter of a set, in lower case if the set contains both cases; `null` for a set of several
+ * letters.
+ */
 function letterOf(set: UnitSet): string | null {
   const units = set.flatMap(([low, high]) => (high - low > 1 ? [low, high, -1] : [...new Set([low, high])]));
   const letters = new Set(units.map((unit) => String.fromCharCode(Math.max(unit, 0)).toLowerCase()));
@@ -49,7 +54,9 @@ function hex(text: string): string {
   return [...text].map((char) => `\\x${char.charCodeAt(0).toString(16).padStart(2, '0')}`).join('');
 }
 
-/** The anchors themselves as expressions over bytes: what is not ASCII in a set counts as any byte from 0x80 on. */
+/**
+ * Returns the anchors as expressions over bytes. A unit beyond ASCII in a set becomes any byte from 0x80 on.
+ */
 function anchorExpressions(detectors: readonly Detector[]): readonly Expression[] {
   const sources = anchorsOf(detectors).map(({ sets }) => sets.map(byteClass).join(''));
   return [...new Set(sources)].map((source) => ({ source, either_case: false }));
@@ -63,7 +70,7 @@ function byteClass(set: UnitSet): string {
   return `[${[...new Set(ranges)].join('')}]`;
 }
 
-/** Texts of one kind and size, and where each lies. */
+/** Texts of one kind and size, and the file of each. */
 export interface TextSet {
   readonly name: string;
   readonly size: number;
@@ -71,7 +78,7 @@ export interface TextSet {
   readonly files: readonly string[];
 }
 
-/** Gives the nanoseconds per byte for each text, by its name; one round. */
+/** Runs one round; returns the nanoseconds per byte for each text, by its name. */
 export type Round = () => Promise<ReadonlyMap<string, number>>;
 
 export interface Other {
@@ -80,7 +87,10 @@ export interface Other {
   readonly close: () => void;
 }
 
-/** Hyperscan on the literals and on the anchors; nothing, with a sentence, where it cannot be had. */
+/**
+ * Returns Hyperscan on the literals and on the anchors. If it is not available, prints a sentence and returns
+ * nothing.
+ */
 export async function hyperscans(
   detectors: readonly Detector[],
   texts: readonly TextSet[],
@@ -151,8 +161,9 @@ async function* linesOf(child: ChildProcess): AsyncGenerator<string> {
 const RIPGREP_FILE_BYTES = 128 << 20;
 
 /**
- * `rg -F -f LITERALS` over the text, many times in one file, on one thread; its start is taken off. Case counts,
- * which is faster. Nothing, with a sentence, where there is none.
+ * Returns `rg -F -f LITERALS` over the text, many times in one file, on one thread; its start-up time is
+ * subtracted. The search is case-sensitive, which is faster. If `rg` is not available, prints a sentence and
+ * returns nothing.
  */
 export function ripgrep(detectors: readonly Detector[], text: TextSet, scratch: string): readonly Other[] {
   if (spawnSync('rg', ['--version']).status !== 0) {
@@ -174,7 +185,10 @@ export function ripgrep(detectors: readonly Detector[], text: TextSet, scratch: 
   return [{ name: 'rg -F -f', round, close: () => {} }];
 }
 
-/** Microseconds of CPU of a start of Node, and of one that loads the built detectors and looks at one text. */
+/**
+ * Measures the microseconds of CPU of a start of Node, and of a start that loads the built detectors and
+ * scans one text.
+ */
 export function startCpu(
   dist: string,
   text: string,

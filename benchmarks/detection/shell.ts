@@ -1,5 +1,5 @@
 /**
- * How our reader of shell scripts and tree-sitter's grammar of bash differ over the scripts of this machine.
+ * Compares our reader of shell scripts with tree-sitter's grammar of bash over the scripts of this machine.
  * `node benchmarks/detection/shell.ts [--differences]`
  */
 import { loadOracle, machineScripts } from '../../tests/support/oracle.ts';

@@ -1,8 +1,9 @@
 /**
- * How fast texts are looked at with all detectors on, on one thread: beside `JSON.parse` of as many bytes of the
- * ordinary records in `records.jsonl`, beside Hyperscan and `rg -F -f` with the same literals, and with a thousand
- * detectors more; and what loading the detectors adds to a start of Node. Ratios are
- * medians over interleaved rounds. `node benchmarks/detection/speed.ts [--quick|--start]`
+ * Measures the speed of scans with all detectors on one thread. It is compared with `JSON.parse` of the same
+ * number of bytes of the ordinary records in `records.jsonl`, with Hyperscan and `rg -F -f` with the same
+ * literals, and with a thousand more detectors. It also measures how much the detectors add to a start of
+ * Node. Ratios are medians over interleaved rounds.
+ * `node benchmarks/detection/speed.ts [--quick|--start]`
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -49,7 +50,9 @@ const kinds: Readonly<Record<string, (bytes: number, seed: number) => string>> =
 };
 const CLEAN = ['records', 'mixed', 'wide'];
 
-/** A vendor's tokens, as a user adds them: a prefix of its own, and a bounded pattern. */
+/**
+ * Returns a detector of a vendor's tokens, as a user adds them: a prefix of its own, and a bounded pattern.
+ */
 function detectorNamed(name: string): Detector {
   return {
     id: `more.${name}`,
@@ -64,7 +67,7 @@ function detectorNamed(name: string): Detector {
   };
 }
 
-/** Prefixes as vendors have them: three to six letters, each another. */
+/** Returns detectors with distinct prefixes of three to six letters, as vendors have them. */
 function moreDetectors(): readonly Detector[] {
   const names = new Set<string>();
   for (let state = 1; names.size < MORE_DETECTORS; ) {
@@ -79,15 +82,18 @@ function moreDetectors(): readonly Detector[] {
   return [...names].map(detectorNamed);
 }
 
-/** Microseconds of CPU that this thread has had. */
+/** Returns the microseconds of CPU that this thread has used. */
 function cpuUs(): number {
-  // The kernel moves the thread's figure on in ticks; asking for the whole process first brings it up to date.
+  // The kernel updates the thread's figure in ticks; a query for the whole process brings it up to date.
   process.cpuUsage();
   const { user, system } = process.threadCpuUsage();
   return user + system;
 }
 
-/** Nanoseconds of CPU per byte: the best of some slices, so that what others do on the machine counts little. */
+/**
+ * Returns nanoseconds of CPU per byte: the best of some slices, so that other programs on the machine matter
+ * little.
+ */
 function perByte(look: (text: string) => unknown, texts: readonly string[]): number {
   const bytes = texts.reduce((sum, { length }) => sum + length, 0);
   const times = Math.max(1, Math.round(BYTES_PER_SLICE / bytes));
@@ -104,7 +110,7 @@ function findings(text: string): number {
   return detect({ kind: 'text', text }, DETECTION, LIMITS).findings.length;
 }
 
-/** The same with the thousand as patterns of the configuration. */
+/** Returns `detect` with the thousand detectors as patterns of the configuration. */
 function detectWithMore(): (text: string) => unknown {
   const patterns = moreDetectors().map(({ id, detector, tags, severity, description, pattern, anchors }) => {
     const token = `${anchors[0]!.slice(2)}${'a1'.repeat(12)}`;
@@ -138,7 +144,7 @@ function scanWith(scanner: Scanner): (text: string) => unknown {
   };
 }
 
-/** All figures of one kind: subject and text, and what each round came to. */
+/** All figures of one kind: subject and text, with the figure of each round. */
 type Figures = Map<string, number[]>;
 
 function add(figures: Figures, key: string, ns: number): void {
@@ -147,7 +153,7 @@ function add(figures: Figures, key: string, ns: number): void {
   figures.set(key, list);
 }
 
-/** Text as it comes from a socket: one piece, and no slice or sum of others. */
+/** Returns a text as one piece of memory, as it comes from a socket, and not as a slice or concatenation. */
 function flat(text: string): string {
   return Buffer.from(text).toString();
 }
@@ -156,7 +162,10 @@ function isMade(kind: string, size: number): boolean {
   return kind !== 'dirty' || size >= 2 * FINDING_EVERY_BYTES;
 }
 
-/** Several texts of one size, so that a short one is not one odd one, nor learnt by heart by the processor. */
+/**
+ * Returns several texts of one size, so that one unusual text matters little and the processor cannot learn a
+ * text.
+ */
 function variants(make: (bytes: number, seed: number) => string, size: number): readonly string[] {
   const count = Math.min(VARIANTS_MAX, Math.ceil(VARIANTS_BYTES_MAX / size));
   return Array.from({ length: count }, (_, seed) => flat(make(size, seed)));
@@ -180,7 +189,9 @@ function makeTexts(scratch: string): readonly TextSet[] {
   );
 }
 
-/** The benchmark says what it measured: clean is clean, and dirty has what was put in. */
+/**
+ * Checks the texts that are measured: a clean text has no finding, and a dirty text has the inserted ones.
+ */
 function checkText(kind: string, text: string, size: number): void {
   assert.equal(text.length, size);
   const count = findings(text);
@@ -211,7 +222,7 @@ async function measure(texts: readonly TextSet[], others: readonly Other[]): Pro
   return figures;
 }
 
-/** `a` beside `b`, round by round: how many times faster `a` is. */
+/** Returns, for each round, how many times faster `a` is than `b`. */
 function ratios(figures: Figures, a: string, b: string): readonly number[] {
   const other = figures.get(b)!;
   return figures.get(a)!.map((ns, at) => other[at]! / ns);
@@ -254,7 +265,7 @@ function report(figures: Figures, others: readonly Other[]): void {
     }
 }
 
-/** Builds the program as it is published, and starts it beside a bare Node. */
+/** Builds the published program, and compares its start with that of a bare Node. */
 function reportStart(): void {
   const root = resolve(import.meta.dirname, '..', '..');
   const built = spawnSync(process.execPath, [join(root, 'scripts/build/main.ts')], { encoding: 'utf8' });

@@ -1,6 +1,6 @@
 /**
- * How many steps the pattern of each detector takes, at the worst that is found, for each unit of work that the
- * meter charges: the test looks at one detector of each form for some texts, this at all of them for many.
+ * Counts the steps of each detector's pattern per unit of work that the meter charges, for the worst text
+ * found. The test checks one detector of each form with some texts; this checks all of them with many.
  * `node --stack-size=4000 benchmarks/detection/steps.ts [--texts N] [--seed N] [--only PATTERN] [--top N]`
  */
 import { parseArgs } from 'node:util';

@@ -1,7 +1,7 @@
 /**
- * The texts of the speed benchmark, the same in every run: ordinary records from the file beside this one, what
- * agents mix (prose, code, logs, markup, JSON with escapes), the same with letters beyond Latin-1, and the mix
- * with something to find in every 2 KB.
+ * The texts of the speed benchmark, the same in every run: ordinary records from `records.jsonl`, a mix of
+ * agents' content (prose, code, logs, markup, JSON with escapes), the same mix with letters beyond Latin-1,
+ * and the mix with a finding in every 2 KB.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,8 +11,8 @@ const RECORDS = readFileSync(join(import.meta.dirname, 'records.jsonl'), 'utf8')
   .split('\n');
 
 /**
- * A JSON array of records of exactly `bytes` bytes, 200 or more: its last element is a text that fills it up.
- * Another `seed` begins at another record.
+ * Returns a JSON array of records of exactly `bytes` bytes, 200 or more. Its last element is a text that
+ * fills it up. Another `seed` begins at another record.
  */
 export function recordsText(bytes: number, seed: number): string {
   let text = '[';
@@ -25,9 +25,9 @@ export function recordsText(bytes: number, seed: number): string {
   return `${text}${JSON.stringify(words.slice(0, bytes - text.length - SHORTEST_END))}]`;
 }
 
-/** Between the first records of one text and the next. */
+/** The distance between the first records of two texts with consecutive seeds. */
 const RECORDS_APART = 29;
-/** The quotes and the bracket of the last element. */
+/** The length of the quotes and the bracket of the last element. */
 const SHORTEST_END = 3;
 
 const PIECES: readonly string[] = [
@@ -61,7 +61,7 @@ const WIDE_PIECES: readonly string[] = [
   'Le café de la gare rouvre à huit heures ; la salle du fond reste fermée jusqu’à l’été.\n',
 ];
 
-/** What has to be found in a dirty text, put together from pieces so that code hosts stay quiet. */
+/** The findings of a dirty text, concatenated from pieces so that code hosts accept this file. */
 const FINDINGS: readonly string[] = [
   `the key is ${'sk-'}${'ABCDEF1234567890'} for now`,
   `write to ${'jane.miller'}@${'mailbox.org'} about it`,
@@ -70,20 +70,22 @@ const FINDINGS: readonly string[] = [
   `export AWS_ACCESS_KEY_ID=${'AK'}${'IA'}${'Z7QX5LWM2RTY4VBN'}`,
 ];
 
-/** Bytes of a dirty text to a finding. */
+/** The bytes of a dirty text per finding. */
 export const FINDING_EVERY_BYTES = 2048;
 
-/** Mixed text of exactly `units` ASCII characters: pieces in a fixed order without a pattern. */
+/** Returns mixed text of exactly `units` ASCII characters: pieces in a fixed order without a pattern. */
 export function mixedText(units: number, seed: number): string {
   return mix(units, PIECES, seed);
 }
 
-/** The same with every fourth piece in another script or with typographic signs; `units` are UTF-16. */
+/**
+ * Returns mixed text with every fourth piece in another script or with typographic signs; `units` are UTF-16.
+ */
 export function wideText(units: number, seed: number): string {
   return mix(units, [...PIECES, ...WIDE_PIECES, ...WIDE_PIECES], seed);
 }
 
-/** Mixed text with a finding in every 2,048 bytes; of the same length. */
+/** Returns mixed text of the same length with a finding in every 2,048 bytes. */
 export function dirtyText(units: number, seed: number): string {
   let text = '';
   for (let at = 0; text.length + FINDING_EVERY_BYTES <= units; at++) {
@@ -100,6 +102,6 @@ function mix(units: number, pieces: readonly string[], seed: number): string {
     state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
     text += pieces[(state >>> 8) % pieces.length];
   }
-  // A cut may not go through a pair of surrogates, and nothing half may look like a whole.
+  // A cut must not split a surrogate pair, and a cut finding must not look like a whole one.
   return text.slice(0, units).replace(/[\ud800-\udbff]$/, ' ');
 }

@@ -1,9 +1,9 @@
 /**
- * Reads the event stream as many clients at once, in a process of its own.
+ * Reads the event stream as many clients at once, in its own process.
  *
- * Usage: node readers.ts <url> <readers> <groups>. Each reader asks for one of the agents `bench-0` to
- * `bench-<groups - 1>`. Prints `open` when all read; `count` on standard input is answered with how many events came
- * so far, and how many readers were dropped.
+ * Usage: node readers.ts <url> <readers> <groups>. Each reader subscribes to one of the agents `bench-0` to
+ * `bench-<groups - 1>`. Prints `open` when all readers are connected. For each `count` on standard input,
+ * prints the number of events so far and the number of dropped readers.
  */
 import { createInterface } from 'node:readline';
 import { WebSocket } from 'ws';

@@ -1,10 +1,11 @@
 /**
- * What readers of the event stream cost those who wait for decisions: 500 WebSockets that together get 20,000 events
- * a second after their filters, beside the same decisions with nobody reading, in one run, in turn.
+ * Measures how much readers of the event stream slow down decisions: 500 WebSockets that together receive
+ * 20,000 events a second after their filters, compared with the same decisions without readers, in turn in
+ * one run.
  *
- * Usage: node benchmarks/events/run.ts [rounds=3] [seconds=5]. The service has two workers; decisions come at a fixed
- * rate from this process, and readers are a process of their own. On a machine with two cores all of them share these:
- * what the readers' own process takes is part of the figure, and printed.
+ * Usage: node benchmarks/events/run.ts [rounds=3] [seconds=5]. The service has two workers. This process
+ * sends decisions at a fixed rate, and readers have a process of their own. On a machine with two cores all
+ * of them share the cores; the share of the readers' process is part of the figure, and is printed.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -19,9 +20,13 @@ import { cpuUs, end, median, spread } from '../measure.ts';
 const rounds = Number(process.argv[2] ?? 3);
 const seconds = Number(process.argv[3] ?? 5);
 const READERS = 500;
-/** Each decision is about one of these agents, which a tenth of all readers asks for. */
+/**
+ * The number of agents. Each decision is about one of them, and a tenth of all readers subscribes to each.
+ */
 const GROUPS = 10;
-/** With 50 readers for each, a little more than what is asked for. */
+/**
+ * The rate of decisions. 50 readers receive each, which gives a little more than the 20,000 events a second.
+ */
 const DECISIONS_PER_SECOND = 410;
 const EVENTS_PER_SECOND_MIN = 20_000;
 const TICK_MS = 10;
@@ -41,7 +46,10 @@ interface Readers {
   readonly count: () => Promise<{ readonly events: number; readonly dropped: number }>;
 }
 
-/** One decision; the time from the first byte out to the last byte in, in microseconds. */
+/**
+ * Requests one decision; returns the time from the first byte sent to the last byte received, in
+ * microseconds.
+ */
 function decide(service: TestService, index: number): Promise<number> {
   const body = JSON.stringify({
     text: 'The quarterly review covers open tickets.',
@@ -68,7 +76,7 @@ function decide(service: TestService, index: number): Promise<number> {
   });
 }
 
-/** Decisions at the fixed rate, whether answers come or not. */
+/** Requests decisions at the fixed rate, without waiting for responses. */
 async function decideFor(service: TestService, ms: number): Promise<number[]> {
   const asked: Promise<number>[] = [];
   const began = performance.now();

@@ -1,9 +1,11 @@
 /**
- * A day's ordinary files, read and written by a coding agent: each file of this repository and of popular packages
- * is judged as the result of Read and as the input of Write under the policy pack `coding-agent`.
+ * Counts false positives on ordinary files that a coding agent reads and writes: each file of this repository
+ * and of popular packages is judged as the result of Read and as the input of Write under the policy pack
+ * `coding-agent`.
  *
- *   scripts/run benchmarks/file-reads/run.ts            counts
- *   scripts/run benchmarks/file-reads/run.ts --list     and the rule and file of each that is not allowed
+ *   scripts/run benchmarks/file-reads/run.ts            prints counts
+ *   scripts/run benchmarks/file-reads/run.ts --list     also prints the rule and file of each that is not
+ * allowed
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
@@ -14,7 +16,7 @@ import { codingAgent } from '../../src/core/policy/templates/coding-agent.ts';
 import { buildTestCrossing, buildTestPolicy } from '../../src/core/testing/policies.ts';
 import type { Json } from '../../src/core/types/index.ts';
 
-/** Pinned, among them projects that work with models. */
+/** Pinned packages, including projects that work with models. */
 const PACKAGES = [
   '@anthropic-ai/sdk@0.60.0',
   'ai@5.0.30',
@@ -24,7 +26,7 @@ const PACKAGES = [
   'openai@5.12.2',
 ];
 const FILE_BYTES_MAX = 200_000;
-/** So many files of each source, evenly taken from all of them. */
+/** The most files of each source, evenly selected from all of them. */
 const FILES_MAX = 400;
 const TEXTS = new Set(
   '.ts .tsx .js .mjs .cjs .json .md .yaml .yml .toml .py .sh .css .html .txt .sql .rs .go'.split(' '),

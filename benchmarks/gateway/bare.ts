@@ -1,6 +1,6 @@
 /**
- * The named baseline: a proxy on `node:http` that streams both ways and looks at nothing. Prints its port. Run by
- * `run.ts` with the port of the provider.
+ * The named baseline: a proxy on `node:http` that streams in both directions and scans nothing. Prints its
+ * port. `run.ts` starts it with the port of the provider.
  */
 import { Agent, request as ask, createServer } from 'node:http';
 
@@ -15,7 +15,7 @@ const server = createServer((request, response) => {
     answer.once('error', () => response.destroy());
   });
   asked.once('error', () => response.destroy());
-  // Who has gone away needs no answer any more.
+  // A client that has disconnected needs no response.
   response.once('close', () => {
     if (!response.writableFinished) asked.destroy();
   });

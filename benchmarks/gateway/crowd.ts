@@ -1,4 +1,4 @@
-/** A thousand streams at once on one core: how many fail, and what memory each takes. */
+/** Measures a thousand concurrent streams on one core: the failures, and the memory of each stream. */
 import { spawn } from 'node:child_process';
 import { cpuUs, median } from '../measure.ts';
 import { streamsCommand } from './first-text.ts';
@@ -7,7 +7,7 @@ import { residentKb, startProvider, startTarget, type Target } from './targets.t
 
 const STREAMS = 1_000;
 const LOOK_MS = 100;
-/** Long enough that all are open at the same time. */
+/** The streams are long enough that all are open at the same time. */
 const LOAD = { concurrency: STREAMS, total: STREAMS, pieces: 40, gap_ms: 250 };
 const US_PER_S = 1_000_000;
 
@@ -35,7 +35,7 @@ interface Crowd {
   readonly peak_kb: number;
   readonly errors: number;
   readonly first_error: string | null;
-  /** Median. */
+  /** The median in milliseconds. */
   readonly first_ms: number;
 }
 

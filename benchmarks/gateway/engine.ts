@@ -1,4 +1,6 @@
-/** Prints how many MB of clean text the scan engine judges in a second of processor. Run by `large.ts`. */
+/**
+ * Prints the MB of clean text that the scan engine judges in a second of processor time. `large.ts` runs it.
+ */
 import assert from 'node:assert/strict';
 import { compilePolicy, judge } from '../../src/core/index.ts';
 import { DETECTION_SETTINGS } from '../../src/core/testing/policies.ts';

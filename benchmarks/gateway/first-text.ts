@@ -1,4 +1,4 @@
-/** Streams: when the first text comes, beside the disk's own `fdatasync`. */
+/** Measures the time to the first text of streams, compared with the disk's own `fdatasync`. */
 import { execFileSync } from 'node:child_process';
 import { closeSync, fdatasync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { LOAD_CORE, startProvider, startTarget, type Target } from './targets.ts
 const CONCURRENCIES = [1, 16];
 const STREAMS_PER_SECOND = 12;
 
-/** Rounds of all targets by turns; prints what they add to the first text that the provider gives. */
+/** Runs rounds of all targets in turn; prints the time that each adds to the first text of the provider. */
 export async function firstText(plan: Plan): Promise<void> {
   const added = new Map<string, number[]>();
   const disk: number[] = [];
@@ -47,7 +47,7 @@ export interface StreamLoad {
   readonly gap_ms: number;
 }
 
-/** Runs streams in a process of their own to their end. Throws where one fails. */
+/** Runs streams in their own process to their end. Throws if one fails. */
 function runStreams(url: string, load: StreamLoad, headers: Target['headers']): { times: number[] } {
   const told = JSON.parse(
     execFileSync('taskset', streamsCommand(url, load, headers), { encoding: 'utf8' }),
@@ -60,7 +60,7 @@ function runStreams(url: string, load: StreamLoad, headers: Target['headers']): 
   return told;
 }
 
-/** The command that loads with streams, as arguments of `taskset`. */
+/** Returns the command that generates load with streams, as arguments of `taskset`. */
 export function streamsCommand(url: string, load: StreamLoad, headers: Target['headers']): string[] {
   const { concurrency, total, pieces, gap_ms } = load;
   const numbers = [concurrency, total, pieces, gap_ms].map(String);
@@ -68,7 +68,7 @@ export function streamsCommand(url: string, load: StreamLoad, headers: Target['h
   return ['-c', LOAD_CORE, process.execPath, program, url, ...numbers, JSON.stringify(headers)];
 }
 
-/** One small write and `fdatasync`, waited for in a thread as the service does. */
+/** Measures one small write with `fdatasync`. A thread waits for it, as in the service. */
 async function fdatasyncMedianMs(scratch: string): Promise<number> {
   const sync = promisify(fdatasync);
   const fd = openSync(join(scratch, 'sync'), 'a');

@@ -1,4 +1,4 @@
-/** Bodies of 1 MB: how fast they are guarded, beside the scan engine alone in a process of its own. */
+/** Measures the throughput of bodies of 1 MB, compared with the scan engine alone in its own process. */
 import { cpuUs, firstLine, load, spawnOnCores, spread } from '../measure.ts';
 import type { Plan } from './plan.ts';
 import { GATEWAY_CORE, LOAD_CORE, startProvider, startTarget, type Target } from './targets.ts';
@@ -8,7 +8,7 @@ const MB = 1_048_576;
 const CONNECTIONS = 4;
 const US_PER_S = 1_000_000;
 
-/** MB for each second of processor: of a target, of the engine, and of the one to the other. */
+/** Measures MB per second of processor time: of a target, of the engine, and their ratio. */
 export async function large(plan: Plan): Promise<void> {
   const body = chatBody(MB);
   const rates = new Map<string, number[]>();

@@ -1,6 +1,6 @@
 import type { Name } from './targets.ts';
 
-/** What each part of the benchmark gets. */
+/** The parameters of each part of the benchmark. */
 export interface Plan {
   readonly rounds: number;
   readonly seconds: number;

@@ -1,9 +1,11 @@
 /**
- * What the gateway adds to a call, beside a bare proxy on `node:http` and beside Portkey's gateway from npm, in front of
- * the same provider that thinks for 20 ms. Everything is guarded and audited.
+ * Measures how much the LLM proxy adds to a call, compared with a bare proxy on `node:http` and with
+ * Portkey's gateway from npm, in front of the same provider with a response time of 20 ms. Every call is
+ * guarded and audited.
  *
- * Usage: node benchmarks/gateway/run.ts [rounds=5] [seconds=3] [parts=whole,first,crowd,large] [targets=bare,portkey,ours].
- * Needs `wrk`, `taskset` and two cores: what is measured has one, the provider and the load the other.
+ * Usage: node benchmarks/gateway/run.ts [rounds=5] [seconds=3] [parts=whole,first,crowd,large]
+ * [targets=bare,portkey,ours]. Needs `wrk`, `taskset` and two cores: the measured target has one, the
+ * provider and the load share the other.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,6 +1,7 @@
 /**
- * Opens streams through a gateway, so many at a time, and prints as JSON when the first text came and what went
- * wrong. Run by `run.ts`: url, concurrency, streams in all, pieces of each, milliseconds between them, headers as JSON.
+ * Opens a number of concurrent streams through a gateway, and prints as JSON the time of each first text and
+ * the failures. `run.ts` starts it with: url, concurrency, total streams, pieces of each, milliseconds
+ * between them, headers as JSON.
  */
 import { Agent, request } from 'node:http';
 import { FRESH } from '../measure.ts';
@@ -9,7 +10,7 @@ import { chatBody } from './texts.ts';
 const [url = '', concurrency = '1', total = '1', pieces = '8', gap_ms = '5', more = '{}'] =
   process.argv.slice(2);
 let count = 0;
-/** Numbers of one length, so that all bodies have one too. */
+/** Numbers of one length, so that all bodies have the same length. */
 const bodyOf = (): string => chatBody(1_024, true).replace(FRESH, String(1_000_000 + count++));
 const headers = {
   'content-type': 'application/json',
@@ -26,7 +27,7 @@ interface Outcome {
   readonly error: string | null;
 }
 
-/** One stream to its end. The first text is the first event in which content stands that is not empty. */
+/** Reads one stream to its end. The first text is the first event with content that is not empty. */
 function stream(): Promise<Outcome> {
   return new Promise((resolve) => {
     const began = performance.now();

@@ -1,4 +1,7 @@
-/** Starts what is compared, each on one core: the provider itself, a bare proxy, Portkey's gateway, and ours. */
+/**
+ * Starts the compared targets, each on one core: the provider itself, a bare proxy, Portkey's gateway, and
+ * our LLM proxy.
+ */
 import { type ChildProcess, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -7,11 +10,11 @@ import { join, resolve } from 'node:path';
 import { end, firstLine, spawnOnCores } from '../measure.ts';
 
 const root = resolve(import.meta.dirname, '../..');
-/** What is measured runs here, and what loads it beside the provider on the other. */
+/** The core of the measured target. The load and the provider run on the other one. */
 export const GATEWAY_CORE = '0';
 export const LOAD_CORE = '1';
 const READY_MS = 30_000;
-/** Portkey's gateway, with an adapter of the time of its release: later ones break its streams. */
+/** Portkey's gateway, with an adapter of the time of its release, because later ones break its streams. */
 const PORTKEY = {
   private: true,
   dependencies: { '@portkey-ai/gateway': '1.15.2' },
@@ -23,22 +26,22 @@ export type Name = (typeof NAMES)[number];
 
 export interface Target {
   readonly name: Name;
-  /** `/v1/chat/completions` there. */
+  /** The URL of the target's `/v1/chat/completions`. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Of the process that answers. */
+  /** The process that answers. */
   readonly pid: number;
   readonly stop: () => Promise<void>;
 }
 
-/** Every process that a run has begun: none outlives one that failed. */
+/** Every process that a run has started, so that none outlives a failed run. */
 const started: ChildProcess[] = [];
 
 export async function endAll(): Promise<void> {
   await Promise.all(started.map((child) => end(child)));
 }
 
-/** Starts the provider, and gives its port. */
+/** Starts the provider, and returns its port. */
 export async function startProvider(): Promise<Target & { readonly port: number }> {
   const child = startNode(LOAD_CORE, ['upstream.ts']);
   const port = Number(await firstLine(child));
@@ -59,7 +62,7 @@ async function startBare(provider_port: number): Promise<Target> {
   return targetOf('bare', child, Number(await firstLine(child)), {});
 }
 
-/** Portkey's gateway from npm, in a folder of its own that is kept for the next run. */
+/** Starts Portkey's gateway from npm, in a folder of its own that the next run uses again. */
 async function startPortkey(provider_port: number): Promise<Target> {
   const dir = join(tmpdir(), 'bench-gateway-portkey-1.15.2');
   const program = join(dir, 'node_modules', '@portkey-ai', 'gateway', 'build', 'start-server.js');
@@ -84,7 +87,7 @@ async function startPortkey(provider_port: number): Promise<Target> {
   });
 }
 
-/** The service with everything on: default policy, audit trail, metrics; one worker. */
+/** Starts the service with everything enabled: default policy, audit log, metrics; one worker. */
 async function startOurs(provider_port: number, scratch: string): Promise<Target> {
   const dir = mkdtempSync(join(scratch, 'service-'));
   writeFileSync(join(dir, 'service.yaml'), `proxy: {target: "http://127.0.0.1:${provider_port}/v1"}\n`);
@@ -131,13 +134,13 @@ async function answers(url: string): Promise<void> {
   }
 }
 
-/** The newest descendant of a service. */
+/** Returns the newest descendant of a service. */
 function workerOf(parent_pid: number): number {
   const children = readFileSync(`/proc/${parent_pid}/task/${parent_pid}/children`, 'utf8');
   return Number(children.trim().split(' ').at(-1));
 }
 
-/** Resident memory of a process, in KB. */
+/** Returns the resident memory of a process, in KB. */
 export function residentKb(pid: number): number {
   return Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
 }

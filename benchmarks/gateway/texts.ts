@@ -1,13 +1,16 @@
 import { FRESH } from '../measure.ts';
 
-/** What is asked and answered: ordinary text in which no detector finds anything. */
+/** The texts of requests and responses: ordinary text in which no detector finds anything. */
 
 const SENTENCE =
   'The quarterly review covers shipping times, open tickets and the plan for the next release. ';
 
 export const TEXT = SENTENCE.repeat(12).slice(0, 1_024);
 
-/** A body of about so many bytes in the format of OpenAI's chat completions; no two requests have the same. */
+/**
+ * Returns a body of about `text_bytes` bytes in the format of OpenAI's chat completions. No two requests have
+ * the same body.
+ */
 export function chatBody(text_bytes: number, is_stream = false): string {
   const content = SENTENCE.repeat(Math.ceil(text_bytes / SENTENCE.length)).slice(0, text_bytes);
   const messages = [{ role: 'user', content: `Question ${FRESH}. ${content}` }];

@@ -1,8 +1,9 @@
 /**
- * A model provider of the OpenAI format, in a process of its own, that thinks for 20 ms. Prints its port. Run by `run.ts`.
+ * A model provider of the OpenAI format, in its own process, with a response time of 20 ms. Prints its port.
+ * `run.ts` starts it.
  *
- * A request is answered as a whole, or with `"stream":true` as events: a first piece of text after the 20 ms, then
- * so many further ones, so far apart (`x-bench-pieces`, `x-bench-gap-ms`).
+ * Requests with `"stream":true` get events: a first piece of text after 20 ms, then further pieces at fixed
+ * intervals (`x-bench-pieces`, `x-bench-gap-ms`). Other requests get one whole response.
  */
 import { createServer, type ServerResponse } from 'node:http';
 import { TEXT } from './texts.ts';
@@ -49,7 +50,7 @@ const server = createServer((request, response) => {
   let is_stream = false;
   let tail = '';
   request.on('data', (bytes: Buffer) => {
-    // The flag stands at the beginning of a body of ours, and of a body that was written anew somewhere.
+    // The flag is at the beginning of our own body, or anywhere in a body that a gateway has rewritten.
     if (is_stream) return;
     const text = tail + bytes.toString('latin1');
     is_stream = /"stream":\s*true/.test(text);

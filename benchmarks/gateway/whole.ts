@@ -1,4 +1,4 @@
-/** Whole answers: latency that is added, and calls per second. */
+/** Measures whole responses: added latency, and calls per second. */
 import { cpuUs, type Load, load, median, spread } from '../measure.ts';
 import type { Plan } from './plan.ts';
 import { LOAD_CORE, type Name, startProvider, startTarget, type Target } from './targets.ts';
@@ -6,14 +6,14 @@ import { chatBody } from './texts.ts';
 
 const CONNECTIONS = [1, 16, 64];
 const US_PER_MS = 1_000;
-/** Ours beside Portkey's, median and p99. */
+/** The goal for our added latency as a share of Portkey's, for median and p99. */
 const AIM = 1 / 3;
 
 interface Added {
   readonly median_ms: number;
   readonly p99_ms: number;
   readonly rate: number;
-  /** Of the process that answers, for each call. */
+  /** CPU time per call of the process that answers. */
   readonly cpu_us: number;
 }
 
@@ -21,7 +21,7 @@ interface Counted extends Load {
   readonly cpu_us: number;
 }
 
-/** Rounds of all targets by turns, each beside the provider asked directly in the same round. */
+/** Runs rounds of all targets in turn, each compared with direct calls of the provider in the same round. */
 export async function whole(plan: Plan): Promise<void> {
   const body = chatBody(1_024);
   const measured = new Map<string, Added[]>();

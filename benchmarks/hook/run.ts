@@ -1,7 +1,8 @@
 /**
- * What a hook costs a coding agent before every tool call: the whole of `./service hook`, from the start of the process to
- * its end, beside `node -e 0` with the same Node. Once with a resident process that answers, once without. Both decide on
- * an ordinary command and on one that is blocked; ratios are medians of interleaved runs.
+ * Measures the cost of a hook before every tool call of a coding agent: the whole of `./service hook`, from
+ * the start of the process to its end, compared with `node -e 0` with the same Node. It runs with a daemon
+ * and without one. Each decides on an ordinary command and on one that is blocked; ratios are medians of
+ * interleaved runs.
  * `node benchmarks/hook/run.ts [--runs 40]`
  */
 import assert from 'node:assert/strict';
@@ -13,7 +14,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { median, spread } from '../measure.ts';
 
-/** What the round trip may take, in starts of Node. */
+/** The goal for the round trip, in starts of Node. */
 const AIM = 1.6;
 const RESIDENT_MS_MAX = 20_000;
 
@@ -40,7 +41,7 @@ function makeFolder(): string {
   return mkdtempSync(join(tmpdir(), 'hook-bench-'));
 }
 
-/** Runs the hook as a host would, and sees to it that it has decided. */
+/** Runs the hook as a coding agent does, and checks that it has decided. */
 function ask(cwd: string, call: Call, resident: 'on' | 'off'): number {
   const input = JSON.stringify({
     session_id: 'bench',

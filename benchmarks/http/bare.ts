@@ -1,6 +1,6 @@
 /**
- * The named baseline: a bare Fastify route that parses and validates the same body, and answers a constant.
- * Prints its port. Run by `run.ts`, with the port to share with another one or with none.
+ * The named baseline: a bare Fastify route that parses and validates the same body, and returns a constant.
+ * Prints its port. `run.ts` starts it, with a port to share with another process or without one.
  */
 import Fastify, { type FastifyListenOptions } from 'fastify';
 

@@ -1,9 +1,9 @@
 /**
- * What a decision costs over HTTP: throughput beside a bare Fastify route, latency beside the disk's own
- * `fdatasync`, two workers beside one, start-up beside `node -e 0`, idle memory.
+ * Measures the cost of a decision over HTTP: throughput compared with a bare Fastify route, latency with the
+ * disk's own `fdatasync`, two workers with one, and start-up with `node -e 0`; also idle memory.
  *
- * Usage: node benchmarks/http/run.ts [rounds=5] [seconds=3]. Needs `wrk` and `taskset`, and two cores. CPU per
- * request is printed beside: it says how far the figures can be trusted where other programs run.
+ * Usage: node benchmarks/http/run.ts [rounds=5] [seconds=3]. Needs `wrk` and `taskset`, and two cores. CPU
+ * per request is printed as well, because it shows how reliable the figures are if other programs run.
  */
 import { type ChildProcess, spawnSync } from 'node:child_process';
 import { closeSync, fdatasync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
@@ -32,7 +32,7 @@ async function freePort(): Promise<number> {
   });
 }
 
-/** Every process that a run has begun: none outlives one that failed. */
+/** Every process that a run has started, so that none outlives a failed run. */
 const started: ChildProcess[] = [];
 
 interface Running {
@@ -56,7 +56,10 @@ async function startService(workers: number, cores: string): Promise<Running> {
   return { url, pid: child.pid ?? 0, started_ms, stop: () => end(child) };
 }
 
-/** Polls every 2 ms, so that the figure is not rounded up to a poll interval. */
+/**
+ * Waits until the service is healthy. Polls every 2 ms, so that the figure is not rounded up to a longer
+ * interval.
+ */
 async function healthy(url: string): Promise<void> {
   const deadline = performance.now() + 20_000;
   for (;;) {
@@ -77,8 +80,8 @@ async function startBare(cores: string, port = 0): Promise<Running> {
 }
 
 /**
- * The disk's own price: one small write and `fdatasync`, in microseconds, median of many. Waited for in a thread, as
- * the service does: on a busy machine the main thread is woken far later.
+ * Measures the disk's own cost: one small write with `fdatasync`, in microseconds, median of many. A thread
+ * waits for it, as in the service, because on a busy machine the main thread resumes far later.
  */
 async function fdatasyncMedianUs(): Promise<number> {
   const sync = promisify(fdatasync);
@@ -98,7 +101,7 @@ function run(url: string, connections: number, cores = '1', threads = 1) {
   return load({ url: `${url}/v1/scan/input`, body, cores, connections, threads, seconds, scratch });
 }
 
-/** 128 connections, and what a process used of a processor for each request. */
+/** Runs 128 connections, and measures the processor time of a process per request. */
 function runCounted(url: string, pid: number) {
   const before_us = cpuUs(pid);
   const many = run(url, 128);
@@ -123,7 +126,7 @@ async function throughput(): Promise<void> {
     const ours = await startService(1, '0');
     run(ours.url, 32);
     const [indexed, indexerCpu] = runCounted(ours.url, ours.pid);
-    // The parent indexes and takes no requests: while it stands still, the worker decides alone.
+    // The parent indexes and takes no requests. While it is stopped, the worker decides alone.
     process.kill(ours.pid, 'SIGSTOP');
     const [ourMany, workerCpu] = runCounted(ours.url, workerOf(ours.pid));
     const ourOne = run(ours.url, 1);
@@ -150,7 +153,10 @@ async function throughput(): Promise<void> {
   console.log(`  ratio to fdatasync:                          ${(median(added) / median(disk)).toFixed(2)}`);
 }
 
-/** Both cores hold the load as well, so that what a bare Fastify gains from a second process is printed beside. */
+/**
+ * Measures two workers. Both cores run the load as well, so the gain of a bare Fastify from a second process
+ * is printed too.
+ */
 async function twoWorkers(): Promise<void> {
   const ours: number[] = [];
   const bare: number[] = [];
@@ -167,7 +173,7 @@ async function twoWorkers(): Promise<void> {
   console.log(`  two bare Fastify to one, in the same way:    ${spread(bare)}`);
 }
 
-/** Requests per second of processes that share a port; ends them. */
+/** Returns the requests per second of processes that share a port, and ends them. */
 async function rateOf(running: readonly Running[]): Promise<number> {
   const { url } = running[0]!;
   run(url, 128, '0,1', 2);
@@ -176,14 +182,14 @@ async function rateOf(running: readonly Running[]): Promise<number> {
   return requests_per_second;
 }
 
-/** The newest descendant of a service. */
+/** Returns the newest descendant of a service. */
 function workerOf(parent_pid: number): number {
   return Number(
     readFileSync(`/proc/${parent_pid}/task/${parent_pid}/children`, 'utf8').trim().split(' ').at(-1),
   );
 }
 
-/** Resident memory of a worker, in MB. */
+/** Returns the resident memory of a worker, in MB. */
 function workerMemoryMb(parent_pid: number): number {
   const status = readFileSync(`/proc/${workerOf(parent_pid)}/status`, 'utf8');
   return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) / 1024;

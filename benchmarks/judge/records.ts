@@ -1,4 +1,7 @@
-/** Ordinary records: what an agent reads and writes when nothing is wrong. Always the same for a size. */
+/**
+ * Ordinary records, as an agent reads and writes them without any incident. They are always the same for a
+ * size.
+ */
 
 const WORDS =
   'the order was shipped on time and the customer asked for an invoice with the new address so we changed it in ' +
@@ -13,7 +16,10 @@ const SNIPPETS = [
   'def total(items):\n    return sum(i.price * i.count for i in items)',
 ];
 
-/** A JSON array of records of exactly `bytes` bytes, 100 or more: the last element is a text that fills it up. */
+/**
+ * Returns a JSON array of records of exactly `bytes` bytes, 100 or more. The last element is a text that
+ * fills it up.
+ */
 export function recordsText(bytes: number): string {
   const next = sequence(bytes);
   let text = '[';

@@ -1,6 +1,7 @@
 /**
- * What a look at clean text costs, in process and on one thread, as a ratio to `JSON.parse` of the same
- * bytes: `detect` and `judge`, on text and on the parsed value. `node benchmarks/judge/run.ts`
+ * Measures the cost of a scan of clean text, in process and on one thread, as a ratio to `JSON.parse` of the
+ * same bytes: `detect` and `judge`, on text and on the parsed value.
+ * `node benchmarks/judge/run.ts`
  */
 import assert from 'node:assert/strict';
 import { detect } from '../../src/core/detect/detect.ts';
@@ -50,7 +51,7 @@ function allowed(content: Content): unknown {
   return verdict;
 }
 
-/** The policy of a service without a configuration file. */
+/** Returns the policy of a service without a configuration file. */
 function defaultPolicy(): Policy {
   const settings = {
     default_action: 'block',
@@ -73,7 +74,7 @@ function clean(found: ReturnType<typeof detect>): unknown {
   return found;
 }
 
-/** Nanoseconds per byte of one round. */
+/** Returns the nanoseconds per byte of one round. */
 function round(subject: Subject, text: string, value: Json): number {
   const times = Math.max(1, Math.round(BYTES_PER_ROUND / text.length));
   const from = performance.now();

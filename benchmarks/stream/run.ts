@@ -1,7 +1,8 @@
 /**
- * How much of a text is held back while it arrives, and what that costs beside a look at the whole of it: the
- * documentation of this project, the phrases of people in the examples, and code, in pieces of one unit (what is
- * held after each), and in pieces as models send them (CPU time). `node benchmarks/stream/run.ts`
+ * Measures how much of a streamed text is held back, and the cost compared with one scan of the whole text.
+ * The texts are the documentation of this project, the phrases in the examples, and code. Held units are
+ * counted in pieces of one unit; CPU time is measured in pieces of the size that models send.
+ * `node benchmarks/stream/run.ts`
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,9 +12,9 @@ import { median, spread } from '../measure.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const ROUNDS = 7;
-/** Of one to four tokens each. */
+/** The units of a piece, for pieces of one to four tokens. */
 const PIECE_UNITS = [4, 12, 24];
-/** Personal data is let be, so that what goes on has the length of what came; it is held all the same. */
+/** Personal data is allowed, so that the output has the length of the input; it is held back all the same. */
 const policy = buildTestPolicy({
   rules: [{ name: 'all', boundary: 'output', data_tags: ['secret', 'personal'], action: 'flag' }],
 });
@@ -32,7 +33,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   code: textsIn('src/core', '.ts').slice(0, 100_000),
 };
 
-/** Units that have not gone on, after each piece. */
+/** Returns the units that are held back after each piece. */
 function heldAfterEach(text: string, units: number): number[] {
   const stream = openStream(policy, crossing);
   const held: number[] = [];
