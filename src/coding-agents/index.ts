@@ -8,8 +8,9 @@ import type { CodingAgent } from './record/coding-agent.ts';
 import type { Dialect, Payload } from './record/dialect.ts';
 
 /**
- * The one list of coding agents. Names of dialects, choices and help of commands, setup and doctor are derived from it. The
- * first agent that recognises a payload handles it, so Claude Code is last: its payloads lack what marks those of others.
+ * The only list of coding agents. The names of dialects, the choices and help of commands, setup and doctor are derived
+ * from it. The first agent that recognises a payload handles it. Claude Code is last, because its payloads lack the
+ * members that distinguish those of other agents.
  */
 const AGENTS: readonly CodingAgent[] = [cursor, codex, gemini, copilot, claudeCode];
 

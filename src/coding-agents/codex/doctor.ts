@@ -149,8 +149,8 @@ function checkFeature(files: readonly SettingsFile[]): readonly DoctorCheck[] {
 }
 
 /**
- * Codex records in the user's `config.toml` which hooks are trusted, by their position, and skips all others silently. Whether
- * the trust covers the current text of a hook, only Codex can tell.
+ * Codex records in the user's `config.toml` which hooks are trusted, by their position, and skips all others silently.
+ * Whether the trust covers the current text of a hook, only Codex can tell.
  */
 function checkTrust(hooks: readonly LocatedHook[], files: readonly SettingsFile[]): HookSwitches {
   const user_files = listUserConfigs(files);
@@ -194,7 +194,9 @@ function listEvents(hooks: readonly ConfiguredHook[]): string {
   return [...new Set(hooks.map(({ event }) => event))].join(', ');
 }
 
-/** Returns the keys of a hook in `hooks.state`, `<file>:<event>:<group>:<position>`, with and without symbolic links. */
+/**
+ * Returns the keys of a hook in `hooks.state`, `<file>:<event>:<group>:<position>`, with and without symbolic links.
+ */
 function buildStateKeys(
   { location, real_path }: SettingsFile,
   { event, path }: ConfiguredHook,

@@ -20,7 +20,7 @@ export interface HookSurroundings {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** Checks the entry of one hook without running it. Returns only what is wrong. */
+/** Checks the entry of one hook without running it. Returns only the problems. */
 export async function checkHookEntry(
   agent: CodingAgent,
   hook: ConfiguredHook,

@@ -21,7 +21,8 @@ export interface HookTrial {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly subject: CheckSubject;
   /**
-   * Evaluates the policy on the harmless payload. Returns why the policy does not allow it, as a clause; `null` if it does.
+   * Evaluates the policy on the harmless payload. Returns why the policy does not allow it, as a clause; `null` if it
+   * does.
    */
   readonly explainDenial: (payload: object, event: string) => Promise<string | null>;
   /** True if the agent runs the hook and waits for it, according to its settings. */

@@ -5,8 +5,8 @@ import type { HookOutput, HookStart } from '../record/doctor.ts';
 const OUTPUT_BYTES_MAX = 1_048_576;
 
 /**
- * Runs a hook as its agent does: writes the payload to standard input and waits as long as the agent would. A hook that is
- * late is killed with every process that it started.
+ * Runs a hook as its agent does: writes the payload to standard input and waits as long as the agent would. A hook that
+ * is late is killed with every process that it started.
  */
 export function runHookCommand(
   { file, args, cwd, env }: HookStart,

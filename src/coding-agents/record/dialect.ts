@@ -43,7 +43,9 @@ export interface HookEvent {
   readonly checks: (payload: Payload) => readonly HookCheck[];
   /** Returns the reply that makes this agent deny this event. */
   readonly deny: (reason: string, payload: Payload) => HookReply;
-  /** Returns the reply that replaces the content of the first check. Without it, or with `null`, the event is denied. */
+  /**
+   * Returns the reply that replaces the content of the first check. Without it, or with `null`, the event is denied.
+   */
   readonly change?: (changed: Json, reason: string, payload: Payload) => HookReply | null;
   /** Returns the reply that makes the agent ask its user. Without it the event is denied. */
   readonly ask?: (reason: string, payload: Payload) => HookReply;

@@ -88,7 +88,7 @@ export interface HookSwitches {
  * dialect.
  */
 export interface AgentDoctor {
-  /** Returns what the agent sends at an event, with a probe in it; `null` if the event takes no decision. */
+  /** Returns the agent's payload of an event with a probe in it; `null` if the event takes no decision. */
   readonly buildPayload: (event: string, probe: ProbeContext) => object | null;
   /** Returns how long the agent waits if its settings do not say. */
   readonly defaultTimeout: (event: string) => number;

@@ -65,7 +65,9 @@ function findConfig(words: readonly string[]): string | null {
 /** File names of this program, and ends of the paths with which Node starts it. */
 const OUR_NAMES = /(?:^|[\\/])(?:service|agent-safety)$|[\\/]entry[\\/]cli[\\/](?:bin\.[jt]s|main\.[jt]s)$/;
 
-/** Returns the arguments that a command line gives to a subcommand of this program; `null` if it runs another program. */
+/**
+ * Returns the arguments that a command line gives to a subcommand of this program; `null` if it runs another program.
+ */
 export function findOurArguments(
   subcommand: 'hook' | 'mcp',
   words: readonly string[],

@@ -86,8 +86,8 @@ export function formatResult(value: Json): string {
 }
 
 /**
- * Returns a result of the same shape with a notice for the first text and without all other content. Agents accept only a
- * result that has the shape of the tool's own.
+ * Returns a result of the same shape with a notice for the first text and without all other content. Agents accept only
+ * a result that has the shape of the tool's own.
  */
 export function replaceWithNotice(value: Json, notice: string): Json {
   let is_written = false;

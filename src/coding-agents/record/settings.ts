@@ -16,7 +16,7 @@ export interface Machine {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** One place where an agent reads settings. */
+/** A location from which an agent reads settings. */
 export interface SettingsLocation {
   readonly scope: SettingsScope;
   /** The absolute path of a file, or of a folder whose `*.json` files are all read. */
@@ -99,7 +99,7 @@ export interface AgentSettings {
   readonly mcp_servers: McpServerList;
   /** Returns `null` if neither location nor format of the transcripts is published. */
   readonly transcripts: (machine: Machine) => TranscriptLocation | null;
-  /** Returns what a user still has to do or know after setup, by scope. */
+  /** Returns the remaining steps and notes for the user after setup, by scope. */
   readonly remarks: (scope: SettingsScope) => readonly string[];
 }
 

@@ -3,7 +3,9 @@ import { delimiter, dirname, join } from 'node:path';
 import type { CodingAgent } from '../record/coding-agent.ts';
 import type { AgentSettings, Machine } from '../record/settings.ts';
 
-/** Returns the agents that are on this machine: their program is in the `PATH`, or a folder of their settings exists. */
+/**
+ * Returns the agents that are on this machine: their program is in the `PATH`, or a folder of their settings exists.
+ */
 export async function findAgents(
   agents: readonly CodingAgent[],
   machine: Machine,

@@ -48,8 +48,8 @@ export function planInstall(
 }
 
 /**
- * Plans the text of a settings file without the parts: byte for byte as it was if nothing else has changed the file since
- * setup did; otherwise with the entries of this program removed.
+ * Plans the text of a settings file without the parts: byte for byte as it was if nothing else has changed the file
+ * since setup did; otherwise with the entries of this program removed.
  * @throws SettingsFailure if the text cannot be parsed, or not be changed without a loss
  */
 export function planUninstall(

@@ -2,7 +2,9 @@ import { getNodeValue, type Node, type ParseError, parseTree } from 'jsonc-parse
 import { parse as parseToml, TomlError } from 'smol-toml';
 import type { SettingsFormat } from '../record/settings.ts';
 
-/** A settings file that cannot be read or changed. The message is a predicate: a caller puts the file's path in front. */
+/**
+ * A settings file that cannot be read or changed. The message is a predicate: a caller puts the file's path in front.
+ */
 export class SettingsFailure extends Error {
   readonly code = 'settings_unusable';
 

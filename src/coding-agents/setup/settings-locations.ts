@@ -12,7 +12,9 @@ import { readSettingsFile } from './settings-file.ts';
 /** The most files that are read in one folder of settings. */
 const FILES_MAX = 200;
 
-/** Returns the files of locations, with folders replaced by their `*.json` files in name order. A file may be missing. */
+/**
+ * Returns the files of locations, with folders replaced by their `*.json` files in name order. A file may be missing.
+ */
 export async function listSettingsFiles(
   locations: readonly SettingsLocation[],
 ): Promise<readonly SettingsLocation[]> {

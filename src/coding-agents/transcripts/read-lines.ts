@@ -5,7 +5,7 @@ const LINE_BYTES_MAX = 8_388_608;
 /** The bytes of a file that are read at most. */
 const FILE_BYTES_MAX = 536_870_912;
 
-/** Counts what reading a file skips. */
+/** A counter of the lines that reading a file skips. */
 export interface SkipCounter {
   /** Lines that are too long, and the rest of a file that is too long. */
   skipped_count: number;

@@ -106,8 +106,8 @@ function readEventTime(event: AuditEvent | null): number | null {
 }
 
 /**
- * Returns the sessions in which tools ran without a hook, newest first. Tools for which the agent is documented not to call
- * hooks are not counted. Transcripts of one session in several files are merged.
+ * Returns the sessions in which tools ran without a hook, newest first. Tools for which the agent is documented not to
+ * call hooks are not counted. Transcripts of one session in several files are merged.
  */
 export function findUnseenSessions(
   format: TranscriptFormat,

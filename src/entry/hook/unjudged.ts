@@ -72,7 +72,10 @@ interface Ledger {
 
 const NO_POLICY: Ledger['policy'] = { hash: '', redaction: { typed: false } };
 
-/** Returns where refusals are recorded; `null` if the audit log is disabled, or its folder is not known. */
+/**
+ * Returns the state folder in which refusals are recorded, and the policy; `null` if the audit log is disabled, or its
+ * folder is not known.
+ */
 async function ledgerOf(place: Place, version: string): Promise<Ledger | null> {
   const saved = readStand(place, version);
   if (saved !== null) {

@@ -195,7 +195,10 @@ function amountToReserve(settings: Config['cost'], ask: SpendRequest, prices: re
   };
 }
 
-/** Returns the output tokens that a call reserves if it names no limit; what it writes beyond them is charged all the same. */
+/**
+ * Returns the output tokens that a call reserves if it names no limit; what it writes beyond them is charged all the
+ * same.
+ */
 function unlimitedOutput(settings: Config['cost'], { choices }: SpendRequest, price: Price): number {
   const model_limit = price.max_output_tokens ?? settings.assumed_output_tokens;
   const each =

@@ -7,7 +7,7 @@ const BATCH = 200;
 const DAY_MS = 86_400_000;
 /** The time after its expiry in which a reservation can still be settled. */
 const SETTLE_MS = DAY_MS;
-/** The time that a window is kept after its end. It is longer than any reservation of the window can be settled. */
+/** The time that a window is kept after its end. By then none of its reservations can be settled any more. */
 const ENDED_MS = 2 * DAY_MS;
 
 /**

@@ -194,8 +194,8 @@ export interface Cost {
 export interface BudgetDenial {
   readonly over: true;
   /**
-   * `exhausted`: the limit is reached. `exceeds_remaining`: the call may cost more than remains. `unknown_model`: the model has
-   * no price and `cost.unknown_models` is `refuse`; no budget is involved.
+   * `exhausted`: the limit is reached. `exceeds_remaining`: the call may cost more than remains. `unknown_model`: the
+   * model has no price and `cost.unknown_models` is `refuse`; no budget is involved.
    */
   readonly cause: 'exhausted' | 'exceeds_remaining' | 'unknown_model';
   /** The budget's name; `unknown_models` for the cause `unknown_model`. */

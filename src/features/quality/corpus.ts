@@ -180,8 +180,8 @@ function parseObject(bytes: Buffer, refuse: Refuse): Readonly<Record<string, unk
 }
 
 /**
- * Returns a name, or `null` if it is absent. The corpora also use lists as `tier`; they are ignored, because no figures
- * are kept for them.
+ * Returns a name, or `null` if it is absent. Some corpora write a list as `tier`; a list is ignored, because it does
+ * not name a group of figures.
  */
 function readName(value: Readonly<Record<string, unknown>>, field: string, refuse: Refuse): string | null {
   const name = value[field];

@@ -2,7 +2,7 @@ import { allDetectors } from '../../core/detect/detectors/all.ts';
 
 /**
  * The type names of labelled corpora, and the detectors that are correct for each. This map is published
- * (docs/explanation/detection.md), so that anyone can reproduce the figures. A pattern is the beginning of a rule's id:
+ * (docs/reference/type-names.md), so that anyone can reproduce the figures. A pattern is the beginning of a rule's id:
  * `es.dni` includes `es.dni_beside_its_name`.
  */
 export const TYPE_PATTERNS: Readonly<Record<string, readonly string[]>> = {

@@ -5,7 +5,10 @@ import type { DocumentPath, TextEdit } from './edit.ts';
 
 type JsonFormat = 'json' | 'jsonc';
 
-/** Adds a member or an element after the others, in the layout of the file. Comments stay after the value that they follow. */
+/**
+ * Adds a member or an element after the others, in the layout of the file. Comments stay after the value that they
+ * follow.
+ */
 export function insertInJson(
   text: string,
   format: JsonFormat,
@@ -87,7 +90,10 @@ export function removeFromJson(text: string, format: JsonFormat, path: DocumentP
   ];
 }
 
-/** Returns where the removal begins: before the blanks, unless the rest of the line would then join a comment. */
+/**
+ * Returns the offset at which a removal begins: before the blanks, unless the rest of the line would then join a
+ * comment.
+ */
 function findRemovalStart(text: string, before: number, offset: number, behind: string): number {
   const line = text.slice(text.lastIndexOf('\n', before - 1) + 1, before);
   return line.includes('//') && !/^[^\S\n]*\n/.test(behind) ? offset : before;
@@ -172,7 +178,9 @@ function blankBefore(text: string, offset: number): number {
   return text.slice(0, offset).trimEnd().length;
 }
 
-/** Returns the offset of the comma between two offsets that are otherwise separated by blanks and comments; -1 if none. */
+/**
+ * Returns the offset of the comma between two offsets that are otherwise separated by blanks and comments; -1 if none.
+ */
 function commaBetween(text: string, from: number, to: number): number {
   const separator = /(?:\s|\/\/[^\n]*|\/\*[\s\S]*?\*\/)*/y;
   separator.lastIndex = from;
