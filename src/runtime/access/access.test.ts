@@ -336,7 +336,7 @@ test('API keys: scope, permissions, expiry, overlap', async () => {
     tenants: '*',
     agents: '*',
   });
-  // What needs a person is left out, whatever the configuration says.
+  // The permissions that need an operator are removed, whatever the configuration grants.
   assert.deepEqual(await callerOf(scoped.key), {
     id: 'key:scoped',
     kind: 'agent',
@@ -344,7 +344,7 @@ test('API keys: scope, permissions, expiry, overlap', async () => {
     tenants: ['acme'],
     agents: ['a', 'b'],
   });
-  // Who may read all of the audit trail, or all requests, may read its own part of it.
+  // A permission for the whole audit log, or all requests, includes the caller's own part.
   const auditor = await callerOf(reading.key);
   assert.deepEqual('permissions' in auditor && auditor.permissions, [
     'audit:read_own',
@@ -356,7 +356,7 @@ test('API keys: scope, permissions, expiry, overlap', async () => {
   assert.equal(await idOf(access, { 'x-service-key': lasting.key }), 'key:expired');
   assert.equal(await idOf(access, { 'x-service-key': unreadable.key }), 'unauthenticated');
   assert.equal(await idOf(access, { 'x-service-key': plain.key.slice(0, -1) }), 'unauthenticated');
-  // The hash in the configuration is no credential.
+  // The hash in the configuration is not a credential.
   assert.equal(await idOf(access, { 'x-service-key': hashToken(plain.key) }), 'unauthenticated');
   assert.equal(await idOf(access, {}), 'loopback');
 });

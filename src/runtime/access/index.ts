@@ -24,7 +24,7 @@ export interface AuthenticatorSettings {
   /** The bind host. */
   readonly host: string;
   readonly cors_origins: readonly string[];
-  /** Whether `auth.trusted_proxies` name the user in `x-service-user`: `dashboard.proxy_identity`. */
+  /** True if `auth.trusted_proxies` name the user in `x-service-user`: `dashboard.proxy_identity`. */
   readonly proxy_identity?: boolean;
   readonly state_dir: string;
   readonly now_ms: () => number;

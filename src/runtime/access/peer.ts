@@ -1,7 +1,7 @@
 import { BlockList, isIP } from 'node:net';
 import { isLoopback, isLoopbackHost } from '../../platform/net/loopback.ts';
 
-/** What a transport knows of a request before it reads the body. Header names are lower case. */
+/** The facts of a request that a transport has before it reads the body. Header names are lower case. */
 export interface Peer {
   /** The socket's address; `undefined` if the socket is closed. */
   readonly address: string | undefined;

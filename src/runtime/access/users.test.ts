@@ -25,7 +25,7 @@ interface Row {
   readonly caller?: Caller;
   readonly user: string | null | undefined;
   readonly users?: readonly User[];
-  /** The status of a refusal, or whether costs may be read. */
+  /** Returns the status of a refusal, or whether the caller can read costs. */
   readonly costs: 'unauthenticated' | 'forbidden' | boolean;
   readonly tenants?: Caller['tenants'];
 }

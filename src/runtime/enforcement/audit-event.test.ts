@@ -126,7 +126,7 @@ test('a text that was not looked at whole is never logged, and a long one is cut
   assert.equal(metadata.redacted_text_truncated, true);
 });
 
-/** The plain way to the same hash. */
+/** Computes the same hash in the simplest way. */
 function plainHash(event: AuditEvent): string {
   const { action, agent_id, boundary, data_tags, destination_agent_id, event_id } = event;
   const { metadata, policy_name, reason, session_id, source_agent_id, tool_name } = event;

@@ -1,4 +1,7 @@
-/** Decisions asked about again from their audit events alone: no text is kept, and nothing is lost that rules see. */
+/**
+ * Evaluates decisions again from their audit events alone. Events contain no text, but all facts that rules
+ * use.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -25,7 +28,7 @@ function recorded(crossing: Crossing, policy: Policy): { event: AuditEvent; verd
     logged: { inputs: false, outputs: false },
     typed_redaction: false,
   });
-  // As the journal gives it back.
+  // The event as the journal returns it.
   return { verdict, event: JSON.parse(JSON.stringify(event)) };
 }
 

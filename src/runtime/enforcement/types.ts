@@ -17,7 +17,7 @@ export interface Ruling {
   readonly scan_duration_ms: number;
 }
 
-/** What `enforce` needs of its process: the service, the hook and tests each provide their own. */
+/** The dependencies of `enforce`. The service, the hook and the tests each provide their own. */
 export interface EnforcementPorts extends AuditPorts {
   /** Computes keyed fingerprints; without it no value is allowlisted by one. */
   readonly fingerprintOf?: Fingerprinter | null;
@@ -43,7 +43,7 @@ export interface EnforcementPorts extends AuditPorts {
 export interface EnforcementExtras {
   /** Returns additional metadata of the event: fixed values, or names without findings. */
   readonly buildMetadata?: (verdict: Verdict) => AuditEvent['metadata'];
-  /** Whether an approved request for exactly this crossing counts if the caller names none that matches. */
+  /** If true, an approved request for exactly this crossing counts when the caller names none that matches. */
   readonly reuse_approval?: boolean;
   /** Replaces the tool name in everything that is recorded, if the name itself has findings. */
   readonly recorded_tool?: string;

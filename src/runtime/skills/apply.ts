@@ -32,7 +32,7 @@ interface Plan {
 /** The lock for changing the skills of one folder. One process at a time holds it. */
 export interface SkillsFolderLock {
   readonly release: () => Promise<void>;
-  /** Whether an interrupted change was finished or rolled back when the lock was taken. */
+  /** True if an interrupted change was finished or rolled back when the lock was taken. */
   readonly mended: boolean;
 }
 

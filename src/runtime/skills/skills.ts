@@ -48,7 +48,7 @@ export interface SkillPlan {
   readonly emptied: readonly string[];
   /** The parts of its plug-ins, which were loaded to list them. */
   readonly plugins: readonly PluginReport[];
-  /** Whether recovery from an interrupted change ran first. */
+  /** True if recovery from an interrupted change ran first. */
   readonly mended: boolean;
 }
 

@@ -35,7 +35,7 @@ export interface StrictnessComparison {
    * known.
    */
   readonly loosening: readonly string[];
-  /** Whether all places were compared, within the limit. */
+  /** True if all places were compared, within the limit. */
   readonly complete: boolean;
 }
 

@@ -6,7 +6,7 @@ import { buildServiceEvent } from '../../audit/service-event.ts';
 import { agentKey, writeAgentList } from './agent-list.ts';
 import type { AgentBlocks } from './types.ts';
 
-/** What the kill switch needs: the state folder, the store, and the audit log. */
+/** The dependencies of the kill switch: the state folder, the store, and the audit log. */
 export interface AgentBlockParts {
   readonly state_dir: string;
   readonly store: () => Promise<Store>;

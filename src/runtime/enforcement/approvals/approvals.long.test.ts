@@ -18,7 +18,7 @@ async function requestOf(desk: Desk, parts: Partial<Crossing> = {}): Promise<str
 const vote = (desk: Desk, request_id: string, vote: 'approve' | 'deny', caller = ANN, comment = '') =>
   desk.approvals.vote({ request_id, vote, caller, approver: null, comment }, ALL);
 
-/** Brings a new request into a state by what people and time do, never by the tables. */
+/** Brings a new request into a state by votes, uses and time, never by writing to the tables. */
 async function inState(desk: Desk, status: ApprovalStatus): Promise<string> {
   const id = await requestOf(desk);
   if (status === 'approved' || status === 'consumed') await vote(desk, id, 'approve');
@@ -90,7 +90,7 @@ withStores('approvals', (law) => {
     const tool = await desk.check({ tool: 'wire' }, id);
     assert.match(tool.verdict.reason, /another tool\./);
     assert.equal(Object.keys(OTHERS).length, 7);
-    // The same arguments in another order are the same arguments.
+    // The same arguments in another order are equal.
     const same = await desk.check({ content: { kind: 'json', value: { to: 'acme', amount: 12 } } }, id);
     assert.equal(same.verdict.decision, 'allow');
   });
@@ -340,7 +340,7 @@ withStores('approvals', (law) => {
       assert.match(over.verdict.reason, /pending_per_agent_max/);
       await requestOf(desk, { agent_id: 'second' });
       assert.match((await desk.check({ agent_id: 'third' })).verdict.reason, /pending_max/);
-      // The same as one that waits is no further one.
+      // A request equal to a pending one does not count as another request.
       await requestOf(desk);
       desk.clock.now_ms += 61 * MINUTE_MS;
       await requestOf(desk, { agent_id: 'third' });

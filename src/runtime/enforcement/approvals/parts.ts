@@ -14,7 +14,7 @@ export interface ApprovalLimits {
   readonly keep_ms: number;
 }
 
-/** What approvals need of their process. */
+/** The dependencies of approvals. */
 export interface ApprovalsParts {
   readonly store: () => Promise<Store>;
   /** Resolves when the event is durable. */
@@ -23,7 +23,7 @@ export interface ApprovalsParts {
   readonly limits: ApprovalLimits;
   /** The active policy: its detectors mask comments, and it sets the style of masks. */
   readonly policy: () => Policy;
-  /** Whether a webhook is configured; without one no message is queued. */
+  /** True if a webhook is configured. Without one, no message is queued. */
   readonly has_webhook: boolean;
   /** Receives a message and its cause for the service log. Must not throw. */
   readonly reportFault: ReportFault;
@@ -31,7 +31,7 @@ export interface ApprovalsParts {
 
 export type ReportFault = (what: string, fault?: unknown) => void;
 
-/** What a process provides for approvals. */
+/** The parts of a process from which the dependencies are built. */
 export interface ApprovalsEnvironment {
   readonly config: Pick<Config, 'approvals'>;
   readonly store: () => Promise<Store>;

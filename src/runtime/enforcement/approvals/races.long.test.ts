@@ -7,7 +7,7 @@ import { openDesk } from './testing/open.ts';
 
 const REQUESTS = 1_000;
 const WAYS = ['approved', 'denied', 'cancelled'] as const;
-/** On a busy machine one process may be scheduled only when the others have decided on everything. */
+/** On a busy machine, one process may be scheduled only after the others have decided on everything. */
 const ATTEMPTS_MAX = 5;
 
 withStores('approvals under 8 processes', (law) => {
@@ -17,7 +17,7 @@ withStores('approvals under 8 processes', (law) => {
       let contest = await race(store, settings, 1);
       for (let attempt = 2; !contest.was_contested && attempt <= ATTEMPTS_MAX; attempt++)
         contest = await race(store, settings, attempt);
-      // A race in which one process had all to itself would prove nothing.
+      // A race in which one process did everything would prove nothing.
       assert.ok(contest.was_contested, `no race in ${ATTEMPTS_MAX} attempts; the last: ${contest.shares}`);
     },
   );
@@ -26,7 +26,9 @@ withStores('approvals under 8 processes', (law) => {
 type LawStore = Parameters<typeof openDesk>[0];
 type Contest = { readonly was_contested: boolean; readonly shares: string };
 
-/** Races once, asserts that every request had one outcome, and tells whether all kinds of racers took part. */
+/**
+ * Races once, asserts that every request had one outcome, and returns whether all kinds of racers took part.
+ */
 async function race(store: LawStore, settings: StoreSettings, attempt: number): Promise<Contest> {
   const requests = await askForAll(store, attempt);
   const work = new URL('./testing/decide-racer.ts', import.meta.url);
@@ -51,7 +53,7 @@ async function race(store: LawStore, settings: StoreSettings, attempt: number): 
   assert.equal(rows_now.length, REQUESTS);
   for (const { request_id, status } of rows_now) assert.equal(status, outcomes.get(request_id), request_id);
 
-  // One event for each transition, and none for what did not come about.
+  // Each transition has one event, and a transition that did not happen has none.
   const events = done.flatMap((each) => each.events);
   const expected = [...WAYS, 'consumed' as const].flatMap((way) =>
     all(way).map((id) => `approval_${way} ${id}`),

@@ -93,7 +93,7 @@ function newRow(
   };
 }
 
-/** Returns a random id that cannot be guessed: whoever has it received it. */
+/** Returns a random id that cannot be guessed, so only callers that received it can use it. */
 function newRequestId(): string {
   return `apr_${randomBytes(12).toString('hex')}`;
 }

@@ -1,4 +1,4 @@
-/** Approvals of who cannot name a request: a model that asks for the same call again. */
+/** Approvals for callers that cannot name a request, such as a model that repeats the same call. */
 import assert from 'node:assert/strict';
 import { judge } from '../../../core/decision/judge.ts';
 import type { Crossing } from '../../../core/types/index.ts';

@@ -39,7 +39,7 @@ export interface ApprovalTables {
     requested_by: string;
     requested_ms: number;
     expires_ms: number;
-    /** Who ended or used the request, and when. */
+    /** The caller that ended or used the request, and the time. */
     decided_by: string | null;
     decided_ms: number | null;
     consumed_ms: number | null;

@@ -124,7 +124,7 @@ export interface ApprovalQuestion {
   readonly crossing: Crossing;
   readonly caller: ApprovalCaller;
   readonly approval_request_id: string | null;
-  /** Whether a request for exactly this crossing counts if the named one does not match, or none is named. */
+  /** If true, a request for exactly this crossing counts when the named one does not match or none is named. */
   readonly reuse_approval?: boolean;
   /** Judges the same crossing again with these rules approved. */
   readonly judgeWith: (approved_rules: readonly string[]) => Verdict;

@@ -6,7 +6,7 @@ import { openWaitList } from './wait-list.ts';
 const record = (request_id: string, status: ApprovalRecord['status']) =>
   ({ request_id, status }) as ApprovalRecord;
 
-/** Requests that are pending until they are in `decided`; every look is written down. */
+/** Requests that are pending until they are in `decided`. Each poll is recorded. */
 function openDesk() {
   const decided = new Set<string>();
   const looks: (readonly string[])[] = [];

@@ -101,7 +101,7 @@ withStores('the outbox of approvals', (law) => {
           },
           async (url) => {
             assert.equal(await send(url), false);
-            // It is not its turn again yet.
+            // The next attempt is not due yet.
             assert.equal(await send(url), false);
           },
         );

@@ -190,7 +190,7 @@ withStores('capability tokens', (law) => {
       journal.refuses = true;
       await assert.rejects(capabilities.issue(REQUEST), Unavailable);
       assert.equal((await capabilities.list({ limit: 10 })).length, 1);
-      // A token that somebody wants gone is gone, whatever else fails.
+      // A revoked token is unusable even if its event cannot be written.
       await assert.rejects(
         capabilities.revoke(record.token_id, 'ann', () => true),
         Unavailable,
@@ -209,7 +209,7 @@ withStores('capability tokens', (law) => {
       assert.equal(await causeOf({ token: wrong }), 'throttled');
       assert.equal(await causeOf({ token }), 'throttled');
       assert.equal(await causeOf({ token, caller_id: 'key:b' }), null);
-      // Who has no credential shares a name with all others here.
+      // Callers without a credential share one name.
       for (let tries = 0; tries < 30; tries += 1)
         assert.equal(
           await causeOf({ token: wrong, caller_id: 'loopback', has_credential: false }),
@@ -293,7 +293,7 @@ withStores('capability tokens', (law) => {
       assert.deepEqual([told.size, uses.length], [100, 4 * 6 * 100]);
       const ended = outcomes.flatMap(({ revoked }) => revoked.filter(({ ended: did }) => did));
       assert.equal(ended.length, 100, 'each token is ended by one');
-      // A race in which all came before, or all after, would prove nothing.
+      // A race in which every use came before the revocation, or after it, would prove nothing.
       const taken = uses.filter((use) => use.taken).length;
       assert.ok(taken > 0 && taken < uses.length, `${taken} of ${uses.length}`);
       const rows = await store.db.selectFrom('capability_tokens').select('uses').execute();

@@ -52,7 +52,7 @@ export function openCapabilities(parts: CapabilityParts): Capabilities {
   async function use(presented: CapabilityPresentation): Promise<CapabilityResult> {
     const seen = await look(presented);
     if (!seen.taken || (await count(await db(), seen.token_id, ports().now_ms()))) return seen;
-    // The token ended between the two queries; the third one tells how.
+    // The token ended between the two queries. The third query returns the cause.
     const again = await look(presented);
     return again.taken ? { taken: false, token_id: seen.token_id, cause: 'revoked' } : again;
   }

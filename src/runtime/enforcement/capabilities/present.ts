@@ -7,8 +7,8 @@ import type { Capabilities, CapabilityCause, CapabilityPresentation } from './ty
 export type CrossingCapability = NonNullable<Crossing['capability']>;
 
 /**
- * Shows a token for a crossing: `use` takes it, `check` asks whether it would be taken. Rejects for a fault of ours
- * only; that the store cannot be asked is a refusal.
+ * Presents a token for a crossing. `use` consumes one use, `check` only tests whether the token would be
+ * accepted. Rejects for an internal fault only; an unreachable store is a refusal.
  */
 export async function presentCapability(
   how: 'use' | 'check',

@@ -1,4 +1,4 @@
-/** What a capability token allows its agent to do. */
+/** The actions that a capability token allows to its agent. */
 export interface CapabilityScope {
   /** The tool's name; `*` stands for any run of characters. */
   readonly tool_name: string;
@@ -52,7 +52,7 @@ export interface CapabilityPresentation {
   /** The caller that sent it, as its credential proves it. */
   readonly caller_id: string;
   /**
-   * Whether a credential proves the caller. Wrong tokens are counted only then: callers that are trusted for
+   * True if a credential proves the caller. Wrong tokens are counted only then: callers that are trusted for
    * their address share one name, so one of them could lock out the others.
    */
   readonly has_credential: boolean;
@@ -72,7 +72,7 @@ export type CapabilityCause =
   | 'secret_key'
   | 'throttled';
 
-/** Whether a token is accepted. `token_id` is `null` if the token is unknown. */
+/** The result of presenting a token. `token_id` is `null` if the token is unknown. */
 export type CapabilityResult =
   | { readonly taken: true; readonly token_id: string; readonly expires_ms: number }
   | { readonly taken: false; readonly token_id: string | null; readonly cause: CapabilityCause };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openSessionClock } from './clock.ts';
 
-/** What is shown at each step: time of day, uptime, time shown, in milliseconds. */
+/** One step: time of day, uptime and session time, in milliseconds. */
 type Step = readonly [number, number, number];
 
 const ROWS: Readonly<Record<string, readonly Step[]>> = {

@@ -1,4 +1,4 @@
-/** Sessions on the road to a verdict: real stores, the real compiler, and the real `enforce`. */
+/** Sessions in enforcement, with real stores, the real compiler and the real `enforce`. */
 import assert from 'node:assert/strict';
 import { buildTestPolicy } from '../../../core/testing/policies.ts';
 import type { Crossing, Policy } from '../../../core/types/index.ts';
@@ -88,7 +88,7 @@ withStores('sessions on the road', (law) => {
     assert.equal((await two.ask('crm.find')).decision, 'allow');
     assert.deepEqual(await one.ask('mail.send'), { decision: 'block', rule: 'no-way-out', fault: false });
     assert.deepEqual(await two.ask('mail.send'), { decision: 'block', rule: 'no-way-out', fault: false });
-    // Another session has read nothing.
+    // Another session has no tags.
     assert.equal((await two.ask('mail.send', { session_id: 's2' })).decision, 'allow');
     const { metadata } = one.events.at(-1)!;
     assert.deepEqual(metadata.session_tags, ['personal.pii', 'untrusted.web']);
@@ -127,12 +127,12 @@ withStores('sessions on the road', (law) => {
     assert.deepEqual(await ask('anything', { phase: 'response' }), stopped);
     assert.equal(events.length, 2);
     assert.ok(told.every((fault) => fault instanceof StoreFailure));
-    // Without a rule that asks about sessions nobody looks; calls are counted where a contract says so.
+    // Without a rule on sessions, the store is not used. Calls are counted if a contract limits them.
     const plain = desk(gone, PLAIN);
     assert.equal((await plain.ask('web.read')).decision, 'allow');
     assert.deepEqual(await plain.ask('limited'), stopped);
     assert.equal((await plain.ask('limited', { phase: 'response' })).decision, 'allow');
-    // And it works again as soon as the store is back.
+    // Decisions succeed again as soon as the store is back.
     assert.equal((await desk(async () => store, FLOW).ask('web.read')).decision, 'allow');
   });
 

@@ -12,7 +12,7 @@ export interface SessionDecision<Outcome> {
   readonly outcome: Outcome;
 }
 
-/** How a crossing is decided, and how to read the verdict from the outcome. */
+/** Decides on a crossing, and returns the verdict of an outcome. */
 export interface SessionDecider<Outcome> {
   readonly decide: (crossing: Crossing) => Outcome | Promise<Outcome>;
   readonly verdictOf: (outcome: Outcome) => Verdict;
@@ -89,7 +89,7 @@ async function counted<Outcome>(
 export function explainSessionFault(fault: unknown): {
   readonly rule: string;
   readonly reason: string;
-  /** Whether it is an internal fault; `false` for a limit. */
+  /** `true` for an internal fault, `false` for a limit. */
   readonly is_fault: boolean;
 } {
   if (fault instanceof SessionFull)

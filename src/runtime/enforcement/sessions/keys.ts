@@ -17,7 +17,9 @@ export function listSessionKeys(crossing: Crossing): readonly SessionKey[] {
   return listActingAgents(crossing).map((agent_id) => keyOf(crossing, agent_id));
 }
 
-/** Returns the sessions that have read the content once it passed; for a message, the receiver's. */
+/**
+ * Returns the sessions that receive the content if it passes. For a message, that is the receiver's session.
+ */
 export function listReaderKeys(crossing: Crossing): readonly SessionKey[] {
   const { phase, destination_agent_id } = crossing;
   if (phase !== 'message' || destination_agent_id === null) return listSessionKeys(crossing);

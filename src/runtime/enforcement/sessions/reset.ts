@@ -4,7 +4,7 @@ import type { AuditPorts } from '../../audit/audit-ports.ts';
 import { buildServiceEvent, type ServiceChange } from '../../audit/service-event.ts';
 import type { SessionResetTarget } from './types.ts';
 
-/** What a reset needs to record and to date it. */
+/** The store, the clock and the audit log that a reset uses. */
 export interface SessionResetPorts extends AuditPorts {
   readonly store: () => Promise<Store>;
 }

@@ -35,7 +35,7 @@ async function keep(
 const add = (store: Store, tags: readonly Tag[], parts: Partial<Crossing> = {}) =>
   keep(store, { add: tags }, parts);
 
-/** A store that counts what is written. */
+/** A store that counts its writes. */
 function counting(store: Store): { readonly store: Store; readonly writes: () => number } {
   let writes = 0;
   const transaction: Store['transaction'] = (work) => {
@@ -242,7 +242,7 @@ withStores('counted calls', (law) => {
       [40, 3],
       [59, 4],
       [59.9, 4],
-      // The first has left the minute, and the refused ones were not counted.
+      // The first call is more than a minute old, and the refused calls were not counted.
       [60, 3],
       [61, 4],
       [80, 3],
@@ -259,7 +259,7 @@ withStores('counted calls', (law) => {
     assert.equal(await readRecentCalls(store, call()), 3);
     for (const parts of [{ tenant_id: 'acme' }, { agent_id: 'agent-2' }, { tool: 'mail.read' }])
       assert.equal(await readRecentCalls(store, call(parts)), 1, JSON.stringify(parts));
-    // Who acts for another is counted with both.
+    // A call on behalf of another agent counts for both agents.
     assert.equal(await readRecentCalls(store, call({ agent_id: 'agent-2', source_agent_id: 'agent-1' })), 3);
   });
 

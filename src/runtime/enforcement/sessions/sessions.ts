@@ -8,7 +8,7 @@ import type { SessionLimits } from './types.ts';
 /** The number of tags of one session: more than all detectors have, plus the list of one read. */
 export const SESSION_TAGS_MAX = 1_000;
 
-/** The session has no room for the tags that a crossing would add, so the crossing is blocked. */
+/** The session has reached its tag limit and cannot add the tags of a crossing, so the crossing is blocked. */
 export class SessionFull extends Error {
   constructor() {
     super(`The session has ${SESSION_TAGS_MAX} tags, and cannot take in another.`);
@@ -44,7 +44,7 @@ export async function readSession(
   return { tags: [...new Set(rows.flatMap(({ tags }) => tags))].sort(), rows };
 }
 
-/** How often a session in use is touched during one idle time. */
+/** The number of times that a session in use is updated per idle time. */
 const TOUCHES = 10;
 
 async function touch(store: Store, key: SessionKey, now_ms: number): Promise<void> {

@@ -8,7 +8,7 @@ export interface SessionLimits {
   readonly age_ms: number;
 }
 
-/** What sessions need of their process. */
+/** The dependencies of sessions. */
 export interface SessionPorts {
   readonly store: () => Promise<Store>;
   readonly limits: SessionLimits;

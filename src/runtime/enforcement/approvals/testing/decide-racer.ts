@@ -4,7 +4,7 @@ import type { Racer } from '../../../../platform/store/testing/races.ts';
 import { buildOperatorCaller } from '../../../access/callers.ts';
 import { ALL, openDesk } from './open.ts';
 
-/** What one process came to: the requests that were its own doing, by what it did. */
+/** The requests that one process changed, by the change. */
 export interface Done {
   readonly approved: readonly string[];
   readonly denied: readonly string[];
@@ -19,7 +19,7 @@ export type Requests = readonly (readonly [request_id: string, session_id: strin
 
 const ROLES = ['approve', 'approve', 'approve', 'deny', 'cancel', 'consume', 'consume', 'consume'] as const;
 
-/** Races as one of eight: three approve, one denies, one takes back, three use. */
+/** Races as one of eight: three approve, one denies, one cancels, three consume. */
 export default async function decide({ store, number, input }: Racer<Requests>): Promise<Done> {
   const desk = openDesk(store);
   const done = {
@@ -30,7 +30,7 @@ export default async function decide({ store, number, input }: Racer<Requests>):
   };
   const role = ROLES[number % ROLES.length]!;
   const caller = buildOperatorCaller(`cli:racer-${number}`);
-  // Each begins elsewhere, so that every one of them is sometimes the first.
+  // Each process starts at a different request, so that each of them is first sometimes.
   const begin = Math.floor((number / ROLES.length) * input.length);
   let left = [...input.slice(begin), ...input.slice(0, begin)];
   while (left.length > 0) {

@@ -30,7 +30,7 @@ const ask = (name: string, tool: string, more: object = {}) => ({
   ...more,
 });
 
-/** Asks for one person at `pay`, for two at `wire`, and never lets `drop` through. */
+/** Requires one approver for `pay` and two for `wire`, and always blocks `drop`. */
 export const POLICY: Policy = buildTestPolicy({
   rules: [
     ask('pay-asks', 'pay', { approval: { ttl: '30m' } }),
@@ -40,7 +40,7 @@ export const POLICY: Policy = buildTestPolicy({
   ],
 });
 
-/** Approvals of one process, with a clock and a journal that a test holds in its hands. */
+/** The approvals of one process, with a clock and a journal that the test controls. */
 export interface Desk {
   readonly approvals: Approvals;
   readonly parts: ApprovalsParts;
@@ -49,7 +49,7 @@ export interface Desk {
   /** Set to make the journal fail. */
   readonly journal: { fault: Error | null };
   readonly faults: unknown[];
-  /** Brings a crossing to the point at which it is settled. */
+  /** Judges a crossing up to the point at which its approval is resolved. */
   readonly check: (
     parts?: Partial<Crossing>,
     request_id?: string | null,
@@ -90,7 +90,7 @@ export function openDesk(store: Store, limits: Partial<ApprovalLimits> = {}, has
   return { approvals, parts, clock, events, journal, faults, check };
 }
 
-/** A call of `pay` by one agent in one session, but for what is said otherwise. */
+/** Returns a call of `pay` by one agent in one session. `parts` replace its fields. */
 export function callOf(parts: Partial<Crossing> = {}): Crossing {
   return buildTestCrossing({
     boundary: 'action',

@@ -3,16 +3,18 @@ import type { Store } from '../../../../platform/store/index.ts';
 import type { AuditEvent } from '../../../audit/types.ts';
 import type { CapabilityParts } from '../capabilities.ts';
 
-/** A clock that a test sets, and what was recorded. */
+/** A clock that a test sets, and the recorded events. */
 export interface CapabilityWorld {
   readonly parts: CapabilityParts;
   readonly clock: { now_ms: number };
   readonly events: AuditEvent[];
-  /** Makes the journal refuse. */
+  /** Makes the journal fail. */
   readonly journal: { refuses: boolean };
 }
 
-/** What tokens need, over a store: the machine's clock until a test sets another one. */
+/**
+ * Returns the dependencies of tokens over a store. The clock is the machine's until a test sets another time.
+ */
 export function capabilityParts(store: Store, limits: Partial<CapabilityParts> = {}): CapabilityWorld {
   const events: AuditEvent[] = [];
   const clock = { now_ms: Date.now() };

@@ -7,7 +7,7 @@ export interface RaceInput {
   readonly tool: string;
 }
 
-/** A use, and what came of it; times are of the machine's own clock, which all processes share. */
+/** A use and its result. Times are of the machine's clock, which all processes share. */
 export interface Used {
   readonly token_id: string;
   readonly began_ns: bigint;
@@ -26,7 +26,7 @@ export interface Outcome {
 
 const USES_EACH = 6;
 
-/** Even racers use every token some times; odd ones revoke them all, in another order each. */
+/** Even racers use every token several times. Odd racers revoke all tokens, each in a different order. */
 export default async function race({ store, number, input }: Racer<RaceInput>): Promise<Outcome> {
   const capabilities = openCapabilities(capabilityParts(store).parts);
   const uses: Used[] = [];

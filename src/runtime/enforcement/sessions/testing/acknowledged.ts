@@ -1,4 +1,4 @@
-/** A process that adds one tag after the other and tells of each when it is kept, until it is killed. */
+/** A process that adds tags one by one and reports each when it is durable, until it is killed. */
 import type { StoreSettings } from '../../../../platform/store/index.ts';
 import { openServiceStore } from '../../../../server/store.ts';
 import { crossing } from '../../../../server/testing/examples.ts';

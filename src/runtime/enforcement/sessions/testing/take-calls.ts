@@ -1,4 +1,4 @@
-/** A racer that makes calls until it has tried so many, and gives how many were let through. */
+/** A racer that attempts a number of calls, and returns how many were allowed. */
 import type { Racer } from '../../../../platform/store/testing/races.ts';
 import { crossing } from '../../../../server/testing/examples.ts';
 import { countCall } from '../calls.ts';
