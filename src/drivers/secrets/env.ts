@@ -11,8 +11,8 @@ const OURS = /^(?:SERVICE_|NODE_)/;
 
 /**
  * The environment of the service as a secret backend. Without a map, the name of a secret is the name of its variable.
- * Names that are not variable names (capitals, digits, `_`) are no secrets: `PATH` is one, `path/to` is not. An empty
- * variable counts as absent.
+ * Other names (not capitals, digits and `_`) have no secret: `PATH` names one, `path/to` does not. An empty variable
+ * counts as absent.
  */
 export const env = {
   name: 'env',

@@ -7,7 +7,10 @@ export interface SqliteSettings {
   readonly path: string;
   /** Opens an existing file for reading only. */
   readonly read_only?: boolean;
-  /** How long a statement waits for another process's transaction, in milliseconds. */
+  /**
+   * The time that a statement waits for another process's transaction, in milliseconds; 5,000 by default. It blocks the
+   * thread.
+   */
   readonly busy_timeout_ms?: number;
 }
 

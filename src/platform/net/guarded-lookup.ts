@@ -12,7 +12,9 @@ export function isMetadataOrLinkLocalAddress(address: string): boolean {
 
 /**
  * Builds a DNS lookup that drops link-local and metadata addresses. The connection uses the checked addresses, so DNS
- * rebinding cannot replace them. @param refusal - builds the error for a host without any allowed address
+ * rebinding cannot replace them.
+ *
+ * @param refusal - builds the error for a host without any allowed address
  */
 export function buildGuardedLookup(refusal: () => Error): LookupFunction {
   return (hostname, options, done) => {

@@ -18,7 +18,7 @@ export interface ThrottleClocks {
   readonly cpu_ms: () => number;
 }
 
-/** The share of CPU time that may be added as file waits and clock resolution, without other work on the machine. */
+/** The share of the CPU time that file waits and clock resolution may add without other work on the machine. */
 const OWN_WAIT = 0.1;
 /** The factor between the time that other work held the CPU and the pause. */
 const REST_FACTOR = 20;

@@ -42,9 +42,7 @@ export interface IndexTables {
      */
     lost_seq: number | null;
     lost_hash: string | null;
-    /**
-     * The last event whose order among other writers' events is unknown, because the chain was read again without one.
-     */
+    /** The last event of a chain that was indexed again after its order among other writers' events was lost. */
     unordered_seq: number | null;
   };
 }

@@ -33,9 +33,10 @@ type Inserts = Map<string, CompiledQuery>;
  * transaction that includes the position after it, so that a stop repeats events and never skips one. Repeated events
  * are recognized by their `event_id`.
  *
- * @param options.dir - the folder of all writers, `<state>/journal` @param options.begin - called when a run begins;
- * the function it returns is awaited between two batches. Without it, other work of the process runs there @param
- * options.arrivals - notified of inserted events
+ * @param options.dir - the folder of all writers, `<state>/journal`
+ * @param options.begin - called when a run begins; the function it returns is awaited between two batches. Without it,
+ * other work of the process runs there
+ * @param options.arrivals - notified of inserted events
  */
 export function openIndexer(options: {
   index: AuditIndex;
@@ -263,7 +264,7 @@ function withAncestors(tags: readonly string[]): Set<string> {
 /** The numbers of rows per statement: few sizes, so that each statement is compiled once and stays prepared. */
 const INSERT_ROWS = [64, 8, 1];
 
-/** Inserts the rows that do not exist yet. @returns whether all rows were new */
+/** Inserts the rows that do not exist yet. Returns whether all rows were new. */
 async function insertNew(
   transaction: Transaction<IndexTables>,
   table: 'audit_events' | 'audit_event_tags',

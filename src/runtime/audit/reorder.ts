@@ -8,8 +8,8 @@ import { findTail } from './tail.ts';
  * Reconciles the order file with the index: after a stop either may be behind the other, and either may have been
  * deleted.
  *
- * @param positions - the position up to which each chain is indexed @returns the steps that the index lacks, in the
- * order to read them
+ * @param positions - the position up to which each chain is indexed
+ * @returns the steps that the index lacks, in the order to read them
  */
 export async function findStepsToRead(
   order: ArrivalOrder,

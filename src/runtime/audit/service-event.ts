@@ -72,10 +72,10 @@ export function formatTime(now_ms: number): string {
 export interface ServiceChange {
   readonly event_id: string;
   readonly now_ms: number;
-  /** `false` if the change was refused and had no effect. */
+  /** The kind of change, such as `policy_reload`; becomes the event's `phase`. */
   readonly phase: string;
   readonly boundary?: AuditEvent['boundary'];
-  /** `false`: it was refused, and nothing changed. */
+  /** `false` if the change was refused and had no effect. */
   readonly done: boolean;
   readonly reason: string;
   readonly caller_id: string;

@@ -39,7 +39,8 @@ export interface CallRecord {
 /**
  * Opens the record of the span and the metrics of one call.
  *
- * @param model_label - limits the number of models that become labels @param failed - marks a span as failed
+ * @param model_label - limits the number of models that become labels
+ * @param failed - marks a span as failed
  */
 export function openCallRecord(
   asked: CallStart,
