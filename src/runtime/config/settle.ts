@@ -260,7 +260,7 @@ function wrongNumber(value: number, { minimum, maximum }: ConfigSchema): string 
   return `must be ${range}; it is \`${value}\``;
 }
 
-/** The maximum length of a text that is tested against a pattern, which bounds the cost of the test. */
+/** The maximum length of a text that is tested against its pattern. Longer texts are checked by their length only. */
 const PATTERN_CHARACTERS_MAX = 256;
 
 function wrongText(value: string, schema: ConfigSchema, shown: unknown): string | null {
