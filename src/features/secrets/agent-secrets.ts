@@ -14,7 +14,7 @@ declare module '../../operations/runtime.ts' {
     /** The secret backend; `null` if none is configured. */
     readonly secrets: {
       readonly backend: 'env' | 'vault' | 'cloud' | 'plugin';
-      /** Rejects with a `SecretUnread` if the backend cannot be opened; the next call tries again. */
+      /** Rejects with a `SecretReadError` if the backend cannot be opened; the next call tries again. */
       readonly open: () => Promise<Secrets>;
     } | null;
   }

@@ -34,7 +34,7 @@ export type SecretResolution =
 export interface ResolveSecretParts {
   /** The backend's name. */
   readonly backend: string;
-  /** Rejects with a `SecretUnread` if the backend cannot be opened. */
+  /** Rejects with a `SecretReadError` if the backend cannot be opened. */
   readonly secrets: () => Promise<Secrets>;
   readonly capabilities: () => Promise<Capabilities>;
   readonly enforce: (crossing: Crossing) => ReturnType<Runtime['enforce']>;

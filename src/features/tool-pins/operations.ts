@@ -178,7 +178,10 @@ function buildQuarantine(definition: { readonly [name: string]: Json }, reason: 
 }
 
 const NAME_FOUND = 'Its name holds what no name should.';
-/** The length of the text at which neighbouring definitions are joined. No detected sentence is longer. */
+/**
+ * The text that two neighbouring definitions each contribute to their joined text, in UTF-16 units. No detected
+ * sentence is longer.
+ */
 const WINDOW_UNITS = 2_048;
 
 /**
