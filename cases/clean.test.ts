@@ -1,4 +1,4 @@
-/** Ordinary work under every bundled skill: nothing of it is blocked or changed. */
+/** Ordinary work under every bundled skill is neither blocked nor changed. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parse } from 'yaml';
@@ -33,7 +33,7 @@ const ORDINARY = [
   'The temperature in Oslo is -3 °C, with light snow until the evening.',
 ];
 
-/** The same text wherever it may cross. */
+/** Returns crossings with the same text at every boundary. */
 function crossingsOf(text: string): readonly Crossing[] {
   const content = { kind: 'text', text } as const;
   const json = { kind: 'json', value: { text } } as const;
@@ -56,7 +56,7 @@ const called = (command: string) =>
     content: { kind: 'json', value: { command } },
   });
 
-/** What is let through, and as it came, without any skill. */
+/** The policy without any skill, under which these texts pass unchanged. */
 const builtin = buildTestPolicy();
 const crossings = [
   ...ORDINARY.flatMap(crossingsOf),
@@ -67,7 +67,7 @@ const cases = loadCases()
   .find(({ file }) => file === 'defaults.json')!
   .cases.filter(({ expect }) => expect.decision === 'allow' && expect.violations?.length === 0);
 
-/** How many of them a policy blocks or changes. */
+/** Lists the texts that a policy blocks or changes. */
 function touched(policy: Policy): readonly string[] {
   const follow = judgeOf(policy);
   return [

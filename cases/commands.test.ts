@@ -7,7 +7,7 @@ import { buildTestCrossing, buildTestPolicy } from '../src/core/testing/policies
 
 const policy = buildTestPolicy({ documents: [codingAgent.document] });
 
-/** Lines of `cases/commands`, in which `\n` is a line break and `##` begins a heading. */
+/** Returns the lines of a file in `cases/commands`. `\n` in a line is a line break, and `##` starts a heading. */
 function linesOf(file: string): readonly string[] {
   return readFileSync(new URL(`commands/${file}.txt`, import.meta.url), 'utf8')
     .split('\n')
@@ -21,7 +21,7 @@ function isStopped(command: string): boolean {
   return judge(crossing, policy).decision !== 'allow';
 }
 
-/** What the environment holds is shown to the next program only, which `env | grep NODE` does every day. */
+/** Commands that show the environment only to the next program, as the everyday `env | grep NODE` does. */
 const PASSES = ['env | base64', 'export | grep KEY'];
 
 test('the coding-agent pack stops dangerous command lines', () => {

@@ -18,12 +18,12 @@ import type {
 } from '../src/core/types/index.ts';
 import { filledIn } from './samples.ts';
 
-/** One file: the configuration that a service is started with, its documents, and what is asked of it. */
+/** One file: the configuration of a service, its documents, and its requests. */
 export interface CaseGroup {
   readonly file: string;
-  /** What stands in `service.yaml`. */
+  /** The content of `service.yaml`. */
   readonly config: Readonly<Record<string, unknown>>;
-  /** v1alpha1 documents, each to be put into a file below `policies/`. */
+  /** v1alpha1 documents. Each becomes a file below `policies/`. */
   readonly documents: readonly Json[];
   readonly cases: readonly Case[];
 }
@@ -34,12 +34,14 @@ export interface Case {
   readonly expect: Expectation;
 }
 
-/** What the answer must hold. Members that are not named may be anything; listed violations are all there are. */
+/**
+ * The expected members of the answer. Other members may have any value, but the list of violations must be complete.
+ */
 export interface Expectation {
   readonly decision: Verdict['decision'];
   readonly action?: Verdict['action'];
   readonly rule?: string;
-  /** Each one's named members; as many as stand here, in this order. */
+  /** The named members of each violation. The number and order of violations must match. */
   readonly violations?: readonly Readonly<Record<string, unknown>>[];
   readonly modified_text?: string;
   readonly modified_payload?: Json;
@@ -49,9 +51,11 @@ export interface Expectation {
   readonly stripped_fields?: readonly string[];
   readonly coverage?: 'full' | 'partial';
   readonly fallback_used?: boolean;
-  /** Names of the rules in monitor mode that would have acted. Not on the wire: looked at by `judge` only. */
+  /**
+   * Names of the rules in monitor mode that would have acted. They are not on the wire, so only `judge` compares them.
+   */
   readonly monitored?: readonly string[];
-  /** Texts that may stand nowhere in the answer, the violations' `match` apart. */
+  /** Texts that the answer must not contain, except in the `match` of a violation. */
   readonly must_not_contain?: readonly string[];
 }
 
@@ -64,12 +68,15 @@ const OPERATIONS = {
 } as const satisfies Record<string, { boundary: Boundary; path: string }>;
 export type CheckOperation = keyof typeof OPERATIONS;
 
-/** Where an operation is asked over HTTP, with POST. */
+/** Returns the HTTP path of an operation, for a POST. */
 export function pathOf(operation: CheckOperation): string {
   return OPERATIONS[operation].path;
 }
 
-/** All groups of this folder, filled in, in the order of their files. Throws where one has not the right shape. */
+/**
+ * Returns all groups of this folder, with samples filled in, in the order of their files. Throws if a group has the
+ * wrong format.
+ */
 export function loadCases(): readonly CaseGroup[] {
   const folder = new URL('.', import.meta.url);
   const files = readdirSync(folder).filter((file) => file.endsWith('.json'));
@@ -114,7 +121,7 @@ function checkShape({ file, cases }: CaseGroup): void {
   }
 }
 
-/** The policy that a group's service would have. Throws with all problems where it does not compile. */
+/** Compiles the policy that a group's service would have. Throws with all problems if it does not compile. */
 export function policyOf({ file, config, documents }: CaseGroup): Policy {
   const { policies = [], tenants = {} } = config as Config;
   const { policy, problems } = compilePolicy({
@@ -150,7 +157,7 @@ interface Config {
   readonly redaction?: Partial<PolicySettings['redaction']>;
 }
 
-/** The configuration's defaults, as far as they go into a policy. */
+/** Returns the policy settings of the configuration, with its defaults. */
 function settingsOf(config: Config): PolicySettings {
   return {
     default_action: 'block',
@@ -175,12 +182,12 @@ function settingsOf(config: Config): PolicySettings {
   };
 }
 
-/** Judges the cases of a group, one after the other: what one reads in a session, the next ones know. */
+/** Returns a judge for the cases of a group in order: the taint tags of a session persist from one case to the next. */
 export function judgeOf(policy: Policy): SessionJudge {
   return createSessionJudge((crossing) => judge(crossing, policy, null, celEvaluator));
 }
 
-/** Runs a case on the judge of its group and gives the answer with the names of the wire. */
+/** Runs a case on the judge of its group and returns the answer in the wire format. */
 export function judgeCase({ request }: Case, judgeNext: SessionJudge): Readonly<Record<string, unknown>> {
   const crossing = crossingOf(request);
   const verdict = judgeNext(crossing);
@@ -268,7 +275,7 @@ function seen(finding: JudgedFinding, text: string, matches: boolean) {
   };
 }
 
-/** How an answer differs from what was expected, as sentences; none when it holds. */
+/** Lists the differences between an answer and the expectation as sentences; empty if there are none. */
 export function differences(
   expect: Expectation,
   reply: Readonly<Record<string, unknown>>,

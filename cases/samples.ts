@@ -1,8 +1,8 @@
 import { BASE62, DIGIT_ALPHABET, HEX_ALPHABET, sampleBody } from '../src/core/detect/matching/sample-text.ts';
 
 /**
- * What stands in for `{{name}}` in a case: secrets put together from pieces, so that no file holds one whole,
- * and text that is too long to write down.
+ * The values of `{{name}}` in a case: secrets that are concatenated, so that no file contains a whole one, and text
+ * that is too long to write down.
  */
 export const SAMPLES: Readonly<Record<string, string>> = {
   pinned_key: `${'sk'}-ABCDEF1234567890`,
@@ -31,8 +31,8 @@ const SAMPLE = /\{\{(\w+)(?::([^{}]{0,40}?)(?::(\d{1,7}))?)?\}\}/g;
 const NESTED = /^\{\{nested:(\d{1,6})\}\}$/;
 
 /**
- * Fills in a case: `{{openai}}` is a sample, `{{repeat:ab:1000}}` a thousand times `ab`, and a text that is
- * `{{nested:100}}` as a whole becomes a hundred lists in each other.
+ * Fills in a case: `{{openai}}` is a sample, `{{repeat:ab:1000}}` repeats `ab` a thousand times, and a text that
+ * consists only of `{{nested:100}}` becomes a hundred nested lists.
  */
 export function filledIn(value: unknown): unknown {
   if (typeof value === 'string') return filledText(value);

@@ -1,4 +1,6 @@
-/** The kill switch: one command stops an agent in every worker and hook, within a second, in any spelling. */
+/**
+ * The kill switch: one command stops an agent in every worker and hook within a second, in any spelling of its name.
+ */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,7 +12,7 @@ import { startTestService, type TestService } from './support/service.ts';
 
 const main = resolve(import.meta.dirname, '..', 'src', 'entry', 'cli', 'main.ts');
 const hook = resolve(import.meta.dirname, '..', 'src', 'entry', 'hook', 'main.ts');
-/** Within a second, and some for a busy machine. */
+/** Time limit in milliseconds: a second, and a margin for a busy machine. */
 const IN_FORCE_MS = 1_500;
 
 function run(dir: string, program: string, args: readonly string[], input = ''): Promise<string> {
@@ -42,7 +44,7 @@ interface Answer {
   readonly rule: string | null;
 }
 
-/** One check as each of many connections, so that both workers are asked. */
+/** Sends one check on each of many connections, so that both workers answer. */
 async function checks({ url }: TestService, agent_id: string): Promise<readonly Answer[]> {
   const one = async (path: string, body: object): Promise<Answer> => {
     const answer = await fetch(`${url}${path}`, {
@@ -113,7 +115,7 @@ test('the route needs a person, and the switch holds without a service too', asy
     assert.match(await hookCall(dir, 'a-BOT'), /"rule":"agent\.blocked"/);
     assert.match(await cli(dir, 'agents', 'unblock', 'A-bot'), /is not blocked\./);
     assert.match(await hookCall(dir, 'a-bot'), /"decision":"allow"/);
-    // A list that cannot be read stops everybody.
+    // A list that cannot be read blocks all agents.
     writeFileSync(join(dir, '.service', 'blocked-agents.json'), '{"a":');
     assert.match(await hookCall(dir, 'b-bot'), /"rule":"agent\.block_list_unreadable"/);
   } finally {

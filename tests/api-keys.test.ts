@@ -1,4 +1,4 @@
-/** API keys change with a reload: new ones work, revoked ones end at once, in all workers and open streams. */
+/** API keys change with a reload: new ones work, and revoked ones end at once, in all workers and open streams. */
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -20,7 +20,7 @@ function configOf(keys: readonly string[]): object {
   return { auth: { required: true, api_keys } };
 }
 
-/** Asks over many connections, so that all workers are asked. */
+/** Sends requests over many connections, so that all workers answer. */
 async function statuses({ url }: TestService, key: string): Promise<readonly number[]> {
   const asked = Array.from({ length: 12 }, async () => {
     const answer = await fetch(`${url}/v1/scan/input`, {
@@ -85,7 +85,7 @@ test('a key that is added works after a reload, and one that is taken away ends 
     assert.equal(await Promise.race([reading, sleep(1_000, 'open')]), 'open');
     await stays.body?.cancel().catch(() => {});
 
-    // A worker that is started again knows the keys of the last reload.
+    // A restarted worker has the keys of the last reload.
     for (const pid of service.worker_pids()) process.kill(pid, 'SIGKILL');
     for (let tries = 0; ; tries++) {
       const seen = await statuses(service, second).catch(() => [0]);

@@ -1,6 +1,7 @@
 /**
- * Killed at any moment while requests are made, decided and used, the service has every transition that it answered,
- * and nothing in its store that is not in its journal. While the store is away, what needs it is blocked.
+ * The service is killed at any moment while requests are created, decided and used. Afterwards it has every transition
+ * that it answered, and its store contains nothing that is not in its journal. While the store is unavailable, calls
+ * that need it are blocked.
  */
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
@@ -17,7 +18,7 @@ const config = {
   approvals: { pending_per_agent_max: 100_000, pending_max: 100_000 },
 };
 
-/** What was answered for one request, the last of it. */
+/** The last answered state of each request. */
 type Known = Map<string, 'pending' | 'approved' | 'denied' | 'consumed'>;
 
 async function post(service: TestService, path: string, body: object, token?: string) {
@@ -34,7 +35,7 @@ const tokenOf = ({ state_dir }: TestService) =>
   readFileSync(join(state_dir, 'operator-token'), 'utf8').trim();
 const call = (session_id: string) => ({ tool: 'pay', agent_id: 'clerk', session_id, input: { amount: 1 } });
 
-/** Asks, decides and uses until the connection breaks; notes each state once its answer has arrived. */
+/** Creates, decides and uses requests until the connection breaks. Notes each state after its answer has arrived. */
 async function client(service: TestService, name: string, known: Known): Promise<void> {
   const token = tokenOf(service);
   for (let at = 0; ; at++) {
@@ -58,7 +59,7 @@ async function client(service: TestService, name: string, known: Known): Promise
   }
 }
 
-/** Each transition in the journal. */
+/** Returns the transitions in the journal. */
 function recorded(service: TestService): Set<string> {
   const seen = new Set<string>();
   for (const text of journalTexts(service)) {

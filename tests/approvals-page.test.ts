@@ -1,4 +1,4 @@
-/** The walk through approvals is walked, and every answer that the page shows is compared. */
+/** Runs the tutorial on approvals and compares every answer that the page shows. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,7 +19,7 @@ test('the walk through approvals leads where the page says', { timeout: 120_000 
   symlinkSync(join(root, 'service'), join(bin, 'service'));
   const service = await startTestService({ config: configured.text });
   try {
-    // One shell for all blocks, for one sets a name that the next uses.
+    // One shell for all blocks, because one sets a variable that the next uses.
     const script = blocks.filter(({ language }) => language === 'sh').map(({ text }) => text);
     const words = [
       '/bin/sh',

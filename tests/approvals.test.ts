@@ -1,5 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own `${NAME}` is meant.
-/** Approvals from the outside: real processes, two workers, who may and who may not. */
+/** Approvals from the outside: real processes, two workers, and the permissions of each caller. */
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -49,7 +49,7 @@ const config = {
       entry('checking'),
       entry('reading', { permissions: ['check', 'approvals:read'] }),
       entry('acme', { tenants: ['acme'] }),
-      // What needs a person is in no key, whatever the configuration says.
+      // No API key has the permissions that only people have, whatever the configuration says.
       entry('deciding', { permissions: ['check', 'approvals:read', 'approvals:decide'] }),
       entry('idle', { permissions: [] }),
     ],
@@ -61,7 +61,7 @@ interface Message {
   readonly body: string;
 }
 
-/** Takes what approvers are told; answers with a fault as often as is asked of it. */
+/** Receives the notifications of approvers, and answers with as many errors as a test requests. */
 const told: Message[] = [];
 let faults = 0;
 const receiver = createServer((request, response) => {
@@ -187,7 +187,7 @@ test('an output that needs a person is held back until one agrees', async () => 
   );
 });
 
-/** What each caller is answered for a request of the caller `checking` in the tenant `default`. */
+/** The expected answer per caller, for a request of the caller `checking` in the tenant `default`. */
 const TABLE: readonly (readonly [
   who: string,
   headers: () => Headers,
@@ -411,6 +411,6 @@ test('a service that stops answers those who wait', async () => {
   const ending = await service.kill('SIGTERM');
   for (const { status, json } of await Promise.all(waiting))
     assert.deepEqual([status, json.status], [200, 'pending']);
-  // Nobody had to be cut off.
+  // No connection had to be aborted.
   assert.deepEqual(ending, { code: 0, signal: null });
 });

@@ -1,4 +1,7 @@
-/** Capability tokens and secrets by them, asked of the real service: who may, who may not, and what is written down. */
+/**
+ * Capability tokens and the secrets that they release, on the real service: the permissions of callers, and the
+ * records.
+ */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
@@ -296,7 +299,7 @@ test('a revoked token is refused by every worker from then on, and the command l
   assert.match(await run('list'), new RegExp(`${made.token_id} +active +mail-bot`));
   assert.match(await run('revoke', made.token_id), /status +revoked/);
   assert.match(await run('show', made.token_id), /uses +1/);
-  // Connections are spread over the workers.
+  // Connections are distributed over the workers.
   for (let count = 0; count < 10; count += 1) {
     const { json } = await ask('/v1/secrets/resolve', KEYS.resolver, resolving(made.token));
     assert.equal(json.rule, 'capability_token.revoked');
@@ -373,7 +376,7 @@ test('every issue, use, refusal and revocation is in the audit trail', async () 
   );
 });
 
-/** Every byte of every file below a folder, but for what the service itself is given to keep. */
+/** Returns every byte of every file below a folder. */
 function everything(folder: string): string {
   return readdirSync(folder)
     .map((name) => join(folder, name))

@@ -1,4 +1,4 @@
-/** The behaviour that stands in `cases/`, over HTTP: the verdicts are those of `judge`. */
+/** The cases in `cases/`, over HTTP: the verdicts equal those of `judge`. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { inspect } from 'node:util';
@@ -31,7 +31,7 @@ async function ask(service: TestService, { request }: Case): Promise<Record<stri
   return reply;
 }
 
-/** As `JSON.stringify`, for values that are nested deeper than its stack. */
+/** Does the same as `JSON.stringify`, for values that are nested deeper than its stack allows. */
 function jsonText(value: unknown): string {
   let levels = 0;
   const shallow = JSON.stringify(value, (_key, part) => {
@@ -48,7 +48,7 @@ function isNestOfLists(part: unknown): part is unknown[] {
   return Array.isArray(part) && part.length === 1 && Array.isArray(part[0]) && part[0].length === 1;
 }
 
-/** What is wrong with the answer to one case; none when it holds and `judge` says the same. */
+/** Lists the faults in the answer to one case; empty if it is as expected and equals the verdict of `judge`. */
 async function wrongWith(
   service: TestService,
   judgeNext: ReturnType<typeof judgeOf>,
@@ -56,7 +56,8 @@ async function wrongWith(
   each: Case,
 ): Promise<string[]> {
   const reply = await ask(service, each).catch((fault: unknown) => {
-    // A case that got no answer is told by its name, with what the service wrote: it may fail on a busy machine alone.
+    // A case without an answer is reported with its name and the service's output, because it may only fail on a busy
+    // machine.
     const cause = inspect(fault, { depth: 4 });
     throw new Error(`${group.file}: ${each.name}: ${cause}\n${service.logs().slice(-4_000)}`);
   });

@@ -1,4 +1,4 @@
-/** Killed at any moment while calls are under way, the service counts every call that reached the provider. */
+/** The service is killed at any moment during calls. It still counts every call that reached the provider. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { killAll, until } from './support/crash.ts';
 import { startTestService, type TestService } from './support/service.ts';
 
-/** What an answer costs in millionths of a dollar: 50 tokens at 0.15 and 1,000 at 0.60. */
+/** The cost of an answer in millionths of a dollar: 50 tokens at 0.15 and 1,000 at 0.60. */
 const COST = 608;
 const LIMIT = 60_000;
 const ANSWER = JSON.stringify({
@@ -52,7 +52,7 @@ test('no call that reached the provider is forgotten by its budget, however the 
     assert.ok(spent + reserved <= LIMIT, `${spent} + ${reserved} of ${LIMIT}`);
   }
   t.after(() => service.stop());
-  // What the killed ones put aside is held back: the last calls are refused before the limit is passed.
+  // Reservations of the killed processes stay reserved, so the last calls are refused before the limit is passed.
   for (let left = 200; left > 0 && (await call(service)) === 200; left--);
   assert.equal(await call(service), 429);
   const { spent, reserved } = await standing(service);
@@ -63,7 +63,7 @@ test('no call that reached the provider is forgotten by its budget, however the 
   );
 });
 
-/** A provider that answers after a while, and counts what reaches it. */
+/** Starts a provider that answers with a delay and counts the requests that reach it. */
 async function startProvider(t: TestContext): Promise<{ port: number; reached: () => number }> {
   let reached = 0;
   const provider = createServer((request, response) => {
@@ -81,7 +81,7 @@ async function startProvider(t: TestContext): Promise<{ port: number; reached: (
   return { port: (provider.address() as AddressInfo).port, reached: () => reached };
 }
 
-/** The status of one call. */
+/** Sends one call and returns its status. */
 async function call({ url }: TestService): Promise<number> {
   const answer = await fetch(`${url}/v1/chat/completions`, {
     method: 'POST',
@@ -96,7 +96,7 @@ async function call({ url }: TestService): Promise<number> {
   return answer.status;
 }
 
-/** Several callers that go on until the service is gone. */
+/** Runs several callers until the service is gone. */
 async function callUntilGone(service: TestService): Promise<{ answered: number; refused: number }> {
   const count = { answered: 0, refused: 0 };
   const one = async (): Promise<void> => {
@@ -111,7 +111,7 @@ async function callUntilGone(service: TestService): Promise<{ answered: number; 
   return count;
 }
 
-/** In millionths of a dollar. */
+/** Returns the budget status in millionths of a dollar. */
 async function standing({ url }: TestService): Promise<{ spent: number; reserved: number }> {
   const answer = await fetch(`${url}/v1/costs/budget`);
   const { budgets } = (await answer.json()) as { budgets: { spent_usd: number; reserved_usd: number }[] };

@@ -1,4 +1,7 @@
-/** A budget as clients of the gateway meet it: through two workers, to a provider that counts what reaches it. */
+/**
+ * A budget from the view of clients of the LLM proxy: through two workers, to a provider that counts the requests that
+ * reach it.
+ */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';

@@ -1,4 +1,4 @@
-/** What was spent, as users, agents and the command line of a service that runs see it. */
+/** Costs of a running service, over HTTP for users and agents, and on the command line. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -45,7 +45,7 @@ before(async () => {
       },
     },
   });
-  // Another process that forwards calls, with the same budgets and on the same store.
+  // Another process that forwards calls, with the same budgets and the same store.
   store = await openServiceStore({ kind: 'sqlite', path: join(service.state_dir, 'store.db') });
   const { costs } = openTestCosts(
     async () => store,
@@ -91,7 +91,7 @@ test('the summary adds up what every process spent', async () => {
   assert.ok(since < DAY);
   assert.deepEqual(rest, {
     total_cost: 0.00028,
-    // A model nobody knows is counted at the price of the one that was asked for.
+    // A model without a price is charged at the price of the requested model.
     by_model: { toy: 0.00017, mystery: 0.00011 },
     by_tenant: { acme: 0.00017, default: 0.00011 },
     period: 'last_7d',

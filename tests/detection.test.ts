@@ -1,4 +1,4 @@
-/** Detection as its users configure it: over HTTP, with two workers, and changed while the service runs. */
+/** Detection with user configuration: over HTTP, with two workers, and changed while the service runs. */
 import assert from 'node:assert/strict';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -46,7 +46,7 @@ async function post(path: string, body: unknown): Promise<Answer> {
   return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
 }
 
-/** Asks often enough that both workers answer; gives the one answer that all gave. */
+/** Sends enough requests that both workers answer, and returns their common answer. */
 async function scan(text: string): Promise<Record<string, unknown>> {
   const answers = await Promise.all(Array.from({ length: 8 }, () => post('/v1/scan/input', { text })));
   const decisions = new Set(answers.map(({ body }) => body.decision));

@@ -1,4 +1,4 @@
-/** What the pages say of the tree is so. */
+/** Statements of the documentation about the source tree are true. */
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -58,7 +58,7 @@ test('the changelog names every command', () => {
     assert.ok(page.includes(`\`${name}`), name);
 });
 
-/** What the pages take from the environment. */
+/** Variables that the pages read from the environment. */
 const SHOWN = {
   APPROVALS_SECRET: 'k'.repeat(32),
   CRM_KEY: 'k',
@@ -72,7 +72,7 @@ const SHOWN = {
   OLD_MEMORY_KEY: 'o'.repeat(32),
 };
 
-/** Folders of documents; that of identities is read only if the configuration names it. */
+/** Folders of documents. The folder of identities is only read if the configuration names it. */
 const DOCUMENT_FOLDERS = ['policies', 'contracts', 'agents', 'schemas'];
 const AGENTS_READ = 'paths: {identity_files: [agents/*.yaml]}\n';
 
@@ -84,9 +84,9 @@ test('every YAML that a page shows is a valid configuration', async () => {
   let shown = 0;
   for (const page of pages) {
     for (const { 1: text = '' } of read(page).matchAll(/^```yaml\n([\s\S]*?)^```$/gm)) {
-      // Tests of policies are read by `service policy test`, and by its own tests.
+      // `service policy test` reads these files, and has tests of its own.
       if (text.includes('/policy-test.schema.json')) continue;
-      // A first line that names a file below one of these folders says that it is a document of its own.
+      // A first line with a file below one of these folders marks a separate document.
       const document = /^# ((policies|contracts|agents|schemas)\/[\w-]+\.yaml)$/m.exec(
         text.split('\n', 1)[0]!,
       );

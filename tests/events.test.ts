@@ -7,7 +7,7 @@ import { openReader, until } from './support/stream.ts';
 
 const SECRET = ['sk-', 'ABCDEF1234567890'].join('');
 
-/** Each over a connection of its own, so that both workers decide. */
+/** Makes a decision on a connection of its own, so that both workers decide. */
 async function decide(service: TestService, agent_id: string, fields: object = {}): Promise<string> {
   const { text = 'hello', ...others } = fields as { text?: string };
   const answer = await fetch(`${service.url}/v1/scan/input`, {
@@ -19,7 +19,7 @@ async function decide(service: TestService, agent_id: string, fields: object = {
   return ((await answer.json()) as { event_id: string }).event_id;
 }
 
-/** How many of these decisions a worker made. */
+/** Returns the number of these decisions that a worker made. */
 function decidedBy(service: TestService, writer: string, event_ids: readonly string[]): number {
   const dir = join(service.state_dir, 'journal', writer);
   const written = readdirSync(dir).map((file) => readFileSync(join(dir, file), 'utf8'));
@@ -92,7 +92,7 @@ test('a reader that comes back misses nothing and gets nothing twice: a worker, 
   let service = await startTestService({ keep: true });
   const decided: string[] = [];
   const seen: string[] = [];
-  /** Decides while it reads; what is decided while nobody reads is what must not be missed. */
+  /** Makes decisions while the reader is connected, and while it is not; the latter must not be missed. */
   const round = async (name: string): Promise<void> => {
     const last = seen.at(-1);
     const reader = await openReader(service.url, last === undefined ? '' : `?after=${last}`);

@@ -1,4 +1,4 @@
-/** Every example of the API description is asked of the real service, and answered as it is shown there. */
+/** Sends every example of the API description to the real service, and compares the answer with the documented one. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -12,7 +12,7 @@ import { EXAMPLE_ADAPTER } from '../src/operations/testing/adapter.ts';
 import { operations } from '../src/server/operations.ts';
 import { startTestService, type TestService } from './support/service.ts';
 
-/** What the examples of approvals wait for. */
+/** The rule for which the examples of approvals wait. */
 const REFUNDS = {
   name: 'refunds-need-a-person',
   boundary: 'action',
@@ -35,7 +35,7 @@ const EXAMPLE_PLUGIN = `export default ${JSON.stringify({
   adapters: [EXAMPLE_ADAPTER],
 })};\n`;
 
-/** What stands behind it in the example of a call that goes on. */
+/** The upstream in the example of a forwarded call. */
 const upstream = createServer((request, response) => {
   const { upstream_status, upstream_headers, body } = proxyForward.answer!;
   response.sendDate = false;
@@ -45,7 +45,7 @@ const upstream = createServer((request, response) => {
 });
 
 let service: TestService;
-/** Another, with a rule that asks for approval and with secrets; the examples of the others have neither. */
+/** A service with a rule that requires approval and with secrets; the other examples have neither. */
 let shop: TestService;
 before(async () => {
   await new Promise<void>((resolve) => upstream.listen(0, '127.0.0.1', resolve));
@@ -85,7 +85,7 @@ interface Shown {
   readonly example?: unknown;
 }
 
-/** What one operation's description shows: the call, and the first answer. */
+/** The call and the first answer in the description of one operation. */
 interface Example {
   readonly name: string;
   readonly method: string;
@@ -120,7 +120,7 @@ function exampleOf(
   };
 }
 
-/** What a GET asks for beside its path. */
+/** Adds the query of a GET to its path. */
 function withQuery(
   filled: string,
   path: string,
@@ -134,7 +134,7 @@ function withQuery(
     : `${filled}?${new URLSearchParams(Object.fromEntries(rest.map(([name, value]) => [name, `${value}`])))}`;
 }
 
-/** What tells of the others comes after them, and what is kept before it is read. */
+/** Examples that report on others run after them, and those that store a value run before it is read. */
 const LAST = [
   'mcp_pins_approve',
   'capabilities_revoke',
@@ -142,7 +142,7 @@ const LAST = [
   'audit_query',
   'health',
   'metrics',
-  // Their examples are about an agent that is not blocked, until the last one blocks it.
+  // The examples are about an agent that is not blocked, until the last one blocks it.
   'agents_unblock',
   'agents_blocked',
   'agents_block',
@@ -160,7 +160,7 @@ test('every example is answered as the description shows it', async () => {
   const examples = Object.entries(description.paths)
     .flatMap(([path, methods]) =>
       Object.entries(methods)
-        // What is answered in a provider's own words has no example of ours.
+        // Answers in a provider's own format have no example in the description.
         .filter(([, { operationId }]) => operations.some(({ name }) => name === operationId))
         .map(([method, described]) => exampleOf(path, method.toUpperCase(), described)),
     )
@@ -169,7 +169,7 @@ test('every example is answered as the description shows it', async () => {
   let issued = '';
   let handle_id = '';
   for (const shown of examples) {
-    // The event that a description names is a decision that was just made; token and handle were just given out.
+    // The event in a description is a recent decision; the token and the handle were just issued.
     const path = shown.path.replace(/evt_[0-9a-f]{24}$/, allowed).replace(/cap_[0-9a-f]{24}/, issued);
     const body =
       shown.name === 'memory_resolve_handle' ? { ...(shown.body as object), handle_id } : shown.body;
@@ -187,7 +187,7 @@ test('every example is answered as the description shows it', async () => {
   assert.equal(examples.filter(({ status }) => status === 200).length, 50);
 });
 
-/** The id that the examples show stands for a request that waits. */
+/** Creates the pending request whose ID the examples show. */
 async function waiting(): Promise<string> {
   const answer = await fetch(`${shop.url}/v1/intercept/tool`, {
     method: 'POST',
@@ -197,7 +197,7 @@ async function waiting(): Promise<string> {
   return ((await answer.json()) as { approval: { request_id: string } }).approval.request_id;
 }
 
-/** Lists a tool whose definition is another by now, so that it waits; it is the one whose hash the example names. */
+/** Lists a tool with a changed definition, so that it is pending. The example contains its hash. */
 async function changeTool(): Promise<void> {
   const changed = { name: 'read_file', description: 'Reads a file.', inputSchema: { type: 'object' } };
   const answer = await fetch(`${service.url}/v1/mcp/tools/check`, {
@@ -253,7 +253,7 @@ const VARYING: readonly (readonly [RegExp, string])[] = [
 ];
 const COUNTS = ['scan_duration_ms', 'uptime_seconds'];
 
-/** The same, with one word for each kind of value that is another at each call. */
+/** Replaces each value that differs from call to call with a word for its kind. */
 function settled(value: unknown, key = ''): unknown {
   if (Array.isArray(value)) return value.map((one) => settled(one));
   if (typeof value === 'object' && value !== null)

@@ -1,4 +1,4 @@
-/** Bad days of a running service: what decides goes on or blocks, and what cannot be answered says so. */
+/** Faults of a running service: decisions continue or block, and a request that cannot be answered gets an error. */
 import assert from 'node:assert/strict';
 import { renameSync } from 'node:fs';
 import { join } from 'node:path';

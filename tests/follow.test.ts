@@ -1,4 +1,4 @@
-/** `service logs --follow` as it is used: beside services that come, go and are killed. */
+/** `service logs --follow` next to services that start, stop and are killed. */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -54,7 +54,7 @@ function follow(cwd: string, ...words: readonly string[]): Following {
   };
 }
 
-/** How many connections the owner of a state folder has open. */
+/** Returns the number of open connections to the daemon that owns a state folder. */
 function connections(state_dir: string): number {
   const CONNECTED = '03';
   return readFileSync('/proc/net/unix', 'utf8')
@@ -71,7 +71,7 @@ test('each event comes once, whoever owns the state folder: nobody, a service, o
     const { event_id } = JSON.parse(await runHere(dir, 'scan', '--json', '--agent', agent, 'hello')) as {
       event_id: string;
     };
-    // A query chains what short-lived processes left.
+    // A query appends the events of short-lived processes to the chain.
     await runHere(dir, 'logs', '--tail', '1');
     decided.push(event_id);
   };
@@ -114,7 +114,7 @@ describe('the socket of a service, for those who follow', () => {
   });
   after(() => service.stop());
 
-  /** One who speaks to the socket without the program. */
+  /** Opens a client of the socket that does not use the program. */
   async function open(): Promise<{
     socket: Socket;
     lines: Record<string, never>[];
@@ -192,7 +192,7 @@ describe('the socket of a service, for those who follow', () => {
         ({ lines }) => (lines[0] as { refusal?: { code: string } }).refusal?.code === 'unavailable',
       ),
     );
-    // Who finds no room reads the journal.
+    // A reader that is refused because of too many connections reads the journal.
     const reader = follow(service.dir, '--agent', 'crowded');
     await until(async () => {
       await decide(service, 'crowded');

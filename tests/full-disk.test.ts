@@ -1,4 +1,4 @@
-/** A disk without room, at each point of a start: one sentence, and no stack, no loop, no half-written file. */
+/** A full disk at each point of a start: one message, and no stack, no loop, no incomplete file. */
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
@@ -11,12 +11,12 @@ const CAUSE = /the disk is full|The disk of the store is full|file-size limit|th
 const END_MS_MAX = 30_000;
 
 interface Ran {
-  /** `null`: it was still running, and was ended by this test. */
+  /** `null`: it was still running, and this test ended it. */
   readonly code: number | null;
   readonly output: string;
 }
 
-/** Runs the program until it ends or says that it runs. `blocks` is the size that a file may have. */
+/** Runs the program until it exits or reports that it is running. `blocks` is the maximum size of a file. */
 function run(dir: string, args: readonly string[], blocks: number | null): Promise<Ran> {
   const limit = blocks === null ? '' : `ulimit -f ${blocks}; `;
   const child = spawn('sh', ['-c', `${limit}exec "$0" "$@"`, process.execPath, main, ...args], {
@@ -54,7 +54,7 @@ function folderOf(t: TestContext): string {
   return dir;
 }
 
-/** Either it runs, or it says why not, once, in a sentence that names the cause. */
+/** Asserts that the program either runs, or prints one message that names the cause. */
 function assertOneSentence({ code, output }: Ran, what: string): void {
   assert.ok(!output.includes('It did not end.'), `${what}: ${output}`);
   assert.doesNotMatch(
@@ -99,7 +99,7 @@ test('a start on a disk with little room ends with one sentence, wherever the ro
     if (is_mounted) execFileSync('umount', ['-l', disk]);
     rmSync(disk, { recursive: true, force: true });
   });
-  // Without the right to mount, the sizes above stand for it.
+  // Without the permission to mount, the size limits above replace it.
   if (!is_mounted) return t.diagnostic('a disk of its own needs root');
   let ran_count = 0;
   for (const free_kb of [0, 60, 450]) {
@@ -130,7 +130,7 @@ function mount(disk: string): boolean {
   }
 }
 
-/** Leaves so much room on the disk. */
+/** Fills the disk except for the given space. */
 function fill(disk: string, free_kb: number): void {
   const { bavail, bsize } = statfsSync(disk);
   writeFileSync(join(disk, 'fill'), Buffer.alloc(bavail * bsize - free_kb * 1_024));

@@ -1,6 +1,6 @@
 /**
- * Raw text stops at the boundary: values are planted in every place that a caller can write to, then every
- * byte that the service wrote (journal, index, policies, logs, metrics, errors) is searched for them.
+ * Raw text stops at the boundary: values are planted in every place that a caller can write to. Then every byte that
+ * the service wrote (journal, index, policies, logs, metrics, errors) is searched for them.
  */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
@@ -50,7 +50,7 @@ const planted: readonly Planted[] = [
     path: '/v1/intercept/agent-message',
     body: JSON.stringify({ message: text, source_agent_id: 'a', destination_agent_id: 'b' }),
   },
-  // Broken requests, whose errors must not repeat what was sent.
+  // Malformed requests, whose errors must not repeat their content.
   { path: '/v1/scan/input', body: JSON.stringify({ text: { wrong: text } }) },
   { path: '/v1/scan/input', body: `{"text": "${secret}` },
   { path: '/v1/scan/input', body: text, type: 'text/plain' },
@@ -59,7 +59,7 @@ const planted: readonly Planted[] = [
   { path: '/v1/audit/query', body: JSON.stringify({ last: secret }) },
 ];
 
-/** Every file below `dir`, unzipped where it is gzip. */
+/** Yields every file below `dir`, decompressed if it is gzip. */
 function* filesBelow(dir: string): Generator<{ name: string; bytes: string }> {
   for (const entry of readdirSync(dir, { recursive: true, withFileTypes: true })) {
     const name = join(entry.parentPath, entry.name);

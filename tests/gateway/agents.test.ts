@@ -1,4 +1,4 @@
-/** What agents may spend and what a person has to allow, as the official SDKs see it. */
+/** Budgets and approvals of agents, from the view of the official SDKs. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -25,7 +25,7 @@ const stage = await openStage(() => ({
 
 const runnable = LANES.filter(({ client }) => missingFor(client) === null);
 
-/** What a provider says itself where an account has no money left. */
+/** Returns the provider's own error for an account without credit. */
 function overBudget(lane: Lane): Expected {
   const words = {
     openai: { code: 'insufficient_quota' },
@@ -35,7 +35,7 @@ function overBudget(lane: Lane): Expected {
   return { error: { name: errorName(lane, 429), status: 429, ...words[lane.family] } };
 }
 
-/** Vercel's and Google's look at the status alone, and ask as often as they are told to. */
+/** Vercel's and Google's SDKs only check the status, and retry as often as they are configured to. */
 const isObedient = ({ client }: Lane) => client !== 'vercel' && client !== 'google';
 
 const overBudgetOn = (lane: Lane): readonly Scenario[] =>
@@ -82,7 +82,7 @@ test('what every call came to is counted as the provider counts it, streamed or 
   if (runnable.length === 0) return;
   const input = runnable.reduce((sum, { family }) => sum + 2 * (family === 'gemini' ? 9 : 38), 0);
   const output = 14 * 2 * runnable.length;
-  // Calls that no budget concerns are booked a moment later.
+  // Calls without a budget are charged a moment later.
   let tokens: { input: number; output: number } | undefined;
   for (let tries = 0; tries < 100 && tokens?.input !== input; tries += 1) {
     await sleep(50);
@@ -93,7 +93,7 @@ test('what every call came to is counted as the provider counts it, streamed or 
   assert.partialDeepStrictEqual(tokens, { input, output });
 });
 
-/** A tool that a person has to allow; each lane calls it as an agent of its own. */
+/** Makes a scenario with a tool that needs approval. Each lane calls it with an agent of its own. */
 function mail(lane: Lane, is_stream: boolean, expect: Scenario['expect']): Scenario {
   const agent = nameOf(lane).replace(' ', '-');
   return {

@@ -9,19 +9,19 @@ import type { Ask, Seen } from './clients/ask.ts';
 export type ClientName = 'openai' | 'anthropic' | 'vercel' | 'google' | 'python_openai' | 'python_anthropic';
 
 export interface Clients {
-  /** Asks one of them; several at a time may. */
+  /** Sends a request to one client. Several may run at the same time. */
   readonly ask: (client: ClientName, ask: Ask) => Promise<Seen>;
   readonly close: () => void;
 }
 
-/** Why a client cannot be run here; `null` where it can. */
+/** Returns why a client cannot run here; `null` if it can. */
 export function missingFor(client: ClientName): string | null {
   const component = isPython(client) ? 'clients-python' : 'clients-node';
   if (locate(component) !== null) return null;
   return `${component} is not installed (scripts/run scripts/components/main.ts ${component})`;
 }
 
-/** Each program is started when it is first asked something, and runs until all are closed. */
+/** Opens the clients. Each program is started at its first request, and runs until all are closed. */
 export function openClients(): Clients {
   const programs = new Map<ClientName, Program>();
   return {
@@ -36,7 +36,7 @@ export function openClients(): Clients {
   };
 }
 
-/** Longer than any time-out that an ask sets. */
+/** Longer than any timeout of a request. */
 const ANSWER_MS_MAX = 90_000;
 
 interface Program {
@@ -49,7 +49,7 @@ function startProgram(client: ClientName): Program {
   const words = isPython(client)
     ? [locate('clients-python') ?? 'python3', '-B', join(folder, `${client}.py`)]
     : [process.execPath, join(folder, `${client}.ts`)];
-  // Nothing of the machine's own, such as a key or a proxy, reaches an SDK.
+  // No variable of this machine, such as a key or a proxy, reaches an SDK.
   const env = { PATH: process.env.PATH, HOME: process.env.HOME };
   const child = spawn(words[0]!, words.slice(1), { stdio: ['pipe', 'pipe', 'inherit'], env });
   const waiting = new Map<number, { resolve: (seen: Seen) => void; reject: (error: Error) => void }>();

@@ -1,4 +1,4 @@
-/** What no policy changes goes through byte for byte, in both directions. */
+/** Content that no policy changes passes byte for byte, in both directions. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -22,14 +22,14 @@ after(async () => {
   await provider.close();
 });
 
-/** Headers of one connection, or that are made anew for each answer. */
+/** Headers of one connection, or headers that differ in each answer. */
 const OWN_HEADERS = ['connection', 'keep-alive', 'transfer-encoding', 'content-length', 'date'];
-/** What tells of the edge of a provider's network, and would be said in our name. */
+/** Headers of a provider's network edge, which must not be sent in the name of this service. */
 const NOT_PASSED = ['strict-transport-security', 'content-encoding', 'vary'];
 
 let asks = 0;
 
-/** Asks the provider itself and then the gateway; the provider answers both in the same way. */
+/** Sends the same request to the provider and to the proxy. The provider answers both in the same way. */
 async function askBoth(
   ask: RawAsk,
   step: Step,
@@ -50,7 +50,7 @@ function assertSameHead(direct: RawAnswer, through: RawAnswer, place: string): v
       assert.equal(through.headers[name], value, `${place}: ${name}`);
 }
 
-/** The recording that a request of its kind asks for: errors answer any. */
+/** Returns the recording whose request fits. Recordings of errors answer any request, so they use the plain one. */
 function kindOf(name: string): string {
   const [family] = name.split('/') as ['openai' | 'anthropic' | 'gemini'];
   const plain = {
@@ -76,8 +76,8 @@ test('whole answers and errors of every recording: status, headers and every byt
 const NUMBER = /"sequence_number":(\d+)/;
 
 /**
- * Events of a stream, the pieces of their texts and their numbers taken out. They are written anew from name and data:
- * line ends, ids and comments are not the provider's, and `message` is what an event is called that has no name.
+ * Returns the events of a stream without their texts and numbers, built from name and data: the proxy does not keep
+ * line ends, IDs and comments, and an event without a name is called `message`.
  */
 function framesOf({ body }: RawAnswer): readonly string[] {
   const { events } = createSseReader({ event_units_max: 1_000_000 }).read(body.toString('utf8'));
@@ -91,7 +91,7 @@ function framesOf({ body }: RawAnswer): readonly string[] {
     );
 }
 
-/** Numbers of events are unique and increase, also where one was added for text that was held. */
+/** Asserts that the numbers of events are unique and increase, even if an event was added for held text. */
 function assertNumbered({ body }: RawAnswer, place: string): void {
   const numbers = [...body.toString('utf8').matchAll(new RegExp(NUMBER, 'g'))].map(([, each]) =>
     Number(each),
@@ -102,7 +102,7 @@ function assertNumbered({ body }: RawAnswer, place: string): void {
   );
 }
 
-/** Everything is there in its order; beside it are only events of a kind that is there too, for text that was held. */
+/** Asserts that all events arrive in order. Additional events, for held text, must be of a kind that is present. */
 function assertSameFrames(direct: readonly string[], through: readonly string[], place: string): void {
   let at = 0;
   for (const frame of through) {
@@ -126,7 +126,7 @@ test('streams of every recording: the same events, the same texts', async () => 
   assert.equal(names.length, 27);
 });
 
-/** Written as no serializer would: key order, blanks, escapes, keys twice, numbers that no double holds. */
+/** JSON that no serializer would write: key order, blanks, escapes, duplicate keys, numbers that exceed a double. */
 const ODD = `{ "model":"gpt-5.4-mini" ,"x_unknown":{"b":1.0,"a":-0,"b":12345678901234567890123},"seed":9007199254740993,
   "temperature":1e0,\t"messages":[{"role":"user","name":"\\u0061nna","content":"Par\\u0069s \\ud83d\\uddfc is\\/was é"},
   {"role":"user","content":[{"type":"text","text":"and?","x":[1,2,[]]}]}],"x_unknown":"twice","stop":null}\n`;

@@ -1,15 +1,18 @@
-/** The service as a gateway in front of recorded providers. */
+/** The service as an LLM proxy in front of recorded providers. */
 import type { Provider } from '../support/provider/provider.ts';
 import { startTestService, type TestService, type TestServiceOptions } from '../support/service.ts';
 
 export interface GatewayOptions extends Omit<TestServiceOptions, 'config'> {
-  /** Beside the providers. */
+  /** Further configuration, in addition to the providers. */
   readonly config?: Readonly<Record<string, unknown>>;
-  /** Beside the providers' addresses; of `proxy`. */
+  /** Further members of `proxy`, in addition to the providers' addresses. */
   readonly proxy?: Readonly<Record<string, unknown>>;
 }
 
-/** Starts it with one provider of each family; it tries everything once and goes on, so that clients see what happens. */
+/**
+ * Starts the service with one provider of each family. It never retries, and its circuit breaker stays closed, so that
+ * clients see every fault.
+ */
 export function startGateway(provider: Provider, options: GatewayOptions = {}): Promise<TestService> {
   const proxy = {
     providers: providersAt(provider.url),
@@ -20,7 +23,7 @@ export function startGateway(provider: Provider, options: GatewayOptions = {}): 
   return startTestService({ ...options, config: { ...options.config, proxy } });
 }
 
-/** A provider of each family at one address. */
+/** Returns a provider of each family at one address. */
 export function providersAt(url: string): readonly Readonly<Record<string, unknown>>[] {
   return [
     { name: 'openai', family: 'openai', base_url: `${url}/v1` },

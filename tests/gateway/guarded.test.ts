@@ -1,4 +1,4 @@
-/** What must not go through does not, whichever SDK asks, and however an answer is cut. */
+/** Denied content does not pass, for any SDK, and however an answer is split. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -31,7 +31,7 @@ test('the built-in rules, on every lane', { concurrency: true }, async (t) => {
 
 const LEAKING = `The key is ${SECRET}, keep it safe.`;
 const MASKED = `The key is ${REDACTED}, keep it safe.`;
-/** So many units of a secret may not be seen anywhere. */
+/** Length in UTF-16 units of a part of a secret that must not be visible anywhere. */
 const FRAGMENT_UNITS = 8;
 
 async function askStream(recording: string, mark: string, step: Partial<Step>): Promise<RawAnswer> {

@@ -1,4 +1,4 @@
-/** One way in which a client asks a provider, and the words in which it tells of the same things. */
+/** A lane: one client with one API of a provider, and the terms that it uses for the same facts. */
 import type { Api } from './clients/ask.ts';
 import type { ClientName } from './clients.ts';
 
@@ -9,22 +9,22 @@ export interface Lane {
   /** The folder of its recordings. */
   readonly recordings: string;
   readonly model: string;
-  /** How it calls the end of an answer. */
+  /** Its names for the reasons why an answer ends. */
   readonly finish: {
     readonly stop: string;
     readonly calls: string;
     readonly length: string;
     readonly refusal: string;
   };
-  /** Whether it tells of what the model thought. */
+  /** `true` if it shows the model's thoughts. */
   readonly thinks: boolean;
-  /** Where it shows that a model refuses. */
+  /** The place where it shows that a model refuses. */
   readonly refuses: 'refusal' | 'text' | 'finish';
-  /** What its recordings of two calls say before them. */
+  /** The text before two calls in its recordings. */
   readonly preface: string | null;
-  /** Tokens of a conversation are added up. */
+  /** `true` if it adds up the tokens of a conversation. */
   readonly adds_usage: boolean;
-  /** Usage of a stream comes only to who asks for it. */
+  /** `true` if a stream contains usage only on request. */
   readonly usage_is_asked: boolean;
 }
 
@@ -71,7 +71,7 @@ const messages = {
 
 const vercel = { client: 'vercel', finish: ENDS.vercel, refuses: 'text', adds_usage: true } as const;
 
-/** The lanes that hold conversations. */
+/** The lanes that support conversations. */
 export const LANES: readonly Lane[] = [
   { ...chat, client: 'openai' },
   { ...responses, client: 'openai' },
@@ -103,7 +103,7 @@ const lookups = {
   model: 'gpt-3.5-turbo-instruct',
 } as const;
 
-/** The other APIs. */
+/** The lanes of the other APIs. */
 export const LOOKUP_LANES: readonly Lane[] = [
   { ...lookups, client: 'openai' },
   { ...lookups, client: 'python_openai' },
@@ -129,26 +129,26 @@ const NAMES: Readonly<Record<number, string>> = {
   529: 'OverloadedError',
 };
 
-/** The class of the error that a program catches for a status. */
+/** Returns the class of the error that a program catches for a status. */
 export function errorName({ client }: Lane, status: number): string {
   if (client === 'google') return 'ApiError';
   return client === 'vercel' ? 'AI_APICallError' : NAMES[status]!;
 }
 
-/** And where nothing comes in time. */
+/** Returns the class of the error for a timeout. */
 export function timeoutName({ client }: Lane): string {
   if (client === 'google') return 'AbortError';
   if (client === 'vercel') return 'TimeoutError';
   return client.startsWith('python_') ? 'APITimeoutError' : 'APIConnectionTimeoutError';
 }
 
-/** And where a stream brings an error. */
+/** Returns the class of the error in a stream. */
 export function streamErrorName({ client, family }: Lane): string {
   if (client === 'vercel') return 'AI_StreamProviderError';
   return client === 'python_anthropic' ? 'APIStatusError' : family === 'gemini' ? 'ApiError' : 'APIError';
 }
 
-/** A name for people. */
+/** Returns a name for people. */
 export function nameOf({ client, api }: Lane): string {
   return `${client} ${api}`;
 }

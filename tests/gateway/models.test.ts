@@ -1,4 +1,4 @@
-/** Official SDKs ask which models there are behind several providers and an alias. */
+/** Official SDKs list the models behind several providers and an alias. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import {
@@ -18,7 +18,7 @@ after(() => clients.close());
 const SDKS = ['openai', 'python_openai', 'anthropic', 'python_anthropic'] as const satisfies ClientName[];
 const missing = SDKS.map(missingFor).find((each) => each !== null) ?? false;
 
-/** Has two models, and says which one is asked about, in the shape of the API that asks. */
+/** Has these models, and answers for one or all of them in the format of the called API. */
 function having(...ids: readonly string[]): ProviderHandler {
   return (response, { path, headers }) => {
     const is_anthropic = headers.some((each) => each.toLowerCase() === 'anthropic-version');

@@ -1,4 +1,4 @@
-/** The recorded provider itself: its recordings are whole, and its faults are what they are called. */
+/** The recorded provider itself: its recordings are complete, and its faults are as named. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -25,7 +25,7 @@ const chat = (text: string, more: object = {}) =>
     ...more,
   });
 
-/** The JSON values that a recording sends. */
+/** Returns the JSON values that a recording sends. */
 function valuesOf(recording: Recording): unknown[] {
   const text = Buffer.concat(render(recording, { has_usage: true })).toString('utf8');
   if (!text.includes('data:')) return [JSON.parse(text)];

@@ -1,5 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own `${NAME}` is meant.
-/** Several providers behind one address: keys that agents never hold, and what answers when one fails. */
+/** Several providers behind one address: keys that agents never receive, and the provider that answers if one fails. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { startProvider } from '../support/provider/provider.ts';
@@ -11,7 +11,7 @@ import { KEY } from './runs.ts';
 import { type Scenario, step, TEXT } from './scenarios.ts';
 import { runTable } from './stage.ts';
 
-/** Keys of the service, which only the second provider knows. */
+/** Keys of the service, which only the second provider accepts. */
 const OWN_KEY = ['own', 'key', '9876'].join('-');
 
 const first = await startProvider({ keys: [KEY] });
@@ -52,7 +52,7 @@ function answer(name: string, recording: 'plain' | 'plain.stream', steps: Scenar
     name,
     ask: { is_stream, max_retries: 0 },
     steps,
-    // A key at its limit rests, and for a while the others are asked before it.
+    // A key at its limit is in cooldown, and for a while the other keys are used before it.
     requests: null,
     expect: ({ family, finish, usage_is_asked }) => ({
       text: TEXT,

@@ -1,4 +1,4 @@
-/** Asks as a program without an SDK does, and keeps the bytes of the answer. */
+/** Sends requests without an SDK, and keeps the bytes of the answer. */
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { KEY } from './runs.ts';
@@ -14,11 +14,11 @@ export interface RawAnswer {
   readonly status: number;
   readonly headers: IncomingMessage['headers'];
   readonly body: Buffer;
-  /** It broke off. */
+  /** `true` if the connection broke. */
   readonly is_broken: boolean;
 }
 
-/** A request as the API behind a recording takes it, `openai/chat/plain.stream`, with its own credentials. */
+/** Returns a request for the API of a recording, such as `openai/chat/plain.stream`, with credentials for that API. */
 export function rawAskFor(recording: string, text: string): RawAsk {
   const is_stream = recording.endsWith('.stream');
   const stream = is_stream ? { stream: true } : {};
@@ -55,13 +55,13 @@ function post(path: string, body: object, headers: Readonly<Record<string, strin
   return { path, method: 'POST', body: JSON.stringify(body), headers };
 }
 
-/** Sends it, and reads the answer to its end. */
+/** Sends the request, and reads the answer to its end. */
 export async function askRaw(base_url: string, { path, method, body, headers }: RawAsk): Promise<RawAnswer> {
   const own = { ...headers, ...(body === null ? {} : { 'content-type': 'application/json' }) };
   const asked = request(`${base_url}${path}`, { method, headers: own, agent: false });
   asked.end(body ?? undefined);
   const answered = once(asked, 'response');
-  // A connection that breaks is told here too, behind the answer's head.
+  // A broken connection also emits an error here, after the headers of the answer.
   asked.on('error', () => {});
   const [answer] = (await answered) as [IncomingMessage];
   const chunks: Buffer[] = [];
@@ -74,7 +74,7 @@ export async function askRaw(base_url: string, { path, method, body, headers }: 
   return { status: answer.statusCode ?? 0, headers: answer.headers, body: Buffer.concat(chunks), is_broken };
 }
 
-/** The JSON values of a stream, in their order; what is no event of the protocol is left out. */
+/** Returns the JSON values of a stream in order, without data that is not an event of the protocol. */
 export function eventsOf({ body }: RawAnswer): readonly unknown[] {
   return body
     .toString('utf8')
@@ -95,7 +95,7 @@ interface Delta {
   }[];
 }
 
-/** The text that a stream says, of any of the APIs. */
+/** Returns the text of a stream, for any of the APIs. */
 export function streamedText(answer: RawAnswer): string {
   return (eventsOf(answer) as readonly Delta[])
     .map(({ choices, type, delta, candidates }) => {

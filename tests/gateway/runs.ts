@@ -1,4 +1,4 @@
-/** Runs one scenario on one lane, and says whether it came to what it must. */
+/** Runs one scenario on one lane, and checks its outcome. */
 import assert from 'node:assert/strict';
 import type { Exchange, Provider } from '../support/provider/provider.ts';
 import type { Ask, Seen } from './clients/ask.ts';
@@ -9,7 +9,7 @@ import type { Expected, Scenario } from './scenarios.ts';
 export interface World {
   readonly clients: Clients;
   readonly provider: Provider;
-  /** What the clients ask: the provider itself, or the gateway in front of it. */
+  /** The URL for clients: the provider itself, or the LLM proxy in front of it. */
   readonly base_url: string;
 }
 
@@ -31,7 +31,7 @@ const NOTHING: Omit<Seen, 'pieces'> = {
   error: null,
 };
 
-/** An ask as a program makes it that has nothing special in mind. */
+/** Returns the request of a program without special options. */
 export function askOf({ api, model }: Lane, base_url: string, more: Partial<Ask>): Ask {
   return {
     api,
@@ -53,15 +53,15 @@ export function askOf({ api, model }: Lane, base_url: string, more: Partial<Ask>
   };
 }
 
-/** A key that the provider knows. */
+/** A key that the provider accepts. */
 export const KEY = ['test', 'key', '0123'].join('-');
-/** Long enough for a busy machine, where an answer is expected. */
+/** A timeout in milliseconds for a busy machine, if an answer is expected. */
 const PATIENT_MS = 60_000;
 
-/** The provider knows a run by a header of its own, which has to come through like any other. */
+/** The provider identifies a run by a header of its own, which must be forwarded like any other. */
 let runs = 0;
 
-/** Asks, and waits until the provider has seen the end of it. */
+/** Sends the request, and waits until the provider has seen its end. */
 export async function run(world: World, lane: Lane, scenario: Scenario): Promise<Outcome> {
   runs += 1;
   const mark = `case ${runs}`;
@@ -74,7 +74,7 @@ export async function run(world: World, lane: Lane, scenario: Scenario): Promise
   return { seen, exchanges };
 }
 
-/** Compares what a client saw and what the provider received with what the scenario says. */
+/** Compares the results of a client and the requests of the provider with the scenario. */
 export function check(scenario: Scenario, lane: Lane, { seen, exchanges }: Outcome): void {
   const expected = scenario.expect(lane);
   assertSeen(seen, expected);
@@ -90,7 +90,7 @@ export function check(scenario: Scenario, lane: Lane, { seen, exchanges }: Outco
     );
   for (const text of scenario.withheld ?? [])
     assert.ok(!exchanges.some(({ body }) => isIn(text, body)), 'the provider received what it must not');
-  // Clients also hang up as soon as they have read what ends an answer.
+  // Clients also disconnect as soon as they have read the end of an answer.
   if (scenario.is_left)
     assert.ok(
       exchanges.every(({ aborted }) => aborted),
@@ -98,7 +98,9 @@ export function check(scenario: Scenario, lane: Lane, { seen, exchanges }: Outco
     );
 }
 
-/** As it is, or with what is not ASCII escaped, as Python writes JSON. */
+/**
+ * Returns whether a body contains the text as it is, or with escapes for non-ASCII characters, as Python writes JSON.
+ */
 function isIn(text: string, body: Buffer): boolean {
   const escaped = text.replaceAll(
     /[^\0-\x7f]/g,
@@ -112,7 +114,7 @@ function assertSeen({ pieces: _, ...seen }: Seen, { error, ...expected }: Expect
   assert.equal(failed === null, error === undefined, `it ended with ${JSON.stringify(failed)}`);
   if (error !== undefined) assert.partialDeepStrictEqual(failed, error);
   const { error: _none, ...nothing } = NOTHING;
-  // What an SDK holds by the time that it fails, or that its caller leaves, is its own affair.
+  // The partial result of an SDK that fails, or that its caller aborts, is not compared.
   if (error === undefined && !rest.left) assert.deepEqual(rest, { ...nothing, ...expected });
   assert.equal(rest.left, expected.left ?? false);
 }

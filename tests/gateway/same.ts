@@ -1,23 +1,23 @@
-/** Whether a provider received through the gateway what it receives from the client itself. */
+/** Asserts that a provider receives the same requests through the LLM proxy as from the client itself. */
 import assert from 'node:assert/strict';
 import type { Exchange } from '../support/provider/provider.ts';
 import type { Lane } from './lanes.ts';
 
-/** Headers of one connection, of one try, or of a run of these tests. */
+/** Headers of one connection, of one attempt, or of one test run. */
 const OWN_HEADERS = new Set([
   'host',
   'connection',
   'content-length',
   'transfer-encoding',
   'keep-alive',
-  // What cannot be read cannot be guarded: the gateway asks for no encoding.
+  // Compressed content cannot be guarded, so the proxy requests no encoding.
   'accept-encoding',
   'x-case',
 ]);
-/** What the gateway adds where a stream would not tell its usage. */
+/** The member that the proxy adds if a stream would not contain its usage. */
 const ADDED = '"stream_options":{"include_usage":true}';
 
-/** Compares requests one by one: method, address, headers and every byte of the body. */
+/** Compares requests one by one: method, URL, headers and every byte of the body. */
 export function assertSameRequests(
   lane: Lane,
   direct: readonly Exchange[],
@@ -45,12 +45,15 @@ function headersOf({ raw_headers }: Exchange): readonly string[] {
     .sort();
 }
 
-/** Gemini's client gives thoughts back in the pieces in which they came, and a text that is held comes in others. */
+/**
+ * Joins thoughts. Gemini's client returns them in the pieces in which they arrived, and held text arrives in other
+ * pieces.
+ */
 function joined(body: string): string {
   return body.replaceAll('","thought":true},{"text":"', '');
 }
 
-/** The body without what the gateway added, and with that only. */
+/** Removes the member that the proxy added, and nothing else. */
 function withoutUsage(body: string): string {
   assert.equal(body.split(ADDED).length, 2, `\`${ADDED}\` is there once`);
   return body.replace(`,${ADDED}`, '').replace(`${ADDED},`, '');

@@ -1,25 +1,25 @@
-/** What every client does with a provider, on each of its lanes: with nothing between them, and through the gateway. */
+/** Every use of a provider by a client, on each lane: directly, and through the LLM proxy. */
 import type { Fault, Step } from '../support/provider/provider.ts';
 import type { Ask, Seen, SeenError } from './clients/ask.ts';
 import { errorName, type Lane, LOOKUP_LANES, streamErrorName, timeoutName } from './lanes.ts';
 
 export interface Scenario {
   readonly name: string;
-  /** Without it, on every lane. */
+  /** Restricts the scenario to some lanes; by default it runs on all. */
   readonly isFor?: (lane: Lane) => boolean;
   readonly ask: Partial<Ask>;
   readonly steps: (lane: Lane) => readonly Step[];
-  /** What it must come to; what is not named is as in an answer without anything. */
+  /** The expected result. Members that are not named are as in an empty answer. */
   readonly expect: (lane: Lane) => Expected;
-  /** What the provider must have received, in order: strings of a body that must be there byte for byte. */
+  /** The requests that the provider must receive, in order: strings that a body must contain byte for byte. */
   readonly received?: readonly string[];
-  /** Strings that the provider must not have received. */
+  /** Strings that the provider must not receive. */
   readonly withheld?: readonly string[];
-  /** How many requests it received, where that is not one for each step; `null` where that is not looked at. */
+  /** The number of requests, if it is not one per step; `null` if it is not compared. */
   readonly requests?: number | null;
-  /** A streamed text that this service says itself comes at once. */
+  /** A streamed text that this service itself writes arrives in one piece. */
   readonly in_one_piece?: boolean;
-  /** The provider sees that the client goes away. */
+  /** The provider sees that the client disconnects. */
   readonly is_left?: boolean;
 }
 
@@ -35,10 +35,10 @@ export const CALLS = ['Paris', 'Oslo'].map((city) => ({
 }));
 const RESULTS = ['{"temperature": 18.0, "unit": "°C"}', '{"temperature": 4, "unit": "\\u00b0C"}'];
 
-/** An image of 24 KB; what it shows does not matter, that all of it arrives does. */
+/** An image of 24 KB. Its content does not matter, but all of it must arrive. */
 const IMAGE = Buffer.from(Array.from({ length: 24_000 }, (_, at) => (at * 7919 + (at >> 3) * 104_729) % 251));
 
-/** One answer by a recording of the lane. */
+/** Returns a step with one answer from a recording of the lane. */
 export const step =
   (name: string, more: Partial<Step> = {}) =>
   ({ recordings }: Lane): readonly Step[] => [{ recording: `${recordings}/${name}`, ...more }];
@@ -46,10 +46,10 @@ export const step =
 const plainUsage = ({ family }: Lane) => (family === 'gemini' ? ([9, 14] as const) : ([38, 14] as const));
 const callsUsage = ({ family }: Lane) =>
   family === 'anthropic' ? ([392, 96] as const) : ([92, 46] as const);
-/** The usage that a stream tells. */
+/** Returns the usage that a stream contains. */
 const streamed = (lane: Lane, usage: readonly [number, number]) => (lane.usage_is_asked ? null : usage);
 
-/** The end of a conversation with tools. */
+/** Returns the expected end of a conversation with tools. */
 export function afterTools(lane: Lane, is_stream: boolean): Expected {
   const [input, output] = callsUsage(lane);
   const usage = lane.adds_usage ? ([141 + input, 19 + output] as const) : ([141, 19] as const);
@@ -194,7 +194,7 @@ const tools: readonly Scenario[] = [
   },
 ];
 
-/** The errors that each family's recordings have. */
+/** The errors in the recordings of each family. */
 const ERRORS: Readonly<Record<Lane['family'], readonly string[]>> = {
   openai: ['400', '401', '404', '429', '429-quota', '500', '502'],
   anthropic: ['400', '401', '404', '413', '429', '500', '529'],
@@ -323,7 +323,7 @@ const lookups: readonly Scenario[] = [
   },
 ];
 
-/** The scenarios of a lane. */
+/** Returns the scenarios of a lane. */
 export function scenariosOf(lane: Lane): readonly Scenario[] {
   const all = LOOKUP_LANES.includes(lane) ? lookups : conversations;
   return all.filter(({ isFor }) => isFor?.(lane) ?? true);

@@ -1,4 +1,4 @@
-/** The official SDKs of model providers, unmodified: only the address that they ask is another. */
+/** The official SDKs of model providers, unmodified except for the base URL. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ after(async () => {
   await provider.close();
 });
 
-/** How many scenarios each lane has. */
+/** The number of scenarios of each lane. */
 const COUNTS: Readonly<Record<string, number>> = {
   'openai chat': 26,
   'openai responses': 24,
@@ -51,10 +51,10 @@ test('every lane has its scenarios', () => {
   assert.deepEqual(ALL.map(nameOf).sort(), Object.keys(COUNTS).sort());
 });
 
-/** What each scenario came to on each lane, with nothing between client and provider. */
+/** The outcome of each scenario on each lane, without a proxy. */
 const direct = new Map<string, Outcome>();
 
-/** All lanes side by side; of each, as many scenarios as it must have. */
+/** Runs all lanes concurrently, and checks the number of scenarios of each. */
 function runLanes(t: TestContext, base_url: string, look: Look): Promise<void> {
   for (const lane of ALL) assert.equal(scenariosOf(lane).length, COUNTS[nameOf(lane)], nameOf(lane));
   return runTable(t, { provider, clients, base_url, lanes: ALL, scenariosOf, look });
@@ -75,7 +75,10 @@ test('with nothing between them and the provider', { concurrency: true }, (t) =>
   }),
 );
 
-/** What must not differ: text is held, so that it comes in other pieces, and events are counted on behind an added one. */
+/**
+ * Returns the parts that must not differ. Held text arrives in other pieces, and event numbers continue after an added
+ * one.
+ */
 function comparable(seen: Outcome['seen']): unknown {
   const text = JSON.stringify({ ...seen, pieces: 0 }, (key, value) =>
     key === 'sequence_number' ? 0 : value,

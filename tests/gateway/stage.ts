@@ -1,4 +1,4 @@
-/** Provider, clients and gateway of one test file, and tables of scenarios that are run on all lanes. */
+/** Provider, clients and LLM proxy of one test file, and tables of scenarios that run on all lanes. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,11 +14,11 @@ import type { Scenario } from './scenarios.ts';
 export interface Stage {
   readonly provider: Provider;
   readonly clients: Clients;
-  /** The gateway; it is there as soon as tests run. */
+  /** The service with the LLM proxy. It is available inside tests. */
   readonly service: () => TestService;
 }
 
-/** Sets up what a test file needs and takes it down behind its last test. */
+/** Sets up the resources of a test file and closes them after its last test. */
 export async function openStage(options: (provider: Provider) => GatewayOptions): Promise<Stage> {
   const provider = await startProvider({ keys: [KEY] });
   const clients = openClients();
@@ -42,11 +42,13 @@ export interface Table {
   readonly base_url: string;
   readonly lanes: readonly Lane[];
   readonly scenariosOf: (lane: Lane) => readonly Scenario[];
-  /** Looks at what each came to, beside what the scenario says. */
+  /** Checks each outcome, in addition to the expectations of the scenario. */
   readonly look?: Look;
 }
 
-/** Runs all scenarios of all lanes, the lanes side by side; where a client cannot be had, its lanes are skipped by name. */
+/**
+ * Runs all scenarios of all lanes, the lanes concurrently. If a client is not available, its lanes are skipped by name.
+ */
 export async function runTable(t: TestContext, table: Table): Promise<void> {
   const { provider, clients, base_url, lanes, scenariosOf, look } = table;
   const runLane = async (lane: Lane): Promise<void> => {
@@ -68,7 +70,7 @@ export async function runTable(t: TestContext, table: Table): Promise<void> {
   assert.deepEqual(provider.complaints(), []);
 }
 
-/** Asks the service itself, as the person who runs it. */
+/** Sends a request to the service itself, as its operator. */
 export async function askOperator(
   { url, state_dir }: TestService,
   path: string,

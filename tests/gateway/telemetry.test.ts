@@ -1,4 +1,6 @@
-/** A call through the gateway is one trace: the caller, the call, its checks, the provider; and Prometheus counts it. */
+/**
+ * A call through the LLM proxy is one trace: the caller, the call, its checks, the provider; and Prometheus counts it.
+ */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import {
@@ -23,7 +25,7 @@ before(async () => {
   service = await startGateway(provider, { workers: 1, config: { telemetry } });
 });
 after(async () => {
-  // A test that failed has left it running.
+  // A failed test leaves it running.
   await service.stop().catch(() => {});
   await provider.close();
   await collector.close();

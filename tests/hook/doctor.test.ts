@@ -1,4 +1,4 @@
-/** `./service doctor` on hooks that are entered as agents read them: those that work, and those that are broken in some way. */
+/** `./service doctor` on installed hooks: working ones, and ones that are broken in some way. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -13,7 +13,7 @@ import { formatHookCommand, quoteWord } from '../../src/coding-agents/record/hoo
 const service = resolve(import.meta.dirname, '../../service');
 const top = mkdtempSync(join(tmpdir(), 'doctor it s-'));
 after(() => rmSync(top, { recursive: true, force: true, maxRetries: 5 }));
-/** A project and a home of its own, in which blanks have to be quoted. */
+/** A project and a home folder with spaces in their paths, which have to be quoted. */
 interface Desk {
   readonly project: string;
   readonly home: string;
@@ -31,14 +31,14 @@ function newDesk(config = '{}\n'): Desk {
 interface Entering {
   readonly host: string;
   readonly events?: readonly string[];
-  /** What is changed in each entry that stands in the host's file. */
+  /** Changes each hook entry in the agent's file. */
   readonly entry?: (entry: Record<string, unknown>) => void;
-  /** What is changed in the whole of it. */
+  /** Changes the whole file. */
   readonly document?: (document: Record<string, unknown>) => void;
   readonly scope?: 'project' | 'user';
 }
 
-/** Enters hooks as setup does, but for what a test changes; gives the file. */
+/** Installs hooks as setup does, with the changes of a test, and returns the file. */
 function enter(
   { project, home }: Desk,
   { host: name, events, entry, document, scope = 'project' }: Entering,
@@ -120,7 +120,7 @@ async function diagnose(
   return { ...(JSON.parse(stdout) as Diagnosis), code: code! };
 }
 
-/** What is not as it should be: `fail hook.blocks PreToolUse`. */
+/** Lists the checks that do not pass: `fail hook.blocks PreToolUse`. */
 function complaints({ checks }: Diagnosis): string[] {
   return checks
     .filter(({ status }) => status !== 'ok')
@@ -193,7 +193,7 @@ test('without any hook that is said, and a host that is asked for and has none i
   assert.deepEqual(complaints(await diagnose(invalid)), ['fail config.valid', 'warn host.installed']);
 });
 
-/** A program named as ours that answers in its own way. */
+/** Creates a program with our name that answers differently. */
 function stub(desk: Desk, script: string): string {
   const file = join(desk.project, 'bin', 'service');
   write(file, `#!/bin/sh\n${script}\n`);
@@ -201,7 +201,7 @@ function stub(desk: Desk, script: string): string {
   return quoteWord(file);
 }
 
-/** What a hook is told. */
+/** Returns the arguments of a hook. */
 function words({ project }: Desk): string {
   return `hook --config ${quoteWord(join(project, 'service.yaml'))}`;
 }
@@ -544,7 +544,7 @@ test('sessions in which tools ran unseen are listed, by what the audit trail has
   write(join(folder, 's-1.jsonl'), `${call('s-1', 'toolu_seen', 'Bash', 5)}\n`);
   const fine = await diagnose(desk);
   assert.deepEqual([fine.status, fine.sessions], ['ok', []]);
-  // The file is as old as the session, so that nothing of it was before the hook was there.
+  // The file is as old as the session, so that no call in it was before the hook was installed.
   write(join(folder, 's-1/subagents/agent-1.jsonl'), `${call('s-1', 'toolu_gone', 'Write', 3)}\n`);
   write(join(folder, 's-2.jsonl'), `${call('s-2', 'toolu_old', 'Bash', 60 * 24 * 9)}\n`);
   const early = await diagnose(desk);

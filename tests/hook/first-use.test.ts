@@ -11,7 +11,7 @@ const folder = mkdtempSync(join(tmpdir(), 'first-use-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
 const service = join(root, 'service');
 
-/** A person with one coding agent, and a project that has no configuration. */
+/** Creates a user with one coding agent, and a project that has no configuration. */
 function newUser(name: string) {
   const [home, project] = [join(folder, name, 'home'), join(folder, name, 'project')];
   mkdirSync(join(home, '.claude'), { recursive: true });

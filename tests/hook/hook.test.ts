@@ -1,4 +1,4 @@
-/** `./service hook` as a coding agent runs it: what hosts send, word for word, and what they are answered. */
+/** `./service hook` as a coding agent runs it: the exact payloads of agents, and the answers to them. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ interface Case {
   readonly name: string;
   readonly words?: readonly string[];
   readonly stdin: object;
-  /** `null`: nothing is written. */
+  /** `null`: no output. */
   readonly stdout: object | null;
   readonly code: number;
   readonly stderr?: string;
@@ -22,7 +22,7 @@ interface Case {
 
 const cases = join(root, 'cases', 'hook');
 const COUNTS = { 'claude-code': 34, codex: 15, copilot: 17, cursor: 24, gemini: 12, plain: 11 };
-/** Put together here, so that code hosts take the push. */
+/** Concatenated, so that code hosts accept the push. */
 const SK_KEY = `sk-${'ABCDEF1234567890'}`;
 const MAIL = `jane.doe@${'corp-mail.io'}`;
 const BLOCKED = { tool: 'Bash', input: { command: 'rm -rf /' } };
@@ -46,7 +46,7 @@ function filled<Value extends object>(value: Value): Value {
   ) as Value;
 }
 
-/** Without what differs from run to run. */
+/** Removes the parts that differ from run to run. */
 function steady(text: string): string {
   return text
     .replaceAll(/\b(evt|apr)_[0-9a-f]{16,}/g, '$1_0')
@@ -168,7 +168,7 @@ test('what cannot be written down is not allowed', async () => {
   await hook(dir, BLOCKED, [], env);
   const spool = join(dir, '.service', 'journal', 'spool');
   rmSync(spool, { recursive: true });
-  // A file where a folder must be refuses root as well, as a full disk does.
+  // A file in place of a folder stops root as well, as a full disk does.
   writeFileSync(spool, '');
   const { stdout } = await hook(dir, { tool: 'Bash', input: { command: 'ls' } }, [], env);
   assert.match(stdout, /"decision":"block".*"rule":"fault\.audit"/);

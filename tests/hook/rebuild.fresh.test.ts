@@ -1,4 +1,4 @@
-/** The hook of a checkout is built again when its sources are newer, and refuses where it cannot be. */
+/** The hook of a checkout is rebuilt if its sources are newer, and denies if it cannot be rebuilt. */
 import assert from 'node:assert/strict';
 import {
   cpSync,
@@ -21,7 +21,7 @@ const built = join(checkout, 'node_modules/.cache/service-hook/built.sh');
 const source = join(checkout, 'src/entry/hook/hook.ts');
 const SENTENCE = 'it is not JSON';
 
-/** The sources of this checkout, its packages, and nothing that was built. */
+/** Copies the sources of this checkout and its packages, without anything that was built. */
 before(() => {
   for (const name of ['src', 'scripts', 'service', 'package.json', 'package-lock.json', 'tsconfig.json'])
     cpSync(join(root, name), join(checkout, name), {

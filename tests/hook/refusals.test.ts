@@ -1,4 +1,4 @@
-/** What a hook refuses without having judged it is in the audit trail too, and nothing of what was sent. */
+/** Calls that a hook denies without a judgement are in the audit log too, without any of their content. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -33,7 +33,7 @@ function folderOf(t: TestContext): string {
   return dir;
 }
 
-/** What lies in the spool, oldest first; nothing of a key is in it. */
+/** Returns the events in the spool, oldest first. None of them contains a part of a key. */
 function spooled(dir: string): Event[] {
   const spool = join(dir, '.service', 'journal', 'spool');
   if (!existsSync(spool)) return [];
@@ -124,7 +124,7 @@ test('where nothing is to be written down nothing is, and where it cannot be it 
   assert.equal((await hook(off, 'garbage', [], ALONE)).code, 2);
   assert.deepEqual(spooled(off), []);
   const full = folderOf(t);
-  // A file where the state folder must be refuses root as well.
+  // A file in place of the state folder stops root as well.
   writeFileSync(join(full, '.service'), '');
   assert.equal((await hook(full, 'garbage', [], ALONE)).code, 2);
   const nowhere = folderOf(t);

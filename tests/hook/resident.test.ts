@@ -1,4 +1,4 @@
-/** The resident process in its whole life: it makes room, ends by itself, is killed, and finds its disk full. */
+/** The life of the daemon: it hands over, stops when idle, is killed, and finds its disk full. */
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -15,7 +15,7 @@ const ALONE = { SERVICE_HOOK_DAEMON: 'off' };
 const HARMLESS = { tool: 'Bash', input: { command: 'ls' } };
 const HARMFUL = { tool: 'Bash', input: { command: 'rm -rf /' } };
 
-/** A folder whose resident process, if any, is ended with the test. */
+/** Creates a folder. Its daemon, if any, is stopped with the test. */
 function folderOf(t: TestContext): string {
   const dir = mkdtempSync(join(tmpdir(), 'hook-resident-'));
   t.after(async () => {
@@ -41,7 +41,7 @@ async function decided(dir: string, call: object, env: Readonly<Record<string, s
   return JSON.parse(stdout) as Told;
 }
 
-/** A resident process as a hook starts it, of the version that is asked for. */
+/** Starts a daemon as a hook does, in the requested version. */
 async function startResident(t: TestContext, dir: string, words: readonly string[]): Promise<ChildProcess> {
   const child = spawn(process.execPath, words, { cwd: dir, stdio: ['ignore', 'ignore', 'inherit'] });
   t.after(() => child.kill('SIGKILL'));
@@ -49,7 +49,7 @@ async function startResident(t: TestContext, dir: string, words: readonly string
   return child;
 }
 
-/** Whether somebody takes connections at the socket: one who was killed leaves its file. */
+/** Returns whether a process accepts connections at the socket. A killed process leaves its socket file. */
 async function isOpen(dir: string): Promise<boolean> {
   const socket = connect(join(dir, '.service/service.sock'));
   const is_open = await new Promise<boolean>((resolve) => {
@@ -61,7 +61,7 @@ async function isOpen(dir: string): Promise<boolean> {
 
 const program = join(root, 'src', 'entry', 'hook', 'resident-process.ts');
 
-/** The events of a folder by their ids, those that nobody has chained yet among them. */
+/** Returns the events of a folder by their IDs, including those that are not chained yet. */
 function written(dir: string): string {
   const journal = join(dir, '.service', 'journal');
   return readdirSync(journal, { recursive: true, encoding: 'utf8' })
@@ -132,7 +132,7 @@ test('one that is killed in the middle of a question leaves the hook to decide a
     [HARMLESS, 'allow'],
   ] as const) {
     const child = await startResident(t, dir, [program, versionOf(dir)]);
-    // It has the question, and does not come to answer it.
+    // It has received the request, and cannot answer it.
     child.kill('SIGSTOP');
     const asking = decided(dir, call, ALONE);
     await until(() => waitingAt(dir) > 0, 'the hook waits for its answer');
@@ -184,12 +184,12 @@ test('a full disk is a no, alone and in a resident process, and neither ends of 
   assert.equal((await run(dir, ['audit', 'verify'])).code, 0);
 });
 
-/** The version that the hook of this checkout has: what it saved says so. */
+/** Returns the version of this checkout's hook, from the file that it saved. */
 function versionOf(dir: string): string {
   return (JSON.parse(readFileSync(join(dir, '.service/hook.json'), 'utf8')) as { version: string }).version;
 }
 
-/** How many connections to the owner's socket are open. */
+/** Returns the number of open connections to the owner's socket. */
 function waitingAt(dir: string): number {
   return readFileSync('/proc/net/unix', 'utf8')
     .split('\n')

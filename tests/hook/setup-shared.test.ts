@@ -1,4 +1,4 @@
-/** Hooks that a team commits: they name no path of the machine that entered them, and block on another one. */
+/** Hooks that a team commits: they name no path of the machine that installed them, and block on another one. */
 import assert from 'node:assert/strict';
 import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -33,14 +33,14 @@ async function diagnose(project: string, env: ReturnType<typeof environment>): P
   return JSON.parse(stdout) as Diagnosis;
 }
 
-/** A home whose login shells find the program, for Codex starts hooks in one. */
+/** Creates a home folder whose login shells find the program, because Codex starts hooks in one. */
 function homeAt(path: string): string {
   mkdirSync(path, { recursive: true });
   writeFileSync(join(path, '.profile'), `PATH="${bin}:$PATH"\n`);
   return path;
 }
 
-/** A repository of git with a configuration, at a path that a shell has to be careful with. */
+/** Creates a git repository with a configuration, at a path that a shell must quote. */
 function newProject(name: string): string {
   const project = join(folder, `${name}'s "own" project`);
   mkdirSync(project);

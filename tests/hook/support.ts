@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 export const root = resolve(import.meta.dirname, '..', '..');
 export const service = join(root, 'service');
 
-/** Resolves when a process has ended; that it never does fails the test by its time-out. */
+/** Resolves when a process has ended. If it never ends, the test fails by its timeout. */
 export async function gone(pid: number): Promise<void> {
   for (;;) {
     try {
@@ -20,7 +20,7 @@ export async function gone(pid: number): Promise<void> {
   }
 }
 
-/** What a run of the program came to. */
+/** The result of a run of the program. */
 export interface Ran {
   readonly stdout: string;
   readonly stderr: string;
@@ -60,7 +60,7 @@ export async function run(
   return { ...told, code };
 }
 
-/** The process that owns the state folder below a folder, as far as it says so. */
+/** Returns the process that owns the state folder below a folder, if the folder names it. */
 export function readOwner(dir: string): number | null {
   try {
     return (JSON.parse(readFileSync(join(dir, '.service', 'owner.json'), 'utf8')) as { pid: number }).pid;

@@ -1,4 +1,4 @@
-/** How each coding agent is run once, without a person and without its maker's servers. */
+/** The command that runs each coding agent once, without a user and without its vendor's servers. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -9,13 +9,13 @@ export interface Stage {
 }
 
 export interface Agent {
-  /** As `service setup` calls it. */
+  /** The name in `service setup`. */
   readonly name: string;
-  /** Its main module, in `node_modules`: no install script has run. */
+  /** Its main module in `node_modules`. No install script has run. */
   readonly main: string;
-  /** Whether what its hooks say of a prompt can hold it back. */
+  /** `true` if its hooks can block a prompt. */
   readonly holds_prompts: boolean;
-  /** What `service doctor` says of its hooks. */
+  /** The states that `service doctor` reports for its hooks. */
   readonly doctor_says: readonly string[];
   readonly prepare?: (stage: Stage) => void;
   readonly args: (prompt: string) => readonly string[];
@@ -39,7 +39,7 @@ export const agents: readonly Agent[] = [
     name: 'codex',
     main: '@openai/codex/bin/codex.js',
     holds_prompts: true,
-    // Nobody has trusted them.
+    // The hooks have not been trusted yet.
     doctor_says: ['warn'],
     prepare: ({ home, model_url }) => {
       const provider = `name = "own"\nbase_url = "${model_url}/v1"\nwire_api = "responses"\nenv_key = "OWN_KEY"\n`;
@@ -51,7 +51,7 @@ export const agents: readonly Agent[] = [
     },
     args: (prompt) => [
       ...['exec', '--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox'],
-      // A person would trust the hooks with `/hooks`.
+      // A user would trust the hooks with `/hooks`.
       ...['--dangerously-bypass-hook-trust', prompt],
     ],
     env: () => ({ OWN_KEY: 'none' }),
@@ -77,7 +77,7 @@ export const agents: readonly Agent[] = [
     name: 'copilot',
     main: '@github/copilot/npm-loader.js',
     holds_prompts: false,
-    // The one for prompts is told and cannot say no.
+    // The hook for prompts is called, but cannot deny.
     doctor_says: ['ok', 'warn'],
     args: (prompt) => ['--allow-all', '-p', prompt],
     env: ({ model_url }) => ({

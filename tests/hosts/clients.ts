@@ -1,6 +1,7 @@
 /**
- * The coding agents themselves, from npm, through the LLM proxy with its default policy, in front of a scripted model. Not a part
- * of CI, for they are 1.5 GB: `npm run test:clients` installs and runs them. What they taught is in the tests of `core/wire`.
+ * The coding agents themselves, from npm, through the LLM proxy with its default policy, in front of a scripted model.
+ * They are not part of CI because they take 1.5 GB: `npm run test:clients` installs and runs them. Their findings are
+ * in the tests of `core/wire`.
  */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -17,7 +18,7 @@ import { type Call, type Script, type ScriptedModel, startScriptedModel } from '
 const FOLDER = 'tests/hosts';
 const modules = join(import.meta.dirname, 'node_modules');
 const AGENT_MS_MAX = 120_000;
-/** Put together here, so that code hosts take the push. */
+/** Concatenated, so that code hosts accept the push. */
 const SK_KEY = `sk-${'ABCDEF1234567890'}`;
 const FOUND_IN_PROMPT = /A secret was found in input/;
 const FOUND_IN_CALL = /A dangerous command was found in a tool call or message/;
@@ -57,7 +58,7 @@ async function checkAgent(t: TestContext, agent: LlmAgent): Promise<void> {
   });
   const blocked: readonly Script[] = [
     { text: 'Let me clean up.', calls: [call('rm -rf / --no-preserve-root')] },
-    // An allowed call before it: agents that got it would run it, ask again, and get the same again.
+    // An allowed call comes first. An agent that received it would run it, ask again, and get the same answer again.
     { text: 'Let me clean up.', calls: [call('touch ran'), call('rm -rf / --no-preserve-root')] },
   ];
   for (const script of blocked) {
@@ -93,7 +94,7 @@ async function open(t: TestContext, agent: LlmAgent): Promise<World> {
   return world;
 }
 
-/** One run of the agent to its end; gives what it wrote. */
+/** Runs the agent once to its end, and returns its output. */
 async function run({ agent, service, home, project }: World, prompt: string): Promise<string> {
   const own = { PATH: process.env.PATH, HOME: home, TMPDIR: tmpdir(), TERM: 'dumb', NO_COLOR: '1' };
   const file = join(modules, agent.main);
@@ -114,7 +115,7 @@ async function run({ agent, service, home, project }: World, prompt: string): Pr
   return written;
 }
 
-/** How many requests the policy has blocked. */
+/** Returns the number of requests that the policy has blocked. */
 async function blocksOf({ url, state_dir }: TestService): Promise<number> {
   const authorization = `Bearer ${readFileSync(join(state_dir, 'operator-token'), 'utf8').trim()}`;
   const answer = await fetch(`${url}/v1/audit/query`, {

@@ -1,27 +1,29 @@
-/** How each coding agent is run once against an LLM proxy, without a person and without its maker's servers. */
+/**
+ * The command that runs each coding agent once against an LLM proxy, without a user and without its vendor's servers.
+ */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 export interface LlmStage {
   readonly home: string;
   readonly project: string;
-  /** Of the service. */
+  /** The URL of the service. */
   readonly url: string;
 }
 
 export interface LlmAgent {
   readonly name: string;
-  /** In `node_modules`: no install script has run. */
+  /** Its main module in `node_modules`. No install script has run. */
   readonly main: string;
   readonly is_binary?: true;
-  /** How often it calls the model for a plain answer, titles of conversations included. */
+  /** The number of model calls for a plain answer, including those for the titles of conversations. */
   readonly calls: number;
-  /** How often it may send a prompt that is blocked. */
+  /** The maximum number of times that it sends a blocked prompt. */
   readonly asks_max: number;
   /** Its tool that runs commands. */
   readonly tool: { readonly name: string; readonly key: string };
   readonly prepare?: (stage: LlmStage) => void;
-  /** Ends what its runs leave behind. */
+  /** Stops processes that its runs leave behind. */
   readonly stop?: (stage: LlmStage) => void;
   readonly args: (prompt: string) => readonly string[];
   readonly env: (stage: LlmStage) => Readonly<Record<string, string>>;
@@ -37,7 +39,7 @@ export const llmAgents: readonly LlmAgent[] = [
     name: 'Claude Code',
     main: '@anthropic-ai/claude-code/cli-wrapper.cjs',
     calls: 1,
-    // At any 400 it leaves out one optional feature after the other, and asks again without it.
+    // At any 400 it omits one optional feature after the other, and retries without it.
     asks_max: 6,
     tool: { name: 'Bash', key: 'command' },
     args: (prompt) => ['-p', prompt, '--allowedTools', 'Bash'],
@@ -95,7 +97,7 @@ export const llmAgents: readonly LlmAgent[] = [
   {
     name: 'Qwen Code',
     main: '@qwen-code/qwen-code/cli-entry.js',
-    // It has the model name the conversation too.
+    // The model also names the conversation.
     calls: 2,
     asks_max: 1,
     tool: { name: 'run_shell_command', key: 'command' },

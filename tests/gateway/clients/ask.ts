@@ -1,4 +1,4 @@
-/** What every client program is asked, and what it tells of what its SDK gave it: one JSON line each. */
+/** The requests to client programs, and their reports of what the SDK returned: one JSON line each. */
 
 export type Api =
   | 'chat'
@@ -14,55 +14,55 @@ export type Api =
 
 export interface Ask {
   readonly api: Api;
-  /** Scheme, host and port; the program adds what its SDK's own address ends with. */
+  /** Scheme, host and port. The program appends the path that its SDK needs. */
   readonly base_url: string;
   readonly key: string;
   readonly model: string;
   readonly is_stream: boolean;
   readonly instructions: string | null;
   readonly text: string;
-  /** A PNG beside the text. */
+  /** A PNG that is sent with the text. */
   readonly image_base64: string | null;
-  /** Names of tools that the model may call; each takes any object. */
+  /** Names of tools that the model may call. Each accepts any object. */
   readonly tools: readonly string[];
-  /** What the tools give back, call by call; with them the conversation goes on until no call comes. */
+  /** The results of the tools, call by call. With them the conversation continues until the model makes no call. */
   readonly results: readonly string[];
-  /** Asks for usage in a stream, where that is a choice. */
+  /** Requests usage in a stream, for APIs with that option. */
   readonly has_usage: boolean;
   readonly headers: Readonly<Record<string, string>>;
   readonly max_retries: number;
   readonly timeout_ms: number;
-  /** Goes away after so many events of a stream; 0 is as soon as the request is on its way. */
+  /** Disconnects after this many events of a stream. With 0, it disconnects once the request is sent. */
   readonly leave_after: number | null;
 }
 
 export interface Seen {
-  /** Of the last answer. */
+  /** The text of the last answer. */
   readonly text: string | null;
   readonly thinking: string | null;
   readonly refusal: string | null;
   readonly finish: string | null;
-  /** Tokens that went in and came out, of the last answer. */
+  /** Input and output tokens of the last answer. */
   readonly usage: readonly [number | null, number | null] | null;
-  /** Of all answers. */
+  /** The calls of all answers. */
   readonly calls: readonly { readonly tool: string; readonly arguments: unknown }[];
-  /** Answers in all. */
+  /** The number of answers. */
   readonly turns: number;
-  /** Pieces of text that a stream brought, all answers together. */
+  /** The number of text pieces in the streams of all answers. */
   readonly pieces: number;
-  /** What an API brings that is neither text nor call: numbers of an embedding, names of models. */
+  /** Results that are neither text nor calls: the numbers of an embedding, the names of models. */
   readonly list: readonly (number | string)[] | null;
   readonly left: boolean;
   readonly error: SeenError | null;
 }
 
 export interface SeenError {
-  /** The class that a program catches. */
+  /** The class of the error that a program catches. */
   readonly name: string;
   readonly status: number | null;
   readonly code: string | null;
   readonly type: string | null;
   readonly message: string;
-  /** The body as the SDK hands it on. */
+  /** The body as the SDK exposes it. */
   readonly body: unknown;
 }

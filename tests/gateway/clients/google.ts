@@ -40,7 +40,7 @@ interface Turn {
   readonly onEvent: () => void;
 }
 
-/** One answer, whole or in pieces; gives its parts. */
+/** Reads one answer, whole or in pieces, and returns its parts. */
 async function turn(client: GoogleGenAI, { ask, seeing, contents, signal, onEvent }: Turn): Promise<Part[]> {
   const functionDeclarations = ask.tools.map((name) => ({
     name,
@@ -82,7 +82,7 @@ function describe(error: unknown): SeenError | null {
   return { name, status, code: details?.[0]?.reason ?? null, type, message, body };
 }
 
-/** The SDK hands the body on inside its message. */
+/** Parses the body that the SDK includes in its message. */
 function bodyIn(message: string): { error?: { status?: string; details?: { reason?: string }[] } } | null {
   try {
     return JSON.parse(message.slice(message.indexOf('{')));

@@ -1,4 +1,4 @@
-/** The providers' own SDKs, reading answers in this process: `fetch` gives them what is to be read. */
+/** The providers' own SDKs read answers in this process; `fetch` returns the bytes to read. */
 import Anthropic from '@anthropic-ai/sdk';
 import { GoogleGenAI } from '@google/genai';
 import OpenAI from 'openai';
@@ -7,7 +7,7 @@ import type { Came, Oracle, OracleName, Sight } from './sight.ts';
 let current: Came = { status: 200, type: 'application/json', body: '{}' };
 const serve = async () =>
   new Response(current.body, { status: current.status, headers: { 'content-type': current.type } });
-// Google's SDK takes no other one.
+// Google's SDK has no option for another `fetch`.
 globalThis.fetch = serve as typeof fetch;
 
 const quiet = { maxRetries: 0, fetch: serve as typeof fetch, apiKey: 'k', logLevel: 'off' as const };
@@ -150,14 +150,14 @@ function seeGenerated(sight: Sight, chunks: readonly Anything[]): void {
       seeTool(sight, call?.name);
 }
 
-/** Reads with one SDK at a time, for all of them share the answer that `fetch` gives. */
+/** Reads with one SDK at a time, because all of them share the answer of `fetch`. */
 export const oracle: Oracle = async (wire, came) => {
   const sight: Sight = { texts: [], tools: [] };
   current = came;
   try {
     await readers[wire](sight, came.type.startsWith('text/event-stream'));
   } catch {
-    // An SDK that throws shows what it had by then.
+    // If an SDK throws, the result is what it had returned before.
   }
   return sight;
 };

@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline';
 import type { Ask, Seen, SeenError } from './ask.ts';
 
-/** What an ask comes to while it goes on. */
+/** The results of a request while it runs. */
 export interface Seeing {
   text: string | null;
   thinking: string | null;
@@ -16,9 +16,9 @@ export interface Seeing {
 }
 
 /**
- * Answers asks from standard input, side by side, until it ends.
- * @param run asks the SDK and notes what comes of it; an error of the SDK is thrown on
- * @param describe reads such an error
+ * Answers requests from standard input concurrently until it ends.
+ * @param run calls the SDK and notes the results; it rethrows errors of the SDK
+ * @param describe describes such an error
  */
 export function answerAsks(
   run: (ask: Ask, seeing: Seeing) => Promise<void>,
@@ -54,7 +54,7 @@ function unknown(error: unknown): SeenError {
   return { name, status: null, code: null, type: null, message: String(stack), body: null };
 }
 
-/** Counts the events of a stream, and goes away when it is time to. */
+/** Counts the events of a stream, and aborts after the configured number. */
 export function leaver({ leave_after }: Ask, seeing: Seeing): { signal: AbortSignal; onEvent: () => void } {
   const leaving = new AbortController();
   let events = 0;
@@ -62,7 +62,7 @@ export function leaver({ leave_after }: Ask, seeing: Seeing): { signal: AbortSig
     seeing.left = true;
     leaving.abort();
   };
-  // The request is on its way by then.
+  // The request has been sent by then.
   if (leave_after === 0) setTimeout(leave, 200);
   const onEvent = (): void => {
     events += 1;
@@ -71,7 +71,7 @@ export function leaver({ leave_after }: Ask, seeing: Seeing): { signal: AbortSig
   return { signal: leaving.signal, onEvent };
 }
 
-/** What the tool gives back to the n-th call, where the conversation is to go on. */
+/** Returns the result of the n-th tool call, if the conversation continues. */
 export function resultOf({ results }: Ask, { calls }: Seeing, at: number): string {
   return results[at] ?? `no result for call ${at} of ${calls.length}`;
 }

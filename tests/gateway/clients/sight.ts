@@ -1,10 +1,13 @@
-/** What a client sees of an answer: every text that it could show or pass on, and every tool that it could run. */
+/**
+ * The content of an answer that a client sees: every text that it could show or pass on, and every tool that it could
+ * run.
+ */
 export interface Sight {
   readonly texts: string[];
   readonly tools: string[];
 }
 
-/** What came back of a call, as the network brings it. */
+/** The response of a call as the network delivers it. */
 export interface Came {
   readonly status: number;
   readonly type: string;
@@ -18,5 +21,5 @@ export type OracleName =
   | 'anthropic.messages'
   | 'gemini.generate';
 
-/** Reads an answer as the vendor's SDK does, whole or as a stream; what it throws ends what it sees. */
+/** Reads an answer as the vendor's SDK does, whole or as a stream. If the SDK throws, the result ends there. */
 export type Oracle = (wire: OracleName, came: Came) => Promise<Sight>;

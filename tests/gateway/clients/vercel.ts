@@ -89,7 +89,7 @@ function note({ text, reasoningText, finishReason, usage, steps }: Result, seein
   );
 }
 
-/** OpenAI's and Anthropic's. */
+/** Errors of OpenAI and Anthropic. */
 interface OpenError {
   readonly code?: string;
   readonly type?: string;
@@ -112,7 +112,7 @@ function describe(given: unknown): SeenError | null {
   const { name, message } = error as Error;
   const is_own = AISDKError.isInstance(error) || name === 'TimeoutError' || name === 'AbortError';
   if (is_own) return { name, status: null, code: null, type: null, message, body: null };
-  // An error that a stream brings is handed on as it came.
+  // An error in a stream is passed on unchanged.
   const body = error as { type?: string; code?: string; message?: string };
   if (error instanceof Error) return null;
   return {

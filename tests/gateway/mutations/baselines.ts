@@ -1,7 +1,7 @@
-/** Honest answers in every format, with two texts and two calls of tools that may be called. */
+/** Valid answers in every format, with two texts and two calls of allowed tools. */
 import type { OracleName } from '../clients/sight.ts';
 
-/** JSON whose members have an order and may come twice. */
+/** JSON with ordered members, which may be repeated. */
 export type Tree =
   | { readonly object: [key: string, value: Tree][] }
   | Tree[]
@@ -15,12 +15,12 @@ export interface Baseline {
   readonly is_stream: boolean;
   /** The body, or the events in their order. */
   readonly events: readonly { readonly name: string; readonly data: Tree | '[DONE]' }[];
-  /** What a client must see where nothing was changed. */
+  /** The tools that a client must see if nothing was changed. */
   readonly tools: readonly string[];
   readonly text: string;
 }
 
-/** A JSON value as such a tree. */
+/** Converts a JSON value to such a tree. */
 export function treeOf(value: unknown): Tree {
   if (Array.isArray(value)) return value.map(treeOf);
   if (typeof value !== 'object' || value === null) return value as Tree;
@@ -284,7 +284,7 @@ const geminiWhole: Baseline = {
   ]),
 };
 
-/** All of them. */
+/** All valid answers. */
 export const baselines: readonly Baseline[] = [
   chatStream,
   chatWhole,

@@ -1,7 +1,7 @@
-/** Changes the structure of answers, each in another way, and plants in them what no client must see. */
+/** Changes the structure of answers, each in another way, and plants content in them that no client may see. */
 import type { Baseline, Tree } from './baselines.ts';
 
-/** A source of numbers from 0 to 1: the same seed gives the same. */
+/** Returns a generator of numbers from 0 to 1. The same seed gives the same numbers. */
 export function randomOf(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -12,7 +12,7 @@ export function randomOf(seed: number): () => number {
   };
 }
 
-/** What is planted: a text that is masked, and the name of a tool that may not be called. */
+/** The planted content: a text that is masked, and the name of a forbidden tool. */
 export const SECRET = ['AKIA', 'QYLPMN5HHHFPWXYZ'].join('');
 export const DANGER = 'danger';
 
@@ -23,7 +23,7 @@ interface Event {
   lines: string[];
 }
 
-/** A place in a tree, and how to put another value there. */
+/** A place in a tree, and a function that replaces its value. */
 interface Place {
   readonly key: string;
   readonly value: Tree;
@@ -36,7 +36,7 @@ interface Mutant {
   readonly chance: (part: number) => boolean;
 }
 
-/** An answer as bytes that come in pieces. */
+/** Returns a changed answer as the pieces in which its bytes are sent. */
 export function mutantOf({ events, is_stream }: Baseline, random: () => number): string[] {
   const pick = <Item>(items: readonly Item[]): Item => items[Math.floor(random() * items.length)]!;
   const chance = (part: number) => random() < part;
@@ -68,7 +68,7 @@ function written({ name, data, lines }: Event, { chance, pick }: Mutant): string
   return [...named, ...lines, ...cut.map((each) => colon + each), '', ''].join(end);
 }
 
-/** Every place in every event, or in one. */
+/** Lists every place in all of these events. */
 function placesIn(events: readonly Event[]): Place[] {
   const places: Place[] = [];
   const visit = (tree: Tree): void => {

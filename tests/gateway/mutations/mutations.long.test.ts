@@ -1,7 +1,7 @@
 /**
- * What leaves is what was judged: answers are changed in structure, guarded, and read by the vendors' own SDKs and by
- * plain clients. None of them may see what the policy masks, nor a tool that it does not know. `MUTATIONS=100000` sets
- * how many answers of each format are tried, `MUTATIONS_SEED` with which one to begin.
+ * Clients only receive content that was judged. Answers are changed in structure, guarded, and read by the vendors' own
+ * SDKs and by plain clients. None of them may see masked content or a tool that the policy does not know.
+ * `MUTATIONS=100000` sets the number of answers per format, `MUTATIONS_SEED` the first seed.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -39,16 +39,19 @@ async function loadOracle(): Promise<Oracle> {
   return oracle;
 }
 
-/** The secret as a word by itself: glued to other letters it is none, in the text of a client as in that of the guard. */
+/**
+ * Matches the secret as a separate word. Joined to other letters it is no secret, neither for the client nor for the
+ * guard.
+ */
 const KEY = new RegExp(`(?<![A-Za-z0-9_])${SECRET}(?![A-Za-z0-9_])`);
 
-/** What no client may see of an answer, in what one saw; `null` where it saw nothing of it. */
+/** Returns forbidden content in what a client saw; `null` if there is none. */
 function leakIn({ texts, tools }: Sight): string | null {
   if (texts.some((text) => KEY.test(text))) return 'the secret';
   return tools.find((tool) => !ALLOWED.has(tool) && tool.includes(DANGER)) ?? null;
 }
 
-/** Nothing of what is planted can be in it, so that no client has to be asked. */
+/** Returns whether the body cannot contain planted content, so that no client has to read it. */
 function isHarmless(body: string): boolean {
   return !/\\u|AKIA|QYLP|WXYZ|dan|ger/.test(body);
 }

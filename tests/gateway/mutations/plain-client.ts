@@ -1,13 +1,13 @@
-/** Clients that use no SDK: what they see by simple rules, each of which is used somewhere. */
+/** Clients without an SDK. They read answers by simple rules, each of which real clients use. */
 import type { Came, Sight } from '../clients/sight.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: what a hostile provider sends has no type.
 type Anything = any;
 
-/** Lines as `str.splitlines` of Python has them. */
+/** Splits lines like `str.splitlines` of Python. */
 const LINES = /\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]/;
 
-/** Reads every line of data by itself, and of each value whatever looks like a text or a tool. */
+/** Reads every line of data on its own, and every member of its values that looks like a text or a tool. */
 export function plainSight({ type, body }: Came): Sight {
   const sight: Sight = { texts: [], tools: [] };
   const bodies = type.startsWith('text/event-stream')
@@ -44,7 +44,7 @@ function parsed(text: string): Anything[] {
   }
 }
 
-/** As OpenAI's SDK for Python adds up deltas: texts are joined, lists by index, all else is the last. */
+/** Accumulates deltas like OpenAI's SDK for Python: texts are joined, lists merged by index, other values replaced. */
 function accumulated(before: Anything, delta: Anything): Anything {
   const all = { ...before };
   for (const [key, value] of Object.entries(delta) as [string, Anything][]) {
@@ -67,7 +67,9 @@ function accumulated(before: Anything, delta: Anything): Anything {
   return all;
 }
 
-/** Names of calls, where the protocols have them; lists by any client that goes through them. */
+/**
+ * Collects the names of calls from the places that the protocols define, and from lists that any client would iterate.
+ */
 function seeTools(sight: Sight, body: Anything): void {
   const see = (name: unknown): void => {
     if (typeof name === 'string' && name !== '') sight.tools.push(name);

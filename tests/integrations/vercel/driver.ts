@@ -1,4 +1,4 @@
-/** The scenes of scenario.py for Vercel's AI SDK, asked whole and streamed. Copied beside what setup has written. */
+/** The scenes of scenario.py for Vercel's AI SDK, whole and streamed. Copied next to the files of setup. */
 import { generateText, isStepCount, jsonSchema, streamText, tool, wrapLanguageModel } from 'ai';
 import { MockLanguageModelV4, simulateReadableStream } from 'ai/test';
 import { guardMiddleware, guardTools } from './service-vercel-ai.ts';

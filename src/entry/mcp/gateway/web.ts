@@ -40,7 +40,7 @@ export function openGatewayWeb({ runtime, mcp, log }: GatewayWebParts): McpReque
           'There is no server behind the gateway: write one under `mcp.servers`.',
         );
       const { session, release } = rooms.acquire(guestOf(request, asked, runtime));
-      // The client chooses the IDs of requests; this ID tells subscribers apart.
+      // The client chooses the IDs of requests; this ID identifies the subscription.
       const holder = randomUUID();
       const end = () => {
         release();
