@@ -29,7 +29,7 @@ export interface SqliteStoreSettings {
 
 /**
  * The store in a file that many processes write. A commit is on disk (`synchronous = FULL`). A transaction takes the
- * write lock when it begins, so that no other transaction can change what it has read until it ends. The driver waits
+ * write lock when it begins, so that no other transaction can change the rows that it reads. The driver waits
  * for the lock between attempts and not inside SQLite, whose calls block the whole process.
  */
 export const sqliteStore = {
