@@ -98,7 +98,9 @@ export interface BudgetWindow {
   readonly starts_ms: number;
   /** The time from which the row no longer counts; `null` means never. */
   readonly ends_ms: number | null;
-  /** The time when the budget resets, or when a charge of this moment no longer counts; `null` means never. */
+  /**
+   * The time when the budget resets, or when the oldest step of a rolling period no longer counts; `null` means never.
+   */
   readonly resets_at_ms: number | null;
 }
 
