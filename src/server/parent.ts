@@ -182,7 +182,10 @@ async function openChores(
   );
 }
 
-/** Copies the list of blocked agents from the store to the state folder before the service is ready. */
+/**
+ * Copies the list of blocked agents from the store to the state folder before the service is ready, and then
+ * keeps the copy current.
+ */
 async function followBlocks(config: Config, store: Store, log: Log) {
   const { followAgentBlocks, mirrorAgentBlocks } = await import(
     '../runtime/enforcement/agent-blocks/agent-blocks.ts'

@@ -8,7 +8,10 @@ export type SocketQuestion =
   | { readonly id: number; readonly ask: 'leave' }
   | {
       readonly id: number;
-      /** `hook` for a built-in hook, `dialect` for a hook whose format a plug-in defines. */
+      /**
+       * `hook` sends the payload of a hook. `dialect` asks for the dialect with a name, which a plug-in
+       * defines.
+       */
       readonly ask: 'hook' | 'dialect';
       readonly input: unknown;
       readonly user: string;

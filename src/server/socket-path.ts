@@ -14,8 +14,8 @@ export interface SocketPath {
 }
 
 /**
- * Returns the path itself. If it is too long, returns a path through a descriptor of the folder that contains
- * it.
+ * Returns the path itself. If it is too long and the system is Linux, returns a path through a descriptor of
+ * the folder that contains it.
  */
 export function openSocketPath(path: string): SocketPath {
   if (Buffer.byteLength(path) <= PATH_BYTES_MAX || process.platform !== 'linux')

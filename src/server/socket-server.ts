@@ -33,7 +33,10 @@ export type Dispatch = (
 /** The operation name under which `dispatch` receives the questions of hooks. */
 export const HOOK_OPERATION = 'hook';
 
-/** The operation name under which `dispatch` receives a request to follow the trail, a `TrailWish`. */
+/**
+ * The operation name under which `dispatch` receives a request to follow the trail. It returns a
+ * `TrailRequest`.
+ */
 export const FOLLOW_OPERATION = 'follow';
 
 /** The status that the owner of a state folder reports over its socket. */
@@ -74,10 +77,10 @@ const FOLLOWERS_MAX = 16;
 const ASKED_MAX = 32;
 
 /**
- * Opens the socket of the command line. Only the owner of the state folder can open this Unix socket, so the
- * operating system vouches for the identity of the user.
+ * Opens the socket of the command line. The operating system lets only the owner of the state folder open it,
+ * which proves the identity of the user.
  *
- * @param options.path - the socket; one that a killed service left behind is replaced
+ * @param options.path - the socket. One that a killed service left behind is replaced.
  */
 export async function openSocketServer(options: {
   readonly path: string;
@@ -187,8 +190,8 @@ async function dialectNamed(wanted: unknown, { plugins }: Runtime): Promise<Dial
 }
 
 /**
- * Returns the caller of a question. A question on behalf of an agent gets the rights of an agent, and an
- * unknown `as` gets no other rights.
+ * Returns the caller of a question. A question on behalf of an agent gets the rights of an agent, and so does
+ * one with an unknown `as`.
  */
 function callerOf({ user, as }: Extract<SocketQuestion, { ask: 'call' | 'follow' }>): Caller {
   if (as === undefined) return buildOperatorCaller(`cli:${nameOf(user)}`);

@@ -225,7 +225,8 @@ function exchange(
 
 const ASK_MS = 5_000;
 /**
- * A health check is repeated often, so it skips slow facts: the agents of other workers, and the last reload.
+ * The time limit of two questions of a health check: the agents of all workers, and the last reload. A health
+ * check is repeated often, so a late answer is left out.
  */
 const AGENTS_MS = 500;
 const SYNC_MS = 10_000;

@@ -25,7 +25,7 @@ import type { EnforcementExtras, EnforcementPorts, Ruling } from './types.ts';
 export interface GuardedStream {
   /**
    * Opens one more text; `null` if nothing may be forwarded, and then `finish` gives the reason. Clients join
-   * the text with each of `contexts`: see `joinedStream`.
+   * the text with each of `contexts`: see `openJoinedStream`.
    */
   readonly open: (contexts?: readonly string[]) => StreamGuard | null;
   /**

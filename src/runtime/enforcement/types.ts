@@ -43,7 +43,7 @@ export interface EnforcementPorts extends AuditPorts {
 export interface EnforcementExtras {
   /** Returns additional metadata of the event: fixed values, or names without findings. */
   readonly buildMetadata?: (verdict: Verdict) => AuditEvent['metadata'];
-  /** If true, an approved request for exactly this crossing counts when the caller names none that matches. */
+  /** If true, an approved request for exactly this crossing counts when the caller names no request that matches. */
   readonly reuse_approval?: boolean;
   /** Replaces the tool name in everything that is recorded, if the name itself has findings. */
   readonly recorded_tool?: string;

@@ -6,7 +6,7 @@ const STICKY = 0o1000;
 
 /**
  * Returns why a file must not run as code of this user: another user could have written it. The file and each
- * folder above it must belong to this user or root, and no folder can let every user replace its content.
+ * folder above it must belong to this user or root. No folder can let every user replace its content.
  * @param path - without links in it
  * @returns the predicate of a sentence, or `null` if the file can run
  */

@@ -45,7 +45,7 @@ export async function lintPolicy(config: Config): Promise<LintReport> {
 }
 
 /**
- * Returns whether a rule never matches because a policy pack and another file are layered on purpose: the rules
+ * Returns whether a rule never matches because a policy pack and another file are layered on purpose. The rules
  * that match first are in other files, one side belongs to a pack, and no decision becomes less strict.
  */
 function isLayered(

@@ -29,10 +29,10 @@ export interface ConfigRequest {
   /** Default: the current folder. */
   readonly cwd?: string;
   /**
-   * `read` (default) reads the values of `${secret:name}` from the backend. `leave` keeps such references, and
-   * unset variables of credentials, as they are written, so that a caller that needs no secrets does not wait.
-   * `decide` does the same only for the sections that call model providers and send alerts, for a caller that
-   * only decides.
+   * The handling of secrets. With `read` (default), the values of `${secret:name}` are read from the backend.
+   * With `leave`, such references, and unset variables of credentials, stay as they are written, so that a
+   * caller that needs no secrets does not wait. With `decide`, only the sections that call model providers and
+   * send alerts stay as they are written, for a caller that only decides.
    */
   readonly secrets?: 'read' | 'leave' | 'decide';
 }

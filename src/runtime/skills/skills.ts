@@ -69,7 +69,7 @@ export interface SkillConsent {
 
 /**
  * Plans to add a skill or to replace its installed version.
- * @param service_version - the version of the service, for which the manifest can set a lower bound
+ * @param service_version - the version of the service, for which the manifest can set a lower bound.
  * @throws SkillFailure if a file conflicts, the policy would not be valid, or the skill contains code without
  * consent
  */

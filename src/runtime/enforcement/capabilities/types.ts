@@ -101,9 +101,9 @@ export interface Capabilities {
   /** The newest first. */
   readonly list: (filter: CapabilityFilter) => Promise<readonly CapabilityRecord[]>;
   /**
-   * Revokes a token. After this resolves, every process rejects it. @returns the token, and whether this call
-   * revoked it; `null` if it does not exist @throws Unavailable if the event could not be written; the token is
-   * revoked all the same
+   * Revokes a token. After this resolves, every process rejects it.
+   * @returns the token, and whether this call revoked it; `null` if it does not exist
+   * @throws Unavailable if the event could not be written; the token is revoked all the same
    */
   readonly revoke: (
     token_id: string,

@@ -7,8 +7,8 @@ const PACE = 2;
  * lost if the mistake is corrected in that time. A clock that is set back is followed at once, because that
  * expires nothing.
  *
- * @param uptime_ms a monotonic clock @returns a function from a time of day to the session time, both in
- * milliseconds since 1970
+ * @param uptime_ms - a monotonic clock
+ * @returns a function from a time of day to the session time, both in milliseconds since 1970
  */
 export function openSessionClock(
   uptime_ms: () => number = () => performance.now(),
