@@ -1,4 +1,4 @@
-/** What agents remember, over HTTP and with real processes: who may, what survives, and what is refused at a start. */
+/** Memory of agents, over HTTP and with real processes: permissions, persistence, and refused starts. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -101,7 +101,7 @@ test('who may and who may not, for each operation', async () => {
     ['nobody', null],
     ['a wrong key', 'svc_key_wrong'],
   ];
-  /** Each row: what is asked, and what each of the callers above gets: a status, and what is given. */
+  /** Each row: the request, and the status and value that each of the callers above gets. */
   const table: readonly (readonly [string, Body, readonly (readonly [number, unknown])[]])[] = [
     [
       'memory/write',
@@ -291,7 +291,7 @@ test('what has expired is not given, and a purge says how much it was', async ()
   });
 });
 
-/** What a route knows of these fields. */
+/** Returns the fields that a route accepts. */
 function bodyFor(
   path: 'memory/write' | 'memory/read' | 'memory/resolve-handle',
   { key, value, handle_id, ...who }: Readonly<Record<string, unknown>>,

@@ -34,7 +34,7 @@ async function shell(
   }
 }
 
-/** A shell that is a process of the name of a coding agent. */
+/** Starts a shell whose process has the name of a coding agent. */
 function agentShell(): string {
   const bin = join(folder, 'bin');
   mkdirSync(bin, { recursive: true });
@@ -44,7 +44,7 @@ function agentShell(): string {
   return path;
 }
 
-/** Behind the command stands another one, so that the shell stays the parent. */
+/** Another command follows each command, so that the shell stays the parent. */
 const DECIDING = [
   'approvals approve apr_0123456789abcdef01234567',
   'approvals deny apr_0123456789abcdef01234567',

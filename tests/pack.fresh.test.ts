@@ -1,4 +1,4 @@
-/** What is published: it installs in an empty folder, runs, and is imported with its types. */
+/** The published package installs in an empty folder, runs, and can be imported with its types. */
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import {
@@ -41,7 +41,7 @@ after(() => rmSync(dir, { recursive: true, force: true }));
 
 test('it holds the program with its types and assets, and nothing else', () => {
   const files = readdirSync(installed, { recursive: true, encoding: 'utf8' });
-  // What setup writes for others is sources.
+  // The files that setup writes for frameworks are sources.
   const strangers = files.filter((name) =>
     /\.test\.|^(?!integrations\/).*(?<!\.d)\.ts$|^(src|tests|scripts|cases|benchmarks)\b|\.pyc$/.test(name),
   );
@@ -108,7 +108,7 @@ test('the command writes a configuration that it accepts', async () => {
   assert.equal(checked.code, 0, checked.stdout + checked.stderr);
 });
 
-/** Its downloads are shared with the installation above. */
+/** The cache of downloads is shared with the installation above. */
 const cache = process.env.npm_config_cache ?? join(homedir(), '.npm');
 
 test('npx sets a coding agent up in one command, and its hook still blocks when npx has cleared its cache', async () => {

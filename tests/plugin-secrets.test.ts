@@ -1,5 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own `${NAME}` is meant.
-/** A secret backend whose driver a plug-in brings, in the real service with two workers. */
+/** A secret backend with the driver of a plug-in, in the real service with two workers. */
 import assert from 'node:assert/strict';
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,7 +12,7 @@ const VALUE = ['mail', 'value', '7a61c0'].join('-');
 const ROTATED = ['mail', 'rotated', '4d9f11'].join('-');
 
 const example = readFileSync(join(root, 'examples/plugin-secrets/index.js'), 'utf8');
-/** The example, with keys at which it does what no driver may. */
+/** The example driver, with keys that trigger forbidden behaviour. */
 const ROGUE = example.replace(
   'async get(key, signal) {',
   `async get(key, signal) {
@@ -113,7 +113,7 @@ test('another value is seen, by a thread that was begun anew', async () => {
   assert.equal(json.value, ROTATED);
 });
 
-/** A thread that ended is not begun again at once. */
+/** Polls, because a thread that ended is not restarted at once. */
 async function untilAnswered(key: string): Promise<{ json: Body }> {
   for (let tries = 0; tries < 30; tries += 1) {
     const answer = await resolve(key);

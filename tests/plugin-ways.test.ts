@@ -1,4 +1,4 @@
-/** What plug-ins bring beside detectors, with real processes: a coding agent, and a gateway that asks over HTTP. */
+/** Plug-ins other than detectors, with real processes: a coding agent, and an LLM gateway that calls over HTTP. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -49,7 +49,7 @@ async function ask(path: string, body?: unknown): Promise<{ status: number; json
   return { status: answer.status, json: await answer.json() };
 }
 
-/** Asks often enough that both workers answer. */
+/** Sends enough requests that both workers answer. */
 async function everyWorker(body: unknown, path = '/v1/adapters/litellm'): Promise<Body> {
   const answers = await Promise.all(Array.from({ length: 8 }, () => ask(path, body)));
   for (const { status, json } of answers)
@@ -72,7 +72,7 @@ test('a LiteLLM proxy is answered in its own words by every worker', async () =>
     action: 'GUARDRAIL_INTERVENED',
     texts: ['mail [REDACTED]', 'and no more'],
   });
-  // The proxy adds a path of its own to the address that it is given.
+  // The proxy appends a path of its own to the configured URL.
   const below = '/v1/adapters/litellm/beta/litellm_basic_guardrail_api';
   assert.deepEqual(await everyWorker(request(['hello']), below), { action: 'NONE' });
   const response = (...tool_calls: readonly unknown[]) => ({ input_type: 'response', texts: [], tool_calls });
@@ -213,7 +213,7 @@ const SKILL = {
 const masked = async (): Promise<unknown> =>
   (await ask('/v1/scan/input', { text: 'of TKT-1234' })).json.modified_text ?? null;
 
-/** A service that runs takes files over within seconds. */
+/** Polls, because a running service applies changed files within seconds. */
 async function untilMasked(expected: string | null): Promise<void> {
   for (let tries = 0; tries < 100 && (await masked()) !== expected; tries += 1)
     await new Promise((next) => setTimeout(next, 200));

@@ -1,4 +1,4 @@
-/** Plug-ins with real processes: two workers, the command line, the example, and what breaks while the service runs. */
+/** Plug-ins with real processes: two workers, the command line, the example, and faults while the service runs. */
 import assert from 'node:assert/strict';
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -73,7 +73,7 @@ async function ask(path: string, body?: unknown): Promise<Body> {
   return answer.json();
 }
 
-/** Asks often enough that both workers answer; gives the one answer that all gave. */
+/** Sends enough requests that both workers answer, and returns their common answer. */
 async function everyWorker<Answer>(question: () => Promise<Answer>): Promise<Answer> {
   const answers = await Promise.all(Array.from({ length: 12 }, question));
   for (const answer of answers) assert.deepEqual(answer, answers[0], 'all workers answer alike');

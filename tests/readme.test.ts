@@ -1,4 +1,4 @@
-/** Every command of the README is run against the real thing, and every answer that it shows is compared. */
+/** Runs every command of the README, and compares every answer that it shows. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,7 +8,7 @@ import { ownNodeEnvironment, root, runProgram } from './support/checkout.ts';
 import { assertShown, blocksOf } from './support/pages.ts';
 import { startTestService, type TestService } from './support/service.ts';
 
-/** The commands of a block; a `\` at the end of a line joins it with the next. */
+/** Returns the commands of a block. A `\` at the end of a line joins it with the next one. */
 function commandsOf(text: string): string[] {
   return text
     .replaceAll(/\\\n\s*/g, '')
@@ -16,7 +16,7 @@ function commandsOf(text: string): string[] {
     .filter(Boolean);
 }
 
-/** Run by tests of their own, or by what runs this one. */
+/** Commands with tests of their own, and those that run this test. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   'npm start': './service serve',
   'npm test': 'scripts/run scripts/check/main.ts',

@@ -1,4 +1,4 @@
-/** What every secret backend keeps, against the real thing where this machine can have it. */
+/** The contract of every secret backend, with the real backend if this machine has it. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { type SecretBackend, SecretFailure } from '../src/drivers/secrets/backend.ts';
@@ -18,13 +18,13 @@ const VALUES = {
 };
 const ROTATED = ['alpha', 'rotated', '93ac'].join('-');
 
-/** Long enough for a busy machine, where an answer is expected. */
+/** A timeout in milliseconds for a busy machine, if an answer is expected. */
 const PATIENT_MS = 30_000;
 const HASTY_MS = 300;
 
 interface Law {
   readonly name: string;
-  /** Without it, a law of all. */
+  /** Restricts the contract to some backends; by default it applies to all. */
   readonly holds?: (world: World) => boolean;
   readonly run: (world: World) => Promise<void>;
 }
@@ -32,7 +32,7 @@ interface Law {
 const get = (backend: SecretBackend, key: string, timeout_ms = PATIENT_MS) =>
   backend.get(key, AbortSignal.timeout(timeout_ms));
 
-/** The failure that a question ends with; it is checked for what must not be in it. */
+/** Returns the failure of a request, and checks that it contains no value and no credential. */
 async function failureOf(question: Promise<unknown>, world: World): Promise<SecretFailure> {
   const failure = await question.then(
     () => assert.fail('it answered'),
@@ -164,7 +164,7 @@ test('cloud: the SDK of AWS against moto', async (t) => {
   assert.equal(await holdAll(world, t), laws.length);
 });
 
-// It cannot be had from a registry, so that it is no test to skip: where the program is there, it is asked.
+// No registry has it, so its absence is not a skipped test. If the program is installed, it is tested.
 const program = await vaultWorld();
 if (program !== null)
   test('vault, the program', async (t) => assert.equal(await holdAll(program, t), laws.length));

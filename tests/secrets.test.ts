@@ -1,5 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own `${NAME}` is meant.
-/** Secrets in the configuration of the real service, and that no value of one is ever seen outside. */
+/** Secrets in the configuration of the real service. None of their values is ever visible outside. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -105,7 +105,7 @@ test('a start without its secret says which key needs it, and does not come abou
   await assert.rejects(unarmed, /needs a token in the environment variable `VAULT_TOKEN`, which is not set/);
 });
 
-/** Every byte of every file below a folder. */
+/** Returns every byte of every file below a folder. */
 function everything(folder: string): string {
   return readdirSync(folder)
     .map((name) => join(folder, name))

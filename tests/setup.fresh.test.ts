@@ -1,4 +1,4 @@
-/** A clone that nobody has run before sets itself up, for every kind of user. */
+/** A new clone sets itself up at its first run, for every kind of user. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import {
@@ -141,10 +141,10 @@ if (process.getuid?.() === 0) {
   });
 }
 
-/** Starts the program until it answers, and ends it as a supervisor would. */
+/** Starts the program until it answers, and stops it as a supervisor would. */
 async function serves(program: string, words: readonly string[], given: NodeJS.ProcessEnv): Promise<void> {
   const port = await freePort();
-  // A group of its own: npm and runuser stand between this test and the service.
+  // A process group of its own, because npm and runuser are between this test and the service.
   const child = spawn(program, [...words, `${port}`], { cwd: clone, env: given, detached: true });
   const ended = new Promise((resolve) => child.once('close', resolve));
   let written = '';

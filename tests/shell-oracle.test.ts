@@ -8,7 +8,10 @@ before(async () => {
   oracle = await loadOracle();
 });
 
-/** What the two readings may differ in: the grammar has faults of its own (`echo >&2 a`, `then` as a command). */
+/**
+ * Maximum share of differences between the two parsers, because the grammar has faults of its own (`echo >&2 a`, `then`
+ * as a command).
+ */
 const DIFFERENCES_MAX = 0.01;
 const MISSING_MAX = 0.0025;
 const FILES_MIN = 50;

@@ -1,6 +1,6 @@
 /**
- * Killed at any moment under load, the service has every decision that it answered in its journal, and the
- * journal verifies after the restart.
+ * The service is killed at any moment under load. Its journal has every decision that it answered, and verifies after
+ * the restart.
  */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -14,7 +14,7 @@ const ROUNDS = 8;
 const CLIENTS = 24;
 const program = resolve(import.meta.dirname, '..', 'service');
 
-/** Asks again and again until the connection breaks; gives back the ids of the answers that arrived. */
+/** Sends requests until the connection breaks, and returns the IDs of the received answers. */
 async function client(url: string, answered: string[]): Promise<void> {
   for (let i = 0; ; i++) {
     try {
@@ -33,7 +33,7 @@ async function client(url: string, answered: string[]): Promise<void> {
   }
 }
 
-/** Every event id in the journal. */
+/** Returns every event ID in the journal. */
 function recordedIds(service: TestService): Set<string> {
   const ids = new Set<string>();
   for (const text of journalTexts(service))

@@ -1,5 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own `${NAME}` is meant.
-/** The store of a service that runs: where it is, what happens while it is gone, and which starts are refused. */
+/** The store of a running service: its location, its outages, and refused starts. */
 import assert from 'node:assert/strict';
 import { existsSync, mkdtempSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,7 +19,7 @@ const skip = whyNoPostgres() ?? false;
 let server: PostgresServer | null = null;
 after(() => server?.remove());
 
-/** The address of a new database. */
+/** Creates a database and returns its URL. */
 async function newDatabase(): Promise<string> {
   server ??= await startPostgres();
   return server.makeDatabase();

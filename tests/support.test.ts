@@ -1,4 +1,4 @@
-/** What every test from the outside stands on: the service starts, fails and ends as they are told. */
+/** The basis of every test from the outside: the service starts, fails and stops as requested. */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { test } from 'node:test';

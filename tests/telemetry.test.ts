@@ -1,6 +1,4 @@
-/**
- * The real program sends spans and metrics to a collector, from both workers, and not a byte of what was checked.
- */
+/** The real program sends spans and metrics to a collector from both workers, without any byte of checked content. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type Collector, startCollector } from '../src/runtime/observability/telemetry/testing/collector.ts';
@@ -37,7 +35,7 @@ before(async () => {
   });
 });
 after(async () => {
-  // A test that failed has left it running.
+  // A failed test leaves it running.
   await service.stop().catch(() => {});
   await collector.close();
 });

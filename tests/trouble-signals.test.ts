@@ -1,4 +1,4 @@
-/** What tells operators of trouble: metrics over all workers, and the last reload in health and ready. */
+/** Signals of problems for operators: metrics over all workers, and the last reload in health and ready. */
 import assert from 'node:assert/strict';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -49,7 +49,7 @@ async function reload(service: TestService): Promise<number> {
 }
 
 async function readBoth(service: TestService): Promise<{ status: number; text: string; last: unknown }[]> {
-  // Each worker is asked: the answer must not depend on which of them is met.
+  // Sends several requests, because the answer must not depend on the worker.
   const paths = ['/v1/health', '/v1/ready', '/v1/health', '/v1/ready', '/v1/health', '/v1/ready'];
   return Promise.all(
     paths.map(async (path) => {

@@ -90,7 +90,7 @@ export function check(scenario: Scenario, lane: Lane, { seen, exchanges }: Outco
     );
   for (const text of scenario.withheld ?? [])
     assert.ok(!exchanges.some(({ body }) => isIn(text, body)), 'the provider received what it must not');
-  // Clients also disconnect as soon as they have read the end of an answer.
+  // Clients also disconnect as soon as the answer ends.
   if (scenario.is_left)
     assert.ok(
       exchanges.every(({ aborted }) => aborted),

@@ -1,4 +1,4 @@
-/** The official client of the protocol against our program, over each transport and in each of the two eras. */
+/** The official MCP client with this program, over each transport and in each of the two protocol revisions. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -14,13 +14,13 @@ export type Era = (typeof ERAS)[number];
 
 export const program = join(root, 'src', 'entry', 'cli', 'main.ts');
 
-/** A client that speaks the revision, not connected yet. */
+/** Creates a client for the revision, which is not connected yet. */
 export function newClient(era: Era, capabilities: object = {}): Client {
   const mode = era === '2026-07-28' ? { pin: era } : ('legacy' as const);
   return new Client({ name: 'test', version: '1.0.0' }, { versionNegotiation: { mode }, capabilities });
 }
 
-/** `service mcp` as an MCP host starts it, in a folder. */
+/** Starts `service mcp` in a folder as an MCP client does, and connects to it. */
 export async function connectStdio(options: {
   readonly era: Era;
   readonly dir: string;
@@ -40,7 +40,7 @@ export async function connectStdio(options: {
   return client;
 }
 
-/** `/mcp` of a service that runs. */
+/** Connects to `/mcp` of a running service. */
 export async function connectHttp(options: {
   readonly era: Era;
   readonly url: string;
@@ -54,7 +54,7 @@ export async function connectHttp(options: {
   return client;
 }
 
-/** What stands before other servers, `/mcp/gateway` of a service that runs; without another word as the agent `tester`. */
+/** Connects to the MCP proxy, `/mcp/gateway` of a running service; by default as the agent `tester`. */
 export async function connectGateway(
   { url }: Pick<TestService, 'url'>,
   era: Era,
@@ -70,7 +70,7 @@ export async function connectGateway(
   return client;
 }
 
-/** Lists the tools once over a TCP connection of its own, which the kernel gives to any of the workers. */
+/** Lists the tools once over a new TCP connection, which the kernel assigns to any of the workers. */
 export async function listOnNewConnection(service: Pick<TestService, 'url'>, era: Era): Promise<void> {
   const dispatcher = new Agent();
   const fetch = (url: string | URL, init?: object) =>
@@ -86,12 +86,12 @@ export async function listOnNewConnection(service: Pick<TestService, 'url'>, era
 
 export interface Told {
   readonly isError: boolean;
-  /** What its text says, read as JSON; the text itself where it is none. */
+  /** The parsed JSON of its text, or the text itself if it is not JSON. */
   readonly said: Record<string, unknown>;
   readonly structured: unknown;
 }
 
-/** Calls a tool and gives what its one text says. */
+/** Calls a tool and returns the content of its one text. */
 export async function callTool(client: Client, name: string, args: object): Promise<Told> {
   const result = await client.callTool({ name, arguments: { ...args } });
   const [first] = result.content as { type: string; text?: string }[];
@@ -110,13 +110,13 @@ function read(text: string): Record<string, unknown> {
   }
 }
 
-/** Why the inspector cannot be run here; `false` where it can. */
+/** Returns why the inspector cannot run here; `false` if it can. */
 export const noInspector: string | false =
   locate('mcp-inspector') === null
     ? 'mcp-inspector is not installed (scripts/run scripts/components/main.ts mcp-inspector)'
     : false;
 
-/** Runs the inspector's command line on a server and gives what it prints. */
+/** Runs the inspector's command line on a server and returns its output. */
 export async function inspect(
   dir: string,
   server: readonly string[],
@@ -127,7 +127,7 @@ export async function inspect(
   return JSON.parse(ran.stdout);
 }
 
-/** Looks again and again until it is so; fails after ten seconds. */
+/** Polls until the condition holds; fails after ten seconds. */
 export async function until(is: () => boolean | Promise<boolean>): Promise<void> {
   for (let time = 0; time < 200; time++) {
     if (await is()) return;
@@ -136,7 +136,7 @@ export async function until(is: () => boolean | Promise<boolean>): Promise<void>
   throw new Error('it did not come about');
 }
 
-/** Has a person say yes or no to a request for approval. */
+/** Decides an approval request as an approver. */
 export async function decide(
   service: Pick<TestService, 'url' | 'state_dir'>,
   request_id: string,

@@ -1,4 +1,7 @@
-/** `service mcp --wrap` before a server that turns bad: what agents get to see of it, and what they do not. */
+/**
+ * `service mcp --wrap` in front of a server that turns malicious: the parts that agents see of it, and those that they
+ * do not.
+ */
 import assert from 'node:assert/strict';
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -63,7 +66,7 @@ after(async () => {
 });
 
 let count = 0;
-/** A scripted server of a name of its own behind the gateway. */
+/** Runs a scripted server with a name of its own behind the MCP proxy. */
 async function wrapped<T>(
   script: Script,
   use: (client: Client, turn: (next: Script) => void, server: string) => Promise<T>,
@@ -79,7 +82,7 @@ async function wrapped<T>(
   count += 1;
   const server = options.server ?? `server-${count}`;
   const file = join(folder, `${server}.json`);
-  // Whole at any moment, for the server reads it whenever it likes.
+  // Replaces the script atomically, because the server may read it at any time.
   const turn = (next: Script) => {
     writeFileSync(`${file}.new`, JSON.stringify(next));
     renameSync(`${file}.new`, file);
@@ -345,7 +348,7 @@ for (const era of ERAS)
         does = (request_id) => decide(service, request_id, 'deny');
         const denied = await callTool(client, 'pay', { path: 'two' });
         assert.match(String(denied.said.text), /is denied/);
-        // The approval itself may come after the word of the person at the host.
+        // The approval itself may arrive after the user's answer in the MCP client.
         let later: Promise<void> | null = null;
         does = async (request_id) => {
           later = sleep(300).then(() => decide(service, request_id, 'approve'));
@@ -449,7 +452,7 @@ test('the inspector’s command line sees what agents see', { skip: noInspector 
     JSON.stringify({ tools: [tool('read_file'), tool('bad', { description: INJECTION })] }),
   );
   const words = [process.execPath, program, 'mcp', '--wrap', '--name', 'inspected', '--agent', 'inspector'];
-  // The inspector reads a bare `--` itself, so that the gateway is started by a shell.
+  // The inspector consumes a bare `--`, so a shell starts the proxy.
   const start = `SCRIPT=${file} exec ${words.join(' ')} -- ${process.execPath} ${scripted}`;
   const { tools } = (await inspect(service.dir, ['sh', '-c', start], ['--method', 'tools/list'])) as {
     tools: { name: string }[];

@@ -1,4 +1,4 @@
-/** Numbers keep their digits on the way to a server and back, whatever transport they come over. */
+/** Numbers keep their digits on the way to a server and back, over every transport. */
 import assert from 'node:assert/strict';
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -68,7 +68,7 @@ after(async () => {
 const call = (name: string) =>
   `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"${name}","arguments":{${NUMBERS},"list":[9007199254740993]},"_meta":{"note":1}}}`;
 
-/** All of the numbers as they were written, in the answer and in what the server says that it got. */
+/** Asserts that all numbers are unchanged, in the answer and in the input that the server reports. */
 function assertExact(answer: string, why: string): void {
   assert.ok(answer.includes(`{${NUMBERS},"key":"[REDACTED]","plain":true}`), `${why}: structured ${answer}`);
   assert.ok(

@@ -1,4 +1,7 @@
-/** The service as an MCP server: every tool, over both transports, in both revisions, with and without a person. */
+/**
+ * The service as an MCP server: every tool, over both transports, in both revisions, with and without an operator
+ * token.
+ */
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -66,7 +69,7 @@ async function withClient<T>(
   }
 }
 
-/** Asks for a refund over HTTP, so that whoever decides is another. */
+/** Requests a refund over HTTP, so that the approver is another caller. */
 async function refundAsked(): Promise<string> {
   const answer = await fetch(`${service.url}/v1/intercept/tool`, {
     method: 'POST',
@@ -80,9 +83,9 @@ async function refundAsked(): Promise<string> {
 interface ToolCase {
   readonly tool: string;
   readonly args: () => object | Promise<object>;
-  /** What the answer holds. */
+  /** Checks the answer. */
   readonly holds: (told: Told) => void;
-  /** Only a person may. */
+  /** Only people may call the tool. */
   readonly person?: true;
 }
 

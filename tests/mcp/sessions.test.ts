@@ -1,4 +1,4 @@
-/** The gateway before a server of the revision 2025-11-25 over HTTP, which remembers its clients in sessions. */
+/** The MCP proxy in front of a server of the revision 2025-11-25 over HTTP, which keeps sessions of its clients. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { startTestService, type TestService } from '../support/service.ts';

@@ -1,4 +1,7 @@
-/** The gateway before servers of the configuration, over HTTP and on standard output: good ones, poisoned ones, rude ones. */
+/**
+ * The MCP proxy in front of configured servers, over HTTP and over standard input and output: valid, poisoned and
+ * faulty ones.
+ */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -183,7 +186,7 @@ test('addresses where clouds keep credentials are not called', () =>
     assert.equal(told.isError, true);
   }));
 
-/** How many lists of tools were looked at for an agent. */
+/** Returns the number of tool lists that were checked for an agent. */
 async function looksOf(agent_id: string): Promise<number> {
   const token = readFileSync(join(service.state_dir, 'operator-token'), 'utf8').trim();
   const answer = await fetch(`${service.url}/v1/audit/query`, {
@@ -194,10 +197,10 @@ async function looksOf(agent_id: string): Promise<number> {
   return ((await answer.json()) as { events: object[] }).events.length;
 }
 
-/** Those that the tests' service starts. */
+/** The number of workers of the tests' service. */
 const WORKERS = 2;
 
-/** How often a server was asked for its tools. */
+/** Returns the number of times that a server's tools were listed. */
 const listsOf = ({ seen }: HttpServer) => seen.methods.filter((method) => method === 'tools/list').length;
 
 test('a definition that changes is one event and never called, and the same one is no event', async () => {
@@ -206,7 +209,7 @@ test('a definition that changes is one event and never called, and the same one 
     ERAS[0],
     async (client) => {
       assert.ok((await namesOf(client)).includes('turning__do'));
-      // Each worker has one connection to the server, over which it listens, and a list of its own.
+      // Each worker has its own connection to the server, on which it listens, and its own list.
       await until(async () => {
         await listOnNewConnection(service, ERAS[0]);
         return turning.listeners() === WORKERS;
@@ -368,7 +371,7 @@ test('the same servers on standard output, for one agent', async () => {
     env: { GOOD_TOKEN: 'token-of-good', GOOD_EXTRA: 'extra' },
   });
   try {
-    // A list does not wait long for one of several servers, so it is asked for until both have connected.
+    // A list does not wait long for one of several servers, so the test polls until both have connected.
     await until(async () => {
       const names = await namesOf(client);
       return names.includes('good__read') && names.includes('others__read');

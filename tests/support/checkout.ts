@@ -11,7 +11,7 @@ export interface Ran {
   readonly stderr: string;
 }
 
-/** Runs a program to its end; standard input is empty. Never rejects over its exit code. */
+/** Runs a program to its end with empty standard input. Never rejects because of its exit code. */
 export async function runProgram(words: readonly string[], options: SpawnOptions = {}): Promise<Ran> {
   const child = spawn(words[0]!, words.slice(1), { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
   let stdout = '';
@@ -30,8 +30,8 @@ export async function runProgram(words: readonly string[], options: SpawnOptions
 }
 
 /**
- * The environment of a user who has never seen the checkout: the machine's own Node first, nothing that a test
- * runner or npm left behind.
+ * Returns the environment of a user who has never seen the checkout: the machine's own Node first, and no variables of
+ * a test runner or npm.
  */
 export function userEnvironment(more: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv {
   const kept = [
@@ -53,13 +53,13 @@ export function userEnvironment(more: Readonly<Record<string, string>> = {}): No
   return { ...own, PATH: folders.join(delimiter), ...more };
 }
 
-/** The same with the Node that runs this test first in PATH. */
+/** Returns the same environment with the Node of this test first in PATH. */
 export function ownNodeEnvironment(more: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv {
   const env = userEnvironment(more);
   return { ...env, PATH: `${resolve(process.execPath, '..')}${delimiter}${env.PATH}` };
 }
 
-/** A program in the user's PATH, or `null`. */
+/** Returns the path of a program in the user's PATH, or `null`. */
 export function programInPath(name: string): string | null {
   for (const folder of (userEnvironment().PATH ?? '').split(delimiter).filter(Boolean)) {
     try {

@@ -1,28 +1,28 @@
-/** Helpers for tests that kill the service at any moment and then check the files that it left. */
+/** Helpers for tests that kill the service at any moment and then check its files. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import type { TestService } from './service.ts';
 
-/** Waits until something has come about, or for 15 seconds: a slow machine takes longer to the same. */
+/** Waits until the condition holds, at most 15 seconds because machines may be slow. */
 export async function until(isDone: () => boolean): Promise<void> {
   const deadline = performance.now() + 15_000;
   while (!isDone() && performance.now() < deadline) await sleep(1);
 }
 
-/** Kills the parent and every worker at once, as a power cut does. */
+/** Kills the parent and every worker at once, like a power failure. */
 export function killAll(service: TestService): void {
   for (const pid of [...service.worker_pids(), service.pid]) {
     try {
       process.kill(pid, 'SIGKILL');
     } catch {
-      // It had ended by itself.
+      // It had already exited.
     }
   }
 }
 
-/** The texts of the journal's own files, read without any code of the service. */
+/** Returns the texts of the journal's files, read without any code of the service. */
 export function journalTexts({ state_dir }: TestService): readonly string[] {
   return readdirSync(join(state_dir, 'journal'), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && /\.jsonl(\.gz)?$/.test(entry.name))

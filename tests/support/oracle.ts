@@ -1,6 +1,6 @@
 /**
- * tree-sitter's grammar of bash, as a second opinion on what our own reader makes of a script. The commands of
- * both are put side by side by the place where they begin.
+ * tree-sitter's grammar of bash, as a second parser to compare with our own shell parser. The commands of both are
+ * matched by their start offset.
  */
 import { closeSync, existsSync, openSync, readdirSync, readFileSync, readSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -32,25 +32,25 @@ interface TreeSitter {
   readonly Language: { load(file: string): Promise<object> };
 }
 
-/** One way in which the two readings of a script are not the same. */
+/** A difference between the two parses of a script. */
 export interface Difference {
   readonly kind: 'missing' | 'extra' | 'name' | 'arguments';
   /** Offset of the command in UTF-16 units. */
   readonly at: number;
-  /** What the oracle reads there and what our reader does; empty where there is nothing. */
+  /** The command in the oracle's parse and in ours; empty if one of them has none. */
   readonly theirs: string;
   readonly ours: string;
 }
 
 export interface Comparison {
-  /** Commands that the oracle sees. */
+  /** Commands that the oracle finds. */
   readonly commands: number;
   readonly differences: readonly Difference[];
 }
 
 export type Oracle = (script: string) => Comparison | null;
 
-/** Loads the grammar. The oracle answers `null` where it cannot read a script itself. */
+/** Loads the grammar. The oracle returns `null` for a script that it cannot parse. */
 export async function loadOracle(): Promise<Oracle> {
   const require = createRequire(import.meta.url);
   const { Parser, Language } = require('@vscode/tree-sitter-wasm') as TreeSitter;
@@ -68,11 +68,11 @@ export async function loadOracle(): Promise<Oracle> {
   };
 }
 
-/** `null` where a part is only known when it runs. */
+/** A word is `null` if a part of it is only known at run time. */
 interface Seen {
   readonly name: string | null;
   readonly words: readonly (string | null)[];
-  /** The grammar takes `a b` in `echo >&2 a b` for a part of the redirection. */
+  /** The grammar parses `a b` in `echo >&2 a b` as a part of the redirection. */
   readonly is_redirected?: boolean;
 }
 
@@ -98,14 +98,14 @@ function compare(root: SyntaxNode, script: string): Comparison {
   return { commands: theirs.size, differences };
 }
 
-/** Words that our reader lists as commands, and the oracle as other nodes. */
+/** Words that our parser lists as commands, and the oracle as other nodes. */
 const NO_COMMANDS = new Set(['', '[', '[[', 'for', 'case', 'select']);
 
 function shown({ name, words }: Seen): string {
   return [name, ...words].map((text) => text ?? '*').join(' ');
 }
 
-/** Word for word; around what is expanded, which may be nothing or much, those that are known in their order. */
+/** Compares word by word. Around an expansion, which may be empty or long, only the known words in order. */
 function areSame(theirs: Seen, ours: Seen): boolean {
   if (!theirs.words.includes(null) && theirs.is_redirected !== true)
     return (
@@ -124,7 +124,7 @@ const COMMANDS = ['command', 'declaration_command', 'unset_command'];
 function commandsOf(root: SyntaxNode): Map<number, Seen> {
   const found = new Map<number, Seen>();
   for (const node of root.descendantsOfType(COMMANDS)) {
-    // A redirection may stand before the command, and belongs to it.
+    // A redirection may precede the command that it belongs to.
     const { parent } = node;
     const around = parent?.type === 'redirected_statement' ? parent.startIndex : node.startIndex;
     found.set(Math.min(around, node.startIndex), node.type === 'command' ? seenOf(node) : declared(node));
@@ -141,12 +141,14 @@ function seenOf(node: SyntaxNode): Seen {
   };
 }
 
-/** `export A=1`: what stands behind the first word are names and assignments, all of them arguments for us. */
+/**
+ * Returns a declaration such as `export A=1`. Names and assignments after the first word are arguments for our parser.
+ */
 function declared(node: SyntaxNode): Seen {
   return { name: /^[a-z]+/.exec(node.text)![0], words: node.namedChildren.map(() => null) };
 }
 
-/** The value of a word whose text says it all; `null` for what is expanded when it runs. */
+/** Returns the value of a literal word; `null` if it is expanded at run time. */
 function textOf(node: SyntaxNode): string | null {
   const { type, text } = node;
   if (type === 'command_name' || type === 'concatenation') {
@@ -171,7 +173,7 @@ export interface MachineScript {
   readonly text: string;
 }
 
-/** Where distributions have most of them, and not too much else. */
+/** Folders in which distributions have most scripts, and few other files. */
 const FOLDERS = [
   '/etc',
   '/usr/bin',
@@ -188,7 +190,7 @@ const FOLDERS = [
 const SCRIPT_BYTES_MAX = 131_072;
 const SHEBANG = /^#![^\n]{0,40}\/(?:env )?(?:ba|da|k)?sh\b/;
 
-/** Shell scripts that the system's packages brought, from all folders; at most so many. */
+/** Returns shell scripts of the installed packages from all folders, at most `scripts_max`. */
 export function machineScripts(scripts_max: number): readonly MachineScript[] {
   const all = FOLDERS.flatMap((folder) => scriptsBelow(folder));
   const step = Math.max(1, Math.ceil(all.length / scripts_max));
@@ -217,13 +219,13 @@ function headOf(file: string): string {
   }
 }
 
-/** The text of a file that begins as a shell script; `null` for all others. */
+/** Returns the text of a file that starts like a shell script; `null` for other files. */
 function scriptIn(file: string): string | null {
   try {
     if (statSync(file).size > SCRIPT_BYTES_MAX || !SHEBANG.test(headOf(file))) return null;
     return readFileSync(file, 'latin1');
   } catch {
-    // It is gone, or not ours to read.
+    // The file is gone, or not readable for this user.
     return null;
   }
 }

@@ -11,7 +11,7 @@ export interface Block {
   readonly text: string;
 }
 
-/** The fenced blocks of a Markdown text, in their order. */
+/** Returns the fenced blocks of a Markdown text, in order. */
 export function blocksOf(markdown: string): Block[] {
   const found = markdown.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm);
   return [...found].map(({ 1: language = '', 2: text = '', index }) => ({

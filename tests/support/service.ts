@@ -14,23 +14,23 @@ const main = resolve(import.meta.dirname, '..', '..', 'src', 'entry', 'cli', 'ma
 
 export interface TestServiceOptions {
   /**
-   * `service.yaml`: a record, or its text. Port and workers are set in it where it does not name them; a text
-   * that is no YAML mapping is written as it is. `null`: no configuration file, one worker unless `args` say more.
+   * `service.yaml` as a record or as text. Port and workers are added if it does not set them. A text that is not a
+   * YAML mapping is written unchanged. `null`: no configuration file, and one worker unless `args` set more.
    */
   readonly config?: Readonly<Record<string, unknown>> | string | null | undefined;
-  /** Further files, by their name relative to the folder. */
+  /** Further files, by their names relative to the folder. */
   readonly files?: Readonly<Record<string, string>> | undefined;
-  /** Added to a small environment; nothing else of the caller's own is passed on. */
+  /** Variables in addition to a small environment; no variables of the test are passed on. */
   readonly env?: Readonly<Record<string, string>> | undefined;
   /** Default 2. */
   readonly workers?: number | undefined;
-  /** A folder of an earlier service, to start on its state again. Its files are overwritten where given here. */
+  /** The folder of an earlier service, to start with its state. Files that are given here are overwritten. */
   readonly dir?: string | undefined;
-  /** Whether `stop` leaves the folder, for a next start on it. Default `false`. */
+  /** `stop` leaves the folder for a next start. Default `false`. */
   readonly keep?: boolean | undefined;
-  /** The program; default: that of this checkout. */
+  /** The program; by default that of this checkout. */
   readonly main?: string | undefined;
-  /** More arguments of `service serve`. */
+  /** Further arguments of `service serve`. */
   readonly args?: readonly string[] | undefined;
 }
 
@@ -40,14 +40,14 @@ export interface TestService {
   /** The folder with `service.yaml`. */
   readonly dir: string;
   readonly state_dir: string;
-  /** Of the parent. */
+  /** The process ID of the parent. */
   readonly pid: number;
   worker_pids(): number[];
-  /** Everything it wrote to standard output and standard error so far. */
+  /** Returns its standard output and standard error so far. */
   logs(): string;
-  /** Sends a signal to the parent and waits until it has ended. */
+  /** Sends a signal to the parent and waits until it has exited. */
   kill(signal: NodeJS.Signals): Promise<Ending>;
-  /** Ends it as a supervisor would and removes the folder. Rejects where it has to be killed. */
+  /** Stops the service as a supervisor would and removes the folder. Rejects if it has to be killed. */
   stop(): Promise<Ending>;
 }
 
@@ -56,7 +56,7 @@ export interface Ending {
   readonly signal: NodeJS.Signals | null;
 }
 
-/** Starts `service serve` and resolves when `/v1/ready` answers 200; rejects with what it wrote otherwise. */
+/** Starts `service serve` and resolves when `/v1/ready` answers 200; otherwise rejects with its output. */
 export async function startTestService(options: TestServiceOptions = {}): Promise<TestService> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -90,7 +90,7 @@ async function startOnce(options: TestServiceOptions): Promise<TestService> {
   return service;
 }
 
-/** A port that nothing listens on at this moment. */
+/** Returns a port that is free at this moment. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -115,7 +115,7 @@ function writeFiles(dir: string, port: number, options: TestServiceOptions): voi
     return;
   }
   const server = { port, workers: options.workers ?? 2, ...(record.server as object | undefined) };
-  // The port of an earlier start may be taken by now.
+  // Another process may have taken the port of an earlier start.
   if (options.config === undefined)
     Object.assign(server, { port, workers: options.workers ?? server.workers });
   writeFileSync(file, JSON.stringify({ ...record, server }, null, 2));
@@ -154,7 +154,7 @@ function handle(child: ChildProcess, dir: string, port: number, options: TestSer
   const ended = new Promise<Ending>((resolve) => {
     child.once('close', (code, signal) => resolve({ code, signal }));
   });
-  // A test run that is ended itself leaves nothing running.
+  // A test run that is terminated stops the service too.
   const end = () => child.kill('SIGKILL');
   process.once('exit', end);
   void ended.then(() => process.removeListener('exit', end));
@@ -199,7 +199,7 @@ async function untilReady(service: TestService, child: ChildProcess): Promise<vo
   const until_ms = Date.now() + READY_MS_MAX;
   while (Date.now() < until_ms) {
     if (child.exitCode !== null || child.signalCode !== null) {
-      await sleep(50); // What it wrote last is still on its way.
+      await sleep(50); // Its last output may still arrive.
       throw new Error(`the service ended at its start (exit code ${child.exitCode}):\n${service.logs()}`);
     }
     const answer = await fetch(`${service.url}/v1/ready`).catch(() => null);

@@ -1,4 +1,4 @@
-/** Readers of the event stream of a service, as clients are: Node's own `WebSocket`, and a bare `fetch` for the other. */
+/** Clients of the event stream of a service: Node's own `WebSocket`, and a plain `fetch` for server-sent events. */
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface StreamEvent {
@@ -17,7 +17,7 @@ export interface TestReader {
   readonly close: () => void;
 }
 
-/** Opens a WebSocket; rejects where the service does not let it. */
+/** Opens a WebSocket. Rejects if the service refuses it. */
 export async function openReader(
   url: string,
   query = '',
@@ -27,7 +27,7 @@ export async function openReader(
   } = {},
 ): Promise<TestReader> {
   const address = `${url.replace(/^http/, 'ws')}/v1/ws/events${query}`;
-  // Its type says what a page may give; Node's takes headers too.
+  // The type has the options of browsers; Node's `WebSocket` accepts headers too.
   const socket = new WebSocket(address, {
     protocols: [...(options.protocols ?? [])],
     headers: options.headers ?? {},
@@ -49,7 +49,7 @@ export async function openReader(
   };
 }
 
-/** Waits until something holds; at most ten seconds. */
+/** Waits until the condition holds, at most ten seconds. */
 export async function until(holds: () => boolean | Promise<boolean>, what: string): Promise<void> {
   const deadline_ms = Date.now() + 10_000;
   while (!(await holds())) {

@@ -1,4 +1,4 @@
-/** Scripted MCP servers over HTTP in the process of the test: good ones, and such that no client should meet. */
+/** Scripted MCP servers over HTTP in the process of the test: valid ones, and faulty ones. */
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -14,21 +14,21 @@ import { nothingSeen, type Script, type Seen, scriptedServer } from './script.ts
 export interface HttpServer {
   readonly url: string;
   readonly seen: Seen;
-  /** Headers of the last request. */
+  /** Returns the headers of the last request. */
   readonly headers: () => IncomingMessage['headers'];
   readonly turn: (script: Script) => void;
   readonly notify: McpHttpHandler['notify'];
-  /** How many clients listen for changes now. */
+  /** Returns the number of clients that currently listen for changes. */
   readonly listeners: () => number;
   readonly close: () => Promise<void>;
 }
 
-/** What a rude server does with the calls of its tools, and only with those. */
+/** The behaviour of a faulty server on calls of its tools, and only on those. */
 export type Manner = 'good' | 'redirect' | 'error' | 'garbage' | 'giant' | 'giant-event' | 'slow-headers';
 
 type Answer = (request: Request, body: string, response: ServerResponse) => Promise<Response | null>;
 
-/** A server at `/mcp`. A manner holds for calls of tools, and where it is so always for everything. */
+/** Starts a server at `/mcp`. The behaviour applies to tool calls, or with `always` to all requests. */
 export async function startHttpServer(
   first: Script,
   manner: Manner = 'good',
@@ -68,14 +68,14 @@ export async function startHttpServer(
 }
 
 export interface SessionServer extends Pick<HttpServer, 'url' | 'seen' | 'close'> {
-  /** How many sessions are there. */
+  /** Returns the number of sessions. */
   readonly sessions: () => number;
-  /** Forgets all sessions, as a server does that was started anew. */
+  /** Drops all sessions, as a restarted server does. */
   readonly forget: () => void;
   readonly tellToolsChanged: () => void;
 }
 
-/** A server of the revision 2025-11-25, which remembers its clients in sessions and tells them of changes on a stream. */
+/** Starts a server of the revision 2025-11-25, which keeps sessions of its clients and sends changes on a stream. */
 export async function startSessionServer(script: Script): Promise<SessionServer> {
   const seen = nothingSeen();
   const sessions = new Map<
@@ -97,7 +97,7 @@ export async function startSessionServer(script: Script): Promise<SessionServer>
     if (id !== null)
       return sessions.get(id)?.transport.handleRequest(request) ?? new Response(null, { status: 404 });
     const { method } = JSON.parse(body) as { method: string };
-    // Whatever else a client of a later revision asks first is unknown to it.
+    // It does not know the other methods with which clients of a later revision start.
     if (method !== 'initialize') return new Response('unknown', { status: 400 });
     return (await open()).handleRequest(request);
   });

@@ -1,4 +1,4 @@
-/** The text of the answer to a request. */
+/** Returns the text of the answer to a request. */
 export function answerTo(
   texts: Readonly<Record<string, string>>,
   id: number | string,

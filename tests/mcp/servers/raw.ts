@@ -1,6 +1,7 @@
 /**
- * A server on standard input and output that writes its messages by itself, so that every character of them is its own: a
- * JSON file `SCRIPT` has the text of the `result` of each method. `$PARAMS` in one is the text of the parameters as they came.
+ * A server on standard input and output that writes its messages without a library, so that a test controls every
+ * character. The JSON file `SCRIPT` has the text of the `result` of each method. `$PARAMS` in a text is replaced by the
+ * text of the parameters as they were received.
  */
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';

@@ -1,6 +1,6 @@
 /**
- * The scripted server on standard input and output: `SCRIPT` is a JSON file. `tell` in it makes the server say that its
- * lists have changed, or the resource of that URI, when the file does.
+ * The scripted server on standard input and output. `SCRIPT` is a JSON file. If it has `tell`, then on every change of
+ * the file the server reports that its lists, or the resource of that URI, have changed.
  */
 import { readFileSync, watchFile } from 'node:fs';
 import type { Server } from '@modelcontextprotocol/server';

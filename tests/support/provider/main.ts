@@ -15,5 +15,5 @@ const provider = await startProvider({
   pause_ms: Number(values['pause-ms']),
   kept_max: 0,
 });
-// The first line tells a parent where it listens.
+// The parent process reads the URL from the first line.
 console.log(provider.url);

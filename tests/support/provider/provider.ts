@@ -1,6 +1,6 @@
 /**
- * A model provider on a free port: a real HTTP server that answers with recorded exchanges as OpenAI, Anthropic and
- * Gemini do, has faults on demand, and keeps what it received for a test to look at.
+ * A model provider on a free port: a real HTTP server that answers with recorded exchanges like OpenAI, Anthropic and
+ * Gemini. It injects faults on demand, and keeps the requests that it received for assertions.
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -11,13 +11,13 @@ import { type Asked, familyOf, refusalOf, unknownPath } from './refusals.ts';
 import { asArray, compress, cut, render } from './render.ts';
 
 export interface ProviderOptions {
-  /** Default 0: any free one. */
+  /** Default 0: any free port. */
   readonly port?: number | undefined;
   /** Milliseconds before the first byte of each answer; default 0. */
   readonly latency_ms?: number | undefined;
   /** Milliseconds between two writes of a stream; default 0. */
   readonly pause_ms?: number | undefined;
-  /** The keys that it knows; `null`, the default, knows all. */
+  /** The accepted keys; `null`, the default, accepts all. */
   readonly keys?: readonly string[] | null | undefined;
   /** Number of requests to keep, the latest ones (default: all). */
   readonly kept_max?: number | undefined;
@@ -27,15 +27,15 @@ export interface ProviderOptions {
 export interface Step {
   readonly recording: string;
   readonly pieces?: Readonly<Record<string, readonly string[]>>;
-  /** Cuts every so many bytes; without it, one write for each event. */
+  /** Cuts the stream after every so many bytes; by default each event is one write. */
   readonly cut_bytes?: number;
-  /** Before the first byte, and between two writes. */
+  /** Milliseconds before the first byte and between two writes. */
   readonly latency_ms?: number;
   readonly pause_ms?: number;
   /** Applied if the client accepts it; with `insists`, in any case. */
   readonly encoding?: 'gzip' | 'br';
   readonly insists?: boolean;
-  /** A fault, and after how many writes it occurs; 0 is before the head of the answer. */
+  /** A fault, and the number of writes after which it occurs; 0 is before the headers of the answer. */
   readonly fault?: Fault;
 }
 
@@ -44,34 +44,37 @@ export interface Fault {
   readonly kind: 'reset' | 'silent' | 'end';
 }
 
-/** One request as it was received, and what became of it. */
+/** One received request and its outcome. */
 export interface Exchange {
   readonly method: string;
   /** With the query. */
   readonly url: string;
-  /** Names and values by turns, as they were sent. */
+  /** Alternating names and values, as they were sent. */
   readonly raw_headers: readonly string[];
   readonly headers: IncomingMessage['headers'];
   readonly body: Buffer;
-  /** `null` where it refused by itself. */
+  /** `null` if the provider itself refused the request. */
   recording: string | null;
-  /** The client went away before the answer was out. */
+  /** The client disconnected before the answer was complete. */
   aborted: boolean;
-  /** The provider itself broke off. */
+  /** The provider itself reset the connection. */
   is_reset: boolean;
   writes: number;
-  /** Resolves when the answer is out or the client is gone. */
+  /** Resolves when the answer is complete or the client has disconnected. */
   readonly ended: Promise<void>;
 }
 
 export interface Provider {
   readonly port: number;
   readonly url: string;
-  /** Answers the requests that hold `mark`, in their body or in a header, in turn; the last step answers all that follow. */
+  /**
+   * Answers the requests with `mark` in their body or in a header, one step per request. The last step answers all
+   * further requests.
+   */
   readonly plan: (mark: string, steps: readonly Step[]) => void;
-  /** What it received, in its order: all, or the ones that hold `mark`. */
+  /** Returns the received requests in order: all, or those with `mark`. */
   readonly received: (mark?: string) => readonly Exchange[];
-  /** Requests that a planned recording does not answer, and marks that are wrong: faults of a test, or of a gateway. */
+  /** Requests that a planned recording does not answer, and wrong marks: faults of a test, or of an LLM proxy. */
   readonly complaints: () => readonly string[];
   readonly forget: () => void;
   readonly close: () => Promise<void>;
@@ -79,7 +82,7 @@ export interface Provider {
 
 const RESET_MS = 20;
 
-/** Starts one; resolves when it listens on 127.0.0.1. */
+/** Starts a provider. Resolves when it listens on 127.0.0.1. */
 export async function startProvider(options: ProviderOptions = {}): Promise<Provider> {
   const world = openWorld(options);
   const server = createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
@@ -116,7 +119,7 @@ export async function startProvider(options: ProviderOptions = {}): Promise<Prov
 interface World {
   readonly options: ProviderOptions;
   readonly recordings: ReadonlyMap<string, Recording>;
-  /** What is answered without a plan, drawn up once. */
+  /** Rendered answers of unplanned requests, cached. */
   readonly drawn: Map<string, readonly Buffer[]>;
   readonly plans: Map<string, { readonly steps: readonly Step[]; used: number }>;
   readonly received: Exchange[];
@@ -196,7 +199,7 @@ function jsonOf(body: Buffer): unknown {
   }
 }
 
-/** The planned answer, or the first recording that answers anything; `null`: there is no such path. */
+/** Returns the planned answer, or the first recording that answers any request; `null` if the path does not exist. */
 function stepFor(world: World, asked: Asked, exchange: Exchange): Step | null {
   for (const [mark, plan] of world.plans) {
     if (!holds(exchange, mark)) continue;
@@ -261,14 +264,14 @@ async function answer(world: World, turn: Turn): Promise<void> {
   response.end();
 }
 
-/** Does what is to go wrong at this place. */
+/** Injects the fault for this point of the answer, and returns whether the answer ends. */
 function isStopped({ response, exchange, step: { fault } }: Turn, writes: number): boolean {
   if (response.destroyed) return true;
   if (fault === undefined || fault.after !== writes) return false;
   if (fault.kind === 'end') response.end();
   if (fault.kind === 'reset') {
     exchange.is_reset = true;
-    // A reset takes back what the other side has not read yet: it gets a moment to.
+    // A reset discards bytes that the client has not read yet, so it is delayed.
     setTimeout(() => response.socket?.resetAndDestroy(), RESET_MS);
   }
   return true;

@@ -19,18 +19,18 @@ import { globSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
 export interface Recording {
-  /** `openai/chat/plain.stream`: its place below the folder. */
+  /** `openai/chat/plain.stream`: its path below the folder. */
   readonly name: string;
   readonly method: string;
   readonly path: RegExp;
-  /** `null`: it does not matter. */
+  /** `null` if it does not matter. */
   readonly is_stream: boolean | null;
   readonly with: readonly { readonly member: string; readonly value: string | null }[];
   readonly answers_anything: boolean;
   readonly has_crlf: boolean;
   readonly pieces: Readonly<Record<string, readonly string[]>>;
   readonly status: number;
-  /** Names and values by turns. */
+  /** Alternating names and values. */
   readonly headers: readonly string[];
   readonly body: string;
 }
@@ -38,7 +38,7 @@ export interface Recording {
 export const RECORDINGS_FOLDER = resolve(import.meta.dirname, '..', '..', 'gateway', 'recordings');
 const SUFFIX = '.http';
 
-/** All recordings below a folder, by their names. */
+/** Reads all recordings below a folder, by their names. */
 export function readRecordings(folder = RECORDINGS_FOLDER): ReadonlyMap<string, Recording> {
   const files = globSync(`**/*${SUFFIX}`, { cwd: folder }).sort();
   return new Map(
@@ -49,7 +49,7 @@ export function readRecordings(folder = RECORDINGS_FOLDER): ReadonlyMap<string, 
   );
 }
 
-/** Reads the text of one file; throws where it is not as described above. */
+/** Parses the text of one file. Throws if it does not have the format above. */
 export function readRecording(name: string, text: string): Recording {
   const end = text.indexOf('\n\n');
   const lines = text.slice(0, end).split('\n');

@@ -1,19 +1,19 @@
-/** Refusals of the real providers before they call a model, in their own words. */
+/** Errors of the real providers before they call a model, in their own format. */
 import { randomUUID } from 'node:crypto';
 
 export type Family = 'openai' | 'anthropic' | 'gemini';
 
 export interface Asked {
   readonly method: string;
-  /** Without the query. */
+  /** The path without the query. */
   readonly path: string;
   readonly headers: NodeJS.Dict<string | string[]>;
-  /** The key in the address, as Gemini takes it too. */
+  /** The key in the URL, which Gemini accepts too. */
   readonly query_key: string | null;
-  /** Gemini's streams are server-sent events only to who asks for them. */
+  /** Gemini's streams are server-sent events only on request. */
   readonly is_sse: boolean;
   readonly body: Buffer;
-  /** The parsed body; `undefined` where it is no JSON. */
+  /** The parsed body; `undefined` if it is not JSON. */
   readonly json: unknown;
 }
 
@@ -23,7 +23,7 @@ export interface Refused {
   readonly body: string;
 }
 
-/** Whose API a request speaks. */
+/** Returns the provider whose API a request uses. */
 export function familyOf({ path, headers }: Pick<Asked, 'path' | 'headers'>): Family {
   if (/^\/v1(beta|alpha)?\/models\/[^/]+:/.test(path)) return 'gemini';
   const is_anthropic =
@@ -47,7 +47,7 @@ export function refusalOf(asked: Asked, keys: readonly string[] | null): Refused
   return lacking === null ? null : refuse[family](400, lacking);
 }
 
-/** What each says of a path that it does not have. */
+/** Returns the error of each provider for an unknown path. */
 export function unknownPath({ method, path, headers }: Asked): Refused {
   const family = familyOf({ path, headers });
   if (family === 'openai') return refuse.openai(404, `Invalid URL (${method} ${path})`);
@@ -98,7 +98,7 @@ function missingIn(body: Readonly<Record<string, unknown>>, path: string, family
 
 type Loose = Readonly<Record<string, unknown>>;
 
-/** Each call of a tool has its result right behind it, and each result its call. */
+/** Returns the error for a call without a result directly after it, or a result without its call; `null` if there is none. */
 function orphanInChat(messages: unknown): string | null {
   const open = new Set<string>();
   for (const message of listOf(messages)) {
@@ -145,7 +145,7 @@ function orphanInMessages(messages: unknown): string | null {
   return null;
 }
 
-/** The first of `all` that `others` lacks. */
+/** Returns the first member of `all` that is not in `others`. */
 function missing(all: ReadonlySet<string>, others: ReadonlySet<string>): string | undefined {
   return [...all].find((each) => !others.has(each));
 }

@@ -1,15 +1,15 @@
-/** From a recording to the bytes that go out, and where they are cut. */
+/** Converts a recording to the bytes of the answer, and splits them. */
 import { createBrotliCompress, createGzip, constants as zlib } from 'node:zlib';
 import type { Recording } from './recording.ts';
 
 export interface Rendering {
-  /** Texts in other pieces than the recording's own. */
+  /** Pieces of texts in place of the recording's own. */
   readonly pieces?: Readonly<Record<string, readonly string[]>> | undefined;
-  /** Whether the request asked for usage in its stream. */
+  /** `true` if the request asks for usage in its stream. */
   readonly has_usage: boolean;
 }
 
-/** The events of a stream, or a whole body as the only one. */
+/** Returns the events of a stream, or a whole body as the only event. */
 export function render(recording: Recording, { pieces, has_usage }: Rendering): readonly Buffer[] {
   const all = { ...recording.pieces, ...pieces };
   let count = 0;
@@ -51,7 +51,7 @@ function inJson(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }
 
-/** What Gemini sends of a stream to who does not ask for server-sent events: one array. */
+/** Returns a stream as Gemini sends it to clients that do not request server-sent events: one array. */
 export function asArray(events: readonly Buffer[]): readonly Buffer[] {
   const values = events.map((event) =>
     event
@@ -64,7 +64,7 @@ export function asArray(events: readonly Buffer[]): readonly Buffer[] {
   );
 }
 
-/** The same bytes, cut where they are cut on their way: as they are, or every so many bytes. */
+/** Returns the same bytes in pieces: one per event, or of the given size. */
 export function cut(events: readonly Buffer[], bytes: number | null): readonly Buffer[] {
   if (bytes === null) return events;
   const all = Buffer.concat(events);
@@ -73,7 +73,7 @@ export function cut(events: readonly Buffer[], bytes: number | null): readonly B
   );
 }
 
-/** Compresses as a provider's edge does: what has come so far can be read at once. */
+/** Compresses like a provider's edge: the client can read all bytes sent so far at once. */
 export async function compress(
   writes: readonly Buffer[],
   encoding: 'gzip' | 'br',

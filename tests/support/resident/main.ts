@@ -1,4 +1,4 @@
-/** Starts a daemon that stops soon when it is idle: `node main.ts IDLE_MS`, in the folder that it is for. */
+/** Starts a daemon with a short idle time: `node main.ts IDLE_MS`, in the folder that it serves. */
 import { dispatch } from '../../../src/entry/hook/door.ts';
 import { startDaemon } from '../../../src/server/start.ts';
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 const EVENTUALLY_MS = 60_000;
 
-/** Tries until it works, for a minute. */
+/** Retries until the attempt succeeds, for a minute. */
 export async function eventually<Answer>(attempt: () => Promise<Answer>): Promise<Answer> {
   for (const until_ms = Date.now() + EVENTUALLY_MS; ; await sleep(50)) {
     try {

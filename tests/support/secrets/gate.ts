@@ -1,14 +1,14 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** Stands before a server as the network does: lets through, refuses, or takes everything and answers nothing. */
+/** Simulates the network in front of a server: it forwards, refuses, or accepts everything and never answers. */
 export interface Gate {
   readonly port: number;
   readonly set: (state: 'open' | 'shut' | 'silent') => void;
   readonly close: () => Promise<void>;
 }
 
-/** Opens a gate before a port of this machine. */
+/** Opens a gate in front of a port of this machine. */
 export async function openGate(target_port: number): Promise<Gate> {
   let state: 'open' | 'shut' | 'silent' = 'open';
   const sockets = new Set<Socket>();
@@ -32,7 +32,7 @@ export async function openGate(target_port: number): Promise<Gate> {
     port: (server.address() as AddressInfo).port,
     set: (next) => {
       state = next;
-      // Connections that are kept alive would go on through a gate that is shut.
+      // Existing keep-alive connections would otherwise pass a closed gate.
       dropAll();
     },
     close: async () => {

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { freePort } from '../service.ts';
 import { eventually } from './eventually.ts';
 
-/** What the SDK reads of the environment. */
+/** The variables that the SDK reads from the environment. */
 export interface AwsKeys {
   readonly AWS_ACCESS_KEY_ID: string;
   readonly AWS_SECRET_ACCESS_KEY: string;
@@ -11,22 +11,22 @@ export interface AwsKeys {
 
 export interface Moto {
   readonly port: number;
-  /** `right` may do everything with secrets, `denied` nothing. */
+  /** `right` has all permissions for secrets, `denied` has none. */
   readonly keys: { readonly right: AwsKeys; readonly denied: AwsKeys };
   readonly put: (name: string, text: string) => Promise<void>;
   readonly stop: () => void;
 }
 
-/** Keys that nobody gave out. */
+/** Returns keys that were never issued. */
 export function awsKeys(word: string): AwsKeys {
   const id = ['AKIA', word.toUpperCase().padEnd(16, 'X')].join('');
   return { AWS_ACCESS_KEY_ID: id, AWS_SECRET_ACCESS_KEY: word.repeat(8), AWS_REGION: 'eu-central-1' };
 }
 
-/** The users are made before moto begins to ask who calls. */
+/** The number of requests without authentication, which create the users. */
 const ACTIONS_BEFORE_AUTH = 5;
 
-/** Starts moto's server, which checks signatures and policies as AWS does. */
+/** Starts moto's server, which checks signatures and policies like AWS. */
 export async function startMoto(program: string): Promise<Moto> {
   const port = await freePort();
   const env = { ...process.env, INITIAL_NO_AUTH_ACTION_COUNT: `${ACTIONS_BEFORE_AUTH}` };

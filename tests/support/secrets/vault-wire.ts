@@ -2,19 +2,19 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** The routes of a Vault that the driver asks, over real HTTP; statuses and bodies are those of the program. */
+/** The routes of a Vault that the driver uses, over real HTTP, with the statuses and bodies of the real program. */
 export interface VaultWire {
   readonly port: number;
   /** Replaces the fields of a secret, by its path below the mount `secret`; `null` deletes its latest version. */
   readonly put: (path: string, fields: Readonly<Record<string, unknown>> | null) => void;
-  /** Answers everything in another way until it is taken back with `null`. */
+  /** Replaces the answer to every request until it is reset with `null`. */
   readonly answer: (instead: ((response: ServerResponse) => void) | null) => void;
-  /** Every request so far: method, address and headers. */
+  /** Returns every request so far: method, URL and headers. */
   readonly asked: () => readonly { readonly url: string; readonly headers: IncomingMessage['headers'] }[];
   readonly close: () => Promise<void>;
 }
 
-/** Starts one on a free port; `token` is the only one that it takes. */
+/** Starts a server on a free port. It accepts only `token`. */
 export async function startVaultWire(token: string): Promise<VaultWire> {
   const secrets = new Map<string, Readonly<Record<string, unknown>> | null>();
   const asked: { url: string; headers: IncomingMessage['headers'] }[] = [];

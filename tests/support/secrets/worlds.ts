@@ -1,4 +1,4 @@
-/** The places that secret backends read, so that one set of laws holds for all of them. */
+/** The sources of secrets that the backends read, so that one contract applies to all of them. */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
@@ -25,15 +25,18 @@ import { startVaultWire } from './vault-wire.ts';
 
 export interface World {
   readonly name: string;
-  /** Opens a backend with credentials that may read, or with others; the environment has none of a third kind. */
+  /**
+   * Opens a backend with credentials that may read, with wrong ones, or with ones that are denied. The environment has
+   * no other credentials.
+   */
   readonly open: (credentials: 'right' | 'wrong' | 'denied') => Promise<SecretBackend>;
-  /** Which credentials it can tell apart. */
+  /** The credentials that it can refuse. */
   readonly refuses: readonly ('wrong' | 'denied')[];
   /** Replaces all secrets. */
   readonly put: (secrets: Readonly<Record<string, string>>) => Promise<void>;
-  /** The network before it; `null` where there is none. */
+  /** The network in front of it; `null` if there is none. */
   readonly gate: Gate | null;
-  /** Texts that no failure may hold beside the values. */
+  /** Texts that no failure may contain, in addition to the values. */
   readonly credentials: readonly string[];
   readonly close: () => Promise<void>;
 }
@@ -53,7 +56,7 @@ export async function envWorld(): Promise<World> {
   };
 }
 
-/** The driver of a plug-in, in its thread: the example, which reads a folder of files. */
+/** Opens the driver of a plug-in in its thread: the example, which reads a folder of files. */
 export async function pluginWorld(): Promise<World> {
   const folder = mkdtempSync(join(tmpdir(), 'secret-files-'));
   const path = resolve(import.meta.dirname, '../../../examples/plugin-secrets/index.js');
@@ -74,7 +77,7 @@ export async function pluginWorld(): Promise<World> {
 
 const TOKENS = { right: ['hvs', 'right0123456789'].join('.'), wrong: ['hvs', 'wrong0123456789'].join('.') };
 
-/** The driver against the wire format alone, which every machine can run. */
+/** Opens the driver with a server of the wire format, which every machine can run. */
 export async function vaultWireWorld(): Promise<World> {
   const wire = await startVaultWire(TOKENS.right);
   const gate = await openGate(wire.port);
@@ -98,7 +101,7 @@ function openVault(port: number, token: string): SecretBackend {
   return vault.open({ address, token_env: 'THE_TOKEN', env: environment, path: 'secret/data/service' });
 }
 
-/** The program of a real Vault or OpenBao, where this machine has one in its PATH. */
+/** Returns the program of a real Vault or OpenBao, if there is one in the PATH of this machine. */
 export function vaultProgram(): string | null {
   for (const folder of (process.env.PATH ?? '').split(delimiter).filter(Boolean)) {
     for (const name of ['bao', 'vault']) {
@@ -106,14 +109,14 @@ export function vaultProgram(): string | null {
         accessSync(join(folder, name), constants.X_OK);
         return join(folder, name);
       } catch {
-        // Not here.
+        // Not in this folder.
       }
     }
   }
   return null;
 }
 
-/** The driver against the program itself, in its development mode; `null` where there is none. */
+/** Opens the driver with the real program in its development mode; `null` if it is not installed. */
 export async function vaultWorld(): Promise<World | null> {
   const program = vaultProgram();
   if (program === null) return null;
@@ -148,7 +151,7 @@ export async function vaultWorld(): Promise<World | null> {
   };
 }
 
-/** The driver and the real SDK against moto; `null` where it is not installed. */
+/** Opens the driver and the real SDK with moto; `null` if it is not installed. */
 export async function cloudWorld(): Promise<World | null> {
   const program = locate('moto');
   if (program === null) return null;

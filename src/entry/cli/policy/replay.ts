@@ -134,7 +134,7 @@ function byChanges(a: Row, b: Row): number {
   return weight(b) - weight(a) || b.unknown - a.unknown || (a.name < b.name ? -1 : 1);
 }
 
-/** Reasons why a decision cannot be replayed. Each completes the sentence "cannot be told:". */
+/** Reasons why a decision cannot be replayed. Each follows the colon in the output. */
 const BECAUSE: Readonly<Record<string, string>> = {
   fault: 'a fault of the service decided',
   incomplete: 'the event does not hold all that was found',
