@@ -1,19 +1,19 @@
 /**
- * Recorded exchanges with model providers, one to a file. A file begins with lines about the exchange and has the
- * answer's body behind the first empty line, byte for byte but for its marks:
+ * Recorded exchanges with model providers, one per file. A file starts with lines about the exchange. The body of the
+ * answer follows the first empty line, byte for byte except for its marks:
  *
  *     > POST /v1/chat/completions        the method and path that it answers; `*` stands for one part, `**` for any
  *     > stream: true                     whether the request asks for a stream; without it, either
  *     > with: encoding_format=base64     a member that the request's body must have, and its value
- *     = answers: anything                it also answers requests that no test has planned
- *     = line ends: crlf                  the body's lines end as Gemini's do
- *     = pieces text ["Par", "is"]        the pieces in which a text comes, unless a test gives others
+ *     = answers: anything                also answers requests that no test has planned
+ *     = line ends: crlf                  the body's line ends, as Gemini sends them
+ *     = pieces text ["Par", "is"]        the pieces of a text, unless a test sets others
  *     < 200                              the status
  *     < x-request-id: req_1              a header
  *
- * Marks: an event with `{{piece text}}` comes once for each piece, `{{all text}}` is all of them; both are escaped for
- * the inside of a JSON string, and `{{raw text}}` is not. `{{n}}` counts on. `{{if usage}}` begins an event that only comes, and
- * `{{usage null}}` is a member that is only there, where the request asks for usage.
+ * Marks: an event with `{{piece text}}` is sent once for each piece, and `{{all text}}` is all of them. Both are escaped
+ * for a JSON string; `{{raw text}}` is not escaped. `{{n}}` is a counter. If the request does not ask for usage, an event
+ * that starts with `{{if usage}}` is not sent, and the member `{{usage null}}` is absent.
  */
 import { globSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';

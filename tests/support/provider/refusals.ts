@@ -98,7 +98,10 @@ function missingIn(body: Readonly<Record<string, unknown>>, path: string, family
 
 type Loose = Readonly<Record<string, unknown>>;
 
-/** Returns the error for a call without a result directly after it, or a result without its call; `null` if there is none. */
+/**
+ * Returns the error for a call without a result directly after it, or for a result without its call; `null` if there is
+ * none.
+ */
 function orphanInChat(messages: unknown): string | null {
   const open = new Set<string>();
   for (const message of listOf(messages)) {
