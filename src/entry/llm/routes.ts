@@ -9,7 +9,7 @@ export interface LlmRoute {
   };
   /** The path for the router, if it differs. */
   readonly url?: string;
-  /** The name in the API description. */
+  /** The name in the API description: `openai_chat`. */
   readonly name: string;
   /** The wire format; `null` for a request for the list of models or one of them. */
   readonly wire: WireName | null;
