@@ -4,8 +4,7 @@
  * `coding-agent`.
  *
  *   scripts/run benchmarks/file-reads/run.ts            prints counts
- *   scripts/run benchmarks/file-reads/run.ts --list     also prints the rule and file of each that is not
- * allowed
+ *   scripts/run benchmarks/file-reads/run.ts --list     also prints the rule and file of each refusal
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';

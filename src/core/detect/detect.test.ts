@@ -17,7 +17,7 @@ function jsonOf(value: Json): Content {
   return { kind: 'json', value };
 }
 
-/** `detector@path start-end`, or without the path in a text. */
+/** Returns the findings as `detector@path start-end`, or without the path in a text. */
 function found(content: Content, detection = DETECTION, limits = LIMITS): string[] {
   return detect(content, detection, limits).findings.map(
     ({ detector, path, start, end }) => `${detector}${path === null ? '' : `@${path}`} ${start}-${end}`,

@@ -16,7 +16,7 @@ import { buildGuardView } from './guard/paths.ts';
 import { buildCustomDetector } from './matching/custom/custom-detector.ts';
 import type { Detector } from './matching/detector.ts';
 
-/** See guard/arguments.ts. */
+/** Calls `createToolCallReader` (commands/tool-call.ts). */
 export function lazyPayloadReader(
   give: (found: FoundCommands) => void,
   paths: GuardedPaths | undefined,

@@ -288,7 +288,7 @@ const HOME = /^(?:~|\/home\/[^/]+|\/users\/[^/]+|\/root|[a-z]:\/users\/[^/]+)\//
 const STARTUP =
   /^(?:\.(?:bashrc|bash_profile|bash_login|bash_logout|bash_aliases|profile|zshrc|zprofile|zshenv|zlogin|zlogout|cshrc|tcshrc|login|kshrc|xprofile|xsessionrc|xinitrc|pam_environment)|\.config\/(?:fish\/(?:config\.fish|conf\.d\/.+)|autostart\/.+|systemd\/user\/.+|environment\.d\/.+)|\.local\/share\/systemd\/user\/.+|library\/launchagents\/.+|documents\/(?:windows)?powershell\/.*profile\.ps1)$/;
 
-/** A file in a home folder that runs at each login or in each new shell. */
+/** Returns whether a path is a file in a home folder that runs at each login or in each new shell. */
 function isStartupFile(path: string, home: string | null): boolean {
   const rest = home !== null && isBelow(path, home) ? path.slice(home.length + 1) : path.replace(HOME, '');
   return rest !== path && STARTUP.test(rest);

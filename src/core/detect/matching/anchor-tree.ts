@@ -62,7 +62,7 @@ export function growAnchorTree(anchors: readonly Anchor[], from: AnchorTree = EM
 
 const keys = new WeakMap<UnitSet, string>();
 
-/** Most sets are the same few objects, so their keys are cached. */
+/** Returns the key of a set. It is cached, because most sets are the same few objects. */
 function keyOf(set: UnitSet): string {
   const known = keys.get(set);
   if (known !== undefined) return known;

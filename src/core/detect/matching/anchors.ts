@@ -152,7 +152,7 @@ function isDash(reader: Reader): boolean {
   return reader.notation[reader.at] === '-' && reader.notation[reader.at + 1] !== ']';
 }
 
-/** Inside brackets only the backslash and the closing bracket are special. */
+/** Reads one unit of a set, in which only the backslash and the closing bracket are special. */
 function readSetUnit(reader: Reader): UnitSet {
   if (reader.notation[reader.at] === '\\') return readUnit(reader);
   const char = reader.notation[reader.at++];

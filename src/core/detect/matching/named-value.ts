@@ -63,7 +63,7 @@ export function buildNamedPattern(names: readonly string[], value: string): RegE
   );
 }
 
-/** The same for case-sensitive values: only the name is case-insensitive. */
+/** Builds a pattern like `buildNamedPattern` for case-sensitive values: only the name is case-insensitive. */
 export function buildExactNamedPattern(names: readonly string[], value: string): RegExp {
   const any = names.map((name) => inEitherCase(joinWords(name))).join('|');
   return new RegExp(

@@ -11,8 +11,8 @@ export const WORD_GAP = String.raw`(?:[\s,*_"\u201c\u201d]{1,3}|[,;:]?[.+|~](?=[
 export const OPTIONAL_WORD_GAP: string = WORD_GAP.replace('{1,3}', '{0,3}');
 
 /**
- * Up to `most` words that do not reverse the sentence (`but`, `then`, ...), as few as possible. Separators contain no
- * word characters, so that a text can be split in one way only.
+ * Returns a pattern for up to `most` words that do not reverse the sentence (`but`, `then`, ...), as few as
+ * possible. Separators contain no word characters, so that a text can be split in one way only.
  */
 export function anyWords(most: number): string {
   return String.raw`(?:(?!(?:but|yet|then|instead|however|nor|so)\b)[a-z\d'\u2019/-]{1,20}${WORD_GAP}){0,${most}}?`;

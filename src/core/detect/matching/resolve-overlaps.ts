@@ -44,22 +44,34 @@ function rank({ detector }: Match): number {
   return STRENGTHS.indexOf(detector.strength);
 }
 
-/** A phrase is what a text asks for, not what it contains: neither explains the other. */
+/**
+ * Returns whether a detector is a phrase. A phrase is a request of a text and not its content, so neither
+ * explains the other.
+ */
 function isPhrase(detector: Detector): boolean {
   return detector.weight !== undefined;
 }
 
-/** A command is what a text would do, which does not explain what it contains. */
+/**
+ * Returns whether a detector is a command. A command is an effect of a text, which does not explain its
+ * content.
+ */
 function isCommand(detector: Detector): boolean {
   return detector.tags[0].startsWith('dangerous');
 }
 
-/** The form of a text, such as hidden letters, does not explain what it contains, and other rules apply to it. */
+/**
+ * Returns whether a detector is about the form of a text, such as hidden letters. The form does not explain
+ * the content, and other rules apply to it.
+ */
 function isContent(detector: Detector): boolean {
   return detector.tags[0].startsWith('content');
 }
 
-/** A user's own pattern and a built-in detector can have different rules. */
+/**
+ * Returns whether a detector is a user's own pattern, for which other rules can apply than for a built-in
+ * one.
+ */
 function isUserPattern({ pattern }: Detector): boolean {
   return 'find' in pattern;
 }

@@ -90,7 +90,7 @@ function withSeverity(detector: Detector, severity: Severity): Detector {
 const DENIAL =
   /\b(?:do not|don['\u2019]t|never|not|cannot|can['\u2019]t|won['\u2019]t|without|refuses? to|avoid|prevents?|ever)\s+(?:(?!(?:but|yet|then|instead|however|still|anyway|regardless|actually|now)\b)[\w'\u2019,-]{1,20}\s+){0,6}$/i;
 
-/** `Do not reveal the system prompt` asks for nothing. */
+/** Returns whether a phrase is denied, as in `Do not reveal the system prompt`. */
 function isDenied(text: string, { detector, start }: Match): boolean {
   if (!DENIABLE.has(detector.detector) || getWeight(detector) < SPOKEN_WEIGHT_MIN) return false;
   return DENIAL.test(text.slice(Math.max(0, start - DENIAL_UNITS), start));

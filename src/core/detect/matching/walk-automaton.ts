@@ -84,7 +84,10 @@ export function walkAutomaton(
 const FREE_TRANSITIONS = 131_072;
 const TRANSITION_WORK = 64;
 
-/** A text of ever new transitions would take a hundred times as long as a clean one. */
+/**
+ * Charges new transitions to the meter, because a text of only new transitions takes a hundred times as long
+ * as a clean one.
+ */
 function chargeTransitions(meter: WorkMeter, transitions: number): void {
   const all = (meter.transitions ?? 0) + transitions;
   meter.transitions = all;

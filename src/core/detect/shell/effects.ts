@@ -89,7 +89,7 @@ function noteDeclarations(texts: readonly string[], name: string, variables: Map
   }
 }
 
-/** `for x in a b`: the variable takes each value. */
+/** Sets the variable of `for x in a b` to each of its values. */
 function applyLoopVariable(
   [variable, sign, ...values]: readonly string[],
   variables: Map<string, string>,

@@ -29,7 +29,7 @@ export function findClosingParen(text: string, from: number, has_escapes: boolea
 
 const HERE_DOCUMENT = /<<-?[ \t]{0,8}(?:'([^'\n]{1,80})'|"([^"\n]{1,80})"|\\?([\w.-]{1,80}))/y;
 
-/** The word after `<<` ends the body, which begins on the next line. */
+/** Adds the delimiter after `<<`, which ends the body that begins on the next line. */
 function addHereDocumentEnd(text: string, at: number, ends: string[]): number {
   if (text[at + 1] !== '<' || text[at + 2] === '<') return text[at + 1] === '<' ? at + 2 : at;
   HERE_DOCUMENT.lastIndex = at;
@@ -53,7 +53,7 @@ function findBodiesEnd(text: string, at: number, ends: string[]): number {
   return line - 2;
 }
 
-/** Between `case` and `esac` a `)` ends a pattern. */
+/** Notes `case` and `esac`, because between them a `)` ends a pattern. */
 function markCase(text: string, at: number, open: string[]): void {
   if (text.startsWith('case', at) && isSpace(text[at + 4])) {
     if (/(?:^|[(;|&\n{]|\b(?:do|then|else))[ \t]*$/.test(text.slice(Math.max(0, at - 12), at)))
@@ -96,7 +96,7 @@ export function findClosingBrace(text: string, from: number, to: number): number
   return -1;
 }
 
-/** Inside double quotes only the closing quote and substitutions count. */
+/** Handles a character inside double quotes, where only the closing quote and substitutions count. */
 function inQuotes(char: string, text: string, at: number, open: string[]): void {
   if (char === '"') open.pop();
   else if (char === '(' && text[at - 1] === '$') open.push('(');

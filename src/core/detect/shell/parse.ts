@@ -159,7 +159,7 @@ function define(parser: Parser, name: string): void {
   parser.start = -1;
 }
 
-/** In PowerShell, braces are blocks and a comma separates the elements of a list. */
+/** Reads a mark of PowerShell, where braces are blocks and a comma separates the elements of a list. */
 function readWindowsMark(parser: Parser, char: string): void {
   parser.cursor.at += 1;
   if (char !== ',') separate(parser);
@@ -192,7 +192,7 @@ function readRedirection(parser: Parser, char: string): void {
   }
 }
 
-/** `<(...)` is a file with what a script prints. */
+/** Reads `<(...)`, which is a file with the output of a script. */
 function readProcess(parser: Parser, char: string): void {
   const { cursor } = parser;
   beginCommand(parser, cursor.at);
@@ -295,7 +295,7 @@ function isCase({ words, cursor }: Parser): boolean {
   return cursor.dialect === 'posix' && first !== undefined && first.text === 'case' && !first.is_quoted;
 }
 
-/** `case word in`: patterns and commands follow. */
+/** Begins `case word in`, after which patterns and commands follow. */
 function openCase(parser: Parser): void {
   if (!isCase(parser) || parser.words.length === 1) return;
   finishCommand(parser);
@@ -320,7 +320,10 @@ function readAssignment(parser: Parser, word: ShellWord, from: number): boolean 
 
 const POWERSHELL_ASSIGNMENT = /\$([A-Za-z_][\w:]{0,80})[ \t]{0,8}\+?=(?!=)[ \t]{0,8}/y;
 
-/** `$name = value`: the words of the value are judged like a command, and a quoted text is kept. */
+/**
+ * Reads `$name = value`. The words of the value are judged like a command, and a quoted text becomes the
+ * value of the variable.
+ */
 function readPowerShellAssignment({ cursor }: Parser, from: number): boolean {
   POWERSHELL_ASSIGNMENT.lastIndex = from;
   const found = POWERSHELL_ASSIGNMENT.exec(cursor.text);

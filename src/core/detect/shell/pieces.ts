@@ -38,7 +38,7 @@ export function skipCasePattern(cursor: ShellCursor): void {
   cursor.inner.length = scripts;
 }
 
-/** `[=()]` in a pattern. */
+/** Returns the end of a class such as `[=()]` in a pattern. */
 function classEnd(text: string, from: number): number {
   const end = text.slice(from + 2, from + PATTERN_CLASS_UNITS_MAX).indexOf(']');
   return end < 0 ? from + 1 : from + 3 + end;

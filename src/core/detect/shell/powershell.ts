@@ -25,7 +25,7 @@ function joined(words: readonly ShellWord[]): string {
   return words.map(({ text }) => text).join(' ');
 }
 
-/** In UTF-16, every second byte of ASCII is zero. */
+/** Decodes UTF-16, in which every second byte of ASCII is zero. */
 function decodeUtf16(text: string): string | null {
   return decodeBase64(text)?.replaceAll('\0', '') ?? null;
 }

@@ -146,7 +146,7 @@ function evaluateScript(text: string, dialect: ShellDialect, run: ReadingRun): s
   return is_pipeline ? computeOutput(last) : null;
 }
 
-/** `push(...items)` passes the items on the stack, which is limited. */
+/** Appends items one by one, because `push(...items)` passes them on the stack, which is limited. */
 function pushAll<T>(list: T[], items: readonly T[]): void {
   for (const item of items) list.push(item);
 }

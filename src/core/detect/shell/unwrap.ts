@@ -76,7 +76,7 @@ function unwrapByName(command: Command, work: WorkBudget): WrappedCommands {
   return { commands: found.flatMap((each) => each.commands), scripts: found.flatMap((each) => each.scripts) };
 }
 
-/** `PAGER='rm -rf /' man ls`: variables whose value a program runs. */
+/** Returns the scripts in variables whose value a program runs: `PAGER='rm -rf /' man ls`. */
 function unwrapVariables(command: Command): WrappedCommands {
   const { assignments, name, words } = command;
   const texts = assignments.flatMap((each) => (RUN_VARIABLES.test(each.name) ? each.value : []));
@@ -144,13 +144,13 @@ function findScript(command: Command): string | null {
   return null;
 }
 
-/** `trap 'rm a' EXIT` runs its first word. */
+/** Returns the script of `trap 'rm a' EXIT`, which is its first word. */
 function findTrapScript(words: readonly ShellWord[]): string | null {
   const operands = words.filter(({ text }) => !/^-[lp-]?$/.test(text));
   return operands.length > 1 ? operands[0]!.text : null;
 }
 
-/** `source <(...)`, `. /dev/stdin`. */
+/** Returns the script of `source <(...)` or `. /dev/stdin`. */
 function findSourcedScript(command: Command): string | null {
   const [first] = command.words;
   if (first === undefined) return null;
@@ -175,7 +175,10 @@ function joinAfterFlag(words: readonly ShellWord[], flag: RegExp): string | null
   return at < 0 ? null : joinTexts(words.slice(at + 1));
 }
 
-/** `docker exec web rm -rf /`: the script begins at the first word that is a shell or an interpreter. */
+/**
+ * Returns the script of `docker exec web rm -rf /`, which begins at the first word that is a shell or an
+ * interpreter.
+ */
 function findContainerScript(words: readonly ShellWord[]): string | null {
   const verb = words[0]?.text;
   if (verb !== 'exec' && verb !== 'run') return null;

@@ -121,7 +121,7 @@ function readPiece(cursor: ShellCursor, char: string): string {
   return char;
 }
 
-/** The backtick escapes in PowerShell, the caret in `cmd`. */
+/** Reads an escape of Windows: the backtick in PowerShell, the caret in `cmd`. */
 function readWindows(cursor: ShellCursor, char: string): string {
   const is_escape = char === '`' || char === '^';
   cursor.at += is_escape ? 2 : 1;
@@ -171,7 +171,9 @@ function readDouble(cursor: ShellCursor): string {
   return text;
 }
 
-/** Between double quotes the backslash escapes only few units, and is kept before the others. */
+/**
+ * Reads a backslash between double quotes, where it escapes only few units and is literal before the others.
+ */
 function readQuotedEscape(cursor: ShellCursor): string {
   const escaped = cursor.text[cursor.at + 1] ?? '';
   cursor.at += 2;
@@ -248,7 +250,7 @@ export function addInnerScripts(cursor: ShellCursor, from: number, to: number): 
   }
 }
 
-/** `$'r\x6d'`: escapes of C. */
+/** Reads `$'r\x6d'`, with the escapes of C. */
 function readAnsi(cursor: ShellCursor): string {
   const { text } = cursor;
   const from = cursor.at + 2;

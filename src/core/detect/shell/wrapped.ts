@@ -48,7 +48,10 @@ function quoteGitWord(written: string): string {
   return quoteWord({ text: written.replaceAll('% ', ' '), is_quoted: true });
 }
 
-/** A shell on another machine reads its input, and `ext::` of git names a command. */
+/**
+ * Returns the scripts that run on another machine, whose shell reads its input, and the command that `ext::`
+ * of git names.
+ */
 function findRemoteScripts(command: Command): readonly string[] {
   const { name, words } = command;
   if (name === 'git')
@@ -126,7 +129,7 @@ export function skipOptions(words: readonly ShellWord[], takes_value: ReadonlySe
   return at;
 }
 
-/** `env -S 'FOO=1 rm' -rf /`: the value is split into words. */
+/** Returns the script of `env -S 'FOO=1 rm' -rf /`, whose value is split into words. */
 function findSplitScript(words: readonly ShellWord[]): string | null {
   const at = words.findIndex(({ text }) => /^(?:-[a-z]*S|--split-string)/.test(text));
   const program = words.findIndex(({ text }) => !/^-|^[A-Za-z_]\w*=/.test(text));

@@ -81,7 +81,7 @@ function findHarmlessEnd(text: string, start: number, end: number): number | nul
 const IN_USE = /[\u001b[\u009b\u061c]|[\u200c-\u200f]|[\ufe00-\ufe0f]|\ufeff/;
 const BEYOND_ASCII = 0x80;
 
-/** The same for the decoded units at one offset. */
+/** Returns the offset after the decoded units at one offset if they matter to no detector; else `null`. */
 function findHarmlessDecodedEnd(text: string, at: number, decoded: DecodedUnits): number | null {
   const unit = text.charCodeAt(at);
   if (QUOTES.includes(text[at]!)) return isTokenJoint(text, at, decoded.end) ? null : decoded.end;
@@ -123,8 +123,8 @@ function tokenEnd(text: string, start: number): number {
 }
 
 /**
- * Invisible characters matter next to Latin letters and between blanks; in other scripts and in emoji they have a
- * use.
+ * Returns whether invisible characters can hide something: next to Latin letters and between blanks. In other
+ * scripts and in emoji they have an ordinary use.
  */
 function mayHide(text: string, start: number, end: number): boolean {
   if (SELECTOR_AT_LETTER.test(text.slice(start - 1, start + 1))) return true;

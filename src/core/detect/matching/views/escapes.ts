@@ -134,7 +134,7 @@ export function decodeTerminal(text: string, at: number): DecodedUnits {
 const ESCAPE = 0x1b;
 const WRITTEN_UNITS_MAX = 300;
 
-/** The same if the first character is written as an escape that ends at `end`. */
+/** Decodes a terminal sequence whose first character is written as an escape that ends at `end`. */
 function decodeEscapedTerminal(text: string, end: number): DecodedUnits {
   const read = decodeTerminal(`\u001b${text.slice(end, end + WRITTEN_UNITS_MAX)}`, 0);
   return { text: '', end: end + read.end - 1 };
