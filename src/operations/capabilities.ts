@@ -19,7 +19,7 @@ const patterns = (what: string) =>
     type: 'array',
     maxItems: 64,
     items: { type: 'string', minLength: 1, maxLength: 256, pattern: '^[^\\p{Cc}\\p{Cs}]+$' },
-    description: `${what} \`*\` stands for any run of characters.`,
+    description: `${what} \`*\` matches any run of characters.`,
   }) as const;
 
 const scope = {
@@ -31,7 +31,7 @@ const scope = {
       minLength: 1,
       maxLength: 256,
       pattern: '^[^\\p{Cc}\\p{Cs}]+$',
-      description: 'The tool; `*` stands for any run of characters.',
+      description: 'The tool; `*` matches any run of characters.',
     },
     actions: patterns('Allowed actions on the tool (default: `invoke`).'),
     secret_keys: patterns('Secrets that may be resolved for the tool (default: none).'),

@@ -31,7 +31,7 @@ const SUBJECTS: readonly ((parts: MaintenanceParts) => readonly MaintenanceJob[]
 
 /** Returns all maintenance jobs of a service. */
 export function buildMaintenanceJobs(parts: MaintenanceParts): readonly MaintenanceJob[] {
-  return SUBJECTS.flatMap((chores) => chores(parts));
+  return SUBJECTS.flatMap((buildJobs) => buildJobs(parts));
 }
 
 /** Returns the jobs that wait for other machines. They run in a queue of their own. */

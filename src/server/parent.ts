@@ -177,8 +177,8 @@ async function openChores(
   ground: Parameters<typeof buildMaintenanceJobs>[0] & { readonly log: Log },
 ): Promise<MaintenanceLoop[]> {
   const { buildMaintenanceJobs, buildDeliveryJobs } = await import('./maintenance-jobs.ts');
-  return [buildMaintenanceJobs(ground), buildDeliveryJobs(ground)].map((chores) =>
-    startMaintenance(chores, ground.log),
+  return [buildMaintenanceJobs(ground), buildDeliveryJobs(ground)].map((jobs) =>
+    startMaintenance(jobs, ground.log),
   );
 }
 

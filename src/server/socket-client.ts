@@ -55,7 +55,7 @@ export async function connectService(state_dir: string): Promise<ServiceClient |
   let last_id = 0;
 
   function end(): void {
-    for (const [id, hear] of waiting) hear({ id, refusal: SERVICE_ENDED });
+    for (const [id, onAnswer] of waiting) onAnswer({ id, refusal: SERVICE_ENDED });
     waiting.clear();
     socket?.destroy();
   }
@@ -68,9 +68,9 @@ export async function connectService(state_dir: string): Promise<ServiceClient |
   socket.on('error', end);
   socket.on('close', end);
 
-  const put: SendQuestion = (question, hear) => {
+  const put: SendQuestion = (question, onAnswer) => {
     const id = ++last_id;
-    waiting.set(id, hear);
+    waiting.set(id, onAnswer);
     if (socket.writable) socket.write(`${JSON.stringify({ id, ...question })}\n`);
     else end();
     return () => void waiting.delete(id);

@@ -17,8 +17,11 @@ export class SocketFailure extends Error {
 export type UnnumberedQuestion = Unnumbered<SocketQuestion>;
 type Unnumbered<Each> = Each extends unknown ? Omit<Each, 'id'> : never;
 
-/** Sends a question. `hear` receives each answer, until the returned function is called. */
-export type SendQuestion = (question: UnnumberedQuestion, hear: (answer: SocketAnswer) => void) => () => void;
+/** Sends a question. `onAnswer` receives each answer, until the returned function is called. */
+export type SendQuestion = (
+  question: UnnumberedQuestion,
+  onAnswer: (answer: SocketAnswer) => void,
+) => () => void;
 
 export const ANSWER_MS = 60_000;
 export const SERVICE_ENDED: SocketRefusal = {
@@ -43,13 +46,13 @@ export async function* followedPages(
 ): AsyncGenerator<TrailPage> {
   const answers: SocketAnswer[] = [];
   let has_come = Promise.withResolvers<void>();
-  const hear = (answer: SocketAnswer): void => {
+  const onAnswer = (answer: SocketAnswer): void => {
     clearTimeout(timer);
     answers.push(answer);
     has_come.resolve();
   };
-  const timer = setTimeout(() => hear({ id: 0, refusal: ANSWER_LATE }), ANSWER_MS);
-  const forget = put(question, hear);
+  const timer = setTimeout(() => onAnswer({ id: 0, refusal: ANSWER_LATE }), ANSWER_MS);
+  const forget = put(question, onAnswer);
   try {
     for (;;) {
       for (const answer of answers.splice(0)) {

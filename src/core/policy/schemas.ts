@@ -104,10 +104,10 @@ function oneOrList<const S extends object>(single: S, expects: string, descripti
 const condition = closed(
   {
     data_tags: { ...tags, minItems: 1, description: 'The same as `data_tags` of the rule.' },
-    tool: { ...outsideName, description: 'A tool’s name; `*` stands for any run of characters.' },
-    tools: { ...outsideNames, description: 'Names of tools; `*` stands for any run of characters.' },
-    agent: { ...outsideName, description: 'An agent’s name; `*` stands for any run of characters.' },
-    agents: { ...outsideNames, description: 'Names of agents; `*` stands for any run of characters.' },
+    tool: { ...outsideName, description: 'A tool’s name; `*` matches any run of characters.' },
+    tools: { ...outsideNames, description: 'Names of tools; `*` matches any run of characters.' },
+    agent: { ...outsideName, description: 'An agent’s name; `*` matches any run of characters.' },
+    agents: { ...outsideNames, description: 'Names of agents; `*` matches any run of characters.' },
     phase: oneOrList(
       { enum: PHASES },
       'must be `request`, `response` or `message`, or a list of them',
@@ -208,7 +208,7 @@ export const contractSchema = closed(
     },
     allowed_agents: {
       ...outsideNames,
-      description: 'Agents that may call it; `*` stands for any run of characters. Without it any.',
+      description: 'Agents that may call it; `*` matches any run of characters. Without it any.',
     },
     max_calls_per_minute: {
       type: 'integer',
@@ -271,7 +271,7 @@ export const identitySchema = closed(
     description: text,
     tools: {
       ...outsideNames,
-      description: 'Tools that it may call; `*` stands for any run of characters. Without it any.',
+      description: 'Tools that it may call; `*` matches any run of characters. Without it any.',
     },
     clearance_tags: {
       ...tags,

@@ -16,7 +16,7 @@ export interface Rule {
   readonly action: Action;
   /** `null` makes the rule global. */
   readonly tenant_id: string | null;
-  /** Exact names, or patterns in which `*` stands for any run of characters. */
+  /** Exact names, or patterns in which `*` matches any run of characters. */
   readonly tools: readonly string[];
   readonly agents: readonly string[];
   /**

@@ -163,10 +163,10 @@ export function listRowsByKey(
  * Replaces a row with the same entry encrypted under another key. A row that changed in the meantime is kept. Returns
  * whether the row was replaced.
  */
-export async function reencryptRow(store: Store, row: EntryRow, anew: EntryRow): Promise<boolean> {
+export async function reencryptRow(store: Store, row: EntryRow, reencrypted: EntryRow): Promise<boolean> {
   const { numUpdatedRows } = await store.db
     .updateTable('memory_entries')
-    .set({ key_id: anew.key_id, sealed: anew.sealed })
+    .set({ key_id: reencrypted.key_id, sealed: reencrypted.sealed })
     .where('entry_id', '=', row.entry_id)
     .where('key_id', '=', row.key_id)
     .executeTakeFirst();

@@ -10,10 +10,10 @@ async function until(list: readonly unknown[], length: number): Promise<void> {
   while (list.length < length) await new Promise((resolve) => setTimeout(resolve, 1));
 }
 
-test('a chore is done again and again, in batches while there is more', async () => {
+test('a job is done again and again, in batches while there is more', async () => {
   const left = [3, 2, 1, 0, 0];
   const done: number[] = [];
-  const chore = {
+  const job = {
     name: 'count',
     every_ms: SOON_MS,
     run: async () => {
@@ -22,16 +22,16 @@ test('a chore is done again and again, in batches while there is more', async ()
       return next > 0;
     },
   };
-  const housekeeping = startMaintenance([chore], { error: () => assert.fail() });
+  const housekeeping = startMaintenance([job], { error: () => assert.fail() });
   await until(done, 5);
   await housekeeping.close();
   assert.deepEqual(done.slice(0, 5), [3, 2, 1, 0, 0]);
 });
 
-test('chores never run at the same time', async () => {
+test('jobs never run at the same time', async () => {
   const began: string[] = [];
   let running = 0;
-  const chore = (name: string) => ({
+  const job = (name: string) => ({
     name,
     every_ms: SOON_MS,
     run: async () => {
@@ -44,7 +44,7 @@ test('chores never run at the same time', async () => {
     },
   });
   const told: unknown[] = [];
-  const housekeeping = startMaintenance([chore('a'), chore('b')], { error: (...line) => told.push(line) });
+  const housekeeping = startMaintenance([job('a'), job('b')], { error: (...line) => told.push(line) });
   await until(began, 6);
   await housekeeping.close();
   assert.deepEqual(told, []);
@@ -68,7 +68,7 @@ test('one that fails is told and tried again, and holds up no other', async () =
   await housekeeping.close();
   assert.deepEqual(told[0], [
     'a maintenance job failed and will be tried again',
-    { chore: 'fails', code: 'store_unavailable', system_code: '57P01', reason: 'It is gone.' },
+    { job: 'fails', code: 'store_unavailable', system_code: '57P01', reason: 'It is gone.' },
   ]);
 });
 

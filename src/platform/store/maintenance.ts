@@ -24,36 +24,33 @@ const BREATH_MS = 50;
 const CLOSE_MS = 5_000;
 
 /** Runs maintenance jobs, one at a time, until it is closed. A failed job is logged and runs again at its next turn. */
-export function startMaintenance(
-  chores: readonly MaintenanceJob[],
-  log: Pick<Log, 'error'>,
-): MaintenanceLoop {
+export function startMaintenance(jobs: readonly MaintenanceJob[], log: Pick<Log, 'error'>): MaintenanceLoop {
   const timers = new Set<NodeJS.Timeout>();
   let last: Promise<unknown> = Promise.resolve();
   let is_closed = false;
 
-  const plan = (chore: MaintenanceJob, delay_ms: number): void => {
+  const plan = (job: MaintenanceJob, delay_ms: number): void => {
     if (is_closed) return;
     const timer = setTimeout(() => {
       timers.delete(timer);
-      last = last.then(() => doOne(chore));
+      last = last.then(() => doOne(job));
     }, delay_ms);
     timers.add(timer.unref());
   };
-  const doOne = async (chore: MaintenanceJob): Promise<void> => {
+  const doOne = async (job: MaintenanceJob): Promise<void> => {
     if (is_closed) return;
     let has_more = false;
     try {
-      has_more = await chore.run();
+      has_more = await job.run();
     } catch (fault) {
       log.error('a maintenance job failed and will be tried again', {
-        chore: chore.name,
+        job: job.name,
         ...describeStoreFault(fault),
       });
     }
-    plan(chore, has_more ? BREATH_MS : chore.every_ms);
+    plan(job, has_more ? BREATH_MS : job.every_ms);
   };
-  for (const chore of chores) plan(chore, chore.every_ms);
+  for (const job of jobs) plan(job, job.every_ms);
   return {
     close: async () => {
       is_closed = true;

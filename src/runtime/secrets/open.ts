@@ -22,7 +22,7 @@ export type BackendName = NonNullable<SecretSettings['backend']>;
 
 /**
  * Opens a backend as the configuration describes it, and loads its driver.
- * @throws SecretUnread if something that it needs is missing
+ * @throws SecretReadError if something that it needs is missing
  */
 export async function openConfiguredSecrets(
   name: BackendName,

@@ -8,7 +8,7 @@ export class SecretReadError extends Error {
   readonly code: SecretFailureCode;
   constructor(code: SecretFailureCode, message: string) {
     super(message);
-    this.name = 'SecretUnread';
+    this.name = 'SecretReadError';
     this.code = code;
   }
 }
@@ -19,10 +19,10 @@ export interface Secrets {
   readonly backend: string;
   /**
    * Returns the value of a key, or `null` if there is none. It can come from the cache.
-   * @throws SecretUnread
+   * @throws SecretReadError
    */
   readonly get: (key: string) => Promise<string | null>;
-  /** Checks that the backend is reachable and accepts the credentials. @throws SecretUnread */
+  /** Checks that the backend is reachable and accepts the credentials. @throws SecretReadError */
   readonly check: () => Promise<void>;
   /** Clears the cache. */
   readonly close: () => void;

@@ -14,10 +14,10 @@ export async function writeDurably(path: string, text: string): Promise<void> {
 }
 
 /** Replaces a file atomically. */
-export async function replaceDurably(path: string, text: string, beside: string): Promise<void> {
-  await rm(beside, { force: true });
-  await writeDurably(beside, text);
-  await rename(beside, path);
+export async function replaceDurably(path: string, text: string, temporary: string): Promise<void> {
+  await rm(temporary, { force: true });
+  await writeDurably(temporary, text);
+  await rename(temporary, path);
   await syncFolder(dirname(path));
 }
 

@@ -84,14 +84,14 @@ export function storeTemplate(
 
 /** Builds an event with the held text and nothing else from its template. */
 export function buildHeldEvent({ outgoing, node, others, echoes }: Template, text: string): OutgoingEvent {
-  const anew = [
+  const rewritten = [
     buildStringSplice(node, text),
     ...others.map((other) => buildStringSplice(other, '')),
     ...echoes,
   ];
-  const places = new Set(anew.map(({ start }) => start));
+  const places = new Set(rewritten.map(({ start }) => start));
   const kept = outgoing.edits.filter(({ start }) => !places.has(start));
-  return createOutgoingEvent(outgoing.event, outgoing.name, [...kept, ...anew]);
+  return createOutgoingEvent(outgoing.event, outgoing.name, [...kept, ...rewritten]);
 }
 
 /**

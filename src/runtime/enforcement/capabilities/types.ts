@@ -1,6 +1,6 @@
 /** The actions that a capability token allows to its agent. */
 export interface CapabilityScope {
-  /** The tool's name; `*` stands for any run of characters. */
+  /** The tool's name; `*` matches any run of characters. */
   readonly tool_name: string;
   /** Lower case, at least one; `*` as in the tool. `invoke` is a call. */
   readonly actions: readonly string[];
