@@ -51,7 +51,7 @@ export const reviewPoem = defineOperation({
 function copyWithOperation(): string {
   const copy = mkdtempSync(join(tmpdir(), 'new-operation-'));
   cpSync(join(root, 'src'), join(copy, 'src'), { recursive: true });
-  for (const name of ['package.json', 'skills', 'integrations'])
+  for (const name of ['package.json', 'data', 'skills', 'integrations'])
     cpSync(join(root, name), join(copy, name), { recursive: true });
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
   writeFileSync(join(copy, 'src', 'operations', 'review-poem.ts'), RECORD);

@@ -51,6 +51,7 @@ test('it holds the program with its types and assets, and nothing else', () => {
     'README.md',
     'SECURITY.md',
     'CHANGELOG.md',
+    'data/model-prices.json',
     'dist/core/index.js',
     'dist/core/index.d.ts',
     'integrations/guard.py',

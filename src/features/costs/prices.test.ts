@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { PRICES_OF_VENDORS } from './price-table.ts';
-import { PRICES_OF_OTHERS } from './price-table-open.ts';
+import { type Schema, validate } from '@cfworker/json-schema';
+import { priceFileSchema } from '../../runtime/config/schema-costs.ts';
 import { buildAssumedPrice, clampUsage, computeCost, computeMaxCost, openPriceList } from './prices.ts';
 
 const shipped = openPriceList([]);
@@ -123,23 +124,26 @@ test('usage that cannot be is counted as far as it can', () => {
   assert.equal(computeCost(buildAssumedPrice({ input: 5, output: 25 }, 1), endless), 5_000_000_000);
 });
 
-test('the table is sound: each model once, dated, with its source', () => {
-  const groups = [...PRICES_OF_VENDORS, ...PRICES_OF_OTHERS];
+test('the shipped file fits the schema of price files: each model once, dated, with its source', () => {
+  const file = JSON.parse(readFileSync('data/model-prices.json', 'utf8'));
+  const checked = validate(file, priceFileSchema as unknown as Schema);
+  assert.deepEqual([checked.valid, checked.errors], [true, []]);
+  const wrong = { prices: [{ ...file.prices[0], input: 1 }] };
+  assert.equal(validate(wrong, priceFileSchema as unknown as Schema).valid, false);
   const seen = new Set<string>();
-  for (const { source, as_of, rows } of groups) {
+  for (const { model, usd_per_mtok, above, source, as_of } of file.prices) {
     assert.match(source, /^https:\/\/[^\s]+$/);
     assert.ok(as_of === new Date(as_of).toISOString().slice(0, 10), as_of);
-    for (const [model, input, output, read, write, most, above] of rows) {
-      assert.ok(model === model.toLowerCase() && !seen.has(model), model);
-      seen.add(model);
-      assert.ok(input > 0 && output >= 0 && input <= 1_000 && output <= 1_000, model);
-      assert.ok(read === null || read <= input, model);
-      assert.ok(write === null || (write >= input && write <= 2 * input), model);
-      assert.ok(most === null || Number.isInteger(most), model);
-      if (above !== undefined) assert.ok(above[1] >= input && above[2] >= output, model);
-      for (const rate of [input, output, read ?? 0, write ?? 0])
-        assert.equal(rate, Math.round(rate * 1e6) / 1e6, model);
-    }
+    assert.ok(model === model.toLowerCase() && !seen.has(model), model);
+    seen.add(model);
+    const { input, output, cache_read = input, cache_write = input } = usd_per_mtok;
+    assert.ok(input > 0 && output >= 0 && input <= 1_000 && output <= 1_000, model);
+    assert.ok(cache_read <= input, model);
+    assert.ok(cache_write >= input && cache_write <= 2 * input, model);
+    if (above !== undefined)
+      assert.ok(above.usd_per_mtok.input >= input && above.usd_per_mtok.output >= output, model);
+    for (const rate of Object.values<number>(usd_per_mtok))
+      assert.equal(rate, Math.round(rate * 1e6) / 1e6, model);
   }
   assert.ok(seen.size > 300, String(seen.size));
 });

@@ -1,9 +1,8 @@
+import { readFileSync } from 'node:fs';
 import { matchesName } from '../../core/tags.ts';
 import type { WireUsage } from '../../core/wire/wire-format.ts';
 import type { WrittenPrice, WrittenRates } from '../../runtime/config/schema-costs.ts';
-import { PRICES_OF_VENDORS } from './price-table.ts';
-import { PRICES_OF_OTHERS } from './price-table-open.ts';
-import type { Price, PriceGroup, PriceRow, Rates, RowRates } from './types.ts';
+import type { Price, Rates } from './types.ts';
 
 /** Finds the prices of models. */
 export interface PriceList {
@@ -21,14 +20,16 @@ export const MODEL_NAME_UNITS_MAX = 256;
 /** The number of cached lookups. Callers can send any number of names. */
 const KNOWN_MAX = 2_000;
 
+/** The shipped prices: three folders up, in `src` and in `dist` alike. */
+const SHIPPED_FILE = new URL('../../../data/model-prices.json', import.meta.url);
+
 /** Opens the configured prices in their order, then the shipped ones, in which a longer pattern wins. */
 export function openPriceList(own: readonly WrittenPrice[]): PriceList {
   const written = own.map(parsePrice);
-  const shipped = GROUPS.flatMap(parseGroup).flatMap(addDatedNames);
-  const exact = new Map(
-    shipped.filter(({ model }) => !model.includes('*')).map((each) => [each.model, each]),
-  );
-  const patterns = shipped
+  const shipped = readShippedPrices();
+  const dated = shipped.flatMap(addDatedNames);
+  const exact = new Map(dated.filter(({ model }) => !model.includes('*')).map((each) => [each.model, each]));
+  const patterns = dated
     .filter(({ model }) => model.includes('*'))
     .toSorted((a, b) => b.model.length - a.model.length);
   const known = new Map<string, Price | null>();
@@ -43,7 +44,7 @@ export function openPriceList(own: readonly WrittenPrice[]): PriceList {
     return null;
   };
   return {
-    all: [...written, ...GROUPS.flatMap(parseGroup)],
+    all: [...written, ...shipped],
     find: (provider, ...models) => {
       for (const model of models) {
         if (model.length > MODEL_NAME_UNITS_MAX) continue;
@@ -90,6 +91,11 @@ export function buildAssumedPrice(rates: WrittenRates, max_output_tokens: number
   return parsePrice({ model: '*', usd_per_mtok: rates, max_output_tokens });
 }
 
+function readShippedPrices(): readonly Price[] {
+  const { prices } = JSON.parse(readFileSync(SHIPPED_FILE, 'utf8')) as { prices: readonly WrittenPrice[] };
+  return prices.map(parsePrice);
+}
+
 function parsePrice(written: WrittenPrice): Price {
   const { above } = written;
   return {
@@ -111,35 +117,10 @@ function parseRates(written: WrittenRates): Rates {
   return { input, output, cache_read, cache_write, cache_write_1h };
 }
 
-const GROUPS = [...PRICES_OF_VENDORS, ...PRICES_OF_OTHERS];
-
-function parseGroup({ source, as_of, cache_write_1h_of_input = 0, rows }: PriceGroup): Price[] {
-  return rows.map((row) => ({ ...parseRow(row, cache_write_1h_of_input), source, as_of }));
-}
-
 /** Adds the dated names of a model: `-2026-01-31`, `-20260131`, `@20260131`, `-latest`. */
 function addDatedNames(price: Price): Price[] {
   if (price.model.includes('*')) return [price];
   return ['', '-20*', '@20*', '-latest'].map((ending) => ({ ...price, model: `${price.model}${ending}` }));
-}
-
-function parseRow(row: PriceRow, hour_of_input: number): Price {
-  const [model, input, output, read, write, max_output_tokens, above] = row;
-  const four = (...[input, output, read, write]: RowRates): Rates => {
-    const cache_write = write ?? input;
-    const cache_write_1h = Math.max(cache_write, input * hour_of_input);
-    return { input, output, cache_read: read ?? input, cache_write, cache_write_1h };
-  };
-  const [over, ...dearer] = above ?? [0, 0, 0, 0, 0];
-  return {
-    model,
-    provider: null,
-    rates: four(input, output, read, write),
-    above: above === undefined ? null : { input_tokens: over, rates: four(...dearer) },
-    max_output_tokens,
-    source: null,
-    as_of: null,
-  };
 }
 
 /** An upper bound for the tokens of a call. Larger reported numbers are cut. */

@@ -34,28 +34,6 @@ export interface Price {
   readonly as_of: string | null;
 }
 
-/** US dollars per million tokens: input, output, cache read, cache write. `null` means the input rate. */
-export type RowRates = readonly [number, number, number | null, number | null];
-
-/** A row of the price table: model, rates, output limit, and the rates above a number of input tokens. */
-export type PriceRow = readonly [
-  model: string,
-  ...RowRates,
-  max_output_tokens: number | null,
-  above?: readonly [input_tokens: number, ...RowRates],
-];
-
-/** Rows of one price list. */
-export interface PriceGroup {
-  readonly vendor: string;
-  readonly source: string;
-  /** The day of the figures, ISO 8601. */
-  readonly as_of: string;
-  /** The one-hour cache write rate as a multiple of the input rate; without it the cache write rate applies. */
-  readonly cache_write_1h_of_input?: number;
-  readonly rows: readonly PriceRow[];
-}
-
 /** The charge of one call, for metrics. */
 export interface ChargedCall {
   readonly spender: Spender;

@@ -4,15 +4,8 @@ import { buildProblem } from './problem-text.ts';
 import { readMapping } from './read-mapping.ts';
 import type { Config } from './schema.ts';
 import type { WrittenPrice } from './schema-costs.ts';
-import { priceSchema } from './schema-costs.ts';
+import { priceFileSchema } from './schema-costs.ts';
 import { parseConfigValue } from './settle.ts';
-
-const schema = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['prices'],
-  properties: { prices: { type: 'array', items: priceSchema, maxItems: 10_000 } },
-} as const;
 
 type Settled<Rest> = { readonly ok: true; readonly config: Config } & Rest;
 
@@ -25,7 +18,7 @@ export async function addPrices<Rest extends object>(
   const label = basename(cost.price_file);
   const read = await readMapping(cost.price_file, label);
   if (!read.ok) return read;
-  const { value, problems } = parseConfigValue(read.value, schema, { env: {}, secrets: new Map() });
+  const { value, problems } = parseConfigValue(read.value, priceFileSchema, { env: {}, secrets: new Map() });
   if (problems.length > 0) {
     return {
       ok: false,

@@ -18,7 +18,7 @@ const rates = {
 } as const;
 
 /** One price, in `cost.prices` or in the file of `cost.price_file`. */
-export const priceSchema = {
+const priceSchema = {
   type: 'object',
   additionalProperties: false,
   required: ['model', 'usd_per_mtok'],
@@ -207,6 +207,14 @@ export const costSchema = {
     },
     budgets: { type: 'array', items: budget, maxItems: 1_000, default: [], description: 'Budgets.' },
   },
+} as const;
+
+/** A price file: that of `cost.price_file`, and the shipped `data/model-prices.json`. */
+export const priceFileSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['prices'],
+  properties: { prices: { type: 'array', items: priceSchema, maxItems: 10_000 } },
 } as const;
 
 /** A price as a user writes it, in `cost.prices` or in a price file. */
