@@ -95,7 +95,7 @@ export const dashboardIntelligenceExplain = buildAdvisoryOperation({
   name: 'dashboard_intelligence_explain',
   summary: 'Classify and explain an incident, for the dashboard',
   http: { method: 'POST', path: '/v1/dashboard/intelligence/explain' },
-  permission: 'audit:read',
+  permission: 'intelligence:explain',
   input: eventInputSchema,
   example: { event_id: 'evt_0123456789abcdef01234567' },
 });

@@ -12,6 +12,9 @@ const CHECKING: readonly Permission[] = [
   'costs:own',
 ];
 
+/** The permissions of an operator: all but those on an account, because an operator token has none. */
+const OPERATING = PERMISSIONS.filter((one) => one !== 'account:own');
+
 /** The permissions of an API key or signed token that lists none. */
 export const DEFAULT_PERMISSIONS: readonly Permission[] = [
   'check',
@@ -63,7 +66,7 @@ export const AGENT_TOKEN_CALLER: Caller = {
  * file mode proves it. `id` is `operator` or `cli:<operating system user>`.
  */
 export function buildOperatorCaller(id: string): Caller {
-  return { id, kind: 'person', permissions: PERMISSIONS, tenants: '*', agents: '*' };
+  return { id, kind: 'person', permissions: OPERATING, tenants: '*', agents: '*' };
 }
 
 /**

@@ -1,18 +1,28 @@
-import type { Permission, Role } from '../config/permissions.ts';
+import {
+  PERSON_PERMISSIONS,
+  type Permission,
+  ROLE_PERMISSIONS,
+  type Role,
+  SERVICE_PERMISSIONS,
+} from '../config/permissions.ts';
 import { LOOPBACK_CALLER, PROXY_CALLER } from './callers.ts';
 import type { Caller, User } from './types.ts';
 
-const LOOK: readonly Permission[] = ['audit:read', 'approvals:read'];
-const COSTS: readonly Permission[] = ['costs:own', 'costs:read'];
+/** Returns the permissions of a user who signed in: those of all roles, within the user's tenants. */
+export function findRolePermissions(
+  roles: readonly Role[],
+  tenants: Caller['tenants'],
+): readonly Permission[] {
+  const all = new Set(roles.flatMap((role) => ROLE_PERMISSIONS[role]));
+  return [...all].filter((one) => tenants === '*' || !SERVICE_PERMISSIONS.includes(one));
+}
 
-/** The permissions of each role. None of them decides or changes anything. */
-const READS: Readonly<Record<Role, readonly Permission[]>> = {
-  viewer: LOOK,
-  auditor: LOOK,
-  approver: LOOK,
-  billing: COSTS,
-  admin: [...LOOK, ...COSTS],
-};
+/** Returns the permissions of a user whom a header names: to read, and nothing else. */
+function findReadPermissions(role: Role, tenants: Caller['tenants']): readonly Permission[] {
+  return findRolePermissions([role], tenants).filter(
+    (one) => one !== 'check' && !PERSON_PERMISSIONS.includes(one),
+  );
+}
 
 /** The users for callers on this machine if none is configured. */
 const DEFAULT_USERS: readonly User[] = (['admin', 'billing', 'viewer'] as const).map((role) => ({
@@ -50,10 +60,8 @@ export function identifyUser(
     ({ user_id }) => user_id.toLowerCase() === wanted,
   );
   if (user === undefined) return UNKNOWN;
-  const own = {
-    permissions: READS[user.role],
-    tenants: user.tenants.includes('*') ? '*' : user.tenants,
-  } as const;
+  const tenants: Caller['tenants'] = user.tenants.includes('*') ? '*' : user.tenants;
+  const own = { permissions: findReadPermissions(user.role, tenants), tenants };
   const isTrusted = caller.kind === 'person' || caller === LOOPBACK_CALLER || caller === PROXY_CALLER;
   const lent = isTrusted ? own : narrowed(own, caller);
   return { id: `user:${user.user_id}`, kind: 'anonymous', ...lent, agents: caller.agents };

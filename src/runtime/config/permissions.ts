@@ -19,10 +19,23 @@ export const PERMISSIONS = [
   'agents:block',
   'costs:own',
   'costs:read',
+  'dashboard:view',
+  'incident:read',
+  'compliance:report',
+  'tenants:read',
+  'tenants:manage',
+  'alerts:read',
+  'alerts:manage',
+  'intelligence:explain',
+  'policies:edit',
+  'users:manage',
+  'keys:manage',
+  'settings:read',
+  'account:own',
 ] as const;
 export type Permission = (typeof PERMISSIONS)[number];
 
-/** The permissions that change state or decide; only an operator's credential carries them. */
+/** The permissions that change state or decide; only a person's credential carries them. */
 export const PERSON_PERMISSIONS: readonly Permission[] = [
   'policy:reload',
   'memory:purge',
@@ -31,8 +44,61 @@ export const PERSON_PERMISSIONS: readonly Permission[] = [
   'secrets:check',
   'sessions:reset',
   'agents:block',
+  'tenants:manage',
+  'alerts:manage',
+  'policies:edit',
+  'users:manage',
+  'keys:manage',
+  'account:own',
 ];
 
-/** The roles of operators. */
-export const ROLES = ['viewer', 'auditor', 'approver', 'billing', 'admin'] as const;
+/**
+ * The permissions on things that belong to no tenant. A user of particular tenants does not get them, whatever the role
+ * is.
+ */
+export const SERVICE_PERMISSIONS: readonly Permission[] = [
+  'metrics:read',
+  'policy:reload',
+  'memory:purge',
+  'secrets:check',
+  'users:manage',
+  'keys:manage',
+  'settings:read',
+];
+
+/** The roles of users. */
+export const ROLES = ['viewer', 'auditor', 'approver', 'policy_editor', 'billing', 'admin'] as const;
 export type Role = (typeof ROLES)[number];
+
+/** The permissions of every role that reads. */
+const VIEW: readonly Permission[] = [
+  'policy:read',
+  'audit:read_own',
+  'audit:read',
+  'metrics:read',
+  'approvals:own',
+  'approvals:read',
+  'dashboard:view',
+  'incident:read',
+  'compliance:report',
+  'tenants:read',
+  'alerts:read',
+  'intelligence:explain',
+  'account:own',
+];
+
+/** Acting as an agent: a role never allows it. */
+const AGENT_ONLY: readonly Permission[] = ['memory:use', 'secrets:resolve'];
+
+/**
+ * The permissions of the roles. A user who signed in has all of them. A name in `x-service-user` from this machine only
+ * reads: it has none of `PERSON_PERMISSIONS`.
+ */
+export const ROLE_PERMISSIONS: Readonly<Record<Role, readonly Permission[]>> = {
+  viewer: VIEW,
+  auditor: [...VIEW, 'capabilities:read', 'settings:read'],
+  approver: [...VIEW, 'approvals:decide'],
+  policy_editor: [...VIEW, 'check', 'policy:reload', 'policies:edit', 'settings:read'],
+  billing: ['costs:own', 'costs:read', 'account:own'],
+  admin: PERMISSIONS.filter((one) => !AGENT_ONLY.includes(one)),
+};
