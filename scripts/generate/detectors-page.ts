@@ -1,6 +1,6 @@
 import {
   buildDetectorCatalogue,
-  type CatalogueEntry,
+  type DetectorCatalogueEntry,
 } from '../../src/core/detect/registry/detector-catalogue.ts';
 
 const HEAD = `# Detectors
@@ -34,7 +34,7 @@ export function detectorsPage(): string {
   return `${[HEAD, ...sections].join('\n\n')}\n`;
 }
 
-function rowOf({ id, family, severity, evidence, tags, description, hits }: CatalogueEntry): string {
+function rowOf({ id, family, severity, evidence, tags, description, hits }: DetectorCatalogueEntry): string {
   const is_secret = tags[0]!.startsWith('secret.');
   const cells = [
     `\`${id}\``,

@@ -1,5 +1,6 @@
 import { folderCycles } from './cycles.ts';
 import { programOf } from './layers.ts';
+import { duplicateExports } from './rules/duplicate-exports.ts';
 import { layers } from './rules/layers.ts';
 import { isListed, lists } from './rules/lists.ts';
 import type { SourceFile, Tree } from './tree.ts';
@@ -40,16 +41,9 @@ export function figuresOf(tree: Tree): Figures {
     lines_max_per_function: quantile(functions, 1),
     import_cycles: folderCycles(sources).length,
     imports_against_the_order: layers.examine({ ...tree, sources }).length,
-    duplicate_exported_names: duplicateNames(sources),
+    duplicate_exported_names: duplicateExports.examine({ ...tree, sources }).length,
     files_per_plug_max: filesPerPlug(sources),
   };
-}
-
-function duplicateNames(sources: readonly SourceFile[]): number {
-  const counts = new Map<string, number>();
-  for (const { exports } of sources)
-    for (const { name } of exports) counts.set(name, (counts.get(name) ?? 0) + 1);
-  return [...counts.values()].filter((count) => count > 1).length;
 }
 
 function filesPerPlug(sources: readonly SourceFile[]): number {

@@ -15,5 +15,5 @@ for (const rule of rules) {
 for (const [name, value] of Object.entries(figuresOf(tree))) {
   console.log(`${name.replaceAll('_', ' ').padEnd(26)} ${value}`);
 }
-console.log(`${rules.length} laws, ${tree.sources.length} TypeScript files, ${remarks} remarks`);
+console.log(`${rules.length} rules, ${tree.sources.length} TypeScript files, ${remarks} remarks`);
 process.exitCode = remarks === 0 && tree.sources.length > 0 ? 0 : 1;

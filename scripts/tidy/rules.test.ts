@@ -19,7 +19,7 @@ for (const rule of rules) {
   });
 }
 
-test('no two laws have one name', () => {
+test('each rule has a name of its own', () => {
   assert.equal(new Set(rules.map(({ name }) => name)).size, rules.length);
 });
 

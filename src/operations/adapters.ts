@@ -4,9 +4,9 @@ import type { Crossing, Json } from '../core/types/index.ts';
 import {
   buildAnswer,
   type PayloadResult,
-  readChecks,
   readEventName,
-  readSubject,
+  readPayloadChecks,
+  readPayloadSubject,
 } from '../runtime/adapters/read.ts';
 import type { AdapterSpec, EventSpec, FoundCheck, SubjectKey } from '../runtime/adapters/types.ts';
 import { type ActorContext, buildToolCrossing } from '../runtime/enforcement/tool-calls.ts';
@@ -58,8 +58,8 @@ async function runAdapter(adapter: AdapterSpec, payload: Payload, context: Conte
   const event = name.ok && Object.hasOwn(adapter.events, name.value) ? adapter.events[name.value]! : null;
   if (!name.ok || event === null) throw unknownEvent(name);
   const deny = (reason: string) => buildAnswer(event.deny, payload, { reason });
-  const subject = readSubject(adapter, payload);
-  const checks = readChecks(event, payload);
+  const subject = readPayloadSubject(adapter, payload);
+  const checks = readPayloadChecks(event, payload);
   if (!subject.ok) return deny(unreadable(subject.why));
   if (!checks.ok) return deny(unreadable(checks.why));
   const acting = actingOf(adapter, subject.value, context);

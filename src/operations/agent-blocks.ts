@@ -1,5 +1,5 @@
 import { type Context, defineOperation } from './operation.ts';
-import { readName } from './subject.ts';
+import { dropBlankName } from './subject.ts';
 
 const agent = {
   type: 'string',
@@ -60,7 +60,7 @@ export const agentsBlock = defineOperation({
     return {
       agent_id,
       blocked: true,
-      changed: await blocks.block(agent_id, readName(reason) ?? '', caller.id),
+      changed: await blocks.block(agent_id, dropBlankName(reason) ?? '', caller.id),
     };
   },
 });

@@ -4,7 +4,7 @@ import type { AuditEvent, AuditFilter } from '../runtime/audit/types.ts';
 import { findEvents } from './audit.ts';
 import { type Context, defineOperation, Refusal } from './operation.ts';
 import { name } from './shapes.ts';
-import { readName, resolveTenants, type SubjectFields } from './subject.ts';
+import { dropBlankName, resolveTenants, type SubjectFields } from './subject.ts';
 
 const LAST_DEFAULT = '24h';
 const ENTRIES_MAX = 1_000;
@@ -251,7 +251,7 @@ async function timeline(
 }
 
 function durationIn(given: string | undefined): string {
-  const duration = readName(given) ?? LAST_DEFAULT;
+  const duration = dropBlankName(given) ?? LAST_DEFAULT;
   if (parseDuration(duration) !== null) return duration;
   throw new Refusal('invalid_request', '`last` is a duration: `15m`, `24h`, `7d`.');
 }

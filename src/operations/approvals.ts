@@ -3,7 +3,7 @@ import { APPROVAL_STATUSES } from '../runtime/enforcement/approvals/lifecycle.ts
 import type { ApprovalRecord, TransitionResult } from '../runtime/enforcement/approvals/types.ts';
 import { type Context, defineOperation, Refusal } from './operation.ts';
 import { name } from './shapes.ts';
-import { readName, resolveTenant } from './subject.ts';
+import { dropBlankName, resolveTenant } from './subject.ts';
 
 const requestId = {
   type: 'string',
@@ -148,13 +148,13 @@ export const approvalsList = defineOperation({
   refusals: ['invalid_request'],
   async run(input, context) {
     const { caller, runtime } = context;
-    const agent_id = readName(input.agent_id);
-    const asked = readName(input.tenant_id) ?? readName(context.tenant_id);
+    const agent_id = dropBlankName(input.agent_id);
+    const asked = dropBlankName(input.tenant_id) ?? dropBlankName(context.tenant_id);
     const found = await (await runtime.approvals()).list({
       status: input.status,
       agent_ids: scopeOf(caller.agents, agent_id),
       tenant_ids: scopeOf(caller.tenants, asked),
-      tool: readName(input.tool) ?? undefined,
+      tool: dropBlankName(input.tool) ?? undefined,
       limit: input.limit ?? 100,
     });
     return { approvals: found.map(shown), count: found.length };
@@ -319,7 +319,7 @@ function oneOf(
   second: string,
   other: string | null | undefined,
 ): string | null {
-  const [one, two] = [readName(value), readName(other)];
+  const [one, two] = [dropBlankName(value), dropBlankName(other)];
   if (one !== null && two !== null)
     throw new Refusal('invalid_request', `\`${first}\` and \`${second}\` are the same: send one of them.`);
   return one ?? two;
@@ -346,7 +346,7 @@ function notFound(): Refusal {
 /** Returns a filter for records within the credential's scope and the tenant that the transport names. */
 function inScope(context: Context): (record: ApprovalRecord) => boolean {
   const { caller } = context;
-  const tenant = readName(context.tenant_id) === null ? null : resolveTenant({}, context);
+  const tenant = dropBlankName(context.tenant_id) === null ? null : resolveTenant({}, context);
   return ({ tenant_id, agent_id }) =>
     (tenant === null || tenant === tenant_id) &&
     covers(caller.tenants, tenant_id) &&

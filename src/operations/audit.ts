@@ -4,7 +4,7 @@ import { AuditFailure } from '../runtime/audit/failure.ts';
 import { AuditFilterError, LIMIT_DEFAULT, LIMIT_MAX, parseFilter } from '../runtime/audit/filter.ts';
 import type { AuditFilter, AuditPage } from '../runtime/audit/types.ts';
 import { type Context, defineOperation, Refusal } from './operation.ts';
-import { readName, resolveTenant } from './subject.ts';
+import { dropBlankName, resolveTenant } from './subject.ts';
 
 const word = { type: ['string', 'null'], maxLength: 256 } as const;
 
@@ -101,7 +101,7 @@ export const auditQuery = defineOperation({
   async run(input, context) {
     const asked: Record<string, string> = {};
     for (const field of Object.keys(filters) as (keyof typeof filters)[]) {
-      const value = readName(input[field]);
+      const value = dropBlankName(input[field]);
       if (value !== null) asked[field] = value;
     }
     const scope = scopeOf(asked, context);

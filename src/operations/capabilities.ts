@@ -6,7 +6,7 @@ import { CAUSE_MESSAGES } from '../runtime/enforcement/capabilities/misfit.ts';
 import type { CapabilityPresentation, CapabilityRecord } from '../runtime/enforcement/capabilities/types.ts';
 import { type Context, defineOperation, Refusal } from './operation.ts';
 import { agentId, capabilityAction, capabilityToken, name, sessionId, tenantId } from './shapes.ts';
-import { readName, resolveSubject, resolveTenant } from './subject.ts';
+import { dropBlankName, resolveSubject, resolveTenant } from './subject.ts';
 
 const tokenId = {
   type: 'string',
@@ -126,13 +126,13 @@ export const capabilitiesIssue = defineOperation({
   refusals: ['conflict'],
   async run(input, context) {
     const { runtime, caller } = context;
-    const agent_id = readName(input.agent_id);
+    const agent_id = dropBlankName(input.agent_id);
     if (agent_id === null) throw new Refusal('invalid_request', '`agent_id` must not be empty.');
     const capabilities = await runtime.capabilities();
     const made = await capabilities.issue({
       tenant_id: resolveTenant({ tenant_id: input.tenant_id }, context),
       agent_id,
-      session_id: readName(input.session_id),
+      session_id: dropBlankName(input.session_id),
       scope: {
         tool_name: input.scope.tool_name,
         actions: actionsOf(input.scope.actions),
@@ -187,8 +187,8 @@ export const capabilitiesList = defineOperation({
   answer: { capabilities: [issued], count: 1 },
   async run(input, { runtime, caller, tenant_id }) {
     const found = await (await runtime.capabilities()).list({
-      agent_ids: withinScope(caller.agents, readName(input.agent_id)),
-      tenant_ids: withinScope(caller.tenants, readName(input.tenant_id) ?? readName(tenant_id)),
+      agent_ids: withinScope(caller.agents, dropBlankName(input.agent_id)),
+      tenant_ids: withinScope(caller.tenants, dropBlankName(input.tenant_id) ?? dropBlankName(tenant_id)),
       status: input.status,
       limit: input.limit ?? 100,
     });
@@ -337,9 +337,9 @@ export function buildPresentedToken(
     token: input.capability_token_id,
     tenant_id,
     agent_id,
-    session_id: readName(input.session_id),
+    session_id: dropBlankName(input.session_id),
     tool,
-    action: readName(input.capability_action) ?? 'invoke',
+    action: dropBlankName(input.capability_action) ?? 'invoke',
     secret_key: null,
     caller_id: context.caller.id,
     has_credential: context.caller.kind !== 'anonymous',

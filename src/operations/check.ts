@@ -6,7 +6,7 @@ import type { Ruling } from '../runtime/enforcement/types.ts';
 import type { Endpoint } from '../runtime/observability/endpoint.ts';
 import { type Context, Refusal } from './operation.ts';
 import { buildVerdictReply, findChangedContent, type VerdictReply } from './reply.ts';
-import { readName } from './subject.ts';
+import { dropBlankName } from './subject.ts';
 
 /** A check: the crossing to judge, and the name under which it is counted. */
 export interface CheckRequest {
@@ -40,7 +40,9 @@ export function check(
     data_tags: ruling.verdict.data_tags,
   });
   const extras = reuse_approval ? { reuse_approval } : {};
-  return runtime.enforce(crossing, caller, endpoint, readName(approval_request_id), extras).then(checkedOf);
+  return runtime
+    .enforce(crossing, caller, endpoint, dropBlankName(approval_request_id), extras)
+    .then(checkedOf);
 }
 
 /** Returns the value of a content. A transport writes it as its original text, digit for digit. */

@@ -19,8 +19,8 @@ import {
 } from './shapes.ts';
 import {
   buildContextRefusal,
+  dropBlankName,
   type RequestSubject,
-  readName,
   readSessionId,
   resolveActingAgent,
   resolveSubject,
@@ -127,7 +127,7 @@ export const interceptTool = defineOperation({
     const acting = action(input, subject, context.runtime);
     // An empty string still counts as a presented token, so it is checked and not skipped.
     const token = phase === 'request' ? (input.capability_token_id ?? null) : null;
-    const use = { tool: input.tool, action: readName(input.capability_action) ?? 'invoke' };
+    const use = { tool: input.tool, action: dropBlankName(input.capability_action) ?? 'invoke' };
     const { caller, runtime } = context;
     const capability =
       token === null ? null : await presentForCall(token, use, acting, caller, runtime.capabilities);
@@ -136,7 +136,7 @@ export const interceptTool = defineOperation({
       tool: input.tool,
       content:
         phase === 'response' ? readContentMember(input, 'output', context) : argumentsOf(input, context),
-      destination_agent_id: readName(input.destination_agent_id),
+      destination_agent_id: dropBlankName(input.destination_agent_id),
       capability,
     });
     const result = await check(
@@ -206,8 +206,8 @@ export const interceptAgentMessage = defineOperation({
   },
   refusals: ['agent_context_required'],
   async run(input, context) {
-    const source_agent_id = readName(input.source_agent_id);
-    const destination_agent_id = readName(input.destination_agent_id);
+    const source_agent_id = dropBlankName(input.source_agent_id);
+    const destination_agent_id = dropBlankName(input.destination_agent_id);
     if (source_agent_id === null || destination_agent_id === null) throw buildContextRefusal();
     const content: Content = { kind: 'text', text: input.message };
     const crossing: Crossing = {

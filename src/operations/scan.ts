@@ -12,7 +12,7 @@ import {
   verdictProperties,
   verdictRequired,
 } from './shapes.ts';
-import { readName, readSessionId, resolveSubject } from './subject.ts';
+import { dropBlankName, readSessionId, resolveSubject } from './subject.ts';
 
 /** Members of every scan and of the guard that describe whom the text concerns. */
 export const aboutText = {
@@ -45,7 +45,7 @@ export function textCrossing(
     session_id: readSessionId(who),
     source_agent_id: null,
     destination_agent_id: null,
-    tool: readName(input.context?.tool),
+    tool: dropBlankName(input.context?.tool),
     declared_tags: [],
     now_ms: context.runtime.now_ms(),
   };

@@ -2,7 +2,7 @@ import { StoreFailure } from '../platform/store/index.ts';
 import type { SessionResetTarget } from '../runtime/enforcement/sessions/types.ts';
 import { type Context, defineOperation, Refusal } from './operation.ts';
 import { name, tenantId } from './shapes.ts';
-import { readName, resolveTenant } from './subject.ts';
+import { dropBlankName, resolveTenant } from './subject.ts';
 
 const pathName = { type: 'string', minLength: 1, maxLength: 256, pattern: '^[^\\p{Cc}\\p{Cs}]*$' } as const;
 
@@ -36,7 +36,7 @@ export const sessionReset = defineOperation({
   answer: { sessions: 0 },
   run: ({ session_id, agent_id, tenant_id }, context) =>
     reset(
-      { session_id, agent_id: readName(agent_id), tenant_id: resolveTenant({ tenant_id }, context) },
+      { session_id, agent_id: dropBlankName(agent_id), tenant_id: resolveTenant({ tenant_id }, context) },
       context,
     ),
 });

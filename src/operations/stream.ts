@@ -6,7 +6,7 @@ import { Refusal } from './operation.ts';
 type Field = (typeof STREAM_FIELDS)[number];
 
 /** The request of a reader of the event stream, as the query or message contains it. */
-export interface StreamRequest {
+export interface EventStreamRequest {
   readonly filter: StreamFilter;
   /** The ID of the event after which the stream continues. */
   readonly after: string | null;
@@ -24,7 +24,7 @@ const WORDS: Partial<Record<Field, readonly string[]>> = {
  * Parses the request of a reader. An empty or `null` field counts as absent. An unknown name is refused, because
  * ignoring it would show the reader more than it asked for.
  */
-export function readStreamRequest(asked: Readonly<Record<string, unknown>>): StreamRequest {
+export function parseStreamRequest(asked: Readonly<Record<string, unknown>>): EventStreamRequest {
   const filter: Partial<Record<Field, string>> = {};
   let after: string | null = null;
   for (const [name, given] of Object.entries(asked)) {
@@ -39,7 +39,7 @@ export function readStreamRequest(asked: Readonly<Record<string, unknown>>): Str
 const KNOWN = [...STREAM_FIELDS, 'after'].map((name) => `\`${name}\``).join(', ');
 
 /** Returns the scope of a caller in the stream, which equals its scope in the audit log. */
-export function streamScope({ id, permissions, tenants, agents }: Caller): StreamScope {
+export function getStreamScope({ id, permissions, tenants, agents }: Caller): StreamScope {
   if (permissions.includes('audit:read')) return { tenants, agents, caller_id: null };
   if (permissions.includes('audit:read_own')) return { tenants, agents, caller_id: id };
   throw new Refusal(
@@ -49,7 +49,10 @@ export function streamScope({ id, permissions, tenants, agents }: Caller): Strea
 }
 
 /** Refuses a filter outside the scope, because its reader would wait for events that never come. */
-export function withinScope({ tenant_id, agent_id }: StreamFilter, { tenants, agents }: StreamScope): void {
+export function assertWithinScope(
+  { tenant_id, agent_id }: StreamFilter,
+  { tenants, agents }: StreamScope,
+): void {
   for (const [name, value, scope] of [
     ['tenant_id', tenant_id, tenants],
     ['agent_id', agent_id, agents],

@@ -32,7 +32,7 @@ export interface RequestSubject {
  */
 export function resolveSubject(input: SubjectFields, context: Context): RequestSubject {
   const { caller } = context;
-  const source = readName(input.source_agent_id);
+  const source = dropBlankName(input.source_agent_id);
   if (source !== null) within(caller.agents, source, 'source_agent_id');
   const agent_id = scoped(caller.agents, namedIn(input, 'agent_id') ?? source, 'agent_id', 'unknown');
   return { tenant_id: resolveTenant(input, context), agent_id, source_agent_id: source };
@@ -61,7 +61,7 @@ export function buildContextRefusal(): Refusal {
 
 /** Returns the tenant: from the body, its `context`, or the transport, in this order. */
 export function resolveTenant(input: SubjectFields, context: Context): string {
-  const asked = namedIn(input, 'tenant_id') ?? readName(context.tenant_id);
+  const asked = namedIn(input, 'tenant_id') ?? dropBlankName(context.tenant_id);
   return scoped(context.caller.tenants, asked, 'tenant_id', 'default');
 }
 
@@ -72,8 +72,8 @@ export function readSessionId(input: SubjectFields): string | null {
 
 /** Returns a name from the input or its `context`. If both have it, it must be the same. */
 function namedIn(input: SubjectFields, field: 'agent_id' | 'tenant_id' | 'session_id'): string | null {
-  const above = readName(input[field]);
-  const within = readName(input.context?.[field]);
+  const above = dropBlankName(input[field]);
+  const within = dropBlankName(input.context?.[field]);
   if (above !== null && within !== null && above !== within) {
     const message = `is another one than \`context.${field}\``;
     throw new Refusal('invalid_request', `\`${field}\` ${message}.`, [{ path: field, message }]);
@@ -82,7 +82,7 @@ function namedIn(input: SubjectFields, field: 'agent_id' | 'tenant_id' | 'sessio
 }
 
 /** Returns the name; `null` if it is blank or absent. */
-export function readName(value: string | null | undefined): string | null {
+export function dropBlankName(value: string | null | undefined): string | null {
   if (value === undefined || value === null) return null;
   return value.trim() === '' ? null : value;
 }
@@ -104,6 +104,6 @@ function within(scope: Caller['agents'], asked: string, field: string): string {
 
 /** Returns the named tenant, which the user must have access to; without a name, all tenants of the user. */
 export function resolveTenants(input: SubjectFields, context: Context): '*' | readonly string[] {
-  const isNamed = readName(input.tenant_id) !== null || readName(context.tenant_id) !== null;
+  const isNamed = dropBlankName(input.tenant_id) !== null || dropBlankName(context.tenant_id) !== null;
   return isNamed ? [resolveTenant(input, context)] : context.caller.tenants;
 }

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { after, test } from 'node:test';
 import { codingAgents } from '../../src/coding-agents/index.ts';
-import { formatHookCommand, quoteWord } from '../../src/coding-agents/record/hook-command.ts';
+import { formatHookCommand, quoteArg } from '../../src/coding-agents/record/hook-command.ts';
 
 const service = resolve(import.meta.dirname, '../../service');
 const top = mkdtempSync(join(tmpdir(), 'doctor it s-'));
@@ -198,12 +198,12 @@ function stub(desk: Desk, script: string): string {
   const file = join(desk.project, 'bin', 'service');
   write(file, `#!/bin/sh\n${script}\n`);
   chmodSync(file, 0o755);
-  return quoteWord(file);
+  return quoteArg(file);
 }
 
 /** Returns the arguments of a hook. */
 function words({ project }: Desk): string {
-  return `hook --config ${quoteWord(join(project, 'service.yaml'))}`;
+  return `hook --config ${quoteArg(join(project, 'service.yaml'))}`;
 }
 
 interface Broken {
@@ -240,7 +240,7 @@ const BROKEN: readonly Broken[] = [
   {
     name: 'or stops everything, where the entry sees to that',
     host: 'claude-code',
-    entry: (entry) => commandOf(entry, (command) => command.replace(quoteWord(service), '/nowhere/service')),
+    entry: (entry) => commandOf(entry, (command) => command.replace(quoteArg(service), '/nowhere/service')),
     found: ['fail hook.passes', 'fail hook.program'],
     says: /does not allow a harmless call: it denied the call/,
   },
@@ -311,7 +311,7 @@ const BROKEN: readonly Broken[] = [
     name: 'what is found from the folder that an agent is in',
     host: 'claude-code',
     entry: (entry, desk) => {
-      stub(desk, `exec ${quoteWord(service)} "$@"`);
+      stub(desk, `exec ${quoteArg(service)} "$@"`);
       commandOf(entry, () => 'bin/service hook --config ./service.yaml');
     },
     found: ['warn hook.config', 'warn hook.program'],
@@ -321,7 +321,7 @@ const BROKEN: readonly Broken[] = [
     host: 'claude-code',
     entry: (entry, desk) => {
       const other = newDesk();
-      const script = `exec ${quoteWord(service)} hook --config ${quoteWord(join(other.project, 'service.yaml'))}`;
+      const script = `exec ${quoteArg(service)} hook --config ${quoteArg(join(other.project, 'service.yaml'))}`;
       commandOf(entry, () => `${stub(desk, script)} ${words(desk)}`);
     },
     found: ['fail state.trail'],
@@ -507,7 +507,7 @@ test('hooks of others are not run', async () => {
   enter(desk, {
     host: 'claude-code',
     document: ({ hooks }) => {
-      const other = { matcher: '*', hooks: [{ type: 'command', command: `touch ${quoteWord(proof)}` }] };
+      const other = { matcher: '*', hooks: [{ type: 'command', command: `touch ${quoteArg(proof)}` }] };
       (hooks as Record<string, unknown[]>).PreToolUse!.push(other);
     },
   });

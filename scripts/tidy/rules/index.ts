@@ -3,6 +3,7 @@ import { classes } from './classes.ts';
 import { corePurity } from './core-purity.ts';
 import { cycles } from './cycles.ts';
 import { docstrings } from './docstrings.ts';
+import { duplicateExports } from './duplicate-exports.ts';
 import { layers } from './layers.ts';
 import { leftovers } from './leftovers.ts';
 import { listsAndFiles } from './lists.ts';
@@ -17,6 +18,7 @@ export const rules: readonly TidyRule[] = [
   classes,
   corePurity,
   docstrings,
+  duplicateExports,
   leftovers,
   listsAndFiles,
   names,

@@ -1,7 +1,7 @@
 import { readMembers } from '../record/json-members.ts';
 import {
   readList,
-  readName,
+  readShortName,
   readTime,
   type ToolRun,
   type TranscriptFormat,
@@ -36,11 +36,11 @@ function open(): TranscriptParser {
   return {
     add: (value) => {
       const line = readMembers(value);
-      session_id ??= readName(line.sessionId);
-      cwd ??= readName(line.cwd);
+      session_id ??= readShortName(line.sessionId);
+      cwd ??= readShortName(line.cwd);
       for (const block of readList(readMembers(line.message).content)) {
-        const id = readName(block.id);
-        const tool = readName(block.name);
+        const id = readShortName(block.id);
+        const tool = readShortName(block.name);
         if (block.type === 'tool_use' && line.type === 'assistant' && id !== null && tool !== null)
           runs.set(id, {
             id,

@@ -1,6 +1,6 @@
 import { readMembers } from '../record/json-members.ts';
 import {
-  readName,
+  readShortName,
   readTime,
   type ToolRun,
   type TranscriptFormat,
@@ -33,12 +33,12 @@ function open(): TranscriptParser {
       const line = readMembers(value);
       const item = readMembers(line.payload);
       if (line.type === 'session_meta') {
-        session_id ??= readName(item.id);
-        cwd ??= readName(item.cwd);
+        session_id ??= readShortName(item.id);
+        cwd ??= readShortName(item.cwd);
       }
       const tool = line.type === 'response_item' ? toolOf(item) : null;
       if (tool === null) return;
-      const id = readName(item.call_id);
+      const id = readShortName(item.call_id);
       runs.set(id ?? `at ${runs.size}`, {
         id,
         tool,
@@ -52,7 +52,7 @@ function open(): TranscriptParser {
 }
 
 function toolOf({ type, name }: Readonly<Record<string, unknown>>): string | null {
-  if (type === 'function_call' || type === 'custom_tool_call') return readName(name);
+  if (type === 'function_call' || type === 'custom_tool_call') return readShortName(name);
   if (type === 'local_shell_call') return 'local_shell';
   return type === 'web_search_call' ? 'web_search' : null;
 }

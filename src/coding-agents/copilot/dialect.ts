@@ -3,9 +3,9 @@ import type { Dialect, HookCheck, HookReply, Payload } from '../record/dialect.t
 import {
   EMPTY_REPLY,
   formatResult,
+  getJsonMember,
   nameAt,
   parseIfJson,
-  readMember,
   replyWithExitCode,
   replyWithJson,
   textAt,
@@ -122,7 +122,7 @@ function resultOf(payload: Payload): Json {
 }
 
 function shownOf(changed: Json): string {
-  return formatResult(readMember(changed, 'textResultForLlm') ?? changed);
+  return formatResult(getJsonMember(changed, 'textResultForLlm') ?? changed);
 }
 
 function modified(textResultForLlm: string, additionalContext: string): HookReply {

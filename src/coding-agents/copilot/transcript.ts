@@ -1,6 +1,6 @@
 import { readMembers } from '../record/json-members.ts';
 import {
-  readName,
+  readShortName,
   readTime,
   type ToolRun,
   type TranscriptFormat,
@@ -45,11 +45,11 @@ function open(): TranscriptParser {
     add: (value) => {
       const event = readMembers(value);
       const data = readMembers(event.data);
-      session_id ??= readName(data.sessionId);
-      cwd ??= readName(readMembers(data.context).cwd);
-      const tool = readName(data.toolName);
+      session_id ??= readShortName(data.sessionId);
+      cwd ??= readShortName(readMembers(data.context).cwd);
+      const tool = readShortName(data.toolName);
       if (event.type !== 'tool.execution_start' || tool === null) return;
-      const id = readName(data.toolCallId) ?? `at ${runs.size}`;
+      const id = readShortName(data.toolCallId) ?? `at ${runs.size}`;
       runs.set(id, { id: null, tool, at_ms: readTime(event.timestamp), is_asked: 'yes' });
     },
     finish: () =>

@@ -3,8 +3,8 @@ import type { Dialect, HookReply, Payload } from '../record/dialect.ts';
 import {
   EMPTY_REPLY,
   formatResult,
+  getJsonMember,
   nameAt,
-  readMember,
   readSubject,
   replyWithExitCode,
   replyWithJson,
@@ -74,5 +74,5 @@ function merged(changed: Json, { tool_input }: Payload): HookReply | null {
 
 /** Returns the part of a result that the model would have received. */
 function forModel(changed: Json): string {
-  return formatResult(readMember(changed, 'llmContent') ?? changed);
+  return formatResult(getJsonMember(changed, 'llmContent') ?? changed);
 }

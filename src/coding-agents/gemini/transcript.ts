@@ -1,7 +1,7 @@
 import { readMembers } from '../record/json-members.ts';
 import {
   readList,
-  readName,
+  readShortName,
   readTime,
   type ToolRun,
   type TranscriptFormat,
@@ -23,16 +23,16 @@ function open(): TranscriptParser {
   const runs = new Map<string, ToolRun>();
   const addMessage = (message: Readonly<Record<string, unknown>>): void => {
     for (const call of readList(message.toolCalls)) {
-      const id = readName(call.id);
-      const tool = readName(call.name);
+      const id = readShortName(call.id);
+      const tool = readShortName(call.name);
       // A denied or cancelled call did not run, and for a failed call the transcript does not state whether it ran.
       if (id === null || tool === null || call.status !== 'success') continue;
       runs.set(id, { id: null, tool, at_ms: readTime(call.timestamp), is_asked: 'yes' });
     }
   };
   const addRecord = (record: Readonly<Record<string, unknown>>): void => {
-    session_id ??= readName(record.sessionId);
-    cwd_sha256 ??= readName(record.projectHash);
+    session_id ??= readShortName(record.sessionId);
+    cwd_sha256 ??= readShortName(record.projectHash);
     for (const message of readList(record.messages)) addMessage(message);
   };
   return {

@@ -20,9 +20,9 @@ export function formatHookCommand(command: HookCommand): string {
   const { program, config, project_folder, dialect, event, guards_exit } = command;
   const words = [...program, 'hook', '--dialect', dialect];
   if (event !== null) words.push('--event', event);
-  const path = project_folder === undefined ? quoteWord(config) : `${project_folder}/${quoteWord(config)}`;
+  const path = project_folder === undefined ? quoteArg(config) : `${project_folder}/${quoteArg(config)}`;
   // A missing program ends with 127 and a killed one with 137, and agents continue after both.
-  return `${[...words, '--config'].map(quoteWord).join(' ')} ${path}${guards_exit ? ' || exit 2' : ''}`;
+  return `${[...words, '--config'].map(quoteArg).join(' ')} ${path}${guards_exit ? ' || exit 2' : ''}`;
 }
 
 /** The project's folder for agents that have no variable for it: the root of its Git repository. */
@@ -42,7 +42,7 @@ export function replaceProjectFolder(word: string, variables: readonly string[],
 }
 
 /** Quotes a word for a POSIX shell, if it needs quotes. */
-export function quoteWord(word: string): string {
+export function quoteArg(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
 

@@ -75,7 +75,7 @@ export function replyWithExitCode(reason: string): HookReply {
 }
 
 /** Returns a member of a JSON object; `undefined` if there is none. */
-export function readMember(value: Json, key: string): Json | undefined {
+export function getJsonMember(value: Json, key: string): Json | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
   return (value as Readonly<Record<string, Json>>)[key];
 }

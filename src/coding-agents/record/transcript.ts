@@ -45,7 +45,7 @@ export function readList(value: unknown): readonly JsonMembers[] {
 const NAME_UNITS_MAX = 256;
 
 /** Returns a name that is short enough to show; `null` for any other value. */
-export function readName(value: unknown): string | null {
+export function readShortName(value: unknown): string | null {
   return typeof value === 'string' && value !== '' && value.length <= NAME_UNITS_MAX ? value : null;
 }
 

@@ -30,7 +30,7 @@ export interface SettingsChange {
 }
 
 /** A change that was written. */
-export interface AppliedChange extends SettingsChange {
+export interface AppliedSettingsChange extends SettingsChange {
   /** True if it can be undone byte for byte. Otherwise uninstalling removes the entries one by one. */
   readonly has_receipt: boolean;
 }
@@ -39,7 +39,7 @@ export interface AppliedChange extends SettingsChange {
 export interface SetupPlan {
   readonly changes: readonly SettingsChange[];
   /** Writes the changes in order, and calls `onApplied` after each. @throws SettingsFailure */
-  readonly apply: (onApplied: (change: AppliedChange) => void) => Promise<void>;
+  readonly apply: (onApplied: (change: AppliedSettingsChange) => void) => Promise<void>;
 }
 
 /**

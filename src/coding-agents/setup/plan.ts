@@ -88,7 +88,7 @@ export function hashText(text: string): string {
 }
 
 /** Decodes UTF-8. @throws SettingsFailure if the bytes are not valid */
-export function decodeText(bytes: Uint8Array): string {
+export function decodeSettings(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {

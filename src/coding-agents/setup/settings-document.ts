@@ -22,7 +22,7 @@ export function readDocument(text: string, format: SettingsFormat): unknown {
   const bare = stripByteOrderMark(text);
   if (format === 'toml') return readToml(bare);
   if (bare.trim() === '') return null;
-  const tree = parseJsonTree(bare, format);
+  const tree = parseSettingsTree(bare, format);
   return refuseDeepNesting(() => getNodeValue(tree));
 }
 
@@ -30,7 +30,7 @@ export function readDocument(text: string, format: SettingsFormat): unknown {
  * Parses a JSON text into a tree that has the offset of every value.
  * @throws SettingsFailure with the line of the first mistake
  */
-export function parseJsonTree(text: string, format: 'json' | 'jsonc'): Node {
+export function parseSettingsTree(text: string, format: 'json' | 'jsonc'): Node {
   const errors: ParseError[] = [];
   const lax = format === 'jsonc';
   const options = { disallowComments: !lax, allowTrailingComma: lax };

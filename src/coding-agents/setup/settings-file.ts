@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { type FileHandle, lstat, mkdir, open, realpath, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { readRegularFile } from '../../runtime/packages/read-file.ts';
-import { decodeText } from './plan.ts';
+import { decodeSettings } from './plan.ts';
 import { SettingsFailure } from './settings-document.ts';
 
 /** A settings file as it was read. */
@@ -40,7 +40,7 @@ async function readThroughLinks(path: string): Promise<ReadSettings> {
   if (bytes === null) throw new SettingsFailure('is no regular file');
   if (bytes.length > FILE_BYTES_MAX) throw new SettingsFailure(`is larger than ${FILE_BYTES_MAX} bytes`);
   const { mode, uid, gid } = stats;
-  return { real_path, text: decodeText(bytes), mode: mode & 0o7777, uid, gid };
+  return { real_path, text: decodeSettings(bytes), mode: mode & 0o7777, uid, gid };
 }
 
 /** Resolves symbolic links, so that writing keeps them. */

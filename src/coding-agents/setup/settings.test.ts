@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { codingAgents } from '../index.ts';
-import { formatHookCommand, quoteWord, splitCommand } from '../record/hook-command.ts';
+import { formatHookCommand, quoteArg, splitCommand } from '../record/hook-command.ts';
 import { readDocument } from './settings-document.ts';
 import { listSettingsFiles } from './settings-locations.ts';
 
@@ -102,14 +102,14 @@ test('what is quoteWord is one word, for a shell and for the reader of commands'
   let ran = 0;
   fc.assert(
     fc.property(fc.array(word, { minLength: 1, maxLength: 3 }), (words) => {
-      assert.deepEqual(splitCommand(words.map(quoteWord).join(' ')), words);
+      assert.deepEqual(splitCommand(words.map(quoteArg).join(' ')), words);
       ran += 1;
     }),
     { numRuns: 300 },
   );
   assert.equal(ran, 300);
   const odd = ["it's", 'a b', '$(touch /tmp/x)', '"', '\\', '`id`', '', 'ü', '!', '~', '#x'];
-  const said = execFileSync('/bin/sh', ['-c', `printf '%s|' ${odd.map(quoteWord).join(' ')}`], {
+  const said = execFileSync('/bin/sh', ['-c', `printf '%s|' ${odd.map(quoteArg).join(' ')}`], {
     encoding: 'utf8',
   });
   assert.equal(said, `${odd.join('|')}|`);

@@ -1,6 +1,6 @@
 import { scanJson } from '../json/scan-json.ts';
 import { buildLeafSplices, getContentSource, spliceSource } from '../json/source.ts';
-import { collectLeafTexts, UNLIMITED } from '../json/walk.ts';
+import { collectLeafTexts, UNLIMITED_WALK } from '../json/walk.ts';
 import { type Content, type Finding, SEVERITIES } from '../types/index.ts';
 import type { Splice } from '../types/json.ts';
 
@@ -111,7 +111,7 @@ function findNumbers(text: string): ReadonlyMap<number, number> {
   const ends = new Map<number, number>();
   const first = text.trimStart()[0];
   if (first !== '{' && first !== '[') return ends;
-  const reading = scanJson(text, UNLIMITED, ({ kind, start, end }) => {
+  const reading = scanJson(text, UNLIMITED_WALK, ({ kind, start, end }) => {
     if (kind === 'number') ends.set(start, end);
   });
   if (reading !== 'read') ends.clear();

@@ -3,7 +3,7 @@ import type { JsonMember, JsonNode, JsonSource, Splice, StringNode } from '../ty
 import { parseJsonTree } from './json-tree.ts';
 import { getMember } from './nodes.ts';
 import { applySplices, quoteJson } from './splice.ts';
-import { UNLIMITED, type WalkLimits } from './walk.ts';
+import { UNLIMITED_WALK, type WalkLimits } from './walk.ts';
 
 type JsonContent = Extract<Content, { kind: 'json' }>;
 
@@ -44,7 +44,7 @@ function sliceSource({ text, root }: JsonSource): string {
 export function getContentSource(content: JsonContent): JsonSource {
   if (content.source !== undefined) return content.source;
   const text = writeValue(content.value);
-  const root = parseJsonTree(text, UNLIMITED);
+  const root = parseJsonTree(text, UNLIMITED_WALK);
   if (root.kind === 'problem') throw new TypeError('The content is not a JSON value.');
   return { text, root };
 }
@@ -92,7 +92,7 @@ export function spliceSource({ text, root }: JsonSource, splices: readonly Splic
     text: each.text,
   }));
   const changed = applySplices(sliceSource({ text, root }), moved);
-  const node = parseJsonTree(changed, UNLIMITED);
+  const node = parseJsonTree(changed, UNLIMITED_WALK);
   if (node.kind === 'problem') throw new TypeError('The splices do not leave a JSON text.');
   return { kind: 'json', value: JSON.parse(changed) as Json, source: { text: changed, root: node } };
 }

@@ -2,7 +2,7 @@ import type { Content, Json } from '../types/index.ts';
 import type { JsonNode, JsonSource } from '../types/json.ts';
 import { scanJson } from './scan-json.ts';
 import { findMemberSource, parseJsonSource } from './source.ts';
-import { UNLIMITED, type WalkLimits, walkJson } from './walk.ts';
+import { UNLIMITED_WALK, type WalkLimits, walkJson } from './walk.ts';
 
 /**
  * The JSON texts that values were parsed from. A transport stores the text of each value it parses, so that a value
@@ -117,10 +117,10 @@ function hasKnownSource(value: object, levels: number): boolean {
  */
 export function hasHiddenMembers(text: string, value: Json): boolean {
   let hidden = 0;
-  scanJson(text, UNLIMITED, ({ kind }) => {
+  scanJson(text, UNLIMITED_WALK, ({ kind }) => {
     if (kind === 'key') hidden += 1;
   });
-  walkJson(value, UNLIMITED, ({ kind }) => {
+  walkJson(value, UNLIMITED_WALK, ({ kind }) => {
     if (kind === 'key') hidden -= 1;
   });
   return hidden !== 0;

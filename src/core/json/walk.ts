@@ -8,7 +8,7 @@ export interface WalkLimits {
 }
 
 /** Limits for values that were checked against their limits before. */
-export const UNLIMITED: WalkLimits = {
+export const UNLIMITED_WALK: WalkLimits = {
   depth_max: Number.POSITIVE_INFINITY,
   nodes_max: Number.POSITIVE_INFINITY,
 };
@@ -128,7 +128,7 @@ export function collectLeafTexts(
   if (findings.length === 0) return texts;
   if (content.kind === 'text') return texts.set(0, content.text);
   const wanted = new Set(findings.map(({ leaf }) => leaf));
-  walkContent(content, UNLIMITED, ({ index, text }) => {
+  walkContent(content, UNLIMITED_WALK, ({ index, text }) => {
     if (wanted.has(index)) texts.set(index, text);
   });
   return texts;

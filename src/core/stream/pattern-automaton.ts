@@ -4,7 +4,7 @@
  * further. The automaton errs on the safe side only: it may report a decided attempt as open.
  */
 import type { LinearPattern } from '../detect/matching/detector.ts';
-import { countUnitsMax, listUnitClasses, type PatternNode, parsePatternTree } from './pattern-tree.ts';
+import { countUnitsMax, listUnitClasses, type PatternNode, parsePatternNode } from './pattern-tree.ts';
 
 /** The automaton of a pattern. Its states are computed when a text first needs them. */
 export interface PatternAutomaton {
@@ -67,7 +67,7 @@ const KEPT_UNITS = 0x80;
 
 /** Builds the automaton of a pattern, which may have the flags `i` and `s` only. */
 export function buildAutomaton(pattern: RegExp): PatternAutomaton {
-  const tree = parsePatternTree(pattern);
+  const tree = parsePatternNode(pattern);
   const ways: AutomatonNodes = {
     units: [],
     to: [],

@@ -16,7 +16,7 @@ export type PatternNode =
   | { readonly kind: 'again' };
 
 /** Parses a pattern that has neither the flag `u` nor `v`. */
-export function parsePatternTree({ source }: RegExp): PatternNode {
+export function parsePatternNode({ source }: RegExp): PatternNode {
   return readChoice({ source, at: 0 });
 }
 

@@ -59,7 +59,7 @@ export function isSecretKey(text: string): boolean {
 }
 
 /** Returns a member of a JSON object as text: strings unchanged, other values as JSON; `null` if it is absent. */
-export function readMember(members: unknown, name: string): string | null {
+export function readSecretMember(members: unknown, name: string): string | null {
   if (typeof members !== 'object' || members === null || !Object.hasOwn(members, name)) return null;
   const value = (members as Record<string, unknown>)[name];
   if (value === null || value === undefined) return null;

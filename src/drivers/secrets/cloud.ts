@@ -1,5 +1,5 @@
 import { lazy } from '../../platform/lazy.ts';
-import { limitValue, readMember, type SecretBackend, SecretFailure } from './backend.ts';
+import { limitValue, readSecretMember, type SecretBackend, SecretFailure } from './backend.ts';
 
 export interface CloudSettings {
   readonly region: string;
@@ -91,7 +91,7 @@ function textOf(answer: {
 
 function inText(text: string, key: string): string | null {
   const members = membersOf(text);
-  if (members !== null) return readMember(members, key);
+  if (members !== null) return readSecretMember(members, key);
   return key === 'value' && text !== '' ? limitValue(text) : null;
 }
 

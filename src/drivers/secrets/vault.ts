@@ -1,4 +1,4 @@
-import { readMember, type SecretBackend, SecretFailure } from './backend.ts';
+import { readSecretMember, type SecretBackend, SecretFailure } from './backend.ts';
 
 export interface VaultSettings {
   /** The base URL, such as `https://vault.example:8200`. */
@@ -52,7 +52,7 @@ function open(settings: VaultSettings): SecretBackend {
       const { folder, field } = locate(key);
       const parts = [...path, ...folder].map(encodeURIComponent).join('/');
       const answer = await ask(`${mount}/data/${parts}`, signal);
-      return answer === null ? null : readMember(fieldsOf(answer), field);
+      return answer === null ? null : readSecretMember(fieldsOf(answer), field);
     },
     check: async (signal) => {
       if ((await ask('auth/token/lookup-self', signal)) === null) throw denied(settings);

@@ -1,6 +1,6 @@
 import type { CompiledQuery, DatabaseConnection, Driver, QueryResult } from 'kysely';
 import type { StoreFailure } from '../../platform/store/failure.ts';
-import { decodeText, encodeText } from './text-encoding.ts';
+import { decodeColumnText, encodeColumnText } from './text-encoding.ts';
 
 /** Maps a database error to a failure; `null` for a bug of the program. */
 export type FailureOf = (error: unknown) => StoreFailure | null;
@@ -63,16 +63,18 @@ function guardConnection(
 }
 
 function stored(query: CompiledQuery): CompiledQuery {
-  const isPlain = (value: unknown): boolean => typeof value !== 'string' || encodeText(value) === value;
+  const isPlain = (value: unknown): boolean => typeof value !== 'string' || encodeColumnText(value) === value;
   if (query.parameters.every(isPlain)) return query;
-  const parameters = query.parameters.map((value) => (typeof value === 'string' ? encodeText(value) : value));
+  const parameters = query.parameters.map((value) =>
+    typeof value === 'string' ? encodeColumnText(value) : value,
+  );
   return { ...query, parameters };
 }
 
 function restored<Row>(row: Row): Row {
   const plain: Record<string, unknown> = {};
   for (const [column, value] of Object.entries(row as Record<string, unknown>)) {
-    plain[column] = typeof value === 'string' ? decodeText(value) : value;
+    plain[column] = typeof value === 'string' ? decodeColumnText(value) : value;
   }
   return plain as Row;
 }

@@ -10,13 +10,13 @@ const UNWRITABLE = /[\0\uF8FF\p{Surrogate}]/gu;
 const MARKED = /\uF8FF([0-9a-f]{4})/g;
 
 /** Encodes a text for a database. */
-export function encodeText(text: string): string {
+export function encodeColumnText(text: string): string {
   if (text.isWellFormed() && !text.includes('\0') && !text.includes(MARK)) return text;
   return text.replace(UNWRITABLE, (unit) => `${MARK}${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 /** Decodes a text that `encodeText` returned. */
-export function decodeText(text: string): string {
+export function decodeColumnText(text: string): string {
   if (!text.includes(MARK)) return text;
   return text.replace(MARKED, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 16)));
 }

@@ -1,5 +1,5 @@
 import { basename, dirname, relative, resolve, sep } from 'node:path';
-import { quoteWord } from '../../coding-agents/record/hook-command.ts';
+import { quoteArg } from '../../coding-agents/record/hook-command.ts';
 
 /** The start of this process. */
 export interface ProgramStart {
@@ -18,7 +18,7 @@ const LAUNCHER = /^[^\u0000-\u001f\u007f]*\/service$/;
  * `./service` in a checkout, `agent-safety` where npm put it into the PATH, `npx agent-safety` where npx found it.
  */
 export function programName({ script, cwd, launcher }: ProgramStart): string {
-  if (launcher !== undefined && LAUNCHER.test(launcher)) return quoteWord(launcher);
+  if (launcher !== undefined && LAUNCHER.test(launcher)) return quoteArg(launcher);
   const path = resolve(cwd, script);
   const name = basename(path);
   if (name === 'main.ts') return 'service';
@@ -26,5 +26,5 @@ export function programName({ script, cwd, launcher }: ProgramStart): string {
     return path.includes(`${sep}_npx${sep}`) || dirname(path).endsWith(`${sep}node_modules${sep}.bin`)
       ? 'npx agent-safety'
       : 'agent-safety';
-  return name.endsWith('.js') ? `node ${quoteWord(relative(cwd, path))}` : 'agent-safety';
+  return name.endsWith('.js') ? `node ${quoteArg(relative(cwd, path))}` : 'agent-safety';
 }

@@ -10,9 +10,9 @@ import type { Json } from '../../core/types/index.ts';
 import {
   buildAnswer,
   type PayloadResult,
-  readChecks,
   readEventName,
-  readSubject,
+  readPayloadChecks,
+  readPayloadSubject,
 } from '../../runtime/adapters/read.ts';
 import type { DialectReply, DialectSpec, EventSpec, FoundCheck } from '../../runtime/adapters/types.ts';
 
@@ -28,7 +28,7 @@ export function dialectFrom(written: DialectSpec): Dialect {
     // The dialect is chosen only by `--dialect`, never by the shape of a payload.
     recognises: () => false,
     readEvent: (payload, given) => must(readEventName(written, payload, given)),
-    readSubject: (payload) => ({ ...must(readSubject(written, payload)), approval_request_id: null }),
+    readSubject: (payload) => ({ ...must(readPayloadSubject(written, payload)), approval_request_id: null }),
     events: Object.fromEntries(Object.entries(events).map(([key, event]) => [key, eventFrom(event)])),
     ignored_events,
     pass: replyOf(pass, {}, {}),
@@ -38,7 +38,7 @@ export function dialectFrom(written: DialectSpec): Dialect {
 
 function eventFrom({ deny, change, ask, ...event }: EventSpec<DialectReply>): HookEvent {
   return {
-    checks: (payload) => must(readChecks(event, payload)).map(checkOf),
+    checks: (payload) => must(readPayloadChecks(event, payload)).map(checkOf),
     deny: (reason, payload) => replyOf(deny, payload, { reason }),
     ...(change !== undefined && {
       change: (changed: Json, reason: string, payload: Payload) =>

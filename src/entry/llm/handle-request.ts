@@ -4,7 +4,7 @@ import type { WireFormat } from '../../core/wire/wire-format.ts';
 import type { LlmCall, LlmProxy } from '../../gateways/llm/llm-call.ts';
 import { Refusal } from '../../operations/operation.ts';
 import type { Runtime } from '../../operations/runtime.ts';
-import { readName, resolveSubject } from '../../operations/subject.ts';
+import { dropBlankName, resolveSubject } from '../../operations/subject.ts';
 import { describeFault } from '../../platform/log.ts';
 import { ANONYMOUS_CALLER } from '../../runtime/access/callers.ts';
 import type { ActorContext } from '../../runtime/enforcement/tool-calls.ts';
@@ -62,7 +62,7 @@ export async function handleModelRequest(
 }
 
 /** Answers an error in the shape of the API that was called. */
-export function answerError(
+export function answerLlmError(
   routes: readonly LlmRoute[],
   refusal: Refusal | null,
   fault: unknown,
@@ -182,5 +182,5 @@ function actingOf(request: FastifyRequest, runtime: Runtime): ActorContext {
 
 /** Returns the text of a header; `null` if it is absent or blank. */
 function header(request: FastifyRequest, name: string, chars_max?: number): string | null {
-  return readName(readNameHeader(request, name, chars_max));
+  return dropBlankName(readNameHeader(request, name, chars_max));
 }

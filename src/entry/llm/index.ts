@@ -61,7 +61,7 @@ function routeOf(url: string, routes: readonly LlmRoute[], ports: LlmPorts): Rou
     errorHandler: async (error, request, reply) => {
       const refusal = findUnavailableRefusal(error) ?? refusalOf(error);
       if (refusal !== null) await prepareRefusal(refusal, request, reply);
-      return (await loaded()).answerError(routes, refusal, error, request, reply, log);
+      return (await loaded()).answerLlmError(routes, refusal, error, request, reply, log);
     },
     handler: async (request, reply) => {
       const { handleModelRequest } = await loaded();

@@ -37,4 +37,4 @@ export function limitConcurrency(requests_max = REQUESTS_MAX): ConcurrencyLimit 
 }
 
 /** No limit, for health checks: they must distinguish a busy service from a dead one. */
-export const UNLIMITED: ConcurrencyLimit = { refusal: () => null, run: (work) => work() };
+export const UNLIMITED_CONCURRENCY: ConcurrencyLimit = { refusal: () => null, run: (work) => work() };

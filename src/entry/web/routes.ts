@@ -11,7 +11,7 @@ import type { AuthenticationFailure, Authenticator } from '../../runtime/access/
 import type { Caller } from '../../runtime/access/types.ts';
 import { refuseEncoded } from './body.ts';
 import type { BodyMemoryLimit } from './body-memory.ts';
-import { type ConcurrencyLimit, UNLIMITED } from './concurrency.ts';
+import { type ConcurrencyLimit, UNLIMITED_CONCURRENCY } from './concurrency.ts';
 import { answerError, type ErrorLog } from './errors.ts';
 
 declare module 'fastify' {
@@ -45,7 +45,7 @@ export function addRoute(app: FastifyInstance, operation: AnyOperation, ports: O
 function addRouteAt(url: string, app: FastifyInstance, operation: AnyOperation, ports: OperationPorts): void {
   const { method, produces = JSON_TYPE } = operation.http;
   const read = readerOf(operation);
-  const limit = operation.permission === null ? UNLIMITED : ports.limit;
+  const limit = operation.permission === null ? UNLIMITED_CONCURRENCY : ports.limit;
   const named_user = operation.for_users === true || operation.calls_models === true;
   app.route({
     method,

@@ -1,6 +1,6 @@
 import { defineOperation } from '../../operations/operation.ts';
 import { agentId, name, sessionId, tenantId } from '../../operations/shapes.ts';
-import { readName, resolveSubject, resolveTenants } from '../../operations/subject.ts';
+import { dropBlankName, resolveSubject, resolveTenants } from '../../operations/subject.ts';
 import type { BudgetStatus } from './types.ts';
 
 /** The schema of a dollar amount in a response. */
@@ -114,11 +114,11 @@ export const checkBudget = defineOperation({
     const spender = {
       tenant_id,
       agent_id,
-      session_id: readName(input.session_id),
-      user_id: readName(input.user_id),
+      session_id: dropBlankName(input.session_id),
+      user_id: dropBlankName(input.user_id),
     };
     const costs = await context.runtime.costs();
-    const budgets = (await costs.readStatus(spender, readName(input.model))).map(buildStatusReply);
+    const budgets = (await costs.readStatus(spender, dropBlankName(input.model))).map(buildStatusReply);
     const enforced = budgets.filter(({ enforcement }) => enforcement === 'enforce');
     return {
       budgets,

@@ -1,6 +1,6 @@
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
 import { name } from '../../operations/shapes.ts';
-import { readName, resolveTenants } from '../../operations/subject.ts';
+import { dropBlankName, resolveTenants } from '../../operations/subject.ts';
 import type { Caller } from '../../runtime/access/types.ts';
 import { toUsd, usdSchema } from './budget-operations.ts';
 import { type Period, parsePeriod } from './period.ts';
@@ -235,8 +235,8 @@ function buildFilter(input: FilterInput, { since, until }: Period, context: Cont
     since,
     until,
     tenant_ids: resolveTenants(input, context),
-    agent_ids: limitAgents(readName(input.agent_id), context.caller.agents),
-    model: readName(input.model),
+    agent_ids: limitAgents(dropBlankName(input.agent_id), context.caller.agents),
+    model: dropBlankName(input.model),
   };
 }
 

@@ -12,7 +12,12 @@ import {
   verdictRequired,
   whoContext,
 } from '../../operations/shapes.ts';
-import { readName, readSessionId, resolveSubject, type SubjectFields } from '../../operations/subject.ts';
+import {
+  dropBlankName,
+  readSessionId,
+  resolveSubject,
+  type SubjectFields,
+} from '../../operations/subject.ts';
 import type { MemoryEntryMetadata, MemoryReadResult } from './types.ts';
 
 const owner = {
@@ -126,7 +131,7 @@ export const memoryWrite = defineOperation({
     } = await store.write(subject, context.caller, {
       key: input.key,
       ...readValue(input, context),
-      schema: readName(input.memory),
+      schema: dropBlankName(input.memory),
       declared_tags: (input.data_tags ?? []).map((tag) => tag.toLowerCase()),
     });
     return {
@@ -216,8 +221,8 @@ export const memoryRead = defineOperation({
   async run(input, context) {
     const subject = readMemorySubject(input, context);
     const store = await context.runtime.memory();
-    const key = readName(input.key);
-    const schema = readName(input.memory);
+    const key = dropBlankName(input.key);
+    const schema = dropBlankName(input.memory);
     const out =
       key === null
         ? await store.list(subject, context.caller, schema, input.limit ?? LIMIT_DEFAULT)
@@ -321,8 +326,8 @@ function readMemorySubject(input: MemorySubjectInput, context: Context) {
   return {
     ...subject,
     session_id: readSessionId(input),
-    user_id: readName(input.user_id),
-    destination_agent_id: readName(input.destination_agent_id),
+    user_id: dropBlankName(input.user_id),
+    destination_agent_id: dropBlankName(input.destination_agent_id),
   };
 }
 

@@ -12,7 +12,7 @@ import {
   verdictProperties,
   verdictRequired,
 } from '../../operations/shapes.ts';
-import { readName, resolveSubject } from '../../operations/subject.ts';
+import { dropBlankName, resolveSubject } from '../../operations/subject.ts';
 import { KEY_CHARACTERS_MAX, KEY_PATTERN } from '../../runtime/secrets/keys.ts';
 import { SecretReadError, type Secrets } from '../../runtime/secrets/secrets.ts';
 import { resolveSecret } from './resolve-secret.ts';
@@ -112,7 +112,7 @@ export const secretsResolve = defineOperation({
         secrets: runtime.secrets.open,
         capabilities: runtime.capabilities,
         enforce: (crossing) =>
-          runtime.enforce(crossing, caller, 'secrets_resolve', readName(input.approval_request_id)),
+          runtime.enforce(crossing, caller, 'secrets_resolve', dropBlankName(input.approval_request_id)),
         caller,
         now_ms: runtime.now_ms,
         policy_hash: () => runtime.policy().hash,

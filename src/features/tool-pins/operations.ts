@@ -1,11 +1,11 @@
 import { redact } from '../../core/decision/redact.ts';
-import { UNLIMITED, walkJson } from '../../core/json/walk.ts';
+import { UNLIMITED_WALK, walkJson } from '../../core/json/walk.ts';
 import { hashJson } from '../../core/policy/compile/canonical-json.ts';
 import type { Content, Json, JudgedFinding, Verdict } from '../../core/types/index.ts';
 import { checkBody } from '../../operations/check-body.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
 import { agentId, name, sessionId, tenantId } from '../../operations/shapes.ts';
-import { readName, resolveSubject, resolveTenant } from '../../operations/subject.ts';
+import { dropBlankName, resolveSubject, resolveTenant } from '../../operations/subject.ts';
 import { newEventId } from '../../runtime/audit/event-id.ts';
 import { buildServiceEvent } from '../../runtime/audit/service-event.ts';
 import {
@@ -101,7 +101,7 @@ export const mcpToolsCheck = defineOperation({
     const scope = {
       tenant_id: subject.tenant_id,
       server: input.server,
-      user_id: readName(input.user_id) ?? '',
+      user_id: dropBlankName(input.user_id) ?? '',
     };
     const definitions = input.tools as { [name: string]: Json }[];
     const now_ms = runtime.now_ms();
@@ -111,7 +111,7 @@ export const mcpToolsCheck = defineOperation({
       policy_hash: runtime.policy().hash,
       ...scope,
       agent_id: subject.agent_id,
-      session_id: readName(input.session_id),
+      session_id: dropBlankName(input.session_id),
       definitions,
     };
     const before = await findSnapshotEvent(db, look, now_ms);
@@ -124,7 +124,7 @@ export const mcpToolsCheck = defineOperation({
         phase: null,
         content,
         ...subject,
-        session_id: readName(input.session_id),
+        session_id: dropBlankName(input.session_id),
         source_agent_id: null,
         destination_agent_id: null,
         tool: 'tools/list',
@@ -195,7 +195,7 @@ function joinTexts(definitions: readonly { readonly [name: string]: Json }[]): s
       const said = definition[key];
       if (typeof said === 'string') all.push(said);
     }
-    walkJson(definition, UNLIMITED, ({ kind, text: said }) => {
+    walkJson(definition, UNLIMITED_WALK, ({ kind, text: said }) => {
       if (kind === 'string') all.push(said);
     });
     return all.join('\n');
@@ -331,12 +331,12 @@ export const mcpPinsList = defineOperation({
   answer: { pins: [], count: 0 },
   async run(input, context) {
     const { db } = await context.runtime.store();
-    const one = readName(input.tenant_id) ?? readName(context.tenant_id);
+    const one = dropBlankName(input.tenant_id) ?? dropBlankName(context.tenant_id);
     const tenant_ids = one === null ? context.caller.tenants : [resolveTenant(input, context)];
     const rows = await listPins(db, {
       tenant_ids,
-      server: readName(input.server),
-      tool: readName(input.tool),
+      server: dropBlankName(input.server),
+      tool: dropBlankName(input.tool),
     });
     return { pins: rows.map(buildPinReply), count: rows.length };
   },
@@ -391,7 +391,7 @@ export const mcpPinsApprove = defineOperation({
     const scope = {
       tenant_id: resolveTenant({ tenant_id: input.tenant_id }, context),
       server: input.server,
-      user_id: readName(input.user_id) ?? '',
+      user_id: dropBlankName(input.user_id) ?? '',
     };
     const now_ms = runtime.now_ms();
     // The event is recorded before the store changes, so every approval in the store is in the audit log.

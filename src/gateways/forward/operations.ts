@@ -20,7 +20,12 @@ import {
   whoContext,
 } from '../../operations/shapes.ts';
 import type { RequestSubject, SubjectFields } from '../../operations/subject.ts';
-import { readName, readSessionId, resolveActingAgent, resolveSubject } from '../../operations/subject.ts';
+import {
+  dropBlankName,
+  readSessionId,
+  resolveActingAgent,
+  resolveSubject,
+} from '../../operations/subject.ts';
 import { type ApiRoute, findApiRoute } from '../llm/api-routes.ts';
 import { CREDENTIAL_HEADERS } from '../upstream/headers.ts';
 import { UpstreamFailure, type UpstreamFailureCode } from '../upstream/upstreams.ts';
@@ -127,7 +132,7 @@ export const proxyForward = defineOperation({
   async run(input, context) {
     const about = { subject: resolveSubject(input, context), session_id: readSessionId(input) };
     const forwarder = await context.runtime.forward();
-    const asked = { upstream_url: readName(input.upstream_url), path: readPath(input.path) };
+    const asked = { upstream_url: dropBlankName(input.upstream_url), path: readPath(input.path) };
     const place = refuseOnFailure(() => forwarder.resolveDestination(asked));
     const outgoing = readOutgoing(input, place, context);
     const who = buildCrossingFields(input, about, place, context);
@@ -190,7 +195,7 @@ async function callModel(
       url: shown.place.url,
       body: encodeBody(outgoing.body) ?? new Uint8Array(),
       acting: who,
-      approval_request_id: readName(approval_request_id),
+      approval_request_id: dropBlankName(approval_request_id),
       send: (body, signal) =>
         forwarder.send(shown.place, {
           method: shown.method,
@@ -254,7 +259,7 @@ function buildCrossingFields(
     agent_id: subject.agent_id,
     session_id,
     source_agent_id: resolveActingAgent(subject, context.runtime),
-    destination_agent_id: readName(input.destination_agent_id) ?? url.hostname,
+    destination_agent_id: dropBlankName(input.destination_agent_id) ?? url.hostname,
     tool: null,
     declared_tags: (input.data_tags ?? []).map((tag) => tag.toLowerCase()),
     now_ms: context.runtime.now_ms(),
@@ -319,7 +324,7 @@ function readHeaders(written: object): Record<string, string> {
 }
 
 function readPath(path: string | null | undefined): string | null {
-  const given = readName(path);
+  const given = dropBlankName(path);
   if (given === null) return null;
   return given.startsWith('/') ? given : `/${given}`;
 }

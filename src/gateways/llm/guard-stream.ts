@@ -8,7 +8,7 @@ import { buildFailureError, buildUnreadableFailure } from './call-errors.ts';
 import type { ModelAnswerContext } from './guard-tool-call.ts';
 import { buildCallMetadata } from './llm-call.ts';
 import { type EventGuard, openEventGuard } from './stream/guard-events.ts';
-import type { StreamEnd } from './stream/guard-state.ts';
+import type { AnswerEnding } from './stream/guard-state.ts';
 
 /** Observes a stream while it is forwarded. */
 export interface StreamObserver {
@@ -68,7 +68,7 @@ async function* events(
   const { call, settings } = answering.call_context;
   const sse = createSseReader({ event_units_max: settings.held_units_max });
   const chunks = answer.body[Symbol.asyncIterator]();
-  let end: StreamEnd | null = null;
+  let end: AnswerEnding | null = null;
   let failure: unknown = null;
   try {
     while (end === null) {
@@ -97,7 +97,7 @@ async function* events(
 }
 
 /** Returns why a stream did not complete; `null` if it did. A stream that the client abandons has no end. */
-function causeOf(end: StreamEnd | null, failure: unknown): string | null {
+function causeOf(end: AnswerEnding | null, failure: unknown): string | null {
   if (end === null) return 'aborted';
   if (end.how === 'whole') return null;
   if (end.how === 'denied') return 'policy_violation';
@@ -108,7 +108,7 @@ function causeOf(end: StreamEnd | null, failure: unknown): string | null {
  * Stops the upstream. After the last event only the end of the body is left: reading it keeps the connection
  * reusable.
  */
-function leave(chunks: AsyncIterator<Uint8Array>, end: StreamEnd | null): void {
+function leave(chunks: AsyncIterator<Uint8Array>, end: AnswerEnding | null): void {
   const stop = async (): Promise<void> => {
     if (end?.how === 'whole' && (await chunks.next()).done === true) return;
     await chunks.return?.();
@@ -116,7 +116,7 @@ function leave(chunks: AsyncIterator<Uint8Array>, end: StreamEnd | null): void {
   stop().catch(() => {});
 }
 
-async function takeAll({ events, problem }: SsePiece, guard: EventGuard): Promise<StreamEnd | null> {
+async function takeAll({ events, problem }: SsePiece, guard: EventGuard): Promise<AnswerEnding | null> {
   for (const event of events) {
     const end = await guard.take(event);
     if (end !== null) return end;
@@ -124,7 +124,11 @@ async function takeAll({ events, problem }: SsePiece, guard: EventGuard): Promis
   return problem === null ? null : { how: 'broken' };
 }
 
-function errorOf(end: StreamEnd, failure: unknown, { call_context }: ModelAnswerContext): WireError | null {
+function errorOf(
+  end: AnswerEnding,
+  failure: unknown,
+  { call_context }: ModelAnswerContext,
+): WireError | null {
   const { call } = call_context;
   if (end.how === 'whole') return null;
   if (end.how === 'denied') return call.describeDenial(end.denial);

@@ -9,7 +9,7 @@ import type { GatewayParts } from './gateway-parts.ts';
 import { guardInputRequired, guardServerInput, isInputRequired, type ServerInput } from './input-required.ts';
 import { PolicyRefusal } from './policy-refusal.ts';
 import { classifyFailure } from './server-failure.ts';
-import type { CatalogueEntry } from './tool-catalogue.ts';
+import type { ToolCatalogueEntry } from './tool-catalogue.ts';
 import { findUnjudgedDigits } from './unjudged-digits.ts';
 import type { UpstreamServer } from './upstream-server.ts';
 
@@ -58,7 +58,7 @@ function describeFailure(error: unknown): [sentence: string, fault: unknown] {
 
 const NO_TOOL = 'No server behind the gateway has such a tool: see `tools/list`.';
 
-function findBlockReason(meant: readonly CatalogueEntry[]): string | null {
+function findBlockReason(meant: readonly ToolCatalogueEntry[]): string | null {
   const [only, other] = meant;
   if (only === undefined) return NO_TOOL;
   if (other !== undefined) return 'Several tools of the server have this name, and none of them is called.';

@@ -8,11 +8,11 @@ export interface ToolCatalogue {
   /** Returns the definitions that may be listed now. */
   readonly listShown: () => Promise<readonly Tool[]>;
   /** Returns the tools with a matching name, with their current pin status. */
-  readonly findTools: (is_meant: (tool: string) => boolean) => Promise<readonly CatalogueEntry[]>;
+  readonly findTools: (is_meant: (tool: string) => boolean) => Promise<readonly ToolCatalogueEntry[]>;
 }
 
 /** A tool of the server and its pin status. */
-export interface CatalogueEntry {
+export interface ToolCatalogueEntry {
   readonly tool: Tool;
   /** The definition as agents see it. */
   readonly shown: Tool;
@@ -42,9 +42,9 @@ const CHECKED_MS_MAX = 2_000;
  */
 export function openToolCatalogue(parts: ToolCatalogueParts): ToolCatalogue {
   const key = randomBytes(32);
-  let checked: { mac: string; until_ms: number; list: readonly CatalogueEntry[] } | null = null;
+  let checked: { mac: string; until_ms: number; list: readonly ToolCatalogueEntry[] } | null = null;
 
-  async function standing(is_wanted: boolean, is_fresh: boolean): Promise<readonly CatalogueEntry[]> {
+  async function standing(is_wanted: boolean, is_fresh: boolean): Promise<readonly ToolCatalogueEntry[]> {
     const tools = (await parts.list.read(is_wanted)).filter(({ name }) => parts.offers(name));
     const mac = createHmac('sha256', key).update(JSON.stringify(tools)).digest('base64');
     const is_known = checked !== null && checked.mac === mac && performance.now() < checked.until_ms;

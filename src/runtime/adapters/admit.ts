@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { DocumentProblem, Json } from '../../core/types/index.ts';
 import type { PathStep } from '../config/problem-path.ts';
-import { buildProblem } from '../config/problem-text.ts';
-import { type PayloadResult, readChecks, readEventName } from './read.ts';
+import { buildConfigProblem } from '../config/problem-text.ts';
+import { type PayloadResult, readEventName, readPayloadChecks } from './read.ts';
 import { hasPlace } from './template.ts';
 import type {
   AdapterProtocol,
@@ -56,7 +56,8 @@ function protocolProblems<Reply>(
   from: string,
   steps: readonly PathStep[],
 ): DocumentProblem[] {
-  const wrong = (inner: readonly PathStep[], what: string) => buildProblem(from, [...steps, ...inner], what);
+  const wrong = (inner: readonly PathStep[], what: string) =>
+    buildConfigProblem(from, [...steps, ...inner], what);
   const of_events = Object.entries(written.events).flatMap(([name, { checks, deny, ask, change }]) => {
     const at = ['events', name];
     const lets_pass = [way.pass, ask, change].some((other) => isDeepStrictEqual(other, deny));
@@ -117,7 +118,10 @@ function tryExample(
     };
   if (!Object.hasOwn(written.events, event.value))
     return { event: null, what: 'is of an event that is not among `events`' };
-  const found: PayloadResult<readonly FoundCheck[]> = readChecks(written.events[event.value]!, payload);
+  const found: PayloadResult<readonly FoundCheck[]> = readPayloadChecks(
+    written.events[event.value]!,
+    payload,
+  );
   if (!found.ok) return { event: event.value, what: found.why };
   const is_same = isDeepStrictEqual(found.value, checks);
   return {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json } from '../../core/types/index.ts';
 import { adapterProblems, dialectProblems } from './admit.ts';
-import { buildAnswer, readChecks, readEventName, readSubject } from './read.ts';
+import { buildAnswer, readEventName, readPayloadChecks, readPayloadSubject } from './read.ts';
 import { buildPlaceLookup, fillTemplate } from './template.ts';
 import type { CheckSpec, DialectSpec, EventSpec } from './types.ts';
 
@@ -94,7 +94,7 @@ test('what is to be judged is read, and what cannot be is told without a word of
     [event(each), { calls: Array.from({ length: 101 }, () => ({ name: 'a', args: '' })) }, /more than 100/],
   ];
   for (const [written, payload, expected] of rows) {
-    const read = readChecks(written, payload);
+    const read = readPayloadChecks(written, payload);
     if (expected instanceof RegExp) assert.match(read.ok ? 'read' : read.why, expected);
     else assert.deepEqual(read, { ok: true, value: expected });
   }
@@ -112,12 +112,12 @@ test('the event and whom it is about are read', () => {
   assert.deepEqual(readEventName({ events: { a: event() } }, {}, null), { ok: true, value: 'a' });
   const subject = { session_id: '{/s}', tenant_id: '{/t}' };
   const nobody = { agent_id: null, session_id: null, tenant_id: null, tool_use_id: null };
-  assert.deepEqual(readSubject({ subject }, { s: 's1', t: '' }), {
+  assert.deepEqual(readPayloadSubject({ subject }, { s: 's1', t: '' }), {
     ok: true,
     value: { ...nobody, session_id: 's1' },
   });
-  assert.equal(readSubject({ subject }, { s: { a: 1 } }).ok, false);
-  assert.equal(readSubject({ subject }, { s: 'a\u0000' }).ok, false);
+  assert.equal(readPayloadSubject({ subject }, { s: { a: 1 } }).ok, false);
+  assert.equal(readPayloadSubject({ subject }, { s: 'a\u0000' }).ok, false);
 });
 
 const DIALECT: DialectSpec = {

@@ -41,7 +41,7 @@ export function readEventName(
 }
 
 /** Returns the subject of a payload, or `null` if it names none. A present but invalid name is an error. */
-export function readSubject(
+export function readPayloadSubject(
   { subject = {} }: Pick<AdapterProtocol<unknown>, 'subject'>,
   payload: Payload,
 ): PayloadResult<Readonly<Record<SubjectKey, string | null>>> {
@@ -63,7 +63,7 @@ export function readSubject(
 }
 
 /** Returns all checks of a payload, at least one. */
-export function readChecks(
+export function readPayloadChecks(
   { checks }: Pick<EventSpec<unknown>, 'checks'>,
   payload: Payload,
 ): PayloadResult<readonly FoundCheck[]> {

@@ -1,7 +1,7 @@
 import { glob, lstat, readdir, realpath, stat } from 'node:fs/promises';
 import { isAbsolute, join, relative, resolve } from 'node:path';
 import type { DocumentProblem } from '../../core/types/index.ts';
-import { buildProblem } from './problem-text.ts';
+import { buildConfigProblem } from './problem-text.ts';
 import { type Config, configSchema } from './schema.ts';
 
 /** A policy, contract, identity or memory file. */
@@ -53,9 +53,11 @@ export async function findDocuments(config: Config): Promise<DocumentFiles> {
     for (const [i, pattern] of config.paths[key].entries()) {
       const steps = ['paths', key, i];
       const { paths, wrong } = await findFiles(pattern, config.origin.base_dir);
-      if (wrong !== null) problems.push(buildProblem(config.origin.label, steps, wrong));
+      if (wrong !== null) problems.push(buildConfigProblem(config.origin.label, steps, wrong));
       else if (paths.length === 0 && !isDefault(key, pattern)) {
-        warnings.push(buildProblem(config.origin.label, steps, 'matches no file', undefined, 'warning'));
+        warnings.push(
+          buildConfigProblem(config.origin.label, steps, 'matches no file', undefined, 'warning'),
+        );
       }
       const id = `${key} ${pattern}`;
       if (paths.length > 0) filled.push(id);
@@ -64,7 +66,7 @@ export async function findDocuments(config: Config): Promise<DocumentFiles> {
     }
   }
   if (files.size > FILES_MAX) {
-    problems.push(buildProblem(config.origin.label, ['paths'], `names more than ${FILES_MAX} files`));
+    problems.push(buildConfigProblem(config.origin.label, ['paths'], `names more than ${FILES_MAX} files`));
   }
   return { files: [...files.values()].slice(0, FILES_MAX), filled, empty, problems, warnings };
 }

@@ -1,6 +1,6 @@
 import type { DocumentProblem } from '../../core/types/index.ts';
 import type { PathStep } from './problem-path.ts';
-import { buildProblem } from './problem-text.ts';
+import { buildConfigProblem } from './problem-text.ts';
 import type { Config } from './schema.ts';
 
 /**
@@ -20,6 +20,6 @@ export function findInactiveKeys(
     .map(([, path, effect]) => {
       const steps = path.split('.');
       const predicate = `is not active in this version: ${effect}`;
-      return buildProblem(config.origin.label, steps, predicate, lineOf(steps), 'warning');
+      return buildConfigProblem(config.origin.label, steps, predicate, lineOf(steps), 'warning');
     });
 }

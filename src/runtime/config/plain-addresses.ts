@@ -1,6 +1,6 @@
 import type { DocumentProblem } from '../../core/types/index.ts';
 import type { PathStep } from './problem-path.ts';
-import { buildProblem } from './problem-text.ts';
+import { buildConfigProblem } from './problem-text.ts';
 import type { Config } from './schema.ts';
 
 /** Returns a warning for each URL over which a credential crosses the network unencrypted. */
@@ -35,7 +35,7 @@ export function findPlainAddresses(
     .filter(([is_used, address]) => is_used && address !== undefined && isPlain(address))
     .map(([, , steps, what]) => {
       const message = `is not \`https\`: ${what} cross the network in the clear`;
-      return buildProblem(origin.label, steps, message, lineOf(steps), 'warning');
+      return buildConfigProblem(origin.label, steps, message, lineOf(steps), 'warning');
     });
 }
 

@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import type { DocumentProblem } from '../../core/types/index.ts';
-import { buildProblem } from './problem-text.ts';
+import { buildConfigProblem } from './problem-text.ts';
 import { readMapping } from './read-mapping.ts';
 import type { Config } from './schema.ts';
 import type { WrittenPrice } from './schema-costs.ts';
@@ -22,7 +22,9 @@ export async function addPrices<Rest extends object>(
   if (problems.length > 0) {
     return {
       ok: false,
-      problems: problems.map(({ steps, message }) => buildProblem(label, steps, message, read.lineOf(steps))),
+      problems: problems.map(({ steps, message }) =>
+        buildConfigProblem(label, steps, message, read.lineOf(steps)),
+      ),
     };
   }
   const prices = [...cost.prices, ...(value as { readonly prices: readonly WrittenPrice[] }).prices];

@@ -2,7 +2,7 @@ import type { DocumentProblem } from '../../core/types/index.ts';
 import { formatPath, type PathStep } from './problem-path.ts';
 
 /** Builds a problem from a place and the predicate of its sentence: "`server.port` must be a whole number." */
-export function buildProblem(
+export function buildConfigProblem(
   file: string,
   steps: readonly PathStep[],
   predicate: string,

@@ -1,5 +1,5 @@
 import type { DocumentProblem } from '../../core/types/index.ts';
-import { buildProblem } from './problem-text.ts';
+import { buildConfigProblem } from './problem-text.ts';
 import { readText } from './read-text.ts';
 import { readYaml, type YamlDocument } from './yaml-documents.ts';
 
@@ -12,13 +12,16 @@ export type MappingRead =
 export async function readMapping(file: string, label: string): Promise<MappingRead> {
   const refuse = (predicate: string): MappingRead => ({
     ok: false,
-    problems: [buildProblem(label, [], predicate)],
+    problems: [buildConfigProblem(label, [], predicate)],
   });
   const read = await readText(file);
   if (!read.ok) return refuse(read.message);
   const yaml = await readYaml(read.text);
   if (!yaml.ok) {
-    return { ok: false, problems: yaml.problems.map((p) => buildProblem(label, p.steps, p.message, p.line)) };
+    return {
+      ok: false,
+      problems: yaml.problems.map((p) => buildConfigProblem(label, p.steps, p.message, p.line)),
+    };
   }
   if (yaml.documents.length > 1) return refuse('must hold one document; it has a `---` too many');
   const [document] = yaml.documents;

@@ -1,7 +1,7 @@
 import { findShapeProblems } from '../../core/policy/compile/shape-problems.ts';
 import type { DocumentProblem, Json } from '../../core/types/index.ts';
 import { parsePath } from '../config/problem-path.ts';
-import { buildProblem } from '../config/problem-text.ts';
+import { buildConfigProblem } from '../config/problem-text.ts';
 import { readYaml } from '../config/yaml-documents.ts';
 import { SkillFailure } from './failure.ts';
 import { FILE_KINDS, type FileKind } from './kinds.ts';
@@ -42,16 +42,17 @@ type Written = Readonly<Record<string, unknown>> & {
  */
 export async function readManifest(text: string, label: string): Promise<Manifest> {
   const yaml = await readYaml(text);
-  if (!yaml.ok) throw invalid(yaml.problems.map((p) => buildProblem(label, p.steps, p.message, p.line)));
+  if (!yaml.ok)
+    throw invalid(yaml.problems.map((p) => buildConfigProblem(label, p.steps, p.message, p.line)));
   const [document, second] = yaml.documents;
   if (document === undefined || second !== undefined)
-    throw invalid([buildProblem(label, [], 'must hold one document')]);
+    throw invalid([buildConfigProblem(label, [], 'must hold one document')]);
   const value = document.value as Json;
   const problems = findShapeProblems(value, manifestSchema, { file: label, path: '' });
   if (problems.length > 0)
     throw invalid(problems.map((each) => ({ ...each, line: document.lineOf(parsePath(each.path)) })));
   const manifest = manifestOf((value as { readonly skill: Written }).skill);
-  if (manifest.files.length === 0) throw invalid([buildProblem(label, ['skill'], 'lists no file')]);
+  if (manifest.files.length === 0) throw invalid([buildConfigProblem(label, ['skill'], 'lists no file')]);
   return manifest;
 }
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { buildProblem } from '../config/problem-text.ts';
+import { buildConfigProblem } from '../config/problem-text.ts';
 import { FILE_BYTES_MAX } from '../config/read-text.ts';
 import { SkillFailure } from './failure.ts';
 import { MANIFEST, type Manifest, type ManifestFile, readManifest } from './manifest.ts';
@@ -50,13 +50,13 @@ export async function readSkill(archive: Archive): Promise<Skill> {
     const content = bytes === null ? null : textOf(bytes);
     bytes_read += bytes?.length ?? 0;
     if (bytes === null)
-      problems.push(buildProblem(file.path, [], 'is listed in the manifest and is not there'));
+      problems.push(buildConfigProblem(file.path, [], 'is listed in the manifest and is not there'));
     else if (bytes.length > FILE_BYTES_MAX)
-      problems.push(buildProblem(file.path, [], `is larger than ${FILE_BYTES_MAX} bytes`));
-    else if (content === null) problems.push(buildProblem(file.path, [], 'is not UTF-8 text'));
+      problems.push(buildConfigProblem(file.path, [], `is larger than ${FILE_BYTES_MAX} bytes`));
+    else if (content === null) problems.push(buildConfigProblem(file.path, [], 'is not UTF-8 text'));
     else files.push({ ...file, text: content, sha256: hashSha256(bytes) });
     if (bytes_read > SKILL_BYTES_MAX) {
-      problems.push(buildProblem(file.path, [], `brings the skill over ${SKILL_BYTES_MAX} bytes`));
+      problems.push(buildConfigProblem(file.path, [], `brings the skill over ${SKILL_BYTES_MAX} bytes`));
       break;
     }
   }

@@ -6,7 +6,7 @@ import { policyPacks as builtinTemplates, type PolicyPack } from '../../core/pol
 import type { DocumentProblem, Json } from '../../core/types/index.ts';
 import { adapterProblems, BUILTIN_DIALECTS, dialectProblems } from '../adapters/admit.ts';
 import type { AdapterSpec, DialectSpec } from '../adapters/types.ts';
-import { buildProblem } from '../config/problem-text.ts';
+import { buildConfigProblem } from '../config/problem-text.ts';
 import { pluginSchema } from './schema.ts';
 import type { DriverDeclaration, Plugin } from './types.ts';
 
@@ -120,11 +120,11 @@ function doubled(plugin: Plugin, from: string, taken: TakenNames): DocumentProbl
         seen.add(name);
         return [];
       }
-      return buildProblem(from, [kind, at, 'name'], `is taken by another ${WORDS[kind]}`);
+      return buildConfigProblem(from, [kind, at, 'name'], `is taken by another ${WORDS[kind]}`);
     });
   });
   return taken.plugins.has(plugin.name)
-    ? [buildProblem(from, ['name'], 'is taken by another plug-in'), ...twice]
+    ? [buildConfigProblem(from, ['name'], 'is taken by another plug-in'), ...twice]
     : twice;
 }
 

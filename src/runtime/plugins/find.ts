@@ -3,7 +3,7 @@ import { findPackageJSON } from 'node:module';
 import { dirname, join, resolve, sep } from 'node:path';
 import type { DocumentProblem } from '../../core/types/index.ts';
 import { buildFileLabel, type EmptyPattern, findFiles } from '../config/document-files.ts';
-import { buildProblem } from '../config/problem-text.ts';
+import { buildConfigProblem } from '../config/problem-text.ts';
 import type { Config } from '../config/schema.ts';
 import type { PluginSource } from './types.ts';
 
@@ -33,9 +33,10 @@ export async function findPlugins({
     const steps = ['plugins', 'files', i];
     const { paths, wrong } = await findFiles(pattern, origin.base_dir, 'code');
     const id = `plugins.files ${pattern}`;
-    if (wrong !== null) missing.push(notThere('file', pattern, buildProblem(origin.label, steps, wrong)));
+    if (wrong !== null)
+      missing.push(notThere('file', pattern, buildConfigProblem(origin.label, steps, wrong)));
     else if (paths.length === 0)
-      warnings.push(buildProblem(origin.label, steps, 'matches no file', undefined, 'warning'));
+      warnings.push(buildConfigProblem(origin.label, steps, 'matches no file', undefined, 'warning'));
     if (paths.length > 0) filled.push(id);
     else if (wrong === null) empty.push({ id, pattern, steps });
     for (const path of paths) await add(sources, 'file', buildFileLabel(path, origin.base_dir), path);
@@ -46,13 +47,13 @@ export async function findPlugins({
     else {
       const steps = ['plugins', 'packages', i];
       const wrong = 'is not an installed package with one import entry; install it next to the configuration';
-      missing.push(notThere('package', name, buildProblem(origin.label, steps, wrong)));
+      missing.push(notThere('package', name, buildConfigProblem(origin.label, steps, wrong)));
     }
   }
   const all = [...sources.values()];
   const over = all.slice(PLUGINS_MAX).map((source) => ({
     source,
-    problem: buildProblem(source.from, [], `comes after ${PLUGINS_MAX} others, and is one too many`),
+    problem: buildConfigProblem(source.from, [], `comes after ${PLUGINS_MAX} others, and is one too many`),
   }));
   return { sources: all.slice(0, PLUGINS_MAX), missing: [...missing, ...over], filled, empty, warnings };
 }

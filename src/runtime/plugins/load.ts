@@ -3,7 +3,7 @@ import type { PatternSettings } from '../../core/policy/compile/custom-pattern.t
 import type { PolicySettings } from '../../core/policy/compile/index.ts';
 import type { DocumentProblem } from '../../core/types/index.ts';
 import type { Config } from '../config/index.ts';
-import { buildProblem } from '../config/problem-text.ts';
+import { buildConfigProblem } from '../config/problem-text.ts';
 import { admitPlugin, collectTakenNames, type TakenNames } from './admit.ts';
 import { type FoundPlugins, findPlugins } from './find.ts';
 import { type LockedFiles, readLockedFiles } from './locked.ts';
@@ -108,7 +108,8 @@ async function judge(
 ): Promise<Judged> {
   const { kind, from } = source;
   const { sha256 } = run;
-  if (!run.ok) return { report: leftOut(source, sha256, [buildProblem(from, [], run.reason)]), plugin: null };
+  if (!run.ok)
+    return { report: leftOut(source, sha256, [buildConfigProblem(from, [], run.reason)]), plugin: null };
   const admission = await admitPlugin(run.value, from, settings, taken).catch(() => tooDeep(from));
   if (!admission.ok)
     return { report: leftOut(source, sha256, admission.problems, admission.name), plugin: null };
@@ -122,7 +123,7 @@ async function judge(
 const tooDeep = (from: string) => ({
   ok: false as const,
   name: null,
-  problems: [buildProblem(from, [], 'has records that cannot be checked; they may be nested too deep')],
+  problems: [buildConfigProblem(from, [], 'has records that cannot be checked; they may be nested too deep')],
 });
 
 function namesIn({ detectors, ...named }: Plugin): Pick<PluginReport, PlugKind> {

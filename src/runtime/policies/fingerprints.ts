@@ -5,7 +5,7 @@ import type { DocumentProblem, Fingerprinter, Policy } from '../../core/types/in
 import { StartFailure } from '../../platform/failure.ts';
 import { restrictMode, writePrivateFile } from '../../platform/files/private-file.ts';
 import type { Config } from '../config/index.ts';
-import { buildProblem } from '../config/problem-text.ts';
+import { buildConfigProblem } from '../config/problem-text.ts';
 
 /** The location of the key: the configuration, or else the state folder. */
 type KeyPlace = Pick<Config, 'state_dir' | 'origin'> & {
@@ -40,7 +40,7 @@ export function fingerprintProblem(config: KeyPlace, { detection }: Policy): Doc
     'needs the key of its fingerprints: the file `fingerprint-key` in the state folder is missing, ' +
     'cannot be read or holds another key. Restore it, set `detection.fingerprint_key`, or create the entries again ' +
     'with `service fingerprint add`';
-  return buildProblem(config.origin.label, ['detection', 'allowlist'], what);
+  return buildConfigProblem(config.origin.label, ['detection', 'allowlist'], what);
 }
 
 /**

@@ -9,7 +9,7 @@ import { applyOverrides, type Overrides } from '../config/overrides.ts';
 import { findPlainAddresses } from '../config/plain-addresses.ts';
 import { addPrices } from '../config/price-file.ts';
 import type { PathStep } from '../config/problem-path.ts';
-import { buildProblem } from '../config/problem-text.ts';
+import { buildConfigProblem } from '../config/problem-text.ts';
 import { type MappingRead, readMapping } from '../config/read-mapping.ts';
 import { checkRequirements } from '../config/requirements.ts';
 import { type Config, type ConfigOrigin, configSchema, type WrittenConfig } from '../config/schema.ts';
@@ -132,13 +132,15 @@ function settleConfig(
   const lineOf = (steps: readonly PathStep[]): number | undefined => written?.lineOf(steps);
   const settled = parseConfigValue(written?.value ?? {}, configSchema, sources);
   const overridden = applyOverrides(settled.value, request.overrides ?? {});
-  const problems = settled.problems.map((p) => buildProblem(label, p.steps, p.message, lineOf(p.steps)));
+  const problems = settled.problems.map((p) =>
+    buildConfigProblem(label, p.steps, p.message, lineOf(p.steps)),
+  );
   if (problems.length + overridden.problems.length > 0) {
     return { ok: false, problems: [...overridden.problems, ...problems] };
   }
   const config = finishConfig(overridden.value as WrittenConfig, origin);
   const unmet = checkRequirements(config).map((p) =>
-    buildProblem(label, p.steps, p.message, lineOf(p.steps)),
+    buildConfigProblem(label, p.steps, p.message, lineOf(p.steps)),
   );
   if (unmet.length > 0) return { ok: false, problems: unmet };
   return {

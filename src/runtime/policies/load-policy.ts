@@ -5,7 +5,7 @@ import type { GuardedPaths } from '../../core/types/policy.ts';
 import { type DocumentFiles, findDocuments } from '../config/document-files.ts';
 import type { Config } from '../config/index.ts';
 import { formatPath, type PathStep, parsePath } from '../config/problem-path.ts';
-import { buildProblem } from '../config/problem-text.ts';
+import { buildConfigProblem } from '../config/problem-text.ts';
 import { readText } from '../config/read-text.ts';
 import { readYaml } from '../config/yaml-documents.ts';
 import type { LoadedPlugins, LockedFiles } from '../plugins/index.ts';
@@ -88,7 +88,11 @@ export async function loadPolicy(config: Config, supposed: Supposed = {}): Promi
   const warnings = told.filter(({ level }) => level === 'warning');
   if (problems.length > 0) return { ok: false, problems, warnings };
   if (compiled.policy === null)
-    return { ok: false, problems: [buildProblem(config.origin.label, [], 'gives no policy')], warnings };
+    return {
+      ok: false,
+      problems: [buildConfigProblem(config.origin.label, [], 'gives no policy')],
+      warnings,
+    };
   return {
     ok: true,
     policy: compiled.policy,
@@ -180,7 +184,7 @@ function expired({ detection, origin }: Config, now_ms: number): DocumentProblem
   return detection.allowlist.flatMap(({ expires }, i) => {
     if (now_ms < Date.parse(expires)) return [];
     const what = 'has expired: what it allowed counts again; take it away, or look again and renew it';
-    return buildProblem(origin.label, ['detection', 'allowlist', i], what, undefined, 'warning');
+    return buildConfigProblem(origin.label, ['detection', 'allowlist', i], what, undefined, 'warning');
   });
 }
 
@@ -192,7 +196,7 @@ function driverProblems({ secrets, origin }: Config, { plugins }: LoadedPlugins)
   if (secrets.backend !== 'plugin' || secrets.plugin === undefined) return [];
   const { from, driver } = secrets.plugin;
   const at = (key: string, predicate: string) => [
-    buildProblem(origin.label, ['secrets', 'plugin', key], predicate),
+    buildConfigProblem(origin.label, ['secrets', 'plugin', key], predicate),
   ];
   const plugin = plugins.find((each) => each.from === from);
   if (plugin === undefined)

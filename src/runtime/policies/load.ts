@@ -1,6 +1,6 @@
 import type { DocumentProblem, Policy } from '../../core/types/index.ts';
 import type { Config } from '../config/index.ts';
-import { buildProblem } from '../config/problem-text.ts';
+import { buildConfigProblem } from '../config/problem-text.ts';
 import { findBrokenPlugins } from '../plugins/named.ts';
 import type { PluginsInUse } from '../plugins/types.ts';
 import type { SecretReading } from '../secrets/references.ts';
@@ -72,11 +72,11 @@ export async function reloadConfiguredPolicy(
 function goneSince(running: ActivePolicy, next: ConfiguredPolicy): DocumentProblem[] {
   const { file, label } = running.config.origin;
   if (file !== null && next.config.origin.file === null)
-    return [buildProblem(label, [], 'is gone; put it back, or start the service again without it')];
+    return [buildConfigProblem(label, [], 'is gone; put it back, or start the service again without it')];
   return next.patterns.empty
     .filter(({ id }) => running.patterns.filled.includes(id))
     .map(({ pattern, steps }) => {
       const gone = `finds no file any more, and there were some in \`${pattern}\`; put one back, change \`paths\`, or start the service again`;
-      return buildProblem(next.config.origin.label, steps, gone);
+      return buildConfigProblem(next.config.origin.label, steps, gone);
     });
 }

@@ -1,7 +1,7 @@
 import type { DocumentProblem } from '../../core/types/index.ts';
 import type { DocumentFile } from '../config/document-files.ts';
 import type { PathStep } from '../config/problem-path.ts';
-import { buildProblem } from '../config/problem-text.ts';
+import { buildConfigProblem } from '../config/problem-text.ts';
 import { readText } from '../config/read-text.ts';
 import { readYaml, type YamlDocument } from '../config/yaml-documents.ts';
 
@@ -28,19 +28,24 @@ export async function readDocuments(files: readonly DocumentFile[]): Promise<Doc
   for (const file of files) {
     const read = await readText(file.path);
     if (!read.ok) {
-      problems.push(buildProblem(file.label, [], read.message));
+      problems.push(buildConfigProblem(file.label, [], read.message));
       continue;
     }
     total += read.text.length;
     if (total > TOTAL_CHARS_MAX) {
       problems.push(
-        buildProblem(file.label, [], `brings all documents together over ${TOTAL_CHARS_MAX} characters`),
+        buildConfigProblem(
+          file.label,
+          [],
+          `brings all documents together over ${TOTAL_CHARS_MAX} characters`,
+        ),
       );
       break;
     }
     const yaml = await readYaml(read.text);
     if (yaml.ok) documents.push(...namedDocuments(file.label, yaml.documents));
-    else problems.push(...yaml.problems.map((p) => buildProblem(file.label, p.steps, p.message, p.line)));
+    else
+      problems.push(...yaml.problems.map((p) => buildConfigProblem(file.label, p.steps, p.message, p.line)));
   }
   return { documents, problems };
 }

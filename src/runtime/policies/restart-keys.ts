@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { DocumentProblem } from '../../core/types/index.ts';
 import type { Config } from '../config/index.ts';
 import { formatPath, type PathStep } from '../config/problem-path.ts';
-import { buildProblem } from '../config/problem-text.ts';
+import { buildConfigProblem } from '../config/problem-text.ts';
 
 /** The keys that a reload changes at once: the parts of a policy, and the paths of its files. */
 const LIVE: ReadonlySet<string> = new Set([
@@ -31,7 +31,7 @@ const LIVE: ReadonlySet<string> = new Set([
 /** Returns a warning for each changed key that takes effect at the next start only. */
 export function findRestartKeys(running: Config, next: Config): DocumentProblem[] {
   return changedKeys(running, next, []).map((steps) =>
-    buildProblem(
+    buildConfigProblem(
       next.origin.label,
       steps,
       'has changed; it takes effect at the next start',

@@ -109,7 +109,7 @@ async function clear(folder: string, names: RegExp): Promise<void> {
 }
 
 /** The effect of a change on folders. */
-export interface AppliedChange {
+export interface AppliedSkillChange {
   /** Folders that were removed because they were empty. */
   readonly folders_removed: readonly string[];
 }
@@ -124,7 +124,7 @@ export async function applyChange(
   changes: readonly FileChange[],
   lock: SkillsLock,
   check: () => Promise<void>,
-): Promise<AppliedChange> {
+): Promise<AppliedSkillChange> {
   const folder = join(base_dir, CHANGE_FOLDER);
   const made = await missingFolders(base_dir, changes);
   const { next, leaving } = withFolders(lock, made);

@@ -1,5 +1,5 @@
 import type { DocumentProblem } from '../../core/types/index.ts';
-import { buildProblem } from '../config/problem-text.ts';
+import { buildConfigProblem } from '../config/problem-text.ts';
 import { assertInside, type PathState, readPathState } from '../packages/disk.ts';
 import { SkillFailure } from '../packages/failure.ts';
 import { buildLockedSkill, type LockedSkill, type SkillsLock } from '../packages/lock-file.ts';
@@ -39,15 +39,15 @@ export async function buildAddition(base_dir: string, lock: SkillsLock, skill: S
     const standing = await readPathState(base_dir, path);
     const owner = ownerOf(lock, path);
     if (owner !== null && owner !== skill.name)
-      problems.push(buildProblem(path, [], `is of the skill \`${owner}\`; one file cannot be of two`));
+      problems.push(buildConfigProblem(path, [], `is of the skill \`${owner}\`; one file cannot be of two`));
     else if (standing === 'nothing')
       changes.push({ path, action: 'create', before: null, after: sha256, text });
-    else if (owner === null) problems.push(buildProblem(path, [], IN_THE_WAY));
-    else if (standing === 'other') problems.push(buildProblem(path, [], 'is no regular file any more'));
+    else if (owner === null) problems.push(buildConfigProblem(path, [], IN_THE_WAY));
+    else if (standing === 'other') problems.push(buildConfigProblem(path, [], 'is no regular file any more'));
     else if (standing.sha256 === sha256) unchanged.push(path);
     else if (standing.sha256 === owned[path])
       changes.push({ path, action: 'replace', before: standing.sha256, after: sha256, text });
-    else problems.push(buildProblem(path, [], CHANGED));
+    else problems.push(buildConfigProblem(path, [], CHANGED));
   }
   if (problems.length > 0)
     throw new SkillFailure('conflict', 'Nothing was changed, for files are in the way:', problems);

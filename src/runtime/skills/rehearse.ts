@@ -5,7 +5,7 @@ import { listDocumentRecords } from '../../core/policy/compile/documents.ts';
 import type { DocumentProblem, Json, Policy } from '../../core/types/index.ts';
 import { findDocuments, PATH_KEYS, type PathKey } from '../config/document-files.ts';
 import type { Config } from '../config/index.ts';
-import { buildProblem } from '../config/problem-text.ts';
+import { buildConfigProblem } from '../config/problem-text.ts';
 import { SkillFailure } from '../packages/failure.ts';
 import { findFileKind } from '../packages/kinds.ts';
 import type { PluginReport } from '../plugins/types.ts';
@@ -104,7 +104,7 @@ function unread(changes: readonly FileChange[], seen: readonly string[]): Docume
     if (text === null || kind === null || kind.read_by === null || seen.includes(path)) return [];
     const files = `\`${kind.folder}*${kind.holds === 'code' ? extname(path) : '.yaml'}\``;
     const what = `would lie there unread: add ${files} to \`${kind.read_by}\` in service.yaml`;
-    return [buildProblem(path, [], what)];
+    return [buildConfigProblem(path, [], what)];
   });
 }
 
@@ -112,7 +112,7 @@ function lost(labels: readonly string[], seen: readonly string[]): DocumentProbl
   return labels
     .filter((label) => !seen.includes(label))
     .map((label) =>
-      buildProblem(label, [], 'is named in `paths` in a way that cannot be tried out beforehand'),
+      buildConfigProblem(label, [], 'is named in `paths` in a way that cannot be tried out beforehand'),
     );
 }
 
@@ -128,7 +128,7 @@ async function misplaced(base_dir: string, changes: readonly FileChange[]): Prom
     return listDocumentRecords(file, value as Json, [])
       .filter(({ kind }) => kind !== holds)
       .map(({ kind }) =>
-        buildProblem(file, [], `holds a ${kind} document, and is listed as a ${holds} document`),
+        buildConfigProblem(file, [], `holds a ${kind} document, and is listed as a ${holds} document`),
       );
   });
 }

@@ -1,6 +1,6 @@
 import type { DocumentProblem } from '../../core/types/index.ts';
 import type { Config } from '../config/index.ts';
-import { buildProblem } from '../config/problem-text.ts';
+import { buildConfigProblem } from '../config/problem-text.ts';
 import { SkillFailure } from '../packages/failure.ts';
 import { findFileKind } from '../packages/kinds.ts';
 import { type LockedSkill, readLock } from '../packages/lock-file.ts';
@@ -12,7 +12,7 @@ import type { PluginReport } from '../plugins/types.ts';
 import { loadConfiguredPlugins, loadPolicy } from '../policies/index.ts';
 import type { CaseResult } from '../policies/test-policy.ts';
 import {
-  type AppliedChange,
+  type AppliedSkillChange,
   applyChange,
   isInterrupted,
   lockSkillsFolder,
@@ -56,7 +56,7 @@ export interface SkillPlan {
 export interface OpenPlan {
   readonly plan: SkillPlan;
   /** Applies the plan atomically. @throws SkillFailure */
-  readonly carryOut: () => Promise<AppliedChange>;
+  readonly carryOut: () => Promise<AppliedSkillChange>;
   /** Releases the plan. The caller must always call it in the end. */
   readonly close: () => Promise<void>;
 }
@@ -116,7 +116,7 @@ function refuseKeptCode({ kept }: SkillChange): void {
   const code = kept.filter((path) => findFileKind(path)?.holds === 'code');
   if (code.length === 0) return;
   const what = 'was edited since the installation and would run if it stayed; review it and move it away';
-  const problems = code.map((path) => buildProblem(path, [], what));
+  const problems = code.map((path) => buildConfigProblem(path, [], what));
   throw new SkillFailure('conflict', 'Nothing was changed, for changed code would be left:', problems);
 }
 
@@ -126,7 +126,7 @@ function refuseCode({ changes }: SkillChange): void {
   if (code.length === 0) return;
   const problems = code.map(({ path, text, after }) => {
     const bytes = Buffer.byteLength(text ?? '').toLocaleString('en');
-    return buildProblem(
+    return buildConfigProblem(
       path,
       [],
       `is code of ${bytes} bytes that would run in the service (SHA-256 ${after})`,

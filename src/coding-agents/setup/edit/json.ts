@@ -1,6 +1,6 @@
 import { findNodeAtLocation, type Node } from 'jsonc-parser';
 import type { Json } from '../../../core/types/index.ts';
-import { parseJsonTree, SettingsFailure } from '../settings-document.ts';
+import { parseSettingsTree, SettingsFailure } from '../settings-document.ts';
 import type { DocumentPath, TextEdit } from './edit.ts';
 
 type JsonFormat = 'json' | 'jsonc';
@@ -15,7 +15,7 @@ export function insertInJson(
   path: DocumentPath,
   value: Json,
 ): readonly TextEdit[] {
-  const tree = parseJsonTree(text, format);
+  const tree = parseSettingsTree(text, format);
   let depth = 0;
   let container = tree;
   for (; depth < path.length - 1; depth++) {
@@ -42,7 +42,7 @@ export function replaceInJson(
   path: DocumentPath,
   value: Json,
 ): readonly TextEdit[] {
-  const node = findNode(parseJsonTree(text, format), path);
+  const node = findNode(parseSettingsTree(text, format), path);
   const content = formatValue(
     value,
     lineIndent(text, node.offset),
@@ -54,7 +54,7 @@ export function replaceInJson(
 
 /** Removes a member or an element and the one comma that belongs to it. */
 export function removeFromJson(text: string, format: JsonFormat, path: DocumentPath): readonly TextEdit[] {
-  const value = findNode(parseJsonTree(text, format), path);
+  const value = findNode(parseSettingsTree(text, format), path);
   const node = value.parent?.type === 'property' ? value.parent : value;
   const container = node.parent;
   if (container === undefined) throw new SettingsFailure('cannot lose its outermost value');

@@ -3,7 +3,7 @@ import { scanView } from './scan-view.ts';
 import { type DecodingCandidates, type Scanner, scanText } from './scanner.ts';
 import { type Blob, findBlobs } from './views/blobs.ts';
 import { classifySignals } from './views/classify-signals.ts';
-import { decodeBlobs, decodeEscapes, restoreOrder } from './views/decode-view.ts';
+import { decodeBlobs, decodeEscapeView, restoreOrder } from './views/decode-view.ts';
 import { correctSpelling } from './views/spelling.ts';
 import { isChangedInView, toSource, type View } from './views/view.ts';
 import { addWindow, type Windows, widenToWhitespace } from './views/windows.ts';
@@ -75,7 +75,7 @@ function searchReadings(search: Search, { windows, blob_starts }: DecodingCandid
   const blobs = findBlobs(text, blob_starts);
   meter.work += (windows.length / 2) * PLACE_WORK;
   const { decoded, rearranged } = classifySignals(text, windows);
-  searchWindows(search, decoded, (start, end) => decodeEscapes(text, start, end));
+  searchWindows(search, decoded, (start, end) => decodeEscapeView(text, start, end));
   searchWindows(search, placesOf(blobs), (start, end) => decodeBlobs(text, start, end, blobs));
   if (depth > 0) return;
   searchWindows(search, rearranged, (start, end) => restoreOrder(text, start, end));

@@ -3,7 +3,7 @@ import { commandRules } from '../commands/rules/index.ts';
 import { allDetectors } from '../detectors/all.ts';
 
 /** One detector as the documentation shows it: its subject, its evidence and its examples. */
-export interface CatalogueEntry {
+export interface DetectorCatalogueEntry {
   /** For example `github.token`: the `rule_id` of a violation, and the name in `detection.detectors`. */
   readonly id: string;
   /** The family, which is the `detector` of a violation. */
@@ -23,7 +23,7 @@ export interface CatalogueEntry {
 }
 
 /** Returns all built-in detectors and command rules, sorted by id. Loads every detector. */
-export function buildDetectorCatalogue(): readonly CatalogueEntry[] {
+export function buildDetectorCatalogue(): readonly DetectorCatalogueEntry[] {
   const in_text = allDetectors.map(({ id, detector, tags, severity, strength, description, examples }) => ({
     id,
     family: detector,

@@ -130,7 +130,7 @@ function translateUnits(input: string, texts: readonly string[]): string {
 
 /** Returns the units that `a-z` stands for. */
 function expandUnits(set: string): string {
-  return decodeEscapes(
+  return decodeCEscapes(
     set
       .replace(/\[:lower:\]/g, 'a-z')
       .replace(/\[:upper:\]/g, 'A-Z')
@@ -157,7 +157,7 @@ function formatEcho(words: readonly ShellWord[]): string {
   const at = texts.findIndex((text) => !/^-[neE]+$/.test(text));
   const is_escaped = texts.slice(0, Math.max(0, at)).some((text) => text.includes('e'));
   const line = texts.filter((text) => !/^-[neE]+$/.test(text)).join(' ');
-  return is_escaped ? decodeEscapes(line) : line.replaceAll('\\n', '\n');
+  return is_escaped ? decodeCEscapes(line) : line.replaceAll('\\n', '\n');
 }
 
 const FORMATS_MAX = 40;
@@ -170,10 +170,10 @@ function formatPrintf(texts: readonly string[]): string {
   let at = 0;
   for (let times = 0; times < FORMATS_MAX && (times === 0 || at < rest.length); times++) {
     const before = at;
-    line += decodeEscapes(format).replace(FORMAT, (_, kind: string | undefined) => {
+    line += decodeCEscapes(format).replace(FORMAT, (_, kind: string | undefined) => {
       if (kind === undefined) return '%';
       const value = rest[at++] ?? '';
-      if (kind === 'b') return decodeEscapes(value);
+      if (kind === 'b') return decodeCEscapes(value);
       return kind === 'c' ? value.slice(0, 1) : value;
     });
     if (at === before) break;
@@ -193,7 +193,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
 };
 
 /** Decodes the escapes of C: `\x72`, `\162`, `\u0072`, `\n`. */
-export function decodeEscapes(text: string): string {
+export function decodeCEscapes(text: string): string {
   return text.replace(
     /\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|U([0-9a-fA-F]{1,8})|(0?[0-7]{1,3})|([\s\S]))/g,
     (_, hex?: string, unit?: string, point?: string, octal?: string, char?: string) => {

@@ -10,7 +10,7 @@ import {
   startsChoice,
 } from './expansion.ts';
 import { findClosingBacktick, findClosingBrace, findClosingParen, findClosingQuote } from './nesting.ts';
-import { decodeEscapes } from './output.ts';
+import { decodeCEscapes } from './output.ts';
 import { SHELL_LIMITS, type ShellDialect, type ShellWord } from './syntax.ts';
 import { spendWork, tryToSpend, type WorkBudget } from './work.ts';
 
@@ -257,7 +257,7 @@ function readAnsi(cursor: ShellCursor): string {
   let end = from;
   while (end < text.length && text[end] !== "'") end += text[end] === '\\' ? 2 : 1;
   cursor.at = Math.min(text.length, end + 1);
-  return decodeEscapes(text.slice(from, end));
+  return decodeCEscapes(text.slice(from, end));
 }
 
 /** The most UTF-16 units before the `}` of `${`. */

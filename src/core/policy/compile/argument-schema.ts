@@ -1,7 +1,13 @@
 import { RE2JS } from 're2js';
 import { resolvePointer } from '../../json/pointer.ts';
 import type { DocumentProblem, Json } from '../../types/index.ts';
-import { buildProblem, childLocation, type DocumentLocation, formatNames, suggestName } from './problems.ts';
+import {
+  buildDocumentProblem,
+  childLocation,
+  type DocumentLocation,
+  formatNames,
+  suggestName,
+} from './problems.ts';
 
 const SUBSCHEMAS_MAX = 2_000;
 const DEPTH_MAX = 32;
@@ -112,7 +118,7 @@ export function findArgumentSchemaProblems(
   readSchema(reading, schema, place, 0);
   if (reading.problems.length > 0) return reading.problems;
   const wrong = writtenOutProblem(schema);
-  return wrong === null ? [] : [buildProblem(place, wrong)];
+  return wrong === null ? [] : [buildDocumentProblem(place, wrong)];
 }
 
 interface Reading {
@@ -125,7 +131,7 @@ function readSchema(reading: Reading, schema: Json, place: DocumentLocation, dep
   if (typeof schema === 'boolean') return;
   const wrong = wrongSchema(reading, schema, depth);
   if (wrong !== null) {
-    reading.problems.push(buildProblem(place, wrong));
+    reading.problems.push(buildDocumentProblem(place, wrong));
     return;
   }
   for (const [keyword, value] of Object.entries(schema as JsonObject)) {
@@ -135,7 +141,7 @@ function readSchema(reading: Reading, schema: Json, place: DocumentLocation, dep
     if (form !== undefined) readKeyword(reading, form, value, here, depth);
     else {
       const hint = suggestName(keyword, Object.keys(KEYWORDS));
-      reading.problems.push(buildProblem(here, `is not a supported keyword${hint}`));
+      reading.problems.push(buildDocumentProblem(here, `is not a supported keyword${hint}`));
     }
   }
 }
@@ -161,13 +167,13 @@ function readKeyword(
 ): void {
   const wrong = wrongValue(form, value, reading.root);
   if (wrong !== null) {
-    reading.problems.push(buildProblem(place, wrong));
+    reading.problems.push(buildDocumentProblem(place, wrong));
     return;
   }
   for (const [step, schema] of subschemasIn(form, value)) {
     const here = step === null ? place : childLocation(place, step);
     if (form === 'patterned_schemas' && !isLinearKeyPattern(String(step))) {
-      reading.problems.push(buildProblem(here, NOT_LINEAR));
+      reading.problems.push(buildDocumentProblem(here, NOT_LINEAR));
     }
     readSchema(reading, schema, here, depth + 1);
   }

@@ -12,7 +12,7 @@ import type { Detector } from '../../detect/matching/detector.ts';
 import { compileScanner, type Scanner, scanText } from '../../detect/matching/scanner.ts';
 import { isTag } from '../../tags.ts';
 import type { CheckName, CustomPattern, DocumentProblem, Severity, Tag } from '../../types/index.ts';
-import { buildProblem, childLocation, type DocumentLocation } from './problems.ts';
+import { buildDocumentProblem, childLocation, type DocumentLocation } from './problems.ts';
 
 /** A pattern as the configuration or a plug-in defines it. Its shape was validated before. */
 export interface PatternSettings {
@@ -44,9 +44,10 @@ export function parsePattern(
 ): CustomPattern | null {
   const said = [...tagProblems(written.tags, place)];
   const wrong = findPatternFault(written.pattern);
-  if (wrong !== null) said.push(buildProblem(childLocation(place, 'pattern'), wrong));
+  if (wrong !== null) said.push(buildDocumentProblem(childLocation(place, 'pattern'), wrong));
   const read = wrong === null ? buildPattern(written) : null;
-  if (wrong === null && read === null) said.push(buildProblem(childLocation(place, 'pattern'), UNANCHORED));
+  if (wrong === null && read === null)
+    said.push(buildDocumentProblem(childLocation(place, 'pattern'), UNANCHORED));
   problems.push(...said);
   return said.length > 0 ? null : read;
 }
@@ -59,7 +60,10 @@ function tagProblems(tags: readonly string[], place: DocumentLocation): Document
   return tags.flatMap((tag, at) =>
     isTag(tag)
       ? []
-      : buildProblem(childLocation(place, 'tags', at), 'must be a tag: dotted, lower case, letters first'),
+      : buildDocumentProblem(
+          childLocation(place, 'tags', at),
+          'must be a tag: dotted, lower case, letters first',
+        ),
   );
 }
 
@@ -125,12 +129,12 @@ export function findExampleProblems(patterns: readonly ParsedPattern[]): Documen
       const is_found = found(text) !== '';
       if (is_found && (spans === '' || spans === found(text))) return [];
       const what = is_found ? 'is found at another place than between « and »' : 'is not found';
-      return buildProblem(childLocation(place, 'examples', 'hits', at), `${what} by the pattern`);
+      return buildDocumentProblem(childLocation(place, 'examples', 'hits', at), `${what} by the pattern`);
     });
     const misses = examples.misses.flatMap((text, at) =>
       found(text) === ''
         ? []
-        : buildProblem(childLocation(place, 'examples', 'misses', at), 'is found by the pattern'),
+        : buildDocumentProblem(childLocation(place, 'examples', 'misses', at), 'is found by the pattern'),
     );
     return [...hits, ...misses];
   });

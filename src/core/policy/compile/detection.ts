@@ -9,7 +9,7 @@ import type {
 } from '../../types/index.ts';
 import type { GuardedPaths } from '../../types/policy.ts';
 import type { PatternSettings } from './custom-pattern.ts';
-import { buildProblem, childLocation, type DocumentLocation } from './problems.ts';
+import { buildDocumentProblem, childLocation, type DocumentLocation } from './problems.ts';
 
 /** The part of the configuration that controls detection. Its shape was validated when it was read. */
 export interface DetectionSettings {
@@ -73,11 +73,11 @@ export function parseDetection(
   const { enabled, flag_threshold, block_threshold } = injection_detection;
   if (flag_threshold > block_threshold) {
     const at = childLocation({ file, path: 'injection_detection' }, 'flag_threshold');
-    problems.push(buildProblem(at, 'must not be above `injection_detection.block_threshold`'));
+    problems.push(buildDocumentProblem(at, 'must not be above `injection_detection.block_threshold`'));
   }
   const named = parseNamed?.(detection, place, problems) ?? { patterns: [], detectors: [] };
   if (parseNamed === undefined && usesNamedDetectors(settings))
-    problems.push(buildProblem(place, 'names detectors, which nothing here can read'));
+    problems.push(buildDocumentProblem(place, 'names detectors, which nothing here can read'));
   return {
     secret_detection: secret_detection.enabled,
     pii_protection: pii_protection.enabled,
@@ -99,7 +99,7 @@ function parseAllowlist(
   const seen = new Set<string>();
   written.forEach(({ fingerprint }, at) => {
     if (seen.has(fingerprint))
-      problems.push(buildProblem(childLocation(place, at, 'fingerprint'), 'is in the list twice'));
+      problems.push(buildDocumentProblem(childLocation(place, at, 'fingerprint'), 'is in the list twice'));
     seen.add(fingerprint);
   });
   return written;

@@ -1,6 +1,12 @@
 import type { DocumentProblem, Json } from '../../types/index.ts';
 import { DOCUMENT_KINDS, DOCUMENT_VERSION, type DocumentKind } from '../schemas.ts';
-import { buildProblem, childLocation, type DocumentLocation, formatNames, suggestName } from './problems.ts';
+import {
+  buildDocumentProblem,
+  childLocation,
+  type DocumentLocation,
+  formatNames,
+  suggestName,
+} from './problems.ts';
 
 /** One record of a document, not parsed yet. */
 export interface DocumentRecord {
@@ -23,13 +29,13 @@ export function listDocumentRecords(
 ): readonly DocumentRecord[] {
   const place = { file, path: '' };
   if (document === null || typeof document !== 'object' || Array.isArray(document)) {
-    problems.push(buildProblem(place, `must be a mapping with one of ${formatNames(RECORD_KEYS)}`));
+    problems.push(buildDocumentProblem(place, `must be a mapping with one of ${formatNames(RECORD_KEYS)}`));
     return [];
   }
   const members = document as { readonly [key: string]: Json };
   if (isForeign(members)) {
     problems.push(
-      buildProblem(
+      buildDocumentProblem(
         childLocation(place, 'apiVersion'),
         'is another program’s; the file is left out',
         'warning',
@@ -51,7 +57,9 @@ function withEnforcement(
   if (enforcement === undefined) return record;
   if (record.kind === 'memory') {
     const here = childLocation({ file: place.file, path: '' }, 'enforcement');
-    problems.push(buildProblem(here, 'is for rules, contracts and identities; a memory schema has none'));
+    problems.push(
+      buildDocumentProblem(here, 'is for rules, contracts and identities; a memory schema has none'),
+    );
     return record;
   }
   const is_mapping = typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -68,16 +76,18 @@ function isForeign({ apiVersion }: { readonly [key: string]: Json }): boolean {
 function headProblems(members: { readonly [key: string]: Json }, place: DocumentLocation): DocumentProblem[] {
   const problems: DocumentProblem[] = [];
   if (members.version !== undefined && members.version !== DOCUMENT_VERSION) {
-    problems.push(buildProblem(childLocation(place, 'version'), `must be \`${DOCUMENT_VERSION}\``));
+    problems.push(buildDocumentProblem(childLocation(place, 'version'), `must be \`${DOCUMENT_VERSION}\``));
   }
   const { enforcement } = members;
   if (enforcement !== undefined && enforcement !== 'enforce' && enforcement !== 'monitor') {
-    problems.push(buildProblem(childLocation(place, 'enforcement'), 'must be one of `enforce` or `monitor`'));
+    problems.push(
+      buildDocumentProblem(childLocation(place, 'enforcement'), 'must be one of `enforce` or `monitor`'),
+    );
   }
   for (const key of Object.keys(members)) {
     if (key.startsWith('x-') || HEAD_KEYS.includes(key) || RECORD_KEYS.includes(key)) continue;
     problems.push(
-      buildProblem(
+      buildDocumentProblem(
         childLocation(place, key),
         `is no key here${suggestName(key, [...RECORD_KEYS, 'version', 'enforcement'])}`,
       ),
@@ -96,14 +106,14 @@ function bodyOf(
   if (key === undefined || present.length > 1) {
     const what =
       key === undefined ? 'has none of' : `has ${formatNames(present)} together; a document has one of`;
-    problems.push(buildProblem(place, `${what} ${formatNames(RECORD_KEYS)}`));
+    problems.push(buildDocumentProblem(place, `${what} ${formatNames(RECORD_KEYS)}`));
     return [];
   }
   const { kind, one } = DOCUMENT_KINDS.find((each) => each.one === key || each.many === key)!;
   const value = members[key] as Json;
   if (key === one) return [{ kind, value, place: childLocation(place, key) }];
   if (!Array.isArray(value) || value.length === 0) {
-    problems.push(buildProblem(childLocation(place, key), 'must be a list with at least one entry'));
+    problems.push(buildDocumentProblem(childLocation(place, key), 'must be a list with at least one entry'));
     return [];
   }
   return (value as readonly Json[]).map((each, at) => ({

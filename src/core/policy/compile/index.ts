@@ -4,7 +4,7 @@ import { buildBuiltinRules } from './builtin.ts';
 import { type DetectionSettings, type NamedDetectionParser, parseDetection } from './detection.ts';
 import { listDocumentRecords } from './documents.ts';
 import { deepFreeze, hashPolicy } from './policy-hash.ts';
-import { buildProblem, childLocation, type DocumentLocation } from './problems.ts';
+import { buildDocumentProblem, childLocation, type DocumentLocation } from './problems.ts';
 import { type LocatedRecord, parseContract, parseIdentity, parseMemory } from './records.ts';
 import { type ConditionCheck, type LocatedRule, parseRule } from './rules.ts';
 
@@ -170,7 +170,7 @@ function parsePlainJson(
   } catch {
     // Cyclic aliases, and numbers that JSON cannot represent, are reported by the problem below.
   }
-  problems.push(buildProblem(place, 'is no plain data: it is empty, or refers to itself'));
+  problems.push(buildDocumentProblem(place, 'is no plain data: it is empty, or refers to itself'));
   return undefined;
 }
 
@@ -215,7 +215,7 @@ function findDuplicateNames(what: string, records: readonly NamedRecord[]): Docu
       first.set(key, place);
       return [];
     }
-    return buildProblem(
+    return buildDocumentProblem(
       place,
       `is a second ${what} named \`${name}\`; the first stands in \`${before.file}\` at \`${before.path}\``,
     );

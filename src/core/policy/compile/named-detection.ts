@@ -11,7 +11,7 @@ import {
   parsePattern,
 } from './custom-pattern.ts';
 import type { DetectionSettings, NamedDetectionParser } from './detection.ts';
-import { buildProblem, childLocation, type DocumentLocation, suggestName } from './problems.ts';
+import { buildDocumentProblem, childLocation, type DocumentLocation, suggestName } from './problems.ts';
 
 /**
  * Parses the settings of single detectors and the custom patterns. This module loads all detectors, which takes
@@ -51,7 +51,7 @@ function readPatterns(
   const patterns = written.flatMap((each, at): ParsedPattern[] => {
     const here = childLocation(place, at);
     if (taken.has(each.id))
-      problems.push(buildProblem(childLocation(here, 'id'), 'is taken by another detector'));
+      problems.push(buildDocumentProblem(childLocation(here, 'id'), 'is taken by another detector'));
     taken.add(each.id);
     const read = parsePattern(each, here, problems);
     return read === null ? [] : [{ written: each, read, place: here }];
@@ -73,10 +73,10 @@ function readSettings(
     if (named.length === 0) {
       const hint = suggestName(name, [...new Set(all.flatMap(listNames))]);
       const what = `is no detector, no family and no tag of one${hint}`;
-      problems.push(buildProblem(here, what, is_partial ? 'warning' : 'error'));
+      problems.push(buildDocumentProblem(here, what, is_partial ? 'warning' : 'error'));
     } else if (entropy_min !== null && !named.every(isMeasured)) {
       const what = 'has no meaning here: it is for secrets and for patterns of your own';
-      problems.push(buildProblem(childLocation(here, 'entropy_min'), what));
+      problems.push(buildDocumentProblem(childLocation(here, 'entropy_min'), what));
     }
     return { name, enabled, severity, entropy_min };
   });

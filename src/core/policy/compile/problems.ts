@@ -23,7 +23,7 @@ export function childLocation(
 }
 
 /** Builds a problem whose message begins with the path: "`policies[2].action` is missing." */
-export function buildProblem(
+export function buildDocumentProblem(
   { file, path }: DocumentLocation,
   predicate: string,
   level: DocumentProblem['level'] = 'error',

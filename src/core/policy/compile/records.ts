@@ -10,7 +10,7 @@ import { contractSchema, identitySchema, memorySchema } from '../schemas.ts';
 import { findArgumentSchemaProblems } from './argument-schema.ts';
 import type { ContractDocument, IdentityDocument, MemoryDocument } from './document-types.ts';
 import { parseDurationMs } from './duration.ts';
-import { buildProblem, childLocation, type DocumentLocation } from './problems.ts';
+import { buildDocumentProblem, childLocation, type DocumentLocation } from './problems.ts';
 import { findShapeProblems } from './shape-problems.ts';
 
 /** A record and its location. */
@@ -134,7 +134,7 @@ function findDuplicateFields({ fields }: MemoryDocument, place: DocumentLocation
   return names.flatMap((name, at) =>
     names.indexOf(name) === at
       ? []
-      : buildProblem(
+      : buildDocumentProblem(
           childLocation(place, 'fields', at, 'name'),
           'names a field that is already defined above',
         ),
@@ -149,7 +149,10 @@ function findExcessRequired(
   const count = fields.filter((field) => field.required === true).length;
   if (count <= (max_entries ?? ENTRIES_DEFAULT)) return [];
   return [
-    buildProblem(childLocation(place, 'max_entries'), `is less than the number of required fields, ${count}`),
+    buildDocumentProblem(
+      childLocation(place, 'max_entries'),
+      `is less than the number of required fields, ${count}`,
+    ),
   ];
 }
 

@@ -12,7 +12,7 @@ import { ruleSchema } from '../schemas.ts';
 import { DEFAULT_APPROVAL } from './builtin.ts';
 import type { RuleDocument } from './document-types.ts';
 import { parseDurationMs } from './duration.ts';
-import { buildProblem, childLocation, type DocumentLocation, formatNames } from './problems.ts';
+import { buildDocumentProblem, childLocation, type DocumentLocation, formatNames } from './problems.ts';
 import { findShapeProblems } from './shape-problems.ts';
 
 /**
@@ -152,12 +152,12 @@ function taglessSeverity(
 ): DocumentProblem[] {
   if (condition.severity_min === undefined || (data_tags ?? condition.data_tags) !== undefined) return [];
   const what = 'needs `data_tags`: only findings have a severity';
-  return [buildProblem(childLocation(place, 'condition', 'severity_min'), what)];
+  return [buildDocumentProblem(childLocation(place, 'condition', 'severity_min'), what)];
 }
 
 function nothingToDo({ action, session }: RuleDocument, place: DocumentLocation): DocumentProblem[] {
   return action === undefined && session === undefined
-    ? [buildProblem(childLocation(place, 'action'), 'is missing')]
+    ? [buildDocumentProblem(childLocation(place, 'action'), 'is missing')]
     : [];
 }
 
@@ -169,17 +169,19 @@ function sessionProblems(
   const here = childLocation(place, 'session');
   const { add, remove, reset } = session;
   if (add === undefined && remove === undefined && reset !== true)
-    return [buildProblem(here, 'says nothing; name tags under `add` or `remove`, or say `reset: true`')];
+    return [
+      buildDocumentProblem(here, 'says nothing; name tags under `add` or `remove`, or say `reset: true`'),
+    ];
   if (remove !== undefined && reset === true)
     return [
-      buildProblem(
+      buildDocumentProblem(
         childLocation(here, 'remove'),
         'conflicts with `reset: true`, which removes all tags; keep one of them',
       ),
     ];
   if (action === undefined && enforcement === 'monitor')
     return [
-      buildProblem(
+      buildDocumentProblem(
         childLocation(place, 'enforcement'),
         'is `monitor` on a rule that decides nothing, so it would do nothing at all; leave it out',
       ),
@@ -196,13 +198,13 @@ function condition(
   if (typeof when !== 'string') return [];
   const wrong =
     checkCondition === undefined ? 'needs what reads conditions, which is not loaded' : checkCondition(when);
-  return wrong === null ? [] : [buildProblem(place, wrong)];
+  return wrong === null ? [] : [buildDocumentProblem(place, wrong)];
 }
 
 function twoShapes(record: RuleDocument, place: DocumentLocation): DocumentProblem[] {
   if (record.data_tags === undefined || record.condition?.data_tags === undefined) return [];
   return [
-    buildProblem(
+    buildDocumentProblem(
       childLocation(place, 'condition', 'data_tags'),
       'conflicts with `data_tags` of the rule; keep one of them',
     ),
@@ -213,7 +215,7 @@ function taglessRedact(record: RuleDocument, place: DocumentLocation): DocumentP
   const hasTags = record.data_tags !== undefined || record.condition?.data_tags !== undefined;
   if (record.action !== 'redact' || hasTags) return [];
   return [
-    buildProblem(
+    buildDocumentProblem(
       childLocation(place, 'action'),
       'is `redact` without `data_tags`, so there is nothing that it could mask; name the tags, or choose another action',
     ),
@@ -223,7 +225,7 @@ function taglessRedact(record: RuleDocument, place: DocumentLocation): DocumentP
 function phaseWithoutAction(record: RuleDocument, place: DocumentLocation): DocumentProblem[] {
   if (record.condition?.phase === undefined || toList(record.boundary).includes('action')) return [];
   return [
-    buildProblem(
+    buildDocumentProblem(
       childLocation(place, 'condition', 'phase'),
       'belongs to the boundary `action`, which the rule does not name',
     ),
@@ -238,7 +240,7 @@ function foreignTenant(
   const own = record.tenant_id ?? null;
   if (tenant_id === null || own === null || own === tenant_id) return [];
   return [
-    buildProblem(
+    buildDocumentProblem(
       childLocation(place, 'tenant_id'),
       'differs from the tenant that the rule belongs to; remove it',
     ),
@@ -250,7 +252,7 @@ function placeholders(record: RuleDocument, place: DocumentLocation): DocumentPr
   const here = childLocation(place, 'fallback_template');
   const unknown = [...new Set(listUnknownPlaceholders(record.fallback_template))].map((name) => {
     const why = name === 'original' ? 'would give out what is blocked' : 'does not exist';
-    return buildProblem(
+    return buildDocumentProblem(
       here,
       `has the placeholder \`{${name}}\`, which ${why}; there are ${formatNames(FALLBACK_PLACEHOLDERS.map((each) => `{${each}}`))}`,
     );
@@ -258,7 +260,10 @@ function placeholders(record: RuleDocument, place: DocumentLocation): DocumentPr
   const is_used =
     toList(record.boundary).includes('output') && (record.action === 'block' || record.action === 'redact');
   if (is_used) return unknown;
-  return [...unknown, buildProblem(here, 'is used only where an `output` is blocked or redacted', 'warning')];
+  return [
+    ...unknown,
+    buildDocumentProblem(here, 'is used only where an `output` is blocked or redacted', 'warning'),
+  ];
 }
 
 /** Returns one value or a list of values as a list. */

@@ -2,7 +2,7 @@ import { type Schema, validate } from '@cfworker/json-schema';
 import { parsePointer, resolvePointer } from '../../json/pointer.ts';
 import type { DocumentProblem, Json } from '../../types/index.ts';
 import {
-  buildProblem,
+  buildDocumentProblem,
   childLocation,
   type DocumentLocation,
   describeTypeFix,
@@ -67,7 +67,7 @@ function problemsOf(
     value,
     /(?:^|\.)([A-Za-z_]+)$/.exec(place.path)?.[1] ?? '',
   );
-  return predicate === null ? [] : [buildProblem(place, predicate)];
+  return predicate === null ? [] : [buildDocumentProblem(place, predicate)];
 }
 
 function unknownKeys(
@@ -78,7 +78,9 @@ function unknownKeys(
   const known = Object.keys(properties);
   return Object.keys(value as object)
     .filter((key) => !Object.hasOwn(properties, key) && !key.startsWith('x-'))
-    .map((key) => buildProblem(childLocation(place, key), `is no key here${suggestName(key, known)}`));
+    .map((key) =>
+      buildDocumentProblem(childLocation(place, key), `is no key here${suggestName(key, known)}`),
+    );
 }
 
 function missingKeys(
@@ -88,7 +90,7 @@ function missingKeys(
 ): DocumentProblem[] {
   return required
     .filter((key) => !Object.hasOwn(value as object, key))
-    .map((key) => buildProblem(childLocation(place, key), 'is missing'));
+    .map((key) => buildDocumentProblem(childLocation(place, key), 'is missing'));
 }
 
 const TYPE_WORDS: Readonly<Record<string, string>> = {

@@ -20,7 +20,7 @@ import type { Detail } from '../exit.ts';
 import { DESTRUCTIVE_CALL, evaluateChecks } from './evaluate-checks.ts';
 
 /** A configuration as a hook or the command line names it. */
-export interface ConfigRequest {
+export interface ConfigLocation {
   /** `null` for the one that is found from `cwd`. */
   readonly path: string | null;
   readonly cwd: string;
@@ -38,7 +38,7 @@ export interface OpenConfig {
 const PROBLEMS_SHOWN_MAX = 3;
 
 /** Opens a configuration and its policy. Mistakes in them become checks and are never thrown. */
-export async function openConfig({ path, cwd, env }: ConfigRequest): Promise<OpenConfig> {
+export async function openConfig({ path, cwd, env }: ConfigLocation): Promise<OpenConfig> {
   const read = await loadConfig({ path, cwd, env, secrets: 'decide' });
   const named: CheckSubject = { ...NO_SUBJECT, file: path };
   if (!read.ok) return reportInvalid(named, read.problems, defaultStateFolder(path, cwd));

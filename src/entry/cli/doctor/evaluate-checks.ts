@@ -17,7 +17,7 @@ function findDialect(agent: string) {
 }
 
 /** Returns the checks that an agent's dialect reads from a payload; none if it cannot read the payload. */
-export function readChecks(agent: string, payload: object, event: string): readonly HookCheck[] {
+export function readHookChecks(agent: string, payload: object, event: string): readonly HookCheck[] {
   const dialect = findDialect(agent);
   const name = dialect?.readEvent(payload as Payload, event) ?? null;
   return name === null ? [] : (dialect?.events[name]?.checks(payload as Payload) ?? []);

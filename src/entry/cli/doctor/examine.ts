@@ -21,8 +21,8 @@ import {
 } from '../../../coding-agents/record/doctor-check.ts';
 import type { Machine, SettingsScope } from '../../../coding-agents/record/settings.ts';
 import { packageVersion } from '../../../platform/version.ts';
-import { type ConfigRequest, checkState, type OpenConfig, openConfig } from './configuration.ts';
-import { evaluateChecks, readChecks } from './evaluate-checks.ts';
+import { type ConfigLocation, checkState, type OpenConfig, openConfig } from './configuration.ts';
+import { evaluateChecks, readHookChecks } from './evaluate-checks.ts';
 import { compareSessions, type SessionReport } from './sessions.ts';
 
 /** The agents, scopes and folders that `service doctor` examines. */
@@ -117,7 +117,7 @@ function sum(counts: readonly number[]): number {
 
 /** Opens each configuration once. */
 interface ConfigRegistry {
-  readonly open: (request: ConfigRequest) => Promise<ConfigEntry>;
+  readonly open: (request: ConfigLocation) => Promise<ConfigEntry>;
   readonly list: () => readonly ConfigEntry[];
   readonly close: () => Promise<void>;
 }
@@ -281,7 +281,7 @@ async function explainPolicyDenial(
   // Without a valid policy the hook has none either, and its output is reported as it is.
   if (config.opened === null) return null;
   const actor = options ?? { agent: null, tenant: null };
-  const checks = readChecks(name, payload, event);
+  const checks = readHookChecks(name, payload, event);
   const verdict = await evaluateChecks(config.opened.runtime.policy(), name, actor, checks);
   if (verdict === null || verdict.decision === 'allow') return null;
   return `the policy answers it with \`${verdict.action}\` (rule ${verdict.rule})`;

@@ -4,7 +4,7 @@ import { isAbsolute, relative, resolve } from 'node:path';
 import type { CodingAgent } from '../../../coding-agents/record/coding-agent.ts';
 import {
   formatHookCommand,
-  quoteWord,
+  quoteArg,
   replaceProjectFolder,
 } from '../../../coding-agents/record/hook-command.ts';
 import type { Machine, SettingsLocation, SettingsScope } from '../../../coding-agents/record/settings.ts';
@@ -172,7 +172,7 @@ function remarkOnServer(
   const has_list = locations(machine).some(({ scope }) => scope === options.scope);
   if (!options.mcp || options.uninstall || has_list) return [];
   const words = buildServerWords(program, config?.file ?? '');
-  return [adviseByHand(options.scope, words.map(quoteWord).join(' '))];
+  return [adviseByHand(options.scope, words.map(quoteArg).join(' '))];
 }
 
 /** The name of the program in the `PATH`. */

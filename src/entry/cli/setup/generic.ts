@@ -1,11 +1,11 @@
-import { quoteWord } from '../../../coding-agents/record/hook-command.ts';
+import { quoteArg } from '../../../coding-agents/record/hook-command.ts';
 import { say, type Terminal } from '../terminal.ts';
 import { findProgram } from './find-program.ts';
 
 /** Prints the manual steps for agents and frameworks that have no installer here. */
 export function printGenericInstructions(config: string | undefined, terminal: Terminal): void {
-  const program = findProgram().words.map(quoteWord).join(' ');
-  const file = quoteWord(config ?? '/path/to/service.yaml');
+  const program = findProgram().words.map(quoteArg).join(' ');
+  const file = quoteArg(config ?? '/path/to/service.yaml');
   const lines = [
     'Any program that runs a command before it acts can call the hook:',
     '',

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { findUnavailableRefusal } from '../../../operations/call.ts';
 import { answerError, answerUpgrade } from '../../web/errors.ts';
-import { admit, type EventPorts } from './admit.ts';
+import { admitSubscriber, type EventPorts } from './admit-subscriber.ts';
 import { EVENTS_STREAM, EVENTS_WEBSOCKET } from './routes.ts';
 import { takeUpgrades, upgradeOf } from './upgrade.ts';
 
@@ -16,7 +16,7 @@ export function addEventRoutes(app: FastifyInstance, ports: EventPorts): void {
     handler: async (request, reply) => {
       const upgrade = upgradeOf(request.raw);
       if (upgrade === undefined) return answerUpgrade(request, reply);
-      const admitted = await admit(request, ports, 'websocket');
+      const admitted = await admitSubscriber(request, ports, 'websocket');
       const { openWebSocket } = await import('./websocket.ts');
       await openWebSocket({ upgrade, request, reply, admitted, ports });
       return reply;
@@ -28,7 +28,7 @@ export function addEventRoutes(app: FastifyInstance, ports: EventPorts): void {
     exposeHeadRoute: false,
     errorHandler: (error, request, reply) => answer(error, request, reply, ports),
     handler: async (request, reply) => {
-      const admitted = await admit(request, ports, 'server_sent');
+      const admitted = await admitSubscriber(request, ports, 'server_sent');
       const { openServerSent } = await import('./server-sent.ts');
       await openServerSent({ reply, admitted, ports });
       return reply;

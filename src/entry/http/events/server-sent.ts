@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import type { FastifyReply } from 'fastify';
 import type { EventFrame } from '../../../runtime/audit/events/types.ts';
-import type { AdmittedReader, EventPorts } from './admit.ts';
-import { type EventConnection, openReader } from './reader.ts';
+import type { AdmittedSubscriber, EventPorts } from './admit-subscriber.ts';
+import { type EventConnection, openSubscriber } from './subscriber.ts';
 
 const frame: EventFrame = {
   name: 'server_sent',
@@ -27,7 +27,7 @@ export async function openServerSent({
   ports,
 }: {
   readonly reply: FastifyReply;
-  readonly admitted: AdmittedReader;
+  readonly admitted: AdmittedSubscriber;
   readonly ports: EventPorts;
 }): Promise<void> {
   const { raw } = reply;
@@ -46,7 +46,7 @@ export async function openServerSent({
       setTimeout(() => raw.destroy(), END_MS).unref();
     },
   };
-  const reader = await openReader(line, admitted, ports);
+  const reader = await openSubscriber(line, admitted, ports);
   raw.once('close', reader.stop);
   if (raw.destroyed) return reader.stop();
   reply.hijack();

@@ -3,17 +3,17 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { findUnavailableRefusal } from '../../../operations/call.ts';
 import { Refusal } from '../../../operations/operation.ts';
-import { readStreamRequest, withinScope } from '../../../operations/stream.ts';
+import { assertWithinScope, parseStreamRequest } from '../../../operations/stream.ts';
 import { describeFault } from '../../../platform/log.ts';
 import type { EventFrame } from '../../../runtime/audit/events/types.ts';
-import { type AdmittedReader, type EventPorts, PROTOCOL } from './admit.ts';
+import { type AdmittedSubscriber, EVENTS_SUBPROTOCOL, type EventPorts } from './admit-subscriber.ts';
 import {
+  buildUnknownEventRefusal,
   type EventConnection,
-  type EventReader,
-  openReader,
-  type ReaderEndReason,
-  unknownEvent,
-} from './reader.ts';
+  type EventSubscriber,
+  openSubscriber,
+  type SubscriberEndReason,
+} from './subscriber.ts';
 import type { Upgrade } from './upgrade.ts';
 
 const frame: EventFrame = { name: 'websocket', bytes: ({ json }) => textFrame(json) };
@@ -24,7 +24,7 @@ const CLOSE_MS = 2_000;
 /** Maximum number of pings without a pong. */
 const MISSED_MAX = 3;
 
-const CLOSES: Readonly<Record<ReaderEndReason | 'silent', readonly [code: number, reason: string]>> = {
+const CLOSES: Readonly<Record<SubscriberEndReason | 'silent', readonly [code: number, reason: string]>> = {
   silent: [1001, 'Three heartbeats had no answer.'],
   stopping: [1001, 'The service stops. Connect again, with `after`.'],
   slow: [1013, 'Events were read too slowly. Connect again, with `after`.'],
@@ -37,14 +37,14 @@ const server = new WebSocketServer({
   clientTracking: false,
   perMessageDeflate: false,
   maxPayload: MESSAGE_BYTES_MAX,
-  handleProtocols: (offered) => offered.has(PROTOCOL) && PROTOCOL,
+  handleProtocols: (offered) => offered.has(EVENTS_SUBPROTOCOL) && EVENTS_SUBPROTOCOL,
 });
 
 interface Opening {
   readonly upgrade: Upgrade;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
-  readonly admitted: AdmittedReader;
+  readonly admitted: AdmittedSubscriber;
   readonly ports: EventPorts;
 }
 
@@ -74,7 +74,7 @@ export async function openWebSocket({ upgrade, request, reply, admitted, ports }
     },
     end: (why) => open !== null && close(open, why),
   };
-  const reader = await openReader(line, admitted, ports);
+  const reader = await openSubscriber(line, admitted, ports);
   reply.hijack();
   response.detachSocket(socket);
   socket.setTimeout(0);
@@ -94,7 +94,7 @@ export async function openWebSocket({ upgrade, request, reply, admitted, ports }
   if (open === null) reader.stop();
 }
 
-function close(open: WebSocket, why: ReaderEndReason | 'silent'): void {
+function close(open: WebSocket, why: SubscriberEndReason | 'silent'): void {
   closeWith(open, ...CLOSES[why]);
 }
 
@@ -117,16 +117,16 @@ function refuseHandshake({ raw: { headers } }: FastifyRequest): void {
  */
 function takeMessages(
   open: WebSocket,
-  reader: EventReader,
-  admitted: AdmittedReader,
+  reader: EventSubscriber,
+  admitted: AdmittedSubscriber,
   { log }: EventPorts,
 ): void {
-  let may_resume = admitted.wish.after === null;
+  let may_resume = admitted.request.after === null;
   let taken: Promise<void> = Promise.resolve();
   const take = async (text: string): Promise<void> => {
-    const { filter, after } = readStreamRequest(objectIn(text));
-    withinScope(filter, admitted.scope);
-    const narrowed = { ...filter, ...admitted.wish.filter };
+    const { filter, after } = parseStreamRequest(objectIn(text));
+    assertWithinScope(filter, admitted.scope);
+    const narrowed = { ...filter, ...admitted.request.filter };
     for (const [name, value] of Object.entries(filter)) {
       if (narrowed[name as keyof typeof filter] !== value)
         throw new Refusal('invalid_request', `\`${name}\` is another than in the address.`);
@@ -134,7 +134,7 @@ function takeMessages(
     if (after !== null && !may_resume)
       throw new Refusal('invalid_request', '`after` belongs into the first message, or into the address.');
     may_resume = false;
-    if (!(await reader.subscription.narrow(narrowed, after))) throw unknownEvent();
+    if (!(await reader.subscription.narrow(narrowed, after))) throw buildUnknownEventRefusal();
   };
   open.on('message', (data, is_binary) => {
     taken = taken

@@ -8,7 +8,7 @@ import {
 } from '../../../gateways/mcp/session-pool.ts';
 import { Refusal } from '../../../operations/operation.ts';
 import type { Runtime } from '../../../operations/runtime.ts';
-import { readName, resolveSubject } from '../../../operations/subject.ts';
+import { dropBlankName, resolveSubject } from '../../../operations/subject.ts';
 import { describeFault, type Log } from '../../../platform/log.ts';
 import type { Config } from '../../../runtime/config/index.ts';
 import { readNameHeader } from '../../web/routes.ts';
@@ -96,8 +96,8 @@ function guestOf(
   return {
     tenant_id: subject.tenant_id,
     agent_id,
-    user_id: readName(user_id),
-    session_id: readName(readNameHeader(request, 'x-service-session')),
+    user_id: dropBlankName(user_id),
+    session_id: dropBlankName(readNameHeader(request, 'x-service-session')),
     caller,
   };
 }

@@ -4,6 +4,7 @@ import { buildToolCrossing } from '../../../runtime/enforcement/tool-calls.ts';
 import { isValidToolName, judgeCalledName } from '../guard-tool-call.ts';
 import { buildCallMetadata } from '../llm-call.ts';
 import {
+  type AnswerEnding,
   BROKEN_END,
   createGuardState,
   type EventGuardParts,
@@ -11,7 +12,6 @@ import {
   type GuardState,
   mustHoldEvents,
   releaseHeldEvents,
-  type StreamEnd,
   sendEvent,
 } from './guard-state.ts';
 import { createOutgoingEvent, type OutgoingEvent } from './outgoing-event.ts';
@@ -21,9 +21,9 @@ import { flushText, isVerifiedWord, processTexts } from './process-texts.ts';
 /** Guards the events of one answer. Its output is a valid stream of the same protocol at all times. */
 export interface EventGuard {
   /** Processes the next event. Returns the end of the stream if this event ends it. */
-  readonly take: (event: SseEvent) => Promise<StreamEnd | null>;
+  readonly take: (event: SseEvent) => Promise<AnswerEnding | null>;
   /** Signals that no more events follow, and returns how the stream ends. */
-  readonly end: () => Promise<StreamEnd>;
+  readonly end: () => Promise<AnswerEnding>;
   /** Returns the output that may be sent by now, and clears it. */
   readonly flush: () => string;
 }
@@ -43,7 +43,7 @@ export function openEventGuard(parts: EventGuardParts): EventGuard {
   };
 }
 
-async function takeEvent(state: GuardState, event: SseEvent): Promise<StreamEnd | null> {
+async function takeEvent(state: GuardState, event: SseEvent): Promise<AnswerEnding | null> {
   const parts = state.reader.read(event);
   if (parts === null || !parts.put_words.every((word) => isVerifiedWord(state, word))) return BROKEN_END;
   state.onEvent(parts);
@@ -74,7 +74,7 @@ function isKeepAlive({ pieces, closed, repeats, is_last, name }: EventParts, { d
 }
 
 /** Finishes a stream. The last events are sent only when the event on all texts is durable. */
-async function finishStream(state: GuardState, last: OutgoingEvent | null): Promise<StreamEnd> {
+async function finishStream(state: GuardState, last: OutgoingEvent | null): Promise<AnswerEnding> {
   const { ruling, crossing } = await state.texts.finish();
   if (ruling.verdict.decision === 'block') return { how: 'denied', denial: { ruling, crossing } };
   releaseHeldEvents(state);
@@ -83,7 +83,7 @@ async function finishStream(state: GuardState, last: OutgoingEvent | null): Prom
 }
 
 /** Ends a stream without a last event, which some servers omit. It is complete if each choice has a finish reason. */
-async function endWithoutLast(state: GuardState): Promise<StreamEnd> {
+async function endWithoutLast(state: GuardState): Promise<AnswerEnding> {
   if (state.finished < state.choices) return BROKEN_END;
   for (const channel of state.channels.values()) if (!flushText(state, channel)) return buildDeniedEnd(state);
   for (const name of state.calls.keys()) {
@@ -93,13 +93,13 @@ async function endWithoutLast(state: GuardState): Promise<StreamEnd> {
   return finishStream(state, null);
 }
 
-async function buildDeniedEnd({ texts }: GuardState): Promise<StreamEnd> {
+async function buildDeniedEnd({ texts }: GuardState): Promise<AnswerEnding> {
   const { ruling, crossing } = await texts.finish();
   return ruling.verdict.decision === 'block' ? { how: 'denied', denial: { ruling, crossing } } : BROKEN_END;
 }
 
 /** Denies a call that exceeds the limit of held units, because it cannot be judged as a whole. */
-async function denyHeldLimit({ context, calls }: GuardState): Promise<StreamEnd> {
+async function denyHeldLimit({ context, calls }: GuardState): Promise<AnswerEnding> {
   const { call_context, model } = context;
   const all = [...calls.values()];
   const open = all.find(({ judged }) => judged === null) ?? all.at(-1);

@@ -22,13 +22,13 @@ export interface EventGuardParts {
 }
 
 /** The end of a stream. The client receives an error for every end except `whole`. */
-export type StreamEnd =
+export type AnswerEnding =
   | { readonly how: 'whole'; readonly ruling: Ruling }
   | { readonly how: 'denied'; readonly denial: CallDenial }
   /** The stream breaks off, or continues in a way that cannot be guarded. */
   | { readonly how: 'broken' };
 
-export const BROKEN_END: StreamEnd = { how: 'broken' };
+export const BROKEN_END: AnswerEnding = { how: 'broken' };
 
 /** Texts that clients join. */
 export interface TextJoin {

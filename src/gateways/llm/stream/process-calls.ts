@@ -11,7 +11,7 @@ import {
   readValueText,
   repeatsCall,
 } from './call-channel.ts';
-import { BROKEN_END, type GuardState, type StreamEnd } from './guard-state.ts';
+import { type AnswerEnding, BROKEN_END, type GuardState } from './guard-state.ts';
 import type { OutgoingEvent } from './outgoing-event.ts';
 
 /**
@@ -22,7 +22,7 @@ export async function processCalls(
   state: GuardState,
   parts: EventParts,
   outgoing: OutgoingEvent,
-): Promise<StreamEnd | null> {
+): Promise<AnswerEnding | null> {
   for (const piece of parts.pieces) {
     if (piece.kind === 'arguments' && !addPiece(state, piece, outgoing)) return BROKEN_END;
   }
@@ -61,13 +61,13 @@ function addPiece(state: GuardState, piece: EventPiece, outgoing: OutgoingEvent)
 }
 
 /** Judges a call that has not been judged. */
-export async function judgeEndedCall(state: GuardState, name: string): Promise<StreamEnd | null> {
+export async function judgeEndedCall(state: GuardState, name: string): Promise<AnswerEnding | null> {
   const call = state.calls.get(name);
   if (call === undefined || call.judged !== null) return null;
   return judgeCall(state, call);
 }
 
-async function judgeCall({ context }: GuardState, call: CallChannel): Promise<StreamEnd | null> {
+async function judgeCall({ context }: GuardState, call: CallChannel): Promise<AnswerEnding | null> {
   if (hasConflictingArguments(call)) return BROKEN_END;
   const asked = { tool: call.tool, arguments: joinArguments(call), is_free: call.is_free };
   const guarded = await guardToolCall(asked, context);
@@ -81,7 +81,7 @@ async function processRepeat(
   state: GuardState,
   piece: EventPiece,
   outgoing: OutgoingEvent,
-): Promise<StreamEnd | null> {
+): Promise<AnswerEnding | null> {
   const { node, channel: name } = piece;
   const end = await judgeEndedCall(state, name);
   if (end !== null) return end;

@@ -4,7 +4,7 @@ import { Unavailable } from '../../../platform/unavailable.ts';
 import { eventually, sampleEvent } from '../testing/trail.ts';
 import { type EventHub, openEventHub } from './hub.ts';
 import { buildStreamedEvent } from './streamed.ts';
-import type { EventSink, StreamEnd, StreamRequest } from './types.ts';
+import type { EventSink, StreamEndReason, SubscriptionRequest } from './types.ts';
 
 const PAST = Array.from({ length: 40 }, (_, index) => buildStreamedEvent(sampleEvent(index)));
 
@@ -40,13 +40,13 @@ function staged(): {
 
 interface TestSink extends EventSink {
   readonly text: () => string;
-  readonly ended: StreamEnd[];
+  readonly ended: StreamEndReason[];
 }
 
 /** Makes a reader with this many buffered bytes until it is drained. */
 function sinkOf(waiting: () => number, drained: Promise<void>): TestSink {
   let text = '';
-  const ended: StreamEnd[] = [];
+  const ended: StreamEndReason[] = [];
   return {
     frame: {
       name: 'test',
@@ -65,7 +65,7 @@ function sinkOf(waiting: () => number, drained: Promise<void>): TestSink {
 
 const NEVER = new Promise<void>(() => {});
 
-function asked(sink: EventSink, after: string | null = null): StreamRequest {
+function asked(sink: EventSink, after: string | null = null): SubscriptionRequest {
   return { scope: { tenants: '*', agents: '*', caller_id: null }, filter: {}, after, sink };
 }
 

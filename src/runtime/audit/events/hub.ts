@@ -8,13 +8,13 @@ import type {
   EventFrame,
   EventStream,
   StreamBatch,
-  StreamEnd,
+  StreamEndReason,
   StreamEvent,
   StreamedEvent,
   StreamFilter,
-  StreamRequest,
   StreamScope,
   Subscription,
+  SubscriptionRequest,
 } from './types.ts';
 
 /** The service and index functions that a hub uses. */
@@ -48,7 +48,7 @@ const READ_AHEAD_BYTES = 262_144;
 const PATIENCE_MS = 30_000;
 
 interface Member {
-  readonly asked: StreamRequest;
+  readonly asked: SubscriptionRequest;
   filter: StreamFilter;
   /** The readers with the same filter, scope and format; `null` while it catches up. */
   group: Group | null;
@@ -102,7 +102,7 @@ export function openEventHub(ports: EventHubPorts): EventHub {
   };
 }
 
-async function subscribe(state: State, asked: StreamRequest): Promise<Subscription | null> {
+async function subscribe(state: State, asked: SubscriptionRequest): Promise<Subscription | null> {
   if (state.closed) throw new Unavailable('The service stops.', null);
   if (state.readers >= READERS_MAX)
     throw new Unavailable('Too many read the event stream. Try again later.', null);
@@ -155,7 +155,7 @@ function leave(state: State): void {
 
 async function placeOf(
   state: State,
-  { scope }: StreamRequest,
+  { scope }: SubscriptionRequest,
   event_id: string,
 ): Promise<number | 'unknown'> {
   const place = await state.ports.find(event_id);
@@ -303,7 +303,7 @@ function outOfGroup(state: State, member: Member): void {
   if (group.members.size === 0) state.groups.delete(group.key);
 }
 
-function finish(state: State, member: Member, why: StreamEnd): void {
+function finish(state: State, member: Member, why: StreamEndReason): void {
   if (member.ended) return;
   drop(state, member);
   member.asked.sink.end(why);

@@ -62,7 +62,7 @@ export interface EventFrame {
 }
 
 /** The reason why a stream ended: the reader is too slow, the service stops, or an error occurred. */
-export type StreamEnd = 'slow' | 'stopping' | 'fault';
+export type StreamEndReason = 'slow' | 'stopping' | 'fault';
 
 /** The destination of a reader's events. Its functions must not throw. */
 export interface EventSink {
@@ -72,11 +72,11 @@ export interface EventSink {
   readonly waitingBytes: () => number;
   /** Resolves when the buffer is empty, or will never become empty. */
   readonly drained: () => Promise<void>;
-  readonly end: (why: StreamEnd) => void;
+  readonly end: (why: StreamEndReason) => void;
 }
 
 /** A request to read the event stream. */
-export interface StreamRequest {
+export interface SubscriptionRequest {
   readonly scope: StreamScope;
   readonly filter: StreamFilter;
   /** The event to continue after; `null` for new events only. */
@@ -99,5 +99,5 @@ export interface EventStream {
    * Resolves when every event that is decided from now on will be delivered; `null` if `after` is unknown or outside
    * the scope. Rejects with `Unavailable` while the stream is not available.
    */
-  readonly subscribe: (asked: StreamRequest) => Promise<Subscription | null>;
+  readonly subscribe: (asked: SubscriptionRequest) => Promise<Subscription | null>;
 }

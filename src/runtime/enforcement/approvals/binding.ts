@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { UNLIMITED, walkContent } from '../../../core/json/walk.ts';
+import { UNLIMITED_WALK, walkContent } from '../../../core/json/walk.ts';
 import { canonicalizeJson } from '../../../core/policy/compile/canonical-json.ts';
 import type { Content, Crossing } from '../../../core/types/index.ts';
 
@@ -43,7 +43,7 @@ export function buildBinding(crossing: Crossing): ApprovalBinding {
 function longNumbers(content: Content): string {
   if (content.kind === 'text' || content.source === undefined) return '';
   const found: string[] = [];
-  walkContent(content, UNLIMITED, ({ kind, text, path }) => {
+  walkContent(content, UNLIMITED_WALK, ({ kind, text, path }) => {
     if (kind === 'number' && text.length > EXACT_DIGITS && text !== String(Number(text)))
       found.push(`\n${path()} ${text}`);
   });

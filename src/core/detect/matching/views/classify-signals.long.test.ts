@@ -5,7 +5,7 @@ import type { Match } from '../compiled-detector.ts';
 import { scanView } from '../scan-view.ts';
 import { compileScanner, scanText } from '../scanner.ts';
 import { classifySignals } from './classify-signals.ts';
-import { decodeEscapes } from './decode-view.ts';
+import { decodeEscapeView } from './decode-view.ts';
 import { isChangedInView, type View } from './view.ts';
 
 const scanner = compileScanner(allDetectors);
@@ -80,7 +80,7 @@ test('around what was decoded all is found that a scan of the whole view finds',
       const unit = hit.charCodeAt(at);
       if (unit >= 0x80) continue;
       const text = `${filler}\n${hit.slice(0, at)}&#${unit};${hit.slice(at + 1)}\n${filler}`;
-      const view = decodeEscapes(text, 0, text.length)!;
+      const view = decodeEscapeView(text, 0, text.length)!;
       const expected = newIn(view, whole);
       assert.deepEqual(newIn(view, around), expected, hit);
       found += expected.length;

@@ -18,7 +18,7 @@ import { addDecoded, addPlain, finishView, startView, type View, type ViewBuilde
  * they look like, string literals are joined, and invisible characters are left out. Returns `null` if
  * nothing changes. Linear.
  */
-export function decodeEscapes(text: string, start: number, end: number): View | null {
+export function decodeEscapeView(text: string, start: number, end: number): View | null {
   const builder = startView();
   let plain_from = start;
   for (let at = nextOdd(text, start); at < end; ) {

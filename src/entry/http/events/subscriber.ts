@@ -1,9 +1,9 @@
 import { Refusal } from '../../../operations/operation.ts';
-import type { EventFrame, StreamEnd, Subscription } from '../../../runtime/audit/events/types.ts';
-import type { AdmittedReader, EventPorts } from './admit.ts';
+import type { EventFrame, StreamEndReason, Subscription } from '../../../runtime/audit/events/types.ts';
+import type { AdmittedSubscriber, EventPorts } from './admit-subscriber.ts';
 
 /** Reasons for which a stream ends: one from the service, or a credential that is no longer valid. */
-export type ReaderEndReason = StreamEnd | 'credential';
+export type SubscriberEndReason = StreamEndReason | 'credential';
 
 /** A connection over either transport. Its methods must not throw. */
 export interface EventConnection {
@@ -14,11 +14,11 @@ export interface EventConnection {
   readonly drained: () => Promise<void>;
   /** Sends a heartbeat, and checks whether the client is still connected. */
   readonly beat: () => void;
-  readonly end: (why: ReaderEndReason) => void;
+  readonly end: (why: SubscriberEndReason) => void;
 }
 
 /** A reader with an open connection. */
-export interface EventReader {
+export interface EventSubscriber {
   readonly subscription: Subscription;
   /** Starts to send: first the events that arrived in the meantime, then each event as it arrives. */
   readonly begin: () => void;
@@ -30,11 +30,11 @@ export interface EventReader {
  * Starts to read events for a connection that opens as soon as this resolves. Throws a `Refusal` if the request cannot
  * be served.
  */
-export async function openReader(
+export async function openSubscriber(
   line: EventConnection,
-  { stream, scope, wish, stillMay }: AdmittedReader,
+  { stream, scope, request: wish, hasAccess: stillMay }: AdmittedSubscriber,
   { heartbeat_ms, onAccessChange }: Pick<EventPorts, 'heartbeat_ms' | 'onAccessChange'>,
-): Promise<EventReader> {
+): Promise<EventSubscriber> {
   let early: Buffer[] | null = [];
   let beating: NodeJS.Timeout | null = null;
   let unwatch: (() => void) | undefined;
@@ -44,7 +44,7 @@ export async function openReader(
     write: (bytes: Buffer) => void (early === null ? line.write(bytes) : early.push(bytes)),
     waitingBytes: () => (early === null ? line.waitingBytes() : 0),
     drained: () => line.drained(),
-    end: (why: ReaderEndReason) => {
+    end: (why: SubscriberEndReason) => {
       stop();
       line.end(why);
     },
@@ -55,7 +55,7 @@ export async function openReader(
     subscription?.close();
   };
   const subscription = await stream.subscribe({ ...wish, scope, sink });
-  if (subscription === null) throw unknownEvent();
+  if (subscription === null) throw buildUnknownEventRefusal();
   return {
     subscription,
     begin: () => {
@@ -73,7 +73,7 @@ export async function openReader(
 }
 
 /** Builds the refusal for an event ID from which the stream cannot continue, because this reader has no such event. */
-export function unknownEvent(): Refusal {
+export function buildUnknownEventRefusal(): Refusal {
   return new Refusal(
     'not_found',
     'The event `after` is not known, or no longer: read what there is by `/v1/audit/query`, and connect without it.',

@@ -2,10 +2,10 @@ import type { FastifyRequest } from 'fastify';
 import { Refusal } from '../../../operations/operation.ts';
 import type { Runtime } from '../../../operations/runtime.ts';
 import {
-  readStreamRequest,
-  type StreamRequest,
-  streamScope,
-  withinScope,
+  assertWithinScope,
+  type EventStreamRequest,
+  getStreamScope,
+  parseStreamRequest,
 } from '../../../operations/stream.ts';
 import type { ApiKeys } from '../../../runtime/access/api-keys.ts';
 import type { Authenticator } from '../../../runtime/access/index.ts';
@@ -27,28 +27,28 @@ export interface EventPorts {
 }
 
 /** A reader that passed authentication and authorization. */
-export interface AdmittedReader {
+export interface AdmittedSubscriber {
   readonly stream: EventStream;
   readonly scope: StreamScope;
-  readonly wish: StreamRequest;
+  readonly request: EventStreamRequest;
   /** `true` if the reader wants heartbeats as messages too. */
   readonly text_heartbeat: boolean;
   /** Resolves whether the credential is still valid, because a stream outlives the check at its start. */
-  readonly stillMay: () => Promise<boolean>;
+  readonly hasAccess: () => Promise<boolean>;
 }
 
 /**
  * The subprotocol that a client offers next to its credential in `Sec-WebSocket-Protocol`, and that the server selects.
  */
-export const PROTOCOL = 'service.events.v1';
+export const EVENTS_SUBPROTOCOL = 'service.events.v1';
 const BEARER = 'bearer.';
 
 /** Authenticates a reader and parses its request. Throws a `Refusal` if it may not read. */
-export async function admit(
+export async function admitSubscriber(
   request: FastifyRequest,
   ports: EventPorts,
   over: 'websocket' | 'server_sent',
-): Promise<AdmittedReader> {
+): Promise<AdmittedSubscriber> {
   const { runtime, cors_origins } = ports;
   if (runtime.events === null)
     throw new Refusal(
@@ -66,13 +66,13 @@ export async function admit(
   const scope = await scopeOf(peer, ports);
   const { heartbeat, ...asked } = request.query as Readonly<Record<string, unknown>>;
   const wish = wishOf(asked, headers['last-event-id']);
-  withinScope(wish.filter, scope);
+  assertWithinScope(wish.filter, scope);
   return {
     stream: await runtime.events(),
     scope,
-    wish,
+    request: wish,
     text_heartbeat: textHeartbeat(heartbeat),
-    stillMay: () =>
+    hasAccess: () =>
       scopeOf(peer, ports).then(
         (now) => JSON.stringify(now) === JSON.stringify(scope),
         () => false,
@@ -84,10 +84,10 @@ async function scopeOf(peer: Peer, { runtime, authenticate }: EventPorts): Promi
   const outcome = await authenticate(peer);
   if ('denied' in outcome) throw new Refusal(outcome.denied, outcome.reason);
   const name = peer.headers['x-service-user'];
-  if (name === undefined) return streamScope(outcome);
+  if (name === undefined) return getStreamScope(outcome);
   const user = identifyUser(outcome, typeof name === 'string' ? name : null, runtime.users);
   if ('refused' in user) throw new Refusal(user.refused, user.reason);
-  return streamScope(user);
+  return getStreamScope(user);
 }
 
 /**
@@ -97,8 +97,8 @@ async function scopeOf(peer: Peer, { runtime, authenticate }: EventPorts): Promi
 function wishOf(
   asked: Readonly<Record<string, unknown>>,
   last_seen: string | string[] | undefined,
-): StreamRequest {
-  return readStreamRequest(
+): EventStreamRequest {
+  return parseStreamRequest(
     typeof last_seen === 'string' && last_seen !== '' ? { ...asked, after: last_seen } : asked,
   );
 }
@@ -117,8 +117,11 @@ function withOffered(headers: Peer['headers']): Peer['headers'] {
   const has_other = headers.authorization !== undefined || headers['x-service-key'] !== undefined;
   if (tokens.length > 1 || has_other) throw new Refusal('invalid_request', 'Send one credential.');
   // The answer never repeats the credential, and a browser fails if the answer selects no subprotocol.
-  if (!offered.includes(PROTOCOL))
-    throw new Refusal('invalid_request', `Offer the subprotocol \`${PROTOCOL}\` next to the credential.`);
+  if (!offered.includes(EVENTS_SUBPROTOCOL))
+    throw new Refusal(
+      'invalid_request',
+      `Offer the subprotocol \`${EVENTS_SUBPROTOCOL}\` next to the credential.`,
+    );
   return { ...headers, authorization: `Bearer ${tokens[0]!.slice(BEARER.length)}` };
 }
 
