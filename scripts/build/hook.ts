@@ -30,7 +30,9 @@ export async function bundleHook(out: string, version: string): Promise<readonly
       format: 'cjs',
       // Only a program that is not built looks up its version.
       define: { ...options.define, 'import.meta.url': '""' },
-      plugins: [outside(/\/(?:alone|resident)\.ts$/)],
+      plugins: [
+        outside(/\/(?:alone|resident)\.ts$|\/coding-agents\/[a-z-]+\/(?:settings|transcript|doctor)\.ts$/),
+      ],
     }),
     build({
       ...options,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { codingAgents, dialects } from './index.ts';
+import { codingAgents } from './coding-agents.ts';
+import { dialects } from './index.ts';
 
 const MACHINE = { project: '/p', home: '/h', env: {} };
 

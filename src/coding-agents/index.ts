@@ -4,7 +4,7 @@ import { copilot } from './copilot/index.ts';
 import { cursor } from './cursor/index.ts';
 import { gemini } from './gemini/index.ts';
 import { plainDialect } from './plain/dialect.ts';
-import type { CodingAgent } from './record/coding-agent.ts';
+import type { CodingAgentRecord } from './record/coding-agent.ts';
 import type { Dialect, Payload } from './record/dialect.ts';
 
 /**
@@ -12,13 +12,18 @@ import type { Dialect, Payload } from './record/dialect.ts';
  * from it. The first agent that recognises a payload handles it. Claude Code is last, because its payloads lack the
  * members that distinguish those of other agents.
  */
-const AGENTS: readonly CodingAgent[] = [cursor, codex, gemini, copilot, claudeCode];
+const AGENTS: readonly CodingAgentRecord[] = [cursor, codex, gemini, copilot, claudeCode];
 
-/** Every coding agent, by name. */
-export const codingAgents: readonly CodingAgent[] = AGENTS.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+/** The record of every coding agent, by name. */
+export const codingAgentRecords: readonly CodingAgentRecord[] = AGENTS.toSorted((a, b) =>
+  a.name < b.name ? -1 : 1,
+);
 
 /** Every dialect that `service hook` supports without plug-ins. */
-export const dialects: readonly Dialect[] = [...codingAgents.map(({ dialect }) => dialect), plainDialect];
+export const dialects: readonly Dialect[] = [
+  ...codingAgentRecords.map(({ dialect }) => dialect),
+  plainDialect,
+];
 
 /** Returns the dialect of a payload: that of the agent that recognises it, else the plain one. */
 export function recogniseDialect(payload: Payload): Dialect {

@@ -20,12 +20,12 @@ const folder = realpathSync(mkdtempSync(join(tmpdir(), 'add-agent-')));
 after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
 
 const RECORD = `import { claudeCode } from '../claude-code/index.ts';
-import type { CodingAgent } from '../record/coding-agent.ts';
+import type { CodingAgentRecord } from '../record/coding-agent.ts';
 import { settingsFile } from '../record/settings.ts';
 
 const targets = ({ project }) => [settingsFile('project', \`\${project}/.fake/settings.json\`)];
 
-export const fake: CodingAgent = {
+export const fake: CodingAgentRecord = {
   ...claudeCode,
   name: 'fake',
   label: 'Fake Agent',
@@ -35,7 +35,10 @@ export const fake: CodingAgent = {
     agent_id: 'fake',
     recognises: ({ fake_turn }) => fake_turn === 1,
   },
-  settings: { ...claudeCode.settings, programs: ['fake'], targets, locations: targets },
+  load: async () => {
+    const parts = await claudeCode.load();
+    return { ...parts, settings: { ...parts.settings, programs: ['fake'], targets, locations: targets } };
+  },
 };
 `;
 

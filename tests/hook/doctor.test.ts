@@ -7,7 +7,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { after, test } from 'node:test';
-import { codingAgents } from '../../src/coding-agents/index.ts';
+import { codingAgents } from '../../src/coding-agents/coding-agents.ts';
 import { formatHookCommand, quoteArg } from '../../src/coding-agents/record/hook-command.ts';
 
 const service = resolve(import.meta.dirname, '../../service');

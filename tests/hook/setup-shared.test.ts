@@ -5,7 +5,7 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writ
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, test } from 'node:test';
-import { codingAgents } from '../../src/coding-agents/index.ts';
+import { codingAgents } from '../../src/coding-agents/coding-agents.ts';
 import { readInstalledHooks } from '../../src/coding-agents/setup/settings-locations.ts';
 import { ownNodeEnvironment, root, runProgram } from '../support/checkout.ts';
 

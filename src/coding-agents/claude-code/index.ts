@@ -1,14 +1,13 @@
-import type { CodingAgent } from '../record/coding-agent.ts';
+import type { CodingAgentRecord } from '../record/coding-agent.ts';
 import { claudeCodeDialect } from './dialect.ts';
-import { claudeCodeDoctor } from './doctor.ts';
-import { claudeCodeSettings } from './settings.ts';
-import { claudeCodeTranscript } from './transcript.ts';
 
-export const claudeCode: CodingAgent = {
+export const claudeCode: CodingAgentRecord = {
   name: claudeCodeDialect.name,
   label: 'Claude Code',
   dialect: claudeCodeDialect,
-  settings: claudeCodeSettings,
-  transcript: claudeCodeTranscript,
-  doctor: claudeCodeDoctor,
+  load: async () => ({
+    settings: (await import('./settings.ts')).claudeCodeSettings,
+    transcript: (await import('./transcript.ts')).claudeCodeTranscript,
+    doctor: (await import('./doctor.ts')).claudeCodeDoctor,
+  }),
 };

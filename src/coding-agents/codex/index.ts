@@ -1,14 +1,13 @@
-import type { CodingAgent } from '../record/coding-agent.ts';
+import type { CodingAgentRecord } from '../record/coding-agent.ts';
 import { codexDialect } from './dialect.ts';
-import { codexDoctor } from './doctor.ts';
-import { codexSettings } from './settings.ts';
-import { codexTranscript } from './transcript.ts';
 
-export const codex: CodingAgent = {
+export const codex: CodingAgentRecord = {
   name: codexDialect.name,
   label: 'Codex CLI',
   dialect: codexDialect,
-  settings: codexSettings,
-  transcript: codexTranscript,
-  doctor: codexDoctor,
+  load: async () => ({
+    settings: (await import('./settings.ts')).codexSettings,
+    transcript: (await import('./transcript.ts')).codexTranscript,
+    doctor: (await import('./doctor.ts')).codexDoctor,
+  }),
 };

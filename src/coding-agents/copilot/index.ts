@@ -1,14 +1,13 @@
-import type { CodingAgent } from '../record/coding-agent.ts';
+import type { CodingAgentRecord } from '../record/coding-agent.ts';
 import { copilotDialect } from './dialect.ts';
-import { copilotDoctor } from './doctor.ts';
-import { copilotSettings } from './settings.ts';
-import { copilotTranscript } from './transcript.ts';
 
-export const copilot: CodingAgent = {
+export const copilot: CodingAgentRecord = {
   name: copilotDialect.name,
   label: 'GitHub Copilot CLI',
   dialect: copilotDialect,
-  settings: copilotSettings,
-  transcript: copilotTranscript,
-  doctor: copilotDoctor,
+  load: async () => ({
+    settings: (await import('./settings.ts')).copilotSettings,
+    transcript: (await import('./transcript.ts')).copilotTranscript,
+    doctor: (await import('./doctor.ts')).copilotDoctor,
+  }),
 };

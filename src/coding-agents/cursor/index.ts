@@ -1,13 +1,13 @@
-import type { CodingAgent } from '../record/coding-agent.ts';
+import type { CodingAgentRecord } from '../record/coding-agent.ts';
 import { cursorDialect } from './dialect.ts';
-import { cursorDoctor } from './doctor.ts';
-import { cursorSettings } from './settings.ts';
 
-export const cursor: CodingAgent = {
+export const cursor: CodingAgentRecord = {
   name: cursorDialect.name,
   label: 'Cursor',
   dialect: cursorDialect,
-  settings: cursorSettings,
-  transcript: null,
-  doctor: cursorDoctor,
+  load: async () => ({
+    settings: (await import('./settings.ts')).cursorSettings,
+    transcript: null,
+    doctor: (await import('./doctor.ts')).cursorDoctor,
+  }),
 };

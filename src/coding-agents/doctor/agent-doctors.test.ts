@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { codingAgents } from '../coding-agents.ts';
 import { PROBE_TEXTS } from '../hook-probe.ts';
-import { codingAgents, dialects } from '../index.ts';
+import { dialects } from '../index.ts';
 import type { HookReply, Payload } from '../record/dialect.ts';
 import type { AgentDoctor, ConfiguredHook, HookEffect } from '../record/doctor.ts';
 

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
-import { codingAgents } from '../index.ts';
+import { codingAgents } from '../coding-agents.ts';
 import { checkSwitches } from './check-switches.ts';
 import { readAgentFiles } from './find-hooks.ts';
 

@@ -1,14 +1,13 @@
-import type { CodingAgent } from '../record/coding-agent.ts';
+import type { CodingAgentRecord } from '../record/coding-agent.ts';
 import { geminiDialect } from './dialect.ts';
-import { geminiDoctor } from './doctor.ts';
-import { geminiSettings } from './settings.ts';
-import { geminiTranscript } from './transcript.ts';
 
-export const gemini: CodingAgent = {
+export const gemini: CodingAgentRecord = {
   name: geminiDialect.name,
   label: 'Gemini CLI',
   dialect: geminiDialect,
-  settings: geminiSettings,
-  transcript: geminiTranscript,
-  doctor: geminiDoctor,
+  load: async () => ({
+    settings: (await import('./settings.ts')).geminiSettings,
+    transcript: (await import('./transcript.ts')).geminiTranscript,
+    doctor: (await import('./doctor.ts')).geminiDoctor,
+  }),
 };

@@ -4,7 +4,7 @@ import { chmod, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { codingAgents } from '../index.ts';
+import { codingAgents } from '../coding-agents.ts';
 import { formatHookCommand } from '../record/hook-command.ts';
 import { type FileRequest, planSetup } from './apply.ts';
 import { hooksPart } from './parts.ts';

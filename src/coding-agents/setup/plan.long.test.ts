@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { codingAgents } from '../index.ts';
+import { codingAgents } from '../coding-agents.ts';
 import { formatHookCommand } from '../record/hook-command.ts';
 import { planInstall, planUninstall } from './plan.ts';
 import { readDocument } from './settings-document.ts';

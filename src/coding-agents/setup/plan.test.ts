@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { codingAgents } from '../index.ts';
+import { codingAgents } from '../coding-agents.ts';
 import type { SettingsFormat } from '../record/settings.ts';
 import { serverPart } from './parts.ts';
 import { planInstall, planUninstall } from './plan.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { codingAgents } from '../index.ts';
+import { codingAgents } from '../coding-agents.ts';
 import { formatHookCommand, quoteArg, splitCommand } from '../record/hook-command.ts';
 import { readDocument } from './settings-document.ts';
 import { listSettingsFiles } from './settings-locations.ts';

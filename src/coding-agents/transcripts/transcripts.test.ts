@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import type { AuditEvent, AuditFilter } from '../../runtime/audit/types.ts';
-import { codingAgents } from '../index.ts';
+import { codingAgents } from '../coding-agents.ts';
 import type { TranscriptFormat } from '../record/transcript.ts';
 import { readTranscripts } from './read-transcripts.ts';
 import { type AuditedCalls, findAuditedCalls, findUnseenSessions } from './unseen-sessions.ts';

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { codingAgents } from '../../coding-agents/index.ts';
+import { codingAgents } from '../../coding-agents/coding-agents.ts';
 import { readInstalledHooks } from '../../coding-agents/setup/settings-locations.ts';
 import { copyProgram, findProgram } from './setup/find-program.ts';
 import { inFolder, type Ran, runHere } from './testing/run.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type HookOptions, parseHookOptions, UsageFailure } from '../../coding-agents/hook-options.ts';
-import { codingAgents, dialects, recogniseDialect } from '../../coding-agents/index.ts';
+import { codingAgentRecords, dialects, recogniseDialect } from '../../coding-agents/index.ts';
 import type {
   Dialect,
   HookAnswer,
@@ -295,7 +295,7 @@ const CHANGED = {
 
 /** Explains why content that a rule changes is blocked, and which setting allows it. */
 function whyBlocked({ name }: Dialect, { rule, kind }: JudgedAnswer): string {
-  const label = codingAgents.find((agent) => agent.name === name)?.label;
+  const label = codingAgentRecords.find((agent) => agent.name === name)?.label;
   const who = label ?? `The coding agent of \`${name}\``;
   const what = `${who} cannot accept ${CHANGED[kind]}, so it was blocked.`;
   if (rule.startsWith('builtin.personal.'))

@@ -1,7 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { codingAgents } from '../../../coding-agents/index.ts';
+import { codingAgentRecords } from '../../../coding-agents/index.ts';
 import type { SettingsScope } from '../../../coding-agents/record/settings.ts';
 import { parseDuration } from '../../../runtime/audit/filter.ts';
 import { EXIT } from '../exit.ts';
@@ -25,7 +25,9 @@ export function doctor(command: Command, terminal: Terminal): void {
     .description(
       'Test the installed hooks of coding agents: call each hook as its agent calls it and report which ones block. Also checks the configuration and state folder behind them, and lists sessions in which an agent ran tools that its hook never saw. Only the hooks are run. Ends with 1 if something has to be fixed.',
     )
-    .addOption(new Option('--host <name>', 'one coding agent').choices(codingAgents.map(({ name }) => name)))
+    .addOption(
+      new Option('--host <name>', 'one coding agent').choices(codingAgentRecords.map(({ name }) => name)),
+    )
     .addOption(new Option('--scope <scope>', 'hooks of one kind of settings').choices(SCOPES))
     .option('--path <folder>', 'the project (default: the current folder)')
     .addOption(

@@ -57,7 +57,7 @@ async function run(options: InitOptions, terminal: Terminal): Promise<void> {
 async function chooseSetup(options: InitOptions, terminal: Terminal): Promise<SetupChoice> {
   const { askSetup } = await import('../setup/questions.ts');
   const { findAgents } = await import('../../../coding-agents/setup/find-agents.ts');
-  const { codingAgents } = await import('../../../coding-agents/index.ts');
+  const { codingAgents } = await import('../../../coding-agents/coding-agents.ts');
   const { env } = terminal;
   const project = resolve(terminal.cwd, options.path);
   return askSetup(await findAgents(codingAgents, { project, home: env.HOME || homedir(), env }));

@@ -1,5 +1,5 @@
 import { Argument, type Command, Option } from 'commander';
-import { codingAgents } from '../../../coding-agents/index.ts';
+import { codingAgents } from '../../../coding-agents/coding-agents.ts';
 import type { SettingsScope } from '../../../coding-agents/record/settings.ts';
 import { CommandFailure, EXIT } from '../exit.ts';
 import { collectValues, configOption, examples, jsonOption } from '../options.ts';

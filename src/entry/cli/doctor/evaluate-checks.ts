@@ -1,5 +1,5 @@
 import type { HookOptions } from '../../../coding-agents/hook-options.ts';
-import { codingAgents } from '../../../coding-agents/index.ts';
+import { codingAgentRecords } from '../../../coding-agents/index.ts';
 import type { HookCheck, Payload } from '../../../coding-agents/record/dialect.ts';
 import { judge } from '../../../core/decision/judge.ts';
 import type { Policy, Verdict } from '../../../core/types/index.ts';
@@ -13,7 +13,7 @@ export type HookActor = Pick<HookOptions, 'agent' | 'tenant'>;
 export const DESTRUCTIVE_CALL: HookCheck = { kind: 'call', tool: 'Bash', input: { command: 'rm -rf /' } };
 
 function findDialect(agent: string) {
-  return codingAgents.find(({ name }) => name === agent)?.dialect;
+  return codingAgentRecords.find(({ name }) => name === agent)?.dialect;
 }
 
 /** Returns the checks that an agent's dialect reads from a payload; none if it cannot read the payload. */

@@ -1,12 +1,12 @@
 import { homedir } from 'node:os';
 import { isAbsolute, resolve } from 'node:path';
+import { codingAgents } from '../../../coding-agents/coding-agents.ts';
 import { checkHookEntry } from '../../../coding-agents/doctor/check-hook.ts';
 import { checkSwitches } from '../../../coding-agents/doctor/check-switches.ts';
 import { type AgentFiles, readAgentFiles } from '../../../coding-agents/doctor/find-hooks.ts';
 import { tryHook } from '../../../coding-agents/doctor/probe-hook.ts';
 import { parseHookCommand } from '../../../coding-agents/doctor/read-command.ts';
 import type { HookOptions } from '../../../coding-agents/hook-options.ts';
-import { codingAgents } from '../../../coding-agents/index.ts';
 import type { CodingAgent } from '../../../coding-agents/record/coding-agent.ts';
 import type { HookSwitches, LocatedHook, SettingsFile } from '../../../coding-agents/record/doctor.ts';
 import {

@@ -1,4 +1,4 @@
-import { codingAgents } from '../../../coding-agents/index.ts';
+import { codingAgentRecords } from '../../../coding-agents/index.ts';
 import type { CheckStatus, DoctorCheck } from '../../../coding-agents/record/doctor-check.ts';
 import { counted, table } from '../table.ts';
 import { asTyped, paint, say, shown, type Terminal } from '../terminal.ts';
@@ -26,7 +26,7 @@ export function printDiagnosis(diagnosis: Diagnosis, terminal: Terminal): void {
 function formatHeading({ host, scope, file, name }: DoctorCheck): string {
   if (name === 'program') return 'Program';
   if (host === null) return file === null ? 'Configuration' : `Configuration ${file}`;
-  const label = codingAgents.find((each) => each.name === host)?.label ?? host;
+  const label = codingAgentRecords.find((each) => each.name === host)?.label ?? host;
   if (name.startsWith('sessions.')) return `Sessions of ${label}`;
   return file === null ? label : `${label}, ${file} (${scope})`;
 }

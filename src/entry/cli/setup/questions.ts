@@ -1,4 +1,4 @@
-import { codingAgents } from '../../../coding-agents/index.ts';
+import { codingAgents } from '../../../coding-agents/coding-agents.ts';
 import type { CodingAgent } from '../../../coding-agents/record/coding-agent.ts';
 import type { SettingsScope } from '../../../coding-agents/record/settings.ts';
 import { CommandFailure, EXIT } from '../exit.ts';

@@ -1,4 +1,4 @@
-import { codingAgents } from '../../../coding-agents/index.ts';
+import { codingAgents } from '../../../coding-agents/coding-agents.ts';
 import { suggestName } from '../../../core/policy/compile/problems.ts';
 import { CommandFailure, EXIT } from '../exit.ts';
 import { table } from '../table.ts';

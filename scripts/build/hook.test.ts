@@ -1,0 +1,22 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { dialects } from '../../src/coding-agents/index.ts';
+import { bundleHook } from './hook.ts';
+
+test('the hook bundles the dialect of every coding agent, and nothing that only setup and doctor use', async () => {
+  const out = mkdtempSync(join(tmpdir(), 'hook-bundle-'));
+  try {
+    const sources = await bundleHook(out, '0.0.0');
+    const of_agents = sources.filter((path) => path.startsWith('src/coding-agents/'));
+    assert.equal(of_agents.filter((path) => path.endsWith('/dialect.ts')).length, dialects.length);
+    assert.deepEqual(
+      of_agents.filter((path) => /\/(?:settings|transcript|doctor|setup|transcripts)\b/.test(path)),
+      [],
+    );
+  } finally {
+    rmSync(out, { recursive: true, force: true });
+  }
+});
