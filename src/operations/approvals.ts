@@ -5,7 +5,7 @@ import { type Context, defineOperation, Refusal } from './operation.ts';
 import { name } from './shapes.ts';
 import { dropBlankName, resolveTenant } from './subject.ts';
 
-const requestId = {
+export const approvalRequestIdSchema = {
   type: 'string',
   minLength: 1,
   maxLength: 64,
@@ -23,7 +23,7 @@ const person = {
   type: 'object',
   required: ['request_id'],
   properties: {
-    request_id: requestId,
+    request_id: approvalRequestIdSchema,
     approver: { ...name, description: 'The name of the person, where the credential does not say it.' },
     comment,
     note: { ...comment, description: 'The same as `comment`.' },
@@ -33,7 +33,7 @@ const person = {
 
 const text = { type: ['string', 'null'] } as const;
 
-const record = {
+export const approvalRecordSchema = {
   type: 'object',
   required: ['request_id', 'status', 'agent_id', 'tool', 'rule', 'reason', 'expires_at'],
   properties: {
@@ -81,8 +81,8 @@ const record = {
   },
 } as const;
 
-/** The request in the examples: a call that needs one approver. */
-const waiting = {
+/** The approval request in the examples: a call that needs one approver. */
+export const approvalExample = {
   request_id: 'apr_0123456789abcdef01234567',
   status: 'pending' as const,
   tenant_id: 'default',
@@ -139,12 +139,12 @@ export const approvalsList = defineOperation({
     type: 'object',
     required: ['approvals', 'count'],
     properties: {
-      approvals: { type: 'array', items: record },
+      approvals: { type: 'array', items: approvalRecordSchema },
       count: { type: 'integer', description: 'How many this answer holds.' },
     },
   },
   example: { status: 'pending', limit: 20 },
-  answer: { approvals: [waiting], count: 1 },
+  answer: { approvals: [approvalExample], count: 1 },
   refusals: ['invalid_request'],
   async run(input, context) {
     const { caller, runtime } = context;
@@ -175,7 +175,7 @@ export const approvalsShow = defineOperation({
     type: 'object',
     required: ['request_id'],
     properties: {
-      request_id: requestId,
+      request_id: approvalRequestIdSchema,
       wait: {
         type: 'string',
         pattern: '^[0-9]{1,5}(ms|s)?$',
@@ -184,9 +184,9 @@ export const approvalsShow = defineOperation({
       },
     },
   },
-  output: record,
+  output: approvalRecordSchema,
   example: { request_id: 'apr_0123456789abcdef01234567' },
-  answer: waiting,
+  answer: approvalExample,
   refusals: ['invalid_request', 'not_found', 'too_many_requests'],
   async run({ request_id, wait }, context) {
     const approvals = await context.runtime.approvals();
@@ -220,10 +220,10 @@ export const approvalsApprove = defineOperation({
   permission: 'approvals:decide',
   needs: 'store',
   input: person,
-  output: record,
+  output: approvalRecordSchema,
   example: { request_id: 'apr_0123456789abcdef01234567', comment: 'Checked with the customer.' },
   answer: {
-    ...waiting,
+    ...approvalExample,
     status: 'approved',
     votes: [{ vote: 'approve', comment: 'Checked with the customer.', ...voice }],
     ...decided,
@@ -248,10 +248,10 @@ export const approvalsDeny = defineOperation({
   permission: 'approvals:decide',
   needs: 'store',
   input: person,
-  output: record,
+  output: approvalRecordSchema,
   example: { request_id: 'apr_0123456789abcdef01234567', comment: 'Not to this address.' },
   answer: {
-    ...waiting,
+    ...approvalExample,
     status: 'denied',
     votes: [{ vote: 'deny', comment: 'Not to this address.', ...voice }],
     ...decided,
@@ -273,10 +273,10 @@ export const approvalsCancel = defineOperation({
   },
   permission: 'approvals:own',
   needs: 'store',
-  input: { type: 'object', required: ['request_id'], properties: { request_id: requestId } },
-  output: record,
+  input: { type: 'object', required: ['request_id'], properties: { request_id: approvalRequestIdSchema } },
+  output: approvalRecordSchema,
   example: { request_id: 'apr_0123456789abcdef01234567' },
-  answer: { ...waiting, status: 'cancelled', ...decided },
+  answer: { ...approvalExample, status: 'cancelled', ...decided },
   refusals: ['not_found', 'conflict'],
   async run({ request_id }, context) {
     const { caller, runtime } = context;

@@ -71,6 +71,7 @@ export async function openLocalRuntime(config: Config, version = 'local'): Promi
     queryAudit,
     activity: async (asked) =>
       existsSync(paths.journal) ? runtime.activity(asked) : { active: [], partial: false },
+    countEvents: async (asked) => (existsSync(paths.journal) ? runtime.countEvents(asked) : []),
     settleJournal: async () => {
       if (existsSync(paths.journal)) await syncIndex(config, client);
       return paths.journal;

@@ -134,6 +134,7 @@ export function testRuntime(options: TestOptions = {}): TestRuntime {
     agentBlocks: async () => ({ block: async () => true, unblock: async () => false, list: async () => [] }),
     forward: async () => openForwarder(options.proxy ?? NO_PROXY),
     queryAudit: async (filter) => query(events, filter),
+    countEvents: async () => [],
     activity: async () => ({ active: [], partial: false }),
     events: null,
     ...options.instead,

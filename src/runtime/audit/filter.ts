@@ -1,5 +1,5 @@
 import { ACTIONS, BOUNDARIES, DECISIONS } from '../../core/types/index.ts';
-import type { AuditEvent, AuditFilter } from './types.ts';
+import type { AuditEvent, AuditFilter, AuditFilterLists } from './types.ts';
 
 /** An invalid filter; `invalid_request` over every transport. Names the field, never its value. */
 export class AuditFilterError extends Error {
@@ -15,6 +15,7 @@ export class AuditFilterError extends Error {
 /** A filter with resolved times and limit. Times are milliseconds since 1970, inclusive. */
 export interface ParsedFilter {
   readonly equal: Readonly<Partial<Record<EqualField, string>>>;
+  readonly any_of: AuditFilterLists;
   readonly data_tag: string | null;
   readonly metadata: { readonly key: string; readonly value: string | null } | null;
   /** A rule in monitor mode that would have acted; `*` for any. */
@@ -68,6 +69,9 @@ export const EQUAL_FIELDS = [
 ] as const;
 export type EqualField = (typeof EQUAL_FIELDS)[number];
 
+/** The fields of `any_of`. */
+export const LIST_FIELDS = ['tenant_id', 'agent_id', 'action'] as const;
+
 export const LIMIT_DEFAULT = 100;
 export const LIMIT_MAX = 10_000;
 const VALUE_CHARS_MAX = 1_024;
@@ -100,6 +104,7 @@ export function parseFilter(filter: AuditFilter, now_ms: number): ParsedFilter {
     throw new AuditFilterError('last', `is a duration, ${DURATIONS}`);
   return {
     equal,
+    any_of: filter.any_of ?? {},
     data_tag: parseTag(filter),
     metadata: parseMetadata(filter),
     monitored: text(filter, 'monitored'),
@@ -126,10 +131,11 @@ export function matchesMonitored(
 
 /** Returns whether an event matches all filters except its times. */
 export function matchesFilter(event: AuditEvent, filter: ParsedFilter): boolean {
-  const { equal, data_tag } = filter;
+  const { equal, any_of, data_tag } = filter;
   const fields: Readonly<Record<string, unknown>> = { ...event, phase: event.metadata.phase };
   return (
     EQUAL_FIELDS.every((field) => equal[field] === undefined || fields[field] === equal[field]) &&
+    LIST_FIELDS.every((field) => any_of[field]?.includes(event[field]) ?? true) &&
     (data_tag === null ||
       event.data_tags.some((tag) => tag === data_tag || tag.startsWith(`${data_tag}.`))) &&
     matchesMonitored(event, filter) &&

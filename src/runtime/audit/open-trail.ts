@@ -2,6 +2,7 @@ import type { Log } from '../../platform/log.ts';
 import { requireAnswer } from '../../platform/require-answer.ts';
 import type { Activity, ActivityQuery } from './activity.ts';
 import type { AuditIndex } from './audit-index.ts';
+import type { EventCount, EventCountQuery } from './event-counts.ts';
 import { AuditFailure } from './failure.ts';
 import { type LazyIndex, openLazyIndex } from './lazy-index.ts';
 import type { AuditFilter, AuditPage, AuditQueries } from './types.ts';
@@ -28,6 +29,7 @@ export function openAuditTrail(parts: TrailParts): Trail {
   return {
     offers: {
       queryAudit: (filter) => queryAudit(parts, index, filter),
+      countEvents: (asked) => countEvents(parts, index, asked),
       activity: (asked) => activity(parts, index, asked),
     },
     index: index.open,
@@ -52,6 +54,18 @@ async function activity(parts: TrailParts, index: LazyIndex, asked: ActivityQuer
   const { sumActivity } = await import('./activity.ts');
   await upToDate(parts);
   return sumActivity(await index.open(), asked);
+}
+
+/** Counts events, after the same sync. */
+async function countEvents(
+  parts: TrailParts,
+  index: LazyIndex,
+  asked: EventCountQuery,
+): Promise<readonly EventCount[]> {
+  if (parts.journal === null) throw disabled();
+  const { countEventsBy } = await import('./event-counts.ts');
+  await upToDate(parts);
+  return countEventsBy(await index.open(), asked);
 }
 
 function disabled(): AuditFailure {

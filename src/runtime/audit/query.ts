@@ -8,6 +8,7 @@ import {
   type EqualField,
   formatCursor,
   hasMetadata,
+  LIST_FIELDS,
   matchesMonitored,
   type ParsedFilter,
   parseFilter,
@@ -159,6 +160,8 @@ function eventWhere(
   const conditions = EQUAL_FIELDS.filter(
     (field) => field !== answered && filter.equal[field] !== undefined,
   ).map((field) => eb(`${events}.${field}`, '=', filter.equal[field]!));
+  for (const field of LIST_FIELDS)
+    if (filter.any_of[field] !== undefined) conditions.push(eb(`${events}.${field}`, 'in', filter.any_of[field]));
   if (filter.data_tag !== null && !tag_answered) conditions.push(eb.exists(tagOf(eb, filter.data_tag)));
   return eb
     .case()

@@ -1,5 +1,6 @@
 import type { Action, Boundary, Decision, Tag } from '../../core/types/index.ts';
 import type { Activity, ActivityQuery } from './activity.ts';
+import type { EventCount, EventCountQuery } from './event-counts.ts';
 
 /** One event of the audit log: the decision, never the text that was evaluated. Plain JSON. */
 export interface AuditEvent {
@@ -29,6 +30,13 @@ export interface AuditEvent {
   readonly metadata: Readonly<Record<string, string | number | boolean | null | readonly string[]>>;
 }
 
+/** The fields of which an event must have one of several values. An absent list matches all events. */
+export interface AuditFilterLists {
+  readonly tenant_id?: readonly string[];
+  readonly agent_id?: readonly string[];
+  readonly action?: readonly string[];
+}
+
 /** The filters of an audit query, joined with AND. Times are ISO 8601 or durations; see `parseFilter`. */
 export interface AuditFilter {
   readonly boundary?: string;
@@ -54,6 +62,8 @@ export interface AuditFilter {
   readonly until?: string;
   /** `15m`, `24h`, `7d`: overrides `since` and `until`. */
   readonly last?: string;
+  /** Lists of values, of which one must match. They are for callers in the program and have no route. */
+  readonly any_of?: AuditFilterLists;
   readonly limit?: number;
   readonly newest_first?: boolean;
   /** The `next_cursor` of the previous page; empty for the first of several pages. */
@@ -74,6 +84,8 @@ export interface AuditPage {
 /** Queries of the audit log. Each one finds every event that was durable before the call. */
 export interface AuditQueries {
   readonly queryAudit: (filter: AuditFilter) => Promise<AuditPage>;
+  /** Counts events by one field. */
+  readonly countEvents: (asked: EventCountQuery) => Promise<readonly EventCount[]>;
   /** Sums recent activity by agent or session. */
   readonly activity: (asked: ActivityQuery) => Promise<Activity>;
 }
