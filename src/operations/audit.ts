@@ -8,7 +8,8 @@ import { dropBlankName, resolveTenant } from './subject.ts';
 
 const word = { type: ['string', 'null'], maxLength: 256 } as const;
 
-const filters = {
+/** The filters of an audit query, as members of an input. */
+export const auditFilterSchemas = {
   boundary: word,
   action: word,
   decision: word,
@@ -43,7 +44,7 @@ export const auditQuery = defineOperation({
   input: {
     type: 'object',
     properties: {
-      ...filters,
+      ...auditFilterSchemas,
       limit: { type: 'integer', minimum: 1, maximum: LIMIT_MAX, description: `Default ${LIMIT_DEFAULT}.` },
       newest_first: { type: 'boolean', description: 'Default `true`.' },
       cursor: {
@@ -100,7 +101,7 @@ export const auditQuery = defineOperation({
   },
   async run(input, context) {
     const asked: Record<string, string> = {};
-    for (const field of Object.keys(filters) as (keyof typeof filters)[]) {
+    for (const field of Object.keys(auditFilterSchemas) as (keyof typeof auditFilterSchemas)[]) {
       const value = dropBlankName(input[field]);
       if (value !== null) asked[field] = value;
     }
@@ -124,7 +125,7 @@ export const auditQuery = defineOperation({
 });
 
 /** Names of the filters that apply to a single event; the filters of a time range are left out. */
-const FOLLOWED = Object.keys(filters).filter((name) => !['since', 'until', 'last'].includes(name));
+const FOLLOWED = Object.keys(auditFilterSchemas).filter((name) => !['since', 'until', 'last'].includes(name));
 
 /**
  * Parses a request to follow the audit log and narrows it to the part that the caller may read.

@@ -48,7 +48,8 @@ const evaluation = record({
   rule_trace_truncated: whole,
 });
 
-const explanation = record({
+/** An explanation of a decision, as the answer of operations. */
+export const explanationSchema = record({
   replayed: {
     ...result,
     description: 'The decision of the policy when it is evaluated again on the record.',
@@ -110,7 +111,7 @@ export const policyExplain = defineOperation({
       status: { enum: ['explained', 'policy_unavailable', 'no_decision', 'fault', 'incomplete'] },
       reason: { ...text, description: 'The meaning of the status, as a sentence.' },
       recorded: record({ decision, action, rule: text, reason: text }),
-      explanation: orNull(explanation, 'Only with the status `explained`.'),
+      explanation: orNull(explanationSchema, 'Only with the status `explained`.'),
     },
   },
   example: { event_id: 'evt_0123456789abcdef01234567' },

@@ -5,6 +5,16 @@ import {
   intelligenceRecommend,
   intelligenceStatus,
 } from '../features/advisors/operations.ts';
+import {
+  dashboardApprovals,
+  dashboardApprovalsApprove,
+  dashboardApprovalsDeny,
+  dashboardApprovalsDenyMany,
+} from '../features/console/approval-operations.ts';
+import { dashboardEventsQuery, dashboardIncidents } from '../features/console/event-operations.ts';
+import { dashboardIncident } from '../features/console/incident-operation.ts';
+import { dashboardOverview } from '../features/console/overview-operation.ts';
+import { observeMetrics, observeTools } from '../features/console/tool-operations.ts';
 import { checkBudget, dashboardCostBudgets } from '../features/costs/budget-operations.ts';
 import { dashboardCostReport, dashboardCostSummary } from '../features/costs/spending-operations.ts';
 import {
@@ -68,10 +78,18 @@ export const operationCatalogue = {
   capabilitiesShow,
   capabilitiesValidate,
   checkBudget,
+  dashboardApprovals,
+  dashboardApprovalsApprove,
+  dashboardApprovalsDeny,
+  dashboardApprovalsDenyMany,
   dashboardCostBudgets,
   dashboardCostReport,
   dashboardCostSummary,
+  dashboardEventsQuery,
+  dashboardIncident,
+  dashboardIncidents,
   dashboardIntelligenceExplain,
+  dashboardOverview,
   guardOutput,
   health,
   intelligenceCompliance,
@@ -90,8 +108,10 @@ export const operationCatalogue = {
   metrics,
   observeAgent,
   observeAgents,
+  observeMetrics,
   observeSession,
   observeSessions,
+  observeTools,
   pluginsList,
   policiesReload,
   policyEvaluate,

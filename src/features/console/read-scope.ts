@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type Context, Refusal } from '../../operations/operation.ts';
-import { readName, resolveTenants } from '../../operations/subject.ts';
+import { dropBlankName, resolveTenants } from '../../operations/subject.ts';
 import { parseDuration } from '../../runtime/audit/filter.ts';
 
 /** The tenants and agents whose events a caller sees; `*` for all. */
@@ -32,7 +32,7 @@ export function resolveReadScope(
 
 /** Parses a period before now. Refuses one that is not a duration, or longer than a year. */
 export function parseWindow(last: string | undefined, now_ms: number): ReadWindow {
-  const written = readName(last) ?? LAST_DEFAULT;
+  const written = dropBlankName(last) ?? LAST_DEFAULT;
   const ms = parseDuration(written);
   if (ms === null || ms === 0 || ms > LAST_MS_MAX)
     throw new Refusal('invalid_request', '`last` is a duration of at most 366 days: `15m`, `24h`, `7d`.', [
@@ -54,7 +54,7 @@ export function parsePageCursor(
   query: readonly unknown[],
   cursor: string | null | undefined,
 ): readonly (string | number)[] | null {
-  const written = readName(cursor);
+  const written = dropBlankName(cursor);
   if (written === null) return null;
   let parsed: unknown = null;
   try {
@@ -62,8 +62,10 @@ export function parsePageCursor(
   } catch {
     // Refused below.
   }
-  const is_list = Array.isArray(parsed) && parsed.every((one) => typeof one === 'string' || Number.isFinite(one));
-  if (is_list && (parsed as unknown[])[0] === digestQuery(query)) return (parsed as (string | number)[]).slice(1);
+  const is_list =
+    Array.isArray(parsed) && parsed.every((one) => typeof one === 'string' || Number.isFinite(one));
+  if (is_list && (parsed as unknown[])[0] === digestQuery(query))
+    return (parsed as (string | number)[]).slice(1);
   throw buildCursorRefusal();
 }
 

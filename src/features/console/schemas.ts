@@ -12,7 +12,10 @@ export const lastSchema = {
   description: 'The period before now: `15m`, `24h`, `7d`. Default `24h`.',
 } as const;
 
-export const tenantSchema = { ...name, description: 'One tenant; without it all that the user sees.' } as const;
+export const tenantSchema = {
+  ...name,
+  description: 'One tenant; without it all that the user sees.',
+} as const;
 
 /** The members by which every list is paged. */
 export const pageSchemas = {

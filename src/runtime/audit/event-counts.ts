@@ -1,4 +1,4 @@
-import { type Expression, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { AuditIndex } from './audit-index.ts';
 
 /** The fields by which events are counted. */
@@ -42,7 +42,7 @@ const COLUMNS = {
 /** Counts events by one field. Events without a value of the field are left out. */
 export async function countEventsBy(index: AuditIndex, asked: EventCountQuery): Promise<EventCount[]> {
   const { by, bucket_ms } = asked;
-  const value: Expression<string> =
+  const value =
     by === 'tag' ? sql.ref<string>('tags.tag') : sql.ref<string>(`events.${COLUMNS[by]}`);
   const bucket =
     bucket_ms === null
@@ -55,9 +55,10 @@ export async function countEventsBy(index: AuditIndex, asked: EventCountQuery): 
     .where(value, 'is not', null);
   if (asked.tenants !== '*') query = query.where('events.tenant_id', 'in', asked.tenants);
   if (asked.agents !== '*') query = query.where('events.agent_id', 'in', asked.agents);
-  const joined = by === 'tag' ? query.innerJoin('audit_event_tags as tags', 'tags.event_id', 'events.event_id') : query;
+  const joined =
+    by === 'tag' ? query.innerJoin('audit_event_tags as tags', 'tags.event_id', 'events.event_id') : query;
   return joined
-    .select([value.as('value') as never, bucket.as('bucket_ms'), 'events.decision', 'events.action'])
+    .select([value.as('value'), bucket.as('bucket_ms'), 'events.decision', 'events.action'])
     .select((eb) => [
       eb.fn.countAll<number>().as('count'),
       eb.fn.min<number>('events.timestamp_ms').as('first_ms'),

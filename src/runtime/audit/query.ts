@@ -161,7 +161,8 @@ function eventWhere(
     (field) => field !== answered && filter.equal[field] !== undefined,
   ).map((field) => eb(`${events}.${field}`, '=', filter.equal[field]!));
   for (const field of LIST_FIELDS)
-    if (filter.any_of[field] !== undefined) conditions.push(eb(`${events}.${field}`, 'in', filter.any_of[field]));
+    if (filter.any_of[field] !== undefined)
+      conditions.push(eb(`${events}.${field}`, 'in', filter.any_of[field]));
   if (filter.data_tag !== null && !tag_answered) conditions.push(eb.exists(tagOf(eb, filter.data_tag)));
   return eb
     .case()

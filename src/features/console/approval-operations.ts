@@ -1,0 +1,119 @@
+import {
+  approvalExample,
+  approvalRecordSchema,
+  approvalRequestIdSchema,
+  approvalsApprove,
+  approvalsDeny,
+  approvalsList,
+} from '../../operations/approvals.ts';
+import { defineOperation, Refusal } from '../../operations/operation.ts';
+import { name } from '../../operations/shapes.ts';
+import { APPROVAL_STATUSES } from '../../runtime/enforcement/approvals/lifecycle.ts';
+import { resolveReadScope } from './read-scope.ts';
+import {
+  buildListSchema,
+  buildObjectSchema,
+  nextCursorSchema,
+  pageSchemas,
+  tenantSchema,
+  text,
+  texts,
+  totalSchema,
+} from './schemas.ts';
+
+export const dashboardApprovals = defineOperation({
+  name: 'dashboard_approvals',
+  summary: 'List approval requests for the console',
+  description: 'Lists the approval requests of all tenants that the user sees, newest first.',
+  http: { method: 'GET', path: '/v1/dashboard/approvals' },
+  permission: 'approvals:read',
+  for_users: true,
+  needs: 'store',
+  input: {
+    type: 'object',
+    properties: {
+      status: { enum: APPROVAL_STATUSES },
+      agent_id: name,
+      tool: name,
+      tenant_id: tenantSchema,
+      ...pageSchemas,
+    },
+  },
+  output: {
+    type: 'object',
+    required: ['approvals', 'count', 'next_cursor', 'total'],
+    properties: {
+      approvals: { type: 'array', items: approvalRecordSchema },
+      count: { type: 'integer', description: 'The number of requests in this answer.' },
+      next_cursor: nextCursorSchema,
+      total: totalSchema,
+    },
+  },
+  example: { status: 'pending', limit: 20 },
+  answer: { approvals: [approvalExample], count: 1, next_cursor: null, total: 1 },
+  refusals: ['invalid_request'],
+  async run(input, context) {
+    resolveReadScope(input, context);
+    const { approvals, count } = await approvalsList.run(input, context);
+    return { approvals, count, next_cursor: null, total: count };
+  },
+});
+
+const { mcp: _approve_mcp, cli: _approve_cli, ...approve } = approvalsApprove;
+const { mcp: _deny_mcp, cli: _deny_cli, ...deny } = approvalsDeny;
+
+export const dashboardApprovalsApprove = defineOperation({
+  ...approve,
+  name: 'dashboard_approvals_approve',
+  http: { method: 'POST', path: '/v1/dashboard/approvals/{request_id}/approve' },
+});
+
+export const dashboardApprovalsDeny = defineOperation({
+  ...deny,
+  name: 'dashboard_approvals_deny',
+  http: { method: 'POST', path: '/v1/dashboard/approvals/{request_id}/deny' },
+});
+
+const BULK_MAX = 100;
+
+export const dashboardApprovalsDenyMany = defineOperation({
+  name: 'dashboard_approvals_deny_many',
+  summary: 'Deny several requests',
+  description:
+    'Denies each of the requests with the same note. A request that cannot be denied does not stop the others.',
+  http: { method: 'POST', path: '/v1/dashboard/approvals/deny' },
+  permission: 'approvals:decide',
+  needs: 'store',
+  input: {
+    type: 'object',
+    required: ['request_ids'],
+    properties: {
+      request_ids: { type: 'array', minItems: 1, maxItems: BULK_MAX, items: approvalRequestIdSchema },
+      note: approvalsDeny.input.properties.note,
+    },
+  },
+  output: buildObjectSchema({
+    denied: { ...texts, description: 'The requests that are denied now.' },
+    failed: buildListSchema(
+      buildObjectSchema({ request_id: text, code: text, error: text }),
+      'The requests that were not denied, and the reason.',
+    ),
+  }),
+  example: { request_ids: ['apr_0123456789abcdef01234567'], note: 'Not today.' },
+  answer: { denied: ['apr_0123456789abcdef01234567'], failed: [] },
+  refusals: ['invalid_request'],
+  async run({ request_ids, note }, context) {
+    const denied: string[] = [];
+    const failed: { request_id: string; code: string; error: string }[] = [];
+    for (const request_id of new Set(request_ids)) {
+      try {
+        await approvalsDeny.run({ request_id, note: note ?? null }, context);
+        denied.push(request_id);
+      } catch (error) {
+        if (!(error instanceof Refusal)) throw error;
+        failed.push({ request_id, code: error.code, error: error.message });
+      }
+    }
+    return { denied, failed };
+  },
+});

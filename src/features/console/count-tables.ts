@@ -1,0 +1,79 @@
+import { ACTIONS, DECISIONS } from '../../core/types/index.ts';
+import type { CountField, EventCount } from '../../runtime/audit/event-counts.ts';
+import type { AuditQueries } from '../../runtime/audit/types.ts';
+import type { ReadScope, ReadWindow } from './read-scope.ts';
+
+/** The outcomes of a decision that charts show. A call that needs approval is blocked until it has one. */
+export const OUTCOMES = ['allow', 'modify', 'block', 'require_approval'] as const;
+export type Outcome = (typeof OUTCOMES)[number];
+
+/** The number of events of one value, by outcome. */
+export interface ValueCount {
+  readonly value: string;
+  readonly events: number;
+  readonly blocked: number;
+  readonly outcomes: Readonly<Record<Outcome, number>>;
+  readonly first_ms: number;
+  readonly last_ms: number;
+}
+
+/** Counts the events of a period by one field. */
+export function readCounts(
+  audit: Pick<AuditQueries, 'countEvents'>,
+  by: CountField,
+  scope: ReadScope,
+  { since_ms, until_ms }: Pick<ReadWindow, 'since_ms' | 'until_ms'>,
+  bucket_ms: number | null = null,
+): Promise<readonly EventCount[]> {
+  return audit.countEvents({ by, since_ms, until_ms, ...scope, bucket_ms });
+}
+
+/** Returns the outcome of a decision and its action. */
+export function outcomeOf({ decision, action }: Pick<EventCount, 'decision' | 'action'>): Outcome {
+  if (action === 'require_approval') return 'require_approval';
+  return decision === 'block' ? 'block' : decision === 'modify' ? 'modify' : 'allow';
+}
+
+/** Adds the counts of each value up, most frequent first. */
+export function sumByValue(counts: readonly EventCount[]): ValueCount[] {
+  const sums = new Map<string, { -readonly [Key in keyof ValueCount]: ValueCount[Key] }>();
+  for (const each of counts) {
+    const sum = sums.get(each.value) ?? {
+      value: each.value,
+      events: 0,
+      blocked: 0,
+      outcomes: noOutcomes(),
+      first_ms: each.first_ms,
+      last_ms: each.last_ms,
+    };
+    sums.set(each.value, sum);
+    const outcome = outcomeOf(each);
+    sum.events += each.count;
+    if (each.decision === 'block') sum.blocked += each.count;
+    sum.outcomes = { ...sum.outcomes, [outcome]: sum.outcomes[outcome] + each.count };
+    sum.first_ms = Math.min(sum.first_ms, each.first_ms);
+    sum.last_ms = Math.max(sum.last_ms, each.last_ms);
+  }
+  return [...sums.values()].toSorted((a, b) => b.events - a.events || (a.value < b.value ? -1 : 1));
+}
+
+/** Returns a count of zero for each outcome. */
+export function noOutcomes(): Record<Outcome, number> {
+  return { allow: 0, modify: 0, block: 0, require_approval: 0 };
+}
+
+/** Adds counts up by `decision` or `action`. Each name is present, also with zero. */
+export function sumByName(
+  counts: readonly EventCount[],
+  name: 'decision' | 'action',
+): Record<string, number> {
+  const names: readonly string[] = name === 'decision' ? DECISIONS : ACTIONS;
+  const sums = Object.fromEntries(names.map((one) => [one, 0]));
+  for (const each of counts) sums[each[name]] = (sums[each[name]] ?? 0) + each.count;
+  return sums;
+}
+
+/** Returns the number of all events. */
+export function sumEvents(counts: readonly EventCount[]): number {
+  return counts.reduce((sum, { count }) => sum + count, 0);
+}

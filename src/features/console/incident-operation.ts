@@ -1,0 +1,126 @@
+import { policyExplain } from '../../operations/explain.ts';
+import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
+import type { AuditEvent } from '../../runtime/audit/types.ts';
+import { findScopedEvents } from './incidents.ts';
+import { type ReadScope, resolveReadScope } from './read-scope.ts';
+import {
+  buildListSchema,
+  buildObjectSchema,
+  eventSchema,
+  text,
+  textOrNull,
+  texts,
+  whole,
+} from './schemas.ts';
+
+/** The number of events of the session before and after the incident. */
+const AROUND_MAX = 20;
+
+export const dashboardIncident = defineOperation({
+  name: 'dashboard_incident',
+  summary: 'Explain an incident',
+  description:
+    'Returns one decision with its rule trace, its findings without their text, the smallest change that would pass, and the events of the session around it.',
+  http: { method: 'GET', path: '/v1/dashboard/incidents/{event_id}' },
+  permission: 'incident:read',
+  for_users: true,
+  needs: 'journal',
+  input: {
+    type: 'object',
+    required: ['event_id'],
+    properties: {
+      event_id: { type: 'string', minLength: 1, maxLength: 64, description: 'The audit event.' },
+    },
+  },
+  output: buildObjectSchema({
+    event: eventSchema,
+    policy: buildObjectSchema({
+      policy_hash: text,
+      is_active: { type: 'boolean', description: 'The policy that decided is still active.' },
+      is_stored: {
+        type: 'boolean',
+        description: 'The policy that decided is stored, so it can be replayed.',
+      },
+    }),
+    findings: buildListSchema(
+      buildObjectSchema({
+        tags: texts,
+        severity: text,
+        count: whole,
+        example: { type: 'boolean', description: 'A documented example of a secret.' },
+      }),
+      'The kinds of findings; never their text.',
+    ),
+    explanation: { ...policyExplain.output.properties.explanation },
+    explanation_status: policyExplain.output.properties.status,
+    explanation_reason: text,
+    timeline: buildListSchema(eventSchema, 'The events of the session around it, oldest first.'),
+    approval_request_id: textOrNull,
+  }),
+  example: { event_id: 'evt_0123456789abcdef01234567' },
+  answer: null,
+  refusals: ['not_found'],
+  async run({ event_id }, context) {
+    const scope = resolveReadScope({}, context);
+    const event = await findScopedEvent(event_id, scope, context);
+    const explained = await policyExplain.run({ event_id }, withPolicyRead(context));
+    const { metadata } = event;
+    return {
+      event: event as never,
+      policy: {
+        policy_hash: event.policy_hash,
+        is_active: event.policy_hash === context.runtime.policy().hash,
+        is_stored: explained.status !== 'policy_unavailable',
+      },
+      findings: parseFoundTags(metadata.found_tags),
+      explanation: explained.explanation,
+      explanation_status: explained.status,
+      explanation_reason: explained.reason,
+      timeline: (await readTimeline(event, scope, context)) as never[],
+      approval_request_id:
+        typeof metadata.approval_request_id === 'string' ? metadata.approval_request_id : null,
+    };
+  },
+});
+
+/** Returns an event in the caller's scope. An event outside of it is reported as not found. */
+async function findScopedEvent(event_id: string, scope: ReadScope, context: Context): Promise<AuditEvent> {
+  const { events } = await findScopedEvents({ event_id, limit: 1 }, scope, context);
+  const [event] = events;
+  if (event !== undefined) return event;
+  throw new Refusal('not_found', 'There is no such event, or it is not among those that you may read.');
+}
+
+/** Adds the permissions that an explanation needs: `incident:read` includes them for the caller's tenants. */
+function withPolicyRead(context: Context): Context {
+  const permissions = [...new Set([...context.caller.permissions, 'audit:read', 'policy:read'] as const)];
+  return { ...context, caller: { ...context.caller, permissions } };
+}
+
+/** Parses `found_tags`: `<tags joined by +> <severity> [example] <count>`. */
+function parseFoundTags(recorded: AuditEvent['metadata'][string] | undefined) {
+  if (!Array.isArray(recorded)) return [];
+  return recorded.flatMap((entry: string) => {
+    const [tags, severity, ...rest] = entry.split(' ');
+    const count = Number(rest.at(-1));
+    if (tags === undefined || severity === undefined || !Number.isInteger(count)) return [];
+    return [{ tags: tags.split('+'), severity, count, example: rest.includes('example') }];
+  });
+}
+
+/** Returns the events of the session before and after an event, oldest first, with the event itself. */
+async function readTimeline(event: AuditEvent, scope: ReadScope, context: Context): Promise<AuditEvent[]> {
+  const { session_id, tenant_id, timestamp } = event;
+  if (session_id === null) return [event];
+  const about = { session_id, tenant_id, limit: AROUND_MAX + 1 };
+  const [before, after] = await Promise.all([
+    findScopedEvents({ ...about, until: timestamp, newest_first: true }, scope, context),
+    findScopedEvents({ ...about, since: timestamp, newest_first: false }, scope, context),
+  ]);
+  const all = new Map(
+    [...before.events.toReversed(), event, ...after.events].map((one) => [one.event_id, one]),
+  );
+  return [...all.values()].toSorted((a, b) =>
+    a.timestamp < b.timestamp ? -1 : a.timestamp > b.timestamp ? 1 : 0,
+  );
+}

@@ -1,0 +1,148 @@
+import type { Context } from '../../operations/operation.ts';
+import type { CountField, EventCount } from '../../runtime/audit/event-counts.ts';
+import {
+  noOutcomes,
+  outcomeOf,
+  readCounts,
+  sumByName,
+  sumByValue,
+  sumEvents,
+  type ValueCount,
+} from './count-tables.ts';
+import { findIncidents } from './incidents.ts';
+import type { ReadScope, ReadWindow } from './read-scope.ts';
+
+const RECENT_MAX = 8;
+const TOP_MAX = 10;
+/** The number of buckets that a chart has at least, if the period allows it. */
+const BUCKETS_MIN = 24;
+const MINUTE_MS = 60_000;
+const BUCKET_STEPS_MS = [5, 15, 30, 60, 180, 360, 720, 1_440, 10_080].map((minutes) => minutes * MINUTE_MS);
+
+/** Returns the overview of a period: counts, their change, and what waits. */
+export async function readOverview(scope: ReadScope, window: ReadWindow, context: Context) {
+  const { runtime } = context;
+  const length_ms = window.until_ms - window.since_ms;
+  const bucket_ms = chooseBucket(length_ms);
+  const before = { since_ms: window.since_ms - length_ms, until_ms: window.since_ms };
+  const count = (by: CountField, period: typeof before, split: number | null = null) =>
+    readCounts(runtime, by, scope, period, split);
+  const top = async (by: CountField) => listTop(await count(by, window), await count(by, before));
+  const boundaries = await count('boundary', window, bucket_ms);
+  const earlier = await count('boundary', before);
+  return {
+    window: {
+      last: window.last,
+      since: formatMs(window.since_ms),
+      until: formatMs(window.until_ms),
+      bucket_seconds: bucket_ms / 1_000,
+    },
+    events_total: sumEvents(boundaries),
+    action_counts: sumByName(boundaries, 'action'),
+    decision_counts: sumByName(boundaries, 'decision'),
+    boundary_counts: countBoundaries(boundaries),
+    buckets: fillBuckets(boundaries, window, bucket_ms),
+    top: {
+      rules: await top('rule'),
+      tags: await top('tag'),
+      agents: await top('agent'),
+      tools: await top('tool'),
+      tenants: await top('tenant'),
+    },
+    previous: {
+      since: formatMs(before.since_ms),
+      until: formatMs(before.until_ms),
+      events_total: sumEvents(earlier),
+      action_counts: sumByName(earlier, 'action'),
+      decision_counts: sumByName(earlier, 'decision'),
+      boundary_counts: countBoundaries(earlier),
+    },
+    ...(await readApprovals(scope, context)),
+    recent_incidents: [...(await findIncidents({}, scope, window, RECENT_MAX, null, context)).events],
+    recent_alerts: [],
+    tenants:
+      (await count('tenant', window)).length === 0
+        ? []
+        : sumByValue(await count('tenant', window))
+            .map(({ value }) => value)
+            .toSorted(),
+    health: await readHealth(context),
+  };
+}
+
+/** Returns the length of a bucket: the longest that leaves enough buckets in the period. */
+function chooseBucket(length_ms: number): number {
+  return BUCKET_STEPS_MS.findLast((step) => length_ms / step >= BUCKETS_MIN) ?? BUCKET_STEPS_MS[0]!;
+}
+
+function fillBuckets(counts: readonly EventCount[], { since_ms, until_ms }: ReadWindow, bucket_ms: number) {
+  const buckets = new Map<number, ReturnType<typeof noOutcomes>>();
+  for (let at = Math.floor(since_ms / bucket_ms) * bucket_ms; at < until_ms; at += bucket_ms)
+    buckets.set(at, noOutcomes());
+  for (const each of counts) {
+    const bucket = buckets.get(each.bucket_ms ?? 0);
+    if (bucket !== undefined) bucket[outcomeOf(each)] += each.count;
+  }
+  return [...buckets].map(([start_ms, outcomes]) => ({ start: formatMs(start_ms), ...outcomes }));
+}
+
+function countBoundaries(counts: readonly EventCount[]): Record<string, number> {
+  const sums: Record<string, number> = { input: 0, output: 0, action: 0, memory: 0 };
+  for (const { value, count } of counts) sums[value] = (sums[value] ?? 0) + count;
+  return sums;
+}
+
+function listTop(now: readonly EventCount[], before: readonly EventCount[]) {
+  const earlier = new Map(sumByValue(before).map((each) => [each.value, each]));
+  return sumByValue(now)
+    .slice(0, TOP_MAX)
+    .map((each: ValueCount) => ({
+      name: each.value,
+      events: each.events,
+      blocked: each.blocked,
+      outcomes: { ...each.outcomes },
+      previous_events: earlier.get(each.value)?.events ?? 0,
+      previous_blocked: earlier.get(each.value)?.blocked ?? 0,
+    }));
+}
+
+/** The largest number of waiting requests that is counted. */
+const PENDING_MAX = 1_000;
+
+async function readApprovals({ tenants, agents }: ReadScope, { runtime, caller }: Context) {
+  const none = { pending_approvals: null, next_approval_expires_at: null };
+  if (!caller.permissions.includes('approvals:read')) return none;
+  const approvals = await runtime.approvals().catch(() => null);
+  if (approvals === null) return none;
+  const pending = await approvals.list({
+    status: 'pending',
+    tenant_ids: tenants === '*' ? undefined : tenants,
+    agent_ids: agents === '*' ? undefined : agents,
+    limit: PENDING_MAX,
+  });
+  return {
+    pending_approvals: pending.length,
+    next_approval_expires_at: pending.map(({ expires_at }) => expires_at).toSorted()[0] ?? null,
+  };
+}
+
+async function readHealth({ runtime }: Context) {
+  const [is_ready, last_reload_failure] = await Promise.all([runtime.ready(), runtime.reloadFailure()]);
+  const policy = runtime.policy();
+  return {
+    status: is_ready && last_reload_failure === null ? ('healthy' as const) : ('degraded' as const),
+    ready: is_ready,
+    last_reload_failure,
+    policy_hash: policy.hash,
+    rules: policy.rules.length,
+    monitored_rules: policy.rules.filter(({ enforcement }) => enforcement === 'monitor').length,
+    version: runtime.version,
+    mode: runtime.mode,
+    uptime_seconds: Math.max(0, Math.floor((runtime.now_ms() - runtime.started_ms) / 1_000)),
+  };
+}
+
+/** Formats a time as ISO 8601, UTC. */
+function formatMs(ms: number): string {
+  return new Date(ms).toISOString();
+}
