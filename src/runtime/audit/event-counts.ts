@@ -42,8 +42,7 @@ const COLUMNS = {
 /** Counts events by one field. Events without a value of the field are left out. */
 export async function countEventsBy(index: AuditIndex, asked: EventCountQuery): Promise<EventCount[]> {
   const { by, bucket_ms } = asked;
-  const value =
-    by === 'tag' ? sql.ref<string>('tags.tag') : sql.ref<string>(`events.${COLUMNS[by]}`);
+  const value = by === 'tag' ? sql.ref<string>('tags.tag') : sql.ref<string>(`events.${COLUMNS[by]}`);
   const bucket =
     bucket_ms === null
       ? sql<number | null>`null`
