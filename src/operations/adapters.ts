@@ -9,13 +9,13 @@ import {
   readPayloadSubject,
 } from '../runtime/adapters/read.ts';
 import type { AdapterSpec, EventSpec, FoundCheck, SubjectKey } from '../runtime/adapters/types.ts';
-import { type ActorContext, buildToolCrossing } from '../runtime/enforcement/tool-calls.ts';
+import { type ActorContext, buildTextCrossing, buildToolCrossing } from '../runtime/enforcement/crossings.ts';
 import type { EnforcementExtras, Ruling } from '../runtime/enforcement/types.ts';
 import type { Endpoint } from '../runtime/observability/endpoint.ts';
 import { readContentValue } from './check.ts';
 import { type Context, defineOperation, Refusal } from './operation.ts';
 import { buildVerdictReply, findChangedContent } from './reply.ts';
-import { resolveActingAgent, resolveSubject } from './subject.ts';
+import { buildActor, resolveSubject } from './subject.ts';
 
 export const adapterAsk = defineOperation({
   name: 'adapter_check',
@@ -93,14 +93,7 @@ function actingOf(
 ): ActorContext {
   const agent_id = subject.agent_id ?? (context.caller.agents === '*' ? own : null);
   const settled = resolveSubject({ agent_id, tenant_id: subject.tenant_id }, context);
-  return {
-    tenant_id: settled.tenant_id,
-    agent_id: settled.agent_id,
-    source_agent_id: resolveActingAgent(settled, context.runtime),
-    session_id: subject.session_id,
-    declared_tags: [],
-    now_ms: context.runtime.now_ms(),
-  };
+  return { ...buildActor({}, settled, context.runtime), session_id: subject.session_id };
 }
 
 interface Judged {
@@ -130,16 +123,10 @@ function crossingOf({ kind, tool = '', content: value }: FoundCheck, acting: Act
   const content = createContent(value, findValueSource(value, SOURCE_LIMITS));
   if (kind === 'prompt' || kind === 'answer') {
     const boundary = kind === 'prompt' ? 'input' : 'output';
-    return { ...acting, boundary, phase: null, content, destination_agent_id: null, tool: null };
+    return buildTextCrossing(boundary, acting, content);
   }
   const phase = kind === 'call' ? 'request' : 'response';
-  return buildToolCrossing(acting, {
-    phase,
-    tool,
-    content,
-    destination_agent_id: null,
-    capability: null,
-  });
+  return buildToolCrossing(acting, { phase, tool, content });
 }
 
 /**

@@ -1,9 +1,8 @@
-import type { Content, Crossing } from '../core/types/index.ts';
-import { type ActorContext, buildToolCrossing, presentForCall } from '../runtime/enforcement/tool-calls.ts';
+import type { Content } from '../core/types/index.ts';
+import { buildMessageCrossing, buildToolCrossing, presentForCall } from '../runtime/enforcement/crossings.ts';
 import { check, readContentMember, readContentValue } from './check.ts';
 import { checkBody } from './check-body.ts';
 import { type Context, defineOperation, Refusal } from './operation.ts';
-import type { Runtime } from './runtime.ts';
 import {
   agentId,
   approvalRequestId,
@@ -17,15 +16,7 @@ import {
   verdictRequired,
   whoContext,
 } from './shapes.ts';
-import {
-  buildContextRefusal,
-  dropBlankName,
-  type RequestSubject,
-  readSessionId,
-  resolveActingAgent,
-  resolveSubject,
-  type SubjectFields,
-} from './subject.ts';
+import { buildActor, buildContextRefusal, dropBlankName, resolveSubject } from './subject.ts';
 
 /** The aliases that the earlier system, coding agents and frameworks use. */
 const TOOL_ALIASES = {
@@ -124,7 +115,7 @@ export const interceptTool = defineOperation({
     const is_wrong = phase === 'response' ? input.output === undefined : (input.output ?? null) !== null;
     if (is_wrong) throw wrongPhase(phase);
     const subject = resolveSubject(input, context);
-    const acting = action(input, subject, context.runtime);
+    const acting = buildActor(input, subject, context.runtime);
     // An empty string still counts as a presented token, so it is checked and not skipped.
     const token = phase === 'request' ? (input.capability_token_id ?? null) : null;
     const use = { tool: input.tool, action: dropBlankName(input.capability_action) ?? 'invoke' };
@@ -210,14 +201,8 @@ export const interceptAgentMessage = defineOperation({
     const destination_agent_id = dropBlankName(input.destination_agent_id);
     if (source_agent_id === null || destination_agent_id === null) throw buildContextRefusal();
     const content: Content = { kind: 'text', text: input.message };
-    const crossing: Crossing = {
-      ...action(input, resolveSubject(input, context), context.runtime),
-      boundary: 'action',
-      phase: 'message',
-      content,
-      destination_agent_id,
-      tool: AGENT_MESSAGE,
-    };
+    const acting = buildActor(input, resolveSubject(input, context), context.runtime);
+    const crossing = buildMessageCrossing(acting, content, destination_agent_id);
     const result = await check(
       {
         crossing,
@@ -236,26 +221,6 @@ export const interceptAgentMessage = defineOperation({
     };
   },
 });
-
-/** The tool name by which rules match messages between agents. */
-const AGENT_MESSAGE = 'agent_to_agent';
-
-interface ToolCallFields extends SubjectFields {
-  readonly data_tags?: readonly string[];
-}
-
-/** Builds the context that calls, results and messages share. In gateway mode the acting agent must be known. */
-function action(input: ToolCallFields, subject: RequestSubject, runtime: Runtime): ActorContext {
-  const { tenant_id, agent_id } = subject;
-  return {
-    tenant_id,
-    agent_id,
-    source_agent_id: resolveActingAgent(subject, runtime),
-    session_id: readSessionId(input),
-    declared_tags: (input.data_tags ?? []).map((tag) => tag.toLowerCase()),
-    now_ms: runtime.now_ms(),
-  };
-}
 
 /** Returns the arguments of a call; `{}` if it has none. */
 function argumentsOf(input: { readonly input?: unknown }, context: Context): Content {

@@ -1,5 +1,6 @@
 import type { Static } from 'typebox';
 import type { Content, Crossing } from '../core/types/index.ts';
+import { buildTextCrossing, buildUnknownActor } from '../runtime/enforcement/crossings.ts';
 import { check, readContentMember, readContentValue } from './check.ts';
 import { checkBody } from './check-body.ts';
 import { type Context, defineOperation } from './operation.ts';
@@ -36,19 +37,13 @@ export function textCrossing(
   const { agent_id: agent, tenant_id: tenant, session_id, context: about } = input;
   const who = { agent_id: agent, tenant_id: tenant, session_id, context: about };
   const { tenant_id, agent_id } = resolveSubject(who, context);
-  return {
-    boundary,
-    phase: null,
-    content,
+  const acting = {
+    ...buildUnknownActor(context.runtime.now_ms()),
     tenant_id,
     agent_id,
     session_id: readSessionId(who),
-    source_agent_id: null,
-    destination_agent_id: null,
-    tool: dropBlankName(input.context?.tool),
-    declared_tags: [],
-    now_ms: context.runtime.now_ms(),
   };
+  return buildTextCrossing(boundary, acting, content, { tool: dropBlankName(input.context?.tool) });
 }
 
 export const scanInput = defineOperation({

@@ -1,4 +1,5 @@
 import type { Caller } from '../runtime/access/types.ts';
+import type { ActorContext } from '../runtime/enforcement/crossings.ts';
 import { type Context, Refusal } from './operation.ts';
 import type { Runtime } from './runtime.ts';
 
@@ -49,6 +50,22 @@ export function resolveActingAgent(
   const source = source_agent_id ?? (agent_id === 'unknown' ? null : agent_id);
   if (mode === 'gateway' && source === null) throw buildContextRefusal();
   return source;
+}
+
+/** Returns the acting agent of an operation, with the session and the tags that its input declares. */
+export function buildActor(
+  input: SubjectFields & { readonly data_tags?: readonly string[] },
+  subject: RequestSubject,
+  runtime: Pick<Runtime, 'mode' | 'now_ms'>,
+): ActorContext {
+  return {
+    tenant_id: subject.tenant_id,
+    agent_id: subject.agent_id,
+    source_agent_id: resolveActingAgent(subject, runtime),
+    session_id: readSessionId(input),
+    declared_tags: (input.data_tags ?? []).map((tag) => tag.toLowerCase()),
+    now_ms: runtime.now_ms(),
+  };
 }
 
 /** Builds the refusal for a call that does not name its agents. */

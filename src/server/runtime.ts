@@ -1,4 +1,4 @@
-import type { Crossing, Policy } from '../core/types/index.ts';
+import type { Policy } from '../core/types/index.ts';
 import { openLazyCosts } from '../features/costs/lazy-costs.ts';
 import { openAgentSecrets } from '../features/secrets/agent-secrets.ts';
 import { openLazyLlm } from '../gateways/llm/lazy-llm-proxy.ts';
@@ -17,6 +17,7 @@ import type { Journal } from '../runtime/audit/journal.ts';
 import { openAuditTrail } from '../runtime/audit/open-trail.ts';
 import type { Config } from '../runtime/config/index.ts';
 import { openAgentList } from '../runtime/enforcement/agent-blocks/agent-list.ts';
+import { buildTextCrossing, buildUnknownActor, NO_TEXT } from '../runtime/enforcement/crossings.ts';
 import type { SessionResetPorts } from '../runtime/enforcement/sessions/reset.ts';
 import { openSessionPorts } from '../runtime/enforcement/sessions/settings.ts';
 import type { SessionPorts, SessionResetTarget } from '../runtime/enforcement/sessions/types.ts';
@@ -227,7 +228,9 @@ async function judgeNothing(policy: Policy, config: Config, now_ms: number): Pro
     import('../core/decision/judge.ts'),
     loadConditions(policy),
   ]);
-  const { fault } = judge({ ...NOTHING, now_ms }, policy, openFingerprints(config, policy), conditions);
+  // The first search builds the tables of the search.
+  const nothing = buildTextCrossing('input', buildUnknownActor(now_ms), NO_TEXT);
+  const { fault } = judge(nothing, policy, openFingerprints(config, policy), conditions);
   if (fault) throw new Error('nothing can be judged by this policy');
 }
 
@@ -235,20 +238,6 @@ async function savedPolicy(config: Config, hash: string): Promise<Policy | null>
   const { readPolicy } = await import('../runtime/policies/saved.ts');
   return readPolicy(statePaths(config.state_dir).policies, hash).catch(() => null);
 }
-
-/** A crossing that is judged once and not recorded. The first search builds the tables of the search. */
-const NOTHING: Omit<Crossing, 'now_ms'> = {
-  boundary: 'input',
-  phase: null,
-  content: { kind: 'text', text: '' },
-  tenant_id: 'default',
-  agent_id: 'unknown',
-  session_id: null,
-  source_agent_id: null,
-  destination_agent_id: null,
-  tool: null,
-  declared_tags: [],
-};
 
 /**
  * The time for which a process reports "not ready" after a decision that could not be recorded, in

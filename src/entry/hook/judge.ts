@@ -4,7 +4,11 @@ import { findValueSource, getContentValue, SOURCE_LIMITS } from '../../core/json
 import type { Content, Crossing, Json } from '../../core/types/index.ts';
 import { buildVerdictReply, findChangedContent } from '../../operations/reply.ts';
 import type { Caller } from '../../runtime/access/types.ts';
-import { type ActorContext, buildToolCrossing } from '../../runtime/enforcement/tool-calls.ts';
+import {
+  type ActorContext,
+  buildTextCrossing,
+  buildToolCrossing,
+} from '../../runtime/enforcement/crossings.ts';
 import type { EnforcementExtras, Ruling } from '../../runtime/enforcement/types.ts';
 import type { Endpoint } from '../../runtime/observability/endpoint.ts';
 import { probeOf, refuseProbe, withoutProbe } from './probe.ts';
@@ -58,25 +62,11 @@ export function crossingOf(check: HookCheck, question: HookQuestion, now_ms: num
   if (check.kind === 'prompt') {
     const content: Content = { kind: 'text', text: check.text };
     const fixed = question.has_fixed_prompt === true ? { is_unchangeable: true } : {};
-    return {
-      ...acting,
-      ...fixed,
-      boundary: 'input',
-      phase: null,
-      content,
-      destination_agent_id: null,
-      tool: null,
-    };
+    return { ...buildTextCrossing('input', acting, content), ...fixed };
   }
   const phase = check.kind === 'call' ? 'request' : 'response';
   const content = contentIn(check.kind === 'call' ? check.input : check.output);
-  return buildToolCrossing(acting, {
-    phase,
-    tool: check.tool,
-    content,
-    destination_agent_id: null,
-    capability: null,
-  });
+  return buildToolCrossing(acting, { phase, tool: check.tool, content });
 }
 
 function contentIn(value: Json): Content {

@@ -1,6 +1,7 @@
 import type { Crossing, Policy } from '../../core/types/index.ts';
 import { newEventId } from '../../runtime/audit/event-id.ts';
 import { writeSpool } from '../../runtime/audit/spool.ts';
+import { buildTextCrossing, buildUnknownActor, NO_TEXT } from '../../runtime/enforcement/crossings.ts';
 import { type BlockReason, refuseCrossing } from '../../runtime/enforcement/enforce.ts';
 import type { Alone, Place } from './place.ts';
 import { withoutProbe } from './probe.ts';
@@ -88,17 +89,7 @@ async function ledgerOf(place: Place, version: string): Promise<Ledger | null> {
 }
 
 function crossingOf({ question, agent_id, tenant_id }: Unjudged, session_id: string | null): Crossing {
-  return {
-    boundary: question?.checks[0]?.kind === 'prompt' ? 'input' : 'action',
-    phase: null,
-    content: { kind: 'text', text: '' },
-    declared_tags: [],
-    agent_id,
-    tenant_id,
-    session_id,
-    source_agent_id: null,
-    destination_agent_id: null,
-    tool: null,
-    now_ms: Date.now(),
-  };
+  const acting = { ...buildUnknownActor(Date.now()), agent_id, tenant_id, session_id };
+  const crossing = buildTextCrossing('input', acting, NO_TEXT);
+  return question?.checks[0]?.kind === 'prompt' ? crossing : { ...crossing, boundary: 'action' };
 }

@@ -7,7 +7,7 @@ import type { Runtime } from '../../operations/runtime.ts';
 import { dropBlankName, resolveSubject } from '../../operations/subject.ts';
 import { describeFault } from '../../platform/log.ts';
 import { ANONYMOUS_CALLER } from '../../runtime/access/callers.ts';
-import type { ActorContext } from '../../runtime/enforcement/tool-calls.ts';
+import type { ActorContext } from '../../runtime/enforcement/crossings.ts';
 import type { ErrorLog } from '../web/errors.ts';
 import { createDisconnectSignal, readNameHeader } from '../web/routes.ts';
 import { formatDenial, formatFault, formatRefusal } from './errors.ts';

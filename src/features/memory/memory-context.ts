@@ -4,6 +4,7 @@ import { describeFault, type Log } from '../../platform/log.ts';
 import type { Store } from '../../platform/store/index.ts';
 import { Unavailable } from '../../platform/unavailable.ts';
 import type { Caller } from '../../runtime/access/types.ts';
+import { buildToolCrossing } from '../../runtime/enforcement/crossings.ts';
 import { type BlockReason, enforce, refuseCrossing } from '../../runtime/enforcement/enforce.ts';
 import type { EnforcementPorts, Ruling } from '../../runtime/enforcement/types.ts';
 import type { Endpoint } from '../../runtime/observability/endpoint.ts';
@@ -61,20 +62,18 @@ export function buildMemoryCrossing(
   declared_tags: readonly Tag[],
 ): Crossing {
   const { tenant_id, agent_id, session_id, source_agent_id, destination_agent_id } = subject;
-  return {
-    boundary: 'action',
-    phase: memory.operation === 'write' ? 'request' : 'response',
-    content,
+  const acting = {
     tenant_id,
     agent_id,
     session_id,
     source_agent_id: source_agent_id ?? agent_id,
-    destination_agent_id,
-    tool: TOOLS[memory.operation],
     declared_tags,
-    memory,
     now_ms: ports.now_ms(),
   };
+  const phase = memory.operation === 'write' ? 'request' : 'response';
+  const crossing = buildToolCrossing(acting, { phase, tool: TOOLS[memory.operation], content });
+  // Memory is no agent, so a call without a destination has none.
+  return { ...crossing, destination_agent_id, memory };
 }
 
 /**

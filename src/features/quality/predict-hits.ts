@@ -1,6 +1,11 @@
 import { judge } from '../../core/decision/judge.ts';
 import type { Crossing, Policy, Severity } from '../../core/types/index.ts';
 import { SEVERITIES } from '../../core/types/index.ts';
+import {
+  buildTextCrossing,
+  buildToolCrossing,
+  buildUnknownActor,
+} from '../../runtime/enforcement/crossings.ts';
 import { CATEGORY_FACTS, type Category } from './category.ts';
 
 /** The findings in a text that count for the category. */
@@ -44,21 +49,13 @@ export function predictHits(
   };
 }
 
-const CROSSING_BASE = {
-  tenant_id: 'default',
-  agent_id: 'bench',
-  session_id: null,
-  source_agent_id: null,
-  destination_agent_id: null,
-  declared_tags: [],
-  now_ms: 0,
-} as const;
+const ACTOR = { ...buildUnknownActor(0), agent_id: 'bench' };
 
 function buildPrompt(text: string): Crossing {
-  return { ...CROSSING_BASE, boundary: 'input', phase: null, tool: null, content: { kind: 'text', text } };
+  return buildTextCrossing('input', ACTOR, { kind: 'text', text });
 }
 
 function buildToolCall(command: string): Crossing {
   const content = { kind: 'json', value: { command } } as const;
-  return { ...CROSSING_BASE, boundary: 'action', phase: 'request', tool: 'shell', content };
+  return buildToolCrossing(ACTOR, { phase: 'request', tool: 'shell', content });
 }

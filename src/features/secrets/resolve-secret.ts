@@ -8,6 +8,7 @@ import {
   presentCapability,
 } from '../../runtime/enforcement/capabilities/present.ts';
 import type { Capabilities, CapabilityPresentation } from '../../runtime/enforcement/capabilities/types.ts';
+import { buildToolCrossing } from '../../runtime/enforcement/crossings.ts';
 import type { Ruling } from '../../runtime/enforcement/types.ts';
 import { SecretReadError, type Secrets } from '../../runtime/secrets/secrets.ts';
 import { SECRET_TAG } from './secret-read-events.ts';
@@ -79,20 +80,9 @@ async function judge(
   { enforce, now_ms }: ResolveSecretParts,
 ): Promise<SecretRuling> {
   const { secret_key, tool, action, tenant_id, agent_id, session_id, source_agent_id } = request;
-  const crossing: Crossing = {
-    boundary: 'action',
-    phase: 'request',
-    content: { kind: 'json', value: { key: secret_key, tool, action } },
-    tenant_id,
-    agent_id,
-    session_id,
-    source_agent_id,
-    destination_agent_id: RESOLVE_TOOL,
-    tool: RESOLVE_TOOL,
-    declared_tags: [],
-    capability,
-    now_ms: now_ms(),
-  };
+  const acting = { tenant_id, agent_id, session_id, source_agent_id, declared_tags: [], now_ms: now_ms() };
+  const content = { kind: 'json', value: { key: secret_key, tool, action } } as const;
+  const crossing = buildToolCrossing(acting, { phase: 'request', tool: RESOLVE_TOOL, content, capability });
   return { ruling: await enforce(crossing), crossing };
 }
 

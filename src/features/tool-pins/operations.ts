@@ -8,6 +8,7 @@ import { agentId, name, sessionId, tenantId } from '../../operations/shapes.ts';
 import { dropBlankName, resolveSubject, resolveTenant } from '../../operations/subject.ts';
 import { newEventId } from '../../runtime/audit/event-id.ts';
 import { buildServiceEvent } from '../../runtime/audit/service-event.ts';
+import { buildTextCrossing } from '../../runtime/enforcement/crossings.ts';
 import {
   approvePin,
   compareWithPins,
@@ -118,19 +119,15 @@ export const mcpToolsCheck = defineOperation({
     const known = before === null ? null : await readPinStatuses(db, scope, definitions);
     if (before !== null && known !== null) return { event_id: before, tools: known };
     const content: Content = { kind: 'json', value: [...definitions, ...joinTexts(definitions)] };
+    const acting = {
+      ...subject,
+      session_id: dropBlankName(input.session_id),
+      source_agent_id: null,
+      declared_tags: ['untrusted.mcp'],
+      now_ms,
+    };
     const { verdict, event_id } = await runtime.enforce(
-      {
-        boundary: 'input',
-        phase: null,
-        content,
-        ...subject,
-        session_id: dropBlankName(input.session_id),
-        source_agent_id: null,
-        destination_agent_id: null,
-        tool: 'tools/list',
-        declared_tags: ['untrusted.mcp'],
-        now_ms,
-      },
+      buildTextCrossing('input', acting, content, { tool: 'tools/list' }),
       caller,
       'scan_structured',
     );

@@ -2,7 +2,7 @@ import { wireFormats } from '../../core/wire/formats/index.ts';
 import type { WireError, WireFormat } from '../../core/wire/wire-format.ts';
 import { type Context, Refusal, type RefusalCode } from '../../operations/operation.ts';
 import { buildVerdictReply, findChangedContent, type VerdictReply } from '../../operations/reply.ts';
-import type { ActorContext } from '../../runtime/enforcement/tool-calls.ts';
+import type { ActorContext } from '../../runtime/enforcement/crossings.ts';
 import type { ApiRoute } from '../llm/api-routes.ts';
 import type { BoundaryRuling, CallDenial, LlmReply } from '../llm/llm-call.ts';
 import type { UpstreamAnswer } from '../upstream/types.ts';

@@ -4,7 +4,7 @@ import {
   parseJsonSource,
   writeContentJson,
 } from '../../core/json/source.ts';
-import type { Content, Crossing, Json } from '../../core/types/index.ts';
+import type { Content, Json } from '../../core/types/index.ts';
 import { check, readContentMember, readContentValue } from '../../operations/check.ts';
 import { checkBody } from '../../operations/check-body.ts';
 import { type Context, defineOperation, Refusal, type RefusalCode } from '../../operations/operation.ts';
@@ -19,13 +19,8 @@ import {
   verdictRequired,
   whoContext,
 } from '../../operations/shapes.ts';
-import type { RequestSubject, SubjectFields } from '../../operations/subject.ts';
-import {
-  dropBlankName,
-  readSessionId,
-  resolveActingAgent,
-  resolveSubject,
-} from '../../operations/subject.ts';
+import { buildActor, dropBlankName, resolveSubject } from '../../operations/subject.ts';
+import { type ActorContext, buildTextCrossing } from '../../runtime/enforcement/crossings.ts';
 import { type ApiRoute, findApiRoute } from '../llm/api-routes.ts';
 import { CREDENTIAL_HEADERS } from '../upstream/headers.ts';
 import { UpstreamFailure, type UpstreamFailureCode } from '../upstream/upstreams.ts';
@@ -130,12 +125,15 @@ export const proxyForward = defineOperation({
     'upstream_timeout',
   ],
   async run(input, context) {
-    const about = { subject: resolveSubject(input, context), session_id: readSessionId(input) };
+    const subject = resolveSubject(input, context);
     const forwarder = await context.runtime.forward();
     const asked = { upstream_url: dropBlankName(input.upstream_url), path: readPath(input.path) };
     const place = refuseOnFailure(() => forwarder.resolveDestination(asked));
     const outgoing = readOutgoing(input, place, context);
-    const who = buildCrossingFields(input, about, place, context);
+    const who: RequestSender = {
+      acting: buildActor(input, subject, context.runtime),
+      destination_agent_id: dropBlankName(input.destination_agent_id) ?? place.url.hostname,
+    };
     const timeout_ms = input.timeout_seconds == null ? null : Math.ceil(input.timeout_seconds * 1_000);
     const route = findApiRoute(place.url, outgoing.method);
     if (route?.kind === 'unserved') throw buildUnservedRefusal();
@@ -144,7 +142,7 @@ export const proxyForward = defineOperation({
       const call = { ...outgoing, route, timeout_ms, approval_request_id };
       return callModel(call, who, forwarder, context);
     }
-    const crossing: Crossing = { ...who, boundary: 'input', content: buildContent(outgoing, context) };
+    const crossing = buildTextCrossing('input', who.acting, buildContent(outgoing, context), who);
     const before = await check(
       { crossing, endpoint: 'proxy_forward', matches: false, approval_request_id: input.approval_request_id },
       context,
@@ -156,7 +154,7 @@ export const proxyForward = defineOperation({
     const changed = before.changed === null ? outgoing : applyChange(before.changed, outgoing);
     const answer = await sendRequest(forwarder, { ...changed, timeout_ms }, context);
     return {
-      ...(await guardAnswer(answer, { ...who, now_ms: context.runtime.now_ms() }, context)),
+      ...(await guardAnswer(answer, who, context)),
       input_event_id: reply.event_id,
       upstream_status: answer.status,
       upstream_headers: answer.headers,
@@ -177,12 +175,12 @@ interface ModelCall extends Outgoing {
  */
 async function callModel(
   { route, timeout_ms, approval_request_id, ...outgoing }: ModelCall,
-  who: CrossingFields,
+  who: RequestSender,
   forwarder: Forwarder,
   context: Context,
 ) {
   const bare: Outgoing = { ...outgoing, body: { kind: 'none' } };
-  const crossing: Crossing = { ...who, boundary: 'input', content: buildContent(bare, context) };
+  const crossing = buildTextCrossing('input', who.acting, buildContent(bare, context), who);
   const { reply, changed } = await check({ crossing, endpoint: 'proxy_forward', matches: false }, context);
   const nothing = { input_event_id: reply.event_id, upstream_status: null, upstream_headers: {}, body: '' };
   if (reply.fault === true) return { ...reply, ...nothing };
@@ -194,7 +192,7 @@ async function callModel(
       route,
       url: shown.place.url,
       body: encodeBody(outgoing.body) ?? new Uint8Array(),
-      acting: who,
+      acting: who.acting,
       approval_request_id: dropBlankName(approval_request_id),
       send: (body, signal) =>
         forwarder.send(shown.place, {
@@ -208,8 +206,7 @@ async function callModel(
     context,
   );
   // An error of a provider is judged as text because its format is unknown.
-  const judged =
-    answer.reply ?? (await guardAnswer(answered, { ...who, now_ms: context.runtime.now_ms() }, context));
+  const judged = answer.reply ?? (await guardAnswer(answered, who, context));
   return {
     ...judged,
     input_event_id: answer.input_event_id,
@@ -227,43 +224,18 @@ function buildUnservedRefusal(): Refusal {
 }
 
 /** Judges the answer, and returns it as the policy changed it. */
-async function guardAnswer(answer: ForwardResponse, who: CrossingFields, context: Context) {
-  const crossing: Crossing = { ...who, boundary: 'output', content: { kind: 'text', text: answer.text } };
+async function guardAnswer(answer: ForwardResponse, who: RequestSender, context: Context) {
+  const acting = { ...who.acting, now_ms: context.runtime.now_ms() };
+  const crossing = buildTextCrossing('output', acting, { kind: 'text', text: answer.text }, who);
   const { reply, changed } = await check({ crossing, endpoint: 'proxy_forward', matches: false }, context);
   const instead = changed?.kind === 'text' ? changed.text : '';
   return { ...reply, body: reply.decision === 'allow' ? answer.text : instead };
 }
 
-/** The fields of a crossing except its boundary and content. */
-type CrossingFields = Omit<Crossing, 'boundary' | 'content'>;
-
-interface RequestActor {
-  readonly subject: RequestSubject;
-  readonly session_id: string | null;
-}
-
-interface RoutedInput extends SubjectFields {
-  readonly destination_agent_id?: string | null;
-  readonly data_tags?: readonly string[];
-}
-
-function buildCrossingFields(
-  input: RoutedInput,
-  { subject, session_id }: RequestActor,
-  { url }: ForwardDestination,
-  context: Context,
-): CrossingFields {
-  return {
-    phase: null,
-    tenant_id: subject.tenant_id,
-    agent_id: subject.agent_id,
-    session_id,
-    source_agent_id: resolveActingAgent(subject, context.runtime),
-    destination_agent_id: dropBlankName(input.destination_agent_id) ?? url.hostname,
-    tool: null,
-    declared_tags: (input.data_tags ?? []).map((tag) => tag.toLowerCase()),
-    now_ms: context.runtime.now_ms(),
-  };
+/** The acting agent of a request, and the agent or host that it goes to. */
+interface RequestSender {
+  readonly acting: ActorContext;
+  readonly destination_agent_id: string;
 }
 
 /** The outgoing request, in the parts that are judged. */

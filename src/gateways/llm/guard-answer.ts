@@ -1,7 +1,8 @@
 import { detect } from '../../core/detect/detect.ts';
-import type { Crossing, Finding, Policy, Verdict } from '../../core/types/index.ts';
+import type { Finding, Policy, Verdict } from '../../core/types/index.ts';
 import type { Splice, StringNode } from '../../core/types/json.ts';
 import type { WireAnswer } from '../../core/wire/wire-format.ts';
+import { buildTextCrossing, NO_TEXT } from '../../runtime/enforcement/crossings.ts';
 import { decideCrossing } from '../../runtime/enforcement/enforce.ts';
 import type { EnforcementExtras, Ruling } from '../../runtime/enforcement/types.ts';
 import { buildUnreadableFailure } from './call-errors.ts';
@@ -53,15 +54,8 @@ async function guardAnswerTexts(answer: WireAnswer, answering: ModelAnswerContex
   const nodes = [...answer.texts, ...words];
   const texts = [...nodes.map(({ value }) => value), ...joined.map(joinNodes)];
   // Embeddings and token counts contain figures and no text.
-  const crossing: Crossing = {
-    ...call.acting,
-    boundary: 'output',
-    phase: null,
-    content: texts.length === 0 ? { kind: 'text', text: '' } : buildTextsContent(texts),
-    source_agent_id: call.acting.source_agent_id,
-    destination_agent_id: null,
-    tool: null,
-  };
+  const content = texts.length === 0 ? NO_TEXT : buildTextsContent(texts);
+  const crossing = buildTextCrossing('output', call.acting, content);
   const extras: EnforcementExtras = {
     buildMetadata: () => buildCallMetadata(call, model),
     reuse_approval: true,

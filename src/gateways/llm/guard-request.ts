@@ -3,6 +3,7 @@ import type { Crossing, Verdict } from '../../core/types/index.ts';
 import type { Splice } from '../../core/types/json.ts';
 import { looksLikeIdentifier } from '../../core/wire/vocabulary.ts';
 import type { WireRequest, WireText } from '../../core/wire/wire-format.ts';
+import { buildTextCrossing } from '../../runtime/enforcement/crossings.ts';
 import { decideCrossing, type PendingRuling } from '../../runtime/enforcement/enforce.ts';
 import type { Ruling } from '../../runtime/enforcement/types.ts';
 import { guardToolResult } from './guard-tool-result.ts';
@@ -88,13 +89,9 @@ async function guardInput(call_context: LlmCallContext, request: WireRequest): P
   const model = call.in_path?.model ?? request.model?.value ?? '';
   const said = request.texts.map(({ node }) => node.value);
   const looked_at = [...said, model];
+  const content = { kind: 'json', value: looked_at } as const;
   const crossing: Crossing = {
-    ...call.acting,
-    boundary: 'input',
-    phase: null,
-    content: { kind: 'json', value: looked_at },
-    destination_agent_id: call.format.family,
-    tool: null,
+    ...buildTextCrossing('input', call.acting, content, { destination_agent_id: call.format.family }),
     identity_places: findIdentityPlaces(request.texts),
   };
   const buildMetadata = (verdict: Verdict) =>

@@ -1,6 +1,6 @@
-import type { CrossingContext } from '../../core/types/index.ts';
 import { createSseReader, type SsePiece } from '../../core/wire/sse.ts';
 import type { AnswerContext, EventParts, StreamEnding, WireError } from '../../core/wire/wire-format.ts';
+import { buildTextContext } from '../../runtime/enforcement/crossings.ts';
 import { enforceStream, type GuardedStream } from '../../runtime/enforcement/enforce-stream.ts';
 import { UpstreamFailure } from '../upstream/failure.ts';
 import type { UpstreamAnswer } from '../upstream/types.ts';
@@ -35,13 +35,7 @@ export async function guardStream(
 ): Promise<AsyncGenerator<string>> {
   const { call_context, model } = context;
   const { call, ports } = call_context;
-  const envelope: CrossingContext = {
-    ...call.acting,
-    boundary: 'output',
-    phase: null,
-    destination_agent_id: null,
-    tool: null,
-  };
+  const envelope = buildTextContext('output', call.acting);
   const buildMetadata = () => buildCallMetadata(call, model);
   // The session's taint tags are read before any part of the answer.
   const texts = await enforceStream(envelope, call.caller, 'llm_response', ports, { buildMetadata });

@@ -1,8 +1,8 @@
 import { parseJsonTree } from '../../core/json/json-tree.ts';
 import { hasDuplicateKeys } from '../../core/json/source.ts';
 import type { Content, Json } from '../../core/types/index.ts';
+import { buildToolCrossing, NO_TEXT, presentForCall } from '../../runtime/enforcement/crossings.ts';
 import { type BlockReason, decideCrossing, refuseCrossing } from '../../runtime/enforcement/enforce.ts';
-import { buildToolCrossing, presentForCall } from '../../runtime/enforcement/tool-calls.ts';
 import type { EnforcementExtras } from '../../runtime/enforcement/types.ts';
 import { buildCallMetadata, type CallDenial, type LlmCallContext } from './llm-call.ts';
 import { formatContent } from './texts.ts';
@@ -60,7 +60,6 @@ export async function guardToolCall(
     phase: 'request',
     tool,
     content,
-    destination_agent_id: null,
     capability,
   });
   const extras: EnforcementExtras = {
@@ -86,9 +85,7 @@ export async function guardToolCall(
 
 /** Returns the name of a tool as events may record it, and the policy's refusal of the name, if any. */
 export function judgeCalledName(tool: string, { call, ports }: LlmCallContext): JudgedToolName {
-  const content = { kind: 'text', text: '' } as const;
-  const use = { phase: 'request', tool, content, destination_agent_id: null, capability: null } as const;
-  return judgeToolName(buildToolCrossing(call.acting, use), ports);
+  return judgeToolName(buildToolCrossing(call.acting, { phase: 'request', tool, content: NO_TEXT }), ports);
 }
 
 /** Returns whether a text can name a tool, also in an event. `/v1/intercept/tool` uses the same limits. */
@@ -116,13 +113,7 @@ async function refuseToolCall(
   { call_context, model }: ModelAnswerContext,
 ): Promise<GuardedToolCall> {
   const { call, ports } = call_context;
-  const crossing = buildToolCrossing(call.acting, {
-    phase: 'request',
-    tool,
-    content: { kind: 'text', text: '' },
-    destination_agent_id: null,
-    capability: null,
-  });
+  const crossing = buildToolCrossing(call.acting, { phase: 'request', tool, content: NO_TEXT });
   const buildMetadata = () => buildCallMetadata(call, model);
   const ruling = await refuseCrossing(objected, crossing, call.caller, 'llm_tool_call', ports, {
     buildMetadata,

@@ -4,8 +4,8 @@ import { isUntouched } from '../../core/stream/merge-verdicts.ts';
 import type { Content, Crossing, Verdict } from '../../core/types/index.ts';
 import type { Splice } from '../../core/types/json.ts';
 import type { WireToolResult } from '../../core/wire/wire-format.ts';
+import { buildToolCrossing } from '../../runtime/enforcement/crossings.ts';
 import { decideCrossing, type PendingRuling } from '../../runtime/enforcement/enforce.ts';
-import { buildToolCrossing } from '../../runtime/enforcement/tool-calls.ts';
 import type { EnforcementExtras } from '../../runtime/enforcement/types.ts';
 import { isValidToolName } from './guard-tool-call.ts';
 import { buildCallMetadata, type LlmCallContext } from './llm-call.ts';
@@ -39,7 +39,7 @@ export async function guardToolResult(
   if (key !== null && known?.has(key)) return null;
   const content = buildTextsContent(texts);
   const acting = { ...call.acting, declared_tags: [...call.acting.declared_tags, UNTRUSTED] };
-  const use = { phase: 'response', tool, content, destination_agent_id: null, capability: null } as const;
+  const use = { phase: 'response', tool, content } as const;
   const crossing = parseContractFields(buildToolCrossing(acting, use), call_context);
   const extras: EnforcementExtras = {
     buildMetadata: () => buildCallMetadata(call, null),

@@ -3,7 +3,7 @@ import type { WireError, WireFormat, WireRequest } from '../../core/wire/wire-fo
 import type { Runtime } from '../../operations/runtime.ts';
 import type { Caller } from '../../runtime/access/types.ts';
 import type { AuditEvent } from '../../runtime/audit/types.ts';
-import type { ActorContext } from '../../runtime/enforcement/tool-calls.ts';
+import type { ActorContext } from '../../runtime/enforcement/crossings.ts';
 import type { EnforcementPorts, Ruling } from '../../runtime/enforcement/types.ts';
 import type { UpstreamAnswer, UpstreamRequest } from '../upstream/types.ts';
 import type { RequestSize } from './estimate.ts';

@@ -2,7 +2,7 @@ import { createHmac, createSecretKey, randomBytes } from 'node:crypto';
 import { usesSessionTags } from '../../core/decision/taint.ts';
 import { hasConditions } from '../../core/policy/conditions/facts.ts';
 import type { Policy } from '../../core/types/index.ts';
-import type { ActorContext } from '../../runtime/enforcement/tool-calls.ts';
+import type { ActorContext } from '../../runtime/enforcement/crossings.ts';
 import type { EnforcementPorts } from '../../runtime/enforcement/types.ts';
 
 /**

@@ -2,6 +2,7 @@ import { findContract } from '../../core/decision/contracts.ts';
 import { judge } from '../../core/decision/judge.ts';
 import { redactPart } from '../../core/decision/redact.ts';
 import type { Crossing, Verdict } from '../../core/types/index.ts';
+import { buildTextCrossing } from '../../runtime/enforcement/crossings.ts';
 import type { EnforcementPorts } from '../../runtime/enforcement/types.ts';
 
 /** The name of a tool in a model's answer, which the model may have made up. */
@@ -21,15 +22,8 @@ export function judgeToolName(
   const contract = findContract(crossing, policy);
   if (tool === null || (contract !== null && contract !== 'undeclared'))
     return { shown: tool ?? '', refusal: null };
-  const asked: Crossing = {
-    ...crossing,
-    boundary: 'output',
-    phase: null,
-    tool: null,
-    destination_agent_id: null,
-    declared_tags: [],
-    content: { kind: 'text', text: tool },
-  };
+  const content = { kind: 'text', text: tool } as const;
+  const asked = buildTextCrossing('output', { ...crossing, declared_tags: [] }, content);
   const { decision, rule, reason, findings, allowlisted_findings } = judge(asked, policy, fingerprintOf);
   const shown = redactPart(tool, findings, policy.redaction.typed);
   const is_found = findings.length + allowlisted_findings.length > 0;

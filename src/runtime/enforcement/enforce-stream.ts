@@ -7,10 +7,11 @@ import {
   mergeVerdicts,
 } from '../../core/stream/merge-verdicts.ts';
 import { openStream, type StreamGuard } from '../../core/stream/stream.ts';
-import type { Content, Crossing, CrossingContext, Verdict } from '../../core/types/index.ts';
+import type { Crossing, CrossingContext, Verdict } from '../../core/types/index.ts';
 import type { Caller } from '../access/types.ts';
 import type { Endpoint } from '../observability/endpoint.ts';
 import type { ResolvedVerdict } from './approvals/types.ts';
+import { NO_TEXT } from './crossings.ts';
 import {
   checkAgentBlock,
   decideWithSession,
@@ -42,8 +43,6 @@ export interface GuardedStreamEnd {
   /** The crossing with the whole content, to which the offsets of findings refer. */
   readonly crossing: Crossing;
 }
-
-const NO_TEXT: Content = { kind: 'text', text: '' };
 
 /** Decides with the state of the session. The texts of a blocked agent are not scanned. */
 async function decidedIn(

@@ -1,6 +1,6 @@
 import type { EventParts, SseEvent } from '../../../core/wire/wire-format.ts';
+import { buildToolCrossing, NO_TEXT } from '../../../runtime/enforcement/crossings.ts';
 import { refuseCrossing } from '../../../runtime/enforcement/enforce.ts';
-import { buildToolCrossing } from '../../../runtime/enforcement/tool-calls.ts';
 import { isValidToolName, judgeCalledName } from '../guard-tool-call.ts';
 import { buildCallMetadata } from '../llm-call.ts';
 import {
@@ -110,9 +110,7 @@ async function denyHeldLimit({ context, calls }: GuardState): Promise<AnswerEndi
       open.tool !== null && isValidToolName(open.tool)
         ? judgeCalledName(open.tool, call_context).shown
         : 'unknown',
-    content: { kind: 'text', text: '' },
-    destination_agent_id: null,
-    capability: null,
+    content: NO_TEXT,
   });
   const reason = `More than proxy.stream_buffer_bytes_max (${call_context.settings.held_units_max}) would have to wait until the tool calls are whole.`;
   const ruling = await refuseCrossing(
