@@ -32,6 +32,7 @@ await joinModules(
 );
 copyAssets();
 copyGuide();
+copyConsole();
 chmodSync('dist/entry/cli/bin.js', 0o755);
 
 /**
@@ -64,6 +65,13 @@ function copyGuide(): void {
   const site = join('docs', '.vitepress', 'dist');
   if (existsSync(site)) cpSync(site, join('dist', 'guide'), { recursive: true });
   else console.warn('The package has no documentation site. Run `npm run docs` first to include it.');
+}
+
+/** Copies the pages of the console if `npm run console` has built them; a package without them says so at `/dashboard`. */
+function copyConsole(): void {
+  const site = join('console', 'dist');
+  if (existsSync(site)) cpSync(site, join('dist', 'console'), { recursive: true });
+  else console.warn('The package has no console. Run `npm run console` first to include it.');
 }
 
 /**

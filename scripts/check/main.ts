@@ -55,6 +55,7 @@ function* looks(): Generator<Stage> {
   yield () => checkByCommand('generated files', [process.execPath, 'scripts/generate/main.ts', '--check']);
   yield () => checkByCommand('quality', [process.execPath, 'scripts/quality/main.ts', '--check']);
   yield checkShell;
+  if (!quick) yield () => checkByCommand('console', [process.execPath, 'scripts/console/main.ts', '--check']);
 }
 
 function* tests(): Generator<Stage> {

@@ -8,6 +8,7 @@ import { buildEditorSchemas } from '../../src/runtime/policies/editor-schemas.ts
 import { anchorTree } from './anchor-tree.ts';
 import { commandsPage } from './commands-page.ts';
 import { configurationPage } from './configuration-page.ts';
+import { consoleRoutes } from './console-routes.ts';
 import { detectorsPage } from './detectors-page.ts';
 import { skillPolicies } from './skill-policies.ts';
 import { typeNamesPage } from './type-names-page.ts';
@@ -20,6 +21,7 @@ const files = [
   { path: 'docs/reference/detectors.md', text: detectorsPage() },
   { path: 'src/core/detect/registry/anchor-tree.ts', text: anchorTree() },
   { path: 'docs/reference/type-names.md', text: typeNamesPage() },
+  { path: 'console/src/api/routes.ts', text: consoleRoutes() },
   ...skillPolicies(),
   ...buildEditorSchemas().map(({ name, text }) => ({ path: `schemas/${name}`, text })),
 ];

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { AnyOperation } from '../../operations/operation.ts';
 import type { Runtime } from '../../operations/runtime.ts';
+import { addConsole } from './console.ts';
 import { addGuide } from './guide.ts';
 
 /** A file of a page, and its location: next to the published program, otherwise in the package that it comes from. */
@@ -87,7 +88,7 @@ const PAGE_POLICY = [
 ].join('; ');
 
 /** The URL paths of the pages. */
-export const pagePaths: readonly string[] = ['/openapi.json', '/docs', '/docs/guide', '/redoc'];
+export const pagePaths: readonly string[] = ['/openapi.json', '/dashboard', '/docs', '/docs/guide', '/redoc'];
 
 /** Adds the API description and its two viewers. Files are read and generated on request only. */
 export function addPages(app: FastifyInstance, served: readonly AnyOperation[], runtime: Runtime): void {
@@ -103,6 +104,7 @@ export function addPages(app: FastifyInstance, served: readonly AnyOperation[], 
   app.get('/docs/start.js', (_request, reply) => file(reply, SCRIPT, DOCS_SCRIPT));
   app.get('/redoc', (_request, reply) => page(reply, REDOC_PAGE));
   addGuide(app);
+  addConsole(app);
   for (const one of assets) {
     app.get(one.route, async (_request, reply) => {
       const content = await contentOf(one);

@@ -1,0 +1,110 @@
+import type { operationCatalogue } from '../../../src/server/operations.ts';
+import { operationRoutes } from './routes.ts';
+
+type Catalogue = typeof operationCatalogue;
+
+/** The name of an operation in the catalogue of the service: `observeAgents`. */
+export type OperationName = keyof Catalogue & keyof typeof operationRoutes;
+export type OperationInput<Name extends OperationName> = Parameters<Catalogue[Name]['run']>[0];
+export type OperationOutput<Name extends OperationName> = Awaited<ReturnType<Catalogue[Name]['run']>>;
+
+/** An error of the service, with its stable code and the ID that its log shows. */
+export class ApiError extends Error {
+  readonly status: number;
+  readonly code: string;
+  readonly request_id: string | null;
+  readonly details: readonly { path: string; message: string }[];
+  constructor(status: number, body: ErrorBody, request_id: string | null) {
+    super(body.error ?? `The service answered ${status}.`);
+    this.name = 'ApiError';
+    this.status = status;
+    this.code = body.code ?? `http_${status}`;
+    this.request_id = body.request_id ?? request_id;
+    this.details = body.details ?? [];
+  }
+}
+
+interface ErrorBody {
+  readonly error?: string;
+  readonly code?: string;
+  readonly request_id?: string;
+  readonly details?: readonly { path: string; message: string }[];
+}
+
+/** The token of the session against forged requests. It is kept in memory only. */
+let csrf_token: string | null = null;
+
+export function setCsrfToken(token: string | null): void {
+  csrf_token = token;
+}
+
+const CSRF_HEADER = 'x-csrf-token';
+const unauthenticated_listeners = new Set<() => void>();
+
+/** Calls a listener when an answer says that the session has ended. Returns a function that removes it. */
+export function onUnauthenticated(listener: () => void): () => void {
+  unauthenticated_listeners.add(listener);
+  return () => unauthenticated_listeners.delete(listener);
+}
+
+/** Calls one operation of the service. Rejects with `ApiError`. */
+export async function callOperation<Name extends OperationName>(
+  name: Name,
+  input: OperationInput<Name>,
+  signal?: AbortSignal,
+): Promise<OperationOutput<Name>> {
+  const [method, pattern] = operationRoutes[name];
+  const rest: Record<string, unknown> = { ...(input as Record<string, unknown>) };
+  const path = pattern.replaceAll(/\{(\w+)\}/g, (_all, member: string) => {
+    const value = String(rest[member]);
+    delete rest[member];
+    return encodeURIComponent(value);
+  });
+  if (method === 'GET') return await request(`${path}${queryString(rest)}`, { method, signal });
+  return await request(path, { method, signal, body: rest });
+}
+
+interface RequestOptions {
+  readonly method: string;
+  readonly signal?: AbortSignal | undefined;
+  readonly body?: unknown;
+}
+
+/** Sends one request to a route of the service. Prefer `callOperation`, which knows the types of both sides. */
+export async function request<Answer>(path: string, options: RequestOptions): Promise<Answer> {
+  const { method, signal, body } = options;
+  const response = await fetch(path, {
+    method,
+    credentials: 'same-origin',
+    redirect: 'error',
+    signal: signal ?? null,
+    headers: {
+      accept: 'application/json',
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(csrf_token === null || method === 'GET' ? {} : { [CSRF_HEADER]: csrf_token }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  }).catch((error: unknown) => {
+    if (signal?.aborted) throw error;
+    throw new ApiError(0, { error: 'The service cannot be reached.', code: 'unreachable' }, null);
+  });
+  return await readAnswer<Answer>(response);
+}
+
+async function readAnswer<Answer>(response: Response): Promise<Answer> {
+  const answer: unknown = await response.json().catch(() => null);
+  if (response.ok) return answer as Answer;
+  const body = typeof answer === 'object' && answer !== null ? (answer as ErrorBody) : {};
+  const error = new ApiError(response.status, body, response.headers.get('x-request-id'));
+  if (error.status === 401) for (const listener of unauthenticated_listeners) listener();
+  throw error;
+}
+
+function queryString(members: Readonly<Record<string, unknown>>): string {
+  const query = new URLSearchParams();
+  for (const [member, value] of Object.entries(members)) {
+    if (value !== undefined && value !== null && value !== '') query.set(member, String(value));
+  }
+  const text = query.toString();
+  return text === '' ? '' : `?${text}`;
+}

@@ -1,0 +1,47 @@
+import { useSyncExternalStore } from 'react';
+
+/** `system` follows the preference of the operating system. */
+export type ThemeChoice = 'system' | 'light' | 'dark';
+
+const STORAGE_KEY = 'console-theme';
+const listeners = new Set<() => void>();
+const system_is_dark = matchMedia('(prefers-color-scheme: dark)');
+
+system_is_dark.addEventListener('change', applyTheme);
+
+/** Returns the chosen theme. */
+export function useThemeChoice(): ThemeChoice {
+  return useSyncExternalStore(subscribe, readThemeChoice);
+}
+
+/** Returns the theme that the page shows. Charts are painted again when it changes. */
+export function useShownTheme(): 'light' | 'dark' {
+  return useSyncExternalStore(subscribe, shownTheme);
+}
+
+export function setThemeChoice(choice: ThemeChoice): void {
+  if (choice === 'system') localStorage.removeItem(STORAGE_KEY);
+  else localStorage.setItem(STORAGE_KEY, choice);
+  applyTheme();
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+function readThemeChoice(): ThemeChoice {
+  const stored = localStorage.getItem(STORAGE_KEY);
+  return stored === 'light' || stored === 'dark' ? stored : 'system';
+}
+
+function shownTheme(): 'light' | 'dark' {
+  const choice = readThemeChoice();
+  if (choice !== 'system') return choice;
+  return system_is_dark.matches ? 'dark' : 'light';
+}
+
+function applyTheme(): void {
+  document.documentElement.dataset.theme = shownTheme();
+  for (const listener of listeners) listener();
+}

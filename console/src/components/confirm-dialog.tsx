@@ -1,0 +1,63 @@
+import { type FormEvent, type ReactNode, useEffect, useId, useRef } from 'react';
+import { ErrorNote } from './error-note.tsx';
+
+interface ConfirmDialogProps {
+  readonly title: string;
+  /** What happens, in one sentence. */
+  readonly children: ReactNode;
+  /** The label of the button that does it: a verb with an object. */
+  readonly action: string;
+  readonly is_dangerous?: boolean;
+  readonly is_busy?: boolean;
+  readonly error?: unknown;
+  readonly onConfirm: () => void;
+  readonly onClose: () => void;
+}
+
+/**
+ * Asks before something happens. It is the browser's own modal dialog: the focus stays inside, Escape closes it, and the page
+ * behind it cannot be used.
+ */
+export function ConfirmDialog(props: ConfirmDialogProps) {
+  const { title, children, action, is_dangerous = false, is_busy = false, error = null } = props;
+  const dialog = useRef<HTMLDialogElement>(null);
+  const title_id = useId();
+  useEffect(() => {
+    const element = dialog.current;
+    element?.showModal();
+    return () => element?.close();
+  }, []);
+  function confirm(event: FormEvent) {
+    event.preventDefault();
+    props.onConfirm();
+  }
+  return (
+    <dialog
+      ref={dialog}
+      className="dialog"
+      aria-labelledby={title_id}
+      onCancel={(event) => {
+        event.preventDefault();
+        props.onClose();
+      }}
+    >
+      <form onSubmit={confirm}>
+        <h2 id={title_id}>{title}</h2>
+        <div className="dialog-body">{children}</div>
+        {error === null || error === undefined ? null : <ErrorNote error={error} />}
+        <div className="dialog-buttons">
+          <button type="button" className="button" onClick={props.onClose}>
+            Cancel
+          </button>
+          <button
+            type="submit"
+            className={`button ${is_dangerous ? 'danger' : 'primary'}`}
+            disabled={is_busy}
+          >
+            {is_busy ? 'Working …' : action}
+          </button>
+        </div>
+      </form>
+    </dialog>
+  );
+}

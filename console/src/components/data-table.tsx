@@ -1,0 +1,285 @@
+import {
+  type ColumnDef,
+  columnVisibilityFeature,
+  createSortedRowModel,
+  rowSortingFeature,
+  sortFn_basic,
+  tableFeatures,
+  useTable,
+} from '@tanstack/react-table';
+import { useVirtualizer } from '@tanstack/react-virtual';
+import {
+  type KeyboardEvent,
+  type ReactNode,
+  type RefObject,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+} from 'react';
+import { useAddressQuery } from './filter-chips.tsx';
+import { TableMenu, useHiddenColumns } from './table-menu.tsx';
+
+/** A column of a data table. */
+export interface DataColumn<Row> {
+  readonly id: string;
+  readonly title: string;
+  /** The value that sorts and is exported. */
+  readonly value: (row: Row) => string | number | null | undefined;
+  /** The cell, if it is more than the value as text. Text from outside goes through `SafeText`. */
+  readonly render?: (row: Row) => ReactNode;
+  /** Width in pixels; the columns share what is left in these proportions. Default 140. */
+  readonly width?: number;
+  readonly is_number?: boolean;
+  /** Hidden until it is chosen. */
+  readonly is_extra?: boolean;
+  /** Absent on a narrow screen. */
+  readonly is_wide_only?: boolean;
+}
+
+interface DataTableProps<Row extends object> {
+  /** The name of exported files, and of the stored choice of columns. */
+  readonly name: string;
+  /** The accessible name of the table. */
+  readonly label: string;
+  readonly columns: readonly DataColumn<Row>[];
+  readonly rows: readonly Row[];
+  readonly rowKey: (row: Row) => string;
+  /** Opens a row: on a click, or on Enter. */
+  readonly onOpen?: (row: Row) => void;
+  /** Called near the last row, to read more. */
+  readonly onEnd?: () => void;
+  /** Shown instead of the rows. */
+  readonly empty: ReactNode;
+  /** Stands at the left above the table: filters. */
+  readonly children?: ReactNode;
+  /** Rows in total, if there are more than those that were read. */
+  readonly total?: number | undefined;
+  /** True: the table fills the height that is left, and scrolls alone. */
+  readonly is_tall?: boolean;
+}
+
+const features = tableFeatures({
+  rowSortingFeature,
+  columnVisibilityFeature,
+  sortedRowModel: createSortedRowModel(),
+  sortFns: { basic: sortFn_basic },
+});
+const ROW_PX = 36;
+const NEAR_END_ROWS = 20;
+
+/** A table that sorts, hides columns, exports, and shows 100,000 rows as fast as ten. Sorting is in the address: `sort=-time`. */
+export function DataTable<Row extends object>(props: DataTableProps<Row>) {
+  const { name, columns, rows, rowKey, total = rows.length } = props;
+  const [query, change] = useAddressQuery();
+  const [hidden, setHidden] = useHiddenColumns(name, columns);
+  const definitions = useMemo(() => columns.map(buildDefinition), [columns]);
+  const sort = query.sort ?? '';
+  const table = useTable({
+    features,
+    columns: definitions,
+    data: rows as Row[],
+    getRowId: (row: Row) => rowKey(row),
+    state: {
+      sorting: sort === '' ? [] : [{ id: sort.replace(/^-/, ''), desc: sort.startsWith('-') }],
+      columnVisibility: Object.fromEntries(columns.map(({ id }) => [id, !hidden.includes(id)])),
+    },
+  });
+  const sorted = table.getRowModel().rows.map((row) => row.original);
+  const visible = columns.filter(({ id }) => !hidden.includes(id));
+  return (
+    <div className={props.is_tall === true ? 'table-block tall' : 'table-block'}>
+      <div className="table-bar">
+        {props.children}
+        <span className="table-count" role="status">
+          {rows.length < total ? `${rows.length} of ${total} rows` : `${rows.length} rows`}
+        </span>
+        <TableMenu name={name} columns={columns} rows={sorted} hidden={hidden} onHide={setHidden} />
+      </div>
+      {rows.length === 0 ? (
+        props.empty
+      ) : (
+        <TableBody
+          {...props}
+          columns={visible}
+          rows={sorted}
+          sort={sort}
+          onSort={(next) => change({ sort: next })}
+        />
+      )}
+    </div>
+  );
+}
+
+function buildDefinition<Row extends object>(column: DataColumn<Row>): ColumnDef<typeof features, Row> {
+  return {
+    id: column.id,
+    header: column.title,
+    accessorFn: (row: Row) => column.value(row) ?? '',
+    sortFn: 'basic',
+  } as ColumnDef<typeof features, Row>;
+}
+
+interface TableBodyProps<Row extends object> extends DataTableProps<Row> {
+  readonly sort: string;
+  readonly onSort: (sort: string) => void;
+}
+
+function TableBody<Row extends object>({
+  columns,
+  rows,
+  rowKey,
+  label,
+  onOpen,
+  onEnd,
+  sort,
+  onSort,
+}: TableBodyProps<Row>) {
+  const scroller = useRef<HTMLElement>(null);
+  const virtualizer = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => ROW_PX,
+    overscan: 12,
+  });
+  const items = virtualizer.getVirtualItems();
+  const first = items[0];
+  const last = items.at(-1);
+  const { current, onKeyDown, onFocusRow } = useRowKeys(rows.length, scroller, (index) =>
+    virtualizer.scrollToIndex(index),
+  );
+  useEffect(() => {
+    if (last !== undefined && last.index > rows.length - NEAR_END_ROWS) onEnd?.();
+  }, [last, rows.length, onEnd]);
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable with the keyboard.
+    <section className="table-scroll" ref={scroller} aria-label={label} tabIndex={0}>
+      <table className="table" aria-label={label} aria-rowcount={rows.length + 1}>
+        <colgroup>
+          {columns.map((column) => (
+            <col
+              key={column.id}
+              className={column.is_wide_only === true ? 'wide-only' : undefined}
+              style={{ width: column.width ?? 140 }}
+            />
+          ))}
+        </colgroup>
+        <thead>
+          <tr>
+            {columns.map((column) => (
+              <HeaderCell key={column.id} column={column} sort={sort} onSort={onSort} />
+            ))}
+          </tr>
+        </thead>
+        <tbody onKeyDown={onKeyDown}>
+          <Spacer height={first?.start ?? 0} columns={columns.length} />
+          {items.map(({ index }) => {
+            const row = rows[index];
+            if (row === undefined) return null;
+            return (
+              <tr
+                key={rowKey(row)}
+                data-index={index}
+                aria-rowindex={index + 2}
+                tabIndex={onOpen !== undefined && index === current ? 0 : -1}
+                className={onOpen === undefined ? undefined : 'opens'}
+                onFocus={() => onFocusRow(index)}
+                onClick={(event) => {
+                  if (!isControl(event.target)) onOpen?.(row);
+                }}
+                onKeyDown={(event) => {
+                  if (event.key === 'Enter' && event.target === event.currentTarget) onOpen?.(row);
+                }}
+              >
+                {columns.map((column) => (
+                  <td key={column.id} className={cellClass(column)}>
+                    {column.render === undefined ? (column.value(row) ?? '–') : column.render(row)}
+                  </td>
+                ))}
+              </tr>
+            );
+          })}
+          <Spacer
+            height={last === undefined ? 0 : virtualizer.getTotalSize() - last.end}
+            columns={columns.length}
+          />
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+/** Moves the focus among rows: arrows, Page Up and Down, Home, End. One row is in the order of the Tab key. */
+function useRowKeys(
+  count: number,
+  scroller: RefObject<HTMLElement | null>,
+  scrollTo: (index: number) => void,
+) {
+  const [current, setCurrent] = useState(0);
+  function onKeyDown(event: KeyboardEvent<HTMLElement>) {
+    const steps: Readonly<Record<string, number>> = {
+      ArrowDown: current + 1,
+      ArrowUp: current - 1,
+      PageDown: current + 10,
+      PageUp: current - 10,
+      Home: 0,
+      End: count - 1,
+    };
+    const wanted = steps[event.key];
+    if (wanted === undefined || !(event.target instanceof HTMLTableRowElement)) return;
+    event.preventDefault();
+    const index = Math.max(0, Math.min(count - 1, wanted));
+    setCurrent(index);
+    scrollTo(index);
+    requestAnimationFrame(() =>
+      scroller.current
+        ?.querySelector<HTMLElement>(`tr[data-index="${index}"]`)
+        ?.focus({ preventScroll: true }),
+    );
+  }
+  return { current: Math.min(current, Math.max(0, count - 1)), onKeyDown, onFocusRow: setCurrent };
+}
+
+function isControl(target: EventTarget): boolean {
+  return target instanceof Element && target.closest('a, button, input, select, label, summary') !== null;
+}
+
+function Spacer({ height, columns }: { readonly height: number; readonly columns: number }) {
+  if (height <= 0) return null;
+  return (
+    <tr className="spacer">
+      <td colSpan={columns} style={{ height }} />
+    </tr>
+  );
+}
+
+interface HeaderCellProps<Row> {
+  readonly column: DataColumn<Row>;
+  readonly sort: string;
+  readonly onSort: (sort: string) => void;
+}
+
+function HeaderCell<Row>({ column, sort, onSort }: HeaderCellProps<Row>) {
+  const is_up = sort === column.id;
+  const is_down = sort === `-${column.id}`;
+  // A first click sorts figures with the largest first, text from A on; a third click gives the order of the service back.
+  const cycle =
+    column.is_number === true ? [`-${column.id}`, column.id, ''] : [column.id, `-${column.id}`, ''];
+  const next = cycle[cycle.indexOf(sort) + 1] ?? cycle[0] ?? '';
+  return (
+    <th
+      scope="col"
+      className={cellClass(column)}
+      aria-sort={is_up ? 'ascending' : is_down ? 'descending' : undefined}
+    >
+      <button type="button" className="sort" onClick={() => onSort(next)}>
+        {column.title}
+        <span aria-hidden="true">{is_up ? ' ↑' : is_down ? ' ↓' : ''}</span>
+      </button>
+    </th>
+  );
+}
+
+function cellClass<Row>({ is_number = false, is_wide_only = false }: DataColumn<Row>): string {
+  return `${is_number ? 'number' : ''} ${is_wide_only ? 'wide-only' : ''}`.trim();
+}

@@ -1,0 +1,37 @@
+import { ApiError } from '../api/client.ts';
+
+/** Shows what went wrong, with the code and the request ID that the service log has. */
+export function ErrorNote({ error }: { readonly error: unknown }) {
+  const is_known = error instanceof ApiError;
+  const message = is_known ? error.message : 'The page met an error of its own (this is a bug).';
+  return (
+    <div className="note bad" role="alert">
+      <p>{message}</p>
+      {is_known && error.details.length > 0 ? (
+        <ul>
+          {error.details.map(({ path, message: detail }) => (
+            <li key={`${path} ${detail}`}>
+              <code>{path}</code> {detail}
+            </li>
+          ))}
+        </ul>
+      ) : null}
+      <p className="note-facts">
+        {is_known ? (
+          <>
+            <span>
+              code <code>{error.code}</code>
+            </span>
+            {error.request_id === null ? null : (
+              <span>
+                request <code>{error.request_id}</code>
+              </span>
+            )}
+          </>
+        ) : (
+          <code>{error instanceof Error ? error.message : 'unknown'}</code>
+        )}
+      </p>
+    </div>
+  );
+}

@@ -1,0 +1,36 @@
+import { useAddressQuery } from './filter-chips.tsx';
+
+const PERIODS = [
+  ['1h', 'Last hour'],
+  ['24h', 'Last 24 hours'],
+  ['7d', 'Last 7 days'],
+  ['30d', 'Last 30 days'],
+] as const;
+
+/** Returns the period in the address: `24h` if there is none. */
+export function usePeriod(): string {
+  const [query] = useAddressQuery();
+  return query.last ?? '24h';
+}
+
+/** Chooses the period of a page. */
+export function PeriodSelect() {
+  const [, change] = useAddressQuery();
+  const period = usePeriod();
+  const is_known = PERIODS.some(([value]) => value === period);
+  return (
+    <select
+      className="select"
+      aria-label="Period"
+      value={period}
+      onChange={(event) => change({ last: event.currentTarget.value })}
+    >
+      {is_known ? null : <option value={period}>Last {period}</option>}
+      {PERIODS.map(([value, label]) => (
+        <option key={value} value={value}>
+          {label}
+        </option>
+      ))}
+    </select>
+  );
+}

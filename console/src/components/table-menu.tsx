@@ -1,0 +1,109 @@
+import { DropdownMenu } from 'radix-ui';
+import { useState } from 'react';
+import type { DataColumn } from './data-table.tsx';
+
+interface TableMenuProps<Row> {
+  readonly name: string;
+  readonly columns: readonly DataColumn<Row>[];
+  readonly rows: readonly Row[];
+  readonly hidden: readonly string[];
+  readonly onHide: (hidden: readonly string[]) => void;
+}
+
+/** Chooses the columns of a table and exports its rows. */
+export function TableMenu<Row>({ name, columns, rows, hidden, onHide }: TableMenuProps<Row>) {
+  const toggle = (id: string) =>
+    onHide(hidden.includes(id) ? hidden.filter((each) => each !== id) : [...hidden, id]);
+  return (
+    <DropdownMenu.Root modal={false}>
+      <DropdownMenu.Trigger className="button quiet small">Columns and export</DropdownMenu.Trigger>
+      <DropdownMenu.Portal>
+        <DropdownMenu.Content className="menu" align="end" sideOffset={4}>
+          <DropdownMenu.Label className="menu-label">Columns</DropdownMenu.Label>
+          {columns.map(({ id, title }) => (
+            <DropdownMenu.CheckboxItem
+              key={id}
+              className="menu-item"
+              checked={!hidden.includes(id)}
+              disabled={!hidden.includes(id) && hidden.length === columns.length - 1}
+              onCheckedChange={() => toggle(id)}
+              onSelect={(event) => event.preventDefault()}
+            >
+              <span className="menu-check" aria-hidden="true">
+                {hidden.includes(id) ? '' : '✓'}
+              </span>
+              {title}
+            </DropdownMenu.CheckboxItem>
+          ))}
+          <DropdownMenu.Separator className="menu-line" />
+          <DropdownMenu.Item
+            className="menu-item"
+            onSelect={() => saveFile(`${name}.csv`, 'text/csv', toCsv(columns, rows))}
+          >
+            Export {rows.length} rows as CSV
+          </DropdownMenu.Item>
+          <DropdownMenu.Item
+            className="menu-item"
+            onSelect={() => saveFile(`${name}.json`, 'application/json', JSON.stringify(rows, null, 2))}
+          >
+            Export {rows.length} rows as JSON
+          </DropdownMenu.Item>
+        </DropdownMenu.Content>
+      </DropdownMenu.Portal>
+    </DropdownMenu.Root>
+  );
+}
+
+/** Returns the hidden columns of a table. The browser remembers them by the name of the table. */
+export function useHiddenColumns<Row>(
+  name: string,
+  columns: readonly DataColumn<Row>[],
+): readonly [readonly string[], (hidden: readonly string[]) => void] {
+  const key = `console-columns-${name}`;
+  const [hidden, setHidden] = useState<readonly string[]>(() => readHidden(key) ?? defaultHidden(columns));
+  return [
+    hidden.filter((id) => columns.some((column) => column.id === id)),
+    (next) => {
+      localStorage.setItem(key, JSON.stringify(next));
+      setHidden(next);
+    },
+  ];
+}
+
+function defaultHidden<Row>(columns: readonly DataColumn<Row>[]): string[] {
+  return columns.filter(({ is_extra }) => is_extra === true).map(({ id }) => id);
+}
+
+function readHidden(key: string): readonly string[] | null {
+  try {
+    const stored: unknown = JSON.parse(localStorage.getItem(key) ?? 'null');
+    return Array.isArray(stored) ? stored.filter((id): id is string => typeof id === 'string') : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Writes rows as CSV (RFC 4180). A cell that a spreadsheet would evaluate as a formula gets an apostrophe first. */
+export function toCsv<Row>(columns: readonly DataColumn<Row>[], rows: readonly Row[]): string {
+  const lines = [
+    columns.map(({ id }) => csvCell(id)),
+    ...rows.map((row) => columns.map((column) => csvCell(column.value(row)))),
+  ];
+  return `${lines.map((line) => line.join(',')).join('\r\n')}\r\n`;
+}
+
+function csvCell(value: string | number | null | undefined): string {
+  if (typeof value === 'number') return String(value);
+  const text = value ?? '';
+  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
+
+function saveFile(name: string, type: string, text: string): void {
+  const address = URL.createObjectURL(new Blob([text], { type }));
+  const link = document.createElement('a');
+  link.href = address;
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(address), 10_000);
+}

@@ -1,0 +1,33 @@
+import './styles/tokens.css';
+import './styles/base.css';
+import './styles/shell.css';
+import './styles/components.css';
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { RouterProvider } from '@tanstack/react-router';
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { onUnauthenticated } from './api/client.ts';
+import { sessionQuery } from './api/session.ts';
+import { buildRouter } from './router.tsx';
+
+const client = new QueryClient({
+  defaultOptions: { queries: { staleTime: 10_000, refetchOnWindowFocus: true, retry: false } },
+});
+const router = buildRouter(client);
+
+// A session that ended on the server leads to the sign-in page, and from there back to this address.
+onUnauthenticated(() => {
+  if (client.getQueryData(sessionQuery.queryKey) === null) return;
+  client.setQueryData(sessionQuery.queryKey, null);
+  void router.invalidate();
+});
+
+const root = document.getElementById('root');
+if (root === null) throw new Error('The page has no element `root`.');
+createRoot(root).render(
+  <StrictMode>
+    <QueryClientProvider client={client}>
+      <RouterProvider router={router} />
+    </QueryClientProvider>
+  </StrictMode>,
+);

@@ -1,0 +1,145 @@
+import type { QueryClient } from '@tanstack/react-query';
+import {
+  createRootRouteWithContext,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  Outlet,
+  redirect,
+} from '@tanstack/react-router';
+import { sessionQuery } from './api/session.ts';
+import { ErrorPage, NotFoundPage, PendingPage } from './app/error-page.tsx';
+import { Shell } from './app/shell.tsx';
+
+const rootRoute = createRootRouteWithContext<{ client: QueryClient }>()({ component: Outlet });
+
+const signInRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/sign-in',
+  validateSearch: (search): { to?: string } => (isLocalPath(search.to) ? { to: search.to } : {}),
+  component: lazyRouteComponent(() => import('./app/sign-in-page.tsx'), 'SignInPage'),
+});
+
+/** A path of the console, and no address of another site. */
+function isLocalPath(value: unknown): value is string {
+  return typeof value === 'string' && /^\/(?![/\\])/.test(value);
+}
+
+const appRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  id: 'app',
+  beforeLoad: async ({ context, location }) => {
+    const session = await context.client.ensureQueryData(sessionQuery);
+    if (session === null) throw redirect({ to: '/sign-in', search: { to: location.href } });
+  },
+  component: Shell,
+});
+
+/** Adds a page inside the frame. Filters and the like are in the query of the address, as text. */
+function page<const Path extends string>(path: Path, component: ReturnType<typeof lazyRouteComponent>) {
+  return createRoute({
+    getParentRoute: () => appRoute,
+    path,
+    validateSearch: (search): Record<string, string> =>
+      Object.fromEntries(Object.entries(search).map(([name, value]) => [name, String(value)])),
+    component,
+  });
+}
+
+const pageRoutes = [
+  page(
+    '/',
+    lazyRouteComponent(() => import('./pages/overview-page.tsx'), 'OverviewPage'),
+  ),
+  page(
+    '/activity',
+    lazyRouteComponent(() => import('./pages/activity-page.tsx'), 'ActivityPage'),
+  ),
+  page(
+    '/incidents',
+    lazyRouteComponent(() => import('./pages/incidents-page.tsx'), 'IncidentsPage'),
+  ),
+  page(
+    '/incidents/$event_id',
+    lazyRouteComponent(() => import('./pages/incident-page.tsx'), 'IncidentPage'),
+  ),
+  page(
+    '/approvals',
+    lazyRouteComponent(() => import('./pages/approvals-page.tsx'), 'ApprovalsPage'),
+  ),
+  page(
+    '/approvals/$request_id',
+    lazyRouteComponent(() => import('./pages/approval-page.tsx'), 'ApprovalPage'),
+  ),
+  page(
+    '/sessions',
+    lazyRouteComponent(() => import('./pages/sessions-page.tsx'), 'SessionsPage'),
+  ),
+  page(
+    '/sessions/$session_id',
+    lazyRouteComponent(() => import('./pages/session-page.tsx'), 'SessionPage'),
+  ),
+  page(
+    '/agents',
+    lazyRouteComponent(() => import('./pages/agents-page.tsx'), 'AgentsPage'),
+  ),
+  page(
+    '/agents/$agent_id',
+    lazyRouteComponent(() => import('./pages/agent-page.tsx'), 'AgentPage'),
+  ),
+  page(
+    '/detection',
+    lazyRouteComponent(() => import('./pages/detection-page.tsx'), 'DetectionPage'),
+  ),
+  page(
+    '/costs',
+    lazyRouteComponent(() => import('./pages/costs-page.tsx'), 'CostsPage'),
+  ),
+  page(
+    '/policies',
+    lazyRouteComponent(() => import('./pages/policies-page.tsx'), 'PoliciesPage'),
+  ),
+  page(
+    '/access',
+    lazyRouteComponent(() => import('./pages/access-page.tsx'), 'AccessPage'),
+  ),
+  page(
+    '/alerts',
+    lazyRouteComponent(() => import('./pages/alerts-page.tsx'), 'AlertsPage'),
+  ),
+  page(
+    '/compliance',
+    lazyRouteComponent(() => import('./pages/compliance-page.tsx'), 'CompliancePage'),
+  ),
+  page(
+    '/audit',
+    lazyRouteComponent(() => import('./pages/audit-page.tsx'), 'AuditPage'),
+  ),
+  page(
+    '/settings',
+    lazyRouteComponent(() => import('./pages/settings-page.tsx'), 'SettingsPage'),
+  ),
+] as const;
+
+const routeTree = rootRoute.addChildren([signInRoute, appRoute.addChildren(pageRoutes)]);
+
+/** Builds the router. All addresses are below `/dashboard`. */
+export function buildRouter(client: QueryClient) {
+  return createRouter({
+    routeTree,
+    basepath: '/dashboard',
+    context: { client },
+    defaultPreload: 'intent',
+    defaultPreloadStaleTime: 0,
+    scrollRestoration: true,
+    defaultErrorComponent: ErrorPage,
+    defaultNotFoundComponent: NotFoundPage,
+    defaultPendingComponent: PendingPage,
+  });
+}
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: ReturnType<typeof buildRouter>;
+  }
+}

@@ -1,0 +1,60 @@
+/**
+ * `npm run console`: builds the pages of the console into `console/dist`. Its packages have a lock file of their own and are
+ * installed at the first run; further runs need no network. A service that runs from this checkout serves the result at `/dashboard`.
+ * With `--check`, it also checks the types and the size of the first load.
+ */
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { installFromNpm, npmProgram } from '../components/npm.ts';
+
+const FOLDER = 'console';
+const FIRST_LOAD_BYTES_MAX = 250_000;
+
+process.chdir(resolve(import.meta.dirname, '..', '..'));
+process.exitCode = main(process.argv.includes('--check'));
+
+function main(is_check: boolean): number {
+  if (npmProgram(FOLDER, 'vite') === null && !installFromNpm(FOLDER)) {
+    console.error(
+      'The packages of the console cannot be installed. Check the network, then run: npm ci --prefix console',
+    );
+    return 1;
+  }
+  if (is_check) {
+    const status = run([join('node_modules', 'typescript', 'bin', 'tsc'), '-p', FOLDER]);
+    if (status !== 0) return status;
+  }
+  const status = run([join(FOLDER, 'node_modules', 'vite', 'bin', 'vite.js'), 'build', FOLDER]);
+  return status === 0 && is_check ? checkFirstLoad() : status;
+}
+
+function run(words: readonly string[]): number {
+  return spawnSync(process.execPath, words, { stdio: 'inherit' }).status ?? 1;
+}
+
+interface ManifestEntry {
+  readonly file: string;
+  readonly imports?: readonly string[];
+  readonly isEntry?: boolean;
+}
+
+/** Checks the JavaScript that a browser loads before it shows the overview: the entry, that page, and all that they import. */
+function checkFirstLoad(): number {
+  const dist = join(FOLDER, 'dist');
+  const manifest = JSON.parse(readFileSync(join(dist, '.vite', 'manifest.json'), 'utf8')) as Readonly<
+    Record<string, ManifestEntry>
+  >;
+  const wanted = Object.keys(manifest).filter(
+    (name) => manifest[name]?.isEntry === true || name === 'src/pages/overview-page.tsx',
+  );
+  for (const name of wanted)
+    for (const each of manifest[name]?.imports ?? []) if (!wanted.includes(each)) wanted.push(each);
+  const files = wanted.flatMap((name) => manifest[name]?.file ?? []).filter((file) => file.endsWith('.js'));
+  const bytes = files.reduce((sum, file) => sum + gzipSync(readFileSync(join(dist, file))).length, 0);
+  console.log(
+    `first load: ${bytes} bytes of JavaScript (gzip) in ${files.length} files, limit ${FIRST_LOAD_BYTES_MAX}`,
+  );
+  return files.length > 1 && bytes <= FIRST_LOAD_BYTES_MAX ? 0 : 1;
+}

@@ -1,0 +1,93 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { extname, join, relative, sep } from 'node:path';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+
+/** A folder of built files that is served as it is. */
+export interface StaticSite {
+  /** The path of the site, with `/` at its end. */
+  readonly prefix: string;
+  /** The first folder that exists is the site. */
+  readonly folders: readonly string[];
+  /** Returns true for names that carry a hash of their content: browsers may keep such a file for ever. */
+  readonly is_hashed: (name: string) => boolean;
+  /** Answers a path that names no file. It gets the path of `index.html`; `null` without a built site. */
+  readonly otherwise: (reply: FastifyReply, name: string, index: string | null) => unknown;
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.css': 'text/css; charset=utf-8',
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.json': 'application/json; charset=utf-8',
+  '.svg': 'image/svg+xml',
+};
+
+/** Allows resources of this origin only, no inline script or style, and no frame around the page. */
+const HEADERS: Readonly<Record<string, string>> = {
+  'content-security-policy': [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' data:",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; '),
+  'referrer-policy': 'no-referrer',
+  'x-frame-options': 'DENY',
+};
+
+/**
+ * Adds a site. The names of its files are read at the first request, and only these files are served, so that no path leads out of
+ * the folder. Nothing is read before the first request.
+ */
+export function addStaticSite(app: FastifyInstance, site: StaticSite): void {
+  let listed: Promise<ReadonlyMap<string, string>> | null = null;
+  app.get(`${site.prefix}*`, async (request, reply) => {
+    listed ??= listFiles(site.folders);
+    const files = await listed;
+    // A site that is built later is found without a restart.
+    if (files.size === 0) listed = null;
+    const name = (request.params as { '*': string })['*'] || 'index.html';
+    const path = files.get(name);
+    if (path === undefined) return site.otherwise(reply, name, files.get('index.html') ?? null);
+    return await sendSiteFile(reply, path, site.is_hashed(name));
+  });
+}
+
+/** Sends one file of a site with the headers of all its pages. */
+export async function sendSiteFile(
+  reply: FastifyReply,
+  path: string,
+  is_hashed: boolean,
+): Promise<FastifyReply> {
+  return reply
+    .headers(HEADERS)
+    .header('cache-control', is_hashed ? 'public, max-age=31536000, immutable' : 'no-cache')
+    .header('content-type', TYPES[extname(path)])
+    .send(await readFile(path));
+}
+
+/** Sends a page that is no file, with the same headers. */
+export function sendSitePage(reply: FastifyReply, status: number, html: string): FastifyReply {
+  return reply
+    .code(status)
+    .headers(HEADERS)
+    .header('cache-control', 'no-store')
+    .header('content-type', TYPES['.html'])
+    .send(html);
+}
+
+/** Returns the files of the first folder that exists, by their path in the site. */
+async function listFiles(folders: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  for (const folder of folders) {
+    const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
+    const files = entries
+      .filter((entry) => entry.isFile() && TYPES[extname(entry.name)] !== undefined)
+      .map((entry) => join(entry.parentPath, entry.name));
+    if (files.length > 0)
+      return new Map(files.map((file) => [relative(folder, file).replaceAll(sep, '/'), file]));
+  }
+  return new Map();
+}
