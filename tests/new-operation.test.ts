@@ -1,73 +1,15 @@
 /** An operation is added with one file and one line of a list; every other place derives it. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { ownNodeEnvironment, root, runProgram } from './support/checkout.ts';
+import { ownNodeEnvironment, runProgram } from './support/checkout.ts';
+import { copySource, extensions } from './support/extensions.ts';
 import { startTestService } from './support/service.ts';
 
-const RECORD = `
-import { check } from './check.ts';
-import { checkBody } from './check-body.ts';
-import { defineOperation } from './operation.ts';
-import { aboutText, textCrossing } from './scan.ts';
-import { verdictProperties, verdictRequired } from './shapes.ts';
-
-export const reviewPoem = defineOperation({
-  name: 'review_poem',
-  summary: 'Review a poem',
-  description: 'Decides on a poem by the input rules.',
-  http: { method: 'POST', path: '/v1/review/poem' },
-  mcp: { tool: 'review_poem', read_only: true },
-  cli: {
-    verb: 'poems review',
-    arguments: ['text'],
-    options: ['agent_id'],
-    line: ({ decision }: { readonly decision: string }) => 'The poem: ' + decision,
-    examples: [['service poems review roses', '']],
-  },
-  permission: 'check',
-  counts_checks: true,
-  needs: 'policy',
-  check_body: {},
-  input: checkBody({
-    type: 'object',
-    required: ['text'],
-    properties: { text: { type: 'string' }, ...aboutText },
-  }),
-  output: { type: 'object', required: verdictRequired, properties: verdictProperties },
-  example: { text: 'roses' },
-  answer: null,
-  async run(input, context) {
-    const crossing = textCrossing('input', { kind: 'text', text: input.text }, input, context);
-    return (await check({ crossing, endpoint: 'review_poem', matches: false }, context)).reply;
-  },
-});
-`;
-
-/** Copies the sources and adds the operation to the copy. */
-function copyWithOperation(): string {
-  const copy = mkdtempSync(join(tmpdir(), 'new-operation-'));
-  cpSync(join(root, 'src'), join(copy, 'src'), { recursive: true });
-  for (const name of ['package.json', 'data', 'skills', 'integrations'])
-    cpSync(join(root, name), join(copy, name), { recursive: true });
-  symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
-  writeFileSync(join(copy, 'src', 'operations', 'review-poem.ts'), RECORD);
-  const list = join(copy, 'src', 'server', 'operations.ts');
-  const text = readFileSync(list, 'utf8');
-  const changed = text.replace(
-    'export const operationCatalogue = {',
-    "import { reviewPoem } from '../operations/review-poem.ts';\nexport const operationCatalogue = { reviewPoem,",
-  );
-  assert.notEqual(changed, text);
-  writeFileSync(list, changed);
-  return copy;
-}
-
 test('an operation in a file and a line is a route, an OpenAPI entry, a tool, a verb, a label and needs its permission', async () => {
-  const copy = copyWithOperation();
+  const copy = copySource(extensions.operation);
   const main = join(copy, 'src', 'entry', 'cli', 'main.ts');
   const keys = { checks: 'svc_checks', reads: 'svc_reads' };
   const keyFor = (key: string, permissions: readonly string[]) => ({

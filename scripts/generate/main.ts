@@ -11,6 +11,7 @@ import { configurationPage } from './configuration-page.ts';
 import { consoleRoutes } from './console-routes.ts';
 import { detectorsPage } from './detectors-page.ts';
 import { skillPolicies } from './skill-policies.ts';
+import { pagesWithTables } from './tables.ts';
 import { typeNamesPage } from './type-names-page.ts';
 
 const root = resolve(import.meta.dirname, '..', '..');
@@ -23,6 +24,7 @@ const files = [
   { path: 'docs/reference/type-names.md', text: typeNamesPage() },
   { path: 'console/src/api/routes.ts', text: consoleRoutes() },
   ...skillPolicies(),
+  ...pagesWithTables(),
   ...buildEditorSchemas().map(({ name, text }) => ({ path: `schemas/${name}`, text })),
 ];
 

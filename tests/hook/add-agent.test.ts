@@ -1,66 +1,19 @@
 /** Adds a coding agent to a copy of the source with one new file and its line in the list, and finds it wherever agents are named. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import {
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { copySource, extensions } from '../support/extensions.ts';
 
-const root = resolve(import.meta.dirname, '../..');
-const folder = realpathSync(mkdtempSync(join(tmpdir(), 'add-agent-')));
-after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
-
-const RECORD = `import { claudeCode } from '../claude-code/index.ts';
-import type { CodingAgentRecord } from '../record/coding-agent.ts';
-import { settingsFile } from '../record/settings.ts';
-
-const targets = ({ project }) => [settingsFile('project', \`\${project}/.fake/settings.json\`)];
-
-export const fake: CodingAgentRecord = {
-  ...claudeCode,
-  name: 'fake',
-  label: 'Fake Agent',
-  dialect: {
-    ...claudeCode.dialect,
-    name: 'fake',
-    agent_id: 'fake',
-    recognises: ({ fake_turn }) => fake_turn === 1,
-  },
-  load: async () => {
-    const parts = await claudeCode.load();
-    return { ...parts, settings: { ...parts.settings, programs: ['fake'], targets, locations: targets } };
-  },
-};
-`;
-
-function copySource(with_agent: boolean): string {
-  const copy = join(folder, with_agent ? 'with' : 'without');
-  mkdirSync(copy);
-  cpSync(join(root, 'src'), join(copy, 'src'), { recursive: true });
-  for (const name of ['node_modules', 'package.json', 'skills', 'data'])
-    symlinkSync(join(root, name), join(copy, name));
-  if (!with_agent) return copy;
-  mkdirSync(join(copy, 'src/coding-agents/fake'));
-  writeFileSync(join(copy, 'src/coding-agents/fake/index.ts'), RECORD);
-  const list = join(copy, 'src/coding-agents/index.ts');
-  const text = readFileSync(list, 'utf8');
-  const added = `import { fake } from './fake/index.ts';\n${text.replace('= [cursor,', '= [fake, cursor,')}`;
-  assert.notEqual(added.length, text.length);
-  writeFileSync(list, added);
-  return copy;
-}
+const copies: string[] = [];
+after(() => {
+  for (const copy of copies) rmSync(copy, { recursive: true, force: true, maxRetries: 5 });
+});
 
 function openCopy(with_agent: boolean) {
-  const copy = copySource(with_agent);
+  const copy = copySource(with_agent ? extensions['coding agent'] : null);
+  copies.push(copy);
   const project = join(copy, 'project');
   mkdirSync(project);
   writeFileSync(join(project, 'service.yaml'), '');

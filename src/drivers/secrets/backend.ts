@@ -40,6 +40,39 @@ export interface SecretBackend {
   readonly close: () => void;
 }
 
+/** The parts of the process that a driver uses. */
+export interface DriverEnvironment {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Opens the driver of a plug-in. Rejects with a `SecretFailure` if it must not run. */
+  readonly openPlugin: (wanted: PluginDriver) => Promise<SecretBackend>;
+}
+
+/** The driver of a plug-in: the plug-in as the configuration lists it, and the driver's name and settings. */
+export interface PluginDriver {
+  readonly from: string;
+  readonly driver: string;
+  readonly settings: Readonly<Record<string, string>>;
+}
+
+/**
+ * One kind of secret backend. The enum, the schema, the requirements and the documentation of the configuration are
+ * derived from the list of these records.
+ */
+export interface SecretDriver<Section = never> {
+  /** The value of `secrets.backend`. */
+  readonly name: string;
+  /** The row of the documentation: the product, and the names of its secrets. */
+  readonly docs: { readonly reads: string; readonly names: string };
+  /** The key of its settings below `secrets`. */
+  readonly section: string;
+  /** The configuration schema of the section. A section without a `default` is required with this backend. */
+  readonly schema: object;
+  /** The key of the address in the section over which the token and the secrets are sent. */
+  readonly address_key?: string;
+  /** @throws SecretFailure if something that it needs is missing */
+  readonly open: (section: Section, environment: DriverEnvironment) => SecretBackend | Promise<SecretBackend>;
+}
+
 /** The maximum length of a value, in UTF-16 units. A longer value is not a credential. */
 export const VALUE_CHARACTERS_MAX = 262_144;
 

@@ -44,12 +44,12 @@ test('env: with a map its entries alone, without one variables in capitals, and 
     LONG: 'x'.repeat(VALUE_CHARACTERS_MAX + 1),
   };
   const signal = AbortSignal.timeout(60_000);
-  const plain = env.open({ env_map: {}, env: environment });
+  const plain = env.open({}, { env: environment });
   assert.equal(await plain.get('A', signal), VALUE);
   for (const key of ['B', 'EMPTY', 'SERVICE_X', 'NODE_OPTIONS', 'lower', 'toString', '__proto__', 'a/b'])
     assert.equal(await plain.get(key, signal), null, key);
   await assert.rejects(plain.get('LONG', signal), SecretFailure);
-  const mapped = env.open({ env_map: { 'db/url': 'A', own: 'SERVICE_X', gone: 'B' }, env: environment });
+  const mapped = env.open({ 'db/url': 'A', own: 'SERVICE_X', gone: 'B' }, { env: environment });
   assert.equal(await mapped.get('db/url', signal), VALUE);
   assert.equal(await mapped.get('own', signal), 'x');
   for (const key of ['A', 'gone', 'toString']) assert.equal(await mapped.get(key, signal), null, key);
@@ -94,7 +94,7 @@ test('vault: which address a key of which path is asked at', async () => {
       },
       async (address) => {
         const open = () =>
-          vault.open({ address: `${address}/`, token_env: 'T', env: { T: TOKEN }, path, namespace: 'n' });
+          vault.open({ address: `${address}/`, token_env: 'T', path, namespace: 'n' }, { env: { T: TOKEN } });
         if (url === '') return assert.throws(open, SecretFailure);
         const value = await open().get(key, AbortSignal.timeout(60_000));
         assert.equal(value, key === 'db/prod' ? 'v' : VALUE);
@@ -129,7 +129,10 @@ test('vault: an answer that cannot be used says what to do, and repeats nothing'
     await withServer(
       (_request, response) => response.writeHead(status, headers).end(body),
       async (address) => {
-        const backend = vault.open({ address, token_env: 'T', env: { T: TOKEN }, path: 'secret/service' });
+        const backend = vault.open(
+          { address, token_env: 'T', path: 'secret/service' },
+          { env: { T: TOKEN } },
+        );
         await assert.rejects(backend.get('a', AbortSignal.timeout(60_000)), (error) => {
           assert.ok(error instanceof SecretFailure, String(error));
           assert.equal(error.code, code);
@@ -148,7 +151,7 @@ test('vault: values that are no texts, and what a field is not', async () => {
   await withServer(
     (_request, response) => response.end(BODY(fields)),
     async (address) => {
-      const backend = vault.open({ address, token_env: 'T', env: { T: TOKEN }, path: 'secret/service' });
+      const backend = vault.open({ address, token_env: 'T', path: 'secret/service' }, { env: { T: TOKEN } });
       const read = (key: string) => backend.get(key, AbortSignal.timeout(60_000));
       assert.deepEqual(
         [

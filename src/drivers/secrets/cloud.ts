@@ -1,5 +1,11 @@
 import { lazy } from '../../platform/lazy.ts';
-import { limitValue, readSecretMember, type SecretBackend, SecretFailure } from './backend.ts';
+import {
+  limitValue,
+  readSecretMember,
+  type SecretBackend,
+  type SecretDriver,
+  SecretFailure,
+} from './backend.ts';
 
 export interface CloudSettings {
   readonly region: string;
@@ -14,13 +20,34 @@ export interface CloudSettings {
  */
 export const cloud = {
   name: 'cloud',
-  settings: {
+  docs: {
+    reads: 'AWS Secrets Manager',
+    names: 'members of the JSON in `secrets.cloud.secret_name`; `value` for a secret in plain text',
+  },
+  section: 'cloud',
+  schema: {
     type: 'object',
+    description: 'For `cloud`, a cloud secrets manager.',
+    additionalProperties: false,
     required: ['region', 'secret_name'],
-    properties: { region: { type: 'string' }, secret_name: { type: 'string' } },
+    properties: {
+      region: {
+        type: 'string',
+        minLength: 1,
+        maxLength: 64,
+        description: 'Region of the secrets manager (AWS).',
+      },
+      secret_name: {
+        type: 'string',
+        minLength: 1,
+        maxLength: 512,
+        description:
+          'Name or ARN of a secret. Of one in JSON the members are the secrets; a plain one is the secret `value`.',
+      },
+    },
   },
   open,
-} as const;
+} as const satisfies SecretDriver<CloudSettings>;
 
 /** The maximum number of attempts per request, including the first. */
 const ATTEMPTS_MAX = 2;

@@ -1,10 +1,8 @@
-import { limitValue, type SecretBackend } from './backend.ts';
+import { environmentNameSchema } from '../../platform/schema-parts.ts';
+import { type DriverEnvironment, limitValue, type SecretBackend, type SecretDriver } from './backend.ts';
 
-export interface EnvSettings {
-  /** The variables by the name of the secret. If the map has entries, there are no other secrets. */
-  readonly env_map: Readonly<Record<string, string>>;
-  readonly env: Readonly<Record<string, string | undefined>>;
-}
+/** The variables by the name of the secret. If the map has entries, there are no other secrets. */
+type EnvMap = Readonly<Record<string, string>>;
 
 /** Variables that are never secrets, because they configure this service. */
 const OURS = /^(?:SERVICE_|NODE_)/;
@@ -16,18 +14,25 @@ const OURS = /^(?:SERVICE_|NODE_)/;
  */
 export const env = {
   name: 'env',
-  settings: {
+  docs: {
+    reads: 'the environment of the service',
+    names:
+      'the keys of `secrets.env_map`, which are then the only ones; without a map, variables in capitals, except those that begin with `SERVICE_` or `NODE_`',
+  },
+  section: 'env_map',
+  schema: {
     type: 'object',
-    required: ['env_map', 'env'],
-    properties: {
-      env_map: { type: 'object', additionalProperties: { type: 'string' } },
-      env: { type: 'object', description: 'The environment; the one of the process.' },
-    },
+    description:
+      'For `env`: names of secrets and the environment variables that hold them. If it has entries, there are no other secrets.',
+    additionalProperties: environmentNameSchema,
+    propertyNames: { pattern: '^[A-Za-z0-9][A-Za-z0-9_./-]{0,127}$' },
+    maxProperties: 10_000,
+    default: {},
   },
   open,
-} as const;
+} as const satisfies SecretDriver<EnvMap>;
 
-function open({ env_map, env: environment }: EnvSettings): SecretBackend {
+function open(env_map: EnvMap, { env: environment }: Pick<DriverEnvironment, 'env'>): SecretBackend {
   const is_mapped = Object.keys(env_map).length > 0;
   const variableOf = (key: string): string | null => {
     if (is_mapped) return Object.hasOwn(env_map, key) ? (env_map[key] ?? null) : null;

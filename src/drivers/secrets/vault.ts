@@ -1,11 +1,17 @@
-import { readSecretMember, type SecretBackend, SecretFailure } from './backend.ts';
+import { environmentNameSchema, urlSchema } from '../../platform/schema-parts.ts';
+import {
+  type DriverEnvironment,
+  readSecretMember,
+  type SecretBackend,
+  type SecretDriver,
+  SecretFailure,
+} from './backend.ts';
 
 export interface VaultSettings {
   /** The base URL, such as `https://vault.example:8200`. */
   readonly address: string;
   /** The environment variable that holds the token; messages name it. */
   readonly token_env: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
   /** The mount and path of one secret: `secret/service`, or `secret/data/service` as in the API. */
   readonly path: string;
   readonly namespace?: string;
@@ -18,25 +24,49 @@ export interface VaultSettings {
  */
 export const vault = {
   name: 'vault',
-  settings: {
+  docs: {
+    reads: 'HashiCorp Vault, OpenBao: key-value engine, version 2',
+    names:
+      'fields of the secret at `secrets.vault.path`; with `/` or `#` a secret below it: `db/prod#password`, the field `value` without `#`',
+  },
+  section: 'vault',
+  schema: {
     type: 'object',
-    required: ['address', 'token_env', 'env', 'path'],
+    description: 'For `vault`.',
+    additionalProperties: false,
+    required: ['address', 'token_env', 'path'],
     properties: {
-      address: { type: 'string' },
-      token_env: { type: 'string' },
-      env: { type: 'object' },
-      path: { type: 'string' },
-      namespace: { type: 'string' },
+      address: { ...urlSchema, description: 'Address of the vault.' },
+      token_env: {
+        ...environmentNameSchema,
+        description: 'Name of the environment variable that holds the token.',
+      },
+      path: {
+        type: 'string',
+        pattern: '^[^\\s?#]+$',
+        maxLength: 1024,
+        'x-expects': 'must be mount and path of a secret, as `secret/service`',
+        description:
+          'Mount and path of a secret of the key-value engine, version 2, as `secret/service`; without a mount it is in `secret`. Its fields are the secrets; so are those of secrets below it, as `db/prod#password`.',
+      },
+      namespace: {
+        type: 'string',
+        pattern: '^[A-Za-z0-9_./-]+$',
+        maxLength: 256,
+        'x-expects': 'must be a path of letters, digits, `_`, `.`, `-` and `/`',
+        description: 'Namespace of the vault, where it has some.',
+      },
     },
   },
+  address_key: 'address',
   open,
-} as const;
+} as const satisfies SecretDriver<VaultSettings>;
 
 const ANSWER_BYTES_MAX = 2_097_152;
 
 /** @throws SecretFailure if the token's variable is not set, or `path` contains no mount and secret */
-function open(settings: VaultSettings): SecretBackend {
-  const token = (settings.env[settings.token_env] ?? '').trim();
+function open(settings: VaultSettings, { env }: Pick<DriverEnvironment, 'env'>): SecretBackend {
+  const token = (env[settings.token_env] ?? '').trim();
   if (token === '' || !/^[\x21-\x7e]+$/.test(token)) {
     const what = token === '' ? 'is not set' : 'holds what is no token';
     throw new SecretFailure(

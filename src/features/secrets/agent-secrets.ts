@@ -1,4 +1,5 @@
 import { parseDurationMs } from '../../core/policy/compile/duration.ts';
+import type { SecretDriverName } from '../../drivers/secrets/index.ts';
 import type { Runtime } from '../../operations/runtime.ts';
 import { lazy } from '../../platform/lazy.ts';
 import type { Store } from '../../platform/store/index.ts';
@@ -13,7 +14,7 @@ declare module '../../operations/runtime.ts' {
   interface Runtime {
     /** The secret backend; `null` if none is configured. */
     readonly secrets: {
-      readonly backend: 'env' | 'vault' | 'cloud' | 'plugin';
+      readonly backend: SecretDriverName;
       /** Rejects with a `SecretReadError` if the backend cannot be opened; the next call tries again. */
       readonly open: () => Promise<Secrets>;
     } | null;

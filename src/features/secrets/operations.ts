@@ -1,3 +1,4 @@
+import { SECRET_DRIVER_NAMES, type SecretDriverName } from '../../drivers/secrets/index.ts';
 import { buildPresentedToken } from '../../operations/capabilities.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
 import { buildVerdictReply } from '../../operations/reply.ts';
@@ -148,7 +149,7 @@ export const secretsCheck = defineOperation({
     type: 'object',
     required: ['backend', 'reachable', 'secrets'],
     properties: {
-      backend: { enum: ['env', 'vault', 'cloud', 'plugin'] },
+      backend: { enum: SECRET_DRIVER_NAMES },
       reachable: { type: 'boolean' },
       reason: { type: 'string', description: 'Why not; only where it is not reachable.' },
       secrets: {
@@ -174,7 +175,7 @@ export const secretsCheck = defineOperation({
     const results = await Promise.all([...new Set(secret_keys)].map((key) => checkSecret(key, secrets)));
     await recordChecks(results, secrets, context);
     return {
-      backend: secrets.backend as 'env' | 'vault' | 'cloud' | 'plugin',
+      backend: secrets.backend as SecretDriverName,
       reachable: failure === null,
       ...(failure !== null && { reason: failure }),
       secrets: results,

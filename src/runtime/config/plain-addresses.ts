@@ -1,4 +1,6 @@
 import type { DocumentProblem } from '../../core/types/index.ts';
+import type { SecretDriver } from '../../drivers/secrets/backend.ts';
+import { secretDrivers } from '../../drivers/secrets/index.ts';
 import type { PathStep } from './problem-path.ts';
 import { buildConfigProblem } from './problem-text.ts';
 import type { Config } from './schema.ts';
@@ -9,12 +11,7 @@ export function findPlainAddresses(
   lineOf: (steps: readonly PathStep[]) => number | undefined,
 ): DocumentProblem[] {
   const places: readonly (readonly [boolean, string | undefined, readonly PathStep[], string])[] = [
-    [
-      secrets.backend === 'vault',
-      secrets.vault?.address,
-      ['secrets', 'vault', 'address'],
-      'the token and the secrets',
-    ],
+    ...listBackendAddresses(secrets),
     [
       telemetry.enabled && Object.keys(telemetry.headers).length > 0,
       telemetry.endpoint,
@@ -37,6 +34,17 @@ export function findPlainAddresses(
       const message = `is not \`https\`: ${what} cross the network in the clear`;
       return buildConfigProblem(origin.label, steps, message, lineOf(steps), 'warning');
     });
+}
+
+/** Returns the address of the secret backend in use, as a list of at most one. */
+function listBackendAddresses(
+  secrets: Config['secrets'],
+): readonly (readonly [boolean, string | undefined, readonly PathStep[], string])[] {
+  const driver: SecretDriver | undefined = secretDrivers.find(({ name }) => name === secrets.backend);
+  if (driver?.address_key === undefined) return [];
+  const { section, address_key } = driver;
+  const settings = secrets[section as keyof typeof secrets] as Readonly<Record<string, string>> | undefined;
+  return [[true, settings?.[address_key], ['secrets', section, address_key], 'the token and the secrets']];
 }
 
 /** Returns whether a URL is unencrypted and leads to another machine. */

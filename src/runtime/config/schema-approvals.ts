@@ -1,5 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own `${NAME}` is meant.
-import { urlSchema } from './schema-parts.ts';
+import { urlSchema } from '../../platform/schema-parts.ts';
 
 const duration = {
   type: 'string',

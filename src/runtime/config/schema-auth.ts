@@ -1,5 +1,5 @@
+import { nameListSchema, urlSchema } from '../../platform/schema-parts.ts';
 import { PERMISSIONS } from './permissions.ts';
-import { nameListSchema, urlSchema } from './schema-parts.ts';
 
 /** `auth`: the authentication of callers. */
 export const authSchema = {

@@ -1,4 +1,4 @@
-import { durationSchema } from './schema-parts.ts';
+import { durationSchema } from '../../platform/schema-parts.ts';
 
 /** `capability_tokens`: short-lived tokens that permit an agent one tool or the resolution of secrets. */
 export const capabilityTokensSchema = {

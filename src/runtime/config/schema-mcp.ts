@@ -1,5 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own `${NAME}` is meant.
-import { environmentNameSchema, urlSchema } from './schema-parts.ts';
+import { environmentNameSchema, urlSchema } from '../../platform/schema-parts.ts';
 
 const patterns = {
   type: 'array',

@@ -1,6 +1,16 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own `${NAME}` is meant.
+
+import { SECRET_DRIVER_NAMES, secretDrivers } from '../../drivers/secrets/index.ts';
+import { environmentNameSchema, nameListSchema, urlSchema } from '../../platform/schema-parts.ts';
 import { ROLES } from './permissions.ts';
-import { environmentNameSchema, nameListSchema, urlSchema } from './schema-parts.ts';
+
+type DriverRecord = (typeof secretDrivers)[number];
+type DriverSections = { readonly [Driver in DriverRecord as Driver['section']]: Driver['schema'] };
+
+/** The section of each secret backend. */
+const sections = Object.fromEntries(
+  secretDrivers.map(({ section, schema }) => [section, schema]),
+) as DriverSections;
 
 /** `secrets`: the source of credentials. */
 export const secretsSchema = {
@@ -12,7 +22,7 @@ export const secretsSchema = {
   properties: {
     backend: {
       type: 'string',
-      enum: ['env', 'vault', 'cloud', 'plugin'],
+      enum: SECRET_DRIVER_NAMES,
       description: 'The secret backend; `plugin` is a driver that a plug-in brings.',
     },
     timeout_ms: {
@@ -36,94 +46,11 @@ export const secretsSchema = {
       default: 1_000,
       description: 'How many values are held in the memory of one process.',
     },
-    env_map: {
-      type: 'object',
-      description:
-        'For `env`: names of secrets and the environment variables that hold them. If it has entries, there are no other secrets.',
-      additionalProperties: environmentNameSchema,
-      propertyNames: { pattern: '^[A-Za-z0-9][A-Za-z0-9_./-]{0,127}$' },
-      maxProperties: 10_000,
-      default: {},
-    },
-    vault: {
-      type: 'object',
-      description: 'For `vault`.',
-      additionalProperties: false,
-      required: ['address', 'token_env', 'path'],
-      properties: {
-        address: { ...urlSchema, description: 'Address of the vault.' },
-        token_env: {
-          ...environmentNameSchema,
-          description: 'Name of the environment variable that holds the token.',
-        },
-        path: {
-          type: 'string',
-          pattern: '^[^\\s?#]+$',
-          maxLength: 1024,
-          'x-expects': 'must be mount and path of a secret, as `secret/service`',
-          description:
-            'Mount and path of a secret of the key-value engine, version 2, as `secret/service`; without a mount it is in `secret`. Its fields are the secrets; so are those of secrets below it, as `db/prod#password`.',
-        },
-        namespace: {
-          type: 'string',
-          pattern: '^[A-Za-z0-9_./-]+$',
-          maxLength: 256,
-          'x-expects': 'must be a path of letters, digits, `_`, `.`, `-` and `/`',
-          description: 'Namespace of the vault, where it has some.',
-        },
-      },
-    },
-    cloud: {
-      type: 'object',
-      description: 'For `cloud`, a cloud secrets manager.',
-      additionalProperties: false,
-      required: ['region', 'secret_name'],
-      properties: {
-        region: {
-          type: 'string',
-          minLength: 1,
-          maxLength: 64,
-          description: 'Region of the secrets manager (AWS).',
-        },
-        secret_name: {
-          type: 'string',
-          minLength: 1,
-          maxLength: 512,
-          description:
-            'Name or ARN of a secret. Of one in JSON the members are the secrets; a plain one is the secret `value`.',
-        },
-      },
-    },
-    plugin: {
-      type: 'object',
-      description: 'For `plugin`: a driver that a plug-in brings; see [drivers](plugins.md#drivers).',
-      additionalProperties: false,
-      required: ['from', 'driver'],
-      properties: {
-        from: {
-          type: 'string',
-          minLength: 1,
-          maxLength: 1024,
-          description:
-            'The plug-in, as `service plugins list` shows it: a file or a package that `plugins` names.',
-        },
-        driver: { type: 'string', minLength: 1, maxLength: 64, description: 'The name of its driver.' },
-        settings: {
-          type: 'object',
-          description: 'Options of the driver: texts by name.',
-          additionalProperties: { type: 'string', maxLength: 8192 },
-          propertyNames: { pattern: '^[A-Za-z0-9][A-Za-z0-9_./-]{0,127}$' },
-          maxProperties: 100,
-          default: {},
-        },
-      },
-    },
+    ...sections,
   },
-  'x-needs': [
-    { key: 'backend', is: 'vault', needs: 'vault' },
-    { key: 'backend', is: 'cloud', needs: 'cloud' },
-    { key: 'backend', is: 'plugin', needs: 'plugin' },
-  ],
+  'x-needs': secretDrivers.flatMap(({ name, section, schema }) =>
+    'default' in schema ? [] : [{ key: 'backend', is: name, needs: section }],
+  ),
 } as const;
 
 /** `intelligence`: the advisory model. */

@@ -1,4 +1,4 @@
-import { patternListSchema } from './schema-parts.ts';
+import { patternListSchema } from '../../platform/schema-parts.ts';
 
 /** `plugins`: third-party detectors and templates. */
 export const pluginsSectionSchema = {

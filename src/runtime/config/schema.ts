@@ -1,5 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own `${NAME}` is meant.
 import { ACTIONS } from '../../core/types/index.ts';
+import { durationSchema, patternListSchema } from '../../platform/schema-parts.ts';
 import { alertChannelSchema } from './schema-alerts.ts';
 import { approvalsSchema } from './schema-approvals.ts';
 import { authSchema } from './schema-auth.ts';
@@ -15,7 +16,6 @@ import { logSchema } from './schema-log.ts';
 import { mcpSchema } from './schema-mcp.ts';
 import { memorySectionSchema } from './schema-memory.ts';
 import { dashboardSchema, intelligenceSchema, secretsSchema } from './schema-outside.ts';
-import { durationSchema, patternListSchema } from './schema-parts.ts';
 import { pluginsSectionSchema } from './schema-plugins.ts';
 import { proxySchema } from './schema-proxy.ts';
 import { telemetrySchema } from './schema-telemetry.ts';

@@ -4,6 +4,7 @@ import { findPatternProblems } from '../../core/policy/compile/named-detection.t
 import { findShapeProblems } from '../../core/policy/compile/shape-problems.ts';
 import { policyPacks as builtinTemplates, type PolicyPack } from '../../core/policy/templates/index.ts';
 import type { DocumentProblem, Json } from '../../core/types/index.ts';
+import { SECRET_DRIVER_NAMES } from '../../drivers/secrets/index.ts';
 import { adapterProblems, BUILTIN_DIALECTS, dialectProblems } from '../adapters/admit.ts';
 import type { AdapterSpec, DialectSpec } from '../adapters/types.ts';
 import { buildConfigProblem } from '../config/problem-text.ts';
@@ -20,9 +21,6 @@ export interface TakenNames {
   readonly adapters: Set<string>;
 }
 
-/** The reserved values of `secrets.backend`. */
-const BUILTIN_DRIVERS = ['env', 'vault', 'cloud', 'plugin'] as const;
-
 /**
  * Returns the names of built-in parts and of the configuration's own patterns. The names of plug-ins are added
  * later.
@@ -32,7 +30,7 @@ export function collectTakenNames(patterns: readonly { readonly id: string }[]):
     plugins: new Set(),
     detectors: new Set(patterns.map(({ id }) => id)),
     templates: new Set(builtinTemplates.map(({ name }) => name)),
-    drivers: new Set(BUILTIN_DRIVERS),
+    drivers: new Set(SECRET_DRIVER_NAMES),
     dialects: new Set(BUILTIN_DIALECTS),
     adapters: new Set(),
   };

@@ -1,4 +1,10 @@
-import { type SecretBackend, SecretFailure } from '../../drivers/secrets/backend.ts';
+import {
+  type PluginDriver,
+  type SecretBackend,
+  type SecretDriver,
+  SecretFailure,
+} from '../../drivers/secrets/backend.ts';
+import { type SecretDriverName, secretDrivers } from '../../drivers/secrets/index.ts';
 import type { secretsSchema } from '../config/schema-outside.ts';
 import type { SchemaValue } from '../config/schema-types.ts';
 import type { DriverFile } from '../plugins/driver-file.ts';
@@ -18,14 +24,12 @@ export interface SecretsEnvironment {
   readonly now_ms: () => number;
 }
 
-export type BackendName = NonNullable<SecretSettings['backend']>;
-
 /**
  * Opens a backend as the configuration describes it, and loads its driver.
  * @throws SecretReadError if something that it needs is missing
  */
 export async function openConfiguredSecrets(
-  name: BackendName,
+  name: SecretDriverName,
   settings: SecretSettings,
   world: SecretsEnvironment,
 ): Promise<Secrets> {
@@ -42,12 +46,21 @@ export async function openConfiguredSecrets(
 }
 
 async function openBackend(
-  name: BackendName,
+  name: SecretDriverName,
   settings: SecretSettings,
-  world: SecretsEnvironment,
+  { env, driverOf }: SecretsEnvironment,
 ): Promise<SecretBackend> {
+  const driver: SecretDriver = secretDrivers.find((each) => each.name === name)!;
+  const section = (settings as Readonly<Record<string, unknown>>)[driver.section];
+  const openPlugin = async ({ from, driver, settings }: PluginDriver): Promise<SecretBackend> => {
+    const { openDriver } = await import('../plugins/driver.ts');
+    return openDriver({ file: await driverOf(from), name: driver, settings });
+  };
   try {
-    return await OPENERS[name](settings, world);
+    if (section === undefined)
+      throw new SecretFailure('secrets_setup', `needs the section \`secrets.${driver.section}\``);
+    // The configuration was validated against the schema of this driver.
+    return await driver.open(section as never, { env, openPlugin });
   } catch (error) {
     if (!(error instanceof SecretFailure)) throw error;
     throw new SecretReadError(
@@ -55,27 +68,4 @@ async function openBackend(
       `Secrets cannot be read: the backend \`${name}\` ${error.message}.`,
     );
   }
-}
-
-const OPENERS: Readonly<
-  Record<BackendName, (settings: SecretSettings, world: SecretsEnvironment) => Promise<SecretBackend>>
-> = {
-  env: async ({ env_map }, { env: environment }) =>
-    (await import('../../drivers/secrets/env.ts')).env.open({ env_map, env: environment }),
-  vault: async ({ vault: section }, { env: environment }) => {
-    const { vault } = await import('../../drivers/secrets/vault.ts');
-    return vault.open({ ...present(section, 'vault'), env: environment });
-  },
-  plugin: async ({ plugin: section }, { driverOf }) => {
-    const { from, driver, settings } = present(section, 'plugin');
-    const { openDriver } = await import('../plugins/driver.ts');
-    return openDriver({ file: await driverOf(from), name: driver, settings });
-  },
-  cloud: async ({ cloud: section }) =>
-    (await import('../../drivers/secrets/cloud.ts')).cloud.open(present(section, 'cloud')),
-};
-
-function present<Section>(section: Section | undefined, name: string): Section {
-  if (section !== undefined) return section;
-  throw new SecretFailure('secrets_setup', `needs the section \`secrets.${name}\``);
 }

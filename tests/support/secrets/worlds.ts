@@ -45,7 +45,7 @@ export async function envWorld(): Promise<World> {
   const environment: Record<string, string | undefined> = {};
   return {
     name: 'env',
-    open: async () => env.open({ env_map: { alpha: 'V_ALPHA', beta: 'V_BETA' }, env: environment }),
+    open: async () => env.open({ alpha: 'V_ALPHA', beta: 'V_BETA' }, { env: environment }),
     refuses: [],
     put: async (secrets) => {
       for (const name of ['alpha', 'beta']) environment[`V_${name.toUpperCase()}`] = secrets[name];
@@ -98,7 +98,7 @@ export async function vaultWireWorld(): Promise<World> {
 function openVault(port: number, token: string): SecretBackend {
   const environment = { THE_TOKEN: token };
   const address = `http://127.0.0.1:${port}`;
-  return vault.open({ address, token_env: 'THE_TOKEN', env: environment, path: 'secret/data/service' });
+  return vault.open({ address, token_env: 'THE_TOKEN', path: 'secret/data/service' }, { env: environment });
 }
 
 /** Returns the program of a real Vault or OpenBao, if there is one in the PATH of this machine. */

@@ -1,0 +1,40 @@
+/** Writes tables of pages in `docs` from the lists that they show. All other text of a page is written by hand. */
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { secretDrivers } from '../../src/drivers/secrets/index.ts';
+
+/** A table of a page, between the comments `<!-- generated: NAME -->` and `<!-- end: NAME -->`. */
+interface GeneratedTable {
+  readonly page: string;
+  readonly name: string;
+  readonly headings: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+}
+
+const TABLES: readonly GeneratedTable[] = [
+  {
+    page: 'docs/reference/secrets.md',
+    name: 'secret backends',
+    headings: ['`backend`', 'Source', 'Names'],
+    rows: secretDrivers.map(({ name, docs }) => [`\`${name}\``, docs.reads, docs.names]),
+  },
+];
+
+/** Returns every page with generated tables, as it must be. */
+export function pagesWithTables(): readonly { readonly path: string; readonly text: string }[] {
+  const root = resolve(import.meta.dirname, '..', '..');
+  return [...new Set(TABLES.map(({ page }) => page))].map((path) => {
+    const tables = TABLES.filter(({ page }) => page === path);
+    return { path, text: tables.reduce(fillTable, readFileSync(join(root, path), 'utf8')) };
+  });
+}
+
+function fillTable(text: string, { page, name, headings, rows }: GeneratedTable): string {
+  const [begin, end] = [`<!-- generated: ${name} -->\n`, `<!-- end: ${name} -->`];
+  const [from, to] = [text.indexOf(begin), text.indexOf(end)];
+  if (from < 0 || to < from) throw new Error(`${page} has no place for the table of ${name}: ${begin}${end}`);
+  const separator = `|${headings.map(() => '---').join('|')}|\n`;
+  const line = (row: readonly string[]) => `| ${row.join(' | ')} |\n`;
+  const table = [line(headings), separator, ...rows.map(line)].join('');
+  return `${text.slice(0, from)}${begin}\n${table}\n${text.slice(to)}`;
+}

@@ -1,0 +1,161 @@
+/** One example of each kind of extension, and copies of the sources that contain them. */
+import assert from 'node:assert/strict';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { root } from './checkout.ts';
+
+/** The changes of the source that add something: new files, and the files in which text is replaced. */
+export interface Extension {
+  readonly files: Readonly<Record<string, string>>;
+  readonly lines: Readonly<Record<string, readonly [before: string, after: string]>>;
+}
+
+export type ExtensionKind = 'coding agent' | 'operation' | 'secret backend';
+
+/** A whole example of each kind. `npm run tidy` prints how many files each touches, and a test adds each to a copy. */
+export const extensions: Readonly<Record<ExtensionKind, Extension>> = {
+  'coding agent': {
+    files: {
+      'src/coding-agents/fake/index.ts': `import { claudeCode } from '../claude-code/index.ts';
+import type { CodingAgentRecord } from '../record/coding-agent.ts';
+import { settingsFile } from '../record/settings.ts';
+
+const targets = ({ project }) => [settingsFile('project', \`\${project}/.fake/settings.json\`)];
+
+export const fake: CodingAgentRecord = {
+  ...claudeCode,
+  name: 'fake',
+  label: 'Fake Agent',
+  dialect: {
+    ...claudeCode.dialect,
+    name: 'fake',
+    agent_id: 'fake',
+    recognises: ({ fake_turn }) => fake_turn === 1,
+  },
+  load: async () => {
+    const parts = await claudeCode.load();
+    return { ...parts, settings: { ...parts.settings, programs: ['fake'], targets, locations: targets } };
+  },
+};
+`,
+    },
+    lines: {
+      'src/coding-agents/index.ts': [
+        'const AGENTS: readonly CodingAgentRecord[] = [',
+        "import { fake } from './fake/index.ts';\nconst AGENTS: readonly CodingAgentRecord[] = [fake, ",
+      ],
+    },
+  },
+  operation: {
+    files: {
+      'src/operations/review-poem.ts': `
+import { check } from './check.ts';
+import { checkBody } from './check-body.ts';
+import { defineOperation } from './operation.ts';
+import { aboutText, textCrossing } from './scan.ts';
+import { verdictProperties, verdictRequired } from './shapes.ts';
+
+export const reviewPoem = defineOperation({
+  name: 'review_poem',
+  summary: 'Review a poem',
+  description: 'Decides on a poem by the input rules.',
+  http: { method: 'POST', path: '/v1/review/poem' },
+  mcp: { tool: 'review_poem', read_only: true },
+  cli: {
+    verb: 'poems review',
+    arguments: ['text'],
+    options: ['agent_id'],
+    line: ({ decision }: { readonly decision: string }) => 'The poem: ' + decision,
+    examples: [['service poems review roses', '']],
+  },
+  permission: 'check',
+  counts_checks: true,
+  needs: 'policy',
+  check_body: {},
+  input: checkBody({
+    type: 'object',
+    required: ['text'],
+    properties: { text: { type: 'string' }, ...aboutText },
+  }),
+  output: { type: 'object', required: verdictRequired, properties: verdictProperties },
+  example: { text: 'roses' },
+  answer: null,
+  async run(input, context) {
+    const crossing = textCrossing('input', { kind: 'text', text: input.text }, input, context);
+    return (await check({ crossing, endpoint: 'review_poem', matches: false }, context)).reply;
+  },
+});
+`,
+    },
+    lines: {
+      'src/server/operations.ts': [
+        'export const operationCatalogue = {',
+        "import { reviewPoem } from '../operations/review-poem.ts';\nexport const operationCatalogue = { reviewPoem,",
+      ],
+    },
+  },
+  'secret backend': {
+    files: {
+      'src/drivers/secrets/fake.ts': `import { urlSchema } from '../../platform/schema-parts.ts';
+import type { SecretDriver } from './backend.ts';
+
+export const fake = {
+  name: 'fake',
+  docs: { reads: 'a fake', names: 'the one of \`secrets.fake.key\`' },
+  section: 'fake',
+  schema: {
+    type: 'object',
+    description: 'For \`fake\`.',
+    additionalProperties: false,
+    required: ['address', 'key'],
+    properties: {
+      address: { ...urlSchema, description: 'Address of the fake.' },
+      key: { type: 'string', description: 'Name of the secret.' },
+    },
+  },
+  address_key: 'address',
+  open: ({ key }) => ({
+    get: async (asked) => (asked === key ? 'value-of-the-fake' : null),
+    check: async () => {},
+    close: () => {},
+  }),
+} as const satisfies SecretDriver<{ readonly key: string }>;
+`,
+    },
+    lines: {
+      'src/drivers/secrets/index.ts': [
+        'export const secretDrivers = [',
+        "import { fake } from './fake.ts';\nexport const secretDrivers = [fake, ",
+      ],
+    },
+  },
+};
+
+/** Copies the checkout, adds an extension to the copy, and returns its folder. `null` adds nothing. */
+export function copySource(extension: Extension | null): string {
+  const copy = realpathSync(mkdtempSync(join(tmpdir(), 'source-copy-')));
+  for (const name of ['src', 'scripts', 'docs', 'skills', 'schemas', 'integrations', 'package.json'])
+    cpSync(join(root, name), join(copy, name), { recursive: true, filter: (path) => !IGNORED.test(path) });
+  for (const name of ['node_modules', 'data']) symlinkSync(join(root, name), join(copy, name));
+  for (const [path, text] of Object.entries(extension?.files ?? {})) {
+    mkdirSync(dirname(join(copy, path)), { recursive: true });
+    writeFileSync(join(copy, path), text);
+  }
+  for (const [path, [before, after]] of Object.entries(extension?.lines ?? {})) {
+    const text = readFileSync(join(copy, path), 'utf8');
+    assert.equal(text.split(before).length, 2, `${path}: ${before}`);
+    writeFileSync(join(copy, path), text.replace(before, after));
+  }
+  return copy;
+}
+
+const IGNORED = /\/node_modules(?:\/|$)|\/\.vitepress\/(?:dist|cache)(?:\/|$)/;
