@@ -10,7 +10,7 @@ import {
 } from '../runtime/adapters/read.ts';
 import type { AdapterSpec, EventSpec, FoundCheck, SubjectKey } from '../runtime/adapters/types.ts';
 import { type ActorContext, buildTextCrossing, buildToolCrossing } from '../runtime/enforcement/crossings.ts';
-import type { EnforcementExtras, Ruling } from '../runtime/enforcement/types.ts';
+import type { EnforcementExtras, JudgedCrossing } from '../runtime/enforcement/types.ts';
 import type { Endpoint } from '../runtime/observability/endpoint.ts';
 import { readContentValue } from './check.ts';
 import { type Context, defineOperation, Refusal } from './operation.ts';
@@ -64,7 +64,7 @@ async function runAdapter(adapter: AdapterSpec, payload: Payload, context: Conte
   if (!checks.ok) return deny(unreadable(checks.why));
   const acting = actingOf(adapter, subject.value, context);
   const about = { adapter: adapter.name, adapter_event: name.value };
-  const judged: Judged[] = [];
+  const judged: JudgedCrossing[] = [];
   for (const check of checks.value) judged.push(await judge(check, acting, about, context));
   return answerOf(adapter, event, judged, payload);
 }
@@ -96,11 +96,6 @@ function actingOf(
   return { ...buildActor({}, settled, context.runtime), session_id: subject.session_id };
 }
 
-interface Judged {
-  readonly ruling: Ruling;
-  readonly crossing: Crossing;
-}
-
 const ENDPOINTS: Readonly<Record<FoundCheck['kind'], Endpoint>> = {
   call: 'intercept_tool',
   result: 'intercept_tool',
@@ -113,7 +108,7 @@ async function judge(
   acting: ActorContext,
   about: Readonly<Record<string, string>>,
   { runtime, caller }: Context,
-): Promise<Judged> {
+): Promise<JudgedCrossing> {
   const crossing = crossingOf(check, acting);
   const extras: EnforcementExtras = { buildMetadata: () => about, reuse_approval: true };
   return { crossing, ruling: await runtime.enforce(crossing, caller, ENDPOINTS[check.kind], null, extras) };
@@ -136,7 +131,7 @@ function crossingOf({ kind, tool = '', content: value }: FoundCheck, acting: Act
 function answerOf(
   adapter: AdapterSpec,
   event: EventSpec<Json>,
-  judged: readonly Judged[],
+  judged: readonly JudgedCrossing[],
   payload: Payload,
 ): Json {
   const blocked = judged.find(({ ruling }) => ruling.verdict.decision === 'block');
@@ -153,8 +148,8 @@ function answerOf(
 }
 
 /** Returns the reason with the approval request, the rule and the event ID. */
-function reasonOf({ ruling, crossing }: Judged): string {
-  const { rule, reason, event_id, approval } = buildVerdictReply(ruling, crossing, false);
+function reasonOf(judged: JudgedCrossing): string {
+  const { rule, reason, event_id, approval } = buildVerdictReply(judged);
   const request =
     approval === undefined ? '' : ` Approval request ${approval.request_id} is ${approval.status}.`;
   return `${reason}${request} (rule ${rule}, event ${event_id})`;

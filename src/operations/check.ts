@@ -34,7 +34,7 @@ export function check(
   { runtime, caller }: Context,
 ): Promise<CheckResult> {
   const checkedOf = (ruling: Ruling): CheckResult => ({
-    reply: buildVerdictReply(ruling, crossing, matches),
+    reply: buildVerdictReply({ ruling, crossing }, matches),
     changed: findChangedContent(ruling.verdict),
     stripped_fields: ruling.verdict.stripped_fields,
     data_tags: ruling.verdict.data_tags,

@@ -1,15 +1,8 @@
 import { collectLeafTexts } from '../core/json/walk.ts';
 import { convertToCodePoints } from '../core/text/offsets.ts';
-import type {
-  Content,
-  Crossing,
-  JudgedFinding,
-  Verdict,
-  Violation,
-  ViolationType,
-} from '../core/types/index.ts';
+import type { Content, JudgedFinding, Verdict, Violation, ViolationType } from '../core/types/index.ts';
 import type { ApprovalState } from '../runtime/enforcement/approvals/types.ts';
-import type { Ruling } from '../runtime/enforcement/types.ts';
+import type { JudgedCrossing } from '../runtime/enforcement/types.ts';
 
 /** A finding or a violation in the wire format. */
 export interface ViolationReply {
@@ -50,7 +43,7 @@ export interface VerdictReply {
  * Converts a ruling to the wire format. With `matches`, the violations contain the matched text, which is cut out of
  * the crossing only here. Only input scans ask for it, because their sender wrote the text.
  */
-export function buildVerdictReply(ruling: Ruling, crossing: Crossing, matches: boolean): VerdictReply {
+export function buildVerdictReply({ ruling, crossing }: JudgedCrossing, matches = false): VerdictReply {
   const { verdict, approval, event_id, scan_duration_ms } = ruling;
   return {
     decision: verdict.decision,

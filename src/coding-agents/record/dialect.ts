@@ -1,4 +1,6 @@
 import type { Json } from '../../core/types/index.ts';
+import type { VerdictReply } from '../../operations/reply.ts';
+import type { ApprovalState } from '../../runtime/enforcement/approvals/types.ts';
 
 /** The JSON object that an agent writes to the standard input of a hook. */
 export type Payload = Readonly<Record<string, unknown>>;
@@ -10,20 +12,11 @@ export type HookCheck =
   | { readonly kind: 'prompt'; readonly text: string };
 
 /** The decision on one check. It holds none of the matched text. */
-export interface HookAnswer {
-  readonly decision: 'allow' | 'block' | 'modify';
-  readonly action: string;
-  readonly rule: string;
-  readonly reason: string;
+export interface HookAnswer
+  extends Pick<VerdictReply, 'decision' | 'action' | 'rule' | 'reason' | 'violations' | 'coverage'> {
   /** `null` if the event was refused before it was evaluated. */
   readonly event_id: string | null;
-  readonly violations: readonly object[];
-  readonly coverage: 'full' | 'partial';
-  readonly approval: {
-    readonly request_id: string;
-    readonly status: string;
-    readonly expires_at: string | null;
-  } | null;
+  readonly approval: ApprovalState | null;
   /** True if one approver is enough, so that the agent may ask its user. */
   readonly one_may_agree: boolean;
   /** The replacement content if the decision is `modify`. */

@@ -9,7 +9,7 @@ import {
   buildTextCrossing,
   buildToolCrossing,
 } from '../../runtime/enforcement/crossings.ts';
-import type { EnforcementExtras, Ruling } from '../../runtime/enforcement/types.ts';
+import type { EnforcementExtras, JudgedCrossing } from '../../runtime/enforcement/types.ts';
 import type { Endpoint } from '../../runtime/observability/endpoint.ts';
 import { probeOf, refuseProbe, withoutProbe } from './probe.ts';
 import type { HookQuestion, HookRuntime } from './question.ts';
@@ -42,7 +42,7 @@ export async function judgeChecks(
     };
     const extras: EnforcementExtras = { buildMetadata: () => about, reuse_approval: true };
     const ruling = await enforce(crossing, caller, endpoint, approval_request_id, extras);
-    answers.push(answerOf(ruling, crossing));
+    answers.push(answerOf({ ruling, crossing }));
   }
   return answers;
 }
@@ -73,13 +73,11 @@ function contentIn(value: Json): Content {
   return createContent(value, findValueSource(value, SOURCE_LIMITS));
 }
 
-function answerOf(ruling: Ruling, crossing: Crossing): HookAnswer {
-  const { decision, action, rule, reason, event_id, violations, coverage, approval } = buildVerdictReply(
-    ruling,
-    crossing,
-    false,
-  );
-  const changed = findChangedContent(ruling.verdict);
+function answerOf(judged: JudgedCrossing): HookAnswer {
+  const { verdict } = judged.ruling;
+  const { decision, action, rule, reason, event_id, violations, coverage, approval } =
+    buildVerdictReply(judged);
+  const changed = findChangedContent(verdict);
   return {
     decision,
     action,
@@ -89,7 +87,7 @@ function answerOf(ruling: Ruling, crossing: Crossing): HookAnswer {
     violations,
     coverage,
     approval: approval ?? null,
-    one_may_agree: (ruling.verdict.approval?.min_approvals ?? 2) <= 1,
+    one_may_agree: (verdict.approval?.min_approvals ?? 2) <= 1,
     changed: changed === null ? null : getContentValue(changed),
   };
 }

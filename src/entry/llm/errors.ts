@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify';
 import type { WireError } from '../../core/wire/wire-format.ts';
-import type { CallDenial } from '../../gateways/llm/llm-call.ts';
 import type { Refusal } from '../../operations/operation.ts';
 import { buildVerdictReply } from '../../operations/reply.ts';
+import type { JudgedCrossing } from '../../runtime/enforcement/types.ts';
 import { FAULT, STATUS } from '../web/errors.ts';
 
 /** Formats a refusal as an error of the provider's API. */
@@ -22,9 +22,9 @@ export function formatFault(request: Pick<FastifyRequest, 'id'>): WireError {
 }
 
 /** Formats a denial by the policy: the members of every check are next to the provider's own fields. */
-export function formatDenial({ ruling, crossing }: CallDenial, request_id: string): WireError {
-  const { verdict } = ruling;
-  const { reason, scan_duration_ms: _, ...beside } = buildVerdictReply(ruling, crossing, false);
+export function formatDenial(denial: JudgedCrossing, request_id: string): WireError {
+  const { verdict } = denial.ruling;
+  const { reason, scan_duration_ms: _, ...beside } = buildVerdictReply(denial);
   const message = verdict.fallback_used && verdict.content?.kind === 'text' ? verdict.content.text : reason;
   // Coding agents treat a 403 as a failed login: they hide the reason and try again.
   const [status, code] = verdict.fault ? [500, 'internal_error'] : [400, 'policy_violation'];

@@ -135,7 +135,7 @@ export const memoryWrite = defineOperation({
       declared_tags: (input.data_tags ?? []).map((tag) => tag.toLowerCase()),
     });
     return {
-      ...buildVerdictReply(ruling, crossing, false),
+      ...buildVerdictReply({ ruling, crossing }),
       allowed: kept !== null,
       ...(kept !== null && { handle_id: kept.entry_id, expires_at: formatTime(kept.expires_at_ms) }),
       ...(changed !== null && { modified_value: readContentValue(changed) }),
@@ -331,8 +331,8 @@ function readMemorySubject(input: MemorySubjectInput, context: Context) {
   };
 }
 
-function replyWithValue({ ruling, crossing, value }: MemoryReadResult) {
-  return { ...buildVerdictReply(ruling, crossing, false), value };
+function replyWithValue(result: MemoryReadResult) {
+  return { ...buildVerdictReply(result), value: result.value };
 }
 
 function buildEntryReply({

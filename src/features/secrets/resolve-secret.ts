@@ -9,7 +9,7 @@ import {
 } from '../../runtime/enforcement/capabilities/present.ts';
 import type { Capabilities, CapabilityPresentation } from '../../runtime/enforcement/capabilities/types.ts';
 import { buildToolCrossing } from '../../runtime/enforcement/crossings.ts';
-import type { Ruling } from '../../runtime/enforcement/types.ts';
+import type { JudgedCrossing } from '../../runtime/enforcement/types.ts';
 import { SecretReadError, type Secrets } from '../../runtime/secrets/secrets.ts';
 import { SECRET_TAG } from './secret-read-events.ts';
 
@@ -20,16 +20,10 @@ export interface SecretRequest
   readonly source_agent_id: string | null;
 }
 
-/** The ruling of the policy, and the crossing that it is about. */
-interface SecretRuling {
-  readonly ruling: Ruling;
-  readonly crossing: Crossing;
-}
-
 /** The outcome of a request. It is recorded in the audit log before it is returned. */
 export type SecretResolution =
-  | ({ readonly result: 'allow'; readonly value: string } & SecretRuling)
-  | ({ readonly result: 'denied' } & SecretRuling)
+  | ({ readonly result: 'allow'; readonly value: string } & JudgedCrossing)
+  | ({ readonly result: 'denied' } & JudgedCrossing)
   | { readonly result: 'missing' | 'error'; readonly message: string };
 
 export interface ResolveSecretParts {
@@ -78,7 +72,7 @@ async function judge(
   request: SecretRequest,
   capability: CrossingCapability,
   { enforce, now_ms }: ResolveSecretParts,
-): Promise<SecretRuling> {
+): Promise<JudgedCrossing> {
   const { secret_key, tool, action, tenant_id, agent_id, session_id, source_agent_id } = request;
   const acting = { tenant_id, agent_id, session_id, source_agent_id, declared_tags: [], now_ms: now_ms() };
   const content = { kind: 'json', value: { key: secret_key, tool, action } } as const;

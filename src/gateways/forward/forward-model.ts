@@ -3,8 +3,9 @@ import type { WireError, WireFormat } from '../../core/wire/wire-format.ts';
 import { type Context, Refusal, type RefusalCode } from '../../operations/operation.ts';
 import { buildVerdictReply, findChangedContent, type VerdictReply } from '../../operations/reply.ts';
 import type { ActorContext } from '../../runtime/enforcement/crossings.ts';
+import type { JudgedCrossing } from '../../runtime/enforcement/types.ts';
 import type { ApiRoute } from '../llm/api-routes.ts';
-import type { BoundaryRuling, CallDenial, LlmReply } from '../llm/llm-call.ts';
+import type { BoundaryRuling, LlmReply } from '../llm/llm-call.ts';
 import type { UpstreamAnswer } from '../upstream/types.ts';
 import type { ForwardResponse } from './forwarder.ts';
 
@@ -31,7 +32,7 @@ export interface ForwardedModelAnswer {
 /** The outcome of a call, as the LLM proxy reports it. */
 interface CallOutcome {
   answered: ForwardResponse | null;
-  denial: CallDenial | null;
+  denial: JudgedCrossing | null;
   error: WireError | null;
   readonly rulings: Map<BoundaryRuling['boundary'], BoundaryRuling>;
 }
@@ -56,13 +57,12 @@ export async function forwardModelCall(
     return {
       answered,
       input_event_id,
-      reply: { ...buildVerdictReply(denial.ruling, denial.crossing, false), body },
+      reply: { ...buildVerdictReply(denial), body },
     };
   }
   if (error !== null) throw buildRefusal(null, error);
   const output = rulings.get('output');
-  const reply =
-    output === undefined ? null : { ...buildVerdictReply(output.ruling, output.crossing, false), body: text };
+  const reply = output === undefined ? null : { ...buildVerdictReply(output), body: text };
   return { answered, input_event_id, reply };
 }
 
@@ -147,9 +147,9 @@ const CODES: Readonly<Record<string, RefusalCode>> = {
   upstream_timeout: 'upstream_timeout',
 };
 
-function buildRefusal(denial: CallDenial | null, error: WireError | null): Refusal {
+function buildRefusal(denial: JudgedCrossing | null, error: WireError | null): Refusal {
   if (denial !== null) {
-    const reply = buildVerdictReply(denial.ruling, denial.crossing, false);
+    const reply = buildVerdictReply(denial);
     return new Refusal('policy_violation', reply.reason, [], { ...reply });
   }
   const { code, message, extra } = error!;

@@ -3,17 +3,16 @@ import type { Finding, Policy, Verdict } from '../../core/types/index.ts';
 import type { Splice, StringNode } from '../../core/types/json.ts';
 import type { WireAnswer } from '../../core/wire/wire-format.ts';
 import { buildTextCrossing, NO_TEXT } from '../../runtime/enforcement/crossings.ts';
-import { decideCrossing } from '../../runtime/enforcement/enforce.ts';
-import type { EnforcementExtras, Ruling } from '../../runtime/enforcement/types.ts';
+import type { JudgedCrossing, Ruling } from '../../runtime/enforcement/types.ts';
 import { buildUnreadableFailure } from './call-errors.ts';
+import { decideInCall } from './decide-in-call.ts';
 import { guardToolCall, type ModelAnswerContext } from './guard-tool-call.ts';
 import { isCleanIdentifier } from './identifier-checks.ts';
-import { buildCallMetadata, type CallDenial } from './llm-call.ts';
 import { buildStringSplice, buildTextsContent, extractTexts } from './texts.ts';
 
 /** A judged answer without streaming. All its events are durable. */
 export type GuardedAnswer =
-  | { readonly denied: CallDenial; readonly splices: readonly []; readonly ruling: null }
+  | { readonly denied: JudgedCrossing; readonly splices: readonly []; readonly ruling: null }
   | {
       readonly denied: null;
       /** The changes that the policy makes to the body. */
@@ -56,18 +55,7 @@ async function guardAnswerTexts(answer: WireAnswer, answering: ModelAnswerContex
   // Embeddings and token counts contain figures and no text.
   const content = texts.length === 0 ? NO_TEXT : buildTextsContent(texts);
   const crossing = buildTextCrossing('output', call.acting, content);
-  const extras: EnforcementExtras = {
-    buildMetadata: () => buildCallMetadata(call, model),
-    reuse_approval: true,
-  };
-  const decided = await decideCrossing(
-    crossing,
-    call.caller,
-    'llm_response',
-    ports,
-    call.approval_request_id,
-    extras,
-  );
+  const decided = await decideInCall(crossing, 'llm_response', call_context, model);
   const ruling = await decided.ruling;
   const { verdict } = ruling;
   if (verdict.decision === 'block')

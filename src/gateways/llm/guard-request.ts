@@ -4,11 +4,12 @@ import type { Splice } from '../../core/types/json.ts';
 import { looksLikeIdentifier } from '../../core/wire/vocabulary.ts';
 import type { WireRequest, WireText } from '../../core/wire/wire-format.ts';
 import { buildTextCrossing } from '../../runtime/enforcement/crossings.ts';
-import { decideCrossing, type PendingRuling } from '../../runtime/enforcement/enforce.ts';
-import type { Ruling } from '../../runtime/enforcement/types.ts';
+import type { PendingRuling } from '../../runtime/enforcement/enforce.ts';
+import type { JudgedCrossing, Ruling } from '../../runtime/enforcement/types.ts';
+import { decideInCall } from './decide-in-call.ts';
 import { guardToolResult } from './guard-tool-result.ts';
 import { findIdentityPlaces } from './identity-places.ts';
-import { buildCallMetadata, type CallDenial, type LlmCallContext } from './llm-call.ts';
+import { buildCallMetadata, type LlmCallContext } from './llm-call.ts';
 import { buildStringSplice, extractTexts } from './texts.ts';
 import { openTokenMap, type TokenMap } from './token-map.ts';
 
@@ -31,7 +32,7 @@ export interface GuardedRequest {
 /** The durable outcome of judging a request: the ruling on the input, or the denial. */
 export type RecordedRequest =
   | { readonly denied: null; readonly input: Ruling }
-  | { readonly denied: CallDenial; readonly input: null };
+  | { readonly denied: JudgedCrossing; readonly input: null };
 
 /**
  * Judges a request: each tool result by itself, then everything else together at `input`. The session has the taint
@@ -85,7 +86,7 @@ interface GuardedInput extends Pick<GuardedRequest, 'splices' | 'model' | 'shown
 
 /** Judges all texts, and the name of the model as the last of them, because it goes to the provider too. */
 async function guardInput(call_context: LlmCallContext, request: WireRequest): Promise<GuardedInput> {
-  const { call, ports, settings } = call_context;
+  const { call, settings } = call_context;
   const model = call.in_path?.model ?? request.model?.value ?? '';
   const said = request.texts.map(({ node }) => node.value);
   const looked_at = [...said, model];
@@ -96,14 +97,7 @@ async function guardInput(call_context: LlmCallContext, request: WireRequest): P
   };
   const buildMetadata = (verdict: Verdict) =>
     buildCallMetadata(call, findShowableModel(model, verdict, said.length));
-  const decision = await decideCrossing(
-    crossing,
-    call.caller,
-    'llm_request',
-    ports,
-    call.approval_request_id,
-    { buildMetadata, reuse_approval: true },
-  );
+  const decision = await decideInCall(crossing, 'llm_request', call_context, null, { buildMetadata });
   const { verdict } = decision;
   const is_tokenized =
     settings.mode === 'tokenize' && verdict.decision === 'modify' && !verdict.fallback_used;

@@ -2,9 +2,10 @@ import { parseJsonTree } from '../../core/json/json-tree.ts';
 import { hasDuplicateKeys } from '../../core/json/source.ts';
 import type { Content, Json } from '../../core/types/index.ts';
 import { buildToolCrossing, NO_TEXT, presentForCall } from '../../runtime/enforcement/crossings.ts';
-import { type BlockReason, decideCrossing, refuseCrossing } from '../../runtime/enforcement/enforce.ts';
-import type { EnforcementExtras } from '../../runtime/enforcement/types.ts';
-import { buildCallMetadata, type CallDenial, type LlmCallContext } from './llm-call.ts';
+import type { BlockReason } from '../../runtime/enforcement/enforce.ts';
+import type { JudgedCrossing } from '../../runtime/enforcement/types.ts';
+import { decideInCall, refuseInCall } from './decide-in-call.ts';
+import type { LlmCallContext } from './llm-call.ts';
 import { formatContent } from './texts.ts';
 import type { TokenMap } from './token-map.ts';
 import { type JudgedToolName, judgeToolName } from './tool-name.ts';
@@ -20,7 +21,7 @@ export interface ModelToolCall {
 
 /** The result of judging a tool call: the denial, or the arguments to forward. */
 export type GuardedToolCall =
-  | { readonly denied: CallDenial; readonly arguments: null }
+  | { readonly denied: JudgedCrossing; readonly arguments: null }
   | { readonly denied: null; readonly arguments: string };
 
 /** The context that all tool calls of one answer share. */
@@ -41,7 +42,7 @@ export async function guardToolCall(
   answering: ModelAnswerContext,
 ): Promise<GuardedToolCall> {
   const { call_context, tokens, model } = answering;
-  const { call, ports, capabilities } = call_context;
+  const { call, capabilities } = call_context;
   const { tool } = asked;
   if (tool === null || !isValidToolName(tool)) return refuseToolCall(UNNAMED, 'unknown', answering);
   const { shown, refusal } = judgeCalledName(tool, call_context);
@@ -62,19 +63,8 @@ export async function guardToolCall(
     content,
     capability,
   });
-  const extras: EnforcementExtras = {
-    buildMetadata: () => buildCallMetadata(call, model),
-    reuse_approval: true,
-    recorded_tool: shown,
-  };
-  const decided = await decideCrossing(
-    crossing,
-    call.caller,
-    'llm_tool_call',
-    ports,
-    call.approval_request_id,
-    extras,
-  );
+  const extras = { recorded_tool: shown };
+  const decided = await decideInCall(crossing, 'llm_tool_call', call_context, model, extras);
   const ruling = await decided.ruling;
   const { verdict } = ruling;
   if (verdict.decision === 'block')
@@ -112,13 +102,9 @@ async function refuseToolCall(
   tool: string,
   { call_context, model }: ModelAnswerContext,
 ): Promise<GuardedToolCall> {
-  const { call, ports } = call_context;
-  const crossing = buildToolCrossing(call.acting, { phase: 'request', tool, content: NO_TEXT });
-  const buildMetadata = () => buildCallMetadata(call, model);
-  const ruling = await refuseCrossing(objected, crossing, call.caller, 'llm_tool_call', ports, {
-    buildMetadata,
-  });
-  return { denied: { ruling, crossing }, arguments: null };
+  const { acting } = call_context.call;
+  const crossing = buildToolCrossing(acting, { phase: 'request', tool, content: NO_TEXT });
+  return { denied: await refuseInCall(objected, crossing, call_context, model), arguments: null };
 }
 
 interface ReadArguments {

@@ -5,10 +5,10 @@ import type { Content, Crossing, Verdict } from '../../core/types/index.ts';
 import type { Splice } from '../../core/types/json.ts';
 import type { WireToolResult } from '../../core/wire/wire-format.ts';
 import { buildToolCrossing } from '../../runtime/enforcement/crossings.ts';
-import { decideCrossing, type PendingRuling } from '../../runtime/enforcement/enforce.ts';
-import type { EnforcementExtras } from '../../runtime/enforcement/types.ts';
+import type { PendingRuling } from '../../runtime/enforcement/enforce.ts';
+import { decideInCall } from './decide-in-call.ts';
 import { isValidToolName } from './guard-tool-call.ts';
-import { buildCallMetadata, type LlmCallContext } from './llm-call.ts';
+import type { LlmCallContext } from './llm-call.ts';
 import type { CallResultCache } from './result-cache.ts';
 import { buildTextSplices, buildTextsContent, extractTexts, formatContent } from './texts.ts';
 import { judgeToolName } from './tool-name.ts';
@@ -41,19 +41,8 @@ export async function guardToolResult(
   const acting = { ...call.acting, declared_tags: [...call.acting.declared_tags, UNTRUSTED] };
   const use = { phase: 'response', tool, content } as const;
   const crossing = parseContractFields(buildToolCrossing(acting, use), call_context);
-  const extras: EnforcementExtras = {
-    buildMetadata: () => buildCallMetadata(call, null),
-    reuse_approval: true,
-    recorded_tool: judgeToolName(crossing, ports).shown,
-  };
-  const decision = await decideCrossing(
-    crossing,
-    call.caller,
-    'llm_tool_result',
-    ports,
-    call.approval_request_id,
-    extras,
-  );
+  const extras = { recorded_tool: judgeToolName(crossing, ports).shown };
+  const decision = await decideInCall(crossing, 'llm_tool_result', call_context, null, extras);
   const { verdict } = decision;
   if (key !== null && known !== null && isUntouched(verdict)) {
     // Cached only when its event is durable; an earlier request may not rely on it.

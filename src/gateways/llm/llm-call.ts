@@ -1,10 +1,9 @@
-import type { Crossing } from '../../core/types/index.ts';
 import type { WireError, WireFormat, WireRequest } from '../../core/wire/wire-format.ts';
 import type { Runtime } from '../../operations/runtime.ts';
 import type { Caller } from '../../runtime/access/types.ts';
 import type { AuditEvent } from '../../runtime/audit/types.ts';
 import type { ActorContext } from '../../runtime/enforcement/crossings.ts';
-import type { EnforcementPorts, Ruling } from '../../runtime/enforcement/types.ts';
+import type { EnforcementPorts, JudgedCrossing } from '../../runtime/enforcement/types.ts';
 import type { UpstreamAnswer, UpstreamRequest } from '../upstream/types.ts';
 import type { RequestSize } from './estimate.ts';
 import type { ResultCache } from './result-cache.ts';
@@ -36,7 +35,7 @@ export interface LlmCall {
   /** Aborts when the client disconnects. */
   readonly signal: AbortSignal;
   /** Returns the error that the client receives for a denial. */
-  readonly describeDenial: (denial: CallDenial) => WireError;
+  readonly describeDenial: (denial: JudgedCrossing) => WireError;
   /** Sends the call instead of the configured providers. Rejects with an `UpstreamFailure` only. */
   readonly send?: (request: UpstreamRequest) => Promise<UpstreamAnswer>;
   /** Receives the ruling on the input, and the one on the texts of the answer, when their events are durable. */
@@ -44,15 +43,8 @@ export interface LlmCall {
 }
 
 /** The ruling at one boundary of a call. */
-export interface BoundaryRuling extends CallDenial {
+export interface BoundaryRuling extends JudgedCrossing {
   readonly boundary: 'input' | 'output';
-}
-
-/** The ruling that denies a call. */
-export interface CallDenial {
-  readonly ruling: Ruling;
-  /** The judged crossing, which locates the findings. */
-  readonly crossing: Crossing;
 }
 
 /** The reply to the client. */

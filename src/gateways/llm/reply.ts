@@ -1,7 +1,7 @@
 import type { Verdict } from '../../core/types/index.ts';
 import type { WireError, WireFormat } from '../../core/wire/wire-format.ts';
-import type { Ruling } from '../../runtime/enforcement/types.ts';
-import type { CallDenial, LlmCall, LlmReply } from './llm-call.ts';
+import type { JudgedCrossing, Ruling } from '../../runtime/enforcement/types.ts';
+import type { LlmCall, LlmReply } from './llm-call.ts';
 
 /** Builds an error reply in the provider's format. */
 export function buildErrorReply(
@@ -22,7 +22,7 @@ export function buildErrorReply(
 }
 
 /** Builds the reply to a call that the policy denies. */
-export function buildDenialReply({ format, describeDenial }: LlmCall, denial: CallDenial): LlmReply {
+export function buildDenialReply({ format, describeDenial }: LlmCall, denial: JudgedCrossing): LlmReply {
   return buildErrorReply(format, describeDenial(denial), buildRulingHeaders(denial.ruling));
 }
 

@@ -4,6 +4,7 @@ import { approvalsCancel, approvalsShow } from '../../operations/approvals.ts';
 import { guardOutput } from '../../operations/guard.ts';
 import { interceptTool } from '../../operations/intercept.ts';
 import type { AnyOperation } from '../../operations/operation.ts';
+import type { VerdictReply } from '../../operations/reply.ts';
 import { PolicyRefusal } from './policy-refusal.ts';
 
 /** The agent, session and user on whose behalf the proxy calls. */
@@ -55,11 +56,7 @@ export interface CheckedDefinition {
   readonly replacement: object | null;
 }
 
-interface Reply {
-  readonly decision: string;
-  readonly reason: string;
-  readonly rule: string;
-  readonly approval?: { readonly request_id: string; readonly status: string };
+interface Reply extends VerdictReply {
   readonly modified_input?: Json;
   readonly modified_output?: Json;
 }

@@ -19,8 +19,8 @@ import {
   openDecision,
   recordRuling,
 } from './enforce.ts';
-import { needsSession } from './sessions/index.ts';
-import type { EnforcementExtras, EnforcementPorts, Ruling } from './types.ts';
+import { needsSession, type SessionDecision } from './sessions/index.ts';
+import type { EnforcementExtras, EnforcementPorts, JudgedCrossing } from './types.ts';
 
 /** Texts that arrive in pieces and cross together, with one decision on all of them. */
 export interface GuardedStream {
@@ -34,14 +34,11 @@ export interface GuardedStream {
    * findings is not kept, because a stream may carry any number of them.
    */
   readonly judge: (text: string) => string | null;
-  /** Ends every open text. Resolves with the ruling when its event is durable. Never rejects. */
-  readonly finish: () => Promise<GuardedStreamEnd>;
-}
-
-export interface GuardedStreamEnd {
-  readonly ruling: Ruling;
-  /** The crossing with the whole content, to which the offsets of findings refer. */
-  readonly crossing: Crossing;
+  /**
+   * Ends every open text. Resolves with the ruling when its event is durable, and with the crossing of the whole
+   * content. Never rejects.
+   */
+  readonly finish: () => Promise<JudgedCrossing>;
 }
 
 /** Decides with the state of the session. The texts of a blocked agent are not scanned. */
@@ -49,7 +46,7 @@ async function decidedIn(
   asked: Crossing,
   decideOn: (crossing: Crossing) => Promise<ResolvedVerdict>,
   ports: EnforcementPorts,
-): Promise<{ readonly crossing: Crossing; readonly outcome: ResolvedVerdict }> {
+): Promise<SessionDecision<ResolvedVerdict>> {
   const stopped = checkAgentBlock(asked, ports);
   if (stopped !== null) return { crossing: asked, outcome: stopped };
   if (needsSession(asked, ports.policy)) return decideWithSession(asked, decideOn, ports);
@@ -96,14 +93,14 @@ export async function enforceStream(
   };
   const decided = decidedIn(asked, decideOn, ports);
   const crossing = await Promise.race([begun.promise, decided.then(() => null)]);
-  const finish = async (): Promise<GuardedStreamEnd> => {
+  const finish = async (): Promise<JudgedCrossing> => {
     ended.resolve();
     const { crossing: known, outcome } = await decided;
     const scan_ms = texts.reduce((sum, { spent }) => sum + spent.ms, 0);
     const crossed = { ...known, content: mergeContents(texts.map(judgedText)) };
     return { ruling: await recordRuling(outcome, scan_ms, crossed, about), crossing: crossed };
   };
-  let finished: Promise<GuardedStreamEnd> | null = null;
+  let finished: Promise<JudgedCrossing> | null = null;
   return {
     open: (contexts) => (crossing === null || finished !== null ? null : openIn(crossing, contexts)),
     judge: (text) => {

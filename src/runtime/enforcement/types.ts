@@ -17,6 +17,12 @@ export interface Ruling {
   readonly scan_duration_ms: number;
 }
 
+/** A ruling, and the crossing that it is about, which locates the findings. */
+export interface JudgedCrossing {
+  readonly crossing: Crossing;
+  readonly ruling: Ruling;
+}
+
 /** The dependencies of `enforce`. The service, the hook and the tests each provide their own. */
 export interface EnforcementPorts extends AuditPorts {
   /** Computes keyed fingerprints; without it no value is allowlisted by one. */

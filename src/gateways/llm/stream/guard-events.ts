@@ -1,8 +1,7 @@
 import type { EventParts, SseEvent } from '../../../core/wire/wire-format.ts';
 import { buildToolCrossing, NO_TEXT } from '../../../runtime/enforcement/crossings.ts';
-import { refuseCrossing } from '../../../runtime/enforcement/enforce.ts';
+import { refuseInCall } from '../decide-in-call.ts';
 import { isValidToolName, judgeCalledName } from '../guard-tool-call.ts';
-import { buildCallMetadata } from '../llm-call.ts';
 import {
   type AnswerEnding,
   BROKEN_END,
@@ -94,8 +93,8 @@ async function endWithoutLast(state: GuardState): Promise<AnswerEnding> {
 }
 
 async function buildDeniedEnd({ texts }: GuardState): Promise<AnswerEnding> {
-  const { ruling, crossing } = await texts.finish();
-  return ruling.verdict.decision === 'block' ? { how: 'denied', denial: { ruling, crossing } } : BROKEN_END;
+  const denial = await texts.finish();
+  return denial.ruling.verdict.decision === 'block' ? { how: 'denied', denial } : BROKEN_END;
 }
 
 /** Denies a call that exceeds the limit of held units, because it cannot be judged as a whole. */
@@ -113,13 +112,6 @@ async function denyHeldLimit({ context, calls }: GuardState): Promise<AnswerEndi
     content: NO_TEXT,
   });
   const reason = `More than proxy.stream_buffer_bytes_max (${call_context.settings.held_units_max}) would have to wait until the tool calls are whole.`;
-  const ruling = await refuseCrossing(
-    { rule: 'limit.held_bytes', reason },
-    crossing,
-    call_context.call.caller,
-    'llm_tool_call',
-    call_context.ports,
-    { buildMetadata: () => buildCallMetadata(call_context.call, model) },
-  );
-  return { how: 'denied', denial: { ruling, crossing } };
+  const refused = { rule: 'limit.held_bytes', reason };
+  return { how: 'denied', denial: await refuseInCall(refused, crossing, call_context, model) };
 }
