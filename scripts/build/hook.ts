@@ -6,7 +6,7 @@ import { build, type Plugin } from 'esbuild';
  * decides without a daemon, with the modules of `core` that `joinModules` leaves in place. Returns the
  * sources in both.
  *
- * @param out - the folder of the built program; writes `entry/hook/main.cjs` and `entry/hook/alone.js` in it
+ * @param out - the folder of the built program; writes `entry/hook/main.cjs` and `entry/hook/decide-locally.js` in it
  */
 export async function bundleHook(out: string, version: string): Promise<readonly string[]> {
   const options = {
@@ -22,7 +22,7 @@ export async function bundleHook(out: string, version: string): Promise<readonly
     logLevel: 'warning',
   } as const;
   const folder = `${out}/entry/hook`;
-  const [asking, alone] = await Promise.all([
+  const [main, local] = await Promise.all([
     build({
       ...options,
       entryPoints: ['src/entry/hook/main.ts'],
@@ -31,18 +31,20 @@ export async function bundleHook(out: string, version: string): Promise<readonly
       // Only a program that is not built looks up its version.
       define: { ...options.define, 'import.meta.url': '""' },
       plugins: [
-        outside(/\/(?:alone|resident)\.ts$|\/coding-agents\/[a-z-]+\/(?:settings|transcript|doctor)\.ts$/),
+        outside(
+          /\/(?:decide-locally|run-daemon)\.ts$|\/coding-agents\/[a-z-]+\/(?:settings|transcript|doctor)\.ts$/,
+        ),
       ],
     }),
     build({
       ...options,
-      entryPoints: ['src/entry/hook/alone.ts'],
-      outfile: `${folder}/alone.js`,
+      entryPoints: ['src/entry/hook/decide-locally.ts'],
+      outfile: `${folder}/decide-locally.js`,
       format: 'esm',
-      plugins: [outside(/\/src\/core\/|\/whole\.ts$/)],
+      plugins: [outside(/\/src\/core\/|\/full-runtime\.ts$/)],
     }),
   ]);
-  return [asking, alone].flatMap(({ metafile }) => Object.keys(metafile.inputs));
+  return [main, local].flatMap(({ metafile }) => Object.keys(metafile.inputs));
 }
 
 /** Leaves modules out of a bundle, and imports them by their names in the built program. */

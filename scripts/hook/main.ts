@@ -39,11 +39,17 @@ await translateCore(began);
 const bundled = await bundleHook(began, `${version}+${own}`);
 await joinModules(began, 'core', ['core/decision/judge.js'], serializeDetectorTable(builtinFiles));
 // Modules that few calls need are not built.
-writeFileSync(join(began, 'entry/hook/whole.js'), `export * from '${root}/src/entry/hook/whole.ts';\n`);
-writeFileSync(join(began, 'entry/hook/resident.js'), `export * from '${root}/src/entry/hook/resident.ts';\n`);
 writeFileSync(
-  join(began, 'entry/hook/resident-process.js'),
-  `import '${root}/src/entry/hook/resident-process.ts';\n`,
+  join(began, 'entry/hook/full-runtime.js'),
+  `export * from '${root}/src/entry/hook/full-runtime.ts';\n`,
+);
+writeFileSync(
+  join(began, 'entry/hook/run-daemon.js'),
+  `export * from '${root}/src/entry/hook/run-daemon.ts';\n`,
+);
+writeFileSync(
+  join(began, 'entry/hook/daemon-process.js'),
+  `import '${root}/src/entry/hook/daemon-process.ts';\n`,
 );
 rmSync(built, { recursive: true, force: true });
 renameSync(began, built);

@@ -53,8 +53,8 @@ export async function bringUpService(
   const { config } = read;
   requireTelemetry(config);
   const exposed = makeStateDir(config.state_dir);
-  const is_resident = options.worker_url === null;
-  const ownership = is_resident ? takeOwnership(config.state_dir) : await takeFromDaemon(config.state_dir);
+  const is_daemon = options.worker_url === null;
+  const ownership = is_daemon ? takeOwnership(config.state_dir) : await takeFromDaemon(config.state_dir);
   const idle = openIdleWatch(options.idle_ms ?? 0);
   let parent: Parent | null = null;
   try {
@@ -63,10 +63,10 @@ export async function bringUpService(
     makeTokens(config);
     const [read_policy, port] = await Promise.all([
       loadPolicy(config),
-      is_resident ? 0 : findFreePort(config.server.host, config.server.port),
+      is_daemon ? 0 : findFreePort(config.server.host, config.server.port),
     ]);
     const made = requireUsable(read_policy, config);
-    const url = is_resident ? null : urlOf(config.server.host, port);
+    const url = is_daemon ? null : urlOf(config.server.host, port);
     const log = openLog({ ...config.log, name: 'parent' });
     const latest = { config, patterns: made.patterns, plugins: made.plugins };
     logExcludedPlugins(made.plugins, log);
@@ -81,7 +81,7 @@ export async function bringUpService(
       url,
       port,
       spare,
-      resident: is_resident ? idle.handlers : null,
+      daemon: is_daemon ? idle.handlers : null,
       log,
     });
     ownership.announce({ ...owner, url });
@@ -95,7 +95,7 @@ export async function bringUpService(
       { ownership, log, latest },
       { config, policy: made.policy, port, url, warnings },
     );
-    if (is_resident) idle.begin(() => void service.stop());
+    if (is_daemon) idle.begin(() => void service.stop());
     return service;
   } catch (failure) {
     await parent?.stop(0);

@@ -58,7 +58,7 @@ export interface ParentParts {
   readonly worker_url: URL | null;
   readonly spare: WorkerProcess | null;
   readonly dispatch: Dispatch;
-  readonly resident: DaemonHandlers | null;
+  readonly daemon: DaemonHandlers | null;
   readonly log: Log;
 }
 
@@ -347,7 +347,7 @@ async function openCommandSocket(
   late: Late,
   status: () => ServiceStatus,
 ): Promise<SocketServer | null> {
-  const { config, dispatch, resident, log } = parts;
+  const { config, dispatch, daemon, log } = parts;
   const path = statePaths(config.state_dir).socket;
   const { file } = config.origin;
   const config_file = file === null ? null : resolveRealPath(file);
@@ -362,7 +362,7 @@ async function openCommandSocket(
       sync_index,
       config_file,
       follow,
-      resident,
+      daemon,
       log,
     });
   } catch (fault) {

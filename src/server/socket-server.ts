@@ -93,7 +93,7 @@ export async function openSocketServer(options: {
   /** Follows the audit trail. `null` if there is none. */
   readonly follow: FollowTrail | null;
   /** The callbacks of a daemon. `null` for a service, which never ends because of a question. */
-  readonly resident: DaemonHandlers | null;
+  readonly daemon: DaemonHandlers | null;
   readonly log: Log;
 }): Promise<SocketServer> {
   const connections = new Set<Socket>();
@@ -171,7 +171,7 @@ function answerTo(question: SocketQuestion, options: Options, peer: Peer): unkno
   if (question.ask === 'leave') return leave(options);
   // A follower does not keep a daemon alive.
   if (question.ask === 'follow') return follow(question, options, peer);
-  options.resident?.onQuestion();
+  options.daemon?.onQuestion();
   const { runtime, dispatch } = options;
   if (question.ask !== 'call') {
     const stranger = strangerTo(question, options);
@@ -239,9 +239,9 @@ function refuse(code: string, message: string): Promise<never> {
   return Promise.reject(refusal);
 }
 
-function leave({ resident }: Options): { readonly leaving: boolean } {
-  resident?.onLeave();
-  return { leaving: resident !== null };
+function leave({ daemon }: Options): { readonly leaving: boolean } {
+  daemon?.onLeave();
+  return { leaving: daemon !== null };
 }
 
 /**
@@ -250,10 +250,10 @@ function leave({ resident }: Options): { readonly leaving: boolean } {
  */
 function strangerTo(
   { version, config_file }: Extract<SocketQuestion, { config_file: unknown }>,
-  { status, config_file: own, resident }: Options,
+  { status, config_file: own, daemon }: Options,
 ): SocketRefusal | null {
   const is_own_version = version === status().version || String(version).startsWith(`${status().version}+`);
-  if (!is_own_version) resident?.onLeave();
+  if (!is_own_version) daemon?.onLeave();
   if (is_own_version && config_file === own) return null;
   const message =
     'The process that owns the state folder is for another configuration, or of another version.';

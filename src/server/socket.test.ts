@@ -46,7 +46,7 @@ before(async () => {
     runtime: {} as Runtime,
     config_file: null,
     follow: null,
-    resident: null,
+    daemon: null,
     status: () => status,
     sync_index: async () => {
       synced += 1;

@@ -18,7 +18,7 @@ import { type Ran, root, run } from './support.ts';
 
 const checkout = mkdtempSync(join(tmpdir(), 'hook-rebuild-'));
 const built = join(checkout, 'node_modules/.cache/service-hook/built.sh');
-const source = join(checkout, 'src/entry/hook/hook.ts');
+const source = join(checkout, 'src/entry/hook/run-hook.ts');
 const SENTENCE = 'it is not JSON';
 
 /** Copies the sources of this checkout and its packages, without anything that was built. */

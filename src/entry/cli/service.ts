@@ -1,7 +1,7 @@
 import { extname } from 'node:path';
 import { packageVersion } from '../../platform/version.ts';
 import { startService } from '../../server/start.ts';
-import { dispatch } from '../hook/door.ts';
+import { dispatch } from '../hook/dispatch.ts';
 import { EXIT } from './exit.ts';
 import type { StartReport } from './report.ts';
 import { counted } from './table.ts';

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { runHook } from './hook.ts';
+import { runHook } from './run-hook.ts';
 
 const CONFIG = `policies:
   - { name: calls, boundary: action, data_tags: [personal], action: redact }
@@ -25,7 +25,7 @@ async function hook(cwd: string, payload: string): Promise<{ stdout: string; std
     async function* stdin() {
       yield Buffer.from(payload);
     }
-    void runHook({ words: ['--config', join(cwd, 'service.yaml')], env, cwd, stdin: stdin(), write, exit });
+    void runHook({ args: ['--config', join(cwd, 'service.yaml')], env, cwd, stdin: stdin(), write, exit });
   });
   return { stdout, stderr, code };
 }

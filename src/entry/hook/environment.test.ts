@@ -4,14 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { test } from 'node:test';
-import { runHook } from './hook.ts';
+import { runHook } from './run-hook.ts';
 
 async function run(folder: string, env: Readonly<Record<string, string>>) {
   let stdout = '';
   const event = JSON.stringify({ text: 'Write to ada@corp-mail.io about it.' });
   await new Promise<void>((resolve) => {
     void runHook({
-      words: ['--dialect', 'plain'],
+      args: ['--dialect', 'plain'],
       env: { ...env, SERVICE_HOOK_DAEMON: 'off', USER: 'ada' },
       cwd: folder,
       stdin: Readable.from([Buffer.from(event)]),

@@ -2,7 +2,7 @@
  * The main module of `service hook`. It loads as little as possible, because the agent waits for it before every tool
  * call.
  */
-import { runHook } from './hook.ts';
+import { runHook } from './run-hook.ts';
 import { writeAll } from './streams.ts';
 
 // Node would exit with 1, after which agents continue.
@@ -14,7 +14,7 @@ process.on('uncaughtException', () => {
 const { argv, env, stdin } = process;
 const at = argv.indexOf('hook');
 void runHook({
-  words: argv.slice(at + 1),
+  args: argv.slice(at + 1),
   env,
   cwd: process.cwd(),
   stdin,

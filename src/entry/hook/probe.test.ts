@@ -4,14 +4,14 @@ import { PROBE_TEXTS } from '../../coding-agents/hook-probe.ts';
 import type { HookCheck } from '../../coding-agents/record/dialect.ts';
 import { buildAgentCaller } from '../../runtime/access/callers.ts';
 import type { AuditEvent } from '../../runtime/audit/types.ts';
-import { judgeChecks } from './judge.ts';
-import { probeOf } from './probe.ts';
-import type { HookQuestion, HookRuntime } from './question.ts';
+import type { HookRequest, HookRuntime } from './hook-request.ts';
+import { judgeChecks } from './judge-checks.ts';
+import { getProbeKind } from './probe.ts';
 
 const SESSION = 'service-doctor-0123456789abcdef';
 const CALLER = buildAgentCaller('hook:ada', ['check'], '*', '*');
 
-function question(session_id: string | null, checks: readonly HookCheck[]): HookQuestion {
+function request(session_id: string | null, checks: readonly HookCheck[]): HookRequest {
   return {
     dialect: 'claude-code',
     event: 'PreToolUse',
@@ -55,18 +55,18 @@ test('only the session of a doctor makes a probe, and only its own words do', ()
   ];
   let ran = 0;
   for (const [session, check, expected] of cases) {
-    assert.equal(probeOf(question(session, [check])), expected, JSON.stringify([session, check]));
+    assert.equal(getProbeKind(request(session, [check])), expected, JSON.stringify([session, check]));
     ran += 1;
   }
   assert.equal(ran, 12);
-  const two = question(SESSION, [call(PROBE_TEXTS.pass), call(PROBE_TEXTS.block)]);
-  assert.equal(probeOf(two), 'block');
+  const two = request(SESSION, [call(PROBE_TEXTS.pass), call(PROBE_TEXTS.block)]);
+  assert.equal(getProbeKind(two), 'block');
 });
 
 test('a probe is refused without the policy, and leaves one event that counts for nobody', async () => {
   const noted: AuditEvent[] = [];
   const answers = await judgeChecks(
-    question(SESSION, [call(PROBE_TEXTS.block), call('ls')]),
+    request(SESSION, [call(PROBE_TEXTS.block), call('ls')]),
     runtimeThat(noted),
     CALLER,
   );
@@ -93,7 +93,7 @@ test('a probe is refused without the policy, and leaves one event that counts fo
 
 test('a probe that cannot be written down is no yes', async () => {
   const runtime = runtimeThat([], () => Promise.reject(new Error('the disk is full')));
-  await assert.rejects(judgeChecks(question(SESSION, [call(PROBE_TEXTS.block)]), runtime, CALLER), /disk/);
+  await assert.rejects(judgeChecks(request(SESSION, [call(PROBE_TEXTS.block)]), runtime, CALLER), /disk/);
 });
 
 test('the harmless probe is judged by the policy, in no session', async () => {
@@ -106,12 +106,12 @@ test('the harmless probe is judged by the policy, in no session', async () => {
     },
   };
   const ask = (session: string) =>
-    assert.rejects(judgeChecks(question(session, [call(PROBE_TEXTS.pass)]), runtime, CALLER), /enough/);
+    assert.rejects(judgeChecks(request(session, [call(PROBE_TEXTS.pass)]), runtime, CALLER), /enough/);
   await ask(SESSION);
   await ask('s-1');
-  const about = { hook: 'claude-code', hook_event: 'PreToolUse', tool_use_id: 'toolu_1' };
+  const metadata = { hook: 'claude-code', hook_event: 'PreToolUse', tool_use_id: 'toolu_1' };
   assert.deepEqual(asked, [
-    [null, { probe: SESSION, ...about }],
-    ['s-1', about],
+    [null, { probe: SESSION, ...metadata }],
+    ['s-1', metadata],
   ]);
 });

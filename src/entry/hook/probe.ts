@@ -3,7 +3,7 @@ import type { HookAnswer } from '../../coding-agents/record/dialect.ts';
 import type { Caller } from '../../runtime/access/types.ts';
 import { newEventId } from '../../runtime/audit/event-id.ts';
 import { buildServiceEvent, type ServiceChange } from '../../runtime/audit/service-event.ts';
-import type { HookQuestion, HookRuntime } from './question.ts';
+import type { HookRequest, HookRuntime } from './hook-request.ts';
 
 /** The session ID of a probe. Coding agents choose session IDs and models do not, so a model cannot pose as a probe. */
 const PROBE_SESSION = /^service-doctor-[0-9a-f]{16}$/;
@@ -11,7 +11,7 @@ const PROBE_SESSION = /^service-doctor-[0-9a-f]{16}$/;
 /**
  * Returns the kind of a probe; `null` if it is not a probe. Both the session ID and one of the texts must identify it.
  */
-export function probeOf({ session_id, checks }: HookQuestion): keyof typeof PROBE_TEXTS | null {
+export function getProbeKind({ session_id, checks }: HookRequest): keyof typeof PROBE_TEXTS | null {
   if (session_id === null || !PROBE_SESSION.test(session_id)) return null;
   const texts = checks.flatMap((check) => {
     if (check.kind === 'prompt') return [check.text];
@@ -23,13 +23,13 @@ export function probeOf({ session_id, checks }: HookQuestion): keyof typeof PROB
 }
 
 /** Returns the session for an audit event. A probe belongs to no session; its ID is recorded as `probe`. */
-export function withoutProbe(session_id: string | null): {
+export function splitProbeSession(session_id: string | null): {
   readonly session_id: string | null;
-  readonly about: { readonly probe?: string };
+  readonly metadata: { readonly probe?: string };
 } {
   return session_id === null || !PROBE_SESSION.test(session_id)
-    ? { session_id, about: {} }
-    : { session_id: null, about: { probe: session_id } };
+    ? { session_id, metadata: {} }
+    : { session_id: null, metadata: { probe: session_id } };
 }
 
 /**
@@ -37,7 +37,7 @@ export function withoutProbe(session_id: string | null): {
  * not count as one.
  */
 export async function refuseProbe(
-  question: HookQuestion,
+  request: HookRequest,
   { note, now_ms, policy }: HookRuntime,
   caller: Caller,
 ): Promise<readonly HookAnswer[]> {
@@ -51,8 +51,8 @@ export async function refuseProbe(
     reason: '`service doctor` tried a hook: it answered no, as it must, and there was nothing to run.',
     caller_id: caller.id,
     policy_hash: policy().hash,
-    about: { tenant_id: question.tenant_id },
-    metadata: { probe: question.session_id, hook: question.dialect, hook_event: question.event },
+    about: { tenant_id: request.tenant_id },
+    metadata: { probe: request.session_id, hook: request.dialect, hook_event: request.event },
   };
   await note(buildServiceEvent(change));
   const answer: HookAnswer = {
@@ -67,5 +67,5 @@ export async function refuseProbe(
     one_may_agree: false,
     changed: null,
   };
-  return question.checks.map(() => answer);
+  return request.checks.map(() => answer);
 }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { test } from 'node:test';
-import { runHook } from './hook.ts';
+import { runHook } from './run-hook.ts';
 
 const KEY = ['AKIA', 'QWERTZUIOPASDFGH'].join('');
 const MAIL = 'Write to ada@corp-mail.io about it.';
@@ -19,7 +19,7 @@ async function prompted(folder: string, dialect: string, prompt: string): Promis
   };
   await new Promise<void>((resolve) => {
     void runHook({
-      words: ['--dialect', dialect],
+      args: ['--dialect', dialect],
       env: { SERVICE_HOOK_DAEMON: 'off', USER: 'ada' },
       cwd: folder,
       stdin: Readable.from([Buffer.from(JSON.stringify(names[dialect]))]),

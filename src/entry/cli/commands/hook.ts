@@ -30,13 +30,13 @@ export function hook(command: Command, terminal: Terminal): void {
     .option('--daemon', 'run as a daemon that serves hooks and the command line, and stop when idle')
     .addOption(configOption())
     .action(async (_options, { args }: Command) => {
-      const { runHook } = await import('../../hook/hook.ts');
+      const { runHook } = await import('../../hook/run-hook.ts');
       const { env, cwd, stdin, stdout, stderr } = terminal;
       const write = (fd: 1 | 2, text: string): void => void (fd === 1 ? stdout : stderr).write(text);
       const exit = (code: 0 | 1 | 2): void => {
         terminal.exit_code = code;
       };
-      await runHook({ words: [...wordsOf(command), ...args], env, cwd, stdin, write, exit });
+      await runHook({ args: [...wordsOf(command), ...args], env, cwd, stdin, write, exit });
     });
   examples(command, [
     [`echo '{"tool":"Bash","input":{"command":"rm -rf /"}}' | service hook`, 'the plain protocol'],

@@ -4,7 +4,7 @@ import type { HookCheck, Payload } from '../../../coding-agents/record/dialect.t
 import { judge } from '../../../core/decision/judge.ts';
 import type { Policy, Verdict } from '../../../core/types/index.ts';
 import { loadConditionsOrNull } from '../../../runtime/enforcement/enforce.ts';
-import { crossingOf } from '../../hook/judge.ts';
+import { buildHookCrossing } from '../../hook/judge-checks.ts';
 
 /** The agent and the tenant that the command of a hook names. */
 export type HookActor = Pick<HookOptions, 'agent' | 'tenant'>;
@@ -42,7 +42,7 @@ export async function evaluateChecks(
   };
   const conditions = await loadConditionsOrNull(policy);
   const verdicts = checks.map((check) =>
-    judge(crossingOf(check, question, Date.now()), policy, null, conditions),
+    judge(buildHookCrossing(check, question, Date.now()), policy, null, conditions),
   );
   return verdicts.find(({ decision }) => decision !== 'allow') ?? verdicts[0] ?? null;
 }

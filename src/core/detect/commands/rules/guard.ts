@@ -251,7 +251,7 @@ function switchesOff(command: Command): boolean {
 
 /** Names of this service in a list of processes, units or packages. */
 const OWN_PROCESS =
-  /^(?:\.\/)?(?:service|agent-safety)(?: (?:serve|hook|mcp|-).*)?$|agent-safety|entry\/cli\/(?:bin|main)|resident-process|service\.ya?ml/i;
+  /^(?:\.\/)?(?:service|agent-safety)(?: (?:serve|hook|mcp|-).*)?$|agent-safety|entry\/cli\/(?:bin|main)|daemon-process|service\.ya?ml/i;
 const OWN_UNIT = /^(?:agent-safety[\w@-]*)(?:\.service)?$/i;
 
 function stops(command: Command): boolean {

@@ -20,16 +20,16 @@ import type { Json } from '../../core/types/index.ts';
 import type { StartFailure } from '../../platform/failure.ts';
 import { buildAgentCaller } from '../../runtime/access/callers.ts';
 import type { Caller } from '../../runtime/access/types.ts';
-import { placeOf } from './place.ts';
-import type { HookQuestion } from './question.ts';
-import { reach } from './reach.ts';
+import { findHookLocation } from './hook-location.ts';
+import type { HookRequest } from './hook-request.ts';
+import { getHookVersion } from './hook-version.ts';
+import type { HookRefusalRule } from './record-refusal.ts';
+import { requestDecision } from './request-decision.ts';
 import { readInput, STDIN_BYTES_MAX } from './streams.ts';
-import type { UnjudgedRule } from './unjudged.ts';
-import { hookVersion } from './version.ts';
 
 /** The process that runs one hook. */
 export interface HookProcess {
-  readonly words: readonly string[];
+  readonly args: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   readonly stdin: AsyncIterable<Buffer>;
@@ -40,70 +40,74 @@ export interface HookProcess {
 }
 
 /** The state of one hook run before its reply is written. It can build a denial at any time. */
-interface Desk {
+interface HookRun {
   readonly process: HookProcess;
   readonly options: HookOptions;
   deny: (reason: string) => HookReply;
   /** The parts of the event that are already parsed, for the audit event of a refusal. */
-  readonly known: { dialect: Dialect | null; event: string | null; question: HookQuestion | null };
+  readonly parsed: { dialect: Dialect | null; event: string | null; request: HookRequest | null };
   /** Resolves when the refusal is recorded, or cannot be. A refusal here is a denial without an evaluation. */
-  recorded: Promise<void> | null;
-  is_told: boolean;
+  recording: Promise<void> | null;
+  is_replied: boolean;
   /** Work that runs after the reply is written. */
-  afterwards: () => void | Promise<void>;
+  runAfterReply: () => void | Promise<void>;
 }
 
 /** The reply to the agent, and whether it denies. */
-interface Outcome {
+interface ReplyOutcome {
   readonly reply: HookReply;
-  readonly is_no: boolean;
+  readonly is_denial: boolean;
 }
 
 /**
  * Runs `service hook` once: reads an event from the agent, obtains a decision and writes the reply in the agent's
- * format. Fails closed: every error denies, and so does a decision that comes too late.
+ * format. Fails closed: every error denies, and so does the time limit.
  */
 export async function runHook(process: HookProcess): Promise<void> {
   let options: HookOptions;
   try {
-    options = parseHookOptions(process.words);
+    options = parseHookOptions(process.args);
     if (options.daemon) {
-      await (await import('./resident.ts')).runResident(options.config, hookVersion());
+      await (await import('./run-daemon.ts')).runDaemon(options.config, getHookVersion());
       return process.exit(0);
     }
   } catch (failure) {
-    return tell(process, replyWithExitCode(sentenceOf(failure)), 2, () => {});
+    return writeReply(process, replyWithExitCode(formatFailure(failure)), 2, () => {});
   }
-  const named = options.dialect === null ? null : dialects.find(({ name }) => name === options.dialect);
-  const desk: Desk = {
+  const forced_dialect =
+    options.dialect === null ? null : dialects.find(({ name }) => name === options.dialect);
+  const run: HookRun = {
     process,
     options,
-    deny: named?.refuse ?? replyWithExitCode,
-    known: { dialect: named ?? null, event: null, question: null },
-    recorded: null,
-    is_told: false,
-    afterwards: () => {},
+    deny: forced_dialect?.refuse ?? replyWithExitCode,
+    parsed: { dialect: forced_dialect ?? null, event: null, request: null },
+    recording: null,
+    is_replied: false,
+    runAfterReply: () => {},
   };
-  // The watchdog starts before anything is read, because an agent whose hook is late continues without it.
-  const late_ms = options.timeout_ms ?? TIMEOUT_MS;
-  const watchdog = setTimeout(() => refuseLate(desk, new TooLate(late_ms)), late_ms);
+  // The watchdog starts before anything is read, because an agent continues without its hook after its own time-out.
+  const timeout_ms = options.timeout_ms ?? TIMEOUT_MS;
+  const watchdog = setTimeout(() => denyOnTimeout(run, new HookTimeout(timeout_ms)), timeout_ms);
   try {
-    finish(desk, await answerTo(desk, named === undefined ? await plugged(desk) : named));
+    replyOnce(
+      run,
+      await processEvent(run, forced_dialect === undefined ? await loadPluginDialect(run) : forced_dialect),
+    );
   } catch (failure) {
-    await record(desk, failure);
-    finish(desk, no(desk.deny(sentenceOf(failure))));
+    await recordDenial(run, failure);
+    replyOnce(run, denyWith(run.deny(formatFailure(failure))));
   } finally {
     clearTimeout(watchdog);
   }
 }
 
 /** Returns a dialect that a plug-in of the configuration describes. */
-async function plugged({ options, process }: Desk): Promise<Dialect> {
-  const { pluggedDialect } = await import('./plugged.ts');
-  const place = placeOf(options.config, process.env, process.cwd);
-  const dialect = await pluggedDialect(options.dialect ?? '', place, userOf(process.env));
+async function loadPluginDialect({ options, process }: HookRun): Promise<Dialect> {
+  const { findPluginDialect } = await import('./find-plugin-dialect.ts');
+  const location = findHookLocation(options.config, process.env, process.cwd);
+  const dialect = await findPluginDialect(options.dialect ?? '', location, getUserName(process.env));
   if (dialect !== null) return dialect;
-  throw new UsageFailure(unknownDialect());
+  throw new UsageFailure(explainUnknownDialect());
 }
 
 /** Shorter than the time-out of every agent, which is ten seconds or more. */
@@ -111,73 +115,73 @@ const TIMEOUT_MS = 8_000;
 /** The time that the process may stay open after its reply to record a refusal. */
 const RECORD_MS = 500;
 
-/** Denies because no decision came in time. The reply does not wait for the record, because it is late already. */
-function refuseLate(desk: Desk, failure: TooLate): void {
-  desk.afterwards = () => Promise.race([record(desk, failure), sleep(RECORD_MS)]);
-  finish(desk, no(desk.deny(failure.message)));
+/** Denies because no decision came in time. The reply does not wait for the record, because the time limit has passed. */
+function denyOnTimeout(run: HookRun, failure: HookTimeout): void {
+  run.runAfterReply = () => Promise.race([recordDenial(run, failure), sleep(RECORD_MS)]);
+  replyOnce(run, denyWith(run.deny(failure.message)));
 }
 
 /** Records a refusal without an evaluation, once. Never rejects, because the denial does not depend on the record. */
-function record(desk: Desk, failure: unknown): Promise<void> {
-  const { options, process, known } = desk;
-  const { dialect, event, question } = known;
+function recordDenial(run: HookRun, failure: unknown): Promise<void> {
+  const { options, process, parsed } = run;
+  const { dialect, event, request } = parsed;
   const write = async (): Promise<void> => {
-    const { recordRefusal } = await import('./alone.ts');
-    const unjudged = {
-      rule: ruleOf(failure),
-      reason: sentenceOf(failure),
+    const { recordRefusal } = await import('./decide-locally.ts');
+    const refusal = {
+      rule: getRefusalRule(failure),
+      reason: formatFailure(failure),
       dialect: dialect?.name ?? null,
       event,
-      agent_id: question?.agent_id ?? options.agent ?? dialect?.agent_id ?? 'unknown',
-      tenant_id: question?.tenant_id ?? options.tenant ?? 'default',
-      question,
+      agent_id: request?.agent_id ?? options.agent ?? dialect?.agent_id ?? 'unknown',
+      tenant_id: request?.tenant_id ?? options.tenant ?? 'default',
+      request,
     };
-    await recordRefusal(unjudged, {
-      place: placeOf(options.config, process.env, process.cwd),
-      version: hookVersion(),
-      caller: callerOf(process.env),
+    await recordRefusal(refusal, {
+      location: findHookLocation(options.config, process.env, process.cwd),
+      version: getHookVersion(),
+      caller: buildHookCaller(process.env),
     });
   };
-  desk.recorded ??= write().catch(() => {});
-  return desk.recorded;
+  run.recording ??= write().catch(() => {});
+  return run.recording;
 }
 
-function ruleOf(failure: unknown): UnjudgedRule {
+function getRefusalRule(failure: unknown): HookRefusalRule {
   const { name, code } = failure as { readonly name?: string; readonly code?: string };
   if (name === 'StartFailure' && code === 'config_invalid') return 'fault.policy';
-  return RULES[name ?? ''] ?? 'fault.internal';
+  return REFUSAL_RULES[name ?? ''] ?? 'fault.internal';
 }
 
-const RULES: Readonly<Record<string, UnjudgedRule>> = {
+const REFUSAL_RULES: Readonly<Record<string, HookRefusalRule>> = {
   Unreadable: 'hook.unreadable',
   UsageFailure: 'hook.usage',
   StoreFailure: 'fault.store',
-  TooLate: 'fault.timeout',
+  HookTimeout: 'fault.timeout',
 };
 
-async function answerTo(desk: Desk, forced: Dialect | null): Promise<Outcome> {
-  const { options, process } = desk;
-  const payload = await payloadOf(process.stdin);
+async function processEvent(run: HookRun, forced: Dialect | null): Promise<ReplyOutcome> {
+  const { options, process } = run;
+  const payload = await readPayload(process.stdin);
   const dialect = forced ?? recogniseDialect(payload);
-  desk.deny = dialect.refuse;
-  desk.known.dialect = dialect;
+  run.deny = dialect.refuse;
+  run.parsed.dialect = dialect;
   const name = dialect.readEvent(payload, options.event);
   if (name === null) throw new Unreadable('it has no event name');
-  if (dialect.ignored_events.includes(name)) return yes(dialect.pass);
+  if (dialect.ignored_events.includes(name)) return allowWith(dialect.pass);
   const event = Object.hasOwn(dialect.events, name) ? dialect.events[name]! : null;
   if (event === null) throw new Unreadable('its event is unknown');
-  desk.deny = (reason) => event.deny(reason, payload);
-  desk.known.event = name;
-  const question = questionOf(dialect, event, name, payload, options);
-  desk.known.question = question;
-  const answers = await decide(question, desk);
-  const answer = strictest(answers);
-  if (answer === null) return yes(dialect.pass);
-  const { kind } = question.checks[answers.indexOf(answer)]!;
-  return outcomeOf(dialect, event, payload, { ...answer, kind, is_only: answers.length === 1 });
+  run.deny = (reason) => event.deny(reason, payload);
+  run.parsed.event = name;
+  const request = buildRequest(dialect, event, name, payload, options);
+  run.parsed.request = request;
+  const answers = await decide(request, run);
+  const answer = findStrictestAnswer(answers);
+  if (answer === null) return allowWith(dialect.pass);
+  const { kind } = request.checks[answers.indexOf(answer)]!;
+  return buildOutcome(dialect, event, payload, { ...answer, kind, is_only: answers.length === 1 });
 }
 
-async function payloadOf(stdin: HookProcess['stdin']): Promise<Payload> {
+async function readPayload(stdin: HookProcess['stdin']): Promise<Payload> {
   const bytes = await readInput(stdin, STDIN_BYTES_MAX);
   if (bytes === null) throw new Unreadable(`it has more than ${STDIN_BYTES_MAX} bytes`);
   let value: Json;
@@ -191,24 +195,24 @@ async function payloadOf(stdin: HookProcess['stdin']): Promise<Payload> {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new Unreadable('it is not one JSON object');
   if (hasHiddenMembers(text, value)) throw new Unreadable('an object in it has two members of one name');
-  rememberNestedSources(value, SOURCE_LIMITS, CONTENT_LEVELS);
+  rememberNestedSources(value, SOURCE_LIMITS, CONTENT_DEPTH_MAX);
   return value as Payload;
 }
 
 /** The depth of calls and results in a payload at most. */
-const CONTENT_LEVELS = 4;
+const CONTENT_DEPTH_MAX = 4;
 
-function questionOf(
+function buildRequest(
   dialect: Dialect,
   event: HookEvent,
   name: string,
   payload: Payload,
   options: HookOptions,
-): HookQuestion {
+): HookRequest {
   const subject = dialect.readSubject(payload);
   return {
     ...subject,
-    ...workingDir(payload),
+    ...readWorkingDir(payload),
     ...(event.change === undefined && dialect.writeDecision === undefined && { has_fixed_prompt: true }),
     dialect: dialect.name,
     event: name,
@@ -221,7 +225,7 @@ function questionOf(
 const FOLDER_UNITS_MAX = 4_096;
 
 /** Returns the working folder; every coding agent that sends it names it `cwd`. */
-function workingDir({ cwd }: Payload): { readonly working_dir?: string } {
+function readWorkingDir({ cwd }: Payload): { readonly working_dir?: string } {
   return typeof cwd === 'string' && cwd.length <= FOLDER_UNITS_MAX ? { working_dir: cwd } : {};
 }
 
@@ -229,34 +233,43 @@ function workingDir({ cwd }: Payload): { readonly working_dir?: string } {
  * Asks the process that owns the state folder to decide. Without one it decides in this process, and starts a daemon
  * for the next hook after the reply.
  */
-async function decide(question: HookQuestion, desk: Desk): Promise<readonly HookAnswer[]> {
-  const { options, process } = desk;
-  const place = placeOf(options.config, process.env, process.cwd);
-  const user = userOf(process.env);
-  const { state_dir, config_file } = place;
+async function decide(request: HookRequest, run: HookRun): Promise<readonly HookAnswer[]> {
+  const { options, process } = run;
+  const location = findHookLocation(options.config, process.env, process.cwd);
+  const user = getUserName(process.env);
+  const { state_dir, config_file } = location;
   if (state_dir !== null) {
-    const reached = await reach(question, { state_dir, config_file, version: hookVersion(), user });
-    if ('answers' in reached) return reached.answers;
-    if ('refused' in reached) throw new OwnerFailure(reached.refused);
+    const owner_reply = await requestDecision(request, {
+      state_dir,
+      config_file,
+      version: getHookVersion(),
+      user,
+    });
+    if ('answers' in owner_reply) return owner_reply.answers;
+    if ('refused' in owner_reply) throw new OwnerFailure(owner_reply.refused);
   }
-  const { decideAlone, startResident } = await import('./alone.ts');
+  const { decideLocally, spawnDaemon } = await import('./decide-locally.ts');
   if (state_dir !== null && process.env.SERVICE_HOOK_DAEMON !== 'off')
-    desk.afterwards = () => startResident(place, state_dir, hookVersion());
-  return decideAlone(question, { place, version: hookVersion(), caller: callerOf(process.env) });
+    run.runAfterReply = () => spawnDaemon(location, state_dir, getHookVersion());
+  return decideLocally(request, {
+    location,
+    version: getHookVersion(),
+    caller: buildHookCaller(process.env),
+  });
 }
 
-function callerOf(env: HookProcess['env']): Caller {
-  return buildAgentCaller(`hook:${userOf(env)}`, ['check', 'approvals:own'], '*', '*');
+function buildHookCaller(env: HookProcess['env']): Caller {
+  return buildAgentCaller(`hook:${getUserName(env)}`, ['check', 'approvals:own'], '*', '*');
 }
 
-function userOf(env: HookProcess['env']): string {
+function getUserName(env: HookProcess['env']): string {
   return env.USER || env.LOGNAME || `uid-${process.getuid?.() ?? 'unknown'}`;
 }
 
 const STRICTNESS = { allow: 0, modify: 1, block: 2 } as const;
 
 /** Returns the strictest answer, which decides the event because every check must pass. */
-function strictest(answers: readonly HookAnswer[]): HookAnswer | null {
+function findStrictestAnswer(answers: readonly HookAnswer[]): HookAnswer | null {
   return answers.reduce<HookAnswer | null>(
     (worst, each) =>
       worst === null || STRICTNESS[each.decision] > STRICTNESS[worst.decision] ? each : worst,
@@ -271,20 +284,28 @@ interface JudgedAnswer extends HookAnswer {
   readonly is_only: boolean;
 }
 
-function outcomeOf(dialect: Dialect, event: HookEvent, payload: Payload, answer: JudgedAnswer): Outcome {
+function buildOutcome(
+  dialect: Dialect,
+  event: HookEvent,
+  payload: Payload,
+  answer: JudgedAnswer,
+): ReplyOutcome {
   if (dialect.writeDecision !== undefined)
-    return { reply: dialect.writeDecision(answer, payload, Date.now()), is_no: answer.decision === 'block' };
-  if (answer.decision === 'allow') return yes(dialect.pass);
-  const reason = reasonOf(answer);
+    return {
+      reply: dialect.writeDecision(answer, payload, Date.now()),
+      is_denial: answer.decision === 'block',
+    };
+  if (answer.decision === 'allow') return allowWith(dialect.pass);
+  const reason = formatReason(answer);
   if (answer.decision === 'modify') {
     const changed =
       answer.is_only && answer.changed !== null && event.change?.(answer.changed, reason, payload);
-    if (changed) return yes(changed);
-    return no(event.deny(`${reason} ${whyBlocked(dialect, answer)}`, payload));
+    if (changed) return allowWith(changed);
+    return denyWith(event.deny(`${reason} ${explainBlockedChange(dialect, answer)}`, payload));
   }
   const may_ask = answer.action === 'require_approval' && answer.one_may_agree;
-  const asked = may_ask ? event.ask?.(reason, payload) : undefined;
-  return asked === undefined ? no(event.deny(reason, payload)) : yes(asked);
+  const approval_reply = may_ask ? event.ask?.(reason, payload) : undefined;
+  return approval_reply === undefined ? denyWith(event.deny(reason, payload)) : allowWith(approval_reply);
 }
 
 const CHANGED = {
@@ -294,7 +315,7 @@ const CHANGED = {
 } as const;
 
 /** Explains why content that a rule changes is blocked, and which setting allows it. */
-function whyBlocked({ name }: Dialect, { rule, kind }: JudgedAnswer): string {
+function explainBlockedChange({ name }: Dialect, { rule, kind }: JudgedAnswer): string {
   const label = codingAgentRecords.find((agent) => agent.name === name)?.label;
   const who = label ?? `The coding agent of \`${name}\``;
   const what = `${who} cannot accept ${CHANGED[kind]}, so it was blocked.`;
@@ -305,18 +326,18 @@ function whyBlocked({ name }: Dialect, { rule, kind }: JudgedAnswer): string {
     : `${what} To let it pass, change the action of \`${rule}\` to \`flag\`.`;
 }
 
-function yes(reply: HookReply): Outcome {
-  return { reply, is_no: false };
+function allowWith(reply: HookReply): ReplyOutcome {
+  return { reply, is_denial: false };
 }
 
-function no(reply: HookReply): Outcome {
-  return { reply, is_no: true };
+function denyWith(reply: HookReply): ReplyOutcome {
+  return { reply, is_denial: true };
 }
 
 const REASON_UNITS_MAX = 1_500;
 
 /** Formats the reason that the agent shows: the rule, its reason, and the event and approval request to look up. */
-function reasonOf({ rule, reason, event_id, approval }: HookAnswer): string {
+function formatReason({ rule, reason, event_id, approval }: HookAnswer): string {
   const request =
     approval === null
       ? ''
@@ -326,12 +347,12 @@ function reasonOf({ rule, reason, event_id, approval }: HookAnswer): string {
 }
 
 /** The time limit passed without a decision. */
-class TooLate extends Error {
+class HookTimeout extends Error {
   constructor(ms: number) {
     super(
       `No decision came within ${ms} ms, so it is refused. If this goes on, end the process that \`.service/owner.json\` names.`,
     );
-    this.name = 'TooLate';
+    this.name = 'HookTimeout';
   }
 }
 
@@ -343,42 +364,47 @@ class OwnerFailure extends Error {
   }
 }
 
-function unknownDialect(): string {
+function explainUnknownDialect(): string {
   const names = dialects.map(({ name }) => name).join(', ');
   return `--dialect is one of ${names}, or one of a plug-in of the configuration (\`service plugins list\`).`;
 }
 
 /** Returns the message for the agent. It contains only text of the service and none of unknown errors. */
-function sentenceOf(failure: unknown): string {
+function formatFailure(failure: unknown): string {
   if (failure instanceof Unreadable)
     return `The coding agent sent an event that cannot be evaluated: ${failure.message}. It is refused.`;
-  if (failure instanceof UsageFailure || failure instanceof TooLate || failure instanceof OwnerFailure)
+  if (failure instanceof UsageFailure || failure instanceof HookTimeout || failure instanceof OwnerFailure)
     return failure.message;
   const { name, message } = failure as Error;
   if (name === 'StartFailure' || name === 'StoreFailure')
-    return `${message}${firstOf(failure as StartFailure)} Until this is fixed, everything is refused.`;
+    return `${message}${formatFirstProblem(failure as StartFailure)} Until this is fixed, everything is refused.`;
   return 'A fault in the hook kept it from deciding, so it is refused. `service doctor` says more.';
 }
 
 /** Returns the first problem of the configuration, which names keys and no values. */
-function firstOf({ problems = [] }: Partial<StartFailure>): string {
+function formatFirstProblem({ problems = [] }: Partial<StartFailure>): string {
   const [first] = problems;
   return first === undefined ? '' : ` The first: ${first.file}, ${first.path}: ${first.message}.`;
 }
 
 /** Writes the reply once and ends the process; later replies are ignored. */
-function finish(desk: Desk, { reply, is_no }: Outcome): void {
-  if (desk.is_told) return;
-  desk.is_told = true;
-  const { options, process, afterwards } = desk;
-  void tell(process, reply, is_no && options.exit_code && reply.code === 0 ? 1 : reply.code, afterwards);
+function replyOnce(run: HookRun, { reply, is_denial }: ReplyOutcome): void {
+  if (run.is_replied) return;
+  run.is_replied = true;
+  const { options, process, runAfterReply } = run;
+  void writeReply(
+    process,
+    reply,
+    is_denial && options.exit_code && reply.code === 0 ? 1 : reply.code,
+    runAfterReply,
+  );
 }
 
-async function tell(
+async function writeReply(
   { exit, write }: HookProcess,
   { stdout, stderr }: HookReply,
   code: 0 | 1 | 2,
-  afterwards: Desk['afterwards'],
+  runAfterReply: HookRun['runAfterReply'],
 ): Promise<void> {
   try {
     if (stderr !== '') write(2, stderr);
@@ -389,7 +415,7 @@ async function tell(
     return;
   }
   try {
-    await afterwards();
+    await runAfterReply();
   } catch {
     // The daemon could not be started, so the next hook decides in its own process again.
   }

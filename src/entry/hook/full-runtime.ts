@@ -15,11 +15,18 @@ import { isSaved, savePolicy } from '../../runtime/policies/saved.ts';
 import { buildWatchList } from '../../runtime/policies/watch.ts';
 import { type LocalRuntime, openLocalRuntime } from '../../server/local.ts';
 import { makeStateDir, statePaths } from '../../server/state-dir.ts';
-import type { Place } from './place.ts';
-import { digestOf, policyPath, type Stand, sha256, signatureOf, standPath } from './stand.ts';
+import type { HookLocation } from './hook-location.ts';
+import {
+  computeFileSignature,
+  computeSha256,
+  digestConfigText,
+  getPolicyPath,
+  getSnapshotPath,
+  type HookSnapshot,
+} from './hook-snapshot.ts';
 
 /** A complete runtime for one process and a few decisions. */
-export interface WholeRuntime {
+export interface FullRuntime {
   readonly runtime: LocalRuntime;
   readonly close: () => Promise<void>;
 }
@@ -30,17 +37,17 @@ export interface WholeRuntime {
  *
  * @throws StartFailure `config_invalid` with the problems
  */
-export async function openWholeRuntime(place: Place, version: string): Promise<WholeRuntime> {
-  const { path, cwd, env } = place;
+export async function openFullRuntime(location: HookLocation, version: string): Promise<FullRuntime> {
+  const { path, cwd, env } = location;
   const read = await loadConfig({ path, cwd, env, secrets: 'decide' });
   if (!read.ok) throw new StartFailure('config_invalid', 'The configuration is not valid.', read.problems);
   const { config } = read;
   makeStateDir(config.state_dir);
-  const before = await lookedAt(config);
+  const before = await signDependencies(config);
   const runtime = await openLocalRuntime(config, version);
   const close = async (): Promise<void> => {
     // If saving fails, only the next decision is slower.
-    await saveStand(config, runtime, { place, version, before }).catch(() => {});
+    await saveSnapshot(config, runtime, { location, version, before }).catch(() => {});
     await runtime.close();
   };
   return { runtime, close };
@@ -48,9 +55,14 @@ export async function openWholeRuntime(place: Place, version: string): Promise<W
 
 /**
  * Returns the state folder in which refusals are recorded; `null` if the configuration disables the audit log. If the
- * configuration cannot be read, returns the folder that `placeOf` found in its text.
+ * configuration cannot be read, returns the folder that `findHookLocation` found in its text.
  */
-export async function auditedState({ path, cwd, state_dir, env }: Place): Promise<string | null> {
+export async function findAuditedStateDir({
+  path,
+  cwd,
+  state_dir,
+  env,
+}: HookLocation): Promise<string | null> {
   const read = await loadConfig({ path, cwd, env, secrets: 'leave' });
   if (!read.ok) return state_dir;
   return read.config.audit.enabled ? read.config.state_dir : null;
@@ -60,58 +72,63 @@ export async function auditedState({ path, cwd, state_dir, env }: Place): Promis
  * Loads the plug-ins of the configuration and returns the description of a coding agent; `null` if none has it.
  * @throws StartFailure `config_invalid`
  */
-export async function dialectIn(place: Place, name: string): Promise<DialectSpec | null> {
-  const read = await loadConfig({ path: place.path, env: place.env, cwd: place.cwd, secrets: 'leave' });
+export async function loadDeclaredDialect(location: HookLocation, name: string): Promise<DialectSpec | null> {
+  const read = await loadConfig({
+    path: location.path,
+    env: location.env,
+    cwd: location.cwd,
+    secrets: 'leave',
+  });
   if (!read.ok) throw new StartFailure('config_invalid', 'The configuration is not valid.', read.problems);
   const { dialects } = await loadConfiguredPlugins(read.config);
   return dialects.find((dialect) => dialect.name === name) ?? null;
 }
 
-type LookedAt = Stand['looked_at'];
+type Dependencies = HookSnapshot['dependencies'];
 
-interface Seen {
-  readonly place: Place;
+interface SnapshotContext {
+  readonly location: HookLocation;
   readonly version: string;
-  readonly before: LookedAt | null;
+  readonly before: Dependencies | null;
 }
 
-async function saveStand(
+async function saveSnapshot(
   config: Config,
   runtime: LocalRuntime,
-  { place, version, before }: Seen,
+  { location, version, before }: SnapshotContext,
 ): Promise<void> {
   const { state_dir, origin, audit } = config;
-  const looked_at = await lookedAt(config);
-  const is_steady = JSON.stringify(looked_at) === JSON.stringify(before);
-  // No `Stand` is saved for a policy that needs more than the configuration's files, or that needs a plug-in.
+  const dependencies = await signDependencies(config);
+  const is_steady = JSON.stringify(dependencies) === JSON.stringify(before);
+  // No snapshot is saved for a policy that needs more than the configuration's files, or that needs a plug-in.
   if (
-    looked_at === null ||
+    dependencies === null ||
     !is_steady ||
     config.detection.fingerprint_key !== undefined ||
-    !isLoneText(place.text) ||
+    !hasNoSecretReference(location.text) ||
     hasPlugins(config)
   )
-    return rm(standPath(state_dir), { force: true });
+    return rm(getSnapshotPath(state_dir), { force: true });
   const policy = runtime.policy();
   const { policies } = statePaths(state_dir);
   if (!(await isSaved(policies, policy))) await savePolicy(policies, policy);
-  const stand: Stand = {
+  const snapshot: HookSnapshot = {
     version,
     config_file: origin.file === null ? null : resolveRealPath(origin.file),
-    written: digestOf(place.text, place.env),
-    looked_at,
+    config_digest: digestConfigText(location.text, location.env),
+    dependencies,
     state_dir,
     policy_hash: policy.hash,
-    policy_digest: sha256(readFileSync(policyPath(state_dir, policy.hash))),
-    audited: audit.enabled,
-    logged: { inputs: audit.log_inputs, outputs: audit.log_outputs },
+    policy_digest: computeSha256(readFileSync(getPolicyPath(state_dir, policy.hash))),
+    audit_enabled: audit.enabled,
+    logged_texts: { inputs: audit.log_inputs, outputs: audit.log_outputs },
     session_limits: readSessionLimits(config.sessions),
   };
-  await writeFileDurably(standPath(state_dir), `${JSON.stringify(stand)}\n`);
+  await writeFileDurably(getSnapshotPath(state_dir), `${JSON.stringify(snapshot)}\n`);
 }
 
-/** A rule may read a value from a secret backend, which can change without a file changing, so no `Stand` is saved. */
-function isLoneText(text: string | null): boolean {
+/** A rule may read a value from a secret backend, which can change without a file changing, so no snapshot is saved. */
+function hasNoSecretReference(text: string | null): boolean {
   return text === null || !text.includes('${secret:');
 }
 
@@ -121,17 +138,18 @@ const WILD = /[*?[\]{}()!]/;
  * Returns the documents and the folders that patterns search, with their signatures; `null` if a pattern has a wildcard
  * in its folder.
  */
-async function lookedAt(config: Config): Promise<LookedAt | null> {
+async function signDependencies(config: Config): Promise<Dependencies | null> {
   const found = new Map<string, string>();
   const { base_dir, files, patterns } = buildWatchList(config);
-  for (const file of files) if (file !== config.origin.file) found.set(file, signatureOf(file));
+  for (const file of files) if (file !== config.origin.file) found.set(file, computeFileSignature(file));
   for (const pattern of patterns) {
     const path = resolve(base_dir, pattern);
     const folder = dirname(path);
     if (WILD.test(dirname(pattern))) return null;
-    if (WILD.test(pattern)) found.set(folder, signatureOf(folder));
-    for (const file of (await findFiles(pattern, base_dir)).paths) found.set(file, signatureOf(file));
-    if (!WILD.test(pattern)) found.set(path, signatureOf(path));
+    if (WILD.test(pattern)) found.set(folder, computeFileSignature(folder));
+    for (const file of (await findFiles(pattern, base_dir)).paths)
+      found.set(file, computeFileSignature(file));
+    if (!WILD.test(pattern)) found.set(path, computeFileSignature(path));
   }
   return [...found].sort(([a], [b]) => (a < b ? -1 : 1));
 }

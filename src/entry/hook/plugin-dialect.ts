@@ -20,63 +20,66 @@ import type { DialectReply, DialectSpec, EventSpec, FoundCheck } from '../../run
  * Builds the dialect that a plug-in describes. It reads payloads by paths and writes replies from templates; it runs no
  * code of the plug-in.
  */
-export function dialectFrom(written: DialectSpec): Dialect {
-  const { name, agent_id = name, events, ignored_events = [], pass = {} } = written;
+export function buildPluginDialect(declared: DialectSpec): Dialect {
+  const { name, agent_id = name, events, ignored_events = [], pass = {} } = declared;
   return {
     name,
     agent_id,
     // The dialect is chosen only by `--dialect`, never by the shape of a payload.
     recognises: () => false,
-    readEvent: (payload, given) => must(readEventName(written, payload, given)),
-    readSubject: (payload) => ({ ...must(readPayloadSubject(written, payload)), approval_request_id: null }),
-    events: Object.fromEntries(Object.entries(events).map(([key, event]) => [key, eventFrom(event)])),
+    readEvent: (payload, given) => unwrap(readEventName(declared, payload, given)),
+    readSubject: (payload) => ({
+      ...unwrap(readPayloadSubject(declared, payload)),
+      approval_request_id: null,
+    }),
+    events: Object.fromEntries(Object.entries(events).map(([key, event]) => [key, buildEvent(event)])),
     ignored_events,
-    pass: replyOf(pass, {}, {}),
+    pass: buildReply(pass, {}, {}),
     refuse: replyWithExitCode,
   };
 }
 
-function eventFrom({ deny, change, ask, ...event }: EventSpec<DialectReply>): HookEvent {
+function buildEvent({ deny, change, ask, ...event }: EventSpec<DialectReply>): HookEvent {
   return {
-    checks: (payload) => must(readPayloadChecks(event, payload)).map(checkOf),
-    deny: (reason, payload) => replyOf(deny, payload, { reason }),
+    checks: (payload) => unwrap(readPayloadChecks(event, payload)).map(buildCheck),
+    deny: (reason, payload) => buildReply(deny, payload, { reason }),
     ...(change !== undefined && {
       change: (changed: Json, reason: string, payload: Payload) =>
-        replyOf(change, payload, { reason, changed }),
+        buildReply(change, payload, { reason, changed }),
     }),
     ...(ask !== undefined && {
-      ask: (reason: string, payload: Payload) => replyOf(ask, payload, { reason }),
+      ask: (reason: string, payload: Payload) => buildReply(ask, payload, { reason }),
     }),
   };
 }
 
-function checkOf({ kind, tool = '', content }: FoundCheck): HookCheck {
+function buildCheck({ kind, tool = '', content }: FoundCheck): HookCheck {
   if (kind === 'call') return { kind, tool, input: content };
   if (kind === 'result') return { kind, tool, output: content };
   if (typeof content === 'string') return { kind: 'prompt', text: content };
   throw new Unreadable('its prompt is no text');
 }
 
-function replyOf(
+function buildReply(
   { stdout = '', stderr = '', code = 0 }: DialectReply,
   payload: Payload,
-  told: { readonly reason?: string; readonly changed?: Json },
+  values: { readonly reason?: string; readonly changed?: Json },
 ): HookReply {
   return {
-    stdout: lineOf(buildAnswer(stdout, payload, told)),
-    stderr: lineOf(buildAnswer(stderr, payload, told)),
+    stdout: formatOutput(buildAnswer(stdout, payload, values)),
+    stderr: formatOutput(buildAnswer(stderr, payload, values)),
     code,
   };
 }
 
 /** Formats texts as they are, other values as JSON, and an empty text as nothing. */
-function lineOf(value: Json): string {
+function formatOutput(value: Json): string {
   if (value === '') return '';
   return `${typeof value === 'string' ? value : JSON.stringify(value)}\n`;
 }
 
 /** Returns the value of a result. @throws Unreadable */
-function must<Value>(read: PayloadResult<Value>): Value {
+function unwrap<Value>(read: PayloadResult<Value>): Value {
   if (read.ok) return read.value;
   throw new Unreadable(`it ${read.why}`);
 }

@@ -11,69 +11,71 @@ import {
 } from '../../runtime/enforcement/crossings.ts';
 import type { EnforcementExtras, JudgedCrossing } from '../../runtime/enforcement/types.ts';
 import type { Endpoint } from '../../runtime/observability/endpoint.ts';
-import { probeOf, refuseProbe, withoutProbe } from './probe.ts';
-import type { HookQuestion, HookRuntime } from './question.ts';
+import type { HookRequest, HookRuntime } from './hook-request.ts';
+import { getProbeKind, refuseProbe, splitProbeSession } from './probe.ts';
 
 /**
  * Evaluates the checks of a hook event with the same enforcement as every other transport. Returns one answer for each
  * check.
  */
 export async function judgeChecks(
-  asked: HookQuestion,
+  received: HookRequest,
   runtime: HookRuntime,
   caller: Caller,
 ): Promise<readonly HookAnswer[]> {
-  const probe = probeOf(asked);
-  if (probe === 'block') return refuseProbe(asked, runtime, caller);
-  const { session_id, about: probe_about } = withoutProbe(probe === null ? null : asked.session_id);
-  const question = probe === null ? asked : { ...asked, session_id };
+  const probe = getProbeKind(received);
+  if (probe === 'block') return refuseProbe(received, runtime, caller);
+  const { session_id, metadata: probe_metadata } = splitProbeSession(
+    probe === null ? null : received.session_id,
+  );
+  const request = probe === null ? received : { ...received, session_id };
   const { enforce, now_ms } = runtime;
   const answers: HookAnswer[] = [];
-  for (const check of question.checks) {
-    const crossing = crossingOf(check, question, now_ms());
+  for (const check of request.checks) {
+    const crossing = buildHookCrossing(check, request, now_ms());
     const endpoint: Endpoint = check.kind === 'prompt' ? 'scan_input' : 'intercept_tool';
-    const { approval_request_id, dialect, event, tool_use_id } = question;
-    const about = {
-      ...probe_about,
+    const { approval_request_id, dialect, event, tool_use_id } = request;
+    const metadata = {
+      ...probe_metadata,
       ...(crossing.is_unchangeable === true && { unchangeable: true }),
       hook: dialect,
       hook_event: event,
       ...(tool_use_id !== null && { tool_use_id }),
     };
-    const extras: EnforcementExtras = { buildMetadata: () => about, reuse_approval: true };
+    const extras: EnforcementExtras = { buildMetadata: () => metadata, reuse_approval: true };
     const ruling = await enforce(crossing, caller, endpoint, approval_request_id, extras);
-    answers.push(answerOf({ ruling, crossing }));
+    answers.push(buildHookAnswer({ ruling, crossing }));
   }
   return answers;
 }
 
 /** Builds the crossing of a check. */
-export function crossingOf(check: HookCheck, question: HookQuestion, now_ms: number): Crossing {
-  const { agent_id, tenant_id, session_id } = question;
-  const acting: ActorContext = {
+export function buildHookCrossing(check: HookCheck, request: HookRequest, now_ms: number): Crossing {
+  const { agent_id, tenant_id, session_id } = request;
+  const actor: ActorContext = {
     agent_id,
     tenant_id,
     session_id,
     source_agent_id: agent_id === 'unknown' ? null : agent_id,
     declared_tags: [],
     now_ms,
-    ...(question.working_dir !== undefined && { working_dir: question.working_dir }),
+    ...(request.working_dir !== undefined && { working_dir: request.working_dir }),
   };
   if (check.kind === 'prompt') {
     const content: Content = { kind: 'text', text: check.text };
-    const fixed = question.has_fixed_prompt === true ? { is_unchangeable: true } : {};
-    return { ...buildTextCrossing('input', acting, content), ...fixed };
+    const fixed = request.has_fixed_prompt === true ? { is_unchangeable: true } : {};
+    return { ...buildTextCrossing('input', actor, content), ...fixed };
   }
   const phase = check.kind === 'call' ? 'request' : 'response';
-  const content = contentIn(check.kind === 'call' ? check.input : check.output);
-  return buildToolCrossing(acting, { phase, tool: check.tool, content });
+  const content = buildContent(check.kind === 'call' ? check.input : check.output);
+  return buildToolCrossing(actor, { phase, tool: check.tool, content });
 }
 
-function contentIn(value: Json): Content {
+function buildContent(value: Json): Content {
   return createContent(value, findValueSource(value, SOURCE_LIMITS));
 }
 
-function answerOf(judged: JudgedCrossing): HookAnswer {
+function buildHookAnswer(judged: JudgedCrossing): HookAnswer {
   const { verdict } = judged.ruling;
   const { decision, action, rule, reason, event_id, violations, coverage, approval } =
     buildVerdictReply(judged);

@@ -2,7 +2,7 @@ import type { HookCheck } from '../../coding-agents/record/dialect.ts';
 import type { Runtime } from '../../operations/runtime.ts';
 
 /** The request of a hook for a decision, as plain JSON. This process, a daemon or a service decides it. */
-export interface HookQuestion {
+export interface HookRequest {
   /** The coding agent and its event. */
   readonly dialect: string;
   readonly event: string;

@@ -17,7 +17,7 @@ const HARMFUL = { tool: 'Bash', input: { command: 'rm -rf /' } };
 
 /** Creates a folder. Its daemon, if any, is stopped with the test. */
 function folderOf(t: TestContext): string {
-  const dir = mkdtempSync(join(tmpdir(), 'hook-resident-'));
+  const dir = mkdtempSync(join(tmpdir(), 'hook-daemon-'));
   t.after(async () => {
     const owner = readOwner(dir);
     if (owner !== null && (await isOpen(dir))) {
@@ -42,7 +42,11 @@ async function decided(dir: string, call: object, env: Readonly<Record<string, s
 }
 
 /** Starts a daemon as a hook does, in the requested version. */
-async function startResident(t: TestContext, dir: string, words: readonly string[]): Promise<ChildProcess> {
+async function startDaemonProcess(
+  t: TestContext,
+  dir: string,
+  words: readonly string[],
+): Promise<ChildProcess> {
   const child = spawn(process.execPath, words, { cwd: dir, stdio: ['ignore', 'ignore', 'inherit'] });
   t.after(() => child.kill('SIGKILL'));
   await until(async () => readOwner(dir) === child.pid && (await isOpen(dir)), 'it is up');
@@ -59,7 +63,7 @@ async function isOpen(dir: string): Promise<boolean> {
   return is_open;
 }
 
-const program = join(root, 'src', 'entry', 'hook', 'resident-process.ts');
+const program = join(root, 'src', 'entry', 'hook', 'daemon-process.ts');
 
 /** Returns the events of a folder by their IDs, including those that are not chained yet. */
 function written(dir: string): string {
@@ -76,10 +80,10 @@ test('a service takes over from a resident process, and the hook goes on asking'
   const dir = folderOf(t);
   const first = await decided(dir, HARMFUL);
   await until(() => existsSync(join(dir, '.service/service.sock')), 'a resident process comes up');
-  const resident = readOwner(dir)!;
+  const daemon = readOwner(dir)!;
   const second = await decided(dir, HARMFUL);
   const running = await startTestService({ dir, keep: true });
-  await gone(resident);
+  await gone(daemon);
   assert.equal(readOwner(dir), running.pid);
   const third = await decided(dir, HARMFUL);
   for (const { decision } of [first, second, third]) assert.equal(decision, 'block');
@@ -93,19 +97,19 @@ test('a service takes over from a resident process, and the hook goes on asking'
 
 test('one that nobody asks ends by itself and leaves the folder to others', async (t) => {
   const dir = folderOf(t);
-  const child = await startResident(t, dir, [join(root, 'tests/support/resident/main.ts'), '1500']);
+  const child = await startDaemonProcess(t, dir, [join(root, 'tests/support/daemon/main.ts'), '1500']);
   const [code] = (await once(child, 'close')) as [number | null];
   assert.equal(code, 0);
   assert.equal(readOwner(dir), null);
   assert.ok(!existsSync(join(dir, '.service/service.sock')));
   assert.equal((await decided(dir, HARMLESS, ALONE)).decision, 'allow');
-  const next = await startResident(t, dir, [program, '0.0.1']);
+  const next = await startDaemonProcess(t, dir, [program, '0.0.1']);
   next.kill();
 });
 
 test('one of an older program makes room: the hook decides alone, and starts its own', async (t) => {
   const dir = folderOf(t);
-  const old = await startResident(t, dir, [program, '0.0.1']);
+  const old = await startDaemonProcess(t, dir, [program, '0.0.1']);
   const ended = once(old, 'close');
   assert.equal((await decided(dir, HARMFUL)).decision, 'block');
   assert.deepEqual(await ended, [0, null]);
@@ -131,7 +135,7 @@ test('one that is killed in the middle of a question leaves the hook to decide a
     [HARMFUL, 'block'],
     [HARMLESS, 'allow'],
   ] as const) {
-    const child = await startResident(t, dir, [program, versionOf(dir)]);
+    const child = await startDaemonProcess(t, dir, [program, versionOf(dir)]);
     // It has received the request, and cannot answer it.
     child.kill('SIGSTOP');
     const asking = decided(dir, call, ALONE);
@@ -144,7 +148,7 @@ test('one that is killed in the middle of a question leaves the hook to decide a
   }
   assert.equal(ran, 2);
   for (let round = 0; round < 6; round++) {
-    const child = await startResident(t, dir, [program, versionOf(dir)]);
+    const child = await startDaemonProcess(t, dir, [program, versionOf(dir)]);
     const asking = decided(dir, HARMFUL, ALONE);
     await new Promise((done) => setTimeout(done, round * 15));
     child.kill('SIGKILL');
@@ -168,7 +172,7 @@ test('a full disk is a no, alone and in a resident process, and neither ends of 
   assert.equal((await run(dir, ['hook'], 'garbage', ALONE, full)).code, 2);
   assert.equal((await decided(dir, HARMLESS, ALONE)).decision, 'allow', 'when there is room again');
 
-  const child = await startResident(t, dir, [program, versionOf(dir)]);
+  const child = await startDaemonProcess(t, dir, [program, versionOf(dir)]);
   assert.equal((await decided(dir, HARMLESS)).decision, 'allow');
   const limit = (bytes: string): Buffer =>
     execFileSync('prlimit', ['--pid', `${child.pid}`, `--fsize=${bytes}:`]);

@@ -1,5 +1,5 @@
 import { startDaemon } from '../../server/start.ts';
-import { dispatch } from './door.ts';
+import { dispatch } from './dispatch.ts';
 
 /** The time without a request after which the daemon ends. */
 const IDLE_MS = 1_800_000;
@@ -12,7 +12,7 @@ const IDLE_MS = 1_800_000;
  * @throws StartFailure `state_in_use` if the folder has an owner already, or if the daemon cannot start for another
  * reason
  */
-export async function runResident(path: string | null, version: string): Promise<void> {
+export async function runDaemon(path: string | null, version: string): Promise<void> {
   const request = { path, env: process.env, cwd: process.cwd(), secrets: 'decide' } as const;
   const service = await startDaemon({ request, dispatch, version, idle_ms: IDLE_MS });
   await service.ended;

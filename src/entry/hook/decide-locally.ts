@@ -9,15 +9,15 @@ import { enforce } from '../../runtime/enforcement/enforce.ts';
 import { openSessionClock } from '../../runtime/enforcement/sessions/clock.ts';
 import type { EnforcementPorts } from '../../runtime/enforcement/types.ts';
 import { openFingerprints } from '../../runtime/policies/fingerprints.ts';
-import { judgeChecks } from './judge.ts';
-import type { Alone, Place } from './place.ts';
-import type { HookQuestion, HookRuntime } from './question.ts';
-import { readStand, type Stand } from './stand.ts';
+import type { HookLocation, LocalContext } from './hook-location.ts';
+import type { HookRequest, HookRuntime } from './hook-request.ts';
+import { type HookSnapshot, readHookSnapshot } from './hook-snapshot.ts';
+import { judgeChecks } from './judge-checks.ts';
 
-export { startResident } from './start-resident.ts';
-export { recordRefusal } from './unjudged.ts';
+export { recordRefusal } from './record-refusal.ts';
+export { spawnDaemon } from './spawn-daemon.ts';
 
-import type { WholeRuntime } from './whole.ts';
+import type { FullRuntime } from './full-runtime.ts';
 
 /**
  * Decides in this process. Uses the saved policy if it still matches the configuration; otherwise reads the
@@ -26,19 +26,22 @@ import type { WholeRuntime } from './whole.ts';
  *
  * @throws StartFailure or StoreFailure, whose message describes the problem; nothing was decided then
  */
-export async function decideAlone(question: HookQuestion, alone: Alone): Promise<readonly HookAnswer[]> {
-  const saved = readStand(alone.place, alone.version);
+export async function decideLocally(
+  request: HookRequest,
+  context: LocalContext,
+): Promise<readonly HookAnswer[]> {
+  const saved = readHookSnapshot(context.location, context.version);
   if (saved === null) {
-    const whole = await openWhole(alone);
+    const full_runtime = await openRuntime(context);
     try {
-      return await judgeChecks(question, whole.runtime, alone.caller);
+      return await judgeChecks(request, full_runtime.runtime, context.caller);
     } finally {
-      await whole.close();
+      await full_runtime.close();
     }
   }
-  const { runtime, close } = lightRuntime(saved.stand, saved.policy, () => openWhole(alone));
+  const { runtime, close } = buildSnapshotRuntime(saved.snapshot, saved.policy, () => openRuntime(context));
   try {
-    return await judgeChecks(question, runtime, alone.caller);
+    return await judgeChecks(request, runtime, context.caller);
   } finally {
     await close();
   }
@@ -47,37 +50,37 @@ export async function decideAlone(question: HookQuestion, alone: Alone): Promise
 /**
  * Loads the plug-ins in this process and returns the description of a coding agent; `null` if no plug-in describes it.
  */
-export async function dialectAlone(name: string, place: Place): Promise<DialectSpec | null> {
-  return (await import('./whole.ts')).dialectIn(place, name);
+export async function loadLocalDialect(name: string, location: HookLocation): Promise<DialectSpec | null> {
+  return (await import('./full-runtime.ts')).loadDeclaredDialect(location, name);
 }
 
-async function openWhole({ place, version }: Alone): Promise<WholeRuntime> {
-  return (await import('./whole.ts')).openWholeRuntime(place, version);
+async function openRuntime({ location, version }: LocalContext): Promise<FullRuntime> {
+  return (await import('./full-runtime.ts')).openFullRuntime(location, version);
 }
 
 /** Opens a runtime over a saved policy. The store is opened only if the policy needs sessions or approvals. */
-function lightRuntime(
-  stand: Stand,
+function buildSnapshotRuntime(
+  snapshot: HookSnapshot,
   policy: Policy,
-  open: () => Promise<WholeRuntime>,
+  open: () => Promise<FullRuntime>,
 ): { readonly runtime: HookRuntime; readonly close: () => Promise<void> } {
   const opened = lazy(open);
-  const whole = async () => (await opened.open()).runtime;
-  const record: EnforcementPorts['record'] = stand.audited
-    ? (event) => writeSpool({ dir: `${stand.state_dir}/journal`, events: [event], now_ms: Date.now })
+  const full_runtime = async () => (await opened.open()).runtime;
+  const record: EnforcementPorts['record'] = snapshot.audit_enabled
+    ? (event) => writeSpool({ dir: `${snapshot.state_dir}/journal`, events: [event], now_ms: Date.now })
     : async () => {};
   const ports: EnforcementPorts = {
     policy,
-    fingerprintOf: openFingerprints(keyPlace(stand), policy),
+    fingerprintOf: openFingerprints(buildFingerprintSettings(snapshot), policy),
     now_ms: Date.now,
     new_event_id: newEventId,
     record,
-    logged_texts: stand.logged,
-    findAgentBlock: openAgentList(stand.state_dir),
-    resolveApproval: async (settling) => (await (await whole()).approvals()).resolve(settling),
+    logged_texts: snapshot.logged_texts,
+    findAgentBlock: openAgentList(snapshot.state_dir),
+    resolveApproval: async (settling) => (await (await full_runtime()).approvals()).resolve(settling),
     sessions: {
-      store: async () => (await whole()).store(),
-      limits: stand.session_limits,
+      store: async () => (await full_runtime()).store(),
+      limits: snapshot.session_limits,
       timeOf: openSessionClock(),
     },
   };
@@ -95,9 +98,12 @@ function lightRuntime(
 
 /**
  * Returns the settings of the fingerprint key in the state folder. A configuration with its own key never has a saved
- * `Stand`.
+ * snapshot.
  */
-function keyPlace({ state_dir, config_file }: Stand): Parameters<typeof openFingerprints>[0] {
+function buildFingerprintSettings({
+  state_dir,
+  config_file,
+}: HookSnapshot): Parameters<typeof openFingerprints>[0] {
   const label = config_file ?? 'service.yaml';
   return { state_dir, detection: {}, origin: { file: config_file, label, base_dir: state_dir } };
 }

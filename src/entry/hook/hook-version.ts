@@ -4,6 +4,6 @@ import { packageVersion } from '../../platform/version.ts';
 declare const HOOK_VERSION: string | undefined;
 
 /** Returns the version by which a hook and a daemon check that they run the same code. */
-export function hookVersion(): string {
+export function getHookVersion(): string {
   return typeof HOOK_VERSION === 'undefined' ? packageVersion() : HOOK_VERSION;
 }

@@ -1,5 +1,5 @@
 /** Starts a daemon with a short idle time: `node main.ts IDLE_MS`, in the folder that it serves. */
-import { dispatch } from '../../../src/entry/hook/door.ts';
+import { dispatch } from '../../../src/entry/hook/dispatch.ts';
 import { startDaemon } from '../../../src/server/start.ts';
 
 const request = { path: null, env: process.env, cwd: process.cwd() };

@@ -7,7 +7,7 @@ import { resolveRealPath } from '../../runtime/config/real-file.ts';
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The location of a hook's configuration, and its probable state folder, found without a full parse. */
-export interface Place {
+export interface HookLocation {
   /** The path for the parser of the configuration. */
   readonly path: string | null;
   readonly cwd: string;
@@ -23,9 +23,9 @@ export interface Place {
   readonly env: Environment;
 }
 
-/** The place, version and caller with which a process decides by itself. */
-export interface Alone {
-  readonly place: Place;
+/** The configuration, version and caller with which a process decides by itself. */
+export interface LocalContext {
+  readonly location: HookLocation;
   readonly version: string;
   readonly caller: Caller;
 }
@@ -37,29 +37,29 @@ const STATE_DIR = '.service';
  * Finds the configuration as every command does, and the state folder without a YAML parser. A wrong folder is
  * harmless: the process that answers there and the policy that is saved there both name their configuration.
  */
-export function placeOf(asked: string | null, env: Environment, cwd: string): Place {
+export function findHookLocation(config_path: string | null, env: Environment, cwd: string): HookLocation {
   // The agent's variable names its project, because its working folder may have changed.
   const project = env.CLAUDE_PROJECT_DIR || env.GEMINI_PROJECT_DIR || cwd;
   const folder = existsSync(project) ? project : cwd;
-  const named = asked ?? (env.SERVICE_CONFIG || null);
-  const found = named ?? FILE_NAMES.find((name) => isThere(join(folder, name))) ?? null;
+  const named = config_path ?? (env.SERVICE_CONFIG || null);
+  const found = named ?? FILE_NAMES.find((name) => pathExists(join(folder, name))) ?? null;
   if (found === null) {
     const state_dir = resolveStateDir(join(folder, STATE_DIR));
     return { path: null, cwd: folder, config_file: null, text: null, state_dir, env };
   }
   const base = named === null ? folder : cwd;
   const file = resolve(base, found);
-  const text = textOf(file);
-  const written = text === null ? null : stateDirIn(text, dirname(file), env);
+  const text = readTextOrNull(file);
+  const written = text === null ? null : parseStateDir(text, dirname(file), env);
   const state_dir = written === null ? null : resolveStateDir(written);
   return { path: found, cwd: base, config_file: resolveRealPath(file), text, state_dir, env };
 }
 
-function isThere(path: string): boolean {
+function pathExists(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 }
 
-function textOf(file: string): string | null {
+function readTextOrNull(file: string): string | null {
   try {
     return readFileSync(file, 'utf8');
   } catch {
@@ -67,11 +67,12 @@ function textOf(file: string): string | null {
   }
 }
 
-const LINE = /^state_dir:[ \t]+(["']?)([^"'#\n\\{}]+|\$\{[A-Za-z_]\w*\}[^"'#\n\\{}]*)\1[ \t]*(?:#.*)?$/m;
+const STATE_DIR_LINE =
+  /^state_dir:[ \t]+(["']?)([^"'#\n\\{}]+|\$\{[A-Za-z_]\w*\}[^"'#\n\\{}]*)\1[ \t]*(?:#.*)?$/m;
 
-function stateDirIn(text: string, base_dir: string, env: Environment): string | null {
+function parseStateDir(text: string, base_dir: string, env: Environment): string | null {
   if (!text.includes('state_dir')) return resolve(base_dir, STATE_DIR);
-  const written = LINE.exec(text)?.[2]?.trim();
+  const written = STATE_DIR_LINE.exec(text)?.[2]?.trim();
   if (written === undefined) return null;
   const [, name, rest = ''] = /^\$\{(\w+)\}(.*)$/.exec(written) ?? [];
   if (name === undefined) return resolve(base_dir, written);

@@ -1,5 +1,5 @@
 import { type Dispatch, FOLLOW_OPERATION, HOOK_OPERATION } from '../../server/socket-server.ts';
-import type { HookQuestion } from './question.ts';
+import type { HookRequest } from './hook-request.ts';
 
 /**
  * Runs the operations that the socket of a state folder offers. The socket server loads this module on the first
@@ -7,8 +7,8 @@ import type { HookQuestion } from './question.ts';
  */
 export const dispatch: Dispatch = async (name, input, context) => {
   if (name === HOOK_OPERATION) {
-    const { judgeChecks } = await import('./judge.ts');
-    return judgeChecks(input as HookQuestion, context.runtime, context.caller);
+    const { judgeChecks } = await import('./judge-checks.ts');
+    return judgeChecks(input as HookRequest, context.runtime, context.caller);
   }
   if (name === FOLLOW_OPERATION) {
     const { followWish } = await import('../../operations/audit.ts');

@@ -4,7 +4,7 @@ import { dialects } from '../../coding-agents/index.ts';
 import { Unreadable } from '../../coding-agents/record/payload.ts';
 import { BUILTIN_DIALECTS } from '../../runtime/adapters/admit.ts';
 import type { DialectSpec } from '../../runtime/adapters/types.ts';
-import { dialectFrom } from './plugged-dialect.ts';
+import { buildPluginDialect } from './plugin-dialect.ts';
 
 test('a plug-in takes no name of a coding agent that is built in', () => {
   assert.deepEqual(
@@ -36,7 +36,7 @@ const WRITTEN: DialectSpec = {
 };
 
 test('a coding agent of a plug-in is read and answered as it is described', () => {
-  const acme = dialectFrom(WRITTEN);
+  const acme = buildPluginDialect(WRITTEN);
   const payload = { id: 7, e: 'tool', s: 's1', tool: 'Bash', args: { command: 'ls' } };
   assert.equal(acme.recognises(payload), false, 'it is never guessed');
   assert.equal(acme.readEvent(payload, null), 'tool');
@@ -63,7 +63,7 @@ test('a coding agent of a plug-in is read and answered as it is described', () =
 });
 
 test('what cannot be read is told as such', () => {
-  const acme = dialectFrom(WRITTEN);
+  const acme = buildPluginDialect(WRITTEN);
   const { tool, prompt } = acme.events;
   for (const read of [
     () => acme.readEvent({}, null),
