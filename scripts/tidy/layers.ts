@@ -12,6 +12,7 @@ export const LAYERS = [
   'runtime/access',
   'runtime/observability',
   'runtime/audit',
+  'runtime/accounts',
   'runtime/adapters',
   'runtime/packages',
   'runtime/plugins',

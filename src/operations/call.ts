@@ -4,7 +4,7 @@ import type { Json } from '../core/types/index.ts';
 import { StoreFailure } from '../platform/store/failure.ts';
 import { Unavailable } from '../platform/unavailable.ts';
 import type { Caller } from '../runtime/access/types.ts';
-import { identifyUser } from '../runtime/access/users.ts';
+import { identifyUser, isSignedIn } from '../runtime/access/users.ts';
 import { AuditFailure } from '../runtime/audit/failure.ts';
 import { PERSON_PERMISSIONS, type Permission } from '../runtime/config/permissions.ts';
 import { RecordingFailure } from '../runtime/enforcement/approvals/recording-failure.ts';
@@ -96,12 +96,17 @@ function asUser(context: Context): Context {
 function permit(operation: AnyOperation, context: Context): void {
   const needed = operation.permission;
   if (needed === null || context.caller.permissions.includes(needed)) return;
+  if (needed === 'account:own' && context.caller.kind === 'anonymous')
+    throw new Refusal('unauthenticated', 'This is for users who signed in: sign in first.');
   throw new Refusal('forbidden', lacking(needed, context.caller));
 }
 
-function lacking(needed: Permission, { id, kind }: Caller): string {
+function lacking(needed: Permission, caller: Caller): string {
+  const { id, kind } = caller;
+  if (isSignedIn(caller)) return `Your roles do not have the permission \`${needed}\`.`;
+  if (needed === 'account:own') return 'This is for users who signed in: sign in first.';
   if (PERSON_PERMISSIONS.includes(needed))
-    return 'This needs a person: send the operator token as `Authorization: Bearer`.';
+    return 'This needs a person: sign in, or send the operator token as `Authorization: Bearer`.';
   if (id.startsWith('user:')) return `The user’s role does not have the permission \`${needed}\`.`;
   if (kind === 'anonymous')
     return `This needs a credential with the permission \`${needed}\`: make one with \`service token create\`, and send it as \`x-service-key\`.`;

@@ -1,5 +1,6 @@
 import type { Static, TSchema } from 'typebox';
 import type { Caller } from '../runtime/access/types.ts';
+import type { SignInOrigin } from '../runtime/accounts/types.ts';
 import type { Permission } from '../runtime/config/permissions.ts';
 import type { Runtime } from './runtime.ts';
 
@@ -19,8 +20,21 @@ export interface Context {
    * for it.
    */
   readonly user_id?: string | null;
+  /** The browser that calls an operation with `browser`; absent for other transports. */
+  readonly browser?: BrowserContext;
   /** Returns the signal that the client has disconnected; absent if the transport cannot detect that. */
   readonly signal?: () => AbortSignal;
+}
+
+/** The browser of a call: the cookie of its session, and the means to set it. */
+export interface BrowserContext extends SignInOrigin {
+  /** The origin of our own pages, as the browser names it. */
+  readonly origin: string;
+  /** Sets the cookie of the session; `null` removes it. */
+  readonly setSession: (session_token: string | null) => void;
+  /** The one-time value that ties an answer of the OpenID provider to this browser; `null` if there is none. */
+  readonly oidc_state: string | null;
+  readonly setOidcState: (value: string | null) => void;
 }
 
 /** The MCP tool of an operation: its name, and the annotations on its effect. */
@@ -82,6 +96,8 @@ export interface Operation<Input extends TSchema = TSchema, Output extends TSche
     readonly produces?: string;
     /** Accepts one file as `multipart/form-data`. */
     readonly upload?: true;
+    /** Answers 303 to the member `location` of the answer. */
+    readonly redirects?: true;
   };
   /** Absent if the operation is not an MCP tool. */
   readonly mcp?: McpTool;
@@ -91,6 +107,8 @@ export interface Operation<Input extends TSchema = TSchema, Output extends TSche
   readonly permission: Permission | null;
   /** An operation for users: if the caller names a user, the permissions of that user apply. */
   readonly for_users?: true;
+  /** Reads or sets the cookies of a sign-in, so that only a browser on one of our own pages may call it. */
+  readonly browser?: true;
   /** The operation may call a model: it gets `llm`, and the user whose budgets are charged. */
   readonly calls_models?: true;
   /**

@@ -1,6 +1,7 @@
 import type { Crossing, Policy } from '../core/types/index.ts';
 import type { Store } from '../platform/store/index.ts';
 import type { Caller, User } from '../runtime/access/types.ts';
+import type { Accounts } from '../runtime/accounts/index.ts';
 import type { EventStream } from '../runtime/audit/events/types.ts';
 import type { AuditEvent, AuditQueries } from '../runtime/audit/types.ts';
 import type { AgentBlocks } from '../runtime/enforcement/agent-blocks/types.ts';
@@ -33,6 +34,8 @@ export interface Runtime extends AuditQueries {
   readonly now_ms: () => number;
   /** Configured users and their access. If empty, the default users apply. */
   readonly users: readonly User[];
+  /** Loads and opens the users who sign in, on the first call. */
+  readonly accounts: () => Promise<Accounts>;
   /** Returns the active policy. A request takes it once and keeps it. */
   readonly policy: () => Policy;
   /** Returns the policy with that hash: the active one, or an earlier one that was saved; `null` if it is gone. */

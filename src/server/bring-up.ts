@@ -90,11 +90,9 @@ export async function bringUpService(
       ...exposed,
       ...listOperatorWarnings(config),
     ];
-    const service = run(
-      parent,
-      { ownership, log, latest },
-      { config, policy: made.policy, port, url, warnings },
-    );
+    const set_up_link = is_daemon ? null : await parent.createFirstLink();
+    const facts = { config, policy: made.policy, port, url, warnings, set_up_link };
+    const service = run(parent, { ownership, log, latest }, facts);
     if (is_daemon) idle.begin(() => void service.stop());
     return service;
   } catch (failure) {
@@ -174,7 +172,7 @@ interface Held {
 function run(
   parent: Parent,
   { ownership, log, latest }: Held,
-  facts: Pick<StartedService, 'config' | 'policy' | 'port' | 'url' | 'warnings'>,
+  facts: Pick<StartedService, 'config' | 'policy' | 'port' | 'url' | 'warnings' | 'set_up_link'>,
 ): StartedService {
   const { promise: ended, resolve } = Promise.withResolvers<number>();
   const noticed = (caller_id: string): Promise<void> =>

@@ -52,11 +52,37 @@ import { health, ready } from '../operations/health.ts';
 import { interceptAgentMessage, interceptTool } from '../operations/intercept.ts';
 import { metrics } from '../operations/metrics.ts';
 import type { AnyOperation } from '../operations/operation.ts';
+import {
+  sessionList,
+  sessionPassword,
+  sessionRevoke,
+  sessionTotpConfirm,
+  sessionTotpProve,
+  sessionTotpRemove,
+  sessionTotpStart,
+} from '../operations/own-account.ts';
 import { pluginsList } from '../operations/plugins.ts';
 import { policiesReload, policyEvaluate } from '../operations/policies.ts';
 import { scanInput, scanStructured } from '../operations/scan.ts';
 import { agentSessionReset, sessionReset } from '../operations/sessions.ts';
+import {
+  sessionSecondFactor,
+  sessionSetUp,
+  sessionShow,
+  sessionSignIn,
+  sessionSignOut,
+} from '../operations/sign-in.ts';
 import { policyTemplate, policyTemplates } from '../operations/templates.ts';
+import {
+  usersAdd,
+  usersDisable,
+  usersEnable,
+  usersList,
+  usersReset,
+  usersRole,
+  usersSessions,
+  usersSignOut,
+} from '../operations/users.ts';
 import type { Endpoint } from '../runtime/observability/endpoint.ts';
 
 /** All operations, in alphabetical order. They are referenced by value, so a missing name does not compile. */
@@ -125,7 +151,27 @@ export const operationCatalogue = {
   scanStructured,
   secretsCheck,
   secretsResolve,
+  sessionList,
+  sessionPassword,
   sessionReset,
+  sessionRevoke,
+  sessionSecondFactor,
+  sessionSetUp,
+  sessionShow,
+  sessionSignIn,
+  sessionSignOut,
+  sessionTotpConfirm,
+  sessionTotpProve,
+  sessionTotpRemove,
+  sessionTotpStart,
+  usersAdd,
+  usersDisable,
+  usersEnable,
+  usersList,
+  usersReset,
+  usersRole,
+  usersSessions,
+  usersSignOut,
 };
 
 /** The operations as a list. */

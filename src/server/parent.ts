@@ -27,7 +27,7 @@ import { openMetricsSum } from './metrics-sum.ts';
 import { admitPolicy, type OwnStore, openOwnStore } from './owner-store.ts';
 import type { ParentAnswers, WorkerOrders } from './protocol.ts';
 import { openPolicyReloader, type PolicyLoad, type PolicyReloader } from './reloading.ts';
-import { type Coordinator, openRuntime } from './runtime.ts';
+import { type Coordinator, type OpenRuntime, openRuntime } from './runtime.ts';
 import { openSeenAgents } from './seen-agents.ts';
 import {
   type DaemonHandlers,
@@ -66,6 +66,8 @@ export interface ParentParts {
 export interface Parent {
   readonly status: () => ServiceStatus;
   readonly reload: (caller_id: string) => Promise<ReloadReport>;
+  /** Returns the one-time link that creates the first administrator; `null` if there is one. */
+  readonly createFirstLink: () => Promise<string | null>;
   /** Answers all accepted requests for at most `patience_ms`, then closes everything. */
   readonly stop: (patience_ms: number) => Promise<{ readonly forced: boolean }>;
   /** Kills the workers. */
@@ -114,8 +116,7 @@ export async function openParent(parts: ParentParts): Promise<Parent> {
   await recordStartReadings(parts, journal);
   const store = openLazyStore(async () => own.store, log);
   const telemetry = await openProcessTelemetry(config, version, 'parent', log);
-  const now_ms = Date.now;
-  const shared = { journal, store, metrics, telemetry, coordinator, now_ms };
+  const shared = { journal, store, metrics, telemetry, coordinator, now_ms: Date.now };
   const open = openRuntime({ ...parts, ...shared, index_path: paths.index });
   late.reloading = openPolicyReloader({
     first: parts.policy,
@@ -127,19 +128,20 @@ export async function openParent(parts: ParentParts): Promise<Parent> {
     useKeys: (keys) => useKeys(keys, late, workers, parts),
     journal,
     on_failure: () => metrics?.countFailedReload(),
-    now_ms,
+    now_ms: Date.now,
     log,
   });
   if (journal !== null) late.indexing = openParentIndexing(config, journal, late.feed, log);
   const blocks = await followBlocks(config, own.store, log);
   const kept = await openChores({ config, log, store: store.open, ports: open.ports });
   const status = statusOf(parts, workers, late.reloading);
-  // In a service, the workers judge and prepare themselves.
+  // In a service, the workers prepare.
   if (parts.worker_url === null) await open.warm();
   const socket = await openCommandSocket(parts, open.runtime, late, status);
   return {
     status,
     reload,
+    createFirstLink: () => createLink(parts, store.open, open.ports),
     stop: async (patience_ms) => {
       await socket?.close();
       const { forced } = await workers.stop(patience_ms);
@@ -148,6 +150,19 @@ export async function openParent(parts: ParentParts): Promise<Parent> {
     },
     kill: workers.kill,
   };
+}
+
+/** Loads only what the link needs, because every start without an administrator creates one. */
+async function createLink(
+  { config, port }: ParentParts,
+  store: () => Promise<Store>,
+  ports: OpenRuntime['ports'],
+): Promise<string | null> {
+  const [{ createFirstLink }, { readAccountSettings }] = await Promise.all([
+    import('../runtime/accounts/manage-users.ts'),
+    import('../runtime/accounts/settings.ts'),
+  ]);
+  return createFirstLink({ store, ports, settings: readAccountSettings(config, port) });
 }
 
 /** Records which secrets the configuration read at startup. */

@@ -56,6 +56,8 @@ export interface RuntimeParts {
   /** `null` with `audit.enabled: false`: no event is recorded. */
   readonly journal: Pick<Journal, 'append'> | null;
   readonly store: LazyStore;
+  /** The port that the service listens on. Default: the configured one. */
+  readonly port?: number;
   readonly index_path: string;
   /** `null` with `metrics.enabled: false`. */
   readonly metrics: Metrics | null;
@@ -124,7 +126,7 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
     plugins,
     ...buildReloadOperations(coordinator),
     resetSession: (target, caller) => resetSession(target, caller, { ...ports, store: parts.store.open }),
-    agentBlocks: lazyAgentBlocks(parts, () => ports),
+    ...lazyOperatorParts(parts, () => ports),
     ...trail.offers,
     events: parts.journal === null || coordinator.events === null ? null : hub.open,
     ...trusted.offers,
@@ -334,6 +336,27 @@ function lazyMemory({ config, log, store }: RuntimeParts, ports: () => Enforceme
       steady_ms: () => performance.now(),
       log,
     });
+  }).open;
+}
+
+function lazyOperatorParts(
+  parts: RuntimeParts,
+  ports: () => EnforcementPorts,
+): Pick<Runtime, 'accounts' | 'agentBlocks'> {
+  return { accounts: lazyAccounts(parts, ports), agentBlocks: lazyAgentBlocks(parts, ports) };
+}
+
+/** Loaded on demand, with the first visitor of the console. */
+function lazyAccounts(
+  { config, store, port }: RuntimeParts,
+  ports: () => EnforcementPorts,
+): Runtime['accounts'] {
+  return lazy(async () => {
+    const [{ openAccounts }, { readAccountSettings }] = await Promise.all([
+      import('../runtime/accounts/index.ts'),
+      import('../runtime/accounts/settings.ts'),
+    ]);
+    return openAccounts({ store: store.open, ports, settings: readAccountSettings(config, port) });
   }).open;
 }
 

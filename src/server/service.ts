@@ -33,6 +33,8 @@ export interface RunningService {
   readonly url: string;
   /** The warnings for the operator who starts the service, one sentence each. */
   readonly warnings: readonly string[];
+  /** The one-time link that creates the first administrator of the console; `null` if there is one. */
+  readonly set_up_link: string | null;
   readonly status: () => ServiceStatus;
   readonly reload: (caller_id: string) => Promise<ReloadReport>;
   /**

@@ -2,6 +2,7 @@ import { costMigrations } from '../features/costs/tables.ts';
 import { memoryMigrations } from '../features/memory/tables.ts';
 import { toolPinMigrations } from '../features/tool-pins/tables.ts';
 import type { Migrations } from '../platform/store/index.ts';
+import { accountMigrations } from '../runtime/accounts/tables.ts';
 import { agentBlockMigrations } from '../runtime/enforcement/agent-blocks/tables.ts';
 import { approvalMigrations } from '../runtime/enforcement/approvals/tables.ts';
 import { capabilityMigrations } from '../runtime/enforcement/capabilities/tables.ts';
@@ -19,4 +20,5 @@ export const MIGRATIONS: Migrations = {
   ...toolPinMigrations,
   ...memoryMigrations,
   ...sessionMigrations,
+  ...accountMigrations,
 };

@@ -156,6 +156,7 @@ async function openWorkerState(
     policy,
     journal,
     store: openLazyStore(() => openServiceStore(parseStoreSettings(config)), log),
+    port: orders.port,
     index_path: paths.index,
     metrics,
     telemetry,

@@ -27,6 +27,8 @@ export interface StartReport {
   /** The store of approvals, tokens, sessions and budgets: a file, or a database without its credentials. */
   readonly store: string;
   readonly access: string;
+  /** The one-time link that creates the first administrator of the console; `null` if there is one. */
+  readonly set_up_link: string | null;
   /** A command line to try. */
   readonly try: string;
   /** The action of the policy on that command; `block` by default. */
@@ -41,10 +43,11 @@ interface Started {
   /** The actual port on which it listens. */
   readonly port: number;
   readonly warnings: readonly string[];
+  readonly set_up_link: string | null;
 }
 
 /** Builds the report. */
-export function startReport({ version, config, policy, port, warnings }: Started): StartReport {
+export function startReport({ version, config, policy, port, warnings, set_up_link }: Started): StartReport {
   const url = `http://${reachableHost(config.server.host)}:${port}`;
   return {
     version,
@@ -62,6 +65,7 @@ export function startReport({ version, config, policy, port, warnings }: Started
     state_dir: config.state_dir,
     store: describeStore(parseStoreSettings(config)),
     access: accessSentence(config),
+    set_up_link,
     try: tryLine(url, config),
     try_action: tryAction(policy),
     warnings,

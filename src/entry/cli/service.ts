@@ -75,6 +75,9 @@ function facts(report: StartReport): [name: string, value: string][] {
     ['Data', report.state_dir],
     ...(is_elsewhere ? [['Store', report.store] as [string, string]] : []),
     ['Access', report.access],
+    ...(report.set_up_link === null
+      ? []
+      : [['Console', `create the first administrator, once: ${report.set_up_link}`] as [string, string]]),
   ];
 }
 

@@ -14,6 +14,7 @@ import { answerUnknownRoute } from '../llm/unknown-routes.ts';
 import { addMcpRoutes, MCP_ROUTES } from '../mcp/route.ts';
 import { addBodyParsers } from '../web/body.ts';
 import { limitBodyMemory } from '../web/body-memory.ts';
+import type { CheckBrowser } from '../web/browser-context.ts';
 import { type ConcurrencyLimit, limitConcurrency } from '../web/concurrency.ts';
 import { limitConnections } from '../web/connections.ts';
 import {
@@ -44,6 +45,8 @@ export interface HttpPorts {
   /** Opens the LLM proxy. */
   readonly llm: () => Promise<LlmProxy>;
   readonly authenticate: Authenticator;
+  /** Checks requests of browsers that sign in. */
+  readonly checkBrowser: CheckBrowser;
   /** Calls a listener when credentials were added or revoked. */
   readonly onAccessChange?: ApiKeys['onChange'];
   readonly log: ErrorLog;
@@ -131,10 +134,10 @@ export async function buildHttp(ports: HttpPorts): Promise<FastifyInstance> {
     throw notFound(url);
   });
   const room = limitBodyMemory(config.server.body_bytes_max, ports.bodies_bytes_max);
-  const { llm } = ports;
+  const { llm, checkBrowser } = ports;
   const limit = (): ConcurrencyLimit => limitConcurrency(ports.requests_max);
   const checks = { runtime, authenticate, log, room, limit: limit() };
-  for (const operation of served) addRoute(app, operation, { ...checks, llm });
+  for (const operation of served) addRoute(app, operation, { ...checks, llm, checkBrowser });
   const { silent_ms } = patience;
   addLlmRoutes(app, { ...checks, llm, limit: limit(), silent_ms });
   const { cors_origins } = config.server;

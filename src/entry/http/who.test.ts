@@ -7,6 +7,7 @@ import type { AnyOperation } from '../../operations/operation.ts';
 import { exampleLlm, exampleTarget } from '../../operations/testing/upstream.ts';
 import { createApiKey, ensureToken } from '../../runtime/access/tokens.ts';
 import type { AuditEvent } from '../../runtime/audit/types.ts';
+import { PERSON_PERMISSIONS, type Permission } from '../../runtime/config/permissions.ts';
 import { operations } from '../../server/operations.ts';
 import { type Asked, serve } from './testing/serve.ts';
 
@@ -44,69 +45,27 @@ type Who = keyof typeof callers;
 const OPEN: readonly Who[] = Object.keys(callers) as Who[];
 const EVERYONE_KNOWN: readonly Who[] = ['loopback', 'operator', 'checking'];
 
-/** Allowed callers per operation; all others are refused. */
-const allowed: Readonly<Record<string, readonly Who[]>> = {
-  adapter_check: EVERYONE_KNOWN,
-  agent_session_reset: ['operator'],
-  approvals_approve: ['operator'],
-  approvals_cancel: EVERYONE_KNOWN,
-  approvals_deny: ['operator'],
-  approvals_list: ['operator'],
-  approvals_show: EVERYONE_KNOWN,
-  audit_query: EVERYONE_KNOWN,
-  check_budget: EVERYONE_KNOWN,
-  dashboard_approvals: ['loopback', 'operator'],
-  dashboard_approvals_approve: ['operator'],
-  dashboard_approvals_deny: ['operator'],
-  dashboard_approvals_deny_many: ['operator'],
-  dashboard_cost_budgets: ['loopback', 'operator'],
-  dashboard_events_query: ['loopback', 'operator'],
-  dashboard_incident: ['loopback', 'operator'],
-  dashboard_incidents: ['loopback', 'operator'],
-  dashboard_overview: ['loopback', 'operator'],
-  observe_metrics: ['loopback', 'operator'],
-  observe_tools: ['loopback', 'operator'],
-  dashboard_cost_report: ['loopback', 'operator'],
-  agents_block: ['operator'],
-  agents_blocked: ['operator'],
-  agents_unblock: ['operator'],
-  dashboard_cost_summary: ['loopback', 'operator'],
-  guard_output: EVERYONE_KNOWN,
-  health: OPEN,
-  intercept_agent_message: EVERYONE_KNOWN,
-  intercept_tool: EVERYONE_KNOWN,
-  mcp_pins_approve: ['operator'],
-  mcp_pins_list: ['operator'],
-  mcp_tools_check: EVERYONE_KNOWN,
-  memory_purge_expired: ['operator'],
-  memory_read: EVERYONE_KNOWN,
-  memory_resolve_handle: EVERYONE_KNOWN,
-  memory_write: EVERYONE_KNOWN,
-  metrics: ['loopback', 'operator'],
-  observe_agent: ['loopback', 'operator'],
-  observe_agents: ['loopback', 'operator'],
-  observe_session: ['loopback', 'operator'],
-  observe_sessions: ['loopback', 'operator'],
-  plugins_list: EVERYONE_KNOWN,
-  capabilities_issue: ['operator'],
-  capabilities_list: ['operator'],
-  capabilities_revoke: ['operator'],
-  capabilities_show: ['operator'],
-  capabilities_validate: EVERYONE_KNOWN,
-  policies_reload: ['operator'],
-  secrets_check: ['operator'],
-  secrets_resolve: ['operator'],
-  policy_evaluate: EVERYONE_KNOWN,
-  policy_explain: EVERYONE_KNOWN,
-  policy_template: EVERYONE_KNOWN,
-  policy_templates: EVERYONE_KNOWN,
-  proxy_forward: EVERYONE_KNOWN,
-  ready: OPEN,
-  scan_file: EVERYONE_KNOWN,
-  scan_input: EVERYONE_KNOWN,
-  scan_structured: EVERYONE_KNOWN,
-  session_reset: ['operator'],
+/** Allowed callers per permission; all others are refused. Only an operator has the permissions that are not listed. */
+const allowed: Partial<Record<Permission, readonly Who[]>> = {
+  'account:own': [],
+  'approvals:own': EVERYONE_KNOWN,
+  'audit:read_own': EVERYONE_KNOWN,
+  check: EVERYONE_KNOWN,
+  'costs:own': EVERYONE_KNOWN,
+  'memory:use': EVERYONE_KNOWN,
+  'metrics:read': ['loopback', 'operator'],
+  'policy:read': EVERYONE_KNOWN,
 };
+
+/** Callers whose request may come from a page of this service: it is for this machine and from it. */
+const HERE: readonly Who[] = ['loopback', 'wrong', 'operator', 'checking', 'idle'];
+
+function allowedFor({ permission, for_users, browser }: AnyOperation): readonly Who[] {
+  if (permission === null) return browser === true ? HERE : OPEN;
+  // A name in `x-service-user` from this machine reads.
+  if (for_users === true && !PERSON_PERMISSIONS.includes(permission)) return ['loopback', 'operator'];
+  return allowed[permission] ?? ['operator'];
+}
 
 /** The memory contract that the examples use. */
 const PREFERENCES = {
@@ -138,11 +97,10 @@ test('every operation runs its example for those who may, and for nobody else', 
     proxy,
     llm,
   });
-  let ran = 0;
+  const cells = new Set<string>();
   try {
     for (const operation of operations.filter((one) => one.unavailable === undefined)) {
-      const may = allowed[operation.name];
-      assert.ok(may !== undefined, `say who may call ${operation.name}`);
+      const may = allowedFor(operation);
       for (const [who, headers] of Object.entries(callers)) {
         const user = operation.for_users === true ? { 'x-service-user': 'admin' } : {};
         const asked = exampleOf(operation, service.events, who);
@@ -151,22 +109,27 @@ test('every operation runs its example for those who may, and for nobody else', 
         // This runtime only has a store for blocked agents, so a caller that gets 503 passed the authorization.
         const done = operation.needs === 'store' && !operation.name.startsWith('agents_') ? 503 : 200;
         if (may.includes(who as Who)) assert.equal(answer.status, done, note);
-        else assertRefused(who as Who, answer, note);
-        ran++;
+        else if (operation.permission === null) assert.equal(answer.status, 403, note);
+        else assertRefused(who as Who, operation.permission, answer, note);
+        cells.add(`${operation.name} ${who}`);
       }
     }
   } finally {
     await service.close();
   }
-  assert.equal(ran, Object.keys(allowed).length * OPEN.length);
+  const offered = operations.filter((one) => one.unavailable === undefined);
+  assert.equal(cells.size, offered.length * OPEN.length);
 });
 
 function assertRefused(
   who: Who,
+  permission: Permission,
   answer: { status: number; headers: object; json: { code: string } },
   note: string,
 ) {
-  const recognised = who === 'loopback' || who === 'checking' || who === 'idle';
+  // What is for users who signed in tells a caller on this machine to sign in.
+  const signs_in = permission === 'account:own' && who === 'loopback';
+  const recognised = ['loopback', 'checking', 'idle', 'operator'].includes(who) && !signs_in;
   assert.equal(answer.status, recognised ? 403 : 401, note);
   assert.equal(answer.json.code, recognised ? 'forbidden' : 'unauthenticated', note);
   assert.equal('www-authenticate' in answer.headers, !recognised, note);
@@ -319,7 +282,7 @@ test('the audit trail shows a caller its own, and never more than its scope', as
   }
 });
 
-test('where loopback needs a credential too, only health and readiness are open', async () => {
+test('where loopback needs a credential too, only health, readiness and sign-in are open', async () => {
   const service = await serve({ state_dir: scratch, auth: { required: true } });
   try {
     const statuses: Record<string, number> = {};
@@ -327,7 +290,9 @@ test('where loopback needs a credential too, only health and readiness are open'
       statuses[operation.name] = (await service.ask(exampleOf(operation, [], ''))).status;
     }
     for (const [name, status] of Object.entries(statuses)) {
-      assert.equal(status, name === 'health' || name === 'ready' ? 200 : 401, name);
+      const { permission, browser } = operations.find((one) => one.name === name)!;
+      const open = browser === true ? 503 : 200;
+      assert.equal(status, permission === null ? open : 401, name);
     }
   } finally {
     await service.close();

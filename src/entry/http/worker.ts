@@ -4,6 +4,7 @@
  */
 import type { FastifyListenOptions } from 'fastify';
 import { compileValidators } from '../../operations/call.ts';
+import { buildBrowserCheck } from '../../runtime/access/browser.ts';
 import { openAuthenticator } from '../../runtime/access/index.ts';
 import { operations } from '../../server/operations.ts';
 import { runWorker } from '../../server/worker.ts';
@@ -12,16 +13,25 @@ import { drain } from './drain.ts';
 import { buildHttp } from './server.ts';
 
 runWorker(async ({ runtime, llm, config, api_keys, host, port, log }) => {
+  const { cors_origins, public_url } = config.server;
+  const { trusted_proxies } = config.auth;
+  const checkBrowser = buildBrowserCheck({ public_url, host, cors_origins, trusted_proxies });
+  const find = async (session_token: string) =>
+    (await (await runtime.accounts()).identify(session_token))?.caller ?? null;
   const authenticate = openAuthenticator({
     auth: config.auth,
     api_keys,
     host,
-    cors_origins: config.server.cors_origins,
+    cors_origins,
+    sessions: { check: checkBrowser, find },
     proxy_identity: config.dashboard.proxy_identity,
     state_dir: config.state_dir,
     now_ms: Date.now,
   });
-  const app = await buildHttp({ runtime, llm, config, authenticate, onAccessChange: api_keys.onChange, log });
+  const app = await buildHttp({
+    ...{ runtime, llm, config, authenticate, checkBrowser, log },
+    onAccessChange: api_keys.onChange,
+  });
   const address: FastifyListenOptions & { reusePort: true } = { host, port, reusePort: true };
   await app.listen(address);
   const { target, providers } = config.proxy;

@@ -85,12 +85,12 @@ const RETRY_AFTER_SECONDS = '1';
 
 /** Sets the headers of a refusal. Drains the body if the client could not read the refusal otherwise. */
 export async function prepareRefusal(
-  { code }: Refusal,
+  { code, extra }: Refusal,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<void> {
   if (code === 'unavailable' || code === 'too_many_requests')
-    reply.header('retry-after', RETRY_AFTER_SECONDS);
+    reply.header('retry-after', String(extra.retry_after_seconds ?? RETRY_AFTER_SECONDS));
   if (code === 'unauthenticated') reply.header('www-authenticate', 'Bearer realm="service"');
   if (code === 'too_large' || code === 'unavailable') await drainBody(request.raw);
 }

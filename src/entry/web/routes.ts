@@ -11,7 +11,12 @@ import type { AuthenticationFailure, Authenticator } from '../../runtime/access/
 import type { Caller } from '../../runtime/access/types.ts';
 import { refuseEncoded } from './body.ts';
 import type { BodyMemoryLimit } from './body-memory.ts';
+
+
+import { type CheckBrowser, openBrowserContext } from './browser-context.ts';
 import { type ConcurrencyLimit, UNLIMITED_CONCURRENCY } from './concurrency.ts';
+
+
 import { answerError, type ErrorLog } from './errors.ts';
 
 declare module 'fastify' {
@@ -30,9 +35,11 @@ export interface RoutePorts {
 }
 
 export interface OperationPorts extends RoutePorts {
+  readonly checkBrowser: CheckBrowser;
   readonly llm: () => Promise<LlmProxy>;
 }
 
+const SEE_OTHER = 303;
 const JSON_TYPE = 'application/json; charset=utf-8';
 
 /** Adds an operation's route: authenticate, read the body, call the operation, write the answer. */
@@ -46,6 +53,9 @@ function addRouteAt(url: string, app: FastifyInstance, operation: AnyOperation, 
   const { method, produces = JSON_TYPE } = operation.http;
   const read = readerOf(operation);
   const limit = operation.permission === null ? UNLIMITED_CONCURRENCY : ports.limit;
+  const is_navigation = operation.http.redirects === true;
+  const browserOf = (request: FastifyRequest, reply: FastifyReply) =>
+    openBrowserContext(request, reply, ports.checkBrowser, is_navigation);
   const named_user = operation.for_users === true || operation.calls_models === true;
   app.route({
     method,
@@ -69,6 +79,7 @@ function addRouteAt(url: string, app: FastifyInstance, operation: AnyOperation, 
         tenant_id: readNameHeader(request, 'x-service-tenant'),
         ...(named_user && { user_id: readNameHeader(request, 'x-service-user') }),
         ...(operation.calls_models === true && { llm: ports.llm }),
+        ...(operation.browser === true && { browser: browserOf(request, reply) }),
         signal: () => createDisconnectSignal(reply),
       };
       const { telemetry } = ports.runtime;
@@ -76,6 +87,7 @@ function addRouteAt(url: string, app: FastifyInstance, operation: AnyOperation, 
       const output = await limit.run(() =>
         telemetry === null ? run() : telemetry.within(request.headers, run),
       );
+      if (is_navigation) return reply.redirect((output as { location: string }).location, SEE_OTHER);
       reply.header('content-type', produces);
       if (produces !== JSON_TYPE) return output;
       if ((output as { fault?: true }).fault === true)
@@ -155,7 +167,8 @@ function admit(
     request.caller = outcome;
     return null;
   };
-  const outcome = authenticate({ address: request.raw.socket.remoteAddress, headers: request.raw.headers });
+  const { headers, method = '', socket } = request.raw;
+  const outcome = authenticate({ address: socket.remoteAddress, headers, method });
   return outcome instanceof Promise ? outcome.then(settle) : settle(outcome);
 }
 

@@ -100,6 +100,7 @@ export function testRuntime(options: TestOptions = {}): TestRuntime {
       return enforce(crossing, caller, endpoint, ports, id);
     },
     approvals: () => Promise.reject(new StoreFailure('store_unavailable', 'This test has no store.')),
+    accounts: () => Promise.reject(new StoreFailure('store_unavailable', 'This test has no store.')),
     costs: () => Promise.reject(new StoreFailure('store_unavailable', 'This test has no store.')),
     store: () => Promise.reject(new StoreFailure('store_unavailable', 'This test has no store.')),
     capabilities: () => Promise.reject(new StoreFailure('store_unavailable', 'This test has no store.')),

@@ -3,6 +3,14 @@ import { statSync } from 'node:fs';
 import { isLoopback, isLoopbackHost } from '../../platform/net/loopback.ts';
 import { type ApiKeys, openApiKeys } from './api-keys.ts';
 import {
+  type BrowserRefusal,
+  type BrowserRequest,
+  isReading,
+  matchesCsrfToken,
+  readCookie,
+  SESSION_COOKIES,
+} from './browser.ts';
+import {
   AGENT_TOKEN_CALLER,
   buildAgentCaller,
   buildOperatorCaller,
@@ -28,14 +36,20 @@ export interface AuthenticatorSettings {
   readonly proxy_identity?: boolean;
   readonly state_dir: string;
   readonly now_ms: () => number;
+  /** The sessions of people who signed in. Without it, cookies are ignored. */
+  readonly sessions?: {
+    readonly check: (peer: Peer) => BrowserRequest | BrowserRefusal;
+    /** Finds the user of a session; `null` if it has ended. */
+    readonly find: (session_token: string) => Promise<Caller | null>;
+  };
 }
 
 /**
  * Why a caller was not identified, as a sentence for the caller. `unavailable`: the verification keys cannot be
- * read.
+ * read. `forbidden`: a page of another origin sent the request.
  */
 export interface AuthenticationFailure {
-  readonly denied: 'unauthenticated' | 'unavailable';
+  readonly denied: 'unauthenticated' | 'forbidden' | 'unavailable';
   readonly reason: string;
 }
 
@@ -82,12 +96,42 @@ export function openAuthenticator(settings: AuthenticatorSettings): Authenticato
     const credential = credentialOf(peer.headers);
     // A wrong credential is never treated as none, because its sender claims an identity.
     if (credential !== null) return credential === '' ? WRONG : known(credential);
+    const user = settings.sessions === undefined ? null : findUser(peer, settings.sessions);
+    if (user !== null) return user;
     if (!auth.required && isLocal(peer)) return LOOPBACK_CALLER;
     if (vouches(peer)) return PROXY_CALLER;
     if (auth.required) return MISSING;
     return peer.address !== undefined && isLoopback(peer.address) ? NOT_LOCAL : MISSING;
   };
 }
+
+/** Identifies the user of a session cookie; `null` if the request has none, or is on a route that ignores it. */
+function findUser(
+  peer: Peer,
+  { check, find }: NonNullable<AuthenticatorSettings['sessions']>,
+): AuthenticationFailure | Promise<Caller | AuthenticationFailure> | null {
+  const { method, headers } = peer;
+  if (method === undefined || headers.cookie === undefined) return null;
+  const cookies = Object.values(SESSION_COOKIES).filter((name) => readCookie(headers, name) !== null);
+  if (cookies.length === 0) return null;
+  const request = check(peer);
+  if ('refused' in request) return { denied: 'forbidden', reason: request.refused };
+  const token = readCookie(headers, SESSION_COOKIES[request.kind]);
+  if (token === null) return null;
+  if (token === '') return SESSION_ENDED;
+  if (!isReading(method) && !matchesCsrfToken(token, headers['x-csrf-token'])) return NO_CSRF_TOKEN;
+  return find(token).then((caller) => caller ?? SESSION_ENDED);
+}
+
+const SESSION_ENDED: AuthenticationFailure = {
+  denied: 'unauthenticated',
+  reason: 'The session has ended: sign in again.',
+};
+const NO_CSRF_TOKEN: AuthenticationFailure = {
+  denied: 'forbidden',
+  reason:
+    'A request that changes something needs the header `x-csrf-token`: see `csrf_token` of `/v1/session`.',
+};
 
 const OPERATOR = buildOperatorCaller('operator');
 

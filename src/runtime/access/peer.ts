@@ -6,6 +6,8 @@ export interface Peer {
   /** The socket's address; `undefined` if the socket is closed. */
   readonly address: string | undefined;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** The HTTP method, on the routes that accept the cookie of a session. */
+  readonly method?: string;
 }
 
 /** The settings that make a request local. */
@@ -101,6 +103,17 @@ function clientsBehind(proxy: string, headers: Peer['headers'], proxies: BlockLi
     const stranger = chain.findLast((address) => isIP(address) === 0 || !isListed(proxies, address));
     return stranger ?? chain[0] ?? '';
   });
+}
+
+/** Returns the address of the client, behind trusted proxies too; `null` if it is unknown. */
+export function findClientAddress(
+  { address, headers }: Peer,
+  trusted_proxies: readonly string[],
+): string | null {
+  if (address === undefined) return null;
+  if (!isForwarded(headers)) return address;
+  const client = clientsBehind(address, headers, blockList(trusted_proxies))[0];
+  return client !== undefined && isIP(client) !== 0 ? client : address;
 }
 
 function chains(headers: Peer['headers']): string[][] {

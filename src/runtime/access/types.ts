@@ -2,13 +2,18 @@ import type { Permission, Role } from '../config/permissions.ts';
 
 /** The caller, as a credential or an address proves it. */
 export interface Caller {
-  /** `loopback`, `operator`, `agent-token`, `key:<id>`, `jwt:<subject>`, `cli:<user>`, `mcp:<user>`. Recorded as `caller_id`. */
+  /** `loopback`, `operator`, `agent-token`, `key:<id>`, `jwt:<subject>`, `cli:<user>`, `mcp:<user>`, `user:<user_id>`. Recorded as `caller_id`. */
   readonly id: string;
   readonly kind: 'anonymous' | 'agent' | 'person';
   readonly permissions: readonly Permission[];
   /** The tenants and agents that it may name; `*` for any. */
   readonly tenants: '*' | readonly string[];
   readonly agents: '*' | readonly string[];
+  /**
+   * For a user who signed in: when a second factor was proved last, in milliseconds since 1970; `null` for never. Absent
+   * for other callers.
+   */
+  readonly second_factor_ms?: number | null;
 }
 
 /** A user of the web interface, from the configuration. */

@@ -24,6 +24,11 @@ function findReadPermissions(role: Role, tenants: Caller['tenants']): readonly P
   );
 }
 
+/** Returns whether the caller is a user with a session, whom no header renames. */
+export function isSignedIn(caller: Caller): boolean {
+  return caller.second_factor_ms !== undefined;
+}
+
 /** The users for callers on this machine if none is configured. */
 const DEFAULT_USERS: readonly User[] = (['admin', 'billing', 'viewer'] as const).map((role) => ({
   user_id: role,
@@ -51,7 +56,7 @@ export function identifyUser(
   name: string | null | undefined,
   configured: readonly User[],
 ): Caller | UserRejection {
-  if (name === undefined && caller.kind === 'person') return caller;
+  if (isSignedIn(caller) || (name === undefined && caller.kind === 'person')) return caller;
   if (name === undefined || name === null || name.trim() === '') return MISSING;
   const isDefault = configured.length === 0;
   if (isDefault && caller === PROXY_CALLER) return UNKNOWN;

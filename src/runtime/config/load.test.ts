@@ -5,7 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { type ConfigRequest, type ConfigResult, loadConfig } from '../policies/load-config.ts';
+import { PERMISSIONS } from './permissions.ts';
 import { formatProblem } from './problem-text.ts';
+import { authSchema } from './schema-auth.ts';
 import { costSchema } from './schema-costs.ts';
 import { proxySchema } from './schema-proxy.ts';
 import { parseConfigValue } from './settle.ts';
@@ -249,7 +251,7 @@ const bad: readonly Bad[] = [
     problems: [
       '3: `auth.api_keys[0].sha256` must be the SHA-256 of the key, 64 lower-case hex digits, never the key itself.',
       '4: `auth.api_keys[1].id` must be 1 to 64 letters, digits, `.`, `_` or `-`.',
-      '4: `auth.api_keys[1].permissions[0]` must be one of `check`, `memory:use`, `policy:read`, `audit:read_own`, `audit:read`, `metrics:read`, `policy:reload`, `memory:purge`, `approvals:own`, `approvals:read`, `approvals:decide`, `capabilities:read`, `capabilities:issue`, `secrets:resolve`, `secrets:check`, `sessions:reset`, `agents:block`, `costs:own`, `costs:read`; it is the string `root`.',
+      `4: \`auth.api_keys[1].permissions[0]\` must be one of ${PERMISSIONS.map((one) => `\`${one}\``).join(', ')}; it is the string \`root\`.`,
       '4: `auth.api_keys[1].expires_at` must be a date and time with a time zone, `2027-01-31T12:00:00Z`.',
     ],
   },
@@ -374,6 +376,7 @@ test('without a file the defaults hold', async () => {
       mode: 'sidecar',
       workers: 1,
       cors_origins: [],
+      public_url: null,
       body_bytes_max: 10_485_760,
     },
     policy: { default_action: 'block', builtin_rules: true, undeclared_tools: 'allow' },
@@ -400,7 +403,7 @@ test('without a file the defaults hold', async () => {
       file_roots: [],
     },
     redaction: { typed: false, mode: 'mask' },
-    auth: { required: false, trusted_proxies: [], api_keys: [], jwt: null },
+    auth: parseConfigValue({}, authSchema, { env: {}, secrets: new Map() }).value,
     metrics: { enabled: true, endpoint: '/v1/metrics', public: false },
     audit: {
       enabled: true,

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { parseDurationMs } from '../../core/policy/compile/duration.ts';
+import { isLoopbackHost } from '../../platform/net/loopback.ts';
 import type { PathStep } from './problem-path.ts';
 import { checkMcpRequirements } from './requirements-mcp.ts';
 import { checkProxyRequirements } from './requirements-proxy.ts';
@@ -20,6 +21,7 @@ export function checkRequirements(config: Config): ValueProblem[] {
     ...checkMcpRequirements(config),
     ...budgets(config),
     ...dashboardUsers(config),
+    ...signIn(config),
   ];
 }
 
@@ -96,6 +98,39 @@ function dashboardUsers({ dashboard: { users } }: Config): ValueProblem[] {
       ? [problem(['dashboard', 'users', i, 'user_id'], 'is there already; letters count in either case')]
       : [],
   );
+}
+
+const DAY_MS = 86_400_000;
+
+/** Checks the settings of sign-in. Passwords and cookies cross a network only under TLS. */
+function signIn({ server: { public_url }, auth }: Config): ValueProblem[] {
+  const { idle_timeout, absolute_timeout } = auth.session;
+  return [
+    public_url === null || isSecureAddress(public_url)
+      ? null
+      : problem(['server', 'public_url'], 'must begin with `https://`'),
+    parseDurationMs(absolute_timeout) <= 30 * DAY_MS
+      ? null
+      : problem(['auth', 'session', 'absolute_timeout'], 'must be at most `30d`'),
+    parseDurationMs(idle_timeout) <= parseDurationMs(absolute_timeout)
+      ? null
+      : problem(['auth', 'session', 'idle_timeout'], 'is longer than `absolute_timeout`'),
+    parseDurationMs(auth.sign_in.link_ttl) <= 7 * DAY_MS
+      ? null
+      : problem(['auth', 'sign_in', 'link_ttl'], 'must be at most `7d`'),
+    auth.oidc === null || isSecureAddress(auth.oidc.issuer)
+      ? null
+      : problem(['auth', 'oidc', 'issuer'], 'must begin with `https://`'),
+    auth.oidc === null || auth.oidc.scopes.includes('openid')
+      ? null
+      : problem(['auth', 'oidc', 'scopes'], 'must contain `openid`'),
+  ].filter((one) => one !== null);
+}
+
+function isSecureAddress(url: string): boolean {
+  if (!URL.canParse(url)) return false;
+  const { protocol, hostname } = new URL(url);
+  return protocol === 'https:' || isLoopbackHost(hostname);
 }
 
 /** Checks the URL of the store, because special characters in a password can break it. */

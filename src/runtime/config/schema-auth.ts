@@ -1,6 +1,8 @@
 import { nameListSchema, urlSchema } from '../../platform/schema-parts.ts';
 import { PERMISSIONS } from './permissions.ts';
 
+import { oidcSchema, sessionSchema, signInSchema } from './schema-sign-in.ts';
+
 /** `auth`: the authentication of callers. */
 export const authSchema = {
   type: 'object',
@@ -133,5 +135,8 @@ export const authSchema = {
         },
       },
     },
+    oidc: oidcSchema,
+    session: sessionSchema,
+    sign_in: signInSchema,
   },
 } as const;

@@ -65,6 +65,15 @@ const server = {
       default: [],
       description: 'Origins of web pages that may call with a credential, `*` for any. None by default.',
     },
+    public_url: {
+      type: ['string', 'null'],
+      pattern: '^https?://[^\\s/?#@]+$',
+      maxLength: 512,
+      default: null,
+      'x-expects': 'must be an origin, `https://safety.example.com`, without a path',
+      description:
+        'The address of the console in browsers, where a proxy in front ends TLS. Without it, people sign in on this machine only.',
+    },
     body_bytes_max: {
       type: 'integer',
       minimum: 1024,

@@ -62,6 +62,7 @@ export async function admitSubscriber(
   const peer: Peer = {
     address: request.raw.socket.remoteAddress,
     headers: over === 'websocket' ? withOffered(headers) : headers,
+    method: 'GET',
   };
   const scope = await scopeOf(peer, ports);
   const { heartbeat, ...asked } = request.query as Readonly<Record<string, unknown>>;

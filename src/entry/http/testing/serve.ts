@@ -2,6 +2,7 @@ import { request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { promisify } from 'node:util';
 import { type TestOptions, testRuntime } from '../../../operations/testing/runtime.ts';
+import { buildBrowserCheck } from '../../../runtime/access/browser.ts';
 import { type AuthenticatorSettings, openAuthenticator } from '../../../runtime/access/index.ts';
 import type { AuthSettings } from '../../../runtime/access/settings.ts';
 import type { AuditEvent } from '../../../runtime/audit/types.ts';
@@ -14,6 +15,7 @@ export interface ServeOptions extends TestOptions {
   readonly host?: string;
   readonly cors_origins?: readonly string[];
   readonly proxy_identity?: boolean;
+  readonly public_url?: string;
   readonly metrics?: Partial<HttpConfig['metrics']>;
   readonly patience?: HttpTimeouts;
   readonly bodies_bytes_max?: number;
@@ -58,6 +60,12 @@ export interface Answer {
 export async function serve(options: ServeOptions): Promise<Served> {
   const { runtime, events, endpoints } = testRuntime(options);
   const cors_origins = options.cors_origins ?? [];
+  const checkBrowser = buildBrowserCheck({
+    ...{ public_url: options.public_url ?? null, host: options.host ?? '127.0.0.1', cors_origins },
+    trusted_proxies: options.auth?.trusted_proxies ?? [],
+  });
+  const find = async (session_token: string) =>
+    (await (await runtime.accounts()).identify(session_token))?.caller ?? null;
   const access: AuthenticatorSettings = {
     auth: { required: false, trusted_proxies: [], api_keys: [], jwt: null, ...options.auth },
     host: options.host ?? '127.0.0.1',
@@ -65,6 +73,7 @@ export async function serve(options: ServeOptions): Promise<Served> {
     proxy_identity: options.proxy_identity ?? false,
     state_dir: options.state_dir,
     now_ms: runtime.now_ms,
+    sessions: { check: checkBrowser, find },
   };
   const logged: string[] = [];
   const app = await buildHttp({
@@ -76,6 +85,7 @@ export async function serve(options: ServeOptions): Promise<Served> {
     },
     llm: options.llm ?? (() => Promise.reject(new Error('This test calls no models.'))),
     authenticate: openAuthenticator(access),
+    checkBrowser,
     ...(options.patience && { patience: options.patience }),
     ...(options.heartbeat_ms && { heartbeat_ms: options.heartbeat_ms }),
     ...(options.connections_max && { connections_max: options.connections_max }),

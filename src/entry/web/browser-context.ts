@@ -1,0 +1,59 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { type BrowserContext, Refusal } from '../../operations/operation.ts';
+import {
+  type BrowserRefusal,
+  type BrowserRequest,
+  type CookieKind,
+  readCookie,
+  SESSION_COOKIES,
+} from '../../runtime/access/browser.ts';
+import type { Peer } from '../../runtime/access/peer.ts';
+
+/** Checks a browser's request. */
+export type CheckBrowser = (
+  peer: Peer,
+  options?: { readonly is_navigation?: boolean },
+) => BrowserRequest | BrowserRefusal;
+
+/** The cookie that ties the answer of the OpenID provider to the browser. The provider's page sends the browser back, so it is `Lax`. */
+const OIDC_COOKIES: Readonly<Record<CookieKind, string>> = {
+  secure: '__Host-service-oidc',
+  local: 'service-oidc',
+};
+const OIDC_SECONDS = 600;
+
+/**
+ * Opens the browser of a request: its cookies, and the means to set them.
+ *
+ * @throws Refusal `forbidden` for a page of another origin
+ */
+export function openBrowserContext(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  check: CheckBrowser,
+  is_navigation: boolean,
+): BrowserContext {
+  const { headers, method, socket } = request.raw;
+  const peer = { address: socket.remoteAddress, headers, method: method ?? '' };
+  const checked = check(peer, { is_navigation });
+  if ('refused' in checked) throw new Refusal('forbidden', checked.refused);
+  const { kind, origin, address } = checked;
+  const set = (name: string, value: string | null, same_site: 'Strict' | 'Lax', seconds?: number): void => {
+    const secure = kind === 'secure' ? '; Secure' : '';
+    const age = value === null ? '; Max-Age=0' : seconds === undefined ? '' : `; Max-Age=${seconds}`;
+    reply.header(
+      'set-cookie',
+      `${name}=${value ?? ''}; Path=/; HttpOnly; SameSite=${same_site}${secure}${age}`,
+    );
+  };
+  const agent = headers['user-agent'];
+  return {
+    origin,
+    address,
+    user_agent: agent === undefined ? null : agent.replace(/[^\x20-\x7e]/g, '?'),
+    session_token: readCookie(headers, SESSION_COOKIES[kind]) || null,
+    setSession: (value) => set(SESSION_COOKIES[kind], value, 'Strict'),
+    oidc_state: readCookie(headers, OIDC_COOKIES[kind]) || null,
+    setOidcState: (value) => set(OIDC_COOKIES[kind], value, 'Lax', OIDC_SECONDS),
+  };
+}

@@ -1,0 +1,227 @@
+import type { RotatedSession } from '../runtime/accounts/own-account.ts';
+import { type Context, defineOperation, Refusal } from './operation.ts';
+import {
+  buildSignInRefusal,
+  codeSchema,
+  newPasswordSchema,
+  passwordSchema,
+  requireBrowser,
+  requireSession,
+} from './sign-in.ts';
+
+const changed = {
+  type: 'object',
+  required: ['changed'],
+  properties: { changed: { type: 'boolean' } },
+} as const;
+
+const byCode = { type: 'object', required: ['code'], properties: { code: codeSchema } } as const;
+
+const WRONG_CODE = 'The code is wrong, or was used already. Wait for the next one.';
+
+/** The members that all operations on one's own account share. */
+const OWN = { permission: 'account:own', browser: true, needs: 'store' } as const;
+
+export const sessionPassword = defineOperation({
+  name: 'session_password',
+  summary: 'Change your own password',
+  description: 'Needs the present password. Ends all other sessions of the user.',
+  http: { method: 'POST', path: '/v1/session/password' },
+  ...OWN,
+  input: {
+    type: 'object',
+    required: ['current_password', 'new_password'],
+    properties: { current_password: passwordSchema, new_password: newPasswordSchema },
+  },
+  output: changed,
+  example: { current_password: 'correct horse battery', new_password: 'staple horse battery' },
+  answer: { changed: true },
+  refusals: ['too_many_requests'],
+  run: async (input, context) => {
+    const { session } = await requireSession(context);
+    const asked = { current: input.current_password, next: input.new_password };
+    const accounts = await context.runtime.accounts();
+    const result = await accounts.changePassword(session, asked, requireBrowser(context));
+    return rotate(result, context, 'The present password is wrong.');
+  },
+});
+
+export const sessionTotpStart = defineOperation({
+  name: 'session_totp_start',
+  summary: 'Begin to set up an authenticator app',
+  description: 'Returns the secret, once. `/v1/session/totp/confirm` ends the set-up with the first code.',
+  http: { method: 'POST', path: '/v1/session/totp' },
+  ...OWN,
+  input: { type: 'object', properties: {} },
+  output: {
+    type: 'object',
+    required: ['secret', 'uri'],
+    properties: {
+      secret: { type: 'string', description: 'Base32, to type in.' },
+      uri: { type: 'string', description: '`otpauth://`, for a QR code.' },
+    },
+  },
+  example: {},
+  answer: { secret: 'A'.repeat(32), uri: `otpauth://totp/Agent%20Safety:ann?secret=${'A'.repeat(32)}` },
+  refusals: ['conflict'],
+  run: async (_input, context) => {
+    const { session } = await requireSession(context);
+    const made = await (await context.runtime.accounts()).startTotp(session.user_id);
+    if (made === null)
+      throw new Refusal('conflict', 'An authenticator app is set up already: remove it first.');
+    return made;
+  },
+});
+
+export const sessionTotpConfirm = defineOperation({
+  name: 'session_totp_confirm',
+  summary: 'End the set-up of an authenticator app',
+  description: 'From then on a sign-in with the password asks for a code.',
+  http: { method: 'POST', path: '/v1/session/totp/confirm' },
+  ...OWN,
+  input: byCode,
+  output: changed,
+  example: { code: '123456' },
+  answer: { changed: true },
+  refusals: ['too_many_requests'],
+  run: async ({ code }, context) => {
+    const { session } = await requireSession(context);
+    const accounts = await context.runtime.accounts();
+    return rotate(await accounts.confirmTotp(session, code), context, WRONG_CODE);
+  },
+});
+
+export const sessionTotpProve = defineOperation({
+  name: 'session_totp_prove',
+  summary: 'Prove the second factor again',
+  description: 'For a decision that needs a second factor of the last minutes.',
+  http: { method: 'POST', path: '/v1/session/totp/prove' },
+  ...OWN,
+  input: byCode,
+  output: changed,
+  example: { code: '123456' },
+  answer: { changed: true },
+  refusals: ['too_many_requests'],
+  run: async ({ code }, context) => {
+    const { session } = await requireSession(context);
+    const accounts = await context.runtime.accounts();
+    return rotate(await accounts.proveTotp(session, code, requireBrowser(context)), context, WRONG_CODE);
+  },
+});
+
+export const sessionTotpRemove = defineOperation({
+  name: 'session_totp_remove',
+  summary: 'Remove your own authenticator app',
+  description: 'Needs a code of it. Who has lost the app asks an administrator for `users reset`.',
+  http: { method: 'POST', path: '/v1/session/totp/remove' },
+  ...OWN,
+  input: byCode,
+  output: changed,
+  example: { code: '123456' },
+  answer: { changed: true },
+  refusals: ['too_many_requests'],
+  run: async ({ code }, context) => {
+    const { session } = await requireSession(context);
+    const accounts = await context.runtime.accounts();
+    return rotate(await accounts.removeTotp(session, code, requireBrowser(context)), context, WRONG_CODE);
+  },
+});
+
+const sessionId = { type: 'string', pattern: '^web_[0-9a-f]{24}$', maxLength: 28 } as const;
+
+/** The sessions of a user in browsers. */
+export const signInSessionsSchema = {
+  type: 'object',
+  required: ['sessions'],
+  properties: {
+    sessions: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['session_id', 'method', 'created_at', 'last_seen_at', 'address', 'user_agent'],
+        properties: {
+          session_id: { type: 'string' },
+          method: { enum: ['password', 'passkey', 'oidc', 'link'] },
+          created_at: { type: 'string' },
+          last_seen_at: { type: 'string', description: 'The last request, to the minute.' },
+          address: { type: ['string', 'null'] },
+          user_agent: { type: ['string', 'null'] },
+          is_current: { type: 'boolean', description: 'The session of this request.' },
+        },
+      },
+    },
+  },
+} as const;
+
+export const sessionList = defineOperation({
+  name: 'session_list',
+  summary: 'List your own sessions',
+  description: 'The browsers in which the user is signed in, the newest sign-in first.',
+  http: { method: 'GET', path: '/v1/session/list' },
+  ...OWN,
+  input: { type: 'object', properties: {} },
+  output: signInSessionsSchema,
+  example: {},
+  answer: {
+    sessions: [
+      {
+        session_id: 'web_0123456789abcdef01234567',
+        method: 'password',
+        created_at: '2026-01-31T12:00:00.000Z',
+        last_seen_at: '2026-01-31T12:00:00.000Z',
+        address: '127.0.0.1',
+        user_agent: 'Mozilla/5.0',
+        is_current: true,
+      },
+    ],
+  },
+  run: async (_input, context) => {
+    const { session } = await requireSession(context);
+    return { sessions: await describeSessions(session.user_id, context, session.session_id) };
+  },
+});
+
+export const sessionRevoke = defineOperation({
+  name: 'session_revoke',
+  summary: 'End one of your own sessions',
+  description: 'Signs another browser out at once.',
+  http: { method: 'POST', path: '/v1/session/revoke' },
+  ...OWN,
+  input: { type: 'object', required: ['session_id'], properties: { session_id: sessionId } },
+  output: changed,
+  example: { session_id: 'web_0123456789abcdef01234567' },
+  answer: { changed: true },
+  refusals: ['not_found'],
+  run: async ({ session_id }, context) => {
+    const { session } = await requireSession(context);
+    const accounts = await context.runtime.accounts();
+    const count = await accounts.endUserSessions(session.user_id, session_id, context.caller.id);
+    if (count === 0) throw new Refusal('not_found', 'You have no such session.');
+    return { changed: true };
+  },
+});
+
+/** Describes the sessions of a user. */
+export async function describeSessions(user_id: string, { runtime }: Context, current: string | null = null) {
+  const sessions = await (await runtime.accounts()).listSessions(user_id);
+  return sessions.map(({ session_id, method, created_ms, seen_ms, address, user_agent }) => ({
+    session_id,
+    method,
+    created_at: new Date(created_ms).toISOString(),
+    last_seen_at: new Date(seen_ms).toISOString(),
+    address,
+    user_agent,
+    is_current: session_id === current,
+  }));
+}
+
+/** Sets the new cookie of a session whose rights changed, or throws the refusal. */
+function rotate(result: RotatedSession, context: Context, wrong: string): { changed: boolean } {
+  if (result.outcome !== 'done') {
+    // The session is valid, so that a wrong proof is no reason to sign in again.
+    if (result.outcome === 'refused') throw new Refusal('forbidden', wrong);
+    throw buildSignInRefusal(result, wrong);
+  }
+  requireBrowser(context).setSession(result.session_token);
+  return { changed: true };
+}

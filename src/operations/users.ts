@@ -1,0 +1,330 @@
+import type { Account } from '../runtime/accounts/types.ts';
+import { ROLES, type Role } from '../runtime/config/permissions.ts';
+import { type Context, defineOperation, Refusal } from './operation.ts';
+import { describeSessions, signInSessionsSchema } from './own-account.ts';
+
+const userId = {
+  type: 'string',
+  minLength: 1,
+  maxLength: 128,
+  pattern: '^[A-Za-z0-9][A-Za-z0-9._@+-]*$',
+  description: 'The name of the user, in upper or lower case.',
+} as const;
+
+const role = {
+  type: 'array',
+  minItems: 1,
+  maxItems: 10,
+  items: { type: 'string', enum: ROLES },
+  description: 'A role of the user; may be repeated.',
+} as const;
+
+const tenant = {
+  type: 'array',
+  minItems: 1,
+  maxItems: 1_000,
+  items: { type: 'string', minLength: 1, maxLength: 256 },
+  description: 'A tenant of the user, `*` for all; may be repeated (default: `default`).',
+} as const;
+
+const user = {
+  type: 'object',
+  required: ['user_id', 'name', 'roles', 'tenants', 'source', 'disabled', 'second_factors'],
+  properties: {
+    user_id: { type: 'string' },
+    name: { type: 'string' },
+    roles: { type: 'array', items: { enum: ROLES } },
+    tenants: { type: 'array', items: { type: 'string' } },
+    source: { enum: ['local', 'oidc'] },
+    disabled: { type: 'boolean' },
+    has_password: { type: 'boolean' },
+    second_factors: { type: 'array', items: { enum: ['totp', 'passkey'] } },
+    created_at: { type: 'string' },
+    last_sign_in_at: { type: ['string', 'null'] },
+  },
+} as const;
+
+const example = {
+  user_id: 'ann',
+  name: 'ann',
+  roles: ['approver' as const],
+  tenants: ['acme'],
+  source: 'local' as const,
+  disabled: false,
+  has_password: false,
+  second_factors: [],
+  created_at: '2026-01-31T12:00:00.000Z',
+  last_sign_in_at: null,
+};
+
+const withLink = {
+  type: 'object',
+  required: ['user', 'link'],
+  properties: {
+    user,
+    link: { type: 'string', description: 'Sets the password; valid once, for `auth.sign_in.link_ttl`.' },
+  },
+} as const;
+
+const LINK = `http://localhost:8000/dashboard/set-up#svc_link_${'A'.repeat(43)}`;
+const MANAGING = { permission: 'users:manage', needs: 'store' } as const;
+const byName = { type: 'object', required: ['user_id'], properties: { user_id: userId } } as const;
+
+export const usersList = defineOperation({
+  name: 'users_list',
+  summary: 'List the users who can sign in',
+  description: 'In the order of their names, page by page.',
+  http: { method: 'GET', path: '/v1/users' },
+  cli: {
+    verb: 'users list',
+    options: ['limit', 'cursor'],
+    columns: {
+      rows: 'users',
+      cells: { USER: 'user_id', ROLES: 'roles', TENANTS: 'tenants', DISABLED: 'disabled' },
+      empty: 'No user can sign in yet. Add one with `service users add NAME --role admin --tenant "*"`.',
+    },
+    examples: [['service users list', '']],
+  },
+  ...MANAGING,
+  input: {
+    type: 'object',
+    properties: {
+      limit: { type: 'integer', minimum: 1, maximum: 1_000, description: 'Default 100.' },
+      cursor: { type: 'string', maxLength: 128, description: 'The `next_cursor` of the page before.' },
+    },
+  },
+  output: {
+    type: 'object',
+    required: ['users', 'next_cursor'],
+    properties: {
+      users: { type: 'array', items: user },
+      next_cursor: { type: ['string', 'null'], description: '`null` on the last page.' },
+    },
+  },
+  example: {},
+  answer: { users: [example], next_cursor: null },
+  run: async ({ limit = 100, cursor = '' }, { runtime }) => {
+    const found = await (await runtime.accounts()).listUsers(cursor, limit + 1);
+    const page = found.slice(0, limit);
+    const next_cursor = found.length > limit ? (page.at(-1)?.user_id ?? null) : null;
+    return { users: page.map(toReply), next_cursor };
+  },
+});
+
+export const usersAdd = defineOperation({
+  name: 'users_add',
+  summary: 'Add a user who can sign in',
+  description: 'Returns a one-time link with which the user sets a password.',
+  http: { method: 'POST', path: '/v1/users' },
+  cli: {
+    verb: 'users add',
+    arguments: ['user_id'],
+    options: ['role', 'tenant', 'name'],
+    line: ({ link }: { link: string }) => `Added. Open this link once to set the password:\n${link}`,
+    examples: [['service users add ann --role approver --tenant acme', '']],
+  },
+  ...MANAGING,
+  input: {
+    type: 'object',
+    required: ['user_id', 'role'],
+    properties: {
+      user_id: userId,
+      role,
+      tenant,
+      name: { type: 'string', minLength: 1, maxLength: 256, description: 'The name for people.' },
+    },
+  },
+  output: withLink,
+  example: { user_id: 'ann', role: ['approver'], tenant: ['acme'] },
+  answer: { user: example, link: LINK },
+  refusals: ['conflict'],
+  run: async (input, { runtime, caller }) => {
+    const { user_id, role: roles, tenant: tenants = ['default'], name = null } = input;
+    const added = await (await runtime.accounts()).addUser({ user_id, name, roles, tenants }, caller.id);
+    if (added === null) throw new Refusal('conflict', 'There is a user of this name already.');
+    return { user: toReply(added.user), link: added.link };
+  },
+});
+
+export const usersRole = defineOperation({
+  name: 'users_role',
+  summary: 'Change the roles or tenants of a user',
+  description: 'Replaces the roles, the tenants, or both. The next request of the user has them.',
+  http: { method: 'POST', path: '/v1/users/{user_id}/role' },
+  cli: {
+    verb: 'users role',
+    arguments: ['user_id'],
+    options: ['role', 'tenant'],
+    line: writeUser,
+    examples: [['service users role ann --role approver --role auditor', '']],
+  },
+  ...MANAGING,
+  input: { type: 'object', required: ['user_id'], properties: { user_id: userId, role, tenant } },
+  output: user,
+  example: { user_id: 'ann', role: ['approver'], tenant: ['acme'] },
+  answer: example,
+  refusals: ['invalid_request', 'not_found'],
+  run: async ({ user_id, role: roles, tenant: tenants }, context) => {
+    if (roles === undefined && tenants === undefined)
+      throw new Refusal('invalid_request', 'Name a `role`, a `tenant`, or both.');
+    refuseSelf(user_id, context);
+    const accounts = await context.runtime.accounts();
+    const change = { ...(roles && { roles: roles as Role[] }), ...(tenants && { tenants }) };
+    return toReply(known(await accounts.changeUser(user_id, change, context.caller.id)));
+  },
+});
+
+export const usersDisable = defineOperation({
+  name: 'users_disable',
+  summary: 'Disable a user',
+  description: 'Ends the user’s sessions at once. `users enable` allows sign-in again.',
+  http: { method: 'POST', path: '/v1/users/{user_id}/disable' },
+  cli: {
+    verb: 'users disable',
+    arguments: ['user_id'],
+    line: writeUser,
+    examples: [['service users disable ann', '']],
+  },
+  ...MANAGING,
+  input: byName,
+  output: user,
+  example: { user_id: 'ann' },
+  answer: { ...example, disabled: true },
+  refusals: ['not_found'],
+  run: async ({ user_id }, context) => {
+    refuseSelf(user_id, context);
+    const accounts = await context.runtime.accounts();
+    return toReply(known(await accounts.setUserDisabled(user_id, true, context.caller.id)));
+  },
+});
+
+export const usersEnable = defineOperation({
+  name: 'users_enable',
+  summary: 'Enable a disabled user',
+  description: 'The user signs in as before.',
+  http: { method: 'POST', path: '/v1/users/{user_id}/enable' },
+  cli: {
+    verb: 'users enable',
+    arguments: ['user_id'],
+    line: writeUser,
+    examples: [['service users enable ann', '']],
+  },
+  ...MANAGING,
+  input: byName,
+  output: user,
+  example: { user_id: 'ann' },
+  answer: example,
+  refusals: ['not_found'],
+  run: async ({ user_id }, { runtime, caller }) =>
+    toReply(known(await (await runtime.accounts()).setUserDisabled(user_id, false, caller.id))),
+});
+
+export const usersReset = defineOperation({
+  name: 'users_reset',
+  summary: 'Reset the sign-in of a user',
+  description:
+    'Removes the password and all second factors, ends the sessions, and returns a one-time link for a new password.',
+  http: { method: 'POST', path: '/v1/users/{user_id}/reset' },
+  cli: {
+    verb: 'users reset',
+    arguments: ['user_id'],
+    line: ({ link }: { link: string }) => `Open this link once to set a new password:\n${link}`,
+    examples: [['service users reset ann', '']],
+  },
+  ...MANAGING,
+  input: byName,
+  output: withLink,
+  example: { user_id: 'ann' },
+  answer: { user: example, link: LINK },
+  refusals: ['not_found', 'conflict'],
+  run: async ({ user_id }, context) => {
+    refuseSelf(user_id, context);
+    const accounts = await context.runtime.accounts();
+    if (known(await accounts.findUser(user_id)).source === 'oidc')
+      throw new Refusal('conflict', 'This user signs in at the OpenID provider: reset the password there.');
+    const reset = known(await accounts.resetUser(user_id, context.caller.id));
+    return { user: toReply(reset.user), link: reset.link };
+  },
+});
+
+export const usersSessions = defineOperation({
+  name: 'users_sessions',
+  summary: 'List the sessions of a user',
+  description: 'The browsers in which the user is signed in, the newest sign-in first.',
+  http: { method: 'GET', path: '/v1/users/{user_id}/sessions' },
+  ...MANAGING,
+  input: byName,
+  output: signInSessionsSchema,
+  example: { user_id: 'ann' },
+  answer: { sessions: [] },
+  refusals: ['not_found'],
+  run: async ({ user_id }, context) => {
+    const { user_id: found } = known(await (await context.runtime.accounts()).findUser(user_id));
+    return { sessions: await describeSessions(found, context) };
+  },
+});
+
+export const usersSignOut = defineOperation({
+  name: 'users_sign_out',
+  summary: 'End all sessions of a user',
+  description: 'Signs the user out of every browser at once.',
+  http: { method: 'POST', path: '/v1/users/{user_id}/sign-out' },
+  cli: {
+    verb: 'users sign-out',
+    arguments: ['user_id'],
+    line: ({ ended }: { ended: number }) => `Sessions that were ended: ${ended}.`,
+    examples: [['service users sign-out ann', '']],
+  },
+  ...MANAGING,
+  input: byName,
+  output: {
+    type: 'object',
+    required: ['ended'],
+    properties: { ended: { type: 'integer', description: 'How many sessions were ended.' } },
+  },
+  example: { user_id: 'ann' },
+  answer: { ended: 0 },
+  refusals: ['not_found'],
+  run: async ({ user_id }, { runtime, caller }) => {
+    const accounts = await runtime.accounts();
+    known(await accounts.findUser(user_id));
+    return { ended: await accounts.endUserSessions(user_id, null, caller.id) };
+  },
+});
+
+function known<Found>(found: Found | null): Found {
+  if (found === null) throw new Refusal('not_found', 'There is no such user.');
+  return found;
+}
+
+/** Refuses a change of the caller's own user, so that the last administrator does not lock everyone out. */
+function refuseSelf(user_id: string, { caller }: Context): void {
+  if (caller.id === `user:${user_id.toLowerCase()}`)
+    throw new Refusal('forbidden', 'You cannot change your own user. Ask another administrator.');
+}
+
+type UserReply = ReturnType<typeof toReply>;
+
+function writeUser({ user_id, roles, tenants, disabled }: UserReply): string {
+  const state = disabled ? 'is disabled' : 'can sign in';
+  return `${user_id} ${state}; roles: ${roles.join(', ')}; tenants: ${tenants.join(', ')}.`;
+}
+
+function toReply(account: Account) {
+  const { last_sign_in_ms } = account;
+  return {
+    user_id: account.user_id,
+    name: account.name,
+    roles: [...account.roles],
+    tenants: account.tenants === '*' ? ['*'] : [...account.tenants],
+    source: account.source,
+    disabled: account.is_disabled,
+    has_password: account.has_password,
+    second_factors: [
+      ...(account.has_totp ? ['totp' as const] : []),
+      ...(account.passkey_count > 0 ? ['passkey' as const] : []),
+    ],
+    created_at: new Date(account.created_ms).toISOString(),
+    last_sign_in_at: last_sign_in_ms === null ? null : new Date(last_sign_in_ms).toISOString(),
+  };
+}

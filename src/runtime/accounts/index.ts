@@ -1,0 +1,74 @@
+import type { Caller } from '../access/types.ts';
+import { findRolePermissions } from '../access/users.ts';
+import * as users from './manage-users.ts';
+import * as own from './own-account.ts';
+import { recordAccountEvent } from './record-account-event.ts';
+import { deleteSession, findSession, listSessions } from './sessions.ts';
+import * as sign_in from './sign-in.ts';
+import type { Account, AccountParts, SignInSession } from './types.ts';
+import { hasAdministrator } from './user-records.ts';
+
+/** A user whose session cookie is valid. */
+export interface SignedInUser {
+  readonly caller: Caller;
+  readonly account: Account;
+  readonly session: SignInSession;
+}
+
+/** The users of one process, over the shared store. */
+export type Accounts = ReturnType<typeof openAccounts>;
+
+/** Opens the users, their sessions and their sign-in. */
+export function openAccounts(parts: AccountParts) {
+  const bind =
+    <Rest extends readonly unknown[], Result>(work: (parts: AccountParts, ...rest: Rest) => Result) =>
+    (...rest: Rest): Result =>
+      work(parts, ...rest);
+  return {
+    settings: parts.settings,
+    hasAdministrator: async () => hasAdministrator((await parts.store()).db),
+    identify: bind(identify),
+    signOut: bind(signOut),
+    listSessions: bind(listSessions),
+    signInWithPassword: bind(sign_in.signInWithPassword),
+    signInWithTotp: bind(sign_in.signInWithTotp),
+    signInWithLink: bind(sign_in.signInWithLink),
+    changePassword: bind(own.changePassword),
+    proveTotp: bind(own.proveTotp),
+    startTotp: bind(own.startTotp),
+    confirmTotp: bind(own.confirmTotp),
+    removeTotp: bind(own.removeTotp),
+    addUser: bind(users.addUser),
+    listUsers: bind(users.listAccounts),
+    findUser: bind(users.findAccount),
+    changeUser: bind(users.changeUser),
+    setUserDisabled: bind(users.setUserDisabled),
+    resetUser: bind(users.resetUser),
+    endUserSessions: bind(users.endUserSessions),
+    createFirstLink: bind(users.createFirstLink),
+  };
+}
+
+/** Finds the user of a session cookie; `null` if the session is not valid, or the user is disabled. */
+async function identify(parts: AccountParts, session_token: string): Promise<SignedInUser | null> {
+  const session = await findSession(parts, session_token);
+  if (session === null) return null;
+  const account = await users.findAccount(parts, session.user_id);
+  if (account === null || account.is_disabled) return null;
+  const { roles, tenants, user_id } = account;
+  const caller: Caller = {
+    id: `user:${user_id}`,
+    kind: 'person',
+    permissions: findRolePermissions(roles, tenants),
+    tenants,
+    agents: '*',
+    second_factor_ms: session.second_factor_ms,
+  };
+  return { caller, account, session };
+}
+
+async function signOut(parts: AccountParts, session_token: string, caller_id: string): Promise<void> {
+  const { db } = await parts.store();
+  if (await deleteSession(db, session_token))
+    await recordAccountEvent(parts.ports, { phase: 'sign_out', reason: 'A user signed out.', caller_id });
+}

@@ -1,0 +1,184 @@
+import type { Kysely } from 'kysely';
+import type { StoreTables } from '../../platform/store/index.ts';
+import type { Role } from '../config/permissions.ts';
+import { type AccountPhase, recordAccountEvent } from './record-account-event.ts';
+import { revokeSessions } from './sessions.ts';
+import type { Account, AccountParts } from './types.ts';
+import { createUserLink, deleteUserLinks } from './user-links.ts';
+import {
+  countPasskeys,
+  findUserRow,
+  hasAdministrator,
+  insertUser,
+  listUserRows,
+  normalizeUserId,
+  toAccount,
+} from './user-records.ts';
+
+/** The input of a new user. */
+export interface AddedUser {
+  readonly user_id: string;
+  readonly name: string | null;
+  readonly roles: readonly Role[];
+  readonly tenants: readonly string[];
+}
+
+/** Adds a user. Returns the one-time link for the password; `null` if the name is taken. */
+export async function addUser(
+  parts: AccountParts,
+  added: AddedUser,
+  caller_id: string,
+): Promise<{ readonly user: Account; readonly link: string } | null> {
+  const { db } = await parts.store();
+  const user_id = normalizeUserId(added.user_id);
+  const { roles, tenants } = added;
+  if ((await findUserRow(db, user_id)) !== null) return null;
+  await record(parts, 'user_add', user_id, caller_id, 'A user was added.', { roles, tenants });
+  const user = { user_id, name: added.name ?? user_id, roles, tenants, created_by: caller_id };
+  if (!(await insertUser(db, parts.ports().now_ms(), user))) return null;
+  const link = await linkFor(parts, db, user_id);
+  return { user: (await findAccount(parts, user_id))!, link };
+}
+
+/** Lists accounts in the order of their names, from the one after `after` on. */
+export async function listAccounts(
+  { store }: AccountParts,
+  after: string,
+  limit: number,
+): Promise<readonly Account[]> {
+  const { db } = await store();
+  const rows = await listUserRows(db, after, limit);
+  const counts = await countPasskeys(
+    db,
+    rows.map(({ user_id }) => user_id),
+  );
+  return rows.map((row) => toAccount(row, counts.get(row.user_id) ?? 0));
+}
+
+/** Finds an account; `null` if there is no such user. */
+export async function findAccount({ store }: AccountParts, name: string): Promise<Account | null> {
+  const { db } = await store();
+  const row = await findUserRow(db, normalizeUserId(name));
+  if (row === null) return null;
+  return toAccount(row, (await countPasskeys(db, [row.user_id])).get(row.user_id) ?? 0);
+}
+
+/** Replaces the roles, the tenants, or both. The next request of the user has them. */
+export async function changeUser(
+  parts: AccountParts,
+  name: string,
+  change: { readonly roles?: readonly Role[]; readonly tenants?: readonly string[] },
+  caller_id: string,
+): Promise<Account | null> {
+  const { db } = await parts.store();
+  const user_id = normalizeUserId(name);
+  if ((await findUserRow(db, user_id)) === null) return null;
+  const { roles, tenants } = change;
+  await record(parts, 'user_change', user_id, caller_id, 'The roles or tenants of a user were changed.', {
+    ...(roles && { roles }),
+    ...(tenants && { tenants }),
+  });
+  await db
+    .updateTable('users')
+    .set({
+      ...(roles && { roles: JSON.stringify(roles) }),
+      ...(tenants && { tenants: JSON.stringify(tenants) }),
+    })
+    .where('user_id', '=', user_id)
+    .execute();
+  return findAccount(parts, user_id);
+}
+
+/** Disables a user, which ends the sessions at once, or enables the user again. */
+export async function setUserDisabled(
+  parts: AccountParts,
+  name: string,
+  is_disabled: boolean,
+  caller_id: string,
+): Promise<Account | null> {
+  const { db } = await parts.store();
+  const user_id = normalizeUserId(name);
+  if ((await findUserRow(db, user_id)) === null) return null;
+  const phase = is_disabled ? 'user_disable' : 'user_enable';
+  await record(parts, phase, user_id, caller_id, `A user was ${is_disabled ? 'disabled' : 'enabled'}.`);
+  const disabled_ms = is_disabled ? parts.ports().now_ms() : null;
+  await db.updateTable('users').set({ disabled_ms }).where('user_id', '=', user_id).execute();
+  if (is_disabled) await endAccess(db, user_id);
+  return findAccount(parts, user_id);
+}
+
+/** Removes the password and all second factors, ends the sessions, and returns a one-time link. */
+export async function resetUser(
+  parts: AccountParts,
+  name: string,
+  caller_id: string,
+): Promise<{ readonly user: Account; readonly link: string } | null> {
+  const { db } = await parts.store();
+  const user_id = normalizeUserId(name);
+  if ((await findUserRow(db, user_id)) === null) return null;
+  const reason = 'The password and the second factors of a user were removed.';
+  await record(parts, 'user_reset', user_id, caller_id, reason);
+  await db
+    .updateTable('users')
+    .set({ password_hash: null, totp_secret: null, totp_confirmed: 0, totp_step: 0 })
+    .where('user_id', '=', user_id)
+    .execute();
+  await db.deleteFrom('passkeys').where('user_id', '=', user_id).execute();
+  await db
+    .deleteFrom('sign_in_attempts')
+    .where('subject', 'in', [`account:${user_id}`, `totp:${user_id}`])
+    .execute();
+  await endAccess(db, user_id);
+  const link = await linkFor(parts, db, user_id);
+  return { user: (await findAccount(parts, user_id))!, link };
+}
+
+/** Ends sessions of a user: one, or all. Returns their number. */
+export async function endUserSessions(
+  parts: AccountParts,
+  name: string,
+  session_id: string | null,
+  caller_id: string,
+): Promise<number> {
+  const { db } = await parts.store();
+  const user_id = normalizeUserId(name);
+  const count = await revokeSessions(db, user_id, session_id === null ? {} : { session_id });
+  if (count > 0)
+    await record(parts, 'session_revoke', user_id, caller_id, 'Sessions of a user were ended.', { count });
+  return count;
+}
+
+/**
+ * Returns a one-time link that creates the first administrator; `null` if there is one. Links of earlier starts stay
+ * valid until they expire, because another replica may have printed them.
+ */
+export async function createFirstLink({ store, ports, settings }: AccountParts): Promise<string | null> {
+  const { db } = await store();
+  if (await hasAdministrator(db)) return null;
+  return createUserLink(db, null, ports().now_ms() + settings.link_ms, settings.public_url);
+}
+
+function linkFor(
+  { ports, settings }: AccountParts,
+  db: Kysely<StoreTables>,
+  user_id: string,
+): Promise<string> {
+  return createUserLink(db, user_id, ports().now_ms() + settings.link_ms, settings.public_url);
+}
+
+async function endAccess(db: Kysely<StoreTables>, user_id: string): Promise<void> {
+  await revokeSessions(db, user_id);
+  await deleteUserLinks(db, user_id);
+  await db.deleteFrom('sign_in_challenges').where('user_id', '=', user_id).execute();
+}
+
+async function record(
+  { ports }: AccountParts,
+  phase: AccountPhase,
+  user_id: string,
+  caller_id: string,
+  reason: string,
+  more: Readonly<Record<string, readonly string[] | number>> = {},
+): Promise<void> {
+  await recordAccountEvent(ports, { phase, reason, caller_id, metadata: { user_id, ...more } });
+}

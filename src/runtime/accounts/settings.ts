@@ -1,0 +1,27 @@
+import { parseDurationMs } from '../../core/policy/compile/duration.ts';
+import { isLoopbackHost } from '../../platform/net/loopback.ts';
+import type { Config } from '../config/index.ts';
+import type { AccountSettings } from './types.ts';
+
+/** Reads the settings of sign-in from the configuration. `port` is the one that the service listens on. */
+export function readAccountSettings(
+  { auth: { session, sign_in }, server }: Pick<Config, 'auth' | 'server'>,
+  port: number = server.port,
+): AccountSettings {
+  return {
+    idle_ms: parseDurationMs(session.idle_timeout),
+    absolute_ms: parseDurationMs(session.absolute_timeout),
+    attempts_per_account_max: sign_in.attempts_per_account_max,
+    attempts_per_address_max: sign_in.attempts_per_address_max,
+    attempts_window_ms: parseDurationMs(sign_in.attempts_window),
+    link_ms: parseDurationMs(sign_in.link_ttl),
+    public_url: server.public_url ?? `http://${hostFor(server.host)}:${port}`,
+  };
+}
+
+/** Returns the name that a browser on this machine uses. Passkeys need a name, so that it is no IP address. */
+function hostFor(host: string): string {
+  const is_here = isLoopbackHost(host) || host === '0.0.0.0' || host === '::';
+  if (is_here) return 'localhost';
+  return host.includes(':') ? `[${host}]` : host;
+}

@@ -1,0 +1,183 @@
+import { countAttempt } from './attempts.ts';
+import { createChallenge, takeChallenge, tryChallenge } from './challenges.ts';
+import { hashPassword, verifyPassword } from './password-hash.ts';
+import { recordAccountEvent } from './record-account-event.ts';
+import { insertSession } from './sessions.ts';
+import { findTotpStep } from './totp.ts';
+import type { AccountParts, SecondFactor, SignInMethod, SignInOrigin, SignInResult } from './types.ts';
+import { deleteUserLinks, takeUserLink } from './user-links.ts';
+import {
+  countPasskeys,
+  findUserRow,
+  hasAdministrator,
+  insertUser,
+  normalizeUserId,
+  type UserRow,
+} from './user-records.ts';
+
+/** Signs a user in with a password. With a second factor, the answer is a ticket and no session. */
+export async function signInWithPassword(
+  parts: AccountParts,
+  asked: { readonly user_id: string; readonly password: string },
+  origin: SignInOrigin,
+): Promise<SignInResult> {
+  const user_id = normalizeUserId(asked.user_id);
+  const { db } = await parts.store();
+  const user = await findUserRow(db, user_id);
+  const attempt = await countAttempt(parts, `account:${user_id}`, origin.address);
+  if (attempt.retry_seconds !== null) {
+    if (attempt.is_first_over) await recordFailure(parts, user, origin, 'password', 'sign_in_limited');
+    return { outcome: 'limited', retry_seconds: attempt.retry_seconds };
+  }
+  const is_correct = await verifyPassword(asked.password, user?.password_hash ?? null);
+  if (!is_correct || user === null || user.disabled_ms !== null) {
+    await recordFailure(parts, user, origin, 'password', 'sign_in_failed');
+    return { outcome: 'refused' };
+  }
+  await attempt.forgive();
+  const factors = await listFactors(parts, user);
+  if (factors.length === 0) return beginSession(parts, user, 'password', false, origin);
+  const ticket = await createChallenge(parts, 'second_factor', { user_id, data: 'password' });
+  return { outcome: 'second_factor', ticket, factors };
+}
+
+/** Continues a sign-in with a code of an authenticator app. */
+export async function signInWithTotp(
+  parts: AccountParts,
+  asked: { readonly ticket: string; readonly code: string },
+  origin: SignInOrigin,
+): Promise<SignInResult> {
+  const challenge = await tryChallenge(parts, 'second_factor', asked.ticket);
+  if (challenge === null || challenge.user_id === null) return { outcome: 'refused' };
+  const user = await findUserRow((await parts.store()).db, challenge.user_id);
+  if (user === null || user.disabled_ms !== null) return { outcome: 'refused' };
+  const refusal = await verifyTotp(parts, user, asked.code, origin);
+  if (refusal !== null) return refusal;
+  if ((await takeChallenge(parts, 'second_factor', asked.ticket)) === null) return { outcome: 'refused' };
+  return beginSession(parts, user, 'password', true, origin);
+}
+
+/** Verifies a code of the user's app. Returns `null` if it is correct, within the limit of attempts. */
+export async function verifyTotp(
+  parts: AccountParts,
+  user: UserRow,
+  code: string,
+  origin: SignInOrigin,
+): Promise<Extract<SignInResult, { outcome: 'refused' | 'limited' }> | null> {
+  const attempt = await countAttempt(parts, `totp:${user.user_id}`, origin.address);
+  if (attempt.retry_seconds !== null) {
+    if (attempt.is_first_over) await recordFailure(parts, user, origin, 'totp', 'sign_in_limited');
+    return { outcome: 'limited', retry_seconds: attempt.retry_seconds };
+  }
+  if (await acceptTotp(parts, user, code)) {
+    await attempt.forgive();
+    return null;
+  }
+  await recordFailure(parts, user, origin, 'totp', 'second_factor_failed');
+  return { outcome: 'refused' };
+}
+
+/** Accepts a code of the user's app once. */
+async function acceptTotp(
+  { store, ports }: AccountParts,
+  { user_id, totp_secret, totp_confirmed }: UserRow,
+  code: string,
+): Promise<boolean> {
+  if (totp_secret === null || totp_confirmed !== 1) return false;
+  const step = findTotpStep(totp_secret, code, ports().now_ms());
+  if (step === null) return false;
+  const { numUpdatedRows } = await (await store()).db
+    .updateTable('users')
+    .set({ totp_step: step })
+    .where('user_id', '=', user_id)
+    .where('totp_secret', '=', totp_secret)
+    .where('totp_step', '<', step)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
+/** The input of a one-time link's page. */
+export interface LinkUse {
+  readonly token: string;
+  readonly password: string;
+  /** The name of the first administrator; ignored if the link belongs to a user. */
+  readonly user_id: string | null;
+}
+
+/** Uses a one-time link: sets the password, and signs the user in. */
+export async function signInWithLink(
+  parts: AccountParts,
+  asked: LinkUse,
+  origin: SignInOrigin,
+): Promise<SignInResult> {
+  const password_hash = await hashPassword(asked.password);
+  const store = await parts.store();
+  const now_ms = parts.ports().now_ms();
+  const link = await takeUserLink(store.db, asked.token, now_ms);
+  if (link === null) return { outcome: 'refused' };
+  const user_id = link.user_id ?? normalizeUserId(asked.user_id ?? 'admin');
+  if (link.user_id === null) {
+    if (await hasAdministrator(store.db)) return { outcome: 'refused' };
+    const roles = ['admin'] as const;
+    const user = { user_id, name: user_id, roles, tenants: ['*'], created_by: 'service:first-start' };
+    if (!(await insertUser(store.db, now_ms, user))) return { outcome: 'refused' };
+    await deleteUserLinks(store.db, null);
+  }
+  await store.db.updateTable('users').set({ password_hash }).where('user_id', '=', user_id).execute();
+  const user = await findUserRow(store.db, user_id);
+  if (user === null || user.disabled_ms !== null) return { outcome: 'refused' };
+  const reason = 'The user set a password with a one-time link.';
+  await recordAccountEvent(parts.ports, { phase: 'password_change', reason, caller_id: `user:${user_id}` });
+  return beginSession(parts, user, 'link', false, origin);
+}
+
+/** Begins a session, unless the audit log cannot record it. */
+export async function beginSession(
+  parts: AccountParts,
+  { user_id }: Pick<UserRow, 'user_id'>,
+  method: SignInMethod,
+  has_second_factor: boolean,
+  origin: SignInOrigin,
+): Promise<SignInResult> {
+  const { db } = await parts.store();
+  await recordAccountEvent(parts.ports, {
+    phase: 'sign_in',
+    reason: 'A user signed in.',
+    caller_id: `user:${user_id}`,
+    metadata: { method, second_factor: has_second_factor, ...placeOf(origin) },
+  });
+  const now_ms = parts.ports().now_ms();
+  const session_token = await insertSession(db, now_ms, { user_id, method, has_second_factor, origin });
+  return { outcome: 'signed_in', session_token, user_id };
+}
+
+/** Records a failure. The typed name is left out if it belongs to no user, because people type passwords there. */
+export async function recordFailure(
+  { ports }: AccountParts,
+  user: Pick<UserRow, 'user_id'> | null,
+  origin: SignInOrigin,
+  method: string,
+  phase: 'sign_in_failed' | 'sign_in_limited' | 'second_factor_failed',
+): Promise<void> {
+  const caller_id = user === null ? 'anonymous' : `user:${user.user_id}`;
+  const metadata = { method, ...placeOf(origin) };
+  await recordAccountEvent(ports, { phase, reason: FAILURES[phase], caller_id, done: false, metadata });
+}
+
+const FAILURES = {
+  sign_in_failed: 'An attempt to sign in failed.',
+  sign_in_limited: 'Attempts to sign in passed a limit, and are refused for a while.',
+  second_factor_failed: 'A second factor was wrong.',
+};
+
+function placeOf({ address }: SignInOrigin): { address?: string } {
+  return address === null ? {} : { address };
+}
+
+async function listFactors({ store }: AccountParts, user: UserRow): Promise<readonly SecondFactor[]> {
+  const passkeys = await countPasskeys((await store()).db, [user.user_id]);
+  return [
+    ...(user.totp_confirmed === 1 ? (['totp'] as const) : []),
+    ...((passkeys.get(user.user_id) ?? 0) > 0 ? (['passkey'] as const) : []),
+  ];
+}

@@ -1,0 +1,81 @@
+import type { Store } from '../../platform/store/index.ts';
+import type { Caller } from '../access/types.ts';
+import type { AuditPorts } from '../audit/audit-ports.ts';
+import type { Role } from '../config/permissions.ts';
+
+/** The settings of sign-in, with all times in milliseconds. */
+export interface AccountSettings {
+  /** A session ends after this time without a request. */
+  readonly idle_ms: number;
+  /** A session ends after this time in any case. */
+  readonly absolute_ms: number;
+  /** Attempts to sign in within `attempts_window_ms`. */
+  readonly attempts_per_account_max: number;
+  readonly attempts_per_address_max: number;
+  readonly attempts_window_ms: number;
+  /** A one-time link is valid for this time. */
+  readonly link_ms: number;
+  /** The address of the console for browsers, `https://safety.example.com`, without a path. */
+  readonly public_url: string;
+}
+
+/** The dependencies of accounts. */
+export interface AccountParts {
+  readonly store: () => Promise<Store>;
+  /** Returns the active policy, the clock and the journal. */
+  readonly ports: () => AuditPorts;
+  readonly settings: AccountSettings;
+}
+
+/** A user who can sign in. */
+export interface Account {
+  readonly user_id: string;
+  readonly name: string;
+  readonly roles: readonly Role[];
+  readonly tenants: Caller['tenants'];
+  readonly source: 'local' | 'oidc';
+  readonly is_disabled: boolean;
+  readonly has_password: boolean;
+  readonly has_totp: boolean;
+  readonly passkey_count: number;
+  readonly created_ms: number;
+  readonly last_sign_in_ms: number | null;
+}
+
+/** The kinds of proof that began a session. */
+export type SignInMethod = 'password' | 'passkey' | 'oidc' | 'link';
+
+/** A session of a user in one browser. */
+export interface SignInSession {
+  readonly session_id: string;
+  readonly user_id: string;
+  readonly method: SignInMethod;
+  readonly created_ms: number;
+  readonly seen_ms: number;
+  readonly second_factor_ms: number | null;
+  readonly address: string | null;
+  readonly user_agent: string | null;
+}
+
+/** The browser that a request to sign in comes from. */
+export interface SignInOrigin {
+  /** The client's IP address; `null` if it is unknown. */
+  readonly address: string | null;
+  readonly user_agent: string | null;
+  /** The session that the browser has already; it ends with a new sign-in. */
+  readonly session_token: string | null;
+}
+
+/** The answer to an attempt to sign in. */
+export type SignInResult =
+  | { readonly outcome: 'signed_in'; readonly session_token: string; readonly user_id: string }
+  /** The password is correct. `ticket` continues with a second factor. */
+  | {
+      readonly outcome: 'second_factor';
+      readonly ticket: string;
+      readonly factors: readonly SecondFactor[];
+    }
+  | { readonly outcome: 'refused' }
+  | { readonly outcome: 'limited'; readonly retry_seconds: number };
+
+export type SecondFactor = 'totp' | 'passkey';

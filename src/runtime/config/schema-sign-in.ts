@@ -1,0 +1,127 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own `${NAME}` is meant.
+import { ROLES } from './permissions.ts';
+import { durationSchema, nameListSchema, urlSchema } from '../../platform/schema-parts.ts';
+
+const claim = { type: 'string', minLength: 1, maxLength: 256 } as const;
+
+/** `auth.session`: the sessions of people who signed in. */
+export const sessionSchema = {
+  type: 'object',
+  description: 'Sessions of people who signed in to the console. A change needs a restart.',
+  additionalProperties: false,
+  default: {},
+  properties: {
+    idle_timeout: {
+      ...durationSchema,
+      default: '1h',
+      description: 'A session ends after this time without a request.',
+    },
+    absolute_timeout: {
+      ...durationSchema,
+      default: '12h',
+      description: 'A session ends this long after the sign-in, at most `30d`.',
+    },
+  },
+} as const;
+
+/** `auth.sign_in`: the limits of attempts to sign in. */
+export const signInSchema = {
+  type: 'object',
+  description: 'Limits of attempts to sign in. A change needs a restart.',
+  additionalProperties: false,
+  default: {},
+  properties: {
+    attempts_per_account_max: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 1_000,
+      default: 10,
+      description: 'Attempts on one account within `attempts_window`.',
+    },
+    attempts_per_address_max: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 100_000,
+      default: 100,
+      description: 'Attempts from one IP address within `attempts_window`.',
+    },
+    attempts_window: { ...durationSchema, default: '15m', description: 'The time for both limits.' },
+    link_ttl: { ...durationSchema, default: '1h', description: 'How long a one-time link is valid.' },
+  },
+} as const;
+
+/** `auth.oidc`: sign-in at an OpenID provider. */
+export const oidcSchema = {
+  type: ['object', 'null'],
+  description: 'Sign-in at an OpenID provider. A change needs a restart.',
+  default: null,
+  additionalProperties: false,
+  required: ['issuer', 'client_id'],
+  properties: {
+    issuer: { ...urlSchema, description: 'The issuer; its discovery document gives all other addresses.' },
+    client_id: { type: 'string', minLength: 1, maxLength: 512, description: 'The client’s name there.' },
+    client_secret: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 4096,
+      'x-credential': true,
+      description:
+        'The client’s secret, as `${NAME}`. Leave it out for a public client, which has PKCE alone.',
+    },
+    name: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 64,
+      default: 'Single sign-on',
+      description: 'The text of the button.',
+    },
+    scopes: {
+      ...nameListSchema,
+      default: ['openid', 'profile', 'email'],
+      description: 'The scopes to request; `openid` is required.',
+    },
+    claims: {
+      type: 'object',
+      additionalProperties: false,
+      default: {},
+      description: 'Dotted names of the claims in the ID token.',
+      properties: {
+        user: { ...claim, default: 'email', description: 'The name of the user.' },
+        name: { ...claim, default: 'name', description: 'The name for people.' },
+        roles: { ...claim, default: 'groups', description: 'A string or a list, for `role_mapping`.' },
+        tenants: { ...claim, default: 'tenants', description: 'A string or a list, for `tenant_mapping`.' },
+      },
+    },
+    role_mapping: {
+      type: 'object',
+      default: {},
+      additionalProperties: { type: 'string', enum: ROLES },
+      description: 'The role for a value of the claim, `{safety-admins: admin}`. Other values give no role.',
+    },
+    tenant_mapping: {
+      type: 'object',
+      default: {},
+      additionalProperties: { type: 'string', minLength: 1, maxLength: 256 },
+      description: 'The tenant for a value of the claim; `*` for all. Other values give no tenant.',
+    },
+    default_roles: {
+      type: 'array',
+      maxItems: 10,
+      default: [],
+      items: { type: 'string', enum: ROLES },
+      description: 'The roles of a user for whom the mapping gives none. Without any, the user is refused.',
+    },
+    default_tenants: {
+      ...nameListSchema,
+      default: [],
+      description: 'The tenants of a user for whom the mapping gives none. Without any, the user is refused.',
+    },
+    clock_tolerance_seconds: {
+      type: 'integer',
+      minimum: 0,
+      maximum: 300,
+      default: 30,
+      description: 'How far the clocks may differ.',
+    },
+  },
+} as const;

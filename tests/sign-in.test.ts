@@ -1,0 +1,208 @@
+import assert from 'node:assert/strict';
+import { request } from 'node:http';
+import { after, before, test } from 'node:test';
+import { TOTP } from 'otpauth';
+import { startTestService, type TestService } from './support/service.ts';
+
+const PASSWORD = ['correct', 'horse', 'battery'].join(' ');
+let service: TestService;
+let link = '';
+
+before(async () => {
+  service = await startTestService();
+  link = /set-up#(svc_link_[\w-]{43})/.exec(service.logs())?.[1] ?? '';
+});
+after(() => service.stop());
+
+interface Answer {
+  readonly status: number;
+  // biome-ignore lint/suspicious/noExplicitAny: answers of every shape.
+  readonly json: any;
+  readonly cookies: readonly string[];
+}
+
+/** A browser: it keeps the cookie of the session, and sends the CSRF token. */
+function openBrowser() {
+  const jar = { cookie: '', csrf: '' };
+  const ask = (method: string, path: string, body?: object, more: Record<string, string> = {}) =>
+    new Promise<Answer>((done, fail) => {
+      const headers = {
+        ...(jar.cookie !== '' && { cookie: jar.cookie }),
+        ...(method !== 'GET' && { origin: service.url, 'x-csrf-token': jar.csrf }),
+        ...(body && { 'content-type': 'application/json' }),
+        ...more,
+      };
+      const sent = request(`${service.url}${path}`, { method, headers, agent: false }, (response) => {
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.on('end', () => {
+          const cookies = response.headers['set-cookie'] ?? [];
+          const session = cookies.find((one) => one.startsWith('service-session='));
+          if (session !== undefined) jar.cookie = session.split(';')[0]!;
+          const text = Buffer.concat(chunks).toString('utf8');
+          done({ status: response.statusCode ?? 0, json: JSON.parse(text), cookies });
+        });
+      });
+      sent.on('error', fail);
+      sent.end(body && JSON.stringify(body));
+    });
+  const refresh = async (): Promise<Answer> => {
+    const shown = await ask('GET', '/v1/session');
+    jar.csrf = shown.json.csrf_token ?? '';
+    return shown;
+  };
+  return { jar, ask, refresh };
+}
+
+const admin = openBrowser();
+
+test('the link of the first start creates the administrator once', async () => {
+  assert.match(link, /^svc_link_/, service.logs());
+  const anonymous = await admin.ask('GET', '/v1/session');
+  assert.equal(anonymous.status, 401);
+  const short = await admin.ask('POST', '/v1/session/set-up', { token: link, password: 'short' });
+  assert.equal(short.status, 400);
+  const made = await admin.ask('POST', '/v1/session/set-up', {
+    token: link,
+    password: PASSWORD,
+    user_id: 'Root',
+  });
+  assert.equal(made.status, 200, JSON.stringify(made.json));
+  assert.match(
+    made.cookies.join(),
+    /^service-session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict$/,
+    'a cookie for plain HTTP on this machine',
+  );
+  const who = await admin.refresh();
+  assert.equal(who.status, 200);
+  assert.partialDeepStrictEqual(who.json, { user_id: 'root', roles: ['admin'], tenants: ['*'] });
+  const again = await openBrowser().ask('POST', '/v1/session/set-up', { token: link, password: PASSWORD });
+  assert.equal(again.status, 401);
+});
+
+test('a change needs the CSRF token of the session and a page of this service', async () => {
+  const add = { user_id: 'vera', role: ['viewer'] };
+  const refused: readonly Record<string, string>[] = [
+    { 'x-csrf-token': '' },
+    { 'x-csrf-token': 'A'.repeat(43) },
+    { origin: 'http://localhost:1' },
+    { origin: 'https://evil.test' },
+    { origin: 'null' },
+    { 'sec-fetch-site': 'same-site' },
+    { 'sec-fetch-site': 'cross-site' },
+    { host: 'evil.test' },
+  ];
+  for (const headers of refused) {
+    const answer = await admin.ask('POST', '/v1/users', add, headers);
+    assert.equal(answer.status, 403, JSON.stringify(headers));
+  }
+  const added = await admin.ask('POST', '/v1/users', add);
+  assert.equal(added.status, 200, JSON.stringify(added.json));
+  assert.equal(refused.length, 8);
+});
+
+test('a forged, empty or doubled cookie is refused', async () => {
+  const value = admin.jar.cookie;
+  const forged = [
+    `service-session=${'A'.repeat(43)}`,
+    'service-session=',
+    'service-session=%00',
+    `${value}; ${value}`,
+    `service-session=x; ${value}`,
+  ];
+  for (const cookie of forged) {
+    const answer = await openBrowser().ask('GET', '/v1/session', undefined, { cookie });
+    assert.equal(answer.status, 401, cookie);
+  }
+  const renamed = await openBrowser().ask('GET', '/v1/session', undefined, {
+    cookie: value.replace('service-session', '__Host-service-session'),
+  });
+  assert.equal(renamed.status, 401);
+});
+
+test('a viewer signs in with the link, reads, and changes nothing', async () => {
+  const reset = await admin.ask('POST', '/v1/users/vera/reset');
+  const viewer = openBrowser();
+  const token = reset.json.link.split('#')[1];
+  assert.equal((await viewer.ask('POST', '/v1/session/set-up', { token, password: PASSWORD })).status, 200);
+  const who = await viewer.refresh();
+  assert.deepEqual([who.json.user_id, who.json.roles, who.json.tenants], ['vera', ['viewer'], ['default']]);
+  assert.equal((await viewer.ask('GET', '/v1/approvals')).status, 200);
+  assert.equal((await viewer.ask('GET', '/v1/users')).status, 403);
+  assert.equal((await viewer.ask('POST', '/v1/policies/reload')).status, 403);
+  assert.equal((await viewer.ask('POST', '/v1/users', { user_id: 'x', role: ['admin'] })).status, 403);
+  const disabled = await admin.ask('POST', '/v1/users/vera/disable');
+  assert.equal(disabled.json.disabled, true);
+  assert.equal((await viewer.ask('GET', '/v1/session')).status, 401);
+  const signIn = { user_id: 'vera', password: PASSWORD };
+  assert.equal((await viewer.ask('POST', '/v1/session/sign-in', signIn)).status, 401);
+});
+
+test('an authenticator app is a second factor, and each code counts once', async () => {
+  const made = await admin.ask('POST', '/v1/session/totp');
+  const totp = new TOTP({ secret: made.json.secret });
+  const code = totp.generate();
+  const wrong = await admin.ask('POST', '/v1/session/totp/confirm', {
+    code: code === '000000' ? '1'.repeat(6) : '0'.repeat(6),
+  });
+  assert.equal(wrong.status, 403);
+  const before = admin.jar.cookie;
+  const confirmed = await admin.ask('POST', '/v1/session/totp/confirm', { code });
+  assert.equal(confirmed.status, 200, JSON.stringify(confirmed.json));
+  assert.notEqual(admin.jar.cookie, before, 'the cookie changes with the rights');
+  const replayed = await openBrowser().ask('GET', '/v1/session', undefined, { cookie: before });
+  assert.equal(replayed.status, 401);
+  await admin.refresh();
+  const browser = openBrowser();
+  const signIn = { user_id: 'root', password: PASSWORD };
+  const first = await browser.ask('POST', '/v1/session/sign-in', signIn);
+  assert.partialDeepStrictEqual(first.json, { status: 'second_factor', factors: ['totp'] });
+  assert.deepEqual(first.cookies, []);
+  const { ticket } = first.json;
+  const used = await browser.ask('POST', '/v1/session/second-factor', { ticket, code });
+  assert.equal(used.status, 401, 'the code was used for the set-up');
+  const next = totp.generate({ timestamp: Date.now() + 30_000 });
+  const done = await browser.ask('POST', '/v1/session/second-factor', { ticket, code: next });
+  assert.equal(done.status, 200, JSON.stringify(done.json));
+  const who = await browser.refresh();
+  assert.equal(who.json.second_factor.totp, true);
+  assert.notEqual(who.json.second_factor.proved_at, null);
+});
+
+test('sessions can be listed, ended, and signed out of', async () => {
+  const { json } = await admin.ask('GET', '/v1/session/list');
+  assert.equal(json.sessions.length, 2);
+  const other = json.sessions.find((one: { is_current: boolean }) => !one.is_current);
+  const { session_id } = other;
+  assert.equal((await admin.ask('POST', '/v1/session/revoke', { session_id })).status, 200);
+  assert.equal((await admin.ask('POST', '/v1/session/revoke', { session_id })).status, 404);
+  const cookie = admin.jar.cookie;
+  const out = await admin.ask('POST', '/v1/session/sign-out');
+  assert.equal(out.json.signed_out, true);
+  assert.equal((await openBrowser().ask('GET', '/v1/session', undefined, { cookie })).status, 401);
+});
+
+test('attempts are limited, and the audit log holds each without a secret', async () => {
+  const guess = { user_id: 'root', password: 'a wrong password' };
+  const statuses: number[] = [];
+  for (let at = 0; at < 12; at += 1)
+    statuses.push((await openBrowser().ask('POST', '/v1/session/sign-in', guess)).status);
+  assert.deepEqual(statuses, [...Array(10).fill(401), 429, 429]);
+  const { readFileSync } = await import('node:fs');
+  const { join } = await import('node:path');
+  const token = readFileSync(join(service.state_dir, 'operator-token'), 'utf8').trim();
+  const asked = await openBrowser().ask(
+    'POST',
+    '/v1/audit/query',
+    { limit: 500 },
+    { authorization: `Bearer ${token}` },
+  );
+  const phases = asked.json.events.map((event: { metadata: { phase: string } }) => event.metadata.phase);
+  const count = (phase: string) => phases.filter((one: string) => one === phase).length;
+  assert.equal(count('sign_in_failed'), 11);
+  assert.equal(count('sign_in_limited'), 1);
+  for (const phase of ['sign_in', 'sign_out', 'user_add', 'user_reset', 'user_disable', 'totp_add'])
+    assert.ok(count(phase) > 0, phase);
+  const text = JSON.stringify(asked.json.events);
+  for (const secret of [PASSWORD, guess.password, link, admin.jar.cookie]) assert.ok(!text.includes(secret));
+});
