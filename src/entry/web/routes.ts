@@ -12,10 +12,8 @@ import type { Caller } from '../../runtime/access/types.ts';
 import { refuseEncoded } from './body.ts';
 import type { BodyMemoryLimit } from './body-memory.ts';
 
-
 import { type CheckBrowser, openBrowserContext } from './browser-context.ts';
 import { type ConcurrencyLimit, UNLIMITED_CONCURRENCY } from './concurrency.ts';
-
 
 import { answerError, type ErrorLog } from './errors.ts';
 

@@ -396,11 +396,8 @@ test('without a file the defaults hold', async () => {
     detection: { detectors: {}, patterns: [], allowlist: [], example_values: 'flag' },
     plugins: { files: [], packages: [], timeout_ms: 5_000 },
     scan: {
-      text_bytes_max: 8_388_608,
-      depth_max: 64,
-      nodes_max: 200_000,
-      findings_max: 10_000,
-      file_roots: [],
+      ...{ text_bytes_max: 8_388_608, depth_max: 64, nodes_max: 200_000 },
+      ...{ findings_max: 10_000, file_roots: [] },
     },
     redaction: { typed: false, mode: 'mask' },
     auth: parseConfigValue({}, authSchema, { env: {}, secrets: new Map() }).value,

@@ -1,6 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own `${NAME}` is meant.
-import { ROLES } from './permissions.ts';
+
 import { durationSchema, nameListSchema, urlSchema } from '../../platform/schema-parts.ts';
+import { ROLES } from './permissions.ts';
 
 const claim = { type: 'string', minLength: 1, maxLength: 256 } as const;
 
