@@ -69,8 +69,7 @@ export async function openLocalRuntime(config: Config, version = 'local'): Promi
   return {
     ...runtime,
     queryAudit,
-    activity: async (asked) =>
-      existsSync(paths.journal) ? runtime.activity(asked) : { active: [], partial: false },
+    listSessions: async (asked) => (existsSync(paths.journal) ? runtime.listSessions(asked) : []),
     countEvents: async (asked) => (existsSync(paths.journal) ? runtime.countEvents(asked) : []),
     settleJournal: async () => {
       if (existsSync(paths.journal)) await syncIndex(config, client);

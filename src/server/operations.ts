@@ -5,6 +5,7 @@ import {
   intelligenceRecommend,
   intelligenceStatus,
 } from '../features/advisors/operations.ts';
+import { observeAgent, observeAgents } from '../features/console/agent-operations.ts';
 import {
   dashboardApprovals,
   dashboardApprovalsApprove,
@@ -14,6 +15,7 @@ import {
 import { dashboardEventsQuery, dashboardIncidents } from '../features/console/event-operations.ts';
 import { dashboardIncident } from '../features/console/incident-operation.ts';
 import { dashboardOverview } from '../features/console/overview-operation.ts';
+import { observeSession, observeSessions } from '../features/console/session-operations.ts';
 import { observeMetrics, observeTools } from '../features/console/tool-operations.ts';
 import { checkBudget, dashboardCostBudgets } from '../features/costs/budget-operations.ts';
 import { dashboardCostReport, dashboardCostSummary } from '../features/costs/spending-operations.ts';
@@ -29,7 +31,6 @@ import { proxyForward } from '../gateways/forward/operations.ts';
 import { LLM_ENDPOINTS } from '../gateways/llm/endpoints.ts';
 import { adapterAsk } from '../operations/adapters.ts';
 import { agentsBlock, agentsBlocked, agentsUnblock } from '../operations/agent-blocks.ts';
-import { observeAgent, observeAgents, observeSession, observeSessions } from '../operations/agents.ts';
 import {
   approvalsApprove,
   approvalsCancel,

@@ -1,7 +1,7 @@
 import { ACTIONS, DECISIONS } from '../../core/types/index.ts';
-import type { CountField, EventCount } from '../../runtime/audit/event-counts.ts';
+import type { CountField, EventCount, EventCountQuery } from '../../runtime/audit/event-counts.ts';
 import type { AuditQueries } from '../../runtime/audit/types.ts';
-import type { ReadScope, ReadWindow } from './read-scope.ts';
+import type { ReadScope } from './read-scope.ts';
 
 /** The outcomes of a decision that charts show. A call that needs approval is blocked until it has one. */
 export const OUTCOMES = ['allow', 'modify', 'block', 'require_approval'] as const;
@@ -22,10 +22,23 @@ export function readCounts(
   audit: Pick<AuditQueries, 'countEvents'>,
   by: CountField,
   scope: ReadScope,
-  { since_ms, until_ms }: Pick<ReadWindow, 'since_ms' | 'until_ms'>,
-  bucket_ms: number | null = null,
+  { since_ms, until_ms }: Pick<EventCountQuery, 'since_ms' | 'until_ms'>,
+  details: Pick<EventCountQuery, 'bucket_ms' | 'split' | 'values'> = {},
 ): Promise<readonly EventCount[]> {
-  return audit.countEvents({ by, since_ms, until_ms, ...scope, bucket_ms });
+  return audit.countEvents({ by, since_ms, until_ms, ...scope, ...details });
+}
+
+/** Returns when each value was first seen, in milliseconds since 1970, as far back as the index reaches. */
+export async function readFirstSeen(
+  audit: Pick<AuditQueries, 'countEvents'>,
+  by: CountField,
+  scope: ReadScope,
+  values: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  if (values.length === 0) return new Map();
+  const ever = { since_ms: null, until_ms: 0 };
+  const sums = sumByValue(await readCounts(audit, by, scope, ever, { values }));
+  return new Map(sums.map(({ value, first_ms }) => [value, first_ms]));
 }
 
 /** Returns the outcome of a decision and its action. */
@@ -76,4 +89,19 @@ export function sumByName(
 /** Returns the number of all events. */
 export function sumEvents(counts: readonly EventCount[]): number {
   return counts.reduce((sum, { count }) => sum + count, 0);
+}
+
+/** Formats the counts of a value for an answer. `first_ms` replaces the first event of the period. */
+export function formatUsage(
+  { events, blocked, outcomes, first_ms, last_ms }: ValueCount,
+  first_ever_ms: number = first_ms,
+) {
+  return {
+    event_count: events,
+    block_count: blocked,
+    block_rate: events === 0 ? 0 : blocked / events,
+    outcomes: { ...outcomes },
+    first_seen: new Date(first_ever_ms).toISOString(),
+    last_seen: new Date(last_ms).toISOString(),
+  };
 }

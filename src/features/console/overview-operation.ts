@@ -38,7 +38,7 @@ export const dashboardOverview = defineOperation({
   name: 'dashboard_overview',
   summary: 'Show the overview',
   description:
-    'Returns the decisions of a period: counts by outcome over time, the most frequent rules, tags, agents, tools and tenants, the figures of the period before, waiting approvals and health.',
+    'Returns the decisions of a period: counts by outcome over time, the most frequent rules, tags, agents, tools, tenants and models, the figures of the period before, waiting approvals and health.',
   http: { method: 'GET', path: '/v1/dashboard/overview' },
   permission: 'dashboard:view',
   for_users: true,
@@ -51,7 +51,7 @@ export const dashboardOverview = defineOperation({
       buildObjectSchema({ start: text, ...outcomes }),
       'Decisions by outcome over time, oldest first. Each bucket has `bucket_seconds`.',
     ),
-    top: buildObjectSchema({ rules: top, tags: top, agents: top, tools: top, tenants: top }),
+    top: buildObjectSchema({ rules: top, tags: top, agents: top, tools: top, tenants: top, models: top }),
     previous: buildObjectSchema({ since: text, until: text, ...sums }),
     pending_approvals: {
       ...wholeOrNull,

@@ -1,5 +1,6 @@
 import type { Context } from '../../operations/operation.ts';
 import type { CountField, EventCount } from '../../runtime/audit/event-counts.ts';
+import { SHORT_PERIOD_MS } from '../../runtime/audit/event-tallies.ts';
 import {
   noOutcomes,
   outcomeOf,
@@ -22,11 +23,12 @@ const BUCKET_STEPS_MS = [5, 15, 30, 60, 180, 360, 720, 1_440, 10_080].map((minut
 /** Returns the overview of a period: counts, their change, and what waits. */
 export async function readOverview(scope: ReadScope, window: ReadWindow, context: Context) {
   const { runtime } = context;
-  const length_ms = window.until_ms - window.since_ms;
+  const tenants = await readCounts(runtime, 'tenant', scope, window);
+  const length_ms = Math.ceil((window.until_ms - window.since_ms) / SHORT_PERIOD_MS) * SHORT_PERIOD_MS;
   const bucket_ms = chooseBucket(length_ms);
   const before = { since_ms: window.since_ms - length_ms, until_ms: window.since_ms };
   const count = (by: CountField, period: typeof before, split: number | null = null) =>
-    readCounts(runtime, by, scope, period, split);
+    readCounts(runtime, by, scope, period, { bucket_ms: split });
   const top = async (by: CountField) => listTop(await count(by, window), await count(by, before));
   const boundaries = await count('boundary', window, bucket_ms);
   const earlier = await count('boundary', before);
@@ -47,7 +49,8 @@ export async function readOverview(scope: ReadScope, window: ReadWindow, context
       tags: await top('tag'),
       agents: await top('agent'),
       tools: await top('tool'),
-      tenants: await top('tenant'),
+      tenants: listTop(tenants, await count('tenant', before)),
+      models: await top('model'),
     },
     previous: {
       since: formatMs(before.since_ms),

@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 import { type Context, Refusal } from '../../operations/operation.ts';
 import { dropBlankName, resolveTenants } from '../../operations/subject.ts';
+import { SHORT_PERIOD_MS } from '../../runtime/audit/event-tallies.ts';
 import { parseDuration } from '../../runtime/audit/filter.ts';
+import { PAGE_LIMIT_DEFAULT } from './schemas.ts';
 
 /** The tenants and agents whose events a caller sees; `*` for all. */
 export interface ReadScope {
@@ -9,7 +11,7 @@ export interface ReadScope {
   readonly agents: '*' | readonly string[];
 }
 
-/** A period that begins and ends on a multiple of five minutes, or now. Milliseconds since 1970. */
+/** A period that begins on a multiple of five minutes and ends now. Milliseconds since 1970. */
 export interface ReadWindow {
   /** As the caller wrote it: `24h`. */
   readonly last: string;
@@ -38,7 +40,8 @@ export function parseWindow(last: string | undefined, now_ms: number): ReadWindo
     throw new Refusal('invalid_request', '`last` is a duration of at most 366 days: `15m`, `24h`, `7d`.', [
       { path: 'last', message: 'is a duration of at most 366 days: `15m`, `24h`, `7d`' },
     ]);
-  return { last: written.trim(), since_ms: now_ms - ms, until_ms: now_ms + 1 };
+  const since_ms = Math.floor((now_ms - ms) / SHORT_PERIOD_MS) * SHORT_PERIOD_MS;
+  return { last: written.trim(), since_ms, until_ms: now_ms + 1 };
 }
 
 /**
@@ -79,4 +82,18 @@ export function buildCursorRefusal(): Refusal {
 
 function digestQuery(query: readonly unknown[]): string {
   return createHash('sha256').update(JSON.stringify(query)).digest('base64url').slice(0, 16);
+}
+
+/** Cuts a page out of a list that is complete in memory. The position of the cursor is an offset. */
+export function cutPage<Item>(
+  items: readonly Item[],
+  query: readonly unknown[],
+  { limit = PAGE_LIMIT_DEFAULT, cursor }: { readonly limit?: number; readonly cursor?: string | null },
+): { readonly items: readonly Item[]; readonly next_cursor: string | null } {
+  const from = Number(parsePageCursor(query, cursor)?.[0] ?? 0);
+  const end = from + limit;
+  return {
+    items: items.slice(from, end),
+    next_cursor: end < items.length ? formatPageCursor(query, [end]) : null,
+  };
 }

@@ -83,3 +83,16 @@ export const eventSchema = buildObjectSchema({
   coverage: { enum: ['full', 'partial'] },
   metadata: { type: 'object', description: '`phase` and the other details of the event.' },
 });
+
+/** The counts of one agent, tool or other value in a period. */
+export const usageSchemas = {
+  event_count: whole,
+  block_count: { ...whole, description: 'Those of them that were blocked.' },
+  block_rate: { type: 'number', description: 'Blocked events divided by all events, 0 to 1.' },
+  outcomes: buildObjectSchema({ allow: whole, modify: whole, block: whole, require_approval: whole }),
+  first_seen: { ...text, description: 'The first event, as far back as the index reaches.' },
+  last_seen: text,
+} as const;
+
+/** The members of a list that is complete in memory. */
+export const listPageSchemas = { count: whole, next_cursor: nextCursorSchema, total: totalSchema } as const;

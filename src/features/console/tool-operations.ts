@@ -1,32 +1,21 @@
 import { defineOperation } from '../../operations/operation.ts';
-import { readCounts, sumByValue, type ValueCount } from './count-tables.ts';
-import { formatPageCursor, parsePageCursor, parseWindow, resolveReadScope } from './read-scope.ts';
+import { formatUsage, readCounts, readFirstSeen, sumByValue } from './count-tables.ts';
+import { cutPage, parseWindow, resolveReadScope } from './read-scope.ts';
 import {
   buildListSchema,
   buildObjectSchema,
   lastSchema,
-  nextCursorSchema,
-  PAGE_LIMIT_DEFAULT,
+  listPageSchemas,
   pageSchemas,
   tenantSchema,
   text,
-  totalSchema,
-  whole,
+  usageSchemas,
 } from './schemas.ts';
-
-const usage = {
-  events: whole,
-  blocked: whole,
-  block_rate: { type: 'number', description: 'Blocked events divided by all events, 0 to 1.' },
-  outcomes: buildObjectSchema({ allow: whole, modify: whole, block: whole, require_approval: whole }),
-  first_seen: text,
-  last_seen: text,
-} as const;
 
 const toolSchema = buildObjectSchema({
   tool_name: text,
   declared: { type: 'boolean', description: 'The active policy has a contract for the tool.' },
-  ...usage,
+  ...usageSchemas,
 });
 
 export const observeTools = defineOperation({
@@ -43,8 +32,8 @@ export const observeTools = defineOperation({
       cells: {
         TOOL: 'tool_name',
         CONTRACT: 'declared',
-        EVENTS: 'events',
-        BLOCKED: 'blocked',
+        EVENTS: 'event_count',
+        BLOCKED: 'block_count',
         'LAST SEEN': 'last_seen',
       },
       empty: 'No tool was called in that time.',
@@ -57,9 +46,7 @@ export const observeTools = defineOperation({
   input: { type: 'object', properties: { last: lastSchema, tenant_id: tenantSchema, ...pageSchemas } },
   output: buildObjectSchema({
     tools: buildListSchema(toolSchema),
-    count: whole,
-    next_cursor: nextCursorSchema,
-    total: totalSchema,
+    ...listPageSchemas,
   }),
   example: { last: '24h' },
   answer: { tools: [], count: 0, next_cursor: null, total: 0 },
@@ -67,17 +54,16 @@ export const observeTools = defineOperation({
   async run(input, context) {
     const scope = resolveReadScope(input, context);
     const window = parseWindow(input.last, context.runtime.now_ms());
-    const query = ['tools', scope, window.last];
-    const from = Number(parsePageCursor(query, input.cursor)?.[0] ?? 0);
     const all = sumByValue(await readCounts(context.runtime, 'tool', scope, window));
-    const limit = input.limit ?? PAGE_LIMIT_DEFAULT;
+    const { items, next_cursor } = cutPage(all, ['tools', scope, window.last], input);
+    const names = items.map(({ value }) => value);
+    const first = await readFirstSeen(context.runtime, 'tool', scope, names);
     const contracts = new Set(context.runtime.policy().contracts.map(({ tool_name }) => tool_name));
-    const tools = all.slice(from, from + limit).map((each) => ({
+    const tools = items.map((each) => ({
       tool_name: each.value,
       declared: contracts.has(each.value),
-      ...formatUsage(each),
+      ...formatUsage(each, first.get(each.value)),
     }));
-    const next_cursor = from + limit < all.length ? formatPageCursor(query, [from + limit]) : null;
     return { tools, count: tools.length, next_cursor, total: all.length };
   },
 });
@@ -93,7 +79,7 @@ export const observeMetrics = defineOperation({
   needs: 'journal',
   input: { type: 'object', properties: { last: lastSchema, tenant_id: tenantSchema } },
   output: buildObjectSchema({
-    agents: buildListSchema(buildObjectSchema({ agent_id: text, ...usage })),
+    agents: buildListSchema(buildObjectSchema({ agent_id: text, ...usageSchemas })),
     tools: buildListSchema(toolSchema),
   }),
   example: { last: '24h' },
@@ -117,14 +103,3 @@ export const observeMetrics = defineOperation({
 });
 
 const METRICS_MAX = 1_000;
-
-function formatUsage({ events, blocked, outcomes, first_ms, last_ms }: ValueCount) {
-  return {
-    events,
-    blocked,
-    block_rate: events === 0 ? 0 : blocked / events,
-    outcomes: { ...outcomes },
-    first_seen: new Date(first_ms).toISOString(),
-    last_seen: new Date(last_ms).toISOString(),
-  };
-}

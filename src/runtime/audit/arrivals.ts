@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely';
-import type { AuditIndex, IndexTables } from './audit-index.ts';
+import type { AuditIndex } from './audit-index.ts';
 import type { FollowedEvent } from './follow.ts';
+import type { IndexTables } from './index-tables.ts';
 
 /**
  * The position of an event in the index: SQLite's `rowid`, which grows with each insert. Only the index orders the

@@ -1,53 +1,10 @@
 import { rm } from 'node:fs/promises';
-import type { Insertable, Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 import { sqlite } from '../../drivers/stores/sqlite.ts';
+import { recountEvents } from './event-tallies.ts';
 import { AuditFailure } from './failure.ts';
-
-/** The tables that answer queries. All of them can be rebuilt from the journal. */
-export interface IndexTables {
-  readonly audit_events: {
-    event_id: string;
-    timestamp_ms: number;
-    writer: string;
-    /** The event's number in its writer's chain; orders events with the same timestamp. */
-    seq: number;
-    boundary: string;
-    decision: string;
-    action: string;
-    policy_name: string;
-    agent_id: string;
-    tool_name: string | null;
-    session_id: string | null;
-    source_agent_id: string | null;
-    destination_agent_id: string | null;
-    tenant_id: string;
-    caller_id: string;
-    phase: string | null;
-    /** The whole event as JSON. */
-    event: string;
-  };
-  /** Each tag of an event, and each ancestor of the tag: `personal.pii` also as `personal`. */
-  readonly audit_event_tags: { tag: string; timestamp_ms: number; seq: number; event_id: string };
-  /** The position up to which each writer's chain was read. */
-  readonly journal_positions: {
-    writer: string;
-    segment: number;
-    byte_offset: number;
-    seq: number;
-    record_hash: string | null;
-    /**
-     * A line that was read once and is missing now, without a cut that explains it. `verifyJournal` gets it as a known
-     * head.
-     */
-    lost_seq: number | null;
-    lost_hash: string | null;
-    /** The last event of a chain that was indexed again after its order among other writers' events was lost. */
-    unordered_seq: number | null;
-  };
-}
-
-export type EventRow = Insertable<IndexTables['audit_events']>;
+import type { IndexTables } from './index-tables.ts';
 
 export interface AuditIndex {
   readonly db: Kysely<IndexTables>;
@@ -187,6 +144,13 @@ const MIGRATIONS: Record<string, Migration> = {
       await db.schema.alterTable('journal_positions').addColumn('unordered_seq', 'bigint').execute();
     },
   },
+  '0004_counts': {
+    async up(db) {
+      await createCounts(db);
+      await createSessions(db);
+      await recountEvents(db, null);
+    },
+  },
 };
 
 /** One index for each query that would otherwise scan the table, sorted in the order of the result. */
@@ -199,3 +163,52 @@ const INDEXES = {
   audit_events_by_tenant: ['tenant_id', 'timestamp_ms', 'seq'],
   audit_events_by_tool: ['tool_name', 'timestamp_ms', 'seq'],
 };
+
+async function createCounts(db: Kysely<IndexTables>): Promise<void> {
+  await db.schema
+    .createTable('audit_counts')
+    .addColumn('width_ms', 'bigint', (column) => column.notNull())
+    .addColumn('field', 'text', (column) => column.notNull())
+    .addColumn('bucket_ms', 'bigint', (column) => column.notNull())
+    .addColumn('tenant_id', 'text', (column) => column.notNull())
+    .addColumn('agent_id', 'text', (column) => column.notNull())
+    .addColumn('value', 'text', (column) => column.notNull())
+    .addColumn('decision', 'text', (column) => column.notNull())
+    .addColumn('action', 'text', (column) => column.notNull())
+    .addColumn('event_count', 'bigint', (column) => column.notNull())
+    .addColumn('first_ms', 'bigint', (column) => column.notNull())
+    .addColumn('last_ms', 'bigint', (column) => column.notNull())
+    .addPrimaryKeyConstraint('audit_counts_key', [
+      'width_ms',
+      'field',
+      'bucket_ms',
+      'tenant_id',
+      'agent_id',
+      'value',
+      'decision',
+      'action',
+    ])
+    .modifyEnd(sql`without rowid`)
+    .execute();
+}
+
+async function createSessions(db: Kysely<IndexTables>): Promise<void> {
+  await db.schema
+    .createTable('audit_sessions')
+    .addColumn('tenant_id', 'text', (column) => column.notNull())
+    .addColumn('session_id', 'text', (column) => column.notNull())
+    .addColumn('agent_id', 'text', (column) => column.notNull())
+    .addColumn('event_count', 'bigint', (column) => column.notNull())
+    .addColumn('block_count', 'bigint', (column) => column.notNull())
+    .addColumn('first_ms', 'bigint', (column) => column.notNull())
+    .addColumn('last_ms', 'bigint', (column) => column.notNull())
+    .addPrimaryKeyConstraint('audit_sessions_key', ['tenant_id', 'session_id', 'agent_id'])
+    .modifyEnd(sql`without rowid`)
+    .execute();
+  await db.schema.createIndex('audit_sessions_by_time').on('audit_sessions').columns(['last_ms']).execute();
+  await db.schema
+    .createIndex('audit_sessions_by_tenant')
+    .on('audit_sessions')
+    .columns(['tenant_id', 'last_ms'])
+    .execute();
+}

@@ -1,28 +1,34 @@
 import { sql } from 'kysely';
 import type { AuditIndex } from './audit-index.ts';
+import { LONG_PERIOD_MS, SHORT_PERIOD_MS, type TallyField } from './event-tallies.ts';
 
 /** The fields by which events are counted. */
-export const COUNT_FIELDS = ['boundary', 'rule', 'tool', 'tag', 'agent', 'tenant'] as const;
-export type CountField = (typeof COUNT_FIELDS)[number];
+export type CountField = TallyField | 'agent' | 'tenant';
 
 /** A request to count events by one field, their decision and their action. */
 export interface EventCountQuery {
   readonly by: CountField;
-  /** Inclusive; milliseconds since 1970. */
-  readonly since_ms: number;
-  /** Exclusive; milliseconds since 1970. */
+  /** Inclusive; rounded down to five minutes. Milliseconds since 1970; `null` counts all events there ever were. */
+  readonly since_ms: number | null;
+  /** Exclusive; rounded up to five minutes. */
   readonly until_ms: number;
   /** The tenants and agents whose events count; `*` for all. */
   readonly tenants: '*' | readonly string[];
   readonly agents: '*' | readonly string[];
-  /** Splits the counts into periods of this length, in milliseconds; `null` for one count. */
-  readonly bucket_ms: number | null;
+  /** Splits the counts into periods of this length, a multiple of five minutes; `null` for one count. */
+  readonly bucket_ms?: number | null;
+  /** Splits the counts by tenant, or by agent. */
+  readonly split?: 'tenant' | 'agent' | null;
+  /** Counts these values only. */
+  readonly values?: readonly string[];
 }
 
-/** The number of events that have the same values. */
+/** The number of events that have the same values. A query may return several rows of one value. */
 export interface EventCount {
   readonly value: string;
-  /** The beginning of the period; `null` if the counts are not split. */
+  /** The tenant or agent, as `split` asks; `null` without it. */
+  readonly split: string | null;
+  /** The beginning of the period; `null` if the counts are not split by time. */
   readonly bucket_ms: number | null;
   readonly decision: string;
   readonly action: string;
@@ -31,38 +37,70 @@ export interface EventCount {
   readonly last_ms: number;
 }
 
-const COLUMNS = {
-  boundary: 'boundary',
-  rule: 'policy_name',
-  tool: 'tool_name',
-  agent: 'agent_id',
-  tenant: 'tenant_id',
-} as const;
+/** A part of a period that is covered by counts of one length. */
+interface Segment {
+  readonly width_ms: number;
+  readonly from_ms: number;
+  readonly to_ms: number;
+}
 
 /** Counts events by one field. Events without a value of the field are left out. */
 export async function countEventsBy(index: AuditIndex, asked: EventCountQuery): Promise<EventCount[]> {
-  const { by, bucket_ms } = asked;
-  const value = by === 'tag' ? sql.ref<string>('tags.tag') : sql.ref<string>(`events.${COLUMNS[by]}`);
+  const found: EventCount[] = [];
+  for (const segment of splitPeriod(asked)) found.push(...(await countSegment(index, asked, segment)));
+  return found;
+}
+
+/** Covers the middle of a period with long counts, and its ends with short ones. */
+function splitPeriod({ since_ms, until_ms, bucket_ms = null }: EventCountQuery): Segment[] {
+  if (since_ms === null) return [{ width_ms: 0, from_ms: 0, to_ms: 1 }];
+  const from_ms = Math.floor(since_ms / SHORT_PERIOD_MS) * SHORT_PERIOD_MS;
+  const to_ms = Math.ceil(until_ms / SHORT_PERIOD_MS) * SHORT_PERIOD_MS;
+  const begin_ms = Math.ceil(from_ms / LONG_PERIOD_MS) * LONG_PERIOD_MS;
+  const end_ms = Math.floor(to_ms / LONG_PERIOD_MS) * LONG_PERIOD_MS;
+  const needs_short = bucket_ms !== null && bucket_ms % LONG_PERIOD_MS !== 0;
+  if (needs_short || begin_ms >= end_ms) return [{ width_ms: SHORT_PERIOD_MS, from_ms, to_ms }];
+  return [
+    { width_ms: SHORT_PERIOD_MS, from_ms, to_ms: begin_ms },
+    { width_ms: LONG_PERIOD_MS, from_ms: begin_ms, to_ms: end_ms },
+    { width_ms: SHORT_PERIOD_MS, from_ms: end_ms, to_ms },
+  ].filter((segment) => segment.from_ms < segment.to_ms);
+}
+
+async function countSegment(
+  index: AuditIndex,
+  asked: EventCountQuery,
+  { width_ms, from_ms, to_ms }: Segment,
+): Promise<readonly EventCount[]> {
+  const { by, bucket_ms = null, split = null, values } = asked;
+  const is_scope = by === 'agent' || by === 'tenant';
+  const value = sql.ref<string>(is_scope ? `${by}_id` : 'value');
   const bucket =
     bucket_ms === null
       ? sql<number | null>`null`
-      : sql<number | null>`events.timestamp_ms / ${bucket_ms} * ${bucket_ms}`;
+      : sql<number | null>`bucket_ms / ${sql.lit(bucket_ms)} * ${sql.lit(bucket_ms)}`;
   let query = index.db
-    .selectFrom('audit_events as events')
-    .where('events.timestamp_ms', '>=', asked.since_ms)
-    .where('events.timestamp_ms', '<', asked.until_ms)
-    .where(value, 'is not', null);
-  if (asked.tenants !== '*') query = query.where('events.tenant_id', 'in', asked.tenants);
-  if (asked.agents !== '*') query = query.where('events.agent_id', 'in', asked.agents);
-  const joined =
-    by === 'tag' ? query.innerJoin('audit_event_tags as tags', 'tags.event_id', 'events.event_id') : query;
-  return joined
-    .select([value.as('value'), bucket.as('bucket_ms'), 'events.decision', 'events.action'])
-    .select((eb) => [
-      eb.fn.countAll<number>().as('count'),
-      eb.fn.min<number>('events.timestamp_ms').as('first_ms'),
-      eb.fn.max<number>('events.timestamp_ms').as('last_ms'),
+    .selectFrom('audit_counts')
+    .where('width_ms', '=', width_ms)
+    .where('field', '=', is_scope ? 'boundary' : by)
+    .where('bucket_ms', '>=', from_ms)
+    .where('bucket_ms', '<', to_ms);
+  if (asked.tenants !== '*') query = query.where('tenant_id', 'in', asked.tenants);
+  if (asked.agents !== '*') query = query.where('agent_id', 'in', asked.agents);
+  if (values !== undefined) query = query.where(value, 'in', values);
+  return query
+    .select([
+      value.as('value'),
+      (split === null ? sql<string | null>`null` : sql.ref<string | null>(`${split}_id`)).as('split'),
+      bucket.as('bucket_ms'),
+      'decision',
+      'action',
     ])
-    .groupBy(sql`1, 2, 3, 4` as never)
-    .execute() as never;
+    .select((eb) => [
+      eb.fn.sum<number>('event_count').as('count'),
+      eb.fn.min<number>('first_ms').as('first_ms'),
+      eb.fn.max<number>('last_ms').as('last_ms'),
+    ])
+    .groupBy(sql`1, 2, 3, 4, 5` as never)
+    .execute();
 }

@@ -1,10 +1,12 @@
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { CompiledQuery, Insertable, Transaction } from 'kysely';
-import { type ArrivalNotifier, readLastPosition } from './arrivals.ts';
-import type { AuditIndex, EventRow, IndexTables } from './audit-index.ts';
+import { type ArrivalNotifier, indexPosition, readLastPosition } from './arrivals.ts';
+import type { AuditIndex } from './audit-index.ts';
 import { isAuditEvent } from './event-shape.ts';
+import { addToCounts, pruneCounts, type Upserts } from './event-tallies.ts';
 import { listWriters } from './files.ts';
+import type { EventRow, IndexTables } from './index-tables.ts';
 import { type ArrivalOrder, openArrivalOrder } from './order.ts';
 import { type ChainPosition, FROM_START, type ReadRecord, readChain } from './reader.ts';
 import { type ChainHead, eventJson, type JournalRecord } from './record.ts';
@@ -45,7 +47,7 @@ export function openIndexer(options: {
   arrivals?: ArrivalNotifier;
 }): Indexer {
   const { index, dir, arrivals = null } = options;
-  const filling: Filling = { index, dir, inserts: new Map(), arrivals, order: null };
+  const filling: Filling = { index, dir, inserts: new Map(), upserts: new Map(), arrivals, order: null };
   let running: Promise<number> | null = null;
   let waiting: Promise<number> | null = null;
   const run = (): Promise<number> => {
@@ -75,6 +77,7 @@ interface Filling {
   readonly index: AuditIndex;
   readonly dir: string;
   readonly inserts: Inserts;
+  readonly upserts: Upserts;
   readonly arrivals: ArrivalNotifier | null;
   /** `null` until the order file has been replayed. */
   order: ArrivalOrder | null;
@@ -161,7 +164,7 @@ interface Coming extends StepBlock {
 }
 
 async function insertBlock(
-  { index, inserts, arrivals }: Filling,
+  { index, inserts, upserts, arrivals }: Filling,
   { writer, block, ordered, replaced, order }: Coming,
 ): Promise<number> {
   const events = new Map<string, Entry>();
@@ -175,11 +178,17 @@ async function insertBlock(
   await index.db.transaction().execute(async (transaction) => {
     if (block.again) await markLost(transaction, writer);
     if (replaced?.forgotten === false) await compareWithIndex(transaction, writer, block, rows, replaced);
-    if (arrivals !== null) before = await readLastPosition(transaction);
+    before = await readLastPosition(transaction);
     const all_new = await insertNew(transaction, 'audit_events', rows, inserts);
-    const entries = [...events.values()].filter(({ tags }) => tags.length > 0);
-    const own = all_new ? entries : await ownEntries(transaction, writer, entries);
+    const all = [...events.values()];
+    const own = all_new ? all : await ownEntries(transaction, writer, all);
     await insertNew(transaction, 'audit_event_tags', own.flatMap(tagRows), inserts);
+    const added = all_new ? all : await newEntries(transaction, before, all);
+    await addToCounts(
+      transaction,
+      added.map(({ record }) => record.event),
+      upserts,
+    );
     await writePosition(transaction, writer, block.position, ordered);
   });
   if (!had_forgotten && replaced?.forgotten)
@@ -301,6 +310,23 @@ async function ownEntries(
   return entries.filter(({ row }) => seqs.get(row.event_id) === row.seq);
 }
 
+/** Returns the entries whose events were inserted after a position, so that no event is counted twice. */
+async function newEntries(
+  transaction: Transaction<IndexTables>,
+  position: number,
+  entries: readonly Entry[],
+): Promise<Entry[]> {
+  const ids = entries.map(({ row }) => row.event_id);
+  const rows = await transaction
+    .selectFrom('audit_events')
+    .select('event_id')
+    .where('event_id', 'in', ids)
+    .where(indexPosition, '>', position)
+    .execute();
+  const added = new Set(rows.map(({ event_id }) => event_id));
+  return entries.filter(({ row }) => added.has(row.event_id));
+}
+
 function compileInsert(
   transaction: Transaction<IndexTables>,
   table: 'audit_events' | 'audit_event_tags',
@@ -332,5 +358,6 @@ async function prune(index: AuditIndex, before_ms: number): Promise<number> {
     await nextTurn();
   }
   await index.db.deleteFrom('audit_event_tags').where('timestamp_ms', '<', before_ms).execute();
+  await pruneCounts(index.db, before_ms);
   return pruned;
 }

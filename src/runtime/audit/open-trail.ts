@@ -1,10 +1,10 @@
 import type { Log } from '../../platform/log.ts';
 import { requireAnswer } from '../../platform/require-answer.ts';
-import type { Activity, ActivityQuery } from './activity.ts';
 import type { AuditIndex } from './audit-index.ts';
 import type { EventCount, EventCountQuery } from './event-counts.ts';
 import { AuditFailure } from './failure.ts';
 import { type LazyIndex, openLazyIndex } from './lazy-index.ts';
+import type { SessionListQuery, SessionSummary } from './session-list.ts';
 import type { AuditFilter, AuditPage, AuditQueries } from './types.ts';
 
 interface TrailParts {
@@ -30,7 +30,7 @@ export function openAuditTrail(parts: TrailParts): Trail {
     offers: {
       queryAudit: (filter) => queryAudit(parts, index, filter),
       countEvents: (asked) => countEvents(parts, index, asked),
-      activity: (asked) => activity(parts, index, asked),
+      listSessions: (asked) => listTrailSessions(parts, index, asked),
     },
     index: index.open,
     close: index.close,
@@ -48,14 +48,6 @@ async function queryAudit(parts: TrailParts, index: LazyIndex, filter: AuditFilt
   return queryIndex(await index.open(), filter, { now_ms });
 }
 
-/** Sums the activity of agents or sessions, after the same sync. */
-async function activity(parts: TrailParts, index: LazyIndex, asked: ActivityQuery): Promise<Activity> {
-  if (parts.journal === null) throw disabled();
-  const { sumActivity } = await import('./activity.ts');
-  await upToDate(parts);
-  return sumActivity(await index.open(), asked);
-}
-
 /** Counts events, after the same sync. */
 async function countEvents(
   parts: TrailParts,
@@ -66,6 +58,18 @@ async function countEvents(
   const { countEventsBy } = await import('./event-counts.ts');
   await upToDate(parts);
   return countEventsBy(await index.open(), asked);
+}
+
+/** Lists sessions, after the same sync. */
+async function listTrailSessions(
+  parts: TrailParts,
+  index: LazyIndex,
+  asked: SessionListQuery,
+): Promise<readonly SessionSummary[]> {
+  if (parts.journal === null) throw disabled();
+  const { listSessions } = await import('./session-list.ts');
+  await upToDate(parts);
+  return listSessions(await index.open(), asked);
 }
 
 function disabled(): AuditFailure {

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ExpressionBuilder, SelectQueryBuilder } from 'kysely';
-import type { AuditIndex, IndexTables } from './audit-index.ts';
+import type { AuditIndex } from './audit-index.ts';
 import { AuditFailure } from './failure.ts';
 import {
   type AuditCursor,
@@ -13,6 +13,7 @@ import {
   type ParsedFilter,
   parseFilter,
 } from './filter.ts';
+import type { IndexTables } from './index-tables.ts';
 import type { AuditEvent, AuditFilter, AuditPage } from './types.ts';
 
 export interface QueryOptions {

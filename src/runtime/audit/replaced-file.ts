@@ -1,5 +1,6 @@
 import type { Transaction } from 'kysely';
-import type { EventRow, IndexTables } from './audit-index.ts';
+import { recountEvents } from './event-tallies.ts';
+import type { EventRow, IndexTables } from './index-tables.ts';
 import type { ChainBlock } from './reader.ts';
 
 /** A file that is read again because its end differs from the end that was indexed, after a cut or tampering. */
@@ -57,7 +58,7 @@ async function explainLoss(
     .execute();
 }
 
-/** Deletes the indexed events of a writer after the last event in common. */
+/** Deletes the indexed events of a writer after the last event in common, and counts the events of that time again. */
 export async function deleteReplaced(
   transaction: Transaction<IndexTables>,
   writer: string,
@@ -68,7 +69,13 @@ export async function deleteReplaced(
     .select('event_id')
     .where('writer', '=', writer)
     .where('seq', '>', replaced.matched_seq);
+  const { oldest_ms } = await transaction
+    .selectFrom('audit_events')
+    .select((eb) => eb.fn.min('timestamp_ms').as('oldest_ms'))
+    .where('event_id', 'in', gone)
+    .executeTakeFirstOrThrow();
   await transaction.deleteFrom('audit_event_tags').where('event_id', 'in', gone).execute();
   await transaction.deleteFrom('audit_events').where('event_id', 'in', gone).execute();
+  if (oldest_ms !== null) await recountEvents(transaction, oldest_ms);
   replaced.forgotten = true;
 }

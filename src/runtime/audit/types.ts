@@ -1,6 +1,6 @@
 import type { Action, Boundary, Decision, Tag } from '../../core/types/index.ts';
-import type { Activity, ActivityQuery } from './activity.ts';
 import type { EventCount, EventCountQuery } from './event-counts.ts';
+import type { SessionListQuery, SessionSummary } from './session-list.ts';
 
 /** One event of the audit log: the decision, never the text that was evaluated. Plain JSON. */
 export interface AuditEvent {
@@ -86,6 +86,6 @@ export interface AuditQueries {
   readonly queryAudit: (filter: AuditFilter) => Promise<AuditPage>;
   /** Counts events by one field. */
   readonly countEvents: (asked: EventCountQuery) => Promise<readonly EventCount[]>;
-  /** Sums recent activity by agent or session. */
-  readonly activity: (asked: ActivityQuery) => Promise<Activity>;
+  /** Lists sessions, most recent activity first. */
+  readonly listSessions: (asked: SessionListQuery) => Promise<readonly SessionSummary[]>;
 }

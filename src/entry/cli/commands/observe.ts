@@ -4,7 +4,7 @@ import { ask } from '../ask.ts';
 import { eventLine } from '../events.ts';
 import { configOption, examples, jsonOption, wholeNumber } from '../options.ts';
 import { table } from '../table.ts';
-import { remark, say, sayJson, type Terminal } from '../terminal.ts';
+import { say, sayJson, type Terminal } from '../terminal.ts';
 import { nothingFound } from './logs.ts';
 
 export function observe(command: Command, terminal: Terminal): void {
@@ -83,11 +83,10 @@ interface Seen {
 async function listAgents(options: ObserveOptions, terminal: Terminal): Promise<void> {
   const answer = (await ask(terminal, options.config, (of) => of.observeAgents, whichOf(options))) as {
     readonly agents: readonly (Seen & { readonly agent_id: string })[];
-    readonly partial: boolean;
   };
   const rows = answer.agents.map((one) => [one.agent_id, ...seen(one)]);
   if (options.json) sayJson(terminal, answer);
-  else tell(['AGENT', ...SEEN], rows, answer.partial, terminal);
+  else tell(['AGENT', ...SEEN], rows, terminal);
 }
 
 async function listSessions(options: ObserveOptions, terminal: Terminal): Promise<void> {
@@ -97,7 +96,6 @@ async function listSessions(options: ObserveOptions, terminal: Terminal): Promis
       readonly tenant_id: string;
       readonly agent_ids: readonly string[];
     })[];
-    readonly partial: boolean;
   };
   const rows = answer.sessions.map((one) => [
     one.session_id,
@@ -106,7 +104,7 @@ async function listSessions(options: ObserveOptions, terminal: Terminal): Promis
     ...seen(one),
   ]);
   if (options.json) sayJson(terminal, answer);
-  else tell(['SESSION', 'TENANT', 'AGENTS', ...SEEN], rows, answer.partial, terminal);
+  else tell(['SESSION', 'TENANT', 'AGENTS', ...SEEN], rows, terminal);
 }
 
 const SEEN = ['EVENTS', 'BLOCKED', 'LAST SEEN'];
@@ -115,15 +113,9 @@ function seen({ event_count, block_count, last_seen }: Seen): string[] {
   return [String(event_count), String(block_count), last_seen];
 }
 
-function tell(
-  head: readonly string[],
-  rows: readonly (readonly string[])[],
-  partial: boolean,
-  terminal: Terminal,
-): void {
+function tell(head: readonly string[], rows: readonly (readonly string[])[], terminal: Terminal): void {
   const lines = rows.length === 0 ? ['Nothing was done in that time.'] : table(head, rows);
   for (const line of lines) say(terminal, line);
-  if (partial) remark(terminal, 'Only the newest 50,000 events were searched. Use a shorter --last.');
 }
 
 async function showAgent(agent_id: string, options: ObserveOptions, terminal: Terminal): Promise<void> {

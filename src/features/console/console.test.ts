@@ -1,0 +1,206 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { callOperation } from '../../operations/call.ts';
+import type { AnyOperation } from '../../operations/operation.ts';
+import type { AuditEvent } from '../../runtime/audit/types.ts';
+import { observeAgent, observeAgents } from './agent-operations.ts';
+import { dashboardEventsQuery, dashboardIncidents } from './event-operations.ts';
+import { dashboardIncident } from './incident-operation.ts';
+import { dashboardOverview } from './overview-operation.ts';
+import { observeSession, observeSessions } from './session-operations.ts';
+import { openIndexedRuntime } from './testing/indexed-runtime.ts';
+import { observeMetrics, observeTools } from './tool-operations.ts';
+
+const block = { decision: 'block', action: 'block', policy_name: 'no-secrets' } as const;
+const event = (tenant_id: string, fields: Partial<AuditEvent> = {}): Partial<AuditEvent> => ({
+  tenant_id,
+  agent_id: `${tenant_id}-bot`,
+  session_id: `${tenant_id}-session`,
+  tool_name: `${tenant_id}_tool`,
+  data_tags: [`${tenant_id}.tag`],
+  ...fields,
+});
+/** Three tenants; the newest events belong to the one that most users do not see. */
+const EVENTS = [
+  ...Array.from({ length: 30 }, (_, at) => event('acme', at % 3 === 0 ? block : {})),
+  ...Array.from({ length: 20 }, (_, at) => event('globex', at % 2 === 0 ? block : {})),
+  ...Array.from({ length: 40 }, () => event('initech', block)),
+];
+const INITECH_EVENT = `evt_${(60).toString(16).padStart(24, '0')}`;
+const ACME_EVENT = `evt_${(0).toString(16).padStart(24, '0')}`;
+
+/** Each list, with the input that it needs. */
+const LISTS: readonly (readonly [AnyOperation, object])[] = [
+  [dashboardOverview, {}],
+  [dashboardEventsQuery, {}],
+  [dashboardIncidents, {}],
+  [observeAgents, {}],
+  [observeAgent, { agent_id: 'acme-bot' }],
+  [observeSessions, {}],
+  [observeSession, { session_id: 'acme-session' }],
+  [observeTools, {}],
+  [observeMetrics, {}],
+];
+
+test('a user sees the tenants of the user and nothing of others, before any limit', async (t) => {
+  const { as } = await openIndexedRuntime(t, EVENTS);
+  let ran = 0;
+  for (const [operation, input] of LISTS) {
+    const seen = JSON.stringify(await callOperation(operation, input, as('ann')));
+    assert.ok(!seen.includes('initech'), operation.name);
+    assert.ok(seen.includes('acme'), operation.name);
+    const all = JSON.stringify(await callOperation(operation, input, as('eve')));
+    const is_of_acme = 'agent_id' in input || 'session_id' in input;
+    assert.ok(is_of_acme || all.includes('initech'), `${operation.name} finds them for who may see them`);
+    const abroad = callOperation(operation, { ...input, tenant_id: 'initech' }, as('ann'));
+    await assert.rejects(abroad, { code: 'forbidden' }, operation.name);
+    const one = JSON.stringify(await callOperation(operation, { ...input, tenant_id: 'globex' }, as('ann')));
+    assert.ok(is_of_acme || !one.includes('acme-bot'), operation.name);
+    await assert.rejects(callOperation(operation, input, as('bill')), { code: 'forbidden' });
+    await assert.rejects(callOperation(operation, input, as('')), { code: 'unauthenticated' });
+    ran++;
+  }
+  assert.equal(ran, 9);
+  const few = await callOperation(dashboardIncidents, { limit: 5 }, as('bob'));
+  assert.equal((few as { count: number }).count, 5, 'newer events of other tenants do not use up the limit');
+});
+
+test('bad durations, filters and limits are refused', async (t) => {
+  const { as } = await openIndexedRuntime(t, EVENTS.slice(0, 3));
+  const bad: readonly (readonly [AnyOperation, object])[] = [
+    ...LISTS.flatMap(([operation, input]) =>
+      operation !== dashboardEventsQuery && 'last' in operation.input.properties
+        ? ['yesterday', '0h', '9999d', '1e3s'].map((last) => [operation, { ...input, last }] as const)
+        : [],
+    ),
+    [dashboardEventsQuery, { last: 'yesterday' }],
+    [dashboardEventsQuery, { last: '1e3s' }],
+    [dashboardEventsQuery, { agent_id: 'x'.repeat(257) }],
+    [dashboardEventsQuery, { action: 'explode' }],
+    [dashboardEventsQuery, { since: 'soon' }],
+    [dashboardEventsQuery, { limit: 0 }],
+    [dashboardEventsQuery, { limit: 1_001 }],
+    [dashboardEventsQuery, { cursor: 'x'.repeat(1_025) }],
+    [dashboardEventsQuery, { metadata_value: 'x' }],
+    [observeSessions, { cursor: 'e30' }],
+  ];
+  for (const [operation, input] of bad)
+    await assert.rejects(
+      callOperation(operation, input, as('ann')),
+      { code: 'invalid_request' },
+      `${operation.name} ${JSON.stringify(input).slice(0, 80)}`,
+    );
+  assert.equal(bad.length, 38);
+});
+
+interface Page {
+  readonly next_cursor: string | null;
+  readonly count: number;
+}
+
+test('pages follow one another without a gap, and a cursor of another query is refused', async (t) => {
+  const { as } = await openIndexedRuntime(t, EVENTS);
+  const paged: readonly (readonly [AnyOperation, object, (page: never) => readonly string[], number])[] = [
+    [
+      dashboardEventsQuery,
+      {},
+      ({ events }: { events: AuditEvent[] }) => events.map((one) => one.event_id),
+      50,
+    ],
+    [dashboardIncidents, {}, ({ events }: { events: AuditEvent[] }) => events.map((one) => one.event_id), 20],
+    [
+      observeAgents,
+      {},
+      (page: { agents: { agent_id: string }[] }) => page.agents.map((one) => one.agent_id),
+      2,
+    ],
+    [
+      observeSessions,
+      {},
+      (page: { sessions: { session_id: string }[] }) => page.sessions.map((one) => one.session_id),
+      2,
+    ],
+    [
+      observeTools,
+      {},
+      (page: { tools: { tool_name: string }[] }) => page.tools.map((one) => one.tool_name),
+      2,
+    ],
+    [
+      observeSession,
+      { session_id: 'acme-session' },
+      ({ events }: { events: AuditEvent[] }) => events.map((one) => one.event_id),
+      30,
+    ],
+  ];
+  for (const [operation, input, read, expected] of paged) {
+    const limit = expected === 2 ? 1 : 7;
+    const ids: string[] = [];
+    let cursor: string | null = null;
+    let first: string | null = null;
+    do {
+      const page = (await callOperation(operation, { ...input, limit, cursor }, as('ann'))) as Page;
+      ids.push(...read(page as never));
+      cursor = page.next_cursor;
+      first ??= cursor;
+    } while (cursor !== null);
+    assert.equal(ids.length, expected, operation.name);
+    assert.equal(new Set(ids).size, expected, operation.name);
+    const elsewhere = [
+      ['another tenant', { tenant_id: 'globex' }, 'ann'],
+      ['another user with other tenants', {}, 'bob'],
+    ] as const;
+    for (const [name, more, user] of elsewhere)
+      await assert.rejects(
+        callOperation(operation, { ...input, ...more, cursor: first }, as(user)),
+        { code: 'invalid_request' },
+        `${operation.name}: ${name}`,
+      );
+  }
+  assert.equal(paged.length, 6);
+});
+
+test('an incident of another tenant is not found', async (t) => {
+  const { as } = await openIndexedRuntime(t, EVENTS);
+  const foreign = callOperation(dashboardIncident, { event_id: INITECH_EVENT }, as('ann'));
+  await assert.rejects(foreign, { code: 'not_found' });
+  const own = (await callOperation(dashboardIncident, { event_id: ACME_EVENT }, as('ann'))) as {
+    event: AuditEvent;
+    timeline: AuditEvent[];
+    explanation_status: string;
+  };
+  assert.equal(own.event.event_id, ACME_EVENT);
+  assert.equal(own.timeline[0]?.event_id, ACME_EVENT);
+  assert.ok(own.timeline.every(({ tenant_id }) => tenant_id === 'acme'));
+  assert.equal(own.timeline.length, 21);
+  assert.equal(own.explanation_status, 'policy_unavailable');
+});
+
+test('the overview counts what the events say', async (t) => {
+  const { as } = await openIndexedRuntime(t, EVENTS);
+  const overview = (await callOperation(dashboardOverview, { last: '24h' }, as('ann'))) as {
+    events_total: number;
+    action_counts: Record<string, number>;
+    buckets: { allow: number; block: number }[];
+    top: { rules: { name: string; events: number; previous_events: number }[] };
+    previous: { events_total: number };
+    recent_incidents: AuditEvent[];
+    tenants: string[];
+  };
+  assert.equal(overview.events_total, 50);
+  assert.equal(overview.action_counts.block, 20);
+  assert.equal(
+    overview.buckets.reduce((sum, { block: blocked }) => sum + blocked, 0),
+    20,
+  );
+  assert.deepEqual(
+    overview.top.rules.map(({ name, events }) => [name, events]),
+    [
+      ['default.allow', 30],
+      ['no-secrets', 20],
+    ],
+  );
+  assert.equal(overview.previous.events_total, 0);
+  assert.equal(overview.recent_incidents.length, 8);
+  assert.deepEqual(overview.tenants, ['acme', 'globex']);
+});

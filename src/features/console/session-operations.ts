@@ -1,0 +1,183 @@
+import { type Context, defineOperation } from '../../operations/operation.ts';
+import { name } from '../../operations/shapes.ts';
+import { findScopedEvents } from './incidents.ts';
+import {
+  formatPageCursor,
+  parsePageCursor,
+  parseWindow,
+  type ReadScope,
+  resolveReadScope,
+} from './read-scope.ts';
+import {
+  buildListSchema,
+  buildObjectSchema,
+  eventSchema,
+  lastSchema,
+  nextCursorSchema,
+  PAGE_LIMIT_DEFAULT,
+  pageSchemas,
+  tenantSchema,
+  text,
+  textOrNull,
+  texts,
+  totalSchema,
+  whole,
+  wholeOrNull,
+} from './schemas.ts';
+import { buildSpans, SPAN_KINDS } from './session-spans.ts';
+
+export const observeSessions = defineOperation({
+  name: 'observe_sessions',
+  summary: 'List active sessions',
+  description: 'Lists the sessions with events in a period, most recent activity first.',
+  http: { method: 'GET', path: '/v1/dashboard/observe/sessions' },
+  permission: 'audit:read',
+  for_users: true,
+  needs: 'journal',
+  input: { type: 'object', properties: { last: lastSchema, tenant_id: tenantSchema, ...pageSchemas } },
+  output: buildObjectSchema({
+    sessions: buildListSchema(
+      buildObjectSchema({
+        session_id: text,
+        tenant_id: text,
+        agent_ids: texts,
+        event_count: whole,
+        block_count: whole,
+        first_seen: text,
+        last_seen: text,
+      }),
+    ),
+    count: whole,
+    next_cursor: nextCursorSchema,
+    total: totalSchema,
+  }),
+  example: { last: '24h', tenant_id: 'acme' },
+  answer: { sessions: [], count: 0, next_cursor: null, total: 0 },
+  refusals: ['invalid_request'],
+  async run(input, context) {
+    const scope = resolveReadScope(input, context);
+    const window = parseWindow(input.last, context.runtime.now_ms());
+    const query = ['sessions', scope, window.last];
+    const [last_ms, tenant_id, session_id] = parsePageCursor(query, input.cursor) ?? [];
+    const limit = input.limit ?? PAGE_LIMIT_DEFAULT;
+    const after =
+      last_ms === undefined
+        ? null
+        : { last_ms: Number(last_ms), tenant_id: String(tenant_id), session_id: String(session_id) };
+    const asked = { since_ms: window.since_ms, ...scope, limit: limit + 1, after };
+    const found = await context.runtime.listSessions(asked);
+    const sessions = found.slice(0, limit);
+    const last = sessions.at(-1);
+    const next =
+      found.length > limit && last !== undefined
+        ? formatPageCursor(query, [last.last_ms, last.tenant_id, last.session_id])
+        : null;
+    return {
+      sessions: sessions.map(({ first_ms, last_ms: end_ms, agent_ids, ...session }) => ({
+        ...session,
+        agent_ids: [...agent_ids],
+        first_seen: new Date(first_ms).toISOString(),
+        last_seen: new Date(end_ms).toISOString(),
+      })),
+      count: sessions.length,
+      next_cursor: next,
+      total: next === null && after === null ? sessions.length : null,
+    };
+  },
+});
+
+const spanSchema = buildObjectSchema({
+  event_id: text,
+  kind: { enum: SPAN_KINDS },
+  name: { ...text, description: 'The tool, the model, or the boundary.' },
+  agent_id: text,
+  start: text,
+  end: { ...textOrNull, description: 'The time of the answer; `null` if none was recorded.' },
+  duration_ms: wholeOrNull,
+  end_event_id: { ...textOrNull, description: 'The event of the answer.' },
+  decision: text,
+  action: text,
+  rule: text,
+  end_decision: textOrNull,
+  data_tags: texts,
+  session_tags: { ...texts, description: 'The taint tags of the session before this step.' },
+  new_tags: { ...texts, description: 'The taint tags that no earlier step had.' },
+});
+
+export const observeSession = defineOperation({
+  name: 'observe_session',
+  summary: 'Show the trace of a session',
+  description:
+    'Returns the events of a session, oldest first, and its steps: model calls, tool calls, messages and memory, with the taint tags as they appear. A long session shows its newest events first; older ones are on the next page. Costs are recorded by agent and model, not by session: see `/v1/dashboard/cost/report`.',
+  http: { method: 'GET', path: '/v1/dashboard/observe/sessions/{session_id}' },
+  permission: 'audit:read',
+  for_users: true,
+  needs: 'journal',
+  input: {
+    type: 'object',
+    required: ['session_id'],
+    properties: { session_id: { ...name, type: 'string' }, tenant_id: tenantSchema, ...pageSchemas },
+  },
+  output: buildObjectSchema({
+    session_id: text,
+    count: { ...whole, description: 'The number of events in this answer.' },
+    events: buildListSchema(eventSchema, 'Oldest first.'),
+    spans: buildListSchema(spanSchema, 'The steps of these events, in the order of their start.'),
+    agent_ids: texts,
+    tenant_ids: texts,
+    taint_tags: { ...texts, description: 'The taint tags of the session at its latest recorded step.' },
+    next_cursor: {
+      ...nextCursorSchema,
+      description: 'The cursor of older events; `null` if there are none.',
+    },
+    total: totalSchema,
+  }),
+  example: { session_id: 'sess-2' },
+  answer: {
+    session_id: 'sess-2',
+    count: 0,
+    events: [],
+    spans: [],
+    agent_ids: [],
+    tenant_ids: [],
+    taint_tags: [],
+    next_cursor: null,
+    total: 0,
+  },
+  refusals: ['invalid_request'],
+  async run(input, context) {
+    const scope = resolveReadScope(input, context);
+    return readTrace(input, scope, context);
+  },
+});
+
+interface TraceInput {
+  readonly session_id: string;
+  readonly limit?: number;
+  readonly cursor?: string | null;
+}
+
+async function readTrace(input: TraceInput, scope: ReadScope, context: Context) {
+  const { session_id } = input;
+  const query = ['session', scope, session_id];
+  const position = parsePageCursor(query, input.cursor);
+  const page = await findScopedEvents(
+    { session_id, limit: input.limit ?? PAGE_LIMIT_DEFAULT, cursor: String(position?.[0] ?? '') },
+    scope,
+    context,
+  );
+  const events = page.events.toReversed();
+  const { spans, taint_tags } = buildSpans(events);
+  const next = page.next_cursor ?? null;
+  return {
+    session_id,
+    count: events.length,
+    events: events as never[],
+    spans,
+    agent_ids: [...new Set(events.map(({ agent_id }) => agent_id))].toSorted(),
+    tenant_ids: [...new Set(events.map(({ tenant_id }) => tenant_id))].toSorted(),
+    taint_tags,
+    next_cursor: next === null ? null : formatPageCursor(query, [next]),
+    total: next === null && position === null ? events.length : null,
+  };
+}

@@ -1,0 +1,115 @@
+import type { AuditEvent } from '../../runtime/audit/types.ts';
+
+export const SPAN_KINDS = ['model_call', 'tool_call', 'message', 'memory', 'check', 'change'] as const;
+
+/** One step of a session: a call with its answer, or a single check. */
+export interface SessionSpan {
+  event_id: string;
+  kind: (typeof SPAN_KINDS)[number];
+  name: string;
+  agent_id: string;
+  start: string;
+  end: string | null;
+  duration_ms: number | null;
+  end_event_id: string | null;
+  decision: string;
+  action: string;
+  rule: string;
+  end_decision: string | null;
+  data_tags: string[];
+  session_tags: string[];
+  new_tags: string[];
+}
+
+/**
+ * Builds the steps of a session from its events, oldest first. An answer ends the oldest open call of the same agent
+ * to the same tool or model; an answer without a call is a step of its own.
+ */
+export function buildSpans(events: readonly AuditEvent[]): { spans: SessionSpan[]; taint_tags: string[] } {
+  const spans: SessionSpan[] = [];
+  const open = new Map<string, SessionSpan[]>();
+  const seen_tags = new Set<string>();
+  let taint_tags: string[] = [];
+  for (const event of events) {
+    const session_tags = readTags(event);
+    const new_tags = session_tags.filter((tag) => !seen_tags.has(tag));
+    for (const tag of new_tags) seen_tags.add(tag);
+    if (session_tags.length > 0) taint_tags = session_tags;
+    const call = isAnswer(event) ? open.get(keyOf(event))?.shift() : undefined;
+    if (call === undefined) {
+      const span = newSpan(event, session_tags, new_tags);
+      spans.push(span);
+      if (isCall(event)) open.set(keyOf(event), [...(open.get(keyOf(event)) ?? []), span]);
+    } else {
+      endSpan(call, event, new_tags);
+    }
+  }
+  return { spans, taint_tags };
+}
+
+function newSpan(event: AuditEvent, session_tags: string[], new_tags: string[]): SessionSpan {
+  return {
+    event_id: event.event_id,
+    kind: kindOf(event),
+    name: nameOf(event),
+    agent_id: event.agent_id,
+    start: event.timestamp,
+    end: null,
+    duration_ms: null,
+    end_event_id: null,
+    decision: event.decision,
+    action: event.action,
+    rule: event.policy_name,
+    end_decision: null,
+    data_tags: [...event.data_tags],
+    session_tags,
+    new_tags,
+  };
+}
+
+function endSpan(span: SessionSpan, event: AuditEvent, new_tags: readonly string[]): void {
+  span.end = event.timestamp;
+  span.duration_ms = Date.parse(event.timestamp) - Date.parse(span.start);
+  span.end_event_id = event.event_id;
+  span.end_decision = event.decision;
+  span.data_tags = [...new Set([...span.data_tags, ...event.data_tags])];
+  span.new_tags = [...new Set([...span.new_tags, ...new_tags])];
+}
+
+function kindOf({ boundary, tool_name, metadata }: AuditEvent): SessionSpan['kind'] {
+  if (boundary === 'memory') return 'memory';
+  if (metadata.phase === 'message') return 'message';
+  if (boundary === 'action') return tool_name === null ? 'change' : 'tool_call';
+  return isModel(metadata) ? 'model_call' : 'check';
+}
+
+function isModel({ endpoint, wire }: AuditEvent['metadata']): boolean {
+  return typeof wire === 'string' || endpoint === 'llm_request' || endpoint === 'llm_response';
+}
+
+function nameOf({ tool_name, boundary, metadata }: AuditEvent): string {
+  return tool_name ?? (typeof metadata.model === 'string' ? metadata.model : boundary);
+}
+
+/** A blocked call has no answer. */
+function isCall(event: AuditEvent): boolean {
+  if (event.decision === 'block') return false;
+  const kind = kindOf(event);
+  if (kind === 'tool_call') return event.metadata.phase === 'request';
+  return (kind === 'model_call' || kind === 'check') && event.boundary === 'input';
+}
+
+function isAnswer(event: AuditEvent): boolean {
+  const kind = kindOf(event);
+  if (kind === 'tool_call') return event.metadata.phase === 'response';
+  return (kind === 'model_call' || kind === 'check') && event.boundary === 'output';
+}
+
+function keyOf(event: AuditEvent): string {
+  const kind = kindOf(event);
+  return JSON.stringify([kind, event.tenant_id, event.agent_id, kind === 'tool_call' ? event.tool_name : '']);
+}
+
+function readTags({ metadata }: AuditEvent): string[] {
+  return Array.isArray(metadata.session_tags) ? [...(metadata.session_tags as readonly string[])] : [];
+}

@@ -1,0 +1,271 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type CompiledQuery, type Kysely, sql } from 'kysely';
+import type { IndexTables } from './index-tables.ts';
+import type { AuditEvent } from './types.ts';
+
+/** The fields by which events are counted as they are indexed. */
+export const TALLY_FIELDS = [
+  'boundary',
+  'rule',
+  'tool',
+  'tag',
+  /** `<boundary>/<detector>`. */
+  'detector',
+  /** `<rule>:<action>` of rules in monitor mode. */
+  'monitored',
+  /** The fingerprints of allowlisted values that were found. */
+  'allowlisted',
+  'model',
+] as const;
+export type TallyField = (typeof TALLY_FIELDS)[number];
+
+/** The lengths of the periods: short ones for charts and for the ends of a long period, long ones for its middle. */
+export const SHORT_PERIOD_MS = 300_000;
+export const LONG_PERIOD_MS = 10_800_000;
+const WIDTHS_MS = [0, LONG_PERIOD_MS, SHORT_PERIOD_MS];
+
+/** Limits of one event, because callers name tags and tools freely. Values beyond them are not counted. */
+const VALUES_MAX = 256;
+const VALUE_CHARS_MAX = 256;
+
+type CountRow = { -readonly [Key in keyof IndexTables['audit_counts']]: IndexTables['audit_counts'][Key] };
+type SessionRow = IndexTables['audit_sessions'];
+type Database = Kysely<IndexTables>;
+/** Compiled upserts, by table and number of rows. */
+export type Upserts = Map<string, CompiledQuery>;
+
+/** Adds events to the counts. The caller's transaction also inserts the events, so that both are always consistent. */
+export async function addToCounts(
+  db: Database,
+  events: readonly AuditEvent[],
+  upserts: Upserts,
+): Promise<void> {
+  const counts = new Map<string, CountRow>();
+  const sessions = new Map<string, SessionRow>();
+  for (const event of events) {
+    const ms = Date.parse(event.timestamp);
+    for (const field of TALLY_FIELDS)
+      for (const value of valuesOf(field, event)) addEvent(counts, field, value, event, ms);
+    if (event.session_id !== null) addToSession(sessions, event.session_id, event, ms);
+  }
+  await upsertRows(db, 'audit_counts', [...counts.values()], upserts);
+  await upsertRows(db, 'audit_sessions', [...sessions.values()], upserts);
+}
+
+function valuesOf(field: TallyField, event: AuditEvent): readonly string[] {
+  const values = rawValues(field, event);
+  return values.length === 0
+    ? values
+    : [...new Set(values.slice(0, VALUES_MAX))].filter((value) => value.length <= VALUE_CHARS_MAX);
+}
+
+function rawValues(field: TallyField, event: AuditEvent): readonly string[] {
+  const { metadata } = event;
+  switch (field) {
+    case 'boundary':
+      return [event.boundary];
+    case 'rule':
+      return [event.policy_name];
+    case 'tool':
+      return event.tool_name === null ? [] : [event.tool_name];
+    case 'tag':
+      return event.data_tags;
+    case 'detector':
+      return namesIn(metadata.rule_ids).map((id) => `${event.boundary}/${id}`);
+    case 'monitored':
+      return namesIn(metadata.monitored);
+    case 'allowlisted':
+      return namesIn(metadata.allowlisted_fingerprints);
+    case 'model':
+      return typeof metadata.model === 'string' ? [metadata.model] : [];
+  }
+}
+
+function namesIn(list: AuditEvent['metadata'][string] | undefined): readonly string[] {
+  return Array.isArray(list) ? list : [];
+}
+
+function addEvent(
+  counts: Map<string, CountRow>,
+  field: TallyField,
+  value: string,
+  event: AuditEvent,
+  ms: number,
+): void {
+  const { tenant_id, agent_id, decision, action } = event;
+  for (const width_ms of WIDTHS_MS) {
+    const bucket_ms = width_ms === 0 ? 0 : Math.floor(ms / width_ms) * width_ms;
+    const key = JSON.stringify([width_ms, field, bucket_ms, tenant_id, agent_id, value, decision, action]);
+    const row = counts.get(key);
+    if (row === undefined)
+      counts.set(key, {
+        width_ms,
+        field,
+        bucket_ms,
+        tenant_id,
+        agent_id,
+        value,
+        decision,
+        action,
+        event_count: 1,
+        first_ms: ms,
+        last_ms: ms,
+      });
+    else Object.assign(row, widened(row, ms));
+  }
+}
+
+function widened(row: { event_count: number; first_ms: number; last_ms: number }, ms: number) {
+  return {
+    event_count: row.event_count + 1,
+    first_ms: Math.min(row.first_ms, ms),
+    last_ms: Math.max(row.last_ms, ms),
+  };
+}
+
+function addToSession(
+  sessions: Map<string, SessionRow>,
+  session_id: string,
+  { tenant_id, agent_id, decision }: AuditEvent,
+  ms: number,
+): void {
+  const key = JSON.stringify([tenant_id, session_id, agent_id]);
+  const blocked = decision === 'block' ? 1 : 0;
+  const row = sessions.get(key);
+  if (row === undefined)
+    sessions.set(key, {
+      tenant_id,
+      session_id,
+      agent_id,
+      event_count: 1,
+      block_count: blocked,
+      first_ms: ms,
+      last_ms: ms,
+    });
+  else Object.assign(row, widened(row, ms), { block_count: row.block_count + blocked });
+}
+
+/** The numbers of rows per statement: few sizes, so that each statement is compiled once and stays prepared. */
+const UPSERT_ROWS = [64, 8, 1];
+
+async function upsertRows(
+  db: Database,
+  table: 'audit_counts' | 'audit_sessions',
+  rows: readonly (CountRow | SessionRow)[],
+  upserts: Upserts,
+): Promise<void> {
+  for (let from = 0; from < rows.length; ) {
+    const size = UPSERT_ROWS.find((each) => each <= rows.length - from)!;
+    const some = rows.slice(from, from + size);
+    const key = `${table} ${size}`;
+    const query = upserts.get(key) ?? compileUpsert(db, table, some);
+    upserts.set(key, query);
+    await db.executeQuery({ ...query, parameters: some.flatMap((row) => Object.values(row)) });
+    from += size;
+  }
+}
+
+function compileUpsert(
+  db: Database,
+  table: 'audit_counts' | 'audit_sessions',
+  rows: readonly (CountRow | SessionRow)[],
+): CompiledQuery {
+  const sums = {
+    event_count: sql<number>`${sql.table(table)}.event_count + excluded.event_count`,
+    first_ms: sql<number>`min(${sql.table(table)}.first_ms, excluded.first_ms)`,
+    last_ms: sql<number>`max(${sql.table(table)}.last_ms, excluded.last_ms)`,
+  };
+  if (table === 'audit_counts')
+    return db
+      .insertInto(table)
+      .values(rows as CountRow[])
+      .onConflict((conflict) =>
+        conflict
+          .columns(['width_ms', 'field', 'bucket_ms', 'tenant_id', 'agent_id', 'value', 'decision', 'action'])
+          .doUpdateSet(sums),
+      )
+      .compile();
+  const block_count = sql<number>`${sql.table(table)}.block_count + excluded.block_count`;
+  return db
+    .insertInto(table)
+    .values(rows as SessionRow[])
+    .onConflict((conflict) =>
+      conflict.columns(['tenant_id', 'session_id', 'agent_id']).doUpdateSet({ ...sums, block_count }),
+    )
+    .compile();
+}
+
+const RECOUNT_ROWS = 2_000;
+
+/**
+ * Counts the indexed events again, from the long period that contains `since_ms` on, or all of them for `null`. Needed
+ * after events were deleted from the index because their file changed.
+ */
+export async function recountEvents(db: Database, since_ms: number | null): Promise<void> {
+  const from_ms = since_ms === null ? 0 : Math.floor(since_ms / LONG_PERIOD_MS) * LONG_PERIOD_MS;
+  await deleteCounts(db, from_ms);
+  const upserts: Upserts = new Map();
+  let after = { timestamp_ms: from_ms - 1, event_id: '' };
+  for (;;) {
+    const rows = await db
+      .selectFrom('audit_events')
+      .select(['timestamp_ms', 'event_id', 'event'])
+      .where('timestamp_ms', '>=', after.timestamp_ms)
+      .where((eb) =>
+        eb(eb.refTuple('timestamp_ms', 'event_id'), '>', eb.tuple(after.timestamp_ms, after.event_id)),
+      )
+      .orderBy('timestamp_ms')
+      .orderBy('event_id')
+      .limit(RECOUNT_ROWS)
+      .execute();
+    await addToCounts(
+      db,
+      rows.map(({ event }) => JSON.parse(event) as AuditEvent),
+      upserts,
+    );
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < RECOUNT_ROWS) return;
+    after = last;
+    await nextTurn();
+  }
+}
+
+/**
+ * Deletes the counts from a time on. Sessions that go on after it, and the counts of all time, keep the part before it.
+ */
+async function deleteCounts(db: Database, from_ms: number): Promise<void> {
+  await db.deleteFrom('audit_counts').where('width_ms', '=', 0).execute();
+  for (const width_ms of [LONG_PERIOD_MS, SHORT_PERIOD_MS])
+    await db
+      .deleteFrom('audit_counts')
+      .where('width_ms', '=', width_ms)
+      .where('bucket_ms', '>=', from_ms)
+      .execute();
+  // The counts of all time begin again as the sum of the long periods that are left.
+  await sql`
+    insert into audit_counts
+    select 0, field, 0, tenant_id, agent_id, value, decision, action,
+      sum(event_count), min(first_ms), max(last_ms)
+    from audit_counts where width_ms = ${LONG_PERIOD_MS}
+    group by field, tenant_id, agent_id, value, decision, action`.execute(db);
+  // A session that began before keeps that part.
+  await sql`
+    insert or replace into audit_sessions
+    select tenant_id, session_id, agent_id, count(*), sum(decision = 'block'), min(timestamp_ms), max(timestamp_ms)
+    from audit_events
+    where timestamp_ms < ${from_ms} and (tenant_id, session_id, agent_id) in (
+      select tenant_id, session_id, agent_id from audit_sessions where last_ms >= ${from_ms})
+    group by tenant_id, session_id, agent_id`.execute(db);
+  await db.deleteFrom('audit_sessions').where('last_ms', '>=', from_ms).execute();
+}
+
+/** Deletes the counts of periods, and the sessions, that ended before a time. */
+export async function pruneCounts(db: Database, before_ms: number): Promise<void> {
+  for (const width_ms of [LONG_PERIOD_MS, SHORT_PERIOD_MS])
+    await db
+      .deleteFrom('audit_counts')
+      .where('width_ms', '=', width_ms)
+      .where('bucket_ms', '<=', before_ms - width_ms)
+      .execute();
+  await db.deleteFrom('audit_sessions').where('last_ms', '<', before_ms).execute();
+}

@@ -1,0 +1,89 @@
+import { sql } from 'kysely';
+import type { AuditIndex } from './audit-index.ts';
+
+/** A request for sessions, most recent activity first. */
+export interface SessionListQuery {
+  /** Sessions with an event since then; milliseconds since 1970. */
+  readonly since_ms: number;
+  /** The tenants and agents whose sessions are listed; `*` for all. */
+  readonly tenants: '*' | readonly string[];
+  readonly agents: '*' | readonly string[];
+  readonly limit: number;
+  /** The last session of the page before; `null` for the first page. */
+  readonly after: SessionPosition | null;
+}
+
+/** The position of a session in the list. */
+export interface SessionPosition {
+  readonly last_ms: number;
+  readonly tenant_id: string;
+  readonly session_id: string;
+}
+
+/** The events of one session, of the agents that the caller sees. */
+export interface SessionSummary extends SessionPosition {
+  readonly agent_ids: readonly string[];
+  readonly event_count: number;
+  readonly block_count: number;
+  readonly first_ms: number;
+}
+
+/** Lists sessions. A session ID in two tenants is two sessions. */
+export async function listSessions(index: AuditIndex, asked: SessionListQuery): Promise<SessionSummary[]> {
+  const positions = await selectPositions(index, asked);
+  const sessions: SessionSummary[] = [];
+  for (const { tenant_id, session_id, last_ms } of positions) {
+    let query = index.db
+      .selectFrom('audit_sessions')
+      .selectAll()
+      .where('tenant_id', '=', tenant_id)
+      .where('session_id', '=', session_id);
+    if (asked.agents !== '*') query = query.where('agent_id', 'in', asked.agents);
+    const rows = await query.execute();
+    sessions.push({
+      tenant_id,
+      session_id,
+      last_ms,
+      agent_ids: rows.map(({ agent_id }) => agent_id),
+      event_count: rows.reduce((sum, { event_count }) => sum + event_count, 0),
+      block_count: rows.reduce((sum, { block_count }) => sum + block_count, 0),
+      first_ms: Math.min(...rows.map(({ first_ms }) => first_ms)),
+    });
+  }
+  return sessions;
+}
+
+/** Selects one row for each session: that of its latest agent. */
+function selectPositions(index: AuditIndex, asked: SessionListQuery): Promise<SessionPosition[]> {
+  const { tenants, agents, after } = asked;
+  let query = index.db
+    .selectFrom('audit_sessions as own')
+    .select(['own.tenant_id', 'own.session_id', 'own.last_ms'])
+    .where('own.last_ms', '>=', asked.since_ms)
+    .where((eb) => {
+      let later = eb
+        .selectFrom('audit_sessions as other')
+        .select('other.agent_id')
+        .whereRef('other.tenant_id', '=', 'own.tenant_id')
+        .whereRef('other.session_id', '=', 'own.session_id')
+        .where(sql<boolean>`(other.last_ms, other.agent_id) > (own.last_ms, own.agent_id)`);
+      if (agents !== '*') later = later.where('other.agent_id', 'in', agents);
+      return eb.not(eb.exists(later));
+    });
+  if (tenants !== '*') query = query.where('own.tenant_id', 'in', tenants);
+  if (agents !== '*') query = query.where('own.agent_id', 'in', agents);
+  if (after !== null)
+    query = query.where((eb) =>
+      eb(
+        eb.refTuple('own.last_ms', 'own.tenant_id', 'own.session_id'),
+        '<',
+        eb.tuple(after.last_ms, after.tenant_id, after.session_id),
+      ),
+    );
+  return query
+    .orderBy('own.last_ms', 'desc')
+    .orderBy('own.tenant_id', 'desc')
+    .orderBy('own.session_id', 'desc')
+    .limit(asked.limit)
+    .execute();
+}
