@@ -69,7 +69,7 @@ export async function openLocalRuntime(config: Config, version = 'local'): Promi
   return {
     ...runtime,
     queryAudit,
-    listSessions: async (asked) => (existsSync(paths.journal) ? runtime.listSessions(asked) : []),
+    listAuditSessions: async (asked) => (existsSync(paths.journal) ? runtime.listAuditSessions(asked) : []),
     countEvents: async (asked) => (existsSync(paths.journal) ? runtime.countEvents(asked) : []),
     settleJournal: async () => {
       if (existsSync(paths.journal)) await syncIndex(config, client);

@@ -1,5 +1,5 @@
 import { ACTIONS, DECISIONS } from '../../core/types/index.ts';
-import type { CountField, EventCount, EventCountQuery } from '../../runtime/audit/event-counts.ts';
+import type { CountField, EventCount, EventCountQuery } from '../../runtime/audit/count-types.ts';
 import type { AuditQueries } from '../../runtime/audit/types.ts';
 import type { ReadScope } from './read-scope.ts';
 

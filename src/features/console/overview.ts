@@ -1,6 +1,6 @@
 import type { Context } from '../../operations/operation.ts';
-import type { CountField, EventCount } from '../../runtime/audit/event-counts.ts';
-import { SHORT_PERIOD_MS } from '../../runtime/audit/event-tallies.ts';
+import type { CountField, EventCount } from '../../runtime/audit/count-types.ts';
+import { SHORT_PERIOD_MS } from '../../runtime/audit/count-types.ts';
 import {
   noOutcomes,
   outcomeOf,

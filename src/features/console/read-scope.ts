@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type Context, Refusal } from '../../operations/operation.ts';
 import { dropBlankName, resolveTenants } from '../../operations/subject.ts';
-import { SHORT_PERIOD_MS } from '../../runtime/audit/event-tallies.ts';
+import { SHORT_PERIOD_MS } from '../../runtime/audit/count-types.ts';
 import { parseDuration } from '../../runtime/audit/filter.ts';
 import { PAGE_LIMIT_DEFAULT } from './schemas.ts';
 

@@ -65,7 +65,7 @@ export const observeSessions = defineOperation({
         ? null
         : { last_ms: Number(last_ms), tenant_id: String(tenant_id), session_id: String(session_id) };
     const asked = { since_ms: window.since_ms, ...scope, limit: limit + 1, after };
-    const found = await context.runtime.listSessions(asked);
+    const found = await context.runtime.listAuditSessions(asked);
     const sessions = found.slice(0, limit);
     const last = sessions.at(-1);
     const next =

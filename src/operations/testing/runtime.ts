@@ -136,7 +136,7 @@ export function testRuntime(options: TestOptions = {}): TestRuntime {
     forward: async () => openForwarder(options.proxy ?? NO_PROXY),
     queryAudit: async (filter) => query(events, filter),
     countEvents: async () => [],
-    listSessions: async () => [],
+    listAuditSessions: async () => [],
     events: null,
     ...options.instead,
   };

@@ -1,41 +1,6 @@
 import { sql } from 'kysely';
 import type { AuditIndex } from './audit-index.ts';
-import { LONG_PERIOD_MS, SHORT_PERIOD_MS, type TallyField } from './event-tallies.ts';
-
-/** The fields by which events are counted. */
-export type CountField = TallyField | 'agent' | 'tenant';
-
-/** A request to count events by one field, their decision and their action. */
-export interface EventCountQuery {
-  readonly by: CountField;
-  /** Inclusive; rounded down to five minutes. Milliseconds since 1970; `null` counts all events there ever were. */
-  readonly since_ms: number | null;
-  /** Exclusive; rounded up to five minutes. */
-  readonly until_ms: number;
-  /** The tenants and agents whose events count; `*` for all. */
-  readonly tenants: '*' | readonly string[];
-  readonly agents: '*' | readonly string[];
-  /** Splits the counts into periods of this length, a multiple of five minutes; `null` for one count. */
-  readonly bucket_ms?: number | null;
-  /** Splits the counts by tenant, or by agent. */
-  readonly split?: 'tenant' | 'agent' | null;
-  /** Counts these values only. */
-  readonly values?: readonly string[];
-}
-
-/** The number of events that have the same values. A query may return several rows of one value. */
-export interface EventCount {
-  readonly value: string;
-  /** The tenant or agent, as `split` asks; `null` without it. */
-  readonly split: string | null;
-  /** The beginning of the period; `null` if the counts are not split by time. */
-  readonly bucket_ms: number | null;
-  readonly decision: string;
-  readonly action: string;
-  readonly count: number;
-  readonly first_ms: number;
-  readonly last_ms: number;
-}
+import { type EventCount, type EventCountQuery, LONG_PERIOD_MS, SHORT_PERIOD_MS } from './count-types.ts';
 
 /** A part of a period that is covered by counts of one length. */
 interface Segment {

@@ -1,27 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type CompiledQuery, type Kysely, sql } from 'kysely';
+import { LONG_PERIOD_MS, SHORT_PERIOD_MS, TALLY_FIELDS, type TallyField } from './count-types.ts';
 import type { IndexTables } from './index-tables.ts';
 import type { AuditEvent } from './types.ts';
 
-/** The fields by which events are counted as they are indexed. */
-export const TALLY_FIELDS = [
-  'boundary',
-  'rule',
-  'tool',
-  'tag',
-  /** `<boundary>/<detector>`. */
-  'detector',
-  /** `<rule>:<action>` of rules in monitor mode. */
-  'monitored',
-  /** The fingerprints of allowlisted values that were found. */
-  'allowlisted',
-  'model',
-] as const;
-export type TallyField = (typeof TALLY_FIELDS)[number];
-
-/** The lengths of the periods: short ones for charts and for the ends of a long period, long ones for its middle. */
-export const SHORT_PERIOD_MS = 300_000;
-export const LONG_PERIOD_MS = 10_800_000;
 const WIDTHS_MS = [0, LONG_PERIOD_MS, SHORT_PERIOD_MS];
 
 /** Limits of one event, because callers name tags and tools freely. Values beyond them are not counted. */

@@ -1,10 +1,9 @@
 import type { Log } from '../../platform/log.ts';
 import { requireAnswer } from '../../platform/require-answer.ts';
 import type { AuditIndex } from './audit-index.ts';
-import type { EventCount, EventCountQuery } from './event-counts.ts';
+import type { EventCount, EventCountQuery, SessionListQuery, SessionSummary } from './count-types.ts';
 import { AuditFailure } from './failure.ts';
 import { type LazyIndex, openLazyIndex } from './lazy-index.ts';
-import type { SessionListQuery, SessionSummary } from './session-list.ts';
 import type { AuditFilter, AuditPage, AuditQueries } from './types.ts';
 
 interface TrailParts {
@@ -30,7 +29,7 @@ export function openAuditTrail(parts: TrailParts): Trail {
     offers: {
       queryAudit: (filter) => queryAudit(parts, index, filter),
       countEvents: (asked) => countEvents(parts, index, asked),
-      listSessions: (asked) => listTrailSessions(parts, index, asked),
+      listAuditSessions: (asked) => listTrailSessions(parts, index, asked),
     },
     index: index.open,
     close: index.close,
@@ -67,9 +66,9 @@ async function listTrailSessions(
   asked: SessionListQuery,
 ): Promise<readonly SessionSummary[]> {
   if (parts.journal === null) throw disabled();
-  const { listSessions } = await import('./session-list.ts');
+  const { listAuditSessions } = await import('./session-list.ts');
   await upToDate(parts);
-  return listSessions(await index.open(), asked);
+  return listAuditSessions(await index.open(), asked);
 }
 
 function disabled(): AuditFailure {

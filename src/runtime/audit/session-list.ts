@@ -1,35 +1,12 @@
 import { sql } from 'kysely';
 import type { AuditIndex } from './audit-index.ts';
-
-/** A request for sessions, most recent activity first. */
-export interface SessionListQuery {
-  /** Sessions with an event since then; milliseconds since 1970. */
-  readonly since_ms: number;
-  /** The tenants and agents whose sessions are listed; `*` for all. */
-  readonly tenants: '*' | readonly string[];
-  readonly agents: '*' | readonly string[];
-  readonly limit: number;
-  /** The last session of the page before; `null` for the first page. */
-  readonly after: SessionPosition | null;
-}
-
-/** The position of a session in the list. */
-export interface SessionPosition {
-  readonly last_ms: number;
-  readonly tenant_id: string;
-  readonly session_id: string;
-}
-
-/** The events of one session, of the agents that the caller sees. */
-export interface SessionSummary extends SessionPosition {
-  readonly agent_ids: readonly string[];
-  readonly event_count: number;
-  readonly block_count: number;
-  readonly first_ms: number;
-}
+import type { SessionListQuery, SessionPosition, SessionSummary } from './count-types.ts';
 
 /** Lists sessions. A session ID in two tenants is two sessions. */
-export async function listSessions(index: AuditIndex, asked: SessionListQuery): Promise<SessionSummary[]> {
+export async function listAuditSessions(
+  index: AuditIndex,
+  asked: SessionListQuery,
+): Promise<SessionSummary[]> {
   const positions = await selectPositions(index, asked);
   const sessions: SessionSummary[] = [];
   for (const { tenant_id, session_id, last_ms } of positions) {

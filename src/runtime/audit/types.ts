@@ -1,6 +1,5 @@
 import type { Action, Boundary, Decision, Tag } from '../../core/types/index.ts';
-import type { EventCount, EventCountQuery } from './event-counts.ts';
-import type { SessionListQuery, SessionSummary } from './session-list.ts';
+import type { EventCount, EventCountQuery, SessionListQuery, SessionSummary } from './count-types.ts';
 
 /** One event of the audit log: the decision, never the text that was evaluated. Plain JSON. */
 export interface AuditEvent {
@@ -87,5 +86,5 @@ export interface AuditQueries {
   /** Counts events by one field. */
   readonly countEvents: (asked: EventCountQuery) => Promise<readonly EventCount[]>;
   /** Lists sessions, most recent activity first. */
-  readonly listSessions: (asked: SessionListQuery) => Promise<readonly SessionSummary[]>;
+  readonly listAuditSessions: (asked: SessionListQuery) => Promise<readonly SessionSummary[]>;
 }

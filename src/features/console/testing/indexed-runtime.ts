@@ -6,7 +6,7 @@ import { LOOPBACK_CALLER } from '../../../runtime/access/callers.ts';
 import type { User } from '../../../runtime/access/types.ts';
 import { countEventsBy } from '../../../runtime/audit/event-counts.ts';
 import { openIndex, openIndexer, queryIndex } from '../../../runtime/audit/index.ts';
-import { listSessions } from '../../../runtime/audit/session-list.ts';
+import { listAuditSessions } from '../../../runtime/audit/session-list.ts';
 import { makeTrail, START_MS, sampleEvent } from '../../../runtime/audit/testing/trail.ts';
 import type { AuditEvent } from '../../../runtime/audit/types.ts';
 
@@ -41,7 +41,7 @@ export async function openIndexedRuntime(
       now_ms,
       queryAudit: (filter) => queryIndex(index, filter, { now_ms }),
       countEvents: (asked) => countEventsBy(index, asked),
-      listSessions: (asked) => listSessions(index, asked),
+      listAuditSessions: (asked) => listAuditSessions(index, asked),
       ...options.instead,
     },
   });
