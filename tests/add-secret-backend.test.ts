@@ -16,7 +16,7 @@ const PLUGIN = `export default {
 };`;
 
 function openCopy(with_backend: boolean) {
-  const copy = copySource(with_backend ? extensions['secret backend'] : null);
+  const copy = copySource(...(with_backend ? [extensions['secret backend']] : []));
   const project = join(copy, 'project');
   mkdirSync(project);
   return {

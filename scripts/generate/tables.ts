@@ -1,6 +1,8 @@
 /** Writes tables of pages in `docs` from the lists that they show. All other text of a page is written by hand. */
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { apiFamilies } from '../../src/core/wire/families/index.ts';
+import { wireFormats } from '../../src/core/wire/formats/index.ts';
 import { secretDrivers } from '../../src/drivers/secrets/index.ts';
 
 /** A table of a page, between the comments `<!-- generated: NAME -->` and `<!-- end: NAME -->`. */
@@ -17,6 +19,16 @@ const TABLES: readonly GeneratedTable[] = [
     name: 'secret backends',
     headings: ['`backend`', 'Source', 'Names'],
     rows: secretDrivers.map(({ name, docs }) => [`\`${name}\``, docs.reads, docs.names]),
+  },
+  {
+    page: 'docs/reference/llm-proxy.md',
+    name: 'LLM routes',
+    headings: ['Route', 'Format', 'API'],
+    rows: apiFamilies.flatMap(({ name: family, label }) =>
+      wireFormats
+        .filter((format) => format.family === family)
+        .flatMap(({ name, routes }) => routes.map(({ path }) => [`\`POST ${path}\``, `\`${name}\``, label])),
+    ),
   },
 ];
 

@@ -12,7 +12,7 @@ after(() => {
 });
 
 function openCopy(with_agent: boolean) {
-  const copy = copySource(with_agent ? extensions['coding agent'] : null);
+  const copy = copySource(...(with_agent ? [extensions['coding agent']] : []));
   copies.push(copy);
   const project = join(copy, 'project');
   mkdirSync(project);

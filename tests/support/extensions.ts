@@ -19,7 +19,7 @@ export interface Extension {
   readonly lines: Readonly<Record<string, readonly [before: string, after: string]>>;
 }
 
-export type ExtensionKind = 'coding agent' | 'operation' | 'secret backend';
+export type ExtensionKind = 'API family' | 'coding agent' | 'LLM format' | 'operation' | 'secret backend';
 
 /** A whole example of each kind. `npm run tidy` prints how many files each touches, and a test adds each to a copy. */
 export const extensions: Readonly<Record<ExtensionKind, Extension>> = {
@@ -52,6 +52,51 @@ export const fake: CodingAgentRecord = {
       'src/coding-agents/index.ts': [
         'const AGENTS: readonly CodingAgentRecord[] = [',
         "import { fake } from './fake/index.ts';\nconst AGENTS: readonly CodingAgentRecord[] = [fake, ",
+      ],
+    },
+  },
+  'API family': {
+    files: {
+      'src/core/wire/families/fake.ts': `import { type ApiFamily, isUsualRetryStatus } from '../api-family.ts';
+
+export const fake = {
+  name: 'fake',
+  label: 'Fake API',
+  telemetry_name: 'fake.maker',
+  public_base_url: 'https://fake.example',
+  key_header: ['x-fake-key', 'Fake '],
+  request_id_header: 'x-fake-id',
+  isRetryableStatus: isUsualRetryStatus,
+  known_paths: /^\\/v1\\/fake\\//,
+  unserved_paths: /\\/fake\\/other$/,
+} as const satisfies ApiFamily;
+`,
+    },
+    lines: {
+      'src/core/wire/families/index.ts': [
+        'export const apiFamilies = [',
+        "import { fake } from './fake.ts';\nexport const apiFamilies = [fake, ",
+      ],
+    },
+  },
+  'LLM format': {
+    files: {
+      'src/core/wire/formats/fake-talk.ts': `import type { WireFormat } from '../wire-format.ts';
+import { openAiChat } from './openai-chat.ts';
+
+export const fakeTalk: WireFormat = {
+  ...openAiChat,
+  name: 'fake.talk',
+  family: 'fake',
+  routes: [{ path: '/v1/fake/talk', summary: 'Fake talk, guarded' }],
+  path_pattern: /\\/fake\\/talk$/i,
+};
+`,
+    },
+    lines: {
+      'src/core/wire/formats/index.ts': [
+        'export const wireFormats: readonly WireFormat[] = [',
+        "import { fakeTalk } from './fake-talk.ts';\nexport const wireFormats: readonly WireFormat[] = [fakeTalk, ",
       ],
     },
   },
@@ -140,17 +185,17 @@ export const fake = {
   },
 };
 
-/** Copies the checkout, adds an extension to the copy, and returns its folder. `null` adds nothing. */
-export function copySource(extension: Extension | null): string {
+/** Copies the checkout, adds extensions to the copy, and returns its folder. */
+export function copySource(...added: readonly Extension[]): string {
   const copy = realpathSync(mkdtempSync(join(tmpdir(), 'source-copy-')));
   for (const name of ['src', 'scripts', 'docs', 'skills', 'schemas', 'integrations', 'package.json'])
     cpSync(join(root, name), join(copy, name), { recursive: true, filter: (path) => !IGNORED.test(path) });
   for (const name of ['node_modules', 'data']) symlinkSync(join(root, name), join(copy, name));
-  for (const [path, text] of Object.entries(extension?.files ?? {})) {
+  for (const [path, text] of added.flatMap(({ files }) => Object.entries(files))) {
     mkdirSync(dirname(join(copy, path)), { recursive: true });
     writeFileSync(join(copy, path), text);
   }
-  for (const [path, [before, after]] of Object.entries(extension?.lines ?? {})) {
+  for (const [path, [before, after]] of added.flatMap(({ lines }) => Object.entries(lines))) {
     const text = readFileSync(join(copy, path), 'utf8');
     assert.equal(text.split(before).length, 2, `${path}: ${before}`);
     writeFileSync(join(copy, path), text.replace(before, after));

@@ -19,6 +19,7 @@ export const lists: readonly List[] = [
     members: /^src\/core\/detect\/commands\/rules\/[a-z0-9-]+\.ts$/,
   },
   { list: 'src/core/policy/templates/index.ts', members: /^src\/core\/policy\/templates\/[a-z0-9-]+\.ts$/ },
+  { list: 'src/core/wire/families/index.ts', members: /^src\/core\/wire\/families\/[a-z0-9-]+\.ts$/ },
   { list: 'src/core/wire/formats/index.ts', members: /^src\/core\/wire\/formats\/[a-z0-9-]+\.ts$/ },
   { list: 'src/drivers/secrets/index.ts', members: /^src\/drivers\/secrets\/(?!backend\.)[a-z0-9-]+\.ts$/ },
   { list: 'src/entry/cli/commands/index.ts', members: /^src\/entry\/cli\/commands\/[a-z0-9-]+\.ts$/ },

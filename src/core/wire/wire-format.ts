@@ -4,22 +4,36 @@
  * every other byte.
  */
 import type { JsonNode, Splice, StringNode } from '../types/json.ts';
+import type { ApiFamilyName } from './families/index.ts';
 
-export type WireName =
-  | 'openai.chat'
-  | 'openai.responses'
-  | 'openai.completions'
-  | 'openai.embeddings'
-  | 'anthropic.messages'
-  | 'anthropic.count_tokens'
-  | 'gemini.generate';
+/** The family and the API: `openai.chat`. */
+export type WireName = `${ApiFamilyName}.${string}`;
 
-export type ProviderFamily = 'openai' | 'anthropic' | 'gemini';
+/** A path at which this service serves a format as its provider does. */
+export interface WireRoute {
+  /** The path in the API description, with parameters in braces. */
+  readonly path: string;
+  /** The path for the router, if it differs. */
+  readonly url?: string;
+  /** The name in the API description, if it is not that of the format. */
+  readonly name?: string;
+  /** The ending of a path that contains the model, and whether it selects a stream. */
+  readonly ending?: { readonly text: string; readonly is_stream: boolean };
+  readonly summary: string;
+}
 
 /** A supported API of a provider. A format is stateless; the state of a stream is in its reader. */
 export interface WireFormat {
   readonly name: WireName;
-  readonly family: ProviderFamily;
+  readonly family: ApiFamilyName;
+  readonly routes: readonly WireRoute[];
+  /**
+   * Matches the path of the API at any base URL. The groups `model` and `verb` exist if the path contains the model; a
+   * verb that begins with `stream` requests a stream.
+   */
+  readonly path_pattern: RegExp;
+  /** `true` if the provider charges nothing, so that no budget is reserved. */
+  readonly is_free?: true;
   /** `gen_ai.operation.name` of the OpenTelemetry conventions. */
   readonly operation_name: 'chat' | 'text_completion' | 'embeddings' | 'generate_content';
   readonly readRequest: (body: JsonNode) => WireRequest;

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { getApiFamily } from '../../core/wire/families/index.ts';
 import { wireFormats } from '../../core/wire/formats/index.ts';
 import type { WireFormat } from '../../core/wire/wire-format.ts';
 import type { LlmCall, LlmProxy } from '../../gateways/llm/llm-call.ts';
@@ -82,8 +83,9 @@ export function answerLlmError(
     .send(format.errorBody(error));
 }
 
-function idHeaders(format: WireFormat, id: string): Record<string, string> {
-  return format.family === 'anthropic' ? { 'x-request-id': id, 'request-id': id } : { 'x-request-id': id };
+function idHeaders({ family }: WireFormat, id: string): Record<string, string> {
+  const { request_id_header } = getApiFamily(family);
+  return { 'x-request-id': id, ...(request_id_header !== undefined && { [request_id_header]: id }) };
 }
 
 function formatOf(wire: NonNullable<LlmRoute['wire']>): WireFormat {

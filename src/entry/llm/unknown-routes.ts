@@ -1,8 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { writeAnthropicErrorBody } from '../../core/wire/anthropic-errors.ts';
-import { writeGeminiErrorBody } from '../../core/wire/gemini-errors.ts';
-import { writeOpenAiErrorBody } from '../../core/wire/openai-errors.ts';
-import type { WireError } from '../../core/wire/wire-format.ts';
+import { apiFamilies } from '../../core/wire/families/index.ts';
+import { wireFormats } from '../../core/wire/formats/index.ts';
+import type { WireFormat } from '../../core/wire/wire-format.ts';
 
 /**
  * Answers a request for a route of a provider's API that is not served, in the shape of that API, because SDKs show no other
@@ -26,17 +25,15 @@ const NOT_SERVED =
 const NO_VERSION =
   'There is no such route: the base URL of an OpenAI client must end in `/v1`, and the one of an Anthropic client must not.';
 
-const GEMINI = /^\/(?:upload\/)?v1(?:beta|alpha)\//;
-const ANTHROPIC = /^(?:\/v1)*\/(?:messages|complete|skills)(?:\/|$)/;
-const OPENAI =
-  /^(?:\/openai)?(?:\/v1)*(?:\/(?:openai|deployments|engines)\/[^/]{1,256})?(?:\/v1)*\/(?:assistants|audio|batches|chat|completions|containers|conversations|embeddings|evals|files|fine_tuning|images|models|moderations|realtime|rerank|responses|threads|uploads|vector_stores|videos)(?:\/|$)/;
 /** Matches paths of a client whose base URL lacks the version or repeats it. */
 const UNVERSIONED =
   /^\/(?:chat\/completions|completions|embeddings|responses|messages|models|v1\/v1\/.{1,256})$/;
 
-function writerFor(path: string, { headers }: FastifyRequest): ((error: WireError) => string) | null {
-  if (GEMINI.test(path)) return writeGeminiErrorBody;
-  if (ANTHROPIC.test(path)) return writeAnthropicErrorBody;
-  if (!OPENAI.test(path)) return null;
-  return headers['anthropic-version'] === undefined ? writeOpenAiErrorBody : writeAnthropicErrorBody;
+function writerFor(path: string, { headers }: FastifyRequest): WireFormat['errorBody'] | null {
+  const family = apiFamilies.find(({ known_paths }) => known_paths.test(path))?.name;
+  if (family === undefined) return null;
+  // Both APIs have the path of the list of models, and only Anthropic's clients send this header.
+  const is_anthropic = family === 'openai' && headers['anthropic-version'] !== undefined;
+  const shown = is_anthropic ? 'anthropic' : family;
+  return wireFormats.find((format) => format.family === shown)?.errorBody ?? null;
 }

@@ -172,7 +172,7 @@ async function reserve(
   { call, ports }: LlmCallContext,
   budgets: Budgets,
 ): Promise<Reservation | BudgetDenial> {
-  if (call.format.name === 'anthropic.count_tokens') return FREE_RESERVATION;
+  if (call.format.is_free) return FREE_RESERVATION;
   const { tenant_id, agent_id, session_id } = call.acting;
   const { max_output_tokens, choices } = request;
   return budgets.reserve({

@@ -1,4 +1,5 @@
 import type { Verdict } from '../../core/types/index.ts';
+import { getApiFamily } from '../../core/wire/families/index.ts';
 import type { WireError, WireFormat } from '../../core/wire/wire-format.ts';
 import type { JudgedCrossing, Ruling } from '../../runtime/enforcement/types.ts';
 import type { LlmCall, LlmReply } from './llm-call.ts';
@@ -28,7 +29,8 @@ export function buildDenialReply({ format, describeDenial }: LlmCall, denial: Ju
 
 /** Returns the headers in which clients of the API look for the request id. */
 export function buildRequestIdHeaders({ family }: Pick<WireFormat, 'family'>, id: string): readonly string[] {
-  return ['x-request-id', id, ...(family === 'anthropic' ? ['request-id', id] : [])];
+  const { request_id_header } = getApiFamily(family);
+  return ['x-request-id', id, ...(request_id_header === undefined ? [] : [request_id_header, id])];
 }
 
 /** Returns the headers that report the decision and its audit event to the caller. */

@@ -1,3 +1,4 @@
+import { apiFamilies, getApiFamily } from '../../core/wire/families/index.ts';
 import type { ProviderKey, UpstreamProvider } from './settings.ts';
 
 /** Hop-by-hop headers (RFC 9110, 7.6.1), in addition to those that `connection` names. */
@@ -39,9 +40,7 @@ const NOT_RETURNED = new Set([
 /** Headers that carry API keys. */
 export const CREDENTIAL_HEADERS: ReadonlySet<string> = new Set([
   'api-key',
-  'authorization',
-  'x-api-key',
-  'x-goog-api-key',
+  ...apiFamilies.map(({ key_header: [name] }) => name),
 ]);
 
 /**
@@ -119,7 +118,6 @@ function buildKeyHeader(
   value: string,
 ): readonly [string, string] {
   if (key_header !== null) return [key_header, value];
-  if (family === 'anthropic') return ['x-api-key', value];
-  if (family === 'gemini') return ['x-goog-api-key', value];
-  return ['authorization', `Bearer ${value}`];
+  const [name, prefix] = getApiFamily(family ?? 'openai').key_header;
+  return [name, `${prefix}${value}`];
 }

@@ -1,4 +1,5 @@
-import type { ProviderFamily } from '../../core/wire/wire-format.ts';
+import { isUsualRetryStatus } from '../../core/wire/api-family.ts';
+import { type ApiFamilyName, getApiFamily } from '../../core/wire/families/index.ts';
 import type { UpstreamFailureCode } from './failure.ts';
 import { findHeader } from './headers.ts';
 
@@ -15,17 +16,14 @@ export type TryOutcome =
  * Returns whether the call may be retried, before any part of an answer was forwarded. The statuses and failures are those
  * that the official clients of the family retry.
  */
-export function isRetryable(outcome: TryOutcome, family: ProviderFamily | null): boolean {
+export function isRetryable(outcome: TryOutcome, family: ApiFamilyName | null): boolean {
   if ('failure' in outcome) return RETRYABLE_FAILURES.has(outcome.failure);
   const asked = findHeader(outcome.headers, 'x-should-retry');
   if (asked === 'true') return outcome.status >= 400;
   if (asked === 'false') return false;
   const { status } = outcome;
-  if (family === 'gemini') return GEMINI_STATUSES.has(status);
-  return status === 408 || status === 409 || status === 429 || (status >= 500 && status <= 599);
+  return family === null ? isUsualRetryStatus(status) : getApiFamily(family).isRetryableStatus(status);
 }
-
-const GEMINI_STATUSES: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
 
 const RETRYABLE_FAILURES: ReadonlySet<UpstreamFailureCode> = new Set([
   'upstream_unreachable',

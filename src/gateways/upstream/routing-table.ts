@@ -1,5 +1,5 @@
 import { matchesAny, matchesName } from '../../core/tags.ts';
-import type { ProviderFamily } from '../../core/wire/wire-format.ts';
+import { type ApiFamilyName, getApiFamily } from '../../core/wire/families/index.ts';
 import { UpstreamFailure } from './failure.ts';
 import type { ProviderKey, ProxySettings, UpstreamProvider } from './settings.ts';
 import { findTargetProvider, listProviders } from './settings.ts';
@@ -34,23 +34,23 @@ export function buildRoutingTable(settings: ProxySettings): RoutingTable {
   const last = findTargetProvider(settings);
   const byName = new Map(providers.map((provider) => [provider.name, provider]));
 
-  const aliased = (model: string, family: ProviderFamily): UpstreamTarget[] =>
+  const aliased = (model: string, family: ApiFamilyName): UpstreamTarget[] =>
     (Object.hasOwn(settings.models, model) ? settings.models[model]! : []).flatMap((entry) => {
       const provider = byName.get(entry.provider);
       return provider?.family === family ? listProviderTargets(provider, entry.model, entry) : [];
     });
-  const named = (model: string, family: ProviderFamily): UpstreamTarget[] => {
+  const named = (model: string, family: ApiFamilyName): UpstreamTarget[] => {
     const slash = model.indexOf('/');
     const provider = slash === -1 ? undefined : byName.get(model.slice(0, slash));
     return provider?.family === family ? listProviderTargets(provider, model.slice(slash + 1), provider) : [];
   };
-  const serving = (model: string | null, family: ProviderFamily): UpstreamTarget[] =>
+  const serving = (model: string | null, family: ApiFamilyName): UpstreamTarget[] =>
     providers
       .filter((one) => one.family === family && (model === null || matchesAny(one.models, model)))
       .flatMap((one) => listProviderTargets(one, model, one));
-  const otherwise = (model: string | null, family: ProviderFamily): UpstreamTarget[] =>
+  const otherwise = (model: string | null, family: ApiFamilyName): UpstreamTarget[] =>
     last !== null && (last.family ?? family) === family ? listProviderTargets(last, model, last) : [];
-  const resolved = (model: string | null, family: ProviderFamily): UpstreamTarget[] => {
+  const resolved = (model: string | null, family: ApiFamilyName): UpstreamTarget[] => {
     const ways = model === null ? [] : [aliased, named];
     for (const way of ways) {
       const targets = way(model!, family);
@@ -80,7 +80,7 @@ export function buildRoutingTable(settings: ProxySettings): RoutingTable {
   };
 }
 
-type FindTargets<Name> = (model: Name, family: ProviderFamily) => readonly UpstreamTarget[];
+type FindTargets<Name> = (model: Name, family: ApiFamilyName) => readonly UpstreamTarget[];
 
 interface CatalogueParts {
   readonly providers: readonly UpstreamProvider[];
@@ -116,8 +116,8 @@ function buildModelCatalogue(
 }
 
 /** Returns the family of the API that a call uses. */
-export function readWireFamily(wire: UpstreamRequest['wire']): ProviderFamily {
-  return wire.slice(0, wire.indexOf('.')) as ProviderFamily;
+export function readWireFamily(wire: UpstreamRequest['wire']): ApiFamilyName {
+  return wire.slice(0, wire.indexOf('.')) as ApiFamilyName;
 }
 
 /** Returns one target per key of a provider. Without keys there is one target. */
@@ -157,15 +157,9 @@ function buildUnknownModelFailure(): UpstreamFailure {
   );
 }
 
-function buildNotConfiguredFailure(family: ProviderFamily): UpstreamFailure {
+function buildNotConfiguredFailure(family: ApiFamilyName): UpstreamFailure {
   return new UpstreamFailure(
     'not_configured',
-    `No provider is configured for the ${API_NAMES[family]} API: set \`proxy.target\`, or add one with \`family: ${family}\` to \`proxy.providers\`.`,
+    `No provider is configured for the ${getApiFamily(family).label} API: set \`proxy.target\`, or add one with \`family: ${family}\` to \`proxy.providers\`.`,
   );
 }
-
-const API_NAMES: Readonly<Record<ProviderFamily, string>> = {
-  openai: 'OpenAI',
-  anthropic: 'Anthropic',
-  gemini: 'Gemini',
-};

@@ -1,4 +1,4 @@
-import type { ProviderFamily } from '../../core/wire/wire-format.ts';
+import { type ApiFamilyName, apiFamilies, getApiFamily } from '../../core/wire/families/index.ts';
 import type { proxySchema } from '../../runtime/config/schema-proxy.ts';
 import type { SchemaValue } from '../../runtime/config/schema-types.ts';
 
@@ -11,7 +11,7 @@ type WrittenProvider = ProxySettings['providers'][number];
 export interface UpstreamProvider {
   readonly name: string;
   /** `null` if the provider accepts any API. */
-  readonly family: ProviderFamily | null;
+  readonly family: ApiFamilyName | null;
   readonly base: ProviderBase;
   /** Empty if the client's own credential is sent, or none. */
   readonly keys: readonly ProviderKey[];
@@ -43,16 +43,9 @@ export interface ProviderBase {
 /** The name of the provider that `proxy.target` defines. */
 export const TARGET_PROVIDER = 'target';
 
-/** The base URLs of the public APIs. */
-const PUBLIC_BASE: Readonly<Record<ProviderFamily, string>> = {
-  openai: 'https://api.openai.com/v1',
-  anthropic: 'https://api.anthropic.com',
-  gemini: 'https://generativelanguage.googleapis.com',
-};
-
 /** The origins of the public APIs. */
 export const PUBLIC_ORIGINS: ReadonlySet<string> = new Set(
-  Object.values(PUBLIC_BASE).map((address) => new URL(address).origin),
+  apiFamilies.map(({ public_base_url }) => new URL(public_base_url).origin),
 );
 
 /** Returns the configured providers, in the order of the configuration. */
@@ -91,7 +84,7 @@ function buildProvider(written: WrittenProvider): UpstreamProvider {
   return {
     name,
     family,
-    base: parseBaseUrl(written.base_url ?? PUBLIC_BASE[family]),
+    base: parseBaseUrl(written.base_url ?? getApiFamily(family).public_base_url),
     keys: keys.map((key) => ({ value: key.api_key, weight: key.weight })),
     key_header: written.auth_header?.toLowerCase() ?? null,
     client_key: written.client_key,
@@ -115,7 +108,6 @@ export function blendPrice({ input, output }: { readonly input: number; readonly
  * Returns the family of a public API by its origin; `null` for any other origin. A public API accepts calls of its own
  * family only, because credentials for another API must not reach it.
  */
-function findFamily(origin: string): ProviderFamily | null {
-  const families = Object.keys(PUBLIC_BASE) as ProviderFamily[];
-  return families.find((family) => new URL(PUBLIC_BASE[family]).origin === origin) ?? null;
+function findFamily(origin: string): ApiFamilyName | null {
+  return apiFamilies.find(({ public_base_url }) => new URL(public_base_url).origin === origin)?.name ?? null;
 }

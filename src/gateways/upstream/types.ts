@@ -1,4 +1,5 @@
-import type { ProviderFamily, WireName } from '../../core/wire/wire-format.ts';
+import type { ApiFamilyName } from '../../core/wire/families/index.ts';
+import type { WireName } from '../../core/wire/wire-format.ts';
 
 /** A judged request to a provider. */
 export interface UpstreamRequest {
@@ -37,11 +38,11 @@ export interface UpstreamAnswer {
 /** The models that clients may request, as far as the configuration lists them. */
 export interface ModelCatalogue {
   /** Returns the names that clients of this family may request in addition to the models of its providers. */
-  readonly aliases: (family: ProviderFamily) => readonly string[];
+  readonly aliases: (family: ApiFamilyName) => readonly string[];
   /** Returns the names of the providers whose models clients of this family may request. */
-  readonly providers: (family: ProviderFamily) => readonly string[];
+  readonly providers: (family: ApiFamilyName) => readonly string[];
   /** Returns whether calls for this model go to this provider. */
-  readonly routes: (model: string, provider: string, family: ProviderFamily) => boolean;
+  readonly routes: (model: string, provider: string, family: ApiFamilyName) => boolean;
 }
 
 /** The configured providers. `send` rejects with an `UpstreamFailure` only. */

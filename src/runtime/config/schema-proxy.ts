@@ -1,4 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own `${NAME}` is meant.
+import { API_FAMILY_NAMES } from '../../core/wire/families/index.ts';
 import { urlSchema } from '../../platform/schema-parts.ts';
 
 const credential = { type: 'string', minLength: 1, maxLength: 4096, 'x-credential': true } as const;
@@ -48,7 +49,7 @@ const provider = {
     },
     family: {
       type: 'string',
-      enum: ['openai', 'anthropic', 'gemini'],
+      enum: API_FAMILY_NAMES,
       description: 'API of the provider. `openai` covers every compatible server, also a local one.',
     },
     base_url: {

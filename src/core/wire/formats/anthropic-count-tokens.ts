@@ -14,6 +14,9 @@ import type { WireFormat } from '../wire-format.ts';
 export const anthropicCountTokens: WireFormat = {
   name: 'anthropic.count_tokens',
   family: 'anthropic',
+  routes: [{ path: '/v1/messages/count_tokens', summary: 'Anthropic count of tokens, guarded' }],
+  path_pattern: /(?:^|\/v\d[^/]*)\/messages\/count_tokens$/i,
+  is_free: true,
   operation_name: 'chat',
   readRequest: (body) => ({ ...readMessagesRequest(body), max_output_tokens: 0 }),
   readAnswer: (body) => readWholeAnswer(ANTHROPIC, readBody, body),

@@ -23,6 +23,9 @@ import type { EventReader, WireFormat, WireUsage } from '../wire-format.ts';
 export const anthropicMessages: WireFormat = {
   name: 'anthropic.messages',
   family: 'anthropic',
+  routes: [{ path: '/v1/messages', summary: 'Anthropic messages, guarded' }],
+  // Many other services have `/messages` too, so without a version prefix it must be the whole path.
+  path_pattern: /(?:^|\/v\d[^/]*)\/messages$/i,
   operation_name: 'chat',
   readRequest: readMessagesRequest,
   readAnswer: (body) => readWholeAnswer(ANTHROPIC, readMessage, body),

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { ApiFamilyName } from '../families/index.ts';
 import { createSseReader } from '../sse.ts';
-import type { ProviderFamily, WireError } from '../wire-format.ts';
+import type { WireError } from '../wire-format.ts';
 import { wireFormats } from './index.ts';
 
 const BLOCKED: WireError = {
@@ -19,7 +20,7 @@ function withoutBeside(error: unknown): unknown {
 }
 
 /** Returns the part of an error body that each provider's clients read. */
-const SHOWN: Readonly<Record<ProviderFamily, (body: Record<string, unknown>) => unknown>> = {
+const SHOWN: Readonly<Record<ApiFamilyName, (body: Record<string, unknown>) => unknown>> = {
   openai: (body) => {
     const { message, type, param, code, decision } = body.error as Record<string, unknown>;
     return { message, type, param, code, decision };
@@ -28,7 +29,7 @@ const SHOWN: Readonly<Record<ProviderFamily, (body: Record<string, unknown>) => 
   gemini: ({ error }) => withoutBeside(error),
 };
 
-const EXPECTED: Readonly<Record<ProviderFamily, unknown>> = {
+const EXPECTED: Readonly<Record<ApiFamilyName, unknown>> = {
   openai: {
     message: BLOCKED.message,
     type: 'invalid_request_error',

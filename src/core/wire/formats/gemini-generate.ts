@@ -29,7 +29,7 @@ import { writeGeminiErrorBody, writeGeminiErrorEvents } from '../gemini-errors.t
 import { readGenerateRequest } from '../gemini-request.ts';
 import { GEMINI, toCamelCase } from '../gemini-vocabulary.ts';
 import { listChoiceRoots } from '../openai-choices.ts';
-import type { AnswerContext, WireFormat, WireUsage } from '../wire-format.ts';
+import type { AnswerContext, WireFormat, WireRoute, WireUsage } from '../wire-format.ts';
 
 /**
  * `generateContent` and `streamGenerateContent` of Gemini. The path states the method and the model. A stream is
@@ -39,6 +39,8 @@ import type { AnswerContext, WireFormat, WireUsage } from '../wire-format.ts';
 export const geminiGenerate: WireFormat = {
   name: 'gemini.generate',
   family: 'gemini',
+  routes: [...buildRoutes('v1beta'), ...buildRoutes('v1')],
+  path_pattern: /\/models\/(?<model>[^/:]+):(?<verb>generateContent|streamGenerateContent)$/i,
   operation_name: 'generate_content',
   readRequest: readGenerateRequest,
   readAnswer: (body) => readWholeAnswer(GEMINI, readerFor(), body),
@@ -47,6 +49,20 @@ export const geminiGenerate: WireFormat = {
   errorEvents: writeGeminiErrorEvents,
   openEnding: openGeminiEnding,
 };
+
+function buildRoutes(version: string): readonly WireRoute[] {
+  const buildRoute = (verb: string, is_stream: boolean, summary: string): WireRoute => ({
+    path: `/${version}/models/{model}:${verb}`,
+    url: `/${version}/models/:call`,
+    name: `gemini_${version}_${is_stream ? 'stream' : 'generate'}`,
+    ending: { text: `:${verb}`, is_stream },
+    summary,
+  });
+  return [
+    buildRoute('generateContent', false, 'Gemini content, guarded'),
+    buildRoute('streamGenerateContent', true, 'Gemini content as a stream, guarded'),
+  ];
+}
 
 /** Counts the calls of an answer. Each call comes whole and is identified by its number. */
 interface CallCounter {

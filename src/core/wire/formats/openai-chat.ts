@@ -41,6 +41,8 @@ import type { AnswerContext, WireFormat, WireRequest, WireText } from '../wire-f
 export const openAiChat: WireFormat = {
   name: 'openai.chat',
   family: 'openai',
+  routes: [{ path: '/v1/chat/completions', summary: 'OpenAI chat completions, guarded' }],
+  path_pattern: /\/chat\/completions$/i,
   operation_name: 'chat',
   readRequest,
   readAnswer: (body) => readWholeAnswer(OPENAI, readerFor(), body),

@@ -33,6 +33,8 @@ import type { AnswerContext, WireFormat, WireRequest } from '../wire-format.ts';
 export const openAiCompletions: WireFormat = {
   name: 'openai.completions',
   family: 'openai',
+  routes: [{ path: '/v1/completions', summary: 'OpenAI completions, guarded' }],
+  path_pattern: /(?<!\/chat)\/completions$/i,
   operation_name: 'text_completion',
   readRequest,
   readAnswer: (body) => readWholeAnswer(OPENAI, readerFor(), body),

@@ -19,6 +19,8 @@ import type { WireFormat, WireRequest } from '../wire-format.ts';
 export const openAiEmbeddings: WireFormat = {
   name: 'openai.embeddings',
   family: 'openai',
+  routes: [{ path: '/v1/embeddings', summary: 'OpenAI embeddings, guarded' }],
+  path_pattern: /\/embeddings$/i,
   operation_name: 'embeddings',
   readRequest,
   readAnswer: (body) => readWholeAnswer(OPENAI, readBody, body),

@@ -13,6 +13,8 @@ import type { WireFormat, WireRequest } from '../wire-format.ts';
 export const openAiResponses: WireFormat = {
   name: 'openai.responses',
   family: 'openai',
+  routes: [{ path: '/v1/responses', summary: 'OpenAI responses, guarded' }],
+  path_pattern: /\/responses$/i,
   operation_name: 'chat',
   readRequest,
   readAnswer: (body, asked) =>

@@ -1,16 +1,11 @@
 import type { Attributes, Span } from '@opentelemetry/api';
-import type { ProviderFamily } from '../../../core/wire/wire-format.ts';
+import { getApiFamily } from '../../../core/wire/families/index.ts';
 import { sanitizeName } from '../labels.ts';
 import { buildIdentityAttributes } from './guardrail.ts';
 import { dropUndefined, type Instruments } from './instruments.ts';
 import type { CallEnd, CallResponse, CallStart } from './types.ts';
 
-/** `gen_ai.provider.name` by wire format. A configured provider with another well-known name keeps that name. */
-const MAKERS: Readonly<Record<ProviderFamily, string>> = {
-  openai: 'openai',
-  anthropic: 'anthropic',
-  gemini: 'gcp.gemini',
-};
+/** Well-known names that a configured provider keeps in `gen_ai.provider.name`, instead of the name of its family. */
 const PROVIDERS: ReadonlySet<string> = new Set([
   ...['aws.bedrock', 'azure.ai.openai', 'azure.ai.inference', 'gcp.vertex_ai', 'gcp.gen_ai', 'cohere'],
   ...['deepseek', 'groq', 'ibm.watsonx.ai', 'mistral_ai', 'moonshot_ai', 'perplexity', 'x_ai'],
@@ -20,7 +15,7 @@ const PROVIDERS: ReadonlySet<string> = new Set([
 export function buildCallAttributes(asked: CallStart): Attributes {
   return {
     'gen_ai.operation.name': asked.operation,
-    'gen_ai.provider.name': MAKERS[asked.family],
+    'gen_ai.provider.name': getApiFamily(asked.family).telemetry_name,
     'gen_ai.request.model': named(asked.model),
     'gen_ai.request.max_tokens': asked.max_output_tokens ?? undefined,
     'gen_ai.request.stream': asked.is_stream || undefined,
@@ -52,7 +47,7 @@ export function openCallRecord(
   const began_ms = performance.now();
   const labels: { -readonly [Name in keyof Attributes]: Attributes[Name] } = {
     'gen_ai.operation.name': asked.operation,
-    'gen_ai.provider.name': MAKERS[asked.family],
+    'gen_ai.provider.name': getApiFamily(asked.family).telemetry_name,
     'gen_ai.request.model': asked.model === null ? undefined : model_label(asked.model),
   };
   let first_chunk_seconds: number | null = null;

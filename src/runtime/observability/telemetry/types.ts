@@ -1,5 +1,6 @@
 import type { Crossing, Verdict } from '../../../core/types/index.ts';
-import type { ProviderFamily, WireFormat, WireUsage } from '../../../core/wire/wire-format.ts';
+import type { ApiFamilyName } from '../../../core/wire/families/index.ts';
+import type { WireFormat, WireUsage } from '../../../core/wire/wire-format.ts';
 
 /**
  * Reports decisions and calls to providers to an OpenTelemetry collector. Its methods never throw, never block, and
@@ -34,7 +35,7 @@ export interface CheckRecord {
 /** A call to a model provider, before it is sent. */
 export interface CallStart {
   readonly operation: WireFormat['operation_name'];
-  readonly family: ProviderFamily;
+  readonly family: ApiFamilyName;
   /** The requested model, if it is known already; a validated name. */
   readonly model: string | null;
   readonly is_stream: boolean;
