@@ -15,7 +15,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { qualityLines } from '../../src/entry/cli/quality-report.ts';
+import { formatQuality } from '../../src/entry/cli/quality-report.ts';
 import { CATEGORIES, type Category } from '../../src/features/quality/index.ts';
 import { readBaseline, SETS, withReached, worse, writeBaseline } from './baseline.ts';
 import { corpusIn, defaultPolicy, type Measured, measureCorpus, measureOwn } from './measure.ts';
@@ -108,6 +108,6 @@ function check(measured: readonly Measured[]): void {
 
 async function tell({ set, category, report }: Measured): Promise<void> {
   console.log(`\n# ${category}, ${set === 'own' ? 'the rows of the repository' : folder}\n`);
-  for (const line of qualityLines(report, options.brief)) console.log(line);
+  for (const line of formatQuality(report, options.brief)) console.log(line);
   if (options.texts) for (const line of await textLines(set, folder, report)) console.log(line);
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { makeTrail, sampleEvent } from '../../runtime/audit/testing/trail.ts';
 import type { AuditEvent } from '../../runtime/audit/types.ts';
-import { runHere } from './testing/run.ts';
+import { runInProcess } from './testing/run.ts';
 
 const EVENTS = 50_000;
 /** Ten events share each time stamp, so that pages end between events with the same time. */
@@ -27,7 +27,7 @@ test('any number of events is exported, page by page, and an export goes on wher
   const cwd = trail.state;
   writeFileSync(join(cwd, 'service.yaml'), `state_dir: ${trail.state}\n`);
 
-  const all = await runHere(['audit', 'export'], { cwd });
+  const all = await runInProcess(['audit', 'export'], { cwd });
   assert.equal(all.code, 0, all.stderr);
   const ids = all.stdout
     .trimEnd()
@@ -44,14 +44,14 @@ test('any number of events is exported, page by page, and an export goes on wher
   const cursor = /cursor (\S+)/.exec(all.stderr)?.[1];
   assert.ok(cursor !== undefined, all.stderr);
   for (const suffix of ['', '-wal', '-shm']) rmSync(join(trail.state, `index.db${suffix}`), { force: true });
-  const rest = await runHere(['audit', 'export', '--cursor', cursor], { cwd });
+  const rest = await runInProcess(['audit', 'export', '--cursor', cursor], { cwd });
   const rest_ids = rest.stdout
     .trimEnd()
     .split('\n')
     .map((line) => (JSON.parse(line) as AuditEvent).event_id);
   assert.deepEqual(rest_ids, ids.slice(10_000));
 
-  const some = await runHere(
+  const some = await runInProcess(
     [
       'audit',
       'export',
@@ -71,7 +71,7 @@ test('any number of events is exported, page by page, and an export goes on wher
   assert.match(lines[0]!, /^event_id,timestamp,boundary,decision/);
   assert.ok(lines[1]!.includes(',"odd, ""quoted""",'));
   assert.ok(some.stdout.includes(`,"'=HYPERLINK(""x"")",`), 'no formula for a spreadsheet');
-  const wrong = await runHere(['audit', 'export', '--cursor', 'nonsense'], { cwd });
+  const wrong = await runInProcess(['audit', 'export', '--cursor', 'nonsense'], { cwd });
   assert.equal(wrong.code, 2);
   assert.match(wrong.stderr, /`cursor`/);
 });

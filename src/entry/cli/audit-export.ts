@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { AuditEvent, AuditFilter, AuditPage } from '../../runtime/audit/types.ts';
-import { openOperationSession } from './ask.ts';
-import { remark, type Terminal } from './terminal.ts';
+import { openOperationSession } from './run-operation.ts';
+import { printNotice, type Terminal } from './terminal.ts';
 
 /** The filter, format and start of an export. */
 export interface ExportOptions {
@@ -58,7 +58,7 @@ export async function exportEvents(options: ExportOptions, terminal: Terminal): 
       cursor = page.next_cursor ?? null;
       const is_mark = Math.floor(before / PROGRESS_EVENTS) < Math.floor(count / PROGRESS_EVENTS);
       if (is_mark)
-        remark(
+        printNotice(
           terminal,
           `${count} events, up to ${page.events.at(-1)?.timestamp}; cursor ${cursor ?? 'none'}`,
         );

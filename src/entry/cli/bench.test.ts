@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { inFolder, run, runHere } from './testing/run.ts';
+import { runInProcess, runProcess, withFolder } from './testing/run.ts';
 
 // Concatenated, so that secret scanners of code hosts do not report it.
 const KEY = ['sk-', 'ABCDEF1234567890'].join('');
@@ -30,7 +30,7 @@ const ROWS = [
 const JSONL = ROWS.map((row) => JSON.stringify(row)).join('\n');
 
 test('a file of labelled texts is measured by the real program, and none of its text is repeated', async () => {
-  await inFolder(async (cwd) => {
+  await withFolder(async (cwd) => {
     await writeFile(join(cwd, 'rows.jsonl.gz'), gzipSync(JSONL));
     const args = [
       'bench',
@@ -41,7 +41,7 @@ test('a file of labelled texts is measured by the real program, and none of its 
       '--predictions',
       'out.jsonl',
     ];
-    const { code, stdout, stderr } = await run(args, { cwd });
+    const { code, stdout, stderr } = await runProcess(args, { cwd });
     assert.equal(code, 0, stderr);
     assert.equal(stderr, '');
     assert.match(stdout, /^all +secrets +50\.00 % +2 +50\.00 % +2 +50\.00 % +50\.00 %$/m);
@@ -61,7 +61,7 @@ test('a file of labelled texts is measured by the real program, and none of its 
 });
 
 test('the figures are there for a program, and a severity can be asked for', async () => {
-  await inFolder(async (cwd) => {
+  await withFolder(async (cwd) => {
     const commands = ['rm -rf /', 'ls -la', 'git reset --hard'].map((text, at) =>
       JSON.stringify({ id: `c${at}`, text, label: at === 1 ? 'benign' : 'attack' }),
     );
@@ -77,7 +77,7 @@ test('the figures are there for a program, and a severity can be asked for', asy
         '--predictions',
         'p.jsonl',
       ];
-      const { code, stdout, stderr } = await runHere([...words, ...more], { cwd });
+      const { code, stdout, stderr } = await runInProcess([...words, ...more], { cwd });
       assert.equal(code, 0, stderr);
       return JSON.parse(stdout);
     };
@@ -133,10 +133,10 @@ const CASES: readonly Refused[] = [
 test('what cannot be measured is said with its line, and leaves no file behind', async () => {
   let ran = 0;
   for (const { args, rows = JSONL, stderr } of CASES) {
-    await inFolder(async (cwd) => {
+    await withFolder(async (cwd) => {
       await mkdir(join(cwd, 'kept'));
       await writeFile(join(cwd, 'rows.jsonl'), rows);
-      const result = await runHere(['bench', ...args], { cwd });
+      const result = await runInProcess(['bench', ...args], { cwd });
       assert.equal(result.code, 2, args.join(' '));
       assert.match(result.stderr, stderr);
       assert.equal(result.stdout, '');

@@ -3,12 +3,12 @@ import { spawnSync } from 'node:child_process';
 import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { inFolder } from './testing/run.ts';
+import { withFolder } from './testing/run.ts';
 
 const BIN = new URL('bin.ts', import.meta.url).pathname;
 
 test('the published command says which Node to install, and runs on one that suffices', async () => {
-  await inFolder(async (folder) => {
+  await withFolder(async (folder) => {
     // An old Node does not know the extension `.ts`.
     const old = join(folder, 'bin.mjs');
     await copyFile(BIN, old);

@@ -3,7 +3,7 @@ import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'yaml';
-import { inFolder, runHere as run } from './testing/run.ts';
+import { runInProcess as run, withFolder } from './testing/run.ts';
 
 interface Case {
   readonly args: readonly string[];
@@ -85,7 +85,7 @@ const CASES: readonly Case[] = [
 ];
 
 test('commands without a service and without a configuration', async () => {
-  await inFolder(async (cwd) => {
+  await withFolder(async (cwd) => {
     let ran = 0;
     for (const { args, code, stdout, stderr } of CASES) {
       const result = await run(args, { cwd });
@@ -101,7 +101,7 @@ test('commands without a service and without a configuration', async () => {
 });
 
 test('validate tells every problem, with its file and place', async () => {
-  await inFolder(async (cwd) => {
+  await withFolder(async (cwd) => {
     await writeFile(join(cwd, 'service.yaml'), 'server:\n  prot: 80\npolicy:\n  default_action: maybe\n');
     const { code, stdout, stderr } = await run(['validate'], { cwd });
     assert.equal(code, 1);
@@ -118,7 +118,7 @@ test('validate tells every problem, with its file and place', async () => {
 });
 
 test('a template can be sent into the folder of policies, and is valid there', async () => {
-  await inFolder(async (cwd) => {
+  await withFolder(async (cwd) => {
     await run(['init'], { cwd });
     // A shell with `>` creates the empty file before the command starts.
     const target = join(cwd, 'policies/finance.yaml');
@@ -132,7 +132,7 @@ test('a template can be sent into the folder of policies, and is valid there', a
 });
 
 test('tokens are made, shown and renewed, for their owner alone', async () => {
-  await inFolder(async (cwd) => {
+  await withFolder(async (cwd) => {
     const made = await run(['token', 'rotate', 'operator'], { cwd });
     assert.equal(made.code, 0, made.stderr);
     assert.match(made.stdout, /^svc_operator_\S{43}\n$/);
@@ -147,7 +147,7 @@ test('tokens are made, shown and renewed, for their owner alone', async () => {
 });
 
 test('a key that token create makes is valid in the configuration that it prints', async () => {
-  await inFolder(async (cwd) => {
+  await withFolder(async (cwd) => {
     const args = [
       'token',
       'create',

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { isDecidingCommand } from '../../core/detect/guard/deciding-commands.ts';
 import { PERSON_PERMISSIONS } from '../../runtime/config/permissions.ts';
 import { operations } from '../../server/operations.ts';
-import { inFolder, runHere } from './testing/run.ts';
+import { runInProcess, withFolder } from './testing/run.ts';
 
 test('derived verbs that need an operator are in the list that keeps agents from them', () => {
   let verbs = 0;
@@ -33,14 +33,14 @@ test('a derived verb names members of the input and of the answer that exist', (
 });
 
 test('a derived verb refuses a missing argument, an unknown option and a missing option that is required', () =>
-  inFolder(async (cwd) => {
+  withFolder(async (cwd) => {
     const rows = [
       [['agents', 'block'], /agent_id/],
       [['agents', 'block', 'one', '--unknown'], /unknown option/],
       [['mcp', 'pins', 'approve', 'files', 'read_file'], /--sha256/],
     ] as const;
     for (const [args, sentence] of rows) {
-      const { code, stderr } = await runHere(args, { cwd });
+      const { code, stderr } = await runInProcess(args, { cwd });
       assert.equal(code, 2, args.join(' '));
       assert.match(stderr, sentence);
     }

@@ -1,9 +1,15 @@
 import { Argument, type Command, Option } from 'commander';
 import type { AnyOperation, CliVerb } from '../../operations/operation.ts';
-import { askOperation } from './ask.ts';
-import { collectValues, configOption, examples, jsonOption, wholeNumber } from './options.ts';
-import { table } from './table.ts';
-import { say, sayJson, shown, type Terminal } from './terminal.ts';
+import { formatTable } from './format-table.ts';
+import {
+  addExamples,
+  buildConfigOption,
+  buildJsonOption,
+  collectValues,
+  parseWholeNumber,
+} from './options.ts';
+import { runOperation } from './run-operation.ts';
+import { escapeControls, printJson, printLine, type Terminal } from './terminal.ts';
 
 /** The parts of a member's JSON Schema that determine its command-line syntax. */
 interface MemberSchema {
@@ -27,7 +33,7 @@ function withVerb(operations: readonly AnyOperation[], group: string | null): De
 }
 
 /** Returns the first words of all derived subcommands, with the summary of the first operation of each. */
-export function derivedGroups(operations: readonly AnyOperation[]): ReadonlyMap<string, string> {
+export function listDerivedGroups(operations: readonly AnyOperation[]): ReadonlyMap<string, string> {
   const groups = new Map<string, string>();
   for (const { cli, summary } of withVerb(operations, null)) {
     const group = cli.verb.split(' ')[0]!;
@@ -45,7 +51,7 @@ export function addDerivedVerbs(
   const derived = withVerb(operations, command.name());
   // A command without a file of its own shows the examples of its subcommands.
   if (command.commands.length === 0 && derived.length > 0)
-    examples(
+    addExamples(
       command,
       derived.flatMap(({ cli }) => cli.examples.slice(0, 1)),
     );
@@ -77,14 +83,14 @@ function addVerb(command: Command, operation: DerivedOperation, terminal: Termin
     const option = optionFor(name, properties[name] ?? {});
     command.addOption(required.includes(name) ? option.makeOptionMandatory() : option);
   }
-  command.addOption(configOption()).addOption(jsonOption());
+  command.addOption(buildConfigOption()).addOption(buildJsonOption());
   command.action(async () => {
     const options: CommonOptions = command.opts();
-    const output = await askOperation(terminal, options.config, operation, readInput(command, cli));
-    if (options.json) sayJson(terminal, output);
-    else for (const line of outputLines(cli, output as object)) say(terminal, line);
+    const output = await runOperation(terminal, options.config, operation, readInput(command, cli));
+    if (options.json) printJson(terminal, output);
+    else for (const line of outputLines(cli, output as object)) printLine(terminal, line);
   });
-  examples(command, cli.examples);
+  addExamples(command, cli.examples);
 }
 
 interface CommonOptions {
@@ -109,7 +115,7 @@ function optionFor(name: string, schema: MemberSchema): Option {
   if (types.includes('boolean')) return new Option(flag, optionText(schema));
   const option = new Option(`${flag} <${name}>`, optionText(schema));
   const { minimum = 0, maximum = Number.MAX_SAFE_INTEGER } = schema;
-  if (types.includes('integer')) return option.argParser(wholeNumber(minimum, maximum));
+  if (types.includes('integer')) return option.argParser(parseWholeNumber(minimum, maximum));
   if (types.includes('array')) return option.argParser(collectValues);
   const choices = (schema.enum ?? []).filter((each) => typeof each === 'string');
   return choices.length > 0 ? option.choices(choices) : option;
@@ -125,13 +131,13 @@ function lowerFirst(text: string): string {
 }
 
 function outputLines({ columns, line }: CliVerb, output: object): readonly string[] {
-  if (line !== undefined) return [shown(line(output as never))];
+  if (line !== undefined) return [escapeControls(line(output as never))];
   const members = output as Readonly<Record<string, unknown>>;
   if (columns === undefined) return memberLines(members);
   const rows = members[columns.rows] as readonly Readonly<Record<string, unknown>>[];
   if (rows.length === 0) return [columns.empty];
   const cells = rows.map((row) => Object.values(columns.cells).map((name) => cellText(row[name])));
-  return table(Object.keys(columns.cells), cells);
+  return formatTable(Object.keys(columns.cells), cells);
 }
 
 /** Formats one line for each member. An object is replaced by the lines of its own members. */
@@ -139,7 +145,7 @@ function memberLines(members: Readonly<Record<string, unknown>>): string[] {
   return Object.entries(members).flatMap(([name, value]) =>
     typeof value === 'object' && value !== null && !Array.isArray(value)
       ? memberLines(value as Readonly<Record<string, unknown>>)
-      : [`${name.padEnd(14)}${shown(cellText(value) || '-')}`],
+      : [`${name.padEnd(14)}${escapeControls(cellText(value) || '-')}`],
   );
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { inFolder, type RunOptions, runHere } from './testing/run.ts';
+import { type RunOptions, runInProcess, withFolder } from './testing/run.ts';
 
 const KEY = `sk-${'ABCDEF'}1234567890`;
 const SSN = '536-22-8145';
@@ -42,9 +42,9 @@ const CASES: readonly Case[] = [
 ];
 
 test('an entry is made of what is found on standard input, and of nothing else', () =>
-  inFolder(async (cwd) => {
+  withFolder(async (cwd) => {
     for (const { args, stdin, code, stdout, stderr } of CASES) {
-      const ran = await runHere(args, { cwd, ...(stdin !== undefined && { stdin }) });
+      const ran = await runInProcess(args, { cwd, ...(stdin !== undefined && { stdin }) });
       const said = `${args.join(' ')}\n${ran.stdout}${ran.stderr}`;
       assert.equal(ran.code, code, said);
       assert.match(ran.stderr, stderr);
@@ -55,9 +55,9 @@ test('an entry is made of what is found on standard input, and of nothing else',
   }));
 
 test('the same value has the same fingerprint, with one key that nobody else may read', () =>
-  inFolder(async (cwd) => {
+  withFolder(async (cwd) => {
     const made = async (stdin: string): Promise<string> => {
-      const ran = await runHere([...ADD, ...UNTIL, '--json'], { cwd, stdin });
+      const ran = await runInProcess([...ADD, ...UNTIL, '--json'], { cwd, stdin });
       assert.equal(ran.code, 0, ran.stderr);
       return (JSON.parse(ran.stdout) as { entry: { fingerprint: string } }).entry.fingerprint;
     };
@@ -68,22 +68,22 @@ test('the same value has the same fingerprint, with one key that nobody else may
   }));
 
 test('what is printed is a configuration that holds, and expired entries are told', () =>
-  inFolder(async (cwd) => {
+  withFolder(async (cwd) => {
     const options: RunOptions = { cwd, stdin: KEY };
-    const { stdout } = await runHere([...ADD, ...UNTIL], options);
+    const { stdout } = await runInProcess([...ADD, ...UNTIL], options);
     const expired = `    - {fingerprint: "hmac-sha256:${'0'.repeat(64)}", reason: old, owner: me, expires: 2020-01-31}\n`;
     await writeFile(join(cwd, 'service.yaml'), stdout + expired);
-    const valid = await runHere(['validate'], { cwd });
+    const valid = await runInProcess(['validate'], { cwd });
     assert.equal(valid.code, 0, valid.stderr);
     assert.match(valid.stderr, /service\.yaml:\d+: `detection\.allowlist\[1\]` has expired/);
-    const scanned = await runHere(['scan', '--json'], options);
+    const scanned = await runInProcess(['scan', '--json'], options);
     assert.deepEqual([scanned.code, JSON.parse(scanned.stdout).decision], [0, 'allow'], scanned.stderr);
-    const listed = await runHere(['fingerprint', 'list'], { cwd });
+    const listed = await runInProcess(['fingerprint', 'list'], { cwd });
     assert.match(
       listed.stdout,
       /^allowed {2}hmac-sha256:.*ops: a test\nexpired {2}hmac-sha256:0+ .*me: old\n$/,
     );
-    const json = JSON.parse((await runHere(['fingerprint', 'list', '--json'], { cwd })).stdout);
+    const json = JSON.parse((await runInProcess(['fingerprint', 'list', '--json'], { cwd })).stdout);
     assert.deepEqual(
       json.entries.map(({ expired }: { expired: boolean }) => expired),
       [false, true],

@@ -3,8 +3,8 @@ import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { parse, parseDocument } from 'yaml';
-import { configurationText } from './scaffold/configuration.ts';
-import { inFolder, run, runHere } from './testing/run.ts';
+import { buildConfigurationText } from './scaffold/configuration.ts';
+import { runInProcess, runProcess, withFolder } from './testing/run.ts';
 
 const MINIMAL = [
   'service.yaml',
@@ -39,8 +39,8 @@ test('init writes what validate accepts, keeps what is there, and turns nothing 
     [[], MINIMAL],
     [['--full'], FULL],
   ] as const) {
-    await inFolder(async (cwd) => {
-      const first = await runHere(['init', '--non-interactive', ...flags], { cwd });
+    await withFolder(async (cwd) => {
+      const first = await runInProcess(['init', '--non-interactive', ...flags], { cwd });
       assert.equal(first.code, 0, first.stderr);
       for (const file of files) {
         assert.ok(first.stdout.includes(`created  ${file}\n`), file);
@@ -50,10 +50,10 @@ test('init writes what validate accepts, keeps what is there, and turns nothing 
       const configuration = parse(await readFile(join(cwd, 'service.yaml'), 'utf8'));
       assert.deepEqual(configuration.intelligence, { enabled: false });
       assert.deepEqual(configuration.proxy, undefined);
-      const valid = await runHere(['validate'], { cwd });
+      const valid = await runInProcess(['validate'], { cwd });
       assert.equal(valid.code, 0, valid.stderr);
       assert.equal(valid.stderr, '');
-      const tested = await runHere(['policy', 'test'], { cwd });
+      const tested = await runInProcess(['policy', 'test'], { cwd });
       assert.match(tested.stdout, /^3 passed in 1 file/m, tested.stderr);
       assert.match(valid.stdout, /^valid {2}service\.yaml$/m);
       assert.match(
@@ -65,7 +65,7 @@ test('init writes what validate accepts, keeps what is there, and turns nothing 
         join(cwd, 'policies/default.yaml'),
         'version: v1alpha1\npolicies: [{name: mine, boundary: input, data_tags: [a], action: flag}]\n',
       );
-      const again = await runHere(['init', ...flags], { cwd });
+      const again = await runInProcess(['init', ...flags], { cwd });
       assert.equal(again.code, 0, again.stderr);
       for (const file of files) assert.ok(again.stdout.includes(`kept     ${file}\n`), file);
       assert.match(await readFile(join(cwd, 'policies/default.yaml'), 'utf8'), /mine/);
@@ -74,8 +74,8 @@ test('init writes what validate accepts, keeps what is there, and turns nothing 
 });
 
 test('init without a terminal asks nothing, also when answers are piped in', async () => {
-  await inFolder(async (cwd) => {
-    const { code, stdout } = await run(['init', '--path', 'new/place'], { cwd, stdin: 'y\ny\ny\n' });
+  await withFolder(async (cwd) => {
+    const { code, stdout } = await runProcess(['init', '--path', 'new/place'], { cwd, stdin: 'y\ny\ny\n' });
     assert.equal(code, 0);
     assert.match(stdout, /service serve --config new\/place\/service\.yaml/);
     const text = await readFile(join(cwd, 'new/place/service.yaml'), 'utf8');
@@ -84,16 +84,16 @@ test('init without a terminal asks nothing, also when answers are piped in', asy
 });
 
 test('init writes through no link and says what is wrong with what it kept', async () => {
-  await inFolder(async (cwd) => {
+  await withFolder(async (cwd) => {
     await symlink(join(cwd, 'elsewhere.yaml'), join(cwd, 'service.yaml'));
     await mkdir(join(cwd, 'policies'));
-    const linked = await run(['init', '--json'], { cwd });
+    const linked = await runProcess(['init', '--json'], { cwd });
     assert.deepEqual(JSON.parse(linked.stdout.split('\n')[0]!).kept, ['service.yaml']);
     assert.ok(!(await readdir(cwd)).includes('elsewhere.yaml'));
     assert.equal(linked.code, 1);
 
     await writeFile(join(cwd, 'elsewhere.yaml'), 'serverr: {}\n');
-    const kept = await run(['init'], { cwd });
+    const kept = await runProcess(['init'], { cwd });
     assert.equal(kept.code, 1);
     assert.match(kept.stderr, /`serverr`/);
   });
@@ -107,7 +107,7 @@ test('what a person answers is data, not YAML and not a variable', () => {
     base_url: 'https://x.test',
     api_key_env: 'KEY',
   } as const;
-  const document = parseDocument(configurationText(false, hostile));
+  const document = parseDocument(buildConfigurationText(false, hostile));
   assert.deepEqual(document.errors, []);
   assert.deepEqual(document.toJS().intelligence, {
     enabled: true,

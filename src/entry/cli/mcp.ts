@@ -3,17 +3,17 @@ import { describeFault, openLog } from '../../platform/log.ts';
 import { packageVersion } from '../../platform/version.ts';
 import type { Config } from '../../runtime/config/index.ts';
 import type { GatewayOptions } from '../mcp/gateway/stdio.ts';
-import { configOf } from './configuration.ts';
-import { CommandFailure, EXIT } from './exit.ts';
-import { expectedFailure } from './failures.ts';
-import { remark, type Terminal } from './terminal.ts';
+import { CommandFailure, EXIT } from './command-failure.ts';
+import { convertExpectedFailure } from './convert-failure.ts';
+import { loadCliConfig } from './load-cli-config.ts';
+import { printNotice, type Terminal } from './terminal.ts';
 
 /** Serves the tools until the MCP client closes standard input. */
 export async function serveMcp(config_path: string | undefined, terminal: Terminal): Promise<void> {
-  const config = await configOf(terminal, config_path, 'leave');
+  const config = await loadCliConfig(terminal, config_path, 'leave');
   const { serveToolsOnStdio } = await installed(() => import('../mcp/server/stdio.ts'));
   if (terminal.interactive)
-    remark(
+    printNotice(
       terminal,
       'The MCP server is running and waits for a client on standard input. Press Ctrl-D to stop it; see docs/how-to/use-mcp-server.md.',
     );
@@ -22,10 +22,10 @@ export async function serveMcp(config_path: string | undefined, terminal: Termin
   const log = openLog({ ...config.log, name: 'mcp' });
   await serveToolsOnStdio({
     state_dir: config.state_dir,
-    configuration: () => configOf(terminal, config_path),
+    configuration: () => loadCliConfig(terminal, config_path),
     version: packageVersion(),
     operator_token: terminal.env.SERVICE_OPERATOR_TOKEN || undefined,
-    expected: expectedFailure,
+    expected: convertExpectedFailure,
     fault: (error, operation) =>
       log.error('a tool met a fault', { tool: operation.name, ...describeFault(error) }),
   });
@@ -46,7 +46,7 @@ export async function wrapServer(
   options: McpProxyOptions,
   terminal: Terminal,
 ): Promise<void> {
-  const config = await configOf(terminal, options.config, 'leave');
+  const config = await loadCliConfig(terminal, options.config, 'leave');
   const name =
     options.name ??
     command
@@ -60,7 +60,7 @@ const NAME_CHARS_MAX = 200;
 
 /** Runs as a proxy in front of the configured servers until the MCP client closes standard input. */
 export async function serveConfigured(options: McpProxyOptions, terminal: Terminal): Promise<void> {
-  const config = await configOf(terminal, options.config);
+  const config = await loadCliConfig(terminal, options.config);
   const { servers } = config.mcp;
   if (servers.length === 0)
     throw new CommandFailure(EXIT.usage, 'not_configured', 'No MCP server is configured.', {
@@ -84,7 +84,7 @@ async function serveGateway(
     agent_id: options.agent ?? 'mcp-client',
     user_id: options.user ?? '',
     state_dir: config.state_dir,
-    configuration: () => configOf(terminal, options.config),
+    configuration: () => loadCliConfig(terminal, options.config),
     version: packageVersion(),
     failed: (server, what, error) => log.error(what, { server, ...describeFault(error) }),
   });

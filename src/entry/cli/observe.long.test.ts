@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { inFolder, run, runHere } from './testing/run.ts';
+import { runInProcess, runProcess, withFolder } from './testing/run.ts';
 
 const KEY = ['sk-', 'ABCDEF1234567890'].join('');
 
 test('observe lists agents and sessions, and shows what one of them did, oldest first', async () => {
-  await inFolder(async (cwd) => {
-    const empty = await runHere(['observe', 'agents'], { cwd });
+  await withFolder(async (cwd) => {
+    const empty = await runInProcess(['observe', 'agents'], { cwd });
     assert.equal(empty.code, 2, empty.stdout);
     assert.match(empty.stderr, /no journal at/);
     for (const [agent, tenant, text] of [
@@ -14,10 +14,10 @@ test('observe lists agents and sessions, and shows what one of them did, oldest 
       ['two', 'acme', `key ${KEY}`],
       ['one', 'globex', 'again'],
     ] as const) {
-      await run(['scan', '--agent', agent, '--tenant', tenant, '--session', 's-1', text], { cwd });
+      await runProcess(['scan', '--agent', agent, '--tenant', tenant, '--session', 's-1', text], { cwd });
     }
     const json = async (...args: string[]) =>
-      JSON.parse((await runHere([...args, '--json'], { cwd })).stdout);
+      JSON.parse((await runInProcess([...args, '--json'], { cwd })).stdout);
     const { agents, partial } = await json('observe', 'agents');
     assert.deepEqual(
       agents.map((each: Record<string, unknown>) => [each.agent_id, each.event_count, each.block_count]),
@@ -44,10 +44,10 @@ test('observe lists agents and sessions, and shows what one of them did, oldest 
     assert.equal(timeline.event_count, 1);
     assert.equal(timeline.events[0].tenant_id, 'globex');
     assert.equal((await json('observe', 'agents', '--tenant', 'nobody')).count, 0);
-    const shown = await runHere(['observe', 'sessions', '--session', 's-1'], { cwd });
+    const shown = await runInProcess(['observe', 'sessions', '--session', 's-1'], { cwd });
     assert.match(shown.stdout, /block .* two /);
     assert.ok(!shown.stdout.includes(KEY));
-    const wrong = await runHere(['observe', 'agents', '--last', 'soon'], { cwd });
+    const wrong = await runInProcess(['observe', 'agents', '--last', 'soon'], { cwd });
     assert.equal(wrong.code, 2);
   });
 });

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { requiresOperator } from '../../core/detect/guard/deciding-commands.ts';
 import type { AgentEvidence } from '../../runtime/access/agent-ancestor.ts';
-import { CommandFailure, EXIT } from './exit.ts';
+import { CommandFailure, EXIT } from './command-failure.ts';
 import type { Terminal } from './terminal.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 
 /** Returns the option `--config`, which is the same in all commands. */
-export function configOption(): Option {
+export function buildConfigOption(): Option {
   return new Option(
     '-c, --config <file>',
     'the configuration (default: $SERVICE_CONFIG, else ./service.yaml if there)',
@@ -9,12 +9,12 @@ export function configOption(): Option {
 }
 
 /** Returns the option `--json`, which is the same in all commands. */
-export function jsonOption(): Option {
+export function buildJsonOption(): Option {
   return new Option('--json', 'write JSON for a program');
 }
 
 /** Returns a parser for a whole number within bounds. Commander's message names the wrong option. */
-export function wholeNumber(min: number, max: number): (text: string) => number {
+export function parseWholeNumber(min: number, max: number): (text: string) => number {
   return (text) => {
     const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
     if (value >= min && value <= max) return value;
@@ -29,7 +29,10 @@ export function collectValues(text: string, before: readonly string[] = []): rea
 }
 
 /** Adds examples to the end of a command's help: each is a command line and its purpose. */
-export function examples(command: Command, lines: readonly (readonly [line: string, what: string])[]): void {
+export function addExamples(
+  command: Command,
+  lines: readonly (readonly [line: string, what: string])[],
+): void {
   const width = Math.min(60, Math.max(...lines.map(([line]) => line.length)));
   const text = lines.map(([line, what]) => `  $ ${line.padEnd(width)}  ${what}`.trimEnd());
   command.addHelpText('after', `\nExamples:\n${text.join('\n')}`);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { policyPacks } from '../../core/policy/templates/index.ts';
-import { runHere } from './testing/run.ts';
+import { runInProcess } from './testing/run.ts';
 
 const SKILLS = readdirSync(new URL('../../../skills', import.meta.url)).sort();
 const TEMPLATES = policyPacks.map(({ name }) => name);
@@ -14,7 +14,7 @@ after(() => rmSync(root, { recursive: true, force: true }));
 let folders = 0;
 
 async function done(cwd: string, ...words: readonly string[]): Promise<void> {
-  const { code, stdout, stderr } = await runHere(words, { cwd });
+  const { code, stdout, stderr } = await runInProcess(words, { cwd });
   assert.equal(code, 0, `${words.join(' ')}: ${stdout}${stderr}`);
 }
 
@@ -32,7 +32,7 @@ async function made(from: string | null, ...command: readonly string[]): Promise
 async function faultsIn(folder: string, says: string): Promise<readonly string[]> {
   const faults: string[] = [];
   for (const command of ['lint', 'test']) {
-    const { code, stdout, stderr } = await runHere(['policy', command], { cwd: folder });
+    const { code, stdout, stderr } = await runInProcess(['policy', command], { cwd: folder });
     const lines = stdout.split('\n').filter((line) => /^\s*(?:fail|warning|error) /i.test(line));
     if (code !== 0 || lines.length > 0)
       faults.push(`${says}: ${command} ${code}: ${lines.join('; ')} ${stderr}`);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
-import { inFolder, run, runHere, start } from './testing/run.ts';
+import { runInProcess, runProcess, startProgram, withFolder } from './testing/run.ts';
 
 /** Concatenated, so that no secret scanner of repositories reports it. */
 const KEY = ['sk-', 'ABCDEF1234567890'].join('');
@@ -15,14 +15,14 @@ async function write(cwd: string, files: Readonly<Record<string, string>>): Prom
 }
 
 test('a decision of the command line is explained, also when the policy was changed since', async () => {
-  await inFolder(async (cwd) => {
+  await withFolder(async (cwd) => {
     const rule = (action: string) =>
       `policies: [{name: keys, boundary: input, data_tags: [secret], action: ${action}}]\n`;
     await write(cwd, { 'service.yaml': rule('block') });
-    const scanned = await run(['scan', '--json', `Use ${KEY}`], { cwd });
+    const scanned = await runProcess(['scan', '--json', `Use ${KEY}`], { cwd });
     const { event_id } = JSON.parse(scanned.stdout);
     await write(cwd, { 'service.yaml': rule('flag') });
-    const told = await run(['policy', 'explain', event_id], { cwd });
+    const told = await runProcess(['policy', 'explain', event_id], { cwd });
     assert.equal(told.code, 0, told.stderr);
     for (const expected of [
       /^block {2}The rule `keys` blocks this\.$/m,
@@ -34,22 +34,22 @@ test('a decision of the command line is explained, also when the policy was chan
       assert.match(told.stdout, expected);
     assert.ok(!told.stdout.includes(KEY));
     assert.ok(told.stdout.trim().split('\n').length <= 12, told.stdout);
-    const whole = await runHere(['policy', 'explain', event_id, '--all'], { cwd });
+    const whole = await runInProcess(['policy', 'explain', event_id, '--all'], { cwd });
     assert.match(whole.stdout, /skipped {4}builtin\.secret\.input {2}`keys` matched first\./);
-    const json = await runHere(['policy', 'explain', event_id, '--json'], { cwd });
+    const json = await runInProcess(['policy', 'explain', event_id, '--json'], { cwd });
     assert.equal(JSON.parse(json.stdout).explanation.matches_record, true);
     await rm(join(cwd, '.service', 'policies'), { recursive: true });
-    const gone = await runHere(['policy', 'explain', event_id], { cwd });
+    const gone = await runInProcess(['policy', 'explain', event_id], { cwd });
     assert.equal(gone.code, 1);
     assert.match(gone.stdout, /no longer stored/);
-    const unknown = await runHere(['policy', 'explain', 'evt_000000000000000000000000'], { cwd });
+    const unknown = await runInProcess(['policy', 'explain', 'evt_000000000000000000000000'], { cwd });
     assert.equal(unknown.code, 1);
     assert.match(unknown.stderr, /no such event/);
   });
 });
 
 test('what a new rule would have done is counted, with a service that runs and without one', async () => {
-  await inFolder(async (cwd) => {
+  await withFolder(async (cwd) => {
     await write(cwd, {
       'service.yaml':
         'server: {port: 0, workers: 2}\npolicies: [{name: r, boundary: input, data_tags: [personal], action: flag}]\n',
@@ -58,12 +58,12 @@ test('what a new rule would have done is counted, with a service that runs and w
       'next/service.yaml': 'secret_detection: {enabled: false}\n',
       'bad.yaml': 'version: v1alpha1\npolicies: [{name: r, boundary: input, action: blok}]\n',
     });
-    await run(['scan', '--agent', 'one', 'write to ann@corp-mail.com'], { cwd });
+    await runProcess(['scan', '--agent', 'one', 'write to ann@corp-mail.com'], { cwd });
     const replay = ['policy', 'replay', '--with', 'new.yaml'];
-    const alone = await run([...replay, '--json'], { cwd });
+    const alone = await runProcess([...replay, '--json'], { cwd });
     assert.equal(alone.code, 0, alone.stderr);
     assert.deepEqual(JSON.parse(alone.stdout).total, { same: 0, stricter: 1, laxer: 0, unknown: 0 });
-    const service = await start(['serve'], { cwd, until: 'Try it' });
+    const service = await startProgram(['serve'], { cwd, until: 'Try it' });
     try {
       const url = /http:\/\/[\d.:]+/.exec(service.stdout())![0];
       for (const text of ['hello', 'write to bob@corp-mail.com', `key ${KEY}`])
@@ -72,28 +72,28 @@ test('what a new rule would have done is counted, with a service that runs and w
           headers: { 'content-type': 'application/json' },
           body: JSON.stringify({ text, agent_id: 'two' }),
         });
-      const beside = await run([...replay, '--json'], { cwd });
+      const beside = await runProcess([...replay, '--json'], { cwd });
       assert.equal(beside.code, 0, beside.stderr);
       const { total, by_agent, transitions, stricter } = JSON.parse(beside.stdout);
       assert.deepEqual(total, { same: 2, stricter: 2, laxer: 0, unknown: 0 });
       assert.deepEqual(by_agent[1], { name: 'two', same: 2, stricter: 1, laxer: 0, unknown: 0 });
       assert.deepEqual(transitions, [{ from: 'flag', to: 'block', count: 2 }]);
-      const told = await runHere(['policy', 'explain', stricter[0].event_id], { cwd });
+      const told = await runInProcess(['policy', 'explain', stricter[0].event_id], { cwd });
       assert.match(told.stdout, /rule {4}r \(flag\)/);
-      const shown = await runHere([...replay, '--agent', 'two'], { cwd });
+      const shown = await runInProcess([...replay, '--agent', 'two'], { cwd });
       assert.match(shown.stdout, /^3 decisions since .*\n {2}2 the same\n {2}1 stricter\n {2}0 laxer/);
       assert.match(shown.stdout, /^two +1 +0 +0 +2$/m);
-      const other = await runHere(['policy', 'replay', '--with', 'next/service.yaml'], { cwd });
+      const other = await runInProcess(['policy', 'replay', '--with', 'next/service.yaml'], { cwd });
       assert.match(other.stdout, /4 unknown\n {4}4: the policies look for other things in a text/);
     } finally {
       await service.stop('SIGTERM');
     }
-    const bad = await runHere(['policy', 'replay', '--with', 'bad.yaml'], { cwd });
+    const bad = await runInProcess(['policy', 'replay', '--with', 'bad.yaml'], { cwd });
     assert.equal(bad.code, 2);
     assert.match(bad.stderr, /bad\.yaml.*must be one of/);
-    const missing = await runHere(['policy', 'replay', '--with', 'none.yaml'], { cwd });
+    const missing = await runInProcess(['policy', 'replay', '--with', 'none.yaml'], { cwd });
     assert.equal(missing.code, 2);
-    const since = await runHere([...replay, '--since', 'yesterday'], { cwd });
+    const since = await runInProcess([...replay, '--since', 'yesterday'], { cwd });
     assert.equal(since.code, 2);
     assert.match(since.stderr, /ISO 8601/);
   });
@@ -136,20 +136,20 @@ const POLICY = `policies:
 `;
 
 test('cases beside the policies are run, and every way to fail is told with its difference', async () => {
-  await inFolder(async (cwd) => {
+  await withFolder(async (cwd) => {
     await write(cwd, {
       'service.yaml': POLICY,
       'policies/a.test.yaml': CASES,
       'policies/tests/b.yaml': CASES.replace('keys are', 'again, keys are'),
     });
-    const valid = await runHere(['validate'], { cwd });
+    const valid = await runInProcess(['validate'], { cwd });
     assert.equal(valid.code, 0, valid.stderr);
-    const passed = await run(['policy', 'test'], { cwd });
+    const passed = await runProcess(['policy', 'test'], { cwd });
     assert.equal(passed.code, 0, passed.stdout + passed.stderr);
     assert.match(passed.stdout, /^pass {2}policies\/tests\/b\.yaml:3 {2}again, keys are blocked$/m);
     assert.match(passed.stdout, /^10 passed in 2 files \(policy sha256:[0-9a-f]{12}\)$/m);
     const json = JSON.parse(
-      (await runHere(['policy', 'test', 'policies/a.test.yaml', '--json'], { cwd })).stdout,
+      (await runInProcess(['policy', 'test', 'policies/a.test.yaml', '--json'], { cwd })).stdout,
     );
     assert.deepEqual([json.passed, json.failed, json.files], [5, 0, ['policies/a.test.yaml']]);
     const changes: readonly [string, string, RegExp][] = [
@@ -183,7 +183,7 @@ test('cases beside the policies are run, and every way to fail is told with its 
     ];
     for (const [from, to, expected] of changes) {
       await write(cwd, { 'wrong.yaml': CASES.replace(from, to) });
-      const failed = await runHere(['policy', 'test', 'wrong.yaml'], { cwd });
+      const failed = await runInProcess(['policy', 'test', 'wrong.yaml'], { cwd });
       assert.equal(failed.code, 1, to);
       assert.match(failed.stdout, expected);
       assert.match(failed.stdout, /^FAIL {2}wrong\.yaml:\d+ /m);
@@ -207,23 +207,23 @@ test('cases beside the policies are run, and every way to fail is told with its 
     ];
     for (const [text, expected] of malformed) {
       await write(cwd, { 'wrong.yaml': text });
-      const refused = await runHere(['policy', 'test', 'wrong.yaml'], { cwd });
+      const refused = await runInProcess(['policy', 'test', 'wrong.yaml'], { cwd });
       assert.equal(refused.code, 2, text);
       assert.match(refused.stderr, expected);
     }
     assert.equal(malformed.length, 8);
   });
-  await inFolder(async (cwd) => {
-    const none = await runHere(['policy', 'test'], { cwd });
+  await withFolder(async (cwd) => {
+    const none = await runInProcess(['policy', 'test'], { cwd });
     assert.equal(none.code, 2);
     assert.match(none.stderr, /There are no cases to run\.\nThey are looked for in policies\/tests/);
     await write(cwd, { 'service.yaml': 'policies: [{name: r}]\n' });
-    assert.equal((await runHere(['policy', 'test'], { cwd })).code, 2);
+    assert.equal((await runInProcess(['policy', 'test'], { cwd })).code, 2);
   });
 });
 
 test('lint tells each remark with its place, and ends with 1 for errors alone', async () => {
-  await inFolder(async (cwd) => {
+  await withFolder(async (cwd) => {
     const rule = (name: string, action: string, tag: string) =>
       `  - {name: ${name}, boundary: input, data_tags: [${tag}], action: ${action}}\n`;
     const document = `version: v1alpha1\npolicies:\n${rule('later', 'flag', 'secret.credential')}`;
@@ -231,29 +231,29 @@ test('lint tells each remark with its place, and ends with 1 for errors alone', 
       'service.yaml': `policies:\n${rule('first', 'block', 'secret')}`,
       'policies/a.yaml': document,
     });
-    const wrong = await run(['policy', 'lint'], { cwd });
+    const wrong = await runProcess(['policy', 'lint'], { cwd });
     assert.equal(wrong.code, 1, wrong.stderr);
     assert.match(
       wrong.stdout,
       /^error {4}policies\/a\.yaml:3: The rule `later` never applies: `first` .* \(rule-dead\)$/m,
     );
     assert.match(wrong.stdout, /^1 error, 0 warnings; 2 rules, contracts and identities checked\.$/m);
-    const json = JSON.parse((await runHere(['policy', 'lint', '--json'], { cwd })).stdout);
+    const json = JSON.parse((await runInProcess(['policy', 'lint', '--json'], { cwd })).stdout);
     const [{ id, level, file, path, line }] = json.remarks;
     assert.deepEqual(
       [id, level, file, path, line, json.errors],
       ['rule-dead', 'error', 'policies/a.yaml', 'policies[0]', 3, 1],
     );
     await write(cwd, { 'policies/a.yaml': document.replace('flag', 'block') });
-    const warned = await runHere(['policy', 'lint'], { cwd });
+    const warned = await runInProcess(['policy', 'lint'], { cwd });
     assert.equal(warned.code, 0);
     assert.match(warned.stdout, /^warning {2}policies\/a\.yaml:3: .*\(rule-redundant\)$/m);
-    assert.equal((await runHere(['policy', 'lint', '--strict'], { cwd })).code, 1);
+    assert.equal((await runInProcess(['policy', 'lint', '--strict'], { cwd })).code, 1);
     await rm(join(cwd, 'policies'), { recursive: true });
-    const clean = await runHere(['policy', 'lint', '--strict'], { cwd });
+    const clean = await runInProcess(['policy', 'lint', '--strict'], { cwd });
     assert.equal(clean.code, 0);
     assert.match(clean.stdout, /^Nothing to remark; 1 rule, contract or identity checked\.$/m);
     await write(cwd, { 'service.yaml': 'policies: [{name: r}]\n' });
-    assert.equal((await runHere(['policy', 'lint'], { cwd })).code, 2);
+    assert.equal((await runInProcess(['policy', 'lint'], { cwd })).code, 2);
   });
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { programName } from './program-name.ts';
+import { findProgramName } from './program-name.ts';
 
 const CASES: readonly (readonly [script: string, launcher: string | undefined, name: string])[] = [
   ['/work/clone/src/entry/cli/main.ts', './service', './service'],
@@ -22,7 +22,7 @@ const CASES: readonly (readonly [script: string, launcher: string | undefined, n
 test('hints name the command that works from the current folder', () => {
   let ran = 0;
   for (const [script, launcher, name] of CASES) {
-    assert.equal(programName({ script, cwd: '/work/app', launcher }), name, `${script} ${launcher}`);
+    assert.equal(findProgramName({ script, cwd: '/work/app', launcher }), name, `${script} ${launcher}`);
     ran += 1;
   }
   assert.equal(ran, 9);

@@ -17,7 +17,7 @@ const LAUNCHER = /^[^\u0000-\u001f\u007f]*\/service$/;
  * Returns the words that start this program again when they are typed in the current folder, quoted for a POSIX shell:
  * `./service` in a checkout, `agent-safety` where npm put it into the PATH, `npx agent-safety` where npx found it.
  */
-export function programName({ script, cwd, launcher }: ProgramStart): string {
+export function findProgramName({ script, cwd, launcher }: ProgramStart): string {
   if (launcher !== undefined && LAUNCHER.test(launcher)) return quoteArg(launcher);
   const path = resolve(cwd, script);
   const name = basename(path);

@@ -1,8 +1,16 @@
 import { Command, CommanderError } from 'commander';
 import { packageVersion } from '../../platform/version.ts';
+import { type CommandFailure, EXIT, type ExitCode } from './command-failure.ts';
 import { type CommandEntry, commands } from './commands/index.ts';
-import { type CommandFailure, EXIT, type ExitCode } from './exit.ts';
-import { asTyped, paint, paintError, remark, sayJson, shown, type Terminal } from './terminal.ts';
+import {
+  escapeControls,
+  paint,
+  paintError,
+  printJson,
+  printNotice,
+  replaceProgramName,
+  type Terminal,
+} from './terminal.ts';
 
 /**
  * Runs one command line.
@@ -39,8 +47,8 @@ async function buildProgram(
     .exitOverride()
     .configureHelp({ styleTitle: (title) => paint(terminal, 'bold', title) })
     .configureOutput({
-      writeOut: (text) => terminal.stdout.write(asTyped(terminal, text)),
-      writeErr: (text) => terminal.stderr.write(asTyped(terminal, text)),
+      writeOut: (text) => terminal.stdout.write(replaceProgramName(terminal, text)),
+      writeErr: (text) => terminal.stderr.write(replaceProgramName(terminal, text)),
       outputError: (text, write) => write(shownError(text, terminal)),
     });
   program.hook('preAction', async (_program, action) => {
@@ -62,8 +70,8 @@ async function listCommands(
 ): Promise<readonly CommandEntry[]> {
   const is_known = commands.some(({ name }) => name === wanted) && wanted !== 'completion';
   if (is_known || words.some((word) => word === '--version' || word === '-V')) return commands;
-  const [{ operations }, { derivedGroups }] = await loadDerived();
-  const others = [...derivedGroups(operations)].filter(
+  const [{ operations }, { listDerivedGroups }] = await loadDerived();
+  const others = [...listDerivedGroups(operations)].filter(
     ([name]) => !commands.some((entry) => entry.name === name),
   );
   return [...commands, ...others.map(([name, summary]) => ({ name, summary }))].sort((one, other) =>
@@ -117,7 +125,7 @@ function withDashes(args: readonly string[]): string[] {
 
 /** Makes a misspelt word safe to print, because it may contain control characters that were pasted. */
 function shownError(text: string, terminal: Terminal): string {
-  const lines = text.trimEnd().split('\n').map(shown);
+  const lines = text.trimEnd().split('\n').map(escapeControls);
   return `${lines.join('\n').replace(/^error:/, paintError(terminal, 'red', 'error:'))}\n`;
 }
 
@@ -135,29 +143,34 @@ function usageError({ message }: CommanderError) {
 }
 
 function failureAsJson({ message, code, details, hint }: CommandFailure, terminal: Terminal) {
-  return { error: message, code, details, ...(hint !== null && { hint: asTyped(terminal, hint) }) };
+  return {
+    error: message,
+    code,
+    details,
+    ...(hint !== null && { hint: replaceProgramName(terminal, hint) }),
+  };
 }
 
 async function tellFailure(error: unknown, terminal: Terminal, as_json: boolean): Promise<ExitCode> {
   // Commander has already printed the message. Help and version also end here.
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return EXIT.done;
-    if (as_json) sayJson(terminal, usageError(error));
+    if (as_json) printJson(terminal, usageError(error));
     return EXIT.usage;
   }
-  const { expectedFailure } = await import('./failures.ts');
-  const failure = expectedFailure(error);
+  const { convertExpectedFailure } = await import('./convert-failure.ts');
+  const failure = convertExpectedFailure(error);
   const red = paintError(terminal, 'red', 'error:');
   if (failure === null) {
     const stack = terminal.env.SERVICE_DEBUG && error instanceof Error ? `\n${error.stack}` : '';
-    if (as_json) sayJson(terminal, INTERNAL_ERROR);
-    remark(terminal, `${red} ${INTERNAL_ERROR.error}${stack}`);
-    if (stack === '') remark(terminal, `${INTERNAL_ERROR.hint}.`);
+    if (as_json) printJson(terminal, INTERNAL_ERROR);
+    printNotice(terminal, `${red} ${INTERNAL_ERROR.error}${stack}`);
+    if (stack === '') printNotice(terminal, `${INTERNAL_ERROR.hint}.`);
     return EXIT.usage;
   }
-  if (as_json) sayJson(terminal, failureAsJson(failure, terminal));
-  remark(terminal, `${red} ${shown(asTyped(terminal, failure.message))}`);
-  for (const line of failure.lines) remark(terminal, `  ${shown(line)}`);
-  if (failure.hint !== null) remark(terminal, asTyped(terminal, failure.hint));
+  if (as_json) printJson(terminal, failureAsJson(failure, terminal));
+  printNotice(terminal, `${red} ${escapeControls(replaceProgramName(terminal, failure.message))}`);
+  for (const line of failure.lines) printNotice(terminal, `  ${escapeControls(line)}`);
+  if (failure.hint !== null) printNotice(terminal, replaceProgramName(terminal, failure.hint));
   return failure.exit_code;
 }

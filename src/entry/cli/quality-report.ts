@@ -1,14 +1,14 @@
 import type { FigureGroup, Mistake, QualityReport } from '../../features/quality/index.ts';
-import { table } from './table.ts';
+import { formatTable } from './format-table.ts';
 
 /**
  * Formats a measurement for people: the figures in total and by source, tier and type, and the IDs of false negatives
  * and false positives.
  * @param brief leaves out types and rows
  */
-export function qualityLines(report: QualityReport, brief: boolean): string[] {
+export function formatQuality(report: QualityReport, brief: boolean): string[] {
   const { sources, systems, tiers, types, spans, type_accuracy, partial } = report;
-  const lines = table(HEAD, [
+  const lines = formatTable(HEAD, [
     ...rowsOf('all', [{ ...report, name: report.category }]),
     ...(spans === null ? [] : rowsOf('places', [spans])),
     ...rowsOf('source', sources),
@@ -57,5 +57,5 @@ function mistakeLines(title: string, mistakes: readonly Mistake[], count: number
   );
   const lines = [...groups].map(([name, rows]) => [name, rows.map(({ id }) => id).join(' ')]);
   const cut = mistakes.length < count ? [`... and ${count - mistakes.length} more`] : [];
-  return ['', `${title}: ${count}`, ...table(['SOURCE AND TYPE', 'ROWS'], lines).slice(1), ...cut];
+  return ['', `${title}: ${count}`, ...formatTable(['SOURCE AND TYPE', 'ROWS'], lines).slice(1), ...cut];
 }

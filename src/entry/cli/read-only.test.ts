@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { runHere } from './testing/run.ts';
+import { runInProcess } from './testing/run.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'read-only-'));
 after(() => rmSync(scratch, { recursive: true, force: true }));
@@ -44,7 +44,7 @@ test('a command that reads makes nothing where nothing is, and says where it loo
   for (const { args, says } of READS) {
     const cwd = join(scratch, `${ran}`);
     mkdirSync(cwd);
-    const { code, stdout, stderr } = await runHere(args.split(' '), { cwd });
+    const { code, stdout, stderr } = await runInProcess(args.split(' '), { cwd });
     assert.deepEqual(readdirSync(cwd), [], args);
     assert.doesNotMatch(stdout + stderr, /something is wrong in this program/, args);
     if (says !== undefined) {
@@ -62,7 +62,7 @@ test('a journal that this user may not read is told by its path', async (t) => {
   const cwd = join(scratch, 'denied');
   mkdirSync(join(cwd, '.service', 'journal'), { recursive: true });
   chmodSync(join(cwd, '.service', 'journal'), 0);
-  const { code, stderr } = await runHere(['logs'], { cwd });
+  const { code, stderr } = await runInProcess(['logs'], { cwd });
   assert.equal(code, 2);
   assert.match(stderr, /`.*\.service\/journal` may not be read by this user/);
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { inFolder, type RunOptions, run, runHere } from './testing/run.ts';
+import { type RunOptions, runInProcess, runProcess, withFolder } from './testing/run.ts';
 
 // Concatenated, so that secret scanners of code hosts do not report it.
 const KEY = ['sk-', 'ABCDEF1234567890'].join('');
@@ -106,13 +106,13 @@ const CASES: readonly Case[] = [
 ];
 
 test('scan answers as the service does, and never repeats what it found', async () => {
-  await inFolder(async (cwd) => {
+  await withFolder(async (cwd) => {
     await writeFile(join(cwd, 'notes.md'), `a key: ${KEY}\n`);
     await writeFile(join(cwd, 'data.json'), JSON.stringify({ key: KEY }));
     await writeFile(join(cwd, 'bytes.bin'), Buffer.from([0xff, 0xfe, 0x00, 0xc3]));
     let ran = 0;
     for (const { name, args, options, code, stdout = [], stderr = [], forbidden = [] } of CASES) {
-      const result = await runHere(['scan', ...args], { ...options, cwd });
+      const result = await runInProcess(['scan', ...args], { ...options, cwd });
       const all = result.stdout + result.stderr;
       assert.equal(result.code, code, `${name}\n${all}`);
       for (const pattern of stdout) assert.match(result.stdout, pattern, name);
@@ -126,23 +126,26 @@ test('scan answers as the service does, and never repeats what it found', async 
 });
 
 test('scan --json gives the reply of the route', async () => {
-  await inFolder(async (cwd) => {
-    const blocked = await run(['scan', '--json', `Use key ${KEY}`], { cwd });
+  await withFolder(async (cwd) => {
+    const blocked = await runProcess(['scan', '--json', `Use key ${KEY}`], { cwd });
     assert.equal(blocked.code, 1);
     const reply = JSON.parse(blocked.stdout);
     assert.equal(reply.decision, 'block');
     assert.equal(reply.violations.length, 1);
     assert.equal(reply.violations[0].match, KEY);
-    const refused = await run(['scan', '--json', '--structured', '{'], { cwd });
+    const refused = await runProcess(['scan', '--json', '--structured', '{'], { cwd });
     assert.equal(refused.code, 2);
     assert.equal(JSON.parse(refused.stdout).code, 'invalid_request');
   });
 });
 
 test('scan --structured keeps the digits of numbers, on one line', async () => {
-  await inFolder(async (cwd) => {
+  await withFolder(async (cwd) => {
     const stdin = `{\n  "id": 1234567890123456789,\n  "price": 1.0,\n  "note": "a  b ${SSN}"\n}\n`;
-    const { code, stdout } = await run(['scan', '--structured', '--json', '--agent', 'bot'], { cwd, stdin });
+    const { code, stdout } = await runProcess(['scan', '--structured', '--json', '--agent', 'bot'], {
+      cwd,
+      stdin,
+    });
     assert.equal(code, 0);
     assert.ok(
       stdout.includes('"modified_payload":{"id":1234567890123456789,"price":1.0,"note":"a  b [REDACTED]"}'),
@@ -150,9 +153,12 @@ test('scan --structured keeps the digits of numbers, on one line', async () => {
     );
     assert.equal(stdout.trimEnd().split('\n').length, 1);
     assert.equal(JSON.parse(stdout).decision, 'modify');
-    const twins = await run(['scan', '--structured', '--json'], { cwd, stdin: '{"a":1,"a":2}' });
+    const twins = await runProcess(['scan', '--structured', '--json'], { cwd, stdin: '{"a":1,"a":2}' });
     assert.equal(JSON.parse(twins.stdout).code, 'invalid_request');
-    const closing = await run(['scan', '--structured', '--json'], { cwd, stdin: '1,"agent_id":"root"' });
+    const closing = await runProcess(['scan', '--structured', '--json'], {
+      cwd,
+      stdin: '1,"agent_id":"root"',
+    });
     assert.equal(closing.code, 2);
   });
 });

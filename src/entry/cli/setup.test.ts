@@ -6,22 +6,22 @@ import { test } from 'node:test';
 import { codingAgents } from '../../coding-agents/coding-agents.ts';
 import { readInstalledHooks } from '../../coding-agents/setup/settings-locations.ts';
 import { copyProgram, findProgram } from './setup/find-program.ts';
-import { inFolder, type Ran, runHere } from './testing/run.ts';
+import { type RunResult, runInProcess, withFolder } from './testing/run.ts';
 
 interface Project {
   readonly cwd: string;
   readonly home: string;
-  readonly run: (...words: string[]) => Promise<Ran>;
+  readonly run: (...words: string[]) => Promise<RunResult>;
 }
 
 /** Creates a project with a space in its name, a separate home folder, and a configuration outside of both. */
 function inProject(use: (project: Project) => Promise<void>): Promise<void> {
-  return inFolder(async (folder) => {
+  return withFolder(async (folder) => {
     const [cwd, home] = [join(folder, 'my project'), join(folder, 'home')];
     await Promise.all([mkdir(cwd), mkdir(home)]);
     await writeFile(join(folder, 'service.yaml'), '');
     const run = (...words: string[]) =>
-      runHere(words, { cwd, env: { HOME: home, SERVICE_CONFIG: '../service.yaml' } });
+      runInProcess(words, { cwd, env: { HOME: home, SERVICE_CONFIG: '../service.yaml' } });
     await use({ cwd, home, run });
   });
 }
@@ -54,7 +54,7 @@ test('every host is set up, found in place, shown and taken away again, in every
         const again = await run('setup', host.name, ...scope, '--mcp');
         assert.deepEqual([again.code, /Nothing to change\./.test(again.stdout)], [0, true]);
         // Without `--config`, the configuration that the installed hook names has the undo receipts.
-        const away = await runHere(['setup', host.name, ...scope, '--uninstall', '--yes'], {
+        const away = await runInProcess(['setup', host.name, ...scope, '--uninstall', '--yes'], {
           cwd,
           env: { HOME: home },
         });
@@ -139,7 +139,7 @@ test('what cannot be set up is refused with what to do, and nothing is written',
       ran += 1;
     }
     assert.equal(ran, REFUSED.length);
-    const none = await runHere(['setup', '--yes'], { cwd, env: { HOME: cwd, PATH: '' } });
+    const none = await runInProcess(['setup', '--yes'], { cwd, env: { HOME: cwd, PATH: '' } });
     assert.deepEqual([none.code, /No coding agent was found/.test(none.stderr)], [1, true]);
     assert.deepEqual(await readdir(cwd), before);
     await mkdir(join(cwd, '.codex'));
@@ -182,7 +182,7 @@ test('an agent starts the program by its whole path, and never in the cache of n
   assert.deepEqual(words('/x/dist/entry/cli/bin.js'), ['/usr/bin/node', '/x/dist/entry/cli/bin.js']);
   assert.match(findProgram().words[0]!, /^\/.*\/service$/);
   assert.ok(existsSync(findProgram().words[0]!));
-  await inFolder(async (folder) => {
+  await withFolder(async (folder) => {
     const modules = join(folder, '_npx', '1f', 'node_modules');
     const bin = join(modules, 'agent-safety/dist/entry/cli/bin.js');
     await mkdir(join(bin, '..'), { recursive: true });

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { inFolder, runHere } from './testing/run.ts';
+import { runInProcess, withFolder } from './testing/run.ts';
 
 test('a skill is shown, added with consent alone, listed and removed', async () => {
-  await inFolder(async (cwd) => {
-    const run = (...words: string[]) => runHere(words, { cwd });
+  await withFolder(async (cwd) => {
+    const run = (...words: string[]) => runInProcess(words, { cwd });
     const unasked = await run('skills', 'add', 'pci-dss');
     assert.equal(unasked.code, 2);
     assert.match(unasked.stdout, /create {3}policies\/pci-dss\.yaml/);
@@ -34,7 +34,7 @@ test('a skill is shown, added with consent alone, listed and removed', async () 
 });
 
 test('what lets more through needs more than --yes', async () => {
-  await inFolder(async (cwd) => {
+  await withFolder(async (cwd) => {
     await mkdir(join(cwd, 'lax/policies'), { recursive: true });
     await writeFile(
       join(cwd, 'lax/skill.yaml'),
@@ -44,18 +44,18 @@ test('what lets more through needs more than --yes', async () => {
       join(cwd, 'lax/policies/lax.yaml'),
       'version: v1alpha1\npolicies: [{name: lax, boundary: output, data_tags: [secret], action: allow}]\n',
     );
-    const refused = await runHere(['skills', 'add', './lax', '--yes'], { cwd });
+    const refused = await runInProcess(['skills', 'add', './lax', '--yes'], { cwd });
     assert.equal(refused.code, 1);
     assert.match(refused.stdout, /output, secret: redact -> allow/);
     assert.match(refused.stderr, /--allow-laxer/);
     assert.deepEqual(await readdir(cwd), ['lax']);
-    const meant = await runHere(['skills', 'add', './lax', '--yes', '--allow-laxer'], { cwd });
+    const meant = await runInProcess(['skills', 'add', './lax', '--yes', '--allow-laxer'], { cwd });
     assert.equal(meant.code, 0, meant.stderr);
   });
 });
 
 test('what brings code needs more than --yes', async () => {
-  await inFolder(async (cwd) => {
+  await withFolder(async (cwd) => {
     await mkdir(join(cwd, 'coded/plugins'), { recursive: true });
     await writeFile(join(cwd, 'service.yaml'), 'plugins: {files: ["plugins/*.mjs"]}\n');
     await writeFile(
@@ -66,35 +66,37 @@ test('what brings code needs more than --yes', async () => {
       join(cwd, 'coded/plugins/coded.mjs'),
       "export default { name: 'coded', version: '1.0.0' };\n",
     );
-    const refused = await runHere(['skills', 'add', './coded', '--yes'], { cwd });
+    const refused = await runInProcess(['skills', 'add', './coded', '--yes'], { cwd });
     assert.equal(refused.code, 1);
     assert.match(refused.stderr, /plugins\/coded\.mjs: .*is code of \d+ bytes.*SHA-256 [0-9a-f]{64}/);
     assert.match(refused.stderr, /--allow-plugins/);
     assert.deepEqual(await readdir(cwd), ['coded', 'service.yaml']);
-    const looked = await runHere(['skills', 'add', './coded', '--allow-plugins', '--dry-run'], { cwd });
+    const looked = await runInProcess(['skills', 'add', './coded', '--allow-plugins', '--dry-run'], { cwd });
     assert.match(looked.stdout, /Code that will run in the service\n {2}plugins\/coded\.mjs: coded 1\.0\.0/);
-    const meant = await runHere(['skills', 'add', './coded', '--yes', '--allow-plugins', '--json'], { cwd });
+    const meant = await runInProcess(['skills', 'add', './coded', '--yes', '--allow-plugins', '--json'], {
+      cwd,
+    });
     assert.equal(meant.code, 0, meant.stderr);
     assert.deepEqual(JSON.parse(meant.stdout).plugins[0].status, 'active');
-    assert.match((await runHere(['plugins', 'list'], { cwd })).stdout, /^coded +1\.0\.0 +active/m);
-    const template = await runHere(['templates', 'install', './coded', '--allow-plugins'], { cwd });
+    assert.match((await runInProcess(['plugins', 'list'], { cwd })).stdout, /^coded +1\.0\.0 +active/m);
+    const template = await runInProcess(['templates', 'install', './coded', '--allow-plugins'], { cwd });
     assert.equal(template.code, 2, 'a template brings none');
-    assert.equal((await runHere(['skills', 'remove', 'coded', '--yes'], { cwd })).code, 0);
+    assert.equal((await runInProcess(['skills', 'remove', 'coded', '--yes'], { cwd })).code, 0);
     assert.deepEqual(await readdir(cwd), ['coded', 'service.yaml']);
   });
 });
 
 test('templates are looked for and installed, and nothing else is', async () => {
-  await inFolder(async (cwd) => {
-    const found = await runHere(['templates', 'search', '--json'], { cwd });
+  await withFolder(async (cwd) => {
+    const found = await runInProcess(['templates', 'search', '--json'], { cwd });
     const { count, templates } = JSON.parse(found.stdout);
     assert.deepEqual([count, templates.length], [7, 7]);
-    const words = await runHere(['skills', 'search', 'health', 'compliance'], { cwd });
+    const words = await runInProcess(['skills', 'search', 'health', 'compliance'], { cwd });
     assert.match(words.stdout, /^hipaa /m);
     assert.ok(!words.stdout.includes('pci-dss'));
-    const more = await runHere(['templates', 'install', 'gdpr', '--yes'], { cwd });
+    const more = await runInProcess(['templates', 'install', 'gdpr', '--yes'], { cwd });
     assert.deepEqual([more.code, /brings more than policies/.test(more.stderr)], [1, true]);
-    assert.equal((await runHere(['templates', 'install', 'finance', '--yes'], { cwd })).code, 0);
+    assert.equal((await runInProcess(['templates', 'install', 'finance', '--yes'], { cwd })).code, 0);
     assert.deepEqual(await readdir(join(cwd, 'policies')), ['finance.yaml', 'tests']);
   });
 });

@@ -1,8 +1,8 @@
 import type { Writable } from 'node:stream';
 import { styleText } from 'node:util';
 import type { ProcessLineage } from '../../runtime/access/lineage.ts';
-import { EXIT, type ExitCode } from './exit.ts';
-import { programName } from './program-name.ts';
+import { EXIT, type ExitCode } from './command-failure.ts';
+import { findProgramName } from './program-name.ts';
 
 type Format = Parameters<typeof styleText>[0];
 
@@ -27,10 +27,10 @@ export interface Terminal {
  * Returns the terminal of this process. A reader that stops reading (`| head`) ends the program without an error
  * message.
  */
-export function processTerminal(): Terminal {
+export function openProcessTerminal(): Terminal {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', endOnClosedPipe);
   return {
-    name: programName({
+    name: findProgramName({
       script: process.argv[1] ?? '',
       cwd: process.cwd(),
       launcher: process.env.SERVICE_NAME,
@@ -46,7 +46,7 @@ export function processTerminal(): Terminal {
 }
 
 /** Rewrites the commands in a text to those that can be typed here: `service logs` becomes `./service logs`. */
-export function asTyped(terminal: Terminal, text: string): string {
+export function replaceProgramName(terminal: Terminal, text: string): string {
   return text.replace(/([`(]|\$ )service (?=[a-z])/g, `$1${terminal.name} `);
 }
 
@@ -55,13 +55,13 @@ function endOnClosedPipe(error: NodeJS.ErrnoException): void {
   throw error;
 }
 
-/** Writes one line for people. Text that others chose must have passed through `shown`. */
-export function say(terminal: Terminal, line = ''): void {
+/** Writes one line for people. Text that others chose must have passed through `escapeControls`. */
+export function printLine(terminal: Terminal, line = ''): void {
   terminal.stdout.write(`${line}\n`);
 }
 
 /** Writes one line of warnings or progress to standard error, separate from the answer. */
-export function remark(terminal: Terminal, line: string): void {
+export function printNotice(terminal: Terminal, line: string): void {
   terminal.stderr.write(`${line}\n`);
 }
 
@@ -76,23 +76,23 @@ export function paintError(terminal: Terminal, format: Format, text: string): st
 }
 
 // C0 and C1 controls, line and direction marks: characters that could move the cursor, or hide or reorder text.
-const UNSEEN = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
+const CONTROLS = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
 
 /** Makes text that others chose (agent IDs, tool names, rule names) safe to print: controls become `\u001b`. */
-export function shown(text: string): string {
-  return text.replace(UNSEEN, escaped);
+export function escapeControls(text: string): string {
+  return text.replace(CONTROLS, escapeUnit);
 }
 
 /** Makes text of several lines safe to print; line ends and tabs are kept. */
-export function shownLines(text: string): string {
-  return text.replace(UNSEEN, (unit) => (unit === '\n' || unit === '\t' ? unit : escaped(unit)));
+export function escapeControlsInLines(text: string): string {
+  return text.replace(CONTROLS, (unit) => (unit === '\n' || unit === '\t' ? unit : escapeUnit(unit)));
 }
 
-function escaped(unit: string): string {
+function escapeUnit(unit: string): string {
   return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
 /** Writes one JSON value on one line. Control characters in its strings are escaped, which keeps the JSON equal. */
-export function sayJson(terminal: Terminal, value: unknown): void {
-  say(terminal, shown(JSON.stringify(value)));
+export function printJson(terminal: Terminal, value: unknown): void {
+  printLine(terminal, escapeControls(JSON.stringify(value)));
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { commands } from './commands/index.ts';
-import { inFolder, run, runHere } from './testing/run.ts';
+import { runInProcess, runProcess, withFolder } from './testing/run.ts';
 
 interface Case {
   readonly args: readonly string[];
@@ -52,10 +52,10 @@ const CASES: readonly Case[] = [
 ];
 
 test('wrong use is told and ends with 2, help and version end with 0', async () => {
-  await inFolder(async (cwd) => {
+  await withFolder(async (cwd) => {
     let ran = 0;
     for (const { args, code, stdout = [], stderr = [] } of CASES) {
-      const result = await runHere(args, { cwd });
+      const result = await runInProcess(args, { cwd });
       const where = `service ${args.join(' ')}\n${result.stdout}${result.stderr}`;
       assert.equal(result.code, code, where);
       for (const pattern of stdout) assert.match(result.stdout, pattern, where);
@@ -69,7 +69,7 @@ test('wrong use is told and ends with 2, help and version end with 0', async () 
 });
 
 test('wrong use is JSON for a program that asked for JSON', async () => {
-  await inFolder(async (cwd) => {
+  await withFolder(async (cwd) => {
     const cases: readonly (readonly [args: readonly string[], error: RegExp, code: string])[] = [
       [['logs', '--tail', 'many', '--json'], /whole number/, 'usage'],
       [['scan', '--hepl', '--json'], /unknown option '--hepl'/, 'usage'],
@@ -78,7 +78,7 @@ test('wrong use is JSON for a program that asked for JSON', async () => {
     ];
     let ran = 0;
     for (const [args, error, code] of cases) {
-      const result = await runHere(args, { cwd });
+      const result = await runInProcess(args, { cwd });
       const told = JSON.parse(result.stdout);
       assert.equal(result.code, 2, result.stdout);
       assert.match(told.error, error);
@@ -91,10 +91,10 @@ test('wrong use is JSON for a program that asked for JSON', async () => {
 });
 
 test('every command and subcommand has examples in its help', async () => {
-  await inFolder(async (cwd) => {
+  await withFolder(async (cwd) => {
     let ran = 0;
     for (const { name } of commands) {
-      const { stdout, code } = await runHere([name, '--help'], { cwd });
+      const { stdout, code } = await runInProcess([name, '--help'], { cwd });
       assert.equal(code, 0, name);
       assert.match(stdout, /\nExamples:\n {2}\$ /, name);
       ran += 1;
@@ -102,7 +102,7 @@ test('every command and subcommand has examples in its help', async () => {
       const children = /\nCommands:\n([\s\S]*?)\n\n/.exec(stdout)?.[1]?.matchAll(/^ {2}([a-z-]+)/gm) ?? [];
       for (const [, child] of children) {
         if (child === 'help') continue;
-        const inner = await runHere([name, child!, '--help'], { cwd });
+        const inner = await runInProcess([name, child!, '--help'], { cwd });
         assert.match(inner.stdout, /\nExamples:\n {2}\$ /, `${name} ${child}`);
         ran += 1;
       }
@@ -112,24 +112,24 @@ test('every command and subcommand has examples in its help', async () => {
 });
 
 test('commands are named as they were typed', async () => {
-  await inFolder(async (cwd) => {
+  await withFolder(async (cwd) => {
     const env = { SERVICE_NAME: './service' };
-    const help = await run(['scan', '--help'], { cwd, env });
+    const help = await runProcess(['scan', '--help'], { cwd, env });
     assert.match(help.stdout, /^Usage: \.\/service scan[\s\S]*\n {2}\$ \.\/service scan /);
-    const hint = await run(['policy', 'reload'], { cwd, env });
+    const hint = await runProcess(['policy', 'reload'], { cwd, env });
     assert.match(hint.stderr, /`\.\/service serve`/);
-    assert.match((await run(['init'], { cwd, env })).stdout, /\n {2}\.\/service validate\n/);
-    const other = await run(['policy', 'reload'], { cwd, env: { SERVICE_NAME: 'other' } });
+    assert.match((await runProcess(['init'], { cwd, env })).stdout, /\n {2}\.\/service validate\n/);
+    const other = await runProcess(['policy', 'reload'], { cwd, env: { SERVICE_NAME: 'other' } });
     assert.match(other.stderr, /`service serve`/);
   });
 });
 
 test('the real program parses, answers and ends as the tables say', async () => {
-  await inFolder(async (cwd) => {
-    const version = await run(['--version'], { cwd });
+  await withFolder(async (cwd) => {
+    const version = await runProcess(['--version'], { cwd });
     assert.deepEqual([version.code, version.stderr], [0, '']);
     assert.match(version.stdout, /^\d+\.\d+\.\d+\n$/);
-    const wrong = await run(['scna'], { cwd });
+    const wrong = await runProcess(['scna'], { cwd });
     assert.deepEqual([wrong.code, wrong.stdout], [2, '']);
     assert.match(wrong.stderr, /Did you mean scan/);
   });

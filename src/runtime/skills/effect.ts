@@ -95,8 +95,8 @@ function ruleSays(rule: Rule): string {
   const phases = rule.boundaries.includes('action') ? ` (${rule.phases.join(', ')})` : '';
   const where = `${rule.boundaries.join(', ')}${phases}`;
   const what = rule.data_tags.length === 0 ? 'whatever is in it' : names(rule.data_tags);
-  const trial = rule.enforcement === 'monitor' ? ' (on trial)' : '';
-  return `${rule.action}${trial} at ${where}: ${what}${conditionsOf(rule)}`;
+  const mode = rule.enforcement === 'monitor' ? ' (monitor mode)' : '';
+  return `${rule.action}${mode} at ${where}: ${what}${conditionsOf(rule)}`;
 }
 
 function markSays(mark: TaintRule): string {

@@ -1,18 +1,18 @@
 import { type Command, Option } from 'commander';
 import { APPROVAL_STATUSES } from '../../../runtime/enforcement/approvals/lifecycle.ts';
 import type { ApprovalRecord } from '../../../runtime/enforcement/approvals/types.ts';
-import { ask } from '../ask.ts';
-import { configOption, examples, jsonOption, wholeNumber } from '../options.ts';
-import { table } from '../table.ts';
-import { paint, say, sayJson, shown, type Terminal } from '../terminal.ts';
+import { formatTable } from '../format-table.ts';
+import { addExamples, buildConfigOption, buildJsonOption, parseWholeNumber } from '../options.ts';
+import { runSelectedOperation } from '../run-operation.ts';
+import { escapeControls, paint, printJson, printLine, type Terminal } from '../terminal.ts';
 
-export function approvals(command: Command, terminal: Terminal): void {
+export function defineApprovals(command: Command, terminal: Terminal): void {
   command.description(
     'List and decide approval requests of agents. Works with and without a running service.',
   );
   defineList(command, terminal);
   defineShow(command, terminal);
-  examples(command, [
+  addExamples(command, [
     ['service approvals list', 'what waits'],
     ['service approvals show apr_0123456789abcdef01234567', 'what exactly it is'],
     ['service approvals approve apr_0123456789abcdef01234567', 'agree'],
@@ -45,11 +45,11 @@ function defineList(command: Command, terminal: Terminal): void {
     .option('--agent <id>', 'the agent')
     .option('--tool <name>', 'the tool')
     .option('--tenant <id>', 'the tenant')
-    .option('--limit <count>', 'maximum number', wholeNumber(1, 1_000), 50)
-    .addOption(configOption())
-    .addOption(jsonOption())
+    .option('--limit <count>', 'maximum number', parseWholeNumber(1, 1_000), 50)
+    .addOption(buildConfigOption())
+    .addOption(buildJsonOption())
     .action((options: ListOptions) => listRequests(options, terminal));
-  examples(list, [
+  addExamples(list, [
     ['service approvals list', 'what waits'],
     ['service approvals list --status all --agent billing-bot', 'all that one agent asked for'],
     ["service approvals list --json | jq -r '.approvals[].request_id'", 'for a script'],
@@ -57,15 +57,15 @@ function defineList(command: Command, terminal: Terminal): void {
 }
 
 async function listRequests(options: ListOptions, terminal: Terminal): Promise<void> {
-  const reply = (await ask(terminal, options.config, (of) => of.approvalsList, {
+  const reply = (await runSelectedOperation(terminal, options.config, (of) => of.approvalsList, {
     ...(options.status !== 'all' && { status: options.status }),
     ...(options.agent !== undefined && { agent_id: options.agent }),
     ...(options.tool !== undefined && { tool: options.tool }),
     ...(options.tenant !== undefined && { tenant_id: options.tenant }),
     limit: options.limit,
   })) as { readonly approvals: readonly ApprovalRecord[] };
-  if (options.json) sayJson(terminal, reply);
-  else if (reply.approvals.length === 0) say(terminal, 'There are no such requests.');
+  if (options.json) printJson(terminal, reply);
+  else if (reply.approvals.length === 0) printLine(terminal, 'There are no such requests.');
   else listed(reply.approvals, terminal);
 }
 
@@ -80,7 +80,7 @@ function listed(requests: readonly ApprovalRecord[], terminal: Terminal): void {
     one.expires_at,
     clipped(one),
   ]);
-  for (const line of table(head, rows)) say(terminal, line);
+  for (const line of formatTable(head, rows)) printLine(terminal, line);
 }
 
 const CLIPPED_CHARACTERS = 60;
@@ -96,16 +96,16 @@ function defineShow(command: Command, terminal: Terminal): void {
     .command('show <request_id>')
     .summary('show one request')
     .description('Show all details of one request. Secrets and personal data in its arguments are masked.')
-    .addOption(configOption())
-    .addOption(jsonOption())
+    .addOption(buildConfigOption())
+    .addOption(buildJsonOption())
     .action(async (request_id: string, options: CommonOptions) => {
-      const one = (await ask(terminal, options.config, (of) => of.approvalsShow, {
+      const one = (await runSelectedOperation(terminal, options.config, (of) => of.approvalsShow, {
         request_id,
       })) as ApprovalRecord;
-      if (options.json) sayJson(terminal, one);
+      if (options.json) printJson(terminal, one);
       else tell(one, terminal);
     });
-  examples(show, [['service approvals show apr_0123456789abcdef01234567', '']]);
+  addExamples(show, [['service approvals show apr_0123456789abcdef01234567', '']]);
 }
 
 const COLOURS = {
@@ -118,14 +118,17 @@ const COLOURS = {
 } as const;
 
 function tell(one: ApprovalRecord, terminal: Terminal): void {
-  say(terminal, `${paint(terminal, ['bold', COLOURS[one.status]], one.status)}  ${shown(one.request_id)}`);
+  printLine(
+    terminal,
+    `${paint(terminal, ['bold', COLOURS[one.status]], one.status)}  ${escapeControls(one.request_id)}`,
+  );
   for (const [name, value] of facts(one)) {
     if (value !== null && value !== '')
-      say(terminal, `  ${paint(terminal, 'dim', name.padEnd(12))} ${shown(value)}`);
+      printLine(terminal, `  ${paint(terminal, 'dim', name.padEnd(12))} ${escapeControls(value)}`);
   }
   if (!one.arguments_truncated) return;
   const sentence = `Only the beginning of the arguments is shown: they have ${one.arguments_bytes} bytes. Do not approve what you cannot see.`;
-  say(terminal, paint(terminal, ['bold', 'yellow'], sentence));
+  printLine(terminal, paint(terminal, ['bold', 'yellow'], sentence));
 }
 
 function facts(one: ApprovalRecord): [name: string, value: string | null][] {

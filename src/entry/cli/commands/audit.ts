@@ -4,11 +4,11 @@ import { type Command, Option } from 'commander';
 import { DECISIONS } from '../../../core/types/index.ts';
 import type { VerifyReport } from '../../../runtime/audit/index.ts';
 import type { ChainHead } from '../../../runtime/audit/record.ts';
-import { configOf } from '../configuration.ts';
-import { CommandFailure, EXIT } from '../exit.ts';
-import { configOption, examples, jsonOption } from '../options.ts';
-import { counted } from '../table.ts';
-import { paint, remark, say, sayJson, shown, type Terminal } from '../terminal.ts';
+import { CommandFailure, EXIT } from '../command-failure.ts';
+import { formatCount } from '../format-table.ts';
+import { loadCliConfig } from '../load-cli-config.ts';
+import { addExamples, buildConfigOption, buildJsonOption } from '../options.ts';
+import { escapeControls, paint, printJson, printLine, printNotice, type Terminal } from '../terminal.ts';
 
 interface VerifyOptions {
   readonly dir?: string;
@@ -18,7 +18,7 @@ interface VerifyOptions {
   readonly json?: true;
 }
 
-export function audit(command: Command, terminal: Terminal): void {
+export function defineAudit(command: Command, terminal: Terminal): void {
   const verify = command
     .command('verify')
     .summary('check every record of the journal')
@@ -28,15 +28,15 @@ export function audit(command: Command, terminal: Terminal): void {
     .option('--dir <folder>', 'a state folder or a journal, or a copy of one (default: the one in use)')
     .option('--keys <folder>', 'folder of the public keys (default: `keys` next to the journal)')
     .option('--trusted-key <id>', 'trust only this key, and keys that it endorsed')
-    .addOption(configOption())
-    .addOption(jsonOption())
+    .addOption(buildConfigOption())
+    .addOption(buildJsonOption())
     .action((options: VerifyOptions) => verifyFolder(options, terminal));
-  examples(verify, [
+  addExamples(verify, [
     ['service audit verify', 'the journal in use'],
     ['service audit verify --dir /backup/state --json', 'a copy, for a program'],
   ]);
   defineExport(command, terminal);
-  examples(command, [
+  addExamples(command, [
     ['service audit verify', ''],
     ['service audit export --since 2026-10-01 --until 2026-11-01 > october.jsonl', 'a month'],
   ]);
@@ -75,9 +75,9 @@ function defineExport(command: Command, terminal: Terminal): void {
     .option('--policy <name>', 'the rule that decided')
     .option('--data-tag <tag>', 'a tag or one of its descendants')
     .option('--cursor <cursor>', 'go on where an export stopped')
-    .addOption(configOption())
+    .addOption(buildConfigOption())
     .action((words: ExportWords) => runExport(words, terminal));
-  examples(exporting, [
+  addExamples(exporting, [
     ['service audit export --last 30d --format csv > events.csv', 'for a spreadsheet'],
     ['service audit export --since 2026-10-01 --until 2026-11-01 > october.jsonl', 'a month'],
   ]);
@@ -97,7 +97,7 @@ async function runExport(words: ExportWords, terminal: Terminal): Promise<void> 
   };
   const filter = Object.fromEntries(Object.entries(named).filter(([, value]) => value !== undefined));
   const count = await exportEvents({ format, filter, cursor, config }, terminal);
-  remark(terminal, `${counted(count, 'event')} exported.`);
+  printNotice(terminal, `${formatCount(count, 'event')} exported.`);
 }
 
 /** Resolves relative times once, so that all pages have the same range. Without an end, the range ends now. */
@@ -124,7 +124,7 @@ async function verifyFolder(options: VerifyOptions, terminal: Terminal): Promise
     trusted_key_id: options.trustedKey ?? null,
     known_heads,
   });
-  if (options.json) sayJson(terminal, report);
+  if (options.json) printJson(terminal, report);
   else tell(report, terminal);
   if (!report.intact) terminal.exit_code = EXIT.no;
 }
@@ -139,7 +139,7 @@ async function placesOf(options: VerifyOptions, terminal: Terminal): Promise<Pla
   const { statePaths } = await import('../../../server/state-dir.ts');
   const dir =
     options.dir === undefined
-      ? (await configOf(terminal, options.config, 'leave')).state_dir
+      ? (await loadCliConfig(terminal, options.config, 'leave')).state_dir
       : resolve(terminal.cwd, options.dir);
   const inside = statePaths(dir);
   if (await isThere(inside.journal)) return inside;
@@ -157,7 +157,10 @@ async function rememberedHeads(index: string, terminal: Terminal): Promise<Reado
     const opened = await openIndex({ path: index, read_only: true });
     return await indexHeads(opened).finally(opened.close);
   } catch {
-    remark(terminal, 'warning: The index cannot be read; the journal is checked without what it remembers.');
+    printNotice(
+      terminal,
+      'warning: The index cannot be read; the journal is checked without what it remembers.',
+    );
     return new Map();
   }
 }
@@ -170,27 +173,27 @@ async function isThere(path: string): Promise<boolean> {
 }
 
 function tell(report: VerifyReport, terminal: Terminal): void {
-  for (const warning of report.warnings) remark(terminal, `warning: ${shown(warning)}`);
+  for (const warning of report.warnings) printNotice(terminal, `warning: ${escapeControls(warning)}`);
   if (report.broken !== null) {
     const { writer, file, line, seq, reason } = report.broken;
     const place = `${file ?? writer}${line === null ? '' : `, line ${line}`}`;
-    say(
+    printLine(
       terminal,
-      `${paint(terminal, ['bold', 'red'], 'broken')}  ${shown(place)} (record ${seq}): ${shown(reason)}`,
+      `${paint(terminal, ['bold', 'red'], 'broken')}  ${escapeControls(place)} (record ${seq}): ${escapeControls(reason)}`,
     );
     return;
   }
   const total = report.writers.reduce((sum, { events }) => sum + events, 0);
-  say(terminal, `${paint(terminal, ['bold', 'green'], 'intact')}  ${counted(total, 'event')}`);
+  printLine(terminal, `${paint(terminal, ['bold', 'green'], 'intact')}  ${formatCount(total, 'event')}`);
   for (const writer of report.writers) {
     const { records, segments, checkpoints, unsigned_tail, cuts } = writer;
     const parts = [
-      counted(records, 'record'),
-      `in ${counted(segments, 'file')}`,
-      counted(checkpoints, 'signed checkpoint'),
+      formatCount(records, 'record'),
+      `in ${formatCount(segments, 'file')}`,
+      formatCount(checkpoints, 'signed checkpoint'),
       `${unsigned_tail} since the last`,
     ];
-    if (cuts > 0) parts.push(`${counted(cuts, 'torn line')} cut`);
-    say(terminal, `  ${shown(writer.writer)}: ${parts.join(', ')}`);
+    if (cuts > 0) parts.push(`${formatCount(cuts, 'torn line')} cut`);
+    printLine(terminal, `  ${escapeControls(writer.writer)}: ${parts.join(', ')}`);
   }
 }

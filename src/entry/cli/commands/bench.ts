@@ -2,10 +2,10 @@ import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import type { Policy, Severity } from '../../../core/types/index.ts';
 import type { Category, QualityReport } from '../../../features/quality/index.ts';
-import { configOf } from '../configuration.ts';
-import { CommandFailure, EXIT } from '../exit.ts';
-import { configOption, examples, jsonOption } from '../options.ts';
-import { say, sayJson, type Terminal } from '../terminal.ts';
+import { CommandFailure, EXIT } from '../command-failure.ts';
+import { loadCliConfig } from '../load-cli-config.ts';
+import { addExamples, buildConfigOption, buildJsonOption } from '../options.ts';
+import { printJson, printLine, type Terminal } from '../terminal.ts';
 
 interface BenchOptions {
   readonly category: Category;
@@ -17,7 +17,7 @@ interface BenchOptions {
   readonly json?: true;
 }
 
-export function bench(command: Command, terminal: Terminal): void {
+export function defineBench(command: Command, terminal: Terminal): void {
   command
     .description(
       'Measure detection on labelled texts of your own: recall, false positives, precision and F1, by source, tier and type, and the ids of the wrongly classified rows. The texts are not printed, and nothing is recorded. A row is one line: {"id": "a1", "text": "Use key ...", "label": "secret", "labels": [{"start": 8, "end": 27, "type": "openai"}], "source": "tickets"}. The label is `secret`, `pii` or `attack`, after the category, or `benign`. `labels` are the places to find, for secrets and personal data, in UTF-16 units, the end exclusive. `source`, `type`, `tier` and `os` name groups and are optional.',
@@ -38,10 +38,10 @@ export function bench(command: Command, terminal: Terminal): void {
         .default('low'),
     )
     .option('--brief', 'omit the types and the wrongly classified rows')
-    .addOption(configOption())
-    .addOption(jsonOption())
+    .addOption(buildConfigOption())
+    .addOption(buildJsonOption())
     .action((options: BenchOptions) => run(options, terminal));
-  examples(command, [
+  addExamples(command, [
     ['service bench --category secrets --corpus rows.jsonl', ''],
     ['service bench --category pii --corpus rows.jsonl.gz --json', 'for a program'],
     ['service bench --category commands --corpus rows.jsonl --brief', 'each row as a tool call'],
@@ -59,15 +59,15 @@ export function bench(command: Command, terminal: Terminal): void {
 async function run(options: BenchOptions, terminal: Terminal): Promise<void> {
   const policy = await policyOf(options, terminal);
   const report = await measure(options, policy, terminal);
-  if (options.json) return sayJson(terminal, report);
-  const { qualityLines } = await import('../quality-report.ts');
-  for (const line of qualityLines(report, options.brief ?? false)) say(terminal, line);
+  if (options.json) return printJson(terminal, report);
+  const { formatQuality } = await import('../quality-report.ts');
+  for (const line of formatQuality(report, options.brief ?? false)) printLine(terminal, line);
 }
 
 async function policyOf({ config }: BenchOptions, terminal: Terminal): Promise<Policy> {
   const { loadPolicy } = await import('../../../runtime/policies/index.ts');
   const { formatProblem } = await import('../../../runtime/config/index.ts');
-  const made = await loadPolicy(await configOf(terminal, config));
+  const made = await loadPolicy(await loadCliConfig(terminal, config));
   if (made.ok) return made.policy;
   throw new CommandFailure(EXIT.usage, 'config_invalid', 'The policy is not valid:', {
     details: made.problems,

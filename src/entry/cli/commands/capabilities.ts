@@ -1,19 +1,25 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { CapabilityRecord } from '../../../runtime/enforcement/capabilities/types.ts';
-import { ask } from '../ask.ts';
-import { collectValues, configOption, examples, jsonOption, wholeNumber } from '../options.ts';
-import { table } from '../table.ts';
-import { remark, say, sayJson, type Terminal } from '../terminal.ts';
+import { formatTable } from '../format-table.ts';
+import {
+  addExamples,
+  buildConfigOption,
+  buildJsonOption,
+  collectValues,
+  parseWholeNumber,
+} from '../options.ts';
+import { runSelectedOperation } from '../run-operation.ts';
+import { printJson, printLine, printNotice, type Terminal } from '../terminal.ts';
 
 const EXAMPLE_ID = 'cap_0123456789abcdef01234567';
 
-export function capabilities(command: Command, terminal: Terminal): void {
+export function defineCapabilities(command: Command, terminal: Terminal): void {
   command.description(
     'Issue and revoke tokens that give an agent one tool and some secrets for a limited time. Needs a running service.',
   );
   defineIssue(command, terminal);
   defineList(command, terminal);
-  examples(command, [
+  addExamples(command, [
     ["service capabilities issue --agent support-bot --tool send_email --secret-key 'MAIL_*'", ''],
     ['service capabilities list --status active', 'what is out'],
     [`service capabilities revoke ${EXAMPLE_ID}`, 'at once, everywhere'],
@@ -49,10 +55,10 @@ function defineIssue(command: Command, terminal: Terminal): void {
     .option('--session <id>', 'the only session in which the token is valid (default: any)')
     .option('--tenant <id>', 'the tenant')
     .option('--ttl <duration>', 'how long it lives, as `10m`', duration)
-    .addOption(configOption())
-    .addOption(jsonOption())
+    .addOption(buildConfigOption())
+    .addOption(buildJsonOption())
     .action((options: IssueOptions) => issueToken(options, terminal));
-  examples(issue, [
+  addExamples(issue, [
     ['service capabilities issue --agent support-bot --tool send_email', 'to call one tool'],
     [
       "service capabilities issue --agent deploy --tool deploy --secret-key 'prod/*' --ttl 5m",
@@ -69,7 +75,7 @@ function duration(text: string): string {
 type Issued = CapabilityRecord & { readonly token: string };
 
 async function issueToken(options: IssueOptions, terminal: Terminal): Promise<void> {
-  const made = (await ask(terminal, options.config, (of) => of.capabilitiesIssue, {
+  const made = (await runSelectedOperation(terminal, options.config, (of) => of.capabilitiesIssue, {
     agent_id: options.agent,
     scope: {
       tool_name: options.tool,
@@ -81,11 +87,11 @@ async function issueToken(options: IssueOptions, terminal: Terminal): Promise<vo
     ...(options.ttl !== undefined && { ttl: options.ttl }),
   })) as Issued;
   if (options.json) {
-    sayJson(terminal, made);
+    printJson(terminal, made);
     return;
   }
-  remark(terminal, `The token ${made.token_id}, until ${made.expires_at}. It is shown only once:`);
-  say(terminal, made.token);
+  printNotice(terminal, `The token ${made.token_id}, until ${made.expires_at}. It is shown only once:`);
+  printLine(terminal, made.token);
 }
 
 interface ListOptions extends CommonOptions {
@@ -107,30 +113,30 @@ function defineList(command: Command, terminal: Terminal): void {
     )
     .option('--agent <id>', 'the agent')
     .option('--tenant <id>', 'the tenant')
-    .option('--limit <count>', 'maximum number', wholeNumber(1, 1_000), 50)
-    .addOption(configOption())
-    .addOption(jsonOption())
+    .option('--limit <count>', 'maximum number', parseWholeNumber(1, 1_000), 50)
+    .addOption(buildConfigOption())
+    .addOption(buildJsonOption())
     .action((options: ListOptions) => listTokens(options, terminal));
-  examples(list, [
+  addExamples(list, [
     ['service capabilities list', 'what is live'],
     ['service capabilities list --status all --agent support-bot', 'all of one agent'],
   ]);
 }
 
 async function listTokens(options: ListOptions, terminal: Terminal): Promise<void> {
-  const reply = (await ask(terminal, options.config, (of) => of.capabilitiesList, {
+  const reply = (await runSelectedOperation(terminal, options.config, (of) => of.capabilitiesList, {
     ...(options.status !== 'all' && { status: options.status }),
     ...(options.agent !== undefined && { agent_id: options.agent }),
     ...(options.tenant !== undefined && { tenant_id: options.tenant }),
     limit: options.limit,
   })) as { readonly capabilities: readonly CapabilityRecord[] };
-  if (options.json) sayJson(terminal, reply);
-  else if (reply.capabilities.length === 0) say(terminal, 'There are no such tokens.');
-  else for (const line of listing(reply.capabilities)) say(terminal, line);
+  if (options.json) printJson(terminal, reply);
+  else if (reply.capabilities.length === 0) printLine(terminal, 'There are no such tokens.');
+  else for (const line of listing(reply.capabilities)) printLine(terminal, line);
 }
 
 function listing(records: readonly CapabilityRecord[]): string[] {
-  return table(
+  return formatTable(
     ['TOKEN', 'STATUS', 'AGENT', 'TOOL', 'USES', 'EXPIRES', 'SECRETS'],
     records.map((one) => [
       one.token_id,

@@ -1,12 +1,12 @@
 import { Argument, type Command } from 'commander';
 import type { CommandWords } from '../completion/words.ts';
-import { examples } from '../options.ts';
+import { addExamples } from '../options.ts';
 import type { Terminal } from '../terminal.ts';
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
 type Shell = (typeof SHELLS)[number];
 
-export function completion(command: Command, terminal: Terminal): void {
+export function defineCompletion(command: Command, terminal: Terminal): void {
   command
     .description(
       'Print a completion script for `agent-safety`, and in bash for `./service` too. The script is static. Regenerate it after each upgrade.',
@@ -15,7 +15,7 @@ export function completion(command: Command, terminal: Terminal): void {
     .action(async (shell: Shell) => {
       terminal.stdout.write(await completionScript(shell, command.parent ?? command));
     });
-  examples(command, [
+  addExamples(command, [
     ['source <(service completion bash)', 'in ~/.bashrc'],
     ['source <(service completion zsh)', 'in ~/.zshrc, after compinit'],
     ['service completion fish > ~/.config/fish/completions/agent-safety.fish', ''],

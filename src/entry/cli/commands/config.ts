@@ -1,10 +1,10 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own `${NAME}` is meant.
 import type { Command } from 'commander';
-import { configOf } from '../configuration.ts';
-import { CommandFailure, EXIT } from '../exit.ts';
-import { configOption, examples, jsonOption } from '../options.ts';
-import { table } from '../table.ts';
-import { say, sayJson, shown, type Terminal } from '../terminal.ts';
+import { CommandFailure, EXIT } from '../command-failure.ts';
+import { formatTable } from '../format-table.ts';
+import { loadCliConfig } from '../load-cli-config.ts';
+import { addExamples, buildConfigOption, buildJsonOption } from '../options.ts';
+import { escapeControls, printJson, printLine, type Terminal } from '../terminal.ts';
 
 interface ShowOptions {
   readonly changed?: true;
@@ -12,7 +12,7 @@ interface ShowOptions {
   readonly json?: true;
 }
 
-export function config(command: Command, terminal: Terminal): void {
+export function defineConfig(command: Command, terminal: Terminal): void {
   const show = command
     .command('show')
     .summary('list the active settings and where each comes from')
@@ -21,23 +21,23 @@ export function config(command: Command, terminal: Terminal): void {
     )
     .argument('[path]', 'only this setting or section, such as `server`')
     .option('--changed', 'only settings that are not defaults')
-    .addOption(configOption())
-    .addOption(jsonOption())
+    .addOption(buildConfigOption())
+    .addOption(buildJsonOption())
     .action((path: string | undefined, options: ShowOptions) => run(path, options, terminal));
   const lines = [
     ['service config show', 'every setting'],
     ['service config show --changed', 'what this installation changed'],
     ['service config show server --json', 'one section, for a program'],
   ] as const;
-  examples(show, lines);
-  examples(command, lines);
+  addExamples(show, lines);
+  addExamples(command, lines);
 }
 
 const VALUE_CHARACTERS_MAX = 60;
 
 async function run(path: string | undefined, options: ShowOptions, terminal: Terminal): Promise<void> {
   const { listSettings } = await import('../../../runtime/config/effective.ts');
-  const active = await configOf(terminal, options.config, 'leave');
+  const active = await loadCliConfig(terminal, options.config, 'leave');
   const settings = (await listSettings(active)).filter(
     (each) =>
       (path === undefined || each.path === path || each.path.startsWith(`${path}.`)) &&
@@ -49,18 +49,18 @@ async function run(path: string | undefined, options: ShowOptions, terminal: Ter
     });
   const { file } = active.origin;
   if (options.json) {
-    sayJson(terminal, { config_file: file, state_dir: active.state_dir, settings });
+    printJson(terminal, { config_file: file, state_dir: active.state_dir, settings });
     return;
   }
-  say(terminal, `Configuration  ${shown(file ?? 'none: every setting has its default')}`);
-  say(terminal, `State          ${shown(active.state_dir)}`);
-  say(terminal);
+  printLine(terminal, `Configuration  ${escapeControls(file ?? 'none: every setting has its default')}`);
+  printLine(terminal, `State          ${escapeControls(active.state_dir)}`);
+  printLine(terminal);
   const rows = settings.map(({ path: name, value, source, line }) => [
     name,
     shortened(JSON.stringify(value)),
     line === null ? source : `${source}:${line}`,
   ]);
-  for (const row of table(['SETTING', 'VALUE', 'SOURCE'], rows)) say(terminal, row);
+  for (const row of formatTable(['SETTING', 'VALUE', 'SOURCE'], rows)) printLine(terminal, row);
 }
 
 function shortened(text: string): string {

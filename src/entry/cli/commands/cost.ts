@@ -1,12 +1,19 @@
 import { type Command, Option } from 'commander';
-import { ask } from '../ask.ts';
-import { type CostLine, csvOf, markdownOf, moneyText, type Standing, tableOf } from '../costs.ts';
-import { CommandFailure, EXIT } from '../exit.ts';
-import { configOption, examples, jsonOption, wholeNumber } from '../options.ts';
-import { counted, table } from '../table.ts';
-import { paint, say, sayJson, shown, type Terminal } from '../terminal.ts';
+import { CommandFailure, EXIT } from '../command-failure.ts';
+import {
+  type BudgetLine,
+  type CostLine,
+  formatBudgets,
+  formatCostCsv,
+  formatCostMarkdown,
+  formatMoney,
+} from '../cost-report.ts';
+import { formatCount, formatTable } from '../format-table.ts';
+import { addExamples, buildConfigOption, buildJsonOption, parseWholeNumber } from '../options.ts';
+import { runSelectedOperation } from '../run-operation.ts';
+import { escapeControls, paint, printJson, printLine, type Terminal } from '../terminal.ts';
 
-export function cost(command: Command, terminal: Terminal): void {
+export function defineCost(command: Command, terminal: Terminal): void {
   command.description(
     'Show the cost of calls to model providers, and the status of budgets. Works with and without a running service.',
   );
@@ -14,7 +21,7 @@ export function cost(command: Command, terminal: Terminal): void {
   defineBudget(command, terminal);
   defineReport(command, terminal);
   definePrices(command, terminal);
-  examples(command, [
+  addExamples(command, [
     ['service cost summary', 'the last 30 days'],
     ['service cost budget', 'status of the budgets'],
     ['service cost report --format csv > costs.csv', 'line by line'],
@@ -39,8 +46,8 @@ function withWhich(command: Command): Command {
     .option('--tenant <id>', 'one tenant')
     .option('--agent <id>', 'one agent')
     .option('--model <name>', 'one model')
-    .addOption(configOption())
-    .addOption(jsonOption());
+    .addOption(buildConfigOption())
+    .addOption(buildJsonOption());
 }
 
 function whichOf({ last, tenant, agent, model }: WhichOptions): Record<string, string> {
@@ -66,16 +73,16 @@ function defineSummary(command: Command, terminal: Terminal): void {
   const summary = withWhich(command.command('summary').summary('what was spent'))
     .description('Show what was spent, and on what. Days are UTC.')
     .action(async (options: WhichOptions) => {
-      const answer = (await ask(
+      const answer = (await runSelectedOperation(
         terminal,
         options.config,
         (of) => of.dashboardCostSummary,
         whichOf(options),
       )) as Summary;
-      if (options.json) sayJson(terminal, answer);
+      if (options.json) printJson(terminal, answer);
       else tellSummary(answer, terminal);
     });
-  examples(summary, [
+  addExamples(summary, [
     ['service cost summary', 'the last 30 days'],
     ['service cost summary --last today --agent planner', 'of one agent'],
     ['service cost summary --json | jq .total_cost', 'for a script'],
@@ -87,15 +94,18 @@ const TOP = 10;
 
 function tellSummary(answer: Summary, terminal: Terminal): void {
   const { calls, tokens, estimated_calls, assumed_calls } = answer;
-  const head = `${moneyText(answer.total_cost)} from ${answer.since} to ${answer.until}`;
-  say(terminal, paint(terminal, 'bold', head));
-  say(terminal, `${counted(calls, 'call')}, ${tokens.input} tokens in, ${tokens.output} out`);
+  const head = `${formatMoney(answer.total_cost)} from ${answer.since} to ${answer.until}`;
+  printLine(terminal, paint(terminal, 'bold', head));
+  printLine(terminal, `${formatCount(calls, 'call')}, ${tokens.input} tokens in, ${tokens.output} out`);
   if (estimated_calls > 0)
-    say(terminal, `estimated, because the provider reported no usage: ${counted(estimated_calls, 'call')}`);
-  if (assumed_calls > 0)
-    say(
+    printLine(
       terminal,
-      `at an assumed price: ${counted(assumed_calls, 'call')}; give their models one in \`cost.prices\``,
+      `estimated, because the provider reported no usage: ${formatCount(estimated_calls, 'call')}`,
+    );
+  if (assumed_calls > 0)
+    printLine(
+      terminal,
+      `at an assumed price: ${formatCount(assumed_calls, 'call')}; give their models one in \`cost.prices\``,
     );
   const lists = [
     ['MODEL', answer.by_model],
@@ -107,12 +117,12 @@ function tellSummary(answer: Summary, terminal: Terminal): void {
       .toSorted(([, a], [, b]) => b - a)
       .slice(0, TOP);
     if (rows.length === 0) continue;
-    say(terminal);
-    for (const line of table(
+    printLine(terminal);
+    for (const line of formatTable(
       [name, 'COST'],
-      rows.map(([key, value]) => [key, moneyText(value)]),
+      rows.map(([key, value]) => [key, formatMoney(value)]),
     ))
-      say(terminal, line);
+      printLine(terminal, line);
   }
 }
 
@@ -136,10 +146,10 @@ function defineBudget(command: Command, terminal: Terminal): void {
     .option('--session <id>', 'in this session')
     .option('--user <id>', 'for this user')
     .option('--model <name>', 'to this model')
-    .addOption(configOption())
-    .addOption(jsonOption())
+    .addOption(buildConfigOption())
+    .addOption(buildJsonOption())
     .action((options: BudgetOptions) => showBudgets(options, terminal));
-  examples(budget, [
+  addExamples(budget, [
     ['service cost budget', 'all'],
     ['service cost budget --agent planner --user ann', 'what is left for one of them'],
   ]);
@@ -148,7 +158,7 @@ function defineBudget(command: Command, terminal: Terminal): void {
 async function showBudgets(options: BudgetOptions, terminal: Terminal): Promise<void> {
   const { tenant, agent, session, user, model } = options;
   const isForOne = [agent, session, user, model].some((each) => each !== undefined);
-  const answer = (await ask(
+  const answer = (await runSelectedOperation(
     terminal,
     options.config,
     (of) => (isForOne ? of.checkBudget : of.dashboardCostBudgets),
@@ -159,12 +169,13 @@ async function showBudgets(options: BudgetOptions, terminal: Terminal): Promise<
       ...(user !== undefined && { user_id: user }),
       ...(model !== undefined && { model }),
     },
-  )) as { readonly budgets: readonly Standing[] };
+  )) as { readonly budgets: readonly BudgetLine[] };
   if (answer.budgets.some(({ state, enforcement }) => state === 'exhausted' && enforcement === 'enforce'))
     terminal.exit_code = EXIT.no;
-  if (options.json) sayJson(terminal, answer);
-  else if (answer.budgets.length === 0) say(terminal, 'No budget concerns this; `cost.budgets` sets some.');
-  else for (const line of tableOf(answer.budgets)) say(terminal, line);
+  if (options.json) printJson(terminal, answer);
+  else if (answer.budgets.length === 0)
+    printLine(terminal, 'No budget concerns this; `cost.budgets` sets some.');
+  else for (const line of formatBudgets(answer.budgets)) printLine(terminal, line);
 }
 
 interface ReportOptions extends WhichOptions {
@@ -182,9 +193,9 @@ function defineReport(command: Command, terminal: Terminal): void {
         .choices(['table', 'csv', 'markdown'])
         .default('table'),
     )
-    .option('--limit <count>', 'lines at most', wholeNumber(1, 10_000), 1_000)
+    .option('--limit <count>', 'lines at most', parseWholeNumber(1, 10_000), 1_000)
     .action((options: ReportOptions) => writeReport(options, terminal));
-  examples(report, [
+  addExamples(report, [
     ['service cost report --last 7d', 'by day, agent and model'],
     ['service cost report --group-by user --format csv', 'who spends most'],
     ['service cost report --group-by tenant,model --format markdown', 'for a page'],
@@ -192,16 +203,16 @@ function defineReport(command: Command, terminal: Terminal): void {
 }
 
 async function writeReport(options: ReportOptions, terminal: Terminal): Promise<void> {
-  const answer = (await ask(terminal, options.config, (of) => of.dashboardCostReport, {
+  const answer = (await runSelectedOperation(terminal, options.config, (of) => of.dashboardCostReport, {
     ...whichOf(options),
     group_by: options.groupBy,
     limit: options.limit,
   })) as { readonly lines: readonly CostLine[]; readonly truncated: boolean };
-  if (options.json) return sayJson(terminal, answer);
+  if (options.json) return printJson(terminal, answer);
   const words = options.groupBy.split(',');
-  const write = { csv: csvOf, markdown: markdownOf, table: linesOf }[options.format];
-  if (options.format === 'table' && answer.lines.length === 0) say(terminal, 'Nothing was spent.');
-  else for (const line of write(words, answer.lines)) say(terminal, line);
+  const write = { csv: formatCostCsv, markdown: formatCostMarkdown, table: linesOf }[options.format];
+  if (options.format === 'table' && answer.lines.length === 0) printLine(terminal, 'Nothing was spent.');
+  else for (const line of write(words, answer.lines)) printLine(terminal, line);
   if (answer.truncated)
     throw new CommandFailure(EXIT.no, 'truncated', `There are more than ${options.limit} lines.`, {
       hint: 'Ask for more with --limit, or add up by less with --group-by.',
@@ -210,14 +221,14 @@ async function writeReport(options: ReportOptions, terminal: Terminal): Promise<
 
 function linesOf(words: readonly string[], lines: readonly CostLine[]): string[] {
   const head = [...words.map((word) => word.toUpperCase()), 'CALLS', 'TOKENS IN', 'TOKENS OUT', 'COST'];
-  return table(
+  return formatTable(
     head,
     lines.map((line) => [
       ...words.map((word) => String(line[word as keyof CostLine] ?? '')),
       String(line.calls),
       String(line.tokens.input),
       String(line.tokens.output),
-      moneyText(line.cost),
+      formatMoney(line.cost),
     ]),
   );
 }
@@ -229,15 +240,15 @@ function definePrices(command: Command, terminal: Terminal): void {
     .description(
       'List the prices of calls, in US dollars per million tokens: those of `cost.prices` and `cost.price_file`, then the built-in ones. With a model: the price that applies to it.',
     )
-    .addOption(configOption())
-    .addOption(jsonOption())
+    .addOption(buildConfigOption())
+    .addOption(buildJsonOption())
     .action(async (model: string | undefined, options: CommonOptions) => {
-      const { pricesFor } = await import('../costs.ts');
-      const { found, lines } = await pricesFor(terminal, options.config, model);
-      if (options.json) return sayJson(terminal, { prices: found });
-      for (const line of lines) say(terminal, shown(line));
+      const { findPrices } = await import('../cost-report.ts');
+      const { found, lines } = await findPrices(terminal, options.config, model);
+      if (options.json) return printJson(terminal, { prices: found });
+      for (const line of lines) printLine(terminal, escapeControls(line));
     });
-  examples(prices, [
+  addExamples(prices, [
     ['service cost prices gpt-4o-mini', 'of one model'],
     ['service cost prices --json > prices.json', 'to change some, for `cost.price_file`'],
   ]);

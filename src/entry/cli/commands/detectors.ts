@@ -1,8 +1,8 @@
 import { type Command, Option } from 'commander';
-import { CommandFailure, EXIT } from '../exit.ts';
-import { examples, jsonOption } from '../options.ts';
-import { table } from '../table.ts';
-import { paint, say, sayJson, shown, type Terminal } from '../terminal.ts';
+import { CommandFailure, EXIT } from '../command-failure.ts';
+import { formatTable } from '../format-table.ts';
+import { addExamples, buildJsonOption } from '../options.ts';
+import { escapeControls, paint, printJson, printLine, type Terminal } from '../terminal.ts';
 
 interface ListOptions {
   readonly tag?: string;
@@ -10,16 +10,16 @@ interface ListOptions {
   readonly json?: true;
 }
 
-export function detectors(command: Command, terminal: Terminal): void {
+export function defineDetectors(command: Command, terminal: Terminal): void {
   const list = command
     .command('list')
     .summary('list the built-in detectors')
     .description('List the built-in detectors: ids for `detection.detectors`, tags and severities.')
     .option('--tag <tag>', 'only those with this tag or a descendant of it')
     .option('--family <name>', 'only those of this family, the `detector` of a violation')
-    .addOption(jsonOption())
+    .addOption(buildJsonOption())
     .action((options: ListOptions) => runList(options, terminal));
-  examples(list, [
+  addExamples(list, [
     ['service detectors list', ''],
     ['service detectors list --tag secret.credential', ''],
   ]);
@@ -32,8 +32,8 @@ export function detectors(command: Command, terminal: Terminal): void {
     .argument('<id>', 'the id, as a violation has it in `rule_id`')
     .addOption(new Option('--json', 'write JSON for a program'))
     .action((id: string, options: { json?: true }) => runShow(id, options, terminal));
-  examples(show, [['service detectors show github.token', '']]);
-  examples(command, [
+  addExamples(show, [['service detectors show github.token', '']]);
+  addExamples(command, [
     ['service detectors list --family api_key', ''],
     ['service detectors show github.token', ''],
   ]);
@@ -59,13 +59,13 @@ async function runList({ tag, family, json }: ListOptions, terminal: Terminal): 
       (tag === undefined || each.tags.some((own) => covers(tag, own))),
   );
   if (json) {
-    sayJson(terminal, { detectors: found.map(({ hits: _hits, misses: _misses, ...each }) => each) });
+    printJson(terminal, { detectors: found.map(({ hits: _hits, misses: _misses, ...each }) => each) });
     return;
   }
-  if (found.length === 0) say(terminal, 'No built-in detector matches.');
+  if (found.length === 0) printLine(terminal, 'No built-in detector matches.');
   const rows = found.map(({ id, family: name, tags, severity }) => [id, name, severity, tags.join(', ')]);
-  for (const line of rows.length === 0 ? [] : table(['ID', 'FAMILY', 'SEVERITY', 'TAGS'], rows))
-    say(terminal, line);
+  for (const line of rows.length === 0 ? [] : formatTable(['ID', 'FAMILY', 'SEVERITY', 'TAGS'], rows))
+    printLine(terminal, line);
 }
 
 const EVIDENCE = {
@@ -92,21 +92,21 @@ async function runShow(id: string, { json }: { json?: true }, terminal: Terminal
     });
   }
   if (json) {
-    sayJson(terminal, found);
+    printJson(terminal, found);
     return;
   }
   const { family, tags, severity, evidence, description, hits, misses } = found;
-  say(terminal, `${paint(terminal, 'bold', id)}  ${severity}`);
-  say(terminal, shown(description));
-  say(terminal);
-  say(terminal, `family    ${family}`);
-  say(terminal, `tags      ${tags.join(', ')}`);
-  say(terminal, `evidence  ${EVIDENCE[evidence]}`);
+  printLine(terminal, `${paint(terminal, 'bold', id)}  ${severity}`);
+  printLine(terminal, escapeControls(description));
+  printLine(terminal);
+  printLine(terminal, `family    ${family}`);
+  printLine(terminal, `tags      ${tags.join(', ')}`);
+  printLine(terminal, `evidence  ${EVIDENCE[evidence]}`);
   for (const [title, texts] of [
     ['Finds', hits],
     ['Does not find', misses],
   ] as const) {
-    say(terminal, `\n${title}`);
-    for (const text of texts) say(terminal, `  ${shown(text)}`);
+    printLine(terminal, `\n${title}`);
+    for (const text of texts) printLine(terminal, `  ${escapeControls(text)}`);
   }
 }

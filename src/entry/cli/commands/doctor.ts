@@ -4,9 +4,9 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { codingAgentRecords } from '../../../coding-agents/index.ts';
 import type { SettingsScope } from '../../../coding-agents/record/settings.ts';
 import { parseDuration } from '../../../runtime/audit/filter.ts';
-import { EXIT } from '../exit.ts';
-import { configOption, examples, jsonOption } from '../options.ts';
-import { sayJson, type Terminal } from '../terminal.ts';
+import { EXIT } from '../command-failure.ts';
+import { addExamples, buildConfigOption, buildJsonOption } from '../options.ts';
+import { printJson, type Terminal } from '../terminal.ts';
 
 interface Options {
   readonly host?: string;
@@ -20,7 +20,7 @@ interface Options {
 const SINCE = '7d';
 const SCOPES: readonly SettingsScope[] = ['project', 'local', 'user', 'managed'];
 
-export function doctor(command: Command, terminal: Terminal): void {
+export function defineDoctor(command: Command, terminal: Terminal): void {
   command
     .description(
       'Test the installed hooks of coding agents: call each hook as its agent calls it and report which ones block. Also checks the configuration and state folder behind them, and lists sessions in which an agent ran tools that its hook never saw. Only the hooks are run. Ends with 1 if something has to be fixed.',
@@ -35,10 +35,10 @@ export function doctor(command: Command, terminal: Terminal): void {
         .default(parseDuration(SINCE), SINCE)
         .argParser(duration),
     )
-    .addOption(configOption())
-    .addOption(jsonOption())
+    .addOption(buildConfigOption())
+    .addOption(buildJsonOption())
     .action((options: Options) => run(options, terminal));
-  examples(command, [
+  addExamples(command, [
     ['service doctor', 'everything, for the project in this folder'],
     ['service doctor --host claude-code --since 30d', ''],
     ['service doctor --scope user --json', 'for a program'],
@@ -52,9 +52,9 @@ function duration(text: string): number {
 }
 
 async function run(options: Options, terminal: Terminal): Promise<void> {
-  const { examine } = await import('../doctor/examine.ts');
+  const { diagnose } = await import('../doctor/diagnose.ts');
   const { env, cwd } = terminal;
-  const diagnosis = await examine({
+  const diagnosis = await diagnose({
     host: options.host ?? null,
     scope: options.scope ?? null,
     config: options.config === undefined ? null : resolve(cwd, options.config),
@@ -63,7 +63,7 @@ async function run(options: Options, terminal: Terminal): Promise<void> {
     env,
     now_ms: Date.now,
   });
-  if (options.json) sayJson(terminal, diagnosis);
+  if (options.json) printJson(terminal, diagnosis);
   else (await import('../doctor/report.ts')).printDiagnosis(diagnosis, terminal);
   if (diagnosis.status === 'fail') terminal.exit_code = EXIT.no;
 }

@@ -1,11 +1,11 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Config } from '../../../runtime/config/index.ts';
 import type { AllowableValue } from '../../../runtime/policies/allow-value.ts';
-import { configOf } from '../configuration.ts';
-import { CommandFailure, EXIT } from '../exit.ts';
-import { readBounded } from '../input.ts';
-import { configOption, examples, jsonOption } from '../options.ts';
-import { paint, remark, say, sayJson, shown, type Terminal } from '../terminal.ts';
+import { CommandFailure, EXIT } from '../command-failure.ts';
+import { loadCliConfig } from '../load-cli-config.ts';
+import { addExamples, buildConfigOption, buildJsonOption } from '../options.ts';
+import { readBounded } from '../read-bounded.ts';
+import { escapeControls, paint, printJson, printLine, printNotice, type Terminal } from '../terminal.ts';
 
 interface AddOptions {
   readonly reason: string;
@@ -16,7 +16,7 @@ interface AddOptions {
   readonly json?: true;
 }
 
-export function fingerprint(command: Command, terminal: Terminal): void {
+export function defineFingerprint(command: Command, terminal: Terminal): void {
   command.description(
     'Allowlist single values without storing them: an entry under `detection.allowlist` holds a keyed hash. Only the owner of the state folder can read the key; with the key, values can be guessed.',
   );
@@ -30,10 +30,10 @@ export function fingerprint(command: Command, terminal: Terminal): void {
     .requiredOption('--owner <name>', 'the owner of the entry')
     .requiredOption('--expires <when>', 'when the entry expires: days, as `90d`, or a date', expiry)
     .option('--rule-id <id>', 'the detector to allowlist, if several detectors match')
-    .addOption(configOption())
-    .addOption(jsonOption())
+    .addOption(buildConfigOption())
+    .addOption(buildJsonOption())
     .action((options: AddOptions) => addEntry(options, terminal));
-  examples(add, [
+  addExamples(add, [
     ['service fingerprint add --reason "test tenant" --owner ops --expires 90d < key.txt', ''],
     ['pbpaste | service fingerprint add --reason docs --owner me --expires 2027-01-31', ''],
   ]);
@@ -41,11 +41,11 @@ export function fingerprint(command: Command, terminal: Terminal): void {
     .command('list')
     .summary('list the entries of the configuration')
     .description('List the entries under `detection.allowlist`, and which of them have expired.')
-    .addOption(configOption())
-    .addOption(jsonOption())
+    .addOption(buildConfigOption())
+    .addOption(buildJsonOption())
     .action((options: { config?: string; json?: true }) => listEntries(options, terminal));
-  examples(list, [['service fingerprint list --json', 'for a program']]);
-  examples(command, [['service fingerprint list', '']]);
+  addExamples(list, [['service fingerprint list --json', 'for a program']]);
+  addExamples(command, [['service fingerprint list', '']]);
 }
 
 const DAY_MS = 86_400_000;
@@ -88,11 +88,11 @@ async function addEntry(options: AddOptions, terminal: Terminal): Promise<void> 
   const { fingerprint } = only;
   const entry = { fingerprint, reason: options.reason, owner: options.owner, expires: options.expires };
   if (options.json) {
-    sayJson(terminal, { rule_id: only.rule_id, entry });
+    printJson(terminal, { rule_id: only.rule_id, entry });
     return;
   }
-  remark(terminal, `Found by ${only.rule_id} (${only.severity}). Put this in service.yaml:\n`);
-  say(terminal, (await import('yaml')).stringify({ detection: { allowlist: [entry] } }).trimEnd());
+  printNotice(terminal, `Found by ${only.rule_id} (${only.severity}). Put this in service.yaml:\n`);
+  printLine(terminal, (await import('yaml')).stringify({ detection: { allowlist: [entry] } }).trimEnd());
 }
 
 async function findIn(
@@ -100,7 +100,7 @@ async function findIn(
   options: AddOptions,
   terminal: Terminal,
 ): Promise<readonly AllowableValue[]> {
-  const config = await configOf(terminal, options.config);
+  const config = await loadCliConfig(terminal, options.config);
   const { loadPolicy } = await import('../../../runtime/policies/index.ts');
   const made = await loadPolicy(config);
   if (!made.ok)
@@ -115,16 +115,19 @@ async function findIn(
 }
 
 async function listEntries(options: { config?: string; json?: true }, terminal: Terminal): Promise<void> {
-  const { detection } = await configOf(terminal, options.config);
+  const { detection } = await loadCliConfig(terminal, options.config);
   const entries = detection.allowlist.map((entry) => ({ ...entry, expired: isExpired(entry) }));
   if (options.json) {
-    sayJson(terminal, { entries });
+    printJson(terminal, { entries });
     return;
   }
-  if (entries.length === 0) remark(terminal, 'No fingerprint is allowlisted.');
+  if (entries.length === 0) printNotice(terminal, 'No fingerprint is allowlisted.');
   for (const { fingerprint, reason, owner, expires, expired } of entries) {
     const state = expired ? paint(terminal, 'red', 'expired') : paint(terminal, 'green', 'allowed');
-    say(terminal, `${state}  ${fingerprint}  until ${expires}, ${shown(owner)}: ${shown(reason)}`);
+    printLine(
+      terminal,
+      `${state}  ${fingerprint}  until ${expires}, ${escapeControls(owner)}: ${escapeControls(reason)}`,
+    );
   }
 }
 

@@ -1,14 +1,14 @@
 import { type Command, Option } from 'commander';
 import { TIMEOUT_MS_MAX, TIMEOUT_MS_MIN } from '../../../coding-agents/hook-options.ts';
 import { dialects } from '../../../coding-agents/index.ts';
-import { configOption, examples, wholeNumber } from '../options.ts';
+import { addExamples, buildConfigOption, parseWholeNumber } from '../options.ts';
 import type { Terminal } from '../terminal.ts';
 
 /**
  * Defines `hook` for the help only. The hook runs without this command line, because parsing one takes as long as a
  * decision. The action runs only if the hook was called in another form.
  */
-export function hook(command: Command, terminal: Terminal): void {
+export function defineHook(command: Command, terminal: Terminal): void {
   command
     .description(
       'Decide on one action of a coding agent. Reads its event as JSON from standard input and writes the decision in the form that the agent understands. Fails closed: any error denies the tool call. docs/reference/hook.md has the details of each agent.',
@@ -24,11 +24,11 @@ export function hook(command: Command, terminal: Terminal): void {
     .option(
       '--timeout-ms <ms>',
       'deny if there is no decision after this many milliseconds (default: 8000)',
-      wholeNumber(TIMEOUT_MS_MIN, TIMEOUT_MS_MAX),
+      parseWholeNumber(TIMEOUT_MS_MIN, TIMEOUT_MS_MAX),
     )
     .option('--exit-code', 'end with 1 if the decision is a denial')
     .option('--daemon', 'run as a daemon that serves hooks and the command line, and stop when idle')
-    .addOption(configOption())
+    .addOption(buildConfigOption())
     .action(async (_options, { args }: Command) => {
       const { runHook } = await import('../../hook/run-hook.ts');
       const { env, cwd, stdin, stdout, stderr } = terminal;
@@ -38,7 +38,7 @@ export function hook(command: Command, terminal: Terminal): void {
       };
       await runHook({ args: [...wordsOf(command), ...args], env, cwd, stdin, write, exit });
     });
-  examples(command, [
+  addExamples(command, [
     [`echo '{"tool":"Bash","input":{"command":"rm -rf /"}}' | service hook`, 'the plain protocol'],
     ['service hook --dialect claude-code --config /etc/service.yaml', 'the command that a coding agent runs'],
     ['service hook --exit-code < action.json', 'for a script'],

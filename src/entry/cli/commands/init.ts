@@ -2,12 +2,12 @@ import { access } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import type { Command } from 'commander';
-import { CommandFailure, EXIT } from '../exit.ts';
-import { examples, jsonOption } from '../options.ts';
+import { CommandFailure, EXIT } from '../command-failure.ts';
+import { addExamples, buildJsonOption } from '../options.ts';
 import type { IntelligenceAnswer } from '../scaffold/configuration.ts';
-import type { Written } from '../scaffold/write.ts';
+import type { WrittenFiles } from '../scaffold/write.ts';
 import type { SetupChoice } from '../setup/questions.ts';
-import { remark, say, sayJson, shown, type Terminal } from '../terminal.ts';
+import { escapeControls, printJson, printLine, printNotice, type Terminal } from '../terminal.ts';
 
 interface InitOptions {
   readonly path: string;
@@ -17,7 +17,7 @@ interface InitOptions {
   readonly json?: true;
 }
 
-export function init(command: Command, terminal: Terminal): void {
+export function defineInit(command: Command, terminal: Terminal): void {
   command
     .description(
       'Write a configuration and a first policy. Existing files are never overwritten. On a terminal it asks which coding agents to guard, for which projects, and which policy packs to add.',
@@ -26,29 +26,29 @@ export function init(command: Command, terminal: Terminal): void {
     .option('--full', 'more settings, with a tool contract and an agent identity to copy')
     .option('--intelligence', 'configure the advisory layer too; this version cannot run it yet')
     .option('--non-interactive', 'ask nothing')
-    .addOption(jsonOption())
+    .addOption(buildJsonOption())
     .action((options: InitOptions) => run(options, terminal));
-  examples(command, [
+  addExamples(command, [
     ['service init', ''],
     ['service init --path deploy --full --non-interactive', 'in a script'],
   ]);
 }
 
 async function run(options: InitOptions, terminal: Terminal): Promise<void> {
-  const { writeMissing } = await import('../scaffold/write.ts');
-  const { scaffoldFiles } = await import('../scaffold/files.ts');
+  const { writeMissingFiles } = await import('../scaffold/write.ts');
+  const { buildScaffoldFiles } = await import('../scaffold/files.ts');
   const folder = resolve(terminal.cwd, options.path);
   const configuration = join(folder, 'service.yaml');
   const asks =
     terminal.interactive && !options.nonInteractive && !options.json && !(await isThere(configuration));
   const choice = asks ? await chooseSetup(options, terminal) : null;
   const intelligence = asks && options.intelligence ? await askAboutIntelligence() : null;
-  const written = await writeMissing(folder, scaffoldFiles(options.full === true, intelligence));
-  if (options.json) sayJson(terminal, { folder, ...written });
+  const written = await writeMissingFiles(folder, buildScaffoldFiles(options.full === true, intelligence));
+  if (options.json) printJson(terminal, { folder, ...written });
   else tell(written, folder, terminal);
   await check(configuration, terminal);
   if (choice === null || choice.agents.length + choice.packs.length === 0) return;
-  say(terminal);
+  printLine(terminal);
   const { setUpAgents } = await import('../setup/set-up-agents.ts');
   const doctor = choice.agents.length > 0;
   await setUpAgents(choice.agents, { path: folder, config: configuration, doctor, ...choice }, terminal);
@@ -74,13 +74,13 @@ async function isThere(path: string): Promise<boolean> {
   );
 }
 
-function tell({ created, kept }: Written, folder: string, terminal: Terminal): void {
+function tell({ created, kept }: WrittenFiles, folder: string, terminal: Terminal): void {
   const place = relative(terminal.cwd, folder) || '.';
-  for (const path of created) say(terminal, `created  ${shown(join(place, path))}`);
-  for (const path of kept) say(terminal, `kept     ${shown(join(place, path))}`);
-  if (created.length === 0) say(terminal, 'Everything was there already; nothing was changed.');
-  const config = place === '.' ? '' : ` --config ${shown(join(place, 'service.yaml'))}`;
-  say(terminal, `\nNext:\n  ${terminal.name} validate${config}\n  ${terminal.name} serve${config}`);
+  for (const path of created) printLine(terminal, `created  ${escapeControls(join(place, path))}`);
+  for (const path of kept) printLine(terminal, `kept     ${escapeControls(join(place, path))}`);
+  if (created.length === 0) printLine(terminal, 'Everything was there already; nothing was changed.');
+  const config = place === '.' ? '' : ` --config ${escapeControls(join(place, 'service.yaml'))}`;
+  printLine(terminal, `\nNext:\n  ${terminal.name} validate${config}\n  ${terminal.name} serve${config}`);
 }
 
 /**
@@ -96,7 +96,7 @@ async function check(configuration: string, terminal: Terminal): Promise<void> {
     cwd: terminal.cwd,
   });
   if (problems.length === 0) return;
-  remark(terminal, '');
+  printNotice(terminal, '');
   throw new CommandFailure(EXIT.no, 'invalid', 'What is there now is not valid:', {
     details: problems,
     lines: problems.map(formatProblem),

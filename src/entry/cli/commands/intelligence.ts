@@ -1,13 +1,13 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { configOf } from '../configuration.ts';
-import { CommandFailure, EXIT } from '../exit.ts';
-import { configOption, examples, jsonOption } from '../options.ts';
+import { CommandFailure, EXIT } from '../command-failure.ts';
+import { loadCliConfig } from '../load-cli-config.ts';
+import { addExamples, buildConfigOption, buildJsonOption } from '../options.ts';
 import type { Terminal } from '../terminal.ts';
 
 const STAGING_DIR = '.safeai-generated';
 
 /** Defines the advisory commands with their future options. They do nothing while the advisory layer is off. */
-export function intelligence(command: Command, terminal: Terminal): void {
+export function defineIntelligence(command: Command, terminal: Terminal): void {
   command.description(
     'Query the advisory layer. It is off by default, never decides, and sees metadata only.',
   );
@@ -56,7 +56,7 @@ export function intelligence(command: Command, terminal: Terminal): void {
     .requiredOption('--target <framework>', 'the agent framework')
     .option('--path <folder>', 'the project', '.');
   outputDir(integrate);
-  examples(command, [
+  addExamples(command, [
     ['service intelligence recommend --since 7d', ''],
     ['service intelligence explain evt_0123456789abcdef01234567', ''],
     ['service intelligence compliance --framework hipaa', ''],
@@ -82,10 +82,10 @@ function advisor(
     .command(name)
     .summary(description.charAt(0).toLowerCase() + description.slice(1).replace(/\.$/, ''))
     .description(description)
-    .addOption(configOption())
-    .addOption(jsonOption())
+    .addOption(buildConfigOption())
+    .addOption(buildJsonOption())
     .action((...args: unknown[]) => refuse(args.at(-1) as Command, terminal));
-  examples(made, [[`service intelligence ${name} ${example}`.trimEnd(), '']]);
+  addExamples(made, [[`service intelligence ${name} ${example}`.trimEnd(), '']]);
   return made;
 }
 
@@ -95,7 +95,7 @@ function outputDir(command: Command): void {
 
 async function refuse(command: Command, terminal: Terminal): Promise<void> {
   const path = command.opts<{ config?: string }>().config;
-  const config = await configOf(terminal, path);
+  const config = await loadCliConfig(terminal, path);
   if (config.intelligence.enabled) {
     throw new CommandFailure(
       EXIT.no,

@@ -1,13 +1,13 @@
 import { type Command, Option } from 'commander';
 import { ACTIONS, BOUNDARIES, DECISIONS, PHASES } from '../../../core/types/index.ts';
 import type { AuditEvent, AuditFilter } from '../../../runtime/audit/types.ts';
-import { configOf } from '../configuration.ts';
-import { eventDetail, eventLine } from '../events.ts';
-import { CommandFailure, EXIT } from '../exit.ts';
-import { followEvents } from '../follow.ts';
-import { configOption, examples, wholeNumber } from '../options.ts';
-import { remark, say, sayJson, shown, type Terminal } from '../terminal.ts';
-import { findPage, findTrailEvents } from '../trail.ts';
+import { CommandFailure, EXIT } from '../command-failure.ts';
+import { findEventPage, findNewestEvents } from '../find-events.ts';
+import { followEvents } from '../follow-events.ts';
+import { formatEventDetail, formatEventLine } from '../format-event.ts';
+import { loadCliConfig } from '../load-cli-config.ts';
+import { addExamples, buildConfigOption, parseWholeNumber } from '../options.ts';
+import { escapeControls, printJson, printLine, printNotice, type Terminal } from '../terminal.ts';
 
 const TAIL_DEFAULT = 20;
 const TAIL_MAX = 10_000;
@@ -42,7 +42,7 @@ export interface LogsOptions {
   readonly json?: true;
 }
 
-export function logs(command: Command, terminal: Terminal): void {
+export function defineLogs(command: Command, terminal: Terminal): void {
   command
     .description(
       'Read the audit trail: the newest events that match every filter. Times are ISO 8601 or durations before now (30s, 15m, 24h, 7d, 2w). Ends with 0 when there is nothing to list.',
@@ -67,15 +67,20 @@ export function logs(command: Command, terminal: Terminal): void {
     .option('--since <time>', 'not before')
     .option('--until <time>', 'not after')
     .option('--last <duration>', 'instead of --since and --until')
-    .option('-n, --tail <count>', 'how many, counted from the newest', wholeNumber(1, TAIL_MAX), TAIL_DEFAULT)
+    .option(
+      '-n, --tail <count>',
+      'how many, counted from the newest',
+      parseWholeNumber(1, TAIL_MAX),
+      TAIL_DEFAULT,
+    )
     .option('-f, --follow', 'then show events as they are written, until Ctrl-C')
     .option('--detail <event_id>', 'show all that is known of one event')
     .addOption(new Option('--newest-first', 'newest on top (default)').conflicts('oldestFirst'))
     .option('--oldest-first', 'newest at the end (default with --follow)')
-    .addOption(configOption())
+    .addOption(buildConfigOption())
     .addOption(new Option('--json', 'write one JSON object a line'))
     .action((options: LogsOptions) => run(options, terminal));
-  examples(command, [
+  addExamples(command, [
     ['service logs --decision block --last 24h', 'what was blocked today'],
     ['service logs --data-tag personal --agent support-bot', 'personal data of one agent'],
     ['service logs --monitored cards-stay-here --last 7d', 'what a rule in monitor mode would have done'],
@@ -94,26 +99,26 @@ async function run(options: LogsOptions, terminal: Terminal): Promise<void> {
     return followEvents(terminal, options.config, filter, options.tail, (event) =>
       tell(event, options, terminal),
     );
-  const page = await findPage(terminal, options.config, { ...filter, limit: options.tail });
+  const page = await findEventPage(terminal, options.config, { ...filter, limit: options.tail });
   const { events, events_searched } = page;
   for (const event of options.oldestFirst ? events.toReversed() : events) tell(event, options, terminal);
   if (events.length > 0) return;
-  const sentence = await nothingFound(options, terminal, events_searched);
+  const sentence = await explainNoEvents(options, terminal, events_searched);
   // Programs parse each line of the output as an event, so for them the output stays empty.
-  if (options.json) remark(terminal, sentence);
-  else say(terminal, sentence);
+  if (options.json) printNotice(terminal, sentence);
+  else printLine(terminal, sentence);
 }
 
 /**
  * Reports an empty result with the folder, the time range and the number of events searched, because an empty answer
  * from the wrong folder would look like a quiet day.
  */
-export async function nothingFound(
+export async function explainNoEvents(
   { config, last, since, until }: Pick<LogsOptions, 'config' | 'last' | 'since' | 'until'>,
   terminal: Terminal,
   events_searched?: number,
 ): Promise<string> {
-  const { state_dir } = await configOf(terminal, config, 'leave');
+  const { state_dir } = await loadCliConfig(terminal, config, 'leave');
   const range = [
     since === undefined ? null : `since ${since}`,
     until === undefined ? null : `until ${until}`,
@@ -126,7 +131,7 @@ export async function nothingFound(
     events_searched === undefined
       ? ''
       : `, ${events_searched.toLocaleString('en')} ${events_searched === 1 ? 'event' : 'events'} searched`;
-  return `No matching events in ${shown(state_dir)} (${when === '' ? 'all time' : shown(when)}${searched}).`;
+  return `No matching events in ${escapeControls(state_dir)} (${when === '' ? 'all time' : escapeControls(when)}${searched}).`;
 }
 
 async function detail(
@@ -135,19 +140,19 @@ async function detail(
   options: LogsOptions,
   terminal: Terminal,
 ): Promise<void> {
-  const [event] = await findTrailEvents(terminal, options.config, { ...filter, event_id, limit: 1 });
+  const [event] = await findNewestEvents(terminal, options.config, { ...filter, event_id, limit: 1 });
   if (event === undefined) {
     throw new CommandFailure(EXIT.no, 'not_found', 'There is no such event.', {
       hint: 'Its file may have been deleted by age (`audit.max_age_days`), or it is in another state folder (--config).',
     });
   }
-  if (options.json) sayJson(terminal, event);
-  else for (const line of eventDetail(event, terminal)) say(terminal, line);
+  if (options.json) printJson(terminal, event);
+  else for (const line of formatEventDetail(event, terminal)) printLine(terminal, line);
 }
 
 function tell(event: AuditEvent, options: LogsOptions, terminal: Terminal): void {
-  if (options.json) sayJson(terminal, event);
-  else say(terminal, eventLine(event, terminal));
+  if (options.json) printJson(terminal, event);
+  else printLine(terminal, formatEventLine(event, terminal));
 }
 
 /** Converts the options to filters on the audit event's fields. */

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { CommandFailure, EXIT } from '../exit.ts';
+import { CommandFailure, EXIT } from '../command-failure.ts';
 import type { McpProxyOptions } from '../mcp.ts';
-import { configOption, examples, jsonOption } from '../options.ts';
+import { addExamples, buildConfigOption, buildJsonOption } from '../options.ts';
 import type { Terminal } from '../terminal.ts';
 
 interface McpOptions extends McpProxyOptions {
@@ -9,7 +9,7 @@ interface McpOptions extends McpProxyOptions {
   readonly gateway?: true;
 }
 
-export function mcp(command: Command, terminal: Terminal): void {
+export function defineMcp(command: Command, terminal: Terminal): void {
   command
     .description(
       'Run the MCP server of this service on standard input and output, for the configuration of an MCP client. Agents check and ask with its tools. `approve`, `deny` and `reload_policies` need the operator token in SERVICE_OPERATOR_TOKEN. A running service has the same tools at /mcp. With --wrap, run the MCP proxy: start another MCP server and check every call and result. With --gateway, run the proxy for all servers of `mcp.servers`; a running service has it at /mcp/gateway.',
@@ -20,9 +20,9 @@ export function mcp(command: Command, terminal: Terminal): void {
     .option('--agent <id>', 'the agent that calls (default: mcp-client)')
     .option('--user <id>', 'user of the tool list, if the server shows users different ones')
     .argument('[command...]', 'after `--`: the server and its arguments')
-    .addOption(configOption())
+    .addOption(buildConfigOption())
     .action((words: string[], options: McpOptions) => run(words, options, terminal));
-  examples(command, [
+  addExamples(command, [
     ['service mcp', 'what an MCP host starts'],
     ['service mcp --config deploy/service.yaml', 'the service of another folder'],
     ['service mcp --wrap -- npx -y @modelcontextprotocol/server-filesystem .', 'another server, guarded'],
@@ -65,15 +65,15 @@ function addPins(command: Command, terminal: Terminal): void {
   pins.description(
     'Manage the pinned tool definitions of guarded servers. A definition is pinned when it is first seen; a changed one is held back.',
   );
-  examples(pins, [['service mcp pins list', '']]);
-  const show = pins
+  addExamples(pins, [['service mcp pins list', '']]);
+  const showPin = pins
     .command('show <server> <tool>')
     .summary('what is pinned, what waits, and how they differ')
     .option('--user <id>', 'whose list it is')
-    .addOption(configOption())
-    .addOption(jsonOption())
+    .addOption(buildConfigOption())
+    .addOption(buildJsonOption())
     .action(async (server, tool, options) =>
-      (await import('../mcp-pins.ts')).show(server, tool, options, terminal),
+      (await import('../show-pin.ts')).showPin(server, tool, options, terminal),
     );
-  examples(show, [['service mcp pins show files read_file', '']]);
+  addExamples(showPin, [['service mcp pins show files read_file', '']]);
 }

@@ -1,19 +1,19 @@
 import type { Command } from 'commander';
 import type { AuditEvent } from '../../../runtime/audit/types.ts';
-import { ask } from '../ask.ts';
-import { eventLine } from '../events.ts';
-import { configOption, examples, jsonOption, wholeNumber } from '../options.ts';
-import { table } from '../table.ts';
-import { say, sayJson, type Terminal } from '../terminal.ts';
-import { nothingFound } from './logs.ts';
+import { runSelectedOperation } from '../runSelectedOperation.ts';
+import { formatEventLine } from '../format-event.ts';
+import { buildConfigOption, addExamples, buildJsonOption, parseWholeNumber } from '../options.ts';
+import { formatTable } from '../formatTable.ts';
+import { printLine, printJson, type Terminal } from '../terminal.ts';
+import { explainNoEvents } from './logs.ts';
 
-export function observe(command: Command, terminal: Terminal): void {
+export function defineObserve(command: Command, terminal: Terminal): void {
   command.description(
     'Show the activity of agents from the audit trail: all agents, the timeline of one, the trace of a session. Works with and without a running service. Ends with 0 if there is nothing to list.',
   );
   defineAgents(command, terminal);
   defineSessions(command, terminal);
-  examples(command, [
+  addExamples(command, [
     ['service observe agents', 'who did something in the last day'],
     ['service observe sessions sess-1', 'what happened in a session'],
   ]);
@@ -31,10 +31,10 @@ interface ObserveOptions {
 function withWhich(command: Command): Command {
   return command
     .option('--last <duration>', 'how far back: 15m, 24h, 7d', '24h')
-    .option('--limit <count>', 'maximum number', wholeNumber(1, 1_000), 100)
+    .option('--limit <count>', 'maximum number', parseWholeNumber(1, 1_000), 100)
     .option('--tenant <id>', 'one tenant')
-    .addOption(configOption())
-    .addOption(jsonOption());
+    .addOption(buildConfigOption())
+    .addOption(buildJsonOption());
 }
 
 function defineAgents(command: Command, terminal: Terminal): void {
@@ -45,7 +45,7 @@ function defineAgents(command: Command, terminal: Terminal): void {
     .action((agent_id: string | undefined, options: ObserveOptions) =>
       agent_id === undefined ? listAgents(options, terminal) : showAgent(agent_id, options, terminal),
     );
-  examples(agents, [
+  addExamples(agents, [
     ['service observe agents --last 7d', 'who did something this week'],
     ['service observe agents support-bot --limit 20', 'what one did last'],
     ['service observe agents --json | jq -r .agents[].agent_id', 'for a script'],
@@ -64,7 +64,7 @@ function defineSessions(command: Command, terminal: Terminal): void {
       const named = session_id ?? options.session;
       return named === undefined ? listSessions(options, terminal) : showSession(named, options, terminal);
     });
-  examples(sessions, [
+  addExamples(sessions, [
     ['service observe sessions', 'of the last day'],
     ['service observe sessions sess-1', 'the trace of one'],
   ]);
@@ -81,16 +81,26 @@ interface Seen {
 }
 
 async function listAgents(options: ObserveOptions, terminal: Terminal): Promise<void> {
-  const answer = (await ask(terminal, options.config, (of) => of.observeAgents, whichOf(options))) as {
+  const answer = (await runSelectedOperation(
+    terminal,
+    options.config,
+    (of) => of.observeAgents,
+    whichOf(options),
+  )) as {
     readonly agents: readonly (Seen & { readonly agent_id: string })[];
   };
   const rows = answer.agents.map((one) => [one.agent_id, ...seen(one)]);
-  if (options.json) sayJson(terminal, answer);
+  if (options.json) printJson(terminal, answer);
   else tell(['AGENT', ...SEEN], rows, terminal);
 }
 
 async function listSessions(options: ObserveOptions, terminal: Terminal): Promise<void> {
-  const answer = (await ask(terminal, options.config, (of) => of.observeSessions, whichOf(options))) as {
+  const answer = (await runSelectedOperation(
+    terminal,
+    options.config,
+    (of) => of.observeSessions,
+    whichOf(options),
+  )) as {
     readonly sessions: readonly (Seen & {
       readonly session_id: string;
       readonly tenant_id: string;
@@ -103,7 +113,7 @@ async function listSessions(options: ObserveOptions, terminal: Terminal): Promis
     one.agent_ids.join(', '),
     ...seen(one),
   ]);
-  if (options.json) sayJson(terminal, answer);
+  if (options.json) printJson(terminal, answer);
   else tell(['SESSION', 'TENANT', 'AGENTS', ...SEEN], rows, terminal);
 }
 
@@ -114,24 +124,31 @@ function seen({ event_count, block_count, last_seen }: Seen): string[] {
 }
 
 function tell(head: readonly string[], rows: readonly (readonly string[])[], terminal: Terminal): void {
-  const lines = rows.length === 0 ? ['Nothing was done in that time.'] : table(head, rows);
-  for (const line of lines) say(terminal, line);
+  const lines = rows.length === 0 ? ['Nothing was done in that time.'] : formatTable(head, rows);
+  for (const formatDetail of lines) printLine(terminal, formatDetail);
 }
 
 async function showAgent(agent_id: string, options: ObserveOptions, terminal: Terminal): Promise<void> {
   const input = { agent_id, ...whichOf(options) };
-  await show(await ask(terminal, options.config, (of) => of.observeAgent, input), options, terminal);
+  await show(
+    await runSelectedOperation(terminal, options.config, (of) => of.observeAgent, input),
+    options,
+    terminal,
+  );
 }
 
 async function showSession(session_id: string, options: ObserveOptions, terminal: Terminal): Promise<void> {
   const { last: _last, ...which } = whichOf(options);
-  const answer = await ask(terminal, options.config, (of) => of.observeSession, { session_id, ...which });
+  const answer = await runSelectedOperation(terminal, options.config, (of) => of.observeSession, {
+    session_id,
+    ...which,
+  });
   await show(answer, options, terminal);
 }
 
 async function show(answer: unknown, options: ObserveOptions, terminal: Terminal): Promise<void> {
   const { events } = answer as { readonly events: readonly AuditEvent[] };
-  if (options.json) sayJson(terminal, answer);
-  else if (events.length === 0) say(terminal, await nothingFound(options, terminal));
-  else for (const event of events) say(terminal, eventLine(event, terminal));
+  if (options.json) printJson(terminal, answer);
+  else if (events.length === 0) printLine(terminal, await explainNoEvents(options, terminal));
+  else for (const event of events) printLine(terminal, formatEventLine(event, terminal));
 }

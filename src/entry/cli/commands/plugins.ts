@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 import type { Plugin, PluginReport } from '../../../runtime/plugins/types.ts';
-import { ask } from '../ask.ts';
-import { configOf } from '../configuration.ts';
-import { CommandFailure, EXIT } from '../exit.ts';
-import { configOption, examples, jsonOption } from '../options.ts';
-import { counted, table } from '../table.ts';
-import { paint, remark, say, sayJson, shown, type Terminal } from '../terminal.ts';
+import { CommandFailure, EXIT } from '../command-failure.ts';
+import { formatCount, formatTable } from '../format-table.ts';
+import { loadCliConfig } from '../load-cli-config.ts';
+import { addExamples, buildConfigOption, buildJsonOption } from '../options.ts';
+import { runSelectedOperation } from '../run-operation.ts';
+import { escapeControls, paint, printJson, printLine, printNotice, type Terminal } from '../terminal.ts';
 
 interface Listed {
   readonly plugins: readonly {
@@ -27,21 +27,26 @@ interface Options {
   readonly json?: true;
 }
 
-export function plugins(command: Command, terminal: Terminal): void {
+export function definePlugins(command: Command, terminal: Terminal): void {
   const list = command
     .command('list')
     .summary('list the plug-ins of the configuration')
     .description(
       'List the plug-ins of the running service, or else of the configuration: active ones, and rejected ones with the reason.',
     )
-    .addOption(configOption())
-    .addOption(jsonOption())
+    .addOption(buildConfigOption())
+    .addOption(buildJsonOption())
     .action(async (options: Options) => {
-      const reply = (await ask(terminal, options.config, (of) => of.pluginsList, {})) as Listed;
-      if (options.json) sayJson(terminal, reply);
+      const reply = (await runSelectedOperation(
+        terminal,
+        options.config,
+        (of) => of.pluginsList,
+        {},
+      )) as Listed;
+      if (options.json) printJson(terminal, reply);
       else tellList(reply, terminal);
     });
-  examples(list, [['service plugins list --json', '']]);
+  addExamples(list, [['service plugins list --json', '']]);
   const check = command
     .command('check')
     .summary('load one plug-in and test its examples')
@@ -49,14 +54,14 @@ export function plugins(command: Command, terminal: Terminal): void {
       'Load a plug-in as the service does, and test the examples of its detectors. This runs its code. Ends with 1 if the service would reject it.',
     )
     .argument('<plugin>', 'a file, a folder with a package in it, or a package that is installed')
-    .addOption(configOption())
-    .addOption(jsonOption())
+    .addOption(buildConfigOption())
+    .addOption(buildJsonOption())
     .action((name: string, options: Options) => checkOne(name, options, terminal));
-  examples(check, [
+  addExamples(check, [
     ['service plugins check plugins/acme.mjs', ''],
     ['service plugins check . --json', 'in the folder of a package'],
   ]);
-  examples(command, [
+  addExamples(command, [
     ['service plugins list', ''],
     ['service plugins check plugins/acme.mjs', ''],
   ]);
@@ -64,7 +69,7 @@ export function plugins(command: Command, terminal: Terminal): void {
 
 function tellList({ plugins }: Listed, terminal: Terminal): void {
   if (plugins.length === 0) {
-    say(terminal, 'There are no plug-ins.');
+    printLine(terminal, 'There are no plug-ins.');
     return;
   }
   const rows = plugins.map(({ name, version, status, detector_count, template_count, path }) => [
@@ -76,14 +81,15 @@ function tellList({ plugins }: Listed, terminal: Terminal): void {
     path,
   ]);
   const head = ['NAME', 'VERSION', 'STATUS', 'DETECTORS', 'TEMPLATES', 'FROM'];
-  for (const line of table(head, rows)) say(terminal, line);
+  for (const line of formatTable(head, rows)) printLine(terminal, line);
   for (const { name, drivers, dialects, adapters } of plugins) {
-    for (const driver of drivers) say(terminal, `${name}: secrets.plugin.driver ${driver}`);
-    for (const dialect of dialects) say(terminal, `${name}: service hook --dialect ${dialect}`);
-    for (const adapter of adapters) say(terminal, `${name}: POST /v1/adapters/${adapter}`);
+    for (const driver of drivers) printLine(terminal, `${name}: secrets.plugin.driver ${driver}`);
+    for (const dialect of dialects) printLine(terminal, `${name}: service hook --dialect ${dialect}`);
+    for (const adapter of adapters) printLine(terminal, `${name}: POST /v1/adapters/${adapter}`);
   }
   for (const { path, problems } of plugins)
-    for (const problem of problems) remark(terminal, `${shown(path)}: ${shown(problem)}`);
+    for (const problem of problems)
+      printNotice(terminal, `${escapeControls(path)}: ${escapeControls(problem)}`);
 }
 
 async function checkOne(name: string, options: Options, terminal: Terminal): Promise<void> {
@@ -98,30 +104,30 @@ async function checkOne(name: string, options: Options, terminal: Terminal): Pro
       'not_found',
       'There is no such file, and no installed package of that name.',
     );
-  const config = await configOf(terminal, options.config, 'leave');
+  const config = await loadCliConfig(terminal, options.config, 'leave');
   const { report, plugin } = await loadPlugin(source, buildPolicySettings(config), config.plugins.timeout_ms);
   if (report.status === 'rejected') terminal.exit_code = EXIT.no;
-  if (options.json) sayJson(terminal, report);
+  if (options.json) printJson(terminal, report);
   else tellChecked(report, plugin, terminal);
 }
 
 function tellChecked(report: PluginReport, plugin: Plugin | null, terminal: Terminal): void {
-  for (const { message } of report.problems) remark(terminal, `problem  ${shown(message)}`);
+  for (const { message } of report.problems) printNotice(terminal, `problem  ${escapeControls(message)}`);
   if (plugin === null) {
-    say(terminal, `${paint(terminal, 'red', 'left out')}  ${shown(report.from)}`);
+    printLine(terminal, `${paint(terminal, 'red', 'left out')}  ${escapeControls(report.from)}`);
     return;
   }
-  say(terminal, `${paint(terminal, 'green', 'good')}  ${plugin.name} ${plugin.version}`);
-  for (const { id, examples } of plugin.detectors) {
-    const tried = `${counted(examples.hits.length, 'hit')}, ${counted(examples.misses.length, 'miss', 'misses')}`;
-    say(terminal, `  detector ${id}: ${tried}`);
+  printLine(terminal, `${paint(terminal, 'green', 'good')}  ${plugin.name} ${plugin.version}`);
+  for (const { id, examples: addExamples } of plugin.detectors) {
+    const tried = `${formatCount(addExamples.hits.length, 'hit')}, ${formatCount(addExamples.misses.length, 'miss', 'misses')}`;
+    printLine(terminal, `  detector ${id}: ${tried}`);
   }
-  for (const template of plugin.templates) say(terminal, `  template ${template.name}`);
-  for (const driver of plugin.drivers) say(terminal, `  driver ${driver.name}: code that stays`);
+  for (const template of plugin.templates) printLine(terminal, `  template ${template.name}`);
+  for (const driver of plugin.drivers) printLine(terminal, `  driver ${driver.name}: code that stays`);
   for (const kind of ['dialects', 'adapters'] as const)
-    for (const { name, events, examples } of plugin[kind])
-      say(
+    for (const { name, events, examples: addExamples } of plugin[kind])
+      printLine(
         terminal,
-        `  ${kind.slice(0, -1)} ${name}: ${counted(Object.keys(events).length, 'event')}, ${counted(examples.length, 'example')}`,
+        `  ${kind.slice(0, -1)} ${name}: ${formatCount(Object.keys(events).length, 'event')}, ${formatCount(addExamples.length, 'example')}`,
       );
 }

@@ -1,16 +1,16 @@
 import { type Command, Option } from 'commander';
 import { BOUNDARIES } from '../../../core/types/index.ts';
 import type { ReloadReport } from '../../../runtime/policies/reload-report.ts';
-import { ask } from '../ask.ts';
-import { EXIT } from '../exit.ts';
-import { collectValues, configOption, examples, jsonOption } from '../options.ts';
-import { explain } from '../policy/explain.ts';
-import { lint } from '../policy/lint.ts';
-import { replay } from '../policy/replay.ts';
-import { test } from '../policy/test.ts';
-import { remark, say, sayJson, shown, type Terminal } from '../terminal.ts';
+import { EXIT } from '../command-failure.ts';
+import { addExamples, buildConfigOption, buildJsonOption, collectValues } from '../options.ts';
+import { definePolicyExplain } from '../policy/explain.ts';
+import { definePolicyLint } from '../policy/lint.ts';
+import { definePolicyReplay } from '../policy/replay.ts';
+import { definePolicyTest } from '../policy/test.ts';
+import { runSelectedOperation } from '../run-operation.ts';
+import { escapeControls, printJson, printLine, printNotice, type Terminal } from '../terminal.ts';
 
-export function policy(command: Command, terminal: Terminal): void {
+export function definePolicy(command: Command, terminal: Terminal): void {
   const evaluate = command
     .command('evaluate')
     .summary('print the action for tags at a boundary')
@@ -20,10 +20,10 @@ export function policy(command: Command, terminal: Terminal): void {
     .addOption(new Option('-b, --boundary <boundary>', 'where').choices(BOUNDARIES).makeOptionMandatory())
     .option('-t, --data-tag <tag>', 'a tag, as `personal.pii`; may be given several times', collectValues)
     .option('--tenant <id>', 'whose rules apply')
-    .addOption(configOption())
-    .addOption(jsonOption())
+    .addOption(buildConfigOption())
+    .addOption(buildJsonOption())
     .action((options: EvaluateOptions) => evaluatePolicy(options, terminal));
-  examples(evaluate, [
+  addExamples(evaluate, [
     ['service policy evaluate --boundary output --data-tag personal.pii', 'redact, unless you changed it'],
     ['service policy evaluate --boundary input --data-tag secret --tenant acme', 'one tenant'],
   ]);
@@ -33,15 +33,15 @@ export function policy(command: Command, terminal: Terminal): void {
     .description(
       'Reload the policy of the running service. If the new policy is invalid, the previous one stays active and the problems are shown.',
     )
-    .addOption(configOption())
-    .addOption(jsonOption())
+    .addOption(buildConfigOption())
+    .addOption(buildJsonOption())
     .action((options: { config?: string; json?: true }) => reloadPolicy(options, terminal));
-  examples(reload, [['service policy reload', '']]);
-  test(command, terminal);
-  lint(command, terminal);
-  explain(command, terminal);
-  replay(command, terminal);
-  examples(command, [
+  addExamples(reload, [['service policy reload', '']]);
+  definePolicyTest(command, terminal);
+  definePolicyLint(command, terminal);
+  definePolicyExplain(command, terminal);
+  definePolicyReplay(command, terminal);
+  addExamples(command, [
     ['service policy evaluate --boundary input --data-tag secret.credential', 'block'],
     ['service policy reload', 'after an edit'],
     ['service policy test', 'the cases next to the policies'],
@@ -60,25 +60,30 @@ interface EvaluateOptions {
 }
 
 async function evaluatePolicy(options: EvaluateOptions, terminal: Terminal): Promise<void> {
-  const reply = (await ask(terminal, options.config, (of) => of.policyEvaluate, {
+  const reply = (await runSelectedOperation(terminal, options.config, (of) => of.policyEvaluate, {
     boundary: options.boundary,
     data_tags: options.dataTag ?? [],
     ...(options.tenant !== undefined && { tenant_id: options.tenant }),
   })) as { readonly action: string };
-  if (options.json) sayJson(terminal, reply);
-  else say(terminal, reply.action);
+  if (options.json) printJson(terminal, reply);
+  else printLine(terminal, reply.action);
   if (reply.action === 'block' || reply.action === 'require_approval') terminal.exit_code = EXIT.no;
 }
 
 type Reloaded = Extract<ReloadReport, { reloaded: true }>;
 
 async function reloadPolicy(options: { config?: string; json?: true }, terminal: Terminal): Promise<void> {
-  const report = (await ask(terminal, options.config, (of) => of.policiesReload, {})) as Reloaded;
+  const report = (await runSelectedOperation(
+    terminal,
+    options.config,
+    (of) => of.policiesReload,
+    {},
+  )) as Reloaded;
   if (options.json) {
-    sayJson(terminal, report);
+    printJson(terminal, report);
     return;
   }
-  for (const warning of report.warnings) remark(terminal, `warning: ${shown(warning)}`);
+  for (const warning of report.warnings) printNotice(terminal, `warning: ${escapeControls(warning)}`);
   const what = report.changed ? 'A new policy is active' : 'The policy has not changed';
-  say(terminal, `${what}: ${report.policy_hash} (generation ${report.generation}).`);
+  printLine(terminal, `${what}: ${report.policy_hash} (generation ${report.generation}).`);
 }

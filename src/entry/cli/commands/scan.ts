@@ -1,11 +1,11 @@
 import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import type { VerdictReply, ViolationReply } from '../../../operations/reply.ts';
-import { ask, type OperationSelector } from '../ask.ts';
-import { CommandFailure, EXIT } from '../exit.ts';
-import { readBounded } from '../input.ts';
-import { configOption, examples, jsonOption } from '../options.ts';
-import { paint, say, shown, shownLines, type Terminal } from '../terminal.ts';
+import { CommandFailure, EXIT } from '../command-failure.ts';
+import { addExamples, buildConfigOption, buildJsonOption } from '../options.ts';
+import { readBounded } from '../read-bounded.ts';
+import { type OperationSelector, runSelectedOperation } from '../run-operation.ts';
+import { escapeControls, escapeControlsInLines, paint, printLine, type Terminal } from '../terminal.ts';
 
 interface ScanOptions {
   readonly file?: string;
@@ -18,7 +18,7 @@ interface ScanOptions {
   readonly json?: true;
 }
 
-export function scan(command: Command, terminal: Terminal): void {
+export function defineScan(command: Command, terminal: Terminal): void {
   command
     .description(
       'Decide on a text as the service would, and record the decision. Ends with 1 if the decision is `block`. Other users of this machine can see a command line, so pass secrets by file or standard input.',
@@ -34,10 +34,10 @@ export function scan(command: Command, terminal: Terminal): void {
     .option('--agent <id>', 'the agent that receives or sends the text')
     .option('--tenant <id>', 'whose rules apply')
     .option('--session <id>', 'the session that it belongs to')
-    .addOption(configOption())
-    .addOption(jsonOption())
+    .addOption(buildConfigOption())
+    .addOption(buildJsonOption())
     .action((text: string | undefined, options: ScanOptions) => run(text, options, terminal));
-  examples(command, [
+  addExamples(command, [
     ["service scan 'my key is sk-ABCDEF1234567890'", 'blocked'],
     ['service scan --boundary output < answer.txt', 'what a user would see'],
     ['service scan --structured --json < call.json', 'for a program'],
@@ -47,9 +47,9 @@ export function scan(command: Command, terminal: Terminal): void {
 
 async function run(text: string | undefined, options: ScanOptions, terminal: Terminal): Promise<void> {
   const { which, input } = await question(text, options, terminal);
-  const reply = (await ask(terminal, options.config, which, input)) as ScanReply;
+  const reply = (await runSelectedOperation(terminal, options.config, which, input)) as ScanReply;
   const { writeExactJson } = await import('../../../core/json/value-source.ts');
-  if (options.json) say(terminal, shown(onOneLine(writeExactJson(reply))));
+  if (options.json) printLine(terminal, escapeControls(onOneLine(writeExactJson(reply))));
   else tell(reply, terminal, writeExactJson);
   if (reply.decision === 'block') terminal.exit_code = EXIT.no;
 }
@@ -152,14 +152,15 @@ const COLOURS = { allow: 'green', modify: 'yellow', block: 'red' } as const;
 
 function tell(reply: ScanReply, terminal: Terminal, exactJson: (value: unknown) => string): void {
   const decision = paint(terminal, ['bold', COLOURS[reply.decision]], reply.decision);
-  say(terminal, `${decision}  ${shown(reply.reason)}`);
-  say(terminal, `rule   ${shown(reply.rule)} (${reply.action})`);
-  for (const violation of reply.violations) say(terminal, `found  ${found(violation)}`);
-  if (reply.coverage === 'partial') say(terminal, 'only a part was scanned');
-  say(terminal, `event  ${reply.event_id}`);
-  if (reply.modified_text !== undefined) say(terminal, `\n${shownLines(reply.modified_text)}`);
+  printLine(terminal, `${decision}  ${escapeControls(reply.reason)}`);
+  printLine(terminal, `rule   ${escapeControls(reply.rule)} (${reply.action})`);
+  for (const violation of reply.violations) printLine(terminal, `found  ${found(violation)}`);
+  if (reply.coverage === 'partial') printLine(terminal, 'only a part was scanned');
+  printLine(terminal, `event  ${reply.event_id}`);
+  if (reply.modified_text !== undefined)
+    printLine(terminal, `\n${escapeControlsInLines(reply.modified_text)}`);
   if (reply.modified_payload !== undefined) {
-    say(terminal, `\n${shownLines(exactJson(reply.modified_payload))}`);
+    printLine(terminal, `\n${escapeControlsInLines(exactJson(reply.modified_payload))}`);
   }
 }
 
@@ -171,5 +172,5 @@ function found({ severity, detector, rule_id, tag, start, end, path, reason }: V
   const exact = rule_id === undefined || rule_id === detector ? '' : ` (${rule_id})`;
   const place = start === undefined ? '' : ` at ${start}-${end}`;
   const parts = [`${severity} ${detector}${exact}${place}`, path && `in ${path}`, tag, reason];
-  return shown(parts.filter((part) => part).join(', '));
+  return escapeControls(parts.filter((part) => part).join(', '));
 }

@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
-import { ask } from '../ask.ts';
-import { EXIT } from '../exit.ts';
-import { configOption, examples, jsonOption } from '../options.ts';
-import { say, sayJson, shown, type Terminal } from '../terminal.ts';
+import { EXIT } from '../command-failure.ts';
+import { addExamples, buildConfigOption, buildJsonOption } from '../options.ts';
+import { runSelectedOperation } from '../run-operation.ts';
+import { escapeControls, printJson, printLine, type Terminal } from '../terminal.ts';
 
-export function secrets(command: Command, terminal: Terminal): void {
+export function defineSecrets(command: Command, terminal: Terminal): void {
   command.description('Check the secret backend. No command prints the value of a secret.');
   const check = command
     .command('check')
@@ -13,14 +13,14 @@ export function secrets(command: Command, terminal: Terminal): void {
       'Check whether the running service reaches its secret backend and can read the named secrets. Ends with 1 if a check fails. Each requested name is recorded in the audit log.',
     )
     .argument('[names...]', 'names of secrets')
-    .addOption(configOption())
-    .addOption(jsonOption())
+    .addOption(buildConfigOption())
+    .addOption(buildJsonOption())
     .action((names: readonly string[], options: CheckOptions) => checkSecrets(names, options, terminal));
-  examples(check, [
+  addExamples(check, [
     ['service secrets check', 'is the backend there'],
     ['service secrets check MAIL_PASSWORD db/prod#password', 'can these be read'],
   ]);
-  examples(command, [['service secrets check MAIL_PASSWORD', '']]);
+  addExamples(command, [['service secrets check MAIL_PASSWORD', '']]);
 }
 
 interface CheckOptions {
@@ -50,23 +50,23 @@ async function checkSecrets(
   options: CheckOptions,
   terminal: Terminal,
 ): Promise<void> {
-  const reply = (await ask(terminal, options.config, (of) => of.secretsCheck, {
+  const reply = (await runSelectedOperation(terminal, options.config, (of) => of.secretsCheck, {
     secret_keys: names,
   })) as Checked;
   const is_well = reply.reachable && reply.secrets.every(({ result }) => result === 'allow');
   if (!is_well) terminal.exit_code = EXIT.no;
   if (options.json) {
-    sayJson(terminal, reply);
+    printJson(terminal, reply);
     return;
   }
   const state = reply.reachable ? 'can be reached' : 'cannot be used';
-  say(
+  printLine(
     terminal,
-    `The backend ${reply.backend} ${state}.${reply.reason === undefined ? '' : ` ${shown(reply.reason)}`}`,
+    `The backend ${reply.backend} ${state}.${reply.reason === undefined ? '' : ` ${escapeControls(reply.reason)}`}`,
   );
   for (const { secret_key, result, reason } of reply.secrets)
-    say(
+    printLine(
       terminal,
-      `${shown(secret_key)}  ${WORDS[result]}${reason === undefined ? '' : `: ${shown(reason)}`}`,
+      `${escapeControls(secret_key)}  ${WORDS[result]}${reason === undefined ? '' : `: ${escapeControls(reason)}`}`,
     );
 }

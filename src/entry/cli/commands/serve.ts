@@ -1,9 +1,9 @@
 import { type Command, Option } from 'commander';
-import { configOption, examples, wholeNumber } from '../options.ts';
-import type { ServeOptions } from '../service.ts';
+import { addExamples, buildConfigOption, parseWholeNumber } from '../options.ts';
+import type { ServeOptions } from '../serve-until-stopped.ts';
 import type { Terminal } from '../terminal.ts';
 
-export function serve(command: Command, terminal: Terminal): void {
+export function defineServe(command: Command, terminal: Terminal): void {
   command
     .description('Start the HTTP service. Options come before the configuration. Ctrl-C stops it gracefully.')
     .addOption(
@@ -13,19 +13,19 @@ export function serve(command: Command, terminal: Terminal): void {
     .option(
       '-p, --port <port>',
       'port to listen on (default: 8000; 0: any free port)',
-      wholeNumber(0, 65_535),
+      parseWholeNumber(0, 65_535),
     )
-    .option('--workers <count>', 'number of worker processes (default: 1)', wholeNumber(1, 256))
+    .option('--workers <count>', 'number of worker processes (default: 1)', parseWholeNumber(1, 256))
     .option(
       '--upstream-base-url <url>',
       'the model provider behind it, `proxy.target` (default: $SERVICE_UPSTREAM_BASE_URL)',
     )
-    .addOption(configOption())
+    .addOption(buildConfigOption())
     .addOption(new Option('--json', 'report the start as one line of JSON'))
     .action(async (options: ServeOptions) =>
-      (await import('../service.ts')).serveUntilStopped(options, terminal),
+      (await import('../serve-until-stopped.ts')).serveUntilStopped(options, terminal),
     );
-  examples(command, [
+  addExamples(command, [
     ['service serve', 'http://127.0.0.1:8000, defaults'],
     ['service serve --mode gateway --port 8910', 'for many agents'],
     ['service serve --upstream-base-url https://api.openai.com/v1', 'in front of a model provider'],

@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
-import { ask } from '../ask.ts';
-import { CommandFailure, EXIT } from '../exit.ts';
-import { configOption, examples, jsonOption } from '../options.ts';
-import { say, sayJson, type Terminal } from '../terminal.ts';
+import { CommandFailure, EXIT } from '../command-failure.ts';
+import { addExamples, buildConfigOption, buildJsonOption } from '../options.ts';
+import { runSelectedOperation } from '../run-operation.ts';
+import { printJson, printLine, type Terminal } from '../terminal.ts';
 
-export function sessions(command: Command, terminal: Terminal): void {
+export function defineSessions(command: Command, terminal: Terminal): void {
   const reset = command
     .command('reset [session_id]')
     .summary('clear the taint tags of a session')
@@ -13,17 +13,17 @@ export function sessions(command: Command, terminal: Terminal): void {
     )
     .option('--agent <id>', 'the agent (default: all agents in the session)')
     .option('--tenant <id>', 'whose session it is')
-    .addOption(configOption())
-    .addOption(jsonOption())
+    .addOption(buildConfigOption())
+    .addOption(buildJsonOption())
     .action((session_id: string | undefined, options: ResetOptions) =>
       resetSession(session_id, options, terminal),
     );
-  examples(reset, [
+  addExamples(reset, [
     ['service sessions reset sess-1', 'of all agents in it'],
     ['service sessions reset sess-1 --agent planner', 'of one'],
     ['service sessions reset --agent planner', 'what it does without a session'],
   ]);
-  examples(command, [['service sessions reset sess-1', 'after a person has looked']]);
+  addExamples(command, [['service sessions reset sess-1', 'after a person has looked']]);
 }
 
 interface ResetOptions {
@@ -45,13 +45,17 @@ async function resetSession(
     ...(agent !== undefined && { agent_id: agent }),
     ...(tenant !== undefined && { tenant_id: tenant }),
   };
-  const answer = (await ask(
+  const answer = (await runSelectedOperation(
     terminal,
     config,
     (of) => (session_id === undefined ? of.agentSessionReset : of.sessionReset),
     input,
   )) as { readonly sessions: number };
-  if (json) sayJson(terminal, answer);
-  else if (answer.sessions === 0) say(terminal, 'Nothing that it had read was remembered.');
-  else say(terminal, `Forgotten for ${answer.sessions === 1 ? 'one agent' : `${answer.sessions} agents`}.`);
+  if (json) printJson(terminal, answer);
+  else if (answer.sessions === 0) printLine(terminal, 'Nothing that it had read was remembered.');
+  else
+    printLine(
+      terminal,
+      `Forgotten for ${answer.sessions === 1 ? 'one agent' : `${answer.sessions} agents`}.`,
+    );
 }

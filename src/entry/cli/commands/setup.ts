@@ -1,10 +1,10 @@
 import { Argument, type Command, Option } from 'commander';
 import { codingAgents } from '../../../coding-agents/coding-agents.ts';
 import type { SettingsScope } from '../../../coding-agents/record/settings.ts';
-import { CommandFailure, EXIT } from '../exit.ts';
-import { collectValues, configOption, examples, jsonOption } from '../options.ts';
+import { CommandFailure, EXIT } from '../command-failure.ts';
+import { addExamples, buildConfigOption, buildJsonOption, collectValues } from '../options.ts';
 import { frameworks } from '../setup/frameworks.ts';
-import { printSetupNames, setupNames, unknownSetupName } from '../setup/setup-names.ts';
+import { explainUnknownSetupName, printSetupNames, setupNames } from '../setup/setup-names.ts';
 import type { Consent } from '../skills/consent.ts';
 import type { Terminal } from '../terminal.ts';
 
@@ -20,7 +20,7 @@ interface SetupOptions extends Consent {
   readonly force?: true;
 }
 
-export function setup(command: Command, terminal: Terminal): void {
+export function defineSetup(command: Command, terminal: Terminal): void {
   const name = new Argument('[name]', 'what to set up; --list shows all');
   name.argChoices = [...setupNames];
   command
@@ -51,10 +51,10 @@ export function setup(command: Command, terminal: Terminal): void {
     .option('--list', 'list what can be set up')
     .option('-y, --yes', 'do not ask')
     .option('--dry-run', 'show what would change, and change nothing')
-    .addOption(configOption())
-    .addOption(jsonOption())
+    .addOption(buildConfigOption())
+    .addOption(buildJsonOption())
     .action((given: string | undefined, options: SetupOptions) => run(given, options, terminal));
-  examples(command, [
+  addExamples(command, [
     ['service setup', 'all coding agents of this machine'],
     ['service setup claude-code', 'see the change, say yes'],
     ['service setup codex --scope user --config ~/safety/service.yaml', 'in every project'],
@@ -83,7 +83,7 @@ async function run(name: string | undefined, options: SetupOptions, terminal: Te
     const { setUpFramework } = await import('../setup/framework.ts');
     return setUpFramework(framework, options, terminal);
   }
-  if (name !== 'generic') throw unknownSetupName(name);
+  if (name !== 'generic') throw explainUnknownSetupName(name);
   const { printGenericInstructions } = await import('../setup/generic.ts');
   printGenericInstructions(options.config, terminal);
 }

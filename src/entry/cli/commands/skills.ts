@@ -1,19 +1,19 @@
 import type { Command } from 'commander';
-import { configOf } from '../configuration.ts';
-import { CommandFailure, EXIT } from '../exit.ts';
-import { configOption, examples, jsonOption } from '../options.ts';
-import { type AddOptions, addSkill, codeOption, consentOptions } from '../skills/add.ts';
+import { CommandFailure, EXIT } from '../command-failure.ts';
+import { formatTable } from '../format-table.ts';
+import { loadCliConfig } from '../load-cli-config.ts';
+import { addExamples, buildConfigOption, buildJsonOption } from '../options.ts';
+import { type AddOptions, addSkill, buildConsentOptions, buildPluginOption } from '../skills/add.ts';
 import { type RemoveOptions, removeSkill } from '../skills/remove.ts';
 import { type SearchOptions, searchSkills } from '../skills/search.ts';
-import { table } from '../table.ts';
-import { say, sayJson, shown, type Terminal } from '../terminal.ts';
+import { escapeControls, printJson, printLine, type Terminal } from '../terminal.ts';
 
-export function skills(command: Command, terminal: Terminal): void {
+export function defineSkills(command: Command, terminal: Terminal): void {
   addCommand(command, terminal);
   removeCommand(command, terminal);
   listCommand(command, terminal);
   searchCommand(command, terminal);
-  examples(command, [
+  addExamples(command, [
     ['service skills search cards', 'what there is'],
     ['service skills add pci-dss', 'see what it changes, and put it in place'],
     ['service skills list', 'what is in place, and whether it still is'],
@@ -29,12 +29,12 @@ function addCommand(parent: Command, terminal: Terminal): void {
       'Install the files of a skill: policies, contracts, memory schemas, identities and cases. The command first shows the changes and checks the whole policy. It never overwrites files of others, or files that were edited.',
     )
     .argument('<source>', 'a bundled name, a folder, a .tgz, or npm:name[@version]')
-    .addOption(configOption());
-  for (const option of [...consentOptions(), codeOption()]) command.addOption(option);
+    .addOption(buildConfigOption());
+  for (const option of [...buildConsentOptions(), buildPluginOption()]) command.addOption(option);
   command
-    .addOption(jsonOption())
+    .addOption(buildJsonOption())
     .action((source: string, options: AddOptions) => addSkill(source, options, terminal));
-  examples(command, [
+  addExamples(command, [
     ['service skills add pci-dss', 'one that comes with the service'],
     ['service skills add ./skills/ours --dry-run', 'what a folder would change'],
     ['service skills add npm:@acme/agent-rules@1.2.0 --yes', 'of a registry, in a script'],
@@ -51,10 +51,10 @@ function removeCommand(parent: Command, terminal: Terminal): void {
     .option('-y, --yes', 'do not ask')
     .option('--dry-run', 'show what would change, and change nothing')
     .option('--force', 'delete changed files too, and go on where what is left is not valid')
-    .addOption(configOption())
-    .addOption(jsonOption())
+    .addOption(buildConfigOption())
+    .addOption(buildJsonOption())
     .action((name: string, options: RemoveOptions) => removeSkill(name, options, terminal));
-  examples(command, [['service skills remove pci-dss', '']]);
+  addExamples(command, [['service skills remove pci-dss', '']]);
 }
 
 interface ListOptions {
@@ -69,28 +69,31 @@ function listCommand(parent: Command, terminal: Terminal): void {
     .summary('list the skills that are in place')
     .description('List the installed skills, and whether their files were changed since.')
     .option('--check', 'end with 1 where a file is changed or missing')
-    .addOption(configOption())
-    .addOption(jsonOption())
+    .addOption(buildConfigOption())
+    .addOption(buildJsonOption())
     .action((options: ListOptions) => list(options, terminal));
-  examples(command, [['service skills list --check', 'in a pipeline']]);
+  addExamples(command, [['service skills list --check', 'in a pipeline']]);
 }
 
 async function list(options: ListOptions, terminal: Terminal): Promise<void> {
-  const config = await configOf(terminal, options.config, 'leave');
+  const config = await loadCliConfig(terminal, options.config, 'leave');
   const { listSkills } = await import('../../../runtime/skills/index.ts');
   const { skills, interrupted } = await listSkills(config);
-  if (options.json) sayJson(terminal, { skills, interrupted });
-  else if (skills.length === 0) say(terminal, 'No skill was added here.');
+  if (options.json) printJson(terminal, { skills, interrupted });
+  else if (skills.length === 0) printLine(terminal, 'No skill was added here.');
   else {
     const rows = skills.map(({ name, version, state, source }) => [name, version, state, source]);
-    for (const line of table(['NAME', 'VERSION', 'STATE', 'SOURCE'], rows)) say(terminal, line);
+    for (const line of formatTable(['NAME', 'VERSION', 'STATE', 'SOURCE'], rows)) printLine(terminal, line);
     for (const { changed, missing } of skills) {
-      for (const path of changed) say(terminal, `changed  ${shown(path)}`);
-      for (const path of missing) say(terminal, `missing  ${shown(path)}`);
+      for (const path of changed) printLine(terminal, `changed  ${escapeControls(path)}`);
+      for (const path of missing) printLine(terminal, `missing  ${escapeControls(path)}`);
     }
   }
   if (interrupted && !options.json)
-    say(terminal, 'A change was interrupted. The next `skills add` or `skills remove` completes it first.');
+    printLine(
+      terminal,
+      'A change was interrupted. The next `skills add` or `skills remove` completes it first.',
+    );
   if (options.check && (interrupted || skills.some(({ state }) => state !== 'intact')))
     terminal.exit_code = EXIT.no;
 }
@@ -108,9 +111,9 @@ function searchCommand(parent: Command, terminal: Terminal): void {
       'look in a registry too: `npm`, as npm is set up on this machine',
       registryName,
     )
-    .addOption(jsonOption())
+    .addOption(buildJsonOption())
     .action((words: string[], options: SearchOptions) => searchSkills(words, options, 'skills', terminal));
-  examples(command, [
+  addExamples(command, [
     ['service skills search health', ''],
     ['service skills search --registry npm cards', 'and what others published'],
   ]);

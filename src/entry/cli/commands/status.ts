@@ -1,39 +1,39 @@
 import type { Command } from 'commander';
 import { packageVersion } from '../../../platform/version.ts';
 import type { ServiceStatus } from '../../../server/socket-server.ts';
-import { configOf } from '../configuration.ts';
-import { EXIT } from '../exit.ts';
-import { configOption, examples, jsonOption } from '../options.ts';
-import { paint, say, sayJson, shown, type Terminal } from '../terminal.ts';
+import { EXIT } from '../command-failure.ts';
+import { loadCliConfig } from '../load-cli-config.ts';
+import { addExamples, buildConfigOption, buildJsonOption } from '../options.ts';
+import { escapeControls, paint, printJson, printLine, type Terminal } from '../terminal.ts';
 
 interface StatusOptions {
   readonly config?: string;
   readonly json?: true;
 }
 
-export function status(command: Command, terminal: Terminal): void {
+export function defineStatus(command: Command, terminal: Terminal): void {
   command
     .description(
       'Show whether a service or a hook daemon runs for this configuration: its address, process, version and active policy. Ends with 1 if none runs.',
     )
-    .addOption(configOption())
-    .addOption(jsonOption())
+    .addOption(buildConfigOption())
+    .addOption(buildJsonOption())
     .action((options: StatusOptions) => run(options, terminal));
-  examples(command, [
+  addExamples(command, [
     ['service status', ''],
     ['service status --config /etc/agent-safety/service.yaml --json', 'for a monitor'],
   ]);
 }
 
 async function run(options: StatusOptions, terminal: Terminal): Promise<void> {
-  const config = await configOf(terminal, options.config, 'leave');
+  const config = await loadCliConfig(terminal, options.config, 'leave');
   const { connectService } = await import('../../../server/socket-client.ts');
   const door = await connectService(config.state_dir);
   const found = door === null ? null : await door.status().finally(door.close);
   if (found === null) terminal.exit_code = EXIT.no;
   const { origin, state_dir, server, audit } = config;
   if (options.json) {
-    sayJson(terminal, {
+    printJson(terminal, {
       running: found !== null,
       version: packageVersion(),
       config_file: origin.file,
@@ -44,7 +44,7 @@ async function run(options: StatusOptions, terminal: Terminal): Promise<void> {
     });
     return;
   }
-  say(terminal, headline(found, terminal));
+  printLine(terminal, headline(found, terminal));
   const lines: readonly (readonly [name: string, value: string])[] = [
     ...(found?.url ? [['Address', found.url] as const] : []),
     ...(found === null
@@ -57,8 +57,8 @@ async function run(options: StatusOptions, terminal: Terminal): Promise<void> {
     ['State', state_dir],
     ['Audit log', audit.enabled ? 'on' : 'off (`audit.enabled: false`)'],
   ];
-  for (const [name, value] of lines) say(terminal, `  ${name.padEnd(10)} ${shown(value)}`);
-  if (found === null) say(terminal, `\nStart it with \`${terminal.name} serve\`.`);
+  for (const [name, value] of lines) printLine(terminal, `  ${name.padEnd(10)} ${escapeControls(value)}`);
+  if (found === null) printLine(terminal, `\nStart it with \`${terminal.name} serve\`.`);
 }
 
 function headline(found: ServiceStatus | null, terminal: Terminal): string {

@@ -1,13 +1,13 @@
 import { type Command, Option } from 'commander';
 import type { Skill } from '../../../runtime/skills/index.ts';
-import { ask } from '../ask.ts';
-import { CommandFailure, EXIT } from '../exit.ts';
-import { configOption, examples, jsonOption } from '../options.ts';
-import { type AddOptions, addSkill, consentOptions } from '../skills/add.ts';
+import { CommandFailure, EXIT } from '../command-failure.ts';
+import { addExamples, buildConfigOption, buildJsonOption } from '../options.ts';
+import { runSelectedOperation } from '../run-operation.ts';
+import { type AddOptions, addSkill, buildConsentOptions } from '../skills/add.ts';
 import { type SearchOptions, searchSkills } from '../skills/search.ts';
-import { say, shownLines, type Terminal } from '../terminal.ts';
+import { escapeControlsInLines, printLine, type Terminal } from '../terminal.ts';
 
-export function templates(command: Command, terminal: Terminal): void {
+export function defineTemplates(command: Command, terminal: Terminal): void {
   const show = command
     .command('show')
     .summary('print a template')
@@ -15,13 +15,13 @@ export function templates(command: Command, terminal: Terminal): void {
     .argument('[name]', 'the template')
     .option('--name <name>', 'the same')
     .addOption(new Option('--format <format>', 'how to print it').choices(['yaml', 'json']).default('yaml'))
-    .addOption(jsonOption())
-    .addOption(configOption())
+    .addOption(buildJsonOption())
+    .addOption(buildConfigOption())
     .action((name: string | undefined, options: ShowOptions) => showTemplate(name, options, terminal));
-  examples(show, [['service templates show finance > policies/finance.yaml', 'start from a pack']]);
+  addExamples(show, [['service templates show finance > policies/finance.yaml', 'start from a pack']]);
   searchCommand(command, terminal);
   installCommand(command, terminal);
-  examples(command, [
+  addExamples(command, [
     ['service templates list', ''],
     ['service templates show healthcare --format json', ''],
     ['service templates install healthcare', 'put it in place, as a skill'],
@@ -34,9 +34,9 @@ function searchCommand(parent: Command, terminal: Terminal): void {
     .summary('look for templates')
     .description('Look for templates by words: skills that bring policies and nothing else.')
     .argument('[words...]', 'all of them must occur')
-    .addOption(jsonOption())
+    .addOption(buildJsonOption())
     .action((words: string[], options: SearchOptions) => searchSkills(words, options, 'templates', terminal));
-  examples(search, [['service templates search cards', '']]);
+  addExamples(search, [['service templates search cards', '']]);
 }
 
 function installCommand(parent: Command, terminal: Terminal): void {
@@ -47,12 +47,12 @@ function installCommand(parent: Command, terminal: Terminal): void {
       'Install a template below `policies/`, as `service skills add` does. The changes are shown first; `service skills remove` removes it. A package with more than policies is refused.',
     )
     .argument('<source>', 'a bundled name, a folder, a .tgz, or npm:name[@version]')
-    .addOption(configOption());
-  for (const option of consentOptions()) install.addOption(option);
+    .addOption(buildConfigOption());
+  for (const option of buildConsentOptions()) install.addOption(option);
   install
-    .addOption(jsonOption())
+    .addOption(buildJsonOption())
     .action((source: string, options: AddOptions) => addSkill(source, options, terminal, onlyTemplates));
-  examples(install, [
+  addExamples(install, [
     ['service templates install finance', ''],
     ['service templates install finance --yes', 'in a script'],
   ]);
@@ -85,7 +85,9 @@ async function showTemplate(
   if (argument !== undefined && options.name !== undefined && argument !== options.name) {
     throw new CommandFailure(EXIT.usage, 'usage', 'Name one template, not two.');
   }
-  const document = await ask(terminal, options.config, (of) => of.policyTemplate, { template_name });
-  if (options.json || options.format === 'json') say(terminal, JSON.stringify(document, null, 2));
-  else terminal.stdout.write(shownLines((await import('yaml')).stringify(document)));
+  const document = await runSelectedOperation(terminal, options.config, (of) => of.policyTemplate, {
+    template_name,
+  });
+  if (options.json || options.format === 'json') printLine(terminal, JSON.stringify(document, null, 2));
+  else terminal.stdout.write(escapeControlsInLines((await import('yaml')).stringify(document)));
 }

@@ -1,17 +1,17 @@
 import { Argument, type Command, InvalidArgumentError } from 'commander';
 import type { TokenKind } from '../../../runtime/access/tokens.ts';
 import { PERMISSIONS, PERSON_PERMISSIONS } from '../../../runtime/config/permissions.ts';
-import { configOf } from '../configuration.ts';
-import { CommandFailure, EXIT } from '../exit.ts';
-import { collectValues, configOption, examples, jsonOption } from '../options.ts';
-import { remark, say, sayJson, type Terminal } from '../terminal.ts';
+import { CommandFailure, EXIT } from '../command-failure.ts';
+import { loadCliConfig } from '../load-cli-config.ts';
+import { addExamples, buildConfigOption, buildJsonOption, collectValues } from '../options.ts';
+import { printJson, printLine, printNotice, type Terminal } from '../terminal.ts';
 
 interface TokenOptions {
   readonly config?: string;
   readonly json?: true;
 }
 
-export function token(command: Command, terminal: Terminal): void {
+export function defineToken(command: Command, terminal: Terminal): void {
   command.description(
     'Show, rotate and create credentials. The agent token lets programs on other machines send checks; the operator token allows decisions and changes. Both are in the state folder, readable by its owner only.',
   );
@@ -20,21 +20,21 @@ export function token(command: Command, terminal: Terminal): void {
     .summary('print a token')
     .description('Print a token.')
     .addArgument(kindArgument())
-    .addOption(configOption())
-    .addOption(jsonOption())
+    .addOption(buildConfigOption())
+    .addOption(buildJsonOption())
     .action((kind: TokenKind, options: TokenOptions) => showToken(kind, options, terminal));
-  examples(show, [['curl -H "authorization: Bearer $(service token show)" ...', 'from another machine']]);
+  addExamples(show, [['curl -H "authorization: Bearer $(service token show)" ...', 'from another machine']]);
   const rotate = command
     .command('rotate')
     .summary('replace a token')
     .description('Replace a token. The service refuses the old one after a second.')
     .addArgument(kindArgument())
-    .addOption(configOption())
-    .addOption(jsonOption())
+    .addOption(buildConfigOption())
+    .addOption(buildJsonOption())
     .action((kind: TokenKind, options: TokenOptions) => rotateOne(kind, options, terminal));
-  examples(rotate, [['service token rotate operator', '']]);
+  addExamples(rotate, [['service token rotate operator', '']]);
   defineCreate(command, terminal);
-  examples(command, [
+  addExamples(command, [
     ['service token show', 'the agent token'],
     ['service token create ci --tenant acme --expires-in 90d', 'a key of its own for one program'],
   ]);
@@ -46,7 +46,7 @@ function kindArgument(): Argument {
 
 async function showToken(kind: TokenKind, options: TokenOptions, terminal: Terminal): Promise<void> {
   const { readToken } = await import('../../../runtime/access/tokens.ts');
-  const found = readToken((await configOf(terminal, options.config, 'leave')).state_dir, kind);
+  const found = readToken((await loadCliConfig(terminal, options.config, 'leave')).state_dir, kind);
   if (found === null) {
     throw new CommandFailure(EXIT.no, 'not_found', `There is no ${kind} token yet.`, {
       hint: MADE_WHEN[kind],
@@ -63,13 +63,13 @@ const MADE_WHEN: Readonly<Record<TokenKind, string>> = {
 
 async function rotateOne(kind: TokenKind, options: TokenOptions, terminal: Terminal): Promise<void> {
   const { rotateToken } = await import('../../../runtime/access/tokens.ts');
-  const made = rotateToken((await configOf(terminal, options.config, 'leave')).state_dir, kind);
+  const made = rotateToken((await loadCliConfig(terminal, options.config, 'leave')).state_dir, kind);
   answer(kind, made, options, terminal);
 }
 
 function answer(kind: TokenKind, found: string, options: TokenOptions, terminal: Terminal): void {
-  if (options.json) sayJson(terminal, { kind, token: found });
-  else say(terminal, found);
+  if (options.json) printJson(terminal, { kind, token: found });
+  else printLine(terminal, found);
 }
 
 interface CreateOptions extends TokenOptions {
@@ -91,9 +91,9 @@ function defineCreate(command: Command, terminal: Terminal): void {
     .option('--agent <id>', 'an agent that it may act for (default: any)', collectValues)
     .option('--permission <name>', `one of ${AGENT_PERMISSIONS.join(', ')}`, permission)
     .option('--expires-in <days>', 'days until it expires, as `90d`', days)
-    .addOption(jsonOption())
+    .addOption(buildJsonOption())
     .action((id: string, options: CreateOptions) => createKey(id, options, terminal));
-  examples(create, [
+  addExamples(create, [
     ['service token create ci', ''],
     ['service token create support --agent support-bot --expires-in 90d', 'for one agent'],
   ]);
@@ -130,13 +130,13 @@ async function createKey(id: string, options: CreateOptions, terminal: Terminal)
     ...(options.expiresIn !== undefined && { expires_at: after(options.expiresIn) }),
   };
   if (options.json) {
-    sayJson(terminal, { key, settings });
+    printJson(terminal, { key, settings });
     return;
   }
-  remark(terminal, 'The key; this is the only time that it is shown:');
-  say(terminal, key);
-  remark(terminal, '\nPut this in service.yaml, and restart the service:\n');
-  remark(terminal, (await import('yaml')).stringify({ auth: { api_keys: [settings] } }));
+  printNotice(terminal, 'The key; this is the only time that it is shown:');
+  printLine(terminal, key);
+  printNotice(terminal, '\nPut this in service.yaml, and restart the service:\n');
+  printNotice(terminal, (await import('yaml')).stringify({ auth: { api_keys: [settings] } }));
 }
 
 function after(days: number): string {

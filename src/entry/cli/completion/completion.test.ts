@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
-import { inFolder, run } from '../testing/run.ts';
+import { runProcess, withFolder } from '../testing/run.ts';
 
 const exec = promisify(execFile);
 
@@ -29,8 +29,8 @@ const CASES: readonly { words: readonly string[]; has: readonly string[]; lacks?
 ];
 
 test('the bash script completes commands, options and values, and runs nothing that was typed', async () => {
-  await inFolder(async (cwd) => {
-    const { stdout: script, code } = await run(['completion', 'bash'], { cwd });
+  await withFolder(async (cwd) => {
+    const { stdout: script, code } = await runProcess(['completion', 'bash'], { cwd });
     assert.equal(code, 0);
     await exec('bash', ['-n', '-c', script]);
     let ran = 0;
@@ -48,9 +48,9 @@ test('the bash script completes commands, options and values, and runs nothing t
 });
 
 test('the scripts for zsh and fish hold every command', async () => {
-  await inFolder(async (cwd) => {
+  await withFolder(async (cwd) => {
     for (const shell of ['zsh', 'fish']) {
-      const { stdout, code } = await run(['completion', shell], { cwd });
+      const { stdout, code } = await runProcess(['completion', shell], { cwd });
       assert.equal(code, 0);
       for (const word of ['serve', 'verify', 'evaluate', 'auto-config', 'sidecar']) {
         assert.ok(stdout.includes(word), `${shell} lacks ${word}`);

@@ -16,7 +16,7 @@ import type { Config } from '../../../runtime/config/index.ts';
 import { loadConfig } from '../../../runtime/policies/load-config.ts';
 import { type LocalRuntime, openLocalRuntime } from '../../../server/local.ts';
 import { connectService } from '../../../server/socket-client.ts';
-import type { Detail } from '../exit.ts';
+import type { ProblemDetail } from '../command-failure.ts';
 import { DESTRUCTIVE_CALL, evaluateChecks } from './evaluate-checks.ts';
 
 /** A configuration as a hook or the command line names it. */
@@ -66,7 +66,7 @@ function defaultStateFolder(path: string | null, cwd: string): string {
 /** A daemon that was started before the mistake keeps the policy that it has. */
 async function reportInvalid(
   subject: CheckSubject,
-  problems: readonly Detail[],
+  problems: readonly ProblemDetail[],
   state_dir: string,
 ): Promise<OpenConfig> {
   const shown = problems.slice(0, PROBLEMS_SHOWN_MAX).map(formatProblem).join('; ');
@@ -87,7 +87,7 @@ async function reportInvalid(
   return { subject, opened: null, checks: [check] };
 }
 
-function formatProblem({ path, line, message }: Detail): string {
+function formatProblem({ path, line, message }: ProblemDetail): string {
   const where = line === undefined ? path : `line ${line}`;
   return where === '' ? message : `${where}: ${message}`;
 }

@@ -1,8 +1,8 @@
 import { codingAgentRecords } from '../../../coding-agents/index.ts';
 import type { CheckStatus, DoctorCheck } from '../../../coding-agents/record/doctor-check.ts';
-import { counted, table } from '../table.ts';
-import { asTyped, paint, say, shown, type Terminal } from '../terminal.ts';
-import type { Diagnosis } from './examine.ts';
+import { formatCount, formatTable } from '../format-table.ts';
+import { escapeControls, paint, printLine, replaceProgramName, type Terminal } from '../terminal.ts';
+import type { Diagnosis } from './diagnose.ts';
 
 const COLOURS = { ok: 'green', warn: 'yellow', fail: 'red' } as const;
 const SESSIONS_SHOWN_MAX = 20;
@@ -14,13 +14,13 @@ export function printDiagnosis(diagnosis: Diagnosis, terminal: Terminal): void {
   for (const check of diagnosis.checks) {
     const next = formatHeading(check);
     if (next !== heading)
-      say(terminal, `${heading === null ? '' : '\n'}${paint(terminal, 'bold', shown(next))}`);
+      printLine(terminal, `${heading === null ? '' : '\n'}${paint(terminal, 'bold', escapeControls(next))}`);
     heading = next;
     printCheck(check, terminal);
   }
   printSessions(diagnosis, terminal);
-  say(terminal);
-  say(terminal, formatSummary(diagnosis, terminal));
+  printLine(terminal);
+  printLine(terminal, formatSummary(diagnosis, terminal));
 }
 
 function formatHeading({ host, scope, file, name }: DoctorCheck): string {
@@ -34,13 +34,13 @@ function formatHeading({ host, scope, file, name }: DoctorCheck): string {
 function printCheck({ status, event, message, next }: DoctorCheck, terminal: Terminal): void {
   const word = paint(terminal, COLOURS[status], status.padEnd(4));
   const what = event === null ? '' : `${event}: `;
-  say(terminal, `  ${word}  ${shown(asTyped(terminal, `${what}${message}`))}`);
-  if (next !== null) say(terminal, `        ${shown(asTyped(terminal, next))}`);
+  printLine(terminal, `  ${word}  ${escapeControls(replaceProgramName(terminal, `${what}${message}`))}`);
+  if (next !== null) printLine(terminal, `        ${escapeControls(replaceProgramName(terminal, next))}`);
 }
 
 function printSessions({ sessions }: Diagnosis, terminal: Terminal): void {
   if (sessions.length === 0) return;
-  say(terminal);
+  printLine(terminal);
   const rows = sessions
     .slice(0, SESSIONS_SHOWN_MAX)
     .map(({ host, session_id, last, unseen, kind }) => [
@@ -50,9 +50,10 @@ function printSessions({ sessions }: Diagnosis, terminal: Terminal): void {
       kind.replace('_', ' '),
       formatTools(unseen),
     ]);
-  for (const line of table(['HOST', 'SESSION', 'LAST', 'KIND', 'TOOLS'], rows)) say(terminal, line);
+  for (const line of formatTable(['HOST', 'SESSION', 'LAST', 'KIND', 'TOOLS'], rows))
+    printLine(terminal, line);
   const more = sessions.length - rows.length;
-  if (more > 0) say(terminal, `and ${more} more: --json has all`);
+  if (more > 0) printLine(terminal, `and ${more} more: --json has all`);
 }
 
 function formatTools(unseen: readonly { readonly tool: string; readonly count: number }[]): string {
@@ -69,7 +70,7 @@ function formatSummary(
   const hooks =
     tried_count === 0
       ? 'No hook was tested'
-      : `${counted(tried_count, 'hook')} tested, ${blocking_count} ${blocking_count === 1 ? 'blocks' : 'block'}`;
-  const line = `${hooks}; ${counted(countOf('fail'), 'failure')}, ${counted(countOf('warn'), 'warning')}.`;
+      : `${formatCount(tried_count, 'hook')} tested, ${blocking_count} ${blocking_count === 1 ? 'blocks' : 'block'}`;
+  const line = `${hooks}; ${formatCount(countOf('fail'), 'failure')}, ${formatCount(countOf('warn'), 'warning')}.`;
   return paint(terminal, COLOURS[status], line);
 }

@@ -22,7 +22,7 @@ import {
   type UnseenSession,
 } from '../../../coding-agents/transcripts/unseen-sessions.ts';
 import type { LocalRuntime } from '../../../server/local.ts';
-import { counted } from '../table.ts';
+import { formatCount } from '../format-table.ts';
 
 /** A session in which an agent ran tools without calling the hook. It holds only names and times. */
 export interface SessionReport {
@@ -198,7 +198,7 @@ function summarize(
       fail(
         'sessions.seen',
         subject,
-        `In ${counted(unseen, 'session')} the agent ran tools without calling the hook.`,
+        `In ${formatCount(unseen, 'session')} the agent ran tools without calling the hook.`,
         'Check what these sessions did. The hook was removed, not trusted, late, or installed for some tools only; see the failures above.',
       ),
     );
@@ -207,7 +207,7 @@ function summarize(
       warn(
         'sessions.seen',
         subject,
-        `In ${counted(uncertain, 'session')} tools ran without the hook, but it is not documented whether the agent calls hooks for them.`,
+        `In ${formatCount(uncertain, 'session')} tools ran without the hook, but it is not documented whether the agent calls hooks for them.`,
         null,
       ),
     );
@@ -216,7 +216,7 @@ function summarize(
       warn(
         'sessions.seen',
         subject,
-        `In ${counted(before, 'session')} tools ran before the hook was installed.`,
+        `In ${formatCount(before, 'session')} tools ran before the hook was installed.`,
         null,
       ),
     );
@@ -227,7 +227,7 @@ function summarize(
         subject,
         session_count === 0
           ? 'There are no transcripts of that time.'
-          : `The hook was called for every tool that ran in ${counted(session_count, 'session')} up to a minute ago.`,
+          : `The hook was called for every tool that ran in ${formatCount(session_count, 'session')} up to a minute ago.`,
       ),
     );
   return checks;
@@ -244,7 +244,7 @@ function warnIncomplete(
       warn(
         'sessions.read',
         subject,
-        `${counted(skipped_count, 'part')} of transcripts could not be read, or are too long.`,
+        `${formatCount(skipped_count, 'part')} of transcripts could not be read, or are too long.`,
         null,
       ),
     );

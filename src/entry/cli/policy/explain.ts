@@ -2,11 +2,11 @@ import type { Command } from 'commander';
 import type { Evaluation } from '../../../core/review/evaluations.ts';
 import type { Explanation } from '../../../core/review/explain.ts';
 import type { RuleTraceEntry } from '../../../core/review/rule-trace.ts';
-import { ask } from '../ask.ts';
-import { EXIT } from '../exit.ts';
-import { configOption, examples, jsonOption } from '../options.ts';
-import { counted } from '../table.ts';
-import { paint, say, sayJson, shown, type Terminal } from '../terminal.ts';
+import { EXIT } from '../command-failure.ts';
+import { formatCount } from '../format-table.ts';
+import { addExamples, buildConfigOption, buildJsonOption } from '../options.ts';
+import { runSelectedOperation } from '../run-operation.ts';
+import { escapeControls, paint, printJson, printLine, type Terminal } from '../terminal.ts';
 
 interface ExplainOptions {
   readonly all?: true;
@@ -15,7 +15,7 @@ interface ExplainOptions {
 }
 
 /** Adds `policy explain`. */
-export function explain(parent: Command, terminal: Terminal): void {
+export function definePolicyExplain(parent: Command, terminal: Terminal): void {
   const command = parent
     .command('explain')
     .argument('<event_id>', 'the event, `evt_...`')
@@ -24,10 +24,10 @@ export function explain(parent: Command, terminal: Terminal): void {
       'Explain a recorded decision: which rule decided, why, and the smallest change that would reverse it. The policy that decided is evaluated again on the recorded tags and facts, because no text is stored. With --all, every rule that was evaluated, in order. Ends with 1 if the event is not there or cannot be explained.',
     )
     .option('--all', 'every tag and every rule that was evaluated')
-    .addOption(configOption())
-    .addOption(jsonOption())
+    .addOption(buildConfigOption())
+    .addOption(buildJsonOption())
     .action((event_id: string, options: ExplainOptions) => run(event_id, options, terminal));
-  examples(command, [
+  addExamples(command, [
     ['service policy explain evt_0123456789abcdef01234567', ''],
     ['service policy explain evt_0123456789abcdef01234567 --all', 'every rule'],
   ]);
@@ -47,8 +47,10 @@ interface Reply {
 }
 
 async function run(event_id: string, options: ExplainOptions, terminal: Terminal): Promise<void> {
-  const reply = (await ask(terminal, options.config, (of) => of.policyExplain, { event_id })) as Reply;
-  if (options.json) sayJson(terminal, reply);
+  const reply = (await runSelectedOperation(terminal, options.config, (of) => of.policyExplain, {
+    event_id,
+  })) as Reply;
+  if (options.json) printJson(terminal, reply);
   else printExplanation(reply, options.all === true, terminal);
   if (reply.explanation === null) terminal.exit_code = EXIT.no;
 }
@@ -58,16 +60,16 @@ const COLOURS = { allow: 'green', modify: 'yellow', block: 'red' } as const;
 function printExplanation(reply: Reply, all: boolean, terminal: Terminal): void {
   const { recorded, explanation } = reply;
   const decision = paint(terminal, ['bold', COLOURS[recorded.decision]], recorded.decision);
-  say(terminal, `${decision}  ${shown(recorded.reason)}`);
-  say(terminal, `rule    ${shown(recorded.rule)} (${recorded.action})`);
-  say(terminal, `policy  ${reply.policy_hash}`);
+  printLine(terminal, `${decision}  ${escapeControls(recorded.reason)}`);
+  printLine(terminal, `rule    ${escapeControls(recorded.rule)} (${recorded.action})`);
+  printLine(terminal, `policy  ${reply.policy_hash}`);
   if (explanation === null) {
-    say(terminal, `\n${shown(reply.reason)}`);
+    printLine(terminal, `\n${escapeControls(reply.reason)}`);
     return;
   }
   if (!explanation.matches_record) {
     const { decision: other, rule } = explanation.replayed;
-    say(terminal, `note    Asked again, the policy says ${other} by ${shown(rule)}.`);
+    printLine(terminal, `note    Asked again, the policy says ${other} by ${escapeControls(rule)}.`);
   }
   const shown_evaluations = all
     ? explanation.evaluations
@@ -75,7 +77,10 @@ function printExplanation(reply: Reply, all: boolean, terminal: Terminal): void 
   for (const evaluation of shown_evaluations) printEvaluation(evaluation, all, terminal);
   const hidden = explanation.evaluations.length - shown_evaluations.length;
   if (hidden > 0)
-    say(terminal, `\n${counted(hidden, 'other tag or check', 'other tags or checks')} decided less (--all).`);
+    printLine(
+      terminal,
+      `\n${formatCount(hidden, 'other tag or check', 'other tags or checks')} decided less (--all).`,
+    );
   printUnevaluatedRules(explanation, all, terminal);
   printCounterfactual(explanation, terminal);
 }
@@ -83,17 +88,20 @@ function printExplanation(reply: Reply, all: boolean, terminal: Terminal): void 
 function printEvaluation(evaluation: Evaluation, all: boolean, terminal: Terminal): void {
   const mark = evaluation.decisive ? paint(terminal, 'bold', '*') : ' ';
   const rule = evaluation.rule_trace.length === 0 ? `${evaluation.rule}: ` : '';
-  say(
+  printLine(
     terminal,
-    `\n${mark} ${shown(subject(evaluation))}: ${evaluation.action}  ${shown(rule + evaluation.reason)}`,
+    `\n${mark} ${escapeControls(subject(evaluation))}: ${evaluation.action}  ${escapeControls(rule + evaluation.reason)}`,
   );
   for (const entry of evaluation.rule_trace)
-    if (all || SHORT.includes(entry.outcome)) say(terminal, `    ${traceLine(entry, terminal)}`);
+    if (all || SHORT.includes(entry.outcome)) printLine(terminal, `    ${traceLine(entry, terminal)}`);
   const others = evaluation.rule_trace.filter(({ outcome }) => !SHORT.includes(outcome)).length;
   if (!all && others > 0)
-    say(terminal, `    ${paint(terminal, 'dim', `${counted(others, 'rule')} more did not decide (--all)`)}`);
+    printLine(
+      terminal,
+      `    ${paint(terminal, 'dim', `${formatCount(others, 'rule')} more did not decide (--all)`)}`,
+    );
   if (all && evaluation.rule_trace_truncated > 0)
-    say(terminal, `    and ${evaluation.rule_trace_truncated} more rules`);
+    printLine(terminal, `    and ${evaluation.rule_trace_truncated} more rules`);
 }
 
 function subject({ about, tag, origin, severity }: Evaluation): string {
@@ -115,7 +123,7 @@ const WORDS = {
 function traceLine({ rule, tenant_id, outcome, reason }: RuleTraceEntry, terminal: Terminal): string {
   const name = tenant_id === null ? rule : `${tenant_id}/${rule}`;
   const word = WORDS[outcome].padEnd(9);
-  return `${outcome === 'matched' ? word : paint(terminal, 'dim', word)}  ${shown(name)}  ${shown(reason)}`;
+  return `${outcome === 'matched' ? word : paint(terminal, 'dim', word)}  ${escapeControls(name)}  ${escapeControls(reason)}`;
 }
 
 function printUnevaluatedRules(
@@ -124,23 +132,24 @@ function printUnevaluatedRules(
   terminal: Terminal,
 ): void {
   if (enforced_result !== null)
-    say(
+    printLine(
       terminal,
-      `\nWith all rules in monitor mode enforced: ${enforced_result.decision} by ${shown(enforced_result.rule)}.`,
+      `\nWith all rules in monitor mode enforced: ${enforced_result.decision} by ${escapeControls(enforced_result.rule)}.`,
     );
   const count = not_evaluated.length + not_evaluated_truncated;
   if (count === 0) return;
-  say(terminal, `\n${count} rules are for other places or tenants${all ? ':' : ' (--all).'}`);
+  printLine(terminal, `\n${count} rules are for other places or tenants${all ? ':' : ' (--all).'}`);
   if (all)
-    for (const { rule, reason } of not_evaluated) say(terminal, `    ${shown(rule)}  ${shown(reason)}`);
+    for (const { rule, reason } of not_evaluated)
+      printLine(terminal, `    ${escapeControls(rule)}  ${escapeControls(reason)}`);
 }
 
 function printCounterfactual({ counterfactual }: Explanation, terminal: Terminal): void {
   if (counterfactual === null || counterfactual.changes.length === 0) return;
   const { changes, result } = counterfactual;
-  say(
+  printLine(
     terminal,
     `\nThe decision would be ${result.decision}${changes.length > 1 ? ' with all of these changes' : ' with this change'}:`,
   );
-  for (const { change } of changes) say(terminal, `  - ${shown(change)}`);
+  for (const { change } of changes) printLine(terminal, `  - ${escapeControls(change)}`);
 }

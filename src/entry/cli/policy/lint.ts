@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import type { LintReport } from '../../../runtime/policies/lint.ts';
-import { configOf } from '../configuration.ts';
-import { CommandFailure, EXIT } from '../exit.ts';
-import { configOption, examples, jsonOption } from '../options.ts';
-import { counted } from '../table.ts';
-import { paint, say, sayJson, shown, type Terminal } from '../terminal.ts';
+import { CommandFailure, EXIT } from '../command-failure.ts';
+import { formatCount } from '../format-table.ts';
+import { loadCliConfig } from '../load-cli-config.ts';
+import { addExamples, buildConfigOption, buildJsonOption } from '../options.ts';
+import { escapeControls, paint, printJson, printLine, type Terminal } from '../terminal.ts';
 
 interface LintOptions {
   readonly strict?: true;
@@ -13,7 +13,7 @@ interface LintOptions {
 }
 
 /** Adds `policy lint`. */
-export function lint(parent: Command, terminal: Terminal): void {
+export function definePolicyLint(parent: Command, terminal: Terminal): void {
   const command = parent
     .command('lint')
     .summary('find rules that never match, contradict each other or name unknown things')
@@ -21,10 +21,10 @@ export function lint(parent: Command, terminal: Terminal): void {
       'Check the policy for rules that are valid but probably not intended: rules that never match, that contradict each other, that name unknown tags, tools or agents, and alternatives that are forbidden themselves. Ends with 1 if there is an error; with --strict also if there is a warning.',
     )
     .option('--strict', 'warnings count as errors')
-    .addOption(configOption())
-    .addOption(jsonOption())
+    .addOption(buildConfigOption())
+    .addOption(buildJsonOption())
     .action((options: LintOptions) => run(options, terminal));
-  examples(command, [
+  addExamples(command, [
     ['service policy lint', ''],
     ['service policy lint --strict --json', 'in a pipeline'],
   ]);
@@ -32,7 +32,7 @@ export function lint(parent: Command, terminal: Terminal): void {
 
 async function run(options: LintOptions, terminal: Terminal): Promise<void> {
   const { lintPolicy } = await import('../../../runtime/policies/lint.ts');
-  const report = await lintPolicy(await configOf(terminal, options.config));
+  const report = await lintPolicy(await loadCliConfig(terminal, options.config));
   if (report.problems.length > 0) {
     const { formatProblem } = await import('../../../runtime/config/index.ts');
     throw new CommandFailure(EXIT.usage, 'invalid', 'The policy is not valid:', {
@@ -42,7 +42,7 @@ async function run(options: LintOptions, terminal: Terminal): Promise<void> {
   }
   const errors = report.remarks.filter(({ level }) => level === 'error').length;
   const warnings = report.remarks.length - errors;
-  if (options.json) sayJson(terminal, { ...report, errors, warnings });
+  if (options.json) printJson(terminal, { ...report, errors, warnings });
   else tell(report, errors, warnings, terminal);
   if (errors > 0 || (options.strict && warnings > 0)) terminal.exit_code = EXIT.no;
 }
@@ -51,11 +51,14 @@ function tell({ remarks, records }: LintReport, errors: number, warnings: number
   for (const { id, level, file, line, message } of remarks) {
     const word = level === 'error' ? paint(terminal, 'red', 'error  ') : paint(terminal, 'yellow', 'warning');
     const place = line === undefined ? file : `${file}:${line}`;
-    say(terminal, `${word}  ${shown(`${place}: ${message}`)} ${paint(terminal, 'dim', `(${id})`)}`);
+    printLine(
+      terminal,
+      `${word}  ${escapeControls(`${place}: ${message}`)} ${paint(terminal, 'dim', `(${id})`)}`,
+    );
   }
-  const looked = `${counted(records, 'rule, contract or identity', 'rules, contracts and identities')} checked`;
-  say(
+  const looked = `${formatCount(records, 'rule, contract or identity', 'rules, contracts and identities')} checked`;
+  printLine(
     terminal,
-    `${remarks.length === 0 ? 'Nothing to remark' : `${counted(errors, 'error')}, ${counted(warnings, 'warning')}`}; ${looked}.`,
+    `${remarks.length === 0 ? 'Nothing to remark' : `${formatCount(errors, 'error')}, ${formatCount(warnings, 'warning')}`}; ${looked}.`,
   );
 }

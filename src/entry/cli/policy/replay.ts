@@ -3,11 +3,11 @@ import type { ChangedDecision, ReplayCounts, ReplayTally } from '../../../core/r
 import type { DocumentProblem } from '../../../core/types/index.ts';
 import { packageVersion } from '../../../platform/version.ts';
 import type { ReplayFilter, ReplayReport } from '../../../runtime/policies/replay.ts';
-import { configOf } from '../configuration.ts';
-import { CommandFailure, EXIT } from '../exit.ts';
-import { configOption, examples, jsonOption } from '../options.ts';
-import { table } from '../table.ts';
-import { paint, remark, say, sayJson, shown, type Terminal } from '../terminal.ts';
+import { CommandFailure, EXIT } from '../command-failure.ts';
+import { formatTable } from '../format-table.ts';
+import { loadCliConfig } from '../load-cli-config.ts';
+import { addExamples, buildConfigOption, buildJsonOption } from '../options.ts';
+import { escapeControls, paint, printJson, printLine, printNotice, type Terminal } from '../terminal.ts';
 
 interface ReplayOptions {
   readonly with: string;
@@ -22,7 +22,7 @@ interface ReplayOptions {
 }
 
 /** Adds `policy replay`. */
-export function replay(parent: Command, terminal: Terminal): void {
+export function definePolicyReplay(parent: Command, terminal: Terminal): void {
   const command = parent
     .command('replay')
     .summary('show which recorded decisions another policy would change')
@@ -37,17 +37,17 @@ export function replay(parent: Command, terminal: Terminal): void {
     .option('--tool <name>', 'decisions on this tool')
     .option('--tag <tag>', 'decisions on this tag or one of its descendants')
     .option('--tenant <id>', 'decisions for this tenant')
-    .addOption(configOption())
-    .addOption(jsonOption())
+    .addOption(buildConfigOption())
+    .addOption(buildJsonOption())
     .action((options: ReplayOptions) => run(options, terminal));
-  examples(command, [
+  addExamples(command, [
     ['service policy replay --since 7d --with new.yaml', 'what a new rule would have done'],
     ['service policy replay --with next/service.yaml --agent support-bot', 'another configuration'],
   ]);
 }
 
 async function run(options: ReplayOptions, terminal: Terminal): Promise<void> {
-  const config = await configOf(terminal, options.config);
+  const config = await loadCliConfig(terminal, options.config);
   const [{ loadCandidate }, { replayJournal }, { openLocalRuntime }] = await Promise.all([
     import('../../../runtime/policies/candidate.ts'),
     import('../../../runtime/policies/replay.ts'),
@@ -66,7 +66,7 @@ async function run(options: ReplayOptions, terminal: Terminal): Promise<void> {
       progress: progressOn(terminal),
     });
     clearProgress(terminal);
-    if (options.json) sayJson(terminal, asJson(report, next.policy.hash));
+    if (options.json) printJson(terminal, asJson(report, next.policy.hash));
     else tell(report, terminal);
   } finally {
     await runtime.close();
@@ -151,18 +151,18 @@ function tell({ tally, since_ms }: ReplayReport, terminal: Terminal): void {
   const { total } = tally;
   const all = total.same + total.stricter + total.laxer + total.unknown;
   if (all === 0) {
-    say(terminal, 'There are no such decisions.');
+    printLine(terminal, 'There are no such decisions.');
     return;
   }
   const number = (count: number) => count.toLocaleString('en');
   const since = new Date(since_ms).toISOString();
-  say(terminal, `${number(all)} decisions since ${since}`);
-  say(terminal, `  ${number(total.same)} the same`);
-  say(terminal, `  ${paint(terminal, 'red', `${number(total.stricter)} stricter`)}`);
-  say(terminal, `  ${paint(terminal, 'green', `${number(total.laxer)} laxer`)}`);
-  say(terminal, `  ${number(total.unknown)} unknown`);
+  printLine(terminal, `${number(all)} decisions since ${since}`);
+  printLine(terminal, `  ${number(total.same)} the same`);
+  printLine(terminal, `  ${paint(terminal, 'red', `${number(total.stricter)} stricter`)}`);
+  printLine(terminal, `  ${paint(terminal, 'green', `${number(total.laxer)} laxer`)}`);
+  printLine(terminal, `  ${number(total.unknown)} unknown`);
   for (const [because, count] of tally.unknown)
-    say(terminal, `    ${number(count)}: ${BECAUSE[because] ?? because}`);
+    printLine(terminal, `    ${number(count)}: ${BECAUSE[because] ?? because}`);
   tellMoves(tally, terminal);
   tellTable('agent', tally.by_agent, terminal);
   tellTable('tool', tally.by_tool, terminal);
@@ -170,7 +170,7 @@ function tell({ tally, since_ms }: ReplayReport, terminal: Terminal): void {
   tellExamples('stricter', tally.stricter, terminal);
   tellExamples('laxer', tally.laxer, terminal);
   if (total.stricter + total.laxer > 0)
-    remark(terminal, '\n`policy explain <event>` says why one is as it is now.');
+    printNotice(terminal, '\n`policy explain <event>` says why one is as it is now.');
 }
 
 function tellMoves({ transitions }: ReplayTally, terminal: Terminal): void {
@@ -178,8 +178,8 @@ function tellMoves({ transitions }: ReplayTally, terminal: Terminal): void {
   const rows = [...transitions]
     .sort(([, a], [, b]) => b - a)
     .map(([move, count]) => [move.replace(' ', ' -> '), count.toLocaleString('en')]);
-  say(terminal);
-  for (const line of table(['action', 'count'], rows)) say(terminal, line);
+  printLine(terminal);
+  for (const line of formatTable(['action', 'count'], rows)) printLine(terminal, line);
 }
 
 const ROWS_SHOWN = 20;
@@ -194,17 +194,20 @@ function tellTable(what: string, counts: ReadonlyMap<string, ReplayCounts>, term
   const cells = rows
     .slice(0, ROWS_SHOWN)
     .map((row) => [row.name, ...[row.stricter, row.laxer, row.unknown, row.same].map(String)]);
-  say(terminal);
-  const lines = table([what, 'stricter', 'laxer', 'unknown', 'same'], cells);
-  for (const line of lines) say(terminal, line);
-  if (rows.length > ROWS_SHOWN) say(terminal, `and ${rows.length - ROWS_SHOWN} more (--json)`);
+  printLine(terminal);
+  const lines = formatTable([what, 'stricter', 'laxer', 'unknown', 'same'], cells);
+  for (const line of lines) printLine(terminal, line);
+  if (rows.length > ROWS_SHOWN) printLine(terminal, `and ${rows.length - ROWS_SHOWN} more (--json)`);
 }
 
-function tellExamples(what: string, examples: readonly ChangedDecision[], terminal: Terminal): void {
-  if (examples.length === 0) return;
-  say(terminal, `\n${what}, for instance:`);
-  for (const { event_id, agent_id, tool_name, from, to, from_rule, to_rule } of examples.slice(0, 5)) {
-    const who = shown(tool_name === null ? agent_id : `${agent_id}, ${tool_name}`);
-    say(terminal, `  ${event_id}  ${who}: ${from} (${shown(from_rule)}) -> ${to} (${shown(to_rule)})`);
+function tellExamples(what: string, addExamples: readonly ChangedDecision[], terminal: Terminal): void {
+  if (addExamples.length === 0) return;
+  printLine(terminal, `\n${what}, for instance:`);
+  for (const { event_id, agent_id, tool_name, from, to, from_rule, to_rule } of addExamples.slice(0, 5)) {
+    const who = escapeControls(tool_name === null ? agent_id : `${agent_id}, ${tool_name}`);
+    printLine(
+      terminal,
+      `  ${event_id}  ${who}: ${from} (${escapeControls(from_rule)}) -> ${to} (${escapeControls(to_rule)})`,
+    );
   }
 }

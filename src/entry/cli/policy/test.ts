@@ -1,11 +1,19 @@
 import type { Command } from 'commander';
 import type { DocumentProblem } from '../../../core/types/index.ts';
 import type { CaseResult, TestReport } from '../../../runtime/policies/test-policy.ts';
-import { configOf } from '../configuration.ts';
-import { CommandFailure, EXIT } from '../exit.ts';
-import { configOption, examples, jsonOption } from '../options.ts';
-import { counted } from '../table.ts';
-import { paint, paintError, remark, say, sayJson, shown, type Terminal } from '../terminal.ts';
+import { CommandFailure, EXIT } from '../command-failure.ts';
+import { formatCount } from '../format-table.ts';
+import { loadCliConfig } from '../load-cli-config.ts';
+import { addExamples, buildConfigOption, buildJsonOption } from '../options.ts';
+import {
+  escapeControls,
+  paint,
+  paintError,
+  printJson,
+  printLine,
+  printNotice,
+  type Terminal,
+} from '../terminal.ts';
 
 interface TestOptions {
   readonly config?: string;
@@ -13,7 +21,7 @@ interface TestOptions {
 }
 
 /** Adds `policy test`. */
-export function test(parent: Command, terminal: Terminal): void {
+export function definePolicyTest(parent: Command, terminal: Terminal): void {
   const command = parent
     .command('test')
     .argument('[files...]', 'files of cases (default: policies/tests/*.yaml and policies/*.test.yaml)')
@@ -21,17 +29,17 @@ export function test(parent: Command, terminal: Terminal): void {
     .description(
       'Judge what cases bring by the policy of the configuration, all the way that any call takes, and compare. Ends with 1 where one fails, with 2 where there are none or one is not written as it must be. Nothing is recorded.',
     )
-    .addOption(configOption())
-    .addOption(jsonOption())
+    .addOption(buildConfigOption())
+    .addOption(buildJsonOption())
     .action((files: string[], options: TestOptions) => run(files, options, terminal));
-  examples(command, [
+  addExamples(command, [
     ['service policy test', ''],
     ['service policy test policies/payments.test.yaml --json', 'in a pipeline'],
   ]);
 }
 
 async function run(files: readonly string[], options: TestOptions, terminal: Terminal): Promise<void> {
-  const config = await configOf(terminal, options.config);
+  const config = await loadCliConfig(terminal, options.config);
   const [{ loadPolicy }, { CASE_PATTERNS, testPolicy }, { readPacks, findRuleFiles }] = await Promise.all([
     import('../../../runtime/policies/index.ts'),
     import('../../../runtime/policies/test-policy.ts'),
@@ -50,7 +58,7 @@ async function run(files: readonly string[], options: TestOptions, terminal: Ter
     });
   }
   const failed = report.results.filter(({ differences }) => differences.length > 0).length;
-  if (options.json) sayJson(terminal, { ...report, passed: report.results.length - failed, failed });
+  if (options.json) printJson(terminal, { ...report, passed: report.results.length - failed, failed });
   else tell(report, failed, terminal);
   if (failed > 0) terminal.exit_code = EXIT.no;
 }
@@ -67,20 +75,26 @@ function tell(
   terminal: Terminal,
 ): void {
   for (const { message } of warnings)
-    remark(terminal, `${paintError(terminal, 'yellow', 'warning')}  ${shown(message)}`);
+    printNotice(terminal, `${paintError(terminal, 'yellow', 'warning')}  ${escapeControls(message)}`);
   for (const result of results) tellCase(result, terminal);
   const passed = `${results.length - failed} passed`;
   const counts =
     failed === 0
       ? paint(terminal, 'green', passed)
       : `${passed}, ${paint(terminal, 'red', `${failed} failed`)}`;
-  say(terminal, `\n${counts} in ${counted(files.length, 'file')} (policy ${policy_hash.slice(0, 19)})`);
+  printLine(
+    terminal,
+    `\n${counts} in ${formatCount(files.length, 'file')} (policy ${policy_hash.slice(0, 19)})`,
+  );
 }
 
 function tellCase({ file, line, name, differences }: CaseResult, terminal: Terminal): void {
   const passed = differences.length === 0;
   const word = passed ? paint(terminal, 'green', 'pass') : paint(terminal, ['bold', 'red'], 'FAIL');
-  say(terminal, `${word}  ${shown(`${file}:${line}`)}  ${shown(name)}`);
+  printLine(terminal, `${word}  ${escapeControls(`${file}:${line}`)}  ${escapeControls(name)}`);
   for (const { field, expected, found } of differences)
-    say(terminal, `      ${field}: ${shown(expected)} expected, ${shown(found)} found`);
+    printLine(
+      terminal,
+      `      ${field}: ${escapeControls(expected)} expected, ${escapeControls(found)} found`,
+    );
 }

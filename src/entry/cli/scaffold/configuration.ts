@@ -8,7 +8,7 @@ export interface IntelligenceAnswer {
 }
 
 /** Returns the text of `service.yaml`. `intelligence` is `null` if the advisory layer was not requested. */
-export function configurationText(full: boolean, intelligence: IntelligenceAnswer | null): string {
+export function buildConfigurationText(full: boolean, intelligence: IntelligenceAnswer | null): string {
   const parts = [HEAD, full ? SERVER_FULL : SERVER, POLICY, full ? POLICY_MORE : '', PROTECTION];
   if (full) parts.push(DOCUMENTS, SCAN, TENANTS);
   parts.push(AUDIT);

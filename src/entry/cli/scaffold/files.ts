@@ -1,5 +1,5 @@
 import { buildEditorSchemas } from '../../../runtime/policies/editor-schemas.ts';
-import { configurationText, type IntelligenceAnswer } from './configuration.ts';
+import { buildConfigurationText, type IntelligenceAnswer } from './configuration.ts';
 import {
   CONTRACT_DOCUMENT,
   IDENTITY_DOCUMENT,
@@ -14,12 +14,12 @@ import type { ScaffoldFile } from './write.ts';
  * Returns the files that `init` writes, in the listed order. The schemas are for editors, which use them to complete
  * and check.
  */
-export function scaffoldFiles(
+export function buildScaffoldFiles(
   full: boolean,
   intelligence: IntelligenceAnswer | null,
 ): readonly ScaffoldFile[] {
   const files: ScaffoldFile[] = [
-    { path: 'service.yaml', text: configurationText(full, intelligence) },
+    { path: 'service.yaml', text: buildConfigurationText(full, intelligence) },
     { path: 'policies/default.yaml', text: full ? POLICY_DOCUMENT + INTERNAL_RULE : POLICY_DOCUMENT },
     { path: 'policies/tests/default.yaml', text: POLICY_TESTS },
     { path: 'schemas/memory.yaml', text: MEMORY_DOCUMENT },

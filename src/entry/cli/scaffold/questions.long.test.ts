@@ -4,7 +4,7 @@ import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'yaml';
-import { inFolder } from '../testing/run.ts';
+import { withFolder } from '../testing/run.ts';
 
 const MAIN = new URL('../main.ts', import.meta.url).pathname;
 
@@ -56,7 +56,7 @@ const NO_AGENTS: readonly (readonly [RegExp, string])[] = [
 ];
 
 test('Return at every question writes the configuration and turns nothing on', async () => {
-  await inFolder(async (cwd) => {
+  await withFolder(async (cwd) => {
     assert.deepEqual(await initOnTerminal(cwd, '', NO_AGENTS), { code: 0, unasked: 0 });
     assert.deepEqual(await intelligenceIn(cwd), { enabled: false });
     assert.ok(!(await readdir(cwd)).includes('.claude'));
@@ -64,7 +64,7 @@ test('Return at every question writes the configuration and turns nothing on', a
 });
 
 test('an agent, a scope and a pack are asked for, the change is shown, and the hooks are tried', async () => {
-  await inFolder(async (cwd) => {
+  await withFolder(async (cwd) => {
     await mkdir(join(cwd, '.claude'));
     const ended = await initOnTerminal(cwd, '', [
       [/Which coding agents[\s\S]*found on this machine/, '\r'],
@@ -81,7 +81,7 @@ test('an agent, a scope and a pack are asked for, the change is shown, and the h
 });
 
 test('no at the end leaves the agent as it is', async () => {
-  await inFolder(async (cwd) => {
+  await withFolder(async (cwd) => {
     await mkdir(join(cwd, '.claude'));
     await initOnTerminal(cwd, '', [
       [/Which coding agents/, '\r'],
@@ -94,7 +94,7 @@ test('no at the end leaves the agent as it is', async () => {
 });
 
 test('--intelligence asks for backend, model, address and the name of a variable', async () => {
-  await inFolder(async (cwd) => {
+  await withFolder(async (cwd) => {
     const ended = await initOnTerminal(cwd, '--intelligence', [
       ...NO_AGENTS,
       [/Turn on the advisory/, 'y'],
@@ -120,7 +120,7 @@ test('--intelligence asks for backend, model, address and the name of a variable
 });
 
 test('Ctrl-C at a question writes nothing', async () => {
-  await inFolder(async (cwd) => {
+  await withFolder(async (cwd) => {
     assert.deepEqual(await initOnTerminal(cwd, '', [[/Which coding agents/, '\u0003']]), {
       code: 130,
       unasked: 0,

@@ -9,13 +9,16 @@ export interface ScaffoldFile {
 }
 
 /** The written and the kept files, as paths in the order given. */
-export interface Written {
+export interface WrittenFiles {
   readonly created: readonly string[];
   readonly kept: readonly string[];
 }
 
 /** Writes the files that do not exist yet. An existing file or symbolic link is kept unchanged. */
-export async function writeMissing(folder: string, files: readonly ScaffoldFile[]): Promise<Written> {
+export async function writeMissingFiles(
+  folder: string,
+  files: readonly ScaffoldFile[],
+): Promise<WrittenFiles> {
   const created: string[] = [];
   const kept: string[] = [];
   for (const { path, text } of files) {

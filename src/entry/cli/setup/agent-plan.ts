@@ -17,9 +17,9 @@ import {
 import { hooksPart, serverPart } from '../../../coding-agents/setup/parts.ts';
 import { listSettingsFiles, readInstalledHooks } from '../../../coding-agents/setup/settings-locations.ts';
 import type { Config } from '../../../runtime/config/index.ts';
-import { CommandFailure, EXIT } from '../exit.ts';
+import { CommandFailure, EXIT } from '../command-failure.ts';
 import type { Consent } from '../skills/consent.ts';
-import { paint, remark, say, shown, type Terminal } from '../terminal.ts';
+import { escapeControls, paint, printLine, printNotice, type Terminal } from '../terminal.ts';
 import { formatDiff, printDiff } from './diff-text.ts';
 import { resolveFolder } from './resolve-folder.ts';
 
@@ -232,15 +232,15 @@ async function remarkOnOtherFiles(
 
 /** Prints the changes of a plan as a diff. */
 export function printPlan({ agent, scope, setup }: AgentPlan, terminal: Terminal): void {
-  say(terminal, paint(terminal, 'bold', `${agent.label}, scope ${scope}`));
+  printLine(terminal, paint(terminal, 'bold', `${agent.label}, scope ${scope}`));
   const pending = listPendingChanges(setup);
   for (const change of pending) {
-    say(terminal);
+    printLine(terminal);
     printDiff(change, terminal);
     if (change.real_path !== change.path)
-      say(terminal, `(a symbolic link: \`${shown(change.real_path)}\` is written)`);
+      printLine(terminal, `(a symbolic link: \`${escapeControls(change.real_path)}\` is written)`);
   }
-  if (pending.length > 0) say(terminal);
+  if (pending.length > 0) printLine(terminal);
 }
 
 /** Returns the changes that have an effect. */
@@ -261,9 +261,13 @@ export async function applyPlan(
   const paths: string[] = [];
   await setup.apply(({ path, action, has_receipt }) => {
     paths.push(path);
-    if (!is_quiet) say(terminal, `${PAST[action]}  ${shown(relative(terminal.cwd, path) || path)}`);
+    if (!is_quiet)
+      printLine(terminal, `${PAST[action]}  ${escapeControls(relative(terminal.cwd, path) || path)}`);
     if (!has_receipt && !uninstall)
-      remark(terminal, 'The undo information was not saved; --uninstall will remove the entries one by one.');
+      printNotice(
+        terminal,
+        'The undo information was not saved; --uninstall will remove the entries one by one.',
+      );
   });
   return paths;
 }

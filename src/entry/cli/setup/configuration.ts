@@ -1,9 +1,9 @@
 import { dirname, join } from 'node:path';
 import type { Machine, SettingsScope } from '../../../coding-agents/record/settings.ts';
 import type { Config } from '../../../runtime/config/index.ts';
-import { configOf } from '../configuration.ts';
-import { CommandFailure, EXIT } from '../exit.ts';
-import { scaffoldFiles } from '../scaffold/files.ts';
+import { CommandFailure, EXIT } from '../command-failure.ts';
+import { loadCliConfig } from '../load-cli-config.ts';
+import { buildScaffoldFiles } from '../scaffold/files.ts';
 import type { ScaffoldFile } from '../scaffold/write.ts';
 import type { Terminal } from '../terminal.ts';
 import type { HookConfig } from './agent-plan.ts';
@@ -27,13 +27,13 @@ export async function planConfiguration(
   const { env, cwd } = terminal;
   const in_project = { ...terminal, cwd: env.SERVICE_CONFIG || path !== undefined ? cwd : machine.project };
   const own = newFile(scope, machine);
-  const config = await configOf(in_project, path, 'leave');
+  const config = await loadCliConfig(in_project, path, 'leave');
   if (config.origin.file !== null) return checked(config, config.origin.file, terminal);
   if (scope === 'user') {
-    const users = await configOf(terminal, own, 'leave').catch(() => null);
+    const users = await loadCliConfig(terminal, own, 'leave').catch(() => null);
     if (users?.origin.file) return checked(users, users.origin.file, terminal);
   }
-  return { file: own, state_dir: join(dirname(own), '.service'), missing: scaffoldFiles(false, null) };
+  return { file: own, state_dir: join(dirname(own), '.service'), missing: buildScaffoldFiles(false, null) };
 }
 
 function newFile(scope: SettingsScope, { project, home, env }: Machine): string {

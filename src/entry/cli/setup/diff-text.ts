@@ -1,6 +1,6 @@
 import { createTwoFilesPatch, FILE_HEADERS_ONLY } from 'diff';
 import type { SettingsChange } from '../../../coding-agents/setup/apply.ts';
-import { paint, say, shownLines, type Terminal } from '../terminal.ts';
+import { escapeControlsInLines, paint, printLine, type Terminal } from '../terminal.ts';
 
 /** Formats the change of a file in the format of `diff -u`. */
 export function formatDiff({ path, before, after }: SettingsChange): string {
@@ -12,8 +12,8 @@ export function formatDiff({ path, before, after }: SettingsChange): string {
 
 /** Prints the diff, with colours on a terminal. */
 export function printDiff(change: SettingsChange, terminal: Terminal): void {
-  for (const line of shownLines(formatDiff(change)).trimEnd().split('\n')) {
+  for (const line of escapeControlsInLines(formatDiff(change)).trimEnd().split('\n')) {
     const colour = line.startsWith('+') ? 'green' : line.startsWith('-') ? 'red' : null;
-    say(terminal, colour === null ? line : paint(terminal, colour, line));
+    printLine(terminal, colour === null ? line : paint(terminal, colour, line));
   }
 }

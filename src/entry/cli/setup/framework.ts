@@ -5,10 +5,10 @@ import {
   readSettingsFile,
   writeSettingsFile,
 } from '../../../coding-agents/setup/settings-file.ts';
-import { CommandFailure, EXIT } from '../exit.ts';
-import { say, sayJson, shown, type Terminal } from '../terminal.ts';
+import { CommandFailure, EXIT } from '../command-failure.ts';
+import { escapeControls, printJson, printLine, type Terminal } from '../terminal.ts';
 import { formatDiff, printDiff } from './diff-text.ts';
-import { type Framework, frameworkText } from './frameworks.ts';
+import { type Framework, readFrameworkGuard } from './frameworks.ts';
 import { resolveFolder } from './resolve-folder.ts';
 
 export interface FrameworkOptions {
@@ -30,7 +30,7 @@ export async function setUpFramework(
 ): Promise<void> {
   const path = join(await resolveFolder(options.path, terminal), framework.file);
   const standing = await withPathInError(path, () => readSettingsFile(path));
-  const text = await frameworkText(framework);
+  const text = await readFrameworkGuard(framework);
   const after = options.uninstall ? null : text;
   const is_kept = standing.text !== null && standing.text !== text && !options.force;
   const does = standing.text !== after && !options.dryRun;
@@ -61,17 +61,17 @@ function tell(
     before === after ? 'keep' : before === null ? 'create' : after === null ? 'delete' : 'change';
   if (json) {
     const diff = action === 'keep' ? '' : formatDiff({ ...change, action });
-    sayJson(terminal, { name, files: [{ path, action, diff, done }], done });
+    printJson(terminal, { name, files: [{ path, action, diff, done }], done });
     return;
   }
-  const file = shown(relative(terminal.cwd, path) || path);
-  if (action === 'keep') say(terminal, uninstall ? `There is no ${file}.` : 'Nothing to change.');
+  const file = escapeControls(relative(terminal.cwd, path) || path);
+  if (action === 'keep') printLine(terminal, uninstall ? `There is no ${file}.` : 'Nothing to change.');
   else if (dryRun) printDiff({ ...change, action }, terminal);
-  else say(terminal, `${{ create: 'created', change: 'changed', delete: 'deleted' }[action]}  ${file}`);
+  else printLine(terminal, `${{ create: 'created', change: 'changed', delete: 'deleted' }[action]}  ${file}`);
   if (uninstall || dryRun) return;
-  say(
+  printLine(
     terminal,
     `Its first lines show how ${label} uses it. It asks the service at $SERVICE_URL, else at http://127.0.0.1:8000:`,
   );
-  say(terminal, `  ${terminal.name} serve`);
+  printLine(terminal, `  ${terminal.name} serve`);
 }

@@ -41,11 +41,11 @@ const BESIDE = /^(?:from (guard|messages) import .*|import \{.*\} from '\.\/(gua
 /**
  * Returns the text of a framework's file. Imported sources of the same folder are inlined, so that one file is enough.
  */
-export async function frameworkText({ source }: Pick<Framework, 'source'>): Promise<string> {
+export async function readFrameworkGuard({ source }: Pick<Framework, 'source'>): Promise<string> {
   const text = await readFile(`${FOLDER}${source}`, 'utf8');
   const parts = await Promise.all(
     [...text.matchAll(BESIDE)].map(([, python_name, file]) =>
-      frameworkText({ source: file ?? `${python_name}.py` }),
+      readFrameworkGuard({ source: file ?? `${python_name}.py` }),
     ),
   );
   return text.replace(BESIDE, () => parts.shift()!.trimEnd());

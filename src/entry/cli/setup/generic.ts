@@ -1,5 +1,5 @@
 import { quoteArg } from '../../../coding-agents/record/hook-command.ts';
-import { say, type Terminal } from '../terminal.ts';
+import { printLine, type Terminal } from '../terminal.ts';
 import { findProgram } from './find-program.ts';
 
 /** Prints the manual steps for agents and frameworks that have no installer here. */
@@ -26,5 +26,5 @@ export function printGenericInstructions(config: string | undefined, terminal: T
     '',
     `Any MCP client can use these as tools: ${program} mcp --config ${file}`,
   ];
-  for (const line of lines) say(terminal, line);
+  for (const line of lines) printLine(terminal, line);
 }

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { CommandFailure, EXIT } from '../exit.ts';
+import { CommandFailure, EXIT } from '../command-failure.ts';
 import type { Terminal } from '../terminal.ts';
 
 /** Returns the absolute path of the folder that `--path` names. @throws CommandFailure if it does not exist */

@@ -3,12 +3,12 @@ import { dirname, join, relative } from 'node:path';
 import { Writable } from 'node:stream';
 import type { CodingAgent } from '../../../coding-agents/record/coding-agent.ts';
 import type { Machine } from '../../../coding-agents/record/settings.ts';
-import { configOf } from '../configuration.ts';
-import type { Diagnosis } from '../doctor/examine.ts';
-import { CommandFailure, EXIT } from '../exit.ts';
-import { writeMissing } from '../scaffold/write.ts';
-import { agreed } from '../skills/consent.ts';
-import { paint, remark, say, sayJson, shown, type Terminal } from '../terminal.ts';
+import { CommandFailure, EXIT } from '../command-failure.ts';
+import type { Diagnosis } from '../doctor/diagnose.ts';
+import { loadCliConfig } from '../load-cli-config.ts';
+import { writeMissingFiles } from '../scaffold/write.ts';
+import { askConsent } from '../skills/consent.ts';
+import { escapeControls, paint, printJson, printLine, printNotice, type Terminal } from '../terminal.ts';
 import {
   type AgentPlan,
   applyPlan,
@@ -56,7 +56,7 @@ export async function setUpAgents(
     plans.push(await planAgent(agent, machine, options, program.words, configuration));
   if (!options.json) printPlans(plans, { configuration, packs, program }, terminal);
   const has_changes = configuration.missing.length + packs.length + count(plans) > 0;
-  const goes_on = has_changes && (await agreed('Write this?', options, terminal));
+  const goes_on = has_changes && (await askConsent('Write this?', options, terminal));
   const written = goes_on
     ? await writeAll(plans, { configuration, packs, program }, options, terminal)
     : NOTHING;
@@ -71,7 +71,7 @@ export async function setUpAgents(
       tried: diagnosis.tried_count,
       blocking: diagnosis.blocking_count,
     };
-    sayJson(terminal, {
+    printJson(terminal, {
       ...one,
       config_file: file,
       created: written.created,
@@ -94,15 +94,16 @@ export async function uninstallAgent(
   const plan = await planAgent(agent, machine, options, [], known);
   if (!options.json) printPlan(plan, terminal);
   const pending = listPendingChanges(plan.setup);
-  const goes_on = pending.length > 0 && (await agreed('Write this?', options, terminal));
+  const goes_on = pending.length > 0 && (await askConsent('Write this?', options, terminal));
   const made = goes_on ? await applyPlan(plan, options, terminal, options.json === true) : [];
   if (options.json) {
-    sayJson(terminal, buildAgentResult(plan, made, goes_on));
+    printJson(terminal, buildAgentResult(plan, made, goes_on));
     return;
   }
-  if (pending.length === 0) say(terminal, 'There are no hooks of this program.');
-  else if (!goes_on) say(terminal, 'Nothing was changed.');
-  if (goes_on || pending.length === 0) for (const line of plan.remarks) say(terminal, `note: ${shown(line)}`);
+  if (pending.length === 0) printLine(terminal, 'There are no hooks of this program.');
+  else if (!goes_on) printLine(terminal, 'Nothing was changed.');
+  if (goes_on || pending.length === 0)
+    for (const line of plan.remarks) printLine(terminal, `note: ${escapeControls(line)}`);
 }
 
 /** Returns the packs that are not added yet. @throws SkillFailure for an unknown pack, before anything is written */
@@ -117,7 +118,9 @@ async function missingPacks(
     wanted.map(async (source) => ({ source, name: (await openSkill(source, terminal)).name })),
   );
   if (missing.length > 0) return wanted;
-  const added = (await listSkills(await configOf(terminal, file, 'leave'))).skills.map(({ name }) => name);
+  const added = (await listSkills(await loadCliConfig(terminal, file, 'leave'))).skills.map(
+    ({ name }) => name,
+  );
   return skills.filter(({ name }) => !added.includes(name)).map(({ source }) => source);
 }
 
@@ -148,15 +151,18 @@ function printPlans(
 ): void {
   const { file, missing } = configuration;
   if (program.copy !== null) {
-    say(terminal, paint(terminal, 'bold', 'Program'));
-    say(terminal, `  copy to ${shown(program.copy.to)}, because npx clears the folder it runs from`);
-    say(terminal);
+    printLine(terminal, paint(terminal, 'bold', 'Program'));
+    printLine(
+      terminal,
+      `  copy to ${escapeControls(program.copy.to)}, because npx clears the folder it runs from`,
+    );
+    printLine(terminal);
   }
   if (missing.length > 0 || packs.length > 0) {
-    say(terminal, paint(terminal, 'bold', `Configuration in ${shown(dirname(file))}`));
-    for (const { path } of missing) say(terminal, `  create  ${path}`);
-    for (const pack of packs) say(terminal, `  add     policy pack ${shown(pack)}`);
-    say(terminal);
+    printLine(terminal, paint(terminal, 'bold', `Configuration in ${escapeControls(dirname(file))}`));
+    for (const { path } of missing) printLine(terminal, `  create  ${path}`);
+    for (const pack of packs) printLine(terminal, `  add     policy pack ${escapeControls(pack)}`);
+    printLine(terminal);
   }
   for (const plan of plans) printPlan(plan, terminal);
 }
@@ -170,14 +176,14 @@ async function writeAll(
 ): Promise<Written> {
   const is_quiet = options.json === true;
   if (program.copy !== null) {
-    if (!is_quiet) remark(terminal, `Copying the program to ${shown(program.copy.to)} ...`);
+    if (!is_quiet) printNotice(terminal, `Copying the program to ${escapeControls(program.copy.to)} ...`);
     await copyProgram(program.copy);
   }
   const folder = dirname(configuration.file);
-  const { created } = await writeMissing(folder, configuration.missing);
+  const { created } = await writeMissingFiles(folder, configuration.missing);
   if (!is_quiet)
     for (const path of created)
-      say(terminal, `created  ${shown(join(relative(terminal.cwd, folder), path))}`);
+      printLine(terminal, `created  ${escapeControls(join(relative(terminal.cwd, folder), path))}`);
   const added: string[] = [];
   for (const pack of packs) if (await addPack(pack, configuration.file, is_quiet, terminal)) added.push(pack);
   const paths: string[] = [];
@@ -199,13 +205,13 @@ async function addPack(
   } catch (error) {
     if (!(error instanceof CommandFailure) || error.code !== 'laxer') throw error;
     const command = `service skills add ${pack} --config ${config} --allow-laxer`;
-    remark(
+    printNotice(
       terminal,
       `The policy pack ${pack} was not added, because it allows more than the policy does: ${command}`,
     );
     return false;
   }
-  if (!is_quiet) say(terminal, `added    policy pack ${pack}`);
+  if (!is_quiet) printLine(terminal, `added    policy pack ${pack}`);
   return true;
 }
 
@@ -215,9 +221,9 @@ async function examineHooks(
   { scope, json }: AgentsOptions,
   terminal: Terminal,
 ): Promise<Diagnosis> {
-  if (!json) remark(terminal, '\nTesting the hooks, as each agent calls them ...');
-  const { examine } = await import('../doctor/examine.ts');
-  return examine({
+  if (!json) printNotice(terminal, '\nTesting the hooks, as each agent calls them ...');
+  const { diagnose } = await import('../doctor/diagnose.ts');
+  return diagnose({
     host: agents.length === 1 ? agents[0]!.name : null,
     scope,
     config: null,
@@ -235,16 +241,16 @@ function printResult(
   diagnosis: Diagnosis | null,
   terminal: Terminal,
 ): void {
-  if (!has_changes) say(terminal, 'Nothing to change.');
-  else if (!done) say(terminal, 'Nothing was changed.');
+  if (!has_changes) printLine(terminal, 'Nothing to change.');
+  else if (!done) printLine(terminal, 'Nothing was changed.');
   if (done || !has_changes)
     for (const { agent, remarks } of plans)
       for (const line of remarks)
-        say(terminal, `note: ${plans.length > 1 ? `${agent.label}: ` : ''}${shown(line)}`);
+        printLine(terminal, `note: ${plans.length > 1 ? `${agent.label}: ` : ''}${escapeControls(line)}`);
   if (diagnosis !== null) printHookTests(diagnosis, terminal);
   if (!done || diagnosis !== null || plans.length === 0) return;
   const one = plans.length === 1 ? ` --host ${plans[0]!.agent.name}` : '';
-  say(terminal, `\nSee whether it blocks:\n  ${terminal.name} doctor${one}`);
+  printLine(terminal, `\nSee whether it blocks:\n  ${terminal.name} doctor${one}`);
 }
 
 function printHookTests(
@@ -252,10 +258,10 @@ function printHookTests(
   terminal: Terminal,
 ): void {
   const line = `${blocking_count} of ${tried_count} hooks block a destructive test call and allow a harmless one.`;
-  say(terminal, paint(terminal, status === 'fail' ? 'red' : 'green', line));
+  printLine(terminal, paint(terminal, status === 'fail' ? 'red' : 'green', line));
   for (const check of checks.filter((each) => each.status === 'fail')) {
-    say(terminal, `  ${shown(check.message)}`);
-    if (check.next !== null) say(terminal, `    ${shown(check.next)}`);
+    printLine(terminal, `  ${escapeControls(check.message)}`);
+    if (check.next !== null) printLine(terminal, `    ${escapeControls(check.next)}`);
   }
-  if (checks.some((each) => each.status !== 'ok')) say(terminal, `All checks: ${terminal.name} doctor`);
+  if (checks.some((each) => each.status !== 'ok')) printLine(terminal, `All checks: ${terminal.name} doctor`);
 }

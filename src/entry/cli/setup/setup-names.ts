@@ -1,8 +1,8 @@
 import { codingAgents } from '../../../coding-agents/coding-agents.ts';
 import { suggestName } from '../../../core/policy/compile/problems.ts';
-import { CommandFailure, EXIT } from '../exit.ts';
-import { table } from '../table.ts';
-import { say, sayJson, type Terminal } from '../terminal.ts';
+import { CommandFailure, EXIT } from '../command-failure.ts';
+import { formatTable } from '../format-table.ts';
+import { printJson, printLine, type Terminal } from '../terminal.ts';
 import { frameworks } from './frameworks.ts';
 
 /** All names that can be set up: coding agents, frameworks, and `generic` for manual steps. */
@@ -12,7 +12,7 @@ export const setupNames: readonly string[] = [
 ];
 
 /** Returns the failure for an unknown name, with a similar name and the list of all. */
-export function unknownSetupName(name: string): CommandFailure {
+export function explainUnknownSetupName(name: string): CommandFailure {
   const longer = setupNames.find((each) => name.length > 2 && each.startsWith(name));
   const near = longer === undefined ? suggestName(name, setupNames) : `; did you mean \`${longer}\`?`;
   return new CommandFailure(EXIT.usage, 'unknown_name', `There is no \`${name}\` to set up${near || '.'}`, {
@@ -34,9 +34,9 @@ export function printSetupNames(as_json: boolean, terminal: Terminal): void {
     { name: 'generic', label: 'anything else', kind: 'by hand', scopes: [] },
   ];
   if (as_json) {
-    sayJson(terminal, { integrations: rows });
+    printJson(terminal, { integrations: rows });
     return;
   }
   const cells = rows.map(({ name, kind, label, scopes }) => [name, kind, label, scopes.join(', ')]);
-  for (const line of table(['NAME', 'KIND', 'FOR', 'SCOPES'], cells)) say(terminal, line);
+  for (const line of formatTable(['NAME', 'KIND', 'FOR', 'SCOPES'], cells)) printLine(terminal, line);
 }

@@ -1,12 +1,12 @@
 import { Option } from 'commander';
 import { packageVersion } from '../../../platform/version.ts';
 import type { OpenPlan, Skill, SkillPlan } from '../../../runtime/skills/index.ts';
-import { configOf } from '../configuration.ts';
-import { CommandFailure, EXIT } from '../exit.ts';
-import { counted } from '../table.ts';
-import { say, sayJson, shown, type Terminal } from '../terminal.ts';
-import { agreed, type Consent } from './consent.ts';
-import { laxerLines, tellPlan } from './plan-text.ts';
+import { CommandFailure, EXIT } from '../command-failure.ts';
+import { formatCount } from '../format-table.ts';
+import { loadCliConfig } from '../load-cli-config.ts';
+import { escapeControls, printJson, printLine, type Terminal } from '../terminal.ts';
+import { askConsent, type Consent } from './consent.ts';
+import { formatLaxerPlaces, printSkillPlan } from './print-plan.ts';
 
 export interface AddOptions extends Consent {
   readonly config?: string;
@@ -15,7 +15,7 @@ export interface AddOptions extends Consent {
 }
 
 /** Returns the options with which a user confirms an addition. */
-export function consentOptions(): readonly Option[] {
+export function buildConsentOptions(): readonly Option[] {
   return [
     new Option('-y, --yes', 'do not ask'),
     new Option('--allow-laxer', 'accept a less strict policy; --yes alone does not'),
@@ -24,7 +24,7 @@ export function consentOptions(): readonly Option[] {
 }
 
 /** Returns the option with which a user confirms code. Templates contain no code. */
-export function codeOption(): Option {
+export function buildPluginOption(): Option {
   return new Option(
     '--allow-plugins',
     'agree that its plug-ins are run, to see what they bring and in the service; --yes alone does not',
@@ -38,12 +38,12 @@ export async function addSkill(
   terminal: Terminal,
   accept: (skill: Skill) => Promise<void> = async () => {},
 ): Promise<void> {
-  const config = await configOf(terminal, options.config, 'leave');
+  const config = await loadCliConfig(terminal, options.config, 'leave');
   const { planToAdd, openSkill } = await import('../../../runtime/skills/index.ts');
   const skill = await openSkill(source, { cwd: terminal.cwd, env: terminal.env });
   await accept(skill);
-  const agreed = { plugins: options.allowPlugins === true };
-  const open = await planToAdd(config, skill, packageVersion(), agreed);
+  const askConsent = { plugins: options.allowPlugins === true };
+  const open = await planToAdd(config, skill, packageVersion(), askConsent);
   try {
     await carryOut(skill, open, options, terminal);
   } finally {
@@ -58,14 +58,21 @@ async function carryOut(
   terminal: Terminal,
 ): Promise<void> {
   if (!options.json) {
-    say(terminal, `${paintedName(plan)} (${shown(plan.source)}): ${shown(skill.description)}`);
-    tellPlan(plan, terminal);
+    printLine(
+      terminal,
+      `${paintedName(plan)} (${escapeControls(plan.source)}): ${escapeControls(skill.description)}`,
+    );
+    printSkillPlan(plan, terminal);
   }
   const is_there = isThere(plan);
   const goes_on = !is_there && (await consent(plan, options, terminal));
   if (goes_on) await carryOut();
-  if (options.json) sayJson(terminal, { ...plan, files: withoutTexts(plan), done: goes_on });
-  else say(terminal, `\n${is_there ? 'It is there already; nothing was changed.' : ending(plan, goes_on)}`);
+  if (options.json) printJson(terminal, { ...plan, files: dropFileTexts(plan), done: goes_on });
+  else
+    printLine(
+      terminal,
+      `\n${is_there ? 'It is there already; nothing was changed.' : ending(plan, goes_on)}`,
+    );
 }
 
 function paintedName({ name, version, replaces }: SkillPlan): string {
@@ -80,7 +87,7 @@ function isThere({ files, replaces, version, source }: SkillPlan): boolean {
 }
 
 async function consent(plan: SkillPlan, options: AddOptions, terminal: Terminal): Promise<boolean> {
-  const laxer = plan.effect === null ? [] : laxerLines(plan.effect);
+  const laxer = plan.effect === null ? [] : formatLaxerPlaces(plan.effect);
   if (laxer.length > 0 && options.yes && !options.allowLaxer && !options.dryRun) {
     throw new CommandFailure(EXIT.no, 'laxer', 'The new policy is less strict, so nothing was changed.', {
       details: laxer.map((message) => ({ path: '', message: message.trim() })),
@@ -89,17 +96,17 @@ async function consent(plan: SkillPlan, options: AddOptions, terminal: Terminal)
     });
   }
   const question = laxer.length > 0 ? 'The new policy is less strict. Install it?' : 'Install it?';
-  return agreed(question, options, terminal);
+  return askConsent(question, options, terminal);
 }
 
 function ending({ name, files }: SkillPlan, done: boolean): string {
   if (!done) return 'Nothing was changed.';
-  const count = counted(files.changes.length, 'file');
+  const count = formatCount(files.changes.length, 'file');
   return `Added ${name} (${count}). A service that runs takes it over within seconds; skills.lock belongs into the repository.`;
 }
 
 /** Returns the plan's files without their content. */
-export function withoutTexts({ files }: SkillPlan) {
+export function dropFileTexts({ files }: SkillPlan) {
   const { changes, kept, unchanged } = files;
   return { changes: changes.map(({ text: _, ...change }) => change), kept, unchanged };
 }

@@ -1,4 +1,4 @@
-import { CommandFailure, EXIT } from '../exit.ts';
+import { CommandFailure, EXIT } from '../command-failure.ts';
 import type { Terminal } from '../terminal.ts';
 
 /** The ways to confirm: with an option, or at the question. */
@@ -12,7 +12,7 @@ export interface Consent {
  * Returns whether to continue with the shown changes. Without a terminal only `--yes` confirms.
  * @throws CommandFailure if there is no terminal for the question
  */
-export async function agreed(question: string, consent: Consent, terminal: Terminal): Promise<boolean> {
+export async function askConsent(question: string, consent: Consent, terminal: Terminal): Promise<boolean> {
   if (consent.dryRun) return false;
   if (consent.yes) return true;
   if (!terminal.interactive || consent.json) {

@@ -1,9 +1,9 @@
 import type { OpenPlan, SkillPlan } from '../../../runtime/skills/index.ts';
-import { configOf } from '../configuration.ts';
-import { say, sayJson, shown, type Terminal } from '../terminal.ts';
-import { withoutTexts } from './add.ts';
-import { agreed, type Consent } from './consent.ts';
-import { tellPlan } from './plan-text.ts';
+import { loadCliConfig } from '../load-cli-config.ts';
+import { escapeControls, printJson, printLine, type Terminal } from '../terminal.ts';
+import { dropFileTexts } from './add.ts';
+import { askConsent, type Consent } from './consent.ts';
+import { printSkillPlan } from './print-plan.ts';
 
 export interface RemoveOptions extends Consent {
   readonly config?: string;
@@ -12,7 +12,7 @@ export interface RemoveOptions extends Consent {
 
 /** Removes a skill that was added. */
 export async function removeSkill(name: string, options: RemoveOptions, terminal: Terminal): Promise<void> {
-  const config = await configOf(terminal, options.config, 'leave');
+  const config = await loadCliConfig(terminal, options.config, 'leave');
   const { planToRemove } = await import('../../../runtime/skills/index.ts');
   const open = await planToRemove(config, name, options.force === true);
   try {
@@ -27,16 +27,16 @@ async function carryOut(
   options: RemoveOptions,
   terminal: Terminal,
 ): Promise<void> {
-  if (!options.json) tellPlan(plan, terminal);
-  const goes_on = await agreed(`Take ${plan.name} away?`, options, terminal);
+  if (!options.json) printSkillPlan(plan, terminal);
+  const goes_on = await askConsent(`Take ${plan.name} away?`, options, terminal);
   if (goes_on) await carryOut();
-  if (options.json) sayJson(terminal, { ...plan, files: withoutTexts(plan), done: goes_on });
-  else for (const line of ending(plan, goes_on)) say(terminal, line);
+  if (options.json) printJson(terminal, { ...plan, files: dropFileTexts(plan), done: goes_on });
+  else for (const line of ending(plan, goes_on)) printLine(terminal, line);
 }
 
 function ending({ name, files, emptied }: SkillPlan, done: boolean): string[] {
   if (!done) return ['', 'Nothing was changed.'];
-  const kept = files.kept.map((path) => `Kept ${shown(path)}, which was changed; it is yours now.`);
+  const kept = files.kept.map((path) => `Kept ${escapeControls(path)}, which was changed; it is yours now.`);
   const running =
     emptied.length === 0
       ? 'A service that runs takes it over within seconds.'

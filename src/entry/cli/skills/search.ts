@@ -1,5 +1,5 @@
-import { table } from '../table.ts';
-import { say, sayJson, type Terminal } from '../terminal.ts';
+import { formatTable } from '../format-table.ts';
+import { printJson, printLine, type Terminal } from '../terminal.ts';
 
 export interface SearchOptions {
   readonly registry?: 'npm';
@@ -35,10 +35,10 @@ export async function searchSkills(
       ? []
       : (await searchNpm(words, place)).map((each) => ({ ...each, source: `npm:${each.name}` }));
   const found = [...bundled, ...elsewhere];
-  if (options.json) sayJson(terminal, { count: found.length, [what]: found });
-  else if (found.length === 0) say(terminal, `There are no ${what} with these words.`);
+  if (options.json) printJson(terminal, { count: found.length, [what]: found });
+  else if (found.length === 0) printLine(terminal, `There are no ${what} with these words.`);
   else {
     const rows = found.map(({ name, version, source, description }) => [name, version, source, description]);
-    for (const line of table(['NAME', 'VERSION', 'SOURCE', 'ABOUT'], rows)) say(terminal, line);
+    for (const line of formatTable(['NAME', 'VERSION', 'SOURCE', 'ABOUT'], rows)) printLine(terminal, line);
   }
 }

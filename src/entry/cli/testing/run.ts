@@ -12,7 +12,7 @@ const MAIN = new URL('../main.ts', import.meta.url).pathname;
 const RUN_MS_MAX = 60_000;
 
 /** The result of a run of the real program. */
-export interface Ran {
+export interface RunResult {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
@@ -22,10 +22,10 @@ export interface RunOptions {
   readonly cwd: string;
   readonly stdin?: string | Buffer;
   readonly env?: Readonly<Record<string, string>>;
-  /** Processes above the program; none by default. Only for `runHere`. */
+  /** Processes above the program; none by default. Only for `runInProcess`. */
   readonly readLineage?: () => ProcessLineage | null;
   /** Closes standard output at once, like a reader that stops reading. */
-  readonly deaf?: boolean;
+  readonly closes_stdout?: boolean;
   /** Sends SIGINT when standard output first contains this text. */
   readonly interrupt_at?: string;
 }
@@ -34,7 +34,7 @@ export interface RunOptions {
  * Runs the program in this process, for tables of many cases: the same parsing and operations, without the start of a
  * process.
  */
-export async function runHere(args: readonly string[], options: RunOptions): Promise<Ran> {
+export async function runInProcess(args: readonly string[], options: RunOptions): Promise<RunResult> {
   const [stdout, stderr] = [collector(), collector()];
   const code = await runProgram(args, {
     name: 'service',
@@ -64,7 +64,7 @@ function collector(): { stream: Writable; text: () => string } {
 }
 
 /** Runs the program as a child process, without a terminal, in an environment of its own. */
-export function run(args: readonly string[], options: RunOptions): Promise<Ran> {
+export function runProcess(args: readonly string[], options: RunOptions): Promise<RunResult> {
   const { PATH = '', HOME = '', NODE_COMPILE_CACHE = '' } = process.env;
   const child = spawn(process.execPath, [MAIN, ...args], {
     cwd: options.cwd,
@@ -74,7 +74,7 @@ export function run(args: readonly string[], options: RunOptions): Promise<Ran> 
   });
   let stdout = '';
   let stderr = '';
-  if (options.deaf) child.stdout.destroy();
+  if (options.closes_stdout) child.stdout.destroy();
   child.stdout.on('data', (chunk) => {
     stdout += chunk;
     if (options.interrupt_at !== undefined && stdout.includes(options.interrupt_at)) child.kill('SIGINT');
@@ -92,7 +92,7 @@ export function run(args: readonly string[], options: RunOptions): Promise<Ran> 
 }
 
 /** A program that keeps running. */
-export interface Started {
+export interface StartedProgram {
   readonly pid: number;
   readonly stdout: () => string;
   readonly stderr: () => string;
@@ -101,10 +101,10 @@ export interface Started {
 }
 
 /** Starts the program, and resolves when standard output contains `until`. */
-export async function start(
+export async function startProgram(
   args: readonly string[],
   options: { cwd: string; until: string },
-): Promise<Started> {
+): Promise<StartedProgram> {
   const { PATH = '', HOME = '', NODE_COMPILE_CACHE = '' } = process.env;
   const child = spawn(process.execPath, [MAIN, ...args], {
     cwd: options.cwd,
@@ -136,7 +136,7 @@ export async function start(
 }
 
 /** Runs `use` in a new folder and removes the folder afterwards. */
-export async function inFolder<Result>(use: (folder: string) => Promise<Result>): Promise<Result> {
+export async function withFolder<Result>(use: (folder: string) => Promise<Result>): Promise<Result> {
   const folder = await mkdtemp(join(tmpdir(), 'cli-'));
   try {
     return await use(folder);

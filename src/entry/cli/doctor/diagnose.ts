@@ -26,7 +26,7 @@ import { evaluateChecks, readHookChecks } from './evaluate-checks.ts';
 import { compareSessions, type SessionReport } from './sessions.ts';
 
 /** The agents, scopes and folders that `service doctor` examines. */
-export interface ExaminationRequest {
+export interface DiagnosisRequest {
   /** `null` for every agent that has a hook of ours. */
   readonly host: string | null;
   /** `null` for the settings of all scopes. */
@@ -52,7 +52,7 @@ export interface Diagnosis {
 }
 
 /** Examines the program, the hooks of each agent, the configurations behind them, and the sessions that ran without them. */
-export async function examine(request: ExaminationRequest): Promise<Diagnosis> {
+export async function diagnose(request: DiagnosisRequest): Promise<Diagnosis> {
   const { project, env } = request;
   const machine: Machine = { project, home: env.HOME || homedir(), env };
   const configs = openConfigs(request);
@@ -98,7 +98,7 @@ function checkProgramVersion(): DoctorCheck {
 
 function checkAnyInstalled(
   examined: readonly ExaminedAgent[],
-  { host }: ExaminationRequest,
+  { host }: DiagnosisRequest,
 ): readonly DoctorCheck[] {
   if (host !== null || examined.some(({ files }) => listHooks(files).length > 0)) return [];
   return [
@@ -128,7 +128,7 @@ interface ConfigEntry {
   readonly probe_sessions: string[];
 }
 
-function openConfigs({ env }: ExaminationRequest): ConfigRegistry {
+function openConfigs({ env }: DiagnosisRequest): ConfigRegistry {
   const entries = new Map<string, ConfigEntry>();
   return {
     open: async (request) => {
@@ -164,7 +164,7 @@ function listHooks(files: readonly SettingsFile[]): readonly LocatedHook[] {
 async function examineAgent(
   agent: CodingAgent,
   machine: Machine,
-  request: ExaminationRequest,
+  request: DiagnosisRequest,
   configs: ConfigRegistry,
 ): Promise<ExaminedAgent> {
   const all = await readAgentFiles(agent, machine);
@@ -193,7 +193,7 @@ function checkInstalled(
   { name, label, settings }: CodingAgent,
   files: readonly SettingsFile[],
   all: AgentFiles,
-  { host, scope }: ExaminationRequest,
+  { host, scope }: DiagnosisRequest,
 ): readonly DoctorCheck[] {
   const subject: CheckSubject = { ...NO_SUBJECT, host: name };
   const next = `service setup ${name}${scope === null ? '' : ` --scope ${scope}`}`;
@@ -235,7 +235,7 @@ interface HookExamination {
   readonly agent: CodingAgent;
   readonly located: LocatedHook;
   readonly machine: Machine;
-  readonly request: ExaminationRequest;
+  readonly request: DiagnosisRequest;
   readonly configs: ConfigRegistry;
   readonly switches: HookSwitches;
 }
@@ -293,7 +293,7 @@ const AUDIT_LOG_CHECKS = ['state.folder', 'state.disk', 'state.owner'];
 async function compareAll(
   examined: readonly ExaminedAgent[],
   machine: Machine,
-  { since_ms, now_ms }: ExaminationRequest,
+  { since_ms, now_ms }: DiagnosisRequest,
   readable: ReadonlySet<ConfigEntry>,
 ) {
   const compared = [];

@@ -2,18 +2,18 @@ import assert from 'node:assert/strict';
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { inFolder, run, runHere } from './testing/run.ts';
+import { runInProcess, runProcess, withFolder } from './testing/run.ts';
 
 const KEY = ['sk-', 'ABCDEF1234567890'].join('');
 
 /** Makes three decisions: one that allows, one that masks, one that blocks. */
 async function threeDecisions(cwd: string): Promise<void> {
-  await runHere(['scan', '--agent', 'one', 'hello'], { cwd });
-  await run(
+  await runInProcess(['scan', '--agent', 'one', 'hello'], { cwd });
+  await runProcess(
     ['scan', '--agent', 'two', '--tenant', 'acme', '--session', 's-1', 'write to ann@corp-mail.com'],
     { cwd },
   );
-  await runHere(['scan', '--agent', 'three', `key ${KEY}`], { cwd });
+  await runInProcess(['scan', '--agent', 'three', `key ${KEY}`], { cwd });
 }
 
 interface Case {
@@ -50,27 +50,29 @@ const FILTERS: readonly Case[] = [
 ];
 
 test('logs finds by every filter, in the order asked for, and ends with 0 when nothing fits', async () => {
-  await inFolder(async (cwd) => {
-    const empty = await runHere(['logs'], { cwd });
+  await withFolder(async (cwd) => {
+    const empty = await runInProcess(['logs'], { cwd });
     assert.equal(empty.code, 2, empty.stdout);
     assert.match(empty.stderr, /no journal at/);
     await threeDecisions(cwd);
-    const nothing = await runHere(['logs', '--agent', 'nobody', '--last', '24h'], { cwd });
+    const nothing = await runInProcess(['logs', '--agent', 'nobody', '--last', '24h'], { cwd });
     assert.equal(nothing.code, 0, nothing.stderr);
     const sentence = `No matching events in ${join(cwd, '.service')} (last 24 h, 3 events searched).\n`;
     assert.equal(nothing.stdout, sentence);
-    const for_programs = await runHere(['logs', '--agent', 'nobody', '--last', '24h', '--json'], { cwd });
+    const for_programs = await runInProcess(['logs', '--agent', 'nobody', '--last', '24h', '--json'], {
+      cwd,
+    });
     assert.deepEqual([for_programs.stdout, for_programs.stderr], ['', sentence]);
-    const long_ago = await runHere(['logs', '--since', '2000-01-01', '--until', '2000-01-02'], { cwd });
+    const long_ago = await runInProcess(['logs', '--since', '2000-01-01', '--until', '2000-01-02'], { cwd });
     assert.match(long_ago.stdout, /\(since 2000-01-01 until 2000-01-02, 0 events searched\)/);
-    const all_time = await runHere(['logs', '--agent', 'nobody'], { cwd });
+    const all_time = await runInProcess(['logs', '--agent', 'nobody'], { cwd });
     assert.match(all_time.stdout, /\(all time, 3 events searched\)/);
     await rm(join(cwd, '.service', 'index.db'), { force: true });
-    const without_index = await runHere(['logs', '--agent', 'nobody'], { cwd });
+    const without_index = await runInProcess(['logs', '--agent', 'nobody'], { cwd });
     assert.equal(without_index.stdout, all_time.stdout);
     let ran = 0;
     for (const { args, agents } of FILTERS) {
-      const { code, stdout, stderr } = await runHere(['logs', '--json', ...args], { cwd });
+      const { code, stdout, stderr } = await runInProcess(['logs', '--json', ...args], { cwd });
       assert.equal(code, 0, `${args.join(' ')}: ${stderr}`);
       const events = stdout
         .split('\n')
@@ -84,7 +86,7 @@ test('logs finds by every filter, in the order asked for, and ends with 0 when n
       ran += 1;
     }
     assert.equal(ran, FILTERS.length);
-    const people = await runHere(['logs'], { cwd });
+    const people = await runInProcess(['logs'], { cwd });
     assert.match(
       people.stdout,
       /^\S+Z block {2}input {2}three rule=\S+ severity=critical tags=secret\.credential\S* evt_[0-9a-f]{24}$/m,
@@ -101,10 +103,10 @@ const WRONG: readonly { args: readonly string[]; stderr: RegExp }[] = [
 ];
 
 test('logs refuses filters that cannot be meant', async () => {
-  await inFolder(async (cwd) => {
-    await runHere(['scan', 'hello'], { cwd });
+  await withFolder(async (cwd) => {
+    await runInProcess(['scan', 'hello'], { cwd });
     for (const { args, stderr } of WRONG) {
-      const result = await runHere(['logs', ...args], { cwd });
+      const result = await runInProcess(['logs', ...args], { cwd });
       assert.equal(result.code, 2, args.join(' '));
       assert.match(result.stderr, stderr);
     }
@@ -112,45 +114,45 @@ test('logs refuses filters that cannot be meant', async () => {
 });
 
 test('a name of several words cannot pass for other columns', async () => {
-  await inFolder(async (cwd) => {
-    await runHere(['scan', '--agent', 'a rule=forged evt_1', 'hello'], { cwd });
-    const { stdout } = await runHere(['logs'], { cwd });
+  await withFolder(async (cwd) => {
+    await runInProcess(['scan', '--agent', 'a rule=forged evt_1', 'hello'], { cwd });
+    const { stdout } = await runInProcess(['logs'], { cwd });
     assert.match(stdout, / input {2}"a rule=forged evt_1" rule=default\.allow evt_[0-9a-f]{24}\n$/);
   });
 });
 
 test('logs --detail shows one event, and says no for one that is not there', async () => {
-  await inFolder(async (cwd) => {
-    const scanned = await runHere(['scan', '--json', '--agent', 'a\u001b[2Jb', 'hello'], { cwd });
+  await withFolder(async (cwd) => {
+    const scanned = await runInProcess(['scan', '--json', '--agent', 'a\u001b[2Jb', 'hello'], { cwd });
     assert.equal(scanned.code, 2, 'a name with a control character is refused');
-    const { stdout } = await runHere(['scan', '--json', '--agent', 'one', 'hello'], { cwd });
+    const { stdout } = await runInProcess(['scan', '--json', '--agent', 'one', 'hello'], { cwd });
     const { event_id } = JSON.parse(stdout);
-    const shown = await runHere(['logs', '--detail', event_id], { cwd });
+    const shown = await runInProcess(['logs', '--detail', event_id], { cwd });
     assert.equal(shown.code, 0, shown.stderr);
     for (const field of ['event_id', 'context_hash', 'policy_hash', 'caller_id', 'metadata.endpoint']) {
       assert.match(shown.stdout, new RegExp(`^${field.replace('.', '\\.')} +\\S`, 'm'));
     }
     assert.match(shown.stdout, /^caller_id +cli:/m);
-    const json = await runHere(['logs', '--json', '--detail', event_id], { cwd });
+    const json = await runInProcess(['logs', '--json', '--detail', event_id], { cwd });
     assert.equal(JSON.parse(json.stdout).event_id, event_id);
-    const none = await runHere(['logs', '--detail', 'evt_000000000000000000000000'], { cwd });
+    const none = await runInProcess(['logs', '--detail', 'evt_000000000000000000000000'], { cwd });
     assert.equal(none.code, 1);
     assert.match(none.stderr, /no such event/);
   });
 });
 
 test('logs --follow shows what is there and what comes, and Ctrl-C ends it with 0', async () => {
-  await inFolder(async (cwd) => {
-    await runHere(['scan', '--agent', 'before', 'hello'], { cwd });
-    await runHere(['logs'], { cwd });
-    const following = run(['logs', '--follow', '--json', '--decision', 'allow'], {
+  await withFolder(async (cwd) => {
+    await runInProcess(['scan', '--agent', 'before', 'hello'], { cwd });
+    await runInProcess(['logs'], { cwd });
+    const following = runProcess(['logs', '--follow', '--json', '--decision', 'allow'], {
       cwd,
       interrupt_at: '"after"',
     });
-    await runHere(['scan', '--agent', 'blocked', `key ${KEY}`], { cwd });
-    await runHere(['scan', '--agent', 'after', 'hello'], { cwd });
+    await runInProcess(['scan', '--agent', 'blocked', `key ${KEY}`], { cwd });
+    await runInProcess(['scan', '--agent', 'after', 'hello'], { cwd });
     // Without a service, the next query appends the spooled events to the chain.
-    await runHere(['logs'], { cwd });
+    await runInProcess(['logs'], { cwd });
     const { code, stdout } = await following;
     assert.equal(code, 0);
     const agents = stdout
@@ -162,25 +164,25 @@ test('logs --follow shows what is there and what comes, and Ctrl-C ends it with 
 });
 
 test('a reader that goes away ends the program without a complaint', async () => {
-  await inFolder(async (cwd) => {
+  await withFolder(async (cwd) => {
     await threeDecisions(cwd);
-    const { code, stderr } = await run(['logs', '--json'], { cwd, deaf: true });
+    const { code, stderr } = await runProcess(['logs', '--json'], { cwd, closes_stdout: true });
     assert.equal(code, 0);
     assert.equal(stderr, '');
   });
 });
 
 test('audit verify says intact, and where a record is not as it was written', async () => {
-  await inFolder(async (cwd) => {
-    const nothing = await runHere(['audit', 'verify'], { cwd });
+  await withFolder(async (cwd) => {
+    const nothing = await runInProcess(['audit', 'verify'], { cwd });
     assert.equal(nothing.code, 2);
     assert.match(nothing.stderr, /no journal/);
     await threeDecisions(cwd);
-    await runHere(['logs'], { cwd });
-    const intact = await runHere(['audit', 'verify'], { cwd });
+    await runInProcess(['logs'], { cwd });
+    const intact = await runInProcess(['audit', 'verify'], { cwd });
     assert.equal(intact.code, 0, intact.stdout + intact.stderr);
     assert.match(intact.stdout, /^intact {2}3 events$/m);
-    const by_folder = await runHere(['audit', 'verify', '--json', '--dir', '.service'], { cwd });
+    const by_folder = await runInProcess(['audit', 'verify', '--json', '--dir', '.service'], { cwd });
     assert.equal(JSON.parse(by_folder.stdout).intact, true);
 
     const writer = join(cwd, '.service/journal/parent');
@@ -189,15 +191,15 @@ test('audit verify says intact, and where a record is not as it was written', as
       segment,
       (await readFile(segment, 'utf8')).replace('"decision":"block"', '"decision":"allow"'),
     );
-    const broken = await runHere(['audit', 'verify'], { cwd });
+    const broken = await runInProcess(['audit', 'verify'], { cwd });
     assert.equal(broken.code, 1);
     assert.match(broken.stdout, /^broken {2}parent\/\d+\.jsonl, line \d+ \(record \d+\): /m);
-    const broken_json = await runHere(['audit', 'verify', '--json'], { cwd });
+    const broken_json = await runInProcess(['audit', 'verify', '--json'], { cwd });
     assert.equal(broken_json.code, 1);
     assert.equal(JSON.parse(broken_json.stdout).broken.writer, 'parent');
     await rm(segment);
     assert.equal(
-      (await runHere(['audit', 'verify'], { cwd })).code,
+      (await runInProcess(['audit', 'verify'], { cwd })).code,
       1,
       'the index remembers what was deleted',
     );

@@ -1,50 +1,50 @@
 import type { AuditEvent } from '../../runtime/audit/types.ts';
-import { paint, shown, type Terminal } from './terminal.ts';
+import { escapeControls, paint, type Terminal } from './terminal.ts';
 
 const COLOURS = { allow: 'green', modify: 'yellow', block: 'red' } as const;
 
 const SEVERITIES = ['critical', 'high', 'medium', 'low', 'info'] as const;
 
 /** Returns the highest severity of the findings; `null` if there are none. */
-function severityOf({ metadata: { found_tags } }: AuditEvent): string | null {
+function findHighestSeverity({ metadata: { found_tags } }: AuditEvent): string | null {
   const kinds = Array.isArray(found_tags) ? found_tags.map(String) : [];
   const words = new Set(kinds.flatMap((kind) => kind.split(/\s+/)));
   return SEVERITIES.find((severity) => words.has(severity)) ?? null;
 }
 
 /** Formats one event on one line, from the time to the event ID. Fields without a value are left out. */
-export function eventLine(event: AuditEvent, terminal: Terminal): string {
+export function formatEventLine(event: AuditEvent, terminal: Terminal): string {
   const decision = paint(terminal, COLOURS[event.decision], event.decision.padEnd(6));
-  const severity = severityOf(event);
+  const severity = findHighestSeverity(event);
   const parts = [
     event.timestamp,
     decision,
     event.boundary.padEnd(6),
-    oneWord(event.agent_id),
-    event.tool_name === null ? null : `tool=${oneWord(event.tool_name)}`,
-    `rule=${oneWord(event.policy_name)}`,
-    event.action === event.decision ? null : `action=${oneWord(event.action)}`,
+    quoteField(event.agent_id),
+    event.tool_name === null ? null : `tool=${quoteField(event.tool_name)}`,
+    `rule=${quoteField(event.policy_name)}`,
+    event.action === event.decision ? null : `action=${quoteField(event.action)}`,
     severity === null ? null : `severity=${severity}`,
-    event.data_tags.length === 0 ? null : `tags=${oneWord(event.data_tags.join(','))}`,
+    event.data_tags.length === 0 ? null : `tags=${quoteField(event.data_tags.join(','))}`,
     event.metadata.monitored_decision === undefined
       ? null
-      : `would=${oneWord(String(event.metadata.monitored_decision))}`,
+      : `would=${quoteField(String(event.metadata.monitored_decision))}`,
     event.metadata.approval_status === undefined
       ? null
-      : `approval=${oneWord(String(event.metadata.approval_status))}`,
-    event.session_id === null ? null : `session=${oneWord(event.session_id)}`,
+      : `approval=${quoteField(String(event.metadata.approval_status))}`,
+    event.session_id === null ? null : `session=${quoteField(event.session_id)}`,
     paint(terminal, 'dim', event.event_id),
   ];
   return parts.filter((part) => part !== null).join(' ');
 }
 
 /** Quotes a name with spaces, because a name that others chose could imitate the next field of the line. */
-function oneWord(text: string): string {
-  return shown(/[\s="]/.test(text) ? JSON.stringify(text) : text);
+function quoteField(text: string): string {
+  return escapeControls(/[\s="]/.test(text) ? JSON.stringify(text) : text);
 }
 
 /** Formats all fields of one event, one per line. Fields without a value are left out. */
-export function eventDetail(event: AuditEvent, terminal: Terminal): string[] {
+export function formatEventDetail(event: AuditEvent, terminal: Terminal): string[] {
   const { metadata, ...fields } = event;
   return [...lines(fields, ''), ...lines(metadata, 'metadata.')].map(
     ([name, value]) => `${paint(terminal, 'dim', name.padEnd(26))} ${value}`,
@@ -55,7 +55,7 @@ function lines(fields: Readonly<Record<string, unknown>>, prefix: string): [stri
   return Object.entries(fields)
     .filter(([, value]) => value !== null && !(Array.isArray(value) && value.length === 0))
     .map(([name, value]) => [
-      shown(prefix + name),
-      shown(Array.isArray(value) ? value.join(', ') : String(value)),
+      escapeControls(prefix + name),
+      escapeControls(Array.isArray(value) ? value.join(', ') : String(value)),
     ]);
 }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { inFolder, runHere } from './testing/run.ts';
+import { runInProcess, withFolder } from './testing/run.ts';
 
 const RULE = 'name: a, boundary: input, data_tags: [secret], action: block';
 const PATTERN =
@@ -74,11 +74,11 @@ const MISTAKES: readonly (readonly [text: string, ...said: readonly RegExp[]])[]
 ];
 
 test('35 typical mistakes and one more are named with their place, value and fix', async () => {
-  await inFolder(async (cwd) => {
+  await withFolder(async (cwd) => {
     let ran = 0;
     for (const [text, ...said] of MISTAKES) {
       await writeFile(join(cwd, 'service.yaml'), `${text}\n`);
-      const { stdout } = await runHere(['validate', '--json'], { cwd });
+      const { stdout } = await runInProcess(['validate', '--json'], { cwd });
       const { problems, warnings } = JSON.parse(stdout);
       const messages = [...problems, ...warnings].map((each: { message: string }) => each.message).join('\n');
       for (const pattern of said) assert.match(messages, pattern, text);
@@ -90,14 +90,14 @@ test('35 typical mistakes and one more are named with their place, value and fix
 
 test('a value that may be a credential is described, and not repeated', async () => {
   const key = ['sk', 'ABCDEF1234567890'].join('-');
-  await inFolder(async (cwd) => {
+  await withFolder(async (cwd) => {
     for (const place of [
       'server: {mode: V}',
       'server: {port: V}',
       `policies: [{${RULE.replace('block', 'V')}}]`,
     ]) {
       await writeFile(join(cwd, 'service.yaml'), place.replace('V', key));
-      const { stdout, code } = await runHere(['validate', '--json'], { cwd });
+      const { stdout, code } = await runInProcess(['validate', '--json'], { cwd });
       assert.equal(code, 1);
       assert.ok(!stdout.includes(key), place);
       assert.match(stdout, /a string of 19 characters/, place);

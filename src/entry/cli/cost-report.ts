@@ -1,7 +1,7 @@
 import type { Price, Rates } from '../../features/costs/types.ts';
-import { configOf } from './configuration.ts';
-import { table } from './table.ts';
-import { shown, type Terminal } from './terminal.ts';
+import { formatTable } from './format-table.ts';
+import { loadCliConfig } from './load-cli-config.ts';
+import { escapeControls, type Terminal } from './terminal.ts';
 
 /** A line of a report, in the format of the operation. */
 export interface CostLine {
@@ -24,7 +24,7 @@ export interface CostLine {
 }
 
 /** The status of a budget, in the format of the operations. */
-export interface Standing {
+export interface BudgetLine {
   readonly budget: string;
   readonly scope: Readonly<Record<string, string>>;
   readonly state: string;
@@ -41,35 +41,35 @@ export interface Standing {
 }
 
 /** Formats an amount, such as `$12.35`, with more decimals below one dollar. */
-export function moneyText(usd: number): string {
+export function formatMoney(usd: number): string {
   return `$${usd.toFixed(Math.abs(usd) >= 1 || usd === 0 ? 2 : 6)}`;
 }
 
 /** Formats budgets as a table for people. */
-export function tableOf(budgets: readonly Standing[]): string[] {
-  const head = ['BUDGET', 'FOR', 'STATE', 'SPENT', 'LIMIT', 'LEFT', 'PERIOD', 'BEGINS ANEW'];
-  return table(
+export function formatBudgets(budgets: readonly BudgetLine[]): string[] {
+  const head = ['BUDGET', 'FOR', 'STATE', 'SPENT', 'LIMIT', 'LEFT', 'PERIOD', 'RESETS AT'];
+  return formatTable(
     head,
     budgets.map((one) => [
       one.budget,
       Object.entries(one.scope)
         .map(([field, value]) => `${field.replace(/_id$/, '')} ${value || '(none)'}`)
         .join(', ') || 'all',
-      one.enforcement === 'monitor' ? `${one.state} (on trial)` : one.state,
-      both(
+      one.enforcement === 'monitor' ? `${one.state} (monitor mode)` : one.state,
+      formatAmounts(
         one.limit_usd === null ? null : one.spent_usd,
         one.limit_tokens === null ? null : one.spent_tokens,
       ),
-      both(one.limit_usd, one.limit_tokens),
-      both(one.remaining_usd, one.remaining_tokens),
+      formatAmounts(one.limit_usd, one.limit_tokens),
+      formatAmounts(one.remaining_usd, one.remaining_tokens),
       one.period,
       one.resets_at ?? 'never',
     ]),
   );
 }
 
-function both(usd: number | null, tokens: number | null): string {
-  return [usd === null ? null : moneyText(usd), tokens === null ? null : `${tokens} tokens`]
+function formatAmounts(usd: number | null, tokens: number | null): string {
+  return [usd === null ? null : formatMoney(usd), tokens === null ? null : `${tokens} tokens`]
     .filter((each) => each !== null)
     .join(', ');
 }
@@ -85,9 +85,9 @@ const COLUMNS: readonly (readonly [name: string, of: (line: CostLine) => string]
   ['cost_usd', ({ cost }) => cost.toFixed(6)],
 ];
 
-function cellsOf(words: readonly string[], lines: readonly CostLine[]): string[][] {
+function formatCells(words: readonly string[], lines: readonly CostLine[]): string[][] {
   return lines.map((line) => [
-    ...words.map((word) => shown(String(line[word as keyof CostLine] ?? ''))),
+    ...words.map((word) => escapeControls(String(line[word as keyof CostLine] ?? ''))),
     ...COLUMNS.map(([, of]) => of(line)),
   ]);
 }
@@ -96,25 +96,25 @@ function cellsOf(words: readonly string[], lines: readonly CostLine[]): string[]
  * Formats a report as comma-separated values (RFC 4180). Names that a spreadsheet would run as a formula get a leading
  * `'`.
  */
-export function csvOf(words: readonly string[], lines: readonly CostLine[]): string[] {
+export function formatCostCsv(words: readonly string[], lines: readonly CostLine[]): string[] {
   const field = (text: string): string => {
     const safe = /^[=+\-@]/.test(text) ? `'${text}` : text;
     return /[",]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
   };
-  return [headOf(words), ...cellsOf(words, lines)].map((cells) => cells.map(field).join(','));
+  return [listColumns(words), ...formatCells(words, lines)].map((cells) => cells.map(field).join(','));
 }
 
 /** Formats a report as a Markdown table. */
-export function markdownOf(words: readonly string[], lines: readonly CostLine[]): string[] {
+export function formatCostMarkdown(words: readonly string[], lines: readonly CostLine[]): string[] {
   const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
-  const head = headOf(words);
-  const cells = cellsOf(words, lines).map((line) =>
+  const head = listColumns(words);
+  const cells = formatCells(words, lines).map((line) =>
     line.map((cell) => cell.replace(/[\\|`<*_[\]]/g, '\\$&')),
   );
   return [head, head.map((_, at) => (at < words.length ? '---' : '---:')), ...cells].map(row);
 }
 
-function headOf(words: readonly string[]): string[] {
+function listColumns(words: readonly string[]): string[] {
   return [...words, ...COLUMNS.map(([name]) => name)];
 }
 
@@ -129,20 +129,20 @@ type PriceEntry = Omit<Price, 'rates' | 'above' | 'provider' | 'max_output_token
 };
 
 /** Returns the active prices, or the price that applies to a model. */
-export async function pricesFor(
+export async function findPrices(
   terminal: Terminal,
   config_path: string | undefined,
   model: string | undefined,
 ): Promise<{ readonly found: readonly PriceEntry[]; readonly lines: readonly string[] }> {
   const { openPriceList, buildAssumedPrice } = await import('../../features/costs/prices.ts');
-  const { cost } = await configOf(terminal, config_path, 'leave');
+  const { cost } = await loadCliConfig(terminal, config_path, 'leave');
   const prices = openPriceList(cost.prices);
   const known = model === undefined ? prices.all : [prices.find(null, model)].filter((each) => each !== null);
   const isUnknown = known.length === 0;
   const found = isUnknown
     ? [buildAssumedPrice(cost.assumed_usd_per_mtok, cost.assumed_output_tokens)]
     : known;
-  const lines = table(
+  const lines = formatTable(
     ['MODEL', 'IN', 'OUT', 'CACHE READ', 'CACHE WRITE', 'MOST OUT', 'AS OF', 'SOURCE'],
     found.map((price) => [
       price.provider === null ? price.model : `${price.model} at ${price.provider}`,
@@ -152,10 +152,18 @@ export async function pricesFor(
       price.source ?? (isUnknown ? 'assumed: no price is known' : 'cost.prices'),
     ]),
   );
-  return { found: found.map(entryOf), lines };
+  return { found: found.map(buildPriceEntry), lines };
 }
 
-function entryOf({ model, provider, rates, above, max_output_tokens, source, as_of }: Price): PriceEntry {
+function buildPriceEntry({
+  model,
+  provider,
+  rates,
+  above,
+  max_output_tokens,
+  source,
+  as_of,
+}: Price): PriceEntry {
   return {
     model,
     ...(provider !== null && { provider }),

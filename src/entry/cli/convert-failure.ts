@@ -1,5 +1,5 @@
 import { diskProblem } from '../../platform/disk.ts';
-import { CommandFailure, type Detail, EXIT } from './exit.ts';
+import { CommandFailure, EXIT, type ProblemDetail } from './command-failure.ts';
 
 /** Names of the errors that are expected. They have a stable `code` and a message for people. */
 const EXPECTED = [
@@ -15,7 +15,7 @@ const EXPECTED = [
 ];
 
 /** Codes of refusals that are a negative answer. Every other refusal is a problem of use or setup. */
-const ANSWERED_NO = [
+const NEGATIVE_CODES = [
   'not_found',
   'conflict',
   'policy_invalid',
@@ -27,28 +27,28 @@ const ANSWERED_NO = [
 ];
 
 /** Converts an expected error to a command failure; `null` for an internal error. */
-export function expectedFailure(error: unknown): CommandFailure | null {
+export function convertExpectedFailure(error: unknown): CommandFailure | null {
   if (error instanceof CommandFailure) return error;
   if (!(error instanceof Error)) return null;
-  return EXPECTED.includes(error.name) ? refusal(error) : systemFailure(error);
+  return EXPECTED.includes(error.name) ? convertRefusal(error) : convertSystemFailure(error);
 }
 
-function refusal(
-  error: Error & { code?: string; details?: readonly Detail[]; problems?: readonly Detail[] },
+function convertRefusal(
+  error: Error & { code?: string; details?: readonly ProblemDetail[]; problems?: readonly ProblemDetail[] },
 ): CommandFailure {
   const code = error.code ?? 'refused';
   const details = error.details ?? error.problems ?? [];
-  const exit_code = ANSWERED_NO.includes(code) ? EXIT.no : EXIT.usage;
-  return new CommandFailure(exit_code, code, error.message, { details, lines: details.map(line) });
+  const exit_code = NEGATIVE_CODES.includes(code) ? EXIT.no : EXIT.usage;
+  return new CommandFailure(exit_code, code, error.message, { details, lines: details.map(formatDetail) });
 }
 
-function line({ file, path, line: number, message }: Detail): string {
+function formatDetail({ file, path, line: number, message }: ProblemDetail): string {
   if (file !== undefined) return `${file}${number === undefined ? '' : `:${number}`}: ${message}`;
   return path === '' ? message : `${path}: ${message}`;
 }
 
 /** Converts errors of missing or unreadable files, which the user can fix, to a failure that names the file. */
-function systemFailure(error: Error & { code?: unknown; path?: unknown }): CommandFailure | null {
+function convertSystemFailure(error: Error & { code?: unknown; path?: unknown }): CommandFailure | null {
   if (typeof error.code !== 'string') return null;
   const sentence = SYSTEM_SENTENCES[error.code];
   if (sentence !== undefined && typeof error.path === 'string')

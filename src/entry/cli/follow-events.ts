@@ -1,9 +1,9 @@
 import { setMaxListeners } from 'node:events';
 import type { AuditEvent, AuditFilter } from '../../runtime/audit/types.ts';
-import { configOf } from './configuration.ts';
-import { CommandFailure, EXIT } from './exit.ts';
+import { CommandFailure, EXIT } from './command-failure.ts';
+import { findNewestEvents } from './find-events.ts';
+import { loadCliConfig } from './load-cli-config.ts';
 import type { Terminal } from './terminal.ts';
-import { findTrailEvents } from './trail.ts';
 
 /**
  * Shows the newest matching events, oldest first, and then new ones until Ctrl-C. They come from the running service,
@@ -29,13 +29,13 @@ export async function followEvents(
     import('../../server/local.ts'),
   ]);
   const parsed = parseFilter(filter, Date.now());
-  const config = await configOf(terminal, config_path, 'leave');
+  const config = await loadCliConfig(terminal, config_path, 'leave');
   const stop = new AbortController();
   setMaxListeners(0, stop.signal);
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
   // The end is read before the query, so that no event is missed between the two. Events in both are shown once.
   const place = await readLocalTrailEnd(config);
-  const before = await findTrailEvents(terminal, config_path, { ...filter, limit: tail });
+  const before = await findNewestEvents(terminal, config_path, { ...filter, limit: tail });
   const shown_before = new Set(before.map(({ event_id }) => event_id));
   for (const event of before.toReversed()) show(event);
   const { since, last, ...asked } = filter;

@@ -1,6 +1,6 @@
 import type { Config } from '../../runtime/config/index.ts';
 import type { ConfigRequest } from '../../runtime/policies/load-config.ts';
-import { CommandFailure, EXIT } from './exit.ts';
+import { CommandFailure, EXIT } from './command-failure.ts';
 import type { Terminal } from './terminal.ts';
 
 /**
@@ -8,7 +8,7 @@ import type { Terminal } from './terminal.ts';
  * No command calls a provider, so provider credentials are not resolved. A command that needs no credential at all
  * leaves every secret unresolved, and works while the secret backend does not.
  */
-export async function configOf(
+export async function loadCliConfig(
   terminal: Terminal,
   path: string | undefined,
   secrets: ConfigRequest['secrets'] = 'decide',

@@ -12,15 +12,15 @@ export const EXIT = {
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
 /** One problem for programs: its place and a message. */
-export interface Detail {
+export interface ProblemDetail {
   readonly file?: string;
   readonly path: string;
   readonly line?: number;
   readonly message: string;
 }
 
-interface More {
-  readonly details?: readonly Detail[];
+interface FailureDetails {
+  readonly details?: readonly ProblemDetail[];
   /** The same message for people, as lines. */
   readonly lines?: readonly string[];
   /** The next step for the user. */
@@ -31,11 +31,11 @@ interface More {
 export class CommandFailure extends Error {
   readonly exit_code: ExitCode;
   readonly code: string;
-  readonly details: readonly Detail[];
+  readonly details: readonly ProblemDetail[];
   readonly lines: readonly string[];
   readonly hint: string | null;
 
-  constructor(exit_code: ExitCode, code: string, message: string, more: More = {}) {
+  constructor(exit_code: ExitCode, code: string, message: string, more: FailureDetails = {}) {
     super(message);
     this.name = 'CommandFailure';
     this.exit_code = exit_code;

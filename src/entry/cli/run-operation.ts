@@ -9,8 +9,8 @@ import { buildOperatorCaller } from '../../runtime/access/callers.ts';
 import { osUserName } from '../../runtime/access/os-user.ts';
 import type { Config } from '../../runtime/config/index.ts';
 import type { operationCatalogue } from '../../server/operations.ts';
-import { configOf } from './configuration.ts';
-import { CommandFailure, EXIT } from './exit.ts';
+import { CommandFailure, EXIT } from './command-failure.ts';
+import { loadCliConfig } from './load-cli-config.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Selects an operation by value, so that a missing one does not compile. */
@@ -22,18 +22,18 @@ export type OperationSelector = (of: typeof operationCatalogue) => AnyOperation;
  * that needs the store or plug-ins runs in the service, or in this process if none is running.
  * @returns the operation's output; expected errors are thrown
  */
-export async function ask(
+export async function runSelectedOperation(
   terminal: Terminal,
   config_path: string | undefined,
-  which: OperationSelector,
+  select: OperationSelector,
   input: Readonly<Record<string, unknown>>,
 ): Promise<unknown> {
   const { operationCatalogue } = await import('../../server/operations.ts');
-  return askOperation(terminal, config_path, which(operationCatalogue), input);
+  return runOperation(terminal, config_path, select(operationCatalogue), input);
 }
 
 /** Calls an operation that the caller already has. */
-export async function askOperation(
+export async function runOperation(
   terminal: Terminal,
   config_path: string | undefined,
   operation: AnyOperation,
@@ -41,31 +41,40 @@ export async function askOperation(
 ): Promise<unknown> {
   const { name } = operation;
   if (operation.needs === 'live')
-    return askService(await configOf(terminal, config_path, 'leave'), name, input);
+    return callService(await loadCliConfig(terminal, config_path, 'leave'), name, input);
   const { callOperation } = await import('../../operations/call.ts');
   const caller = buildOperatorCaller(`cli:${osUserName()}`);
   if (operation.needs === 'nothing')
     return callOperation(operation, input, { runtime: NO_RUNTIME, caller, request_id: 'cli' });
   if (operation.needs === 'store' || operation.needs === 'plugins') {
     const { connectService } = await import('../../server/socket-client.ts');
-    const config = await configOf(terminal, config_path, 'leave');
-    const door = await connectService(config.state_dir);
-    if (door !== null) return door.call(name, input).finally(door.close);
+    const config = await loadCliConfig(terminal, config_path, 'leave');
+    const client = await connectService(config.state_dir);
+    if (client !== null) return client.call(name, input).finally(client.close);
     if (operation.needs === 'plugins')
-      return callOperation(operation, input, { runtime: onlyPlugins(config), caller, request_id: 'cli' });
+      return callOperation(operation, input, {
+        runtime: buildPluginRuntime(config),
+        caller,
+        request_id: 'cli',
+      });
   }
   // Reading must not create a state folder, and an empty answer from the wrong folder would look like a quiet day.
-  if (operation.needs === 'journal') await requireJournal(await configOf(terminal, config_path, 'leave'));
+  if (operation.needs === 'journal')
+    await requireJournal(await loadCliConfig(terminal, config_path, 'leave'));
   // Reading past decisions decides nothing, so it needs no provider credentials.
-  const config = await configOf(terminal, config_path, operation.needs === 'journal' ? 'leave' : 'decide');
-  const place = await placeFor(operation, config);
+  const config = await loadCliConfig(
+    terminal,
+    config_path,
+    operation.needs === 'journal' ? 'leave' : 'decide',
+  );
+  const chosen = await chooseStateFolder(operation, config);
   const { openLocalRuntime } = await import('../../server/local.ts');
-  const runtime = await openLocalRuntime(place.config, packageVersion());
+  const runtime = await openLocalRuntime(chosen.config, packageVersion());
   try {
     return await callOperation(operation, input, { runtime, caller, request_id: 'cli' });
   } finally {
     await runtime.close();
-    await place.remove();
+    await chosen.remove();
   }
 }
 
@@ -73,7 +82,7 @@ export async function askOperation(
  * Returns the configuration with which an operation runs. If there is no state yet, an operation that only reads gets
  * an empty temporary state folder: its answer is empty, and it creates nothing in the real one.
  */
-async function placeFor(
+async function chooseStateFolder(
   { name, needs, http }: AnyOperation,
   config: Config,
 ): Promise<{ readonly config: Config; readonly remove: () => Promise<void> }> {
@@ -107,7 +116,7 @@ export async function openOperationSession(
   const { operations } = await import('../../server/operations.ts');
   const { callOperation } = await import('../../operations/call.ts');
   const operation = operations.find((one) => one.name === name)!;
-  const config = await configOf(terminal, config_path, 'leave');
+  const config = await loadCliConfig(terminal, config_path, 'leave');
   await requireJournal(config);
   const { openLocalRuntime } = await import('../../server/local.ts');
   const runtime = await openLocalRuntime(config, packageVersion());
@@ -149,15 +158,15 @@ const NO_RUNTIME = new Proxy({} as Runtime, {
 });
 
 /** Returns a runtime for operations that only need the plug-ins. */
-function onlyPlugins(config: Config): Runtime {
+function buildPluginRuntime(config: Config): Runtime {
   const plugins = async () => (await import('../../runtime/policies/index.ts')).loadConfiguredPlugins(config);
   return Object.create(NO_RUNTIME, { plugins: { value: plugins } }) as Runtime;
 }
 
-async function askService(config: Config, name: string, input: unknown): Promise<unknown> {
+async function callService(config: Config, name: string, input: unknown): Promise<unknown> {
   const { connectService } = await import('../../server/socket-client.ts');
-  const door = await connectService(config.state_dir);
-  if (door === null) {
+  const client = await connectService(config.state_dir);
+  if (client === null) {
     throw new CommandFailure(
       EXIT.usage,
       'not_running',
@@ -168,8 +177,8 @@ async function askService(config: Config, name: string, input: unknown): Promise
     );
   }
   try {
-    return await door.call(name, input);
+    return await client.call(name, input);
   } finally {
-    door.close();
+    client.close();
   }
 }

@@ -1,12 +1,12 @@
-import { shown } from './terminal.ts';
+import { escapeControls } from './terminal.ts';
 
 const COLUMN_CHARACTERS_MAX = 60;
 
 /**
  * Lays rows out in columns, two spaces apart. The last column is not padded. Control characters in cells are escaped.
  */
-export function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
-  const cells = [head, ...rows].map((row) => row.map((cell) => shown(cell)));
+export function formatTable(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
+  const cells = [head, ...rows].map((row) => row.map((cell) => escapeControls(cell)));
   const widths = head.map((_, column) =>
     Math.min(COLUMN_CHARACTERS_MAX, Math.max(...cells.map((row) => (row[column] ?? '').length))),
   );
@@ -19,6 +19,6 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
 }
 
 /** Formats a count: `1 rule`, `2 rules`, `1 identity`, `2 identities`. */
-export function counted(count: number, one: string, many = `${one}s`): string {
+export function formatCount(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;
 }

@@ -1,23 +1,23 @@
 import type { AuditEvent, AuditFilter, AuditPage } from '../../runtime/audit/types.ts';
-import { ask } from './ask.ts';
+import { runSelectedOperation } from './run-operation.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Finds the events that match, newest first. */
-export async function findTrailEvents(
+export async function findNewestEvents(
   terminal: Terminal,
   config_path: string | undefined,
   filter: AuditFilter,
 ): Promise<readonly AuditEvent[]> {
-  return (await findPage(terminal, config_path, filter)).events;
+  return (await findEventPage(terminal, config_path, filter)).events;
 }
 
 /** Finds the same events, with the number of events searched if none of them matches. */
-export async function findPage(
+export async function findEventPage(
   terminal: Terminal,
   config_path: string | undefined,
   filter: AuditFilter,
 ): Promise<AuditPage> {
-  return (await ask(terminal, config_path, (of) => of.auditQuery, {
+  return (await runSelectedOperation(terminal, config_path, (of) => of.auditQuery, {
     ...filter,
     newest_first: true,
   })) as AuditPage;

@@ -5,7 +5,7 @@ import { isLoopbackHost } from '../../platform/net/loopback.ts';
 import { describeStore, parseStoreSettings } from '../../platform/store/settings.ts';
 import { needsAgentToken } from '../../runtime/access/index.ts';
 import type { Config } from '../../runtime/config/index.ts';
-import { counted } from './table.ts';
+import { formatCount } from './format-table.ts';
 
 /** The report of a started service. */
 export interface StartReport {
@@ -36,7 +36,7 @@ export interface StartReport {
   readonly warnings: readonly string[];
 }
 
-interface Started {
+interface StartedConfig {
   readonly version: string;
   readonly config: Config;
   readonly policy: Policy;
@@ -47,7 +47,7 @@ interface Started {
 }
 
 /** Builds the report. */
-export function startReport({ version, config, policy, port, warnings, set_up_link }: Started): StartReport {
+export function buildStartReport({ version, config, policy, port, warnings, set_up_link }: StartedProgram): StartReport {
   const url = `http://${reachableHost(config.server.host)}:${port}`;
   return {
     version,
@@ -64,9 +64,9 @@ export function startReport({ version, config, policy, port, warnings, set_up_li
     identities: policy.identities.length,
     state_dir: config.state_dir,
     store: describeStore(parseStoreSettings(config)),
-    access: accessSentence(config),
+    access: describeAccess(config),
     set_up_link,
-    try: tryLine(url, config),
+    try: buildTryCommand(url, config),
     try_action: tryAction(policy),
     warnings,
   };
@@ -79,10 +79,10 @@ function reachableHost(host: string): string {
   return host.includes(':') ? `[${host}]` : host;
 }
 
-function accessSentence(config: Config): string {
+function describeAccess(config: Config): string {
   const { auth } = config;
   const known = [
-    auth.api_keys.length > 0 && counted(auth.api_keys.length, 'API key'),
+    auth.api_keys.length > 0 && formatCount(auth.api_keys.length, 'API key'),
     auth.jwt !== null && `signed tokens of ${auth.jwt.issuer}`,
     needsAgentToken({ auth, host: config.server.host }) && 'the agent token (service token show)',
   ].filter((part) => part !== false);
@@ -93,7 +93,7 @@ function accessSentence(config: Config): string {
   return `${local}${accepted}; changes need the operator token (service token show operator)`;
 }
 
-function tryLine(url: string, config: Config): string {
+function buildTryCommand(url: string, config: Config): string {
   const parts = ['curl -s', `${url}/v1/scan/input`, "-H 'content-type: application/json'"];
   if (needsCredential(config)) parts.push(`-H "authorization: Bearer ${credential(config)}"`);
   return [...parts, `-d '{"text":"Use key sk-ABCDEF1234567890"}'`].join(' ');
@@ -109,7 +109,7 @@ function credential({ auth, server, state_dir }: Config): string {
   return `$(cat '${join(state_dir, 'agent-token').replaceAll("'", "'\\''")}')`;
 }
 
-/** Returns the policy's action on the text of `tryLine`, which contains only an API key. */
+/** Returns the policy's action on the text of `buildTryCommand`, which contains only an API key. */
 function tryAction(policy: Policy): string {
   if (!policy.detection.secret_detection) return 'allow';
   return evaluate(policy, {

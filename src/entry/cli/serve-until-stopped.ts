@@ -2,10 +2,19 @@ import { extname } from 'node:path';
 import { packageVersion } from '../../platform/version.ts';
 import { startService } from '../../server/start.ts';
 import { dispatch } from '../hook/dispatch.ts';
-import { EXIT } from './exit.ts';
-import type { StartReport } from './report.ts';
-import { counted } from './table.ts';
-import { asTyped, paint, paintError, remark, say, sayJson, shown, type Terminal } from './terminal.ts';
+import { EXIT } from './command-failure.ts';
+import { formatCount } from './format-table.ts';
+import type { StartReport } from './start-report.ts';
+import {
+  escapeControls,
+  paint,
+  paintError,
+  printJson,
+  printLine,
+  printNotice,
+  replaceProgramName,
+  type Terminal,
+} from './terminal.ts';
 
 /** The options of `serve`, in commander's form. */
 export interface ServeOptions {
@@ -36,32 +45,32 @@ export async function serveUntilStopped(options: ServeOptions, terminal: Termina
     dispatch,
     version,
   });
-  const { startReport } = await import('./report.ts');
-  const report = startReport({ ...service, version });
-  if (options.json) sayJson(terminal, report);
+  const { buildStartReport } = await import('./start-report.ts');
+  const report = buildStartReport({ ...service, version });
+  if (options.json) printJson(terminal, report);
   else tell(report, terminal);
   if ((await service.ended) !== 0) {
-    remark(terminal, 'Some requests had to be cut off.');
+    printNotice(terminal, 'Some requests had to be cut off.');
     terminal.exit_code = EXIT.no;
   }
 }
 
 function tell(report: StartReport, terminal: Terminal): void {
   for (const warning of report.warnings)
-    remark(terminal, `${paintError(terminal, 'yellow', 'warning:')} ${shown(warning)}`);
-  const head = `The service runs: ${report.mode} mode, ${counted(report.workers, 'worker')}, version ${report.version}`;
-  say(terminal, paint(terminal, 'bold', head));
-  say(terminal);
+    printNotice(terminal, `${paintError(terminal, 'yellow', 'warning:')} ${escapeControls(warning)}`);
+  const head = `The service runs: ${report.mode} mode, ${formatCount(report.workers, 'worker')}, version ${report.version}`;
+  printLine(terminal, paint(terminal, 'bold', head));
+  printLine(terminal);
   for (const [name, value] of facts(report))
-    say(terminal, `  ${name.padEnd(8)} ${shown(asTyped(terminal, value))}`);
-  say(terminal);
+    printLine(terminal, `  ${name.padEnd(8)} ${escapeControls(replaceProgramName(terminal, value))}`);
+  printLine(terminal);
   const tried =
     report.try_action === 'block'
       ? 'Try it, this is blocked:'
       : `Try it; your policy answers \`${report.try_action}\`:`;
-  say(terminal, `  ${tried}`);
-  say(terminal, `  ${shown(report.try)}`);
-  say(terminal);
+  printLine(terminal, `  ${tried}`);
+  printLine(terminal, `  ${escapeControls(report.try)}`);
+  printLine(terminal);
 }
 
 function facts(report: StartReport): [name: string, value: string][] {
@@ -83,10 +92,10 @@ function facts(report: StartReport): [name: string, value: string][] {
 
 function policyLine({ rules, builtin_rules, contracts, identities, policy_hash }: StartReport): string {
   const parts = [
-    rules > 0 && `${counted(rules, 'rule')} of your own`,
+    rules > 0 && `${formatCount(rules, 'rule')} of your own`,
     builtin_rules > 0 ? 'the built-in rules' : 'no built-in rules',
-    contracts > 0 && counted(contracts, 'tool contract'),
-    identities > 0 && counted(identities, 'agent identity', 'agent identities'),
+    contracts > 0 && formatCount(contracts, 'tool contract'),
+    identities > 0 && formatCount(identities, 'agent identity', 'agent identities'),
   ];
   return `${parts.filter((part) => part !== false).join(', ')} (${policy_hash.slice(0, 'sha256:'.length + 12)})`;
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type CostLine, csvOf, markdownOf, moneyText } from './costs.ts';
+import { type CostLine, formatCostCsv, formatCostMarkdown, formatMoney } from './cost-report.ts';
 
 function line(parts: Partial<CostLine>): CostLine {
   return {
@@ -17,7 +17,7 @@ test('names that callers chose stay names, in a spreadsheet and on a page', () =
   const agents = ['plain', '=HYPERLINK("x")', '+1', '-1', '@a', 'a,b', 'a|b<i>', 'a\nb\u001b[2J'];
   const lines = agents.map((agent) => line({ agent }));
   const figures = '2,10,5,3,0,0,1,1.500000';
-  assert.deepEqual(csvOf(['agent'], lines).slice(1), [
+  assert.deepEqual(formatCostCsv(['agent'], lines).slice(1), [
     `plain,${figures}`,
     `"'=HYPERLINK(""x"")",${figures}`,
     `'+1,${figures}`,
@@ -27,14 +27,14 @@ test('names that callers chose stay names, in a spreadsheet and on a page', () =
     `a|b<i>,${figures}`,
     `a\\u000ab\\u001b[2J,${figures}`,
   ]);
-  const pages = markdownOf(['agent'], lines);
+  const pages = formatCostMarkdown(['agent'], lines);
   assert.equal(pages[8], '| a\\|b\\<i> | 2 | 10 | 5 | 3 | 0 | 0 | 1 | 1.500000 |');
   assert.ok(pages.every((row) => !row.includes('\n') && row.split(/(?<!\\)\|/).length === 11));
   assert.equal(pages.length, 10);
 });
 
 test('dollars', () => {
-  assert.deepEqual([0, 0.00011, 1, 12.345, 1_000_000].map(moneyText), [
+  assert.deepEqual([0, 0.00011, 1, 12.345, 1_000_000].map(formatMoney), [
     '$0.00',
     '$0.000110',
     '$1.00',

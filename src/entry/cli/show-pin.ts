@@ -1,0 +1,77 @@
+import { CommandFailure, EXIT } from './command-failure.ts';
+import { runSelectedOperation } from './run-operation.ts';
+import { escapeControls, printJson, printLine, type Terminal } from './terminal.ts';
+
+interface Options {
+  readonly user?: string;
+  readonly config?: string;
+  readonly json?: true;
+}
+
+interface Pin {
+  readonly server: string;
+  readonly user_id: string;
+  readonly tool: string;
+  readonly status: string;
+  readonly pinned_sha256: string | null;
+  readonly pinned_definition: object | null;
+  readonly quarantined_sha256: string | null;
+  readonly quarantined_definition: object | null;
+  readonly quarantined_reason: string | null;
+}
+
+/** Shows one tool: the pinned definition, the pending one, and the differences. */
+export async function showPin(
+  server: string,
+  tool: string,
+  options: Options,
+  terminal: Terminal,
+): Promise<void> {
+  const pin = await findPinOrFail(server, tool, options, terminal);
+  if (options.json) return printJson(terminal, pin);
+  printLine(terminal, `${escapeControls(pin.server)} ${escapeControls(pin.tool)}: ${pin.status}`);
+  if (pin.quarantined_sha256 === null) {
+    for (const [place, value] of listLeaves(pin.pinned_definition))
+      printLine(terminal, `  ${escapeControls(`${place} ${value}`)}`);
+    return;
+  }
+  printLine(terminal, escapeControls(pin.quarantined_reason ?? ''));
+  const before = new Map(listLeaves(pin.pinned_definition));
+  const after = new Map(listLeaves(pin.quarantined_definition));
+  for (const place of [...new Set([...before.keys(), ...after.keys()])].sort()) {
+    const [old, fresh] = [before.get(place), after.get(place)];
+    if (old === fresh) continue;
+    if (old !== undefined) printLine(terminal, `- ${escapeControls(`${place} ${old}`)}`);
+    if (fresh !== undefined) printLine(terminal, `+ ${escapeControls(`${place} ${fresh}`)}`);
+  }
+  printLine(
+    terminal,
+    `Agree with \`${terminal.name} mcp pins approve ... --sha256 ${pin.quarantined_sha256}\`.`,
+  );
+}
+
+async function findPinOrFail(
+  server: string,
+  tool: string,
+  options: Options,
+  terminal: Terminal,
+): Promise<Pin> {
+  const { pins } = (await runSelectedOperation(terminal, options.config, (of) => of.mcpPinsList, {
+    server,
+    tool,
+  })) as {
+    pins: readonly Pin[];
+  };
+  const pin = pins.find(({ user_id }) => user_id === (options.user ?? ''));
+  if (pin !== undefined) return pin;
+  throw new CommandFailure(EXIT.no, 'not_found', 'This tool of this server is not known.', {
+    hint: 'List the pins with `service mcp pins list`.',
+  });
+}
+
+/** Lists every value of a definition with its path, for a comparison by people. */
+function listLeaves(value: unknown, place = '$'): [place: string, value: string][] {
+  if (value === null && place === '$') return [];
+  if (typeof value !== 'object' || value === null) return [[place, JSON.stringify(value)]];
+  return Object.entries(value).flatMap(([key, inner]) => listLeaves(inner, `${place}.${key}`));
+}
