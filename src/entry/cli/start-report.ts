@@ -47,7 +47,14 @@ interface StartedConfig {
 }
 
 /** Builds the report. */
-export function buildStartReport({ version, config, policy, port, warnings, set_up_link }: StartedProgram): StartReport {
+export function buildStartReport({
+  version,
+  config,
+  policy,
+  port,
+  warnings,
+  set_up_link,
+}: StartedConfig): StartReport {
   const url = `http://${reachableHost(config.server.host)}:${port}`;
   return {
     version,

@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import type { AuditEvent } from '../../../runtime/audit/types.ts';
-import { runSelectedOperation } from '../runSelectedOperation.ts';
 import { formatEventLine } from '../format-event.ts';
-import { buildConfigOption, addExamples, buildJsonOption, parseWholeNumber } from '../options.ts';
-import { formatTable } from '../formatTable.ts';
-import { printLine, printJson, type Terminal } from '../terminal.ts';
+import { formatTable } from '../format-table.ts';
+import { addExamples, buildConfigOption, buildJsonOption, parseWholeNumber } from '../options.ts';
+import { runSelectedOperation } from '../run-operation.ts';
+import { printJson, printLine, type Terminal } from '../terminal.ts';
 import { explainNoEvents } from './logs.ts';
 
 export function defineObserve(command: Command, terminal: Terminal): void {
