@@ -136,6 +136,13 @@ function withQuery(
 
 /** Examples that report on others run after them, and those that store a value run before it is read. */
 const LAST = [
+  'tenants_list',
+  'tenants_create',
+  'tenant_policies_save',
+  'tenant_policies_show',
+  'tenant_policy_versions',
+  'tenant_policy_diff',
+  'tenant_policies_rollback',
   'mcp_pins_approve',
   'capabilities_revoke',
   'policy_explain',
@@ -184,7 +191,7 @@ test('every example is answered as the description shows it', async () => {
     else assert.deepEqual(settled(JSON.parse(text)), settled(example.answer), example.name);
   }
   assert.equal(examples.length, operations.length);
-  assert.equal(examples.filter(({ status }) => status === 200).length, 50);
+  assert.equal(examples.filter(({ status }) => status === 200).length, 58);
 });
 
 /** Creates the pending request whose ID the examples show. */
@@ -222,7 +229,9 @@ async function ask({ name, method, path: shown, body }: Example): Promise<{ stat
     method,
     headers: {
       ...(name.startsWith('dashboard_cost') && { 'x-service-user': 'billing' }),
-      ...(name.startsWith('observe') && { 'x-service-user': 'viewer' }),
+      ...(/^(observe|tenants_list|tenant_(policies_show|policy_))/.test(name) && {
+        'x-service-user': 'viewer',
+      }),
       ...(PERSONS.test(name) && { authorization: `Bearer ${operator}` }),
       ...(body !== undefined && { 'content-type': 'application/json' }),
     },
@@ -232,7 +241,7 @@ async function ask({ name, method, path: shown, body }: Example): Promise<{ stat
 }
 
 const PERSONS =
-  /^(policies_reload|memory_purge_expired|agents_\w+|mcp_pins_.*|(approvals|capabilities|secrets)_.*|.*session_reset)$/;
+  /^(policies_reload|memory_purge_expired|agents_\w+|tenants_create|tenant_policies_(save|rollback)|mcp_pins_.*|(approvals|capabilities|secrets)_.*|.*session_reset)$/;
 
 function assertLines(text: string, shown: string): void {
   const lines = text.split('\n');

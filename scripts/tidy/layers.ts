@@ -17,6 +17,7 @@ export const LAYERS = [
   'runtime/packages',
   'runtime/plugins',
   'runtime/secrets',
+  'runtime/managed-policy',
   'runtime/policies',
   'runtime/skills',
   'runtime/enforcement',

@@ -87,7 +87,7 @@ export interface Operation<Input extends TSchema = TSchema, Output extends TSche
   readonly summary: string;
   readonly description: string;
   readonly http: {
-    readonly method: 'GET' | 'POST';
+    readonly method: 'GET' | 'POST' | 'PUT';
     /** Path parameters are in braces: `/v1/policies/templates/{template_name}`. */
     readonly path: string;
     /** Every path below this one calls the same operation, for programs that append a path of their own. */

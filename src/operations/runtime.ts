@@ -12,6 +12,8 @@ import type { EnforcementExtras, Ruling } from '../runtime/enforcement/types.ts'
 import type { Endpoint } from '../runtime/observability/endpoint.ts';
 import type { Telemetry } from '../runtime/observability/telemetry/types.ts';
 import type { PluginsInUse } from '../runtime/plugins/types.ts';
+import type { ConfigResult } from '../runtime/policies/load-config.ts';
+import type { PolicyDraft, PolicyResult } from '../runtime/policies/load-policy.ts';
 import type { ReloadFailure, ReloadReport } from '../runtime/policies/reload-report.ts';
 
 /**
@@ -69,6 +71,13 @@ export interface Runtime extends AuditQueries {
   readonly metricsText: () => Promise<string>;
   /** The configured plug-ins, and the templates that they provide. */
   readonly plugins: () => Promise<PluginsInUse>;
+  /** Reads the configuration again. References to secrets and variables of credentials stay as they are written. */
+  readonly configuration: () => Promise<ConfigResult>;
+  /**
+   * Compiles the policy that would be active with another managed policy or other documents. Nothing changes. The
+   * managed policy is the active one if the draft does not replace it.
+   */
+  readonly compileDraft: (draft: PolicyDraft) => Promise<PolicyResult>;
   readonly reload: (caller: Caller) => Promise<ReloadReport>;
   /** Clears the taint tags of sessions and returns how many sessions had any. Durable when it resolves. */
   readonly resetSession: (target: SessionResetTarget, caller: Caller) => Promise<number>;

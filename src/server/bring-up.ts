@@ -18,6 +18,7 @@ import {
 import { type ConfigRequest, loadConfig } from '../runtime/policies/load-config.ts';
 import type { PolicyResult } from '../runtime/policies/load-policy.ts';
 import { openIdleWatch, takeFromDaemon } from './daemon.ts';
+import { restoreManagedPolicy } from './managed-copy.ts';
 import { openParent, type Parent } from './parent.ts';
 import { findFreePort } from './port.ts';
 import type { PolicyLoad } from './reloading.ts';
@@ -62,7 +63,7 @@ export async function bringUpService(
     ownership.announce({ ...owner, url: null });
     makeTokens(config);
     const [read_policy, port] = await Promise.all([
-      loadPolicy(config),
+      restoreManagedPolicy(config).then(() => loadPolicy(config)),
       is_daemon ? 0 : findFreePort(config.server.host, config.server.port),
     ]);
     const made = requireUsable(read_policy, config);

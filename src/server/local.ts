@@ -53,6 +53,7 @@ export async function openLocalRuntime(config: Config, version = 'local'): Promi
   const { runtime, close } = openRuntime({
     version,
     config,
+    request: { path: config.origin.file, cwd: config.origin.base_dir },
     started_ms: Date.now(),
     policy: made.policy,
     journal: config.audit.enabled ? { append } : null,

@@ -26,6 +26,14 @@ import {
   memoryWrite,
 } from '../features/memory/operations.ts';
 import { secretsCheck, secretsResolve } from '../features/secrets/operations.ts';
+import { tenantsCreate, tenantsList } from '../features/tenants/operations.ts';
+import {
+  tenantPoliciesRollback,
+  tenantPoliciesSave,
+  tenantPoliciesShow,
+  tenantPolicyDiff,
+  tenantPolicyVersions,
+} from '../features/tenants/policy-operations.ts';
 import { mcpPinsApprove, mcpPinsList, mcpToolsCheck } from '../features/tool-pins/operations.ts';
 import { proxyForward } from '../gateways/forward/operations.ts';
 import { LLM_ENDPOINTS } from '../gateways/llm/endpoints.ts';
@@ -165,6 +173,13 @@ export const operationCatalogue = {
   sessionTotpProve,
   sessionTotpRemove,
   sessionTotpStart,
+  tenantPoliciesRollback,
+  tenantPoliciesSave,
+  tenantPoliciesShow,
+  tenantPolicyDiff,
+  tenantPolicyVersions,
+  tenantsCreate,
+  tenantsList,
   usersAdd,
   usersDisable,
   usersEnable,

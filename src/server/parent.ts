@@ -18,15 +18,22 @@ import type { Config } from '../runtime/config/index.ts';
 import { resolveRealPath } from '../runtime/config/real-file.ts';
 import { type Metrics, openMetrics } from '../runtime/observability/metrics.ts';
 import type { PluginsInUse } from '../runtime/plugins/types.ts';
+import type { ConfigRequest } from '../runtime/policies/load-config.ts';
 import type { ReloadReport } from '../runtime/policies/reload-report.ts';
 import { savePolicy } from '../runtime/policies/saved.ts';
 import type { SecretReading } from '../runtime/secrets/references.ts';
 import { type IndexFiller, openIndexFiller } from './indexing.ts';
 import type { buildMaintenanceJobs } from './maintenance-jobs.ts';
+import { openManagedCopy } from './managed-copy.ts';
 import { openMetricsSum } from './metrics-sum.ts';
 import { admitPolicy, type OwnStore, openOwnStore } from './owner-store.ts';
 import type { ParentAnswers, WorkerOrders } from './protocol.ts';
-import { openPolicyReloader, type PolicyLoad, type PolicyReloader } from './reloading.ts';
+import {
+  openPolicyReloader,
+  type PolicyLoad,
+  type PolicyReloader,
+  type ReloadingParts,
+} from './reloading.ts';
 import { type Coordinator, type OpenRuntime, openRuntime } from './runtime.ts';
 import { openSeenAgents } from './seen-agents.ts';
 import {
@@ -45,6 +52,8 @@ import { openWriter } from './writer.ts';
 export interface ParentParts {
   readonly version: string;
   readonly config: Config;
+  /** The path and the overrides with which the configuration was read. */
+  readonly request: Omit<ConfigRequest, 'env'>;
   readonly policy: Policy;
   readonly plugins: PluginsInUse;
   /** The secrets that the configuration references. */
@@ -114,24 +123,24 @@ export async function openParent(parts: ParentParts): Promise<Parent> {
   const { journal, store: own } = await startWorkers(workers, parts, metrics);
   late.store = own.store;
   await recordStartReadings(parts, journal);
+  const managed = openManagedCopy(config.state_dir, own.store, log);
+  const is_outdated = await managed.copy();
   const store = openLazyStore(async () => own.store, log);
   const telemetry = await openProcessTelemetry(config, version, 'parent', log);
   const shared = { journal, store, metrics, telemetry, coordinator, now_ms: Date.now };
   const open = openRuntime({ ...parts, ...shared, index_path: paths.index });
-  late.reloading = openPolicyReloader({
-    first: parts.policy,
-    plugins: parts.plugins,
-    load: () => admitPolicy(parts.loadPolicy(), own, config),
-    save: async (policy) => void (await savePolicy(paths.policies, policy)),
-    workers: workers.serving,
+  const use = {
     use: open.usePolicy,
-    useKeys: (keys) => useKeys(keys, late, workers, parts),
-    journal,
-    on_failure: () => metrics?.countFailedReload(),
-    now_ms: Date.now,
-    log,
-  });
+    useKeys: (keys: readonly ApiKey[]) => useKeys(keys, late, workers, parts),
+  };
+  const load = async () => {
+    await managed.copy();
+    return admitPolicy(parts.loadPolicy(), own, config);
+  };
+  late.reloading = openReloading(parts, { ...use, load, workers: workers.serving, journal, metrics });
   if (journal !== null) late.indexing = openParentIndexing(config, journal, late.feed, log);
+  if (is_outdated) await reload('service:start');
+  managed.follow(() => reload('service:store-watch'));
   const blocks = await followBlocks(config, own.store, log);
   const kept = await openChores({ config, log, store: store.open, ports: open.ports });
   const status = statusOf(parts, workers, late.reloading);
@@ -145,7 +154,7 @@ export async function openParent(parts: ParentParts): Promise<Parent> {
     stop: async (patience_ms) => {
       await socket?.close();
       const { forced } = await workers.stop(patience_ms);
-      await closeAll([...kept, blocks, late.indexing, journal, open, telemetry], log);
+      await closeAll([...kept, blocks, managed, late.indexing, journal, open, telemetry], log);
       return { forced };
     },
     kill: workers.kill,
@@ -163,6 +172,27 @@ async function createLink(
     import('../runtime/accounts/settings.ts'),
   ]);
   return createFirstLink({ store, ports, settings: readAccountSettings(config, port) });
+}
+
+function openReloading(
+  { config, policy, plugins, log }: ParentParts,
+  {
+    metrics,
+    ...parts
+  }: Pick<ReloadingParts, 'use' | 'useKeys' | 'load' | 'workers' | 'journal'> & {
+    readonly metrics: Metrics | null;
+  },
+): PolicyReloader {
+  const { policies } = statePaths(config.state_dir);
+  return openPolicyReloader({
+    ...parts,
+    first: policy,
+    plugins,
+    save: async (next) => void (await savePolicy(policies, next)),
+    on_failure: () => metrics?.countFailedReload(),
+    now_ms: Date.now,
+    log,
+  });
 }
 
 /** Records which secrets the configuration read at startup. */
@@ -246,7 +276,10 @@ function ordersFor(writer: string, parts: ParentParts, late: Late): WorkerOrders
   const { version, config, port, started_ms } = parts;
   const { hash, generation } = late.reloading?.inForce() ?? { hash: parts.policy.hash, generation: 1 };
   const auth = { ...config.auth, api_keys: late.api_keys };
-  return { version, config: { ...config, auth }, writer, port, started_ms, policy_hash: hash, generation };
+  const { path, overrides, cwd } = parts.request;
+  const request = { path, ...(overrides && { overrides }), ...(cwd !== undefined && { cwd }) };
+  const own = { version, request, config: { ...config, auth }, writer, port, started_ms };
+  return { ...own, policy_hash: hash, generation };
 }
 
 const KEYS_MS = 5_000;

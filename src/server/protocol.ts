@@ -3,10 +3,13 @@ import type { StreamBatch } from '../runtime/audit/events/types.ts';
 import type { Config } from '../runtime/config/index.ts';
 import type { MetricsSnapshot } from '../runtime/observability/metrics.ts';
 import type { PluginsInUse } from '../runtime/plugins/types.ts';
+import type { ConfigRequest } from '../runtime/policies/load-config.ts';
 import type { ReloadFailure, ReloadReport } from '../runtime/policies/reload-report.ts';
 
 /** The data that a worker needs to start. It is plain data, because it is sent to another process. */
 export interface WorkerOrders {
+  /** The path and the overrides with which the configuration is read again. */
+  readonly request: Omit<ConfigRequest, 'env'>;
   readonly version: string;
   readonly config: Config;
   /** The name of the worker's journal. It is the same after a restart, so the chain continues. */

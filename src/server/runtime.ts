@@ -28,6 +28,7 @@ import type { Telemetry } from '../runtime/observability/telemetry/types.ts';
 import type { PluginsInUse } from '../runtime/plugins/types.ts';
 import { loadConditions } from '../runtime/policies/conditions.ts';
 import { openFingerprints } from '../runtime/policies/fingerprints.ts';
+import type { ConfigRequest } from '../runtime/policies/load-config.ts';
 import type { ReloadFailure, ReloadReport } from '../runtime/policies/reload-report.ts';
 import { openSeenAgents, type SeenAgents } from './seen-agents.ts';
 import { statePaths } from './state-dir.ts';
@@ -51,6 +52,8 @@ export interface Coordinator {
 export interface RuntimeParts {
   readonly version: string;
   readonly config: Config;
+  /** The request with which the configuration is read again. */
+  readonly request: Omit<ConfigRequest, 'env'>;
   readonly started_ms: number;
   readonly policy: Policy;
   /** `null` with `audit.enabled: false`: no event is recorded. */
@@ -124,7 +127,7 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
     agentsSeen: () => allAgents(coordinator, agents, log),
     metricsText: () => metricsText(parts),
     plugins,
-    ...buildReloadOperations(coordinator),
+    ...buildPolicyOperations(parts),
     resetSession: (target, caller) => resetSession(target, caller, { ...ports, store: parts.store.open }),
     ...lazyOperatorParts(parts, () => ports),
     ...trail.offers,
@@ -157,12 +160,32 @@ function runInOrder([first, ...rest]: readonly (() => Promise<void>)[]): Promise
   return first === undefined ? Promise.resolve() : first().finally(() => runInOrder(rest));
 }
 
-function buildReloadOperations({
-  reload,
-  reloadFailure,
-}: Coordinator): Pick<Runtime, 'reload' | 'reloadFailure'> {
-  // Health must not depend on the parent's answer.
-  return { reload, reloadFailure: () => reloadFailure().catch(() => null) };
+type PolicyOperations = Pick<Runtime, 'configuration' | 'compileDraft' | 'reload' | 'reloadFailure'>;
+
+/** The configuration is read without its credentials, because no caller of these may see them. */
+function buildPolicyOperations({
+  request,
+  coordinator,
+  config: { state_dir },
+}: RuntimeParts): PolicyOperations {
+  const configuration: Runtime['configuration'] = async () => {
+    const { loadConfig } = await import('../runtime/policies/load-config.ts');
+    return loadConfig({ ...request, env: process.env, secrets: 'leave' });
+  };
+  return {
+    reload: coordinator.reload,
+    // Health must not depend on the parent's answer.
+    reloadFailure: () => coordinator.reloadFailure().catch(() => null),
+    configuration,
+    compileDraft: async (draft) => {
+      const [read, { loadPolicy }] = await Promise.all([
+        configuration(),
+        import('../runtime/policies/load-policy.ts'),
+      ]);
+      if (!read.ok) return { ok: false, problems: read.problems, warnings: [] };
+      return loadPolicy(read.config, { ...draft, state_dir });
+    },
+  };
 }
 
 interface LazyEnforce {

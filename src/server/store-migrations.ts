@@ -1,5 +1,6 @@
 import { costMigrations } from '../features/costs/tables.ts';
 import { memoryMigrations } from '../features/memory/tables.ts';
+import { tenantMigrations } from '../features/tenants/tables.ts';
 import { toolPinMigrations } from '../features/tool-pins/tables.ts';
 import type { Migrations } from '../platform/store/index.ts';
 import { accountMigrations } from '../runtime/accounts/tables.ts';
@@ -7,6 +8,7 @@ import { agentBlockMigrations } from '../runtime/enforcement/agent-blocks/tables
 import { approvalMigrations } from '../runtime/enforcement/approvals/tables.ts';
 import { capabilityMigrations } from '../runtime/enforcement/capabilities/tables.ts';
 import { sessionMigrations } from '../runtime/enforcement/sessions/tables.ts';
+import { managedRevisionMigrations } from '../runtime/managed-policy/tables.ts';
 
 /**
  * All migrations of all versions, ordered by name. A published migration is never edited; a later one corrects
@@ -18,7 +20,9 @@ export const MIGRATIONS: Migrations = {
   ...capabilityMigrations,
   ...costMigrations,
   ...toolPinMigrations,
+  ...managedRevisionMigrations,
   ...memoryMigrations,
   ...sessionMigrations,
   ...accountMigrations,
+  ...tenantMigrations,
 };

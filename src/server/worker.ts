@@ -152,6 +152,7 @@ async function openWorkerState(
   const open = openRuntime({
     version,
     config,
+    request: orders.request,
     started_ms: orders.started_ms,
     policy,
     journal,

@@ -14,7 +14,7 @@ const NO_FINDINGS: readonly AllowlistedFinding[] = [];
  * entry has any.
  */
 export function applyAllowlist(
-  { content, now_ms }: Crossing,
+  { content, now_ms, tenant_id }: Crossing,
   detection: Detection,
   found: readonly Finding[],
   computeFingerprint: Fingerprinter | null,
@@ -32,9 +32,11 @@ export function applyAllowlist(
       continue;
     }
     const fingerprint = computeFingerprint(rule_id, texts.get(leaf)!.slice(start, end));
-    const expires_ms = expiries.get(fingerprint);
-    if (expires_ms !== undefined && now_ms < expires_ms)
-      allowlisted_findings.push({ ...finding, fingerprint });
+    const expires_ms = Math.max(
+      expiries.get(keyOf(fingerprint, null)) ?? 0,
+      expiries.get(keyOf(fingerprint, tenant_id)) ?? 0,
+    );
+    if (now_ms < expires_ms) allowlisted_findings.push({ ...finding, fingerprint });
     else findings.push(finding);
   }
   return { findings, allowlisted_findings };
@@ -48,12 +50,21 @@ export function isAllowlistable({ type }: Finding): boolean {
   return type === 'secret_detected' || type === 'pii_detected' || type === 'content_detected';
 }
 
+function keyOf(fingerprint: string, tenant_id: string | null): string {
+  return tenant_id === null ? fingerprint : `${fingerprint} ${tenant_id}`;
+}
+
 const expiries_cache = new WeakMap<Detection, ReadonlyMap<string, number>>();
 
 function getExpiries(detection: Detection): ReadonlyMap<string, number> {
   const expiries =
     expiries_cache.get(detection) ??
-    new Map(detection.allowlist.map(({ fingerprint, expires_ms }) => [fingerprint, expires_ms]));
+    new Map(
+      detection.allowlist.map(({ fingerprint, tenant_id = null, expires_ms }) => [
+        keyOf(fingerprint, tenant_id),
+        expires_ms,
+      ]),
+    );
   expiries_cache.set(detection, expiries);
   return expiries;
 }

@@ -176,6 +176,8 @@ export interface CustomPattern {
 export interface AllowedFingerprint {
   /** `hmac-sha256:` followed by 64 hex digits. */
   readonly fingerprint: string;
+  /** The tenant to whose crossings the entry applies; absent or `null` for all tenants. */
+  readonly tenant_id?: string | null;
   readonly reason: string;
   readonly owner: string;
   /** Milliseconds since 1970, UTC. The entry has no effect from this time on. */

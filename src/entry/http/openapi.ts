@@ -213,7 +213,7 @@ function describeOperation(operation: AnyOperation, runtime: Runtime): object {
       ? { security: [] }
       : { security: [{}, { bearer: [] }, { serviceKey: [] }] }),
     ...(parameters.length > 0 && { parameters }),
-    ...(operation.http.method === 'POST' && { requestBody: bodyOf(operation) }),
+    ...(operation.http.method !== 'GET' && { requestBody: bodyOf(operation) }),
     responses: responsesOf(operation, operation.unavailable?.(runtime) ?? null),
   };
 }
@@ -349,7 +349,7 @@ function errorContent(code: ErrorCode, operation: AnyOperation): object {
  */
 function codesOf({ http, permission, needs, refusals = [] }: AnyOperation): ErrorCode[] {
   return [
-    ...(http.method === 'POST'
+    ...(http.method !== 'GET'
       ? (['invalid_request', 'too_large', 'unsupported_media_type', 'unavailable'] as const)
       : []),
     ...(permission === null ? [] : (['unauthenticated', 'forbidden'] as const)),

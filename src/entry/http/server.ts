@@ -179,7 +179,7 @@ async function addGate(
     const { default: cors } = await import('@fastify/cors');
     await app.register(cors, {
       origin: cors_origins.includes('*') ? '*' : [...cors_origins],
-      methods: ['GET', 'HEAD', 'POST'],
+      methods: ['GET', 'HEAD', 'POST', 'PUT'],
       exposedHeaders: ['x-request-id', 'x-service-decision', 'x-service-event-id'],
       maxAge: 600,
     });

@@ -96,7 +96,7 @@ function addRouteAt(url: string, app: FastifyInstance, operation: AnyOperation, 
 }
 
 /**
- * Returns a reader for an operation's input: the query of a GET or the body of a POST. Path parameters override both.
+ * Returns a reader for an operation's input: the query of a GET, or the body of a POST or PUT. Path parameters override both.
  */
 function readerOf(operation: AnyOperation): (request: FastifyRequest) => unknown {
   const { http, input } = operation;

@@ -8,11 +8,17 @@ import { formatPath, type PathStep, parsePath } from '../config/problem-path.ts'
 import { buildConfigProblem } from '../config/problem-text.ts';
 import { readText } from '../config/read-text.ts';
 import { readYaml } from '../config/yaml-documents.ts';
+import {
+  MANAGED_POLICY_FILE,
+  type ManagedPolicy,
+  readManagedPolicy,
+} from '../managed-policy/managed-policy.ts';
 import type { LoadedPlugins, LockedFiles } from '../plugins/index.ts';
 import { hasPlugins, listExcludedProblems } from '../plugins/named.ts';
 import { NO_PLUGINS, type PluginsInUse } from '../plugins/types.ts';
 import { listGuardedPaths } from './guarded-paths.ts';
-import { readDocuments, type WrittenDocument } from './read-documents.ts';
+import { addManagedPolicy, readAllDocuments } from './managed-input.ts';
+import type { WrittenDocument } from './read-documents.ts';
 
 /** The patterns of `paths` with and without matching files. */
 export type PatternMatches = Pick<DocumentFiles, 'filled' | 'empty'>;
@@ -38,14 +44,22 @@ export type PolicyResult =
       readonly warnings: readonly DocumentProblem[];
     };
 
-/** Hypothetical changes to the configuration, to preview their effect. */
-interface Supposed {
+/** Hypothetical changes of rules, to preview their effect. */
+export interface PolicyDraft {
+  /** The managed policy to compile instead of the active one. */
+  readonly managed?: ManagedPolicy;
   /** Transforms the written input before it is compiled. */
   readonly change?: (written: CompileInput) => CompileInput;
+}
+
+/** Hypothetical changes to the configuration, to preview their effect. */
+interface Supposed extends PolicyDraft {
   /** The plug-ins to load instead of the configured ones. */
   readonly plugins?: LoadedPlugins;
   /** The lock entries of the original folder if the policy is tried in another one. */
   readonly guarded_paths?: GuardedPaths;
+  /** The state folder that holds the managed policy, if a reload may not change it. */
+  readonly state_dir?: string;
 }
 
 /**
@@ -54,12 +68,14 @@ interface Supposed {
  */
 export async function loadPolicy(config: Config, supposed: Supposed = {}): Promise<PolicyResult> {
   const found = await findDocuments(config);
-  const read = await readDocuments(found.files);
+  const { managed = readManagedPolicy(supposed.state_dir ?? config.state_dir) } = supposed;
+  if (managed === null) return { ok: false, problems: [UNREADABLE], warnings: [] };
+  const read = await readAllDocuments(found.files, managed);
   const { compilePolicy, usesConditions, usesNamedDetectors } = await import(
     '../../core/policy/compile/index.ts'
   );
   const plugins = supposed.plugins ?? (await loadConfiguredPlugins(config));
-  const asked = compileInput(config, read.documents, plugins);
+  const asked = addManagedPolicy(compileInput(config, read.documents, plugins), managed);
   const { guarded_paths = asked.settings.guarded_paths } = supposed;
   const written = { ...asked, settings: { ...asked.settings, ...(guarded_paths && { guarded_paths }) } };
   const input = supposed.change?.(written) ?? written;
@@ -107,6 +123,14 @@ export async function loadPolicy(config: Config, supposed: Supposed = {}): Promi
     withLines: (problems) => withLines(problems, read.documents, config),
   };
 }
+
+/** A damaged copy must not remove rules, so the policy is refused as a whole. */
+const UNREADABLE: DocumentProblem = {
+  file: MANAGED_POLICY_FILE,
+  path: '',
+  message: `\`${MANAGED_POLICY_FILE}\` in the state folder is damaged, or this user may not read it. Stop the service and remove the file; a start writes it again from the store.`,
+  level: 'error',
+};
 
 function inUse({ plugins, templates, dialects, adapters }: LoadedPlugins): PluginsInUse {
   return { plugins, templates, dialects, adapters };

@@ -30,12 +30,16 @@ export type LoadResult = (
   readonly secret_readings: readonly SecretReading[];
 };
 
-/** Reads the configuration and all files that it names. A single problem means no result. */
-export async function loadConfiguredPolicy(request: ConfigRequest): Promise<LoadResult> {
+/**
+ * Reads the configuration and all files that it names. A single problem means no result.
+ *
+ * @param state_dir - the state folder in use, which a changed configuration does not move
+ */
+export async function loadConfiguredPolicy(request: ConfigRequest, state_dir?: string): Promise<LoadResult> {
   const read = await loadConfig(request);
   const { secret_readings } = read;
   if (!read.ok) return { ok: false, problems: read.problems, warnings: [], secret_readings };
-  const made = await loadPolicy(read.config);
+  const made = await loadPolicy(read.config, state_dir === undefined ? {} : { state_dir });
   const warnings = [...read.warnings, ...made.warnings];
   if (!made.ok) return { ok: false, problems: made.problems, warnings, secret_readings };
   const { policy, files, patterns, plugins } = made;
@@ -61,7 +65,7 @@ export async function reloadConfiguredPolicy(
   started: Config,
   running: ActivePolicy,
 ): Promise<LoadResult> {
-  const next = await loadConfiguredPolicy(request);
+  const next = await loadConfiguredPolicy(request, started.state_dir);
   if (!next.ok) return next;
   const problems = [...goneSince(running, next), ...findBrokenPlugins(running.plugins, next.plugins)];
   const { warnings, secret_readings } = next;

@@ -42,12 +42,21 @@ export async function readDocuments(files: readonly DocumentFile[]): Promise<Doc
       );
       break;
     }
-    const yaml = await readYaml(read.text);
-    if (yaml.ok) documents.push(...namedDocuments(file.label, yaml.documents));
-    else
-      problems.push(...yaml.problems.map((p) => buildConfigProblem(file.label, p.steps, p.message, p.line)));
+    const parsed = await readDocumentText(read.text, file.label);
+    documents.push(...parsed.documents);
+    problems.push(...parsed.problems);
   }
   return { documents, problems };
+}
+
+/** Parses a text with one or more YAML documents. `label` names it in messages. */
+export async function readDocumentText(text: string, label: string): Promise<DocumentsRead> {
+  const yaml = await readYaml(text);
+  if (yaml.ok) return { documents: namedDocuments(label, yaml.documents), problems: [] };
+  return {
+    documents: [],
+    problems: yaml.problems.map((p) => buildConfigProblem(label, p.steps, p.message, p.line)),
+  };
 }
 
 function namedDocuments(label: string, documents: readonly YamlDocument[]): WrittenDocument[] {

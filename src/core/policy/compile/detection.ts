@@ -97,10 +97,11 @@ function parseAllowlist(
   problems: DocumentProblem[],
 ): readonly AllowedFingerprint[] {
   const seen = new Set<string>();
-  written.forEach(({ fingerprint }, at) => {
-    if (seen.has(fingerprint))
+  written.forEach(({ fingerprint, tenant_id = null }, at) => {
+    const key = JSON.stringify([fingerprint, tenant_id]);
+    if (seen.has(key))
       problems.push(buildDocumentProblem(childLocation(place, at, 'fingerprint'), 'is in the list twice'));
-    seen.add(fingerprint);
+    seen.add(key);
   });
   return written;
 }

@@ -1,0 +1,42 @@
+import type { Context } from '../../operations/operation.ts';
+import { listTenantRows, readTenantSets, type TenantScope } from './tenant-store.ts';
+
+/** A tenant as operators see it. */
+export interface TenantSummary {
+  readonly tenant_id: string;
+  readonly name: string;
+  readonly version: number | null;
+  readonly rules_active: number;
+  readonly created_by: string | null;
+  readonly created_at: string | null;
+}
+
+/** Lists the tenants of the store and of the active policy that the caller may see, by ID. */
+export async function listTenants({ runtime, caller }: Context): Promise<readonly TenantSummary[]> {
+  const { db } = await runtime.store();
+  const scope: TenantScope = caller.tenants;
+  const rows = new Map((await listTenantRows(db, scope)).map((row) => [row.tenant_id, row] as const));
+  const versions = new Map((await readTenantSets(db)).map((each) => [each.tenant_id, each.version] as const));
+  const rules = countRules(runtime.policy().rules.map(({ tenant_id }) => tenant_id));
+  const ids = [...new Set([...rows.keys(), ...versions.keys(), ...rules.keys()])].filter(
+    (tenant_id) => scope === '*' || scope.includes(tenant_id),
+  );
+  return ids.sort().map((tenant_id) => {
+    const row = rows.get(tenant_id);
+    return {
+      tenant_id,
+      name: row?.name ?? tenant_id,
+      version: versions.get(tenant_id) ?? null,
+      rules_active: rules.get(tenant_id) ?? 0,
+      created_by: row?.created_by ?? null,
+      created_at: row === undefined ? null : new Date(Number(row.created_ms)).toISOString(),
+    };
+  });
+}
+
+function countRules(tenants: readonly (string | null)[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const tenant_id of tenants)
+    if (tenant_id !== null) counts.set(tenant_id, (counts.get(tenant_id) ?? 0) + 1);
+  return counts;
+}

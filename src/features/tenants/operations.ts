@@ -1,0 +1,129 @@
+import { recordPersonChange, requireAllTenants, requirePerson } from '../../operations/managed-change.ts';
+import { defineOperation, Refusal } from '../../operations/operation.ts';
+import { buildListPage, pageInput, pageOutput, readPageInput } from '../../operations/paging.ts';
+import { dropBlankName } from '../../operations/subject.ts';
+import { listTenants } from './list-tenants.ts';
+import { newTenantId } from './shapes.ts';
+import { insertTenant } from './tenant-store.ts';
+
+const tenant = {
+  type: 'object',
+  required: ['tenant_id', 'name', 'version', 'rules_active', 'created_by', 'created_at'],
+  properties: {
+    tenant_id: { type: 'string' },
+    name: { type: 'string' },
+    version: {
+      type: ['integer', 'null'],
+      description: 'The current version of its saved policies; `null` if it has none.',
+    },
+    rules_active: {
+      type: 'integer',
+      description: 'Rules of the active policy that apply to this tenant alone, saved and configured.',
+    },
+    created_by: {
+      type: ['string', 'null'],
+      description: '`null` for a tenant that only the configuration has.',
+    },
+    created_at: { type: ['string', 'null'] },
+  },
+} as const;
+
+export const tenantsList = defineOperation({
+  name: 'tenants_list',
+  summary: 'List tenants',
+  description:
+    'The tenants that were created here and those that have rules in the active policy, by ID. Only the tenants that the user sees.',
+  http: { method: 'GET', path: '/v1/dashboard/tenants' },
+  cli: {
+    verb: 'tenants list',
+    options: ['cursor', 'limit'],
+    columns: {
+      rows: 'tenants',
+      cells: { TENANT: 'tenant_id', NAME: 'name', VERSION: 'version', RULES: 'rules_active' },
+      empty: 'There are no tenants. Create one with `service tenants create ID`.',
+    },
+    examples: [['service tenants list', '']],
+  },
+  permission: 'tenants:read',
+  for_users: true,
+  needs: 'store',
+  input: { type: 'object', properties: { ...pageInput } },
+  output: {
+    type: 'object',
+    required: ['tenants', 'total', 'next_cursor'],
+    properties: {
+      tenants: { type: 'array', items: tenant },
+      total: { type: 'integer' },
+      ...pageOutput,
+    },
+  },
+  example: { limit: 10 },
+  answer: { tenants: [], total: 0, next_cursor: null },
+  async run(input, context) {
+    const { after, limit } = readPageInput(input);
+    const all = await listTenants(context);
+    const rest = after === null ? all : all.filter(({ tenant_id }) => tenant_id > after);
+    const { entries, next_cursor } = buildListPage(rest, limit, ({ tenant_id }) => tenant_id);
+    return { tenants: [...entries], total: all.length, next_cursor };
+  },
+});
+
+export const tenantsCreate = defineOperation({
+  name: 'tenants_create',
+  summary: 'Create a tenant',
+  description:
+    'Creates a tenant under an ID that callers then send as `tenant_id`. Needs a person with access to all tenants.',
+  http: { method: 'POST', path: '/v1/dashboard/tenants' },
+  cli: {
+    verb: 'tenants create',
+    arguments: ['tenant_id'],
+    options: ['name'],
+    line: ({ tenant_id }: { readonly tenant_id: string }) => `Created tenant ${tenant_id}.`,
+    examples: [['service tenants create acme --name "Acme Ltd"', '']],
+  },
+  permission: 'tenants:manage',
+  needs: 'store',
+  input: {
+    type: 'object',
+    required: ['tenant_id'],
+    properties: {
+      tenant_id: newTenantId,
+      name: { type: 'string', maxLength: 256, pattern: '^[^\\p{Cc}\\p{Cs}]*$', description: 'For people.' },
+    },
+  },
+  output: tenant,
+  example: { tenant_id: 'acme', name: 'Acme Ltd' },
+  answer: {
+    tenant_id: 'acme',
+    name: 'Acme Ltd',
+    version: null,
+    rules_active: 0,
+    created_by: 'operator',
+    created_at: '2026-01-31T12:00:00.000Z',
+  },
+  refusals: ['conflict'],
+  async run({ tenant_id, name }, context) {
+    requirePerson(context);
+    requireAllTenants(context);
+    const { runtime, caller } = context;
+    const row = {
+      tenant_id,
+      name: dropBlankName(name) ?? tenant_id,
+      created_by: caller.id,
+      created_ms: runtime.now_ms(),
+    };
+    const store = await runtime.store();
+    await store.transaction(async (trx) => {
+      if (!(await insertTenant(trx, row)))
+        throw new Refusal('conflict', 'There is a tenant with this `tenant_id` already.');
+      const event = {
+        phase: 'tenant_create',
+        reason: 'An operator created the tenant.',
+        about: { tenant_id },
+      };
+      await recordPersonChange({ ...event, metadata: {} }, context);
+    });
+    const created = (await listTenants(context)).find((each) => each.tenant_id === tenant_id);
+    return created!;
+  },
+});

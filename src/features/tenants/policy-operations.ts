@@ -1,0 +1,477 @@
+import type { Json } from '../../core/types/index.ts';
+import { activatedProperties, applyManagedChange, requirePerson } from '../../operations/managed-change.ts';
+import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
+import { buildListPage, pageInput, pageOutput, readPageInput } from '../../operations/paging.ts';
+import { dropBlankName, resolveTenant } from '../../operations/subject.ts';
+import { diffRules } from '../../runtime/managed-policy/rule-diff.ts';
+import { listTenants } from './list-tenants.ts';
+import { note, tenantPath, versionNumber, versionProperties, versionRequired } from './shapes.ts';
+import {
+  deleteTenantVersion,
+  findTenantVersion,
+  hashPolicySet,
+  insertTenant,
+  insertTenantVersion,
+  listTenantVersions,
+  type TenantPolicyVersion,
+} from './tenant-store.ts';
+
+const RULES_MAX = 1_000;
+
+const policySet = {
+  type: 'object',
+  required: ['tenant_id', 'name', 'policies', 'configured', ...versionRequired],
+  properties: {
+    tenant_id: { type: 'string' },
+    name: { type: 'string' },
+    policies: { type: 'array', items: { type: 'object' }, description: 'The saved rules, in order.' },
+    configured: {
+      type: 'array',
+      items: { type: 'string' },
+      description:
+        'The names of the other active rules of this tenant, from configuration and files. They are evaluated first.',
+    },
+    ...versionProperties,
+    version: { type: ['integer', 'null'], description: '`null` if nothing was saved for this tenant.' },
+    sha256: { type: ['string', 'null'] },
+    created_by: { type: ['string', 'null'] },
+    created_at: { type: ['string', 'null'] },
+  },
+} as const;
+
+export const tenantPoliciesShow = defineOperation({
+  name: 'tenant_policies_show',
+  summary: 'Show the policies of a tenant',
+  description:
+    'The saved policy set of a tenant, the current version or an earlier one, with the names of its rules from configuration.',
+  http: { method: 'GET', path: '/v1/dashboard/tenants/{tenant_id}/policies' },
+  permission: 'tenants:read',
+  for_users: true,
+  needs: 'store',
+  input: {
+    type: 'object',
+    required: ['tenant_id'],
+    properties: {
+      tenant_id: tenantPath,
+      version: { ...versionNumber, description: 'Default: the current one.' },
+    },
+  },
+  output: policySet,
+  example: { tenant_id: 'initech' },
+  answer: {
+    tenant_id: 'initech',
+    policies: [
+      { name: 'initech-cards', boundary: 'output', data_tags: ['personal.pii.card'], action: 'block' },
+    ],
+    name: 'initech',
+    configured: [],
+    version: 1,
+    sha256: 'sha256:38f38e7058a42e1293f8673967ba3d8f569db3907dc1d69e27690039ebe7275e',
+    note: 'Cards stay inside',
+    restored_from: null,
+    created_by: 'operator',
+    created_at: '2026-01-31T12:00:00.000Z',
+  },
+  refusals: ['not_found'],
+  async run({ tenant_id, version }, context) {
+    const tenant = await requireTenant(tenant_id, context);
+    const { db } = await context.runtime.store();
+    const found = await findTenantVersion(db, tenant_id, version ?? null);
+    if (found === null && version !== undefined) throw noVersion();
+    const saved = new Set((await currentRules(tenant_id, context)).map(ruleName));
+    const configured = context.runtime
+      .policy()
+      .rules.filter((rule) => rule.tenant_id === tenant_id && !saved.has(rule.name))
+      .map(({ name }) => name);
+    const policies = [...((found?.policies ?? []) as object[])];
+    return { tenant_id, name: tenant.name, policies, configured, ...describeVersion(found) };
+  },
+});
+
+const saved = {
+  type: 'object',
+  required: ['tenant_id', 'policies', 'policy_hash', 'generation', 'warnings', ...versionRequired],
+  properties: {
+    tenant_id: { type: 'string' },
+    policies: { type: 'array', items: { type: 'object' } },
+    ...versionProperties,
+    ...activatedProperties,
+  },
+} as const;
+
+export const tenantPoliciesSave = defineOperation({
+  name: 'tenant_policies_save',
+  summary: 'Save the policies of a tenant',
+  description:
+    'Saves a list of rules as the next version of the tenant’s policy set, and activates it in all workers before the answer. An invalid set is refused and not saved. Rules of the configuration are evaluated first; a rule name that the configuration already has for this tenant is refused. Needs a person. Creates a tenant that does not exist yet.',
+  http: { method: 'PUT', path: '/v1/dashboard/tenants/{tenant_id}/policies' },
+  permission: 'tenants:manage',
+  needs: 'live',
+  input: {
+    type: 'object',
+    required: ['tenant_id', 'policies'],
+    properties: {
+      tenant_id: tenantPath,
+      policies: {
+        type: 'array',
+        maxItems: RULES_MAX,
+        items: { type: 'object' },
+        description:
+          'The whole set: rules as in `tenants.<id>.policies`. An empty list removes all saved rules.',
+      },
+      note,
+      base_version: {
+        type: 'integer',
+        minimum: 0,
+        description:
+          'The version that was edited, 0 for none. The call is refused if another one is current.',
+      },
+    },
+  },
+  output: saved,
+  example: {
+    tenant_id: 'initech',
+    policies: [
+      { name: 'initech-cards', boundary: 'output', data_tags: ['personal.pii.card'], action: 'block' },
+    ],
+    note: 'Cards stay inside',
+    base_version: 0,
+  },
+  answer: {
+    tenant_id: 'initech',
+    policies: [
+      { name: 'initech-cards', boundary: 'output', data_tags: ['personal.pii.card'], action: 'block' },
+    ],
+    version: 1,
+    sha256: 'sha256:38f38e7058a42e1293f8673967ba3d8f569db3907dc1d69e27690039ebe7275e',
+    note: 'Cards stay inside',
+    restored_from: null,
+    created_by: 'operator',
+    created_at: '2026-01-31T12:00:00.000Z',
+    policy_hash: 'sha256:38f38e7058a42e1293f8673967ba3d8f569db3907dc1d69e27690039ebe7275e',
+    generation: 2,
+    warnings: [],
+  },
+  refusals: ['conflict', 'policy_invalid'],
+  async run({ tenant_id, policies, note: why, base_version }, context) {
+    const set = {
+      policies: policies as unknown as Json[],
+      note: dropBlankName(why) ?? '',
+      restored_from: null,
+    };
+    return saveVersion(tenant_id, set, base_version ?? null, context);
+  },
+});
+
+export const tenantPoliciesRollback = defineOperation({
+  name: 'tenant_policies_rollback',
+  summary: 'Restore an earlier version of a tenant’s policies',
+  description:
+    'Saves the rules of an earlier version as the next version, and activates it in all workers. The history stays as it is. Needs a person.',
+  http: { method: 'POST', path: '/v1/dashboard/tenants/{tenant_id}/policies/rollback' },
+  cli: {
+    verb: 'tenants rollback',
+    arguments: ['tenant_id', 'version'],
+    options: ['note'],
+    line: ({ tenant_id, version, restored_from }: TenantPolicyVersion) =>
+      `Version ${version} of tenant ${tenant_id} is active, with the rules of version ${restored_from}.`,
+    examples: [['service tenants rollback acme 3 --note "too strict"', '']],
+  },
+  permission: 'tenants:manage',
+  needs: 'live',
+  input: {
+    type: 'object',
+    required: ['tenant_id', 'version'],
+    properties: {
+      tenant_id: tenantPath,
+      version: { ...versionNumber, description: 'The version to restore.' },
+      note,
+    },
+  },
+  output: saved,
+  example: { tenant_id: 'initech', version: 1 },
+  answer: {
+    tenant_id: 'initech',
+    policies: [
+      { name: 'initech-cards', boundary: 'output', data_tags: ['personal.pii.card'], action: 'block' },
+    ],
+    version: 2,
+    sha256: 'sha256:38f38e7058a42e1293f8673967ba3d8f569db3907dc1d69e27690039ebe7275e',
+    note: '',
+    restored_from: 1,
+    created_by: 'operator',
+    created_at: '2026-01-31T12:00:00.000Z',
+    policy_hash: 'sha256:38f38e7058a42e1293f8673967ba3d8f569db3907dc1d69e27690039ebe7275e',
+    generation: 2,
+    warnings: [],
+  },
+  refusals: ['not_found', 'conflict', 'policy_invalid'],
+  async run({ tenant_id, version, note: why }, context) {
+    requirePerson(context);
+    resolveTenant({ tenant_id }, context);
+    const { db } = await context.runtime.store();
+    const found = await findTenantVersion(db, tenant_id, version);
+    if (found === null) throw noVersion();
+    const set = { policies: found.policies, note: dropBlankName(why) ?? '', restored_from: version };
+    return saveVersion(tenant_id, set, null, context);
+  },
+});
+
+export const tenantPolicyVersions = defineOperation({
+  name: 'tenant_policy_versions',
+  summary: 'List the versions of a tenant’s policies',
+  description:
+    'The history of a tenant’s policy set, newest first: each version with its author, time and note.',
+  http: { method: 'GET', path: '/v1/dashboard/tenants/{tenant_id}/policies/versions' },
+  cli: {
+    verb: 'tenants versions',
+    arguments: ['tenant_id'],
+    options: ['cursor', 'limit'],
+    columns: {
+      rows: 'versions',
+      cells: { VERSION: 'version', RULES: 'rules', BY: 'created_by', AT: 'created_at', NOTE: 'note' },
+      empty: 'Nothing was saved for this tenant.',
+    },
+    examples: [['service tenants versions acme', '']],
+  },
+  permission: 'tenants:read',
+  for_users: true,
+  needs: 'store',
+  input: { type: 'object', required: ['tenant_id'], properties: { tenant_id: tenantPath, ...pageInput } },
+  output: {
+    type: 'object',
+    required: ['versions', 'next_cursor'],
+    properties: {
+      versions: {
+        type: 'array',
+        items: {
+          type: 'object',
+          required: ['rules', ...versionRequired],
+          properties: {
+            rules: { type: 'integer', description: 'How many rules it has.' },
+            ...versionProperties,
+          },
+        },
+      },
+      ...pageOutput,
+    },
+  },
+  example: { tenant_id: 'initech' },
+  answer: {
+    versions: [
+      {
+        rules: 1,
+        version: 1,
+        sha256: 'sha256:38f38e7058a42e1293f8673967ba3d8f569db3907dc1d69e27690039ebe7275e',
+        note: 'Cards stay inside',
+        restored_from: null,
+        created_by: 'operator',
+        created_at: '2026-01-31T12:00:00.000Z',
+      },
+    ],
+    next_cursor: null,
+  },
+  refusals: ['not_found'],
+  async run(input, context) {
+    const { tenant_id } = input;
+    await requireTenant(tenant_id, context);
+    const { after, limit } = readPageInput(input);
+    const before = after === null ? null : Number(after);
+    if (before !== null && !Number.isSafeInteger(before))
+      throw new Refusal('invalid_request', '`cursor` is not valid.');
+    const { db } = await context.runtime.store();
+    const rows = await listTenantVersions(db, tenant_id, { before, limit: limit + 1 });
+    const { entries, next_cursor } = buildListPage(rows, limit, ({ version }) => `${version}`);
+    const versions = entries.map((each) => ({ rules: each.policies.length, ...describeVersion(each) }));
+    return { versions, next_cursor };
+  },
+});
+
+export const tenantPolicyDiff = defineOperation({
+  name: 'tenant_policy_diff',
+  summary: 'Compare two versions of a tenant’s policies',
+  description: 'The rules that were added, removed, changed or moved from one version to another, by name.',
+  http: { method: 'GET', path: '/v1/dashboard/tenants/{tenant_id}/policies/diff' },
+  permission: 'tenants:read',
+  for_users: true,
+  needs: 'store',
+  input: {
+    type: 'object',
+    required: ['tenant_id'],
+    properties: {
+      tenant_id: tenantPath,
+      from: {
+        type: 'integer',
+        minimum: 0,
+        description: 'A version; 0 for no rules. Default: the one before `to`.',
+      },
+      to: {
+        type: 'integer',
+        minimum: 0,
+        description: 'A version; 0 for no rules. Default: the current one.',
+      },
+    },
+  },
+  output: {
+    type: 'object',
+    required: ['from', 'to', 'differences'],
+    properties: {
+      from: { type: 'integer' },
+      to: { type: 'integer' },
+      differences: {
+        type: 'array',
+        items: {
+          type: 'object',
+          required: ['name', 'change', 'before', 'after'],
+          properties: {
+            name: { type: 'string' },
+            change: { enum: ['added', 'removed', 'changed', 'moved'] },
+            before: { description: 'The rule in the first version; `null` if it is not there.' },
+            after: { description: 'The rule in the second version; `null` if it is not there.' },
+          },
+        },
+      },
+    },
+  },
+  example: { tenant_id: 'initech', from: 0, to: 1 },
+  answer: {
+    from: 0,
+    to: 1,
+    differences: [
+      {
+        name: 'initech-cards',
+        change: 'added',
+        before: null,
+        after: {
+          name: 'initech-cards',
+          boundary: 'output',
+          data_tags: ['personal.pii.card'],
+          action: 'block',
+        },
+      },
+    ],
+  },
+  refusals: ['not_found'],
+  async run({ tenant_id, ...asked }, context) {
+    await requireTenant(tenant_id, context);
+    const { db } = await context.runtime.store();
+    const to = asked.to ?? (await findTenantVersion(db, tenant_id))?.version ?? 0;
+    const from = asked.from ?? Math.max(0, to - 1);
+    const rulesOf = async (version: number): Promise<readonly Json[]> => {
+      if (version === 0) return [];
+      const found = await findTenantVersion(db, tenant_id, version);
+      if (found === null) throw noVersion();
+      return found.policies;
+    };
+    const differences = diffRules(await rulesOf(from), await rulesOf(to));
+    return { from, to, differences: differences.map((each) => ({ ...each })) };
+  },
+});
+
+type NewSet = Pick<TenantPolicyVersion, 'policies' | 'note' | 'restored_from'>;
+
+/** Saves and activates the next version of a tenant's policy set. */
+async function saveVersion(tenant_id: string, set: NewSet, base: number | null, context: Context) {
+  requirePerson(context);
+  resolveTenant({ tenant_id }, context);
+  const { runtime, caller } = context;
+  const { db } = await runtime.store();
+  const current = await findTenantVersion(db, tenant_id);
+  if (base !== null && base !== (current?.version ?? 0)) throw changedMeanwhile();
+  const version: TenantPolicyVersion = {
+    ...set,
+    tenant_id,
+    version: (current?.version ?? 0) + 1,
+    sha256: hashPolicySet(set.policies),
+    created_by: caller.id,
+    created_ms: runtime.now_ms(),
+  };
+  const activated = await applyManagedChange(
+    {
+      next: (now) => ({
+        ...now,
+        tenants: [...now.tenants.filter((each) => each.tenant_id !== tenant_id), version],
+      }),
+      save: async (trx) => {
+        const { created_by, created_ms } = version;
+        await insertTenant(trx, { tenant_id, name: tenant_id, created_by, created_ms });
+        if (!(await insertTenantVersion(trx, version))) throw changedMeanwhile();
+      },
+      undo: (trx) => deleteTenantVersion(trx, version),
+      event: {
+        phase: set.restored_from === null ? 'tenant_policies_save' : 'tenant_policies_rollback',
+        reason: `An operator saved version ${version.version} of the tenant’s policies.`,
+        about: { tenant_id },
+        metadata: {
+          version: version.version,
+          before_sha256: current?.sha256 ?? null,
+          after_sha256: version.sha256,
+          restored_from: set.restored_from,
+        },
+      },
+    },
+    context,
+  );
+  const { policies, ...rest } = {
+    policies: [...(version.policies as unknown as object[])],
+    ...describeVersion(version),
+  };
+  return { tenant_id, policies, ...rest, ...activated, warnings: [...activated.warnings] };
+}
+
+async function currentRules(tenant_id: string, { runtime }: Context): Promise<readonly Json[]> {
+  const { db } = await runtime.store();
+  return (await findTenantVersion(db, tenant_id))?.policies ?? [];
+}
+
+function ruleName(rule: Json): Json {
+  return (rule as { readonly name?: Json }).name ?? null;
+}
+
+/** @throws Refusal `forbidden` for a tenant out of scope, `not_found` for an unknown one */
+async function requireTenant(tenant_id: string, context: Context): Promise<{ readonly name: string }> {
+  resolveTenant({ tenant_id }, context);
+  const found = (await listTenants(context)).find((each) => each.tenant_id === tenant_id);
+  if (found === undefined) throw new Refusal('not_found', 'There is no tenant with this `tenant_id`.');
+  return found;
+}
+
+function describeVersion(version: TenantPolicyVersion): {
+  version: number;
+  sha256: string;
+  note: string;
+  restored_from: number | null;
+  created_by: string;
+  created_at: string;
+};
+function describeVersion(version: TenantPolicyVersion | null): {
+  version: number | null;
+  sha256: string | null;
+  note: string;
+  restored_from: number | null;
+  created_by: string | null;
+  created_at: string | null;
+};
+function describeVersion(version: TenantPolicyVersion | null) {
+  if (version === null)
+    return { version: null, sha256: null, note: '', restored_from: null, created_by: null, created_at: null };
+  return {
+    version: version.version,
+    sha256: version.sha256,
+    note: version.note,
+    restored_from: version.restored_from,
+    created_by: version.created_by,
+    created_at: new Date(version.created_ms).toISOString(),
+  };
+}
+
+function noVersion(): Refusal {
+  return new Refusal('not_found', 'There is no such version of the policies of this tenant.');
+}
+
+function changedMeanwhile(): Refusal {
+  return new Refusal(
+    'conflict',
+    'The policies of this tenant were changed meanwhile. Read the current version and apply your change to it.',
+  );
+}

@@ -1,0 +1,120 @@
+import type { Transaction } from 'kysely';
+import type { DocumentProblem } from '../core/types/index.ts';
+import type { StoreTables } from '../platform/store/index.ts';
+import { newEventId } from '../runtime/audit/event-id.ts';
+import { buildServiceEvent, type ServiceChange } from '../runtime/audit/service-event.ts';
+import { type ManagedPolicy, readManagedPolicy } from '../runtime/managed-policy/managed-policy.ts';
+import { countRevision } from '../runtime/managed-policy/revisions.ts';
+import { type Context, Refusal } from './operation.ts';
+
+/** The audit event of a change by a person. */
+export type PersonChange = Pick<ServiceChange, 'phase' | 'reason' | 'metadata' | 'about'>;
+
+/** A change of the managed policy. `save` and `undo` change only the store, because a conflict runs them again. */
+export interface ManagedChange {
+  readonly next: (now: ManagedPolicy) => ManagedPolicy;
+  readonly save: (trx: Transaction<StoreTables>) => Promise<void>;
+  /** Takes the change back if the service cannot activate it. */
+  readonly undo: (trx: Transaction<StoreTables>) => Promise<void>;
+  readonly event: PersonChange;
+}
+
+/** The active policy after a change. */
+export interface ActivatedChange {
+  readonly policy_hash: string;
+  readonly generation: number;
+  readonly warnings: readonly string[];
+}
+
+/** The JSON Schema of `ActivatedChange`, for the answers of operations. */
+export const activatedProperties = {
+  policy_hash: { type: 'string', description: 'The hash of the policy that is active now.' },
+  generation: { type: 'integer' },
+  warnings: { type: 'array', items: { type: 'string' } },
+} as const;
+
+/**
+ * Changes the managed policy: compiles the policy that results, saves the change with its audit event in one
+ * transaction, and activates it in all workers. A change that does not compile is refused and not saved. One that
+ * cannot be activated is taken back.
+ *
+ * @throws Refusal `policy_invalid` with the problems, or `forbidden`
+ */
+export async function applyManagedChange(change: ManagedChange, context: Context): Promise<ActivatedChange> {
+  requirePerson(context);
+  const { runtime, caller } = context;
+  const draft = await runtime.compileDraft({ managed: change.next(readActive(context)) });
+  if (!draft.ok) throw buildPolicyRefusal(draft.problems);
+  const store = await runtime.store();
+  await store.transaction(async (trx) => {
+    await change.save(trx);
+    await countRevision(trx, 'policy');
+    await recordPersonChange(change.event, context);
+  });
+  const report = await runtime.reload(caller).catch(async (fault: unknown) => {
+    await takeBack(change, context);
+    throw fault;
+  });
+  if (report.reloaded)
+    return {
+      policy_hash: report.policy_hash,
+      generation: report.generation,
+      warnings: [...report.warnings],
+    };
+  await takeBack(change, context);
+  throw buildPolicyRefusal(report.problems);
+}
+
+/** Undoes a saved change, and activates the previous policy again in case the copy already has the change. */
+async function takeBack(change: ManagedChange, context: Context): Promise<void> {
+  const store = await context.runtime.store();
+  await store.transaction(async (trx) => {
+    await change.undo(trx);
+    await countRevision(trx, 'policy');
+    const { event } = change;
+    const reason = 'The change could not be activated and was taken back.';
+    await recordPersonChange({ ...event, reason }, context, false);
+  });
+}
+
+/** Returns the managed policy that is active. @throws Refusal if its copy is damaged */
+export function readActive({ runtime }: Context): ManagedPolicy {
+  const active = readManagedPolicy(runtime.limits.state_dir);
+  if (active === null)
+    throw new Refusal('unavailable', 'The managed policy in the state folder cannot be read.');
+  return active;
+}
+
+/** Writes the audit event of a change by a person. Rejects if the audit log cannot be written. */
+export async function recordPersonChange(
+  event: PersonChange,
+  { runtime, caller }: Context,
+  done = true,
+): Promise<void> {
+  const now_ms = runtime.now_ms();
+  const policy_hash = runtime.policy().hash;
+  const own = { event_id: newEventId(now_ms), now_ms, caller_id: caller.id, policy_hash, done };
+  await runtime.note(buildServiceEvent({ ...event, ...own }));
+}
+
+/** @throws Refusal unless the caller is a person */
+export function requirePerson({ caller }: Context): void {
+  if (caller.kind !== 'person') throw new Refusal('forbidden', 'Only a person’s credential changes this.');
+}
+
+/** @throws Refusal unless the caller may act for all tenants, which a change for all tenants needs */
+export function requireAllTenants({ caller }: Context): void {
+  if (caller.tenants !== '*')
+    throw new Refusal('forbidden', 'This applies to all tenants, and the credential is for particular ones.');
+}
+
+/** Builds the refusal of a policy that does not compile, with its problems. */
+export function buildPolicyRefusal(
+  problems: readonly Pick<DocumentProblem, 'file' | 'path' | 'message'>[],
+): Refusal {
+  return new Refusal(
+    'policy_invalid',
+    'The policy is not valid, so nothing was changed. The details list the problems.',
+    problems.map(({ file, path, message }) => ({ path: path === '' ? file : `${file}: ${path}`, message })),
+  );
+}

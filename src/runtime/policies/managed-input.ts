@@ -1,0 +1,47 @@
+import type { CompileInput } from '../../core/policy/compile/index.ts';
+import type { DocumentFile } from '../config/document-files.ts';
+import type { ManagedPolicy } from '../managed-policy/managed-policy.ts';
+import { type DocumentsRead, readDocuments, readDocumentText } from './read-documents.ts';
+
+/** Reads the documents of the files, and after them those of the managed policy. */
+export async function readAllDocuments(
+  files: readonly DocumentFile[],
+  { document }: ManagedPolicy,
+): Promise<DocumentsRead> {
+  const read = await readDocuments(files);
+  if (document === null) return read;
+  const own = await readDocumentText(document.text, `managed policy, version ${document.version}`);
+  return {
+    documents: [...read.documents, ...own.documents],
+    problems: [...read.problems, ...own.problems],
+  };
+}
+
+/**
+ * Adds the tenant sets and the allowlist of a managed policy to the input of a policy. Rules of the configuration come
+ * first, so they are evaluated before the saved ones. A rule name that both have is a problem.
+ * An allowlist entry of the configuration replaces a saved one with its fingerprint.
+ */
+export function addManagedPolicy(
+  input: CompileInput,
+  { tenants, allowlist }: Pick<ManagedPolicy, 'tenants' | 'allowlist'>,
+): CompileInput {
+  if (tenants.length === 0 && allowlist.length === 0) return input;
+  const sets = tenants.map(({ tenant_id, version, policies }) => ({
+    file: `policies of tenant ${tenant_id}, version ${version}`,
+    path: 'policies',
+    tenant_id,
+    rules: policies,
+  }));
+  const { settings } = input;
+  const configured = settings.detection.allowlist;
+  const added = allowlist.filter(
+    ({ fingerprint }) => !configured.some((entry) => entry.fingerprint === fingerprint),
+  );
+  const detection = { ...settings.detection, allowlist: [...configured, ...added] };
+  return {
+    ...input,
+    inline_rules: [...input.inline_rules, ...sets],
+    settings: { ...settings, detection },
+  };
+}
