@@ -44,6 +44,7 @@ export function askOf({ api, model }: Lane, base_url: string, more: Partial<Ask>
     image_base64: null,
     tools: [],
     results: [],
+    is_structured: false,
     has_usage: false,
     headers: {},
     max_retries: 0,

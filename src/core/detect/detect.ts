@@ -33,7 +33,44 @@ export function detect(
   limits: ScanLimits,
   call: ToolCall | null = null,
 ): { findings: Finding[]; coverage: Coverage } {
-  const search: Search = {
+  const search = startSearch(detection, limits, call, { work: 0, allowed: WORK_FLOOR });
+  if (content.kind === 'text') searchText(search, content.text);
+  else searchPayload(search, content);
+  return { findings: search.findings, coverage: coverageOf(search) };
+}
+
+/**
+ * Scans the leaves of a JSON document in a text, as `detect` does if the document has escapes. Each leaf is scanned
+ * alone, with the key before it, so a document can be scanned member by member. The work is added to `meter`.
+ */
+export function detectDocumentText(
+  text: string,
+  detection: Detection,
+  limits: ScanLimits,
+  meter: WorkMeter,
+): { findings: Finding[]; coverage: Coverage } {
+  const search = startSearch(detection, limits, null, meter);
+  const matches: Match[] = [];
+  searchDocuments(search, text, matches);
+  addFindings(search, text, matches, 0, () => null);
+  return { findings: search.findings, coverage: coverageOf(search) };
+}
+
+/** Returns whether values of a JSON member can be findings because of this key alone. */
+export function hasMemberDetectors(key: string, detection: Detection): boolean {
+  const scanner = getScanner(detection);
+  const meter: WorkMeter = { work: 0, allowed: WORK_FLOOR };
+  const has_anchors = scanDecoded(scanner, key, [], Number.POSITIVE_INFINITY, meter);
+  return has_anchors && findMemberDetectors(scanner, key).length > 0;
+}
+
+function startSearch(
+  detection: Detection,
+  limits: ScanLimits,
+  call: ToolCall | null,
+  meter: WorkMeter,
+): Search {
+  return {
     call,
     detection,
     scanner: getScanner(detection),
@@ -44,11 +81,8 @@ export function detect(
     uncounted_bytes_max: 0,
     has_commands: false,
     stopped: null,
-    meter: { work: 0, allowed: WORK_FLOOR },
+    meter,
   };
-  if (content.kind === 'text') searchText(search, content.text);
-  else searchPayload(search, content);
-  return { findings: search.findings, coverage: coverageOf(search) };
 }
 
 /** The state of one call of `detect`. */
@@ -174,7 +208,11 @@ interface View {
  */
 function searchViews(search: Search, text: string, cues: readonly Detector[], matches: Match[]): boolean {
   matchCues(text, cues, matches);
-  if (!isEscapedJson(text)) return scanText(search, text, matches);
+  return isEscapedJson(text) ? searchDocuments(search, text, matches) : scanText(search, text, matches);
+}
+
+/** Scans the leaves of a document and of the documents in its strings. Returns whether any leaf has an anchor. */
+function searchDocuments(search: Search, text: string, matches: Match[]): boolean {
   const documents: View[] = [{ text, around: null, start: 0, offsets: null, nesting: 0 }];
   let has_anchors = false;
   for (let view = documents.pop(); view !== undefined; view = documents.pop()) {

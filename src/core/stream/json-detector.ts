@@ -1,6 +1,6 @@
 /**
- * Detects whether a text that arrives in pieces is a JSON document (RFC 8259). A JSON document can only be judged
- * as a whole, because escapes hide text and because the key before a value matters.
+ * Detects whether a text that arrives in pieces is a JSON document (RFC 8259). Only its end decides whether it is read
+ * as one, because escapes hide text and because the key before a value matters.
  */
 export interface JsonDetector {
   /**
@@ -15,7 +15,22 @@ export interface JsonDetector {
   word: string;
   hex_digits: number;
   nodes: number;
+  /** The number of UTF-16 units that were read. */
+  units: number;
 }
+
+/** Receives the parts of a document as soon as their bounds are known. Offsets count from the start of the text. */
+export interface JsonVisitor {
+  /** A key, or a value that is no container, begins at its quote or first character. */
+  readonly begin: (kind: JsonToken, start: number) => void;
+  /** The part that began last ends before `end`; the closing quote belongs to it. */
+  readonly end: (kind: JsonToken, end: number) => void;
+  /** An object or an array opens. */
+  readonly open: () => void;
+}
+
+/** `word`: a number, `true`, `false` or `null`. */
+export type JsonToken = 'key' | 'string' | 'word';
 
 /** Limits of depth and size; beyond them the detector stops reading. */
 interface DocumentLimits {
@@ -42,20 +57,56 @@ export function createJsonDetector(): JsonDetector {
     word: '',
     hex_digits: 0,
     nodes: 0,
+    units: 0,
   };
 }
 
 /**
  * Reads another piece. A document that exceeds the limits stays `possible`; the judge of the whole text reports it.
  */
-export function feedJsonDetector(reader: JsonDetector, piece: string, limits: DocumentLimits): void {
+export function feedJsonDetector(
+  reader: JsonDetector,
+  piece: string,
+  limits: DocumentLimits,
+  visitor: JsonVisitor | null = null,
+): void {
   for (let at = 0; at < piece.length && reader.state !== 'none'; at++) {
-    if (reader.open.length > limits.depth_max || reader.nodes > limits.nodes_max) return;
+    if (isOverLimit(reader, limits)) return;
     const unit = piece.charCodeAt(at);
     if (reader.state === 'unknown' && !isSpace(unit))
       reader.state = unit === OBJECT || unit === ARRAY || unit === QUOTE ? 'possible' : 'none';
+    const { inside, awaits } = reader;
     if (reader.state === 'possible' && !readUnit(reader, unit)) reader.state = 'none';
+    else if (visitor !== null) visitUnit(visitor, reader, inside, isKeyPlace(awaits));
+    reader.units += 1;
   }
+}
+
+/** Returns whether the document exceeds the limits, so that the detector has stopped reading. */
+export function isOverLimit(
+  { open, nodes }: JsonDetector,
+  { depth_max, nodes_max }: DocumentLimits,
+): boolean {
+  return open.length > depth_max || nodes > nodes_max;
+}
+
+function isKeyPlace(awaits: JsonDetector['awaits']): boolean {
+  return awaits === 'key' || awaits === 'first_key';
+}
+
+/** Reports what begins or ends at the unit that was just read. */
+function visitUnit(
+  visitor: JsonVisitor,
+  reader: JsonDetector,
+  was: JsonDetector['inside'],
+  is_key: boolean,
+): void {
+  const { inside, awaits, units } = reader;
+  const token = was === 'word' || inside === 'word' ? 'word' : is_key ? 'key' : 'string';
+  if (inside !== 'nothing') {
+    if (was === 'nothing') visitor.begin(token, units);
+  } else if (was !== 'nothing') visitor.end(token, was === 'word' ? units : units + 1);
+  else if (awaits === 'first_key' || awaits === 'first_value') visitor.open();
 }
 
 /** Returns whether the text may still be a document after this unit. */
@@ -81,7 +132,7 @@ function readInString(reader: JsonDetector, unit: number): boolean {
   if (unit === BACKSLASH) reader.inside = 'escape';
   if (unit === QUOTE) {
     reader.inside = 'nothing';
-    reader.awaits = reader.awaits === 'key' || reader.awaits === 'first_key' ? 'colon' : 'separator';
+    reader.awaits = isKeyPlace(reader.awaits) ? 'colon' : 'separator';
   }
   return unit >= 32;
 }

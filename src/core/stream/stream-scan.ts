@@ -112,11 +112,12 @@ function isClean({ tracker, has_had_blobs }: ReadingTracker): boolean {
 }
 
 /**
- * Returns the offset up to which the text may be released: no unit that may still belong to a finding is included.
+ * Returns the offset up to which the text may be released, at most `most`: no unit that may still belong to a finding
+ * is included.
  */
-export function findReleasableEnd(look: StreamScan): number {
+export function findReleasableEnd(look: StreamScan, most = Number.POSITIVE_INFINITY): number {
   const { text } = look;
-  let until = Math.max(look.released_units, frontOf(look));
+  let until = Math.max(look.released_units, Math.min(most, frontOf(look)));
   const held = look.pending.filter(({ detector }) => look.holds(detector));
   for (;;) {
     const cut = held.find(({ start, end }) => start < until && end >= until);

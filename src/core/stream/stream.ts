@@ -17,7 +17,12 @@ import type {
   Policy,
   Verdict,
 } from '../types/index.ts';
-import { createJsonDetector, feedJsonDetector, type JsonDetector } from './json-detector.ts';
+import {
+  type DocumentChange,
+  type DocumentScan,
+  feedDocumentScan,
+  startDocumentScan,
+} from './document-scan.ts';
 import {
   findReleasableEnd,
   releaseText,
@@ -25,11 +30,11 @@ import {
   scanPiece,
   startStreamScan,
 } from './stream-scan.ts';
-import { readBuffer } from './text-buffer.ts';
+import { readBuffer, sliceBuffer } from './text-buffer.ts';
 
 /**
  * The maximum number of UTF-16 units that are held back. Text that could only be judged with more of it at once,
- * such as a longer JSON document or a longer run of base64, cannot be scanned in full and is therefore blocked.
+ * such as a longer run of base64, cannot be scanned in full and is therefore blocked.
  */
 export const HELD_UNITS_MAX = 131_072;
 
@@ -62,8 +67,9 @@ export interface StreamGuard {
  * the whole text, and `end` returns that verdict.
  *
  * Text is held back while it may belong to a secret, to personal data, or to another finding that the policy masks
- * or blocks; for ordinary prose that is about the last word. Some text is held whole: a JSON document; all text at
- * `action`, where contracts apply to the whole; and text for which a rule has a replacement text or a condition.
+ * or blocks; for ordinary prose that is about the last word. A JSON document is released as far as it is the same
+ * whether it is read as a document or as one text. Some text is held whole: all text at `action`, where contracts
+ * apply to the whole; and text for which a rule has a replacement text or a condition.
  *
  * Phrases that express a request are scored over several sentences, which are not held for that. If such a finding
  * blocks or would be masked, the stream ends as soon as it is known, and its beginning may have been released. Once
@@ -104,7 +110,7 @@ interface StreamState {
   readonly conditions: ConditionEvaluator | null;
   readonly look: StreamScan;
   readonly meter: WorkMeter;
-  readonly document: JsonDetector;
+  readonly document: DocumentScan;
   readonly utf8: Utf8Decoder;
   /** All text that was pushed. */
   readonly pieces: string[];
@@ -114,6 +120,8 @@ interface StreamState {
   half: string;
   /** `true` if the text is held until it is complete. */
   readonly is_whole: boolean;
+  /** `true` if the scan as text has ended because it exceeded its limit of work. */
+  is_over_work: boolean;
   /** A verdict that blocks the text whatever it contains. */
   readonly refused: Verdict | null;
   readonly findings: Finding[];
@@ -125,6 +133,7 @@ interface StreamState {
 const NO_UTF8 = 'The bytes are no UTF-8.';
 const FULL: Coverage = { status: 'full' };
 const STOPPING: ReadonlySet<Action> = new Set(['require_approval', 'block']);
+const isChange = ({ action }: JudgedFinding): boolean => CHANGING.has(action);
 const CHANGING: ReadonlySet<Action> = new Set(['redact', ...STOPPING]);
 
 function startState(
@@ -137,20 +146,29 @@ function startState(
   const meter: WorkMeter = { work: 0, allowed: WORK_FLOOR };
   const asked = judgeScan(crossing, policy, { findings: [], coverage: FULL }, null);
   const is_whole = needsWholeText(policy, crossing, asked);
+  const holds = selectHeldDetectors(policy, crossing);
+  const look = startStreamScan(policy.detection, holds, meter);
+  const judged = { policy, crossing, fingerprintOf };
   return {
     policy,
     crossing,
     fingerprintOf,
     conditions,
-    look: startStreamScan(policy.detection, selectHeldDetectors(policy, crossing), meter),
+    look,
     meter,
-    document: createJsonDetector(),
+    document: startDocumentScan({
+      policy,
+      holds,
+      judge: (text, findings) => judgePart(judged, text, findings).filter(isChange),
+      slice: (start, end) => sliceBuffer(look.text, start, end),
+    }),
     utf8: createUtf8Decoder(),
     pieces: [],
     units: 0,
     bytes: 0,
     half: '',
     is_whole,
+    is_over_work: false,
     refused: asked.decision === 'block' && !is_whole ? asked : null,
     findings: [],
     masked: [],
@@ -210,16 +228,62 @@ function take(state: StreamState, text: string): StreamRelease {
   meter.allowed += text.length * WORK_PER_UNIT;
   if (state.bytes > text_bytes_max)
     return stopped(state, `The text is longer than scan.text_bytes_max (${text_bytes_max} bytes).`);
-  const was_held = document.state !== 'none';
-  if (was_held) feedJsonDetector(document, text, policy.limits);
-  const is_held = state.is_whole || document.state !== 'none';
-  if (!is_held) scanPiece(state.look, was_held ? pieces.join('') : text, false);
-  if (meter.work > meter.allowed)
+  if (!state.is_whole) scanNext(state, text);
+  const is_document = document.detector.state !== 'none';
+  if (state.is_over_work && !is_document)
     return stopped(state, `The text takes more than ${WORK_PER_UNIT} times the work of clean text.`);
-  const released = is_held ? nothing('allow') : release(state);
+  const releaseNext = is_document ? releaseDocument : release;
+  const released = state.is_whole ? nothing('allow') : releaseNext(state);
   if (released.verdict === null && state.units - state.look.released_units > HELD_UNITS_MAX)
     return stopped(state, `More than ${HELD_UNITS_MAX} units would have to be held back.`);
   return released;
+}
+
+/** Scans a piece as text, and as a part of a document as long as the text may be one. */
+function scanNext(state: StreamState, text: string): void {
+  const { look, meter, document } = state;
+  if (!state.is_over_work) scanPiece(look, text, false);
+  state.is_over_work ||= meter.work > meter.allowed;
+  document.is_held ||= state.is_over_work;
+  if (document.detector.state !== 'none') feedDocumentScan(document, text);
+}
+
+/**
+ * Releases the part of a document that is the same whether the text is read as a document or as one text. From the
+ * first difference on, and from a finding that blocks, everything is held until the text has ended.
+ */
+function releaseDocument(state: StreamState): StreamRelease {
+  const { policy, look, document, findings } = state;
+  const from = look.released_units;
+  if (document.is_held) return nothing('allow');
+  const most = findReleasableEnd(look, document.scanned_until);
+  const text = sliceBuffer(look.text, from, most);
+  const here = look.pending.filter(({ start }) => start >= from && start < most);
+  const found = resolveMatches(
+    policy.detection,
+    text,
+    here.map((match) => moved(match, -from)),
+  ).map((match) => findingIn(policy, match, text));
+  const as_text = judgePart(state, text, found)
+    .filter(isChange)
+    .map((finding) => moved(finding, from));
+  const as_document = document.changes.filter(({ start }) => start < most);
+  const late = [...look.alarms.splice(0), ...look.pending.filter(({ start }) => start < from)];
+  const differs_at =
+    findReleasedFindings(state, late).length > 0 ? from : findDifference(as_text, as_document);
+  document.is_held = differs_at < Number.POSITIVE_INFINITY;
+  const part = releaseText(look, findReleasableEnd(look, Math.min(most, differs_at)));
+  const masked = as_text.filter(({ start }) => start < look.released_units);
+  document.changes.splice(0, masked.length);
+  findings.push(...masked);
+  for (const each of masked) addMask(state.masked, each);
+  const shifted = masked.map((finding) => moved(finding, -from));
+  return {
+    text: masked.length === 0 ? part.text : redactPart(part.text, shifted, policy.redaction.typed),
+    decision: masked.length === 0 ? 'allow' : 'modify',
+    findings: masked,
+    verdict: null,
+  };
 }
 
 /** Releases the text that may be released, unless a finding in it, or an alarm, ends the stream. */
@@ -233,7 +297,7 @@ function release(state: StreamState): StreamRelease {
   const found = resolveMatches(policy.detection, part.text, here).map((match) =>
     findingIn(policy, match, part.text),
   );
-  const judged = judgeRelease(state, part.text, found);
+  const judged = judgePart(state, part.text, found);
   findings.push(...found.map((finding) => moved(finding, from)));
   const late = findReleasedFindings(state, alarms);
   if (late.length > 0 || judged.some(({ action }) => STOPPING.has(action)))
@@ -252,8 +316,8 @@ function release(state: StreamState): StreamRelease {
 }
 
 /** Judges the findings in a part of the text and returns those that are not allowlisted. */
-function judgeRelease(
-  { policy, crossing, fingerprintOf }: StreamState,
+function judgePart(
+  { policy, crossing, fingerprintOf }: Pick<StreamState, 'policy' | 'crossing' | 'fingerprintOf'>,
   text: string,
   findings: readonly Finding[],
 ): readonly JudgedFinding[] {
@@ -270,10 +334,25 @@ function findReleasedFindings(state: StreamState, alarms: readonly Match[]): rea
   const { base } = look.text;
   const text = readBuffer(look.text);
   const found = alarms.map((match) => findingIn(policy, moved(match, -base), text));
-  return judgeRelease(state, text, found)
-    .filter(({ action }) => CHANGING.has(action))
+  return judgePart(state, text, found)
+    .filter(isChange)
     .map((finding) => moved(finding, base))
     .filter((finding) => finding.action !== 'redact' || !isMasked(state, finding));
+}
+
+/**
+ * Returns the offset of the first change that only one of two readings has, or that does not only mask text;
+ * `Infinity` if there is none.
+ */
+function findDifference(as_text: readonly JudgedFinding[], as_document: readonly DocumentChange[]): number {
+  const length = Math.max(as_text.length, as_document.length);
+  for (let at = 0; at < length; at++) {
+    const [one, other] = [as_text[at], as_document[at]];
+    if (one === undefined || other === undefined) return (one ?? other)!.start;
+    const is_equal = one.start === other.start && one.end === other.end && one.rule_id === other.rule_id;
+    if (!is_equal || other.is_number || STOPPING.has(one.action)) return Math.min(one.start, other.start);
+  }
+  return Number.POSITIVE_INFINITY;
 }
 
 function findingIn({ detection }: Policy, match: Match, text: string): Finding {
@@ -290,11 +369,12 @@ function end(state: StreamState): StreamRelease {
   if (utf8.missing > 0) return stopped(state, NO_UTF8);
   const before = state.half === '' ? nothing('allow') : take(state, state.half);
   if (before.verdict !== null) return before;
-  const is_held = state.is_whole || document.state !== 'none';
-  if (!is_held) scanPiece(look, '', true);
   const text = pieces.join('');
+  const is_scanned = !state.is_whole && !state.is_over_work;
+  if (is_scanned) scanPiece(look, '', true);
+  const is_text = document.detector.state === 'none' || !text.includes('\\');
   const verdict =
-    !is_held && look.is_clean
+    is_scanned && is_text && look.is_clean
       ? judgeScan(crossing, policy, { findings: [], coverage: FULL }, null, state.conditions)
       : judge(
           { ...crossing, content: { kind: 'text', text } },
@@ -314,14 +394,10 @@ function finishStream(state: StreamState, text: string, verdict: Verdict): Strea
   const is_late = masked.some((finding) => finding.start < released_units && !isMasked(state, finding));
   if (is_late) return ended(state, tooLate(verdict));
   const content = verdict.content?.kind === 'text' ? verdict.content.text : text;
-  const shifted = masked
-    .filter(({ start }) => start >= released_units)
-    .map((each) => moved(each, -released_units));
-  const rest =
-    released_units === 0
-      ? content
-      : redactPart(text.slice(released_units), shifted, state.policy.redaction.typed);
-  return { ...ended(state, verdict), text: rest };
+  const before = masked.filter(({ start }) => start < released_units);
+  // The rest is cut from the whole content, because the mask of a number in a document has quotes of its own.
+  const shown = redactPart(text.slice(0, released_units), before, state.policy.redaction.typed);
+  return { ...ended(state, verdict), text: content.slice(shown.length) };
 }
 
 function ended(state: StreamState, verdict: Verdict): StreamRelease {

@@ -27,6 +27,8 @@ export interface Ask {
   readonly tools: readonly string[];
   /** The results of the tools, call by call. With them the conversation continues until the model makes no call. */
   readonly results: readonly string[];
+  /** Asks for a JSON object in a stream. The pieces are the different partial objects that the SDK returns. */
+  readonly is_structured: boolean;
   /** Requests usage in a stream, for APIs with that option. */
   readonly has_usage: boolean;
   readonly headers: Readonly<Record<string, string>>;

@@ -11,6 +11,7 @@ answerAsks(async (ask, seeing) => {
     timeout: ask.timeout_ms,
     defaultHeaders: ask.headers,
   });
+  if (ask.is_structured) return streamStructured(client, ask, seeing);
   if (ask.api === 'chat') return chat(client, ask, seeing);
   if (ask.api === 'responses') return responses(client, ask, seeing);
   if (ask.api === 'completions') return completions(client, ask, seeing);
@@ -27,6 +28,21 @@ answerAsks(async (ask, seeing) => {
   }
   seeing.list = (await client.models.list()).data.map(({ id }) => id);
 }, describe);
+
+async function streamStructured(client: OpenAI, ask: Ask, seeing: Seeing): Promise<void> {
+  const partials = new Set<string>();
+  const stream = client.chat.completions.stream({
+    model: ask.model,
+    messages: [{ role: 'user', content: ask.text }],
+    response_format: {
+      type: 'json_schema',
+      json_schema: { name: 'answer', schema: { type: 'object', additionalProperties: true } },
+    },
+  });
+  stream.on('content.delta', ({ parsed }) => partials.add(JSON.stringify(parsed)));
+  seeing.text = (await stream.finalChatCompletion()).choices[0]!.message.content;
+  seeing.pieces = partials.size;
+}
 
 const parameters = { type: 'object', properties: {}, additionalProperties: true };
 

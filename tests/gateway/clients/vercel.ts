@@ -8,6 +8,7 @@ import {
   isStepCount,
   jsonSchema,
   RetryError,
+  streamObject,
   streamText,
   type ToolSet,
   tool,
@@ -23,6 +24,7 @@ answerAsks(async (ask, seeing) => {
     ...optionsOf(ask, seeing),
     abortSignal: AbortSignal.any([signal, AbortSignal.timeout(ask.timeout_ms)]),
   };
+  if (ask.is_structured) return streamStructured(ask, options, seeing);
   if (!ask.is_stream) return note(await generateText(options), seeing);
   let failed: { error: unknown } | null = null;
   const result = streamText({
@@ -45,6 +47,21 @@ answerAsks(async (ask, seeing) => {
   ]);
   note({ text, reasoningText, finishReason, usage, steps }, seeing);
 }, describe);
+
+async function streamStructured(
+  ask: Ask,
+  { model, maxRetries, abortSignal }: StructuredOptions,
+  seeing: Seeing,
+) {
+  const schema = jsonSchema<unknown>({ type: 'object', additionalProperties: true });
+  const result = streamObject({ model, schema, prompt: ask.text, maxRetries, abortSignal });
+  for await (const _partial of result.partialObjectStream) seeing.pieces += 1;
+  seeing.text = JSON.stringify(await result.object);
+}
+
+interface StructuredOptions extends Pick<ReturnType<typeof optionsOf>, 'model' | 'maxRetries'> {
+  readonly abortSignal: AbortSignal;
+}
 
 function optionsOf(ask: Ask, seeing: Seeing) {
   let called = 0;
