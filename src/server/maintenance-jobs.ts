@@ -4,6 +4,7 @@ import { buildToolPinJobs } from '../features/tool-pins/jobs.ts';
 import type { Log } from '../platform/log.ts';
 import type { Store } from '../platform/store/index.ts';
 import type { MaintenanceJob } from '../platform/store/maintenance.ts';
+import { buildAccountJobs } from '../runtime/accounts/jobs.ts';
 import type { Config } from '../runtime/config/index.ts';
 import { buildApprovalDeliveryJobs, buildApprovalJobs } from '../runtime/enforcement/approvals/jobs.ts';
 import { buildCapabilityJobs } from '../runtime/enforcement/capabilities/jobs.ts';
@@ -21,6 +22,7 @@ export interface MaintenanceParts {
 
 /** The maintenance jobs that the parent runs for the whole service, one entry per subject. */
 const SUBJECTS: readonly ((parts: MaintenanceParts) => readonly MaintenanceJob[])[] = [
+  buildAccountJobs,
   buildApprovalJobs,
   buildCapabilityJobs,
   buildCostJobs,

@@ -17,6 +17,30 @@ export interface AccountSettings {
   readonly link_ms: number;
   /** The address of the console for browsers, `https://safety.example.com`, without a path. */
   readonly public_url: string;
+  /** `null`: nobody signs in at an OpenID provider. */
+  readonly oidc: OidcSettings | null;
+}
+
+/** `auth.oidc` of the configuration. */
+export interface OidcSettings {
+  readonly issuer: string;
+  readonly client_id: string;
+  /** Absent for a public client. */
+  readonly client_secret?: string;
+  readonly name: string;
+  readonly scopes: readonly string[];
+  /** Dotted names of claims. */
+  readonly claims: {
+    readonly user: string;
+    readonly name: string;
+    readonly roles: string;
+    readonly tenants: string;
+  };
+  readonly role_mapping: Readonly<Record<string, Role>>;
+  readonly tenant_mapping: Readonly<Record<string, string>>;
+  readonly default_roles: readonly Role[];
+  readonly default_tenants: readonly string[];
+  readonly clock_tolerance_seconds: number;
 }
 
 /** The dependencies of accounts. */

@@ -1,0 +1,227 @@
+import assert from 'node:assert/strict';
+import { TOTP } from 'otpauth';
+import type { Store } from '../../platform/store/index.ts';
+import { withStores } from '../../platform/store/testing/stores.ts';
+import { createChallenge, takeChallenge, tryChallenge } from './challenges.ts';
+import { deleteStaleSignIns } from './jobs.ts';
+import { openTestAccounts, TEST_ORIGIN, TEST_PASSWORD } from './testing/account-parts.ts';
+import type { SignInResult } from './types.ts';
+
+const tokenOf = (result: SignInResult): string => {
+  assert.equal(result.outcome, 'signed_in');
+  return result.outcome === 'signed_in' ? result.session_token : '';
+};
+
+const signIn = (store: Store, user_id = 'ann', password = TEST_PASSWORD) => {
+  const world = openTestAccounts(store);
+  const ask = (name = user_id, typed = password, origin = TEST_ORIGIN) =>
+    world.accounts.signInWithPassword({ user_id: name, password: typed }, origin);
+  return { ...world, ask };
+};
+
+withStores('accounts', (law) => {
+  law('the store holds no password, cookie or link', async ({ store }) => {
+    const { accounts, ask, events } = signIn(store);
+    const added = await accounts.addUser(
+      { user_id: 'Ann', name: 'Ann', roles: ['viewer'], tenants: ['acme'] },
+      'operator',
+    );
+    const link = added!.link.split('#')[1]!;
+    const linked = { token: link, password: TEST_PASSWORD, user_id: null };
+    const first = tokenOf(await accounts.signInWithLink(linked, TEST_ORIGIN));
+    const second = tokenOf(await ask('ANN'));
+    const rows = await Promise.all(
+      (['users', 'user_links', 'user_sessions', 'sign_in_attempts'] as const).map((table) =>
+        store.db.selectFrom(table).selectAll().execute(),
+      ),
+    );
+    const kept = JSON.stringify([rows, events]);
+    for (const secret of [TEST_PASSWORD, link, first, second]) assert.ok(!kept.includes(secret));
+    assert.match(kept, /\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
+  });
+
+  law('a link works once, for its time, and a newer one voids it', async ({ store }) => {
+    const { accounts, pass } = signIn(store);
+    const user = { user_id: 'ann', name: null, roles: ['viewer'] as const, tenants: ['acme'] };
+    const tokens = [(await accounts.addUser(user, 'operator'))!.link.split('#')[1]!];
+    tokens.push((await accounts.resetUser('ann', 'operator'))!.link.split('#')[1]!);
+    const use = (token: string) =>
+      accounts.signInWithLink({ token, password: TEST_PASSWORD, user_id: null }, TEST_ORIGIN);
+    assert.equal((await use(tokens[0]!)).outcome, 'refused');
+    const both = await Promise.all([use(tokens[1]!), use(tokens[1]!)]);
+    assert.deepEqual(both.map(({ outcome }) => outcome).sort(), ['refused', 'signed_in']);
+    const late = (await accounts.resetUser('ann', 'operator'))!.link.split('#')[1]!;
+    pass(3_600_000);
+    assert.equal((await use(late)).outcome, 'refused');
+  });
+
+  law('the first link makes one administrator, and no second one', async ({ store }) => {
+    const { accounts } = signIn(store);
+    const links = [await accounts.createFirstLink(), await accounts.createFirstLink()];
+    const use = (link: string | null, user_id: string) =>
+      accounts.signInWithLink({ token: link!.split('#')[1]!, password: TEST_PASSWORD, user_id }, TEST_ORIGIN);
+    const made = await Promise.all([use(links[0]!, 'root'), use(links[1]!, 'eve')]);
+    assert.equal(made.filter(({ outcome }) => outcome === 'signed_in').length, 1);
+    assert.equal((await accounts.listUsers('', 10)).length, 1);
+    assert.equal(await accounts.createFirstLink(), null);
+  });
+
+  law(
+    'a session ends when it is idle, too old, signed out, revoked or its user disabled',
+    async ({ store }) => {
+      const { accounts, ask, add, pass } = signIn(store);
+      await add('ann');
+      const open = async (token: string) => (await accounts.identify(token)) !== null;
+      const idle = tokenOf(await ask());
+      pass(3_599_000);
+      assert.equal(await open(idle), true, 'a request keeps it open');
+      pass(3_599_000);
+      assert.equal(await open(idle), true);
+      pass(3_600_000);
+      assert.equal(await open(idle), false);
+      const old = tokenOf(await ask());
+      for (let at = 0; at < 12; at += 1) {
+        assert.equal(await open(old), true);
+        pass(3_595_000);
+      }
+      pass(60_000);
+      assert.equal(await open(old), false, 'after twelve hours in any case');
+      const [out, gone, last] = [tokenOf(await ask()), tokenOf(await ask()), tokenOf(await ask())];
+      await accounts.signOut(out, 'user:ann');
+      const { session } = (await accounts.identify(gone))!;
+      assert.equal(await accounts.endUserSessions('ann', session.session_id, 'user:ann'), 1);
+      assert.deepEqual([await open(out), await open(gone), await open(last)], [false, false, true]);
+      await accounts.setUserDisabled('ann', true, 'operator');
+      assert.equal(await open(last), false);
+      assert.equal((await ask()).outcome, 'refused');
+      await accounts.setUserDisabled('ann', false, 'operator');
+      assert.equal((await ask()).outcome, 'signed_in');
+      assert.equal(await open(last), false, 'an enabled user signs in again');
+    },
+  );
+
+  law('a sign-in replaces the session of the browser', async ({ store }) => {
+    const { accounts, ask, add } = signIn(store);
+    await add('ann');
+    const before = tokenOf(await ask());
+    const after = tokenOf(await ask('ann', TEST_PASSWORD, { ...TEST_ORIGIN, session_token: before }));
+    assert.notEqual(after, before);
+    assert.equal(await accounts.identify(before), null);
+    assert.equal((await accounts.identify(after))?.caller.id, 'user:ann');
+  });
+
+  law('roles and tenants apply from the next request on', async ({ store }) => {
+    const { accounts, ask, add } = signIn(store);
+    await add('ann');
+    const token = tokenOf(await ask());
+    const permissions = async () => (await accounts.identify(token))!.caller.permissions;
+    assert.ok(!(await permissions()).includes('approvals:decide'));
+    await accounts.changeUser('ann', { roles: ['admin'] }, 'operator');
+    assert.ok((await permissions()).includes('approvals:decide'));
+    assert.ok(!(await permissions()).includes('users:manage'), 'an administrator of one tenant');
+    await accounts.changeUser('ann', { tenants: ['*'] }, 'operator');
+    assert.ok((await permissions()).includes('users:manage'));
+  });
+
+  law('attempts are counted before they are verified, per account and per address', async ({ store }) => {
+    const { ask, add, pass, events } = signIn(store);
+    await add('ann');
+    const outcomes = async (tries: Promise<SignInResult>[]) =>
+      (await Promise.all(tries)).map(({ outcome }) => outcome).sort();
+    const parallel = await outcomes(Array.from({ length: 6 }, () => ask('ann', 'wrong')));
+    assert.deepEqual(parallel, ['limited', 'limited', 'limited', 'refused', 'refused', 'refused']);
+    assert.equal((await ask()).outcome, 'limited', 'the right password too');
+    pass(900_000);
+    assert.equal((await ask()).outcome, 'signed_in');
+    for (let at = 0; at < 10; at += 1) await ask(`nobody-${at}`, 'wrong');
+    assert.equal((await ask()).outcome, 'limited', 'the address has guessed other names');
+    const elsewhere = { ...TEST_ORIGIN, address: '192.0.2.2' };
+    assert.equal((await ask('ann', TEST_PASSWORD, elsewhere)).outcome, 'signed_in');
+    const failed = events.filter(({ metadata }) => metadata.phase === 'sign_in_failed');
+    assert.ok(failed.some(({ caller_id }) => caller_id === 'user:ann'));
+    assert.ok(!JSON.stringify(failed).includes('nobody-'), 'a typed name may be a password');
+  });
+
+  law(
+    'a code of the app counts once, in all processes, and guesses are limited',
+    async ({ store, another }) => {
+      const { accounts, ask, add, now_ms, pass } = signIn(store);
+      await add('ann');
+      const { session } = (await accounts.identify(tokenOf(await ask())))!;
+      const { secret } = (await accounts.startTotp('ann'))!;
+      const totp = new TOTP({ secret });
+      const code = (ahead_ms = 0) => totp.generate({ timestamp: now_ms() + ahead_ms });
+      assert.equal((await accounts.confirmTotp(session, code())).outcome, 'done');
+      assert.equal(await accounts.startTotp('ann'), null, 'it is set up already');
+      pass(60_000);
+      const ticket = async () => {
+        const result = await ask();
+        return result.outcome === 'second_factor' ? result.ticket : '';
+      };
+      const other = await another();
+      const elsewhere = openTestAccounts(other);
+    elsewhere.pass(60_000);
+      const tickets = [await ticket(), await ticket()];
+      const raced = await Promise.all([
+        accounts.signInWithTotp({ ticket: tickets[0]!, code: code() }, TEST_ORIGIN),
+        accounts.signInWithTotp({ ticket: tickets[1]!, code: code() }, TEST_ORIGIN),
+      ]);
+      assert.deepEqual(raced.map(({ outcome }) => outcome).sort(), ['refused', 'signed_in']);
+        await other.close();
+      pass(1_800_000);
+      const wrong = code() === '000000' ? '111111' : '000000';
+      const outcomes: string[] = [];
+      for (let at = 0; at < 5; at += 1) {
+        const asked = { ticket: await ticket(), code: wrong };
+        outcomes.push((await accounts.signInWithTotp(asked, TEST_ORIGIN)).outcome);
+      }
+      assert.deepEqual(outcomes, ['refused', 'refused', 'refused', 'limited', 'limited']);
+      const right = { ticket: await ticket(), code: code() };
+      assert.equal((await accounts.signInWithTotp(right, TEST_ORIGIN)).outcome, 'limited');
+    },
+  );
+
+  law('a reset removes the password, the second factor and the sessions', async ({ store }) => {
+    const { accounts, ask, add, now_ms } = signIn(store);
+    await add('ann');
+    const token = tokenOf(await ask());
+    const { session } = (await accounts.identify(token))!;
+    const { secret } = (await accounts.startTotp('ann'))!;
+    await accounts.confirmTotp(session, new TOTP({ secret }).generate({ timestamp: now_ms() }));
+    const reset = await accounts.resetUser('ann', 'operator');
+    assert.partialDeepStrictEqual(reset!.user, { has_password: false, has_totp: false });
+    assert.equal((await ask()).outcome, 'refused');
+    assert.equal((await accounts.listSessions('ann')).length, 0);
+  });
+
+  law('a one-time value is taken once and by its own kind', async ({ store }) => {
+    const { parts, pass } = signIn(store);
+    const made = { user_id: 'ann', data: 'x' };
+    const value = await createChallenge(parts, 'oidc', made);
+    assert.equal(await takeChallenge(parts, 'second_factor', value), null);
+    const taken = await Promise.all([
+      takeChallenge(parts, 'oidc', value),
+      takeChallenge(parts, 'oidc', value),
+    ]);
+    assert.equal(taken.filter((one) => one !== null).length, 1);
+    const tried = await createChallenge(parts, 'second_factor', made);
+    for (let at = 0; at < 5; at += 1) assert.ok(await tryChallenge(parts, 'second_factor', tried));
+    assert.equal(await tryChallenge(parts, 'second_factor', tried), null);
+    const late = await createChallenge(parts, 'oidc', made);
+    pass(300_000);
+    assert.equal(await takeChallenge(parts, 'oidc', late), null);
+  });
+
+  law('what has ended is deleted, and nothing else', async ({ store }) => {
+    const { accounts, ask, add, pass, parts, now_ms } = signIn(store);
+    await add('ann');
+    await createChallenge(parts, 'oidc', { user_id: null, data: '' });
+    await ask('ann', 'wrong');
+    pass(43_200_000);
+    const token = tokenOf(await ask());
+    assert.ok((await deleteStaleSignIns(store, now_ms(), parts.settings)) >= 2);
+    assert.notEqual(await accounts.identify(token), null);
+    assert.equal((await store.db.selectFrom('sign_in_challenges').selectAll().execute()).length, 0);
+    assert.equal((await store.db.selectFrom('user_sessions').selectAll().execute()).length, 1);
+  });
+});

@@ -1,0 +1,64 @@
+import type { Policy } from '../../../core/types/index.ts';
+import type { Store } from '../../../platform/store/index.ts';
+import type { AuditEvent } from '../../audit/types.ts';
+import { type Accounts, openAccounts } from '../index.ts';
+import type { AccountParts, SignInOrigin } from '../types.ts';
+
+/** A password that is long enough. */
+export const TEST_PASSWORD = ['correct', 'horse', 'battery'].join(' ');
+
+/** A browser without a session. */
+export const TEST_ORIGIN: SignInOrigin = { address: '192.0.2.1', user_agent: 'test', session_token: null };
+
+export interface TestAccounts {
+  readonly accounts: Accounts;
+  readonly parts: AccountParts;
+  /** All recorded events, oldest first. */
+  readonly events: AuditEvent[];
+  /** Moves the clock. */
+  readonly pass: (ms: number) => void;
+  readonly now_ms: () => number;
+  /** Adds a user with `TEST_PASSWORD`. */
+  readonly add: (user_id: string, roles?: readonly ['admin' | 'viewer']) => Promise<void>;
+}
+
+/** Opens accounts on a store, with a clock that stands still and a list as the journal. */
+export function openTestAccounts(
+  store: Store,
+  settings: Partial<AccountParts['settings']> = {},
+): TestAccounts {
+  const events: AuditEvent[] = [];
+  const clock = { now_ms: Date.UTC(2026, 0, 31, 12) };
+  let count = 0;
+  const parts: AccountParts = {
+    store: async () => store,
+    ports: () => ({
+      policy: { hash: 'sha256:test' } as Policy,
+      now_ms: () => clock.now_ms,
+      new_event_id: () => `evt_${(++count).toString(16).padStart(24, '0')}`,
+      record: async (event) => void events.push(event),
+    }),
+    settings: {
+      ...{ idle_ms: 3_600_000, absolute_ms: 43_200_000, link_ms: 3_600_000 },
+      ...{ attempts_per_account_max: 3, attempts_per_address_max: 10, attempts_window_ms: 900_000 },
+      public_url: 'http://localhost:8000',
+      oidc: null,
+      ...settings,
+    },
+  };
+  const accounts = openAccounts(parts);
+  return {
+    accounts,
+    parts,
+    events,
+    now_ms: () => clock.now_ms,
+    pass: (ms) => {
+      clock.now_ms += ms;
+    },
+    add: async (user_id, roles = ['viewer']) => {
+      const added = await accounts.addUser({ user_id, name: null, roles, tenants: ['acme'] }, 'operator');
+      const token = added!.link.split('#')[1]!;
+      await accounts.signInWithLink({ token, password: TEST_PASSWORD, user_id: null }, TEST_ORIGIN);
+    },
+  };
+}
