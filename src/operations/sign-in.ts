@@ -258,17 +258,22 @@ export const sessionSignOut = defineOperation({
   output: {
     type: 'object',
     required: ['signed_out'],
-    properties: { signed_out: { type: 'boolean' } },
+    properties: {
+      signed_out: { type: 'boolean' },
+      location: { type: 'string', description: 'Open it to sign out of the OpenID provider too.' },
+    },
   },
   example: {},
   answer: { signed_out: true },
   async run(_input, context) {
     const browser = requireBrowser(context);
-    const { session_token, setSession } = browser;
-    if (session_token !== null)
-      await (await context.runtime.accounts()).signOut(session_token, context.caller.id);
-    setSession(null);
-    return { signed_out: true };
+    const { session } = await requireSession(context);
+    const accounts = await context.runtime.accounts();
+    await accounts.signOut(browser.session_token!, context.caller.id);
+    browser.setSession(null);
+    if (session.method !== 'oidc') return { signed_out: true };
+    const location = await accounts.oidcSignOutUrl(`${browser.origin}/dashboard/sign-in`);
+    return { signed_out: true, ...(location !== null && { location }) };
   },
 });
 

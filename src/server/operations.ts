@@ -60,6 +60,7 @@ import { guardOutput } from '../operations/guard.ts';
 import { health, ready } from '../operations/health.ts';
 import { interceptAgentMessage, interceptTool } from '../operations/intercept.ts';
 import { metrics } from '../operations/metrics.ts';
+import { authMethods, authOidcCallback, authOidcStart } from '../operations/oidc.ts';
 import type { AnyOperation } from '../operations/operation.ts';
 import {
   sessionList,
@@ -107,6 +108,9 @@ export const operationCatalogue = {
   approvalsList,
   approvalsShow,
   auditQuery,
+  authMethods,
+  authOidcCallback,
+  authOidcStart,
   capabilitiesIssue,
   capabilitiesList,
   capabilitiesRevoke,

@@ -160,14 +160,14 @@ withStores('accounts', (law) => {
       };
       const other = await another();
       const elsewhere = openTestAccounts(other);
-    elsewhere.pass(60_000);
+      elsewhere.pass(60_000);
       const tickets = [await ticket(), await ticket()];
       const raced = await Promise.all([
         accounts.signInWithTotp({ ticket: tickets[0]!, code: code() }, TEST_ORIGIN),
         accounts.signInWithTotp({ ticket: tickets[1]!, code: code() }, TEST_ORIGIN),
       ]);
       assert.deepEqual(raced.map(({ outcome }) => outcome).sort(), ['refused', 'signed_in']);
-        await other.close();
+      await other.close();
       pass(1_800_000);
       const wrong = code() === '000000' ? '111111' : '000000';
       const outcomes: string[] = [];

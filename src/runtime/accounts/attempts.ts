@@ -16,18 +16,18 @@ export interface CountedAttempt {
 /**
  * Counts an attempt for its account and its address. It counts before the proof is verified, so that parallel guesses
  * cannot pass the limit together. Codes of an app have a counter of their own, because a known password must not reset
- * it.
+ * it. `null`: only the address is counted.
  */
 export async function countAttempt(
   { store, ports, settings }: AccountParts,
-  account: `account:${string}` | `totp:${string}`,
+  account: `account:${string}` | `totp:${string}` | null,
   address: string | null,
 ): Promise<CountedAttempt> {
   const { db } = await store();
   const now_ms = ports().now_ms();
   const place = `address:${address ?? 'unknown'}`;
   const limits = [
-    { subject: account, max: settings.attempts_per_account_max },
+    ...(account === null ? [] : [{ subject: account, max: settings.attempts_per_account_max }]),
     { subject: place, max: settings.attempts_per_address_max },
   ];
   const counts = [];
@@ -41,7 +41,7 @@ export async function countAttempt(
     retry_seconds: over.length === 0 ? null : Math.max(1, Math.ceil((until_ms - now_ms) / 1_000)),
     is_first_over: over.some((row) => row.over === 1),
     forgive: async () => {
-      await db.deleteFrom('sign_in_attempts').where('subject', '=', account).execute();
+      if (account !== null) await db.deleteFrom('sign_in_attempts').where('subject', '=', account).execute();
       await db
         .updateTable('sign_in_attempts')
         .set({ attempts: sql<number>`attempts - 1` })

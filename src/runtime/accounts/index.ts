@@ -1,11 +1,15 @@
+import { lazy } from '../../platform/lazy.ts';
+import { Unavailable } from '../../platform/unavailable.ts';
 import type { Caller } from '../access/types.ts';
 import { findRolePermissions } from '../access/users.ts';
 import * as users from './manage-users.ts';
+import { finishOidc, type OidcAnswer, startOidc } from './oidc-sign-in.ts';
+import { MissingPackage, type OpenIdProvider, openOpenIdProvider } from './openid-provider.ts';
 import * as own from './own-account.ts';
 import { recordAccountEvent } from './record-account-event.ts';
 import { deleteSession, findSession, listSessions } from './sessions.ts';
 import * as sign_in from './sign-in.ts';
-import type { Account, AccountParts, SignInSession } from './types.ts';
+import type { Account, AccountParts, SignInOrigin, SignInSession } from './types.ts';
 import { hasAdministrator } from './user-records.ts';
 
 /** A user whose session cookie is valid. */
@@ -24,8 +28,19 @@ export function openAccounts(parts: AccountParts) {
     <Rest extends readonly unknown[], Result>(work: (parts: AccountParts, ...rest: Rest) => Result) =>
     (...rest: Rest): Result =>
       work(parts, ...rest);
+  const provider = openProviderOnDemand(parts);
   return {
     settings: parts.settings,
+    startOidc: async (return_to: string, origin: SignInOrigin & { readonly origin: string }) =>
+      startOidc(parts, await provider(), return_to, origin),
+    finishOidc: async (answer: OidcAnswer, origin: SignInOrigin, binding: string | null) =>
+      finishOidc(parts, await provider(), answer, origin, binding),
+    /** Returns where a user of the provider signs out of it too; `null` if that is not possible. */
+    oidcSignOutUrl: async (back_to: string) =>
+      provider().then(
+        ({ signOutUrl }) => signOutUrl(back_to),
+        () => null,
+      ),
     hasAdministrator: async () => hasAdministrator((await parts.store()).db),
     identify: bind(identify),
     signOut: bind(signOut),
@@ -47,6 +62,21 @@ export function openAccounts(parts: AccountParts) {
     endUserSessions: bind(users.endUserSessions),
     createFirstLink: bind(users.createFirstLink),
   };
+}
+
+const UNREACHABLE = 'The OpenID provider cannot be reached at the moment.';
+
+/** Opens the provider with the first sign-in there. Rejects with `Unavailable` if it cannot be reached. */
+function openProviderOnDemand({ settings: { oidc } }: AccountParts): () => Promise<OpenIdProvider> {
+  const opened = lazy(async () => {
+    if (oidc === null) throw new Error('no OpenID provider is configured');
+    return openOpenIdProvider(oidc);
+  });
+  return () =>
+    opened.open().catch((fault) => {
+      const is_missing = fault instanceof MissingPackage;
+      throw new Unavailable(is_missing ? fault.message : UNREACHABLE, fault);
+    });
 }
 
 /** Finds the user of a session cookie; `null` if the session is not valid, or the user is disabled. */
