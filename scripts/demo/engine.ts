@@ -69,6 +69,7 @@ export async function openDemoEngine(folder: string, clock: DemoClock): Promise<
   const { runtime, close } = openRuntime({
     version: 'demo',
     config,
+    request: { path: null, cwd: folder },
     started_ms: clock.now_ms,
     policy: made.policy,
     journal: { append },
