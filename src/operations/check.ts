@@ -1,5 +1,10 @@
 import { createContent } from '../core/json/source.ts';
-import { findParsedText, findValueMemberSource, getContentValue } from '../core/json/value-source.ts';
+import {
+  findParsedText,
+  findValueMemberSource,
+  findValueSource,
+  getContentValue,
+} from '../core/json/value-source.ts';
 import { walkJson } from '../core/json/walk.ts';
 import type { Content, Crossing, Json, Tag } from '../core/types/index.ts';
 import type { Ruling } from '../runtime/enforcement/types.ts';
@@ -59,7 +64,7 @@ export function readContentMember(input: object, name: string, { runtime }: Cont
   if (typeof value === 'string') return { kind: 'text', text: value };
   const { limits } = runtime.policy();
   const around = { depth_max: limits.depth_max + 1, nodes_max: limits.nodes_max + NODES_AROUND };
-  const source = findValueMemberSource(input as Json, name, around);
+  const source = findValueMemberSource(input as Json, name, around) ?? findValueSource(value, limits);
   if (source === null && findParsedText(input as Json) !== null && walkJson(value, limits, () => {}) === null)
     throw new Refusal('invalid_request', `The body has too many values next to \`${name}\`.`);
   return createContent(value, source);

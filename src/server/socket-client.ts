@@ -1,9 +1,17 @@
 import { existsSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
+import {
+  parseJson,
+  rememberNestedSources,
+  SOURCE_LIMITS,
+  writeExactJson,
+} from '../core/json/value-source.ts';
+import type { Json } from '../core/types/index.ts';
 import { osUserName } from '../runtime/access/os-user.ts';
 import type { TrailPage } from '../runtime/audit/events/trail.ts';
 import {
   openLineReader,
+  SOCKET_CONTENT_LEVELS,
   SOCKET_LINE_BYTES_MAX,
   type SocketAnswer,
   type SocketCaller,
@@ -61,7 +69,7 @@ export async function connectService(state_dir: string): Promise<ServiceClient |
   }
   socket.on('data', (chunk: Buffer) => {
     for (const line of lines(chunk) ?? []) {
-      const answer = JSON.parse(line) as SocketAnswer;
+      const answer = parseJson(line) as unknown as SocketAnswer;
       waiting.get(answer.id)?.(answer);
     }
   });
@@ -71,7 +79,7 @@ export async function connectService(state_dir: string): Promise<ServiceClient |
   const put: SendQuestion = (question, onAnswer) => {
     const id = ++last_id;
     waiting.set(id, onAnswer);
-    if (socket.writable) socket.write(`${JSON.stringify({ id, ...question })}\n`);
+    if (socket.writable) socket.write(`${writeExactJson({ id, ...question }, SOCKET_CONTENT_LEVELS)}\n`);
     else end();
     return () => void waiting.delete(id);
   };
@@ -84,6 +92,8 @@ export async function connectService(state_dir: string): Promise<ServiceClient |
     clearTimeout(timer);
     forget();
     if ('refusal' in answer) throw new SocketFailure(answer.refusal);
+    if (question.ask === 'call')
+      rememberNestedSources(answer as unknown as Json, SOURCE_LIMITS, SOCKET_CONTENT_LEVELS);
     return 'value' in answer ? answer.value : null;
   }
 

@@ -58,6 +58,9 @@ export interface SocketRefusal {
 /** The longest line in bytes. It must hold a scanned file or a page of events. */
 export const SOCKET_LINE_BYTES_MAX = 67_108_864;
 
+/** The nesting depth at which a line holds the content of a check or its redacted version. */
+export const SOCKET_CONTENT_LEVELS = 4;
+
 /**
  * Returns a function that splits a byte stream into lines. It takes the next chunk and returns the complete
  * lines, or `null` if a line is longer than `bytes_max`.

@@ -16,6 +16,7 @@ import type { DialectSpec } from '../runtime/adapters/types.ts';
 import type { TrailPage, TrailRequest } from '../runtime/audit/events/trail.ts';
 import {
   openLineReader,
+  SOCKET_CONTENT_LEVELS,
   SOCKET_LINE_BYTES_MAX,
   type SocketAnswer,
   type SocketQuestion,
@@ -137,14 +138,11 @@ function serve(socket: Socket, options: Options, followers: Set<Socket>): void {
       if (++asked > ASKED_MAX) return void socket.destroy();
       void answer(line, options, { socket, followers }).then((settled) => {
         asked -= 1;
-        if (socket.writable) socket.write(`${writeExactJson(settled, LEVELS)}\n`);
+        if (socket.writable) socket.write(`${writeExactJson(settled, SOCKET_CONTENT_LEVELS)}\n`);
       });
     }
   });
 }
-
-/** The nesting depth at which a line holds the content of a check or its redacted version. */
-const LEVELS = 4;
 
 /** An open connection, and all connections that follow the trail. */
 interface Peer {
@@ -157,7 +155,7 @@ async function answer(line: string, options: Options, peer: Peer): Promise<Socke
   try {
     const question = parseJson(line) as unknown as SocketQuestion;
     if (question.ask === 'hook' || question.ask === 'call')
-      rememberNestedSources(question as unknown as Json, SOURCE_LIMITS, LEVELS);
+      rememberNestedSources(question as unknown as Json, SOURCE_LIMITS, SOCKET_CONTENT_LEVELS);
     id = Number(question.id);
     return { id, value: (await answerTo(question, options, peer)) ?? null };
   } catch (error) {

@@ -37,6 +37,18 @@ export function rememberSource(value: Json, source: JsonSource): void {
   if (isContainer(value)) sources.set(value, source);
 }
 
+/** Parses the text of a value, and stores it as the source. A text beyond the limits is not stored. */
+export function rememberText(value: Json, text: string): void {
+  const source = parseJsonSource(text, SOURCE_LIMITS);
+  if (source !== null) rememberSource(value, source);
+}
+
+/** Returns the JSON text of a value, digit for digit; `null` if its source is not known. */
+export function findSourceText(value: Json): string | null {
+  const source = findValueSource(value, SOURCE_LIMITS);
+  return source === null ? null : source.text.slice(source.root.start, source.root.end);
+}
+
 /** Returns the text that a value was parsed from; `null` if none was stored. */
 export function findParsedText(value: Json): string | null {
   return isContainer(value) ? (texts.get(value) ?? null) : null;

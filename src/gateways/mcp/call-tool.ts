@@ -1,6 +1,6 @@
 import { type CallToolRequest, ProtocolError as TheirError, type Tool } from '@modelcontextprotocol/client';
 import type { Server, ServerContext } from '@modelcontextprotocol/server';
-import { rewriteJson } from '../../core/json/rewrite.ts';
+import { findSourceText } from '../../core/json/value-source.ts';
 import type { Json } from '../../core/types/index.ts';
 import { guardToolAnswer, replaceUris, type ToolAnswer } from './content.ts';
 import { guardRequestWithApproval } from './elicitation.ts';
@@ -10,7 +10,6 @@ import { guardInputRequired, guardServerInput, isInputRequired, type ServerInput
 import { PolicyRefusal } from './policy-refusal.ts';
 import { classifyFailure } from './server-failure.ts';
 import type { ToolCatalogueEntry } from './tool-catalogue.ts';
-import { findUnjudgedDigits } from './unjudged-digits.ts';
 import type { UpstreamServer } from './upstream-server.ts';
 
 const CALL_MS_MAX = 3_600_000;
@@ -18,9 +17,8 @@ const CALL_MS_MAX = 3_600_000;
 /** A tool call of an agent. */
 export interface ToolCallRequest {
   readonly name: string;
+  /** The arguments. Their source is stored if parsing would change their numbers. */
   readonly input: Json;
-  /** The JSON text of the arguments if parsing would change their numbers, else `null`. */
-  readonly source: string | null;
 }
 
 /**
@@ -69,26 +67,18 @@ function findBlockReason(meant: readonly ToolCatalogueEntry[]): string | null {
 async function guardAndCall(
   behind: UpstreamServer,
   tool: Tool,
-  { input, source }: ToolCallRequest,
+  { input }: ToolCallRequest,
   server: Server,
   context: ServerContext,
 ): Promise<object> {
   const { guard, naming } = behind;
   const judged_name = naming.toPolicyName(tool.name);
-  const stop = source === null ? null : await guard.judgeDigits(findUnjudgedDigits(source));
-  if (stop !== null) return buildErrorResult(stop);
   const asked = await guardRequestWithApproval(guard, judged_name, input, server, context);
   if ('question' in asked) return asked.question;
   if ('blocked' in asked) return buildErrorResult(asked.blocked);
   const given = await guardServerInput(behind, server, context);
   if ('blocked' in given) return buildErrorResult(given.blocked);
-  const judged_source = source === null ? null : rewriteJson(source, asked.value);
-  const answer = await sendCall(
-    behind,
-    tool,
-    { input: asked.value, source: judged_source, given },
-    context,
-  ).catch(throwUnanswered);
+  const answer = await sendCall(behind, tool, { input: asked.value, given }, context).catch(throwUnanswered);
   if (isInputRequired(answer)) {
     const question = await guardInputRequired(behind, judged_name, answer);
     return 'blocked' in question ? buildErrorResult(question.blocked) : question.answer;
@@ -109,14 +99,13 @@ function throwUnanswered(error: unknown): never {
 /** A judged call. */
 interface JudgedToolCall {
   readonly input: Json;
-  readonly source: string | null;
   readonly given: ServerInput;
 }
 
 async function sendCall(
   { upstream, call_ms }: UpstreamServer,
   tool: Tool,
-  { input, source, given }: JudgedToolCall,
+  { input, given }: JudgedToolCall,
   { mcpReq: { signal, notify, _meta } }: ServerContext,
 ): Promise<ToolAnswer> {
   const progressToken = _meta?.progressToken;
@@ -140,7 +129,7 @@ async function sendCall(
         }).catch(() => {}),
     }),
   };
-  const _source = buildSourceMeta(source)._meta;
+  const _source = buildSourceMeta(findSourceText(input))._meta;
   const call = {
     name: tool.name,
     arguments: input as Record<string, unknown>,

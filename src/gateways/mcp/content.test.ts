@@ -1,6 +1,7 @@
 /** Forwarding of a server's answer: only judged content is sent, in any structure. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { findSourceText, rememberText } from '../../core/json/value-source.ts';
 import { callOperation } from '../../operations/call.ts';
 import { testRuntime } from '../../operations/testing/runtime.ts';
 import { caller } from '../../server/testing/examples.ts';
@@ -216,6 +217,47 @@ test('a text is changed where something is found, and nowhere else', async () =>
     resource: { blob: string };
   }[];
   assert.match(Buffer.from(inner!.resource.blob, 'base64').toString('utf8'), /^Use \[.*\]\.$/);
+});
+
+/** A card number that a double does not hold: parsed, it ends in three zeros and has another checksum. */
+const CARD = ['4532015112830', '367128'].join('');
+
+test('numbers are judged and redacted digit for digit', async () => {
+  const rule = {
+    name: 'no-cards',
+    boundary: 'action',
+    data_tags: ['personal.pii.card'],
+    action: 'redact',
+    condition: { phase: ['request', 'response'] },
+  };
+  const { runtime: strict } = testRuntime({ rules: [rule] });
+  const strictGuard = openPolicyGuard(
+    (operation, input) => callOperation(operation, input, { runtime: strict, caller, request_id: 'r' }),
+    { agent_id: null, session_id: null, user_id: '' },
+  );
+  const said = `{ "f": 1.0, "card": ${CARD} }`;
+  const redacted = /^\{ "f": 1\.0, "card": "\[[^"]+\]" \}$/;
+  for (const content of [[text(said)], [text(said), text('more')]]) {
+    const judged = await guardToolAnswer(strictGuard, 'fetch', { content });
+    assert.ok('answer' in judged);
+    assert.match(String(judged.answer.content[0]?.text), redacted);
+  }
+  const value = JSON.parse(said);
+  const lossy = await strictGuard.judgeRequest('fetch', value, null);
+  assert.ok('value' in lossy && lossy.value === value);
+  rememberText(value, said);
+  const exact = await strictGuard.judgeRequest('fetch', value, null);
+  assert.ok('value' in exact);
+  assert.match(findSourceText(exact.value) ?? '', redacted);
+  const repeated = { content: [text(said)], structuredContent: JSON.parse(said) };
+  rememberText(repeated.structuredContent, said);
+  const judged = await guardToolAnswer(strictGuard, 'fetch', repeated);
+  assert.ok('answer' in judged && !JSON.stringify(judged).includes('4532'));
+  assert.match(String(judged.answer.content[0]?.text), redacted);
+  const other = { content: [text(said)], structuredContent: JSON.parse(said) };
+  const apart = await guardToolAnswer(strictGuard, 'fetch', other);
+  assert.ok('answer' in apart);
+  assert.match(String(apart.answer.content[0]?.text), redacted);
 });
 
 async function changed(answer: ToolAnswer): Promise<ToolAnswer['content']> {

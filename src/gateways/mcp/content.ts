@@ -1,12 +1,12 @@
 import { rewriteJson } from '../../core/json/rewrite.ts';
+import { findSourceText, parseJson, rememberText } from '../../core/json/value-source.ts';
 import { canonicalizeJson } from '../../core/policy/compile/canonical-json.ts';
 import type { Json } from '../../core/types/index.ts';
 import { type ContentPart, listContentParts } from './content-parts.ts';
-import { buildSourceMeta, readSource } from './exact-numbers.ts';
+import { buildSourceMeta, parseExactly, readSource } from './exact-numbers.ts';
 import { joinTexts } from './join-texts.ts';
 import type { NameMapping } from './name-mapping.ts';
 import type { PolicyGuard } from './policy-guard.ts';
-import { findUnjudgedDigits } from './unjudged-digits.ts';
 
 /** A content block: text, image, audio, a resource or a resource link. */
 type Block = Record<string, unknown>;
@@ -29,16 +29,16 @@ export async function guardToolAnswer(
   answer: ToolAnswer,
 ): Promise<{ readonly answer: ToolAnswer } | { readonly blocked: string }> {
   const before = answer.structuredContent;
+  const source = readSource(answer._meta);
+  if (before !== undefined && source !== null) rememberText(before, source);
   const structured = before === undefined ? null : await guard.judgeResponse(tool, before);
   if (structured !== null && 'blocked' in structured) return structured;
-  const source = readSource(answer._meta);
-  const written = source === null || structured === null ? null : rewriteJson(source, structured.value);
   const content = answer.content.map(removeMeta);
-  const others = findUnjudgedDigits(written ?? '').map(buildDigitsPart);
+  const others: ContentPart[] = [];
   for (const part of listContentParts(content)) {
-    const is_repeat = structured !== null && part.is_block && sameJson(part.text, before!);
-    if (!is_repeat) others.push(part);
-    else others.push(...repeatStructured(part, structured.value));
+    const is_repeat = structured !== null && part.is_block && repeatsExactly(part.text, before!);
+    if (is_repeat) repeatStructured(part, structured.value);
+    else others.push(part);
   }
   const stop = await guardParts(guard, tool, others);
   if (stop !== null) return { blocked: stop };
@@ -47,16 +47,15 @@ export async function guardToolAnswer(
       content,
       ...(structured !== null && { structuredContent: structured.value }),
       ...(answer.isError === true && { isError: true }),
-      ...buildSourceMeta(written),
+      ...buildSourceMeta(structured === null ? null : findSourceText(structured.value)),
     },
   };
 }
 
-/** Rewrites a text that repeats the structured value. Returns the parts that were not judged with the value. */
-function repeatStructured(part: ContentPart, value: Json): ContentPart[] {
+/** Rewrites a text that repeats the structured value. */
+function repeatStructured(part: ContentPart, value: Json): void {
   const written = rewriteJson(part.text, value);
   if (written !== part.text) part.put(written);
-  return findUnjudgedDigits(written).map(buildDigitsPart);
 }
 
 /** Judges every text in a protocol value, and replaces the changed ones in place. */
@@ -79,12 +78,11 @@ async function guardParts(
   parts: readonly ContentPart[],
 ): Promise<string | null> {
   const all = parts.map(readPart);
-  for (const { text } of [...all])
-    for (const digits of findUnjudgedDigits(text)) all.push(readPart(buildDigitsPart(digits)));
   if (all.length === 0) return null;
   const joins = joinTexts(all.map(({ part, text }) => ({ text, is_block: part.is_block })));
   const is_list = all.length > 1;
-  const question: Json = is_list ? [...all.map(({ value }) => value), ...joins] : all[0]!.value;
+  const question = is_list ? buildQuestion(all, joins) : all[0]!.value;
+  if (!is_list) rememberText(question, all[0]!.text);
   const judged = await guard.judgeResponse(tool, question);
   if ('blocked' in judged) return judged.blocked;
   if (judged.value === question) return null;
@@ -92,6 +90,12 @@ async function guardParts(
   if (!Array.isArray(answers) || answers.length !== all.length + joins.length) return MISFIT;
   for (const [at, asked] of all.entries()) if (!replacePart(asked, answers[at]!)) return MISFIT;
   return judgeJoined(guard, tool, all, answers.slice(all.length));
+}
+
+/** Builds the list of all values from their texts, so that numbers are judged digit for digit. */
+function buildQuestion(all: readonly JudgedPart[], joins: readonly string[]): Json {
+  const texts = all.map(({ value, text }) => (typeof value === 'string' ? JSON.stringify(value) : text));
+  return parseJson(`[${[...texts, ...joins.map((join) => JSON.stringify(join))].join(',')}]`);
 }
 
 const MISFIT = 'The changed result does not fit its place.';
@@ -129,14 +133,6 @@ function replacePart(asked: JudgedPart, after: Json): boolean {
   return asked.part.put(asked.text);
 }
 
-/**
- * Builds a part for digits that a number lost in parsing. They are judged next to the value and cannot be changed in
- * it.
- */
-function buildDigitsPart(digits: string): ContentPart {
-  return { text: digits, put: () => false, is_block: false };
-}
-
 const DROPPED = new Set(['_meta']);
 
 /** Returns a copy without `_meta`, which no user or model sees. */
@@ -155,9 +151,11 @@ function readJson(text: string): Json {
   }
 }
 
-function sameJson(text: string, value: Json): boolean {
-  const read = readJson(text);
-  return read !== null && sameValue(read, value);
+/** Returns whether a text has the same value, digit for digit. */
+function repeatsExactly(text: string, value: Json): boolean {
+  if (readJson(text) === null) return false;
+  const written = findSourceText(value) ?? JSON.stringify(value);
+  return canonicalizeJson(parseExactly(text)) === canonicalizeJson(parseExactly(written));
 }
 
 function sameValue(one: Json, other: Json): boolean {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { parseJsonTree } from '../../core/json/json-tree.ts';
 import { getMember, getText } from '../../core/json/nodes.ts';
+import type { Json } from '../../core/types/index.ts';
 
 /**
  * The `_meta` key of source texts. The MCP library parses every number as a double and writes the double:
@@ -93,4 +94,24 @@ function keepDigits(
   return typeof value === 'number' && source !== undefined && source !== String(value)
     ? rawJSON(source)
     : value;
+}
+
+/** Parses JSON with every number that a double does not hold as the object of its digits. */
+export function parseExactly(text: string): Json {
+  return JSON.parse(text, ((_key: string, value: unknown, context?: { readonly source?: string }) => {
+    const source = context?.source;
+    const is_lossy = typeof value === 'number' && source !== undefined && losesDigits(source, value);
+    return is_lossy ? { digits: source } : value;
+  }) as (key: string, value: unknown) => unknown) as Json;
+}
+
+function losesDigits(source: string, value: number): boolean {
+  return source.length > 15 && readSignificantDigits(source) !== readSignificantDigits(String(value));
+}
+
+function readSignificantDigits(number: string): string {
+  return number
+    .replace(/[eE].*$/, '')
+    .replace(/[-.]/g, '')
+    .replace(/^0+|0+$/g, '');
 }

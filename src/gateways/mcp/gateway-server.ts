@@ -5,6 +5,7 @@ import {
   type ServerContext,
   type Tool,
 } from '@modelcontextprotocol/server';
+import { rememberText } from '../../core/json/value-source.ts';
 import type { Json } from '../../core/types/index.ts';
 import { callUpstreamTool } from './call-tool.ts';
 import { readSource, writeSourcesOf } from './exact-numbers.ts';
@@ -36,12 +37,10 @@ export function openGatewayServer(parts: GatewayParts): Server {
   server.connect = (transport) => connect(writeSourcesOf(transport));
   server.setRequestHandler('tools/list', async () => ({ tools: await listShownTools(parts) }));
   server.setRequestHandler('tools/call', async ({ params }, context) => {
-    const call = {
-      name: params.name,
-      input: (params.arguments ?? {}) as Json,
-      source: readSource(context.mcpReq._meta),
-    };
-    return (await callUpstreamTool(call, server, context, parts)) as never;
+    const input = (params.arguments ?? {}) as Json;
+    const source = readSource(context.mcpReq._meta);
+    if (source !== null) rememberText(input, source);
+    return (await callUpstreamTool({ name: params.name, input }, server, context, parts)) as never;
   });
   const lists = (method: Listing['method'], key: Listing['key']) =>
     server.setRequestHandler(method, (async () => ({

@@ -61,7 +61,6 @@ const LEFT_OUT = new Set(['name_of_member', 'unknown_type', 'extra_member', 'ann
 const noGuard: PolicyGuard = {
   judgeRequest: async (_tool, value) => ({ value }),
   judgeResponse: async (_tool, value) => ({ value }),
-  judgeDigits: async () => null,
   checkDefinitions,
   waitForDecision: async () => {},
   cancelApproval: async () => {},

@@ -1,7 +1,6 @@
 import type { Json } from '../../core/types/index.ts';
 import { mcpToolsCheck } from '../../features/tool-pins/operations.ts';
 import { approvalsCancel, approvalsShow } from '../../operations/approvals.ts';
-import { guardOutput } from '../../operations/guard.ts';
 import { interceptTool } from '../../operations/intercept.ts';
 import type { AnyOperation } from '../../operations/operation.ts';
 import type { VerdictReply } from '../../operations/reply.ts';
@@ -17,7 +16,7 @@ export interface GuardSubject {
 /** Runs an operation for the caller. */
 export type RunOperation = (operation: AnyOperation, input: unknown) => Promise<unknown>;
 
-/** The judged value, or the reason why it is blocked. */
+/** The judged value with its source, or the reason why it is blocked. */
 export type GuardResult = { readonly value: Json } | GuardBlock;
 
 /** The reason of a block, as a sentence for the agent. */
@@ -32,8 +31,6 @@ export interface PolicyGuard {
   /** @param request_id - an approval request that may be decided by now; `null` searches for one */
   readonly judgeRequest: (tool: string, input: Json, request_id: string | null) => Promise<GuardResult>;
   readonly judgeResponse: (tool: string, output: Json) => Promise<GuardResult>;
-  /** Judges digits that the parsed arguments lost. Returns the reason if they are blocked. */
-  readonly judgeDigits: (digits: readonly string[]) => Promise<string | null>;
   /**
    * Checks definitions. Returns for each tool name whether the tool may be listed.
    * @param server - the server's name in this proxy
@@ -80,11 +77,6 @@ export function openPolicyGuard(
       const question = { tool, phase: 'response', output, ...about, data_tags: ['untrusted.mcp'] };
       const reply = (await ask(interceptTool, question)) as Reply;
       return readReply(reply, output, reply.modified_output);
-    },
-    judgeDigits: async (digits) => {
-      if (digits.length === 0) return null;
-      const reply = (await ask(guardOutput, { text: digits.join('\n'), ...about })) as Reply;
-      return reply.decision === 'allow' ? null : buildBlock(reply).blocked;
     },
     checkDefinitions: async (server, tools) => {
       const answer = (await ask(mcpToolsCheck, { server, user_id, ...about, tools })) as {
