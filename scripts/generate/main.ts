@@ -5,6 +5,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { buildEditorSchemas } from '../../src/runtime/policies/editor-schemas.ts';
+import { agentTracesModule } from './agent-traces.ts';
 import { anchorTree } from './anchor-tree.ts';
 import { commandsPage } from './commands-page.ts';
 import { configurationPage } from './configuration-page.ts';
@@ -20,6 +21,7 @@ const files = [
   { path: 'docs/reference/configuration.md', text: configurationPage() },
   { path: 'docs/reference/commands.md', text: commandsPage() },
   { path: 'docs/reference/detectors.md', text: detectorsPage() },
+  { path: 'src/core/detect/agent-traces.ts', text: agentTracesModule() },
   { path: 'src/core/detect/registry/anchor-tree.ts', text: anchorTree() },
   { path: 'docs/reference/type-names.md', text: typeNamesPage() },
   { path: 'console/src/api/routes.ts', text: consoleRoutes() },

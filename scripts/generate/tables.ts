@@ -1,6 +1,9 @@
 /** Writes tables of pages in `docs` from the lists that they show. All other text of a page is written by hand. */
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { codingAgents } from '../../src/coding-agents/coding-agents.ts';
+import type { CodingAgent } from '../../src/coding-agents/record/coding-agent.ts';
+import { formatHookCommand } from '../../src/coding-agents/record/hook-command.ts';
 import { apiFamilies } from '../../src/core/wire/families/index.ts';
 import { wireFormats } from '../../src/core/wire/formats/index.ts';
 import { secretDrivers } from '../../src/drivers/secrets/index.ts';
@@ -21,6 +24,12 @@ const TABLES: readonly GeneratedTable[] = [
     rows: secretDrivers.map(({ name, docs }) => [`\`${name}\``, docs.reads, docs.names]),
   },
   {
+    page: 'docs/reference/hook.md',
+    name: 'coding agents',
+    headings: ['Agent', 'Command', 'Events', 'Entry', 'Leaves open'],
+    rows: codingAgents.map(describeHook),
+  },
+  {
     page: 'docs/reference/llm-proxy.md',
     name: 'LLM routes',
     headings: ['Route', 'Format', 'API'],
@@ -39,6 +48,21 @@ export function pagesWithTables(): readonly { readonly path: string; readonly te
     const tables = TABLES.filter(({ page }) => page === path);
     return { path, text: tables.reduce(fillTable, readFileSync(join(root, path), 'utf8')) };
   });
+}
+
+function describeHook({ name, label, settings }: CodingAgent): readonly string[] {
+  const { wanted_hooks, hook_format, needs_event, guards_exit, leaves_open } = settings;
+  const [first] = wanted_hooks;
+  const command = formatHookCommand({
+    program: ['service'],
+    config: '/path/service.yaml',
+    dialect: name,
+    event: needs_event ? first!.event : null,
+    guards_exit,
+  });
+  const events = wanted_hooks.map(({ event }) => `\`${event}\``).join(', ');
+  const entry = JSON.stringify(hook_format.entry(first!, 'COMMAND'));
+  return [label, `\`${command.replaceAll('|', '\\|')}\``, events, `\`${entry}\``, leaves_open];
 }
 
 function fillTable(text: string, { page, name, headings, rows }: GeneratedTable): string {

@@ -64,6 +64,31 @@ test('a new agent is in help, hook, setup and doctor', () => {
   assert.equal(away.status, 0, away.all);
 });
 
+test('the files that are generated from the list name a new agent', async () => {
+  const copy = copySource(extensions['coding agent']);
+  copies.push(copy);
+  const made = spawnSync(process.execPath, [join(copy, 'scripts/generate/main.ts')], { encoding: 'utf8' });
+  assert.equal(made.status, 0, made.stderr);
+  assert.match(
+    readFileSync(join(copy, 'docs/reference/hook.md'), 'utf8'),
+    /^\| Fake Agent \| `service hook --dialect fake /m,
+  );
+  const load = (path: string) => import(join(copy, path));
+  const ancestors: typeof import('../../src/runtime/access/agent-ancestor.ts') = await load(
+    'src/runtime/access/agent-ancestor.ts',
+  );
+  const found = ancestors.findAgentAncestor({ FAKE_TURN: '1' }, null);
+  assert.deepEqual(found, { kind: 'variable', name: 'FAKE_TURN' });
+  const paths: typeof import('../../src/core/detect/guard/paths.ts') = await load(
+    'src/core/detect/guard/paths.ts',
+  );
+  assert.equal(paths.findGuardedGroup('.fake/settings.json', paths.DEFAULT_GUARD_VIEW), 'agent_settings');
+  const { collectTakenNames }: typeof import('../../src/runtime/plugins/admit.ts') = await load(
+    'src/runtime/plugins/admit.ts',
+  );
+  assert.ok(collectTakenNames([]).dialects.has('fake'));
+});
+
 test('without its line in the list the agent is nowhere', () => {
   const { run, hook } = openCopy(false);
   assert.doesNotMatch(run('hook', '--help').all, /fake/);

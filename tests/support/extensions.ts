@@ -43,7 +43,11 @@ export const fake: CodingAgentRecord = {
   },
   load: async () => {
     const parts = await claudeCode.load();
-    return { ...parts, settings: { ...parts.settings, programs: ['fake'], targets, locations: targets } };
+    return {
+      ...parts,
+      settings: { ...parts.settings, programs: ['fake'], targets, locations: targets },
+      traces: { ...parts.traces, variables: ['FAKE_TURN'], guarded_files: ['.fake/settings.json'] },
+    };
   },
 };
 `,

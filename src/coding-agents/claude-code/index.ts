@@ -9,5 +9,6 @@ export const claudeCode: CodingAgentRecord = {
     settings: (await import('./settings.ts')).claudeCodeSettings,
     transcript: (await import('./transcript.ts')).claudeCodeTranscript,
     doctor: (await import('./doctor.ts')).claudeCodeDoctor,
+    traces: (await import('./traces.ts')).claudeCodeTraces,
   }),
 };

@@ -34,6 +34,8 @@ export const claudeCodeSettings: AgentSettings = {
       `Claude Code keeps this list in a file that it rewrites itself; run: claude mcp add --scope ${scope} agent-safety -- ${command}`,
   },
   transcripts: (machine) => ({ folder: join(userFolder(machine), 'projects'), pattern: '**/*.jsonl' }),
+  leaves_open:
+    "a late hook lets the call continue; files named with `@`; a redacted result stays in the agent's own telemetry",
   remarks: () => [],
 };
 

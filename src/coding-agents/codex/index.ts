@@ -9,5 +9,6 @@ export const codex: CodingAgentRecord = {
     settings: (await import('./settings.ts')).codexSettings,
     transcript: (await import('./transcript.ts')).codexTranscript,
     doctor: (await import('./doctor.ts')).codexDoctor,
+    traces: (await import('./traces.ts')).codexTraces,
   }),
 };

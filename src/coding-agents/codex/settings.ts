@@ -34,6 +34,8 @@ export const codexSettings: AgentSettings = {
     folder: join(userFolder(machine), 'sessions'),
     pattern: '**/rollout-*.jsonl',
   }),
+  leaves_open:
+    'untrusted hooks (`/hooks`) are skipped silently; a late hook; hosted tools; `write_stdin`; no `ask`',
   remarks: (scope) => [
     'Codex silently skips hooks that are not trusted: open it, type /hooks and trust these, now and after every change.',
     ...(scope === 'project' ? ['Codex reads them only in trusted projects.'] : []),

@@ -9,5 +9,6 @@ export const copilot: CodingAgentRecord = {
     settings: (await import('./settings.ts')).copilotSettings,
     transcript: (await import('./transcript.ts')).copilotTranscript,
     doctor: (await import('./doctor.ts')).copilotDoctor,
+    traces: (await import('./traces.ts')).copilotTraces,
   }),
 };

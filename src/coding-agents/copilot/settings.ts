@@ -43,6 +43,7 @@ export const copilotSettings: AgentSettings = {
     adviseByHand: (_scope, command) => `Run: copilot mcp add agent-safety -- ${command}`,
   },
   transcripts: (machine) => ({ folder: join(userFolder(machine), 'session-state'), pattern: '**/*.jsonl' }),
+  leaves_open: 'a late hook; prompts, which are recorded and continue; the cloud agent takes `ask` for a no',
   remarks: (scope) =>
     scope === 'project'
       ? [

@@ -9,5 +9,6 @@ export const cursor: CodingAgentRecord = {
     settings: (await import('./settings.ts')).cursorSettings,
     transcript: null,
     doctor: (await import('./doctor.ts')).cursorDoctor,
+    traces: (await import('./traces.ts')).cursorTraces,
   }),
 };

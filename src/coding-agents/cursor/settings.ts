@@ -36,6 +36,7 @@ export const cursorSettings: AgentSettings = {
     adviseByHand: (_scope, command) => `Add a server with this command in Cursor's settings: ${command}`,
   },
   transcripts: () => null,
+  leaves_open: 'all faults without `failClosed`; results of tools other than MCP cannot be replaced',
   remarks: () => ['Cursor’s cloud agents do not run hooks of a user, nor those of MCP calls.'],
 };
 

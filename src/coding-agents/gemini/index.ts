@@ -9,5 +9,6 @@ export const gemini: CodingAgentRecord = {
     settings: (await import('./settings.ts')).geminiSettings,
     transcript: (await import('./transcript.ts')).geminiTranscript,
     doctor: (await import('./doctor.ts')).geminiDoctor,
+    traces: (await import('./traces.ts')).geminiTraces,
   }),
 };

@@ -39,6 +39,7 @@ export const geminiSettings: AgentSettings = {
     folder: join(userFolder(machine), 'tmp'),
     pattern: '*/chats/session-*.{json,jsonl}',
   }),
+  leaves_open: 'a late hook; no `ask`; requests of the model itself (`BeforeModel`)',
   remarks: (scope) =>
     scope === 'project'
       ? ['Gemini CLI runs hooks of a project in trusted folders only, and asks about them when they are new.']

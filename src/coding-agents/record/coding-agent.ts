@@ -1,6 +1,7 @@
 import type { Dialect } from './dialect.ts';
 import type { AgentDoctor } from './doctor.ts';
 import type { AgentSettings } from './settings.ts';
+import type { AgentTraces } from './traces.ts';
 import type { TranscriptFormat } from './transcript.ts';
 
 /** One entry of the list of coding agents: what the hook needs at each tool call, and the rest on demand. */
@@ -21,6 +22,7 @@ export interface AgentParts {
   /** `null` if the format is not published. */
   readonly transcript: TranscriptFormat | null;
   readonly doctor: AgentDoctor;
+  readonly traces: AgentTraces;
 }
 
 /** One coding agent with all of its parts. */

@@ -99,6 +99,8 @@ export interface AgentSettings {
   readonly mcp_servers: McpServerList;
   /** Returns `null` if neither location nor format of the transcripts is published. */
   readonly transcripts: (machine: Machine) => TranscriptLocation | null;
+  /** The cases that its hooks do not cover, for the documentation. */
+  readonly leaves_open: string;
   /** Returns the remaining steps and notes for the user after setup, by scope. */
   readonly remarks: (scope: SettingsScope) => readonly string[];
 }

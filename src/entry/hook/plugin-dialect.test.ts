@@ -1,17 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { dialects } from '../../coding-agents/index.ts';
 import { Unreadable } from '../../coding-agents/record/payload.ts';
-import { BUILTIN_DIALECTS } from '../../runtime/adapters/admit.ts';
 import type { DialectSpec } from '../../runtime/adapters/types.ts';
 import { buildPluginDialect } from './plugin-dialect.ts';
-
-test('a plug-in takes no name of a coding agent that is built in', () => {
-  assert.deepEqual(
-    dialects.map(({ name }) => name),
-    BUILTIN_DIALECTS,
-  );
-});
 
 const WRITTEN: DialectSpec = {
   name: 'acme',

@@ -1,3 +1,4 @@
+import { AGENT_TRACES } from '../../core/detect/agent-traces.ts';
 import type { AncestorProcess, ProcessLineage } from './lineage.ts';
 
 /** Why a process may belong to a coding agent. */
@@ -9,13 +10,15 @@ export type AgentEvidence =
   | { readonly kind: 'unknown' };
 
 /** Variables that coding agents set for the commands that they run. */
-const MARKERS =
-  /^(?:CLAUDECODE|CLAUDE_CODE|CLAUDE_CODE_ENTRYPOINT|CODEX_(?:SANDBOX\w*|CI|THREAD_ID)|GEMINI_CLI|QWEN_CODE|CURSOR_(?:AGENT|TRACE_ID)|COPILOT_(?:CLI\w*|AGENT\w*|MODEL|ALLOW_ALL)|OPENCODE|OPENCODE_CLIENT|CLINE_ACTIVE|AMP_CURRENT_THREAD_ID|AUGMENT_AGENT|ANTIGRAVITY_AGENT|GOOSE_TERMINAL|ROO_ACTIVE|AI_AGENT|AGENT_SAFETY_AGENT)$/;
+const MARKERS = new RegExp(`^(?:${AGENT_TRACES.variables.map(toPattern).join('|')})$`);
 
-const PROGRAMS =
-  /^(?:claude|claude-code|codex(?:-[a-z]+)?|gemini|gemini-cli|copilot|qwen|qwen-code|cursor|cursor-agent|opencode|cline|aider|goose|goosed|amp|crush|droid|auggie|windsurf|kiro|kiro-cli|kilocode|antigravity)(?:\.(?:exe|cmd|[cm]?js|py))?$/;
-const PACKAGES =
-  /[/\\](?:@anthropic-ai[/\\]claude-code|@openai[/\\]codex|@google[/\\]gemini-cli|@github[/\\]copilot|@qwen-code[/\\]qwen-code|opencode-ai|cline|aider)[/\\@]|[/\\](?:cursor|windsurf)(?:\.app)?[/\\](?:contents|resources)/i;
+const PROGRAMS = new RegExp(
+  `^(?:${AGENT_TRACES.programs.map(toPattern).join('|')})(?:\\.(?:exe|cmd|[cm]?js|py))?$`,
+);
+const PACKAGES = new RegExp(
+  `[/\\\\](?:${AGENT_TRACES.packages.map(toPackagePattern).join('|')})[/\\\\@]|[/\\\\](?:${AGENT_TRACES.app_folders.join('|')})(?:\\.app)?[/\\\\](?:contents|resources)`,
+  'i',
+);
 /** Interpreters that take a script as one of their first arguments. */
 const INTERPRETERS = /^(?:node|nodejs|bun|deno|python[\d.]*|ruby|sh|bash|dash|zsh|MainThread)$/;
 const SCRIPT_WORDS = 4;
@@ -54,6 +57,15 @@ function agentOf(words: readonly string[]): string | null {
     .slice(0, SCRIPT_WORDS)
     .findIndex((word, index) => PROGRAMS.test(names[index]!) || isPackage(word));
   return at < 0 ? null : names[at]!;
+}
+
+/** Returns the pattern of a name, in which a `*` at the end stands for any ending. */
+function toPattern(name: string): string {
+  return name.replace(/\*$/, '[\\w-]*');
+}
+
+function toPackagePattern(name: string): string {
+  return name.replace('/', '[/\\\\]');
 }
 
 function isPackage(word: string): boolean {

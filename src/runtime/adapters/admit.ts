@@ -13,9 +13,6 @@ import type {
   FoundCheck,
 } from './types.ts';
 
-/** The built-in coding agents. A plug-in cannot use their names. */
-export const BUILTIN_DIALECTS = ['claude-code', 'codex', 'copilot', 'cursor', 'gemini', 'plain'] as const;
-
 /** The replies of a dialect or an adapter. */
 interface Way<Reply> {
   /** `dialects` reply to coding agents, `adapters` with HTTP bodies. */

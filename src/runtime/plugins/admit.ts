@@ -1,3 +1,4 @@
+import { AGENT_TRACES } from '../../core/detect/agent-traces.ts';
 import type { PatternSettings } from '../../core/policy/compile/custom-pattern.ts';
 import { compilePolicy, type PolicySettings, usesConditions } from '../../core/policy/compile/index.ts';
 import { findPatternProblems } from '../../core/policy/compile/named-detection.ts';
@@ -5,7 +6,7 @@ import { findShapeProblems } from '../../core/policy/compile/shape-problems.ts';
 import { policyPacks as builtinTemplates, type PolicyPack } from '../../core/policy/templates/index.ts';
 import type { DocumentProblem, Json } from '../../core/types/index.ts';
 import { SECRET_DRIVER_NAMES } from '../../drivers/secrets/index.ts';
-import { adapterProblems, BUILTIN_DIALECTS, dialectProblems } from '../adapters/admit.ts';
+import { adapterProblems, dialectProblems } from '../adapters/admit.ts';
 import type { AdapterSpec, DialectSpec } from '../adapters/types.ts';
 import { buildConfigProblem } from '../config/problem-text.ts';
 import { pluginSchema } from './schema.ts';
@@ -31,7 +32,7 @@ export function collectTakenNames(patterns: readonly { readonly id: string }[]):
     detectors: new Set(patterns.map(({ id }) => id)),
     templates: new Set(builtinTemplates.map(({ name }) => name)),
     drivers: new Set(SECRET_DRIVER_NAMES),
-    dialects: new Set(BUILTIN_DIALECTS),
+    dialects: new Set(AGENT_TRACES.dialects),
     adapters: new Set(),
   };
 }

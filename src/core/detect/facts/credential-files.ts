@@ -1,3 +1,4 @@
+import { AGENT_TRACES } from '../agent-traces.ts';
 import { expandBraces, hasWildcard, intersectsGlob } from './glob.ts';
 import { listCanonicalPaths } from './path-form.ts';
 
@@ -165,20 +166,7 @@ const CREDENTIAL_FILES: readonly string[] = [
     '.dbt/profiles.yml',
   ],
   // Coding agents and this service.
-  ...[
-    '.claude/.credentials.json',
-    '.claude.json',
-    '.codex/auth.json',
-    '.gemini/oauth_creds.json',
-    '.qwen/oauth_creds.json',
-  ],
-  ...[
-    'opencode/auth.json',
-    '.copilot/config.json',
-    '.continue/.env',
-    '.aider.conf.yml',
-    '.local/share/goose/*secret*',
-  ],
+  ...AGENT_TRACES.credential_files,
   ...[
     '.service/{operator-token,agent-token,memory-key,fingerprint-key}',
     '.service/keys/**',

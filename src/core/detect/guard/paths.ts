@@ -1,5 +1,6 @@
 import { memoize } from '../../memoize.ts';
 import type { GuardedPaths } from '../../types/policy.ts';
+import { AGENT_TRACES } from '../agent-traces.ts';
 import { isWholeSystemPath } from '../facts/command-paths.ts';
 import { listCanonicalPaths, normalizePath } from '../facts/path-form.ts';
 
@@ -85,8 +86,18 @@ export function isDocumentFolder(written: string, view: GuardView): boolean {
 }
 
 /** A quick test. Most paths contain none of these, and so need no further test. */
-const CUE =
-  /service|skills\.lock|polic|contract|agents?\/|schema|operator-token|agent-safety|\.(?:claude|codex|cursor|gemini|github|copilot|qwen|opencode|clinerules)|opencode|rc$|profile|\.z|\.bash|login|logout|autostart|systemd|environment|launchagents|fish|xsession|xinit|\.kshrc|managed-settings|[*?[\]$]/;
+const CUE = new RegExp(
+  [
+    'service|skills\\.lock|polic|contract|agents?/|schema|operator-token|agent-safety|opencode|rc$|profile|\\.z',
+    '\\.bash|login|logout|autostart|systemd|environment|launchagents|fish|xsession|xinit|\\.kshrc|[*?[\\]$]',
+    ...new Set(
+      [...AGENT_TRACES.guarded_files, ...AGENT_TRACES.guarded_folders.map((path) => `${path}/`)]
+        .map(findCue)
+        .filter((cue) => !/^\.?$/.test(cue))
+        .map(escaped),
+    ),
+  ].join('|'),
+);
 
 function mayBeGuarded(path: string, view: GuardView): boolean {
   return CUE.test(path) || view.folders !== null || view.paths !== DEFAULT_GUARDED_PATHS;
@@ -278,11 +289,27 @@ function isBelow(path: string, folder: string): boolean {
 }
 
 /** Settings of coding agents that hold hooks, or switches that turn hooks or questions off; and the installed program. */
-const AGENT_SETTINGS =
-  /(?:^|\/)(?:\.claude\/(?:settings(?:\.local)?\.json|managed-settings\.json|hooks\/.+|plugins\/.+)|\.codex\/(?:hooks\.json|config\.toml|requirements\.toml|hooks\/.+)|\.cursor\/(?:hooks\.json|hooks\/.+|cli\.json|cli-config\.json|permissions\.json)|\.gemini\/(?:settings\.json|hooks\/.+|trustedfolders\.json)|\.github\/(?:hooks\/.+|copilot\/settings(?:\.local)?\.json)|\.copilot\/(?:hooks\/.+|settings\.json|config\.json)|\.qwen\/(?:settings\.json|hooks\/.+)|\.opencode\/(?:plugins?\/.+|opencode\.jsonc?|config\.json)|\.config\/opencode\/(?:plugins?\/.+|opencode\.jsonc?|config\.json)|\.clinerules\/hooks\/.+|cline\/hooks\/.+|node_modules\/agent-safety\/.+)$|^(?:\/-\/|\.\/)?opencode\.jsonc?$|^\/etc\/(?:claude-code|codex|cursor|gemini-cli|github-copilot|opencode)\/.+/;
+const AGENT_SETTINGS = compileAlternatives([...AGENT_TRACES.guarded_files, 'node_modules/agent-safety/**']);
+const SETTINGS_FOLDER = compileAlternatives([...AGENT_TRACES.guarded_folders, 'node_modules/agent-safety']);
 
-const SETTINGS_FOLDER =
-  /(?:^|\/)(?:\.(?:claude|codex|cursor|gemini|copilot|qwen|opencode)|\.clinerules\/hooks|\.(?:claude|codex|cursor|gemini|copilot|github)\/hooks|\.config\/opencode|\.opencode\/plugins?|node_modules\/agent-safety)$|^\/etc\/(?:claude-code|codex|cursor|gemini-cli|github-copilot)$/;
+/** Compiles the notation of `AgentTraces.guarded_files` into one expression. */
+function compileAlternatives(paths: readonly string[]): RegExp {
+  const sources = paths.map((path) => {
+    const source = escaped(path.replace(/^\.\//, '')).replace(/\/\\\*\\\*$/, '/.+');
+    if (path.startsWith('./')) return `^(?:/-/|\\./)?${source}$`;
+    return `${path.startsWith('/') ? '^' : '(?:^|/)'}${source}$`;
+  });
+  return new RegExp(sources.join('|'));
+}
+
+/** Returns the longest folder of a path, which every path that matches contains. */
+function findCue(path: string): string {
+  const folders = path
+    .replace(/\/\*\*$/, '/')
+    .split('/')
+    .slice(0, -1);
+  return folders.reduce((longest, each) => (each.length > longest.length ? each : longest), '');
+}
 
 const HOME = /^(?:~|\/home\/[^/]+|\/users\/[^/]+|\/root|[a-z]:\/users\/[^/]+)\//;
 const STARTUP =

@@ -1,3 +1,4 @@
+import { AGENT_TRACES } from '../../agent-traces.ts';
 import { DECIDING_ROUTE, findOwnArguments, isDecidingCommand } from '../../guard/deciding-commands.ts';
 import {
   findGroupOfFolder,
@@ -223,16 +224,20 @@ function changesSchedule(command: Command): boolean {
   );
 }
 
-const AGENT =
-  /^(?:claude|claude-code|codex|cursor|cursor-agent|gemini|gemini-cli|copilot|qwen|qwen-code|opencode|cline|aider|goose|amp|crush)$/;
-const AGENT_PACKAGE =
-  /(?:^|\/)(?:claude-code|codex|gemini-cli|copilot|qwen-code|opencode-ai|opencode)(?:@[\w.^~-]+)?$/;
+const AGENT = new RegExp(
+  `^(?:${AGENT_TRACES.programs.map((name) => name.replace(/\*$/, '[a-z]+')).join('|')})$`,
+);
+/** The name of a package, with or without its scope and version. */
+const AGENT_PACKAGE = new RegExp(
+  `(?:^|/)(?:${[...AGENT_TRACES.packages, 'opencode'].map((name) => name.slice(name.indexOf('/') + 1)).join('|')})(?:@[\\w.^~-]+)?$`,
+);
 const SWITCH =
   /^(?:--dangerously[\w-]*|--allow-dangerously[\w-]*|--yolo|--no-hooks|--disable-hooks|--allow-all(?:-tools|-paths)?|--yes-always|--permission-mode=bypassPermissions|--approval-mode=yolo|--setting-sources(?:=.*)?|--bare|--skip-hooks)$/i;
 const SWITCH_PAIR =
   / (?:--permission-mode bypassPermissions|--approval-mode yolo|(?:-c|--config) (?:features\.)?(?:hooks|codex_hooks)=false|--disable (?:hooks|codex_hooks)|--settings .{0,500}hooks)/i;
-const AGENT_HOME =
-  /^(?:CLAUDE_CONFIG_DIR|CODEX_HOME|GEMINI_CLI_HOME|GEMINI_CLI_SYSTEM_SETTINGS_PATH|COPILOT_HOME|QWEN_HOME|OPENCODE_CONFIG(?:_DIR|_CONTENT)?|SERVICE_CONFIG|SERVICE_HOOK_DAEMON)$/;
+const AGENT_HOME = new RegExp(
+  `^(?:${[...AGENT_TRACES.home_variables, 'SERVICE_CONFIG', 'SERVICE_HOOK_DAEMON'].join('|')})$`,
+);
 
 function switchesOff(command: Command): boolean {
   const { name, words, assignments, within } = command;
