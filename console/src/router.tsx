@@ -20,6 +20,12 @@ const signInRoute = createRoute({
   component: lazyRouteComponent(() => import('./app/sign-in-page.tsx'), 'SignInPage'),
 });
 
+const setUpRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/set-up',
+  component: lazyRouteComponent(() => import('./app/set-up-page.tsx'), 'SetUpPage'),
+});
+
 /** A path of the console, and no address of another site. */
 function isLocalPath(value: unknown): value is string {
   return typeof value === 'string' && /^\/(?![/\\])/.test(value);
@@ -116,12 +122,16 @@ const pageRoutes = [
     lazyRouteComponent(() => import('./pages/audit-page.tsx'), 'AuditPage'),
   ),
   page(
+    '/account',
+    lazyRouteComponent(() => import('./app/account-page.tsx'), 'AccountPage'),
+  ),
+  page(
     '/settings',
     lazyRouteComponent(() => import('./pages/settings-page.tsx'), 'SettingsPage'),
   ),
 ] as const;
 
-const routeTree = rootRoute.addChildren([signInRoute, appRoute.addChildren(pageRoutes)]);
+const routeTree = rootRoute.addChildren([signInRoute, setUpRoute, appRoute.addChildren(pageRoutes)]);
 
 /** Builds the router. All addresses are below `/dashboard`. */
 export function buildRouter(client: QueryClient) {

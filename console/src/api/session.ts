@@ -5,12 +5,14 @@ import { operationRoutes } from './routes.ts';
 
 /** The answer of `GET /v1/session`. */
 export interface ConsoleSession {
-  readonly user: { readonly user_id: string };
+  readonly user_id: string;
+  readonly name: string;
   readonly roles: readonly string[];
   readonly permissions: readonly string[];
   /** Tenants that the user may see; `*` stands for all. */
   readonly tenants: readonly string[];
   readonly csrf_token: string;
+  readonly second_factor: { readonly totp: boolean; readonly passkeys: number; readonly proved_at: string | null };
 }
 
 /** The session of the browser; `null` without one. */

@@ -17,9 +17,9 @@ export const navigation: readonly NavigationGroup[] = [
   {
     title: 'Watch',
     entries: [
-      { to: '/', title: 'Overview', permission: 'audit:read' },
+      { to: '/', title: 'Overview', permission: 'dashboard:view' },
       { to: '/activity', title: 'Activity', permission: 'audit:read' },
-      { to: '/incidents', title: 'Incidents', permission: 'audit:read' },
+      { to: '/incidents', title: 'Incidents', permission: 'incident:read' },
       { to: '/approvals', title: 'Approvals', permission: 'approvals:read' },
     ],
   },
@@ -36,11 +36,11 @@ export const navigation: readonly NavigationGroup[] = [
     title: 'Govern',
     entries: [
       { to: '/policies', title: 'Policies', permission: 'policy:read' },
-      { to: '/access', title: 'Tenants and access', permission: 'audit:read' },
-      { to: '/alerts', title: 'Alerts', permission: 'audit:read' },
-      { to: '/compliance', title: 'Compliance', permission: 'audit:read' },
+      { to: '/access', title: 'Tenants and access', permission: 'tenants:read' },
+      { to: '/alerts', title: 'Alerts', permission: 'alerts:read' },
+      { to: '/compliance', title: 'Compliance', permission: 'compliance:report' },
       { to: '/audit', title: 'Audit', permission: 'audit:read' },
-      { to: '/settings', title: 'Settings and health', permission: 'audit:read' },
+      { to: '/settings', title: 'Settings and health', permission: 'dashboard:view' },
     ],
   },
 ];

@@ -105,11 +105,14 @@ function Account() {
     <footer className="account">
       <div className="account-user">
         <strong>
-          <SafeText text={session.user.user_id} />
+          <SafeText text={session.name || session.user_id} />
         </strong>
         <span>{session.roles.join(', ')}</span>
       </div>
       <ThemeSwitch />
+      <Link to="/account" className="button quiet">
+        Your account
+      </Link>
       <button type="button" className="button quiet" onClick={() => void signOut()}>
         Sign out
       </button>

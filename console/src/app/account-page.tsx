@@ -1,0 +1,266 @@
+import { useQueryClient } from '@tanstack/react-query';
+import encodeQR from 'qr';
+import { type FormEvent, useState } from 'react';
+import type { OperationOutput } from '../api/client.ts';
+import { sessionQuery, useSession } from '../api/session.ts';
+import { useOperation, useOperationCall } from '../api/use-operation.ts';
+import { CodeBlock } from '../components/code-block.tsx';
+import { type DataColumn, DataTable } from '../components/data-table.tsx';
+import { ErrorNote } from '../components/error-note.tsx';
+import { PageHeader, Panel } from '../components/page-header.tsx';
+import { SafeText } from '../components/safe-text.tsx';
+import { Time } from '../components/time.tsx';
+import { CodeField } from './code-field.tsx';
+import { NewPasswordFields } from './set-up-page.tsx';
+
+/** The user's own account: what it may do, its password, its second factor and its sessions. */
+export function AccountPage() {
+  const session = useSession();
+  return (
+    <div className="page-body">
+      <PageHeader
+        title="Your account"
+        lead="Your rights, your password, your second factor and your sessions."
+      />
+      <div className="columns">
+        <Panel title="Rights">
+          <dl className="facts">
+            <dt>User</dt>
+            <dd>
+              <SafeText text={session.user_id} />
+            </dd>
+            <dt>Roles</dt>
+            <dd>{session.roles.join(', ')}</dd>
+            <dt>Tenants</dt>
+            <dd>{session.tenants.includes('*') ? 'all' : <SafeText text={session.tenants.join(', ')} />}</dd>
+            <dt>Second factor</dt>
+            <dd>{session.second_factor.totp || session.second_factor.passkeys > 0 ? 'set up' : 'none'}</dd>
+          </dl>
+        </Panel>
+        <PasswordPanel />
+        <AuthenticatorPanel />
+      </div>
+      <SessionsPanel />
+    </div>
+  );
+}
+
+function PasswordPanel() {
+  const call = useOperationCall('sessionPassword', ['sessionList']);
+  const refreshSession = useSessionRefresh();
+  const [current, setCurrent] = useState('');
+  const [next, setNext] = useState('');
+  const [repeated, setRepeated] = useState('');
+  function change(event: FormEvent) {
+    event.preventDefault();
+    call.mutate(
+      { current_password: current, new_password: next },
+      {
+        onSuccess: async () => {
+          setCurrent('');
+          setNext('');
+          setRepeated('');
+          await refreshSession();
+        },
+      },
+    );
+  }
+  return (
+    <Panel title="Password">
+      <form className="stack" onSubmit={change}>
+        <label className="field">
+          <span>Present password</span>
+          <input
+            className="input"
+            type="password"
+            autoComplete="current-password"
+            required
+            value={current}
+            onChange={(event) => setCurrent(event.currentTarget.value)}
+          />
+        </label>
+        <NewPasswordFields
+          password={next}
+          repeated={repeated}
+          onPassword={setNext}
+          onRepeated={setRepeated}
+        />
+        {call.error === null ? null : <ErrorNote error={call.error} />}
+        {call.isSuccess ? (
+          <p className="note good" role="status">
+            Password changed. All other sessions have ended.
+          </p>
+        ) : null}
+        <p>
+          <button type="submit" className="button" disabled={call.isPending}>
+            Change password
+          </button>
+        </p>
+      </form>
+    </Panel>
+  );
+}
+
+function AuthenticatorPanel() {
+  const { second_factor } = useSession();
+  return (
+    <Panel title="Authenticator app">
+      {second_factor.totp ? <RemoveAuthenticator /> : <AddAuthenticator />}
+    </Panel>
+  );
+}
+
+function AddAuthenticator() {
+  const start = useOperationCall('sessionTotpStart', []);
+  const confirm = useOperationCall('sessionTotpConfirm', []);
+  const refreshSession = useSessionRefresh();
+  const [code, setCode] = useState('');
+  if (start.data === undefined)
+    return (
+      <div className="stack">
+        <p>A code of an app on your phone protects your account after the password.</p>
+        {start.error === null ? null : <ErrorNote error={start.error} />}
+        <p>
+          <button
+            type="button"
+            className="button"
+            disabled={start.isPending}
+            onClick={() => start.mutate({})}
+          >
+            Set up an app
+          </button>
+        </p>
+      </div>
+    );
+  return (
+    <form
+      className="stack"
+      onSubmit={(event) => {
+        event.preventDefault();
+        confirm.mutate({ code }, { onSuccess: refreshSession });
+      }}
+    >
+      <p>Scan this picture with the app, or type the secret, then type the code that the app shows.</p>
+      <QrCode text={start.data.uri} />
+      <CodeBlock text={start.data.secret} label="Secret" />
+      <CodeField value={code} onChange={setCode} />
+      {confirm.error === null ? null : <ErrorNote error={confirm.error} />}
+      <p>
+        <button type="submit" className="button primary" disabled={confirm.isPending}>
+          Confirm
+        </button>
+      </p>
+    </form>
+  );
+}
+
+function RemoveAuthenticator() {
+  const remove = useOperationCall('sessionTotpRemove', []);
+  const refreshSession = useSessionRefresh();
+  const [code, setCode] = useState('');
+  return (
+    <form
+      className="stack"
+      onSubmit={(event) => {
+        event.preventDefault();
+        remove.mutate({ code }, { onSuccess: refreshSession });
+      }}
+    >
+      <p>An app is set up. To remove it, type a code of it.</p>
+      <CodeField value={code} onChange={setCode} />
+      {remove.error === null ? null : <ErrorNote error={remove.error} />}
+      <p>
+        <button type="submit" className="button danger" disabled={remove.isPending}>
+          Remove the app
+        </button>
+      </p>
+    </form>
+  );
+}
+
+/** Draws a QR code in the browser: the secret in it goes to no other program. */
+function QrCode({ text }: { readonly text: string }) {
+  const modules = encodeQR(text, 'raw', { ecc: 'medium', border: 4 });
+  const path = modules
+    .flatMap((row, y) => row.flatMap((is_dark, x) => (is_dark ? [`M${x} ${y}h1v1h-1z`] : [])))
+    .join('');
+  return (
+    <svg
+      className="qr-code"
+      viewBox={`0 0 ${modules.length} ${modules.length}`}
+      role="img"
+      aria-label="QR code of the secret for the authenticator app"
+    >
+      <path d={path} />
+    </svg>
+  );
+}
+
+type SignInSession = OperationOutput<'sessionList'>['sessions'][number];
+
+function SessionsPanel() {
+  const { data, error } = useOperation('sessionList', {});
+  const revoke = useOperationCall('sessionRevoke', ['sessionList']);
+  const columns: readonly DataColumn<SignInSession>[] = [
+    { id: 'method', title: 'Method', value: ({ method }) => method, width: 90 },
+    {
+      id: 'browser',
+      title: 'Browser',
+      value: ({ user_agent }) => user_agent,
+      render: ({ user_agent }) => <SafeText text={user_agent} />,
+      width: 320,
+    },
+    {
+      id: 'address',
+      title: 'Address',
+      value: ({ address }) => address,
+      render: ({ address }) => <SafeText text={address} />,
+    },
+    {
+      id: 'last_seen_at',
+      title: 'Last seen',
+      value: ({ last_seen_at }) => last_seen_at,
+      render: ({ last_seen_at }) => <Time at={last_seen_at} />,
+    },
+    {
+      id: 'revoke',
+      title: 'End',
+      value: ({ is_current }) => (is_current === true ? 'this session' : ''),
+      render: ({ session_id, is_current }) =>
+        is_current === true ? (
+          <span className="muted">this session</span>
+        ) : (
+          <button
+            type="button"
+            className="button danger small"
+            disabled={revoke.isPending}
+            onClick={() => revoke.mutate({ session_id })}
+          >
+            End session
+          </button>
+        ),
+    },
+  ];
+  return (
+    <Panel title="Your sessions">
+      {error === null ? null : <ErrorNote error={error} />}
+      {revoke.error === null ? null : <ErrorNote error={revoke.error} />}
+      <DataTable
+        name="own-sessions"
+        label="Your sessions"
+        columns={columns}
+        rows={data?.sessions ?? []}
+        rowKey={({ session_id }) => session_id}
+        empty={<p className="muted">Loading …</p>}
+      />
+    </Panel>
+  );
+}
+
+/** Returns a function that reads the session again: its token changes with its rights. */
+function useSessionRefresh(): () => Promise<void> {
+  const client = useQueryClient();
+  return async () => {
+    await client.fetchQuery({ ...sessionQuery, staleTime: 0 });
+  };
+}

@@ -1,0 +1,24 @@
+interface CodeFieldProps {
+  readonly value: string;
+  readonly onChange: (code: string) => void;
+}
+
+/** The field for the six digits of an authenticator app. Spaces between them are dropped. */
+export function CodeField({ value, onChange }: CodeFieldProps) {
+  return (
+    <label className="field">
+      <span>Code</span>
+      <input
+        className="input"
+        inputMode="numeric"
+        autoComplete="one-time-code"
+        pattern="[0-9]{6}"
+        title="The 6 digits that the app shows"
+        required
+        maxLength={9}
+        value={value}
+        onChange={(event) => onChange(event.currentTarget.value.replaceAll(/\s/g, ''))}
+      />
+    </label>
+  );
+}

@@ -1,0 +1,120 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { useRouter } from '@tanstack/react-router';
+import { type FormEvent, useState } from 'react';
+import { PASSWORD_CHARS_MAX, PASSWORD_CHARS_MIN } from '../../../src/runtime/accounts/password-limits.ts';
+import { callOperation } from '../api/client.ts';
+import { sessionQuery } from '../api/session.ts';
+import { ErrorNote } from '../components/error-note.tsx';
+import { SignInCard } from './sign-in-card.tsx';
+
+/** Sets a password with the one-time link that the terminal or an administrator gave, and signs the user in. */
+export function SetUpPage() {
+  // The token is behind `#`, so that no server and no `referer` ever sees it. It leaves the address at once.
+  const [token] = useState(takeToken);
+  const router = useRouter();
+  const client = useQueryClient();
+  const [user_id, setUser] = useState('');
+  const [password, setPassword] = useState('');
+  const [repeated, setRepeated] = useState('');
+  const [error, setError] = useState<unknown>(null);
+  const [is_sending, setSending] = useState(false);
+
+  async function setUp(event: FormEvent) {
+    event.preventDefault();
+    setSending(true);
+    setError(null);
+    try {
+      await callOperation('sessionSetUp', { token, password, user_id: user_id === '' ? null : user_id });
+      await client.fetchQuery({ ...sessionQuery, staleTime: 0 });
+      await router.navigate({ to: '/' });
+    } catch (caught) {
+      setError(caught);
+      setSending(false);
+    }
+  }
+
+  if (token === '')
+    return (
+      <SignInCard title="Set a password" onSubmit={(event) => event.preventDefault()}>
+        <p>This page needs the whole one-time link, with the part after #.</p>
+        <p className="hint">
+          The first start of the service prints one. An administrator makes another with{' '}
+          <code>users reset NAME</code>.
+        </p>
+      </SignInCard>
+    );
+  return (
+    <SignInCard title="Set a password" onSubmit={(event) => void setUp(event)}>
+      <label className="field">
+        <span>User (first administrator only)</span>
+        <input
+          className="input"
+          autoComplete="username"
+          autoCapitalize="none"
+          spellCheck={false}
+          maxLength={128}
+          placeholder="admin"
+          value={user_id}
+          onChange={(event) => setUser(event.currentTarget.value)}
+        />
+      </label>
+      <NewPasswordFields
+        password={password}
+        repeated={repeated}
+        onPassword={setPassword}
+        onRepeated={setRepeated}
+      />
+      {error === null ? null : <ErrorNote error={error} />}
+      <button type="submit" className="button primary" disabled={is_sending}>
+        {is_sending ? 'Setting …' : 'Set password and sign in'}
+      </button>
+    </SignInCard>
+  );
+}
+
+function takeToken(): string {
+  const token = window.location.hash.slice(1);
+  if (token !== '') window.history.replaceState(window.history.state, '', window.location.pathname);
+  return token;
+}
+
+interface NewPasswordFieldsProps {
+  readonly password: string;
+  readonly repeated: string;
+  readonly onPassword: (password: string) => void;
+  readonly onRepeated: (password: string) => void;
+}
+
+/** Two fields for a new password. The form cannot be sent while they differ. */
+export function NewPasswordFields(props: NewPasswordFieldsProps) {
+  const { password, repeated } = props;
+  return (
+    <>
+      <label className="field">
+        <span>New password, at least {PASSWORD_CHARS_MIN} characters</span>
+        <input
+          className="input"
+          type="password"
+          autoComplete="new-password"
+          required
+          minLength={PASSWORD_CHARS_MIN}
+          maxLength={PASSWORD_CHARS_MAX}
+          value={password}
+          onChange={(event) => props.onPassword(event.currentTarget.value)}
+        />
+      </label>
+      <label className="field">
+        <span>New password again</span>
+        <input
+          className="input"
+          type="password"
+          autoComplete="new-password"
+          required
+          value={repeated}
+          ref={(input) => input?.setCustomValidity(repeated === password ? '' : 'The two passwords differ.')}
+          onChange={(event) => props.onRepeated(event.currentTarget.value)}
+        />
+      </label>
+    </>
+  );
+}

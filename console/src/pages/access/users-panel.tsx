@@ -1,0 +1,353 @@
+import { useState } from 'react';
+import { ROLES } from '../../../../src/runtime/config/permissions.ts';
+import type { OperationOutput } from '../../api/client.ts';
+import { useSession } from '../../api/session.ts';
+import { useOperation, useOperationCall } from '../../api/use-operation.ts';
+import { CodeBlock } from '../../components/code-block.tsx';
+import { ConfirmDialog } from '../../components/confirm-dialog.tsx';
+import { type DataColumn, DataTable } from '../../components/data-table.tsx';
+import { EmptyState } from '../../components/empty-state.tsx';
+import { ErrorNote } from '../../components/error-note.tsx';
+import { SafeText } from '../../components/safe-text.tsx';
+import { Time } from '../../components/time.tsx';
+
+type User = OperationOutput<'usersList'>['users'][number];
+type Role = User['roles'][number];
+
+interface OpenDialog {
+  readonly kind: 'add' | 'roles' | 'disable' | 'reset' | 'sign-out';
+  readonly user: User | null;
+}
+
+/** The users who can sign in: adds them, changes their roles, disables and resets them. */
+export function UsersPanel() {
+  const { data, error } = useOperation('usersList', { limit: 1_000 });
+  const { user_id: own_id } = useSession();
+  const enable = useOperationCall('usersEnable', ['usersList']);
+  const [dialog, setDialog] = useState<OpenDialog | null>(null);
+  const [link, setLink] = useState<{ readonly user_id: string; readonly link: string } | null>(null);
+  const close = () => setDialog(null);
+
+  const columns: readonly DataColumn<User>[] = [
+    {
+      id: 'user_id',
+      title: 'User',
+      value: ({ user_id }) => user_id,
+      render: ({ user_id, name }) => (
+        <>
+          <SafeText text={user_id} />
+          {name === user_id ? null : (
+            <span className="muted">
+              {' '}
+              <SafeText text={name} />
+            </span>
+          )}
+        </>
+      ),
+    },
+    { id: 'roles', title: 'Roles', value: ({ roles }) => roles.join(', ') },
+    {
+      id: 'tenants',
+      title: 'Tenants',
+      value: ({ tenants }) => tenants.join(', '),
+      render: ({ tenants }) => (tenants.includes('*') ? 'all' : <SafeText text={tenants.join(', ')} />),
+    },
+    { id: 'source', title: 'Signs in with', value: describeSignIn, width: 180 },
+    {
+      id: 'last_sign_in_at',
+      title: 'Last sign-in',
+      value: ({ last_sign_in_at }) => last_sign_in_at,
+      render: ({ last_sign_in_at }) => <Time at={last_sign_in_at} />,
+      is_wide_only: true,
+    },
+    {
+      id: 'state',
+      title: 'State',
+      value: ({ disabled }) => (disabled ? 'disabled' : 'active'),
+      width: 90,
+    },
+    {
+      id: 'change',
+      title: 'Change',
+      value: () => '',
+      width: 330,
+      render: (user) =>
+        user.user_id === own_id ? (
+          <span className="muted">your own account</span>
+        ) : (
+          <span className="row-buttons">
+            <button type="button" className="button small" onClick={() => setDialog({ kind: 'roles', user })}>
+              Roles
+            </button>
+            {user.source === 'local' ? (
+              <button
+                type="button"
+                className="button small"
+                onClick={() => setDialog({ kind: 'reset', user })}
+              >
+                Reset
+              </button>
+            ) : null}
+            <button
+              type="button"
+              className="button small"
+              onClick={() => setDialog({ kind: 'sign-out', user })}
+            >
+              Sign out
+            </button>
+            {user.disabled ? (
+              <button
+                type="button"
+                className="button small"
+                disabled={enable.isPending}
+                onClick={() => enable.mutate({ user_id: user.user_id })}
+              >
+                Enable
+              </button>
+            ) : (
+              <button
+                type="button"
+                className="button danger small"
+                onClick={() => setDialog({ kind: 'disable', user })}
+              >
+                Disable
+              </button>
+            )}
+          </span>
+        ),
+    },
+  ];
+
+  return (
+    <>
+      {error === null ? null : <ErrorNote error={error} />}
+      {enable.error === null ? null : <ErrorNote error={enable.error} />}
+      {link === null ? null : (
+        <div className="note good" role="status">
+          <p>
+            Give this link to <SafeText text={link.user_id} />. It sets the password once, and it is shown
+            only now.
+          </p>
+          <CodeBlock text={link.link} label="One-time link" />
+        </div>
+      )}
+      <DataTable
+        name="users"
+        label="Users"
+        columns={columns}
+        rows={data?.users ?? []}
+        rowKey={({ user_id }) => user_id}
+        empty={
+          data === undefined ? (
+            <p className="muted">Loading …</p>
+          ) : (
+            <EmptyState title="No user can sign in yet." command={'service users add ann --role approver'} />
+          )
+        }
+      >
+        <button
+          type="button"
+          className="button primary small"
+          onClick={() => setDialog({ kind: 'add', user: null })}
+        >
+          Add a user
+        </button>
+      </DataTable>
+      {dialog?.kind === 'add' ? <AddUserDialog onClose={close} onLink={setLink} /> : null}
+      {dialog?.user != null ? (
+        <ChangeDialog kind={dialog.kind} user={dialog.user} onClose={close} onLink={setLink} />
+      ) : null}
+    </>
+  );
+}
+
+function describeSignIn({ source, has_password, second_factors }: User): string {
+  if (source === 'oidc') return 'OpenID provider';
+  const first = has_password === true ? 'password' : 'one-time link';
+  return second_factors.length === 0 ? first : `${first} and ${second_factors.join(', ')}`;
+}
+
+interface ChangeDialogProps {
+  readonly kind: OpenDialog['kind'];
+  readonly user: User;
+  readonly onClose: () => void;
+  readonly onLink: (link: { readonly user_id: string; readonly link: string }) => void;
+}
+
+function ChangeDialog({ kind, user, onClose, onLink }: ChangeDialogProps) {
+  const { user_id } = user;
+  const disable = useOperationCall('usersDisable', ['usersList']);
+  const reset = useOperationCall('usersReset', ['usersList']);
+  const signOut = useOperationCall('usersSignOut', ['usersList']);
+  if (kind === 'roles') return <RolesDialog user={user} onClose={onClose} />;
+  if (kind === 'disable')
+    return (
+      <ConfirmDialog
+        title={`Disable ${user_id}`}
+        action="Disable user"
+        is_dangerous
+        is_busy={disable.isPending}
+        error={disable.error}
+        onClose={onClose}
+        onConfirm={() => disable.mutate({ user_id }, { onSuccess: onClose })}
+      >
+        <p>
+          All sessions of this user end at once, and the user cannot sign in until you enable the account
+          again.
+        </p>
+      </ConfirmDialog>
+    );
+  if (kind === 'reset')
+    return (
+      <ConfirmDialog
+        title={`Reset the sign-in of ${user_id}`}
+        action="Reset sign-in"
+        is_dangerous
+        is_busy={reset.isPending}
+        error={reset.error}
+        onClose={onClose}
+        onConfirm={() =>
+          reset.mutate(
+            { user_id },
+            {
+              onSuccess: ({ link }) => {
+                onLink({ user_id, link });
+                onClose();
+              },
+            },
+          )
+        }
+      >
+        <p>This removes the password and all second factors, ends the sessions, and makes a one-time link.</p>
+      </ConfirmDialog>
+    );
+  return (
+    <ConfirmDialog
+      title={`Sign ${user_id} out`}
+      action="End sessions"
+      is_busy={signOut.isPending}
+      error={signOut.error}
+      onClose={onClose}
+      onConfirm={() => signOut.mutate({ user_id }, { onSuccess: onClose })}
+    >
+      <p>All browsers of this user must sign in again.</p>
+    </ConfirmDialog>
+  );
+}
+
+function RolesDialog({ user, onClose }: { readonly user: User; readonly onClose: () => void }) {
+  const call = useOperationCall('usersRole', ['usersList']);
+  const [roles, setRoles] = useState<readonly Role[]>(user.roles);
+  const [tenants, setTenants] = useState(user.tenants.join(', '));
+  return (
+    <ConfirmDialog
+      title={`Roles and tenants of ${user.user_id}`}
+      action="Change roles"
+      is_busy={call.isPending}
+      error={call.error}
+      onClose={onClose}
+      onConfirm={() =>
+        call.mutate(
+          { user_id: user.user_id, role: [...roles], tenant: splitNames(tenants) },
+          { onSuccess: onClose },
+        )
+      }
+    >
+      <RightsFields roles={roles} tenants={tenants} onRoles={setRoles} onTenants={setTenants} />
+    </ConfirmDialog>
+  );
+}
+
+interface AddUserDialogProps {
+  readonly onClose: () => void;
+  readonly onLink: ChangeDialogProps['onLink'];
+}
+
+function AddUserDialog({ onClose, onLink }: AddUserDialogProps) {
+  const call = useOperationCall('usersAdd', ['usersList']);
+  const [user_id, setUser] = useState('');
+  const [roles, setRoles] = useState<readonly Role[]>(['viewer']);
+  const [tenants, setTenants] = useState('default');
+  return (
+    <ConfirmDialog
+      title="Add a user"
+      action="Add user"
+      is_busy={call.isPending}
+      error={call.error}
+      onClose={onClose}
+      onConfirm={() =>
+        call.mutate(
+          { user_id, role: [...roles], tenant: splitNames(tenants) },
+          {
+            onSuccess: ({ link }) => {
+              onLink({ user_id, link });
+              onClose();
+            },
+          },
+        )
+      }
+    >
+      <label className="field">
+        <span>User</span>
+        <input
+          className="input"
+          required
+          autoCapitalize="none"
+          spellCheck={false}
+          maxLength={128}
+          pattern="[A-Za-z0-9][A-Za-z0-9._@+\-]*"
+          title="Letters, digits and . _ @ + -"
+          value={user_id}
+          onChange={(event) => setUser(event.currentTarget.value)}
+        />
+      </label>
+      <RightsFields roles={roles} tenants={tenants} onRoles={setRoles} onTenants={setTenants} />
+    </ConfirmDialog>
+  );
+}
+
+interface RightsFieldsProps {
+  readonly roles: readonly Role[];
+  readonly tenants: string;
+  readonly onRoles: (roles: readonly Role[]) => void;
+  readonly onTenants: (tenants: string) => void;
+}
+
+function RightsFields({ roles, tenants, onRoles, onTenants }: RightsFieldsProps) {
+  return (
+    <>
+      <fieldset className="choices">
+        <legend>Roles</legend>
+        {ROLES.map((role) => (
+          <label key={role}>
+            <input
+              type="checkbox"
+              checked={roles.includes(role)}
+              onChange={() =>
+                onRoles(roles.includes(role) ? roles.filter((each) => each !== role) : [...roles, role])
+              }
+            />
+            {role.replace('_', ' ')}
+          </label>
+        ))}
+      </fieldset>
+      <label className="field">
+        <span>Tenants, separated by commas; * for all</span>
+        <input
+          className="input"
+          required
+          spellCheck={false}
+          value={tenants}
+          onChange={(event) => onTenants(event.currentTarget.value)}
+        />
+      </label>
+    </>
+  );
+}
+
+function splitNames(text: string): string[] {
+  return text
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
+}
