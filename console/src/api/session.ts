@@ -12,7 +12,11 @@ export interface ConsoleSession {
   /** Tenants that the user may see; `*` stands for all. */
   readonly tenants: readonly string[];
   readonly csrf_token: string;
-  readonly second_factor: { readonly totp: boolean; readonly passkeys: number; readonly proved_at: string | null };
+  readonly second_factor: {
+    readonly totp: boolean;
+    readonly passkeys: number;
+    readonly proved_at: string | null;
+  };
 }
 
 /** The session of the browser; `null` without one. */

@@ -92,7 +92,9 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
       <div className="table-bar">
         {props.children}
         <span className="table-count" role="status">
-          {rows.length < total ? `${rows.length} of ${total} rows` : `${rows.length} rows`}
+          {rows.length < total
+            ? `${rows.length} of ${total} rows`
+            : `${rows.length} ${rows.length === 1 ? 'row' : 'rows'}`}
         </span>
         <TableMenu name={name} columns={columns} rows={sorted} hidden={hidden} onHide={setHidden} />
       </div>
