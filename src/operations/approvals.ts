@@ -56,7 +56,7 @@ export const approvalRecordSchema = {
       description: 'JSON, with everything masked that was found; where it was cut, its beginning.',
     },
     arguments_bytes: { type: 'integer', description: 'Bytes before it was cut.' },
-    arguments_truncated: { type: 'boolean', description: 'Not all of the arguments are shown.' },
+    arguments_truncated: { type: 'boolean', description: 'Not all of the arguments are copyApproval.' },
     min_approvals: { type: 'integer', description: 'How many people must agree.' },
     votes: {
       type: 'array',
@@ -157,7 +157,7 @@ export const approvalsList = defineOperation({
       tool: dropBlankName(input.tool) ?? undefined,
       limit: input.limit ?? 100,
     });
-    return { approvals: found.map(shown), count: found.length };
+    return { approvals: found.map(copyApproval), count: found.length };
   },
 });
 
@@ -194,12 +194,12 @@ export const approvalsShow = defineOperation({
     const first = await approvals.find(request_id);
     if (first === null || !mine(first)) throw notFound();
     const wait_ms = waitOf(wait);
-    if (wait_ms === 0 || first.status !== 'pending') return shown(first);
+    if (wait_ms === 0 || first.status !== 'pending') return copyApproval(first);
     const waited = await approvals.wait(request_id, wait_ms, context.signal?.() ?? null);
     if (!waited.waited)
       throw new Refusal('too_many_requests', 'Too many wait already: ask again without `wait`.');
     if (waited.record === null) throw notFound();
-    return shown(waited.record);
+    return copyApproval(waited.record);
   },
 });
 
@@ -326,7 +326,7 @@ function oneOf(
 }
 
 function settled(moved: TransitionResult) {
-  if (moved.moved) return shown(moved.record);
+  if (moved.moved) return copyApproval(moved.record);
   switch (moved.cause) {
     case 'not_found':
       throw notFound();
@@ -389,6 +389,6 @@ function waitOf(written: string | undefined): number {
 }
 
 /** Copies a record, so that its reader may change the lists in it. */
-function shown(one: ApprovalRecord) {
+export function copyApproval(one: ApprovalRecord) {
   return { ...one, rules: [...one.rules], data_tags: [...one.data_tags], votes: [...one.votes] };
 }

@@ -12,11 +12,14 @@ import {
   dashboardApprovalsDeny,
   dashboardApprovalsDenyMany,
 } from '../features/console/approval-operations.ts';
+import { dashboardBreakdown, dashboardRules } from '../features/console/breakdown-operations.ts';
+import { dashboardDetection } from '../features/console/detection-operation.ts';
 import { dashboardEventsQuery, dashboardIncidents } from '../features/console/event-operations.ts';
 import { dashboardIncident } from '../features/console/incident-operation.ts';
 import { dashboardOverview } from '../features/console/overview-operation.ts';
 import { observeSession, observeSessions } from '../features/console/session-operations.ts';
-import { observeMetrics, observeTools } from '../features/console/tool-operations.ts';
+import { dashboardTemplates, dashboardTemplatesSearch } from '../features/console/template-operations.ts';
+import { observeMetrics, observeToolContract, observeTools } from '../features/console/tool-operations.ts';
 import { checkBudget, dashboardCostBudgets } from '../features/costs/budget-operations.ts';
 import { dashboardCostReport, dashboardCostSummary } from '../features/costs/spending-operations.ts';
 import {
@@ -121,14 +124,19 @@ export const operationCatalogue = {
   dashboardApprovalsApprove,
   dashboardApprovalsDeny,
   dashboardApprovalsDenyMany,
+  dashboardBreakdown,
   dashboardCostBudgets,
   dashboardCostReport,
   dashboardCostSummary,
+  dashboardDetection,
   dashboardEventsQuery,
   dashboardIncident,
   dashboardIncidents,
   dashboardIntelligenceExplain,
   dashboardOverview,
+  dashboardRules,
+  dashboardTemplates,
+  dashboardTemplatesSearch,
   guardOutput,
   health,
   intelligenceCompliance,
@@ -150,6 +158,7 @@ export const operationCatalogue = {
   observeMetrics,
   observeSession,
   observeSessions,
+  observeToolContract,
   observeTools,
   pluginsList,
   policiesReload,

@@ -4,16 +4,18 @@ import {
   approvalRequestIdSchema,
   approvalsApprove,
   approvalsDeny,
-  approvalsList,
+  copyApproval,
 } from '../../operations/approvals.ts';
 import { defineOperation, Refusal } from '../../operations/operation.ts';
 import { name } from '../../operations/shapes.ts';
+import { dropBlankName } from '../../operations/subject.ts';
 import { APPROVAL_STATUSES } from '../../runtime/enforcement/approvals/lifecycle.ts';
-import { resolveReadScope } from './read-scope.ts';
+import { formatPageCursor, parsePageCursor, resolveReadScope } from './read-scope.ts';
 import {
   buildListSchema,
   buildObjectSchema,
   nextCursorSchema,
+  PAGE_LIMIT_DEFAULT,
   pageSchemas,
   tenantSchema,
   text,
@@ -53,11 +55,41 @@ export const dashboardApprovals = defineOperation({
   answer: { approvals: [approvalExample], count: 1, next_cursor: null, total: 1 },
   refusals: ['invalid_request'],
   async run(input, context) {
-    resolveReadScope(input, context);
-    const { approvals, count } = await approvalsList.run(input, context);
-    return { approvals, count, next_cursor: null, total: count };
+    const { tenants, agents } = resolveReadScope(input, context);
+    const status = input.status;
+    const agent_id = dropBlankName(input.agent_id);
+    const tool = dropBlankName(input.tool);
+    const query = ['approvals', tenants, agents, status ?? null, agent_id, tool];
+    const [requested_at, request_id] = parsePageCursor(query, input.cursor) ?? [];
+    const limit = input.limit ?? PAGE_LIMIT_DEFAULT;
+    const found = await (await context.runtime.approvals()).list({
+      status,
+      tool: tool ?? undefined,
+      tenant_ids: tenants === '*' ? undefined : tenants,
+      agent_ids: narrowAgents(agents, agent_id),
+      after:
+        requested_at === undefined
+          ? undefined
+          : { requested_at: String(requested_at), request_id: String(request_id) },
+      limit: limit + 1,
+    });
+    const approvals = found.slice(0, limit).map(copyApproval);
+    const last = approvals.at(-1);
+    const has_more = found.length > limit && last !== undefined;
+    return {
+      approvals,
+      count: approvals.length,
+      next_cursor: has_more ? formatPageCursor(query, [last.requested_at, last.request_id]) : null,
+      total: has_more || requested_at !== undefined ? null : approvals.length,
+    };
   },
 });
+
+/** Returns the agents to filter by. A filter never widens the scope of the caller. */
+function narrowAgents(scope: '*' | readonly string[], asked: string | null): readonly string[] | undefined {
+  if (asked === null) return scope === '*' ? undefined : scope;
+  return scope === '*' || scope.includes(asked) ? [asked] : [];
+}
 
 const { mcp: _approve_mcp, cli: _approve_cli, ...approve } = approvalsApprove;
 const { mcp: _deny_mcp, cli: _deny_cli, ...deny } = approvalsDeny;

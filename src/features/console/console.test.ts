@@ -4,12 +4,13 @@ import { callOperation } from '../../operations/call.ts';
 import type { AnyOperation } from '../../operations/operation.ts';
 import type { AuditEvent } from '../../runtime/audit/types.ts';
 import { observeAgent, observeAgents } from './agent-operations.ts';
+import { dashboardBreakdown } from './breakdown-operations.ts';
 import { dashboardEventsQuery, dashboardIncidents } from './event-operations.ts';
 import { dashboardIncident } from './incident-operation.ts';
 import { dashboardOverview } from './overview-operation.ts';
 import { observeSession, observeSessions } from './session-operations.ts';
 import { openIndexedRuntime } from './testing/indexed-runtime.ts';
-import { observeMetrics, observeTools } from './tool-operations.ts';
+import { observeMetrics, observeToolContract, observeTools } from './tool-operations.ts';
 
 const block = { decision: 'block', action: 'block', policy_name: 'no-secrets' } as const;
 const event = (tenant_id: string, fields: Partial<AuditEvent> = {}): Partial<AuditEvent> => ({
@@ -40,6 +41,8 @@ const LISTS: readonly (readonly [AnyOperation, object])[] = [
   [observeSession, { session_id: 'acme-session' }],
   [observeTools, {}],
   [observeMetrics, {}],
+  [observeToolContract, { tool_name: 'acme_tool' }],
+  [dashboardBreakdown, { by: 'tool' }],
 ];
 
 test('a user sees the tenants of the user and nothing of others, before any limit', async (t) => {
@@ -50,7 +53,7 @@ test('a user sees the tenants of the user and nothing of others, before any limi
     assert.ok(!seen.includes('initech'), operation.name);
     assert.ok(seen.includes('acme'), operation.name);
     const all = JSON.stringify(await callOperation(operation, input, as('eve')));
-    const is_of_acme = 'agent_id' in input || 'session_id' in input;
+    const is_of_acme = Object.keys(input).some((field) => field.endsWith('_id') || field === 'tool_name');
     assert.ok(is_of_acme || all.includes('initech'), `${operation.name} finds them for who may see them`);
     const abroad = callOperation(operation, { ...input, tenant_id: 'initech' }, as('ann'));
     await assert.rejects(abroad, { code: 'forbidden' }, operation.name);
@@ -60,7 +63,7 @@ test('a user sees the tenants of the user and nothing of others, before any limi
     await assert.rejects(callOperation(operation, input, as('')), { code: 'unauthenticated' });
     ran++;
   }
-  assert.equal(ran, 9);
+  assert.equal(ran, 11);
   const few = await callOperation(dashboardIncidents, { limit: 5 }, as('bob'));
   assert.equal((few as { count: number }).count, 5, 'newer events of other tenants do not use up the limit');
 });
@@ -90,7 +93,7 @@ test('bad durations, filters and limits are refused', async (t) => {
       { code: 'invalid_request' },
       `${operation.name} ${JSON.stringify(input).slice(0, 80)}`,
     );
-  assert.equal(bad.length, 38);
+  assert.equal(bad.length, 46);
 });
 
 interface Page {

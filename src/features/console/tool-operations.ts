@@ -1,4 +1,6 @@
 import { defineOperation } from '../../operations/operation.ts';
+import { name } from '../../operations/shapes.ts';
+import { draftContract } from './contract-draft.ts';
 import { formatUsage, readCounts, readFirstSeen, sumByValue } from './count-tables.ts';
 import { cutPage, parseWindow, resolveReadScope } from './read-scope.ts';
 import {
@@ -10,6 +12,7 @@ import {
   tenantSchema,
   text,
   usageSchemas,
+  whole,
 } from './schemas.ts';
 
 const toolSchema = buildObjectSchema({
@@ -65,6 +68,63 @@ export const observeTools = defineOperation({
       ...formatUsage(each, first.get(each.value)),
     }));
     return { tools, count: tools.length, next_cursor, total: all.length };
+  },
+});
+
+const argumentsFrom = {
+  enum: ['approval_requests', 'nothing'],
+  description:
+    'The source of the arguments. Audit events hold no arguments; approval requests hold masked ones, of which names and types are used.',
+} as const;
+
+export const observeToolContract = defineOperation({
+  name: 'observe_tool_contract',
+  summary: 'Draft a contract from recorded calls',
+  description:
+    'Drafts the contract of a tool from its recorded calls: agents, calls in a minute, tags of arguments and results, and the names and types of arguments if approval requests show them. A draft changes nothing.',
+  http: { method: 'GET', path: '/v1/dashboard/observe/tools/{tool_name}/contract' },
+  cli: {
+    verb: 'observe contract',
+    arguments: ['tool_name'],
+    options: ['last', 'tenant_id'],
+    examples: [
+      ['service observe contract send_email --json', 'a draft to check and to save below policies/'],
+    ],
+  },
+  permission: 'audit:read',
+  for_users: true,
+  needs: 'journal',
+  input: {
+    type: 'object',
+    required: ['tool_name'],
+    properties: { tool_name: { ...name, type: 'string' }, last: lastSchema, tenant_id: tenantSchema },
+  },
+  output: buildObjectSchema({
+    tool_name: text,
+    declared: { type: 'boolean', description: 'The active policy has a contract for the tool.' },
+    calls_seen: {
+      ...whole,
+      description: 'Recorded calls on which the draft rests; at most 1,000 events are read.',
+    },
+    results_seen: whole,
+    arguments_from: argumentsFrom,
+    contract: {
+      type: ['object', 'null'],
+      description:
+        'One entry of `contracts` in a `v1alpha1` document; `null` if there are no recorded calls in the period.',
+    },
+  }),
+  example: { tool_name: 'send_email', last: '7d' },
+  answer: null,
+  refusals: ['invalid_request'],
+  async run(input, context) {
+    const { tool_name } = input;
+    const scope = resolveReadScope(input, context);
+    const window = parseWindow(input.last, context.runtime.now_ms());
+    const draft = await draftContract(tool_name, scope, window, context);
+    const declared = context.runtime.policy().contracts.some((one) => one.tool_name === tool_name);
+    const contract = draft.calls_seen + draft.results_seen === 0 ? null : draft.contract;
+    return { tool_name, declared, ...draft, contract };
   },
 });
 

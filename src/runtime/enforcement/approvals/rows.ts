@@ -103,7 +103,7 @@ export async function listRequestRows(
   filter: ApprovalFilter,
   now_ms: number,
 ): Promise<ApprovalRequestRow[]> {
-  const { status, agent_ids, tool, tenant_ids, limit } = filter;
+  const { status, agent_ids, tool, tenant_ids, after, limit } = filter;
   // PostgreSQL rejects an empty list.
   if (agent_ids?.length === 0 || tenant_ids?.length === 0) return [];
   let query = db.selectFrom('approval_requests').selectAll();
@@ -111,6 +111,12 @@ export async function listRequestRows(
   if (agent_ids !== undefined) query = query.where('agent_id', 'in', [...agent_ids]);
   if (tool !== undefined) query = query.where('tool_name', '=', tool);
   if (tenant_ids !== undefined) query = query.where('tenant_id', 'in', [...tenant_ids]);
+  if (after !== undefined) {
+    const requested_ms = Date.parse(after.requested_at);
+    query = query.where((eb) =>
+      eb(eb.refTuple('requested_ms', 'request_id'), '<', eb.tuple(requested_ms, after.request_id)),
+    );
+  }
   return query.orderBy('requested_ms', 'desc').orderBy('request_id', 'desc').limit(limit).execute();
 }
 

@@ -53,6 +53,8 @@ export interface ApprovalFilter {
   readonly agent_ids?: readonly string[] | undefined;
   readonly tool?: string | undefined;
   readonly tenant_ids?: readonly string[] | undefined;
+  /** The last request of the page before; absent for the first page. */
+  readonly after?: { readonly requested_at: string; readonly request_id: string } | undefined;
   readonly limit: number;
 }
 

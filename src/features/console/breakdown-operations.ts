@@ -1,0 +1,176 @@
+import { ACTIONS } from '../../core/types/index.ts';
+import type { Rule } from '../../core/types/policy.ts';
+import { type Context, defineOperation } from '../../operations/operation.ts';
+import type { CountField } from '../../runtime/audit/count-types.ts';
+import { formatUsage, readCounts, readFirstSeen, sumByValue, type ValueCount } from './count-tables.ts';
+import { cutPage, parseWindow, type ReadScope, resolveReadScope } from './read-scope.ts';
+import {
+  buildListSchema,
+  buildObjectSchema,
+  lastSchema,
+  listPageSchemas,
+  pageSchemas,
+  tenantSchema,
+  text,
+  textOrNull,
+  texts,
+  usageSchemas,
+  whole,
+} from './schemas.ts';
+
+const BREAKDOWN_FIELDS = [
+  'rule',
+  'tag',
+  'agent',
+  'tool',
+  'tenant',
+  'model',
+  'boundary',
+  'detector',
+] as const satisfies readonly CountField[];
+
+export const dashboardBreakdown = defineOperation({
+  name: 'dashboard_breakdown',
+  summary: 'Count events by one field',
+  description: 'Lists the values of one field with their decisions in a period, most frequent first.',
+  http: { method: 'GET', path: '/v1/dashboard/breakdown' },
+  permission: 'dashboard:view',
+  for_users: true,
+  needs: 'journal',
+  input: {
+    type: 'object',
+    properties: {
+      by: {
+        enum: BREAKDOWN_FIELDS,
+        description: 'The field; default `rule`. Detectors are named `<boundary>/<detector>`.',
+      },
+      last: lastSchema,
+      tenant_id: tenantSchema,
+      ...pageSchemas,
+    },
+  },
+  output: buildObjectSchema({
+    entries: buildListSchema(buildObjectSchema({ name: text, ...usageSchemas })),
+    ...listPageSchemas,
+  }),
+  example: { by: 'rule', last: '24h' },
+  answer: { entries: [], count: 0, next_cursor: null, total: 0 },
+  refusals: ['invalid_request'],
+  async run(input, context) {
+    const { by = 'rule' } = input;
+    const scope = resolveReadScope(input, context);
+    const window = parseWindow(input.last, context.runtime.now_ms());
+    const all = sumByValue(await readCounts(context.runtime, by, scope, window));
+    const { items, next_cursor } = cutPage(all, ['breakdown', scope, window.last, by], input);
+    const names = items.map(({ value }) => value);
+    const first = await readFirstSeen(context.runtime, by, scope, names);
+    const entries = items.map((each) => ({
+      name: each.value,
+      ...formatUsage(each, first.get(each.value)),
+    }));
+    return { entries, count: entries.length, next_cursor, total: all.length };
+  },
+});
+
+const ruleSchema = buildObjectSchema({
+  name: text,
+  tenant_id: { ...textOrNull, description: 'The tenant of the rule; `null` for all tenants.' },
+  builtin: { type: 'boolean' },
+  boundaries: texts,
+  phases: texts,
+  data_tags: texts,
+  tools: texts,
+  agents: texts,
+  session_tags: texts,
+  when: textOrNull,
+  action: { enum: ACTIONS },
+  enforcement: { enum: ['enforce', 'monitor'] },
+  priority: whole,
+  reason: text,
+  hits: { ...whole, description: 'The events of the period that the rule decided.' },
+  monitored_hits: {
+    ...whole,
+    description: 'The events in which the rule would have acted, in monitor mode.',
+  },
+  last_hit: textOrNull,
+});
+
+export const dashboardRules = defineOperation({
+  name: 'dashboard_rules',
+  summary: 'List the active rules with their hits',
+  description:
+    'Lists the rules of the active policy in the order of evaluation, with the events that each decided in a period.',
+  http: { method: 'GET', path: '/v1/dashboard/rules' },
+  cli: {
+    verb: 'policy rules',
+    options: ['last', 'tenant_id', 'limit'],
+    columns: {
+      rows: 'rules',
+      cells: { RULE: 'name', ACTION: 'action', MODE: 'enforcement', HITS: 'hits', 'LAST HIT': 'last_hit' },
+      empty: 'There are no rules.',
+    },
+    examples: [['service policy rules --last 7d', 'which rules decided this week']],
+  },
+  permission: 'audit:read',
+  for_users: true,
+  needs: 'journal',
+  input: { type: 'object', properties: { last: lastSchema, tenant_id: tenantSchema, ...pageSchemas } },
+  output: buildObjectSchema({ policy_hash: text, rules: buildListSchema(ruleSchema), ...listPageSchemas }),
+  example: { last: '24h', limit: 1 },
+  answer: null,
+  refusals: ['invalid_request'],
+  async run(input, context) {
+    const scope = resolveReadScope(input, context);
+    const window = parseWindow(input.last, context.runtime.now_ms());
+    const policy = context.runtime.policy();
+    const is_visible = ({ tenant_id }: Rule) =>
+      tenant_id === null || scope.tenants === '*' || scope.tenants.includes(tenant_id);
+    const rules = [
+      ...policy.rules.filter(is_visible).map((rule) => ({ rule, builtin: false })),
+      ...policy.builtin_rules.map((rule) => ({ rule, builtin: true })),
+    ];
+    const { items, next_cursor } = cutPage(rules, ['rules', scope, window.last, policy.hash], input);
+    const hits = await readHits(scope, window, context);
+    const listed = items.map(({ rule, builtin }) => ({ ...formatRule(rule), builtin, ...hits(rule) }));
+    return {
+      policy_hash: policy.hash,
+      rules: listed,
+      count: listed.length,
+      next_cursor,
+      total: rules.length,
+    };
+  },
+});
+
+/** Returns a function that gives the hits of a rule. */
+async function readHits(scope: ReadScope, window: ReturnType<typeof parseWindow>, { runtime }: Context) {
+  const decided = indexByValue(sumByValue(await readCounts(runtime, 'rule', scope, window)));
+  const monitored = indexByValue(sumByValue(await readCounts(runtime, 'monitored', scope, window)));
+  return ({ name, action }: Rule) => {
+    const hit = decided.get(name);
+    const would = monitored.get(`${name}:${action}`);
+    const last_ms = Math.max(hit?.last_ms ?? 0, would?.last_ms ?? 0);
+    return {
+      hits: hit?.events ?? 0,
+      monitored_hits: would?.events ?? 0,
+      last_hit: last_ms === 0 ? null : new Date(last_ms).toISOString(),
+    };
+  };
+}
+
+function indexByValue(sums: readonly ValueCount[]): ReadonlyMap<string, ValueCount> {
+  return new Map(sums.map((each) => [each.value, each]));
+}
+
+function formatRule(rule: Rule) {
+  const { name, tenant_id, when, action, enforcement, priority, reason } = rule;
+  return {
+    ...{ name, tenant_id, when, action, enforcement, priority, reason },
+    boundaries: [...rule.boundaries],
+    phases: [...rule.phases],
+    data_tags: [...rule.data_tags],
+    tools: [...rule.tools],
+    agents: [...rule.agents],
+    session_tags: [...rule.session_tags],
+  };
+}
