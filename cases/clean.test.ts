@@ -7,7 +7,7 @@ import { judge } from '../src/core/decision/judge.ts';
 import { celEvaluator } from '../src/core/policy/conditions/cel.ts';
 import { buildTestCrossing, buildTestPolicy } from '../src/core/testing/policies.ts';
 import type { Crossing, Policy } from '../src/core/types/index.ts';
-import { bundledSkills } from '../src/runtime/skills/index.ts';
+import { openBundledSkills } from '../src/runtime/skills/index.ts';
 import { judgeCase, judgeOf, loadCases } from './run.ts';
 
 const ORDINARY = [
@@ -90,7 +90,7 @@ test('there is enough of it, and a skill that blocks too much is noticed', () =>
   assert.ok(touched(eager).length >= ORDINARY.length);
 });
 
-for (const { name, files } of await bundledSkills()) {
+for (const { name, files } of await openBundledSkills()) {
   test(`${name} leaves it alone`, () => {
     const documents = files.filter(({ kind }) => kind.holds !== 'cases').map(({ text }) => parse(text));
     assert.deepEqual(touched(buildTestPolicy({ documents })), []);

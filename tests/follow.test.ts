@@ -135,16 +135,23 @@ describe('the socket of a service, for those who follow', () => {
   test('filters of the command line hold, and an agent behind an MCP server sees its own calls', async () => {
     const acme = follow(service.dir, '--tenant', 'acme', '--tail', '1');
     const own = await open();
-    own.ask({ id: 1, ask: 'follow', input: {}, user: userInfo().username, as: 'mcp' });
+    own.ask({ id: 1, method: 'follow', input: {}, user: userInfo().username, as: 'mcp' });
     const others = await open();
-    others.ask({ id: 1, ask: 'follow', input: { caller_id: 'loopback' }, user: 'x', as: 'mcp' });
+    others.ask({ id: 1, method: 'follow', input: { caller_id: 'loopback' }, user: 'x', as: 'mcp' });
     await until(() => own.lines.length > 0 && others.lines.length > 0, 'both are answered');
     await until(() => connections(service.state_dir) === 3, 'all follow');
     const wanted = await decide(service, 'a', 'acme');
     await decide(service, 'a', 'globex');
     const asking = await open();
     const input = { text: 'hello', agent_id: 'a' };
-    asking.ask({ id: 7, ask: 'call', operation: 'scan_input', input, user: userInfo().username, as: 'mcp' });
+    asking.ask({
+      id: 7,
+      method: 'call',
+      operation: 'scan_input',
+      input,
+      user: userInfo().username,
+      as: 'mcp',
+    });
     await until(() => asking.lines.length === 1, 'the call is answered');
     await until(() => acme.seen.length === 1 && eventsIn(own.lines).length === 1, 'each sees one');
     assert.deepEqual(acme.seen, [wanted]);
@@ -171,7 +178,7 @@ describe('the socket of a service, for those who follow', () => {
       [{ after: 'evt_ffffffffffffffffffffffff' }, 'not_found'],
     ];
     const { socket, lines, ask } = await open();
-    for (const [at, [input]] of rows.entries()) ask({ id: at, ask: 'follow', input, user: 'x' });
+    for (const [at, [input]] of rows.entries()) ask({ id: at, method: 'follow', input, user: 'x' });
     await until(() => lines.length === rows.length, 'all are answered');
     const codes = new Map(
       lines.map((line) => [line.id, (line as { refusal?: { code: string } }).refusal?.code]),
@@ -183,7 +190,7 @@ describe('the socket of a service, for those who follow', () => {
 
   test('thousands of connections, and all who may follow, leave the service answering', async () => {
     const followers = await Promise.all(Array.from({ length: 20 }, open));
-    for (const { ask } of followers) ask({ id: 1, ask: 'follow', input: {}, user: 'x' });
+    for (const { ask } of followers) ask({ id: 1, method: 'follow', input: {}, user: 'x' });
     await until(() => followers.every(({ lines }) => lines.length > 0), 'all are answered');
     const refused = followers.filter(({ lines }) => 'refusal' in lines[0]!);
     assert.equal(refused.length, 4);

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
+  explainMissingPostgres,
   type PostgresServer,
   startPostgres,
-  whyNoPostgres,
 } from '../src/platform/store/testing/postgres-server.ts';
 import { createApiKey } from '../src/runtime/access/tokens.ts';
 import { killAll } from './support/crash.ts';
@@ -389,7 +389,7 @@ test('a start with a wrong or lost master key is refused, and the right one find
   await again.stop();
 });
 
-const reason = whyNoPostgres();
+const reason = explainMissingPostgres();
 test('while the database is away memory is refused, and it comes back by itself', {
   skip: reason ?? false,
 }, async () => {

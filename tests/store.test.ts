@@ -9,13 +9,13 @@ import { after, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openBadLine } from '../src/platform/store/testing/bad-line.ts';
 import {
+  explainMissingPostgres,
   type PostgresServer,
   startPostgres,
-  whyNoPostgres,
 } from '../src/platform/store/testing/postgres-server.ts';
 import { startTestService, type TestService } from './support/service.ts';
 
-const skip = whyNoPostgres() ?? false;
+const skip = explainMissingPostgres() ?? false;
 let server: PostgresServer | null = null;
 after(() => server?.remove());
 

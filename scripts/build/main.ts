@@ -11,7 +11,7 @@ import { isSerializedFrom } from '../../src/core/detect/matching/serialized-tree
 import { anchorTree } from '../../src/core/detect/registry/anchor-tree.ts';
 import { builtinFiles } from '../../src/core/detect/registry/builtin-detectors.ts';
 import { assets } from '../../src/entry/http/pages.ts';
-import { packageVersion } from '../../src/platform/version.ts';
+import { getPackageVersion } from '../../src/platform/version.ts';
 import { bundleHook } from './hook.ts';
 import { joinModules } from './join.ts';
 
@@ -23,7 +23,7 @@ const NOTICE = `The files swagger-ui* are Swagger UI, Copyright SmartBear Softwa
 
 checkTree();
 compile();
-await bundleHook('dist', packageVersion());
+await bundleHook('dist', getPackageVersion());
 await joinModules(
   'dist',
   'core',

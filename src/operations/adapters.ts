@@ -7,7 +7,7 @@ import {
   readEventName,
   readPayloadChecks,
   readPayloadSubject,
-} from '../runtime/adapters/read.ts';
+} from '../runtime/adapters/read-payload.ts';
 import type { AdapterSpec, EventSpec, FoundCheck, SubjectKey } from '../runtime/adapters/types.ts';
 import { type ActorContext, buildTextCrossing, buildToolCrossing } from '../runtime/enforcement/crossings.ts';
 import type { EnforcementExtras, JudgedCrossing } from '../runtime/enforcement/types.ts';

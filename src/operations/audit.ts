@@ -132,7 +132,7 @@ const FOLLOWED = Object.keys(auditFilterSchemas).filter((name) => !['since', 'un
  *
  * @throws Refusal if the caller may read nothing, or if a filter is not valid
  */
-export function followWish(input: unknown, context: Context): TrailRequest {
+export function parseFollowRequest(input: unknown, context: Context): TrailRequest {
   const { after = null, ...asked } = (input ?? {}) as Readonly<Record<string, unknown>>;
   const wrong = Object.keys(asked).find((name) => !FOLLOWED.includes(name));
   if (wrong !== undefined)

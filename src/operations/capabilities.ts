@@ -1,6 +1,6 @@
 import { parseDurationMs } from '../core/policy/compile/duration.ts';
 import type { Caller } from '../runtime/access/types.ts';
-import { newEventId } from '../runtime/audit/event-id.ts';
+import { createEventId } from '../runtime/audit/event-id.ts';
 import { buildServiceEvent } from '../runtime/audit/service-event.ts';
 import { CAUSE_MESSAGES } from '../runtime/enforcement/capabilities/misfit.ts';
 import type { CapabilityPresentation, CapabilityRecord } from '../runtime/enforcement/capabilities/types.ts';
@@ -358,7 +358,7 @@ function useEvent(
 ) {
   const now_ms = runtime.now_ms();
   return buildServiceEvent({
-    event_id: newEventId(now_ms),
+    event_id: createEventId(now_ms),
     now_ms,
     phase: 'capability_use',
     done: used.taken,

@@ -66,7 +66,7 @@ const BY_SQLITE_CODE: Readonly<Record<number, DiskProblem>> = {
  * Returns the disk problem behind an error, or `null` for any other error. SQLite reports some full disks as an I/O
  * error, so the free space of `folder` is checked too.
  */
-export function diskProblem(error: unknown, folder: string | null = null): DiskProblem | null {
+export function findDiskProblem(error: unknown, folder: string | null = null): DiskProblem | null {
   for (let at = error, depth = 0; at instanceof Error && depth < 4; at = at.cause, depth++) {
     const { code, errcode } = at as { code?: unknown; errcode?: unknown };
     const found = typeof errcode === 'number' ? BY_SQLITE_CODE[errcode % 256] : BY_SYSTEM_CODE[String(code)];

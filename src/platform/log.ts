@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { diskProblem } from './disk.ts';
+import { findDiskProblem } from './disk.ts';
 import { lazy } from './lazy.ts';
 
 export type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
@@ -84,7 +84,7 @@ function forPeople(line: string): string {
 export function describeFault(fault: unknown): LogFields {
   if (!(fault instanceof Error)) return { fault: typeof fault };
   const { code } = fault as { code?: unknown };
-  const disk = diskProblem(fault);
+  const disk = findDiskProblem(fault);
   if (disk?.names_cause === true)
     return { fault: fault.name, ...(typeof code === 'string' ? { code } : {}), reason: disk.what };
   const at = (fault.stack ?? '')

@@ -6,8 +6,8 @@ import { listStoreWarnings, parseStoreSettings } from '../platform/store/setting
 import { needsAgentToken } from '../runtime/access/index.ts';
 import { ensureToken } from '../runtime/access/tokens.ts';
 import { type Config, formatProblem } from '../runtime/config/index.ts';
-import { logExcludedPlugins } from '../runtime/plugins/named.ts';
-import { fingerprintProblem } from '../runtime/policies/fingerprints.ts';
+import { logExcludedPlugins } from '../runtime/plugins/excluded-plugins.ts';
+import { findFingerprintProblem } from '../runtime/policies/fingerprints.ts';
 import {
   type ActivePolicy,
   buildWatchList,
@@ -106,7 +106,7 @@ export async function bringUpService(
 /** @throws StartFailure `config_invalid` with every problem */
 function requireUsable(made: PolicyResult, config: Config): Extract<PolicyResult, { ok: true }> {
   if (!made.ok) throw invalid(made.problems);
-  const keyless = fingerprintProblem(config, made.policy);
+  const keyless = findFingerprintProblem(config, made.policy);
   if (keyless !== null) throw invalid([keyless]);
   return made;
 }
@@ -153,7 +153,7 @@ async function policyAgain(request: ConfigRequest, started: Config, latest: Late
   const next = await reloadConfiguredPolicy(request, started, latest);
   const { secret_readings } = next;
   if (!next.ok) return { ok: false, problems: next.problems, secret_readings };
-  const keyless = fingerprintProblem(started, next.policy);
+  const keyless = findFingerprintProblem(started, next.policy);
   if (keyless !== null) return { ok: false, problems: [keyless], secret_readings };
   latest.config = next.config;
   latest.patterns = next.patterns;

@@ -23,11 +23,11 @@ export function openIdleWatch(idle_ms: number): IdleWatch {
     is_wanted = true;
     if (timer !== null) clearTimeout(timer);
     // The delay lets the daemon answer the question that asked it to leave.
-    if (end !== null) setTimeout(end, ANSWER_MS);
+    if (end !== null) setTimeout(end, REPLY_TIMEOUT_MS);
     end = null;
   };
   return {
-    handlers: { onQuestion: () => void timer?.refresh(), onLeave: leave },
+    handlers: { onRequest: () => void timer?.refresh(), onLeave: leave },
     begin: (ending) => {
       end = ending;
       if (is_wanted) leave();
@@ -37,7 +37,7 @@ export function openIdleWatch(idle_ms: number): IdleWatch {
   };
 }
 
-const ANSWER_MS = 50;
+const REPLY_TIMEOUT_MS = 50;
 const PATIENCE_MS = 15_000;
 const AGAIN_MS = 50;
 

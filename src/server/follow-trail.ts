@@ -4,8 +4,8 @@ import { type FollowedEvent, followJournal } from '../runtime/audit/follow.ts';
 import type { ChainPosition } from '../runtime/audit/reader.ts';
 import type { AuditFilter } from '../runtime/audit/types.ts';
 import { connectService } from './socket-client.ts';
-import { SocketFailure } from './socket-questions.ts';
-import { statePaths } from './state-dir.ts';
+import { SocketFailure } from './socket-requests.ts';
+import { buildStatePaths } from './state-dir.ts';
 
 /** The parameters of a command that follows the audit trail. */
 export interface TrailFollowing {
@@ -85,7 +85,7 @@ async function* fromJournal(
   const isNew = newcomers(progress);
   const looking = untilService(state_dir, look_ms, until).then(() => found.abort());
   try {
-    const dir = statePaths(state_dir).journal;
+    const dir = buildStatePaths(state_dir).journal;
     for await (const each of followJournal({ dir, from: progress.positions, signal: until }))
       if (isNew(each)) yield each;
   } finally {

@@ -13,10 +13,10 @@ function worker(name: string, heard: string[], fails_at: string | null = null): 
   return {
     name,
     pid: 0,
-    ask: (async (question: string) => {
+    call: (async (question: string) => {
       heard.push(`${name} ${question}`);
       if (question === fails_at) throw new Error('The saved policy is damaged.');
-    }) as unknown as Worker['ask'],
+    }) as unknown as Worker['call'],
     kill: async () => void heard.push(`${name} killed`),
   };
 }

@@ -28,7 +28,9 @@ export async function changeGeneration(options: {
   readonly log: Log;
 }): Promise<GenerationChange> {
   const { next, workers, settle, log } = options;
-  const prepared = await Promise.allSettled(workers.map((worker) => worker.ask('prepare', next, PREPARE_MS)));
+  const prepared = await Promise.allSettled(
+    workers.map((worker) => worker.call('prepare', next, PREPARE_MS)),
+  );
   const refused = prepared.findIndex(({ status }) => status === 'rejected');
   if (refused >= 0) {
     await abandon(workers, next);
@@ -49,7 +51,7 @@ export async function changeGeneration(options: {
 }
 
 async function abandon(workers: readonly Worker[], { generation }: Generation): Promise<void> {
-  await Promise.allSettled(workers.map((worker) => worker.ask('abandon', { generation }, COMMIT_MS)));
+  await Promise.allSettled(workers.map((worker) => worker.call('abandon', { generation }, COMMIT_MS)));
 }
 
 /**
@@ -58,7 +60,7 @@ async function abandon(workers: readonly Worker[], { generation }: Generation): 
  */
 async function commit(worker: Worker, { generation }: Generation, log: Log): Promise<void> {
   try {
-    await worker.ask('commit', { generation }, COMMIT_MS);
+    await worker.call('commit', { generation }, COMMIT_MS);
   } catch {
     log.error(`${worker.name} did not take the new policy, and is ended`, { generation });
     await worker.kill();

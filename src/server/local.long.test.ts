@@ -7,9 +7,9 @@ import { type LocalRuntime, openLocalRuntime } from './local.ts';
 import { takeOwnership } from './state-dir.ts';
 import { caller, crossing, SECRET } from './testing/examples.ts';
 import {
-  bytesOf,
-  endLeftServices,
+  readAllFiles,
   startTestService,
+  stopLeftoverServices,
   type TestFolder,
   testFolder,
 } from './testing/service.ts';
@@ -19,7 +19,7 @@ before(() => {
   folder = testFolder();
 });
 after(async () => {
-  await endLeftServices();
+  await stopLeftoverServices();
   folder.remove();
 });
 
@@ -53,7 +53,7 @@ test('without a service a decision is recorded, and found by the next command', 
     ['builtin.secret.input'],
   );
   await next.close();
-  assert.ok(!bytesOf(folder.state_dir).includes(SECRET));
+  assert.ok(!readAllFiles(folder.state_dir).includes(SECRET));
 });
 
 test('without a service the store is made when it is asked for, and not before', async () => {

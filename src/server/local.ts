@@ -10,13 +10,13 @@ import type { TrailPosition } from '../runtime/audit/events/trail.ts';
 import { writeSpool } from '../runtime/audit/spool.ts';
 import type { AuditEvent } from '../runtime/audit/types.ts';
 import type { Config } from '../runtime/config/index.ts';
-import { logExcludedPlugins } from '../runtime/plugins/named.ts';
+import { logExcludedPlugins } from '../runtime/plugins/excluded-plugins.ts';
 import type { PluginsInUse } from '../runtime/plugins/types.ts';
 import { loadPolicy } from '../runtime/policies/index.ts';
 import type { ReloadReport } from '../runtime/policies/reload-report.ts';
 import { type Coordinator, openRuntime } from './runtime.ts';
 import { connectService, type ServiceClient } from './socket-client.ts';
-import { makeStateDir, statePaths, takeOwnerLock } from './state-dir.ts';
+import { buildStatePaths, makeStateDir, takeOwnerLock } from './state-dir.ts';
 import { openServiceStore } from './store.ts';
 
 /** A runtime for one command, without a service. */
@@ -42,7 +42,7 @@ export async function openLocalRuntime(config: Config, version = 'local'): Promi
       made.problems,
     );
   }
-  const paths = statePaths(config.state_dir);
+  const paths = buildStatePaths(config.state_dir);
   const append = async (event: AuditEvent): Promise<void> => {
     await keepPolicy(paths.policies, made.policy);
     await writeSpool({ dir: paths.journal, events: [event], now_ms: Date.now });
@@ -98,7 +98,7 @@ async function openAlone(config: Config): Promise<Store> {
 
 /** Saves the policy that decides, unless it is saved already, so that the decision can be explained later. */
 async function keepPolicy(dir: string, policy: Policy): Promise<void> {
-  const { isSaved, savePolicy } = await import('../runtime/policies/saved.ts');
+  const { isSaved, savePolicy } = await import('../runtime/policies/saved-policy.ts');
   if (!(await isSaved(dir, policy))) await savePolicy(dir, policy);
 }
 
@@ -160,7 +160,7 @@ async function syncIndex(config: Config, client: LazyClient): Promise<void> {
  * with and without a running service.
  */
 export async function readLocalTrailEnd(config: Config): Promise<TrailPosition> {
-  const paths = statePaths(config.state_dir);
+  const paths = buildStatePaths(config.state_dir);
   if (!existsSync(paths.journal)) return { after: null, positions: [] };
   const client = openLazyClient(config.state_dir);
   try {
@@ -192,7 +192,7 @@ function busy(state_dir: string): StartFailure {
  * index.
  */
 async function fillIndex(config: Config): Promise<void> {
-  const paths = statePaths(config.state_dir);
+  const paths = buildStatePaths(config.state_dir);
   const [{ openWriter }, { drainSpool }, { openIndex }, { openIndexer }, { createOrder }] = await Promise.all(
     [
       import('./writer.ts'),

@@ -22,7 +22,7 @@ export function openMetricsSum(serving: () => readonly Worker[], own: Metrics | 
   let ended: MetricsSnapshot = [];
 
   async function ask(worker: Worker): Promise<void> {
-    const snapshot = await worker.ask('metrics', null, GATHER_MS).catch(() => null);
+    const snapshot = await worker.call('metrics', null, GATHER_MS).catch(() => null);
     if (snapshot !== null) last.set(worker, snapshot);
   }
 

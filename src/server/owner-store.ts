@@ -7,7 +7,7 @@ import type { PolicyLoad } from './reloading.ts';
 import { openServiceStore } from './store.ts';
 
 /** The store of the process that owns the state folder. */
-export interface OwnStore {
+export interface OwnerStore {
   readonly store: Store;
   /** Ensures that the master key of memory exists when a policy first needs it. @throws StartFailure */
   readonly admit: (policy: Policy) => Promise<void>;
@@ -19,7 +19,7 @@ export interface OwnStore {
  *
  * @throws StartFailure `store_unusable` or `state_unusable`, whose message says what to do
  */
-export async function openOwnStore(config: Config, policy: Policy): Promise<OwnStore> {
+export async function openOwnerStore(config: Config, policy: Policy): Promise<OwnerStore> {
   try {
     const store = await openServiceStore(parseStoreSettings(config), { migrate: true });
     const admit = openKeyActivation(config, store, Date.now);
@@ -39,7 +39,7 @@ export async function openOwnStore(config: Config, policy: Policy): Promise<OwnS
 /** A reloaded policy is refused if memory cannot be opened for it. */
 export async function admitPolicy(
   loading: Promise<PolicyLoad>,
-  { admit }: Pick<OwnStore, 'admit'>,
+  { admit }: Pick<OwnerStore, 'admit'>,
   { origin }: Pick<Config, 'origin'>,
 ): Promise<PolicyLoad> {
   const load = await loading;

@@ -20,14 +20,14 @@ import { type Metrics, openMetrics } from '../runtime/observability/metrics.ts';
 import type { PluginsInUse } from '../runtime/plugins/types.ts';
 import type { ConfigRequest } from '../runtime/policies/load-config.ts';
 import type { ReloadReport } from '../runtime/policies/reload-report.ts';
-import { savePolicy } from '../runtime/policies/saved.ts';
+import { savePolicy } from '../runtime/policies/saved-policy.ts';
 import type { SecretReading } from '../runtime/secrets/references.ts';
 import { type IndexFiller, openIndexFiller } from './indexing.ts';
 import type { buildMaintenanceJobs } from './maintenance-jobs.ts';
 import { openManagedCopy } from './managed-copy.ts';
 import { openMetricsSum } from './metrics-sum.ts';
-import { admitPolicy, type OwnStore, openOwnStore } from './owner-store.ts';
-import type { ParentAnswers, WorkerOrders } from './protocol.ts';
+import { admitPolicy, type OwnerStore, openOwnerStore } from './owner-store.ts';
+import type { ParentMethods, WorkerStart } from './rpc-methods.ts';
 import {
   openPolicyReloader,
   type PolicyLoad,
@@ -44,7 +44,7 @@ import {
   type ServiceStatus,
   type SocketServer,
 } from './socket-server.ts';
-import { statePaths } from './state-dir.ts';
+import { buildStatePaths } from './state-dir.ts';
 import { openProcessTelemetry } from './telemetry.ts';
 import { openWorkers, type WorkerProcess, type Workers } from './workers.ts';
 import { openWriter } from './writer.ts';
@@ -102,7 +102,7 @@ const NOT_OPEN = { indexing: null, reloading: null, store: null };
 /** Opens the journal, workers, socket and index. Resolves when all workers listen. */
 export async function openParent(parts: ParentParts): Promise<Parent> {
   const { config, log, version } = parts;
-  const paths = statePaths(config.state_dir);
+  const paths = buildStatePaths(config.state_dir);
   await savePolicy(paths.policies, parts.policy);
   const inTurn = openSerialQueue();
   const late: Late = { feed: openEventFeed(log), ...NOT_OPEN, api_keys: config.auth.api_keys };
@@ -272,7 +272,7 @@ function buildCoordinator(
   };
 }
 
-function ordersFor(writer: string, parts: ParentParts, late: Late): WorkerOrders {
+function ordersFor(writer: string, parts: ParentParts, late: Late): WorkerStart {
   const { version, config, port, started_ms } = parts;
   const { hash, generation } = late.reloading?.inForce() ?? { hash: parts.policy.hash, generation: 1 };
   const auth = { ...config.auth, api_keys: late.api_keys };
@@ -300,7 +300,7 @@ async function useKeys(
     ensureToken(config.state_dir, 'agent');
   await Promise.all(
     workers.serving().map((worker) =>
-      worker.ask('api_keys', keys, KEYS_MS).catch(async () => {
+      worker.call('api_keys', keys, KEYS_MS).catch(async () => {
         log.error(`${worker.name} did not take the new API keys, and is ended`);
         await worker.kill();
       }),
@@ -324,8 +324,8 @@ async function startWorkers(
   workers: Workers,
   { config, policy, log }: ParentParts,
   metrics: Metrics | null,
-): Promise<{ journal: Journal | null; store: OwnStore }> {
-  if (config.audit.enabled) await createOrder(statePaths(config.state_dir).journal);
+): Promise<{ journal: Journal | null; store: OwnerStore }> {
+  if (config.audit.enabled) await createOrder(buildStatePaths(config.state_dir).journal);
   const [started, opened] = await Promise.allSettled([
     workers.start(),
     config.audit.enabled ? openWriter(config, 'parent', log, metrics) : null,
@@ -334,7 +334,7 @@ async function startWorkers(
   try {
     for (const each of [opened, started]) if (each.status === 'rejected') throw each.reason;
     await sleep(FIRST_ANSWERS_MS);
-    return { journal, store: await openOwnStore(config, policy) };
+    return { journal, store: await openOwnerStore(config, policy) };
   } catch (failure) {
     await workers.kill();
     await journal?.close();
@@ -353,7 +353,7 @@ async function closeAll(
 }
 
 function openParentIndexing(config: Config, journal: Journal, watch: EventFeed, log: Log): IndexFiller {
-  const paths = statePaths(config.state_dir);
+  const paths = buildStatePaths(config.state_dir);
   const { max_age_days } = config.audit;
   return openIndexFiller({
     index_path: paths.index,
@@ -371,7 +371,7 @@ const EVENTS_MS = 30_000;
 
 /** Starts or stops sending new events to a worker. Returns the position at which the events begin. */
 async function shareEvents(
-  { worker, turn, wanted }: Parameters<ParentAnswers['events']>[0],
+  { worker, turn, wanted }: Parameters<ParentMethods['events']>[0],
   { feed, indexing }: Late,
   workers: Workers,
 ): Promise<{ readonly position: number }> {
@@ -384,7 +384,7 @@ async function shareEvents(
   const asking = workers.serving().find(({ name }) => name === worker);
   if (asking === undefined) throw new Error('the worker has ended');
   // Nothing else runs between here and the answer, so the sent events begin at this position.
-  feed.join(worker, turn, (batch) => asking.ask('events', batch, EVENTS_MS));
+  feed.join(worker, turn, (batch) => asking.call('events', batch, EVENTS_MS));
   return { position: position() };
 }
 
@@ -396,7 +396,7 @@ async function openCommandSocket(
   status: () => ServiceStatus,
 ): Promise<SocketServer | null> {
   const { config, dispatch, daemon, log } = parts;
-  const path = statePaths(config.state_dir).socket;
+  const path = buildStatePaths(config.state_dir).socket;
   const { file } = config.origin;
   const config_file = file === null ? null : resolveRealPath(file);
   try {
@@ -432,8 +432,8 @@ function followOf({ feed, indexing }: Late): FollowTrail | null {
 function answersOf(
   coordinator: Coordinator,
   reload: (caller_id: string) => Promise<ReloadReport>,
-  events: ParentAnswers['events'],
-): ParentAnswers {
+  events: ParentMethods['events'],
+): ParentMethods {
   return {
     events,
     ready: coordinator.ready,
@@ -462,7 +462,7 @@ function statusOf(parts: ParentParts, workers: Workers, reloading: PolicyReloade
 
 /** Returns the answers of the workers that replied before the deadline. */
 async function gather(workers: Workers, question: 'agents'): Promise<readonly (readonly string[])[]> {
-  const asked = workers.serving().map((worker) => worker.ask(question, null, GATHER_MS));
+  const asked = workers.serving().map((worker) => worker.call(question, null, GATHER_MS));
   const settled = await Promise.allSettled(asked);
   return settled.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
 }

@@ -2,7 +2,7 @@ import type { Policy } from '../core/types/index.ts';
 import { recordSecretReads } from '../features/secrets/secret-read-events.ts';
 import { describeFault, type Log } from '../platform/log.ts';
 import type { ApiKey } from '../runtime/access/settings.ts';
-import { newEventId } from '../runtime/audit/event-id.ts';
+import { createEventId } from '../runtime/audit/event-id.ts';
 import type { Journal } from '../runtime/audit/journal.ts';
 import { buildServiceEvent } from '../runtime/audit/service-event.ts';
 import type { AuditEvent } from '../runtime/audit/types.ts';
@@ -159,7 +159,7 @@ async function record(
 ): Promise<void> {
   const at_ms = now_ms();
   const event: AuditEvent = buildServiceEvent({
-    event_id: newEventId(at_ms),
+    event_id: createEventId(at_ms),
     now_ms: at_ms,
     phase: 'policy_reload',
     done,

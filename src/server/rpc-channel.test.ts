@@ -38,8 +38,8 @@ test('a question gets its own answer, in whatever order they come', async () => 
     slow: (_nothing: null) => new Promise<string>((resolve) => settle.push(resolve)),
     double: (input: number) => input * 2,
   });
-  const slow = channel.ask('slow', null, 5_000);
-  assert.equal(await channel.ask('double', 21, 5_000), 42);
+  const slow = channel.call('slow', null, 5_000);
+  assert.equal(await channel.call('double', 21, 5_000), 42);
   settle[0]!('late');
   assert.equal(await slow, 'late');
 });
@@ -55,7 +55,7 @@ test('a fault crosses as its code and sentence, without a stack', async () => {
     ['unknown', 'failed', /is not known here/],
   ] as const;
   for (const [question, code, message] of rows) {
-    await assert.rejects(channel.ask(question as 'refuse', null, 5_000), (fault) => {
+    await assert.rejects(channel.call(question as 'refuse', null, 5_000), (fault) => {
       assert.ok(fault instanceof RpcFault);
       assert.equal(fault.code, code);
       assert.match(fault.message, message);
@@ -66,9 +66,9 @@ test('a fault crosses as its code and sentence, without a stack', async () => {
 
 test('no answer in time, or the end of the other side, settles the question', async () => {
   const silent = connect({ never: (_nothing: null) => new Promise<void>(() => {}) });
-  await assert.rejects(silent.ask('never', null, 10), { code: 'timeout' });
-  const asked = silent.ask('never', null, 60_000);
+  await assert.rejects(silent.call('never', null, 10), { code: 'timeout' });
+  const asked = silent.call('never', null, 60_000);
   silent.close();
   await assert.rejects(asked, { code: 'gone' });
-  await assert.rejects(silent.ask('never', null, 60_000), { code: 'gone' });
+  await assert.rejects(silent.call('never', null, 60_000), { code: 'gone' });
 });

@@ -9,7 +9,7 @@
  * data.
  */
 // biome-ignore lint/suspicious/noExplicitAny: each side's own interface types the inputs and the answers.
-export type RpcHandlers = { readonly [question: string]: (input: any) => unknown };
+export type RpcHandlers = { readonly [method: string]: (input: any) => unknown };
 
 /** A message pipe, as a forked process and its parent have one. */
 export interface MessagePipe {
@@ -19,11 +19,11 @@ export interface MessagePipe {
 
 export interface RpcChannel<Theirs extends RpcHandlers> {
   /** Rejects with a `ChannelFault` on a time-out, or if the other side failed to answer. */
-  readonly ask: <Question extends keyof Theirs & string>(
-    question: Question,
-    input: Parameters<Theirs[Question]>[0],
+  readonly call: <Method extends keyof Theirs & string>(
+    method: Method,
+    input: Parameters<Theirs[Method]>[0],
     timeout_ms: number,
-  ) => Promise<Awaited<ReturnType<Theirs[Question]>>>;
+  ) => Promise<Awaited<ReturnType<Theirs[Method]>>>;
   /** Rejects all pending requests, because the other side has ended. */
   readonly close: () => void;
 }
@@ -39,11 +39,11 @@ export class RpcFault extends Error {
 }
 
 type Message =
-  | { readonly ask: number; readonly question: string; readonly input: unknown }
+  | { readonly call: number; readonly method: string; readonly input: unknown }
   | { readonly answer: number; readonly value: unknown }
   | { readonly answer: number; readonly fault: { readonly code: string; readonly message: string } };
 
-interface Asked {
+interface PendingCall {
   readonly resolve: (value: unknown) => void;
   readonly reject: (fault: RpcFault) => void;
   readonly timer: NodeJS.Timeout;
@@ -57,58 +57,61 @@ export function openRpcChannel<Theirs extends RpcHandlers>(
   pipe: MessagePipe,
   answers: RpcHandlers,
 ): RpcChannel<Theirs> {
-  const waiting = new Map<number, Asked>();
+  const pending = new Map<number, PendingCall>();
   let last_id = 0;
   let open = true;
 
   function settle(message: Extract<Message, { answer: number }>): void {
-    const asked = waiting.get(message.answer);
-    if (asked === undefined) return;
-    waiting.delete(message.answer);
-    clearTimeout(asked.timer);
-    if ('fault' in message) asked.reject(new RpcFault(message.fault.code, message.fault.message));
-    else asked.resolve(message.value);
+    const pending_call = pending.get(message.answer);
+    if (pending_call === undefined) return;
+    pending.delete(message.answer);
+    clearTimeout(pending_call.timer);
+    if ('fault' in message) pending_call.reject(new RpcFault(message.fault.code, message.fault.message));
+    else pending_call.resolve(message.value);
   }
 
   pipe.onMessage((received) => {
     const message = received as Message;
     if ('answer' in message) settle(message);
-    else void answer(message, answers).then((settled) => open && pipe.send(settled));
+    else void answerCall(message, answers).then((settled) => open && pipe.send(settled));
   });
 
   return {
-    ask: (question, input, timeout_ms) => {
+    call: (method, input, timeout_ms) => {
       if (!open) return Promise.reject(new RpcFault('gone', 'the other process has ended'));
       const id = ++last_id;
       return new Promise((resolve, reject) => {
         const timer = setTimeout(() => {
-          waiting.delete(id);
-          reject(new RpcFault('timeout', `no answer to \`${question}\` in ${timeout_ms} ms`));
+          pending.delete(id);
+          reject(new RpcFault('timeout', `no answer to \`${method}\` in ${timeout_ms} ms`));
         }, timeout_ms);
-        waiting.set(id, { resolve: resolve as (value: unknown) => void, reject, timer });
-        pipe.send({ ask: id, question, input } satisfies Message);
+        pending.set(id, { resolve: resolve as (value: unknown) => void, reject, timer });
+        pipe.send({ call: id, method, input } satisfies Message);
       });
     },
     close: () => {
       open = false;
-      for (const { reject, timer } of waiting.values()) {
+      for (const { reject, timer } of pending.values()) {
         clearTimeout(timer);
         reject(new RpcFault('gone', 'the other process has ended'));
       }
-      waiting.clear();
+      pending.clear();
     },
   };
 }
 
 /** Answers one request. A fault is sent as its code and message, never as a stack. */
-async function answer(message: Extract<Message, { ask: number }>, answers: RpcHandlers): Promise<Message> {
+async function answerCall(
+  message: Extract<Message, { call: number }>,
+  answers: RpcHandlers,
+): Promise<Message> {
   try {
-    const respond = answers[message.question];
-    if (respond === undefined) throw new RpcFault('failed', `\`${message.question}\` is not known here`);
-    return { answer: message.ask, value: await respond(message.input) };
+    const respond = answers[message.method];
+    if (respond === undefined) throw new RpcFault('failed', `\`${message.method}\` is not known here`);
+    return { answer: message.call, value: await respond(message.input) };
   } catch (error) {
     const { code, message: sentence } = error as { code?: unknown; message?: unknown };
     const fault = { code: typeof code === 'string' ? code : 'failed', message: String(sentence) };
-    return { answer: message.ask, fault };
+    return { answer: message.call, fault };
   }
 }

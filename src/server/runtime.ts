@@ -10,7 +10,7 @@ import { requireAnswer } from '../platform/require-answer.ts';
 import type { LazyStore } from '../platform/store/index.ts';
 import { describeStoreFault } from '../platform/store/lazy.ts';
 import type { Caller } from '../runtime/access/types.ts';
-import { newEventId } from '../runtime/audit/event-id.ts';
+import { createEventId } from '../runtime/audit/event-id.ts';
 import type { EventHub } from '../runtime/audit/events/hub.ts';
 import { openLazyHub } from '../runtime/audit/events/lazy.ts';
 import type { Journal } from '../runtime/audit/journal.ts';
@@ -31,7 +31,7 @@ import { openFingerprints } from '../runtime/policies/fingerprints.ts';
 import type { ConfigRequest } from '../runtime/policies/load-config.ts';
 import type { ReloadFailure, ReloadReport } from '../runtime/policies/reload-report.ts';
 import { openSeenAgents, type SeenAgents } from './seen-agents.ts';
-import { statePaths } from './state-dir.ts';
+import { buildStatePaths } from './state-dir.ts';
 
 /** Answers questions about the whole service. The parent implements it, and its workers call it. */
 export interface Coordinator {
@@ -260,8 +260,8 @@ async function judgeNothing(policy: Policy, config: Config, now_ms: number): Pro
 }
 
 async function savedPolicy(config: Config, hash: string): Promise<Policy | null> {
-  const { readPolicy } = await import('../runtime/policies/saved.ts');
-  return readPolicy(statePaths(config.state_dir).policies, hash).catch(() => null);
+  const { readPolicy } = await import('../runtime/policies/saved-policy.ts');
+  return readPolicy(buildStatePaths(config.state_dir).policies, hash).catch(() => null);
 }
 
 /**
@@ -293,7 +293,7 @@ function buildPorts(
     policy,
     fingerprintOf: openFingerprints(config, policy),
     now_ms: parts.now_ms,
-    new_event_id: newEventId,
+    new_event_id: createEventId,
     record: journal === null ? async () => {} : journal.append,
     findAgentBlock: openAgentList(config.state_dir),
     sessions,

@@ -8,26 +8,26 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { loadPublicKeys, verifyJournal } from '../runtime/audit/index.ts';
 import type { ReloadReport } from '../runtime/policies/reload-report.ts';
 import { connectService } from './socket-client.ts';
-import { statePaths } from './state-dir.ts';
+import { buildStatePaths } from './state-dir.ts';
 import { SECRET } from './testing/examples.ts';
 import {
-  bytesOf,
-  endLeftServices,
   eventually,
   isAlive,
+  readAllFiles,
   startTestService,
+  stopLeftoverServices,
   type TestFolder,
   type TestService,
   testFolder,
 } from './testing/service.ts';
 
-after(endLeftServices);
+after(stopLeftoverServices);
 
 const ALLOW_ALL = 'policies:\n  - {name: lenient, boundary: input, data_tags: [secret], action: allow}\n';
 const FLAG_ALL = 'policies:\n  - {name: watchful, boundary: input, data_tags: [secret], action: flag}\n';
 
 async function isIntact(folder: TestFolder): Promise<void> {
-  const paths = statePaths(folder.state_dir);
+  const paths = buildStatePaths(folder.state_dir);
   const report = await verifyJournal({ dir: paths.journal, public_keys: await loadPublicKeys(paths.keys) });
   assert.equal(report.intact, true, JSON.stringify(report.broken));
 }
@@ -197,7 +197,7 @@ describe('a service with two workers', () => {
   });
 
   test('nothing of a text is in what it wrote', () => {
-    assert.ok(!bytesOf(folder.state_dir).includes(SECRET));
+    assert.ok(!readAllFiles(folder.state_dir).includes(SECRET));
     assert.ok(!service.log().includes(SECRET));
   });
 });
@@ -222,10 +222,10 @@ describe('the end of a service', () => {
     for (const name of ['service.sock', 'owner.json'])
       assert.equal(existsSync(join(folder.state_dir, name)), false);
     await isIntact(folder);
-    const paths = statePaths(folder.state_dir);
+    const paths = buildStatePaths(folder.state_dir);
     const report = await verifyJournal({ dir: paths.journal, public_keys: await loadPublicKeys(paths.keys) });
     for (const writer of report.writers) assert.equal(writer.unsigned_tail, 0, writer.writer);
-    const journal = bytesOf(paths.journal);
+    const journal = readAllFiles(paths.journal);
     for (const { event_id } of answers) assert.ok(journal.includes(event_id));
   });
 
@@ -237,7 +237,7 @@ describe('the end of a service', () => {
     first.signal('SIGTERM');
     assert.equal(await first.ended, 0);
     await isIntact(own);
-    const paths = statePaths(own.state_dir);
+    const paths = buildStatePaths(own.state_dir);
     const public_keys = await loadPublicKeys(paths.keys);
     const { writers } = await verifyJournal({ dir: paths.journal, public_keys });
     const { writer } = writers.find((each) => each.writer !== 'parent')!;

@@ -7,27 +7,27 @@ import {
   writeExactJson,
 } from '../core/json/value-source.ts';
 import type { Json } from '../core/types/index.ts';
-import { osUserName } from '../runtime/access/os-user.ts';
+import { getOsUserName } from '../runtime/access/os-user.ts';
 import type { TrailPage } from '../runtime/audit/events/trail.ts';
+import { openSocketPath } from './socket-path.ts';
 import {
   openLineReader,
   SOCKET_CONTENT_LEVELS,
   SOCKET_LINE_BYTES_MAX,
-  type SocketAnswer,
   type SocketCaller,
-} from './socket-lines.ts';
-import { openSocketPath } from './socket-path.ts';
+  type SocketReply,
+} from './socket-protocol.ts';
 import {
-  ANSWER_LATE,
-  ANSWER_MS,
-  followedPages,
+  followPages,
+  REPLY_TIMEOUT,
+  REPLY_TIMEOUT_MS,
   SERVICE_ENDED,
-  type SendQuestion,
+  type SendRequest,
   SocketFailure,
-  type UnnumberedQuestion,
-} from './socket-questions.ts';
+  type UnnumberedRequest,
+} from './socket-requests.ts';
 import type { ServiceStatus } from './socket-server.ts';
-import { statePaths } from './state-dir.ts';
+import { buildStatePaths } from './state-dir.ts';
 
 /** A client of a running service, connected through its state folder. */
 export interface ServiceClient {
@@ -56,9 +56,9 @@ const CONNECT_MS = 2_000;
 
 /** Connects to the service that owns a state folder. Returns `null` if none is running there. */
 export async function connectService(state_dir: string): Promise<ServiceClient | null> {
-  const socket = await openSocket(statePaths(state_dir).socket);
+  const socket = await openSocket(buildStatePaths(state_dir).socket);
   if (socket === null) return null;
-  const waiting = new Map<number, (answer: SocketAnswer) => void>();
+  const waiting = new Map<number, (answer: SocketReply) => void>();
   const lines = openLineReader(SOCKET_LINE_BYTES_MAX);
   let last_id = 0;
 
@@ -69,14 +69,14 @@ export async function connectService(state_dir: string): Promise<ServiceClient |
   }
   socket.on('data', (chunk: Buffer) => {
     for (const line of lines(chunk) ?? []) {
-      const answer = parseJson(line) as unknown as SocketAnswer;
+      const answerCall = parseJson(line) as unknown as SocketReply;
       waiting.get(answer.id)?.(answer);
     }
   });
   socket.on('error', end);
   socket.on('close', end);
 
-  const put: SendQuestion = (question, onAnswer) => {
+  const put: SendRequest = (question, onAnswer) => {
     const id = ++last_id;
     waiting.set(id, onAnswer);
     if (socket.writable) socket.write(`${writeExactJson({ id, ...question }, SOCKET_CONTENT_LEVELS)}\n`);
@@ -84,9 +84,9 @@ export async function connectService(state_dir: string): Promise<ServiceClient |
     return () => void waiting.delete(id);
   };
 
-  async function ask(question: UnnumberedQuestion): Promise<unknown> {
-    const answered = Promise.withResolvers<SocketAnswer>();
-    const timer = setTimeout(() => answered.resolve({ id: 0, refusal: ANSWER_LATE }), ANSWER_MS);
+  async function ask(question: UnnumberedRequest): Promise<unknown> {
+    const answered = Promise.withResolvers<SocketReply>();
+    const timer = setTimeout(() => answered.resolve({ id: 0, refusal: REPLY_TIMEOUT }), REPLY_TIMEOUT_MS);
     const forget = put(question, answered.resolve);
     const answer = await answered.promise;
     clearTimeout(timer);
@@ -98,12 +98,12 @@ export async function connectService(state_dir: string): Promise<ServiceClient |
   }
 
   return {
-    status: async () => (await ask({ ask: 'status' })) as ServiceStatus,
-    leave: async () => ((await ask({ ask: 'leave' })) as { leaving: boolean }).leaving,
-    syncIndex: async () => void (await ask({ ask: 'sync_index' })),
+    status: async () => (await ask({ method: 'status' })) as ServiceStatus,
+    leave: async () => ((await ask({ method: 'leave' })) as { leaving: boolean }).leaving,
+    syncIndex: async () => void (await ask({ method: 'sync_index' })),
     call: (operation, input, as) =>
-      ask({ ask: 'call', operation, input, user: osUserName(), ...(as !== undefined && { as }) }),
-    follow: (input) => followedPages(put, { ask: 'follow', input, user: osUserName() }),
+      ask({ method: 'call', operation, input, user: getOsUserName(), ...(as !== undefined && { as }) }),
+    follow: (input) => followPages(put, { method: 'follow', input, user: getOsUserName() }),
     close: end,
   };
 }

@@ -14,15 +14,15 @@ import { buildAgentCaller, buildMcpCaller, buildOperatorCaller } from '../runtim
 import type { Caller } from '../runtime/access/types.ts';
 import type { DialectSpec } from '../runtime/adapters/types.ts';
 import type { TrailPage, TrailRequest } from '../runtime/audit/events/trail.ts';
+import { openSocketPath } from './socket-path.ts';
 import {
   openLineReader,
   SOCKET_CONTENT_LEVELS,
   SOCKET_LINE_BYTES_MAX,
-  type SocketAnswer,
-  type SocketQuestion,
   type SocketRefusal,
-} from './socket-lines.ts';
-import { openSocketPath } from './socket-path.ts';
+  type SocketReply,
+  type SocketRequest,
+} from './socket-protocol.ts';
 
 /** Runs the operation with this name. Rejects with a refusal, which has `code`, `message` and `details`. */
 export type Dispatch = (
@@ -58,7 +58,7 @@ export interface SocketServer {
 /** The callbacks of a daemon that decide when it ends. */
 export interface DaemonHandlers {
   /** Called with each question, which shows that the daemon is still in use. */
-  readonly onQuestion: () => void;
+  readonly onRequest: () => void;
   /** Called when another process needs the folder, or when the version of a hook differs from this program. */
   readonly onLeave: () => void;
 }
@@ -150,36 +150,36 @@ interface Peer {
   readonly followers: Set<Socket>;
 }
 
-async function answer(line: string, options: Options, peer: Peer): Promise<SocketAnswer> {
+async function answer(line: string, options: Options, peer: Peer): Promise<SocketReply> {
   let id = 0;
   try {
-    const question = parseJson(line) as unknown as SocketQuestion;
-    if (question.ask === 'hook' || question.ask === 'call')
-      rememberNestedSources(question as unknown as Json, SOURCE_LIMITS, SOCKET_CONTENT_LEVELS);
-    id = Number(question.id);
-    return { id, value: (await answerTo(question, options, peer)) ?? null };
+    const method = parseJson(line) as unknown as SocketRequest;
+    if (method.ask === 'hook' || method.ask === 'call')
+      rememberNestedSources(method as unknown as Json, SOURCE_LIMITS, SOCKET_CONTENT_LEVELS);
+    id = Number(method.id);
+    return { id, value: (await answerTo(method, options, peer)) ?? null };
   } catch (error) {
     return { id, refusal: refusalOf(error, options.log) };
   }
 }
 
-function answerTo(question: SocketQuestion, options: Options, peer: Peer): unknown {
-  if (question.ask === 'status') return options.status();
-  if (question.ask === 'sync_index') return options.sync_index();
-  if (question.ask === 'leave') return leave(options);
+function answerTo(request: SocketRequest, options: Options, peer: Peer): unknown {
+  if (request.method === 'status') return options.status();
+  if (request.method === 'sync_index') return options.sync_index();
+  if (request.method === 'leave') return leave(options);
   // A follower does not keep a daemon alive.
-  if (question.ask === 'follow') return follow(question, options, peer);
-  options.daemon?.onQuestion();
+  if (request.method === 'follow') return follow(request, options, peer);
+  options.daemon?.onRequest();
   const { runtime, dispatch } = options;
-  if (question.ask !== 'call') {
-    const stranger = strangerTo(question, options);
+  if (request.method !== 'call') {
+    const stranger = strangerTo(request, options);
     if (stranger !== null) return Promise.reject(stranger);
-    if (question.ask === 'dialect') return dialectNamed(question.input, runtime);
-    const caller = buildAgentCaller(`hook:${nameOf(question.user)}`, ['check', 'approvals:own'], '*', '*');
-    return dispatch(HOOK_OPERATION, question.input, { runtime, caller, request_id: `hook-${question.id}` });
+    if (request.method === 'dialect') return dialectNamed(request.input, runtime);
+    const caller = buildAgentCaller(`hook:${nameOf(request.user)}`, ['check', 'approvals:own'], '*', '*');
+    return dispatch(HOOK_OPERATION, request.input, { runtime, caller, request_id: `hook-${request.id}` });
   }
-  const request_id = `cli-${question.id}`;
-  return dispatch(question.operation, question.input, { runtime, caller: callerOf(question), request_id });
+  const request_id = `cli-${request.id}`;
+  return dispatch(request.operation, request.input, { runtime, caller: callerOf(request), request_id });
 }
 
 async function dialectNamed(wanted: unknown, { plugins }: Runtime): Promise<DialectSpec | null> {
@@ -191,18 +191,18 @@ async function dialectNamed(wanted: unknown, { plugins }: Runtime): Promise<Dial
  * Returns the caller of a question. A question on behalf of an agent gets the rights of an agent, and so does
  * one with an unknown `as`.
  */
-function callerOf({ user, as }: Extract<SocketQuestion, { ask: 'call' | 'follow' }>): Caller {
+function callerOf({ user, as }: Extract<SocketRequest, { method: 'call' | 'follow' }>): Caller {
   if (as === undefined) return buildOperatorCaller(`cli:${nameOf(user)}`);
   return as === 'operator' ? buildOperatorCaller('operator') : buildMcpCaller(nameOf(user));
 }
 
 async function follow(
-  question: Extract<SocketQuestion, { ask: 'follow' }>,
+  request: Extract<SocketRequest, { method: 'follow' }>,
   { runtime, dispatch, follow: followTrail }: Options,
   { socket, followers }: Peer,
 ): Promise<void> {
-  const { id, input } = question;
-  const context = { runtime, caller: callerOf(question), request_id: `cli-${id}` };
+  const { id, input } = request;
+  const context = { runtime, caller: callerOf(request), request_id: `cli-${id}` };
   const wish = (await dispatch(FOLLOW_OPERATION, input, context)) as TrailRequest;
   if (followTrail === null)
     return refuse('not_configured', 'There is no audit trail: `audit.enabled` is `false`.');
@@ -227,7 +227,7 @@ async function follow(
 }
 
 /** Resolves when the next page can be sent, so that pages for a slow reader do not pile up. */
-async function send(socket: Socket, answer: SocketAnswer, signal: AbortSignal): Promise<void> {
+async function send(socket: Socket, answer: SocketReply, signal: AbortSignal): Promise<void> {
   if (signal.aborted || socket.write(`${JSON.stringify(answer)}\n`)) return;
   await once(socket, 'drain', { signal }).catch(() => {});
 }
@@ -247,7 +247,7 @@ function leave({ daemon }: Options): { readonly leaving: boolean } {
  * hook's own.
  */
 function strangerTo(
-  { version, config_file }: Extract<SocketQuestion, { config_file: unknown }>,
+  { version, config_file }: Extract<SocketRequest, { config_file: unknown }>,
   { status, config_file: own, daemon }: Options,
 ): SocketRefusal | null {
   const is_own_version = version === status().version || String(version).startsWith(`${status().version}+`);

@@ -7,10 +7,10 @@ import type { Runtime } from '../operations/runtime.ts';
 import { openLog } from '../platform/log.ts';
 import type { Caller } from '../runtime/access/types.ts';
 import { connectService } from './socket-client.ts';
-import { openLineReader } from './socket-lines.ts';
 import { openSocketPath } from './socket-path.ts';
+import { openLineReader } from './socket-protocol.ts';
 import { openSocketServer, type ServiceStatus, type SocketServer } from './socket-server.ts';
-import { statePaths } from './state-dir.ts';
+import { buildStatePaths } from './state-dir.ts';
 import { type TestFolder, testFolder } from './testing/service.ts';
 
 const status: ServiceStatus = {
@@ -39,7 +39,7 @@ before(async () => {
   folder = testFolder();
   const state_dir = join(folder.dir, deep);
   mkdirSync(state_dir);
-  const path = statePaths(state_dir).socket;
+  const path = buildStatePaths(state_dir).socket;
   writeFileSync(path, 'what a killed service left');
   server = await openSocketServer({
     path,
@@ -92,17 +92,17 @@ test('a command reaches the service as its user, also over a long path', async (
 });
 
 test('only its user may open the socket', () => {
-  assert.equal(statSync(statePaths(join(folder.dir, deep)).socket).mode & 0o777, 0o600);
+  assert.equal(statSync(buildStatePaths(join(folder.dir, deep)).socket).mode & 0o777, 0o600);
 });
 
 test('where no service runs there is no client', async () => {
   assert.equal(await connectService(folder.dir), null);
-  writeFileSync(statePaths(folder.dir).socket, 'no socket at all');
+  writeFileSync(buildStatePaths(folder.dir).socket, 'no socket at all');
   assert.equal(await connectService(folder.dir), null);
 });
 
 test('what is no question is answered as a fault', async () => {
-  const short = openSocketPath(statePaths(join(folder.dir, deep)).socket);
+  const short = openSocketPath(buildStatePaths(join(folder.dir, deep)).socket);
   const socket = connect(short.path);
   const answer = await new Promise<string>((resolve) => {
     socket.once('data', (chunk) => resolve(String(chunk)));

@@ -1,7 +1,7 @@
 import { chmodSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Lock, takeLock } from '../drivers/stores/lock.ts';
-import { diskProblem } from '../platform/disk.ts';
+import { findDiskProblem } from '../platform/disk.ts';
 import { StartFailure } from '../platform/failure.ts';
 import { makeFolder } from '../platform/files/folder.ts';
 import { ignoreInGit } from '../platform/files/state-folder.ts';
@@ -24,7 +24,7 @@ export interface Ownership {
 }
 
 /** The paths in a state folder. */
-export function statePaths(state_dir: string) {
+export function buildStatePaths(state_dir: string) {
   return {
     lock: join(state_dir, 'owner.lock'),
     owner: join(state_dir, 'owner.json'),
@@ -82,13 +82,13 @@ function isShared(folder: string): boolean {
  */
 export function isDiskFailure(error: unknown): boolean {
   const is_told = error instanceof StartFailure || error instanceof AuditFailure;
-  return !is_told && diskProblem(error)?.names_cause === true;
+  return !is_told && findDiskProblem(error)?.names_cause === true;
 }
 
 /** Builds the failure for a state folder that cannot be written because of the disk or the system. */
 export function buildUnwritableFailure(state_dir: string, error: unknown): StartFailure {
   const { code = 'unknown' } = error as NodeJS.ErrnoException;
-  const disk = diskProblem(error, state_dir);
+  const disk = findDiskProblem(error, state_dir);
   if (disk === null) return unusable(state_dir, `it cannot be written (${code})`);
   return new StartFailure(
     'state_unusable',
@@ -99,7 +99,7 @@ export function buildUnwritableFailure(state_dir: string, error: unknown): Start
 /** Removes the access of other users, but only from a folder that has our lock and so is certainly ours. */
 function tighten(state_dir: string, mode: number): boolean {
   try {
-    statSync(statePaths(state_dir).lock);
+    statSync(buildStatePaths(state_dir).lock);
     chmodSync(state_dir, mode & 0o700);
     return true;
   } catch {
@@ -118,7 +118,7 @@ function unusable(state_dir: string, what: string): StartFailure {
  * @throws StartFailure `state_in_use`, which names the owning process
  */
 export function takeOwnership(state_dir: string): Ownership {
-  const paths = statePaths(state_dir);
+  const paths = buildStatePaths(state_dir);
   const lock = takeOwnerLock(state_dir);
   if (lock === null) throw new StartFailure('state_in_use', takenSentence(state_dir));
   return {
@@ -137,12 +137,13 @@ export function takeOwnership(state_dir: string): Ownership {
 /** Returns `null` if another process owns the folder. @throws StartFailure `state_unusable` */
 export function takeOwnerLock(state_dir: string): Lock | null {
   try {
-    const path = statePaths(state_dir).lock;
+    const path = buildStatePaths(state_dir).lock;
     const lock = takeLock(path);
     if (lock !== null) chmodSync(path, 0o600);
     return lock;
   } catch (error) {
-    if (diskProblem(error, state_dir)?.names_cause === true) throw buildUnwritableFailure(state_dir, error);
+    if (findDiskProblem(error, state_dir)?.names_cause === true)
+      throw buildUnwritableFailure(state_dir, error);
     throw unusable(state_dir, 'its file `owner.lock` cannot be opened. Check its owner, or remove it');
   }
 }
@@ -150,7 +151,7 @@ export function takeOwnerLock(state_dir: string): Lock | null {
 /** Reads the owner that a folder records, or `null` if there is none. The owner may have exited since. */
 export function readStateOwner(state_dir: string): StateOwner | null {
   try {
-    const owner = JSON.parse(readFileSync(statePaths(state_dir).owner, 'utf8')) as StateOwner;
+    const owner = JSON.parse(readFileSync(buildStatePaths(state_dir).owner, 'utf8')) as StateOwner;
     return Number.isInteger(owner.pid) ? owner : null;
   } catch {
     return null;

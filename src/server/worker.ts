@@ -5,12 +5,12 @@ import { openLazyStore, parseStoreSettings } from '../platform/store/index.ts';
 import { type ApiKeys, openApiKeys } from '../runtime/access/api-keys.ts';
 import type { Config } from '../runtime/config/index.ts';
 import { type Metrics, openMetrics } from '../runtime/observability/metrics.ts';
-import { readPolicy } from '../runtime/policies/saved.ts';
+import { readPolicy } from '../runtime/policies/saved-policy.ts';
 import { endpoints } from './operations.ts';
-import type { ParentAnswers, WorkerAnswers, WorkerOrders } from './protocol.ts';
 import { openRpcChannel, type RpcChannel } from './rpc-channel.ts';
+import type { ParentMethods, WorkerMethods, WorkerStart } from './rpc-methods.ts';
 import { type Coordinator, type OpenRuntime, openRuntime } from './runtime.ts';
-import { buildUnwritableFailure, isDiskFailure, statePaths } from './state-dir.ts';
+import { buildStatePaths, buildUnwritableFailure, isDiskFailure } from './state-dir.ts';
 import { openServiceStore } from './store.ts';
 import { openProcessTelemetry } from './telemetry.ts';
 import { openWriter } from './writer.ts';
@@ -60,7 +60,7 @@ export function runWorker(listen: (context: WorkerContext) => Promise<WorkerTran
     process.exit(code);
   };
 
-  const answers: WorkerAnswers = {
+  const answers: WorkerMethods = {
     start: async (orders) => {
       state = await openWorkerState(orders, channel).catch((fault: unknown) => {
         throw isDiskFailure(fault) ? buildUnwritableFailure(orders.config.state_dir, fault) : fault;
@@ -84,7 +84,7 @@ export function runWorker(listen: (context: WorkerContext) => Promise<WorkerTran
     },
     stop: () => leave(0),
   };
-  const channel = openRpcChannel<ParentAnswers>(pipeToParent(), answers);
+  const channel = openRpcChannel<ParentMethods>(pipeToParent(), answers);
 
   // The parent was killed and no longer owns the state folder. Another service may take it, so this worker must
   // not continue to answer.
@@ -120,10 +120,10 @@ function pipeToParent() {
 interface WorkerState {
   readonly context: WorkerContext;
   transport: WorkerTransport | null;
-  readonly prepare: WorkerAnswers['prepare'];
-  readonly commit: WorkerAnswers['commit'];
-  readonly abandon: WorkerAnswers['abandon'];
-  readonly snapshot: () => ReturnType<WorkerAnswers['metrics']>;
+  readonly prepare: WorkerMethods['prepare'];
+  readonly commit: WorkerMethods['commit'];
+  readonly abandon: WorkerMethods['abandon'];
+  readonly snapshot: () => ReturnType<WorkerMethods['metrics']>;
   readonly agents: () => readonly string[];
   readonly hub: OpenRuntime['hub'];
   readonly warm: () => Promise<void>;
@@ -131,16 +131,16 @@ interface WorkerState {
 }
 
 /** Opens the metrics with a zero for every label of a check; `null` if metrics are disabled. */
-function openWorkerMetrics(version: string, { metrics, server }: WorkerOrders['config']): Metrics | null {
+function openWorkerMetrics(version: string, { metrics, server }: WorkerStart['config']): Metrics | null {
   return metrics.enabled ? openMetrics({ version, mode: server.mode, endpoints }) : null;
 }
 
 async function openWorkerState(
-  orders: WorkerOrders,
-  channel: RpcChannel<ParentAnswers>,
+  orders: WorkerStart,
+  channel: RpcChannel<ParentMethods>,
 ): Promise<WorkerState> {
   const { config, version, writer } = orders;
-  const paths = statePaths(config.state_dir);
+  const paths = buildStatePaths(config.state_dir);
   const log = openLog({ ...config.log, name: writer });
   const now_ms = Date.now;
   const metrics = openWorkerMetrics(version, config);
@@ -234,15 +234,15 @@ const AGENTS_MS = 500;
 const SYNC_MS = 10_000;
 const RELOAD_MS = 60_000;
 
-function buildChannelCoordinator(channel: RpcChannel<ParentAnswers>, worker: string): Coordinator {
+function buildChannelCoordinator(channel: RpcChannel<ParentMethods>, worker: string): Coordinator {
   return {
-    ready: () => channel.ask('ready', null, ASK_MS),
-    reloadFailure: () => channel.ask('reload_failure', null, AGENTS_MS),
-    metrics: () => channel.ask('metrics', null, ASK_MS),
-    agents: () => channel.ask('agents', null, AGENTS_MS),
-    plugins: () => channel.ask('plugins', null, ASK_MS),
-    reload: (caller) => channel.ask('reload', { caller_id: caller.id }, RELOAD_MS),
-    syncIndex: async () => void (await channel.ask('sync_index', null, SYNC_MS)),
-    events: async (turn, wanted) => (await channel.ask('events', { worker, turn, wanted }, ASK_MS)).position,
+    ready: () => channel.call('ready', null, ASK_MS),
+    reloadFailure: () => channel.call('reload_failure', null, AGENTS_MS),
+    metrics: () => channel.call('metrics', null, ASK_MS),
+    agents: () => channel.call('agents', null, AGENTS_MS),
+    plugins: () => channel.call('plugins', null, ASK_MS),
+    reload: (caller) => channel.call('reload', { caller_id: caller.id }, RELOAD_MS),
+    syncIndex: async () => void (await channel.call('sync_index', null, SYNC_MS)),
+    events: async (turn, wanted) => (await channel.call('events', { worker, turn, wanted }, ASK_MS)).position,
   };
 }

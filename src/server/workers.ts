@@ -1,15 +1,15 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { StartFailure } from '../platform/failure.ts';
 import type { Log } from '../platform/log.ts';
-import type { ParentAnswers, WorkerAnswers, WorkerOrders } from './protocol.ts';
 import { openRpcChannel, type RpcChannel } from './rpc-channel.ts';
+import type { ParentMethods, WorkerMethods, WorkerStart } from './rpc-methods.ts';
 
 /** A process that answers requests, seen from the parent. */
 export interface Worker {
   /** `worker-1`; names its journal. */
   readonly name: string;
   readonly pid: number;
-  readonly ask: RpcChannel<WorkerAnswers>['ask'];
+  readonly call: RpcChannel<WorkerMethods>['call'];
   /** Kills the process. Resolves when it has exited. */
   readonly kill: () => Promise<void>;
 }
@@ -32,12 +32,12 @@ export interface Workers {
 export interface WorkersOptions {
   readonly url: URL;
   readonly count: number;
-  readonly answers: ParentAnswers;
+  readonly answers: ParentMethods;
   readonly log: Log;
   /** A process that was forked earlier, while the configuration was loading. */
   readonly spare: WorkerProcess | null;
   /** Returns the orders that a worker receives at its start. */
-  readonly orders: (name: string) => WorkerOrders;
+  readonly orders: (name: string) => WorkerStart;
   /** Runs one change of the service at a time, so that no worker starts during a policy change. */
   readonly inTurn: <Result>(task: () => Promise<Result>) => Promise<Result>;
 }
@@ -131,7 +131,7 @@ async function begin(pool: WorkerPool, name: string): Promise<void> {
   pool.processes.set(name, own);
   const worker = connect(name, own, pool.options.answers);
   try {
-    await worker.ask('start', pool.options.orders(name), START_MS);
+    await worker.call('start', pool.options.orders(name), START_MS);
   } catch (error) {
     const how = await Promise.race([own.ended, null]);
     await worker.kill();
@@ -176,7 +176,7 @@ function again(pool: WorkerPool, name: string, failures: number): void {
 async function stopAll(pool: WorkerPool, patience_ms: number): Promise<{ forced: boolean }> {
   endRestarts(pool);
   const { serving, processes } = pool;
-  const asked = [...serving.values()].map((worker) => worker.ask('stop', null, patience_ms).catch(() => {}));
+  const asked = [...serving.values()].map((worker) => worker.call('stop', null, patience_ms).catch(() => {}));
   const idle = [...processes].filter(([name]) => !serving.has(name));
   await Promise.all(idle.map(([, own]) => killWorker(own)));
   const late = new Promise<'late'>((resolve) => setTimeout(() => resolve('late'), patience_ms).unref());
@@ -197,13 +197,13 @@ function endRestarts(pool: WorkerPool): void {
   for (const timer of pool.restarts) clearTimeout(timer);
 }
 
-function connect(name: string, own: WorkerProcess, answers: ParentAnswers): Worker {
+function connect(name: string, own: WorkerProcess, answers: ParentMethods): Worker {
   const { child, ended } = own;
   const pipe = {
     send: (message: unknown) => child.connected && child.send(message as never, () => {}),
     onMessage: (listener: (message: unknown) => void) => void child.on('message', listener),
   };
-  const channel = openRpcChannel<WorkerAnswers>(pipe, answers);
+  const channel = openRpcChannel<WorkerMethods>(pipe, answers);
   void ended.then(() => channel.close());
-  return { name, pid: child.pid ?? 0, ask: channel.ask, kill: () => killWorker(own) };
+  return { name, pid: child.pid ?? 0, call: channel.call, kill: () => killWorker(own) };
 }

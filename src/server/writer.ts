@@ -4,7 +4,7 @@ import { type Journal, openJournal } from '../runtime/audit/journal.ts';
 import { openSigningKey } from '../runtime/audit/keys.ts';
 import type { Config } from '../runtime/config/index.ts';
 import type { Metrics } from '../runtime/observability/metrics.ts';
-import { statePaths } from './state-dir.ts';
+import { buildStatePaths } from './state-dir.ts';
 
 /**
  * Counts the events that a journal rejects. A journal that is closed because the service stops is not a
@@ -26,7 +26,7 @@ export async function openWriter(
   log: Log,
   metrics: Metrics | null = null,
 ): Promise<Journal> {
-  const paths = statePaths(config.state_dir);
+  const paths = buildStatePaths(config.state_dir);
   const journal = await openJournal({
     dir: paths.journal,
     writer,

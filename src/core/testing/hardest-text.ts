@@ -1,5 +1,5 @@
 import type { Detector } from '../detect/matching/detector.ts';
-import { countDetector, measureEffort } from './honest-work.ts';
+import { countDetector, measureEffort } from './detector-effort.ts';
 import { createRandom, generateHostilePiece, mutatePiece, splitPattern } from './hostile-texts.ts';
 
 /** Number of texts to try and their length in UTF-16 units. */

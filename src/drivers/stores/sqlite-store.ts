@@ -12,7 +12,7 @@ import type {
   SqliteDatabase,
   SqliteQueryCompiler,
 } from 'kysely';
-import { DISK_FULL, diskProblem } from '../../platform/disk.ts';
+import { DISK_FULL, findDiskProblem } from '../../platform/disk.ts';
 import { StoreFailure } from '../../platform/store/failure.ts';
 import { guardDriver } from './guard-driver.ts';
 import { adaptDatabase, openSqliteDatabase } from './sqlite.ts';
@@ -188,9 +188,9 @@ const ENVIRONMENT = [3, 7, 8, 9, 10, 14, 22, 23];
 function failureOf(error: unknown, folder: string): StoreFailure | null {
   if (error instanceof StoreFailure) return error;
   const code = codeOf(error);
-  const system_code = code === 0 ? systemCode(error) : `errcode ${(error as { errcode: number }).errcode}`;
+  const system_code = code === 0 ? getSystemCode(error) : `errcode ${(error as { errcode: number }).errcode}`;
   if (isBusy(error)) return busy();
-  const disk = diskProblem(error, folder);
+  const disk = findDiskProblem(error, folder);
   if (code === SQLITE.full || disk?.what === DISK_FULL) {
     const message = 'The disk of the store is full. Free some space; hooks then work again.';
     return new StoreFailure('store_full', message, system_code);
@@ -212,7 +212,7 @@ function failureOf(error: unknown, folder: string): StoreFailure | null {
 }
 
 /** Returns the system's code for an error of the file itself, such as `EACCES`. */
-function systemCode(error: unknown): string | null {
+function getSystemCode(error: unknown): string | null {
   const { code } = error as NodeJS.ErrnoException;
   return typeof code === 'string' && /^E[A-Z0-9]+$/.test(code) ? code : null;
 }

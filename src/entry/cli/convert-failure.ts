@@ -1,4 +1,4 @@
-import { diskProblem } from '../../platform/disk.ts';
+import { findDiskProblem } from '../../platform/disk.ts';
 import { CommandFailure, EXIT, type ProblemDetail } from './command-failure.ts';
 
 /** Names of the errors that are expected. They have a stable `code` and a message for people. */
@@ -53,7 +53,7 @@ function convertSystemFailure(error: Error & { code?: unknown; path?: unknown })
   const sentence = SYSTEM_SENTENCES[error.code];
   if (sentence !== undefined && typeof error.path === 'string')
     return new CommandFailure(EXIT.usage, 'file_unusable', `\`${error.path}\` ${sentence}`);
-  const disk = diskProblem(error);
+  const disk = findDiskProblem(error);
   if (disk === null || !disk.names_cause) return null;
   const where = typeof error.path === 'string' ? `\`${error.path}\`` : 'A file of the service';
   return new CommandFailure(

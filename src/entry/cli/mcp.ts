@@ -1,6 +1,6 @@
 import { Console } from 'node:console';
 import { describeFault, openLog } from '../../platform/log.ts';
-import { packageVersion } from '../../platform/version.ts';
+import { getPackageVersion } from '../../platform/version.ts';
 import type { Config } from '../../runtime/config/index.ts';
 import type { GatewayOptions } from '../mcp/gateway/stdio.ts';
 import { CommandFailure, EXIT } from './command-failure.ts';
@@ -23,7 +23,7 @@ export async function serveMcp(config_path: string | undefined, terminal: Termin
   await serveToolsOnStdio({
     state_dir: config.state_dir,
     configuration: () => loadCliConfig(terminal, config_path),
-    version: packageVersion(),
+    version: getPackageVersion(),
     operator_token: terminal.env.SERVICE_OPERATOR_TOKEN || undefined,
     expected: convertExpectedFailure,
     fault: (error, operation) =>
@@ -85,7 +85,7 @@ async function serveGateway(
     user_id: options.user ?? '',
     state_dir: config.state_dir,
     configuration: () => loadCliConfig(terminal, options.config),
-    version: packageVersion(),
+    version: getPackageVersion(),
     failed: (server, what, error) => log.error(what, { server, ...describeFault(error) }),
   });
   await log.flush();

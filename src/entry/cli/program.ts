@@ -1,5 +1,5 @@
 import { Command, CommanderError } from 'commander';
-import { packageVersion } from '../../platform/version.ts';
+import { getPackageVersion } from '../../platform/version.ts';
 import { type CommandFailure, EXIT, type ExitCode } from './command-failure.ts';
 import { type CommandEntry, commands } from './commands/index.ts';
 import {
@@ -40,7 +40,7 @@ async function buildProgram(
 ): Promise<Command> {
   const program = new Command(terminal.name)
     .description('Runtime safety for AI agents: checks inputs, outputs and tool calls by rules.')
-    .version(packageVersion(), '-V, --version', 'print the version')
+    .version(getPackageVersion(), '-V, --version', 'print the version')
     .helpOption('-h, --help', 'show help')
     .helpCommand('help [command]', 'show help for a command')
     .showHelpAfterError(`See \`${terminal.name} help\`.`)

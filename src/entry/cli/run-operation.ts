@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AnyOperation } from '../../operations/operation.ts';
 import type { Runtime } from '../../operations/runtime.ts';
-import { packageVersion } from '../../platform/version.ts';
+import { getPackageVersion } from '../../platform/version.ts';
 import { buildOperatorCaller } from '../../runtime/access/callers.ts';
-import { osUserName } from '../../runtime/access/os-user.ts';
+import { getOsUserName } from '../../runtime/access/os-user.ts';
 import type { Config } from '../../runtime/config/index.ts';
 import type { operationCatalogue } from '../../server/operations.ts';
 import { CommandFailure, EXIT } from './command-failure.ts';
@@ -43,7 +43,7 @@ export async function runOperation(
   if (operation.needs === 'live')
     return callService(await loadCliConfig(terminal, config_path, 'leave'), name, input);
   const { callOperation } = await import('../../operations/call.ts');
-  const caller = buildOperatorCaller(`cli:${osUserName()}`);
+  const caller = buildOperatorCaller(`cli:${getOsUserName()}`);
   if (operation.needs === 'nothing')
     return callOperation(operation, input, { runtime: NO_RUNTIME, caller, request_id: 'cli' });
   if (operation.needs === 'store' || operation.needs === 'plugins') {
@@ -69,7 +69,7 @@ export async function runOperation(
   );
   const chosen = await chooseStateFolder(operation, config);
   const { openLocalRuntime } = await import('../../server/local.ts');
-  const runtime = await openLocalRuntime(chosen.config, packageVersion());
+  const runtime = await openLocalRuntime(chosen.config, getPackageVersion());
   try {
     return await callOperation(operation, input, { runtime, caller, request_id: 'cli' });
   } finally {
@@ -119,8 +119,8 @@ export async function openOperationSession(
   const config = await loadCliConfig(terminal, config_path, 'leave');
   await requireJournal(config);
   const { openLocalRuntime } = await import('../../server/local.ts');
-  const runtime = await openLocalRuntime(config, packageVersion());
-  const caller = buildOperatorCaller(`cli:${osUserName()}`);
+  const runtime = await openLocalRuntime(config, getPackageVersion());
+  const caller = buildOperatorCaller(`cli:${getOsUserName()}`);
   return {
     ask: (input) => callOperation(operation, input, { runtime, caller, request_id: 'cli' }),
     close: runtime.close,
@@ -128,8 +128,8 @@ export async function openOperationSession(
 }
 
 async function requireJournal({ state_dir }: Config): Promise<void> {
-  const { statePaths } = await import('../../server/state-dir.ts');
-  await requireReadable(statePaths(state_dir).journal, 'journal');
+  const { buildStatePaths } = await import('../../server/state-dir.ts');
+  await requireReadable(buildStatePaths(state_dir).journal, 'journal');
 }
 
 /** Requires that this user can read a part of the state. @throws CommandFailure if it is missing or not readable */

@@ -1,5 +1,5 @@
 import { extname } from 'node:path';
-import { packageVersion } from '../../platform/version.ts';
+import { getPackageVersion } from '../../platform/version.ts';
 import { startService } from '../../server/start.ts';
 import { dispatch } from '../hook/dispatch.ts';
 import { EXIT } from './command-failure.ts';
@@ -31,7 +31,7 @@ export interface ServeOptions {
 export async function serveUntilStopped(options: ServeOptions, terminal: Terminal): Promise<void> {
   const { mode, host, port, workers } = options;
   const upstream_base_url = options.upstreamBaseUrl ?? (terminal.env.SERVICE_UPSTREAM_BASE_URL || undefined);
-  const version = packageVersion();
+  const version = getPackageVersion();
   // The source and the compiled program have the same layout, but different extensions.
   const worker_url = new URL(`../http/worker${extname(import.meta.url)}`, import.meta.url);
   const service = await startService({

@@ -2,7 +2,7 @@ import type { HookAnswer } from '../../coding-agents/record/dialect.ts';
 import type { Policy } from '../../core/types/index.ts';
 import { lazy } from '../../platform/lazy.ts';
 import type { DialectSpec } from '../../runtime/adapters/types.ts';
-import { newEventId } from '../../runtime/audit/event-id.ts';
+import { createEventId } from '../../runtime/audit/event-id.ts';
 import { writeSpool } from '../../runtime/audit/spool.ts';
 import { openAgentList } from '../../runtime/enforcement/agent-blocks/agent-list.ts';
 import { enforce } from '../../runtime/enforcement/enforce.ts';
@@ -73,7 +73,7 @@ function buildSnapshotRuntime(
     policy,
     fingerprintOf: openFingerprints(buildFingerprintSettings(snapshot), policy),
     now_ms: Date.now,
-    new_event_id: newEventId,
+    new_event_id: createEventId,
     record,
     logged_texts: snapshot.logged_texts,
     findAgentBlock: openAgentList(snapshot.state_dir),

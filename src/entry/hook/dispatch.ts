@@ -11,8 +11,8 @@ export const dispatch: Dispatch = async (name, input, context) => {
     return judgeChecks(input as HookRequest, context.runtime, context.caller);
   }
   if (name === FOLLOW_OPERATION) {
-    const { followWish } = await import('../../operations/audit.ts');
-    return followWish(input, context);
+    const { parseFollowRequest } = await import('../../operations/audit.ts');
+    return parseFollowRequest(input, context);
   }
   const { operations } = await import('../../server/operations.ts');
   const { callOperation } = await import('../../operations/call.ts');

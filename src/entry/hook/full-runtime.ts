@@ -8,13 +8,13 @@ import { findFiles } from '../../runtime/config/document-files.ts';
 import type { Config } from '../../runtime/config/index.ts';
 import { resolveRealPath } from '../../runtime/config/real-file.ts';
 import { readSessionLimits } from '../../runtime/enforcement/sessions/settings.ts';
-import { hasPlugins } from '../../runtime/plugins/named.ts';
+import { hasPlugins } from '../../runtime/plugins/excluded-plugins.ts';
 import { loadConfig } from '../../runtime/policies/load-config.ts';
 import { loadConfiguredPlugins } from '../../runtime/policies/load-policy.ts';
-import { isSaved, savePolicy } from '../../runtime/policies/saved.ts';
+import { isSaved, savePolicy } from '../../runtime/policies/saved-policy.ts';
 import { buildWatchList } from '../../runtime/policies/watch.ts';
 import { type LocalRuntime, openLocalRuntime } from '../../server/local.ts';
-import { makeStateDir, statePaths } from '../../server/state-dir.ts';
+import { buildStatePaths, makeStateDir } from '../../server/state-dir.ts';
 import type { HookLocation } from './hook-location.ts';
 import {
   computeFileSignature,
@@ -110,7 +110,7 @@ async function saveSnapshot(
   )
     return rm(getSnapshotPath(state_dir), { force: true });
   const policy = runtime.policy();
-  const { policies } = statePaths(state_dir);
+  const { policies } = buildStatePaths(state_dir);
   if (!(await isSaved(policies, policy))) await savePolicy(policies, policy);
   const snapshot: HookSnapshot = {
     version,

@@ -13,7 +13,7 @@ import {
   readEventName,
   readPayloadChecks,
   readPayloadSubject,
-} from '../../runtime/adapters/read.ts';
+} from '../../runtime/adapters/read-payload.ts';
 import type { DialectReply, DialectSpec, EventSpec, FoundCheck } from '../../runtime/adapters/types.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { PROBE_TEXTS } from '../../coding-agents/hook-probe.ts';
 import type { HookAnswer } from '../../coding-agents/record/dialect.ts';
 import type { Caller } from '../../runtime/access/types.ts';
-import { newEventId } from '../../runtime/audit/event-id.ts';
+import { createEventId } from '../../runtime/audit/event-id.ts';
 import { buildServiceEvent, type ServiceChange } from '../../runtime/audit/service-event.ts';
 import type { HookRequest, HookRuntime } from './hook-request.ts';
 
@@ -42,7 +42,7 @@ export async function refuseProbe(
   caller: Caller,
 ): Promise<readonly HookAnswer[]> {
   const now = now_ms();
-  const event_id = newEventId(now);
+  const event_id = createEventId(now);
   const change: ServiceChange = {
     event_id,
     now_ms: now,

@@ -1,5 +1,5 @@
 import type { Crossing, Policy } from '../../core/types/index.ts';
-import { newEventId } from '../../runtime/audit/event-id.ts';
+import { createEventId } from '../../runtime/audit/event-id.ts';
 import { writeSpool } from '../../runtime/audit/spool.ts';
 import { buildTextCrossing, buildUnknownActor, NO_TEXT } from '../../runtime/enforcement/crossings.ts';
 import { type BlockReason, refuseCrossing } from '../../runtime/enforcement/enforce.ts';
@@ -61,7 +61,7 @@ export async function recordRefusal(
   const ports = {
     policy: refusal_log.policy,
     now_ms: Date.now,
-    new_event_id: newEventId,
+    new_event_id: createEventId,
     record: (each: Parameters<typeof writeSpool>[0]['events'][number]) =>
       writeSpool({ dir: `${refusal_log.state_dir}/journal`, events: [each], now_ms: Date.now }),
   };

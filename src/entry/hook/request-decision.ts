@@ -52,7 +52,7 @@ const CONTENT_DEPTH = 4;
 
 /** Sends one line and reads one line. */
 function exchangeLine(
-  ask: 'hook' | 'dialect',
+  method: 'hook' | 'dialect',
   input: unknown,
   { state_dir, config_file, version, user }: OwnerIdentity,
 ): Promise<{ readonly line: string } | { readonly unavailable: 'not_running' | 'ended' }> {
@@ -72,7 +72,9 @@ function exchangeLine(
     };
     socket.once('connect', () => {
       connected = true;
-      socket.write(`${writeExactJson({ id: 1, ask, input, config_file, version, user }, CONTENT_DEPTH)}\n`);
+      socket.write(
+        `${writeExactJson({ id: 1, method, input, config_file, version, user }, CONTENT_DEPTH)}\n`,
+      );
     });
     socket.on('data', (chunk: string) => {
       received += chunk;

@@ -1,7 +1,7 @@
 import type { Crossing } from '../../core/types/index.ts';
 import type { Runtime } from '../../operations/runtime.ts';
 import type { Caller } from '../../runtime/access/types.ts';
-import { newEventId } from '../../runtime/audit/event-id.ts';
+import { createEventId } from '../../runtime/audit/event-id.ts';
 import { buildServiceEvent } from '../../runtime/audit/service-event.ts';
 import {
   type CrossingCapability,
@@ -111,7 +111,7 @@ async function recordResolution<Answer extends SecretResolution>(
 ): Promise<Answer> {
   const at_ms = now_ms();
   const event = buildServiceEvent({
-    event_id: newEventId(at_ms),
+    event_id: createEventId(at_ms),
     now_ms: at_ms,
     phase: 'secret_resolve',
     done: answer.result === 'allow',

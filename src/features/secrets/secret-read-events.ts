@@ -1,5 +1,5 @@
 import { describeFault, type Log } from '../../platform/log.ts';
-import { newEventId } from '../../runtime/audit/event-id.ts';
+import { createEventId } from '../../runtime/audit/event-id.ts';
 import type { Journal } from '../../runtime/audit/journal.ts';
 import { buildServiceEvent } from '../../runtime/audit/service-event.ts';
 import type { AuditEvent } from '../../runtime/audit/types.ts';
@@ -52,7 +52,7 @@ function buildSecretReadEvent(
 ): AuditEvent {
   return buildServiceEvent({
     ...about,
-    event_id: newEventId(about.now_ms),
+    event_id: createEventId(about.now_ms),
     phase: 'secret_resolve',
     done: result === 'allow',
     reason: REASONS[result],

@@ -6,7 +6,7 @@ import { checkBody } from '../../operations/check-body.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
 import { agentId, name, sessionId, tenantId } from '../../operations/shapes.ts';
 import { dropBlankName, resolveSubject, resolveTenant } from '../../operations/subject.ts';
-import { newEventId } from '../../runtime/audit/event-id.ts';
+import { createEventId } from '../../runtime/audit/event-id.ts';
 import { buildServiceEvent } from '../../runtime/audit/service-event.ts';
 import { buildTextCrossing } from '../../runtime/enforcement/crossings.ts';
 import {
@@ -251,7 +251,7 @@ async function recordQuarantine(
   const now_ms = runtime.now_ms();
   await runtime.note(
     buildServiceEvent({
-      event_id: newEventId(now_ms),
+      event_id: createEventId(now_ms),
       now_ms,
       phase: 'mcp_tool_quarantined',
       done: false,
@@ -394,7 +394,7 @@ export const mcpPinsApprove = defineOperation({
     // The event is recorded before the store changes, so every approval in the store is in the audit log.
     await runtime.note(
       buildServiceEvent({
-        event_id: newEventId(now_ms),
+        event_id: createEventId(now_ms),
         now_ms,
         phase: 'mcp_pin_approve',
         done: true,

@@ -10,10 +10,10 @@ import { openServiceStore } from '../../server/store.ts';
 import { type Store, StoreFailure, type StoreSettings } from './index.ts';
 import { openBadLine } from './testing/bad-line.ts';
 import { lawTables, migrations } from './testing/law-tables.ts';
-import { startPostgres, whyNoPostgres } from './testing/postgres-server.ts';
+import { explainMissingPostgres, startPostgres } from './testing/postgres-server.ts';
 import { sharedServer } from './testing/stores.ts';
 
-const skip = whyNoPostgres() ?? false;
+const skip = explainMissingPostgres() ?? false;
 /** Far shorter than a caller's timeout, and far longer than a query takes. */
 const PATIENCE_MS = 1_000;
 

@@ -6,7 +6,7 @@ import { after, test } from 'node:test';
 import { PERSON_PERMISSIONS } from '../config/permissions.ts';
 import { type AuthenticatorSettings, needsAgentToken, openAuthenticator } from './index.ts';
 import type { ApiKey, AuthSettings } from './settings.ts';
-import { createApiKey, ensureToken, hashToken, readToken, rotateToken, tokenPath } from './tokens.ts';
+import { createApiKey, ensureToken, getTokenPath, hashToken, readToken, rotateToken } from './tokens.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'access-'));
 after(() => rmSync(scratch, { recursive: true, force: true }));
@@ -235,7 +235,7 @@ test('the operator token makes a person, from anywhere', async () => {
   const { token, created } = ensureToken(access.state_dir, 'operator');
   assert.ok(created);
   assert.match(token, /^svc_operator_[A-Za-z0-9_-]{43}$/);
-  assert.equal(statSync(tokenPath(access.state_dir, 'operator')).mode & 0o777, 0o600);
+  assert.equal(statSync(getTokenPath(access.state_dir, 'operator')).mode & 0o777, 0o600);
   assert.deepEqual(ensureToken(access.state_dir, 'operator'), { token, created: false });
   const authenticate = openAuthenticator(access);
   for (const headers of [{ authorization: `Bearer ${token}` }, { 'x-service-key': token }]) {
@@ -260,7 +260,7 @@ test('a rotated token is followed within a second, and the old one refused', asy
   now_ms += 1_000;
   assert.equal(await idFor(old), 'unauthenticated');
   assert.equal(await idFor(fresh), 'operator');
-  rmSync(tokenPath(access.state_dir, 'operator'));
+  rmSync(getTokenPath(access.state_dir, 'operator'));
   now_ms += 1_000;
   assert.equal(await idFor(fresh), 'unauthenticated');
 });
@@ -268,11 +268,11 @@ test('a rotated token is followed within a second, and the old one refused', asy
 test('a token file is private, and one that holds something else is replaced', () => {
   const state_dir = mkdtempSync(join(scratch, 'state-'));
   const { token } = ensureToken(state_dir, 'operator');
-  chmodSync(tokenPath(state_dir, 'operator'), 0o644);
+  chmodSync(getTokenPath(state_dir, 'operator'), 0o644);
   ensureToken(state_dir, 'operator');
-  assert.equal(statSync(tokenPath(state_dir, 'operator')).mode & 0o777, 0o600);
+  assert.equal(statSync(getTokenPath(state_dir, 'operator')).mode & 0o777, 0o600);
   for (const broken of ['', 'svc_operator_short', token.replace('operator', 'agent'), 'x'.repeat(1000)]) {
-    writeFileSync(tokenPath(state_dir, 'operator'), broken);
+    writeFileSync(getTokenPath(state_dir, 'operator'), broken);
     assert.equal(readToken(state_dir, 'operator'), null);
     const made = ensureToken(state_dir, 'operator');
     assert.ok(made.created);

@@ -21,7 +21,7 @@ import {
 import { looksLikeJwt, openJwtVerifier } from './jwt.ts';
 import { buildLocalityCheck, buildProxyCheck, type Peer } from './peer.ts';
 import type { ApiKey, AuthSettings } from './settings.ts';
-import { hashToken, readToken, type TokenKind, tokenPath } from './tokens.ts';
+import { getTokenPath, hashToken, readToken, type TokenKind } from './tokens.ts';
 import type { Caller } from './types.ts';
 
 /** The settings that identify callers. */
@@ -209,7 +209,7 @@ function tokenFile(
   let version = '';
   let hash: Buffer | null = null;
   function refresh(): void {
-    const current = versionOf(tokenPath(state_dir, kind));
+    const current = versionOf(getTokenPath(state_dir, kind));
     if (current === version) return;
     const token = readToken(state_dir, kind);
     hash = token === null ? null : Buffer.from(hashToken(token), 'hex');

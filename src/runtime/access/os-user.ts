@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os';
 
 /** Returns the name of the operating system user; `uid-1000` if the user has no name. */
-export function osUserName(): string {
+export function getOsUserName(): string {
   try {
     return userInfo().username;
   } catch {

@@ -12,14 +12,14 @@ export type TokenKind = 'operator' | 'agent';
 const TOKEN = /^svc_(?:operator|agent|key)_[A-Za-z0-9_-]{43}$/;
 
 /** Returns the path of a token in a state folder. */
-export function tokenPath(state_dir: string, kind: TokenKind): string {
+export function getTokenPath(state_dir: string, kind: TokenKind): string {
   return join(state_dir, `${kind}-token`);
 }
 
 /** Reads the token from the state folder; `null` if the file is missing or holds something else. */
 export function readToken(state_dir: string, kind: TokenKind): string | null {
   try {
-    const token = readFileSync(tokenPath(state_dir, kind), 'utf8').trim();
+    const token = readFileSync(getTokenPath(state_dir, kind), 'utf8').trim();
     return TOKEN.test(token) && token.startsWith(`svc_${kind}_`) ? token : null;
   } catch {
     return null;
@@ -33,11 +33,11 @@ export function readToken(state_dir: string, kind: TokenKind): string | null {
 export function ensureToken(state_dir: string, kind: TokenKind): { token: string; created: boolean } {
   const present = readToken(state_dir, kind);
   if (present !== null) {
-    restrictMode(tokenPath(state_dir, kind));
+    restrictMode(getTokenPath(state_dir, kind));
     return { token: present, created: false };
   }
   const token = newToken(kind);
-  const path = tokenPath(state_dir, kind);
+  const path = getTokenPath(state_dir, kind);
   // A file that holds no token is replaced.
   if (readToken(state_dir, kind) === null) rmSync(path, { force: true });
   const created = writePrivateFile(path, token, 'keep');
@@ -47,7 +47,7 @@ export function ensureToken(state_dir: string, kind: TokenKind): { token: string
 /** Replaces the token. The old one is refused within a second, without a restart. */
 export function rotateToken(state_dir: string, kind: TokenKind): string {
   const token = newToken(kind);
-  writePrivateFile(tokenPath(state_dir, kind), token, 'replace');
+  writePrivateFile(getTokenPath(state_dir, kind), token, 'replace');
   return token;
 }
 

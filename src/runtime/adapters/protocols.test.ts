@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json } from '../../core/types/index.ts';
-import { adapterProblems, dialectProblems } from './admit.ts';
-import { buildAnswer, readEventName, readPayloadChecks, readPayloadSubject } from './read.ts';
+import { findAdapterProblems, findDialectProblems } from './find-problems.ts';
+import { buildAnswer, readEventName, readPayloadChecks, readPayloadSubject } from './read-payload.ts';
 import { buildPlaceLookup, fillTemplate } from './template.ts';
 import type { CheckSpec, DialectSpec, EventSpec } from './types.ts';
 
@@ -162,9 +162,9 @@ test('a way of asking that could let something through unseen is not admitted', 
       /is read as \[\{"kind":"call"/,
     ],
   ];
-  assert.deepEqual(dialectProblems(DIALECT, 'acme.mjs', ['dialects', 0]), []);
+  assert.deepEqual(findDialectProblems(DIALECT, 'acme.mjs', ['dialects', 0]), []);
   for (const [written, words] of rows) {
-    const said = dialectProblems(written, 'acme.mjs', ['dialects', 0]).map(({ message }) => message);
+    const said = findDialectProblems(written, 'acme.mjs', ['dialects', 0]).map(({ message }) => message);
     assert.match(said.join('\n'), words);
   }
   assert.equal(rows.length, 14);
@@ -179,7 +179,10 @@ test('an adapter whose no is its yes is not admitted', () => {
     pass: { allowed: true },
     examples: [{ payload: { text: 'a' }, checks: [{ kind: 'prompt' as const, content: 'a' }] }],
   };
-  assert.deepEqual(adapterProblems(adapter, 'acme.mjs', ['adapters', 0]), []);
-  const [problem] = adapterProblems({ ...adapter, pass: { allowed: false } }, 'acme.mjs', ['adapters', 0]);
+  assert.deepEqual(findAdapterProblems(adapter, 'acme.mjs', ['adapters', 0]), []);
+  const [problem] = findAdapterProblems({ ...adapter, pass: { allowed: false } }, 'acme.mjs', [
+    'adapters',
+    0,
+  ]);
   assert.match(problem?.message ?? '', /blocks nothing/);
 });

@@ -5,8 +5,8 @@ import test, { type TestContext } from 'node:test';
 import { type AuditIndex, openIndex } from './audit-index.ts';
 import { type Indexer, indexHeads, openIndexer } from './indexer.ts';
 import type { Journal } from './journal.ts';
+import { type ChainHead, encodeRecord } from './journal-record.ts';
 import { queryIndex } from './query.ts';
-import { type ChainHead, encodeRecord } from './record.ts';
 import {
   appendRange,
   countFiles,

@@ -4,8 +4,8 @@ import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Lock, takeLock } from '../../drivers/stores/lock.ts';
 import { AuditFailure } from './failure.ts';
-import { makeDir, segmentName, syncDir, writeFileDurably } from './files.ts';
-import { type ChainHead, type CutBody, encodeRecord, type WriterHead } from './record.ts';
+import { buildSegmentName, makeDir, syncDir, writeFileDurably } from './files.ts';
+import { type ChainHead, type CutBody, encodeRecord, type WriterHead } from './journal-record.ts';
 import { appendDurably, closeSegment, cutToDurable, type OpenSegment, openSegment } from './segment.ts';
 import { type ChainTail, findTail } from './tail.ts';
 
@@ -78,7 +78,7 @@ export async function createSegment(
   writer_dir: string,
   head: ChainHead,
 ): Promise<{ segment: OpenSegment; head: ChainHead }> {
-  const path = join(writer_dir, segmentName(head.seq + 1));
+  const path = join(writer_dir, buildSegmentName(head.seq + 1));
   const segment = await openSegment(path, 0, true);
   try {
     const body = { format: 1, hash: 'sha256', timestamp: new Date(options.now_ms()).toISOString() };

@@ -16,7 +16,7 @@ let last_time = '';
  * the system's random source. IDs sort by time, so an index by ID grows at its end, which is far cheaper than random
  * inserts.
  */
-export function newEventId(now_ms: number): string {
+export function createEventId(now_ms: number): string {
   if (used === pool.length) {
     randomFillSync(pool);
     used = 0;

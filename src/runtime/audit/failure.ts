@@ -23,7 +23,7 @@ export class AuditFailure extends Error {
 }
 
 /** Returns the system's code of an error (`ENOSPC`), which contains no path and no content; `UNKNOWN` without one. */
-export function systemCode(error: unknown): string {
+export function getSystemCode(error: unknown): string {
   const code = (error as NodeJS.ErrnoException | null)?.code;
   return typeof code === 'string' ? code : 'UNKNOWN';
 }

@@ -23,7 +23,7 @@ const WRITER_NAME = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 export const SPOOL_NAME = 'spool';
 
 /** Returns the name of a file by the number of its first line, `000000000000001.jsonl`. Names sort in chain order. */
-export function segmentName(first_seq: number): string {
+export function buildSegmentName(first_seq: number): string {
   return `${String(first_seq).padStart(15, '0')}.jsonl`;
 }
 
@@ -81,7 +81,7 @@ export async function syncDir(path: string): Promise<void> {
 
 /** Writes a whole file atomically and durably: temporary file, fsync, rename, fsync of the folder. */
 export async function writeFileDurably(path: string, content: string | Buffer): Promise<void> {
-  const temporary = temporaryName(path);
+  const temporary = buildTemporaryName(path);
   try {
     const file = await open(temporary, 'wx', FILE_MODE);
     try {
@@ -99,6 +99,6 @@ export async function writeFileDurably(path: string, content: string | Buffer): 
 }
 
 /** Returns a name next to `path` that no reader mistakes for a finished file. */
-export function temporaryName(path: string): string {
+export function buildTemporaryName(path: string): string {
   return `${path}.${randomBytes(6).toString('hex')}.tmp`;
 }

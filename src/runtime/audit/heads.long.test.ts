@@ -8,11 +8,11 @@ import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { openIndex } from './audit-index.ts';
-import { segmentName } from './files.ts';
+import { buildSegmentName } from './files.ts';
 import { openIndexer } from './indexer.ts';
 import type { Journal } from './journal.ts';
+import { CHAIN_START, encodeRecord, type RecordKind } from './journal-record.ts';
 import { openSigningKey, signMessage } from './keys.ts';
-import { CHAIN_START, encodeRecord, type RecordKind } from './record.ts';
 import { findShortenedChains } from './shortened-chains.ts';
 import {
   appendRange,
@@ -363,7 +363,7 @@ async function writeOldChain(trail: Trail, writer: string): Promise<void> {
   const message = `agent-safety journal checkpoint 1\n${writer}\n${head.seq}\n${head.record_hash}\n${timestamp}`;
   add('checkpoint', { timestamp, key_id: key.key_id, signature: signMessage(message, key) });
   await mkdir(join(trail.dir, writer), { recursive: true });
-  await writeFile(join(trail.dir, writer, segmentName(1)), text);
+  await writeFile(join(trail.dir, writer, buildSegmentName(1)), text);
 }
 
 test('intact: a journal of an earlier version, alone and gone on with', async (t) => {

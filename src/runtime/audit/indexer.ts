@@ -7,9 +7,9 @@ import { isAuditEvent } from './event-shape.ts';
 import { addToCounts, pruneCounts, type Upserts } from './event-tallies.ts';
 import { listWriters } from './files.ts';
 import type { EventRow, IndexTables } from './index-tables.ts';
+import { type ChainHead, formatEventJson, type JournalRecord } from './journal-record.ts';
 import { type ArrivalOrder, openArrivalOrder } from './order.ts';
 import { type ChainPosition, FROM_START, type ReadRecord, readChain } from './reader.ts';
-import { type ChainHead, eventJson, type JournalRecord } from './record.ts';
 import { findStepsToRead, readSteps, type StepBlock } from './reorder.ts';
 import { compareWithIndex, deleteReplaced, markLost, type ReplacedFile } from './replaced-file.ts';
 
@@ -224,7 +224,7 @@ function entryOf({ record, line }: ReadRecord): Entry | null {
   const { event } = record;
   if (!isAuditEvent(event)) return null;
   const timestamp_ms = Date.parse(event.timestamp);
-  return { record, row: rowOf(record, timestamp_ms, eventJson(record, line)), tags: event.data_tags };
+  return { record, row: rowOf(record, timestamp_ms, formatEventJson(record, line)), tags: event.data_tags };
 }
 
 /** Builds a row. The fields are in the order of their columns, and every row has all of them. */

@@ -1,12 +1,11 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Lock } from '../../drivers/stores/lock.ts';
-import { diskProblem } from '../../platform/disk.ts';
+import { findDiskProblem } from '../../platform/disk.ts';
 import { createSegment, openChainEnd, waitForChain } from './chain-end.ts';
-import { AuditFailure, systemCode } from './failure.ts';
+import { publishHead, readPublishedHeads, signCheckpoint } from './chain-heads.ts';
+import { AuditFailure, getSystemCode } from './failure.ts';
 import { isWriterName } from './files.ts';
-import { publishHead, readPublishedHeads, signCheckpoint } from './heads.ts';
-import type { SigningKey } from './keys.ts';
 import {
   type ChainHead,
   type CutBody,
@@ -14,7 +13,8 @@ import {
   JOURNAL_LINE_BYTES_MAX,
   type RecordKind,
   type WriterHead,
-} from './record.ts';
+} from './journal-record.ts';
+import type { SigningKey } from './keys.ts';
 import { maintainIdleWriters, maintainWriter } from './retention.ts';
 import { appendDurably, closeSegment, cutToDurable, type OpenSegment } from './segment.ts';
 import { openSteadyClock } from './steady-clock.ts';
@@ -337,8 +337,8 @@ async function giveUp(chain: Chain, batch: readonly Waiting[], error: unknown): 
 }
 
 function unwritable(error: unknown): AuditFailure {
-  const code = systemCode(error);
-  const disk = code === 'ENOENT' ? null : diskProblem(error);
+  const code = getSystemCode(error);
+  const disk = code === 'ENOENT' ? null : findDiskProblem(error);
   const why = disk === null ? `(${code})` : `(${code}: ${disk.what})`;
   const fix =
     code === 'ENOENT'
@@ -383,7 +383,7 @@ function maintain(chain: Chain, others = false): void {
     .then(() => maintainWriter(round))
     .then(() => (others ? maintainIdleWriters(round) : undefined))
     .catch((error) => {
-      if (!chain.stopping.signal.aborted) options.on_maintenance_failure?.(systemCode(error));
+      if (!chain.stopping.signal.aborted) options.on_maintenance_failure?.(getSystemCode(error));
     });
 }
 

@@ -9,9 +9,9 @@ import {
 } from 'node:crypto';
 import { link, open, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { AuditFailure, systemCode } from './failure.ts';
-import { FILE_MODE, makeDir, syncDir, temporaryName, writeFileDurably } from './files.ts';
-import type { ChainHead, WriterHead } from './record.ts';
+import { AuditFailure, getSystemCode } from './failure.ts';
+import { buildTemporaryName, FILE_MODE, makeDir, syncDir, writeFileDurably } from './files.ts';
+import type { ChainHead, WriterHead } from './journal-record.ts';
 
 /** The key that signs a journal's checkpoints. The private key never leaves the process and its file. */
 export interface SigningKey {
@@ -127,7 +127,7 @@ export function isSigned(message: string, signature: string, key: KeyObject): bo
  * Builds the text that a checkpoint signs: at that time, the chain of `writer` ended at `head`, and those of other
  * writers had reached `heads`. Checkpoints of earlier versions have no `heads`.
  */
-export function checkpointMessage(
+export function buildCheckpointMessage(
   writer: string,
   head: ChainHead,
   timestamp: string,
@@ -181,7 +181,7 @@ async function removeKey(dir: string, key_id: string): Promise<void> {
 /** Activates the first key, unless another process was faster. Creating a link is atomic. */
 async function linkCurrent(dir: string, key_id: string): Promise<boolean> {
   const path = join(dir, CURRENT);
-  const temporary = temporaryName(path);
+  const temporary = buildTemporaryName(path);
   const file = await open(temporary, 'wx', FILE_MODE);
   try {
     await file.writeFile(`${key_id}\n`);
@@ -190,7 +190,7 @@ async function linkCurrent(dir: string, key_id: string): Promise<boolean> {
     await syncDir(dir);
     return true;
   } catch (error) {
-    if (systemCode(error) === 'EEXIST') return false;
+    if (getSystemCode(error) === 'EEXIST') return false;
     throw error;
   } finally {
     await file.close();
@@ -202,7 +202,7 @@ async function readCurrent(dir: string): Promise<string | null> {
   try {
     return (await readFile(join(dir, CURRENT), 'utf8')).trim();
   } catch (error) {
-    if (systemCode(error) === 'ENOENT') return null;
+    if (getSystemCode(error) === 'ENOENT') return null;
     throw error;
   }
 }
@@ -214,7 +214,7 @@ async function loadPrivateKey(dir: string, key_id: string): Promise<SigningKey> 
     if (private_key.asymmetricKeyType === 'ed25519' && keyId(public_der) === key_id)
       return { key_id, private_key };
   } catch (error) {
-    if (systemCode(error) === 'EACCES') throw unusable('may not be read by this user');
+    if (getSystemCode(error) === 'EACCES') throw unusable('may not be read by this user');
   }
   throw unusable('is missing or is not the key that `current` names');
 }

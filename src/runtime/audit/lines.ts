@@ -2,9 +2,9 @@ import { open } from 'node:fs/promises';
 import { PassThrough } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
-import { systemCode } from './failure.ts';
+import { getSystemCode } from './failure.ts';
 import type { SegmentFile } from './files.ts';
-import { JOURNAL_LINE_BYTES_MAX } from './record.ts';
+import { JOURNAL_LINE_BYTES_MAX } from './journal-record.ts';
 
 /** One line of a file, without its `\n`. `bytes` is valid only until the next line is read. */
 export interface JournalLine {
@@ -46,7 +46,7 @@ export async function* readJournalLines(segment: SegmentFile, offset = 0): Async
 async function* readBytes(segment: SegmentFile, offset: number): AsyncGenerator<Buffer> {
   if (segment.gzip) return yield* readCompressed(segment.path, offset);
   const file = await open(segment.path, 'r').catch((error) => {
-    if (systemCode(error) === 'ENOENT') return null;
+    if (getSystemCode(error) === 'ENOENT') return null;
     throw error;
   });
   if (file === null) return yield* readCompressed(`${segment.path}.gz`, offset);

@@ -1,9 +1,9 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { systemCode } from './failure.ts';
+import { getSystemCode } from './failure.ts';
 import { listSegments, listWriters, type SegmentFile } from './files.ts';
+import { JOURNAL_LINE_BYTES_MAX, type JournalRecord, type LineFault, parseRecord } from './journal-record.ts';
 import { readJournalLines } from './lines.ts';
-import { JOURNAL_LINE_BYTES_MAX, type JournalRecord, type LineFault, parseRecord } from './record.ts';
 
 /** The position up to which a writer's chain was read. */
 export interface ChainPosition {
@@ -55,7 +55,7 @@ export async function* readChain(writer_dir: string, from: ChainPosition): Async
       }
     } catch (error) {
       // Retention may have deleted the file since it was listed.
-      if (systemCode(error) !== 'ENOENT') throw error;
+      if (getSystemCode(error) !== 'ENOENT') throw error;
     }
   }
 }

@@ -4,19 +4,19 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { takeLock } from '../../drivers/stores/lock.ts';
-import { systemCode } from './failure.ts';
+import { getSystemCode } from './failure.ts';
 import {
+  buildTemporaryName,
   FILE_MODE,
   listSegments,
   listWriters,
   type SegmentFile,
   syncDir,
-  temporaryName,
   writeFileDurably,
 } from './files.ts';
+import { decodeRecord, type JournalRecord } from './journal-record.ts';
 import { isSigned, type SigningKey, signMessage, type TrustedKeys } from './keys.ts';
 import { readJournalLines } from './lines.ts';
-import { decodeRecord, type JournalRecord } from './record.ts';
 
 export interface MaintainOptions {
   readonly writer_dir: string;
@@ -152,7 +152,7 @@ export async function readRetiredSegments(
       isSigned(retiredMessage(retired), retired.signature, key);
     return genuine ? retired : 'unsigned';
   } catch (error) {
-    return systemCode(error) === 'ENOENT' ? null : 'unsigned';
+    return getSystemCode(error) === 'ENOENT' ? null : 'unsigned';
   }
 }
 
@@ -166,7 +166,7 @@ const GZIP_LEVEL = 1;
 /** Replaces a file with `<name>.gz`. Deletes the plain file only when the compressed one is complete and durable. */
 async function compress(segment: SegmentFile, options: MaintainOptions): Promise<void> {
   const target = `${segment.path}.gz`;
-  const temporary = temporaryName(target);
+  const temporary = buildTemporaryName(target);
   const output = createWriteStream(temporary, { flags: 'wx', mode: FILE_MODE, flush: true });
   await pipeline(createReadStream(segment.path), createGzip({ level: GZIP_LEVEL }), output, {
     signal: options.signal,

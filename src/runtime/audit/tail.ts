@@ -1,7 +1,6 @@
 import { open } from 'node:fs/promises';
 import { AuditFailure } from './failure.ts';
 import { listSegments, type SegmentFile } from './files.ts';
-import { readJournalLines } from './lines.ts';
 import {
   CHAIN_START,
   type ChainHead,
@@ -9,7 +8,8 @@ import {
   type JournalRecord,
   type LineFault,
   type WriterHead,
-} from './record.ts';
+} from './journal-record.ts';
+import { readJournalLines } from './lines.ts';
 
 /** The end of a writer's chain, as its files show it. */
 export interface ChainTail {

@@ -1,9 +1,21 @@
 import { join } from 'node:path';
+import { collectNamedHeads, isWriterHead, type NamedHeads } from './chain-heads.ts';
 import { isWriterName, listSegments, listWriters, type SegmentFile } from './files.ts';
-import { collectNamedHeads, isWriterHead, type NamedHeads } from './heads.ts';
-import { checkpointMessage, isSigned, type PublicKeyRecord, type TrustedKeys, trustKeys } from './keys.ts';
+import {
+  CHAIN_START,
+  type ChainHead,
+  decodeRecord,
+  type JournalRecord,
+  type LineFault,
+} from './journal-record.ts';
+import {
+  buildCheckpointMessage,
+  isSigned,
+  type PublicKeyRecord,
+  type TrustedKeys,
+  trustKeys,
+} from './keys.ts';
 import { readJournalLines } from './lines.ts';
-import { CHAIN_START, type ChainHead, decodeRecord, type JournalRecord, type LineFault } from './record.ts';
 import { readRetiredSegments } from './retention.ts';
 
 export interface VerifyOptions {
@@ -277,7 +289,7 @@ function isGenuine(walk: Walk, record: JournalRecord & { kind: 'checkpoint' }): 
   const before = { seq: record.seq - 1, record_hash: record.prev_hash };
   if (key === undefined || typeof signature !== 'string') return false;
   if (heads !== undefined && !(Array.isArray(heads) && heads.every(isWriterHead))) return false;
-  return isSigned(checkpointMessage(walk.writer, before, timestamp, heads), signature, key);
+  return isSigned(buildCheckpointMessage(walk.writer, before, timestamp, heads), signature, key);
 }
 
 function count(walk: Walk, record: JournalRecord): void {

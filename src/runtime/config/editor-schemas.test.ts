@@ -5,9 +5,9 @@ import { test } from 'node:test';
 import { type Schema as AnySchema, Validator } from '@cfworker/json-schema';
 import fc from 'fast-check';
 import { buildEditorSchemas } from '../policies/editor-schemas.ts';
+import { parseConfigValue } from './parse-config-value.ts';
 import { configSchema } from './schema.ts';
 import type { ConfigSchema } from './schema-types.ts';
-import { parseConfigValue } from './settle.ts';
 
 const folder = new URL('../../../schemas/', import.meta.url);
 

@@ -5,12 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { type ConfigRequest, type ConfigResult, loadConfig } from '../policies/load-config.ts';
+import { parseConfigValue } from './parse-config-value.ts';
 import { PERMISSIONS } from './permissions.ts';
 import { formatProblem } from './problem-text.ts';
 import { authSchema } from './schema-auth.ts';
 import { costSchema } from './schema-costs.ts';
 import { proxySchema } from './schema-proxy.ts';
-import { parseConfigValue } from './settle.ts';
 
 let dir = '';
 before(async () => {

@@ -1,9 +1,9 @@
 import type { DocumentProblem } from '../../core/types/index.ts';
 import type { ReferenceSources } from './interpolate.ts';
+import { parseConfigValue } from './parse-config-value.ts';
 import { endSentence } from './problem-text.ts';
 import { configSchema } from './schema.ts';
 import type { ConfigSchema } from './schema-types.ts';
-import { parseConfigValue } from './settle.ts';
 
 /** Options of `serve` that override the file. They are validated like the keys they override. */
 export interface Overrides {

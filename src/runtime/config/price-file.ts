@@ -1,11 +1,11 @@
 import { basename } from 'node:path';
 import type { DocumentProblem } from '../../core/types/index.ts';
+import { parseConfigValue } from './parse-config-value.ts';
 import { buildConfigProblem } from './problem-text.ts';
 import { readMapping } from './read-mapping.ts';
 import type { Config } from './schema.ts';
 import type { WrittenPrice } from './schema-costs.ts';
 import { priceFileSchema } from './schema-costs.ts';
-import { parseConfigValue } from './settle.ts';
 
 type Settled<Rest> = { readonly ok: true; readonly config: Config } & Rest;
 

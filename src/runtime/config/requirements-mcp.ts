@@ -1,6 +1,6 @@
+import type { ValueProblem } from './parse-config-value.ts';
 import type { PathStep } from './problem-path.ts';
 import type { Config } from './schema.ts';
-import type { ValueProblem } from './settle.ts';
 
 type Server = Config['mcp']['servers'][number];
 

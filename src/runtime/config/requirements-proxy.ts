@@ -1,8 +1,8 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own `${NAME}` is meant.
 import { matchesAny } from '../../core/tags.ts';
+import type { ValueProblem } from './parse-config-value.ts';
 import type { PathStep } from './problem-path.ts';
 import type { Config } from './schema.ts';
-import type { ValueProblem } from './settle.ts';
 
 /** Checks the constraints between keys of `proxy`. Messages are predicates of sentences. */
 export function checkProxyRequirements({ proxy }: Pick<Config, 'proxy'>): ValueProblem[] {

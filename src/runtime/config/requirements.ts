@@ -1,11 +1,11 @@
 import { isIP } from 'node:net';
 import { parseDurationMs } from '../../core/policy/compile/duration.ts';
 import { isLoopbackHost } from '../../platform/net/loopback.ts';
+import type { ValueProblem } from './parse-config-value.ts';
 import type { PathStep } from './problem-path.ts';
 import { checkMcpRequirements } from './requirements-mcp.ts';
 import { checkProxyRequirements } from './requirements-proxy.ts';
 import type { Config } from './schema.ts';
-import type { ValueProblem } from './settle.ts';
 
 /** Checks the constraints between keys that the schema cannot express. Messages are predicates of sentences. */
 export function checkRequirements(config: Config): ValueProblem[] {

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { endpoints } from '../../server/operations.ts';
 import { openSeenAgents } from '../../server/seen-agents.ts';
 import { caller, crossing, ports, SECRET, SSN } from '../../server/testing/examples.ts';
-import { newEventId } from '../audit/event-id.ts';
+import { createEventId } from '../audit/event-id.ts';
 import { enforce } from '../enforcement/enforce.ts';
 import type { Endpoint } from './endpoint.ts';
 import { formatMetrics, keepCounters, type Metrics, openMetrics, sumSnapshots } from './metrics.ts';
@@ -136,10 +136,10 @@ test('agents are noted once, sorted, up to the bound, and nobody is not an agent
 
 test('event ids are unlike each other, of one shape, and sort as time runs', () => {
   const START_MS = Date.parse('2026-01-31T12:00:00.000Z');
-  const ids = Array.from({ length: 2_000 }, () => newEventId(START_MS));
+  const ids = Array.from({ length: 2_000 }, () => createEventId(START_MS));
   assert.equal(new Set(ids).size, 2_000);
   const HOUR_MS = 3_600_000;
-  const later = [0, 1, START_MS - 1, START_MS + 1, START_MS + HOUR_MS, START_MS * 9].map(newEventId);
+  const later = [0, 1, START_MS - 1, START_MS + 1, START_MS + HOUR_MS, START_MS * 9].map(createEventId);
   for (const id of [...ids, ...later]) assert.match(id, /^evt_[0-9a-f]{24}$/);
   assert.deepEqual(later, later.toSorted());
   assert.ok(ids.every((id) => later[2]! < id && id < later[3]!));

@@ -1,9 +1,9 @@
 import { SecretFailure } from '../../drivers/secrets/backend.ts';
 import type { Config } from '../config/schema.ts';
 import { findPlugins } from './find.ts';
-import { readLockedFiles } from './locked.ts';
+import { readLockedFiles } from './locked-files.ts';
 import type { PluginReport } from './types.ts';
-import { vetPlugin } from './vet.ts';
+import { vetPlugin } from './vet-plugin.ts';
 
 /** The file of a driver, and its hash when it was checked. */
 export interface DriverFile {

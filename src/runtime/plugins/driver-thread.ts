@@ -1,6 +1,6 @@
 /** The thread of a plug-in's driver. It opens the driver and answers requests until it ends. */
 import { parentPort, workerData } from 'node:worker_threads';
-import type { DriverData, DriverRequest, DriverResponse } from './driver-words.ts';
+import type { DriverData, DriverRequest, DriverResponse } from './driver-messages.ts';
 
 /** The part of the result of a plug-in's `open` that is used. */
 interface Opened {

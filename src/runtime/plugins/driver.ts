@@ -10,7 +10,7 @@ import {
   type SecretFailureCode,
 } from '../../drivers/secrets/backend.ts';
 import type { DriverFile } from './driver-file.ts';
-import type { DriverData, DriverRequest, DriverResponse } from './driver-words.ts';
+import type { DriverData, DriverRequest, DriverResponse } from './driver-messages.ts';
 
 /** Selects the driver of a plug-in, with its settings. */
 export interface DriverSpec {

@@ -1,3 +1,3 @@
 export { findPlugin } from './find.ts';
 export { type LoadedPlugins, loadPlugin, loadPlugins } from './load.ts';
-export type { LockedFiles } from './locked.ts';
+export type { LockedFiles } from './locked-files.ts';

@@ -4,12 +4,12 @@ import type { PolicySettings } from '../../core/policy/compile/index.ts';
 import type { DocumentProblem } from '../../core/types/index.ts';
 import type { Config } from '../config/index.ts';
 import { buildConfigProblem } from '../config/problem-text.ts';
-import { admitPlugin, collectTakenNames, type TakenNames } from './admit.ts';
+import { admitPlugin, collectTakenNames, type TakenNames } from './admit-plugin.ts';
 import { type FoundPlugins, findPlugins } from './find.ts';
-import { type LockedFiles, readLockedFiles } from './locked.ts';
+import { type LockedFiles, readLockedFiles } from './locked-files.ts';
 import { type PluginRunResult, runPlugin } from './run.ts';
 import type { Plugin, PluginReport, PluginSource, PluginsInUse, PlugKind } from './types.ts';
-import { vetPlugin } from './vet.ts';
+import { vetPlugin } from './vet-plugin.ts';
 
 /** The result of loading all plug-ins of a configuration. */
 export interface LoadedPlugins extends PluginsInUse, Pick<FoundPlugins, 'filled' | 'empty' | 'warnings'> {

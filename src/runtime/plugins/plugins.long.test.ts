@@ -8,7 +8,7 @@ import { loadConfiguredPolicy, reloadConfiguredPolicy } from '../policies/load.t
 import { loadConfig } from '../policies/load-config.ts';
 import { loadConfiguredPlugins, loadPolicy } from '../policies/load-policy.ts';
 import { validateConfiguration } from '../policies/validate.ts';
-import { findBrokenPlugins } from './named.ts';
+import { findBrokenPlugins } from './excluded-plugins.ts';
 import { NO_PLUGINS } from './types.ts';
 
 const root = realpathSync(mkdtempSync(join(tmpdir(), 'plugins-')));

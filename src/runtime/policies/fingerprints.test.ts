@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { Policy } from '../../core/types/index.ts';
 import { policy } from '../../server/testing/examples.ts';
-import { ensureFingerprints, fingerprintKeyPath, openFingerprints } from './fingerprints.ts';
+import { ensureFingerprints, getFingerprintKeyPath, openFingerprints } from './fingerprints.ts';
 
 let root = '';
 before(async () => {
@@ -27,7 +27,7 @@ async function place(fingerprint_key?: string) {
 test('the key is made once, for its owner alone, and gives the same fingerprints ever after', async () => {
   const config = await place();
   const first = ensureFingerprints(config)('a.b', 'value');
-  const path = fingerprintKeyPath(config.state_dir);
+  const path = getFingerprintKeyPath(config.state_dir);
   assert.equal((await stat(path)).mode & 0o777, 0o600);
   const key = await readFile(path, 'utf8');
   assert.match(first, /^hmac-sha256:[0-9a-f]{64}$/);
@@ -58,7 +58,7 @@ test('a key of the configuration takes the place of the file', async () => {
   const config = await place('k'.repeat(32));
   const made = ensureFingerprints(config)('a.b', 'value');
   assert.equal(openFingerprints(config, listing)?.('a.b', 'value'), made);
-  await assert.rejects(stat(fingerprintKeyPath(config.state_dir)), /ENOENT/);
+  await assert.rejects(stat(getFingerprintKeyPath(config.state_dir)), /ENOENT/);
 });
 
 test('a list without its key is refused, and a policy without a list needs none', async () => {
@@ -70,8 +70,8 @@ test('a list without its key is refused, and a policy without a list needs none'
     message: /detection\.allowlist.*fingerprint-key/,
   };
   assert.throws(() => openFingerprints(config, listing), refused);
-  await writeFile(fingerprintKeyPath(config.state_dir), 'something else');
+  await writeFile(getFingerprintKeyPath(config.state_dir), 'something else');
   assert.throws(() => openFingerprints(config, listing), refused);
   assert.throws(() => ensureFingerprints(config), { code: 'state_unusable' });
-  assert.equal(await readFile(fingerprintKeyPath(config.state_dir), 'utf8'), 'something else');
+  assert.equal(await readFile(getFingerprintKeyPath(config.state_dir), 'utf8'), 'something else');
 });

@@ -15,7 +15,7 @@ type KeyPlace = Pick<Config, 'state_dir' | 'origin'> & {
 const KEY = /^[A-Za-z0-9_-]{43}$/;
 
 /** Returns the path of the key that the service creates itself. */
-export function fingerprintKeyPath(state_dir: string): string {
+export function getFingerprintKeyPath(state_dir: string): string {
   return join(state_dir, 'fingerprint-key');
 }
 
@@ -27,14 +27,14 @@ export function fingerprintKeyPath(state_dir: string): string {
  * could match
  */
 export function openFingerprints(config: KeyPlace, policy: Policy): Fingerprinter | null {
-  const problem = fingerprintProblem(config, policy);
+  const problem = findFingerprintProblem(config, policy);
   if (problem !== null) throw new StartFailure('config_invalid', problem.message, [problem]);
   if (policy.detection.allowlist.length === 0) return null;
   return fingerprintsWith(readKey(config) as string);
 }
 
 /** Returns the problem that makes the allowlist of a policy unusable, or `null`. */
-export function fingerprintProblem(config: KeyPlace, { detection }: Policy): DocumentProblem | null {
+export function findFingerprintProblem(config: KeyPlace, { detection }: Policy): DocumentProblem | null {
   if (detection.allowlist.length === 0 || readKey(config) !== null) return null;
   const what =
     'needs the key of its fingerprints: the file `fingerprint-key` in the state folder is missing, ' +
@@ -50,10 +50,10 @@ export function fingerprintProblem(config: KeyPlace, { detection }: Policy): Doc
 export function ensureFingerprints(config: KeyPlace): Fingerprinter {
   const present = readKey(config);
   if (present !== null) return fingerprintsWith(present);
-  writePrivateFile(fingerprintKeyPath(config.state_dir), randomBytes(32).toString('base64url'), 'keep');
+  writePrivateFile(getFingerprintKeyPath(config.state_dir), randomBytes(32).toString('base64url'), 'keep');
   const made = readKey(config);
   if (made !== null) return fingerprintsWith(made);
-  const path = fingerprintKeyPath(config.state_dir);
+  const path = getFingerprintKeyPath(config.state_dir);
   throw new StartFailure(
     'state_unusable',
     `The file \`${path}\` is no key of fingerprints, or this user may not read it. Move it away, or restore it.`,
@@ -75,7 +75,7 @@ function fingerprintsWith(key: string): Fingerprinter {
 
 function readKey({ state_dir, detection }: KeyPlace): string | null {
   if (detection.fingerprint_key !== undefined) return detection.fingerprint_key;
-  const path = fingerprintKeyPath(state_dir);
+  const path = getFingerprintKeyPath(state_dir);
   try {
     const key = readFileSync(path, 'utf8').trim();
     restrictMode(path);

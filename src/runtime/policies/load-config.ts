@@ -6,6 +6,7 @@ import { resolveStateDir } from '../../platform/files/state-folder.ts';
 import { findInactiveKeys } from '../config/inactive.ts';
 import { findSecretNames, type ReferenceSources } from '../config/interpolate.ts';
 import { applyOverrides, type Overrides } from '../config/overrides.ts';
+import { parseConfigValue } from '../config/parse-config-value.ts';
 import { findPlainAddresses } from '../config/plain-addresses.ts';
 import { addPrices } from '../config/price-file.ts';
 import type { PathStep } from '../config/problem-path.ts';
@@ -13,7 +14,6 @@ import { buildConfigProblem } from '../config/problem-text.ts';
 import { type MappingRead, readMapping } from '../config/read-mapping.ts';
 import { checkRequirements } from '../config/requirements.ts';
 import { type Config, type ConfigOrigin, configSchema, type WrittenConfig } from '../config/schema.ts';
-import { parseConfigValue } from '../config/settle.ts';
 import type { SecretReading } from '../secrets/references.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;

@@ -14,7 +14,6 @@ import {
   readManagedPolicy,
 } from '../managed-policy/managed-policy.ts';
 import type { LoadedPlugins, LockedFiles } from '../plugins/index.ts';
-import { hasPlugins, listExcludedProblems } from '../plugins/named.ts';
 import { NO_PLUGINS, type PluginsInUse } from '../plugins/types.ts';
 import { listGuardedPaths } from './guarded-paths.ts';
 import { addManagedPolicy, readAllDocuments } from './managed-input.ts';

@@ -1,7 +1,7 @@
 import type { DocumentProblem, Policy } from '../../core/types/index.ts';
 import type { Config } from '../config/index.ts';
 import { buildConfigProblem } from '../config/problem-text.ts';
-import { findBrokenPlugins } from '../plugins/named.ts';
+import { findBrokenPlugins } from '../plugins/excluded-plugins.ts';
 import type { PluginsInUse } from '../plugins/types.ts';
 import type { SecretReading } from '../secrets/references.ts';
 import { type ConfigRequest, loadConfig } from './load-config.ts';

@@ -7,7 +7,7 @@ import { type DocumentFile, findFiles } from '../config/document-files.ts';
 import type { Config } from '../config/index.ts';
 import { parsePath } from '../config/problem-path.ts';
 import { loadConditions } from './conditions.ts';
-import { fingerprintProblem, openFingerprints } from './fingerprints.ts';
+import { findFingerprintProblem, openFingerprints } from './fingerprints.ts';
 import { findPack, type Packs } from './packs.ts';
 import { readDocuments, type WrittenDocument } from './read-documents.ts';
 
@@ -44,7 +44,7 @@ export async function testPolicy(
   const read = await readDocuments(found);
   const problems = [...read.problems, ...read.documents.flatMap(problemsOf)];
   // The key stays on the machine of the service, so a pipeline that tests the policy does not need it.
-  const keyless = fingerprintProblem(config, policy);
+  const keyless = findFingerprintProblem(config, policy);
   const warnings: readonly DocumentProblem[] = keyless === null ? [] : [{ ...keyless, level: 'warning' }];
   const report = { policy_hash: policy.hash, files: found.map(({ label }) => label), problems, warnings };
   if (problems.length > 0) return { ...report, results: [] };

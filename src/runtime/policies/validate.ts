@@ -1,6 +1,6 @@
 import type { DocumentProblem } from '../../core/types/index.ts';
-import { listExcludedProblems } from '../plugins/named.ts';
-import { fingerprintProblem } from './fingerprints.ts';
+import { listExcludedProblems } from '../plugins/excluded-plugins.ts';
+import { findFingerprintProblem } from './fingerprints.ts';
 import { type ConfigRequest, loadConfig } from './load-config.ts';
 import { loadPolicy, type PolicyResult } from './load-policy.ts';
 
@@ -60,7 +60,7 @@ export async function validateConfiguration(request: ConfigRequest): Promise<Val
     return { ...nothing, config_file, files: made.files, problems: left_out, warnings };
   }
   const { policy, files, plugins } = made;
-  const keyless = fingerprintProblem(read.config, policy);
+  const keyless = findFingerprintProblem(read.config, policy);
   // The key stays on the machine of the service, so a pipeline that checks the configuration does not need it.
   const misspelt = await misspeltTags(made, config_file ?? '');
   const warnings = [...read.warnings, ...made.warnings, ...misspelt, ...warningOf(keyless)];

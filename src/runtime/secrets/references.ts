@@ -1,11 +1,11 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own `${NAME}` is meant.
 import { isSecretKey, SecretFailure } from '../../drivers/secrets/backend.ts';
 import type { SecretReadResult } from '../config/interpolate.ts';
+import { parseConfigValue } from '../config/parse-config-value.ts';
 import type { ConfigOrigin } from '../config/schema.ts';
 import { secretsSchema } from '../config/schema-outside.ts';
 import { pluginsSectionSchema as pluginsSchema } from '../config/schema-plugins.ts';
 import type { SchemaValue } from '../config/schema-types.ts';
-import { parseConfigValue } from '../config/settle.ts';
 import type { DriverFile } from '../plugins/driver-file.ts';
 import { openConfiguredSecrets, type SecretSettings } from './open.ts';
 import { SecretReadError, type Secrets } from './secrets.ts';

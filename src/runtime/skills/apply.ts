@@ -11,7 +11,7 @@ import { formatLock, type SkillsLock } from '../packages/lock-file.ts';
 import { LOCK_FILE } from '../packages/lock-name.ts';
 import { hashSha256 } from '../packages/package.ts';
 import type { FileChange } from './change.ts';
-import { linkOrCopy, replaceDurably, syncFolder, writeDurably } from './durable.ts';
+import { linkOrCopy, replaceDurably, syncFolder, writeDurably } from './write-durably.ts';
 
 /**
  * The folder next to `service.yaml` that stages a change: the new files, links to the files to be removed, and
@@ -33,7 +33,7 @@ interface Plan {
 export interface SkillsFolderLock {
   readonly release: () => Promise<void>;
   /** True if an interrupted change was finished or rolled back when the lock was taken. */
-  readonly mended: boolean;
+  readonly recovered: boolean;
 }
 
 /** Takes the lock, and recovers from an interrupted change. @throws SkillFailure `busy` */
@@ -41,10 +41,10 @@ export async function lockSkillsFolder(base_dir: string): Promise<SkillsFolderLo
   const folder = join(base_dir, CHANGE_FOLDER);
   const lock = await lockIn(folder);
   try {
-    const mended = await mend(base_dir);
+    const recovered = await recoverChange(base_dir);
     await clear(folder, OURS);
     return {
-      mended,
+      recovered,
       release: async () => {
         await clear(folder, ALL);
         await rmdir(folder).catch(() => {});
@@ -203,7 +203,7 @@ export function isInterrupted(base_dir: string): boolean {
 }
 
 /** Rolls back an interrupted change, or finishes it if only the cleanup was missing. */
-async function mend(base_dir: string): Promise<boolean> {
+async function recoverChange(base_dir: string): Promise<boolean> {
   const read = await readText(join(base_dir, CHANGE_FOLDER, PLAN));
   if (!read.ok) return false;
   const plan = planOf(read.text);

@@ -10,10 +10,10 @@ import { loadPolicy } from '../policies/index.ts';
 import { lintPolicy } from '../policies/lint.ts';
 import { testPolicy } from '../policies/test-policy.ts';
 import { isTemplate } from './skills.ts';
-import { bundledSkills } from './sources/bundled.ts';
+import { openBundledSkills } from './sources/bundled.ts';
 import { add, configIn, inProject } from './testing/projects.ts';
 
-const skills = await bundledSkills();
+const skills = await openBundledSkills();
 const NAMES = [
   'coding-agent',
   'finance',

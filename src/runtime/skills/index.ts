@@ -1,5 +1,5 @@
 export type { Skill } from '../packages/package.ts';
-export type { PolicyEffect, PolicyRecord } from './effect.ts';
+export type { PolicyEffect, PolicyRecord } from './policy-effect.ts';
 export {
   isTemplate,
   type ListedSkill,
@@ -9,6 +9,6 @@ export {
   planToRemove,
   type SkillPlan,
 } from './skills.ts';
-export { bundledSkills } from './sources/bundled.ts';
+export { openBundledSkills } from './sources/bundled.ts';
 export { openSkill } from './sources/index.ts';
 export { type NpmSearchResult, searchNpm } from './sources/npm.ts';

@@ -7,7 +7,7 @@ import { type LockedSkill, readLock } from '../packages/lock-file.ts';
 import { LOCK_FILE } from '../packages/lock-name.ts';
 import { compareVersions } from '../packages/manifest.ts';
 import type { Skill } from '../packages/package.ts';
-import { resolveLockedFiles } from '../plugins/locked.ts';
+import { resolveLockedFiles } from '../plugins/locked-files.ts';
 import type { PluginReport } from '../plugins/types.ts';
 import { loadConfiguredPlugins, loadPolicy } from '../policies/index.ts';
 import type { CaseResult } from '../policies/test-policy.ts';
@@ -25,8 +25,8 @@ import {
   type SkillChange,
   type SkillState,
 } from './change.ts';
-import { comparePolicies, type PolicyEffect } from './effect.ts';
-import { rehearseChange } from './rehearse.ts';
+import { comparePolicies, type PolicyEffect } from './policy-effect.ts';
+import { simulateChange } from './simulate-change.ts';
 
 /** The effect of adding or removing a skill, computed before any change. */
 export interface SkillPlan {
@@ -49,7 +49,7 @@ export interface SkillPlan {
   /** The parts of its plug-ins, which were loaded to list them. */
   readonly plugins: readonly PluginReport[];
   /** True if recovery from an interrupted change ran first. */
-  readonly mended: boolean;
+  readonly recovered: boolean;
 }
 
 /** A plan that can be applied once, or discarded. */
@@ -84,7 +84,7 @@ export function planToAdd(
       'skill_invalid',
       `It needs version ${skill.service_min} of the service, and this is ${service_version}.`,
     );
-  return inTurn(config, async (base_dir, mended) => {
+  return inTurn(config, async (base_dir, recovered) => {
     const lock = await readLock(base_dir);
     const { name, version, source } = skill;
     const replaces = lock.skills[name] ?? null;
@@ -92,7 +92,7 @@ export function planToAdd(
     const files = await buildAddition(base_dir, lock, skill);
     refuseKeptCode(files);
     if (!agreed.plugins) refuseCode(files);
-    return { name, version, source, replaces, files, mended, ...(await weigh(config, files)) };
+    return { name, version, source, replaces, files, recovered, ...(await weigh(config, files)) };
   });
 }
 
@@ -143,7 +143,7 @@ function refuseCode({ changes }: SkillChange): void {
  * not set
  */
 export function planToRemove(config: Config, name: string, force: boolean): Promise<OpenPlan> {
-  return inTurn(config, async (base_dir, mended) => {
+  return inTurn(config, async (base_dir, recovered) => {
     const lock = await readLock(base_dir);
     const replaces = Object.hasOwn(lock.skills, name) ? lock.skills[name]! : null;
     if (replaces === null) throw new SkillFailure('not_found', notThere(name, Object.keys(lock.skills)));
@@ -154,7 +154,7 @@ export function planToRemove(config: Config, name: string, force: boolean): Prom
       if (force && error instanceof SkillFailure) return UNWEIGHED;
       throw error;
     });
-    return { name, version, source, replaces, files, mended, ...weighed };
+    return { name, version, source, replaces, files, recovered, ...weighed };
   });
 }
 
@@ -173,7 +173,7 @@ async function weigh(config: Config, { changes }: SkillChange): Promise<Weighed>
   const now = await loadPolicy(config);
   if (!now.ok)
     throw new SkillFailure('policy_invalid', 'The present policy is not valid. Fix it first:', now.problems);
-  const { policy, problems, warnings, ...told } = await rehearseChange(config, changes);
+  const { policy, problems, warnings, ...told } = await simulateChange(config, changes);
   if (policy === null)
     throw new SkillFailure('policy_invalid', 'Nothing was changed, for it would not be valid:', problems);
   const known = new Set(now.warnings.map(({ message }) => message));
@@ -183,12 +183,12 @@ async function weigh(config: Config, { changes }: SkillChange): Promise<Weighed>
 
 async function inTurn(
   config: Config,
-  make: (base_dir: string, mended: boolean) => Promise<SkillPlan>,
+  make: (base_dir: string, recovered: boolean) => Promise<SkillPlan>,
 ): Promise<OpenPlan> {
   const { base_dir } = config.origin;
   const turn: SkillsFolderLock = await lockSkillsFolder(base_dir);
   try {
-    const plan = await make(base_dir, turn.mended);
+    const plan = await make(base_dir, turn.recovered);
     const check = () => checkInPlace(config, plan);
     const carryOut = () => applyChange(base_dir, plan.files.changes, plan.files.lock, check);
     return { plan, carryOut, close: turn.release };

@@ -23,7 +23,7 @@ export function testFolder(): TestFolder {
 }
 
 /** The output of the program: the running service, or why it failed to start. */
-export type Printed = ServiceStatus & {
+export type PrintedStatus = ServiceStatus & {
   readonly port: number;
   readonly warnings: readonly string[];
   readonly failure?: {
@@ -35,7 +35,7 @@ export type Printed = ServiceStatus & {
 
 export interface TestService {
   readonly child: ChildProcess;
-  readonly printed: Printed;
+  readonly printed: PrintedStatus;
   // biome-ignore lint/suspicious/noExplicitAny: each test knows what its own route answers.
   readonly post: (path: string, body?: unknown) => Promise<any>;
   /** Returns the output on standard error. */
@@ -49,7 +49,7 @@ const program = new URL('serve.ts', import.meta.url);
 const started = new Set<ChildProcess>();
 
 /** Kills the processes that a failed test left running. Call it in an `after` at the end of each file. */
-export async function endLeftServices(): Promise<void> {
+export async function stopLeftoverServices(): Promise<void> {
   const left = [...started].filter(({ exitCode, signalCode }) => exitCode === null && signalCode === null);
   await Promise.all(
     left.map((child) => {
@@ -75,7 +75,7 @@ export async function startTestService(dir: string, workers = 2): Promise<TestSe
   const line = await firstLine(child).catch((error) => {
     throw new Error(`${error.message}\n${log}`);
   });
-  const printed = JSON.parse(line) as Printed;
+  const printed = JSON.parse(line) as PrintedStatus;
   return {
     child,
     printed,
@@ -125,7 +125,7 @@ export function isAlive(pid: number): boolean {
 }
 
 /** Returns every byte of every file in a folder, as Latin-1. */
-export function bytesOf(dir: string): string {
+export function readAllFiles(dir: string): string {
   return readdirSync(dir, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'latin1'))

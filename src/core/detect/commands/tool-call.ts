@@ -1,7 +1,7 @@
 import { classifyPathKey, findPaths } from '../facts/paths.ts';
 import { DECIDING_ROUTE } from '../guard/deciding-commands.ts';
+import { findPatchedFiles, type PathUse } from '../guard/path-access.ts';
 import type { GuardedGroup, GuardView } from '../guard/paths.ts';
-import { findPatchedFiles, type PathUse } from '../guard/touches.ts';
 import { createPayloadReader, type FoundCommands, type PayloadReader } from './in-payload.ts';
 import { findForbiddenGroup } from './rules/guard.ts';
 import { commandRules } from './rules/index.ts';

@@ -15,7 +15,7 @@ import { baltic } from './personal/baltic.ts';
 import { bankCodes } from './personal/bank-codes.ts';
 import { benelux } from './personal/benelux.ts';
 import { britishIsles } from './personal/british-isles.ts';
-import { cardBesideName } from './personal/card-beside-name.ts';
+import { cardWithName } from './personal/card-with-name.ts';
 import { centralEurope } from './personal/central-europe.ts';
 import { creditCard } from './personal/credit-card.ts';
 import { cryptoWallet } from './personal/crypto-wallet.ts';
@@ -37,7 +37,7 @@ import { northAmerica } from './personal/north-america.ts';
 import { oceania } from './personal/oceania.ts';
 import { personNames } from './personal/person-names.ts';
 import { phone } from './personal/phone.ts';
-import { phoneBesideName } from './personal/phone-beside-name.ts';
+import { phoneWithName } from './personal/phone-with-name.ts';
 import { southAsia } from './personal/south-asia.ts';
 import { southeastAsia } from './personal/southeast-asia.ts';
 import { ssn } from './personal/ssn.ts';
@@ -121,7 +121,7 @@ export const detectorFiles: readonly (() => readonly Detector[])[] = [
   () => bankCodes,
   () => benelux,
   () => britishIsles,
-  () => cardBesideName,
+  () => cardWithName,
   () => centralEurope,
   () => creditCard,
   () => cryptoWallet,
@@ -142,7 +142,7 @@ export const detectorFiles: readonly (() => readonly Detector[])[] = [
   () => northAmerica,
   () => oceania,
   () => personNames,
-  () => phoneBesideName,
+  () => phoneWithName,
   () => phone,
   () => southAsia,
   () => southeastAsia,

@@ -1,6 +1,6 @@
 import type { Command } from '../shell/syntax.ts';
+import { findEnteredFolder } from './path-access.ts';
 import { enterFolder, type GuardView } from './paths.ts';
-import { findEnteredFolder } from './touches.ts';
 
 /** The most changes of folder in one script that are followed; after them the folder is unknown. */
 const CHANGES_MAX = 8;

@@ -3,7 +3,7 @@ import { dirname, resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { DECISIONS } from '../../../core/types/index.ts';
 import type { VerifyReport } from '../../../runtime/audit/index.ts';
-import type { ChainHead } from '../../../runtime/audit/record.ts';
+import type { ChainHead } from '../../../runtime/audit/journal-record.ts';
 import { CommandFailure, EXIT } from '../command-failure.ts';
 import { formatCount } from '../format-table.ts';
 import { loadCliConfig } from '../load-cli-config.ts';
@@ -136,14 +136,15 @@ interface Places {
 }
 
 async function placesOf(options: VerifyOptions, terminal: Terminal): Promise<Places> {
-  const { statePaths } = await import('../../../server/state-dir.ts');
+  const { buildStatePaths } = await import('../../../server/state-dir.ts');
   const dir =
     options.dir === undefined
       ? (await loadCliConfig(terminal, options.config, 'leave')).state_dir
       : resolve(terminal.cwd, options.dir);
-  const inside = statePaths(dir);
+  const inside = buildStatePaths(dir);
   if (await isThere(inside.journal)) return inside;
-  if (options.dir !== undefined && (await isThere(dir))) return { ...statePaths(dirname(dir)), journal: dir };
+  if (options.dir !== undefined && (await isThere(dir)))
+    return { ...buildStatePaths(dirname(dir)), journal: dir };
   throw new CommandFailure(EXIT.usage, 'not_found', `There is no journal in \`${dir}\`.`, {
     hint: 'Name its folder with --dir, or the configuration that it belongs to with --config.',
   });

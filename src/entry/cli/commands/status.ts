@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { packageVersion } from '../../../platform/version.ts';
+import { getPackageVersion } from '../../../platform/version.ts';
 import type { ServiceStatus } from '../../../server/socket-server.ts';
 import { EXIT } from '../command-failure.ts';
 import { loadCliConfig } from '../load-cli-config.ts';
@@ -35,7 +35,7 @@ async function run(options: StatusOptions, terminal: Terminal): Promise<void> {
   if (options.json) {
     printJson(terminal, {
       running: found !== null,
-      version: packageVersion(),
+      version: getPackageVersion(),
       config_file: origin.file,
       state_dir,
       mode: server.mode,

@@ -11,7 +11,7 @@ import {
   warn,
 } from '../../../coding-agents/record/doctor-check.ts';
 import { StartFailure } from '../../../platform/failure.ts';
-import { packageVersion } from '../../../platform/version.ts';
+import { getPackageVersion } from '../../../platform/version.ts';
 import type { Config } from '../../../runtime/config/index.ts';
 import { loadConfig } from '../../../runtime/policies/load-config.ts';
 import { type LocalRuntime, openLocalRuntime } from '../../../server/local.ts';
@@ -45,7 +45,7 @@ export async function openConfig({ path, cwd, env }: ConfigLocation): Promise<Op
   const { config } = read;
   const subject: CheckSubject = { ...NO_SUBJECT, file: config.origin.file };
   try {
-    const runtime = await openLocalRuntime(config, packageVersion());
+    const runtime = await openLocalRuntime(config, getPackageVersion());
     return { subject, opened: { config, runtime }, checks: await checkPolicy(runtime, subject) };
   } catch (failure) {
     if (!(failure instanceof StartFailure)) throw failure;

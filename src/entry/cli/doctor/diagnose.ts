@@ -20,7 +20,7 @@ import {
   warn,
 } from '../../../coding-agents/record/doctor-check.ts';
 import type { Machine, SettingsScope } from '../../../coding-agents/record/settings.ts';
-import { packageVersion } from '../../../platform/version.ts';
+import { getPackageVersion } from '../../../platform/version.ts';
 import { type ConfigLocation, checkState, type OpenConfig, openConfig } from './configuration.ts';
 import { evaluateChecks, readHookChecks } from './evaluate-checks.ts';
 import { compareSessions, type SessionReport } from './sessions.ts';
@@ -93,7 +93,7 @@ export async function diagnose(request: DiagnosisRequest): Promise<Diagnosis> {
 
 function checkProgramVersion(): DoctorCheck {
   const { node } = process.versions;
-  return ok('program', NO_SUBJECT, `Version ${packageVersion()}, on Node ${node}.`);
+  return ok('program', NO_SUBJECT, `Version ${getPackageVersion()}, on Node ${node}.`);
 }
 
 function checkAnyInstalled(

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { ChangedDecision, ReplayCounts, ReplayTally } from '../../../core/review/replay.ts';
 import type { DocumentProblem } from '../../../core/types/index.ts';
-import { packageVersion } from '../../../platform/version.ts';
+import { getPackageVersion } from '../../../platform/version.ts';
 import type { ReplayFilter, ReplayReport } from '../../../runtime/policies/replay.ts';
 import { CommandFailure, EXIT } from '../command-failure.ts';
 import { formatTable } from '../format-table.ts';
@@ -55,7 +55,7 @@ async function run(options: ReplayOptions, terminal: Terminal): Promise<void> {
   ]);
   const next = await loadCandidate(options.with, config, terminal);
   if (!next.ok) throw await invalid(options.with, next.problems);
-  const runtime = await openLocalRuntime(config, packageVersion());
+  const runtime = await openLocalRuntime(config, getPackageVersion());
   try {
     const report = await replayJournal({
       journal_dir: await runtime.settleJournal(),

@@ -4,7 +4,7 @@ import { cp, mkdir, rename, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { packageVersion } from '../../../platform/version.ts';
+import { getPackageVersion } from '../../../platform/version.ts';
 
 /** The start of this process. */
 export interface ProcessStart {
@@ -40,7 +40,7 @@ function copiedProgram(here: string, node: string, env: ProcessStart['env']): In
   const folder = here.slice(0, here.lastIndexOf(`${sep}node_modules${sep}agent-safety${sep}`));
   const from = join(folder, 'node_modules');
   const data = env.XDG_DATA_HOME || join(env.HOME || homedir(), '.local/share');
-  const to = join(data, 'agent-safety', `${packageVersion()}-${fingerprintOf(from)}`);
+  const to = join(data, 'agent-safety', `${getPackageVersion()}-${fingerprintOf(from)}`);
   const moved = (path: string) =>
     path.startsWith(from) ? join(to, 'node_modules', path.slice(from.length)) : path;
   return {

@@ -39,8 +39,8 @@ export async function askSetup(found: readonly CodingAgent[]): Promise<SetupChoi
     chosen.length === 0
       ? 'project'
       : await answered(select<SettingsScope>({ message: 'For which projects?', options: [...SCOPES] }));
-  const { bundledSkills } = await import('../../../runtime/skills/index.ts');
-  const skills = await bundledSkills();
+  const { openBundledSkills } = await import('../../../runtime/skills/index.ts');
+  const skills = await openBundledSkills();
   const packs = await answered(
     multiselect({
       message: 'Which policy packs? More can be added later with `skills add`.',

@@ -1,5 +1,5 @@
 import { Option } from 'commander';
-import { packageVersion } from '../../../platform/version.ts';
+import { getPackageVersion } from '../../../platform/version.ts';
 import type { OpenPlan, Skill, SkillPlan } from '../../../runtime/skills/index.ts';
 import { CommandFailure, EXIT } from '../command-failure.ts';
 import { formatCount } from '../format-table.ts';
@@ -43,7 +43,7 @@ export async function addSkill(
   const skill = await openSkill(source, { cwd: terminal.cwd, env: terminal.env });
   await accept(skill);
   const askConsent = { plugins: options.allowPlugins === true };
-  const open = await planToAdd(config, skill, packageVersion(), askConsent);
+  const open = await planToAdd(config, skill, getPackageVersion(), askConsent);
   try {
     await carryOut(skill, open, options, terminal);
   } finally {

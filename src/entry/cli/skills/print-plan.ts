@@ -4,7 +4,7 @@ import { escapeControls, paint, printLine, printNotice, type Terminal } from '..
 
 /** Prints the files that would change, and the effect on the policy. */
 export function printSkillPlan(plan: SkillPlan, terminal: Terminal): void {
-  if (plan.mended) printNotice(terminal, 'An interrupted change was completed first.');
+  if (plan.recovered) printNotice(terminal, 'An interrupted change was completed first.');
   const { changes, kept, unchanged } = plan.files;
   printLine(terminal, paint(terminal, 'bold', 'Files'));
   for (const { action, path } of changes)
@@ -85,6 +85,6 @@ function share(count: number, compared: number): string {
   return `${count.toLocaleString('en')} of ${compared.toLocaleString('en')} places compared`;
 }
 
-function recordLine({ kind, name, says }: PolicyRecord): string {
-  return `${kind} ${escapeControls(name)}: ${escapeControls(says)}`;
+function recordLine({ kind, name, summary }: PolicyRecord): string {
+  return `${kind} ${escapeControls(name)}: ${escapeControls(summary)}`;
 }

@@ -20,9 +20,9 @@ export async function searchSkills(
   what: 'skills' | 'templates',
   terminal: Terminal,
 ): Promise<void> {
-  const { bundledSkills, isTemplate, searchNpm } = await import('../../../runtime/skills/index.ts');
+  const { openBundledSkills, isTemplate, searchNpm } = await import('../../../runtime/skills/index.ts');
   const lower = words.map((word) => word.toLowerCase());
-  const bundled: Found[] = (await bundledSkills())
+  const bundled: Found[] = (await openBundledSkills())
     .filter((skill) => what === 'skills' || isTemplate(skill))
     .filter(({ name, description, keywords }) => {
       const text = [name, description, ...keywords].join('\n').toLowerCase();

@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import { callOperation } from '../../../operations/call.ts';
 import { type AnyOperation, Refusal } from '../../../operations/operation.ts';
 import { buildMcpCaller, buildOperatorCaller } from '../../../runtime/access/callers.ts';
-import { osUserName } from '../../../runtime/access/os-user.ts';
+import { getOsUserName } from '../../../runtime/access/os-user.ts';
 import { hashToken, readToken } from '../../../runtime/access/tokens.ts';
 import type { Caller } from '../../../runtime/access/types.ts';
 import type { Config } from '../../../runtime/config/index.ts';
@@ -86,7 +86,7 @@ function callerOf(operation: AnyOperation, state_dir: string, token: string | un
   const is_operator = token !== undefined && isOperatorToken(token.trim(), state_dir);
   if (is_operator) return buildOperatorCaller('operator');
   const { permission } = operation;
-  if (permission === null || !PERSON_PERMISSIONS.includes(permission)) return buildMcpCaller(osUserName());
+  if (permission === null || !PERSON_PERMISSIONS.includes(permission)) return buildMcpCaller(getOsUserName());
   throw new Refusal('forbidden', token === undefined ? NO_TOKEN : WRONG_TOKEN);
 }
 

@@ -3,8 +3,8 @@
 import type { Store } from '../../../platform/store/index.ts';
 import type { AuditEvent } from '../../../runtime/audit/types.ts';
 import type { Config } from '../../../runtime/config/index.ts';
+import { parseConfigValue } from '../../../runtime/config/parse-config-value.ts';
 import { configSchema } from '../../../runtime/config/schema.ts';
-import { parseConfigValue } from '../../../runtime/config/settle.ts';
 import { ports } from '../../../server/testing/examples.ts';
 import { type BudgetParts, openBudgets } from '../budgets.ts';
 import type {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
+import { parseConfigValue } from '../../../runtime/config/parse-config-value.ts';
 import { proxySchema } from '../../../runtime/config/schema-proxy.ts';
-import { parseConfigValue } from '../../../runtime/config/settle.ts';
 import type { ProxySettings } from '../settings.ts';
 import type { UpstreamAnswer, UpstreamRequest, Upstreams } from '../types.ts';
 import { openUpstreams, UpstreamFailure, type UpstreamPorts } from '../upstreams.ts';

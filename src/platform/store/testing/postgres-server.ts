@@ -38,14 +38,14 @@ const USER = 'tester';
 const START_MS_MAX = 60_000;
 
 /** Returns the reason why no server can run here, or `null`. */
-export function whyNoPostgres(): string | null {
+export function explainMissingPostgres(): string | null {
   if (programs() === null)
     return 'PostgreSQL is not installed (scripts/run scripts/components/main.ts postgresql)';
   if (process.getuid?.() === 0 && otherUser() === null) return 'PostgreSQL needs a user that is not root';
   return null;
 }
 
-/** Starts a server. Call it only if `whyNoPostgres` returns `null`. */
+/** Starts a server. Call it only if `explainMissingPostgres` returns `null`. */
 export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
   const bin = programs()!;
   const user = process.getuid?.() === 0 ? otherUser() : null;

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { after, type TestContext, test } from 'node:test';
 import { openServiceStore } from '../../../server/store.ts';
 import type { Migrations, Store, StoreOptions, StoreSettings } from '../index.ts';
-import { type PostgresServer, startPostgres, whyNoPostgres } from './postgres-server.ts';
+import { explainMissingPostgres, type PostgresServer, startPostgres } from './postgres-server.ts';
 
 /** The arguments of a law: an empty store with all tables, which is closed and removed afterwards. */
 export interface LawStore {
@@ -38,7 +38,7 @@ export function withStores(subject: string, laws: (law: Law) => void, options: L
   const declared: Parameters<Law>[] = [];
   laws((...law) => declared.push(law));
   for (const kind of KINDS) {
-    const reason = kind === 'postgres' ? whyNoPostgres() : null;
+    const reason = kind === 'postgres' ? explainMissingPostgres() : null;
     const name = `${subject} on ${kind}: ${declared.length} laws`;
     test(name, { skip: reason ?? false }, async (t) => {
       let ran = 0;

@@ -1,4 +1,4 @@
-import { newEventId } from '../../audit/event-id.ts';
+import { createEventId } from '../../audit/event-id.ts';
 import { hashContext } from '../../audit/service-event.ts';
 import type { AuditEvent } from '../../audit/types.ts';
 import type { ApprovalStatus } from './lifecycle.ts';
@@ -39,7 +39,7 @@ export function buildApprovalEvent(
       ? 'require_approval'
       : 'block';
   const event: AuditEvent = {
-    event_id: newEventId(now_ms),
+    event_id: createEventId(now_ms),
     timestamp: new Date(now_ms).toISOString(),
     boundary: row.boundary as AuditEvent['boundary'],
     decision: action === 'allow' ? 'allow' : 'block',

@@ -2,7 +2,7 @@ import type { Insertable, Kysely } from 'kysely';
 import type { Store, StoreTables } from '../../../platform/store/index.ts';
 import { Unavailable } from '../../../platform/unavailable.ts';
 import type { AuditPorts } from '../../audit/audit-ports.ts';
-import { newEventId } from '../../audit/event-id.ts';
+import { createEventId } from '../../audit/event-id.ts';
 import { buildServiceEvent } from '../../audit/service-event.ts';
 import type { AuditEvent } from '../../audit/types.ts';
 import { type CapabilityRow, findMisfit, readScope } from './misfit.ts';
@@ -218,7 +218,7 @@ function changeOf(
   const { policy, now_ms } = ports();
   const at_ms = now_ms();
   return buildServiceEvent({
-    event_id: newEventId(at_ms),
+    event_id: createEventId(at_ms),
     now_ms: at_ms,
     phase,
     done: true,

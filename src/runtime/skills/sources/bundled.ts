@@ -7,7 +7,7 @@ import { openFolder } from './folder.ts';
 const FOLDER = fileURLToPath(new URL('../../../../skills/', import.meta.url));
 
 /** Returns the names of all bundled skills, sorted. */
-export async function bundledNames(): Promise<readonly string[]> {
+export async function listBundledNames(): Promise<readonly string[]> {
   const entries = await readdir(FOLDER, { withFileTypes: true });
   return entries
     .filter((each) => each.isDirectory())
@@ -15,13 +15,13 @@ export async function bundledNames(): Promise<readonly string[]> {
     .sort();
 }
 
-/** Reads a bundled skill. The name must be one of `bundledNames`. */
+/** Reads a bundled skill. The name must be one of `listBundledNames`. */
 export function openBundled(name: string): Promise<Archive> {
   return openFolder(`${FOLDER}${name}`, 'bundled');
 }
 
 /** Reads all bundled skills. */
-export async function bundledSkills(): Promise<readonly Skill[]> {
-  const names = await bundledNames();
+export async function openBundledSkills(): Promise<readonly Skill[]> {
+  const names = await listBundledNames();
   return Promise.all(names.map(async (name) => readSkill(await openBundled(name))));
 }

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { suggestName } from '../../../core/policy/compile/problems.ts';
 import { SkillFailure } from '../../packages/failure.ts';
 import { readSkill, type Skill } from '../../packages/package.ts';
-import { bundledNames, openBundled } from './bundled.ts';
+import { listBundledNames, openBundled } from './bundled.ts';
 import { openFolder } from './folder.ts';
 import { type NpmContext, openNpm } from './npm.ts';
 import { openTarball } from './tarball.ts';
@@ -18,7 +18,7 @@ export async function openSkill(source: string, place: NpmContext): Promise<Skil
   if (/\.(?:tgz|tar\.gz)$/.test(source)) return readSkill(await openTarball(path, `tarball:${source}`));
   if (source.includes('/') || source === '.' || source === '..')
     return readSkill(await openFolder(path, `folder:${source}`));
-  const names = await bundledNames();
+  const names = await listBundledNames();
   if (names.includes(source)) return readSkill(await openBundled(source));
   throw new SkillFailure(
     'not_found',

@@ -1,5 +1,6 @@
 import { AGENT_TRACES } from '../../agent-traces.ts';
 import { DECIDING_ROUTE, findOwnArguments, isDecidingCommand } from '../../guard/deciding-commands.ts';
+import { listPathAccesses, type PathAccess } from '../../guard/path-access.ts';
 import {
   findGroupOfFolder,
   findGuardedGroup,
@@ -9,7 +10,6 @@ import {
   isDocumentFolder,
   isStateRecord,
 } from '../../guard/paths.ts';
-import { listPathAccesses, type PathAccess } from '../../guard/touches.ts';
 import { isHarmlessCall, joinWords, listOperands } from '../../shell/options.ts';
 import { computeOutput } from '../../shell/output.ts';
 import type { Command } from '../../shell/syntax.ts';

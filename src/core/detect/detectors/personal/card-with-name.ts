@@ -7,7 +7,7 @@ import { buildIdentifierDetectors } from '../../matching/identifier.ts';
  * Payment cards of unusual issuers and lengths. Only a name next to them distinguishes them from other numbers with a
  * Luhn digit.
  */
-export const cardBesideName: readonly Detector[] = [
+export const cardWithName: readonly Detector[] = [
   ...buildIdentifierDetectors({
     id: 'card.beside_its_name',
     detector: 'credit_card',

@@ -1,9 +1,9 @@
 import { createPublicKey } from 'node:crypto';
 import { open, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { FILE_MODE, isWriterName, listWriters, temporaryName } from './files.ts';
-import { checkpointMessage, isSigned, type SigningKey, signMessage } from './keys.ts';
-import type { ChainHead, WriterHead } from './record.ts';
+import { buildTemporaryName, FILE_MODE, isWriterName, listWriters } from './files.ts';
+import type { ChainHead, WriterHead } from './journal-record.ts';
+import { buildCheckpointMessage, isSigned, type SigningKey, signMessage } from './keys.ts';
 
 /** The file in a writer's folder that holds the writer's last durable checkpoint, for the other writers to sign. */
 const HEAD_FILE = 'head.json';
@@ -25,7 +25,7 @@ export function signCheckpoint(
   heads: readonly WriterHead[],
 ): string {
   const timestamp = new Date(now_ms()).toISOString();
-  const signature = signMessage(checkpointMessage(writer, head, timestamp, heads), signing_key);
+  const signature = signMessage(buildCheckpointMessage(writer, head, timestamp, heads), signing_key);
   return JSON.stringify({ timestamp, key_id: signing_key.key_id, signature, heads });
 }
 
@@ -41,7 +41,7 @@ export async function publishHead(
   const head = { writer, seq, record_hash };
   const signature = signMessage(headMessage(head), signing_key);
   const path = join(writer_dir, HEAD_FILE);
-  const temporary = temporaryName(path);
+  const temporary = buildTemporaryName(path);
   try {
     await writeFile(temporary, `${JSON.stringify({ ...head, signature })}\n`, {
       flag: 'wx',

@@ -1,5 +1,5 @@
 import type { TrailPage } from '../runtime/audit/events/trail.ts';
-import type { SocketAnswer, SocketQuestion, SocketRefusal } from './socket-lines.ts';
+import type { SocketRefusal, SocketReply, SocketRequest } from './socket-protocol.ts';
 
 /** An expected refusal of the service, received over the socket. */
 export class SocketFailure extends Error {
@@ -14,22 +14,19 @@ export class SocketFailure extends Error {
 }
 
 /** A question without its number. */
-export type UnnumberedQuestion = Unnumbered<SocketQuestion>;
+export type UnnumberedRequest = Unnumbered<SocketRequest>;
 type Unnumbered<Each> = Each extends unknown ? Omit<Each, 'id'> : never;
 
 /** Sends a question. `onAnswer` receives each answer, until the returned function is called. */
-export type SendQuestion = (
-  question: UnnumberedQuestion,
-  onAnswer: (answer: SocketAnswer) => void,
-) => () => void;
+export type SendRequest = (request: UnnumberedRequest, onAnswer: (reply: SocketReply) => void) => () => void;
 
-export const ANSWER_MS = 60_000;
+export const REPLY_TIMEOUT_MS = 60_000;
 export const SERVICE_ENDED: SocketRefusal = {
   code: 'unavailable',
   message: 'The service has ended.',
   details: [],
 };
-export const ANSWER_LATE: SocketRefusal = {
+export const REPLY_TIMEOUT: SocketRefusal = {
   code: 'unavailable',
   message: 'The service does not answer.',
   details: [],
@@ -40,32 +37,29 @@ export const ANSWER_LATE: SocketRefusal = {
  *
  * @throws SocketFailure if the service refuses, or the answer times out
  */
-export async function* followedPages(
-  put: SendQuestion,
-  question: UnnumberedQuestion,
-): AsyncGenerator<TrailPage> {
-  const answers: SocketAnswer[] = [];
-  let has_come = Promise.withResolvers<void>();
-  const onAnswer = (answer: SocketAnswer): void => {
+export async function* followPages(send: SendRequest, request: UnnumberedRequest): AsyncGenerator<TrailPage> {
+  const replies: SocketReply[] = [];
+  let arrived = Promise.withResolvers<void>();
+  const onAnswer = (reply: SocketReply): void => {
     clearTimeout(timer);
-    answers.push(answer);
-    has_come.resolve();
+    replies.push(reply);
+    arrived.resolve();
   };
-  const timer = setTimeout(() => onAnswer({ id: 0, refusal: ANSWER_LATE }), ANSWER_MS);
-  const forget = put(question, onAnswer);
+  const timer = setTimeout(() => onAnswer({ id: 0, refusal: REPLY_TIMEOUT }), REPLY_TIMEOUT_MS);
+  const stopListening = send(request, onAnswer);
   try {
     for (;;) {
-      for (const answer of answers.splice(0)) {
-        if ('page' in answer) yield answer.page;
-        else if ('refusal' in answer && answer.refusal !== SERVICE_ENDED)
-          throw new SocketFailure(answer.refusal);
+      for (const reply of replies.splice(0)) {
+        if ('page' in reply) yield reply.page;
+        else if ('refusal' in reply && reply.refusal !== SERVICE_ENDED)
+          throw new SocketFailure(reply.refusal);
         else return;
       }
-      await has_come.promise;
-      has_come = Promise.withResolvers();
+      await arrived.promise;
+      arrived = Promise.withResolvers();
     }
   } finally {
     clearTimeout(timer);
-    forget();
+    stopListening();
   }
 }

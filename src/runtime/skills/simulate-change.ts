@@ -14,10 +14,10 @@ import { loadPolicy } from '../policies/index.ts';
 import { readDocuments } from '../policies/read-documents.ts';
 import { type CaseResult, testPolicy } from '../policies/test-policy.ts';
 import type { FileChange } from './change.ts';
-import { loadPluginsAfter, movePattern } from './rehearse-plugins.ts';
+import { loadPluginsAfter, movePattern } from './simulate-plugins.ts';
 
 /** The result of a change, computed without applying it. */
-export interface Rehearsal {
+export interface SimulatedChange {
   /** `null` if there would be no valid policy; `problems` gives the reasons. */
   readonly policy: Policy | null;
   readonly problems: readonly DocumentProblem[];
@@ -34,13 +34,16 @@ export interface Rehearsal {
  * Compiles the policy that a configuration would have after a change, in a temporary folder. Loads and so runs
  * the plug-ins of the change there, so the caller must have the operator's consent.
  */
-export async function rehearseChange(config: Config, changes: readonly FileChange[]): Promise<Rehearsal> {
+export async function simulateChange(
+  config: Config,
+  changes: readonly FileChange[],
+): Promise<SimulatedChange> {
   const base_dir = await mkdtemp(join(tmpdir(), 'service-skills-'));
   try {
-    const there = await findDocuments(config);
-    const labels = await copyDocuments(base_dir, there.files, changes);
-    const elsewhere = inFolder(config, base_dir);
-    const found = await findDocuments(elsewhere);
+    const documents_before = await findDocuments(config);
+    const labels = await copyDocuments(base_dir, documents_before.files, changes);
+    const config_after = inFolder(config, base_dir);
+    const found = await findDocuments(config_after);
     const code = await loadPluginsAfter(config, base_dir, changes);
     const seen = [...found.files.map(({ label }) => label), ...code.seen];
     const problems = [
@@ -49,17 +52,17 @@ export async function rehearseChange(config: Config, changes: readonly FileChang
       ...lost(labels, seen),
       ...(await misplaced(base_dir, changes)),
     ];
-    const made = await loadPolicy(elsewhere, {
+    const made = await loadPolicy(config_after, {
       plugins: code.loaded,
       guarded_paths: listGuardedPaths(config),
     });
     const warnings = made.warnings.filter(({ path }) => !/^(?:paths|plugins)/.test(path));
-    const emptied = [...there.filled.filter((id) => !found.filled.includes(id)), ...code.emptied];
-    const told = { warnings, emptied, plugins: code.brought };
+    const emptied = [...documents_before.filled.filter((id) => !found.filled.includes(id)), ...code.emptied];
+    const report = { warnings, emptied, plugins: code.brought };
     if (!made.ok) problems.push(...made.problems);
-    if (!made.ok || problems.length > 0) return { ...told, policy: null, problems, cases: [] };
-    const cases = await runCases(made.policy, elsewhere, changes);
-    return { ...told, policy: made.policy, problems: [], cases };
+    if (!made.ok || problems.length > 0) return { ...report, policy: null, problems, cases: [] };
+    const cases = await runCases(made.policy, config_after, changes);
+    return { ...report, policy: made.policy, problems: [], cases };
   } finally {
     await rm(base_dir, { recursive: true, force: true });
   }

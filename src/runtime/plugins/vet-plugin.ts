@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { findLockMismatch, type LockedFiles } from './locked.ts';
+import { findLockMismatch, type LockedFiles } from './locked-files.ts';
 import { findTrustProblem } from './trust.ts';
 import type { PluginSource } from './types.ts';
 

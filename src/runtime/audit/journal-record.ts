@@ -47,7 +47,7 @@ export interface CutBody {
   readonly set_aside: string | null;
 }
 
-/** A signature over the chain before this line; see `checkpointMessage`. */
+/** A signature over the chain before this line; see `buildCheckpointMessage`. */
 export interface CheckpointBody {
   readonly timestamp: string;
   readonly key_id: string;
@@ -134,7 +134,7 @@ function isHash(value: unknown): boolean {
 }
 
 /** Returns the JSON text of an event, sliced from the line that `record` was decoded from. */
-export function eventJson(record: JournalRecord, line: string): string {
+export function formatEventJson(record: JournalRecord, line: string): string {
   const start = `{"seq":${record.seq},"writer":"${record.writer}","kind":"${record.kind}","prev_hash":"${record.prev_hash}","${record.kind}":`;
   return line.slice(start.length, line.length - TAIL_BYTES);
 }

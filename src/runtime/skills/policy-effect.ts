@@ -6,7 +6,7 @@ export interface PolicyRecord {
   readonly kind: 'rule' | 'contract' | 'identity' | 'memory schema';
   readonly name: string;
   /** Its effect, in a few words. */
-  readonly says: string;
+  readonly summary: string;
 }
 
 /**
@@ -66,27 +66,27 @@ function recordsIn(policy: Policy): ReadonlyMap<string, Known> {
   ): void => {
     const name = tenant_id === null ? record.name : `${record.name} (tenant ${tenant_id})`;
     const written = JSON.stringify(whole);
-    known.set(`${record.says.startsWith(MARKS)} ${record.kind} ${name}`, {
+    known.set(`${record.summary.startsWith(MARKS)} ${record.kind} ${name}`, {
       record: { ...record, name },
       tags,
       written,
     });
   };
   for (const mark of policy.taint_rules)
-    add({ kind: 'rule', name: mark.name, says: markSays(mark) }, mark.tenant_id, mark, mark.data_tags);
+    add({ kind: 'rule', name: mark.name, summary: markSays(mark) }, mark.tenant_id, mark, mark.data_tags);
   for (const rule of policy.rules)
-    add({ kind: 'rule', name: rule.name, says: ruleSays(rule) }, rule.tenant_id, rule, rule.data_tags);
+    add({ kind: 'rule', name: rule.name, summary: ruleSays(rule) }, rule.tenant_id, rule, rule.data_tags);
   for (const contract of policy.contracts) {
-    const says = 'what the tool takes and gives';
-    add({ kind: 'contract', name: contract.tool_name, says }, contract.tenant_id, contract);
+    const summary = 'what the tool takes and gives';
+    add({ kind: 'contract', name: contract.tool_name, summary }, contract.tenant_id, contract);
   }
   for (const identity of policy.identities) {
-    const says = 'which tools the agent may call, and what it may see';
-    add({ kind: 'identity', name: identity.agent_id, says }, identity.tenant_id, identity);
+    const summary = 'which tools the agent may call, and what it may see';
+    add({ kind: 'identity', name: identity.agent_id, summary }, identity.tenant_id, identity);
   }
   for (const schema of policy.memory_schemas) {
-    const says = 'what agents may keep, and how long';
-    add({ kind: 'memory schema', name: schema.name, says }, schema.tenant_id, schema);
+    const summary = 'what agents may keep, and how long';
+    add({ kind: 'memory schema', name: schema.name, summary }, schema.tenant_id, schema);
   }
   return known;
 }

@@ -7,7 +7,7 @@ import { hashJson } from '../../core/policy/compile/canonical-json.ts';
 import { hashPolicy } from '../../core/policy/compile/policy-hash.ts';
 import { buildTestPolicy } from '../../core/testing/policies.ts';
 import type { Json, Policy } from '../../core/types/index.ts';
-import { isSaved, readPolicy, savePolicy } from './saved.ts';
+import { isSaved, readPolicy, savePolicy } from './saved-policy.ts';
 
 let dir = '';
 before(async () => {

@@ -1,18 +1,18 @@
 import type { TrailPage } from '../runtime/audit/events/trail.ts';
 
 /** A question on the socket. Each line is one JSON value, and each answer has the `id` of its question. */
-export type SocketQuestion =
-  | { readonly id: number; readonly ask: 'status' }
-  | { readonly id: number; readonly ask: 'sync_index' }
+export type SocketRequest =
+  | { readonly id: number; readonly method: 'status' }
+  | { readonly id: number; readonly method: 'sync_index' }
   /** Asks for the state folder on behalf of a service. A daemon gives it up. */
-  | { readonly id: number; readonly ask: 'leave' }
+  | { readonly id: number; readonly method: 'leave' }
   | {
       readonly id: number;
       /**
        * `hook` sends the payload of a hook. `dialect` asks for the dialect with a name, which a plug-in
        * defines.
        */
-      readonly ask: 'hook' | 'dialect';
+      readonly method: 'hook' | 'dialect';
       readonly input: unknown;
       readonly user: string;
       /** The program version of the hook. A build of a checkout has a `+` suffix. */
@@ -23,14 +23,14 @@ export type SocketQuestion =
   /** Follows the audit trail until the connection closes. */
   | {
       readonly id: number;
-      readonly ask: 'follow';
+      readonly method: 'follow';
       readonly input: unknown;
       readonly user: string;
       readonly as?: SocketCaller;
     }
   | {
       readonly id: number;
-      readonly ask: 'call';
+      readonly method: 'call';
       readonly operation: string;
       readonly input: unknown;
       readonly user: string;
@@ -43,7 +43,7 @@ export type SocketQuestion =
 /** The bearer of the operator token, or an agent behind an MCP server of this machine. */
 export type SocketCaller = 'operator' | 'mcp';
 
-export type SocketAnswer =
+export type SocketReply =
   | { readonly id: number; readonly value: unknown }
   /** One of many answers to `follow`. */
   | { readonly id: number; readonly page: TrailPage }

@@ -10,7 +10,7 @@ const NUMBER =
  * Phone numbers in national forms. A word next to them, or the trunk prefix 0 with groups, distinguishes them from
  * other numbers.
  */
-export const phoneBesideName: readonly Detector[] = [
+export const phoneWithName: readonly Detector[] = [
   ...buildIdentifierDetectors({
     id: 'phone.beside_its_name',
     detector: 'phone',

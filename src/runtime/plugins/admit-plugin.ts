@@ -6,7 +6,7 @@ import { findShapeProblems } from '../../core/policy/compile/shape-problems.ts';
 import { policyPacks as builtinTemplates, type PolicyPack } from '../../core/policy/templates/index.ts';
 import type { DocumentProblem, Json } from '../../core/types/index.ts';
 import { SECRET_DRIVER_NAMES } from '../../drivers/secrets/index.ts';
-import { adapterProblems, dialectProblems } from '../adapters/admit.ts';
+import { findAdapterProblems, findDialectProblems } from '../adapters/find-problems.ts';
 import type { AdapterSpec, DialectSpec } from '../adapters/types.ts';
 import { buildConfigProblem } from '../config/problem-text.ts';
 import { pluginSchema } from './schema.ts';
@@ -59,8 +59,8 @@ export async function admitPlugin(
     ...doubled(plugin, from, taken),
     ...findPatternProblems(plugin.detectors, { file: from, path: 'detectors' }, taken.detectors),
     ...(await Promise.all(plugin.templates.map((each) => documentProblems(each, from, settings)))).flat(),
-    ...plugin.dialects.flatMap((each, at) => dialectProblems(each, from, ['dialects', at])),
-    ...plugin.adapters.flatMap((each, at) => adapterProblems(each, from, ['adapters', at])),
+    ...plugin.dialects.flatMap((each, at) => findDialectProblems(each, from, ['dialects', at])),
+    ...plugin.adapters.flatMap((each, at) => findAdapterProblems(each, from, ['adapters', at])),
   ];
   if (problems.length > 0) return { ok: false, name: plugin.name, problems };
   taken.plugins.add(plugin.name);

@@ -7,7 +7,7 @@ import type { ConfigRequest } from '../runtime/policies/load-config.ts';
 import type { ReloadFailure, ReloadReport } from '../runtime/policies/reload-report.ts';
 
 /** The data that a worker needs to start. It is plain data, because it is sent to another process. */
-export interface WorkerOrders {
+export interface WorkerStart {
   /** The path and the overrides with which the configuration is read again. */
   readonly request: Omit<ConfigRequest, 'env'>;
   readonly version: string;
@@ -23,9 +23,9 @@ export interface WorkerOrders {
 }
 
 /** The requests that a worker answers for the parent. */
-export type WorkerAnswers = {
+export type WorkerMethods = {
   /** Starts to serve. Answers when the worker listens. */
-  readonly start: (orders: WorkerOrders) => Promise<{ readonly listening: true }>;
+  readonly start: (orders: WorkerStart) => Promise<{ readonly listening: true }>;
   /** First phase of a reload: loads and checks a policy, and keeps it as prepared. */
   readonly prepare: (next: {
     readonly generation: number;
@@ -45,7 +45,7 @@ export type WorkerAnswers = {
 };
 
 /** The requests that the parent answers for a worker. */
-export type ParentAnswers = {
+export type ParentMethods = {
   readonly ready: (nothing: null) => Promise<boolean>;
   /** Returns why the last reload failed, or `null` if it succeeded. */
   readonly reload_failure: (nothing: null) => Promise<ReloadFailure | null>;

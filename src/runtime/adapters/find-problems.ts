@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { DocumentProblem, Json } from '../../core/types/index.ts';
 import type { PathStep } from '../config/problem-path.ts';
 import { buildConfigProblem } from '../config/problem-text.ts';
-import { type PayloadResult, readEventName, readPayloadChecks } from './read.ts';
+import { type PayloadResult, readEventName, readPayloadChecks } from './read-payload.ts';
 import { hasPlace } from './template.ts';
 import type {
   AdapterProtocol,
@@ -24,7 +24,7 @@ interface Way<Reply> {
 }
 
 /** Returns the problems of a dialect beyond its shape. Runs its examples. */
-export function dialectProblems(
+export function findDialectProblems(
   written: AdapterProtocol<DialectReply> & { readonly pass?: DialectReply },
   from: string,
   steps: readonly PathStep[],
@@ -34,7 +34,7 @@ export function dialectProblems(
 }
 
 /** Returns the problems of an HTTP adapter beyond its shape. Runs its examples. */
-export function adapterProblems(
+export function findAdapterProblems(
   written: AdapterProtocol<AdapterTemplate> & { readonly pass: AdapterTemplate },
   from: string,
   steps: readonly PathStep[],

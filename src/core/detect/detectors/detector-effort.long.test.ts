@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { countDetector, measureEffort } from '../../testing/detector-effort.ts';
 import { findHardestText } from '../../testing/hardest-text.ts';
-import { countDetector, measureEffort } from '../../testing/honest-work.ts';
 import type { Detector } from '../matching/detector.ts';
 import { allDetectors } from './all.ts';
 
