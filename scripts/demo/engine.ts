@@ -15,9 +15,9 @@ import type { AuditEvent } from '../../src/runtime/audit/types.ts';
 import type { Config } from '../../src/runtime/config/index.ts';
 import { loadPolicy } from '../../src/runtime/policies/index.ts';
 import { loadConfig } from '../../src/runtime/policies/load-config.ts';
-import { savePolicy } from '../../src/runtime/policies/saved.ts';
+import { savePolicy } from '../../src/runtime/policies/saved-policy.ts';
 import { type Coordinator, openRuntime } from '../../src/server/runtime.ts';
-import { makeStateDir, statePaths, takeOwnerLock } from '../../src/server/state-dir.ts';
+import { buildStatePaths, makeStateDir, takeOwnerLock } from '../../src/server/state-dir.ts';
 import { openServiceStore } from '../../src/server/store.ts';
 
 /** The time of the demonstration, in milliseconds since 1970. */
@@ -48,7 +48,7 @@ export async function openDemoEngine(folder: string, clock: DemoClock): Promise<
   if (lock === null) throw new Error(`A service uses the state folder ${config.state_dir}: stop it first.`);
   const made = await loadPolicy(config);
   if (!made.ok) throw new Error(JSON.stringify(made.problems));
-  const paths = statePaths(config.state_dir);
+  const paths = buildStatePaths(config.state_dir);
   await savePolicy(paths.policies, made.policy);
   const log = openLog({ ...config.log, name: 'demo' });
   const now_ms = () => clock.now_ms;

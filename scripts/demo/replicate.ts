@@ -1,5 +1,5 @@
 /** Many events from few: each recorded event again, with another time, ID and session. */
-import { newEventId } from '../../src/runtime/audit/event-id.ts';
+import { createEventId } from '../../src/runtime/audit/event-id.ts';
 import { hashContext } from '../../src/runtime/audit/service-event.ts';
 import type { AuditEvent } from '../../src/runtime/audit/types.ts';
 import type { DemoClock, DemoEngine } from './engine.ts';
@@ -35,7 +35,7 @@ export async function replicateEvents(
 function copyEvent(event: AuditEvent, now_ms: number, round: number): AuditEvent {
   const copy: AuditEvent = {
     ...event,
-    event_id: newEventId(now_ms),
+    event_id: createEventId(now_ms),
     timestamp: new Date(now_ms).toISOString(),
     session_id: event.session_id === null ? null : `${event.session_id}-${round}`,
   };

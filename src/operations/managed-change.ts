@@ -1,7 +1,7 @@
 import type { Transaction } from 'kysely';
 import type { DocumentProblem } from '../core/types/index.ts';
 import type { StoreTables } from '../platform/store/index.ts';
-import { newEventId } from '../runtime/audit/event-id.ts';
+import { createEventId } from '../runtime/audit/event-id.ts';
 import { buildServiceEvent, type ServiceChange } from '../runtime/audit/service-event.ts';
 import { type ManagedPolicy, readManagedPolicy } from '../runtime/managed-policy/managed-policy.ts';
 import { countRevision } from '../runtime/managed-policy/revisions.ts';
@@ -93,7 +93,7 @@ export async function recordPersonChange(
 ): Promise<void> {
   const now_ms = runtime.now_ms();
   const policy_hash = runtime.policy().hash;
-  const own = { event_id: newEventId(now_ms), now_ms, caller_id: caller.id, policy_hash, done };
+  const own = { event_id: createEventId(now_ms), now_ms, caller_id: caller.id, policy_hash, done };
   await runtime.note(buildServiceEvent({ ...event, ...own }));
 }
 

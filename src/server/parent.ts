@@ -27,13 +27,13 @@ import type { buildMaintenanceJobs } from './maintenance-jobs.ts';
 import { openManagedCopy } from './managed-copy.ts';
 import { openMetricsSum } from './metrics-sum.ts';
 import { admitPolicy, type OwnerStore, openOwnerStore } from './owner-store.ts';
-import type { ParentMethods, WorkerStart } from './rpc-methods.ts';
 import {
   openPolicyReloader,
   type PolicyLoad,
   type PolicyReloader,
   type ReloadingParts,
 } from './reloading.ts';
+import type { ParentMethods, WorkerStart } from './rpc-methods.ts';
 import { type Coordinator, type OpenRuntime, openRuntime } from './runtime.ts';
 import { openSeenAgents } from './seen-agents.ts';
 import {
@@ -183,7 +183,7 @@ function openReloading(
     readonly metrics: Metrics | null;
   },
 ): PolicyReloader {
-  const { policies } = statePaths(config.state_dir);
+  const { policies } = buildStatePaths(config.state_dir);
   return openPolicyReloader({
     ...parts,
     first: policy,

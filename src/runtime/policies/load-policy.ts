@@ -13,6 +13,7 @@ import {
   type ManagedPolicy,
   readManagedPolicy,
 } from '../managed-policy/managed-policy.ts';
+import { hasPlugins, listExcludedProblems } from '../plugins/excluded-plugins.ts';
 import type { LoadedPlugins, LockedFiles } from '../plugins/index.ts';
 import { NO_PLUGINS, type PluginsInUse } from '../plugins/types.ts';
 import { listGuardedPaths } from './guarded-paths.ts';
