@@ -58,52 +58,52 @@ const CONNECT_MS = 2_000;
 export async function connectService(state_dir: string): Promise<ServiceClient | null> {
   const socket = await openSocket(buildStatePaths(state_dir).socket);
   if (socket === null) return null;
-  const waiting = new Map<number, (answer: SocketReply) => void>();
+  const waiting = new Map<number, (reply: SocketReply) => void>();
   const lines = openLineReader(SOCKET_LINE_BYTES_MAX);
   let last_id = 0;
 
   function end(): void {
-    for (const [id, onAnswer] of waiting) onAnswer({ id, refusal: SERVICE_ENDED });
+    for (const [id, onReply] of waiting) onReply({ id, refusal: SERVICE_ENDED });
     waiting.clear();
     socket?.destroy();
   }
   socket.on('data', (chunk: Buffer) => {
     for (const line of lines(chunk) ?? []) {
-      const answerCall = parseJson(line) as unknown as SocketReply;
-      waiting.get(answer.id)?.(answer);
+      const reply = parseJson(line) as unknown as SocketReply;
+      waiting.get(reply.id)?.(reply);
     }
   });
   socket.on('error', end);
   socket.on('close', end);
 
-  const put: SendRequest = (question, onAnswer) => {
+  const send: SendRequest = (unnumbered, onReply) => {
     const id = ++last_id;
-    waiting.set(id, onAnswer);
-    if (socket.writable) socket.write(`${writeExactJson({ id, ...question }, SOCKET_CONTENT_LEVELS)}\n`);
+    waiting.set(id, onReply);
+    if (socket.writable) socket.write(`${writeExactJson({ id, ...unnumbered }, SOCKET_CONTENT_LEVELS)}\n`);
     else end();
     return () => void waiting.delete(id);
   };
 
-  async function ask(question: UnnumberedRequest): Promise<unknown> {
-    const answered = Promise.withResolvers<SocketReply>();
-    const timer = setTimeout(() => answered.resolve({ id: 0, refusal: REPLY_TIMEOUT }), REPLY_TIMEOUT_MS);
-    const forget = put(question, answered.resolve);
-    const answer = await answered.promise;
+  async function request(unnumbered: UnnumberedRequest): Promise<unknown> {
+    const replied = Promise.withResolvers<SocketReply>();
+    const timer = setTimeout(() => replied.resolve({ id: 0, refusal: REPLY_TIMEOUT }), REPLY_TIMEOUT_MS);
+    const stopListening = send(unnumbered, replied.resolve);
+    const reply = await replied.promise;
     clearTimeout(timer);
-    forget();
-    if ('refusal' in answer) throw new SocketFailure(answer.refusal);
-    if (question.ask === 'call')
-      rememberNestedSources(answer as unknown as Json, SOURCE_LIMITS, SOCKET_CONTENT_LEVELS);
-    return 'value' in answer ? answer.value : null;
+    stopListening();
+    if ('refusal' in reply) throw new SocketFailure(reply.refusal);
+    if (unnumbered.method === 'call')
+      rememberNestedSources(reply as unknown as Json, SOURCE_LIMITS, SOCKET_CONTENT_LEVELS);
+    return 'value' in reply ? reply.value : null;
   }
 
   return {
-    status: async () => (await ask({ method: 'status' })) as ServiceStatus,
-    leave: async () => ((await ask({ method: 'leave' })) as { leaving: boolean }).leaving,
-    syncIndex: async () => void (await ask({ method: 'sync_index' })),
+    status: async () => (await request({ method: 'status' })) as ServiceStatus,
+    leave: async () => ((await request({ method: 'leave' })) as { leaving: boolean }).leaving,
+    syncIndex: async () => void (await request({ method: 'sync_index' })),
     call: (operation, input, as) =>
-      ask({ method: 'call', operation, input, user: getOsUserName(), ...(as !== undefined && { as }) }),
-    follow: (input) => followPages(put, { method: 'follow', input, user: getOsUserName() }),
+      request({ method: 'call', operation, input, user: getOsUserName(), ...(as !== undefined && { as }) }),
+    follow: (input) => followPages(send, { method: 'follow', input, user: getOsUserName() }),
     close: end,
   };
 }

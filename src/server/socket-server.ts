@@ -153,11 +153,11 @@ interface Peer {
 async function answer(line: string, options: Options, peer: Peer): Promise<SocketReply> {
   let id = 0;
   try {
-    const method = parseJson(line) as unknown as SocketRequest;
-    if (method.ask === 'hook' || method.ask === 'call')
-      rememberNestedSources(method as unknown as Json, SOURCE_LIMITS, SOCKET_CONTENT_LEVELS);
-    id = Number(method.id);
-    return { id, value: (await answerTo(method, options, peer)) ?? null };
+    const request = parseJson(line) as unknown as SocketRequest;
+    if (request.method === 'hook' || request.method === 'call')
+      rememberNestedSources(request as unknown as Json, SOURCE_LIMITS, SOCKET_CONTENT_LEVELS);
+    id = Number(request.id);
+    return { id, value: (await answerTo(request, options, peer)) ?? null };
   } catch (error) {
     return { id, refusal: refusalOf(error, options.log) };
   }

@@ -83,8 +83,8 @@ test('the files that are generated from the list name a new agent', async () => 
     'src/core/detect/guard/paths.ts',
   );
   assert.equal(paths.findGuardedGroup('.fake/settings.json', paths.DEFAULT_GUARD_VIEW), 'agent_settings');
-  const { collectTakenNames }: typeof import('../../src/runtime/plugins/admit.ts') = await load(
-    'src/runtime/plugins/admit.ts',
+  const { collectTakenNames }: typeof import('../../src/runtime/plugins/admit-plugin.ts') = await load(
+    'src/runtime/plugins/admit-plugin.ts',
   );
   assert.ok(collectTakenNames([]).dialects.has('fake'));
 });
