@@ -145,7 +145,7 @@ test('an authenticator app is a second factor, and each code counts once', async
   const wrong = await admin.ask('POST', '/v1/session/totp/confirm', {
     code: code === '000000' ? '1'.repeat(6) : '0'.repeat(6),
   });
-  assert.equal(wrong.status, 403);
+  assert.equal(wrong.status, 400);
   const before = admin.jar.cookie;
   const confirmed = await admin.ask('POST', '/v1/session/totp/confirm', { code });
   assert.equal(confirmed.status, 200, JSON.stringify(confirmed.json));

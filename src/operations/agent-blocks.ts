@@ -80,6 +80,7 @@ export const agentsBlocked = defineOperation({
     examples: [['service agents list', 'who is blocked, since when and by whom']],
   },
   permission: 'audit:read',
+  whole_service: true,
   needs: 'store',
   input: { type: 'object', properties: {} },
   output: {

@@ -95,6 +95,8 @@ function asUser(context: Context): Context {
 
 function permit(operation: AnyOperation, context: Context): void {
   const needed = operation.permission;
+  if (operation.whole_service === true && isSignedIn(context.caller) && context.caller.tenants !== '*')
+    throw new Refusal('forbidden', 'This concerns all tenants: it needs a user with access to all of them.');
   if (needed === null || context.caller.permissions.includes(needed)) return;
   if (needed === 'account:own' && context.caller.kind === 'anonymous')
     throw new Refusal('unauthenticated', 'This is for users who signed in: sign in first.');

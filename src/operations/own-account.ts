@@ -36,7 +36,7 @@ export const sessionPassword = defineOperation({
   output: changed,
   example: { current_password: 'correct horse battery', new_password: 'staple horse battery' },
   answer: { changed: true },
-  refusals: ['too_many_requests'],
+  refusals: ['invalid_request', 'too_many_requests'],
   run: async (input, context) => {
     const { session } = await requireSession(context);
     const asked = { current: input.current_password, next: input.new_password };
@@ -83,7 +83,7 @@ export const sessionTotpConfirm = defineOperation({
   output: changed,
   example: { code: '123456' },
   answer: { changed: true },
-  refusals: ['too_many_requests'],
+  refusals: ['invalid_request', 'too_many_requests'],
   run: async ({ code }, context) => {
     const { session } = await requireSession(context);
     const accounts = await context.runtime.accounts();
@@ -101,7 +101,7 @@ export const sessionTotpProve = defineOperation({
   output: changed,
   example: { code: '123456' },
   answer: { changed: true },
-  refusals: ['too_many_requests'],
+  refusals: ['invalid_request', 'too_many_requests'],
   run: async ({ code }, context) => {
     const { session } = await requireSession(context);
     const accounts = await context.runtime.accounts();
@@ -119,7 +119,7 @@ export const sessionTotpRemove = defineOperation({
   output: changed,
   example: { code: '123456' },
   answer: { changed: true },
-  refusals: ['too_many_requests'],
+  refusals: ['invalid_request', 'too_many_requests'],
   run: async ({ code }, context) => {
     const { session } = await requireSession(context);
     const accounts = await context.runtime.accounts();
@@ -219,7 +219,7 @@ export async function describeSessions(user_id: string, { runtime }: Context, cu
 function rotate(result: RotatedSession, context: Context, wrong: string): { changed: boolean } {
   if (result.outcome !== 'done') {
     // The session is valid, so that a wrong proof is no reason to sign in again.
-    if (result.outcome === 'refused') throw new Refusal('forbidden', wrong);
+    if (result.outcome === 'refused') throw new Refusal('invalid_request', wrong);
     throw buildSignInRefusal(result, wrong);
   }
   requireBrowser(context).setSession(result.session_token);

@@ -294,8 +294,8 @@ test('where loopback needs a credential too, only health, readiness and sign-in 
       statuses[operation.name] = (await service.ask(exampleOf(operation, [], ''))).status;
     }
     for (const [name, status] of Object.entries(statuses)) {
-      const { permission, browser } = operations.find((one) => one.name === name)!;
-      const open = browser === true ? 503 : 200;
+      const { permission, needs } = operations.find((one) => one.name === name)!;
+      const open = needs === 'store' ? 503 : 200;
       assert.equal(status, permission === null ? open : 401, name);
     }
   } finally {

@@ -314,6 +314,7 @@ export const mcpPinsList = defineOperation({
     examples: [['service mcp pins list --json', '']],
   },
   permission: 'approvals:read',
+  whole_service: true,
   needs: 'store',
   input: {
     type: 'object',
@@ -354,6 +355,7 @@ export const mcpPinsApprove = defineOperation({
     examples: [['service mcp pins approve files read_file --sha256 sha256:1f0c...', '']],
   },
   permission: 'approvals:decide',
+  whole_service: true,
   needs: 'store',
   input: {
     type: 'object',

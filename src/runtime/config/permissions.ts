@@ -61,6 +61,8 @@ export const SERVICE_PERMISSIONS: readonly Permission[] = [
   'policy:reload',
   'memory:purge',
   'secrets:check',
+  'agents:block',
+  'policies:edit',
   'users:manage',
   'keys:manage',
   'settings:read',
