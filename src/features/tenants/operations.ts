@@ -82,6 +82,7 @@ export const tenantsCreate = defineOperation({
     examples: [['service tenants create acme --name "Acme Ltd"', '']],
   },
   permission: 'tenants:manage',
+  whole_service: true,
   needs: 'store',
   input: {
     type: 'object',
