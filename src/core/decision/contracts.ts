@@ -10,6 +10,7 @@ import { isBeyondClearance } from './identities.ts';
 import { compileArgumentCheckLazily } from './lazy-argument-check.ts';
 import type { Restriction, TaggedData } from './restriction.ts';
 import { listActingAgents } from './rules.ts';
+import { buildTenantKey, findTenantRecord } from './tenant-records.ts';
 
 /**
  * Returns the contract of a crossing's tool, `undeclared` if it has none, or `null` if contracts do not apply. A name
@@ -262,10 +263,12 @@ const exact_registers = new WeakMap<Policy, ReadonlyMap<string, ToolContract>>()
 function lookUpExact(policy: Policy, tool: string, tenant_id: string): ToolContract | null {
   let register = exact_registers.get(policy);
   if (register === undefined) {
-    register = new Map(policy.contracts.map((each) => [tenantKey(each.tenant_id, each.tool_name), each]));
+    register = new Map(
+      policy.contracts.map((each) => [buildTenantKey(each.tenant_id, each.tool_name), each]),
+    );
     exact_registers.set(policy, register);
   }
-  return register.get(tenantKey(tenant_id, tool)) ?? register.get(tenantKey(null, tool)) ?? null;
+  return findTenantRecord(register, tenant_id, tool);
 }
 
 const folded_registers = new WeakMap<Policy, ReadonlyMap<string, ToolContract | 'undeclared'>>();
@@ -276,18 +279,13 @@ function lookUpFolded(policy: Policy, tool: string, tenant_id: string): ToolCont
   if (register === undefined) {
     const made = new Map<string, ToolContract | 'undeclared'>();
     for (const each of policy.contracts) {
-      const key = tenantKey(each.tenant_id, foldCase(each.tool_name));
+      const key = buildTenantKey(each.tenant_id, foldCase(each.tool_name));
       made.set(key, made.has(key) ? 'undeclared' : each);
     }
     register = made;
     folded_registers.set(policy, register);
   }
-  const folded = foldCase(tool);
-  return register.get(tenantKey(tenant_id, folded)) ?? register.get(tenantKey(null, folded)) ?? null;
-}
-
-function tenantKey(tenant_id: string | null, name: string): string {
-  return JSON.stringify([tenant_id, name]);
+  return findTenantRecord(register, tenant_id, foldCase(tool));
 }
 
 const checks = new WeakMap<ToolContract, ArgumentCheck>();

@@ -2,6 +2,7 @@ import { isCoveredBy, matchesAny } from '../tags.ts';
 import type { AgentIdentity, CrossingContext, Finding, Policy, Tag } from '../types/index.ts';
 import type { Restriction, TaggedData } from './restriction.ts';
 import { listActingAgents } from './rules.ts';
+import { buildTenantKey, findTenantRecord } from './tenant-records.ts';
 
 /**
  * Returns the restrictions of agent identities on an action: an unknown agent where only known agents may act, a tool
@@ -143,12 +144,10 @@ const registers = new WeakMap<Policy, ReadonlyMap<string, AgentIdentity>>();
 function findIdentity(policy: Policy, agent_id: string, tenant_id: string): AgentIdentity | null {
   let register = registers.get(policy);
   if (register === undefined) {
-    register = new Map(policy.identities.map((each) => [tenantKey(each.tenant_id, each.agent_id), each]));
+    register = new Map(
+      policy.identities.map((each) => [buildTenantKey(each.tenant_id, each.agent_id), each]),
+    );
     registers.set(policy, register);
   }
-  return register.get(tenantKey(tenant_id, agent_id)) ?? register.get(tenantKey(null, agent_id)) ?? null;
-}
-
-function tenantKey(tenant_id: string | null, name: string): string {
-  return JSON.stringify([tenant_id, name]);
+  return findTenantRecord(register, tenant_id, agent_id);
 }

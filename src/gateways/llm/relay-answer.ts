@@ -4,6 +4,7 @@ import { applySplices } from '../../core/json/splice.ts';
 import type { JsonParseError, Splice } from '../../core/types/json.ts';
 import type { AnswerContext, EventPiece, WireRequest } from '../../core/wire/wire-format.ts';
 import type { Ruling } from '../../runtime/enforcement/types.ts';
+import { findHeader } from '../upstream/headers.ts';
 import type { UpstreamAnswer } from '../upstream/types.ts';
 import type { CallAccount } from './call-account.ts';
 import { buildFailureError, buildUnreadableFailure } from './call-errors.ts';
@@ -17,7 +18,6 @@ import {
   buildErrorReply,
   buildRulingHeaders,
   filterProviderHeaders,
-  headerIn,
   selectReportedRuling,
 } from './reply.ts';
 
@@ -38,7 +38,7 @@ export async function relayAnswer(
 ): Promise<LlmReply> {
   const { account, read, input } = sent;
   account.answered(answer);
-  const type = headerIn(answer.headers, 'content-type') ?? '';
+  const type = findHeader(answer.headers, 'content-type') ?? '';
   try {
     if (answer.status >= 400) {
       const body = await collectBody(answer, call_context.settings.response_bytes_max);
@@ -67,7 +67,7 @@ export async function relayAnswer(
  * would multiply.
  */
 function buildNoRetryHeaders({ attempts, headers }: UpstreamAnswer): readonly string[] {
-  return attempts > 1 && headerIn(headers, 'x-should-retry') === null ? ['x-should-retry', 'false'] : [];
+  return attempts > 1 && findHeader(headers, 'x-should-retry') === null ? ['x-should-retry', 'false'] : [];
 }
 
 function buildAnswerHeaders({ headers }: UpstreamAnswer, told: Ruling): readonly string[] {

@@ -68,10 +68,3 @@ const BODY_HEADERS = new Set([
   'content-md5',
   'digest',
 ]);
-
-/** Returns the value of a header, the first of several, or `null` if it is missing. `name` is lower case. */
-export function headerIn(headers: readonly string[], name: string): string | null {
-  for (let at = 0; at + 1 < headers.length; at += 2)
-    if (headers[at]!.toLowerCase() === name) return headers[at + 1]!;
-  return null;
-}

@@ -1,3 +1,5 @@
+import { removeSqlText } from '../facts/sql-tokens.ts';
+
 /**
  * Classifies SQL statements that lose data or grant rights, by their first words. Text in quotes is not a
  * statement.
@@ -15,10 +17,7 @@ export type SqlDamage = 'drops_whole' | 'destroys' | 'deletes_all' | 'grants' | 
 
 /** Returns the worst effect of a text of SQL; `null` if it has none of them. */
 export function classifySqlDamage(text: string): SqlDamage {
-  const bare = text
-    .replace(/--[^\n]*/g, '')
-    .replace(/\/\*[^*]*\*\//g, ' ')
-    .replace(/'[^']*'/g, "''");
+  const bare = removeSqlText(text);
   if (WHOLE.test(bare)) return 'drops_whole';
   if (DESTRUCTIVE.test(bare)) return 'destroys';
   for (const statement of bare.split(';')) {

@@ -17,14 +17,22 @@ export interface SqlReading {
 }
 
 const UNITS_MAX = 262_144;
+/** A run without a sign that may begin a comment or a string in single quotes. */
+const PLAIN = /[^'/*-]+/y;
 const WORD = /[A-Za-z_\u0080-\uffff@][\w$\u0080-\uffff@]*/y;
 const NUMBER = /\d[\w.]*/y;
 const DOLLAR = /\$(?:[A-Za-z_]\w{0,62})?\$/y;
 const SPACE = /\s+/y;
 
+const PLAIN_READING: SqlReading = {
+  has_backslashes: false,
+  has_hash_comments: false,
+  joins_comments: false,
+};
+
 /** Returns the readings that can give different tokens for a text. */
 export function listSqlReadings(text: string): readonly SqlReading[] {
-  const plain: SqlReading = { has_backslashes: false, has_hash_comments: false, joins_comments: false };
+  const plain = PLAIN_READING;
   const readings = [plain];
   if (/\\['"`]/.test(text)) readings.push({ ...plain, has_backslashes: true });
   if (text.includes('#')) readings.push({ ...plain, has_hash_comments: true });
@@ -52,6 +60,28 @@ export function tokenizeSql(text: string, reading: SqlReading): readonly SqlToke
     at = next;
   }
   return tokens;
+}
+
+/**
+ * Returns a text without its comments and without the content of its strings in single quotes. Other quotes stay,
+ * because the text may be SQL inside of other code. Linear.
+ */
+export function removeSqlText(text: string): string {
+  const parts: string[] = [];
+  for (let at = 0; at < text.length; ) {
+    const plain = matchEnd(PLAIN, text, at);
+    const skipped = plain > at ? plain : skipBlank(text, at, PLAIN_READING);
+    if (plain > at) parts.push(text.slice(at, plain));
+    else if (skipped > at) parts.push(text.startsWith('--', at) ? '\n' : ' ');
+    else {
+      const { token, next } = tokenAt(text, at, PLAIN_READING);
+      parts.push(token.kind === 'string' ? "''" : token.text);
+      at = next;
+      continue;
+    }
+    at = skipped;
+  }
+  return parts.join('');
 }
 
 /**

@@ -40,6 +40,7 @@ export const databaseRules: readonly CommandRule[] = [
     saw: (command) => kindOf(command) === 'destroys',
     hits: [
       "psql -c 'DROP TABLE users'",
+      'mysql -e "/*!50000 DROP TABLE users */"',
       'truncate table orders;',
       'sqlite3 a.db "drop table x"',
       'ALTER TABLE a DROP COLUMN b;',
