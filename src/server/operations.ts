@@ -78,6 +78,7 @@ import { pluginsList } from '../operations/plugins.ts';
 import { policiesReload, policyEvaluate } from '../operations/policies.ts';
 import { scanInput, scanStructured } from '../operations/scan.ts';
 import { agentSessionReset, sessionReset } from '../operations/sessions.ts';
+import { settingsShow } from '../operations/settings.ts';
 import {
   sessionSecondFactor,
   sessionSetUp,
@@ -186,6 +187,7 @@ export const operationCatalogue = {
   sessionTotpProve,
   sessionTotpRemove,
   sessionTotpStart,
+  settingsShow,
   tenantPoliciesRollback,
   tenantPoliciesSave,
   tenantPoliciesShow,

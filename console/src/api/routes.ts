@@ -88,6 +88,7 @@ export const operationRoutes = {
   sessionTotpProve: ['POST', '/v1/session/totp/prove', 'account:own'],
   sessionTotpRemove: ['POST', '/v1/session/totp/remove', 'account:own'],
   sessionTotpStart: ['POST', '/v1/session/totp', 'account:own'],
+  settingsShow: ['GET', '/v1/dashboard/settings', 'settings:read'],
   tenantPoliciesRollback: ['POST', '/v1/dashboard/tenants/{tenant_id}/policies/rollback', 'tenants:manage'],
   tenantPoliciesSave: ['PUT', '/v1/dashboard/tenants/{tenant_id}/policies', 'tenants:manage'],
   tenantPoliciesShow: ['GET', '/v1/dashboard/tenants/{tenant_id}/policies', 'tenants:read'],

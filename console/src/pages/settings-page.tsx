@@ -1,12 +1,26 @@
-import { EmptyState } from '../components/empty-state.tsx';
 import { PageHeader } from '../components/page-header.tsx';
+import { PageTabs } from '../components/page-tabs.tsx';
+import { HealthPanel } from './settings/health-panel.tsx';
+import { McpPinsPanel } from './settings/mcp-pins-panel.tsx';
+import { PluginsPanel } from './settings/plugins-panel.tsx';
+import { SettingsPanel } from './settings/settings-panel.tsx';
 
-/** Effective settings and the health of the parts. */
+/** The state of the service, its effective settings, plug-ins, and the tools of MCP servers. */
 export function SettingsPage() {
   return (
     <div className="page-body">
-      <PageHeader title="Settings and health" />
-      <EmptyState title="This page is not here yet." />
+      <PageHeader
+        title="Settings and health"
+        lead="How the service runs, which value of each setting is effective, and where it comes from."
+      />
+      <PageTabs
+        parts={[
+          { id: 'health', title: 'Health', permission: null, Content: HealthPanel },
+          { id: 'settings', title: 'Settings', permission: 'settings:read', Content: SettingsPanel },
+          { id: 'mcp', title: 'MCP tools', permission: 'approvals:read', Content: McpPinsPanel },
+          { id: 'plugins', title: 'Plug-ins', permission: 'policy:read', Content: PluginsPanel },
+        ]}
+      />
     </div>
   );
 }

@@ -1,0 +1,30 @@
+import { lazy, Suspense } from 'react';
+
+/** A problem in the text of an editor. */
+export interface EditorProblem {
+  /** Counted from 1. */
+  readonly line: number;
+  readonly message: string;
+}
+
+export interface YamlEditorProps {
+  readonly label: string;
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+  readonly is_read_only?: boolean;
+  /** Shown at their lines. */
+  readonly problems?: readonly EditorProblem[];
+  /** Words that completion offers: the fields and values of the documents. */
+  readonly words?: readonly string[];
+}
+
+const CodeMirrorEditor = lazy(() => import('./code-mirror-editor.tsx'));
+
+/** An editor for YAML. Its code is loaded when the first one appears. */
+export function YamlEditor(props: YamlEditorProps) {
+  return (
+    <Suspense fallback={<p className="muted">Loading the editor …</p>}>
+      <CodeMirrorEditor {...props} />
+    </Suspense>
+  );
+}

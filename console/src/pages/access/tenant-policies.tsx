@@ -1,0 +1,286 @@
+import { useState } from 'react';
+import { parse, stringify } from 'yaml';
+import type { OperationInput, OperationOutput } from '../../api/client.ts';
+import { useMayCall } from '../../api/session.ts';
+import { useOperation, useOperationCall } from '../../api/use-operation.ts';
+import { ConfirmDialog } from '../../components/confirm-dialog.tsx';
+import { type DataColumn, DataTable } from '../../components/data-table.tsx';
+import { ErrorNote } from '../../components/error-note.tsx';
+import { JsonDiff } from '../../components/json-diff.tsx';
+import { Panel } from '../../components/page-header.tsx';
+import { revealHidden, SafeText } from '../../components/safe-text.tsx';
+import { Time } from '../../components/time.tsx';
+import { YamlEditor } from '../../components/yaml-editor.tsx';
+
+type PolicySet = OperationOutput<'tenantPoliciesShow'>;
+type Version = OperationOutput<'tenantPolicyVersions'>['versions'][number];
+type Rules = OperationInput<'tenantPoliciesSave'>['policies'];
+
+const RULE_WORDS = [
+  'name:',
+  'boundary: input',
+  'boundary: output',
+  'boundary: action',
+  'data_tags:',
+  'action: allow',
+  'action: flag',
+  'action: redact',
+  'action: require_approval',
+  'action: block',
+  'condition:',
+  'tools:',
+  'agents:',
+  'session_tags:',
+  'phase: request',
+  'phase: response',
+  'when:',
+  'priority:',
+  'reason:',
+  'severity:',
+  'enforcement: monitor',
+  'enabled: false',
+  'approval:',
+] as const;
+
+/** The rules of one tenant: an editor, and the history with comparison and rollback. */
+export function TenantPolicies({ tenant_id }: { readonly tenant_id: string }) {
+  const { data, error } = useOperation('tenantPoliciesShow', { tenant_id });
+  return (
+    <div className="stack">
+      {error === null ? null : <ErrorNote error={error} />}
+      {data === undefined ? null : <RulesPanel key={data.version ?? 0} set={data} />}
+      <HistoryPanel tenant_id={tenant_id} current={data?.version ?? null} />
+    </div>
+  );
+}
+
+function RulesPanel({ set }: { readonly set: PolicySet }) {
+  const save = useOperationCall('tenantPoliciesSave', [
+    'tenantPoliciesShow',
+    'tenantPolicyVersions',
+    'tenantPolicyDiff',
+    'tenantsList',
+  ]);
+  const mayCall = useMayCall();
+  const saved_text = set.policies.length === 0 ? '' : stringify(set.policies);
+  const [text, setText] = useState(saved_text);
+  const [note, setNote] = useState('');
+  const read = readRules(text);
+  const can_save = mayCall('tenantPoliciesSave');
+  return (
+    <Panel
+      title={`Rules of ${revealHidden(set.tenant_id)}`}
+      aside={
+        <span className="muted">{set.version === null ? 'nothing saved' : `version ${set.version}`}</span>
+      }
+    >
+      <div className="stack">
+        {set.configured.length === 0 ? null : (
+          <p className="muted">
+            {set.configured.length} rules of the configuration are evaluated first:{' '}
+            <SafeText text={set.configured.join(', ')} />
+          </p>
+        )}
+        <YamlEditor
+          label="Rules as YAML"
+          value={text}
+          onChange={setText}
+          is_read_only={!can_save}
+          problems={read.ok ? NO_PROBLEMS : read.problems}
+          words={RULE_WORDS}
+        />
+        {save.error === null ? null : <ErrorNote error={save.error} />}
+        {save.isSuccess ? (
+          <p className="note good" role="status">
+            Version {save.data.version} is active in all workers.
+          </p>
+        ) : null}
+        {can_save ? (
+          <form
+            className="field-row"
+            onSubmit={(event) => {
+              event.preventDefault();
+              if (!read.ok) return;
+              save.mutate({
+                tenant_id: set.tenant_id,
+                policies: read.rules,
+                base_version: set.version ?? 0,
+                ...(note === '' ? {} : { note }),
+              });
+            }}
+          >
+            <label className="field grow">
+              <span>Why</span>
+              <input
+                className="input"
+                maxLength={500}
+                value={note}
+                onChange={(event) => setNote(event.currentTarget.value)}
+              />
+            </label>
+            <button
+              type="submit"
+              className="button primary"
+              disabled={!read.ok || text === saved_text || save.isPending}
+            >
+              {save.isPending ? 'Saving …' : 'Save as a new version'}
+            </button>
+          </form>
+        ) : null}
+      </div>
+    </Panel>
+  );
+}
+
+const NO_PROBLEMS: readonly never[] = [];
+
+type ReadRules =
+  | { readonly ok: true; readonly rules: Rules }
+  | { readonly ok: false; readonly problems: readonly { line: number; message: string }[] };
+
+/** Reads a list of rules. The service checks each rule; here only the form of the text counts. */
+function readRules(text: string): ReadRules {
+  try {
+    const value: unknown = parse(text, { maxAliasCount: 100 }) ?? [];
+    if (Array.isArray(value)) return { ok: true, rules: value as Rules };
+    return {
+      ok: false,
+      problems: [{ line: 1, message: 'Write a list of rules: each begins with "- name:".' }],
+    };
+  } catch (error) {
+    const line = (error as { linePos?: readonly { line: number }[] }).linePos?.[0]?.line ?? 1;
+    return { ok: false, problems: [{ line, message: error instanceof Error ? error.message : 'not valid' }] };
+  }
+}
+
+interface HistoryPanelProps {
+  readonly tenant_id: string;
+  readonly current: number | null;
+}
+
+function HistoryPanel({ tenant_id, current }: HistoryPanelProps) {
+  const { data, error } = useOperation('tenantPolicyVersions', { tenant_id, limit: 1_000 });
+  const mayCall = useMayCall();
+  const [compared, setCompared] = useState<number | null>(null);
+  const [restored, setRestored] = useState<number | null>(null);
+  const columns: readonly DataColumn<Version>[] = [
+    { id: 'version', title: 'Version', value: ({ version }) => version, is_number: true, width: 80 },
+    { id: 'rules', title: 'Rules', value: ({ rules }) => rules, is_number: true, width: 80 },
+    {
+      id: 'created_by',
+      title: 'By',
+      value: ({ created_by }) => created_by,
+      render: ({ created_by }) => <SafeText text={created_by} />,
+    },
+    {
+      id: 'created_at',
+      title: 'When',
+      value: ({ created_at }) => created_at,
+      render: ({ created_at }) => <Time at={created_at} />,
+    },
+    {
+      id: 'note',
+      title: 'Why',
+      value: ({ note }) => note,
+      render: ({ note }) => <SafeText text={note} />,
+      width: 260,
+    },
+    {
+      id: 'change',
+      title: 'Compare, restore',
+      value: () => '',
+      width: 200,
+      render: ({ version }) => (
+        <span className="row-buttons">
+          <button type="button" className="button small" onClick={() => setCompared(version)}>
+            Compare
+          </button>
+          {version !== current && mayCall('tenantPoliciesRollback') ? (
+            <button type="button" className="button small" onClick={() => setRestored(version)}>
+              Restore
+            </button>
+          ) : null}
+        </span>
+      ),
+    },
+  ];
+  return (
+    <Panel title="History">
+      {error === null ? null : <ErrorNote error={error} />}
+      <DataTable
+        name="tenant-versions"
+        label="Versions of the rules"
+        columns={columns}
+        rows={data?.versions ?? []}
+        rowKey={({ version }) => String(version)}
+        empty={
+          <p className="muted">{data === undefined ? 'Loading …' : 'Nothing was saved for this tenant.'}</p>
+        }
+      />
+      {compared === null ? null : <VersionDiff tenant_id={tenant_id} version={compared} />}
+      {restored === null ? null : (
+        <RestoreDialog tenant_id={tenant_id} version={restored} onClose={() => setRestored(null)} />
+      )}
+    </Panel>
+  );
+}
+
+function VersionDiff({ tenant_id, version }: { readonly tenant_id: string; readonly version: number }) {
+  const { data, error } = useOperation('tenantPolicyDiff', { tenant_id, from: version - 1, to: version });
+  if (error !== null) return <ErrorNote error={error} />;
+  if (data === undefined) return <p className="muted">Loading …</p>;
+  return (
+    <div className="stack">
+      <h3>
+        Version {data.from} to version {data.to}
+      </h3>
+      {data.differences.length === 0 ? <p className="muted">No rule differs.</p> : null}
+      {data.differences.map(({ name, change, before, after }) => (
+        <div key={`${change} ${name}`}>
+          <p>
+            <SafeText text={name} /> <span className="muted">{change}</span>
+          </p>
+          <JsonDiff label={`Change of ${revealHidden(name)}`} before={before} after={after} />
+        </div>
+      ))}
+    </div>
+  );
+}
+
+interface RestoreDialogProps {
+  readonly tenant_id: string;
+  readonly version: number;
+  readonly onClose: () => void;
+}
+
+function RestoreDialog({ tenant_id, version, onClose }: RestoreDialogProps) {
+  const call = useOperationCall('tenantPoliciesRollback', [
+    'tenantPoliciesShow',
+    'tenantPolicyVersions',
+    'tenantsList',
+  ]);
+  const [note, setNote] = useState('');
+  return (
+    <ConfirmDialog
+      title={`Restore version ${version}`}
+      action="Restore version"
+      is_busy={call.isPending}
+      error={call.error}
+      onClose={onClose}
+      onConfirm={() =>
+        call.mutate({ tenant_id, version, ...(note === '' ? {} : { note }) }, { onSuccess: onClose })
+      }
+    >
+      <p>Its rules become the next version, which all workers use at once. The history stays as it is.</p>
+      <label className="field">
+        <span>Why</span>
+        <input
+          className="input"
+          maxLength={500}
+          value={note}
+          onChange={(event) => setNote(event.currentTarget.value)}
+        />
+      </label>
+    </ConfirmDialog>
+  );
+}

@@ -1,0 +1,130 @@
+import { useState } from 'react';
+import type { OperationOutput } from '../../api/client.ts';
+import { useMayCall } from '../../api/session.ts';
+import { useOperation, useOperationCall } from '../../api/use-operation.ts';
+import { Badge } from '../../components/badge.tsx';
+import { ConfirmDialog } from '../../components/confirm-dialog.tsx';
+import { type DataColumn, DataTable } from '../../components/data-table.tsx';
+import { EmptyState } from '../../components/empty-state.tsx';
+import { ErrorNote } from '../../components/error-note.tsx';
+import { JsonDiff } from '../../components/json-diff.tsx';
+import { SafeText } from '../../components/safe-text.tsx';
+import { Time } from '../../components/time.tsx';
+
+type Pin = OperationOutput<'mcpPinsList'>['pins'][number];
+
+const COLUMNS: readonly DataColumn<Pin>[] = [
+  {
+    id: 'server',
+    title: 'Server',
+    value: ({ server }) => server,
+    render: ({ server }) => <SafeText text={server} />,
+  },
+  { id: 'tool', title: 'Tool', value: ({ tool }) => tool, render: ({ tool }) => <SafeText text={tool} /> },
+  {
+    id: 'status',
+    title: 'Status',
+    value: ({ status }) => status,
+    render: ({ status }) => <Badge value={status} />,
+  },
+  {
+    id: 'reason',
+    title: 'Why it is held back',
+    value: ({ quarantined_reason }) => quarantined_reason,
+    render: ({ quarantined_reason }) => <SafeText text={quarantined_reason} />,
+    width: 320,
+  },
+  {
+    id: 'approved_by',
+    title: 'Approved by',
+    value: ({ approved_by }) => approved_by,
+    render: ({ approved_by }) => <SafeText text={approved_by} />,
+    is_wide_only: true,
+  },
+  {
+    id: 'first_seen_at',
+    title: 'First seen',
+    value: ({ first_seen_at }) => first_seen_at,
+    render: ({ first_seen_at }) => <Time at={first_seen_at} />,
+    is_wide_only: true,
+  },
+  {
+    id: 'changed_at',
+    title: 'Changed',
+    value: ({ changed_at }) => changed_at,
+    render: ({ changed_at }) => <Time at={changed_at} />,
+  },
+];
+
+/** The tools of MCP servers: the pinned definition of each, and the one that waits for approval. */
+export function McpPinsPanel() {
+  const { data, error } = useOperation('mcpPinsList', {});
+  const [open, setOpen] = useState<Pin | null>(null);
+  const waiting = (data?.pins ?? []).filter(({ status }) => status === 'quarantined').length;
+  return (
+    <>
+      {error === null ? null : <ErrorNote error={error} />}
+      {waiting === 0 ? null : (
+        <p className="note watch" role="status">
+          {waiting === 1 ? 'One tool is' : `${waiting} tools are`} held back until a person approves the
+          definition.
+        </p>
+      )}
+      <DataTable
+        name="mcp-tools"
+        label="Tools of MCP servers"
+        columns={COLUMNS}
+        rows={data?.pins ?? []}
+        rowKey={({ tenant_id, server, user_id, tool }) => JSON.stringify([tenant_id, server, user_id, tool])}
+        onOpen={setOpen}
+        empty={
+          data === undefined ? (
+            <p className="muted">Loading …</p>
+          ) : (
+            <EmptyState title="No tools are known yet." command="service mcp --gateway">
+              A tool is pinned when an MCP server lists it through the gateway for the first time.
+            </EmptyState>
+          )
+        }
+      />
+      {open === null ? null : <PinDialog pin={open} onClose={() => setOpen(null)} />}
+    </>
+  );
+}
+
+function PinDialog({ pin, onClose }: { readonly pin: Pin; readonly onClose: () => void }) {
+  const approve = useOperationCall('mcpPinsApprove', ['mcpPinsList']);
+  const mayCall = useMayCall();
+  const { server, tool, user_id, tenant_id, quarantined_sha256: sha256 } = pin;
+  const can_approve = typeof sha256 === 'string' && mayCall('mcpPinsApprove');
+  const confirm = () => {
+    if (!can_approve) return onClose();
+    const whose = {
+      ...(user_id === '' ? {} : { user_id }),
+      ...(tenant_id === undefined ? {} : { tenant_id }),
+    };
+    approve.mutate({ server, tool, sha256, ...whose }, { onSuccess: onClose });
+  };
+  return (
+    <ConfirmDialog
+      title={`${tool} of ${server}`}
+      action={can_approve ? 'Approve this definition' : 'Close'}
+      is_busy={approve.isPending}
+      error={approve.error}
+      onClose={onClose}
+      onConfirm={confirm}
+    >
+      {pin.quarantined_reason === null || pin.quarantined_reason === undefined ? null : (
+        <p>
+          <SafeText text={pin.quarantined_reason} />
+        </p>
+      )}
+      <p className="hint">The text of a definition comes from the server and is not to be trusted.</p>
+      <JsonDiff
+        label="Change of the definition"
+        before={pin.pinned_definition}
+        after={pin.quarantined_definition ?? pin.pinned_definition}
+      />
+    </ConfirmDialog>
+  );
+}
