@@ -93,7 +93,8 @@ const HIGHLIGHT = HighlightStyle.define([
 
 const THEME = EditorView.theme({
   '&': { color: 'var(--ink)', backgroundColor: 'var(--raised)', fontSize: '0.86rem' },
-  '.cm-content': { fontFamily: 'var(--mono)', caretColor: 'var(--ink)' },
+  '.cm-content': { minHeight: '8rem', fontFamily: 'var(--mono)', caretColor: 'var(--ink)' },
+  '.cm-scroller': { maxHeight: '36rem', overflow: 'auto' },
   '.cm-gutters': {
     backgroundColor: 'var(--sunken)',
     color: 'var(--ink-faint)',

@@ -77,7 +77,7 @@ function RulesPanel({ set }: { readonly set: PolicySet }) {
       <div className="stack">
         {set.configured.length === 0 ? null : (
           <p className="muted">
-            {set.configured.length} rules of the configuration are evaluated first:{' '}
+            Rules of the configuration, which are evaluated first:{' '}
             <SafeText text={set.configured.join(', ')} />
           </p>
         )}
