@@ -72,7 +72,7 @@ function recorded(service: TestService): Set<string> {
   return seen;
 }
 
-test('no answered transition is lost to SIGKILL, and none stands without its event', {
+test('no answered transition is lost to SIGKILL, and none exists without its event', {
   timeout: 180_000,
 }, async () => {
   const known: Known = new Map();

@@ -302,7 +302,7 @@ test('what is not pending is a conflict, what is not there is not found, what is
   }
 });
 
-test('time that runs out is told as such, to the agent and to the person', async () => {
+test('an expiry is reported as such, to the agent and to the approver', async () => {
   const call = refund({ tool: 'brief' });
   const id = await requested(call);
   const waited = await ask('GET', `/v1/approvals/${id}?wait=10s`, LOOPBACK);
@@ -314,7 +314,7 @@ test('time that runs out is told as such, to the agent and to the person', async
   assert.match(json.reason, /was not denied/);
 });
 
-test('who waits in one worker is told what a person did in another, and who leaves is forgotten', async () => {
+test('a caller that waits in one worker receives the decision from another, and one that leaves is removed', async () => {
   const id = await requested(refund());
   const waiting = Array.from({ length: 10 }, () => ask('GET', `/v1/approvals/${id}?wait=30s`, LOOPBACK));
   const gone = new AbortController();
@@ -373,7 +373,7 @@ async function eventually(isDone: () => boolean): Promise<void> {
   while (!isDone() && performance.now() < deadline) await sleep(50);
 }
 
-test('a restart keeps what waits and what has yet to be told; without a service the store is opened', async () => {
+test('a restart keeps pending requests and webhooks; without a service the store is opened', async () => {
   faults = Number.POSITIVE_INFINITY;
   const call = refund({ agent_id: 'keeper' });
   const id = await requested(call);
@@ -390,7 +390,7 @@ test('a restart keeps what waits and what has yet to be told; without a service 
   assert.deepEqual([...new Set(ofThis())].sort(), all);
 });
 
-test('approvers are told by signed messages that hold nothing of the arguments', () => {
+test('approvers are notified by signed messages without the arguments', () => {
   assert.ok(told.length > 20, `${told.length}`);
   for (const { headers, body } of told) {
     const message_id = headers['webhook-id']!;

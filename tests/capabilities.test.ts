@@ -225,7 +225,7 @@ test('a rule can have a person asked before an agent gets a secret, once', async
   assert.deepEqual([again.json.decision, 'value' in again.json], ['block', false]);
 });
 
-test('a call that shows a token must fit it, and one that shows none is not asked', async () => {
+test('a call with a token must match its scope, and one without a token is unrestricted', async () => {
   const { token, token_id } = await issue();
   const call = (more: object) => ({
     tool: 'send_email',

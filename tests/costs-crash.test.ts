@@ -22,7 +22,7 @@ const ANSWER = JSON.stringify({
 const ROUNDS = 4;
 const CALLERS = 6;
 
-test('no call that reached the provider is forgotten by its budget, however the service ends', {
+test('every call that reached the provider is charged, however the service ends', {
   timeout: 180_000,
 }, async (t) => {
   const provider = await startProvider(t);

@@ -152,7 +152,7 @@ test('a period that is none is refused', async () => {
   assert.deepEqual([none.json.period, none.json.calls, none.json.by_model], ['2020-01-01/2020-02-01', 0, {}]);
 });
 
-test('the report has a line for what is asked for', async () => {
+test('the report has a line for each requested group', async () => {
   const { json } = await get('/v1/dashboard/cost/report?group_by=tenant,user&limit=2', as('ada'));
   assert.deepEqual(
     json.lines.map(({ tenant, user, cost }: Record<string, unknown>) => [tenant, user, cost]),
@@ -225,7 +225,7 @@ test('the command line shows the same', async () => {
   assert.equal(rows.length, 8);
 });
 
-test('a budget that is used up is told by the command line’s end', async () => {
+test('the exit code reports a used-up budget', async () => {
   const { costs } = openTestCosts(async () => store, { budgets: BUDGETS });
   const carl = { user_id: 'carl', now_ms: Date.now() };
   for (let call = 0; call < 4; call++) await reserveAndSettle(costs, carl);

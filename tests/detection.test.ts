@@ -59,7 +59,7 @@ async function reloadWith(config: Record<string, unknown>): Promise<Answer> {
   return post('/v1/policies/reload', {});
 }
 
-test('a pattern is in force after a reload, and one with a mistake changes nothing', async () => {
+test('a pattern is active after a reload, and one with a mistake changes nothing', async () => {
   assert.equal((await scan('Ask EMP-123456')).decision, 'allow');
   const good = await reloadWith({ policies: [STAFF], detection: { patterns: [EMPLOYEE] } });
   assert.equal(good.status, 200, JSON.stringify(good.body));
@@ -76,7 +76,7 @@ test('a pattern is in force after a reload, and one with a mistake changes nothi
   assert.equal((await scan(KEY)).decision, 'block');
 });
 
-test('switches and settings are in force after a reload', async () => {
+test('switches and settings are active after a reload', async () => {
   await reloadWith({ detection: { detectors: { 'generic.sk_key': { enabled: false } } } });
   assert.equal((await scan(KEY)).decision, 'allow');
   assert.equal((await scan('My SSN is 536-22-8145.')).decision, 'modify');
@@ -84,7 +84,7 @@ test('switches and settings are in force after a reload', async () => {
   assert.equal((await scan(KEY)).decision, 'block');
 });
 
-test('a value is let be by its fingerprint, which nobody who asks is told', async () => {
+test('a value is allowlisted by its fingerprint, which no answer reveals', async () => {
   writeFileSync(join(service.dir, 'key.txt'), `${KEY}\n`);
   const add = 'fingerprint add --reason "a test" --owner ops --expires 30d --json < key.txt';
   const command = ['sh', '-c', `"${join(root, 'service')}" ${add}`];

@@ -63,7 +63,7 @@ function connections(state_dir: string): number {
     .filter((words) => words[5] === CONNECTED && words[7]?.endsWith(`${state_dir}/service.sock`)).length;
 }
 
-test('each event comes once, whoever owns the state folder: nobody, a service, one that is killed, a next one', async () => {
+test('each event comes once, whatever owns the state folder: no process, a service, a killed one, the next one', async () => {
   const dir = mkdtempSync(join(tmpdir(), 'follow-'));
   writeFileSync(join(dir, 'service.yaml'), '{}\n');
   const decided: string[] = [];

@@ -82,7 +82,7 @@ test('a start that runs into the size that files may have ends with one sentence
   assert.ok(refused >= 2, `${refused} of ${sizes.length} were refused`);
 });
 
-test('init that runs out of room says so, and leaves no file that the next one would keep', async (t) => {
+test('init on a full disk reports it, and leaves no file that the next run would keep', async (t) => {
   const dir = folderOf(t);
   const ran = await run(dir, ['init'], 0);
   assertOneSentence(ran, 'init');
@@ -92,7 +92,7 @@ test('init that runs out of room says so, and leaves no file that the next one w
   assert.equal((await run(dir, ['policy', 'test'], null)).code, 0);
 });
 
-test('a start on a disk with little room ends with one sentence, wherever the room ends', async (t) => {
+test('a start on a nearly full disk ends with one sentence, wherever the space runs out', async (t) => {
   const disk = mkdtempSync(join(tmpdir(), 'full-disk-'));
   const is_mounted = mount(disk);
   t.after(() => {

@@ -55,7 +55,7 @@ const DECIDING = [
   'sessions reset s1',
 ];
 
-test('below a coding agent nobody decides by the command line', async () => {
+test('below a coding agent no decision can be made by the command line', async () => {
   const claude = agentShell();
   for (const words of DECIDING) {
     const { code, stderr } = await shell(claude, `${SERVICE} ${words}; exit $?`);

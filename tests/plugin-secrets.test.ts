@@ -107,7 +107,7 @@ test('every worker resolves a secret through the driver, and what the driver doe
   assert.equal(health.status, 200, 'a driver that hangs holds nobody else up');
 });
 
-test('another value is seen, by a thread that was begun anew', async () => {
+test('a new value is seen by a restarted thread', async () => {
   writeFileSync(join(folder, 'mail'), ROTATED);
   const { json } = await untilAnswered('mail');
   assert.equal(json.value, ROTATED);

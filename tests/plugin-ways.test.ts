@@ -110,7 +110,7 @@ test('a LiteLLM proxy is answered in its own words by every worker', async () =>
   assert.equal((await ask('/v1/adapters/other', request([]))).status, 404);
 });
 
-test('what an adapter was asked is in the audit trail, with the session that the proxy names', async () => {
+test('checks of an adapter are in the audit log, with the session that the proxy names', async () => {
   await ask('/v1/adapters/litellm', { input_type: 'request', texts: ['hi'], litellm_trace_id: 'trace-77' });
   const operator = readFileSync(join(service.state_dir, 'operator-token'), 'utf8').trim();
   const answer = await fetch(`${service.url}/v1/audit/query`, {
@@ -173,7 +173,7 @@ test('a coding agent of a plug-in is decided by the service that runs', () => {
   assert.deepEqual([unknown.code, /one of a plug-in/.test(unknown.stderr)], [2, true]);
 });
 
-test('a coding agent whose plug-in is left out is refused, where nobody runs', () => {
+test('a coding agent whose plug-in is excluded is refused without a daemon', () => {
   writeFileSync(
     join(service.dir, 'other.yaml'),
     JSON.stringify({ plugins: { files: ['broken/*.mjs'] }, state_dir: '.other' }),

@@ -29,7 +29,7 @@ after(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-test('the README tells the truth', { timeout: 120_000 }, async () => {
+test('the commands of the README work', { timeout: 120_000 }, async () => {
   const markdown = readFileSync(join(root, 'README.md'), 'utf8');
   const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
     scripts: Record<string, string>;

@@ -99,7 +99,7 @@ test('a package that went missing is installed again', async () => {
   assert.ok(existsSync(join(clone, 'node_modules', 'fastify')));
 });
 
-test('where npm fails, it is said what to do, and nothing is left locked', async () => {
+test('if npm fails, the next step is printed, and no lock is left', async () => {
   const bin = join(dir, 'bin');
   mkdirSync(bin);
   writeFileSync(join(bin, 'npm'), '#!/bin/sh\necho "npm error network unreachable" >&2\nexit 1\n', {

@@ -33,7 +33,7 @@ test('names and paths are unique, and every operation says what it needs', () =>
   }
 });
 
-test('a permission is asked before the shape, and what is not there before both', async () => {
+test('a permission is checked before the shape, and availability before both', async () => {
   const nobody = buildAgentCaller('key:idle', [], '*', '*');
   assert.equal((await refusalOf(tool, 7, nobody)).code, 'forbidden');
   assert.equal((await refusalOf(tool, 7)).code, 'invalid_request');

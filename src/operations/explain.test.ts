@@ -60,7 +60,7 @@ test('who may have which decision explained', async () => {
   assert.equal(rows.length, 10);
 });
 
-test('an explanation names every rule that was asked, and why it did not speak', async () => {
+test('an explanation names every evaluated rule, and why it did not match', async () => {
   const { runtime } = testRuntime({ rules, tenants });
   const context = { runtime, caller: OPERATOR, request_id: 'req' };
   const text = `Use ${KEY} and write to anna.holm@acme-mail.io`;

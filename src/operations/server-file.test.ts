@@ -72,7 +72,7 @@ test('a file is read to its end, whatever it says of its size', {
   await assert.rejects(readServerFile('limits', below('/proc/self'), 100), { code: 'too_large' });
 });
 
-test('a file of just the size that is allowed is read, and none that is larger', async (t) => {
+test('a file of exactly the size limit is read, and a larger one is not', async (t) => {
   const roots = makeRoots(t);
   for (const size of [0, 1, 65_535, 65_536, 65_537, BYTES_MAX]) {
     writeFileSync(join(roots, 'sized'), 'a'.repeat(size));

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { lazy } from './lazy.ts';
 
-test('a value is opened once for all callers, and a failed opening is forgotten', async () => {
+test('a value is opened once for all callers, and a failed opening is retried', async () => {
   const outcomes: (() => Promise<number>)[] = [
     () => Promise.reject(new Error('first')),
     () => Promise.reject(new Error('second')),

@@ -56,7 +56,7 @@ test('without a service a decision is recorded, and found by the next command', 
   assert.ok(!readAllFiles(folder.state_dir).includes(SECRET));
 });
 
-test('without a service the store is made when it is asked for, and not before', async () => {
+test('without a service the store is created at its first use, and not before', async () => {
   const own = testFolder();
   writeFileSync(join(own.dir, 'service.yaml'), 'log: {level: silent}');
   const file = join(own.state_dir, 'store.db');
@@ -71,7 +71,7 @@ test('without a service the store is made when it is asked for, and not before',
   own.remove();
 });
 
-test('beside a service its tables are the service\u2019s to change', async () => {
+test('next to a service, only the service migrates the tables', async () => {
   const own = testFolder();
   writeFileSync(join(own.dir, 'service.yaml'), 'log: {level: silent}');
   mkdirSync(own.state_dir, { mode: 0o700 });
@@ -85,7 +85,7 @@ test('beside a service its tables are the service\u2019s to change', async () =>
   own.remove();
 });
 
-test('beside a service that runs, a decision is chained by it, and found through it', async () => {
+test('next to a running service, a decision is chained by the service and found through it', async () => {
   const service = await startTestService(folder.dir);
   const runtime = await open();
   const { event_id } = await check(runtime, 'hello');
@@ -98,7 +98,7 @@ test('beside a service that runs, a decision is chained by it, and found through
   assert.equal(await service.ended, 0);
 });
 
-test('where the folder is taken and nobody answers, the question is refused and nothing is written', async () => {
+test('if the folder has an owner that does not answer, the request is refused and nothing is written', async () => {
   const ownership = takeOwnership(folder.state_dir);
   const runtime = await open();
   const asked = runtime.queryAudit({});

@@ -105,7 +105,7 @@ describe('a service with two workers', () => {
     assert.equal(await eventually(async () => (await service.post('/ready')).ready), true);
   });
 
-  test('a reload by a worker is in force in both when it is answered', async () => {
+  test('a reload through one worker is active in both when it is answered', async () => {
     writeFileSync(join(folder.dir, 'service.yaml'), ALLOW_ALL);
     const report = await service.post('/reload');
     assert.equal(report.reloaded, true);
@@ -165,7 +165,7 @@ describe('a service with two workers', () => {
     }
   });
 
-  test('a worker that is killed is started again, goes on in its journal, and has the policy in force', async () => {
+  test('a killed worker is started again, continues its journal, and has the active policy', async () => {
     const [{ pid, policy_hash } = { pid: '', policy_hash: '' }] = await askBoth(service, { text: 'hello' });
     const before_count = await counted();
     process.kill(Number(pid), 'SIGKILL');
@@ -178,7 +178,7 @@ describe('a service with two workers', () => {
     assert.match(service.log(), /is started again/);
   });
 
-  test('a fault in a worker ends it, and its message is told nowhere', async () => {
+  test('a fault in a worker ends it, and its message appears nowhere', async () => {
     await service.post('/crash').catch(() => {});
     await eventually(async () => /the worker has a fault/.test(service.log()));
     await eventually(() => askBoth(service, { text: 'hello' }));
@@ -308,7 +308,7 @@ describe('a start that cannot be', () => {
   const folder = testFolder();
   after(() => folder.remove());
 
-  test('a bad configuration is told with its problems, and leaves no process', async () => {
+  test('an invalid configuration is reported with its problems, and leaves no process', async () => {
     writeFileSync(join(folder.dir, 'service.yaml'), 'server: {prot: 1}\n');
     const service = await startTestService(folder.dir);
     assert.equal(await service.ended, 2);

@@ -21,7 +21,7 @@ test('a state folder is made for its owner alone', () => {
   assert.equal(modeOf(state_dir), 0o700);
 });
 
-test('a folder that others may look into is told, and left as it is unless it is plainly ours', () => {
+test('a folder that others can read is reported, and changed only if it is plainly ours', () => {
   const state_dir = join(folder.dir, 'shared');
   mkdirSync(state_dir);
   chmodSync(state_dir, 0o755);

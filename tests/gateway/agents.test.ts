@@ -47,7 +47,7 @@ const overBudgetOn = (lane: Lane): readonly Scenario[] =>
     requests: 0,
   }));
 
-test('over budget: the error of an account without money, and an SDK that is told not to ask again does not', {
+test('over budget: the error of an account without credit, and an SDK does not retry it', {
   concurrency: true,
 }, async (t) => {
   const base_url = stage.service().url;
@@ -74,7 +74,7 @@ const METERED: readonly Scenario[] = ['plain', 'plain.stream'].map((recording) =
   }),
 }));
 
-test('what every call came to is counted as the provider counts it, streamed or not', {
+test('the usage of every call equals the provider’s count, streamed or not', {
   concurrency: true,
 }, async (t) => {
   const service = stage.service();
@@ -106,7 +106,7 @@ function mail(lane: Lane, is_stream: boolean, expect: Scenario['expect']): Scena
   };
 }
 
-test('a tool call that a person has to allow: no, then once yes, then no', {
+test('a tool call that needs approval: denied, then allowed once, then denied', {
   concurrency: true,
 }, async (t) => {
   const service = stage.service();

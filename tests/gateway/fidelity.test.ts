@@ -147,7 +147,7 @@ test('a request arrives byte for byte, with its unknown headers', async () => {
   }
 });
 
-test('nothing of what is said to the gateway reaches the provider', async () => {
+test('nothing addressed to the LLM proxy reaches the provider', async () => {
   const ask = rawAskFor('openai/chat/plain', 'Hello.');
   const own = {
     'x-service-agent': 'a1',
@@ -167,7 +167,7 @@ test('nothing of what is said to the gateway reaches the provider', async () => 
   assert.ok(Object.keys(received[0]!.headers).includes('x-service-agent'), 'the negative control');
 });
 
-test('an answer that is encoded although nobody asked is decoded and looked at', async () => {
+test('an answer that is encoded without a request for it is decoded and scanned', async () => {
   for (const encoding of ['gzip', 'br'] as const) {
     const step = { recording: 'openai/chat/plain.stream', encoding, insists: true };
     const { through } = await askBoth(rawAskFor('openai/chat/plain.stream', 'Hello.'), step);

@@ -131,7 +131,7 @@ test('faults: reset, silent, broken off; and it sees who goes away', async () =>
   assert.equal(provider.received('(c)')[0]?.aborted, false);
 });
 
-test('a plan that does not fit its request is told', async () => {
+test('a plan that does not match its request is reported', async () => {
   provider.plan('(f)', [{ recording: 'anthropic/messages/plain' }]);
   await chat('(f)');
   assert.match(provider.complaints().join(), /`anthropic\/messages\/plain` does not answer POST \/v1\/chat/);

@@ -88,7 +88,7 @@ test('whichever provider fails, the SDK sees an answer', { concurrency: true }, 
   });
 });
 
-test('those that failed were asked before', { skip: missingFor('google') ?? false }, () => {
+test('the failed providers were tried first', { skip: missingFor('google') ?? false }, () => {
   const asked = new Set(first.received().map(({ recording }) => recording));
   for (const family of ['openai', 'anthropic', 'gemini'])
     for (const status of ['500', '429'])

@@ -76,7 +76,7 @@ function written(dir: string): string {
 
 const timesIn = (text: string, part: string): number => text.split(`"event_id":"${part}"`).length - 1;
 
-test('a service takes over from a resident process, and the hook goes on asking', async (t) => {
+test('a service takes over from a daemon, and the hook keeps working', async (t) => {
   const dir = folderOf(t);
   const first = await decided(dir, HARMFUL);
   await until(() => existsSync(join(dir, '.service/service.sock')), 'a resident process comes up');
@@ -95,7 +95,7 @@ test('a service takes over from a resident process, and the hook goes on asking'
   assert.equal((await decided(dir, HARMFUL, ALONE)).decision, 'block', 'and without it, too');
 });
 
-test('one that nobody asks ends by itself and leaves the folder to others', async (t) => {
+test('an idle daemon ends on its own and releases the folder', async (t) => {
   const dir = folderOf(t);
   const child = await startDaemonProcess(t, dir, [join(root, 'tests/support/daemon/main.ts'), '1500']);
   const [code] = (await once(child, 'close')) as [number | null];
@@ -107,7 +107,7 @@ test('one that nobody asks ends by itself and leaves the folder to others', asyn
   next.kill();
 });
 
-test('one of an older program makes room: the hook decides alone, and starts its own', async (t) => {
+test('a daemon of an older program ends: the hook decides in its own process, and starts a new one', async (t) => {
   const dir = folderOf(t);
   const old = await startDaemonProcess(t, dir, [program, '0.0.1']);
   const ended = once(old, 'close');
@@ -159,7 +159,7 @@ test('one that is killed in the middle of a question leaves the hook to decide a
   }
 });
 
-test('a full disk is a no, alone and in a resident process, and neither ends of it', async (t) => {
+test('a full disk denies, in the hook and in a daemon, and neither crashes', async (t) => {
   const dir = folderOf(t);
   const full = ['sh', '-c', 'ulimit -f 0; exec "$0" "$@"', service];
   const answer = async (call: string): Promise<string> =>

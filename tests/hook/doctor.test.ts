@@ -135,7 +135,7 @@ const FIRST = {
   copilot: 'preToolUse',
 };
 
-test('hooks of every host that work are said to block, and what was tried is in the audit trail', async () => {
+test('working hooks of every agent are reported to block, and their probes are in the audit log', async () => {
   const desk = newDesk();
   const files = new Map(codingAgents.map(({ name }) => [name, enter(desk, { host: name })]));
   const keys = ['pre_tool_use', 'post_tool_use', 'permission_request', 'user_prompt_submit'].map(
@@ -166,7 +166,7 @@ test('hooks of every host that work are said to block, and what was tried is in 
   assert.match((await run(desk, ['observe', 'sessions', '--json'])).stdout, /"sessions":\[\]/);
 });
 
-test('a person is told the same, with what to do', async () => {
+test('the report for users has the same findings, with the fixes', async () => {
   const desk = newDesk();
   enter(desk, { host: 'claude-code', events: ['UserPromptSubmit'] });
   const { stdout, code } = await run(desk, ['doctor', '--host', 'claude-code', '--scope', 'project']);
@@ -181,7 +181,7 @@ test('a person is told the same, with what to do', async () => {
   assert.ok(!stdout.includes('\u001b'), 'no colours without a terminal');
 });
 
-test('without any hook that is said, and a host that is asked for and has none is a failure', async () => {
+test('a missing hook is reported, and is a failure for an agent that was named', async () => {
   const desk = newDesk();
   const nobody = await diagnose(desk);
   assert.deepEqual([nobody.code, complaints(nobody)], [0, ['warn host.installed']]);
@@ -429,7 +429,7 @@ const BROKEN: readonly Broken[] = [
 ];
 
 for (const { name, host, config, entry, document, before, found, says } of BROKEN)
-  test(`it is told of ${name}`, async () => {
+  test(`it reports ${name}`, async () => {
     const desk = newDesk(config);
     const file = enter(desk, {
       host,
@@ -473,7 +473,7 @@ test('Cursor without failClosed, and with it a program that is not there', async
   assert.match(gone.checks.map(({ message }) => message).join('\n'), /the agent denies everything/);
 });
 
-test('what setup enters blocks, and a hook is not asked any more when setup has taken it out', async () => {
+test('hooks of setup block, and are not run after setup removed them', async () => {
   const desk = newDesk();
   const set_up = await run(desk, ['setup', 'claude-code', '--yes']);
   assert.equal(set_up.code, 0, set_up.stderr);
@@ -483,7 +483,7 @@ test('what setup enters blocks, and a hook is not asked any more when setup has 
   assert.deepEqual(complaints(await diagnose(desk, '--host', 'claude-code')), ['fail host.installed']);
 });
 
-test('a process that has the state folder and says nothing is told of, and not waited for', async () => {
+test('an owner of the state folder that does not answer is reported without a wait', async () => {
   const desk = newDesk();
   const slow = { host: 'claude-code', events: ['PreToolUse'] };
   enter(desk, slow);

@@ -104,7 +104,7 @@ test('what cannot be read is a no that no host takes for a yes', async () => {
   assert.equal((await hook(folder, '{}', ['--dialect', 'other'])).code, 2);
 });
 
-test('without a policy that can be used, everything is refused, and why is said', async () => {
+test('without a usable policy everything is refused with the reason', async () => {
   const dir = mkdtempSync(join(tmpdir(), 'hook-'));
   const call = { tool: 'Bash', input: { command: 'ls' } };
   const env = { SERVICE_HOOK_DAEMON: 'off' };
@@ -121,7 +121,7 @@ test('without a policy that can be used, everything is refused, and why is said'
   rmSync(dir, { recursive: true });
 });
 
-test('a resident process that says nothing is not waited for, and one that ends is done without', async () => {
+test('a silent daemon causes no endless wait, and one that ends is not needed', async () => {
   const dir = mkdtempSync(join(tmpdir(), 'hook-'));
   const env = { SERVICE_HOOK_DAEMON: 'off' };
   await hook(dir, BLOCKED, [], env);

@@ -143,7 +143,7 @@ test('every file can be read by its language, alone', async () => {
     assert.doesNotMatch(readFileSync(join(folder, file), 'utf8'), /^from (guard|messages) /m);
 });
 
-test('a file that was changed is kept, unless told otherwise', async () => {
+test('a changed file is kept, unless an option says otherwise', async () => {
   await setup('crewai', '--force');
   const path = join(folder, 'service_crewai.py');
   const text = readFileSync(path, 'utf8');
@@ -160,7 +160,7 @@ test('a file that was changed is kept, unless told otherwise', async () => {
   assert.match((await setup('crewai', '--scope', 'user')).stderr, /--scope is for coding agents only/);
 });
 
-test('a call waits for the person who is asked, and says the truth about what they said', async () => {
+test('a call waits for its approver, and reports their actual answer', async () => {
   const operator = readFileSync(join(service.state_dir, 'operator-token'), 'utf8').trim();
   const authorization = `Bearer ${operator}`;
   const decide = async (order: string, verb: 'approve' | 'deny') => {
@@ -216,7 +216,7 @@ const FAULTS: Readonly<Record<string, (response: ServerResponse) => void>> = {
   silent: () => {},
 };
 
-test('whatever goes wrong is a no, and only an allow lets through', async () => {
+test('every fault denies, and only an allow passes', async () => {
   const server = createServer((request, response) => {
     let body = '';
     request.on('data', (chunk) => {

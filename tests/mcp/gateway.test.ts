@@ -275,7 +275,7 @@ test('a call that needs a person names the request, and goes through once when i
     assert.equal((await callTool(client, 'pay', { path: 'invoice-1' })).isError, true);
   }));
 
-test('a server that ends, or answers more than is read, is started again, and what it was asked is an error', () => {
+test('a server that ends, or answers more than the limit, is started again, and its pending call is an error', () => {
   const answers = { fall: '$crash', flood: text('a '.repeat(6_000_000)) } as const;
   return wrapped({ tools: ['fall', 'flood', 'stand'].map((name) => tool(name)), answers }, async (client) => {
     for (const name of ['fall', 'flood']) {
@@ -286,7 +286,7 @@ test('a server that ends, or answers more than is read, is started again, and wh
 });
 
 for (const era of ERAS)
-  test(`changes of lists and of watched resources are told, ${era}`, async () => {
+  test(`changes of lists and of watched resources are sent to clients, ${era}`, async () => {
     const told: string[] = [];
     const client = newClient(era);
     client.setNotificationHandler('notifications/tools/list_changed', () => void told.push('tools'));
@@ -331,7 +331,7 @@ test('what the policy forbids to watch is not watched', () =>
   ));
 
 for (const era of ERAS)
-  test(`the person at the host is asked to see to an approval, and approves nothing, ${era}`, async () => {
+  test(`the user of the client is referred to an approval, and cannot approve it, ${era}`, async () => {
     const asked: string[] = [];
     const client = newClient(era, { elicitation: { form: {} } });
     let does: (request_id: string) => Promise<void> = async () => {};
@@ -438,7 +438,7 @@ test('a call that is called off is called off behind the gateway too', () =>
     },
   ));
 
-test('the server behind the gateway is not told the operator’s token', () =>
+test('the upstream server does not receive the operator’s token', () =>
   wrapped(
     { tools: [tool('peek')], answers: { peek: '$env' } },
     async (client) => assert.equal((await callTool(client, 'peek', {})).said.text, 'none'),

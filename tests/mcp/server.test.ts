@@ -186,7 +186,7 @@ for (const transport of ['stdio', 'http'] as const)
       });
     });
 
-    test(`over ${transport}, ${era}: what is no tool, and what is no input, is said`, async () => {
+    test(`over ${transport}, ${era}: an unknown tool and an invalid input are reported`, async () => {
       await withClient(transport, era, 'agent', async (client) => {
         await assert.rejects(client.callTool({ name: 'policies_reload', arguments: {} }), /no such tool/);
         const told = await callTool(client, 'scan_input', { text: 5 });
@@ -195,7 +195,7 @@ for (const transport of ['stdio', 'http'] as const)
     });
   }
 
-test('a token that is not the operator’s makes nobody a person', async () => {
+test('a token that is not the operator’s grants no operator rights', async () => {
   const wrong = ['svc', 'operator', 'x'.repeat(43)].join('_');
   const client = await connectStdio({
     era: ERAS[0],
@@ -214,7 +214,7 @@ test('a token that is not the operator’s makes nobody a person', async () => {
   );
 });
 
-test('the list is told with what hosts need: schemas, hints, how long it holds', async () => {
+test('the list has what clients need: schemas, hints, and how long it is valid', async () => {
   const listed = await withClient('stdio', ERAS[0], 'agent', (client) => client.listTools());
   assert.deepEqual(
     listed.tools.map(({ name }) => name),

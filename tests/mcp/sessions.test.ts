@@ -17,7 +17,7 @@ after(async () => {
   await former?.close();
 });
 
-test('each credential has a session, hears of changes, and gets another session where it is lost', async () => {
+test('each credential has a session, receives changes, and gets a new session if it is lost', async () => {
   const told: string[] = [];
   const client = newClient(ERAS[0]);
   client.setNotificationHandler('notifications/tools/list_changed', () => void told.push('tools'));

@@ -270,7 +270,7 @@ test('an approval is found by the same call, whichever worker and connection it 
   assert.equal((await pay('one')).isError, true);
 });
 
-test('the person at the client is asked to see to it, and their word approves nothing', async () => {
+test('the user of the client is referred to the approval, and their answer approves nothing', async () => {
   turning.turn({ tools: [tool('do'), tool('pay')] });
   const asked: string[] = [];
   const client = newClient(ERAS[0], { elicitation: {} });
@@ -305,7 +305,7 @@ test('the person at the client is asked to see to it, and their word approves no
   }
 });
 
-test('changes are told to who listens, of lists and of resources', async () => {
+test('changes of lists and of resources are sent to subscribers', async () => {
   const lists: string[] = [];
   const client = newClient(ERAS[0]);
   client.setNotificationHandler('notifications/tools/list_changed', () => void lists.push('tools'));

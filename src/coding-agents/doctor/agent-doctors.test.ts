@@ -194,7 +194,7 @@ test('answers of hooks are read as their agents read them', () => {
   assert.equal(ran, 75);
 });
 
-test('a late answer is none: every host goes on, but for Cursor where it is told not to', () => {
+test('a late answer counts as none: every agent continues, except Cursor with `failClosed`', () => {
   const late = { code: null, stdout: '{"permission":"deny","decision":"deny"}', stderr: '', is_late: true };
   for (const { name, settings } of codingAgents) {
     for (const { event } of settings.wanted_hooks) {

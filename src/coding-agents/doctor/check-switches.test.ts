@@ -106,7 +106,7 @@ const CASES: readonly Case[] = [
   },
 ];
 
-test('what switches hooks off is told of, and what does not is not', async () => {
+test('switches that disable hooks are reported, and other settings are not', async () => {
   let ran = 0;
   for (const { host: name, files, found: expected, off_count } of CASES) {
     const folder = await realpath(await mkdtemp(join(tmpdir(), 'switches-')));

@@ -199,7 +199,7 @@ test('the list of Codex is TOML: a table at its end, and away again', () => {
     assert.throws(() => planInstall(inline, 'toml', parts, null), /losing something|remove it by hand/);
 });
 
-test('a server keeps what a person added, and gateways to other servers are let be', () => {
+test('a server entry keeps the members that a user added, and gateways to other servers stay unchanged', () => {
   const cursor = codingAgents.find(({ name }) => name === 'cursor')!;
   const parts = [serverPart(cursor.settings, WORDS)];
   const gateway = { command: 'service', args: ['mcp', '--wrap', '--', 'npx', 'x'] };

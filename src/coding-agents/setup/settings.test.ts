@@ -77,7 +77,7 @@ const COMMANDS: readonly (readonly [command: string, is_ours: boolean])[] = [
   ["'service hook'", false],
 ];
 
-test('hooks of this program are told from those of others', () => {
+test('hooks of this program are distinguished from those of other programs', () => {
   let ran = 0;
   const host = codingAgents[0]!;
   for (const [command, is_ours] of COMMANDS) {

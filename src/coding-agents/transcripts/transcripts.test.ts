@@ -213,7 +213,7 @@ const told = (session_id: string, ...runs: readonly ReturnType<typeof run>[]) =>
   runs,
 });
 
-test('a call is seen by its id, wherever it is told of', () => {
+test('a call is found by its ID, whichever record names it', () => {
   const form = formOf('claude-code');
   const twice = [
     told('s-1', run('a', 'Bash'), run('b', 'Read')),
@@ -249,7 +249,7 @@ test('a call is seen by its id, wherever it is told of', () => {
   );
 });
 
-test('tools about which a host asks nobody are passed over, and those of which it is not known are told so', () => {
+test('tools that need no hook are skipped, and tools whose need is unknown are marked as such', () => {
   const form = formOf('codex');
   const one = [told('s-1', run(null, 'web_search', 1, 'no'), run('p', 'update_plan', 1, 'unknown'))];
   const [session, ...rest] = findUnseenSessions(form, one, seen([]), EVER);

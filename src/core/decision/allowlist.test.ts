@@ -30,7 +30,7 @@ function verdictOf(
   return judge(buildTestCrossing({ content: given, now_ms }), policy, known);
 }
 
-test('a value on the list is no finding for any rule, and is told apart', () => {
+test('an allowlisted value is a finding for no rule, and is reported separately', () => {
   const verdict = verdictOf(`Use key ${KEY}`);
   assert.equal(verdict.decision, 'allow');
   assert.deepEqual([verdict.findings, verdict.data_tags], [[], []]);
@@ -90,7 +90,7 @@ test('a command or an instruction is no value, whatever is listed', () => {
   assert.equal(verdict.findings.length, seen.length);
 });
 
-test('what is let be stands in the text that is given on, beside what is masked', () => {
+test('an allowlisted value stays in the text, while other findings are masked', () => {
   const rules = [{ name: 'mask', boundary: 'input', data_tags: ['secret'], action: 'redact' }];
   const masking = buildTestPolicy({
     rules,
@@ -101,7 +101,7 @@ test('what is let be stands in the text that is given on, beside what is masked'
   assert.deepEqual(verdict.content, { kind: 'text', text: `${KEY} [REDACTED]` });
 });
 
-test('a fingerprint may stand in the list once', () => {
+test('a fingerprint may occur once in the allowlist', () => {
   const detection = { ...DETECTION_SETTINGS.detection, allowlist: [entry, entry] };
   assert.throws(
     () => buildTestPolicy({ settings: { detection } }),

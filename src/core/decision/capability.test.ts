@@ -55,13 +55,13 @@ test('a token that is refused blocks the call; one that fits leaves all to the r
   assert.equal(still.decision, 'block');
 });
 
-test('that nobody could look at a token blocks, and is no violation of the agent', () => {
+test('a token that could not be checked blocks, and is no violation by the agent', () => {
   const refusal = { rule: 'fault.store', reason: 'The store cannot be asked.' };
   const verdict = judge({ ...CALL, capability: { token_id: null, refusal } }, policy);
   assert.deepEqual([verdict.decision, verdict.rule, verdict.violations], ['block', 'fault.store', []]);
 });
 
-test('what was refused is refused again when the decision is asked about later', () => {
+test('a refused call is refused again when the decision is explained later', () => {
   const event = {
     event_id: 'evt_1',
     boundary: 'action',

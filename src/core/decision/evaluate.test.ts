@@ -120,7 +120,7 @@ test('another tenant’s rules and rules that only watch change nothing', () => 
   );
 });
 
-test('where a tenant’s rule answers, global rules for the same stream are not asked', () => {
+test('if a rule of the tenant matches, global rules for the same tag are skipped', () => {
   fc.assert(
     fc.property(anyRules, action, action, tag, (rules, own, other, named) => {
       const first = rule('own', 'input', [named], own, { tenant_id: 'acme', priority: 0 });

@@ -281,7 +281,7 @@ const ORDINARY: readonly Call[] = [
   { tool: 'WebFetch', value: { url: 'https://docs.test/v1/approvals' } },
 ];
 
-test('ordinary work beside the guarded files goes on', () => {
+test('ordinary work next to the guarded files is allowed', () => {
   for (const call of ORDINARY) assert.deepEqual(judged(call).guard, [], JSON.stringify(call));
   assert.equal(ORDINARY.length, 66);
 });

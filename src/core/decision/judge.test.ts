@@ -129,7 +129,7 @@ test('the same crossing has the same verdict, under the policy and under its cop
   );
 });
 
-test('what was found stands nowhere in a verdict', () => {
+test('a verdict contains no matched text', () => {
   const marker = `marker.${'q7'.repeat(6)}@acme-mail.io`;
   const contents = [
     { kind: 'text', text: `to ${marker}` },
@@ -153,7 +153,7 @@ test('what was found stands nowhere in a verdict', () => {
   assert.equal(count, 18);
 });
 
-test('a fault of ours blocks and tells nothing', () => {
+test('an internal fault blocks and reveals nothing', () => {
   const hostile = {
     kind: 'text',
     get text(): string {
@@ -198,7 +198,7 @@ test('arguments cannot make the check of a contract slow or throw', () => {
   assert.equal(arguments_.length, 6);
 });
 
-test('unknown agents are blocked as soon as there is an identity, where nothing is said', () => {
+test('once an identity exists, unknown agents are blocked by default', () => {
   const agents = { agents: [{ agent_id: 'agent' }] };
   const stranger = buildTestCrossing({
     boundary: 'action',

@@ -77,7 +77,7 @@ test('what is in monitor mode changes no answer, and all that it changes is a re
   assert.ok(ran >= 400 && noted > 40, `${noted} of ${ran} met a trial`);
 });
 
-test('what a trial would come to is what the policy answers once it is in force', () => {
+test('the monitored decision equals the decision of the same policy when it is enforced', () => {
   let noted = 0;
   fc.assert(
     fc.property(policyParts, crossingArbitrary, (parts, crossing) => {
@@ -144,7 +144,7 @@ test('data that a monitored contract would remove, or a monitored rule would red
   assert.equal(enforcedResult('result', 'enforce'), 'redact');
 });
 
-test('a whole document is put on trial by one word, and a rule in it may say otherwise', () => {
+test('one key sets a whole document to monitor mode, and a rule in it may override that', () => {
   const rules = [
     { name: 'trial', boundary: 'input', data_tags: ['own.a'], action: 'block' },
     { name: 'real', boundary: 'input', data_tags: ['own.b'], action: 'block', enforcement: 'enforce' },

@@ -176,7 +176,7 @@ test('marks take tags away where they fit', () => {
   assert.equal(change(['personal']), null);
 });
 
-test('sessions are asked about only where a rule of the tenant looks at them', () => {
+test('sessions are loaded only if a rule of the tenant uses session tags', () => {
   const mark = { name: 'mark', boundary: 'action', session: { add: ['untrusted.web'] } };
   const when = {
     name: 'when',

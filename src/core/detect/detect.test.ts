@@ -104,7 +104,7 @@ const PLACES: readonly { says: string; content: Content; expected: readonly stri
   },
 ];
 
-test('findings are told with their places', () => {
+test('findings have their positions', () => {
   for (const { says, content, expected } of PLACES) assert.deepEqual(found(content), expected, says);
   assert.equal(PLACES.length, 19);
 });
@@ -182,7 +182,7 @@ test('at a limit the coverage is full', () => {
   for (const content of contents) assert.equal(detect(content, DETECTION, LIMITS).coverage.status, 'full');
 });
 
-test('what is past the text limit is not looked at, what is before it is', () => {
+test('text after the limit is not scanned, and text before it is', () => {
   assert.deepEqual(found(textOf(`${SSN} ${'x'.repeat(10_000)} ${SSN}`)), ['ssn 0-11']);
 });
 

@@ -89,7 +89,7 @@ test('every unit of an unescaped string knows its place in the source', () => {
   assert.deepEqual(pieces, ['x', '\\u0041', '\\"', '\\\\', 'é', '\\ud83d']);
 });
 
-test('limits are told by name, and no depth exhausts the stack', () => {
+test('exceeded limits are named, and no depth exhausts the stack', () => {
   const none = (): void => {};
   assert.equal(scanJson('['.repeat(100_000), LIMITS, none), 'depth_max');
   assert.equal(scanJson('[[1]]', { depth_max: 1, nodes_max: 9 }, none), 'depth_max');

@@ -50,7 +50,7 @@ test('keys, strings and numbers are visited in document order, with their paths'
   ]);
 });
 
-test('a hidden key stands in no path, and the next one is not hidden', () => {
+test('a hidden key occurs in no path, and the next key is not hidden', () => {
   const paths: string[] = [];
   walkJson({ found: { a: 1 }, plain: 2 }, LIMITS, (leaf) => {
     if (leaf.text === 'found') leaf.hide();

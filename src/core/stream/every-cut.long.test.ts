@@ -4,7 +4,7 @@ import { commandTextDetectors } from '../detect/commands/in-text.ts';
 import { allDetectors } from '../detect/detectors/all.ts';
 import { cutText, findRunDifference, judgeWhole, runStream, splitUnits } from './testing/pieces.ts';
 
-test('the examples of all detectors come to the same, cut anywhere in two and cut into single units', () => {
+test('the examples of all detectors have the same findings when cut in two anywhere or into single units', () => {
   let texts = 0;
   let cuts = 0;
   for (const { id, examples } of [...allDetectors, ...commandTextDetectors]) {

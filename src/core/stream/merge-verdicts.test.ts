@@ -31,7 +31,7 @@ function withoutSource(content: Verdict['content']): unknown {
   return content?.kind === 'json' ? { kind: content.kind, value: content.value } : content;
 }
 
-test('texts that are judged each by itself come to what they come to together', () => {
+test('texts judged one by one have the same verdict as together', () => {
   let ran = 0;
   for (const policy of POLICIES) {
     for (const first of TEXTS) {

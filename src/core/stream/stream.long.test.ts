@@ -76,7 +76,7 @@ const sentence = fc
 const mixed = fc.array(sentence, { minLength: 1, maxLength: 6 }).map((parts) => parts.join(''));
 const cuts = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 40 });
 
-test('mixed texts come to the same, however they are cut', () => {
+test('mixed texts have the same verdict, however they are cut', () => {
   let found = 0;
   let runs = 0;
   fc.assert(
@@ -93,7 +93,7 @@ test('mixed texts come to the same, however they are cut', () => {
   assert.ok(runs === 400 && found > 500, `${found} findings`);
 });
 
-test('bytes come to the same, cut anywhere, inside of characters too', () => {
+test('bytes have the same verdict when cut anywhere, even inside characters', () => {
   let pieces = 0;
   for (const text of [`Grüße an ${MAIL} 😀, ключ ${KEY}.`, `日本語：${KEY}。`, '\u{1d5ba}\u00ad']) {
     const bytes = new TextEncoder().encode(text);
@@ -105,7 +105,7 @@ test('bytes come to the same, cut anywhere, inside of characters too', () => {
   assert.ok(pieces > 80);
 });
 
-test('pieces that are judged each by itself would not come to the same', () => {
+test('pieces judged one by one would not have the same verdict', () => {
   const differing = EXAMPLES.filter(({ text }) => {
     const halves = cutText(text, [text.length >> 1]);
     return halves.map((half) => judgeWhole(half).text).join('') !== judgeWhole(text).text;
@@ -234,7 +234,7 @@ test('a finding that blocks ends the stream before any of it has gone on', () =>
   assert.ok(released.length < `It is ${KEY} and `.length);
 });
 
-test('findings are told with the text that they are in, by their place in all of it', () => {
+test('findings have their text and their offset in the whole stream', () => {
   const { released } = runStream(splitUnits(`Write to ${MAIL} and then ${MAIL} again`));
   const told = released.flatMap(({ findings }) => findings.map(({ start, end }) => [start, end]));
   assert.deepEqual(told, [
@@ -364,7 +364,7 @@ test('patterns and switches of the configuration hold for pieces too', () => {
   assert.equal(findRunDifference(runStream(splitUnits(text), policy), expected), null);
 });
 
-test('a value that is let be for its fingerprint goes on', () => {
+test('an allowlisted value passes unchanged', () => {
   const entry = {
     fingerprint: `hmac-sha256:${'a'.repeat(64)}`,
     reason: 'It is a sample.',

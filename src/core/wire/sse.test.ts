@@ -93,7 +93,7 @@ test('a stream cut anywhere, as text or bytes, is the same stream', () => {
   assert.ok(cuts > 300, `${cuts}`);
 });
 
-test('any text in any pieces loses nothing, and data stands where it is said to', () => {
+test('any text in any pieces loses nothing, and data has the reported offset', () => {
   const line = fc.constantFrom('data: a', 'data:{"b":1}', 'event: c', ': d', '', 'id: 1', 'e', 'data');
   const ending = fc.constantFrom('\n', '\r\n', '\r');
   const stream = fc.array(fc.tuple(line, ending), { maxLength: 20 }).map((lines) => lines.flat().join(''));

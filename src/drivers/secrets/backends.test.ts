@@ -71,7 +71,7 @@ async function withServer<Outcome>(
 
 const BODY = (data: unknown) => JSON.stringify({ data: { data, metadata: { version: 3 } } });
 
-test('vault: which address a key of which path is asked at', async () => {
+test('vault: the address to which a key and a path lead', async () => {
   const cases: readonly (readonly [path: string, key: string, url: string])[] = [
     ['secret/service', 'a', '/v1/secret/data/service'],
     ['secret/data/service', 'a', '/v1/secret/data/service'],

@@ -15,7 +15,7 @@ async function ask(url: string): Promise<unknown> {
   }
 }
 
-test('where nobody answers it says so in time, and names no credential', async (t) => {
+test('a server that does not answer is an error within the time limit, without credentials', async (t) => {
   const silent = createServer(() => {}).listen(0, '127.0.0.1');
   await once(silent, 'listening');
   t.after(() => silent.close());

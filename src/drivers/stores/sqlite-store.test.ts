@@ -48,7 +48,7 @@ test('while another process writes, this one goes on with other things, and then
   other.close();
 });
 
-test('who waits too long for another process or for this one is told so', async (t) => {
+test('a wait for another process or for this one that takes too long is an error', async (t) => {
   const { db, path } = await open(t, 50);
   const other = new DatabaseSync(path);
   other.exec('BEGIN IMMEDIATE');
@@ -106,7 +106,7 @@ test('rows come one by one where they are many', async (t) => {
   ]);
 });
 
-test('a mistake in a statement is told as it is', async (t) => {
+test('an SQL error is passed on unchanged', async (t) => {
   const { db } = await open(t);
   await assert.rejects(sql`select from where`.execute(db), (error: Error) => error.name === 'Error');
   await assert.rejects(sql`select 1 from no_such_table`.execute(db), { code: 'store_older' });

@@ -22,7 +22,7 @@ test('one at a time, in the order in which they came', async () => {
   assert.deepEqual(order, [0, 1, 2, 3, 4]);
 });
 
-test('who waits too long is told, and nobody waits for them', async () => {
+test('a task that waits too long is rejected, and later tasks do not wait for it', async () => {
   const turns = openWriteTurns(1, late);
   await turns.take();
   await assert.rejects(turns.take(), /too late/);

@@ -60,7 +60,7 @@ test('a file of labelled texts is measured by the real program, and none of its 
   });
 });
 
-test('the figures are there for a program, and a severity can be asked for', async () => {
+test('the figures are available as JSON, and can be limited to a severity', async () => {
   await withFolder(async (cwd) => {
     const commands = ['rm -rf /', 'ls -la', 'git reset --hard'].map((text, at) =>
       JSON.stringify({ id: `c${at}`, text, label: at === 1 ? 'benign' : 'attack' }),
@@ -130,7 +130,7 @@ const CASES: readonly Refused[] = [
   },
 ];
 
-test('what cannot be measured is said with its line, and leaves no file behind', async () => {
+test('an unusable row is reported with its line, and no file is left', async () => {
   let ran = 0;
   for (const { args, rows = JSONL, stderr } of CASES) {
     await withFolder(async (cwd) => {

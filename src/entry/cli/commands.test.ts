@@ -100,7 +100,7 @@ test('commands without a service and without a configuration', async () => {
   });
 });
 
-test('validate tells every problem, with its file and place', async () => {
+test('validate reports every problem with its file and path', async () => {
   await withFolder(async (cwd) => {
     await writeFile(join(cwd, 'service.yaml'), 'server:\n  prot: 80\npolicy:\n  default_action: maybe\n');
     const { code, stdout, stderr } = await run(['validate'], { cwd });

@@ -54,7 +54,7 @@ test('an entry is made of what is found on standard input, and of nothing else',
     assert.equal(CASES.length, 10);
   }));
 
-test('the same value has the same fingerprint, with one key that nobody else may read', () =>
+test('the same value has the same fingerprint, with one key that only its owner can read', () =>
   withFolder(async (cwd) => {
     const made = async (stdin: string): Promise<string> => {
       const ran = await runInProcess([...ADD, ...UNTIL, '--json'], { cwd, stdin });
@@ -67,7 +67,7 @@ test('the same value has the same fingerprint, with one key that nobody else may
     assert.equal((await stat(join(cwd, '.service', 'fingerprint-key'))).mode & 0o777, 0o600);
   }));
 
-test('what is printed is a configuration that holds, and expired entries are told', () =>
+test('the output is a valid configuration, and expired entries are reported', () =>
   withFolder(async (cwd) => {
     const options: RunOptions = { cwd, stdin: KEY };
     const { stdout } = await runInProcess([...ADD, ...UNTIL], options);

@@ -135,7 +135,7 @@ const POLICY = `policies:
   - {name: weekend, boundary: action, action: require_approval, condition: {tool: pay, when: 'now.getDayOfWeek() in [0, 6]'}}
 `;
 
-test('cases beside the policies are run, and every way to fail is told with its difference', async () => {
+test('cases next to the policies are run, and every failure is reported with its difference', async () => {
   await withFolder(async (cwd) => {
     await write(cwd, {
       'service.yaml': POLICY,
@@ -222,7 +222,7 @@ test('cases beside the policies are run, and every way to fail is told with its 
   });
 });
 
-test('lint tells each remark with its place, and ends with 1 for errors alone', async () => {
+test('lint prints each remark with its path, and ends with 1 only for errors', async () => {
   await withFolder(async (cwd) => {
     const rule = (name: string, action: string, tag: string) =>
       `  - {name: ${name}, boundary: input, data_tags: [${tag}], action: ${action}}\n`;

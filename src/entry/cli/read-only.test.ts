@@ -57,7 +57,7 @@ test('a command that reads makes nothing where nothing is, and says where it loo
   assert.equal(ran, READS.length);
 });
 
-test('a journal that this user may not read is told by its path', async (t) => {
+test('a journal that this user may not read is reported with its path', async (t) => {
   if (process.getuid?.() === 0) return t.diagnostic('root may read everything');
   const cwd = join(scratch, 'denied');
   mkdirSync(join(cwd, '.service', 'journal'), { recursive: true });

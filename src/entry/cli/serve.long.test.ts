@@ -13,7 +13,7 @@ const exec = promisify(execFile);
 const RULE =
   'policies:\n  - {name: no-mail, boundary: input, data_tags: [personal.pii.email], action: block}\n';
 
-test('serve reports how to reach it, and what it tells one to try is blocked', async () => {
+test('serve reports its address, and the command that it suggests is blocked', async () => {
   await withFolder(async (cwd) => {
     const service = await startProgram(['serve', '--port', '0', '--workers', '2', '--json'], {
       cwd,
@@ -66,7 +66,7 @@ test('serve reports how to reach it, and what it tells one to try is blocked', a
   });
 });
 
-test('serve tells a person where it is, what holds and what to try', async () => {
+test('serve prints its address, the active rules and a command to try', async () => {
   await withFolder(async (cwd) => {
     await writeFile(
       join(cwd, 'service.yaml'),

@@ -71,7 +71,7 @@ test('every host is set up, found in place, shown and taken away again, in every
   assert.equal(ran, 11);
 });
 
-test('hooks in another scope are told of', async () => {
+test('hooks in another scope are reported', async () => {
   await inProject(async ({ run }) => {
     assert.match((await run('setup', 'gemini', '--yes')).stdout, /\n {2}service doctor --host gemini\n$/);
     const twice = await run('setup', 'gemini', '--scope', 'user', '--dry-run', '--json');
@@ -85,7 +85,7 @@ test('hooks in another scope are told of', async () => {
   });
 });
 
-test('a server goes into the list where there is one, else the person is told how', async () => {
+test('a server is added to the list if there is one, and otherwise the command prints the steps', async () => {
   await inProject(async ({ cwd, run }) => {
     await writeFile(join(cwd, '.mcp.json'), '{"mcpServers": {"mine": {"command": "x"}}}');
     await run('setup', 'claude-code', '--mcp', '--yes');
@@ -150,7 +150,7 @@ test('what cannot be set up is refused with what to do, and nothing is written',
   });
 });
 
-test('a link is said to be one, and text of others cannot move the cursor', async () => {
+test('a link is shown as a link, and text of others cannot move the cursor', async () => {
   await inProject(async ({ cwd, run }) => {
     await mkdir(join(cwd, '.cursor'));
     await writeFile(join(cwd, 'real.json'), '{"x": "\u202e"}');
@@ -162,7 +162,7 @@ test('a link is said to be one, and text of others cannot move the cursor', asyn
   });
 });
 
-test('by hand is told, and all names are listed', async () => {
+test('manual steps are printed, and all names are listed', async () => {
   await inProject(async ({ run }) => {
     assert.match((await run('setup', 'generic')).stdout, /\/service hook --exit-code --config/);
     const { integrations } = JSON.parse((await run('setup', '--list', '--json')).stdout);

@@ -33,7 +33,7 @@ test('a skill is shown, added with consent alone, listed and removed', async () 
   });
 });
 
-test('what lets more through needs more than --yes', async () => {
+test('a less strict policy needs more than --yes', async () => {
   await withFolder(async (cwd) => {
     await mkdir(join(cwd, 'lax/policies'), { recursive: true });
     await writeFile(

@@ -51,7 +51,7 @@ const CASES: readonly Case[] = [
   { args: ['\u001b[2Jscan'], code: 2, stderr: [/\\u001b\[2Jscan/] },
 ];
 
-test('wrong use is told and ends with 2, help and version end with 0', async () => {
+test('wrong use is reported and ends with 2, and help and version end with 0', async () => {
   await withFolder(async (cwd) => {
     let ran = 0;
     for (const { args, code, stdout = [], stderr = [] } of CASES) {

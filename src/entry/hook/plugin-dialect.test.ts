@@ -53,7 +53,7 @@ test('a coding agent of a plug-in is read and answered as it is described', () =
   assert.equal(acme.refuse('no').code, 2);
 });
 
-test('what cannot be read is told as such', () => {
+test('an unreadable payload is reported as such', () => {
   const acme = buildPluginDialect(WRITTEN);
   const { tool, prompt } = acme.events;
   for (const read of [

@@ -63,7 +63,7 @@ test('only the session of a doctor makes a probe, and only its own words do', ()
   assert.equal(getProbeKind(two), 'block');
 });
 
-test('a probe is refused without the policy, and leaves one event that counts for nobody', async () => {
+test('a probe is refused without the policy, and records one event that counts for no agent', async () => {
   const noted: AuditEvent[] = [];
   const answers = await judgeChecks(
     request(SESSION, [call(PROBE_TEXTS.block), call('ls')]),

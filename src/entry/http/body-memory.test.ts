@@ -54,7 +54,7 @@ const kinds = [
   { name: 'in chunks', sent: chunked, headers: { 'transfer-encoding': 'chunked' } },
 ];
 
-test('stalled large bodies leave room for small ones, and give their own back', async (t) => {
+test('stalled large bodies leave memory for small ones, and release their own', async (t) => {
   const service = await open(t);
   let ran = 0;
   for (const { name, sent, headers } of kinds) {
@@ -71,7 +71,7 @@ test('stalled large bodies leave room for small ones, and give their own back', 
   assert.deepEqual(service.logged, []);
 });
 
-test('a client whose large body has no room learns why', async (t) => {
+test('a client whose large body exceeds the memory limit receives the reason', async (t) => {
   const service = await open(t);
   const stalled = await Promise.all([stall(service, chunked), stall(service, chunked)]);
   await until(service, 503, { 'transfer-encoding': 'chunked' });

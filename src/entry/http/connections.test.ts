@@ -97,7 +97,7 @@ test('complete requests get through while more clients drip than there may be co
   await service.close();
 });
 
-test('a request that is being answered is never closed to make room', async () => {
+test('a connection with a pending request is never closed for a new one', async () => {
   const service = await serve({ state_dir: scratch, connections_max: 32 });
   const answers = Array.from({ length: 20 }, () =>
     service.ask({ path: '/v1/scan/input', body: { text: 'jane.doe@corp-mail.io '.repeat(2_000) } }),

@@ -153,7 +153,7 @@ test('a tool call that the policy blocks is not handed out, streamed or not', as
   }
 });
 
-test('a secret blocks with 403 wherever it stands, and an error of the provider is judged', async (t) => {
+test('a secret anywhere blocks with 403, and an error of the provider is judged', async (t) => {
   const { forward, upstream } = await world(t, json({ error: { message: `for ${EMAIL}` } }, 400));
   const rows = [
     { json_body: { ...CHAT.json_body, messages: [{ role: 'user', content: KEY }] } },

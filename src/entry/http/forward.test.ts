@@ -141,7 +141,7 @@ test('a credential goes to the target, and to no address that the caller names',
   assert.equal(service.events.at(-1)?.destination_agent_id, '192.0.2.1.example');
 });
 
-test('personal data is taken out of what is sent, wherever it stands', async (t) => {
+test('personal data anywhere is removed from the forwarded request', async (t) => {
   const { upstream, forward } = await world(t);
   const answer = await forward({
     path: `/u/${EMAIL}/x%2Fy?to=${encodeURIComponent(EMAIL)}&b=%2F`,

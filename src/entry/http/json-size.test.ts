@@ -25,7 +25,7 @@ test('a body is known to have too many parts before it is parsed', () => {
   assert.equal(ran, texts.length);
 });
 
-test('a body of more parts than can be looked at is blocked, and one of far more is refused unparsed', async () => {
+test('a body with more parts than the limit is blocked, and one with far more is refused unparsed', async () => {
   const scratch = mkdtempSync(join(tmpdir(), 'json-size-'));
   // The policy of this test allows 200,000 values in a check.
   const service = await serve({ state_dir: scratch });

@@ -24,7 +24,7 @@ async function serving(options: Omit<ServeOptions, 'state_dir'>, run: (service: 
   }
 }
 
-test('health tells version, mode, uptime and the agents seen', () =>
+test('health returns version, mode, uptime and the seen agents', () =>
   serving({ mode: 'gateway' }, async ({ ask }) => {
     await ask({ path: '/v1/scan/input', body: { text: 'a', agent_id: 'zoe' } });
     await ask({ path: '/v1/scan/input', body: { text: 'a', agent_id: 'adam' } });
@@ -73,7 +73,7 @@ test('metrics follow their configuration', async () => {
   });
 });
 
-test('a reload that is refused says what to mend, and that the old policy stays', () =>
+test('a refused reload names the fix, and that the old policy stays active', () =>
   serving(
     {
       instead: {

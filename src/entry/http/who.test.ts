@@ -90,7 +90,7 @@ function exampleOf({ http, example }: AnyOperation, events: readonly AuditEvent[
   return http.method === 'GET' ? { path } : { path, method: http.method, body: example };
 }
 
-test('every operation runs its example for those who may, and for nobody else', async (t) => {
+test('every operation runs its example only for callers with its permission', async (t) => {
   const proxy = await exampleTarget(t);
   const llm = exampleLlm(t);
   const service = await serve({

@@ -116,7 +116,7 @@ const AUTH = {
   api_keys: [{ id: 'k1', sha256: hashToken(KEY), agents: ['agent-1'] }],
 };
 
-test('who may not call is told so as the provider says it, whatever key of a provider is shown', () =>
+test('a caller without permission gets an error in the provider’s format, whatever provider key it sends', () =>
   calling(PLAIN, { auth: AUTH }, async ({ ask, received }) => {
     const refused: readonly (readonly [string, Record<string, string>])[] = [
       ['/v1/chat/completions', { authorization: 'Bearer provider-key' }],
@@ -190,7 +190,7 @@ test('in gateway mode the agent must be known', () =>
     );
   }));
 
-test('a block is 400 in the shape of the API, with its decision beside, and nothing is sent', () =>
+test('a block is 400 in the format of the API with its decision, and nothing is sent', () =>
   calling(PLAIN, {}, async ({ ask: send, received }) => {
     for (const path of ['/v1/chat/completions', '/v1/responses', '/v1/messages', '/v1/embeddings']) {
       const answer = await send({ path, body: { ...ask(`Use ${SECRET}`), input: `Use ${SECRET}` } });
@@ -217,7 +217,7 @@ const OVER = {
   event_id: 'evt_budget',
 } as const;
 
-test('over budget is 429 in the term of the API, told as the block that it is, and not to be tried again', () =>
+test('over budget is 429 in the term of the API, marked as a block, and not retryable', () =>
   calling(
     PLAIN,
     {},
@@ -270,7 +270,7 @@ test('a call that the policy blocks is not to be tried again after some time', (
     assert.equal(received.length, 0);
   }));
 
-test('a worker without room sheds calls of models in each format, with a time to try again', () =>
+test('a worker at its limit rejects model calls in each format, with a retry time', () =>
   calling(PLAIN, { requests_max: 0 }, async ({ ask: send, received }) => {
     let shed = 0;
     for (const path of [
@@ -307,7 +307,7 @@ test('an error of the provider goes back byte for byte', () =>
     },
   ));
 
-test('a provider cannot speak for the service, nor let web pages read', () => {
+test('a provider cannot set the headers of the service, nor allow web pages to read', () => {
   const headers = { 'x-service-decision': 'allow', 'access-control-allow-origin': '*', 'x-kept': '1' };
   return calling({ ...PLAIN, headers }, {}, async ({ ask }) => {
     const answer = await ask(CHAT);
@@ -362,7 +362,7 @@ test('what cannot be read of an answer is not handed out', async () => {
   }
 });
 
-test('a fault of ours is a block, and tells nothing of itself', () =>
+test('an internal fault is a block, and reveals no details', () =>
   calling(PLAIN, { llm: () => Promise.reject(new Error(`secret ${SECRET}`)) }, async ({ ask, logged }) => {
     const answer = await ask(CHAT);
     assert.deepEqual([answer.status, answer.json.decision], [500, 'block']);
@@ -370,7 +370,7 @@ test('a fault of ours is a block, and tells nothing of itself', () =>
     assert.equal(logged.length, 1);
   }));
 
-test('a stream of Gemini is asked for as server-sent events, or refused before anything is sent', async () => {
+test('a Gemini stream must request server-sent events, and is otherwise refused before anything is sent', async () => {
   const refused = [
     '',
     '?key=x',

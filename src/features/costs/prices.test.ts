@@ -101,7 +101,7 @@ test('a long call has other prices as a whole', () => {
   assert.equal(of(200_001), 500_003 + 15_000);
 });
 
-test('at most a call costs what all of it would in its dearest way', () => {
+test('the maximum cost of a call uses the most expensive rate', () => {
   const haiku = shipped.find(null, 'claude-haiku-4-5')!;
   assert.equal(computeMaxCost(haiku, 1_000, 100), 1_250 + 500);
   const usage = { input_tokens: 1_000, output_tokens: 100, cache_read_tokens: 0, cache_write_tokens: 1_000 };

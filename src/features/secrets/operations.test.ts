@@ -83,7 +83,7 @@ test('a value is given when the token, the rules and the journal say so', async 
   assert.ok(!JSON.stringify(outcome.events).includes(VALUE));
 });
 
-test('a token that ends while the backend is asked gives nothing', async () => {
+test('a token that ends during the backend call yields no secret', async () => {
   const { capabilities } = tokens(GOOD, bad('revoked'));
   const outcome = await resolve({ instead: { capabilities } });
   assert.deepEqual(
@@ -107,7 +107,7 @@ test('what cannot be written down is not given', async () => {
   }
 });
 
-test('without the store no token is good, and no backend is asked', async () => {
+test('without the store no token is valid, and no backend is called', async () => {
   let opened = 0;
   const secrets: Runtime['secrets'] = {
     backend: 'env',
@@ -189,7 +189,7 @@ test('usual names of secrets are no secrets', async () => {
   }
 });
 
-test('a check of the backend tells what can be read, and writes down what was asked for', async () => {
+test('a check of the backend lists the readable keys, and records the requested ones', async () => {
   const { runtime, events } = testRuntime();
   const context = { runtime, caller: buildOperatorCaller('operator'), request_id: 'r' };
   const reply = await callOperation(

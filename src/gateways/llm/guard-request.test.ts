@@ -23,7 +23,7 @@ async function guard(body: string | object, options: CallContextOptions = {}) {
   return { call_context, events, guarded, written, sent: applySplices(text, guarded.splices) };
 }
 
-test('only strings that change are written anew; every other byte stays', async () => {
+test('only changed strings are rewritten; every other byte stays', async () => {
   const body = `{ "model":"m", "n": 1.0e0, "seed":12345678901234567890,\t"messages":[{"role":"user","content":"Mail ${EMAIL} \\u0041"}],"x":{"a":1,"a":2}}`;
   const { sent, events, guarded } = await guard(body);
   assert.equal(sent, body.replace(`Mail ${EMAIL} \\u0041`, 'Mail [REDACTED] A'));
@@ -34,7 +34,7 @@ test('only strings that change are written anew; every other byte stays', async 
   );
 });
 
-test('what blocks is told with the ruling, and a name of a model that holds a secret stands nowhere', async () => {
+test('a block has its ruling, and a model name that contains a secret appears nowhere', async () => {
   const { guarded, written, events } = await guard({
     model: `x/${SECRET}`,
     messages: [{ role: 'user', content: 'Hello' }],
@@ -60,7 +60,7 @@ const RESULTS = {
   ],
 };
 
-test('what tools gave back is judged as theirs; a blocked one makes room for a notice, and the turn goes on', async () => {
+test('tool results are judged as results; a notice replaces a blocked one, and the conversation continues', async () => {
   const policy = buildTestPolicy({
     rules: [
       {
@@ -129,7 +129,7 @@ function conversation(results: readonly string[]): object {
   };
 }
 
-test('a result that was let be unchanged is not recorded again; one that blocks, or is changed, always is', async () => {
+test('an allowed result is recorded once; one that is blocked or changed is recorded every time', async () => {
   const known_results = openResultCache(100);
   const texts = ['Nothing new.', `Write to ${EMAIL}`, `It is ${SECRET}`, ''];
   let ran = 0;

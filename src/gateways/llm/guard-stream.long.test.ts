@@ -133,7 +133,7 @@ test('an allowed call before a blocked one does not go out either', async () => 
   assert.equal(ran, 3);
 });
 
-test('a tool call that is changed goes out changed, everywhere where it is said', async () => {
+test('a changed tool call is changed in every event that contains it', async () => {
   const policy = buildTestPolicy({
     rules: [{ name: 'mask', boundary: 'action', data_tags: ['secret'], action: 'redact' }],
     settings: { builtin_rules: false },
@@ -176,7 +176,7 @@ test('a text that is blocked ends the stream in the way of the protocol', async 
   assert.equal(ran, 5);
 });
 
-test('an upstream that breaks off, or ends too early, is told as an error; what was held is not shown', async () => {
+test('an upstream that breaks off or ends early is an error; held text is not shown', async () => {
   const fault = new UpstreamFailure('upstream_broken', 'The provider broke off.');
   let ran = 0;
   for (const { wire, text } of STREAMING_APIS) {
@@ -246,7 +246,7 @@ test('an end that cannot be written down is an error in place of it', async () =
   assert.ok(!text.includes('[DONE]') && text.includes('"error"'), text);
 });
 
-test('pings go by what is held, and more than may be held ends the stream', async () => {
+test('pings pass held events, and exceeding the hold limit ends the stream', async () => {
   const { call } = STREAMING_APIS[2] as StreamingApi;
   const [start, block, ping, ...rest] = call!(
     'run',

@@ -347,7 +347,7 @@ test('parallel calls of servers that give no places of their own go on, each in 
   assert.equal(HONEST.length, 5);
 });
 
-test('arguments that are no JSON object block, for clients mend them', async () => {
+test('arguments that are no JSON object block, because clients repair them', async () => {
   const MENDED = [
     '{"path":"/tmp/a"',
     '{"path":"/tmp/a",}',
@@ -401,7 +401,7 @@ test('a custom tool takes a text, which is no JSON', async () => {
   }
 });
 
-test('a name that holds a secret is blocked, and stands nowhere', async () => {
+test('a name that contains a secret is blocked, and appears nowhere', async () => {
   const secret = ['AKIA', 'QYLPMN5HHHFPWXYZ'].join('');
   const answers = [chat('', call(0, 'a', secret)), whole('openai.chat', '', message([call(0, 'a', secret)]))];
   for (const { wire, chunks, type } of answers) {

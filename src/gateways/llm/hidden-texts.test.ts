@@ -166,7 +166,7 @@ test('a text that a client puts together is judged as one', async () => {
   assert.equal(CUT.length, 18);
 });
 
-test('texts that come to nothing together go on, piece by piece', async () => {
+test('texts without findings together are sent piece by piece', async () => {
   const honest: readonly (readonly [WireName, string[]])[] = [
     [
       'anthropic.messages',
@@ -195,7 +195,7 @@ test('texts that come to nothing together go on, piece by piece', async () => {
   assert.equal(masked.body.split('[REDACTED]').length, 3);
 });
 
-test('an event goes out with the name and the data that were judged, and nothing beside them', async () => {
+test('an event is sent with the judged name and data, and nothing else', async () => {
   const hidden = JSON.stringify(chunk({ content: ` ${SECRET} ` }));
   const ends = ['\n', '\r\n', '\r'];
   const lines = [

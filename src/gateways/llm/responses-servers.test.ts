@@ -168,7 +168,7 @@ test('a server that gives each event a new id: they go out with the id of their 
   }
 });
 
-test('a message that nobody announced goes out; a call that nobody announced does not', async () => {
+test('an unannounced message is sent; an unannounced call is not', async () => {
   const begun = [
     on('output_item.added', { output_index: 0, item: reasoning('rs') }),
     on('reasoning_part.added', {

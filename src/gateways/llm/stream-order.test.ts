@@ -152,7 +152,7 @@ test('gemini: parts keep their order, and what is held goes out before what foll
   assert.equal(ran, bytes.length);
 });
 
-test('an error that the provider tells, and a prompt that it refuses, end the stream as they came', async () => {
+test('an error of the provider, and a prompt that it refuses, end the stream unchanged', async () => {
   const error = { message: 'The server had an error.', type: 'server_error', param: null, code: null };
   const told = `event: error\n${sse({ type: 'error', code: 'server_error', message: 'It broke.', param: null, sequence_number: 3 })}`;
   const response = { id: 'r1', object: 'response', status: 'failed', model: 'm', output: [], error };

@@ -60,7 +60,7 @@ function counting(reports_tools: boolean, ttlMs?: number) {
   };
 }
 
-test('a list is asked for again only if it may have changed', async () => {
+test('a list is requested again only if it may have changed', async () => {
   for (const [hears, ttl, is_wanted, ms, expected] of [
     [true, undefined, false, 10_000_000, 1],
     [true, 0, false, 10_000_000, 1],

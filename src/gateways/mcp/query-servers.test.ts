@@ -26,7 +26,7 @@ function asking(answers: Readonly<Record<string, Answer>>, failing: readonly str
   return { told, answers: queryServers(parts, 'tools/list', 'tools', ({ name }) => answers[name]!(name)) };
 }
 
-test('a slow server is left out, and told of when it answers', async () => {
+test('a slow server is left out, and reported when it answers', async () => {
   let answer: (name: string) => void = () => {};
   const slow: Answer = () =>
     new Promise((resolve) => {
@@ -40,13 +40,13 @@ test('a slow server is left out, and told of when it answers', async () => {
   assert.deepEqual(told, ['dead failed', 'slow arrived']);
 });
 
-test('a server that failed before is not waited for, and one that answers is not missed', async () => {
+test('a server that failed before causes no wait, and one that answers is included', async () => {
   assert.deepEqual(await asking({ one: fast, two: never }, ['two']).answers, ['one']);
   assert.deepEqual(await asking({ one: dead, two: fast }, ['one', 'two']).answers, ['two']);
   assert.deepEqual(await asking({ one: dead, two: dead }).answers, []);
   assert.deepEqual(await asking({}).answers, []);
 });
 
-test('the failure of a single server is told', async () => {
+test('the failure of a single server is reported', async () => {
   await assert.rejects(asking({ one: dead }).answers, ServerFailure);
 });

@@ -25,7 +25,7 @@ function rooms(sessions_max: number) {
   });
 }
 
-test('nobody shares a room with another tenant, agent, user, session or credential', async () => {
+test('no session is shared between tenants, agents, users, sessions or credentials', async () => {
   const all = rooms(10);
   const { session } = all.acquire(GUEST);
   assert.equal(all.acquire({ ...GUEST }).session, session);
@@ -46,7 +46,7 @@ test('nobody shares a room with another tenant, agent, user, session or credenti
   await all.close();
 });
 
-test('where there is no room, whoever was gone longest makes it, and nobody who is there', async () => {
+test('a full pool closes the longest idle session, and no active one', async () => {
   const all = rooms(2);
   const first = all.acquire(GUEST);
   const second = all.acquire({ ...GUEST, agent_id: 'b' });

@@ -109,7 +109,7 @@ test('a server whose configuration is wrong says so during a pause too, until a 
   assert.equal(ways.opened, REASONS.length, 'nothing is tried during a pause');
 });
 
-test('whoever may wait does, and is served by a server that has come back', async () => {
+test('callers that may wait are served by a server that came back', async () => {
   let is_there = false;
   const { upstream } = opened(() => is_there, 10_000);
   assert.equal(await outcome(upstream), 'unreachable');
@@ -127,7 +127,7 @@ test('all share one connection, which is left and closed once', async () => {
   assert.equal(ways.opened, 1, 'nothing is opened after it was closed');
 });
 
-test('while somebody wants to hear of changes it is connected to, and again after it has ended', {
+test('a server stays connected while a client subscribes to changes, and is reconnected after it ended', {
   timeout: 60_000,
 }, async () => {
   let connection: { close: () => Promise<void> } | null = null;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openCircuitBreaker } from './circuit-breaker.ts';
 
-test('how a provider stands is told when it changes, and not otherwise', () => {
+test('the state of a circuit breaker is reported only when it changes', () => {
   let now_ms = 0;
   const told: string[] = [];
   const settings = { failures: 2, window_seconds: 60, open_seconds: 10 };

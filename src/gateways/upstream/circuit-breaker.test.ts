@@ -38,7 +38,7 @@ test('a provider that keeps failing is left alone, and then one call finds out',
   assert.equal(lets('a'), true, 'what was before is forgotten');
 });
 
-test('a call that nobody waits for any more tells nothing, and lets the next one find out', () => {
+test('an aborted probe leaves the state unchanged, and the next call probes again', () => {
   const { clock, breaker, fail, lets } = breaking();
   for (let count = 0; count < 3; count += 1) fail();
   clock.ms = 5_000;
@@ -98,7 +98,7 @@ test('failures open it only as a share of all calls', () => {
   assert.equal(breaker.waitFor('a'), 5_000);
 });
 
-test('the only provider of a call is asked even while it is left alone', () => {
+test('the only provider of a call is used even while its circuit breaker is open', () => {
   const { breaker, fail } = breaking();
   for (let count = 0; count < 3; count += 1) fail();
   assert.equal(breaker.acquire('a'), null);

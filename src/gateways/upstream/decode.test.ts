@@ -64,7 +64,7 @@ test('what cannot be decoded is no answer, and ends the connection', async () =>
   assert.equal(rows.length, 2);
 });
 
-test('a small answer that would become a huge one is decoded only as far as somebody reads', async () => {
+test('a small answer that decodes to a huge one is decoded only as far as it is read', async () => {
   const { incoming, seen } = answer('gzip', gzipSync(Buffer.alloc(256 * 1_024 * 1_024)), 4_096);
   const all = seen;
   let bytes = 0;
@@ -75,7 +75,7 @@ test('a small answer that would become a huge one is decoded only as far as some
   assert.ok(all.read < 40, `${all.read} pieces of 64 were read for one megabyte of 256`);
 });
 
-test('a failure of the connection is told as it is', async () => {
+test('a connection failure is passed on unchanged', async () => {
   const failure = new UpstreamFailure('upstream_timeout', 'late');
   const { incoming } = answer('gzip', gzipSync(TEXT), 10);
   async function* breaking() {

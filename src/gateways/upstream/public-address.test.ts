@@ -96,7 +96,7 @@ test('however an address is written in a URL, it is seen', () => {
 const HERE = { address: '127.0.0.1', family: 4 };
 const THERE = { address: '8.8.8.8', family: 4 };
 
-test('a name is connected to by the addresses that were looked at, and refused where one of them is private', async () => {
+test('a connection uses the checked addresses, and is refused if one of them is private', async () => {
   const rows = [
     { addresses: [THERE], all: true, given: [THERE] },
     { addresses: [THERE], all: false, given: '8.8.8.8' },

@@ -57,7 +57,7 @@ test('what a provider asks for is read in all ways in which it is written', () =
   assert.equal(rows.length, 10);
 });
 
-test('a wait is drawn from nothing to a bound that doubles, and what is asked for comes before it', () => {
+test('a retry delay is random up to a bound that doubles, and `Retry-After` takes precedence', () => {
   const failed = { failure: 'upstream_broken' } as const;
   assert.deepEqual(
     [0, 1, 2, 9].map((round) => computeRetryDelay(round, failed, 0.5, () => 0.5)),

@@ -114,7 +114,7 @@ test('an aborted wait ends the call', async (t) => {
   assert.equal(provider.requests.length, 1);
 });
 
-test('when one provider fails the next one is asked at once, and its own key goes there', async (t) => {
+test('when a provider fails, the next one gets the call at once with its own key', async (t) => {
   const [down, limited, up] = [
     await closedPort(),
     await startTestProvider(t, statuses([429])),
@@ -156,7 +156,7 @@ test('when one provider fails the next one is asked at once, and its own key goe
   );
 });
 
-test('a key that is refused for its limits rests, and comes back', async (t) => {
+test('a key that reached its limits is in cooldown, and is used again later', async (t) => {
   const provider = await startTestProvider(t, (response, got) => {
     const is_a = findHeader(got.headers, 'authorization') === 'Bearer key-a';
     response.writeHead(is_a ? 429 : 200, is_a ? { 'retry-after': '10' } : {}).end();
@@ -174,7 +174,7 @@ test('a key that is refused for its limits rests, and comes back', async (t) => 
   assert.equal(await send(), 2, 'the one with the weight is asked first again');
 });
 
-test('a provider that keeps failing is not asked, until one call finds it back', async (t) => {
+test('a provider that keeps failing gets no calls until a probe succeeds', async (t) => {
   let is_up = false;
   const sick = await startTestProvider(t, (response) => void response.writeHead(is_up ? 200 : 500).end());
   const well = await startTestProvider(t, ok);
@@ -236,7 +236,7 @@ test('the only provider is never cut off, and tries of one call count as one fai
   assert.deepEqual(told.slice(0, 2), ['closed', 'open'], 'the control: two calls are two');
 });
 
-test('a key that the provider refuses rests, and another one is tried in the same call', async (t) => {
+test('a key that the provider refuses is in cooldown, and the same call tries another one', async (t) => {
   for (const status of [401, 403]) {
     const provider = await startTestProvider(t, (response, got) => {
       response

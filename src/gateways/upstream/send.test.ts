@@ -78,7 +78,7 @@ test('bytes of a stream come as they are sent', async (t) => {
   assert.equal(world.alarms.length, 0);
 });
 
-test('when the client goes, the provider sees it: before the answer, within it, and when nobody reads on', async (t) => {
+test('when the client disconnects, the provider sees it: before the answer, within it, and when the client stops reading', async (t) => {
   const silent = await startTestProvider(t, () => {});
   const gone = new AbortController();
   const waiting = expectUpstreamFailure(

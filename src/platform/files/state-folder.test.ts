@@ -45,7 +45,7 @@ test('a state folder that was widened stays one, and is made private again', () 
   assert.equal(statSync(dir).mode & 0o077, 0);
 });
 
-test('whoever makes `.service` first keeps it out of Git, and nothing is overwritten', () => {
+test('creating `.service` keeps it out of Git, and overwrites nothing', () => {
   const policies = join(scratch, 'project', '.service', 'policies');
   makeFolder(policies);
   const ignore = join(scratch, 'project', '.service', '.gitignore');

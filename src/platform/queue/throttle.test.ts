@@ -23,7 +23,7 @@ async function endsAtOnce(rest: Promise<void>): Promise<boolean> {
   return ended;
 }
 
-test('work rests where others had the processor, and only there', async () => {
+test('work pauses only when other work used the processor', async () => {
   const cases = [
     { name: 'it had the processor throughout', took_ms: 9, used_ms: 9, rests: false },
     { name: 'it waited for a file for a moment', took_ms: 9.8, used_ms: 9, rests: false },
@@ -46,7 +46,7 @@ test('work rests where others had the processor, and only there', async () => {
   assert.equal(ran, 4);
 });
 
-test('nothing rests while somebody waits, and what rested goes on', async () => {
+test('no work pauses while a caller waits, and paused work continues', async () => {
   const time = clocks();
   const pace = openThrottle(time);
   const next = pace.begin();

@@ -38,7 +38,7 @@ test('it is opened once, by the first that asks, and again only where that faile
   ]);
 });
 
-test('that it is gone and back is told once each', async () => {
+test('an outage and its end are reported once each', async () => {
   const { log, lines } = keptLog();
   const answers = [true, false, false, true, true];
   const store = { isThere: async () => answers.shift()!, close: async () => {} } as Store;

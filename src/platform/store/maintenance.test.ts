@@ -51,7 +51,7 @@ test('jobs never run at the same time', async () => {
   assert.deepEqual(new Set(began), new Set(['a', 'b']));
 });
 
-test('one that fails is told and tried again, and holds up no other', async () => {
+test('a failed job is reported and tried again, and delays no other', async () => {
   const told: unknown[] = [];
   const done: string[] = [];
   const failing = {

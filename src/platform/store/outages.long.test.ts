@@ -164,7 +164,7 @@ test('a file that is taken away while a transaction thinks takes nothing of it a
   await recovers(store);
 });
 
-test('the file is removed: nothing is written to one that nobody sees, and a start makes a new one', async (t) => {
+test('the file is removed: nothing is written to the unlinked one, and a start creates a new one', async (t) => {
   const { path, settings } = makeFile(t);
   const store = await openServiceStore(settings, { migrate: true, migrations });
   t.after(store.close);
@@ -224,7 +224,7 @@ async function fill(child: ChildProcess, settings: StoreSettings, makeRoom: () =
 
 const program = new URL('./testing/fill.ts', import.meta.url);
 
-test('the disk of the file is full: nothing is half there, and it goes on when there is room', async (t) => {
+test('the disk of the file is full: nothing is half written, and writing continues when there is space', async (t) => {
   const { settings } = makeFile(t);
   const store = await openServiceStore(settings, { migrate: true, migrations });
   t.after(store.close);
@@ -234,7 +234,7 @@ test('the disk of the file is full: nothing is half there, and it goes on when t
   await checkFilled(await fill(child, settings, makeRoom), store, ['store_full', 'store_unavailable']);
 });
 
-test('the disk of PostgreSQL is full: nothing is half there, and it goes on when there is room', {
+test('the disk of PostgreSQL is full: nothing is half written, and writing continues when there is space', {
   skip,
 }, async (t) => {
   const server = await startPostgres({ file_bytes_max: 20_000_000 });
@@ -255,7 +255,7 @@ async function checkFilled([full, after]: Filled[], store: Store, codes: readonl
   assert.deepEqual([values.length, counts.length], [after!.written, after!.written]);
 }
 
-test('a file that may not grow says that there is no room', async (t) => {
+test('a file at its size limit reports a full disk', async (t) => {
   const { sql } = await import('kysely');
   const { settings } = makeFile(t);
   const store = await openServiceStore(settings, { migrate: true, migrations });

@@ -8,7 +8,7 @@ const config = (url?: string) => ({
   origin: { base_dir: '/etc/safety' },
 });
 
-test('where the store is, and what people are told of it', () => {
+test('the location of the store, and its description', () => {
   const secret = ['pass', 'word'].join('');
   const rows: readonly (readonly [string | undefined, string, number])[] = [
     [undefined, '/state/store.db', 0],

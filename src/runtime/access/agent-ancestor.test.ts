@@ -40,7 +40,7 @@ const CASES: readonly (readonly [
   [null, {}, 'unknown'],
 ];
 
-test('a coding agent above a process is found by its program, its variables, or by what is missing', () => {
+test('a coding agent above a process is found by its program, its variables, or a missing terminal', () => {
   for (const [above, env, kind] of CASES)
     assert.equal(findAgentAncestor(env, above)?.kind ?? null, kind, JSON.stringify([above, env]));
   assert.equal(CASES.length, 22);

@@ -144,7 +144,7 @@ test('only algorithms on the list are accepted', async () => {
   assert.ok('denied' in (await answer(await sign(GOOD), { ...base, algorithms: ['HS256'] })));
 });
 
-test('keys come from a file or an address, and an outage is not told as a wrong token', async () => {
+test('keys come from a file or an address, and an outage is not reported as an invalid token', async () => {
   const token = await sign(GOOD);
   const where = { issuer: base.issuer, audience: ['people', 'agents'] };
   const url = `http://127.0.0.1:${(keyServer.address() as AddressInfo).port}/jwks`;

@@ -96,7 +96,7 @@ for (const { name, caller = LOOPBACK_CALLER, user, users = USERS, costs, tenants
   });
 }
 
-test('what nobody has heard of, and names that every record has, are no permissions', () => {
+test('unknown names, and names that every object has, are no permissions', () => {
   const asked = ['costs:read', 'constructor', 'toString', 'no:such'];
   assert.deepEqual(buildAgentCaller('key:odd', asked, '*', '*').permissions.toSorted(), [
     'costs:own',

@@ -6,7 +6,7 @@ import { buildAnswer, readEventName, readPayloadChecks, readPayloadSubject } fro
 import { buildPlaceLookup, fillTemplate } from './template.ts';
 import type { CheckSpec, DialectSpec, EventSpec } from './types.ts';
 
-test('a template is filled in by what stands at its places', () => {
+test('a template is filled in with the values at its paths', () => {
   const root: Json = { a: { b: 1, 'c/d': 'x', list: ['y', { z: null }] }, text: 'hi', '': 'empty' };
   const rows: readonly (readonly [template: Json, value: Json, missing?: readonly string[]])[] = [
     ['{/a/b}', 1],
@@ -48,7 +48,7 @@ test('what is put in is not filled in again', () => {
 
 const event = (...checks: CheckSpec[]): EventSpec<Json> => ({ checks, deny: 'no' });
 
-test('what is to be judged is read, and what cannot be is told without a word of it', () => {
+test('checks are read from the payload, and an error quotes nothing of it', () => {
   const call: CheckSpec = { kind: 'call', tool: '{/tool}', content: '{/args}' };
   const each: CheckSpec = {
     kind: 'call',
@@ -137,7 +137,7 @@ const DIALECT: DialectSpec = {
   ],
 };
 
-test('a way of asking that could let something through unseen is not admitted', () => {
+test('an adapter that could skip content is not admitted', () => {
   const tool = DIALECT.events.tool!;
   const withEvent = (change: object): DialectSpec => ({
     ...DIALECT,

@@ -158,7 +158,7 @@ test('a synced index sees every event that was durable before, of all writers, o
   assert.equal(await indexer.sync(), 0);
 });
 
-test('a writer that never rests does not keep a sync from ending', async (t) => {
+test('a writer that never pauses does not keep a sync from ending', async (t) => {
   const { trail, indexer } = await makeIndex(t);
   const journal = await trail.open();
   let next = 0;
@@ -329,7 +329,7 @@ test('lines that cannot be read are passed over', async (t) => {
   assert.equal(await indexer.sync(), 0);
 });
 
-test('a reader opens it beside the writer; it needs the tables, and refuses those of a later version', async (t) => {
+test('a reader opens the index next to the writer; it needs the tables, and refuses those of a later version', async (t) => {
   const { trail, indexer, open, index } = await makeIndex(t);
   const reader = await open(true);
   await appendAll(await trail.open());
@@ -357,7 +357,7 @@ test('the index remembers the end of each chain, and verify asks it', async (t) 
   assert.match((await trail.verify({ known_heads })).broken!.reason, /end is missing: the index/);
 });
 
-test('old events are forgotten on demand, tags and all', async (t) => {
+test('old events are deleted on demand with their tags', async (t) => {
   const { trail, indexer, ids, index, path } = await makeIndex(t);
   await appendAll(await trail.open());
   await indexer.sync();
@@ -369,7 +369,7 @@ test('old events are forgotten on demand, tags and all', async (t) => {
   assert.equal((await stat(path)).mode & 0o777, 0o600);
 });
 
-test('a question that looks at too much is given up', async (t) => {
+test('a query that reads too many rows is aborted', async (t) => {
   const { trail, indexer, index } = await makeIndex(t);
   await appendRange(await trail.open(), 0, 2_000);
   await indexer.sync();

@@ -43,7 +43,7 @@ test('from the end: what comes, also from a writer that was not there', async (t
   );
 });
 
-test('a journal that is not there yet is waited for, and stopping is no fault', async (t) => {
+test('following waits for a journal that does not exist yet, and stopping is no fault', async (t) => {
   const trail = await makeTrail(t);
   const stop = new AbortController();
   const iterator = followJournal({ dir: trail.dir, from: 'end', signal: stop.signal, poll_ms: 5 });

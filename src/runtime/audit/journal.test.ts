@@ -181,7 +181,7 @@ test('a clock that is set forward deletes nothing, until it has run on for hours
   assert.equal((await trail.verify()).intact, true);
 });
 
-test('a chain that nobody opens any more is compressed and deleted by another', async (t) => {
+test('an idle chain is compressed and deleted by another writer', async (t) => {
   const trail = await makeTrail(t, { max_size_bytes: 2_000 });
   for (const writer of ['worker-2', 'worker-3']) {
     const journal = await trail.open({ writer });
@@ -266,7 +266,7 @@ test('a stop at any byte leaves a journal that opens, verifies and loses no whol
   assert.ok(lines.length > 4);
 });
 
-test('an unreadable end behind the last checkpoint is set aside whole, with a warning', async (t) => {
+test('an unreadable end after the last checkpoint is moved away whole, with a warning', async (t) => {
   const trail = await makeTrail(t);
   const journal = await trail.open();
   await appendRange(journal, 0, 5);
@@ -388,7 +388,7 @@ async function hangFiles(t: TestContext, dir: string): Promise<{ readonly releas
   return { release };
 }
 
-test('a disk that neither writes nor fails: nobody waits for ever, and nothing that was refused is recorded', async (t) => {
+test('a disk that neither writes nor fails: every wait ends, and no refused event is recorded', async (t) => {
   const trail = await makeTrail(t);
   const journal = await trail.open({ write_ms_max: 30 });
   await journal.append(sampleEvent(0));

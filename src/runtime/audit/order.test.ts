@@ -111,7 +111,7 @@ test('an index that lost its end reads it again in the order of before', async (
   assert.equal(before.length, 9);
 });
 
-test('where the order is lost, nobody goes on from what stood in it', async (t) => {
+test('after the order is lost, no reader continues from its old positions', async (t) => {
   const { trail, order, index, sync, remake } = await staged(t);
   await createOrder(trail.dir);
   const written = await writeInTurns(trail, sync);

@@ -37,7 +37,7 @@ test('a file that could not be chained stays for the next time', async (t) => {
   assert.equal((await drainSpool({ dir: trail.dir, journal: await trail.open() })).events, 1);
 });
 
-test('what is no event is kept aside and looked at once', async (t) => {
+test('a spool file without an event is kept and read once', async (t) => {
   const trail = await makeTrail(t);
   const journal = await trail.open();
   await writeSpool({ dir: trail.dir, events: [sampleEvent(1)], now_ms });

@@ -78,7 +78,7 @@ for (const [name, [text, message]] of Object.entries(BAD)) {
 
 test('every row ran', () => assert.equal(Object.keys(BAD).length, 9));
 
-test('a price file adds to the prices, and what is wrong in it is told with its line', async () => {
+test('a price file adds to the prices, and its errors have their lines', async () => {
   const price = 'usd_per_mtok: {input: 1, output: 2}';
   const cases: readonly (readonly [file: string | null, told: RegExp | null])[] = [
     [`prices:\n  - {model: from-file, ${price}}\n`, null],

@@ -43,7 +43,7 @@ const refused: readonly (readonly [string, RegExp])[] = [
   ['ok ${PORT} ${NOPE}', /`NOPE`/],
 ];
 
-test('what cannot be filled in is said, without repeating what is no name', () => {
+test('an unresolved reference is reported, without quoting an invalid name', () => {
   for (const [text, expected] of refused) {
     const result = interpolate(text, { env, secrets: new Map() });
     assert.ok(!result.ok, text);
@@ -52,7 +52,7 @@ test('what cannot be filled in is said, without repeating what is no name', () =
   assert.equal(refused.length, 10);
 });
 
-test('any value comes through as it is, whatever stands around it', () => {
+test('any value is inserted unchanged, whatever surrounds it', () => {
   const around = fc.string().filter((text) => !text.includes('${') && !text.endsWith('$'));
   fc.assert(
     fc.property(around, fc.string(), around, (before, value, after) => {

@@ -27,7 +27,7 @@ const ASKING = [
   'secrets: {backend: env, env_map: {paging: A, path: B}}',
 ].join('\n');
 
-test('secrets are read of the backend once each, and what was read is told without its value', async () => {
+test('each secret is read from the backend once, and readings are reported without values', async () => {
   const env = { A: MARKER, B: '${C}' };
   const result = await load(ASKING, { env });
   assert.ok(result.ok, JSON.stringify(result));
@@ -73,7 +73,7 @@ test('a collector that gets a credential in the clear is a warning', async () =>
   }
 });
 
-test('a vault that is asked in the clear is a warning, but on this machine', async () => {
+test('a vault over plain HTTP is a warning, except on this machine', async () => {
   const warned: string[] = [];
   for (const address of [
     'http://vault.example:8200',

@@ -525,7 +525,7 @@ log: {level: debug}
   );
 });
 
-test('options stand over the file and are checked like it', async () => {
+test('options override the file and are checked like it', async () => {
   const good = await load('server: {port: 1, mode: sidecar}\nproxy: {timeout_seconds: 7}', {
     overrides: {
       port: 2,
@@ -554,7 +554,7 @@ test('options stand over the file and are checked like it', async () => {
   assert.ok(!JSON.stringify(wrong).includes(MARKER));
 });
 
-test('the file is the one that was asked for, else that of the environment, else the one here', async () => {
+test('the file is the given one, otherwise that of the environment, otherwise that of the folder', async () => {
   const cwd = await mkdtemp(join(dir, 'which-'));
   await mkdir(join(cwd, 'deep'));
   await writeFile(join(cwd, 'service.yml'), 'server: {port: 1}');
@@ -573,7 +573,7 @@ test('the file is the one that was asked for, else that of the environment, else
   assert.deepEqual(await port({}), [4, cwd]);
 });
 
-test('a file that cannot be read is said to be so', async () => {
+test('an unreadable file is reported as such', async () => {
   const cwd = await mkdtemp(join(dir, 'unreadable-'));
   await writeFile(join(cwd, 'latin1.yaml'), Buffer.from([0x61, 0x3a, 0x20, 0xe9]));
   await writeFile(join(cwd, 'large.yaml'), Buffer.alloc(5_000_000, '#'));

@@ -87,7 +87,7 @@ const ROWS: readonly (readonly [written: string, message: string | null])[] = [
   ['{retries: 3}', '`proxy.retries` is no key here'],
 ];
 
-test('what the keys of `proxy` demand of each other is said in sentences', async (t) => {
+test('requirements among the keys of `proxy` are reported in sentences', async (t) => {
   const cwd = mkdtempSync(join(tmpdir(), 'requirements-'));
   t.after(() => rmSync(cwd, { recursive: true, force: true }));
   for (const [written, message] of ROWS) {

@@ -34,7 +34,7 @@ const wrong: readonly (readonly [string, string, readonly RegExp[]])[] = [
   ['a credential behind the quote', `a: "x" ${SECRET}\nb: @${SECRET}\nc: %${SECRET}`, [/^1 /, /^2 /]],
 ];
 
-test('what is wrong in a text is told with its line, and its values are not', async () => {
+test('an error in a text has its line, and never its values', async () => {
   for (const [name, text, expected] of wrong) {
     const problems = await problemsIn(text);
     assert.ok(problems.length >= expected.length, `${name}: ${problems.join(' | ')}`);

@@ -67,7 +67,7 @@ test('an event holds what was decided', () => {
   assert.ok(event.data_tags.some((tag) => tag.startsWith('secret.credential')));
 });
 
-test('no part of a text, of a key or of a path stands in an event', () => {
+test('no part of a text, of a key or of a path is in an event', () => {
   const marker = 'Zq7Marker';
   const key = ['sk-', marker, '1234567890'].join('');
   const payload = { [key]: { [marker]: [`${SSN} ${marker}`, { deep: key }] } };
@@ -86,7 +86,7 @@ test('no part of a text, of a key or of a path stands in an event', () => {
   assert.equal(contents.length, 4);
 });
 
-test('a text that is asked for stands there with every finding masked', () => {
+test('a logged text has every finding masked', () => {
   const text = `Use key ${SECRET}, SSN ${SSN}`;
   const logged = { inputs: true, outputs: false };
   assert.equal(eventOf(crossing(text), logged).metadata.redacted_text, 'Use key [REDACTED], SSN [REDACTED]');
@@ -112,7 +112,7 @@ test('the event names an allowlisted value by its fingerprint, and in a logged t
   assert.equal('allowlisted_fingerprints' in eventOf(given).metadata, false);
 });
 
-test('a text that was not looked at whole is never logged, and a long one is cut', () => {
+test('a text with partial coverage is never logged, and a long one is cut', () => {
   const logged = { inputs: true, outputs: true };
   const beyond = eventOf(crossing('x'.repeat(2_000)), logged);
   assert.equal(beyond.coverage, 'partial');

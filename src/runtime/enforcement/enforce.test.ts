@@ -49,7 +49,7 @@ test('the event says what the verdict says, under the id that the caller gets', 
   assert.equal(ran, 3);
 });
 
-test('what cannot be recorded is blocked, and nothing of it is told', async () => {
+test('a decision that cannot be recorded is blocked, and reveals nothing', async () => {
   const faults: unknown[] = [];
   const fault = new Error('no space');
   const failing = ports([], {

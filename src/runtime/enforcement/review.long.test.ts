@@ -32,7 +32,7 @@ function recorded(crossing: Crossing, policy: Policy): { event: AuditEvent; verd
   return { verdict, event: JSON.parse(JSON.stringify(event)) };
 }
 
-test('an explanation comes to the recorded verdict, and its counterfactual to one that lets through', () => {
+test('an explanation results in the recorded verdict, and its counterfactual in an allowed one', () => {
   const ran = { all: 0, blocked: 0, modified: 0 };
   fc.assert(
     fc.property(policyParts, crossingArbitrary, (parts, crossing) => {
@@ -60,7 +60,7 @@ test('an explanation comes to the recorded verdict, and its counterfactual to on
   assert.ok(ran.all >= 800 && ran.blocked > 100 && ran.modified > 10, JSON.stringify(ran));
 });
 
-test('what is told of another policy is what it says to the text itself', () => {
+test('a replay under another policy equals its decision on the text itself', () => {
   const ran = { told: 0, changed: 0, untold: 0 };
   fc.assert(
     fc.property(policyParts, policyParts, crossingArbitrary, (parts, other, crossing) => {

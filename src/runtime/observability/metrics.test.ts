@@ -99,7 +99,7 @@ test('calls to providers are counted by provider, and names that callers choose 
   assert.match(text, /^# TYPE service_upstream_breaker_state gauge$/m);
 });
 
-test('what ended processes counted is kept: what happened, not how they stood', async () => {
+test('counters of ended processes are kept, and their gauges are not', async () => {
   const about = { version: '1.2.3', mode: 'gateway' };
   const [first, second] = [openMetrics(about), openMetrics(about)];
   for (const text of ['hello', `Use key ${SECRET}`]) await check(first, text, 'scan_input');
@@ -128,7 +128,7 @@ test('no two lines name the same series, and every value is a number', async () 
   assert.ok(series.length > 40);
 });
 
-test('agents are noted once, sorted, up to the bound, and nobody is not an agent', () => {
+test('agents are listed once, sorted and up to the limit, and `null` is not an agent', () => {
   const agents = openSeenAgents(3);
   for (const agent_id of ['b', 'a', 'unknown', 'b', 'c', 'd']) agents.note(agent_id);
   assert.deepEqual(agents.list(), ['a', 'b', 'c']);

@@ -62,7 +62,7 @@ test('a driver is opened with its settings, in a thread without the environment,
   delete process.env.DRIVER_TEST;
 });
 
-test('whatever a driver does wrong is a failure with a code, and nothing of what it says is told', async () => {
+test('every fault of a driver is a failure with a code, without the driver’s own text', async () => {
   const rows: readonly (readonly [what: string, text: string, code: string])[] = [
     ['throws', plugin(`return { get() { throw new Error(settings.own); } };`), 'secrets_unavailable'],
     [
@@ -112,7 +112,7 @@ test('whatever a driver does wrong is a failure with a code, and nothing of what
   assert.equal(rows.length, 15);
 });
 
-test('one that hangs fails in time, is ended, and is begun anew', async () => {
+test('a driver that hangs fails at the time limit, is ended, and is started again', async () => {
   const { backend } = opened(
     plugin(
       `return { get: (key) => { if (key === 'loop') for (;;); if (key === 'wait') return new Promise(() => {}); return key; } };`,
@@ -142,7 +142,7 @@ test('one that hangs fails in time, is ended, and is begun anew', async () => {
   }
 });
 
-test('whoever does not wait any more is told to the driver', async () => {
+test('the driver is notified when a caller aborts', async () => {
   const { backend } = opened(
     plugin(
       `let left = 'no'; return { get: (key, signal) => key === 'left' ? left : new Promise(() => { signal.onabort = () => { left = 'yes'; }; }) };`,
@@ -154,7 +154,7 @@ test('whoever does not wait any more is told to the driver', async () => {
   backend.close();
 });
 
-test('a file that was changed since it was looked at is not run', async () => {
+test('a file that changed after its check is not run', async () => {
   const { backend, path } = opened(plugin(`return { get: () => 'first' };`));
   writeFileSync(path, plugin(`return { get: () => 'second' };`));
   const { code, message } = await failureOf(get(backend, 'a'));

@@ -191,7 +191,7 @@ const BAD: readonly (readonly [what: string, text: string, said: RegExp])[] = [
 
 const OTHER = exporting({ name: 'other', version: '0.0.1' });
 
-test('a plug-in with anything wrong is left out with the reason, and the one beside it is not', async () => {
+test('a plug-in with any error is excluded with the reason, and the next one is not', async () => {
   let tried = 0;
   for (const [what, text, said] of BAD) {
     const { plugins, patterns, templates } = await loadConfiguredPlugins(
@@ -248,7 +248,7 @@ test('dialects and adapters are had as they were written, and the first of two o
   );
 });
 
-test('the hash of the policy is that of its detectors, whoever gave them', async () => {
+test('the policy hash depends on the detectors, not on their source', async () => {
   const written = JSON.stringify({ patterns: TICKETS.detectors });
   const own = await loadPolicy(await configIn(folder({}, `detection: ${written}\n`)));
   const plugged = await loadPolicy(await configIn(folder({ 'plugins/tickets.mjs': GOOD })));
@@ -278,7 +278,7 @@ test('of two that take one name the first has it, and the configuration has it b
   assert.equal(made.policy.detection.patterns.length, 1);
 });
 
-test('packages are found beside the configuration, by what imports take of them', async () => {
+test('packages are found next to the configuration, by the file that an import resolves to', async () => {
   const packages: Files = {
     'node_modules/plain/package.json': '{"name": "plain", "main": "main.cjs"}',
     'node_modules/plain/main.cjs': `module.exports = ${JSON.stringify({ ...TICKETS, name: 'plain' })};`,

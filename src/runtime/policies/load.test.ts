@@ -206,7 +206,7 @@ test('one problem anywhere, and there is no policy', async () => {
   assert.equal(bad.length, 5);
 });
 
-test('what is left out is said', async () => {
+test('excluded documents are reported', async () => {
   const dir = await folder({
     'service.yaml': 'paths: {identity_files: ["agents/*.yaml"]}',
     'policies/other.yaml': 'apiVersion: policies.example.com/v1\nkind: ClusterPolicy\n',

@@ -85,7 +85,7 @@ async function replayed(dir: string, filter: Partial<ReplayFilter> = {}, to = ne
   });
 }
 
-test('every decision of the journal is counted once: same, stricter, laxer or not to be told', async (t) => {
+test('every decision of the journal is counted once: same, stricter, laxer or unknown', async (t) => {
   const trail = await makeTrail(t);
   const [one, other] = [await trail.open(), await trail.open({ writer: 'worker-2' })];
   for (const [at, each] of EVENTS.entries()) await (at % 2 === 0 ? one : other).append(each);
@@ -139,7 +139,7 @@ test('a tally does not grow with the names that callers choose', async (t) => {
   assert.equal(tally.by_agent.get(OTHER_NAMES)?.same, 500);
 });
 
-test('documents are laid over those in use, by kind, name and tenant, where they stand', () => {
+test('documents replace those in use by kind, name and tenant, in their position', () => {
   const inline = [
     {
       file: 'service.yaml',

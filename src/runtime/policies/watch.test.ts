@@ -102,7 +102,7 @@ const changes: readonly (readonly [string, (dir: string) => Promise<unknown>])[]
   ['the folder goes', (dir) => rm(join(dir, 'policies'), { recursive: true })],
 ];
 
-test('every kind of change is told once, after it has stood still for one look', async () => {
+test('every kind of change is reported once, after it was stable for one check', async () => {
   for (const [name, change] of changes) {
     const { dir, tick, told, watch } = await bench();
     await tick();
@@ -149,7 +149,7 @@ test('links that are turned are seen, as a cluster turns them', async () => {
   watch.close();
 });
 
-test('a file that grows is told when it stands still, and at the latest after ten looks', async () => {
+test('a growing file is reported when it is stable, and at the latest after ten checks', async () => {
   const { dir, tick, told, watch } = await bench();
   const grow = () => appendFile(join(dir, 'service.yaml'), '#');
   for (let i = 0; i < 5; i += 1) {
@@ -167,7 +167,7 @@ test('a file that grows is told when it stands still, and at the latest after te
   watch.close();
 });
 
-test('a change that is taken back before it stood still is none', async () => {
+test('a change that is reverted before it was stable is not reported', async () => {
   const { dir, tick, told, watch } = await bench();
   await writeFile(join(dir, 'policies/b.yaml'), '');
   await tick();

@@ -102,7 +102,7 @@ test('no more values are held than there may be, and those not used for longest 
   assert.equal(asked.length, 4);
 });
 
-test('without a time or room nothing is held', async () => {
+test('with a cache time or size of zero nothing is cached', async () => {
   for (const limits of [{ cache_ttl_ms: 0 }, { cache_entries_max: 0 }]) {
     const { asked, read } = opened(limits);
     await read('k', VALUE);

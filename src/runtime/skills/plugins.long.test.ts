@@ -74,7 +74,7 @@ const patternsIn = async (dir: string): Promise<readonly string[]> => {
   return made.policy.detection.patterns.map(({ id }) => id);
 };
 
-test('nothing of a plug-in is run before somebody agreed, and then it works until it is removed', async () => {
+test('no code of a plug-in runs before the operator agrees, and then it works until it is removed', async () => {
   await inProject(PROJECT, async (dir) => {
     const before = await treeOf(dir);
     const ran = join(dir, 'ran');
@@ -105,7 +105,7 @@ test('nothing of a plug-in is run before somebody agreed, and then it works unti
   });
 });
 
-test('other code of the same skill is agreed to anew, and the same is not', async () => {
+test('changed code of a skill needs consent again, and unchanged code does not', async () => {
   await inProject(PROJECT, async (dir) => {
     await add(dir, await bringing(exporting('acme.ticket')), AGREED);
     const other = await bringing(exporting('acme.case'), '1.1.0');
@@ -171,7 +171,7 @@ test('code that is not what the lock file says is not run, nor any where the loc
   });
 });
 
-test('nothing is run beside a lock file that cannot be read', async () => {
+test('no plug-in runs if the lock file cannot be read', async () => {
   await inProject({ ...PROJECT, 'plugins/own.mjs': exporting('acme.own', 'own') }, async (dir) => {
     assert.deepEqual(await patternsIn(dir), ['acme.own']);
     await writeFile(join(dir, 'skills.lock'), '<<<<<<< ours');

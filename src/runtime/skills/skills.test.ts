@@ -49,7 +49,7 @@ async function refused(what: Promise<unknown>, code: string, words: RegExp): Pro
   });
 }
 
-test('what is added and removed leaves every byte as it was, with files of others beside it and without', async () => {
+test('adding and removing a skill restores every byte, with and without other files', async () => {
   for (const files of [{}, OWN]) {
     await inProject(files, async (dir) => {
       const before = await treeOf(dir);
@@ -179,7 +179,7 @@ test('what would not be valid, or not be read, is refused as a whole', async () 
   });
 });
 
-test('what lets more through is told, and what names a tag first is told apart', async () => {
+test('a less strict policy is reported, and a rule for a new tag is reported separately', async () => {
   const rows: readonly (readonly [Files, 'laxer' | 'opened' | 'loosening' | 'nothing'])[] = [
     [{ 'policies/a.yaml': policy('a', { action: 'allow' }) }, 'laxer'],
     [

@@ -65,7 +65,7 @@ test('commands are found where arguments hold them', () => {
   assert.equal(VALUES.length, 11);
 });
 
-test('in a text only what begins a line, a quotation or code is looked at', () => {
+test('in a text, commands are found only at the beginning of a line, a quotation or code', () => {
   const [detector] = commandTextDetectors;
   for (const marked of detector!.examples.hits) {
     const text = marked.replace(/[«»]/g, '');

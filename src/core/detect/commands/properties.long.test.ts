@@ -86,7 +86,7 @@ const ONLY_QUOTED: readonly ((script: string) => string)[] = [
   (script) => `test "$a" = ${oneQuoted(script)}`,
 ];
 
-test('what stands around a command does not hide it', () => {
+test('text around a command does not hide it', () => {
   const lost: string[] = [];
   let count = 0;
   const look = (id: string, script: string) => {

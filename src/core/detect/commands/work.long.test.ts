@@ -93,7 +93,7 @@ test('an ordinary script is read and judged to its end, however long it may be',
   assert.deepEqual(matches, []);
 });
 
-test('what is too entangled to be read is said to be cut', () => {
+test('a script that nests too deep is reported as cut', () => {
   for (const name of ['one long value filled in often', 'one long variable filled in often'])
     assert.equal(judgeScript(SHAPES[name]!(65_536)).is_cut, true, name);
 });

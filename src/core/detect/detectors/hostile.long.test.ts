@@ -71,7 +71,7 @@ test('text made of a detector’s own pieces takes work in proportion to its len
   assert.ok(pieces.size > 200, `${pieces.size} pieces`);
 });
 
-test('a pattern looks at a bounded number of units', () => {
+test('a pattern examines a bounded number of units', () => {
   for (const { id, pattern } of allDetectors) {
     const reach = measurePatternReach(pattern);
     assert.ok(reach > 0 && reach <= REACH_MAX, `${id}: ${reach}`);
@@ -93,7 +93,7 @@ test('the reach of a pattern is that of its longest way', () => {
   assert.equal(REACHES.length, 7);
 });
 
-test('a text that takes too much work is looked at in part, and says so', () => {
+test('a text that needs too much work is scanned in part, and the coverage is partial', () => {
   const piece = `${'%73'.repeat(3)}token=ghp_ sk-or-v1- `;
   const limits = { ...LIMITS, text_bytes_max: 4 << 20 };
   const text = piece.repeat(limits.text_bytes_max / piece.length);
@@ -105,7 +105,7 @@ test('a text that takes too much work is looked at in part, and says so', () => 
 /** Texts with few anchors, each followed by a long value that is scanned completely and does not match. */
 const LONG_VALUES: readonly string[] = ['token: "scp ', 'cnvca-', '\n$ git b'];
 
-test('values that are looked at and are none count as they cost', () => {
+test('rejected candidate values count by the work that they need', () => {
   for (const piece of LONG_VALUES) {
     const text = piece.repeat((1 << 20) / piece.length);
     assert.equal(detect({ kind: 'text', text }, DETECTION, LIMITS).coverage.status, 'partial', piece);
@@ -150,7 +150,7 @@ const DENSE: Readonly<Record<string, () => string>> = {
   'base64 in lines': () => base64Of(76),
 };
 
-test('dense files are looked at to their end', () => {
+test('dense files are scanned to their end', () => {
   for (const [name, line] of Object.entries(DENSE)) {
     let text = '';
     while (text.length < 1 << 20) text += `${line()}\n`;

@@ -73,7 +73,7 @@ test('addresses, paths and statements in arguments are facts', () => {
   assert.equal(CASES.length, 34);
 });
 
-test('a host is told only where a rule names it or one above it', () => {
+test('a host is a fact only if a rule names it or one of its parent domains', () => {
   const value = { url: 'https://API.Example.com/x' };
   assert.deepEqual(factsIn(value, ['host.com.example']), ['egress.url', 'host.com.example']);
   assert.deepEqual(factsIn(value, ['host.com.example.api', 'host.org']), [

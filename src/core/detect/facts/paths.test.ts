@@ -297,7 +297,7 @@ test('ordinary files and globs are no credential files', () => {
   assert.equal(ORDINARY_PATHS.length, 87);
 });
 
-test('braces that stand for more names than are looked at count as a credential file', () => {
+test('braces that expand to more names than the limit count as a credential file', () => {
   assert.ok(isCredentialPath('{a,b}'.repeat(7)));
   assert.ok(!isCredentialPath('{a,b}'.repeat(5)));
 });

@@ -138,7 +138,7 @@ const SENTENCES = [
   'Set the table for four',
 ];
 
-test('statements are told in every dialect, with comments, in other statements and in strings that are run', () => {
+test('SQL statements are classified in every dialect, with comments, in other statements and in executed strings', () => {
   for (const [sql, ...kinds] of STATEMENTS)
     assert.deepEqual(
       findSqlTags(sql).toSorted(),

@@ -110,7 +110,7 @@ test('the automaton of all detectors agrees with patterns tried at every place',
 
 const EXAMPLES = allDetectors.flatMap(({ examples }) => [...examples.hits, ...examples.misses]).join('\n');
 
-test('a walk at four places, in parts, or with states made anew finds the same', () => {
+test('a walk at four positions, in parts, or with rebuilt states finds the same', () => {
   const text = EXAMPLES.slice(0, 60_000);
   const whole = createAutomaton(buildTrie(tree));
   const expected = endingsByAutomaton(whole, text, 200);
@@ -122,7 +122,7 @@ test('a walk at four places, in parts, or with states made anew finds the same',
   assert.ok(whole.nodes_of.length > 3_000 && few.nodes_of.length <= 1_000, `${few.nodes_of.length} states`);
 });
 
-test('whatever a text, there are no more states than there is room for', () => {
+test('the number of states stays within its limit for every text', () => {
   const automaton = createAutomaton(buildTrie(tree));
   const { length } = automaton.table;
   for (let round = 0; round < 2; round++) {

@@ -87,7 +87,7 @@ test('the CRC-32 is that of the standard, and base 62 has the digits first', () 
   );
 });
 
-test('keys of documentation are known with and without what stands before them', () => {
+test('documented example keys are known with and without their prefix', () => {
   const jwt = `e30.e30.${'SflKxwRJSMeKKF2QT4fw'}pMeJf36POk6yJV_adQssw5c`;
   const documented = [`${'AKIA'}IOSFODNN7EXAMPLE`, `${'sk_test'}_4eC39HqLyjWD${'arjtT1zdp7dc'}`, jwt];
   for (const value of documented) assert.ok(isDocumentedExample(value), value);
@@ -95,7 +95,7 @@ test('keys of documentation are known with and without what stands before them',
     assert.ok(!isDocumentedExample(value), value);
 });
 
-test('names of code and words of people are told from random text', () => {
+test('names in code and natural words are distinguished from random text', () => {
   for (const name of [
     'cryptography.x509.Certificate',
     '_Ed25519PrivateKey',

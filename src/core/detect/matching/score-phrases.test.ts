@@ -79,7 +79,7 @@ const WEIGHED: readonly { says: string; text: string; names: readonly string[]; 
     },
   ];
 
-test('phrases come to what stands near them, is denied or is quoted', () => {
+test('the score of phrases depends on nearby text, negation and quotation', () => {
   for (const { says, text, names, severity } of WEIGHED)
     assert.deepEqual(found(text), { names, severity }, says);
   assert.equal(WEIGHED.length, 13);

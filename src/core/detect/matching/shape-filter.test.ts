@@ -69,7 +69,7 @@ test('what the shape of a text leaves is what the patterns find', () => {
   assert.ok(matched > 1000, `${matched} matches`);
 });
 
-test('shapes that are forgotten in the midst of a text change nothing, and so many are kept at most', () => {
+test('evicting shapes in the middle of a text changes nothing, and their number is limited', () => {
   // A new scanner, so that it has shapes to learn.
   const fresh_scanner = compileScanner(ofDigits);
   const { rows } = fresh_scanner;

@@ -163,7 +163,7 @@ const WRONG: Row[] = [
   [[], [{ memories: [MEMORY, MEMORY] }], 'memories[1]', /second memory schema/],
 ];
 
-test('what is wrong is told with its place and a sentence, and there is no policy', () => {
+test('an error has its path and a message, and there is no policy', () => {
   for (const [rules, documents, path, message] of WRONG) {
     const { policy, problems } = compileParts({ rules, documents });
     assert.equal(policy, null, path);
@@ -177,7 +177,7 @@ test('what is wrong is told with its place and a sentence, and there is no polic
   assert.equal(WRONG.length, 59);
 });
 
-test('every problem is told, not only the first', () => {
+test('every problem is reported, not only the first', () => {
   const { problems } = compileParts({
     rules: [
       { nam: 'x', boundary: 'nowhere' },
@@ -234,7 +234,7 @@ test('another program’s file is left out with a warning; our own ways to name 
   }
 });
 
-test('both shapes of a rule come to the same', () => {
+test('both forms of a rule compile to the same rule', () => {
   const one = {
     name: 'r',
     boundary: ['action'],

@@ -25,7 +25,7 @@ const FACTS: ConditionFacts = {
   now_ms: Date.UTC(2026, 10, 21, 12, 30),
 };
 
-test('conditions come to what they say', () => {
+test('conditions evaluate to the expected value', () => {
   const rows: [string, boolean][] = [
     ['true', true],
     ['boundary == "action" && phase != "response"', true],
@@ -84,7 +84,7 @@ test('what cannot be evaluated, or not in bounded time, is refused with a senten
   assert.equal(rows.length, 21);
 });
 
-test('a problem names file, path and what to mend', () => {
+test('a problem names the file, the path and the fix', () => {
   const rule = { name: 'r', boundary: 'action', action: 'block', condition: { when: 'tol == 1' } };
   const { policy, problems } = compileParts({ documents: [{ policies: [rule] }] });
   assert.equal(policy, null);
@@ -136,7 +136,7 @@ test('where nothing evaluates conditions, they restrict and never allow', () => 
   assert.equal(verdictOf([asked('allow', 'findings == 0'), behind], null).rule, 'behind');
 });
 
-test('a rule about tags is asked with its tag and severity', () => {
+test('a condition of a tag rule sees the tag and severity', () => {
   const when = 'tag == "personal.pii.ssn" && severity == "high" && findings == 1';
   const rule = {
     name: 'ssn',

@@ -137,7 +137,7 @@ test('each pack does what it is for', () => {
   assert.equal(acts.length, 11);
 });
 
-test('the pack for coding agents lets commands in results pass, and stops them in calls', () => {
+test('the pack for coding agents allows commands in results, and blocks them in calls', () => {
   const { document } = policyPacks.find(({ name }) => name === 'coding-agent')!;
   const policy = buildTestPolicy({ documents: [document] });
   const texts = [

@@ -176,7 +176,7 @@ test('each pair alone passes, and so does all else', () => {
   assert.equal(count, 11 * 9 + 11 * 11 + 9 * 11 + 5 + 11);
 });
 
-test('another session has read nothing', () => {
+test('another session has no taint tags', () => {
   const follow = createSessionJudge((crossing) => judge(crossing, policy));
   const call = (tool: string, session_id: string) =>
     follow(buildTestCrossing({ boundary: 'action', phase: 'request', tool, session_id })).decision;

@@ -101,7 +101,7 @@ const ANSWERS: readonly (readonly [
   ],
 ];
 
-test('a whole answer tells its texts, and what it took', () => {
+test('a whole answer yields its texts and its usage', () => {
   for (const [name, expected, texts] of ANSWERS) {
     const answer = read(name, JSON.stringify(sampleOf(name).answers[0]));
     const { id, model, finish_reasons, usage: told } = answer;
@@ -142,7 +142,7 @@ const CALLS: readonly (readonly [WireName, readonly (readonly [string, string | 
   ],
 ];
 
-test('a whole answer tells the calls that the client has to make, and not those that were made', () => {
+test('a whole answer yields the calls for the client, and not those that the provider made', () => {
   for (const [name, calls] of CALLS) {
     const text = JSON.stringify(sampleOf(name).answers[0]);
     const told = read(name, text).tool_calls.map((each) => {
@@ -261,7 +261,7 @@ test('messages: blocks, the signature that ends reasoning, and usage that adds u
   assert.equal(told.last.is_last, true);
 });
 
-test('messages: what the cache keeps for an hour is told apart, whole and in streams', () => {
+test('messages: one-hour cache writes are counted separately, whole and in streams', () => {
   const said = {
     input_tokens: 10,
     cache_creation_input_tokens: 20,
@@ -344,7 +344,7 @@ test('an error in a stream is its end', () => {
   }
 });
 
-test('responses: an error may be the last event, or stand before the response that failed', () => {
+test('responses: an error may be the last event, or precede the failed response', () => {
   const [error] = sampleOf('openai.responses').streams[2]!;
   const [failed] = sampleOf('openai.responses').streams[1]!.slice(-1);
   const alone = follow('openai.responses', [error]);

@@ -94,7 +94,7 @@ test('every text has the role of who says it', () => {
   assert.equal(SAID.length, 37);
 });
 
-test('texts stand in the order of the body', () => {
+test('texts are in the order of the body', () => {
   for (const { format, requests } of wireSamples) {
     for (const body of requests) {
       const places = read(format, body).texts.map((each) => each.node.start);
@@ -159,7 +159,7 @@ const RESULTS: readonly (readonly [WireName, number, readonly (readonly [string 
   ['gemini.generate', 1, [['now', 'output']]],
 ];
 
-test('what tools gave back is told with its tool, and a notice can take its place', () => {
+test('a tool result has its tool name, and a notice can replace it', () => {
   let replaced = 0;
   for (const [name, sample, expected] of RESULTS) {
     const text = JSON.stringify(sampleOf(name)[sample]);
@@ -205,7 +205,7 @@ test('pictures, sound and files are counted, and what says that it is text is no
   assert.equal(judged.length, 6);
 });
 
-test('a stream is made to tell its usage, whatever it was asked with', () => {
+test('a stream always requests its usage, whatever the client requested', () => {
   const cases = [
     [{ stream: true }, true],
     [{ stream: true, stream_options: null }, true],

@@ -63,7 +63,7 @@ test('Return at every question writes the configuration and turns nothing on', a
   });
 });
 
-test('an agent, a scope and a pack are asked for, the change is shown, and the hooks are tried', async () => {
+test('setup prompts for an agent, a scope and a pack, shows the change, and probes the hooks', async () => {
   await withFolder(async (cwd) => {
     await mkdir(join(cwd, '.claude'));
     const ended = await initOnTerminal(cwd, '', [

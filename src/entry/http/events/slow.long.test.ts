@@ -24,7 +24,7 @@ async function tellAll({ tell }: Stage, seen: () => number): Promise<void> {
   }
 }
 
-test('who reads nothing is dropped, and holds up nobody', async () => {
+test('a subscriber that reads nothing is disconnected, and delays no other', async () => {
   await staged({}, async (stage) => {
     const { service } = stage;
     const stuck = await bareReader(service);
@@ -38,7 +38,7 @@ test('who reads nothing is dropped, and holds up nobody', async () => {
   });
 });
 
-test('who reads too slowly is told so, and goes on behind what it has seen', async () => {
+test('a subscriber that reads too slowly gets an error, and can continue after the last event', async () => {
   await staged({}, async (stage) => {
     const { service } = stage;
     const slow = await opened(service);

@@ -69,7 +69,7 @@ function asked(sink: EventSink, after: string | null = null): SubscriptionReques
   return { scope: { tenants: '*', agents: '*', caller_id: null }, filter: {}, after, sink };
 }
 
-test('a worker serves so many readers and no more, and one that leaves makes room', async () => {
+test('a worker limits its subscribers, and one that leaves frees a slot', async () => {
   const { hub, joined } = staged();
   const readers = await Promise.all(
     Array.from({ length: 1_000 }, () => hub.subscribe(asked(sinkOf(() => 0, NEVER)))),
@@ -101,7 +101,7 @@ test('a worker serves so many readers and no more, and one that leaves makes roo
   await assert.rejects(hub.subscribe(asked(sinkOf(() => 0, NEVER))), Unavailable);
 });
 
-test('who asks for an event that is not known takes no room', async () => {
+test('a subscriber that names an unknown event takes no slot', async () => {
   const { hub, joined } = staged();
   for (let count = 0; count < 1_001; count++)
     assert.equal(
@@ -116,7 +116,7 @@ test('who asks for an event that is not known takes no room', async () => {
   assert.equal(joined(), 0);
 });
 
-test('who catches up and takes nothing is waited for, and then dropped; who takes it goes on', async () => {
+test('a subscriber that catches up but reads nothing is disconnected after a wait; one that reads continues', async () => {
   const { hub } = staged();
   const after = sampleEvent(4).event_id;
   const stuck = sinkOf(() => 300_000, NEVER);

@@ -59,7 +59,7 @@ test('what is there comes in pages, then what comes, with the place behind it', 
   assert.equal(feed.isActive(), false);
 });
 
-test('it goes on behind an event, also one that stands in the journal alone, and refuses one that is not known', async (t) => {
+test('reading continues after an event, even one that is only in the journal, and refuses an unknown one', async (t) => {
   const { trail, sync, follow } = await staged(t);
   const journal = await trail.open();
   await appendRange(journal, 0, 5);
@@ -110,7 +110,7 @@ test('filters are texts that are compared, whatever they look like', async (t) =
   assert.equal(ran, 12);
 });
 
-test('many rows that do not fit are looked at in turns', async (t) => {
+test('many rows that do not match are read in steps', async (t) => {
   const { trail, index, sync, follow } = await staged(t);
   const journal = await trail.open();
   await appendRange(journal, 0, 1);

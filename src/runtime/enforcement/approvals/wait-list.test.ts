@@ -62,7 +62,7 @@ test('a look that fails ends the waiting, and later ones wait again', async () =
   assert.equal(statusOf(await second), 'denied');
 });
 
-test('whoever does not want to wait, or is released, gets what is known', async () => {
+test('a caller that does not wait, or is released, gets the present state', async () => {
   const { waiting } = openDesk();
   assert.equal(statusOf(await waiting.wait('r', 0, null)), 'pending');
   assert.equal(statusOf(await waiting.wait('r', 30_000, AbortSignal.abort())), 'pending');

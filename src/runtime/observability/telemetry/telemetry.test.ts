@@ -160,7 +160,7 @@ test('nothing that was checked is in what the collector gets', async () => {
   await collector.close();
 });
 
-test('a caller is the parent of its checks, and one that cannot be read is nobody', async () => {
+test('a caller’s span is the parent of its checks, and an unreadable one is ignored', async () => {
   const collector = await startCollector();
   const { telemetry } = await watch(collector.url);
   const watched = { ...ports([]), telemetry };
@@ -285,7 +285,7 @@ test('a call that failed says why, and names of models cannot fill the labels', 
   await collector.close();
 });
 
-test('a collector that hangs or is away holds nobody up, and one line says so', async () => {
+test('a collector that hangs or is unreachable delays no call, and one line reports it', async () => {
   const hanging = await startCollector(() => {});
   const failing = await startCollector((response) => response.writeHead(400).end(MARKER));
   const away = { url: 'http://127.0.0.1:9', close: async () => {} };
@@ -307,7 +307,7 @@ test('a collector that hangs or is away holds nobody up, and one line says so', 
   assert.ok(hanging.spans().length <= 20, 'a queue has an end');
 });
 
-test('a refusal without a look is told too, and a fault of ours as an error', async () => {
+test('a refusal without evaluation has a span too, and an internal fault is an error', async () => {
   const collector = await startCollector();
   const { telemetry } = await watch(collector.url);
   const watched = { ...ports([]), telemetry };

@@ -39,7 +39,7 @@ test('each check takes values that have it, and no others', () => {
   assert.equal(tried, 32);
 });
 
-test('all checks must hold, an unknown one never does, and none is asked where none is named', () => {
+test('all checks must pass, an unknown one never passes, and no names mean no checks', () => {
   assert.ok(passesChecks('79927398713', { checks: ['luhn', 'varied'], entropy_min: 2 }));
   assert.ok(!passesChecks('00000000000', { checks: ['luhn', 'varied'] }));
   assert.ok(!passesChecks('79927398713', { checks: ['luhn'], entropy_min: 7 }));

@@ -70,7 +70,7 @@ const ANCHORS: readonly (readonly [pattern: string, anchors: readonly string[] |
   ['ab\\B', null, 0],
 ];
 
-test('an anchor is what stands in every match, or there is none', () => {
+test('an anchor occurs in every match, or there is none', () => {
   for (const [pattern, anchors, before] of ANCHORS) {
     const found = findRequiredAnchor(parsePatternTree(pattern));
     assert.deepEqual(found?.anchors ?? null, anchors, pattern);

@@ -164,7 +164,7 @@ const SPANS: readonly { says: string; text: string; span: string }[] = [
   { says: 'look-alikes', text: 'a ѕк-ABCDEF1234567890 b', span: 'ѕк-ABCDEF1234567890' },
 ];
 
-test('a finding is where the encoded value stands', () => {
+test('a finding has the position of the encoded value', () => {
   for (const { says, text, span } of SPANS) {
     const findings = find(text).filter(({ type }) => type !== 'content_detected');
     const shown = findings.map(({ start, end }) => text.slice(start, end));
@@ -225,7 +225,7 @@ const MORE = [
   '6b6b',
 ];
 
-test('whatever the text, findings are inside it and in order, and what stands there plainly is found', () => {
+test('for every text, findings are inside it and in order, and plain values are found', () => {
   let runs = 0;
   const piece = fc.oneof(fc.constantFrom(...PIECES, ...MORE), fc.string({ maxLength: 8 }));
   fc.assert(
