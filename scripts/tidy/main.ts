@@ -1,5 +1,7 @@
 /** `npm run tidy`: checks the rules of the tree and prints its figures. */
 import { resolve } from 'node:path';
+import scanPath from '../../tests/scan-path/scan-path.json' with { type: 'json' };
+import { extensions } from '../../tests/support/extensions.ts';
 import { figuresOf } from './figures.ts';
 import { rules } from './rules/index.ts';
 import { readTree } from './tree.ts';
@@ -13,7 +15,14 @@ for (const rule of rules) {
   for (const { path, line, message } of found) console.log(`  ${path}:${line} ${message}`);
 }
 for (const [name, value] of Object.entries(figuresOf(tree))) {
-  console.log(`${name.replaceAll('_', ' ').padEnd(26)} ${value}`);
+  print(name.replaceAll('_', ' '), value);
 }
+for (const [kind, { files, lines }] of Object.entries(extensions))
+  print(`files for a new ${kind}`, Object.keys(files).length + Object.keys(lines).length);
+print('functions from socket to judge', scanPath.length);
 console.log(`${rules.length} rules, ${tree.sources.length} TypeScript files, ${remarks} remarks`);
 process.exitCode = remarks === 0 && tree.sources.length > 0 ? 0 : 1;
+
+function print(name: string, value: number): void {
+  console.log(`${name.padEnd(32)} ${value}`);
+}

@@ -195,17 +195,18 @@ interface LazyEnforce {
 
 /** Loads enforcement on demand, because a start does not need it. */
 function openLazyEnforce(ports: () => EnforcementPorts): LazyEnforce {
-  let enforce: typeof import('../runtime/enforcement/enforce.ts').enforce | null = null;
+  let decide: typeof import('../runtime/enforcement/enforce.ts').decideCrossing | null = null;
   const load = async () => {
-    enforce = (await import('../runtime/enforcement/enforce.ts')).enforce;
-    return enforce;
+    decide = (await import('../runtime/enforcement/enforce.ts')).decideCrossing;
+    return decide;
   };
   return {
     load: async () => void (await load()),
-    enforce: (crossing, caller, endpoint, approval_request_id = null, extras = {}) =>
-      enforce === null
-        ? load().then((loaded) => loaded(crossing, caller, endpoint, ports(), approval_request_id, extras))
-        : enforce(crossing, caller, endpoint, ports(), approval_request_id, extras),
+    // `decideCrossing` is called directly, because the path of a request to `judge` is kept short.
+    enforce: async (crossing, caller, endpoint, approval_request_id = null, extras = {}) => {
+      const decideOn = decide ?? (await load());
+      return (await decideOn(crossing, caller, endpoint, ports(), approval_request_id, extras)).ruling;
+    },
   };
 }
 

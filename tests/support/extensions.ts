@@ -19,7 +19,14 @@ export interface Extension {
   readonly lines: Readonly<Record<string, readonly [before: string, after: string]>>;
 }
 
-export type ExtensionKind = 'API family' | 'coding agent' | 'LLM format' | 'operation' | 'secret backend';
+export type ExtensionKind =
+  | 'API family'
+  | 'CLI verb'
+  | 'coding agent'
+  | 'detector'
+  | 'LLM format'
+  | 'operation'
+  | 'secret backend';
 
 /** A whole example of each kind. `npm run tidy` prints how many files each touches, and a test adds each to a copy. */
 export const extensions: Readonly<Record<ExtensionKind, Extension>> = {
@@ -80,6 +87,46 @@ export const fake = {
       'src/core/wire/families/index.ts': [
         'export const apiFamilies = [',
         "import { fake } from './fake.ts';\nexport const apiFamilies = [fake, ",
+      ],
+    },
+  },
+  'CLI verb': {
+    files: {
+      'src/entry/cli/commands/greet.ts': `export function greet(command, terminal) {
+  command.description('Greet the user.').action(() => terminal.stdout.write('hello\\n'));
+}
+`,
+    },
+    lines: {
+      'src/entry/cli/commands/index.ts': [
+        'export const commands: readonly CommandEntry[] = [',
+        "export const commands: readonly CommandEntry[] = [{ name: 'greet', summary: 'greet the user', load: async () => (await import('./greet.ts')).greet }, ",
+      ],
+    },
+  },
+  detector: {
+    files: {
+      'src/core/detect/detectors/secrets/fake-key.ts': `import type { Detector } from '../../matching/detector.ts';
+
+export const fakeKey: readonly Detector[] = [
+  {
+    id: 'fake.key',
+    detector: 'api_key',
+    tags: ['secret.credential.api_key.fake'],
+    severity: 'critical',
+    strength: 'proof',
+    description: 'Keys of the fake service.',
+    anchors: ['\\\\bfakekey-'],
+    pattern: /fakekey-[0-9a-f]{16}/,
+    examples: { hits: ['KEY=«fakekey-0a1b2c3d4e5f6071»'], misses: ['fakekey-short'] },
+  },
+];
+`,
+    },
+    lines: {
+      'src/core/detect/detectors/index.ts': [
+        'export const detectorFiles: readonly (() => readonly Detector[])[] = [',
+        "import { fakeKey } from './secrets/fake-key.ts';\nexport const detectorFiles: readonly (() => readonly Detector[])[] = [() => fakeKey, ",
       ],
     },
   },

@@ -82,9 +82,7 @@ function addRouteAt(url: string, app: FastifyInstance, operation: AnyOperation, 
       };
       const { telemetry } = ports.runtime;
       const run = () => callOperation(operation, read(request), context);
-      const output = await limit.run(() =>
-        telemetry === null ? run() : telemetry.within(request.headers, run),
-      );
+      const output = await limit.run(telemetry === null ? run : () => telemetry.within(request.headers, run));
       if (is_navigation) return reply.redirect((output as { location: string }).location, SEE_OTHER);
       reply.header('content-type', produces);
       if (produces !== JSON_TYPE) return output;
