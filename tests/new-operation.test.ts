@@ -10,6 +10,8 @@ import { startTestService } from './support/service.ts';
 
 test('an operation in a file and a line is a route, an OpenAPI entry, a tool, a verb, a label and needs its permission', async () => {
   const copy = copySource(extensions.operation);
+  const made = await runProgram([process.execPath, join(copy, 'scripts/generate/main.ts')]);
+  assert.equal(made.code, 0, made.stderr);
   const main = join(copy, 'src', 'entry', 'cli', 'main.ts');
   const keys = { checks: 'svc_checks', reads: 'svc_reads' };
   const keyFor = (key: string, permissions: readonly string[]) => ({

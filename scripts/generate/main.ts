@@ -10,6 +10,7 @@ import { anchorTree } from './anchor-tree.ts';
 import { commandsPage } from './commands-page.ts';
 import { configurationPage } from './configuration-page.ts';
 import { consoleRoutes } from './console-routes.ts';
+import { derivedGroupsModule } from './derived-groups.ts';
 import { detectorsPage } from './detectors-page.ts';
 import { skillPolicies } from './skill-policies.ts';
 import { pagesWithTables } from './tables.ts';
@@ -21,6 +22,7 @@ const files = [
   { path: 'docs/reference/configuration.md', text: configurationPage() },
   { path: 'docs/reference/commands.md', text: commandsPage() },
   { path: 'docs/reference/detectors.md', text: detectorsPage() },
+  { path: 'src/entry/cli/derived-groups.ts', text: derivedGroupsModule() },
   { path: 'src/core/detect/agent-traces.ts', text: agentTracesModule() },
   { path: 'src/core/detect/registry/anchor-tree.ts', text: anchorTree() },
   { path: 'docs/reference/type-names.md', text: typeNamesPage() },

@@ -1,7 +1,7 @@
 /** `npm run tidy`: checks the rules of the tree and prints its figures. */
 import { resolve } from 'node:path';
-import scanPath from '../../tests/scan-path/scan-path.json' with { type: 'json' };
 import { extensions } from '../../tests/support/extensions.ts';
+import scanPath from '../../tests/support/scan-path/scan-path.json' with { type: 'json' };
 import { figuresOf } from './figures.ts';
 import { rules } from './rules/index.ts';
 import { readTree } from './tree.ts';

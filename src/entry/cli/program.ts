@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander';
 import { getPackageVersion } from '../../platform/version.ts';
 import { type CommandFailure, EXIT, type ExitCode } from './command-failure.ts';
 import { type CommandEntry, commands } from './commands/index.ts';
+import { DERIVED_GROUPS } from './derived-groups.ts';
 import {
   escapeControls,
   paint,
@@ -21,7 +22,7 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
   const words = withDashes(args);
   const wanted = words.find((word) => !word.startsWith('-') && word !== 'help');
   try {
-    const program = await buildProgram(terminal, words, wanted);
+    const program = await buildProgram(terminal, wanted);
     await program.parseAsync(words, { from: 'user' });
     return terminal.exit_code;
   } catch (error) {
@@ -33,11 +34,7 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
  * Builds the program for commander. It lists every command but defines only the requested one, so that `serve` and
  * hooks do not load unused modules. Completion needs all of them.
  */
-async function buildProgram(
-  terminal: Terminal,
-  words: readonly string[],
-  wanted: string | undefined,
-): Promise<Command> {
+async function buildProgram(terminal: Terminal, wanted: string | undefined): Promise<Command> {
   const program = new Command(terminal.name)
     .description('Runtime safety for AI agents: checks inputs, outputs and tool calls by rules.')
     .version(getPackageVersion(), '-V, --version', 'print the version')
@@ -55,7 +52,7 @@ async function buildProgram(
     const { refuseBelowAgent } = await import('./operator-only.ts');
     await refuseBelowAgent(action, terminal);
   });
-  for (const entry of await listCommands(words, wanted)) {
+  for (const entry of listCommands()) {
     const command = program.command(entry.name).summary(entry.summary).description(sentence(entry.summary));
     if (entry.name === wanted || wanted === 'completion') await defineCommand(command, entry, terminal);
     nameHelp(command, terminal.name);
@@ -63,20 +60,11 @@ async function buildProgram(
   return program.addHelpText('after', () => START);
 }
 
-/** Lists the commands. Those that are only derived from operation records are left out if another one is requested. */
-async function listCommands(
-  words: readonly string[],
-  wanted: string | undefined,
-): Promise<readonly CommandEntry[]> {
-  const is_known = commands.some(({ name }) => name === wanted) && wanted !== 'completion';
-  if (is_known || words.some((word) => word === '--version' || word === '-V')) return commands;
-  const [{ operations }, { listDerivedGroups }] = await loadDerived();
-  const others = [...listDerivedGroups(operations)].filter(
-    ([name]) => !commands.some((entry) => entry.name === name),
-  );
-  return [...commands, ...others.map(([name, summary]) => ({ name, summary }))].sort((one, other) =>
-    one.name < other.name ? -1 : 1,
-  );
+/** Lists the commands of files and those that are only derived from operation records, by name. */
+function listCommands(): readonly CommandEntry[] {
+  const own = new Set(commands.map(({ name }) => name));
+  const derived = DERIVED_GROUPS.filter(({ name }) => !own.has(name));
+  return [...commands, ...derived].sort((one, other) => (one.name < other.name ? -1 : 1));
 }
 
 /** Adds the subcommands of a command: those of its own file, and those that are derived from operation records. */

@@ -4,11 +4,11 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
-import { startTestService } from '../support/service.ts';
+import { startTestService } from './support/service.ts';
 
 const HOPS_MAX = 10;
 /** The file from which `npm run tidy` prints the count. `UPDATE=1` writes it. */
-const RECORDED = resolve(import.meta.dirname, 'scan-path.json');
+const RECORDED = resolve(import.meta.dirname, 'support/scan-path/scan-path.json');
 const FRAME = /^\s*at (?:async )?(?:(\S+) \()?file:\/\/.*\/(src\/[\w/-]+\.ts):\d+:\d+\)?$/;
 
 test('at most 10 own functions are between the socket and judge', async () => {
@@ -16,7 +16,10 @@ test('at most 10 own functions are between the socket and judge', async () => {
   const file = join(folder, 'stacks');
   const service = await startTestService({
     workers: 1,
-    env: { SCAN_PATH: file, NODE_OPTIONS: `--import=${resolve(import.meta.dirname, 'record-path.ts')}` },
+    env: {
+      SCAN_PATH: file,
+      NODE_OPTIONS: `--import=${resolve(import.meta.dirname, 'support/scan-path/main.ts')}`,
+    },
   });
   try {
     for (let asked = 0; asked < 3; asked += 1) {

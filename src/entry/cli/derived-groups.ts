@@ -1,0 +1,14 @@
+// Written by `npm run generate` from the operation records.
+// biome-ignore-all format: one entry per line keeps the changes small.
+/** The first words of the commands that are derived from operation records, and their summaries. */
+export const DERIVED_GROUPS: readonly { readonly name: string; readonly summary: string }[] = [
+  { name: 'agents', summary: 'block an agent' },
+  { name: 'approvals', summary: 'approve a request' },
+  { name: 'capabilities', summary: 'revoke a capability token' },
+  { name: 'mcp', summary: 'approve a quarantined definition of a tool' },
+  { name: 'observe', summary: 'draft a contract from recorded calls' },
+  { name: 'policy', summary: 'list the active rules with their hits' },
+  { name: 'templates', summary: 'list policy templates' },
+  { name: 'tenants', summary: 'restore an earlier version of a tenant’s policies' },
+  { name: 'users', summary: 'add a user who can sign in' },
+];
