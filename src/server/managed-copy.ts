@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
+import { readPolicyDocument } from '../features/policy-versions/version-store.ts';
 import { readTenantSets } from '../features/tenants/tenant-store.ts';
 import type { Log } from '../platform/log.ts';
 import { parseStoreSettings, type Store, StoreFailure } from '../platform/store/index.ts';
@@ -71,7 +72,7 @@ export function openManagedCopy(state_dir: string, store: Store, log: Log): Mana
 }
 
 async function readStoredPolicy({ db }: Pick<Store, 'db'>): Promise<ManagedPolicy> {
-  return { tenants: await readTenantSets(db), document: null, allowlist: [] };
+  return { tenants: await readTenantSets(db), document: await readPolicyDocument(db), allowlist: [] };
 }
 
 /** The start opens the store again later, and then reports why it cannot be opened. */

@@ -28,6 +28,15 @@ import {
   memoryResolveHandle,
   memoryWrite,
 } from '../features/memory/operations.ts';
+import {
+  policyDocumentRollback,
+  policyDocumentSave,
+  policyDocumentShow,
+  policyVersionDiff,
+  policyVersionsList,
+} from '../features/policy-versions/document-operations.ts';
+import { policyLint, policyReplay, policyTest } from '../features/policy-versions/draft-operations.ts';
+import { dashboardTemplateInstall } from '../features/policy-versions/template-operations.ts';
 import { secretsCheck, secretsResolve } from '../features/secrets/operations.ts';
 import { tenantsCreate, tenantsList } from '../features/tenants/operations.ts';
 import {
@@ -136,6 +145,7 @@ export const operationCatalogue = {
   dashboardIntelligenceExplain,
   dashboardOverview,
   dashboardRules,
+  dashboardTemplateInstall,
   dashboardTemplates,
   dashboardTemplatesSearch,
   guardOutput,
@@ -163,10 +173,18 @@ export const operationCatalogue = {
   observeTools,
   pluginsList,
   policiesReload,
+  policyDocumentRollback,
+  policyDocumentSave,
+  policyDocumentShow,
   policyEvaluate,
   policyExplain,
+  policyLint,
+  policyReplay,
   policyTemplate,
   policyTemplates,
+  policyTest,
+  policyVersionDiff,
+  policyVersionsList,
   proxyForward,
   ready,
   scanFile,

@@ -1,5 +1,6 @@
 import { costMigrations } from '../features/costs/tables.ts';
 import { memoryMigrations } from '../features/memory/tables.ts';
+import { policyVersionMigrations } from '../features/policy-versions/tables.ts';
 import { tenantMigrations } from '../features/tenants/tables.ts';
 import { toolPinMigrations } from '../features/tool-pins/tables.ts';
 import type { Migrations } from '../platform/store/index.ts';
@@ -22,6 +23,7 @@ export const MIGRATIONS: Migrations = {
   ...toolPinMigrations,
   ...managedRevisionMigrations,
   ...memoryMigrations,
+  ...policyVersionMigrations,
   ...sessionMigrations,
   ...accountMigrations,
   ...tenantMigrations,

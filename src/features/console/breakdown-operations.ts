@@ -1,6 +1,7 @@
 import { ACTIONS } from '../../core/types/index.ts';
 import type { Rule } from '../../core/types/policy.ts';
 import { type Context, defineOperation } from '../../operations/operation.ts';
+import { openRuleSources, RULE_ORIGINS } from '../../operations/rule-sources.ts';
 import type { CountField } from '../../runtime/audit/count-types.ts';
 import { formatUsage, readCounts, readFirstSeen, sumByValue, type ValueCount } from './count-tables.ts';
 import { cutPage, parseWindow, type ReadScope, resolveReadScope } from './read-scope.ts';
@@ -76,6 +77,11 @@ const ruleSchema = buildObjectSchema({
   name: text,
   tenant_id: { ...textOrNull, description: 'The tenant of the rule; `null` for all tenants.' },
   builtin: { type: 'boolean' },
+  origin: {
+    enum: RULE_ORIGINS,
+    description: 'Where the rule is edited: `document` and `tenant_set` over the API, the others in files.',
+  },
+  file: { ...textOrNull, description: 'The file of the rule.' },
   boundaries: texts,
   phases: texts,
   data_tags: texts,
@@ -130,8 +136,14 @@ export const dashboardRules = defineOperation({
       ...policy.builtin_rules.map((rule) => ({ rule, builtin: true })),
     ];
     const { items, next_cursor } = cutPage(rules, ['rules', scope, window.last, policy.hash], input);
-    const hits = await readHits(scope, window, context);
-    const listed = items.map(({ rule, builtin }) => ({ ...formatRule(rule), builtin, ...hits(rule) }));
+    const [hits, sourceOf] = await Promise.all([
+      readHits(scope, window, context),
+      openRuleSources(policy, context),
+    ]);
+    const listed = items.map(({ rule, builtin }) => {
+      const source = sourceOf(rule);
+      return { ...formatRule(rule), builtin, ...source, ...hits(rule) };
+    });
     return {
       policy_hash: policy.hash,
       rules: listed,

@@ -130,8 +130,10 @@ export function testRuntime(options: TestOptions = {}): TestRuntime {
       changed: false,
       warnings: [],
     }),
-    configuration: () => Promise.reject(new Error('This test has no configuration file.')),
-    compileDraft: () => Promise.reject(new Error('This test has no configuration file.')),
+    configuration: () =>
+      Promise.reject(new StoreFailure('store_unavailable', 'This test has no configuration file.')),
+    compileDraft: () =>
+      Promise.reject(new StoreFailure('store_unavailable', 'This test has no configuration file.')),
     reloadFailure: async () => null,
     resetSession: async () => 0,
     agentBlocks: async () => ({ block: async () => true, unblock: async () => false, list: async () => [] }),

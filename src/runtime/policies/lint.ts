@@ -3,7 +3,7 @@ import { type LintRemark, REMARK_LEVELS, type RemarkId } from '../../core/review
 import { ACTIONS, type DocumentProblem, type Rule } from '../../core/types/index.ts';
 import type { Config } from '../config/index.ts';
 import { loadConditions } from './conditions.ts';
-import { loadPolicy } from './load-policy.ts';
+import { loadPolicy, type PolicyResult } from './load-policy.ts';
 import { findPack, type Packs, readPacks } from './packs.ts';
 
 /** A lint remark on a policy, with its position. */
@@ -20,9 +20,13 @@ export interface LintReport {
   readonly problems: readonly DocumentProblem[];
 }
 
-/** Finds parts of a policy that compile but are probably mistakes. */
-export async function lintPolicy(config: Config): Promise<LintReport> {
-  const made = await loadPolicy(config);
+/**
+ * Finds parts of a policy that compile but are probably mistakes.
+ *
+ * @param compiled - the policy to examine; defaults to that of the configuration
+ */
+export async function lintPolicy(config: Config, compiled?: PolicyResult): Promise<LintReport> {
+  const made = compiled ?? (await loadPolicy(config));
   if (!made.ok) return { policy_hash: null, records: 0, remarks: [], problems: made.problems };
   const { policy, places, withLines } = made;
   const tenants = tenantsOf(config);

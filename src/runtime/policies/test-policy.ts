@@ -9,7 +9,7 @@ import { parsePath } from '../config/problem-path.ts';
 import { loadConditions } from './conditions.ts';
 import { findFingerprintProblem, openFingerprints } from './fingerprints.ts';
 import { findPack, type Packs } from './packs.ts';
-import { readDocuments, type WrittenDocument } from './read-documents.ts';
+import { readDocuments, readDocumentText, type WrittenDocument } from './read-documents.ts';
 
 /** The default patterns of test files, relative to the configuration. */
 export const CASE_PATTERNS = ['policies/tests/*.{yaml,yml}', 'policies/*.test.{yaml,yml}'] as const;
@@ -32,16 +32,19 @@ export interface TestReport {
   readonly warnings: readonly DocumentProblem[];
 }
 
-/** Runs the cases of the given files, or of all files that match `CASE_PATTERNS` if none is given. */
+/**
+ * Runs the cases of the given files or text, or of all files that match `CASE_PATTERNS` if the list of files is empty.
+ */
 export async function testPolicy(
   policy: Policy,
   config: Config,
-  files: readonly string[],
+  cases: readonly string[] | { readonly text: string },
   cwd: string,
   layers: Layers | null = null,
 ): Promise<TestReport> {
-  const found = files.length > 0 ? named(files, cwd) : await findCases(config.origin.base_dir);
-  const read = await readDocuments(found);
+  const found =
+    'text' in cases ? [] : cases.length > 0 ? named(cases, cwd) : await findCases(config.origin.base_dir);
+  const read = await ('text' in cases ? readDocumentText(cases.text, 'cases') : readDocuments(found));
   const problems = [...read.problems, ...read.documents.flatMap(problemsOf)];
   // The key stays on the machine of the service, so a pipeline that tests the policy does not need it.
   const keyless = findFingerprintProblem(config, policy);

@@ -32,6 +32,7 @@ export const DECIDING_COMMANDS: readonly DecidingCommand[] = [
     needs_operator: true,
   },
   { command: 'policy', verbs: ['reload'], needs_operator: false },
+  { command: 'policy', verbs: ['rollback'], needs_operator: true },
   { command: 'tenants', verbs: ['create', 'rollback'], needs_operator: true },
 ];
 
@@ -99,4 +100,4 @@ function isHarmless(words: readonly string[]): boolean {
 
 /** Routes that decide or loosen protection. */
 export const DECIDING_ROUTE =
-  /\/v1\/(?:approvals\/[^\s/?#"']{1,200}\/(?:approve|deny)|dashboard\/approvals\/(?:[^\s/?#"']{1,200}\/approve|(?:[^\s/?#"']{1,200}\/)?deny)|policies\/reload|dashboard\/(?:tenants|policies|allowlist|keys)(?=$|[\s/?#"'])|mcp\/pins\/approve|capabilities(?:\/[^\s/?#"']{1,200}\/revoke)?(?=$|[\s?#"'])|sessions\/[^\s/?#"']{1,200}\/reset|users(?:\/[^\s/?#"']{1,200}\/(?:role|enable|disable|reset|sign-out))?(?=$|[\s?#"'])|agents\/(?:un)?block(?=$|[\s?#"'])|agents\/[^\s/?#"']{1,200}\/(?:reset-session|block|unblock))(?![\w-])/i;
+  /\/v1\/(?:approvals\/[^\s/?#"']{1,200}\/(?:approve|deny)|dashboard\/approvals\/(?:[^\s/?#"']{1,200}\/approve|(?:[^\s/?#"']{1,200}\/)?deny)|policies\/reload|dashboard\/(?:tenants|policies|allowlist|keys|templates\/install)(?=$|[\s/?#"'])|mcp\/pins\/approve|capabilities(?:\/[^\s/?#"']{1,200}\/revoke)?(?=$|[\s?#"'])|sessions\/[^\s/?#"']{1,200}\/reset|users(?:\/[^\s/?#"']{1,200}\/(?:role|enable|disable|reset|sign-out))?(?=$|[\s?#"'])|agents\/(?:un)?block(?=$|[\s?#"'])|agents\/[^\s/?#"']{1,200}\/(?:reset-session|block|unblock))(?![\w-])/i;

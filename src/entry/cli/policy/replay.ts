@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { ChangedDecision, ReplayCounts, ReplayTally } from '../../../core/review/replay.ts';
 import type { DocumentProblem } from '../../../core/types/index.ts';
 import { getPackageVersion } from '../../../platform/version.ts';
+import { compareByChanges, formatReplay } from '../../../runtime/policies/format-replay.ts';
 import type { ReplayFilter, ReplayReport } from '../../../runtime/policies/replay.ts';
 import { CommandFailure, EXIT } from '../command-failure.ts';
 import { formatTable } from '../format-table.ts';
@@ -66,7 +67,7 @@ async function run(options: ReplayOptions, terminal: Terminal): Promise<void> {
       progress: progressOn(terminal),
     });
     clearProgress(terminal);
-    if (options.json) printJson(terminal, asJson(report, next.policy.hash));
+    if (options.json) printJson(terminal, formatReplay(report, next.policy.hash));
     else tell(report, terminal);
   } finally {
     await runtime.close();
@@ -102,36 +103,6 @@ function progressOn(terminal: Terminal): (read: number) => void {
 
 function clearProgress(terminal: Terminal): void {
   if (isTerminal(terminal)) terminal.stderr.write('\r\u001b[K');
-}
-
-function asJson({ tally, since_ms, until_ms }: ReplayReport, policy_hash: string): object {
-  const rows = (counts: ReadonlyMap<string, ReplayCounts>) =>
-    [...counts].map(([name, each]) => ({ name, ...each })).sort(byChanges);
-  return {
-    policy_hash,
-    since: new Date(since_ms).toISOString(),
-    until: until_ms === null ? null : new Date(until_ms).toISOString(),
-    total: tally.total,
-    unknown: Object.fromEntries(tally.unknown),
-    transitions: [...tally.transitions].map(([move, count]) => ({ ...fromTo(move), count })),
-    by_agent: rows(tally.by_agent),
-    by_tool: rows(tally.by_tool),
-    by_tag: rows(tally.by_tag),
-    stricter: tally.stricter,
-    laxer: tally.laxer,
-  };
-}
-
-function fromTo(move: string) {
-  const [from, to] = move.split(' ');
-  return { from, to };
-}
-
-type Row = ReplayCounts & { readonly name: string };
-
-function byChanges(a: Row, b: Row): number {
-  const weight = ({ stricter, laxer }: ReplayCounts) => stricter + laxer;
-  return weight(b) - weight(a) || b.unknown - a.unknown || (a.name < b.name ? -1 : 1);
 }
 
 /** Reasons why a decision cannot be replayed. Each follows the colon in the output. */
@@ -189,7 +160,7 @@ function tellTable(what: string, counts: ReadonlyMap<string, ReplayCounts>, term
   const rows = [...counts]
     .map(([name, each]) => ({ name, ...each }))
     .filter(({ stricter, laxer, unknown }) => stricter + laxer + unknown > 0)
-    .sort(byChanges);
+    .sort(compareByChanges);
   if (rows.length === 0) return;
   const cells = rows
     .slice(0, ROWS_SHOWN)

@@ -1,0 +1,305 @@
+import { createTwoFilesPatch } from 'diff';
+import {
+  activatedProperties,
+  applyManagedChange,
+  requireAllTenants,
+  requirePerson,
+} from '../../operations/managed-change.ts';
+import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
+import { buildListPage, pageInput, pageOutput, readPageInput } from '../../operations/paging.ts';
+import { dropBlankName } from '../../operations/subject.ts';
+import {
+  describeFields,
+  documentText,
+  lineOfText,
+  nullableText,
+  optionalNumber,
+  textField,
+} from './fields.ts';
+import {
+  deletePolicyVersion,
+  findPolicyVersion,
+  hashDocumentText,
+  insertPolicyVersion,
+  listPolicyVersions,
+  type PolicyVersion,
+} from './version-store.ts';
+
+const versionFields = {
+  version: { type: 'integer' },
+  name: textField,
+  sha256: textField,
+  note: textField,
+  restored_from: { type: ['integer', 'null'], description: 'The version that a rollback restored.' },
+  created_by: textField,
+  created_at: textField,
+} as const;
+
+export const policyDocumentShow = defineOperation({
+  name: 'policy_document_show',
+  summary: 'Show the policy document that is edited here',
+  description:
+    'The document with the global rules that operators save over the API: the current version or an earlier one. Its rules are evaluated after those of the configuration and of the policy files. Needs access to all tenants.',
+  http: { method: 'GET', path: '/v1/dashboard/policies/document' },
+  permission: 'dashboard:view',
+  for_users: true,
+  needs: 'store',
+  input: { type: 'object', properties: { version: optionalNumber('Default: the current version.') } },
+  output: describeFields({
+    text: { ...textField, description: 'YAML; empty if nothing was saved.' },
+    ...versionFields,
+    version: { type: ['integer', 'null'], description: '`null` if nothing was saved.' },
+    sha256: nullableText,
+    created_by: nullableText,
+    created_at: nullableText,
+  }),
+  example: {},
+  answer: {
+    text: '',
+    version: null,
+    name: '',
+    sha256: null,
+    note: '',
+    restored_from: null,
+    created_by: null,
+    created_at: null,
+  },
+  refusals: ['not_found'],
+  async run({ version }, context) {
+    requireAllTenants(context);
+    const { db } = await context.runtime.store();
+    const found = await findPolicyVersion(db, version ?? null);
+    if (found !== null) return { text: found.text, ...describePolicyVersion(found) };
+    if (version !== undefined) throw noSuchVersion();
+    const nothing = { version: null, sha256: null, created_by: null, created_at: null };
+    return { text: '', name: '', note: '', restored_from: null, ...nothing };
+  },
+});
+
+/** The schema of a version that was saved and activated. */
+export const savedDocument = describeFields({ text: textField, ...versionFields, ...activatedProperties });
+
+export const policyDocumentSave = defineOperation({
+  name: 'policy_document_save',
+  summary: 'Save the policy document',
+  description:
+    'Saves a document as the next version, and activates it in all workers before the answer. A document that does not compile is refused and not saved; so is a rule name that the configuration or a file already has. Needs a person with access to all tenants.',
+  http: { method: 'PUT', path: '/v1/dashboard/policies/document' },
+  permission: 'policies:edit',
+  needs: 'live',
+  input: {
+    type: 'object',
+    required: ['text'],
+    properties: {
+      text: documentText,
+      name: lineOfText('The name of the version.'),
+      note: lineOfText('Why; shown in the history.'),
+      base_version: {
+        type: 'integer',
+        minimum: 0,
+        description:
+          'The version that was edited, 0 for none. The call is refused if another one is current.',
+      },
+    },
+  },
+  output: savedDocument,
+  example: {
+    text: 'policies:\n  - name: no-cards\n    boundary: output\n    data_tags: [personal.financial.card]\n    action: block\n',
+    note: 'Cards stay inside',
+    base_version: 0,
+  },
+  answer: null,
+  refusals: ['conflict', 'policy_invalid'],
+  run: (input, context) =>
+    saveDocument(
+      { ...input, name: dropBlankName(input.name) ?? '', note: dropBlankName(input.note) ?? '' },
+      null,
+      input.base_version ?? null,
+      context,
+    ),
+});
+
+export const policyDocumentRollback = defineOperation({
+  name: 'policy_document_rollback',
+  summary: 'Restore an earlier version of the policy document',
+  description:
+    'Saves the text of an earlier version as the next version, and activates it in all workers. The history stays as it is. Needs a person with access to all tenants.',
+  http: { method: 'POST', path: '/v1/dashboard/policies/document/rollback' },
+  cli: {
+    verb: 'policy rollback',
+    arguments: ['version'],
+    options: ['note'],
+    line: ({ version, restored_from }: PolicyVersion) =>
+      `Version ${version} is active, with the text of version ${restored_from}.`,
+    examples: [['service policy rollback 3 --note "too strict"', '']],
+  },
+  permission: 'policies:edit',
+  needs: 'live',
+  input: {
+    type: 'object',
+    required: ['version'],
+    properties: {
+      version: optionalNumber('The version to restore.'),
+      note: lineOfText('Why; shown in the history.'),
+    },
+  },
+  output: savedDocument,
+  example: { version: 1 },
+  answer: null,
+  refusals: ['not_found', 'conflict', 'policy_invalid'],
+  async run({ version, note }, context) {
+    requirePerson(context);
+    requireAllTenants(context);
+    const { db } = await context.runtime.store();
+    const found = await findPolicyVersion(db, version);
+    if (found === null) throw noSuchVersion();
+    const { text: old, name } = found;
+    return saveDocument({ text: old, name, note: dropBlankName(note) ?? '' }, version, null, context);
+  },
+});
+
+export const policyVersionsList = defineOperation({
+  name: 'policy_versions_list',
+  summary: 'List the versions of the policy document',
+  description:
+    'The history of the policy document, newest first: each version with its author, time and note.',
+  http: { method: 'GET', path: '/v1/dashboard/policies/versions' },
+  cli: {
+    verb: 'policy versions',
+    options: ['cursor', 'limit'],
+    columns: {
+      rows: 'versions',
+      cells: { VERSION: 'version', NAME: 'name', BY: 'created_by', AT: 'created_at', NOTE: 'note' },
+      empty: 'Nothing was saved over the API.',
+    },
+    examples: [['service policy versions', '']],
+  },
+  permission: 'dashboard:view',
+  for_users: true,
+  needs: 'store',
+  input: { type: 'object', properties: { ...pageInput } },
+  output: describeFields({
+    versions: { type: 'array', items: describeFields(versionFields) },
+    ...pageOutput,
+  }),
+  example: { limit: 20 },
+  answer: null,
+  async run(input, context) {
+    requireAllTenants(context);
+    const { after, limit } = readPageInput(input);
+    const before = after === null ? null : Number(after);
+    if (before !== null && !Number.isSafeInteger(before))
+      throw new Refusal('invalid_request', '`cursor` is not valid.');
+    const { db } = await context.runtime.store();
+    const rows = await listPolicyVersions(db, { before, limit: limit + 1 });
+    const { entries, next_cursor } = buildListPage(rows, limit, ({ version }) => `${version}`);
+    return { versions: entries.map(describePolicyVersion), next_cursor };
+  },
+});
+
+export const policyVersionDiff = defineOperation({
+  name: 'policy_version_diff',
+  summary: 'Compare two versions of the policy document',
+  description: 'The difference of two versions in the format of `diff -u`.',
+  http: { method: 'GET', path: '/v1/dashboard/policies/diff' },
+  permission: 'dashboard:view',
+  for_users: true,
+  needs: 'store',
+  input: {
+    type: 'object',
+    properties: {
+      from: {
+        type: 'integer',
+        minimum: 0,
+        description: 'A version; 0 for no text. Default: the one before `to`.',
+      },
+      to: { type: 'integer', minimum: 0, description: 'A version; 0 for no text. Default: the current one.' },
+    },
+  },
+  output: describeFields({
+    from: { type: 'integer' },
+    to: { type: 'integer' },
+    before: { ...textField, description: 'The text of the first version.' },
+    after: { ...textField, description: 'The text of the second version.' },
+    diff: { ...textField, description: 'Empty if the texts are equal.' },
+  }),
+  example: { from: 0, to: 0 },
+  answer: { from: 0, to: 0, before: '', after: '', diff: '' },
+  refusals: ['not_found'],
+  async run(input, context) {
+    requireAllTenants(context);
+    const { db } = await context.runtime.store();
+    const to = input.to ?? (await findPolicyVersion(db))?.version ?? 0;
+    const from = input.from ?? Math.max(0, to - 1);
+    const textOf = async (version: number): Promise<string> => {
+      const found = version === 0 ? { text: '' } : await findPolicyVersion(db, version);
+      if (found === null) throw noSuchVersion();
+      return found.text;
+    };
+    const [before, after] = [await textOf(from), await textOf(to)];
+    const diff =
+      before === after ? '' : createTwoFilesPatch(`version ${from}`, `version ${to}`, before, after);
+    return { from, to, before, after, diff };
+  },
+});
+
+/** Saves and activates the next version of the document. */
+export async function saveDocument(
+  document: Pick<PolicyVersion, 'text' | 'name' | 'note'>,
+  restored_from: number | null,
+  base: number | null,
+  context: Context,
+) {
+  requirePerson(context);
+  requireAllTenants(context);
+  const { runtime, caller } = context;
+  const { db } = await runtime.store();
+  const current = await findPolicyVersion(db);
+  if (base !== null && base !== (current?.version ?? 0)) throw changedMeanwhile();
+  const version: PolicyVersion = {
+    version: (current?.version ?? 0) + 1,
+    text: document.text,
+    name: document.name,
+    note: document.note,
+    sha256: hashDocumentText(document.text),
+    restored_from,
+    created_by: caller.id,
+    created_ms: runtime.now_ms(),
+  };
+  const { warnings, ...active } = await applyManagedChange(
+    {
+      next: (now) => ({ ...now, document: { version: version.version, text: version.text } }),
+      save: async (trx) => {
+        if (!(await insertPolicyVersion(trx, version))) throw changedMeanwhile();
+      },
+      undo: (trx) => deletePolicyVersion(trx, version.version),
+      event: {
+        phase: restored_from === null ? 'policy_document_save' : 'policy_document_rollback',
+        reason: `An operator saved version ${version.version} of the policy document.`,
+        metadata: {
+          version: version.version,
+          before_sha256: current?.sha256 ?? null,
+          after_sha256: version.sha256,
+          restored_from,
+        },
+      },
+    },
+    context,
+  );
+  return { text: version.text, ...describePolicyVersion(version), ...active, warnings: [...warnings] };
+}
+
+function describePolicyVersion({ created_ms, text: _text, ...rest }: PolicyVersion) {
+  return { ...rest, created_at: new Date(created_ms).toISOString() };
+}
+
+function noSuchVersion(): Refusal {
+  return new Refusal('not_found', 'There is no such version of the policy document.');
+}
+
+function changedMeanwhile(): Refusal {
+  return new Refusal(
+    'conflict',
+    'The policy document was changed meanwhile. Read the current version and apply your change to it.',
+  );
+}

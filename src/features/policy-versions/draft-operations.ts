@@ -1,0 +1,218 @@
+import { join } from 'node:path';
+import { buildPolicyRefusal } from '../../operations/managed-change.ts';
+import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
+import { dropBlankName, resolveTenant } from '../../operations/subject.ts';
+import { AuditFilterError } from '../../runtime/audit/filter.ts';
+import type { Config } from '../../runtime/config/index.ts';
+import type { ReplayFilter } from '../../runtime/policies/replay.ts';
+import { compileManagedDraft, draftInput } from './draft.ts';
+import { describeFields, integerField, nullableText, textField } from './fields.ts';
+
+const problem = {
+  type: 'object',
+  required: ['file', 'path', 'message'],
+  properties: {
+    file: textField,
+    path: textField,
+    message: textField,
+    line: integerField,
+    level: { enum: ['error', 'warning'] },
+  },
+} as const;
+const problems = { type: 'array', items: problem } as const;
+
+export const policyLint = defineOperation({
+  name: 'policy_lint',
+  summary: 'Lint a draft of the policy',
+  description:
+    'Compiles a draft together with the configuration and the policy files, and lists problems and probable mistakes. Nothing changes. Without a draft the active policy is examined.',
+  http: { method: 'POST', path: '/v1/dashboard/policies/lint' },
+  permission: 'policies:edit',
+  needs: 'live',
+  input: { type: 'object', properties: draftInput },
+  output: describeFields({
+    valid: { type: 'boolean' },
+    policy_hash: nullableText,
+    problems,
+    remarks: {
+      type: 'array',
+      items: { ...problem, properties: { ...problem.properties, id: textField } },
+      description: 'Probable mistakes. A policy with remarks is valid.',
+    },
+  }),
+  example: { text: 'policies: []' },
+  answer: null,
+  async run(input, context) {
+    const made = await compileManagedDraft(input, context);
+    if (!made.ok) return { valid: false, policy_hash: null, problems: made.problems.map(copy), remarks: [] };
+    const { lintPolicy } = await import('../../runtime/policies/lint.ts');
+    const { policy_hash, remarks } = await lintPolicy(await readConfig(context), made);
+    return { valid: true, policy_hash, problems: made.warnings.map(copy), remarks: remarks.map(copy) };
+  },
+});
+
+export const policyTest = defineOperation({
+  name: 'policy_test',
+  summary: 'Run the test cases against a draft of the policy',
+  description:
+    'Runs the cases of `policies/tests/*.yaml` and `policies/*.test.yaml` next to the configuration, or those that are sent, against a draft. Nothing changes and nothing is recorded.',
+  http: { method: 'POST', path: '/v1/dashboard/policies/test' },
+  permission: 'policies:edit',
+  needs: 'live',
+  input: {
+    type: 'object',
+    properties: {
+      ...draftInput,
+      cases: {
+        type: 'string',
+        maxLength: 262_144,
+        description:
+          'YAML with `tests`, as in a file of cases. Default: the files next to the configuration.',
+      },
+    },
+  },
+  output: describeFields({
+    policy_hash: textField,
+    passed: integerField,
+    failed: integerField,
+    results: {
+      type: 'array',
+      items: describeFields({
+        file: textField,
+        line: integerField,
+        name: textField,
+        differences: {
+          type: 'array',
+          items: describeFields({ field: textField, expected: textField, found: textField }),
+          description: 'Empty if the case passes.',
+        },
+      }),
+    },
+    problems: { ...problems, description: 'Cases that are not valid; then no case was run.' },
+  }),
+  example: { cases: 'tests:\n  - {name: hello, boundary: input, text: hello, expect: {decision: allow}}\n' },
+  answer: null,
+  refusals: ['policy_invalid'],
+  async run(input, context) {
+    const made = await compileManagedDraft(input, context);
+    if (!made.ok) throw buildPolicyRefusal(made.problems);
+    const config = await readConfig(context);
+    const [{ testPolicy }, { readPacks, findRuleFiles }] = await Promise.all([
+      import('../../runtime/policies/test-policy.ts'),
+      import('../../runtime/policies/packs.ts'),
+    ]);
+    const packs = await readPacks(config.origin.base_dir);
+    const layers = { packs, fileOf: findRuleFiles(made.policy, made.places) };
+    const source = input.cases === undefined ? [] : { text: input.cases };
+    const report = await testPolicy(made.policy, config, source, config.origin.base_dir, layers);
+    const failed = report.results.filter(({ differences }) => differences.length > 0).length;
+    return {
+      policy_hash: report.policy_hash,
+      passed: report.results.length - failed,
+      failed,
+      results: report.results.map(({ differences, ...rest }) => ({
+        ...rest,
+        differences: differences.map(({ field, expected, found }) => ({ field, expected, found })),
+      })),
+      problems: report.problems.map(copy),
+    };
+  },
+});
+
+const SINCE_DEFAULT = '24h';
+
+export const policyReplay = defineOperation({
+  name: 'policy_replay',
+  summary: 'Replay recorded decisions under a draft of the policy',
+  description:
+    'Evaluates the recorded decisions of a period under a draft, and counts those that would change, with examples. The policy is evaluated on recorded tags and facts, because no text is stored; decisions that cannot be replayed are counted by reason. Nothing changes.',
+  http: { method: 'POST', path: '/v1/dashboard/policies/replay' },
+  permission: 'policies:edit',
+  needs: 'live',
+  input: {
+    type: 'object',
+    properties: {
+      ...draftInput,
+      since: {
+        type: 'string',
+        maxLength: 64,
+        description: `ISO 8601, or a duration before now. Default \`${SINCE_DEFAULT}\`.`,
+      },
+      until: {
+        type: 'string',
+        maxLength: 64,
+        description: 'ISO 8601, or a duration before now. Default: now.',
+      },
+      agent_id: { ...nullableText, maxLength: 256 },
+      tool_name: { ...nullableText, maxLength: 256 },
+      data_tag: { ...nullableText, maxLength: 256, description: 'The tag and its descendants.' },
+      for_tenant: {
+        ...nullableText,
+        maxLength: 256,
+        description: 'Only decisions for this tenant. Default: all that the caller may see.',
+      },
+    },
+  },
+  output: { type: 'object' },
+  example: { text: 'policies: []', since: '1h' },
+  answer: null,
+  refusals: ['policy_invalid', 'unavailable'],
+  async run(input, context) {
+    const made = await compileManagedDraft(input, context);
+    if (!made.ok) throw buildPolicyRefusal(made.problems);
+    if (is_replaying)
+      throw new Refusal('unavailable', 'Another replay is running. Try again when it has ended.');
+    is_replaying = true;
+    try {
+      const [{ replayJournal }, { formatReplay }] = await Promise.all([
+        import('../../runtime/policies/replay.ts'),
+        import('../../runtime/policies/format-replay.ts'),
+      ]);
+      const { runtime } = context;
+      const report = await replayJournal({
+        journal_dir: join(runtime.limits.state_dir, 'journal'),
+        next: made.policy,
+        policyOf: runtime.policyOf,
+        filter: readFilter(input, context),
+        now_ms: runtime.now_ms(),
+      });
+      return formatReplay(report, made.policy.hash);
+    } catch (error) {
+      if (error instanceof AuditFilterError)
+        throw new Refusal('invalid_request', error.message, error.details);
+      throw error;
+    } finally {
+      is_replaying = false;
+    }
+  },
+});
+
+/** A replay reads the integerField journal, so each process runs one at a time. */
+let is_replaying = false;
+
+type ReplayInput = Readonly<
+  Partial<Record<'since' | 'until' | 'agent_id' | 'tool_name' | 'data_tag' | 'for_tenant', string | null>>
+>;
+
+function readFilter(input: ReplayInput, context: Context): ReplayFilter {
+  const { for_tenant } = input;
+  const names = Object.fromEntries(
+    (['until', 'agent_id', 'tool_name', 'data_tag'] as const).flatMap((field) => {
+      const value = dropBlankName(input[field]);
+      return value === null ? [] : [[field, value]];
+    }),
+  );
+  const is_limited = context.caller.tenants !== '*' || dropBlankName(for_tenant) !== null;
+  const tenant = is_limited ? { tenant_id: resolveTenant({ tenant_id: for_tenant }, context) } : {};
+  return { since: dropBlankName(input.since) ?? SINCE_DEFAULT, ...names, ...tenant };
+}
+
+async function readConfig({ runtime }: Context): Promise<Config> {
+  const read = await runtime.configuration();
+  if (!read.ok) throw buildPolicyRefusal(read.problems);
+  return read.config;
+}
+
+function copy<Value extends object>(value: Value): Value {
+  return { ...value };
+}

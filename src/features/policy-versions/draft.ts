@@ -1,0 +1,53 @@
+import type { Json } from '../../core/types/index.ts';
+import { readActive, requireAllTenants, requirePerson } from '../../operations/managed-change.ts';
+import { type Context, Refusal } from '../../operations/operation.ts';
+import { dropBlankName, resolveTenant } from '../../operations/subject.ts';
+import type { ManagedPolicy } from '../../runtime/managed-policy/managed-policy.ts';
+import type { PolicyResult } from '../../runtime/policies/load-policy.ts';
+import { documentText } from './fields.ts';
+
+/** The members of an input that replace parts of the managed policy. Without them the active policy is examined. */
+export const draftInput = {
+  text: { ...documentText, description: 'The policy document to examine. Default: the active one.' },
+  tenant_id: {
+    type: ['string', 'null'],
+    maxLength: 256,
+    description: 'The tenant to whom `policies` apply.',
+  },
+  policies: {
+    type: 'array',
+    maxItems: 1_000,
+    items: { type: 'object' },
+    description: 'The saved rules of the tenant to examine. Default: the active ones.',
+  },
+} as const;
+
+/** A draft of the managed policy. */
+interface Draft {
+  readonly text?: string;
+  readonly tenant_id?: string | null;
+  readonly policies?: readonly object[];
+}
+
+/** Compiles the policy that would be active with a draft. Nothing changes. */
+export async function compileManagedDraft(draft: Draft, context: Context): Promise<PolicyResult> {
+  requirePerson(context);
+  if (draft.text !== undefined) requireAllTenants(context);
+  const { runtime } = context;
+  return runtime.compileDraft({ managed: applyDraft(readActive(context), draft, context) });
+}
+
+function applyDraft(active: ManagedPolicy, draft: Draft, context: Context): ManagedPolicy {
+  const { document } = active;
+  const next =
+    draft.text === undefined
+      ? active
+      : { ...active, document: { version: (document?.version ?? 0) + 1, text: draft.text } };
+  if (draft.policies === undefined) return next;
+  if (dropBlankName(draft.tenant_id) === null)
+    throw new Refusal('invalid_request', '`policies` needs `tenant_id`, the tenant to whom they apply.');
+  const tenant_id = resolveTenant(draft, context);
+  const version = (active.tenants.find((each) => each.tenant_id === tenant_id)?.version ?? 0) + 1;
+  const set = { tenant_id, version, policies: draft.policies as readonly Json[] };
+  return { ...next, tenants: [...active.tenants.filter((each) => each.tenant_id !== tenant_id), set] };
+}

@@ -1,0 +1,34 @@
+import type { ReplayCounts } from '../../core/review/replay.ts';
+import type { ReplayReport } from './replay.ts';
+
+/** Formats a replay as JSON: the totals, the transitions, and the names with the most changes first. */
+export function formatReplay({ tally, since_ms, until_ms }: ReplayReport, policy_hash: string): object {
+  const rows = (counts: ReadonlyMap<string, ReplayCounts>) =>
+    [...counts].map(([name, each]) => ({ name, ...each })).sort(compareByChanges);
+  return {
+    policy_hash,
+    since: new Date(since_ms).toISOString(),
+    until: until_ms === null ? null : new Date(until_ms).toISOString(),
+    total: tally.total,
+    unknown: Object.fromEntries(tally.unknown),
+    transitions: [...tally.transitions].map(([move, count]) => ({ ...fromTo(move), count })),
+    by_agent: rows(tally.by_agent),
+    by_tool: rows(tally.by_tool),
+    by_tag: rows(tally.by_tag),
+    stricter: tally.stricter,
+    laxer: tally.laxer,
+  };
+}
+
+function fromTo(move: string) {
+  const [from, to] = move.split(' ');
+  return { from, to };
+}
+
+type ReplayRow = ReplayCounts & { readonly name: string };
+
+/** Orders names by the number of decisions that would change. */
+export function compareByChanges(a: ReplayRow, b: ReplayRow): number {
+  const weight = ({ stricter, laxer }: ReplayCounts) => stricter + laxer;
+  return weight(b) - weight(a) || b.unknown - a.unknown || (a.name < b.name ? -1 : 1);
+}

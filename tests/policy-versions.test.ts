@@ -1,0 +1,151 @@
+/** Global rules that are edited over the API: drafts, versions, and their effect in all workers. */
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import { type ApiClient, listOutputDecisions, openApiClient } from './support/api-client.ts';
+import { startTestService, type TestService } from './support/service.ts';
+
+const KEY = ['svc', 'key', 'g'.repeat(43)].join('_');
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+const DOCUMENT = '/v1/dashboard/policies/document';
+
+let service: TestService;
+let call: ApiClient;
+before(async () => {
+  service = await startTestService({
+    config: {
+      auth: { api_keys: [{ id: 'grabbing', sha256: sha256(KEY), permissions: ['check', 'policies:edit'] }] },
+      dashboard: {
+        users: [
+          { user_id: 'ann', role: 'admin', tenants: ['acme'] },
+          { user_id: 'root', role: 'admin', tenants: ['*'] },
+        ],
+      },
+      policies: [{ name: 'no-ssn', boundary: 'output', data_tags: ['personal.pii.ssn'], action: 'block' }],
+    },
+    files: {
+      'policies/tests/mail.yaml':
+        'tests:\n  - name: mail is masked\n    boundary: output\n    text: Write to jane.doe@corp-mail.io today.\n    expect: {decision: modify}\n',
+    },
+  });
+  call = openApiClient(service);
+});
+after(() => service.stop());
+
+const read = (path: string, user = 'root') => call(path, { as: { user } });
+const decide = () => listOutputDecisions(call, { text: 'Write to jane.doe@corp-mail.io today.' });
+const save = (text: string, more: object = {}) => call(DOCUMENT, { method: 'PUT', body: { text, ...more } });
+
+const ruleText = (action: string, name = 'no-mail') =>
+  `# kept as typed\npolicies:\n  - name: ${name}\n    boundary: output\n    data_tags: [personal.pii.email]\n    action: ${action}\n`;
+
+test('a draft is linted, tested and replayed before it is saved, and nothing changes', async () => {
+  assert.deepEqual(await decide(), ['modify']);
+  const linted = await call('/v1/dashboard/policies/lint', { body: { text: ruleText('block') } });
+  assert.equal(linted.status, 200, JSON.stringify(linted.body));
+  assert.equal(linted.body.valid, true);
+  const wrong = await call('/v1/dashboard/policies/lint', { body: { text: ruleText('blok') } });
+  assert.deepEqual([wrong.body.valid, wrong.body.problems[0].line], [false, 6]);
+  const broken = await call('/v1/dashboard/policies/lint', { body: { text: 'policies: [' } });
+  assert.equal(broken.body.valid, false);
+
+  const tested = await call('/v1/dashboard/policies/test', { body: { text: ruleText('block') } });
+  assert.deepEqual([tested.body.passed, tested.body.failed], [0, 1], JSON.stringify(tested.body));
+  const now = await call('/v1/dashboard/policies/test', { body: {} });
+  assert.deepEqual([now.body.passed, now.body.failed], [1, 0]);
+  const cases = 'tests:\n  - {name: own, boundary: output, text: hello, expect: {decision: block}}\n';
+  const own = await call('/v1/dashboard/policies/test', { body: { cases } });
+  assert.deepEqual([own.body.passed, own.body.failed], [0, 1], JSON.stringify(own.body));
+
+  const replay = await call('/v1/dashboard/policies/replay', {
+    body: { text: ruleText('block'), since: '1h' },
+  });
+  assert.equal(replay.body.total.stricter, 8, JSON.stringify(replay.body));
+  assert.equal(replay.body.stricter[0].to_rule, 'no-mail');
+  const other = await call('/v1/dashboard/policies/replay', {
+    body: { text: ruleText('block'), for_tenant: 'beta' },
+  });
+  assert.equal(other.body.total.stricter, 0);
+  assert.deepEqual(await decide(), ['modify']);
+});
+
+test('a saved document is active in all workers, is listed, compared and taken back', async () => {
+  const saved = await save(ruleText('block'), { base_version: 0, name: 'mail', note: 'leaks' });
+  assert.equal(saved.status, 200, JSON.stringify(saved.body));
+  assert.deepEqual([saved.body.version, saved.body.text], [1, ruleText('block')]);
+  assert.deepEqual(await decide(), ['block']);
+
+  const { body: listed } = await read('/v1/dashboard/rules');
+  const rows = listed.rules.map(({ name, origin, hits }: { name: string; origin: string; hits: number }) => [
+    name,
+    origin,
+    hits,
+  ]);
+  assert.deepEqual(rows.slice(0, 2), [
+    ['no-ssn', 'configuration', 0],
+    ['no-mail', 'document', 8],
+  ]);
+  assert.equal(rows[2][1], 'builtin');
+
+  assert.equal((await save(ruleText('flag'), { base_version: 1 })).body.version, 2);
+  assert.deepEqual(await decide(), ['allow']);
+  const diff = await read('/v1/dashboard/policies/diff');
+  assert.match(diff.body.diff, /- {4}action: block\n\+ {4}action: flag/);
+  const back = await call(`${DOCUMENT}/rollback`, { body: { version: 1 } });
+  assert.deepEqual([back.body.version, back.body.restored_from], [3, 1]);
+  assert.deepEqual(await decide(), ['block']);
+  const { body: history } = await read('/v1/dashboard/policies/versions');
+  assert.deepEqual(
+    history.versions.map(({ version, name, created_by }: Record<string, unknown>) => [
+      version,
+      name,
+      created_by,
+    ]),
+    [
+      [3, 'mail', 'operator'],
+      [2, '', 'operator'],
+      [1, 'mail', 'operator'],
+    ],
+  );
+  const { body: events } = await call('/v1/audit/query', { body: { phase: 'policy_document_rollback' } });
+  assert.deepEqual([events.events[0].caller_id, events.events[0].metadata.restored_from], ['operator', 1]);
+});
+
+test('what does not compile, repeats a rule or was changed meanwhile is refused', async () => {
+  for (const [text, more] of [
+    [ruleText('blok'), {}],
+    ['policies: [', {}],
+    [ruleText('block', 'no-ssn'), {}],
+    [ruleText('allow'), { base_version: 1 }],
+  ] as const)
+    assert.equal((await save(text, more)).status, 409, text);
+  assert.equal((await call(`${DOCUMENT}/rollback`, { body: { version: 9 } })).status, 404);
+  assert.equal((await read(DOCUMENT)).body.version, 3);
+  assert.deepEqual(await decide(), ['block']);
+});
+
+test('no agent edits or examines drafts, and a user of one tenant does not see the document', async () => {
+  const changes = [
+    ['PUT', DOCUMENT, { text: '' }],
+    ['POST', `${DOCUMENT}/rollback`, { version: 1 }],
+    ['POST', '/v1/dashboard/policies/lint', {}],
+    ['POST', '/v1/dashboard/policies/test', {}],
+    ['POST', '/v1/dashboard/policies/replay', {}],
+  ] as const;
+  for (const [method, path, body] of changes)
+    for (const as of [{ token: KEY }, { user: 'root' }, null])
+      assert.equal((await call(path, { method, body, as })).status, 403, path);
+  for (const path of [DOCUMENT, '/v1/dashboard/policies/versions', '/v1/dashboard/policies/diff']) {
+    assert.equal((await read(path, 'ann')).status, 403, path);
+    assert.equal((await read(path)).status, 200, path);
+  }
+});
+
+test('a template is installed as a version, once', async () => {
+  const install = (name: string) => call('/v1/dashboard/templates/install', { body: { name } });
+  const installed = await install('finance');
+  assert.equal(installed.status, 200, JSON.stringify(installed.body));
+  assert.match(installed.body.text, /^# kept as typed[\s\S]*---\n# Template finance\n/);
+  assert.equal((await install('finance')).status, 409, 'its rules are there already');
+  assert.equal((await install('none')).status, 404);
+});
