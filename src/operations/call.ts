@@ -1,5 +1,6 @@
 import type { Validator } from 'typebox/schema';
 import { findParsedText, hasHiddenMembers } from '../core/json/value-source.ts';
+import { describeBodyTypes, describeLimit } from '../core/policy/compile/schema-messages.ts';
 import type { Json } from '../core/types/index.ts';
 import { StoreFailure } from '../platform/store/failure.ts';
 import { Unavailable } from '../platform/unavailable.ts';
@@ -170,31 +171,11 @@ function detailsOf(error: SchemaError): { path: string; message: string }[] {
 }
 
 function messageOf(keyword: string, params: Record<string, unknown>): string {
-  switch (keyword) {
-    case 'type':
-      return `must be ${[params.type].flat().map(articled).join(' or ')}`;
-    case 'enum':
-      return `must be one of ${(params.allowedValues as unknown[]).filter((value) => value !== null).join(', ')}`;
-    case 'maxLength':
-      return `must have at most ${params.limit} characters`;
-    case 'minLength':
-      return params.limit === 1 ? 'must not be empty' : `must have at least ${params.limit} characters`;
-    case 'maxItems':
-      return `must have at most ${params.limit} items`;
-    case 'minimum':
-      return `must be at least ${params.limit}`;
-    case 'maximum':
-      return `must be at most ${params.limit}`;
-    case 'pattern':
-      return 'has characters that are not allowed there';
-    default:
-      return 'is not valid';
-  }
-}
-
-function articled(type: unknown): string {
-  if (type === 'null') return 'null';
-  return `${type === 'array' || type === 'integer' || type === 'object' ? 'an' : 'a'} ${type}`;
+  if (keyword === 'type') return describeBodyTypes([params.type].flat() as readonly string[]);
+  if (keyword === 'enum')
+    return `must be one of ${(params.allowedValues as unknown[]).filter((value) => value !== null).join(', ')}`;
+  if (keyword === 'pattern') return 'has characters that are not allowed there';
+  return describeLimit(keyword, Number(params.limit)) ?? 'is not valid';
 }
 
 /** Formats a JSON pointer for people: `/data_tags/0` is `data_tags[0]`. */

@@ -1,5 +1,13 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own `${NAME}` is meant.
-import { describeTypeFix, describeValue, suggestName } from '../../core/policy/compile/problems.ts';
+import { describeValue, suggestName } from '../../core/policy/compile/problems.ts';
+import {
+  describeLimit,
+  describeUnknownKey,
+  describeWrongChoice,
+  describeWrongType,
+  MISSING,
+  NOT_AS_EXPECTED,
+} from '../../core/policy/compile/schema-messages.ts';
 import { findSecretNames, interpolate, type ReferenceSources } from './interpolate.ts';
 import { formatPath, type PathStep } from './problem-path.ts';
 import type { ConfigSchema, TypeName } from './schema-types.ts';
@@ -47,9 +55,7 @@ function settleValue(at: Settling, written: unknown, schema: ConfigSchema, steps
   if (value === UNSETTLED) return UNSETTLED;
   if (!types.some((type) => isOf(type, value))) {
     if (schema['x-credential'] === true) return say(at, steps, plainCredential);
-    const wanted = types.map((type) => TYPE_WORDS[type]).join(' or ');
-    const advice = describeTypeFix(types[0]!, shownOf(written), String(steps.at(-1) ?? ''));
-    return say(at, steps, `must be ${wanted}${advice}`);
+    return say(at, steps, describeWrongType(types, shownOf(written), String(steps.at(-1) ?? '')));
   }
   if (Array.isArray(value)) return settleList(at, value, schema, steps);
   if (isMapping(value)) return settleObject(at, value, schema, steps);
@@ -156,16 +162,8 @@ function settleList(
   schema: ConfigSchema,
   steps: PathStep[],
 ): unknown {
-  if (schema.minItems !== undefined && list.length < schema.minItems) {
-    return say(
-      at,
-      steps,
-      `must have at least ${schema.minItems} ${schema.minItems === 1 ? 'entry' : 'entries'}`,
-    );
-  }
-  if (schema.maxItems !== undefined && list.length > schema.maxItems) {
-    return say(at, steps, `has more than ${schema.maxItems} entries`);
-  }
+  const limit = exceededLimit(schema, { minItems: -list.length, maxItems: list.length });
+  if (limit !== null) return say(at, steps, limit);
   return list.map((item, i) => settleValue(at, item, schema.items ?? {}, [...steps, i]));
 }
 
@@ -180,21 +178,20 @@ function settleChoice(
   const type = Object.hasOwn(written, 'type') ? written.type : undefined;
   const chosen = choices[types.indexOf(String(type))];
   if (chosen !== undefined) return settleObject(at, written, chosen, steps);
-  return say(at, [...steps, 'type'], `must be one of ${listed(types)}${hint(type, types)}`);
+  return say(at, [...steps, 'type'], describeWrongChoice(types, type));
 }
 
 function settleObject(at: Settling, written: Mapping, schema: ConfigSchema, steps: PathStep[]): unknown {
   const properties = schema.properties ?? {};
-  if (schema.maxProperties !== undefined && Object.keys(written).length > schema.maxProperties) {
-    return say(at, steps, `has more than ${schema.maxProperties} keys`);
-  }
+  const limit = exceededLimit(schema, { maxProperties: Object.keys(written).length });
+  if (limit !== null) return say(at, steps, limit);
   const settled: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(written)) {
     const here = [...steps, key];
     const property = Object.hasOwn(properties, key) ? properties[key] : undefined;
     if (property !== undefined) settled[key] = settleValue(at, value, property, here);
     else if (schema.additionalProperties) settled[key] = settleNamed(at, key, value, schema, here);
-    else if (!key.startsWith('x-')) say(at, here, `is no key here${placeOf(key, properties, at.root)}`);
+    else if (!key.startsWith('x-')) say(at, here, describeUnknownKey(placeOf(key, properties, at.root)));
   }
   for (const [key, property] of Object.entries(properties)) {
     if (Object.hasOwn(written, key) || !Object.hasOwn(property, 'default')) continue;
@@ -226,11 +223,11 @@ function sayMissing(
   steps: PathStep[],
 ): void {
   for (const key of schema.required ?? []) {
-    if (!Object.hasOwn(written, key)) say(at, [...steps, key], 'is missing');
+    if (!Object.hasOwn(written, key)) say(at, [...steps, key], MISSING);
   }
   for (const { key, is, needs } of schema['x-needs'] ?? []) {
     if (settled[key] !== is || Object.hasOwn(written, needs)) continue;
-    say(at, [...steps, needs], `is missing; \`${formatPath([...steps, key])}: ${is}\` needs it`);
+    say(at, [...steps, needs], `${MISSING}; \`${formatPath([...steps, key])}: ${is}\` needs it`);
   }
 }
 
@@ -238,18 +235,11 @@ function sayMissing(
 function wrongWith(value: unknown, schema: ConfigSchema, shown: unknown): string | null {
   if (schema.const !== undefined && value !== schema.const) return `must be \`${schema.const}\``;
   if (schema.enum !== undefined && !schema.enum.includes(value)) {
-    const choices = schema.enum.map(String);
-    return `must be one of ${listed(choices)}${hint(shown, choices)}`;
+    return describeWrongChoice(schema.enum, shown);
   }
   if (typeof value === 'number') return wrongNumber(value, schema);
   if (typeof value === 'string') return wrongText(value, schema, shown);
   return null;
-}
-
-/** Describes the written value, and suggests a similar choice. */
-function hint(shown: unknown, choices: readonly string[]): string {
-  const meant = typeof shown === 'string' ? suggestName(shown, choices) : '';
-  return shown === undefined ? '' : `; it is ${describeValue(shown)}${meant}`;
 }
 
 function wrongNumber(value: number, { minimum, maximum }: ConfigSchema): string | null {
@@ -267,16 +257,23 @@ function wrongText(value: string, schema: ConfigSchema, shown: unknown): string 
   const is_short = schema.pattern !== undefined && value.length <= PATTERN_CHARACTERS_MAX;
   const is_empty = value === '' && (schema.minLength ?? 0) > 0;
   if (is_short && !is_empty && !new RegExp(schema.pattern).test(value)) {
-    const expects = schema['x-expects'] ?? 'is not written as it must be';
+    const expects = schema['x-expects'] ?? NOT_AS_EXPECTED;
     return shown === undefined ? expects : `${expects}${durationHint(value, schema.pattern)}`;
   }
-  if (schema.maxLength !== undefined && value.length > schema.maxLength) {
-    return `is longer than ${schema.maxLength} characters`;
+  return exceededLimit(schema, { maxLength: value.length, minLength: -value.length });
+}
+
+/** Returns the message of the first limit that a size exceeds. The size for a lower limit is negative. */
+function exceededLimit(schema: ConfigSchema, sizes: Readonly<Partial<Record<Limit, number>>>): string | null {
+  for (const [keyword, size] of Object.entries(sizes)) {
+    const limit = schema[keyword as Limit];
+    if (limit !== undefined && size > (keyword.startsWith('min') ? -limit : limit))
+      return describeLimit(keyword, limit);
   }
-  if (schema.minLength !== undefined && value.length < schema.minLength)
-    return schema.minLength === 1 ? 'must not be empty' : `is shorter than ${schema.minLength} characters`;
   return null;
 }
+
+type Limit = 'maxItems' | 'maxLength' | 'maxProperties' | 'minItems' | 'minLength';
 
 /**
  * Returns "; it is the string `12 hours`; did you mean `12h`?" for a duration in words, if the pattern expects a
@@ -296,16 +293,6 @@ function isMapping(value: unknown): value is Mapping {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-const TYPE_WORDS: Readonly<Record<TypeName, string>> = {
-  string: 'a text',
-  integer: 'a whole number',
-  number: 'a number',
-  boolean: '`true` or `false`',
-  array: 'a list',
-  object: 'a mapping',
-  null: '`null`',
-};
-
 function isOf(type: TypeName, value: unknown): boolean {
   if (type === 'array') return Array.isArray(value);
   if (type === 'object') return isMapping(value);
@@ -318,10 +305,6 @@ function isOf(type: TypeName, value: unknown): boolean {
 function typesOf(schema: ConfigSchema): readonly TypeName[] {
   if (schema.type === undefined) return [];
   return typeof schema.type === 'string' ? [schema.type] : schema.type;
-}
-
-function listed(choices: readonly string[]): string {
-  return choices.map((choice) => `\`${choice}\``).join(', ');
 }
 
 /** Suggests the place of an unknown key, or a similar key. */

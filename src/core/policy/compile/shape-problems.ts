@@ -5,11 +5,17 @@ import {
   buildDocumentProblem,
   childLocation,
   type DocumentLocation,
-  describeTypeFix,
   describeValue,
-  formatNames,
   suggestName,
 } from './problems.ts';
+import {
+  describeLimit,
+  describeUnknownKey,
+  describeWrongChoice,
+  describeWrongType,
+  MISSING,
+  NOT_AS_EXPECTED,
+} from './schema-messages.ts';
 
 /**
  * Returns all problems with the shape of a record: unknown keys with the nearest known name, missing keys, wrong
@@ -44,13 +50,6 @@ interface DescribedSchema {
   readonly properties?: Readonly<Record<string, unknown>>;
   readonly required?: readonly string[];
   readonly 'x-expects'?: string;
-  readonly minimum?: number;
-  readonly maximum?: number;
-  readonly minLength?: number;
-  readonly maxLength?: number;
-  readonly minItems?: number;
-  readonly maxItems?: number;
-  readonly minProperties?: number;
 }
 
 function problemsOf(
@@ -79,7 +78,7 @@ function unknownKeys(
   return Object.keys(value as object)
     .filter((key) => !Object.hasOwn(properties, key) && !key.startsWith('x-'))
     .map((key) =>
-      buildDocumentProblem(childLocation(place, key), `is no key here${suggestName(key, known)}`),
+      buildDocumentProblem(childLocation(place, key), describeUnknownKey(suggestName(key, known))),
     );
 }
 
@@ -90,18 +89,8 @@ function missingKeys(
 ): DocumentProblem[] {
   return required
     .filter((key) => !Object.hasOwn(value as object, key))
-    .map((key) => buildDocumentProblem(childLocation(place, key), 'is missing'));
+    .map((key) => buildDocumentProblem(childLocation(place, key), MISSING));
 }
-
-const TYPE_WORDS: Readonly<Record<string, string>> = {
-  object: 'a mapping',
-  array: 'a list',
-  string: 'a text',
-  integer: 'a whole number',
-  number: 'a number',
-  boolean: '`true` or `false`',
-  null: '`null`',
-};
 
 /** Returns the rest of the message; `null` for keywords that only report an error below them. */
 function describeKeywordError(
@@ -110,38 +99,20 @@ function describeKeywordError(
   value: Json,
   key: string,
 ): string | null {
-  if (keyword === 'enum') {
-    const meant = typeof value === 'string' ? suggestName(value, (rule.enum ?? []).map(String)) : '';
-    return `must be one of ${formatNames(rule.enum ?? [])}; it is ${describeValue(value)}${meant}`;
-  }
-  if (keyword === 'type') {
-    const types = [rule.type].flat() as readonly string[];
-    return `must be ${types.map((type) => TYPE_WORDS[type]).join(' or ')}${describeTypeFix(types[0]!, value, key)}`;
-  }
+  if (keyword === 'enum') return describeWrongChoice(rule.enum ?? [], value);
+  if (keyword === 'type') return describeWrongType([rule.type].flat() as readonly string[], value, key);
   if (keyword === 'anyOf' || keyword === 'pattern') {
-    const expects = rule['x-expects'] ?? 'is not written as it must be';
+    const expects = rule['x-expects'] ?? NOT_AS_EXPECTED;
     const meant = typeof value === 'string' ? suggestName(value, extractQuoted(expects)) : '';
     return meant === '' ? expects : `${expects}; it is ${describeValue(value)}${meant}`;
   }
-  const limit = LIMITS[keyword];
-  return limit === undefined ? null : limit(rule);
+  return describeLimit(keyword, Number((rule as Readonly<Record<string, unknown>>)[keyword]));
 }
 
 /** Returns the names that a message quotes: "must be `input` or `output`" has two. */
 function extractQuoted(sentence: string): string[] {
   return [...sentence.matchAll(/`([a-z_]+)`/g)].map(([, name]) => name!);
 }
-
-const LIMITS: Readonly<Record<string, (rule: DescribedSchema) => string>> = {
-  minimum: ({ minimum }) => `must be at least ${minimum}`,
-  maximum: ({ maximum }) => `must be at most ${maximum}`,
-  minLength: () => 'must not be empty',
-  maxLength: ({ maxLength }) => `is longer than ${maxLength} characters`,
-  minItems: ({ minItems }) => `must have at least ${minItems} ${minItems === 1 ? 'entry' : 'entries'}`,
-  minProperties: ({ minProperties }) =>
-    `must have at least ${minProperties} ${minProperties === 1 ? 'key' : 'keys'}`,
-  maxItems: ({ maxItems }) => `has more than ${maxItems} entries`,
-};
 
 /** Returns the step of a pointer as a step of a path: a number if it is the index of a list. */
 function toPathStep(record: Json, steps: readonly string[], step: string, depth: number): string | number {
