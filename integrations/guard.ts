@@ -1,9 +1,9 @@
-// Asks the service over HTTP with `fetch` alone. Whatever goes wrong is a no.
+// Asks the service over HTTP with `fetch` alone. Fails closed: every error denies.
 //
 // Set in the environment: SERVICE_URL (http://127.0.0.1:8000), SERVICE_KEY (a credential, where the service asks for one),
-// SERVICE_AGENT_ID (by which name decisions are recorded), SERVICE_APPROVAL_SECONDS (how long to wait for a person: 300).
+// SERVICE_AGENT_ID (the agent's name in the audit log), SERVICE_APPROVAL_SECONDS (how long to wait for an approver: 300).
 
-/** The answer is no: by a rule, by a person, or because nobody could be asked. Its message is one sentence. */
+/** A denial by a rule or an approver, or because the service did not answer. Its message is one sentence. */
 export class Refused extends Error {
   override name = 'Refused';
 }
@@ -24,7 +24,7 @@ export interface Guard {
   readonly checkInput: (text: string) => Promise<string>;
   /** The text that may leave the agent. */
   readonly checkOutput: (text: string) => Promise<string>;
-  /** The arguments that a tool may be called with. Waits where a person has to agree. */
+  /** The arguments that a tool may be called with. Waits if an approver must agree. */
   readonly checkCall: <Input>(tool: string, input: Input) => Promise<Input>;
   /** The result that the agent may see. */
   readonly checkResult: <Output>(tool: string, output: Output) => Promise<Output>;
@@ -60,7 +60,7 @@ export function openGuard(options: GuardOptions = {}): Guard {
 
 type Answer = Readonly<Record<string, unknown>>;
 
-/** Comes back when a person has agreed. */
+/** Resolves when an approver has agreed. */
 async function agreement(options: GuardOptions, request_id: string): Promise<void> {
   const seconds = options.approvalSeconds ?? Number(process.env.SERVICE_APPROVAL_SECONDS || 300);
   const until = Date.now() + (Number.isFinite(seconds) ? seconds * 1000 : 0);
@@ -69,7 +69,7 @@ async function agreement(options: GuardOptions, request_id: string): Promise<voi
     const path = `/v1/approvals/${encodeURIComponent(request_id)}${left > 0 ? `?wait=${left}s` : ''}`;
     const { status } = await ask(options, path, undefined, left * 1000);
     if (status === 'approved') return;
-    if (status !== 'pending') throw new Refused(`A person was asked, and the request is ${status}.`);
+    if (status !== 'pending') throw new Refused(`The approval request is ${status}.`);
     if (Date.now() >= until)
       throw new Refused(
         `The approval request ${request_id} waits for an operator, who decides on it outside of this session.`,
@@ -88,7 +88,7 @@ async function ask(options: GuardOptions, path: string, body?: Answer, waitMs = 
       method: body === undefined ? 'GET' : 'POST',
       headers: { 'content-type': 'application/json', ...(key ? { 'x-service-key': key } : {}) },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      // What is to be judged goes to the service and to nobody whom an answer names.
+      // Content goes only to the service, and not to an address that an answer names.
       redirect: 'error',
       signal: AbortSignal.timeout((options.timeoutMs ?? 10_000) + waitMs),
     });
@@ -99,7 +99,7 @@ async function ask(options: GuardOptions, path: string, body?: Answer, waitMs = 
     }
   } catch (error) {
     if (error instanceof Refused) throw error;
-    throw new Refused('The service could not be asked.');
+    throw new Refused('The service could not be reached.');
   }
   if (typeof answer !== 'object' || answer === null)
     throw new Refused('The service did not answer as it should.');

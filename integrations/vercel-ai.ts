@@ -1,4 +1,4 @@
-// Guards calls of Vercel's AI SDK: what is asked, each tool call, each result, and what is answered.
+// Guards calls of Vercel's AI SDK: prompts, each tool call, each result, and answers.
 //
 //   import { generateText, wrapLanguageModel } from 'ai';
 //   import { guardMiddleware, guardTools } from './service-vercel-ai.ts';
@@ -6,7 +6,7 @@
 //   const model = wrapLanguageModel({ model: yours, middleware: guardMiddleware() });
 //   const { text } = await generateText({ model, tools: guardTools({ lookUp, pay }), prompt });
 //
-// A call that is refused is told to the model as a failed one; a question or an answer that is refused throws Refused. A stream is
+// The model sees a refused call as a failed one; a refused prompt or answer throws Refused. A stream is
 // held until it is whole; to have it guarded while it flows, have the model called through the service (docs/reference/llm-proxy.md).
 // Tools without `execute` run elsewhere and are not seen here. Needs ai 7.0 or later. This file is yours to change.
 

@@ -155,7 +155,7 @@ test('a user signs in at a real OpenID provider, with roles and tenants from cla
   assert.equal((await denied.get(refused)).location, `${origin}/dashboard/sign-in?error=no_access`);
 });
 
-/** What a false provider changes in a valid answer. */
+/** The change that a false provider makes to a valid answer. */
 interface Falsification {
   readonly name: string;
   readonly claims?: (claims: Record<string, unknown>) => Record<string, unknown>;

@@ -27,7 +27,7 @@ policies:
     boundary: action
     condition: { tools: [send_email, http_post], phase: request, session_tags: [untrusted.web, personal.*] }
     action: block
-    reason: The session has read both the web and customer data.
+    reason: The session has the taint tags of both the web and customer data.
   - name: destructive-sql-needs-approval
     boundary: action
     data_tags: [sql.delete, sql.drop, sql.truncate]

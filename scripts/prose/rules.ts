@@ -101,7 +101,7 @@ const longSentences = ruleFrom(['Paragraph'], function* (text) {
   }
 });
 
-/** Counts uses of the passive voice. */
+/** Counts passive sentences. */
 const passiveVoice = ruleFrom(['Paragraph'], function* (text) {
   for (const { index, offset } of findPassive(text)) {
     const phrase = text.slice(index, index + offset).replaceAll(/\s+/g, ' ');

@@ -12,7 +12,7 @@ const parameter = { type: 'string', maxLength: 4_096 } as const;
 export const authMethods = defineOperation({
   name: 'auth_methods',
   summary: 'List the ways to sign in',
-  description: 'What the sign-in page offers. Open to everyone.',
+  description: 'The sign-in methods of the sign-in page. Open to everyone.',
   http: { method: 'GET', path: '/v1/auth/methods' },
   permission: null,
   needs: 'store',

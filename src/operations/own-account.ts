@@ -112,7 +112,7 @@ export const sessionTotpProve = defineOperation({
 export const sessionTotpRemove = defineOperation({
   name: 'session_totp_remove',
   summary: 'Remove your own authenticator app',
-  description: 'Needs a code of it. Who has lost the app asks an administrator for `users reset`.',
+  description: 'Needs a code of it. A user who lost the app asks an administrator for `users reset`.',
   http: { method: 'POST', path: '/v1/session/totp/remove' },
   ...OWN,
   input: byCode,

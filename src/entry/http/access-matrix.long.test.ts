@@ -118,7 +118,7 @@ function judgeCell(
     const is_free = !namesTenant(operation) || (status === 200 && holdsNothing(json));
     return is_refused || is_free ? null : `${cell}: ${status} for another tenant`;
   }
-  // What the operation needs may be missing here, but the caller passed.
+  // The operation's own requirements may be missing here, but the caller passed.
   return status === 403 || (status === 401 && permission !== null) ? `${cell}: ${status}` : null;
 }
 

@@ -131,7 +131,7 @@ function assertRefused(
   answer: { status: number; headers: object; json: { code: string } },
   note: string,
 ) {
-  // What is for users who signed in tells a caller on this machine to sign in.
+  // An operation for signed-in users asks a caller on this machine to sign in.
   const signs_in = permission === 'account:own' && who === 'loopback';
   const recognised = ['loopback', 'checking', 'idle', 'operator'].includes(who) && !signs_in;
   assert.equal(answer.status, recognised ? 403 : 401, note);

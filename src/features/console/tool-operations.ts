@@ -104,7 +104,7 @@ export const observeToolContract = defineOperation({
     declared: { type: 'boolean', description: 'The active policy has a contract for the tool.' },
     calls_seen: {
       ...whole,
-      description: 'Recorded calls on which the draft rests; at most 1,000 events are read.',
+      description: 'Recorded calls from which the draft is made; at most 1,000 events are read.',
     },
     results_seen: whole,
     arguments_from: argumentsFrom,

@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { buildLocalityCheck, findClientAddress, type LocalitySettings, type Peer } from './peer.ts';
 
 /**
- * How the cookie of a session is sent. `secure`: over TLS, with the prefix `__Host-`, so that no other host or path can
+ * The way in which the cookie of a session is sent. `secure`: over TLS, with the prefix `__Host-`, so that no other host or path can
  * set it. `local`: over plain HTTP on this machine, where some browsers refuse cookies with `Secure`.
  */
 export type CookieKind = 'secure' | 'local';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { hashToken } from '../access/tokens.ts';
 import type { AccountParts } from './types.ts';
 
-/** What a one-time value continues: a sign-in at another step, or the registration of a passkey. */
+/** The step that a one-time value continues: a sign-in at another step, or the registration of a passkey. */
 export type ChallengeKind = 'second_factor' | 'passkey_registration' | 'passkey_sign_in' | 'oidc';
 
 export interface Challenge {

@@ -14,7 +14,7 @@ const CALLBACK_PATH = '/v1/auth/oidc/callback';
 
 /** A sign-in at the provider that has begun. */
 export interface StartedOidc {
-  /** Where the browser goes. */
+  /** The URL to which the browser goes. */
   readonly location: string;
   /** The value of the cookie that ties the answer to this browser. */
   readonly binding: string;

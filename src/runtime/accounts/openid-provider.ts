@@ -14,7 +14,7 @@ export interface OidcRequest {
   readonly code_verifier: string;
 }
 
-/** What the provider says about a user. */
+/** The claims of the provider about a user. */
 export interface OidcClaims {
   readonly issuer: string;
   readonly subject: string;

@@ -17,7 +17,7 @@ export interface AccountSettings {
   readonly link_ms: number;
   /** The address of the console for browsers, `https://safety.example.com`, without a path. */
   readonly public_url: string;
-  /** `null`: nobody signs in at an OpenID provider. */
+  /** `null` if there is no OpenID provider. */
   readonly oidc: OidcSettings | null;
 }
 

@@ -71,7 +71,7 @@ test('SIGKILL at any moment under load loses nothing acknowledged, and the journ
   assert.ok(acknowledged.length > ROUNDS * 10, `${acknowledged.length} acknowledged events`);
 });
 
-test('a full disk refuses every event, loses none that was acknowledged, and recovers on its own', async (t) => {
+test('a full disk refuses every event, loses no acknowledged one, and recovers on its own', async (t) => {
   const state = await makeState(t);
   const LIMIT_BYTES = 60_000;
   const script = `trap '' XFSZ; exec "$@"`;

@@ -81,7 +81,7 @@ const patterns = {
             ...examples,
             minItems: 1,
             description:
-              'It must find something in each; between « and », where these stand there, exactly that.',
+              'The pattern must find something in each. If a text has « and », it must find exactly the part between them.',
           },
           misses: { ...examples, default: [], description: 'It must find nothing in any.' },
         },

@@ -191,7 +191,7 @@ function findContainerScript(words: readonly ShellWord[]): string | null {
   return words.slice(from).map(quoteWord).join(' ');
 }
 
-/** Returns the name for which `{}` stands if a search in one folder has one name without a pattern. */
+/** Returns the name that `{}` represents if a search in one folder has one name without a pattern. */
 function findSearchedPath(words: readonly ShellWord[]): string | null {
   const names = words.filter((_, at) => words[at - 1]?.text === '-name');
   const [first, second] = words;

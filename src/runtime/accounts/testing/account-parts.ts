@@ -22,7 +22,7 @@ export interface TestAccounts {
   readonly add: (user_id: string, roles?: readonly ['admin' | 'viewer']) => Promise<void>;
 }
 
-/** Opens accounts on a store, with a clock that stands still and a list as the journal. */
+/** Opens accounts on a store, with a fixed clock and a list as the journal. */
 export function openTestAccounts(
   store: Store,
   settings: Partial<AccountParts['settings']> = {},
