@@ -155,6 +155,16 @@ export function parseFollowRequest(input: unknown, context: Context): TrailReque
 
 const EVENT_ID = /^evt_[0-9a-f]{12,64}$/;
 
+/** Checks a filter without a query. Throws a `Refusal` if it is not valid. */
+export function checkAuditFilter(filter: AuditFilter, { runtime }: Context): void {
+  try {
+    parseFilter(filter, runtime.now_ms());
+  } catch (error) {
+    if (error instanceof AuditFilterError) throw new Refusal('invalid_request', error.message, error.details);
+    throw error;
+  }
+}
+
 /** Queries the audit index. Throws a `Refusal` if a filter is not valid or the query takes too long. */
 export async function findEvents(filter: AuditFilter, { runtime }: Context): Promise<AuditPage> {
   try {

@@ -1,10 +1,8 @@
 import { findEvents } from '../../operations/audit.ts';
 import type { Context } from '../../operations/operation.ts';
+import { INCIDENT_ACTIONS } from '../../runtime/audit/filter.ts';
 import type { AuditFilter, AuditPage } from '../../runtime/audit/types.ts';
 import type { ReadScope, ReadWindow } from './read-scope.ts';
-
-/** The actions that make an event an incident. */
-export const INCIDENT_ACTIONS = ['block', 'redact', 'require_approval'] as const;
 
 /** Finds events in a caller's scope. The scope is part of the query, so it applies before the limit. */
 export function findScopedEvents(
@@ -12,12 +10,28 @@ export function findScopedEvents(
   { tenants, agents }: ReadScope,
   context: Context,
 ): Promise<AuditPage> {
+  const [tenant_id, agent_id] = [onlyOne(tenants), onlyOne(agents)];
   const any_of = {
     ...filter.any_of,
     ...(tenants !== '*' && { tenant_id: tenants }),
     ...(agents !== '*' && { agent_id: agents }),
   };
-  return findEvents({ ...filter, any_of }, context);
+  const scoped = {
+    // A field with one value is read through its index.
+    ...(tenant_id !== null && { tenant_id }),
+    ...(agent_id !== null && { agent_id }),
+    ...filter,
+    any_of,
+    ...(filter.cursor !== undefined && { timeout_ms: PAGE_TIMEOUT_MS }),
+  };
+  return findEvents(scoped, context);
+}
+
+/** The time in milliseconds after which a page answers with what it has found. */
+const PAGE_TIMEOUT_MS = 150;
+
+function onlyOne(scope: '*' | readonly string[]): string | null {
+  return scope !== '*' && scope.length === 1 ? scope[0]! : null;
 }
 
 /** Finds the newest incidents of a period: blocked, redacted, or waiting for approval. */

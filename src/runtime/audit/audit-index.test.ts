@@ -374,7 +374,7 @@ test('a query that reads too many rows is aborted', async (t) => {
   await appendRange(await trail.open(), 0, 2_000);
   await indexer.sync();
   const options = { now_ms: () => NOW_MS, timeout_ms: 0 };
-  await assert.rejects(queryIndex(index, { policy_name: 'none', limit: 1 }, options), {
+  await assert.rejects(queryIndex(index, { caller_id: 'none', limit: 1 }, options), {
     code: 'query_too_slow',
   });
 });

@@ -4,7 +4,7 @@ import type { Migration } from 'kysely/migration';
 import { sqlite } from '../../drivers/stores/sqlite.ts';
 import { recountEvents } from './event-tallies.ts';
 import { AuditFailure } from './failure.ts';
-import type { IndexTables } from './index-tables.ts';
+import { INCIDENT_CONDITION, type IndexTables } from './index-tables.ts';
 
 export interface AuditIndex {
   readonly db: Kysely<IndexTables>;
@@ -149,6 +149,23 @@ const MIGRATIONS: Record<string, Migration> = {
       await createCounts(db);
       await createSessions(db);
       await recountEvents(db, null);
+    },
+  },
+  /** For the events of one rule, and for incidents: events that were blocked, changed or held for approval. */
+  '0005_rules_and_incidents': {
+    async up(db) {
+      await db.schema
+        .createIndex('audit_events_by_rule')
+        .on('audit_events')
+        .columns(['policy_name', 'timestamp_ms', 'seq'])
+        .where('policy_name', '!=', 'default.allow')
+        .execute();
+      await db.schema
+        .createIndex('audit_incidents_by_time')
+        .on('audit_events')
+        .columns(['timestamp_ms', 'seq', 'event_id', 'tenant_id'])
+        .where(INCIDENT_CONDITION as never)
+        .execute();
     },
   },
 };

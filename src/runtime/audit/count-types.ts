@@ -14,9 +14,12 @@ export const TALLY_FIELDS = [
 ] as const;
 export type TallyField = (typeof TALLY_FIELDS)[number];
 
-/** The lengths of the periods: short ones for charts and for the ends of a long period, long ones for its middle. */
+/** The shortest period: five minutes. Every other period begins and ends on a multiple of it. */
 export const SHORT_PERIOD_MS = 300_000;
-export const LONG_PERIOD_MS = 10_800_000;
+export const LONG_PERIOD_MS = 86_400_000;
+/** The lengths of the counted periods: a day, an hour, five minutes. Longer ones cover the middle of a period. */
+export const PERIODS_MS: readonly number[] = [LONG_PERIOD_MS, 3_600_000, SHORT_PERIOD_MS];
+
 /** The fields by which events are counted. */
 export type CountField = TallyField | 'agent' | 'tenant';
 

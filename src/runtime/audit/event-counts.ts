@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { AuditIndex } from './audit-index.ts';
-import { type EventCount, type EventCountQuery, LONG_PERIOD_MS, SHORT_PERIOD_MS } from './count-types.ts';
+import { type EventCount, type EventCountQuery, PERIODS_MS, SHORT_PERIOD_MS } from './count-types.ts';
 
 /** A part of a period that is covered by counts of one length. */
 interface Segment {
@@ -16,20 +16,25 @@ export async function countEventsBy(index: AuditIndex, asked: EventCountQuery): 
   return found;
 }
 
-/** Covers the middle of a period with long counts, and its ends with short ones. */
+/** Covers a period with the longest counts that fit: days, then hours, then five minutes at its ends. */
 function splitPeriod({ since_ms, until_ms, bucket_ms = null }: EventCountQuery): Segment[] {
   if (since_ms === null) return [{ width_ms: 0, from_ms: 0, to_ms: 1 }];
+  const widths = PERIODS_MS.filter((width) => bucket_ms === null || bucket_ms % width === 0);
   const from_ms = Math.floor(since_ms / SHORT_PERIOD_MS) * SHORT_PERIOD_MS;
   const to_ms = Math.ceil(until_ms / SHORT_PERIOD_MS) * SHORT_PERIOD_MS;
-  const begin_ms = Math.ceil(from_ms / LONG_PERIOD_MS) * LONG_PERIOD_MS;
-  const end_ms = Math.floor(to_ms / LONG_PERIOD_MS) * LONG_PERIOD_MS;
-  const needs_short = bucket_ms !== null && bucket_ms % LONG_PERIOD_MS !== 0;
-  if (needs_short || begin_ms >= end_ms) return [{ width_ms: SHORT_PERIOD_MS, from_ms, to_ms }];
+  return coverPeriod(from_ms, to_ms, widths);
+}
+
+function coverPeriod(from_ms: number, to_ms: number, [width_ms, ...shorter]: readonly number[]): Segment[] {
+  if (width_ms === undefined || from_ms >= to_ms) return [];
+  const begin_ms = Math.ceil(from_ms / width_ms) * width_ms;
+  const end_ms = Math.floor(to_ms / width_ms) * width_ms;
+  if (begin_ms >= end_ms) return coverPeriod(from_ms, to_ms, shorter);
   return [
-    { width_ms: SHORT_PERIOD_MS, from_ms, to_ms: begin_ms },
-    { width_ms: LONG_PERIOD_MS, from_ms: begin_ms, to_ms: end_ms },
-    { width_ms: SHORT_PERIOD_MS, from_ms: end_ms, to_ms },
-  ].filter((segment) => segment.from_ms < segment.to_ms);
+    ...coverPeriod(from_ms, begin_ms, shorter),
+    { width_ms, from_ms: begin_ms, to_ms: end_ms },
+    ...coverPeriod(end_ms, to_ms, shorter),
+  ];
 }
 
 async function countSegment(

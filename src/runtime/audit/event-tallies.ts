@@ -1,10 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type CompiledQuery, type Kysely, sql } from 'kysely';
-import { LONG_PERIOD_MS, SHORT_PERIOD_MS, TALLY_FIELDS, type TallyField } from './count-types.ts';
+import { LONG_PERIOD_MS, PERIODS_MS, TALLY_FIELDS, type TallyField } from './count-types.ts';
 import type { IndexTables } from './index-tables.ts';
 import type { AuditEvent } from './types.ts';
 
-const WIDTHS_MS = [0, LONG_PERIOD_MS, SHORT_PERIOD_MS];
+/** Zero counts all time. */
+const WIDTHS_MS = [0, ...PERIODS_MS];
 
 /** Limits of one event, because callers name tags and tools freely. Values beyond them are not counted. */
 const VALUES_MAX = 256;
@@ -217,7 +218,7 @@ export async function recountEvents(db: Database, since_ms: number | null): Prom
  */
 async function deleteCounts(db: Database, from_ms: number): Promise<void> {
   await db.deleteFrom('audit_counts').where('width_ms', '=', 0).execute();
-  for (const width_ms of [LONG_PERIOD_MS, SHORT_PERIOD_MS])
+  for (const width_ms of PERIODS_MS)
     await db
       .deleteFrom('audit_counts')
       .where('width_ms', '=', width_ms)
@@ -243,7 +244,7 @@ async function deleteCounts(db: Database, from_ms: number): Promise<void> {
 
 /** Deletes the counts of periods, and the sessions, that ended before a time. */
 export async function pruneCounts(db: Database, before_ms: number): Promise<void> {
-  for (const width_ms of [LONG_PERIOD_MS, SHORT_PERIOD_MS])
+  for (const width_ms of PERIODS_MS)
     await db
       .deleteFrom('audit_counts')
       .where('width_ms', '=', width_ms)

@@ -69,6 +69,9 @@ export const EQUAL_FIELDS = [
 ] as const;
 export type EqualField = (typeof EQUAL_FIELDS)[number];
 
+/** The actions that make an event an incident; the index has a part for them. */
+export const INCIDENT_ACTIONS: readonly string[] = ['redact', 'require_approval', 'block'];
+
 /** The fields of `any_of`. */
 export const LIST_FIELDS = ['tenant_id', 'agent_id', 'action'] as const;
 

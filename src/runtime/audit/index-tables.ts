@@ -1,4 +1,4 @@
-import type { Insertable } from 'kysely';
+import { type Insertable, sql } from 'kysely';
 
 /** The tables that answer queries. All of them can be rebuilt from the journal. */
 export interface IndexTables {
@@ -73,3 +73,9 @@ export interface IndexTables {
 
 /** A row of `audit_events` to insert. */
 export type EventRow = Insertable<IndexTables['audit_events']>;
+
+/**
+ * The condition of the index of incidents. The comparison with 1 keeps SQLite from choosing the index of actions, whose
+ * rows it would have to sort.
+ */
+export const INCIDENT_CONDITION = sql<boolean>`(action in ('redact', 'require_approval', 'block')) = 1`;

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { ExpressionBuilder, SelectQueryBuilder } from 'kysely';
+import { type ExpressionBuilder, type SelectQueryBuilder, sql } from 'kysely';
 import type { AuditIndex } from './audit-index.ts';
 import { AuditFailure } from './failure.ts';
 import {
@@ -8,12 +8,13 @@ import {
   type EqualField,
   formatCursor,
   hasMetadata,
+  INCIDENT_ACTIONS,
   LIST_FIELDS,
   matchesMonitored,
   type ParsedFilter,
   parseFilter,
 } from './filter.ts';
-import type { IndexTables } from './index-tables.ts';
+import { INCIDENT_CONDITION, type IndexTables } from './index-tables.ts';
 import type { AuditEvent, AuditFilter, AuditPage } from './types.ts';
 
 export interface QueryOptions {
@@ -28,6 +29,7 @@ const INDEXED: readonly EqualField[] = [
   'session_id',
   'tool_name',
   'agent_id',
+  'policy_name',
   'action',
   'tenant_id',
 ];
@@ -56,7 +58,7 @@ export async function queryIndex(
   options: QueryOptions,
 ): Promise<AuditPage> {
   const parsed = parseFilter(filter, options.now_ms());
-  const deadline = performance.now() + (options.timeout_ms ?? TIMEOUT_MS);
+  const deadline = performance.now() + (options.timeout_ms ?? filter.timeout_ms ?? TIMEOUT_MS);
   const { limit } = parsed;
   const events: AuditEvent[] = [];
   for (let cursor = parsed.cursor, is_first = true; ; is_first = false) {
@@ -122,6 +124,10 @@ function selectPage(index: AuditIndex, filter: ParsedFilter, cursor: AuditCursor
   const events = by_tag ? 'e' : 'o';
   let query = by_tag ? rowsOfTag(index, filter.data_tag!) : rowsOfEvents(index);
   if (!by_tag && indexed !== null) query = query.where(`o.${indexed}`, '=', filter.equal[indexed]!);
+  // SQLite uses a partial index only if the condition of the index is part of the query, word by word.
+  if (!by_tag && indexed === 'policy_name' && filter.equal.policy_name !== 'default.allow')
+    query = query.where(sql<boolean>`o.policy_name != 'default.allow'`);
+  if (!by_tag && indexed === null && isAboutIncidents(filter)) query = query.where(INCIDENT_CONDITION);
   if (filter.since_ms !== null) query = query.where('o.timestamp_ms', '>=', filter.since_ms);
   if (filter.until_ms !== null) query = query.where('o.timestamp_ms', '<=', filter.until_ms);
   if (cursor !== null) query = query.where((eb) => behind(eb, cursor, filter.newest_first));
@@ -132,6 +138,11 @@ function selectPage(index: AuditIndex, filter: ParsedFilter, cursor: AuditCursor
     .orderBy('o.seq', direction)
     .orderBy('o.event_id', direction)
     .limit(rows_max);
+}
+
+function isAboutIncidents({ any_of }: ParsedFilter): boolean {
+  const actions = any_of.action;
+  return actions?.every((action) => INCIDENT_ACTIONS.includes(action)) ?? false;
 }
 
 function rowsOfEvents(index: AuditIndex): Query {

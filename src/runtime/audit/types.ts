@@ -63,6 +63,8 @@ export interface AuditFilter {
   readonly last?: string;
   /** Lists of values, of which one must match. They are for callers in the program and have no route. */
   readonly any_of?: AuditFilterLists;
+  /** The time limit in milliseconds; default ten seconds. At the limit, a paged query answers with what it has found. */
+  readonly timeout_ms?: number;
   readonly limit?: number;
   readonly newest_first?: boolean;
   /** The `next_cursor` of the previous page; empty for the first of several pages. */

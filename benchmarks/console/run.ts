@@ -1,0 +1,129 @@
+/**
+ * Measures the pages of the console over HTTP on a service with many events: the overview, and the activity with
+ * and without filters. Prints the median and the 95th percentile, and their ratio to a health check.
+ *
+ * Usage: node benchmarks/console/run.ts [events=1000000] [requests=40] [folder]. Without a folder it makes one with
+ * `npm run demo`, which takes some minutes, and removes it at the end. A folder that is given is kept.
+ */
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DEMO_CONFIGURATION } from '../../scripts/demo/configuration.ts';
+import { startTestService } from '../../tests/support/service.ts';
+
+const events = Number(process.argv[2] ?? 1_000_000);
+const requests = Number(process.argv[3] ?? 40);
+const given = process.argv[4];
+const folder = given === undefined ? mkdtempSync(join(tmpdir(), 'bench-console-')) : resolve(given);
+const FILL_MS_MAX = 1_800_000;
+const AIM_MS = 300;
+
+interface PageRequest {
+  readonly name: string;
+  readonly path: string;
+  readonly body?: object;
+}
+
+const query = (name: string, body: object): PageRequest => ({
+  name: `events: ${name}`,
+  path: '/v1/dashboard/events/query',
+  body: { last: '24h', limit: 100, ...body },
+});
+
+const PAGES: readonly PageRequest[] = [
+  { name: 'overview, 24h', path: '/v1/dashboard/overview?last=24h' },
+  { name: 'overview, 7d', path: '/v1/dashboard/overview?last=7d' },
+  { name: 'overview, 1h', path: '/v1/dashboard/overview?last=1h' },
+  { name: 'overview, one tenant', path: '/v1/dashboard/overview?last=24h&tenant_id=umbrella' },
+  query('first page', {}),
+  query('1,000 events', { limit: 1_000 }),
+  query('action', { action: 'block' }),
+  query('tenant', { tenant_id: 'umbrella' }),
+  query('agent', { agent_id: 'coder-1' }),
+  query('tool', { tool_name: 'deploy' }),
+  query('tag', { data_tag: 'personal' }),
+  query('rule', { policy_name: 'destructive-sql-needs-approval' }),
+  query('rule that never decided', { policy_name: 'no-such-rule' }),
+  query('agent and action', { agent_id: 'deploy-bot', action: 'block' }),
+  query('agent and tool that do not meet', { agent_id: 'coder-1', tool_name: 'deploy' }),
+  query('tenant and decision', { tenant_id: 'globex', decision: 'modify' }),
+  query('tenant, tag and boundary', { tenant_id: 'umbrella', data_tag: 'secret', boundary: 'input' }),
+  query('model, in metadata', { metadata_key: 'model', metadata_value: 'qwen3-coder-480b' }),
+  query('old events', { newest_first: false }),
+  { name: 'incidents', path: '/v1/dashboard/incidents?last=24h' },
+  { name: 'incidents, one tenant', path: '/v1/dashboard/incidents?last=24h&tenant_id=acme' },
+  { name: 'agents', path: '/v1/dashboard/observe/agents' },
+  { name: 'sessions', path: '/v1/dashboard/observe/sessions' },
+  { name: 'sessions, one tenant', path: '/v1/dashboard/observe/sessions?tenant_id=umbrella' },
+  { name: 'tools', path: '/v1/dashboard/observe/tools' },
+  { name: 'rules', path: '/v1/dashboard/rules' },
+  { name: 'detection', path: '/v1/dashboard/detection' },
+];
+
+async function ask(url: string, { path, body }: PageRequest): Promise<string> {
+  const response = await fetch(`${url}${path}`, {
+    method: body === undefined ? 'GET' : 'POST',
+    headers: { 'x-service-user': 'admin', 'content-type': 'application/json' },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${path}: ${response.status} ${text.slice(0, 300)}`);
+  return text;
+}
+
+/** Waits until the index has all events. */
+async function waitForIndex(url: string): Promise<number> {
+  const began = performance.now();
+  for (let last = -1; performance.now() - began < FILL_MS_MAX; await sleep(2_000)) {
+    const text = await ask(url, { name: '', path: '/v1/dashboard/overview?last=7d' }).catch(() => null);
+    const total = text === null ? 0 : (JSON.parse(text) as { events_total: number }).events_total;
+    if (total >= events && total === last) return total;
+    last = total;
+  }
+  throw new Error('the index was not filled in time');
+}
+
+async function time(url: string, page: PageRequest): Promise<readonly number[]> {
+  await ask(url, page);
+  const took: number[] = [];
+  for (let at = 0; at < requests; at++) {
+    const before = performance.now();
+    await ask(url, page);
+    took.push(performance.now() - before);
+  }
+  return took.toSorted((a, b) => a - b);
+}
+
+const percentile = (sorted: readonly number[], share: number) =>
+  sorted[Math.min(sorted.length - 1, Math.ceil(sorted.length * share) - 1)]!;
+
+try {
+  if (given === undefined) {
+    const demo = resolve(import.meta.dirname, '..', '..', 'scripts', 'demo', 'main.ts');
+    const args = [demo, '--folder', folder, '--no-serve', '--events', String(events)];
+    execFileSync(process.execPath, args, { stdio: 'inherit' });
+  }
+  const service = await startTestService({ dir: folder, config: DEMO_CONFIGURATION, workers: 1, keep: true });
+  try {
+    const total = await waitForIndex(service.url);
+    const health = percentile(await time(service.url, { name: 'health', path: '/v1/health' }), 0.5);
+    process.stdout.write(`${total} events in the index; a health check takes ${health.toFixed(1)} ms\n\n`);
+    process.stdout.write(
+      '| Page | Median ms | p95 ms | Median, ratio to a health check |\n|---|---|---|---|\n',
+    );
+    for (const page of PAGES) {
+      const took = await time(service.url, page);
+      const [median, p95] = [percentile(took, 0.5), percentile(took, 0.95)];
+      const shown = p95 > AIM_MS ? `**${p95.toFixed(0)}**` : p95.toFixed(0);
+      process.stdout.write(
+        `| ${page.name} | ${median.toFixed(0)} | ${shown} | ${(median / health).toFixed(0)} |\n`,
+      );
+    }
+  } finally {
+    await service.stop();
+  }
+} finally {
+  if (given === undefined) rmSync(folder, { recursive: true, force: true });
+}

@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import { appendFile, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import test from 'node:test';
+import { openIndex } from './audit-index.ts';
+import type { CountField, EventCountQuery } from './count-types.ts';
+import { countEventsBy } from './event-counts.ts';
+import { recountEvents } from './event-tallies.ts';
+import { openIndexer } from './indexer.ts';
+import { listAuditSessions } from './session-list.ts';
+import { makeTrail, readFiles, START_MS, sampleEvent } from './testing/trail.ts';
+import type { AuditEvent } from './types.ts';
+
+const HOUR_MS = 3_600_000;
+
+/** Event number `at`, 17 minutes after the previous one, so that 300 of them cover more than three days. */
+function spreadEvent(at: number): AuditEvent {
+  const ms = START_MS + at * 17 * 60_000;
+  return sampleEvent(at, {
+    timestamp: new Date(ms).toISOString(),
+    tenant_id: ['acme', 'globex'][at % 2]!,
+    agent_id: `bot-${at % 3}`,
+    session_id: at % 5 === 0 ? null : `session-${at % 7}`,
+    tool_name: at % 4 === 0 ? 'send_email' : null,
+    decision: at % 6 === 0 ? 'block' : 'allow',
+    action: at % 6 === 0 ? 'block' : 'allow',
+    data_tags: at % 9 === 0 ? ['personal.pii.email', 'secret'] : [],
+    metadata: { ...(at % 8 === 0 && { model: 'gpt-5-mini' }), ...(at % 10 === 0 && { rule_ids: ['email'] }) },
+  });
+}
+
+/** Counts in memory what the index must count. */
+function countPlainly(events: readonly AuditEvent[], asked: EventCountQuery): Record<string, number> {
+  const sums: Record<string, number> = {};
+  for (const event of events) {
+    const ms = Date.parse(event.timestamp);
+    const is_inside = asked.since_ms === null || (ms >= asked.since_ms && ms < asked.until_ms);
+    const is_scoped = asked.tenants === '*' || asked.tenants.includes(event.tenant_id);
+    if (!is_inside || !is_scoped) continue;
+    for (const value of plainValues(asked.by, event)) {
+      const bucket = asked.bucket_ms ? Math.floor(ms / asked.bucket_ms) * asked.bucket_ms : null;
+      const key = JSON.stringify([value, bucket, event.decision]);
+      sums[key] = (sums[key] ?? 0) + 1;
+    }
+  }
+  return sums;
+}
+
+function plainValues(by: CountField, event: AuditEvent): readonly string[] {
+  if (by === 'agent') return [event.agent_id];
+  if (by === 'tenant') return [event.tenant_id];
+  if (by === 'tool') return event.tool_name === null ? [] : [event.tool_name];
+  if (by === 'tag') return event.data_tags;
+  if (by === 'model') return typeof event.metadata.model === 'string' ? [event.metadata.model] : [];
+  if (by === 'detector') return event.metadata.rule_ids === undefined ? [] : [`${event.boundary}/email`];
+  return [event.boundary];
+}
+
+test('counts of any period equal the events in it', async (t) => {
+  const trail = await makeTrail(t);
+  const index = await openIndex({ path: join(trail.state, 'index.db') });
+  t.after(() => index.close());
+  const journal = await trail.open();
+  const events = Array.from({ length: 300 }, (_, at) => spreadEvent(at));
+  const indexer = openIndexer({ index, dir: trail.dir });
+  for (const [at, event] of events.entries()) {
+    await journal.append(event);
+    if (at % 100 === 0) await indexer.sync();
+  }
+  await indexer.sync();
+  const periods = [
+    [null, 0],
+    [START_MS, START_MS + 3 * 24 * HOUR_MS],
+    [START_MS + 25 * 60_000, START_MS + 50 * HOUR_MS + 5 * 60_000],
+    [START_MS + 10 * 60_000, START_MS + 30 * 60_000],
+    [START_MS - 48 * HOUR_MS, START_MS],
+  ] as const;
+  let ran = 0;
+  const compare = async (note: string) => {
+    for (const [since_ms, until_ms] of periods)
+      for (const by of ['boundary', 'agent', 'tenant', 'tool', 'tag', 'model', 'detector'] as const)
+        for (const tenants of ['*', ['acme'], []] as const)
+          for (const bucket_ms of since_ms === null
+            ? [null]
+            : [null, 300_000, 900_000, HOUR_MS, 6 * HOUR_MS]) {
+            const asked = { by, since_ms, until_ms, tenants, agents: '*', bucket_ms } as const;
+            const sums: Record<string, number> = {};
+            for (const { value, bucket_ms: bucket, decision, count } of await countEventsBy(index, asked)) {
+              const key = JSON.stringify([value, bucket, decision]);
+              sums[key] = (sums[key] ?? 0) + count;
+            }
+            assert.deepEqual(sums, countPlainly(events, asked), `${note} ${JSON.stringify(asked)}`);
+            ran++;
+          }
+  };
+  await compare('as indexed');
+  assert.equal(ran, 441);
+  await index.db.transaction().execute((db) => recountEvents(db, START_MS + 30 * HOUR_MS));
+  await compare('after a recount of the end');
+  assert.equal(ran, 882);
+  const asked = { since_ms: 0, tenants: '*', agents: '*', limit: 100, after: null } as const;
+  const sessions = await listAuditSessions(index, asked);
+  const counted = sessions.reduce((sum, { event_count }) => sum + event_count, 0);
+  assert.equal(counted, events.filter(({ session_id }) => session_id !== null).length);
+});
+
+test('an event that is read twice counts once, and one that is cut off counts no more', async (t) => {
+  const trail = await makeTrail(t);
+  const index = await openIndex({ path: join(trail.state, 'index.db') });
+  t.after(() => index.close());
+  const journal = await trail.open();
+  for (let at = 0; at < 10; at++) await journal.append(spreadEvent(at));
+  await journal.close();
+  await openIndexer({ index, dir: trail.dir }).sync();
+  const count = async () => {
+    const asked = { by: 'boundary', since_ms: null, until_ms: 0, tenants: '*', agents: '*' } as const;
+    return (await countEventsBy(index, asked)).reduce((sum, row) => sum + row.count, 0);
+  };
+  assert.equal(await count(), 10);
+  const [file] = await readFiles(trail);
+  const lines = (await readFile(file!.path, 'utf8')).trimEnd().split('\n');
+  const is_event = (line: string) => line.includes('"kind":"event"');
+  const last = lines.findLastIndex(is_event);
+  await writeFile(file!.path, `${lines.slice(0, last).join('\n')}\n`);
+  await openIndexer({ index, dir: trail.dir }).sync();
+  assert.equal(await count(), 9, 'the end of the file is gone');
+  await appendFile(file!.path, `${lines.slice(last).join('\n')}\n`);
+  await openIndexer({ index, dir: trail.dir }).sync();
+  assert.equal(await count(), 10);
+});
