@@ -41,21 +41,9 @@ export interface GuardedStream {
   readonly finish: () => Promise<JudgedCrossing>;
 }
 
-/** Decides with the state of the session. The texts of a blocked agent are not scanned. */
-async function decidedIn(
-  asked: Crossing,
-  decideOn: (crossing: Crossing) => Promise<ResolvedVerdict>,
-  ports: EnforcementPorts,
-): Promise<SessionDecision<ResolvedVerdict>> {
-  const stopped = checkAgentBlock(asked, ports);
-  if (stopped !== null) return { crossing: asked, outcome: stopped };
-  if (needsSession(asked, ports.policy)) return decideWithSession(asked, decideOn, ports);
-  return { crossing: asked, outcome: await decideOn(asked) };
-}
-
 /**
- * Decides on texts that arrive in pieces: loads the session, passes each text through `core/stream`, and at the
- * end resolves and records the verdict on all of them as `enforce` does. Never rejects.
+ * Decides on texts that arrive in pieces, as `enforce` decides on one that is whole: `core/stream` judges each text as
+ * it arrives, and the end of the stream resolves and records the verdict on all of them. Never rejects.
  */
 export async function enforceStream(
   given: CrossingContext,
@@ -64,77 +52,99 @@ export async function enforceStream(
   ports: EnforcementPorts,
   extras: EnforcementExtras = {},
 ): Promise<GuardedStream> {
-  const about = openDecision(given, caller, endpoint, ports, extras);
-  const conditions = await loadConditionsOrNull(ports.policy);
-  const begun = Promise.withResolvers<Crossing>();
-  const ended = Promise.withResolvers<void>();
-  const texts: TimedText[] = [];
-  const judgeIn = (crossing: Crossing, text: string): Verdict => {
-    const before_ms = performance.now();
-    const asked = { ...crossing, content: { kind: 'text', text } } as const;
-    const verdict = judge(asked, ports.policy, ports.fingerprintOf ?? null, conditions);
-    const ms = performance.now() - before_ms;
-    if (!isUntouched(verdict)) texts.push({ stream: endedStream(text), spent: { ms, verdict } });
-    return verdict;
+  const context = openDecision(given, caller, endpoint, ports, extras);
+
+  // Load conditions.
+  const texts = openTexts(ports, await loadConditionsOrNull(ports.policy));
+
+  // Load the session. It brackets the verdict, so this decision is open until the stream ends.
+  const decision = await beginDecision({ ...given, content: NO_TEXT }, ports, (crossing) => {
+    // Resolve the approval.
+    if (texts.isEmpty()) texts.open(crossing);
+    return resolveVerdict(texts, crossing, caller, ports);
+  });
+
+  // Record.
+  const record = async (): Promise<JudgedCrossing> => {
+    const { crossing: decided, outcome } = await decision.end();
+    const crossing = { ...decided, content: mergeContents(texts.end()) };
+    return { ruling: await recordRuling(outcome, texts.scan_ms(), crossing, context), crossing };
   };
-  const openIn = (crossing: Crossing, contexts: readonly string[] = []): StreamGuard => {
-    const opened = () => openStream(ports.policy, crossing, ports.fingerprintOf ?? null, conditions);
-    const own = opened();
-    const timed = startTimed(contexts.length === 0 ? own : openJoinedStream(own, contexts, opened));
-    texts.push(timed);
-    return timed.stream;
-  };
-  const asked = { ...given, content: NO_TEXT };
-  const decideOn = async (crossing: Crossing): Promise<ResolvedVerdict> => {
-    begun.resolve(crossing);
-    await ended.promise;
-    if (texts.length === 0) openIn(crossing);
-    return settled(texts, crossing, caller, ports);
-  };
-  const decided = decidedIn(asked, decideOn, ports);
-  const crossing = await Promise.race([begun.promise, decided.then(() => null)]);
-  const finish = async (): Promise<JudgedCrossing> => {
-    ended.resolve();
-    const { crossing: known, outcome } = await decided;
-    const scan_ms = texts.reduce((sum, { spent }) => sum + spent.ms, 0);
-    const crossed = { ...known, content: mergeContents(texts.map(judgedText)) };
-    return { ruling: await recordRuling(outcome, scan_ms, crossed, about), crossing: crossed };
-  };
-  let finished: Promise<JudgedCrossing> | null = null;
+
+  // Judge, until the stream ends.
+  let { crossing } = decision;
+  let recorded: Promise<JudgedCrossing> | null = null;
   return {
-    open: (contexts) => (crossing === null || finished !== null ? null : openIn(crossing, contexts)),
-    judge: (text) => {
-      if (crossing === null || finished !== null) return null;
-      const { decision, content } = judgeIn(crossing, text);
-      if (decision === 'block') return null;
-      return content?.kind === 'text' ? content.text : text;
-    },
+    open: (contexts) => (crossing === null ? null : texts.open(crossing, contexts)),
+    judge: (text) => (crossing === null ? null : texts.judge(crossing, text)),
     finish: () => {
-      finished ??= finish();
-      return finished;
+      crossing = null;
+      recorded ??= record();
+      return recorded;
     },
   };
 }
 
+type ResolveCrossing = (crossing: Crossing) => Promise<ResolvedVerdict>;
+
+/** A decision between the loading of its session and its verdict. */
+interface OpenDecision {
+  /** The crossing with the state of its session; `null` if it was decided without it, so that no text is judged. */
+  readonly crossing: Crossing | null;
+  /** Lets the verdict be resolved. */
+  readonly end: () => Promise<SessionDecision<ResolvedVerdict>>;
+}
+
+async function beginDecision(
+  asked: Crossing,
+  ports: EnforcementPorts,
+  resolveAtEnd: ResolveCrossing,
+): Promise<OpenDecision> {
+  const loaded = Promise.withResolvers<Crossing>();
+  const ended = Promise.withResolvers<void>();
+  const decided = decide(asked, ports, async (crossing) => {
+    loaded.resolve(crossing);
+    await ended.promise;
+    return resolveAtEnd(crossing);
+  });
+  const crossing = await Promise.race([loaded.promise, decided.then(() => null)]);
+  const end = (): Promise<SessionDecision<ResolvedVerdict>> => {
+    ended.resolve();
+    return decided;
+  };
+  return { crossing, end };
+}
+
+/** Decides with the state of the session. The texts of a blocked agent are not judged. */
+async function decide(
+  asked: Crossing,
+  ports: EnforcementPorts,
+  resolveOn: ResolveCrossing,
+): Promise<SessionDecision<ResolvedVerdict>> {
+  const agent_block = checkAgentBlock(asked, ports);
+  if (agent_block !== null) return { crossing: asked, outcome: agent_block };
+  if (needsSession(asked, ports.policy)) return decideWithSession(asked, resolveOn, ports);
+  return { crossing: asked, outcome: await resolveOn(asked) };
+}
+
 /**
- * A verdict that requires approval stays a block, because a half-sent answer cannot wait. A fault is a block
- * too.
+ * Merges the verdicts on all texts. A verdict that requires approval stays a block, because a half-sent answer cannot
+ * wait. A fault is a block too.
  */
-async function settled(
-  texts: readonly TimedText[],
+async function resolveVerdict(
+  texts: StreamTexts,
   crossing: Crossing,
   caller: Caller,
   { resolveApproval, policy }: EnforcementPorts,
 ): Promise<ResolvedVerdict> {
   try {
-    const judged_texts = texts.map(judgedText);
+    const judged_texts = texts.end();
     const judged = mergeVerdicts(judged_texts);
     if (judged.action !== 'require_approval' || resolveApproval === undefined)
       return { verdict: judged, approval: null };
-    const crossed = { ...crossing, content: mergeContents(judged_texts) };
     return await resolveApproval({
       judged,
-      crossing: crossed,
+      crossing: { ...crossing, content: mergeContents(judged_texts) },
       caller,
       approval_request_id: null,
       judgeWith: () => judged,
@@ -143,6 +153,48 @@ async function settled(
     return { verdict: buildFaultVerdict(policy), approval: null };
   }
 }
+
+/** The texts of one stream. */
+interface StreamTexts {
+  readonly open: (crossing: Crossing, contexts?: readonly string[]) => StreamGuard;
+  /** Returns a complete text as it may be forwarded, or `null` if it may not. */
+  readonly judge: (crossing: Crossing, text: string) => string | null;
+  readonly isEmpty: () => boolean;
+  /** Ends the texts that are still open, and returns all. */
+  readonly end: () => readonly JudgedText[];
+  readonly scan_ms: () => number;
+}
+
+function openTexts({ policy, fingerprintOf = null }: EnforcementPorts, conditions: Conditions): StreamTexts {
+  const texts: TimedText[] = [];
+  return {
+    open: (crossing, contexts = []) => {
+      const openOne = () => openStream(policy, crossing, fingerprintOf, conditions);
+      const own = openOne();
+      const timed = startTimed(contexts.length === 0 ? own : openJoinedStream(own, contexts, openOne));
+      texts.push(timed);
+      return timed.stream;
+    },
+    judge: (crossing, text) => {
+      const before_ms = performance.now();
+      const verdict = judge(
+        { ...crossing, content: { kind: 'text', text } },
+        policy,
+        fingerprintOf,
+        conditions,
+      );
+      const ms = performance.now() - before_ms;
+      if (!isUntouched(verdict)) texts.push({ stream: endedStream(text), spent: { ms, verdict } });
+      if (verdict.decision === 'block') return null;
+      return verdict.content?.kind === 'text' ? verdict.content.text : text;
+    },
+    isEmpty: () => texts.length === 0,
+    end: () => texts.map(judgedText),
+    scan_ms: () => texts.reduce((sum, { spent }) => sum + spent.ms, 0),
+  };
+}
+
+type Conditions = Awaited<ReturnType<typeof loadConditionsOrNull>>;
 
 interface TimedText {
   readonly stream: StreamGuard;
