@@ -16,7 +16,7 @@ const rootRoute = createRootRouteWithContext<{ client: QueryClient }>()({ compon
 const signInRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/sign-in',
-  validateSearch: (search): { to?: string } => (isLocalPath(search.to) ? { to: search.to } : {}),
+  validateSearch: (search): { to?: string } => (typeof search.to === 'string' ? { to: search.to } : {}),
   component: lazyRouteComponent(() => import('./app/sign-in-page.tsx'), 'SignInPage'),
 });
 
@@ -25,11 +25,6 @@ const setUpRoute = createRoute({
   path: '/set-up',
   component: lazyRouteComponent(() => import('./app/set-up-page.tsx'), 'SetUpPage'),
 });
-
-/** A path of the console, and no address of another site. */
-function isLocalPath(value: unknown): value is string {
-  return typeof value === 'string' && /^\/(?![/\\])/.test(value);
-}
 
 const appRoute = createRoute({
   getParentRoute: () => rootRoute,

@@ -34,6 +34,7 @@ export const components: readonly Component[] = [
     folders: POSTGRES_FOLDERS,
     needed_for: 'the laws of the store on PostgreSQL',
   },
+  { name: 'chromium', apt: 'chromium', program: 'chromium', needed_for: 'the tests of the console' },
   {
     name: 'moto',
     apt: 'python3-venv',

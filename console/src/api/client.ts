@@ -70,8 +70,7 @@ interface RequestOptions {
   readonly body?: unknown;
 }
 
-/** Sends one request to a route of the service. Prefer `callOperation`, which knows the types of both sides. */
-export async function request<Answer>(path: string, options: RequestOptions): Promise<Answer> {
+async function request<Answer>(path: string, options: RequestOptions): Promise<Answer> {
   const { method, signal, body } = options;
   const response = await fetch(path, {
     method,

@@ -1,29 +1,15 @@
 import { queryOptions, useQuery, useSuspenseQuery } from '@tanstack/react-query';
 import type { Permission } from '../../../src/runtime/config/permissions.ts';
-import { ApiError, type OperationName, request, setCsrfToken } from './client.ts';
+import { ApiError, callOperation, type OperationName, type OperationOutput, setCsrfToken } from './client.ts';
 import { operationRoutes } from './routes.ts';
 
-/** The answer of `GET /v1/session`. */
-export interface ConsoleSession {
-  readonly user_id: string;
-  readonly name: string;
-  readonly roles: readonly string[];
-  readonly permissions: readonly string[];
-  /** Tenants that the user may see; `*` stands for all. */
-  readonly tenants: readonly string[];
-  readonly csrf_token: string;
-  readonly second_factor: {
-    readonly totp: boolean;
-    readonly passkeys: number;
-    readonly proved_at: string | null;
-  };
-}
+type ConsoleSession = OperationOutput<'sessionShow'>;
 
 /** The session of the browser; `null` without one. */
 export const sessionQuery = queryOptions({
   queryKey: ['session'],
   queryFn: async ({ signal }) => {
-    const session = await request<ConsoleSession>('/v1/session', { method: 'GET', signal }).catch(noSession);
+    const session = await callOperation('sessionShow', {}, signal).catch(noSession);
     setCsrfToken(session?.csrf_token ?? null);
     return session;
   },
@@ -49,7 +35,7 @@ export function useMayCall(): (name: OperationName) => boolean {
   const { permissions } = useSession();
   return (name) => {
     const permission: string | null = operationRoutes[name][2];
-    return permission === null || permissions.includes(permission);
+    return permission === null || permissions.some((each) => each === permission);
   };
 }
 
@@ -64,9 +50,9 @@ export function useAdvisorEnabled(): boolean {
   const { data } = useQuery({
     queryKey: ['intelligenceStatus'],
     queryFn: ({ signal }) =>
-      request<{ enabled?: boolean }>('/v1/intelligence/status', { method: 'GET', signal }).catch(() => ({
-        enabled: false,
-      })),
+      callOperation('intelligenceStatus', {}, signal).catch(() => ({ enabled: false })) as Promise<{
+        enabled?: boolean;
+      }>,
     staleTime: 300_000,
     retry: false,
   });

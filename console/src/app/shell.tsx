@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { Link, Outlet, useRouter, useRouterState } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
-import { request } from '../api/client.ts';
+import { callOperation } from '../api/client.ts';
 import { sessionQuery, useHasPermission, useSession } from '../api/session.ts';
 import { SafeText } from '../components/safe-text.tsx';
 import { navigation } from './navigation.ts';
@@ -96,7 +96,7 @@ function Account() {
   const router = useRouter();
   const client = useQueryClient();
   async function signOut() {
-    await request('/v1/session/sign-out', { method: 'POST', body: {} }).catch(() => null);
+    await callOperation('sessionSignOut', {}).catch(() => null);
     client.clear();
     client.setQueryData(sessionQuery.queryKey, null);
     await router.invalidate();

@@ -13,7 +13,8 @@ type SignInAnswer = OperationOutput<'sessionSignIn'>;
 
 /** Signs a user in with a password and, if the account has one, a second factor. Then goes back to the page that was asked for. */
 export function SignInPage() {
-  const { to = '/' } = route.useSearch();
+  const search = route.useSearch();
+  const to = isLocalPath(search.to) ? search.to : '/';
   const router = useRouter();
   const client = useQueryClient();
   const [ticket, setTicket] = useState<string | null>(null);
@@ -32,6 +33,11 @@ export function SignInPage() {
   ) : (
     <CodeForm ticket={ticket} onAnswer={proceed} onBack={() => setTicket(null)} />
   );
+}
+
+/** Returns true for a path of the console. An address of another site is none. */
+function isLocalPath(value: unknown): value is string {
+  return typeof value === 'string' && /^\/(?![/\\])/.test(value);
 }
 
 interface FormProps {

@@ -18,6 +18,7 @@ import {
   useState,
 } from 'react';
 import { useAddressQuery } from './filter-chips.tsx';
+import { countText } from './stat-tile.tsx';
 import { TableMenu, useHiddenColumns } from './table-menu.tsx';
 
 /** A column of a data table. */
@@ -53,8 +54,8 @@ interface DataTableProps<Row extends object> {
   readonly empty: ReactNode;
   /** Stands at the left above the table: filters. */
   readonly children?: ReactNode;
-  /** Rows in total, if there are more than those that were read. */
-  readonly total?: number | undefined;
+  /** True if there are more rows than those that were read. */
+  readonly has_more?: boolean;
   /** True: the table fills the height that is left, and scrolls alone. */
   readonly is_tall?: boolean;
 }
@@ -70,7 +71,7 @@ const NEAR_END_ROWS = 20;
 
 /** A table that sorts, hides columns, exports, and shows 100,000 rows as fast as ten. Sorting is in the address: `sort=-time`. */
 export function DataTable<Row extends object>(props: DataTableProps<Row>) {
-  const { name, columns, rows, rowKey, total = rows.length } = props;
+  const { name, columns, rows, rowKey, has_more = false } = props;
   const [query, change] = useAddressQuery();
   const [hidden, setHidden] = useHiddenColumns(name, columns);
   const definitions = useMemo(() => columns.map(buildDefinition), [columns]);
@@ -92,9 +93,7 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
       <div className="table-bar">
         {props.children}
         <span className="table-count" role="status">
-          {rows.length < total
-            ? `${rows.length} of ${total} rows`
-            : `${rows.length} ${rows.length === 1 ? 'row' : 'rows'}`}
+          {`${countText(rows.length)} ${rows.length === 1 && !has_more ? 'row' : 'rows'}${has_more ? ', and more' : ''}`}
         </span>
         <TableMenu name={name} columns={columns} rows={sorted} hidden={hidden} onHide={setHidden} />
       </div>

@@ -1,12 +1,109 @@
+import { useNavigate } from '@tanstack/react-router';
+import { useMemo, useState } from 'react';
+import { type FeedState, useEventFeed } from '../api/event-feed.ts';
+import { useEvents } from '../api/use-events.ts';
+import { DataTable } from '../components/data-table.tsx';
 import { EmptyState } from '../components/empty-state.tsx';
+import { ErrorNote } from '../components/error-note.tsx';
+import { type ConsoleEvent, eventColumns, eventFilters } from '../components/event-columns.tsx';
+import { FilterChips, useAddressQuery } from '../components/filter-chips.tsx';
 import { PageHeader } from '../components/page-header.tsx';
+import { PeriodSelect, usePeriod } from '../components/period-select.tsx';
 
-/** Decisions as they happen, and those of the past. */
+/** Shows decisions as they happen, and those of the past, in one table. Its filters are in the address. */
 export function ActivityPage() {
+  const [query] = useAddressQuery();
+  const last = usePeriod();
+  const [is_paused, setPaused] = useState(false);
+  const [missed, setMissed] = useState(0);
+  const navigate = useNavigate();
+  const filter = useMemo(() => {
+    const named = eventFilters
+      .filter(({ name }) => query[name] !== undefined)
+      .map(({ name }) => [name, query[name]]);
+    const has_range = query.since !== undefined || query.until !== undefined;
+    return { ...Object.fromEntries(named), ...(has_range ? {} : { last }) };
+  }, [query, last]);
+  const history = useEvents(filter);
+  const is_past = query.until !== undefined;
+  const state = useEventFeed({
+    is_paused: is_past,
+    onEvents: (count) => (is_paused ? setMissed((before) => before + count) : history.readNewer()),
+  });
+  function togglePause() {
+    if (is_paused) {
+      setMissed(0);
+      history.readNewer();
+    }
+    setPaused(!is_paused);
+  }
+  const openEvent = (event: ConsoleEvent) =>
+    void navigate({ to: '/incidents/$event_id', params: { event_id: event.event_id }, search: {} });
   return (
-    <div className="page-body">
-      <PageHeader title="Activity" />
-      <EmptyState title="This page is not here yet." />
+    <div className="page-body filled">
+      <PageHeader title="Activity" lead="Every decision, newest first.">
+        {is_past ? null : (
+          <>
+            <FeedSign state={is_paused ? 'paused' : state} missed={missed} />
+            <button type="button" className="button" aria-pressed={is_paused} onClick={togglePause}>
+              {is_paused ? 'Resume' : 'Pause'}
+            </button>
+          </>
+        )}
+        <PeriodSelect />
+      </PageHeader>
+      {history.error === null ? null : <ErrorNote error={history.error} />}
+      <DataTable
+        name="activity"
+        label="Decisions"
+        columns={eventColumns}
+        rows={history.events}
+        rowKey={({ event_id }) => event_id}
+        onOpen={openEvent}
+        onEnd={history.readOlder}
+        has_more={history.has_more}
+        is_tall
+        empty={
+          history.is_loading ? (
+            <p className="muted">Loading …</p>
+          ) : (
+            <NoActivity is_filtered={Object.keys(filter).length > 1} />
+          )
+        }
+      >
+        <FilterChips fields={eventFilters} />
+      </DataTable>
     </div>
+  );
+}
+
+function NoActivity({ is_filtered }: { readonly is_filtered: boolean }) {
+  if (is_filtered)
+    return (
+      <EmptyState title="No decision matches these filters.">
+        Remove a filter, or choose a longer period.
+      </EmptyState>
+    );
+  return (
+    <EmptyState title="No decisions in this period." command="service setup">
+      Connect an agent. Its decisions appear here as they happen.
+    </EmptyState>
+  );
+}
+
+const FEED_WORDS: Readonly<Record<FeedState, string>> = {
+  connecting: 'connecting',
+  live: 'live',
+  reconnecting: 'connection lost, trying again',
+  paused: 'paused',
+};
+
+function FeedSign({ state, missed }: { readonly state: FeedState; readonly missed: number }) {
+  return (
+    <span className={`feed ${state}`} role="status">
+      <span className="feed-dot" aria-hidden="true" />
+      {FEED_WORDS[state]}
+      {missed > 0 ? `, ${missed} new` : ''}
+    </span>
   );
 }

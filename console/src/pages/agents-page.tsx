@@ -1,12 +1,198 @@
+import { Link, useNavigate } from '@tanstack/react-router';
+import { Tabs } from 'radix-ui';
+import { useState } from 'react';
+import type { OperationOutput } from '../api/client.ts';
+import { useOperation } from '../api/use-operation.ts';
+import { type DataColumn, DataTable } from '../components/data-table.tsx';
 import { EmptyState } from '../components/empty-state.tsx';
+import { ErrorNote } from '../components/error-note.tsx';
+import { useAddressQuery } from '../components/filter-chips.tsx';
 import { PageHeader } from '../components/page-header.tsx';
+import { PeriodSelect, usePeriod } from '../components/period-select.tsx';
+import { SafeText } from '../components/safe-text.tsx';
+import { countText } from '../components/stat-tile.tsx';
+import { Time } from '../components/time.tsx';
+import { ToolDraft } from '../components/tool-draft.tsx';
 
-/** Agents and tools, with what they did. */
+type AgentRow = OperationOutput<'observeAgents'>['agents'][number];
+type ToolRow = OperationOutput<'observeTools'>['tools'][number];
+
+const LIMIT = 1_000;
+const NONE: never[] = [];
+
+interface UsageRow {
+  readonly event_count: number;
+  readonly block_count: number;
+  readonly block_rate: number;
+  readonly first_seen: string;
+  readonly last_seen: string;
+  readonly declared: boolean;
+}
+
+/** The columns that agents and tools share. */
+function usageColumns<Row extends UsageRow>(declared: string): readonly DataColumn<Row>[] {
+  return [
+    {
+      id: 'declared',
+      title: declared,
+      value: (row) => (row.declared ? 'yes' : 'no'),
+      render: (row) => (row.declared ? 'yes' : <span className="watch-figure">undeclared</span>),
+      width: 110,
+    },
+    {
+      id: 'events',
+      title: 'Events',
+      value: (row) => row.event_count,
+      render: (row) => countText(row.event_count),
+      width: 90,
+      is_number: true,
+    },
+    {
+      id: 'blocked',
+      title: 'Blocked',
+      value: (row) => row.block_count,
+      render: (row) => (
+        <span className={row.block_count > 0 ? 'bad-figure' : 'muted'}>
+          {countText(row.block_count)} · {Math.round(row.block_rate * 100)} %
+        </span>
+      ),
+      width: 110,
+      is_number: true,
+    },
+    {
+      id: 'first',
+      title: 'First seen',
+      value: (row) => row.first_seen,
+      render: (row) => <Time at={row.first_seen} />,
+      width: 110,
+      is_wide_only: true,
+    },
+    {
+      id: 'last',
+      title: 'Last seen',
+      value: (row) => row.last_seen,
+      render: (row) => <Time at={row.last_seen} />,
+      width: 110,
+      is_wide_only: true,
+    },
+  ];
+}
+
+const agentColumns: readonly DataColumn<AgentRow>[] = [
+  {
+    id: 'agent',
+    title: 'Agent',
+    value: ({ agent_id }) => agent_id,
+    render: ({ agent_id }) => (
+      <Link to="/agents/$agent_id" params={{ agent_id }} search={{}}>
+        <SafeText text={agent_id} />
+      </Link>
+    ),
+    width: 220,
+  },
+  {
+    id: 'tenants',
+    title: 'Tenants',
+    value: ({ tenant_ids }) => tenant_ids.join(' '),
+    render: ({ tenant_ids }) => <SafeText text={tenant_ids.join(', ')} />,
+    width: 130,
+    is_wide_only: true,
+  },
+  ...usageColumns<AgentRow>('Identity'),
+];
+
+const toolColumns: readonly DataColumn<ToolRow>[] = [
+  {
+    id: 'tool',
+    title: 'Tool',
+    value: ({ tool_name }) => tool_name,
+    render: ({ tool_name }) => (
+      <Link to="/activity" search={{ tool_name }}>
+        <SafeText text={tool_name} />
+      </Link>
+    ),
+    width: 220,
+  },
+  ...usageColumns<ToolRow>('Contract'),
+];
+
+/** Lists agents and tools: whether the policy declares them, what they did, and how much of it was blocked. */
 export function AgentsPage() {
+  const [query, change] = useAddressQuery();
   return (
-    <div className="page-body">
-      <PageHeader title="Agents and tools" />
-      <EmptyState title="This page is not here yet." />
+    <div className="page-body filled">
+      <PageHeader title="Agents and tools" lead="Who acts, with what, and whether the policy knows them.">
+        <PeriodSelect />
+      </PageHeader>
+      <Tabs.Root
+        className="tab-root"
+        value={query.tab ?? 'agents'}
+        onValueChange={(tab) => change({ tab, sort: '' })}
+      >
+        <Tabs.List className="tabs" aria-label="Agents or tools">
+          <Tabs.Trigger className="tab" value="agents">
+            Agents
+          </Tabs.Trigger>
+          <Tabs.Trigger className="tab" value="tools">
+            Tools
+          </Tabs.Trigger>
+        </Tabs.List>
+        <Tabs.Content className="tab-panel" value="agents" tabIndex={-1}>
+          <AgentTable />
+        </Tabs.Content>
+        <Tabs.Content className="tab-panel" value="tools" tabIndex={-1}>
+          <ToolTable />
+        </Tabs.Content>
+      </Tabs.Root>
     </div>
+  );
+}
+
+function AgentTable() {
+  const last = usePeriod();
+  const navigate = useNavigate();
+  const { data, error } = useOperation('observeAgents', { last, limit: LIMIT });
+  if (error !== null) return <ErrorNote error={error} />;
+  return (
+    <DataTable
+      name="agents"
+      label="Agents"
+      columns={agentColumns}
+      rows={data?.agents ?? NONE}
+      rowKey={({ agent_id }) => agent_id}
+      onOpen={({ agent_id }) => void navigate({ to: '/agents/$agent_id', params: { agent_id }, search: {} })}
+      is_tall
+      empty={
+        <EmptyState title="No agent acted in this period." command="service setup">
+          Connect an agent; it appears here with its first call.
+        </EmptyState>
+      }
+    />
+  );
+}
+
+function ToolTable() {
+  const last = usePeriod();
+  const [draft_for, setDraft] = useState<string | null>(null);
+  const { data, error } = useOperation('observeTools', { last, limit: LIMIT });
+  if (error !== null) return <ErrorNote error={error} />;
+  return (
+    <>
+      <DataTable
+        name="tools"
+        label="Tools"
+        columns={toolColumns}
+        rows={data?.tools ?? NONE}
+        rowKey={({ tool_name }) => tool_name}
+        onOpen={({ tool_name }) => setDraft(tool_name)}
+        is_tall
+        empty={
+          <EmptyState title="No tool was called in this period." command="service setup">
+            Tool calls that go through the service appear here.
+          </EmptyState>
+        }
+      />
+      {draft_for === null ? null : <ToolDraft tool_name={draft_for} onClose={() => setDraft(null)} />}
+    </>
   );
 }

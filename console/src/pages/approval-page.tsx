@@ -1,12 +1,18 @@
-import { EmptyState } from '../components/empty-state.tsx';
+import { useParams } from '@tanstack/react-router';
+import { useOperation } from '../api/use-operation.ts';
+import { ApprovalCard } from '../components/approval-card.tsx';
+import { ErrorNote } from '../components/error-note.tsx';
 import { PageHeader } from '../components/page-header.tsx';
 
-/** One request for approval. */
+/** Shows one request for approval. */
 export function ApprovalPage() {
+  const { request_id } = useParams({ strict: false }) as { request_id: string };
+  const { data, error } = useOperation('approvalsShow', { request_id }, { refresh_ms: 3_000 });
   return (
     <div className="page-body">
       <PageHeader title="Approval" />
-      <EmptyState title="This page is not here yet." />
+      {error === null ? null : <ErrorNote error={error} />}
+      {data === undefined ? null : <ApprovalCard request={data} />}
     </div>
   );
 }

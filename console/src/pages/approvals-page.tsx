@@ -1,12 +1,181 @@
+import { useState } from 'react';
+import { useMayCall } from '../api/session.ts';
+import { useOperation, useOperationCall } from '../api/use-operation.ts';
+import { ApprovalCard, type ApprovalRequest } from '../components/approval-card.tsx';
+import { notifyNewRequests, useNotificationChoice } from '../components/approval-notice.ts';
+import { ConfirmDialog } from '../components/confirm-dialog.tsx';
 import { EmptyState } from '../components/empty-state.tsx';
+import { ErrorNote } from '../components/error-note.tsx';
+import { FilterChips, useAddressQuery } from '../components/filter-chips.tsx';
+import { NoteField } from '../components/note-field.tsx';
 import { PageHeader } from '../components/page-header.tsx';
 
-/** Calls that wait for an approver. */
+const REFRESH_MS = 3_000;
+const LIMIT = 200;
+const BULK_MAX = 100;
+const STATUSES = ['pending', 'approved', 'denied', 'expired', 'cancelled', 'consumed'] as const;
+const FILTERS = [
+  { name: 'agent_id', label: 'Agent' },
+  { name: 'tool', label: 'Tool' },
+  { name: 'tenant_id', label: 'Tenant' },
+];
+
+/** Shows the calls that wait for an approver, and decides on them. */
 export function ApprovalsPage() {
+  const [query, change] = useAddressQuery();
+  const status = STATUSES.find((each) => each === query.status) ?? 'pending';
+  const filter = Object.fromEntries(
+    FILTERS.flatMap(({ name }) => (query[name] === undefined ? [] : [[name, query[name]]])),
+  );
+  const { data, error } = useOperation(
+    'dashboardApprovals',
+    { status, limit: LIMIT, ...filter },
+    { refresh_ms: REFRESH_MS },
+  );
+  const requests = data?.approvals;
+  if (status === 'pending' && requests !== undefined) notifyNewRequests(requests);
   return (
     <div className="page-body">
-      <PageHeader title="Approvals" />
-      <EmptyState title="This page is not here yet." />
+      <PageHeader
+        title="Approvals"
+        lead="Calls that wait until an approver decides. A call that nobody decides expires and stays blocked."
+      >
+        <NotificationButton />
+        <select
+          className="select"
+          aria-label="Status"
+          value={status}
+          onChange={(event) => change({ status: event.currentTarget.value })}
+        >
+          {STATUSES.map((each) => (
+            <option key={each}>{each}</option>
+          ))}
+        </select>
+      </PageHeader>
+      {error === null ? null : <ErrorNote error={error} />}
+      <FilterChips fields={FILTERS} />
+      {requests === undefined ? (
+        <p role="status">Loading …</p>
+      ) : requests.length === 0 ? (
+        <NoRequests status={status} />
+      ) : (
+        <Queue requests={requests} />
+      )}
     </div>
+  );
+}
+
+function Queue({ requests }: { readonly requests: readonly ApprovalRequest[] }) {
+  const [chosen, setChosen] = useState<readonly string[]>([]);
+  const may_deny = useMayCall()('dashboardApprovalsDenyMany');
+  const present = chosen.filter((id) =>
+    requests.some((each) => each.request_id === id && each.status === 'pending'),
+  );
+  const pending = requests.filter(({ status }) => status === 'pending').slice(0, BULK_MAX);
+  const toggle = (id: string) =>
+    setChosen(present.includes(id) ? present.filter((each) => each !== id) : [...present, id]);
+  return (
+    <>
+      {may_deny && pending.length > 1 ? (
+        <BulkBar present={present} pending={pending} onChoose={setChosen} />
+      ) : null}
+      <ul className="queue" aria-label="Approval requests">
+        {requests.map((each) => (
+          <li key={each.request_id}>
+            <ApprovalCard
+              request={each}
+              {...(may_deny && each.status === 'pending' && requests.length > 1
+                ? { is_chosen: present.includes(each.request_id), onChoose: () => toggle(each.request_id) }
+                : {})}
+            />
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+interface BulkBarProps {
+  readonly present: readonly string[];
+  readonly pending: readonly ApprovalRequest[];
+  readonly onChoose: (ids: readonly string[]) => void;
+}
+
+function BulkBar({ present, pending, onChoose }: BulkBarProps) {
+  const [is_asking, setAsking] = useState(false);
+  const [note, setNote] = useState('');
+  const deny = useOperationCall('dashboardApprovalsDenyMany', ['dashboardApprovals', 'dashboardOverview']);
+  const failed = deny.data?.failed ?? [];
+  return (
+    <div className="table-bar">
+      <label className="check">
+        <input
+          type="checkbox"
+          checked={present.length === pending.length}
+          onChange={() =>
+            onChoose(present.length === pending.length ? [] : pending.map(({ request_id }) => request_id))
+          }
+        />
+        {present.length === 0 ? 'Choose all' : `${present.length} chosen`}
+      </label>
+      <button
+        type="button"
+        className="button danger small"
+        disabled={present.length === 0}
+        onClick={() => setAsking(true)}
+      >
+        Deny chosen …
+      </button>
+      {failed.length === 0 ? null : (
+        <span className="muted" role="status">
+          {failed.length} could not be denied: {failed[0]?.error}
+        </span>
+      )}
+      {is_asking ? (
+        <ConfirmDialog
+          title={`Deny ${present.length} requests?`}
+          action={`Deny ${present.length} requests`}
+          is_dangerous
+          is_busy={deny.isPending}
+          error={deny.error}
+          onClose={() => setAsking(false)}
+          onConfirm={() =>
+            deny.mutate(
+              { request_ids: [...present], note: note === '' ? null : note },
+              {
+                onSuccess: () => {
+                  setAsking(false);
+                  setNote('');
+                  onChoose([]);
+                },
+              },
+            )
+          }
+        >
+          <p>Each agent gets a denial with this note, and its call stays blocked.</p>
+          <NoteField value={note} onChange={setNote} />
+        </ConfirmDialog>
+      ) : null}
+    </div>
+  );
+}
+
+function NoRequests({ status }: { readonly status: string }) {
+  if (status !== 'pending') return <EmptyState title={`No request is ${status}.`} />;
+  return (
+    <EmptyState title="Nothing waits for an approver." command="service approvals list --json">
+      A request appears here when a rule with <code>action: require_approval</code> matches a call. In a
+      terminal, the same list is:
+    </EmptyState>
+  );
+}
+
+function NotificationButton() {
+  const [is_on, toggle] = useNotificationChoice();
+  if (!('Notification' in window)) return null;
+  return (
+    <button type="button" className="button quiet" aria-pressed={is_on} onClick={() => void toggle()}>
+      {is_on ? 'Notifications are on' : 'Notify me of new requests'}
+    </button>
   );
 }

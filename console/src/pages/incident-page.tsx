@@ -1,12 +1,264 @@
+import { Link, useParams } from '@tanstack/react-router';
+import { useState } from 'react';
+import type { OperationOutput } from '../api/client.ts';
+import { useAdvisorEnabled, useMayCall } from '../api/session.ts';
+import { useOperation, useOperationCall } from '../api/use-operation.ts';
+import { Badge, Tags } from '../components/badge.tsx';
 import { EmptyState } from '../components/empty-state.tsx';
-import { PageHeader } from '../components/page-header.tsx';
+import { ErrorNote } from '../components/error-note.tsx';
+import { MaskedValue } from '../components/masked-value.tsx';
+import { PageHeader, Panel } from '../components/page-header.tsx';
+import { RuleDraft } from '../components/rule-draft.tsx';
+import { RuleTrace } from '../components/rule-trace.tsx';
+import { SafeText } from '../components/safe-text.tsx';
+import { Time } from '../components/time.tsx';
 
-/** One decision explained. */
+type Incident = OperationOutput<'dashboardIncident'>;
+
+/** Explains one decision: the rules that were evaluated, what was found, and the smallest change that would pass. */
 export function IncidentPage() {
+  const { event_id } = useParams({ strict: false }) as { event_id: string };
+  const { data, error } = useOperation('dashboardIncident', { event_id });
+  if (error !== null)
+    return (
+      <div className="page-body">
+        <PageHeader title="Incident" />
+        <ErrorNote error={error} />
+        <EmptyState
+          title="The event cannot be shown."
+          command={`service logs --event ${event_id.replace(/[^\w-]/g, '')}`}
+        >
+          It may be outside your tenants, or older than the audit log keeps.
+        </EmptyState>
+      </div>
+    );
+  if (data === undefined)
+    return (
+      <div className="page-body" role="status">
+        Loading …
+      </div>
+    );
+  return <IncidentBody incident={data} />;
+}
+
+function IncidentBody({ incident }: { readonly incident: Incident }) {
+  const { event } = incident;
+  const [has_draft, setDraft] = useState(false);
+  const mayCall = useMayCall();
   return (
     <div className="page-body">
-      <PageHeader title="Incident" />
-      <EmptyState title="This page is not here yet." />
+      <PageHeader title="Incident" lead={<SafeText text={event.reason} />}>
+        <Badge value={event.action} />
+        {mayCall('policiesReload') ? (
+          <button
+            type="button"
+            className="button"
+            aria-expanded={has_draft}
+            onClick={() => setDraft(!has_draft)}
+          >
+            Make a rule
+          </button>
+        ) : null}
+        <AdvisorButton event_id={event.event_id} />
+      </PageHeader>
+      {has_draft ? <RuleDraft event={event} /> : null}
+      <div className="columns wide-left">
+        <div className="stack">
+          <Explanation incident={incident} />
+          <Findings incident={incident} />
+        </div>
+        <div className="stack">
+          <Facts incident={incident} />
+          <Timeline incident={incident} />
+        </div>
+      </div>
     </div>
+  );
+}
+
+function Facts({ incident }: { readonly incident: Incident }) {
+  const { event, policy, approval_request_id } = incident;
+  return (
+    <Panel title="Decision">
+      <dl className="facts">
+        <dt>Time</dt>
+        <dd>
+          <Time at={event.timestamp} form="clock" />{' '}
+          <span className="muted">
+            (<Time at={event.timestamp} />)
+          </span>
+        </dd>
+        <dt>Agent</dt>
+        <dd>
+          <Link to="/agents/$agent_id" params={{ agent_id: event.agent_id }} search={{}}>
+            <SafeText text={event.agent_id} />
+          </Link>
+        </dd>
+        <dt>Tool</dt>
+        <dd>
+          <SafeText text={event.tool_name} />
+        </dd>
+        <dt>Boundary</dt>
+        <dd>{event.boundary}</dd>
+        <dt>Rule</dt>
+        <dd>
+          <SafeText text={event.policy_name} />
+        </dd>
+        <dt>Tenant</dt>
+        <dd>
+          <SafeText text={event.tenant_id} />
+        </dd>
+        <dt>Session</dt>
+        <dd>
+          {event.session_id === null ? (
+            <span className="muted">–</span>
+          ) : (
+            <Link to="/sessions/$session_id" params={{ session_id: event.session_id }} search={{}}>
+              <SafeText text={event.session_id} />
+            </Link>
+          )}
+        </dd>
+        <dt>Caller</dt>
+        <dd>
+          <SafeText text={event.caller_id} />
+        </dd>
+        <dt>Coverage</dt>
+        <dd>{event.coverage}</dd>
+        <dt>Policy</dt>
+        <dd>
+          <code title={policy.policy_hash}>{policy.policy_hash.replace('sha256:', '').slice(0, 12)}</code>{' '}
+          <span className="muted">
+            {policy.is_active ? 'active' : policy.is_stored ? 'an earlier version' : 'no longer stored'}
+          </span>
+        </dd>
+        <dt>Event</dt>
+        <dd>
+          <code>{event.event_id}</code>
+        </dd>
+        {approval_request_id === null ? null : (
+          <>
+            <dt>Approval</dt>
+            <dd>
+              <Link to="/approvals/$request_id" params={{ request_id: approval_request_id }} search={{}}>
+                {approval_request_id}
+              </Link>
+            </dd>
+          </>
+        )}
+      </dl>
+    </Panel>
+  );
+}
+
+function Findings({ incident }: { readonly incident: Incident }) {
+  return (
+    <Panel title="What was found">
+      {incident.findings.length === 0 ? (
+        <p className="muted">No detector found anything. The rules acted on the call itself.</p>
+      ) : (
+        <ul className="findings">
+          {incident.findings.map(({ tags, severity, count, example }) => (
+            <li key={`${tags.join(' ')} ${severity} ${example}`}>
+              <Badge value={severity} />
+              <MaskedValue label={tags[0] ?? 'value'} />
+              <Tags tags={tags} />
+              <span className="muted">
+                {count === 1 ? 'once' : `${count} times`}
+                {example ? ', a documented example' : ''}
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
+      <p className="hint">The text is not stored. Only the shapes of findings reach the audit log.</p>
+    </Panel>
+  );
+}
+
+function Explanation({ incident }: { readonly incident: Incident }) {
+  const { explanation, explanation_reason } = incident;
+  if (explanation === null || explanation === undefined)
+    return (
+      <Panel title="Why">
+        <p>{explanation_reason}</p>
+      </Panel>
+    );
+  return (
+    <>
+      <Counterfactual explanation={explanation} />
+      <RuleTrace evaluations={explanation.evaluations ?? []} />
+    </>
+  );
+}
+
+function Counterfactual({ explanation }: { readonly explanation: NonNullable<Incident['explanation']> }) {
+  const { counterfactual } = explanation;
+  if (counterfactual === null || counterfactual === undefined) return null;
+  return (
+    <Panel title="Smallest change that would pass" aside={<Badge value={counterfactual.result?.action} />}>
+      <ul className="changes">
+        {counterfactual.changes?.map(({ kind, rule, change }) => (
+          <li key={`${kind} ${rule} ${change}`}>
+            <SafeText text={change} />{' '}
+            <span className="muted">
+              (<SafeText text={rule} />)
+            </span>
+          </li>
+        ))}
+      </ul>
+    </Panel>
+  );
+}
+
+function Timeline({ incident }: { readonly incident: Incident }) {
+  return (
+    <Panel title="The session around it">
+      <ol className="timeline">
+        {incident.timeline.map((event) => (
+          <li
+            key={event.event_id}
+            className={event.event_id === incident.event.event_id ? 'current' : undefined}
+          >
+            <Time at={event.timestamp} form="clock" />
+            <Badge value={event.action} />
+            <Link
+              to="/incidents/$event_id"
+              params={{ event_id: event.event_id }}
+              search={{}}
+              aria-current={event.event_id === incident.event.event_id ? 'true' : undefined}
+            >
+              <SafeText text={event.tool_name ?? event.boundary} />
+            </Link>
+          </li>
+        ))}
+      </ol>
+    </Panel>
+  );
+}
+
+/** Asks an advisor to explain the incident. Absent where no advisor is configured, or the user may not ask. */
+function AdvisorButton({ event_id }: { readonly event_id: string }) {
+  const is_enabled = useAdvisorEnabled();
+  const mayCall = useMayCall();
+  const advice = useOperationCall('dashboardIntelligenceExplain', []);
+  if (!is_enabled || !mayCall('dashboardIntelligenceExplain')) return null;
+  const answer = advice.data as { summary?: string } | undefined;
+  return (
+    <>
+      <button
+        type="button"
+        className="button"
+        disabled={advice.isPending}
+        onClick={() => advice.mutate({ event_id } as never)}
+      >
+        {advice.isPending ? 'Asking …' : 'Ask the advisor'}
+      </button>
+      {advice.error === null ? null : <ErrorNote error={advice.error} />}
+      {answer?.summary === undefined ? null : (
+        <div className="note">
+          <SafeText text={answer.summary} has_lines />
+        </div>
+      )}
+    </>
   );
 }

@@ -52,7 +52,8 @@ export const countsSchema = { type: 'object', additionalProperties: { type: 'int
 
 /** Builds the schema of an object whose members are all present. */
 export function buildObjectSchema<const Properties extends object>(properties: Properties) {
-  const required = Object.keys(properties) as (keyof Properties & string)[];
+  // A tuple with the union of the keys: from it the type of an answer has every member.
+  const required = Object.keys(properties) as [keyof Properties & string];
   return { type: 'object', required, properties } as const;
 }
 

@@ -1,0 +1,163 @@
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import type { OperationOutput } from '../api/client.ts';
+import { useMayCall } from '../api/session.ts';
+import { useOperationCall } from '../api/use-operation.ts';
+import { Badge, Tags } from './badge.tsx';
+import { ConfirmDialog } from './confirm-dialog.tsx';
+import { MaskedArguments } from './masked-arguments.tsx';
+import { NoteField } from './note-field.tsx';
+import { SafeText } from './safe-text.tsx';
+import { SecondFactorField, useSecondFactor } from './second-factor.tsx';
+import { Time, TimeLeft } from './time.tsx';
+
+export type ApprovalRequest = OperationOutput<'dashboardApprovals'>['approvals'][number];
+
+interface ApprovalCardProps {
+  readonly request: ApprovalRequest;
+  readonly is_chosen?: boolean;
+  readonly onChoose?: () => void;
+}
+
+/** One request for approval: who wants what, with which arguments, who has decided, and the buttons to decide. */
+export function ApprovalCard({ request, is_chosen = false, onChoose }: ApprovalCardProps) {
+  const [decision, setDecision] = useState<'approve' | 'deny' | null>(null);
+  const mayCall = useMayCall();
+  const may_decide = request.status === 'pending' && mayCall('dashboardApprovalsApprove');
+  return (
+    <article className="request" aria-label={`Request ${request.request_id}`}>
+      <div>
+        <div className="request-head">
+          {onChoose === undefined ? null : (
+            <input
+              type="checkbox"
+              aria-label={`Choose ${request.request_id}`}
+              checked={is_chosen}
+              onChange={onChoose}
+            />
+          )}
+          <Badge value={request.status} />
+          <h2>
+            <SafeText text={request.agent_id} /> <span className="muted">wants to call</span>{' '}
+            <SafeText text={request.tool} />
+          </h2>
+          {request.status === 'pending' ? <TimeLeft until={request.expires_at} /> : null}
+        </div>
+        <p>
+          <SafeText text={request.reason} />
+        </p>
+      </div>
+      {may_decide ? (
+        <div className="request-buttons">
+          <button type="button" className="button primary" onClick={() => setDecision('approve')}>
+            Approve …
+          </button>
+          <button type="button" className="button danger" onClick={() => setDecision('deny')}>
+            Deny …
+          </button>
+        </div>
+      ) : null}
+      <div className="request-body">
+        <MaskedArguments
+          text={request.arguments ?? ''}
+          is_cut={request.arguments_truncated === true}
+          bytes={request.arguments_bytes}
+        />
+        <RequestFacts request={request} />
+        <Votes request={request} />
+      </div>
+      {decision === null ? null : (
+        <DecisionDialog request={request} decision={decision} onClose={() => setDecision(null)} />
+      )}
+    </article>
+  );
+}
+
+function RequestFacts({ request }: { readonly request: ApprovalRequest }) {
+  return (
+    <div className="request-head hint">
+      <span>
+        rule <SafeText text={request.rule} />
+      </span>
+      <span>
+        tenant <SafeText text={request.tenant_id} />
+      </span>
+      {request.session_id === null || request.session_id === undefined ? null : (
+        <Link to="/sessions/$session_id" params={{ session_id: request.session_id }} search={{}}>
+          session <SafeText text={request.session_id} />
+        </Link>
+      )}
+      <span>
+        asked <Time at={request.requested_at} />
+      </span>
+      <Link to="/approvals/$request_id" params={{ request_id: request.request_id }} search={{}}>
+        {request.request_id}
+      </Link>
+      {(request.data_tags ?? []).length === 0 ? null : <Tags tags={request.data_tags} />}
+    </div>
+  );
+}
+
+function Votes({ request }: { readonly request: ApprovalRequest }) {
+  const votes = request.votes ?? [];
+  const wanted = request.min_approvals ?? 1;
+  if (votes.length === 0 && wanted < 2) return null;
+  const approvals = votes.filter(({ vote }) => vote === 'approve').length;
+  return (
+    <ul className="votes" aria-label="Decisions so far">
+      {wanted < 2 ? null : (
+        <li>
+          {approvals} of {wanted} approvals
+        </li>
+      )}
+      {votes.map((vote) => (
+        <li key={`${vote.caller_id} ${vote.voted_at}`}>
+          <Badge value={vote.vote === 'approve' ? 'approved' : 'denied'} />
+          <SafeText text={vote.approver ?? vote.caller_id} />
+          <Time at={vote.voted_at} />
+          {vote.comment === null ? null : <SafeText text={vote.comment} has_lines />}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+interface DecisionDialogProps {
+  readonly request: ApprovalRequest;
+  readonly decision: 'approve' | 'deny';
+  readonly onClose: () => void;
+}
+
+/** Asks for a note, and for a second factor if the service wants one, and sends the decision. */
+function DecisionDialog({ request, decision, onClose }: DecisionDialogProps) {
+  const changes = ['dashboardApprovals', 'approvalsShow', 'dashboardOverview'] as const;
+  const approve = useOperationCall('dashboardApprovalsApprove', changes);
+  const deny = useOperationCall('dashboardApprovalsDeny', changes);
+  const call = decision === 'approve' ? approve : deny;
+  const [note, setNote] = useState('');
+  const second_factor = useSecondFactor(call.error);
+  async function send() {
+    if (!(await second_factor.prove())) return;
+    call.mutate({ request_id: request.request_id, note: note === '' ? null : note }, { onSuccess: onClose });
+  }
+  const is_approval = decision === 'approve';
+  return (
+    <ConfirmDialog
+      title={is_approval ? 'Approve this call?' : 'Deny this call?'}
+      action={is_approval ? 'Approve the call' : 'Deny the call'}
+      is_dangerous={!is_approval}
+      is_busy={call.isPending}
+      error={second_factor.error ?? (second_factor.is_needed ? null : call.error)}
+      onConfirm={() => void send()}
+      onClose={onClose}
+    >
+      <p>
+        <SafeText text={request.agent_id} /> <span className="muted">calls</span>{' '}
+        <SafeText text={request.tool} />
+        {is_approval ? ', once, with exactly these arguments.' : ' and gets your denial.'}
+      </p>
+      <NoteField value={note} onChange={setNote} has_focus />
+      <SecondFactorField factor={second_factor} />
+    </ConfirmDialog>
+  );
+}

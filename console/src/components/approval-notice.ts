@@ -1,0 +1,53 @@
+import { useState } from 'react';
+import { revealHidden } from './safe-text.tsx';
+
+const STORAGE_KEY = 'console-notify-approvals';
+const TEXT_MAX = 80;
+
+/** Requests that were seen before; `null` until the first list, which notifies of nothing. */
+let seen: Set<string> | null = null;
+
+interface NewRequest {
+  readonly request_id: string;
+  readonly agent_id: string;
+  readonly tool: string | null;
+}
+
+/** Shows a notification of the browser for each request that was not in an earlier list, if the user wants that. */
+export function notifyNewRequests(requests: readonly NewRequest[]): void {
+  const known = seen;
+  seen = new Set([...(known ?? []), ...requests.map(({ request_id }) => request_id)]);
+  if (known === null || !isNotifying()) return;
+  for (const { request_id, agent_id, tool } of requests.filter((each) => !known.has(each.request_id))) {
+    const body = `${shorten(agent_id)} wants to call ${shorten(tool ?? 'a tool')}.`;
+    const notice = new Notification('A call waits for approval', { body, tag: request_id });
+    notice.onclick = () => window.focus();
+  }
+}
+
+/** Returns whether notifications are on, and a function that turns them on or off. The browser asks the user for permission. */
+export function useNotificationChoice(): readonly [boolean, () => Promise<void>] {
+  const [is_on, setOn] = useState(isNotifying);
+  return [
+    is_on,
+    async () => {
+      const wanted = !is_on && (await Notification.requestPermission()) === 'granted';
+      if (wanted) localStorage.setItem(STORAGE_KEY, 'on');
+      else localStorage.removeItem(STORAGE_KEY);
+      setOn(wanted);
+    },
+  ];
+}
+
+function isNotifying(): boolean {
+  return (
+    'Notification' in window &&
+    Notification.permission === 'granted' &&
+    localStorage.getItem(STORAGE_KEY) === 'on'
+  );
+}
+
+function shorten(text: string): string {
+  const shown = revealHidden(text);
+  return shown.length > TEXT_MAX ? `${shown.slice(0, TEXT_MAX)} …` : shown;
+}

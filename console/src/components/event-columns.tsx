@@ -1,0 +1,133 @@
+import { Link } from '@tanstack/react-router';
+import type { OperationOutput } from '../api/client.ts';
+import { ACTION_NAMES, BOUNDARY_NAMES, DECISION_NAMES } from '../api/names.ts';
+import { Badge, Tags } from './badge.tsx';
+import type { DataColumn } from './data-table.tsx';
+import type { FilterField } from './filter-chips.tsx';
+import { SafeText } from './safe-text.tsx';
+import { Time } from './time.tsx';
+
+/** An audit event, as every route of the console returns it. */
+export type ConsoleEvent = OperationOutput<'dashboardEventsQuery'>['events'][number];
+
+/** The columns of every table of events. */
+export const eventColumns: readonly DataColumn<ConsoleEvent>[] = [
+  {
+    id: 'time',
+    title: 'Time',
+    value: ({ timestamp }) => timestamp,
+    render: ({ timestamp, event_id }) => (
+      <Link to="/incidents/$event_id" params={{ event_id }} search={{}} className="plain-link">
+        <Time at={timestamp} form="clock" />
+      </Link>
+    ),
+    width: 105,
+  },
+  {
+    id: 'action',
+    title: 'Action',
+    value: ({ action }) => action,
+    render: ({ action }) => <Badge value={action} />,
+    width: 130,
+  },
+  {
+    id: 'agent',
+    title: 'Agent',
+    value: ({ agent_id }) => agent_id,
+    render: ({ agent_id }) => <SafeText text={agent_id} />,
+    width: 150,
+  },
+  {
+    id: 'tool',
+    title: 'Tool',
+    value: ({ tool_name }) => tool_name,
+    render: ({ tool_name }) => <SafeText text={tool_name} />,
+    width: 130,
+  },
+  { id: 'boundary', title: 'Boundary', value: ({ boundary }) => boundary, width: 80, is_wide_only: true },
+  {
+    id: 'rule',
+    title: 'Rule',
+    value: ({ policy_name }) => policy_name,
+    render: ({ policy_name }) => <SafeText text={policy_name} />,
+    width: 160,
+    is_wide_only: true,
+  },
+  {
+    id: 'reason',
+    title: 'Reason',
+    value: ({ reason }) => reason,
+    render: ({ reason }) => <SafeText text={reason} />,
+    width: 225,
+    is_wide_only: true,
+  },
+  {
+    id: 'tags',
+    title: 'Data tags',
+    value: ({ data_tags }) => data_tags.join(' '),
+    render: ({ data_tags }) => <Tags tags={data_tags} max={1} />,
+    width: 185,
+    is_wide_only: true,
+  },
+  {
+    id: 'session',
+    title: 'Session',
+    value: ({ session_id }) => session_id,
+    render: ({ session_id }) => <SessionLink session_id={session_id} />,
+    width: 120,
+    is_wide_only: true,
+    is_extra: true,
+  },
+  {
+    id: 'tenant',
+    title: 'Tenant',
+    value: ({ tenant_id }) => tenant_id,
+    render: ({ tenant_id }) => <SafeText text={tenant_id} />,
+    width: 100,
+    is_wide_only: true,
+    is_extra: true,
+  },
+  {
+    id: 'caller',
+    title: 'Caller',
+    value: ({ caller_id }) => caller_id,
+    width: 120,
+    is_extra: true,
+    is_wide_only: true,
+  },
+  {
+    id: 'event',
+    title: 'Event',
+    value: ({ event_id }) => event_id,
+    width: 260,
+    is_extra: true,
+    is_wide_only: true,
+  },
+];
+
+/** The filters of every table of events, by the names of the query. */
+export const eventFilters: readonly FilterField[] = [
+  { name: 'action', label: 'Action', options: ACTION_NAMES },
+  { name: 'decision', label: 'Decision', options: DECISION_NAMES },
+  { name: 'boundary', label: 'Boundary', options: BOUNDARY_NAMES },
+  { name: 'agent_id', label: 'Agent' },
+  { name: 'tool_name', label: 'Tool' },
+  { name: 'policy_name', label: 'Rule' },
+  { name: 'data_tag', label: 'Data tag' },
+  { name: 'session_id', label: 'Session' },
+  { name: 'tenant_id', label: 'Tenant' },
+  { name: 'caller_id', label: 'Caller' },
+  { name: 'phase', label: 'Phase', options: ['request', 'response'] },
+  { name: 'monitored', label: 'Monitored rule' },
+  { name: 'since', label: 'Since' },
+  { name: 'until', label: 'Until' },
+];
+
+function SessionLink({ session_id }: { readonly session_id: string | null }) {
+  if (session_id === null) return <span className="muted">–</span>;
+  return (
+    <Link to="/sessions/$session_id" params={{ session_id }} search={{}}>
+      <SafeText text={session_id} />
+    </Link>
+  );
+}

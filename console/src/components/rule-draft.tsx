@@ -1,0 +1,56 @@
+import { useState } from 'react';
+import { CodeBlock } from './code-block.tsx';
+import type { ConsoleEvent } from './event-columns.tsx';
+import { Panel } from './page-header.tsx';
+import { revealHidden } from './safe-text.tsx';
+
+const ACTIONS = ['block', 'require_approval', 'redact', 'flag', 'allow'] as const;
+
+/** Drafts a rule for calls like one event. Nothing changes until the text is part of a policy. */
+export function RuleDraft({ event }: { readonly event: ConsoleEvent }) {
+  const [action, setAction] = useState<(typeof ACTIONS)[number]>('require_approval');
+  return (
+    <Panel
+      title="Draft of a rule"
+      aside={
+        <label className="inline-field">
+          Action{' '}
+          <select
+            className="select small"
+            value={action}
+            onChange={(change) => setAction(change.currentTarget.value as (typeof ACTIONS)[number])}
+          >
+            {ACTIONS.map((each) => (
+              <option key={each}>{each}</option>
+            ))}
+          </select>
+        </label>
+      }
+    >
+      <CodeBlock text={draftRule(event, action)} label="Draft of a rule" />
+      <p className="hint">
+        Put it into <code>policies</code> of <code>service.yaml</code>, or into a version of the policies of a
+        tenant. In monitor mode it records what it would do, and stops nothing.
+      </p>
+    </Panel>
+  );
+}
+
+/** Returns a rule as YAML. Names from outside are quoted JSON, which is YAML too, with hidden characters made visible. */
+function draftRule(event: ConsoleEvent, action: string): string {
+  const quote = (text: string) => JSON.stringify(revealHidden(text));
+  const conditions = [
+    ...(event.tool_name === null ? [] : [`    tools: [${quote(event.tool_name)}]`]),
+    `    agents: [${quote(event.agent_id)}]`,
+  ];
+  return [
+    `- name: ${action.replace('_', '-')}-${event.boundary}-${event.event_id.slice(-6)}`,
+    `  boundary: ${event.boundary === 'memory' ? 'action' : event.boundary}`,
+    ...(event.data_tags.length === 0 ? [] : [`  data_tags: [${event.data_tags.map(quote).join(', ')}]`]),
+    '  condition:',
+    ...conditions,
+    `  action: ${action}`,
+    '  reason: "Say why."',
+    '  enforcement: monitor',
+  ].join('\n');
+}
