@@ -1,4 +1,12 @@
-import { useCallback, useEffect, useRef, useState } from 'react';
+import {
+  type Dispatch,
+  type RefObject,
+  type SetStateAction,
+  useCallback,
+  useEffect,
+  useRef,
+  useState,
+} from 'react';
 import type { ConsoleEvent } from '../components/event-columns.tsx';
 import { ApiError, callOperation, type OperationInput } from './client.ts';
 
@@ -38,28 +46,7 @@ export function useEvents(filter: EventFilter): EventHistory {
   const newer = useRef<() => void>(() => undefined);
   current.current = { ...current.current, key, state };
 
-  const read = useCallback(
-    async (input: EventFilter, merge: (before: HistoryState, page: Page) => HistoryState) => {
-      if (current.current.is_reading) return;
-      current.current.is_reading = true;
-      const asked_key = key;
-      try {
-        const page = await callOperation('dashboardEventsQuery', {
-          ...(JSON.parse(key) as EventFilter),
-          ...input,
-        });
-        if (current.current.key === asked_key)
-          setState((before) => ({ ...merge(before, page), error: null, is_loading: false }));
-      } catch (error) {
-        if (current.current.key === asked_key && error instanceof ApiError)
-          setState((before) => ({ ...before, error, is_loading: false }));
-      } finally {
-        current.current.is_reading = false;
-        if (current.current.wants_newer) newer.current();
-      }
-    },
-    [key],
-  );
+  const read = usePageReader(key, current, setState, newer);
 
   useEffect(() => {
     current.current.is_reading = false;
@@ -98,6 +85,47 @@ export function useEvents(filter: EventFilter): EventHistory {
 
   const { events, total, error, is_loading, cursor } = state;
   return { events, total, error, is_loading, has_more: cursor !== null, readOlder, readNewer };
+}
+
+/** The call in progress, and what to read after it. */
+interface ReadingState {
+  key: string;
+  state: HistoryState;
+  is_reading: boolean;
+  wants_newer: boolean;
+}
+
+type MergePage = (before: HistoryState, page: Page) => HistoryState;
+
+/** Returns a function that reads one page at a time. An answer to an earlier filter is dropped. */
+function usePageReader(
+  key: string,
+  current: RefObject<ReadingState>,
+  setState: Dispatch<SetStateAction<HistoryState>>,
+  newer: RefObject<() => void>,
+) {
+  return useCallback(
+    async (input: EventFilter, merge: MergePage) => {
+      if (current.current.is_reading) return;
+      current.current.is_reading = true;
+      const asked_key = key;
+      try {
+        const page = await callOperation('dashboardEventsQuery', {
+          ...(JSON.parse(key) as EventFilter),
+          ...input,
+        });
+        if (current.current.key === asked_key)
+          setState((before) => ({ ...merge(before, page), error: null, is_loading: false }));
+      } catch (error) {
+        if (current.current.key === asked_key && error instanceof ApiError)
+          setState((before) => ({ ...before, error, is_loading: false }));
+      } finally {
+        current.current.is_reading = false;
+        if (current.current.wants_newer) newer.current();
+      }
+    },
+    [key, current, setState, newer],
+  );
 }
 
 type Page = Awaited<ReturnType<typeof callOperation<'dashboardEventsQuery'>>>;
