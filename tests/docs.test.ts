@@ -69,6 +69,8 @@ const SHOWN = {
   OPENAI_API_KEY: 'k',
   ANTHROPIC_KEY_A: 'k',
   ANTHROPIC_KEY_B: 'k',
+  OIDC_SECRET: 's',
+  ENTRA_SECRET: 's',
   OLD_MEMORY_KEY: 'o'.repeat(32),
 };
 

@@ -184,7 +184,7 @@ const FALSIFICATIONS: readonly Falsification[] = [
   { name: 'the issuer of someone else', query: (query) => query.set('iss', 'https://evil.test') },
 ];
 
-test('an answer of a false provider signs no user in', async (t) => {
+test('an answer of a false provider begins no session', async (t) => {
   const provider = await startFalseProvider(t);
   const port = await findPort();
   const service = await serviceWith(provider.issuer, port);

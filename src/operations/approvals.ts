@@ -58,6 +58,10 @@ export const approvalRecordSchema = {
     arguments_bytes: { type: 'integer', description: 'Bytes before it was cut.' },
     arguments_truncated: { type: 'boolean', description: 'Not all of the arguments are copyApproval.' },
     min_approvals: { type: 'integer', description: 'How many people must agree.' },
+    require_second_factor: {
+      type: 'boolean',
+      description: 'Approvers must have just proved a second factor.',
+    },
     votes: {
       type: 'array',
       items: {
@@ -101,6 +105,7 @@ export const approvalExample = {
   arguments_bytes: 51,
   arguments_truncated: false,
   min_approvals: 1,
+  require_second_factor: false,
   votes: [],
   requested_by: 'loopback',
   requested_at: '2026-01-31T12:00:00.000Z',
@@ -332,6 +337,13 @@ function settled(moved: TransitionResult) {
       throw notFound();
     case 'own_request':
       throw new Refusal('forbidden', 'You cannot decide on your own request. Another approver must decide.');
+    case 'second_factor_required':
+      throw new Refusal(
+        'forbidden',
+        'The rule asks for a second factor: sign in to the console, prove it there, and approve again.',
+        [],
+        { second_factor_required: true },
+      );
     case 'already_voted':
       throw new Refusal('conflict', 'You have already approved it. Another approver must approve it too.');
     case 'not_pending':

@@ -34,7 +34,7 @@ export const authMethods = defineOperation({
     },
   },
   example: {},
-  answer: { password: true, passkey: true, oidc: null, set_up: false },
+  answer: { password: true, passkey: true, oidc: null, set_up: true },
   run: async (_input, { runtime }) => {
     const accounts = await runtime.accounts();
     const { oidc } = accounts.settings;

@@ -120,17 +120,25 @@ function evaluateWithApprovals(
   const approved_rules: string[] = [];
   let ttl_ms = Number.POSITIVE_INFINITY;
   let min_approvals = 1;
+  let require_second_factor: true | undefined;
   for (;;) {
     const crossing = { ...input.crossing, approved_rules };
     const next = evaluateOnce({ ...input, crossing }, [], enforces_monitored);
     if (next.winner.action === 'block') return { ...next, approval: null };
     if (next.winner.action !== 'require_approval')
-      return { ...first, approval: { rules: approved_rules, ttl_ms, min_approvals } };
+      return {
+        ...first,
+        approval: {
+          ...{ rules: approved_rules, ttl_ms, min_approvals },
+          ...(require_second_factor && { require_second_factor }),
+        },
+      };
     if (approved_rules.length >= APPROVAL_RULES_MAX) return { ...first, approval: null };
     const terms = next.winner.approval ?? DEFAULT_APPROVAL;
     approved_rules.push(next.winner.rule);
     ttl_ms = Math.min(ttl_ms, terms.ttl_ms);
     min_approvals = Math.max(min_approvals, terms.min_approvals);
+    if (terms.require_second_factor === true) require_second_factor = true;
   }
 }
 

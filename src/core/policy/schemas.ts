@@ -190,6 +190,12 @@ export const ruleSchema = closed(
           default: 1,
           description: 'How many people.',
         },
+        require_second_factor: {
+          type: 'boolean',
+          default: false,
+          description:
+            'Whether approvers must have proved a second factor within `approvals.second_factor_ttl`. Then only users who signed in approve.',
+        },
       },
       [],
     ),

@@ -37,8 +37,13 @@ export interface Rule {
   readonly severity: Severity | null;
   readonly fallback_template: string | null;
   readonly enforcement: 'enforce' | 'monitor';
-  /** Lifetime and required number of approvals, used if the action is `require_approval`. */
-  readonly approval: { readonly ttl_ms: number; readonly min_approvals: number };
+  /** The terms of an approval, used if the action is `require_approval`. */
+  readonly approval: {
+    readonly ttl_ms: number;
+    readonly min_approvals: number;
+    /** Approvers must have just proved a second factor. */
+    readonly require_second_factor?: true;
+  };
 }
 
 /** Change to the taint tags of a session when a crossing is not blocked. Removals apply before additions. */

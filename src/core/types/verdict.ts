@@ -19,6 +19,8 @@ export interface ApprovalRequirement {
   readonly ttl_ms: number;
   /** Largest number of approvals that one of the rules requires. */
   readonly min_approvals: number;
+  /** One of the rules requires that approvers have just proved a second factor. */
+  readonly require_second_factor?: true;
 }
 
 /** Decision of a policy on one crossing. */

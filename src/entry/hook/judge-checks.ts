@@ -89,7 +89,8 @@ function buildHookAnswer(judged: JudgedCrossing): HookAnswer {
     violations,
     coverage,
     approval: approval ?? null,
-    one_may_agree: (verdict.approval?.min_approvals ?? 2) <= 1,
+    one_may_agree:
+      (verdict.approval?.min_approvals ?? 2) <= 1 && verdict.approval?.require_second_factor !== true,
     changed: changed === null ? null : getContentValue(changed),
   };
 }

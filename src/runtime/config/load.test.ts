@@ -418,7 +418,7 @@ test('without a file the defaults hold', async () => {
       pending_max: 10_000,
       pending_per_agent_max: 100,
       arguments_bytes_max: 16_384,
-      retention: '90d',
+      ...{ retention: '90d', second_factor_ttl: '10m' },
     },
     capability_tokens: { default_ttl: '10m', max_ttl: '1h', active_max: 100_000 },
     memory: { previous_keys: [], agent_entries_max: 10_000, agent_bytes_max: 67_108_864 },

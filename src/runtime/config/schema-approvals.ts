@@ -78,6 +78,11 @@ export const approvalsSchema = {
       description: 'Bytes of the masked arguments that approvers are shown.',
     },
     retention: { ...duration, default: '90d', description: 'How long a request is kept after its time.' },
+    second_factor_ttl: {
+      ...duration,
+      default: '10m',
+      description: 'How old a second factor may be where a rule has `approval.require_second_factor`.',
+    },
     webhook,
   },
 } as const;

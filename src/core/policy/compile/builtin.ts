@@ -1,7 +1,7 @@
 import type { Action, Boundary, Phase, Rule, Severity } from '../../types/index.ts';
 
 /** The lifetime and the number of approvals if the policy sets none. */
-export const DEFAULT_APPROVAL = { ttl_ms: 3_600_000, min_approvals: 1 } as const;
+export const DEFAULT_APPROVAL: Rule['approval'] = { ttl_ms: 3_600_000, min_approvals: 1 };
 
 type Where = 'input' | 'action' | 'result' | 'output';
 

@@ -104,6 +104,7 @@ function ruleOf(record: RuleDocument, action: Action, shared: Omit<TaintRule, 'c
     approval: {
       ttl_ms: approval.ttl === undefined ? DEFAULT_APPROVAL.ttl_ms : parseDurationMs(approval.ttl),
       min_approvals: approval.min_approvals ?? DEFAULT_APPROVAL.min_approvals,
+      ...(approval.require_second_factor === true && { require_second_factor: true }),
     },
   };
 }

@@ -238,6 +238,25 @@ withStores('approvals', (law) => {
     assert.ok((await vote(desk, own, 'approve', BOB)).moved);
   });
 
+  law('an approval needs a second factor of the last minutes if the rule asks for one', async ({ store }) => {
+    const desk = openDesk(store);
+    const id = await requestOf(desk, { tool: 'ship' });
+    assert.equal((await desk.approvals.find(id))?.require_second_factor, true);
+    const now_ms = desk.clock.now_ms;
+    const at = (second_factor_ms: number | null) => ({ ...ANN, id: 'user:ann', second_factor_ms });
+    const refused = [ANN, at(null), at(now_ms - 600_000)];
+    for (const caller of refused) {
+      const moved = await vote(desk, id, 'approve', caller);
+      assert.deepEqual([moved.moved, moved.moved ? '' : moved.cause], [false, 'second_factor_required']);
+    }
+    assert.equal(refused.length, 3);
+    assert.ok((await vote(desk, id, 'approve', at(now_ms - 599_999))).moved);
+    const other = await requestOf(desk, { tool: 'ship', session_id: 's-2' });
+    assert.ok((await vote(desk, other, 'deny', ANN)).moved, 'a denial needs none');
+    const plain = await requestOf(desk);
+    assert.ok((await vote(desk, plain, 'approve', ANN)).moved, 'another rule asks for none');
+  });
+
   law('as many people as the rule asks for, each once; one who denies is enough', async ({ store }) => {
     const desk = openDesk(store);
     const id = await requestOf(desk, { tool: 'wire' });

@@ -100,6 +100,8 @@ async function count(
   parts: ApprovalsParts,
 ): Promise<Outcome> {
   if (row.requested_by === caller.id) return 'own_request';
+  if (vote === 'approve' && row.require_second_factor === 1 && !hasSecondFactor(caller, parts))
+    return 'second_factor_required';
   const votes = await trx
     .selectFrom('approval_votes')
     .select(['caller_id', 'vote'])
@@ -122,6 +124,12 @@ async function count(
   if (others.length + 1 >= row.min_approvals) return transitionRequest(trx, row, 'approved', by, parts);
   await emitApprovalEvent(trx, row, 'voted', by, parts);
   return row;
+}
+
+/** Returns whether the caller has just proved a second factor. An operator token and the command line have none. */
+function hasSecondFactor({ second_factor_ms }: ApprovalCaller, { now_ms, limits }: ApprovalsParts): boolean {
+  if (second_factor_ms === undefined || second_factor_ms === null) return false;
+  return now_ms() - second_factor_ms < limits.second_factor_ms_max;
 }
 
 function takeBack(

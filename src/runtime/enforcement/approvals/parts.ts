@@ -12,6 +12,8 @@ export interface ApprovalLimits {
   readonly pending_per_agent_max: number;
   readonly arguments_bytes_max: number;
   readonly keep_ms: number;
+  /** The age of a second factor up to which it counts for an approval. */
+  readonly second_factor_ms_max: number;
 }
 
 /** The dependencies of approvals. */
@@ -44,6 +46,7 @@ export function buildApprovalsParts(
   { config, store, ports }: ApprovalsEnvironment,
   reportFault: ReportFault,
 ): ApprovalsParts {
+  const { second_factor_ttl } = config.approvals;
   const { ttl_max, retention, pending_max, pending_per_agent_max, arguments_bytes_max, webhook } =
     config.approvals;
   return {
@@ -56,6 +59,7 @@ export function buildApprovalsParts(
       arguments_bytes_max,
       ttl_ms_max: parseDurationMs(ttl_max),
       keep_ms: parseDurationMs(retention),
+      second_factor_ms_max: parseDurationMs(second_factor_ttl),
     },
     policy: () => ports().policy,
     has_webhook: webhook !== undefined,

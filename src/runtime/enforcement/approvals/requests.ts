@@ -83,6 +83,7 @@ function newRow(
     data_tags: JSON.stringify(judged.data_tags),
     policy_hash: judged.policy_hash,
     min_approvals: wanted.min_approvals,
+    require_second_factor: wanted.require_second_factor === true ? 1 : 0,
     requested_by: caller.id,
     requested_ms,
     expires_ms: requested_ms + Math.min(wanted.ttl_ms, limits.ttl_ms_max),
@@ -224,8 +225,9 @@ export async function expireRequest(request_id: string, parts: ApprovalsParts): 
   });
 }
 
-/** Returns whether the approval covers what is needed now: every rule, and as many approvers. */
+/** Returns whether the approval covers what is needed now: every rule, as many approvers, and their second factor. */
 export function isCovered(wanted: ApprovalRequirement, row: ApprovalRequestRow): boolean {
   const approved = parseListColumn(row.rules);
+  if (wanted.require_second_factor === true && row.require_second_factor !== 1) return false;
   return row.min_approvals >= wanted.min_approvals && wanted.rules.every((rule) => approved.includes(rule));
 }

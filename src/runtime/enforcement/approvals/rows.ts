@@ -58,6 +58,7 @@ export function summarizeRequest(row: ApprovalRequestRow) {
     reason: row.reason,
     data_tags: parseListColumn(row.data_tags),
     min_approvals: row.min_approvals,
+    require_second_factor: row.require_second_factor === 1,
     requested_by: row.requested_by,
     requested_at: formatIsoTime(row.requested_ms),
     expires_at: formatIsoTime(row.expires_ms),

@@ -36,6 +36,8 @@ export interface ApprovalTables {
     data_tags: string;
     policy_hash: string;
     min_approvals: number;
+    /** 1: approvers must have just proved a second factor. */
+    require_second_factor: number;
     requested_by: string;
     requested_ms: number;
     expires_ms: number;
@@ -74,6 +76,14 @@ export const approvalMigrations: Readonly<Record<string, Migration>> = {
       await makeRequests(db);
       await makeVotes(db);
       await makeOutbox(db);
+    },
+  },
+  '0110_approval_second_factor': {
+    async up({ schema }) {
+      await schema
+        .alterTable('approval_requests')
+        .addColumn('require_second_factor', 'integer', (column) => column.notNull().defaultTo(0))
+        .execute();
     },
   },
 };

@@ -5,6 +5,8 @@ import type { ApprovalStatus } from './lifecycle.ts';
 export interface ApprovalCaller {
   readonly id: string;
   readonly kind: 'anonymous' | 'agent' | 'person';
+  /** When a user who signed in proved a second factor last, in milliseconds since 1970. */
+  readonly second_factor_ms?: number | null;
 }
 
 /** A request for approval, as callers see it. Times are ISO 8601, UTC. */
@@ -28,6 +30,8 @@ export interface ApprovalRecord {
   readonly arguments_bytes: number;
   readonly arguments_truncated: boolean;
   readonly min_approvals: number;
+  /** Approvers must have just proved a second factor. */
+  readonly require_second_factor: boolean;
   readonly votes: readonly ApprovalVote[];
   readonly requested_by: string;
   readonly requested_at: string;
@@ -80,7 +84,12 @@ export type TransitionResult =
   | { readonly moved: true; readonly record: ApprovalRecord }
   | {
       readonly moved: false;
-      readonly cause: 'not_found' | 'not_pending' | 'own_request' | 'already_voted';
+      readonly cause:
+        | 'not_found'
+        | 'not_pending'
+        | 'own_request'
+        | 'already_voted'
+        | 'second_factor_required';
       readonly record: ApprovalRecord | null;
     };
 

@@ -20,6 +20,7 @@ export const LIMITS: ApprovalLimits = {
   pending_per_agent_max: 100,
   arguments_bytes_max: 16_384,
   keep_ms: 7_776_000_000,
+  second_factor_ms_max: 600_000,
 };
 
 const ask = (name: string, tool: string, more: object = {}) => ({
@@ -30,11 +31,14 @@ const ask = (name: string, tool: string, more: object = {}) => ({
   ...more,
 });
 
-/** Requires one approver for `pay` and two for `wire`, and always blocks `drop`. */
+/**
+ * Requires one approver for `pay`, two for `wire` and a second factor for `ship`, and always blocks `drop`.
+ */
 export const POLICY: Policy = buildTestPolicy({
   rules: [
     ask('pay-asks', 'pay', { approval: { ttl: '30m' } }),
     ask('wire-asks', 'wire', { approval: { ttl: '30m', min_approvals: 2 } }),
+    ask('ship-asks', 'ship', { approval: { ttl: '30m', require_second_factor: true } }),
     ask('long-asks', 'long', { approval: { ttl: '52w' } }),
     { name: 'no-drop', boundary: 'action', action: 'block', condition: { tools: ['drop'] } },
   ],
