@@ -207,3 +207,24 @@ test('the overview counts what the events say', async (t) => {
   assert.equal(overview.recent_incidents.length, 8);
   assert.deepEqual(overview.tenants, ['acme', 'globex']);
 });
+
+test('events of an approval request are no decisions of their own', async (t) => {
+  const held = { decision: 'block', action: 'require_approval', policy_name: 'refunds' } as const;
+  const { as } = await openIndexedRuntime(t, [
+    event('acme', held),
+    event('acme', { ...held, metadata: { phase: 'approval_pending' } }),
+    event('acme', { policy_name: 'refunds', metadata: { phase: 'approval_approved' } }),
+  ]);
+  const incidents = (await callOperation(dashboardIncidents, {}, as('ann'))) as Page & { total: number };
+  assert.deepEqual([incidents.count, incidents.total], [1, 1]);
+  const { entries } = (await callOperation(dashboardBreakdown, { by: 'rule' }, as('ann'))) as {
+    entries: { name: string; event_count: number }[];
+  };
+  assert.deepEqual(
+    entries.map(({ name, event_count }) => [name, event_count]),
+    [['refunds', 1]],
+  );
+  const asked = { policy_name: 'refunds', last: '24h' };
+  const all = (await callOperation(dashboardEventsQuery, asked, as('ann'))) as Page & { total: number };
+  assert.deepEqual([all.count, all.total], [3, 3], 'the activity shows them');
+});

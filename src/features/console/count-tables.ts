@@ -23,7 +23,7 @@ export function readCounts(
   by: CountField,
   scope: ReadScope,
   { since_ms, until_ms }: Pick<EventCountQuery, 'since_ms' | 'until_ms'>,
-  details: Pick<EventCountQuery, 'bucket_ms' | 'split' | 'values'> = {},
+  details: Pick<EventCountQuery, 'bucket_ms' | 'split' | 'values' | 'approval_events'> = {},
 ): Promise<readonly EventCount[]> {
   return audit.countEvents({ by, since_ms, until_ms, ...scope, ...details });
 }

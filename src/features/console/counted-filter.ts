@@ -11,7 +11,7 @@ const COUNTED: Readonly<Record<string, CountField>> = {
   tool_name: 'tool',
 };
 /** The fields that every count has. */
-const SHARED = ['tenant_id', 'agent_id', 'decision', 'action', 'any_of'];
+const SHARED = ['tenant_id', 'agent_id', 'decision', 'action', 'any_of', 'decisions_only'];
 
 /**
  * Counts the events that match a filter without reading them; `null` if the filter has a field that is not counted. The
@@ -30,8 +30,11 @@ export async function countMatches(
   const value = filter[field as 'boundary' | 'policy_name' | 'tool_name'];
   const tenants = narrow(scope.tenants, filter.tenant_id);
   const agents = narrow(scope.agents, filter.agent_id);
-  const values = value === undefined ? {} : { values: [value] };
-  const counts = await readCounts(runtime, by, { tenants, agents }, period, values);
+  const details = {
+    ...(value !== undefined && { values: [value] }),
+    approval_events: !filter.decisions_only,
+  };
+  const counts = await readCounts(runtime, by, { tenants, agents }, period, details);
   return counts
     .filter(
       ({ decision, action }) =>

@@ -97,10 +97,12 @@ export const dashboardIncidents = defineOperation({
     const scope: ReadScope = resolveReadScope(input, context);
     const window = parseWindow(input.last, context.runtime.now_ms());
     const find = (limit: number, cursor: string) => findIncidents({}, scope, window, limit, cursor, context);
-    const count = () => countMatches({ any_of: { action: INCIDENT_ACTIONS } }, scope, window, context);
+    const count = () => countMatches(INCIDENTS, scope, window, context);
     return readEventPage(['incidents', scope, window.last], input, find, count);
   },
 });
+
+const INCIDENTS = { any_of: { action: INCIDENT_ACTIONS }, decisions_only: true };
 
 interface PageInput {
   readonly limit?: number;

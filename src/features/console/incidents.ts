@@ -44,6 +44,13 @@ export function findIncidents(
   context: Context,
 ): Promise<AuditPage> {
   const since = new Date(since_ms).toISOString();
-  const paged = { ...filter, since, limit, cursor: cursor ?? '', any_of: { action: INCIDENT_ACTIONS } };
+  const paged = {
+    ...filter,
+    since,
+    limit,
+    cursor: cursor ?? '',
+    any_of: { action: INCIDENT_ACTIONS },
+    decisions_only: true,
+  };
   return findScopedEvents(paged, scope, context);
 }

@@ -14,6 +14,9 @@ export const TALLY_FIELDS = [
 ] as const;
 export type TallyField = (typeof TALLY_FIELDS)[number];
 
+/** Marks the values of events of approval requests. No name contains a control character. */
+export const APPROVAL_MARK = '\u0001';
+
 /** The shortest period: five minutes. Every other period begins and ends on a multiple of it. */
 export const SHORT_PERIOD_MS = 300_000;
 export const LONG_PERIOD_MS = 86_400_000;
@@ -39,6 +42,8 @@ export interface EventCountQuery {
   readonly split?: 'tenant' | 'agent' | null;
   /** Counts these values only. */
   readonly values?: readonly string[];
+  /** Also counts the events of approval requests, which follow from a decision that is counted already. */
+  readonly approval_events?: boolean;
 }
 
 /** The number of events that have the same values. A query may return several rows of one value. */

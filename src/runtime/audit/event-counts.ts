@@ -1,6 +1,12 @@
 import { sql } from 'kysely';
 import type { AuditIndex } from './audit-index.ts';
-import { type EventCount, type EventCountQuery, PERIODS_MS, SHORT_PERIOD_MS } from './count-types.ts';
+import {
+  APPROVAL_MARK,
+  type EventCount,
+  type EventCountQuery,
+  PERIODS_MS,
+  SHORT_PERIOD_MS,
+} from './count-types.ts';
 
 /** A part of a period that is covered by counts of one length. */
 interface Segment {
@@ -42,7 +48,7 @@ async function countSegment(
   asked: EventCountQuery,
   { width_ms, from_ms, to_ms }: Segment,
 ): Promise<readonly EventCount[]> {
-  const { by, bucket_ms = null, split = null, values } = asked;
+  const { by, bucket_ms = null, split = null, values, approval_events = false } = asked;
   const is_scope = by === 'agent' || by === 'tenant';
   const value = sql.ref<string>(is_scope ? `${by}_id` : 'value');
   const bucket =
@@ -57,8 +63,10 @@ async function countSegment(
     .where('bucket_ms', '<', to_ms);
   if (asked.tenants !== '*') query = query.where('tenant_id', 'in', asked.tenants);
   if (asked.agents !== '*') query = query.where('agent_id', 'in', asked.agents);
-  if (values !== undefined) query = query.where(value, 'in', values);
-  return query
+  if (!approval_events) query = query.where('value', 'not like', `${APPROVAL_MARK}%`);
+  if (values !== undefined)
+    query = query.where(value, 'in', [...values, ...values.map((each) => APPROVAL_MARK + each)]);
+  const counts = await query
     .select([
       value.as('value'),
       (split === null ? sql<string | null>`null` : sql.ref<string | null>(`${split}_id`)).as('split'),
@@ -73,4 +81,5 @@ async function countSegment(
     ])
     .groupBy(sql`1, 2, 3, 4, 5` as never)
     .execute();
+  return counts.map((each) => ({ ...each, value: each.value.replace(APPROVAL_MARK, '') }));
 }

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type CompiledQuery, type Kysely, sql } from 'kysely';
-import { LONG_PERIOD_MS, PERIODS_MS, TALLY_FIELDS, type TallyField } from './count-types.ts';
+import { APPROVAL_MARK, LONG_PERIOD_MS, PERIODS_MS, TALLY_FIELDS, type TallyField } from './count-types.ts';
 import type { IndexTables } from './index-tables.ts';
 import type { AuditEvent } from './types.ts';
 
@@ -37,9 +37,14 @@ export async function addToCounts(
 
 function valuesOf(field: TallyField, event: AuditEvent): readonly string[] {
   const values = rawValues(field, event);
-  return values.length === 0
-    ? values
-    : [...new Set(values.slice(0, VALUES_MAX))].filter((value) => value.length <= VALUE_CHARS_MAX);
+  if (values.length === 0) return values;
+  const kept = [...new Set(values.slice(0, VALUES_MAX))].filter((value) => value.length <= VALUE_CHARS_MAX);
+  return isApprovalEvent(event) ? kept.map((value) => APPROVAL_MARK + value) : kept;
+}
+
+/** Returns whether an event is about an approval request, not a decision of its own. */
+function isApprovalEvent({ metadata }: AuditEvent): boolean {
+  return typeof metadata.phase === 'string' && metadata.phase.startsWith('approval_');
 }
 
 function rawValues(field: TallyField, event: AuditEvent): readonly string[] {
@@ -109,11 +114,12 @@ function widened(row: { event_count: number; first_ms: number; last_ms: number }
 function addToSession(
   sessions: Map<string, SessionRow>,
   session_id: string,
-  { tenant_id, agent_id, decision }: AuditEvent,
+  event: AuditEvent,
   ms: number,
 ): void {
+  const { tenant_id, agent_id, decision } = event;
   const key = JSON.stringify([tenant_id, session_id, agent_id]);
-  const blocked = decision === 'block' ? 1 : 0;
+  const blocked = decision === 'block' && !isApprovalEvent(event) ? 1 : 0;
   const row = sessions.get(key);
   if (row === undefined)
     sessions.set(key, {
@@ -234,7 +240,8 @@ async function deleteCounts(db: Database, from_ms: number): Promise<void> {
   // A session that began before keeps that part.
   await sql`
     insert or replace into audit_sessions
-    select tenant_id, session_id, agent_id, count(*), sum(decision = 'block'), min(timestamp_ms), max(timestamp_ms)
+    select tenant_id, session_id, agent_id, count(*),
+      sum(decision = 'block' and coalesce(phase, '') not like 'approval\\_%' escape '\\'), min(timestamp_ms), max(timestamp_ms)
     from audit_events
     where timestamp_ms < ${from_ms} and (tenant_id, session_id, agent_id) in (
       select tenant_id, session_id, agent_id from audit_sessions where last_ms >= ${from_ms})

@@ -16,6 +16,7 @@ export class AuditFilterError extends Error {
 export interface ParsedFilter {
   readonly equal: Readonly<Partial<Record<EqualField, string>>>;
   readonly any_of: AuditFilterLists;
+  readonly decisions_only: boolean;
   readonly data_tag: string | null;
   readonly metadata: { readonly key: string; readonly value: string | null } | null;
   /** A rule in monitor mode that would have acted; `*` for any. */
@@ -108,6 +109,7 @@ export function parseFilter(filter: AuditFilter, now_ms: number): ParsedFilter {
   return {
     equal,
     any_of: filter.any_of ?? {},
+    decisions_only: filter.decisions_only ?? false,
     data_tag: parseTag(filter),
     metadata: parseMetadata(filter),
     monitored: text(filter, 'monitored'),
@@ -138,6 +140,7 @@ export function matchesFilter(event: AuditEvent, filter: ParsedFilter): boolean 
   const fields: Readonly<Record<string, unknown>> = { ...event, phase: event.metadata.phase };
   return (
     EQUAL_FIELDS.every((field) => equal[field] === undefined || fields[field] === equal[field]) &&
+    !(filter.decisions_only && String(event.metadata.phase).startsWith('approval_')) &&
     LIST_FIELDS.every((field) => any_of[field]?.includes(event[field]) ?? true) &&
     (data_tag === null ||
       event.data_tags.some((tag) => tag === data_tag || tag.startsWith(`${data_tag}.`))) &&

@@ -175,6 +175,10 @@ function eventWhere(
   for (const field of LIST_FIELDS)
     if (filter.any_of[field] !== undefined)
       conditions.push(eb(`${events}.${field}`, 'in', filter.any_of[field]));
+  if (filter.decisions_only)
+    conditions.push(
+      sql<boolean>`coalesce(${sql.ref(`${events}.phase`)}, '') not like 'approval\\_%' escape '\\'` as never,
+    );
   if (filter.data_tag !== null && !tag_answered) conditions.push(eb.exists(tagOf(eb, filter.data_tag)));
   return eb
     .case()

@@ -63,6 +63,8 @@ export interface AuditFilter {
   readonly last?: string;
   /** Lists of values, of which one must match. They are for callers in the program and have no route. */
   readonly any_of?: AuditFilterLists;
+  /** Leaves the events of approval requests out, which follow from a decision. */
+  readonly decisions_only?: boolean;
   /** The time limit in milliseconds; default ten seconds. At the limit, a paged query answers with what it has found. */
   readonly timeout_ms?: number;
   readonly limit?: number;

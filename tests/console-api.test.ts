@@ -1,0 +1,138 @@
+/** The reading routes of the console and its decisions on approvals, on a real service with two workers. */
+import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { startTestService, type TestService } from './support/service.ts';
+
+const AGENT_KEY = 'svc_key_acme';
+const config = {
+  policies: [
+    { name: 'refunds', boundary: 'action', condition: { tools: ['refund'] }, action: 'require_approval' },
+  ],
+  auth: { api_keys: [{ id: 'acme', sha256: hash('sha256', AGENT_KEY, 'hex'), tenants: ['acme'] }] },
+  dashboard: {
+    users: [
+      { user_id: 'ann', role: 'approver', tenants: ['acme'] },
+      { user_id: 'gus', role: 'viewer', tenants: ['globex'] },
+    ],
+  },
+};
+/** Names that a page must show as text. */
+const MARKER = '<img src=x onerror=alert(1)>‮bot';
+
+let service: TestService;
+let operator: string;
+
+before(async () => {
+  service = await startTestService({ config });
+  operator = readFileSync(join(service.state_dir, 'operator-token'), 'utf8').trim();
+});
+after(async () => service.stop());
+
+type Headers = Readonly<Record<string, string>>;
+const as = (user: string): Headers => ({ 'x-service-user': user });
+const asOperator = (): Headers => ({ authorization: `Bearer ${operator}` });
+
+async function ask(path: string, headers: Headers, body?: object) {
+  const response = await fetch(`${service.url}${path}`, {
+    method: body === undefined ? 'GET' : 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  // biome-ignore lint/suspicious/noExplicitAny: the test looks into answers of every shape.
+  return { status: response.status, json: (await response.json()) as any };
+}
+
+async function requestRefund(tenant_id: string, amount: number): Promise<string> {
+  const call = {
+    tool: 'refund',
+    input: { amount },
+    agent_id: MARKER,
+    tenant_id,
+    session_id: `${tenant_id}-session`,
+  };
+  const { json } = await ask('/v1/intercept/tool', {}, call);
+  assert.equal(json.action, 'require_approval');
+  return json.approval.request_id;
+}
+
+test('approval requests come in pages, of the tenants of the user only', async () => {
+  for (let amount = 1; amount <= 5; amount++) await requestRefund('acme', amount);
+  const foreign = await requestRefund('globex', 1);
+  const seen: string[] = [];
+  let cursor = '';
+  let pages = 0;
+  do {
+    const path = `/v1/dashboard/approvals?status=pending&limit=2&cursor=${cursor}`;
+    const { status, json } = await ask(path, as('ann'));
+    assert.equal(status, 200);
+    seen.push(...json.approvals.map((one: { request_id: string }) => one.request_id));
+    cursor = json.next_cursor ?? '';
+    pages++;
+    if (pages === 1) {
+      const abroad = await ask(`/v1/dashboard/approvals?status=pending&cursor=${cursor}`, as('gus'));
+      assert.equal(abroad.status, 400, 'a cursor of another tenant');
+    }
+  } while (cursor !== '');
+  assert.equal(pages, 3);
+  assert.equal(new Set(seen).size, 5);
+  assert.ok(!seen.includes(foreign));
+  assert.equal((await ask('/v1/dashboard/approvals?tenant_id=globex', as('ann'))).status, 403);
+});
+
+test('only a person decides, and several requests are denied at once', async () => {
+  const ids = [await requestRefund('acme', 100), await requestRefund('acme', 101)];
+  const body = { request_ids: [...ids, 'apr_none'], note: 'Not today.' };
+  const path = '/v1/dashboard/approvals/deny';
+  assert.equal((await ask(path, {}, body)).status, 403);
+  assert.equal((await ask(path, as('ann'), body)).status, 403, 'a name in a header decides nothing');
+  assert.equal((await ask(path, { 'x-service-key': AGENT_KEY }, body)).status, 403);
+  const { status, json } = await ask(path, asOperator(), body);
+  assert.equal(status, 200);
+  assert.deepEqual(json.denied, ids);
+  assert.deepEqual(
+    json.failed.map(({ request_id, code }: Record<string, string>) => [request_id, code]),
+    [['apr_none', 'not_found']],
+  );
+  const again = await ask(`/v1/dashboard/approvals/${ids[0]}/approve`, asOperator(), {});
+  assert.equal(again.status, 409);
+  const many = { request_ids: Array.from({ length: 101 }, (_, at) => `apr_${at}`) };
+  assert.equal((await ask(path, asOperator(), many)).status, 400);
+});
+
+test('every page answers from both workers with what was decided before', async () => {
+  const paths = [
+    'overview',
+    'incidents',
+    'observe/agents',
+    'observe/sessions',
+    'observe/sessions/acme-session',
+    'observe/tools',
+    'observe/tools/refund/contract',
+    'observe/metrics',
+    'rules',
+    'detection',
+    'breakdown?by=tool',
+    'templates',
+  ];
+  for (const path of paths)
+    for (let time = 0; time < 3; time++) {
+      const { status, json } = await ask(`/v1/dashboard/${path}`, as('ann'));
+      assert.equal(status, 200, `${path} ${JSON.stringify(json)}`);
+      assert.ok(!JSON.stringify(json).includes('globex'), path);
+    }
+  assert.equal(paths.length, 12);
+  const { json: overview } = await ask('/v1/dashboard/overview', as('ann'));
+  assert.equal(overview.top.agents[0].name, MARKER);
+  assert.equal(overview.pending_approvals, 5);
+  const { json: draft } = await ask('/v1/dashboard/observe/tools/refund/contract', as('ann'));
+  assert.equal(draft.arguments_from, 'approval_requests');
+  assert.deepEqual(draft.contract.arguments.properties, { amount: { type: 'number' } });
+  const [incident] = overview.recent_incidents;
+  const { json: detail } = await ask(`/v1/dashboard/incidents/${incident.event_id}`, as('ann'));
+  assert.equal(detail.explanation_status, 'explained');
+  assert.ok(detail.policy.is_active);
+  assert.equal((await ask(`/v1/dashboard/incidents/${incident.event_id}`, as('gus'))).status, 404);
+});
