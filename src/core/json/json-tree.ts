@@ -1,4 +1,5 @@
 import type { JsonMember, JsonNode, JsonParseError, StringNode } from '../types/json.ts';
+import { ARRAY, BACKSLASH, COLON, COMMA, LETTER_U, OBJECT, QUOTE, skipJsonSpace } from './json-lexemes.ts';
 import type { WalkLimits } from './walk.ts';
 
 /**
@@ -14,7 +15,7 @@ export function parseJsonTree(
 ): JsonNode | JsonParseError {
   const open: Open[] = [];
   let nodes = 0;
-  let at = skipSpace(text, 0);
+  let at = skipJsonSpace(text, 0);
   for (;;) {
     nodes += 1;
     if (nodes > limits.nodes_max) return problem('nodes_max', at);
@@ -23,7 +24,7 @@ export function parseJsonTree(
     if (unit === OBJECT || unit === ARRAY) {
       if (open.length >= limits.depth_max) return problem('depth_max', at);
       const opened = begin(unit === OBJECT, at);
-      at = skipSpace(text, at + 1);
+      at = skipJsonSpace(text, at + 1);
       if (text.charCodeAt(at) !== unit + 2) {
         open.push(opened);
         if (unit === ARRAY) continue;
@@ -38,7 +39,7 @@ export function parseJsonTree(
     } else node = unit === QUOTE ? readString(text, at) : readWord(text, at, unit);
     if (node.kind === 'problem') return node;
     for (;;) {
-      at = skipSpace(text, node.end);
+      at = skipJsonSpace(text, node.end);
       const parent = open.at(-1);
       if (parent === undefined) return at === text.length ? node : problem('malformed', at);
       if (drops_vectors && parent.members === null && node.kind === 'number') nodes -= 1;
@@ -46,7 +47,7 @@ export function parseJsonTree(
       else parent.members.push({ key: parent.key as StringNode, value: node });
       const next = text.charCodeAt(at);
       if (next === COMMA) {
-        at = skipSpace(text, at + 1);
+        at = skipJsonSpace(text, at + 1);
         if (parent.members === null) break;
         const behind = readKey(text, at, parent);
         if (typeof behind !== 'number') return behind;
@@ -72,13 +73,6 @@ interface Open {
   key: StringNode | null;
 }
 
-const OBJECT = 123;
-const ARRAY = 91;
-const COMMA = 44;
-const COLON = 58;
-const QUOTE = 34;
-const BACKSLASH = 92;
-const LETTER_U = 117;
 const MINUS = 45;
 const ZERO = 48;
 const NINE = 57;
@@ -112,23 +106,14 @@ function problem(reason: JsonParseError['reason'], at: number): JsonParseError {
   return { kind: 'problem', reason, at };
 }
 
-function skipSpace(text: string, from: number): number {
-  let at = from;
-  for (; at < text.length; at++) {
-    const unit = text.charCodeAt(at);
-    if (unit !== 32 && unit !== 10 && unit !== 13 && unit !== 9) break;
-  }
-  return at;
-}
-
 /** Stores the key in `parent` for the value that follows, and returns the offset of that value. */
 function readKey(text: string, at: number, parent: Open): number | JsonParseError {
   if (text.charCodeAt(at) !== QUOTE) return problem('malformed', at);
   const key = readString(text, at);
   if (key.kind === 'problem') return key;
   parent.key = key;
-  const colon = skipSpace(text, key.end);
-  return text.charCodeAt(colon) === COLON ? skipSpace(text, colon + 1) : problem('malformed', colon);
+  const colon = skipJsonSpace(text, key.end);
+  return text.charCodeAt(colon) === COLON ? skipJsonSpace(text, colon + 1) : problem('malformed', colon);
 }
 
 function readString(text: string, start: number): StringNode | JsonParseError {

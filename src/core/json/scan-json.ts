@@ -1,3 +1,4 @@
+import { ARRAY, BACKSLASH, COLON, COMMA, LETTER_U, OBJECT, QUOTE, skipJsonSpace } from './json-lexemes.ts';
 import type { WalkLimits } from './walk.ts';
 
 /**
@@ -30,7 +31,7 @@ export function scanJson(
   let nodes = 0;
   let depth = 0;
   let awaits: Awaits = VALUE;
-  for (let at = skipSpace(source, 0); at < source.length; at = skipSpace(source, at)) {
+  for (let at = skipJsonSpace(source, 0); at < source.length; at = skipJsonSpace(source, at)) {
     const unit = source.charCodeAt(at);
     if (unit === OBJECT || unit === ARRAY) {
       if (awaits !== VALUE && awaits !== FIRST_VALUE) return 'malformed';
@@ -67,7 +68,7 @@ export function scanJson(
  * Returns whether a text must be parsed as JSON to be read correctly: it begins like a document and has escapes.
  */
 export function isEscapedJson(text: string): boolean {
-  const first = text[skipSpace(text, 0)];
+  const first = text[skipJsonSpace(text, 0)];
   return (first === '{' || first === '[' || first === '"') && text.includes('\\');
 }
 
@@ -100,16 +101,9 @@ const KEY = 2;
 const FIRST_KEY = 3;
 const SEPARATOR = 4;
 
-const OBJECT = 123;
 const OBJECT_END = 125;
-const ARRAY = 91;
 const ARRAY_END = 93;
-const COMMA = 44;
-const COLON = 58;
-const QUOTE = 34;
-const BACKSLASH = 92;
 const LETTERS = 65;
-const LETTER_U = 117;
 /** The length of `\\u0041`. */
 const UNICODE_UNITS = 6;
 /**
@@ -119,15 +113,6 @@ const MALFORMED = Number.MAX_SAFE_INTEGER;
 
 const WORD = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
 const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4})/y;
-
-function skipSpace(text: string, from: number): number {
-  let at = from;
-  for (; at < text.length; at++) {
-    const unit = text.charCodeAt(at);
-    if (unit !== 32 && unit !== 10 && unit !== 13 && unit !== 9) break;
-  }
-  return at;
-}
 
 /** Fills `leaf` and returns the offset after it (for a key, after its colon), or `MALFORMED`. */
 function readLeaf(
@@ -142,7 +127,7 @@ function readLeaf(
   leaf.kind = is_key ? 'key' : 'string';
   const end = readString(source, at, leaf);
   if (!is_key) return end;
-  const colon = skipSpace(source, end);
+  const colon = skipJsonSpace(source, end);
   return source.charCodeAt(colon) === COLON ? colon + 1 : MALFORMED;
 }
 

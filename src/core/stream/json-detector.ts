@@ -1,3 +1,5 @@
+import { ARRAY, BACKSLASH, COLON, COMMA, OBJECT, QUOTE } from '../json/json-lexemes.ts';
+
 /**
  * Detects whether a text that arrives in pieces is a JSON document (RFC 8259). Only its end decides whether it is read
  * as one, because escapes hide text and because the key before a value matters.
@@ -38,12 +40,6 @@ interface DocumentLimits {
   readonly nodes_max: number;
 }
 
-const QUOTE = 34;
-const BACKSLASH = 92;
-const OBJECT = 123;
-const ARRAY = 91;
-const COMMA = 44;
-const COLON = 58;
 const WORD = /^(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)$/;
 const NAMES = ['true', 'false', 'null'];
 
