@@ -19,7 +19,11 @@ const LIMITS = { depth_max: 100, nodes_max: 1 << 20 };
 
 const readers: Record<string, (text: string) => void> = {
   'JSON.parse': (text) => void JSON.parse(text),
-  scanJson: (text) => assert.equal(scanJson(text, UNLIMITED_WALK, () => {}), 'read'),
+  scanJson: (text) =>
+    assert.equal(
+      scanJson(text, UNLIMITED_WALK, () => {}),
+      'read',
+    ),
   parseJsonTree: (text) => assert.notEqual(parseJsonTree(text, UNLIMITED_WALK).kind, 'problem'),
   feedJsonDetector: (text) => {
     const detector = createJsonDetector();
