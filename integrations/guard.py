@@ -86,7 +86,7 @@ class Guard:
             if status == "approved":
                 return
             if status != "pending":
-                raise Refused(f"Refused: a person was asked, and the request is {status}.")
+                raise Refused(f"Refused: the approval request is {status}.")
             if time.monotonic() >= until:
                 raise Refused(f"Refused: the approval request {request_id} waits for an operator, who decides on it outside of this session.")
             time.sleep(0.2)
@@ -105,7 +105,7 @@ class Guard:
         except urllib.error.HTTPError as error:
             raise Refused(f"Refused: {self._sentence(error)}") from None
         except Exception as error:
-            raise Refused(f"Refused: the service could not be asked ({type(error).__name__}).") from None
+            raise Refused(f"Refused: the service could not be reached ({type(error).__name__}).") from None
         if not isinstance(answer, dict):
             raise Refused("Refused: the service did not answer as it should.")
         return answer

@@ -112,6 +112,6 @@ test('a value is allowlisted by its fingerprint, which no answer reveals', async
 
 test('a service whose list has no key does not start', async () => {
   const fingerprint = `hmac-sha256:${'0'.repeat(64)}`;
-  const allowlist = [{ fingerprint, reason: 'r', owner: 'o', expires: '2099-01-01' }];
+  const allowlist = [{ fingerprint, reason: 'r', owner: 'o', expires_at: '2099-01-01' }];
   await assert.rejects(startTestService({ config: { detection: { allowlist } } }), /fingerprint-key/);
 });

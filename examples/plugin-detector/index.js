@@ -9,7 +9,7 @@ export default {
       // In the syntax of RE2. What is found is the group `value`, or all of it where there is none.
       pattern: '\\bACME-(?P<value>[0-9]{6,12})\\b',
       // The last digit is a check digit, so that no other number of that form is taken for one.
-      checks: ['luhn', 'varied'],
+      checks: ['luhn', 'not_repeated'],
       tags: ['internal.customer'],
       severity: 'medium',
       description: 'Customer numbers: ACME- and digits, of which the last is a check digit.',

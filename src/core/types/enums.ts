@@ -46,7 +46,7 @@ export const CHECK_NAMES = [
   'mod11_2',
   'mod11_10',
   'verhoeff',
-  'varied',
+  'not_repeated',
   'not_placeholder',
 ] as const;
 export type CheckName = (typeof CHECK_NAMES)[number];

@@ -71,7 +71,7 @@ test('the output is a valid configuration, and expired entries are reported', ()
   withFolder(async (cwd) => {
     const options: RunOptions = { cwd, stdin: KEY };
     const { stdout } = await runInProcess([...ADD, ...UNTIL], options);
-    const expired = `    - {fingerprint: "hmac-sha256:${'0'.repeat(64)}", reason: old, owner: me, expires: 2020-01-31}\n`;
+    const expired = `    - {fingerprint: "hmac-sha256:${'0'.repeat(64)}", reason: old, owner: me, expires_at: 2020-01-31}\n`;
     await writeFile(join(cwd, 'service.yaml'), stdout + expired);
     const valid = await runInProcess(['validate'], { cwd });
     assert.equal(valid.code, 0, valid.stderr);

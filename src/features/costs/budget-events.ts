@@ -66,8 +66,8 @@ export function openBudgetEvents({ store, ports, log, onBudgetNotice }: BudgetEv
 async function resetThreshold({ db }: Store, { window, level }: ReachedThreshold): Promise<void> {
   await db
     .updateTable('budget_windows')
-    .set({ told: level - 1 })
+    .set({ reported_level: level - 1 })
     .where('row_id', '=', window.row_id)
-    .where('told', '=', level)
+    .where('reported_level', '=', level)
     .execute();
 }

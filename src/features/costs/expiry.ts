@@ -19,7 +19,7 @@ export async function chargeExpiredReservations(store: Store, now_ms: number): P
     const expired = await trx
       .selectFrom('budget_reservations')
       .selectAll()
-      .where('is_booked', '=', 0)
+      .where('is_charged', '=', 0)
       .where('expires_ms', '<=', now_ms)
       .orderBy('reservation_id')
       .limit(BATCH)
@@ -50,7 +50,7 @@ export async function chargeExpiredReservations(store: Store, now_ms: number): P
         .execute();
     await trx
       .updateTable('budget_reservations')
-      .set({ is_booked: 1 })
+      .set({ is_charged: 1 })
       .where(
         'reservation_id',
         'in',
@@ -79,7 +79,7 @@ export async function deleteOldCosts(
         eb
           .selectFrom('budget_reservations')
           .select('reservation_id')
-          .where('is_booked', '=', 1)
+          .where('is_charged', '=', 1)
           .where('expires_ms', '<', now_ms - SETTLE_MS)
           .limit(BATCH),
       )

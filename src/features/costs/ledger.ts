@@ -117,7 +117,7 @@ function applyReserve(page: LedgerPage, asked: ReserveEntry): LedgerResult {
     parts: JSON.stringify(windows.map(({ row_id }) => [row_id, amount.micro_usd, amount.tokens])),
     estimate: JSON.stringify(asked.estimate),
     expires_ms: asked.expires_ms,
-    is_booked: 0,
+    is_charged: 0,
   });
   return { refusal: null, thresholds: [] };
 }
@@ -171,7 +171,7 @@ function releaseReservation(
   for (const [row_id, micro_usd, tokens] of parseReservationParts(held)) {
     const row = rows.get(row_id);
     if (row === undefined) continue;
-    if (held.is_booked === 1) {
+    if (held.is_charged === 1) {
       row.spent_micro_usd = Math.max(0, row.spent_micro_usd - micro_usd);
       row.spent_tokens = Math.max(0, row.spent_tokens - tokens);
     } else {
@@ -181,7 +181,7 @@ function releaseReservation(
     row.changed_ms = now_ms;
     changed.add(row);
   }
-  if (held.is_booked === 1) spending.push(negateSpending(JSON.parse(held.estimate) as SpendingRow));
+  if (held.is_charged === 1) spending.push(negateSpending(JSON.parse(held.estimate) as SpendingRow));
 }
 
 function chargeWindow(
@@ -197,9 +197,11 @@ function chargeWindow(
   page.changed.add(row);
   const used = sumWindowUsage(page.rows, window, 'spent alone');
   const level = findThresholdLevel(window.share.budget, used);
-  const told = Math.max(...window.row_ids.map((row_id) => page.rows.get(row_id)?.told ?? 0));
-  if (level === 0 || level <= told) return [];
-  row.told = level;
+  const reported_level = Math.max(
+    ...window.row_ids.map((row_id) => page.rows.get(row_id)?.reported_level ?? 0),
+  );
+  if (level === 0 || level <= reported_level) return [];
+  row.reported_level = level;
   return [{ window, level, used }];
 }
 
@@ -338,18 +340,25 @@ function createRow({ share, row_id, starts_ms, ends_ms }: BudgetWindow): BudgetR
     spent_tokens: 0,
     reserved_micro_usd: 0,
     reserved_tokens: 0,
-    told: 0,
+    reported_level: 0,
     changed_ms: 0,
   };
 }
 
 async function writePage(trx: Trx, { changed, added, removed, spending }: LedgerPage): Promise<void> {
   for (const row of changed) {
-    const { row_id, spent_micro_usd, spent_tokens, reserved_micro_usd, reserved_tokens, told, changed_ms } =
-      row;
+    const {
+      row_id,
+      spent_micro_usd,
+      spent_tokens,
+      reserved_micro_usd,
+      reserved_tokens,
+      reported_level,
+      changed_ms,
+    } = row;
     await trx
       .updateTable('budget_windows')
-      .set({ spent_micro_usd, spent_tokens, reserved_micro_usd, reserved_tokens, told, changed_ms })
+      .set({ spent_micro_usd, spent_tokens, reserved_micro_usd, reserved_tokens, reported_level, changed_ms })
       .where('row_id', '=', row_id)
       .execute();
   }

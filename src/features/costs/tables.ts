@@ -25,7 +25,7 @@ export interface CostTables {
     reserved_micro_usd: number;
     reserved_tokens: number;
     /** The highest reported threshold: 0 none, 1 nearly used up, 2 used up. */
-    told: number;
+    reported_level: number;
     changed_ms: number;
   };
   /** The reservation of one call. */
@@ -37,7 +37,7 @@ export interface CostTables {
     estimate: string;
     expires_ms: number;
     /** 1 if the reservation expired unsettled and its estimate was charged. */
-    is_booked: number;
+    is_charged: number;
   };
   /** Spending by day. */
   readonly spending: SpendingKey & SpendingFigures & { row_id: string };
@@ -69,7 +69,7 @@ async function makeWindows({ schema }: Db): Promise<void> {
     .addColumn('spent_tokens', 'bigint', (column) => column.notNull())
     .addColumn('reserved_micro_usd', 'bigint', (column) => column.notNull())
     .addColumn('reserved_tokens', 'bigint', (column) => column.notNull())
-    .addColumn('told', 'integer', (column) => column.notNull())
+    .addColumn('reported_level', 'integer', (column) => column.notNull())
     .addColumn('changed_ms', 'bigint', (column) => column.notNull())
     .execute();
   await schema.createIndex('budget_windows_ends').on('budget_windows').column('ends_ms').execute();
@@ -87,12 +87,12 @@ async function makeReservations({ schema }: Db): Promise<void> {
     .addColumn('parts', 'text', (column) => column.notNull())
     .addColumn('estimate', 'text', (column) => column.notNull())
     .addColumn('expires_ms', 'bigint', (column) => column.notNull())
-    .addColumn('is_booked', 'integer', (column) => column.notNull())
+    .addColumn('is_charged', 'integer', (column) => column.notNull())
     .execute();
   await schema
     .createIndex('budget_reservations_expires')
     .on('budget_reservations')
-    .columns(['is_booked', 'expires_ms'])
+    .columns(['is_charged', 'expires_ms'])
     .execute();
 }
 

@@ -107,7 +107,7 @@ export const mcpToolsCheck = defineOperation({
     const definitions = input.tools as { [name: string]: Json }[];
     const now_ms = runtime.now_ms();
     const { db } = await runtime.store();
-    const look: ToolListSnapshot = {
+    const snapshot: ToolListSnapshot = {
       version: runtime.version,
       policy_hash: runtime.policy().hash,
       ...scope,
@@ -115,7 +115,7 @@ export const mcpToolsCheck = defineOperation({
       session_id: dropBlankName(input.session_id),
       definitions,
     };
-    const before = await findSnapshotEvent(db, look, now_ms);
+    const before = await findSnapshotEvent(db, snapshot, now_ms);
     const known = before === null ? null : await readPinStatuses(db, scope, definitions);
     if (before !== null && known !== null) return { event_id: before, tools: known };
     const content: Content = { kind: 'json', value: [...definitions, ...joinTexts(definitions)] };
@@ -144,7 +144,7 @@ export const mcpToolsCheck = defineOperation({
     const sightings = await compareWithPins(db, scope, list, now_ms);
     for (const one of sightings.filter(({ is_new_quarantine }) => is_new_quarantine))
       await recordQuarantine(one, scope, subject.agent_id, context);
-    if (verdict.policy_hash === look.policy_hash) await storeSnapshot(db, look, event_id, now_ms);
+    if (verdict.policy_hash === snapshot.policy_hash) await storeSnapshot(db, snapshot, event_id, now_ms);
     return { event_id, tools: sightings.map(({ is_new_quarantine: _is_news, ...shown }) => shown) };
   },
 });

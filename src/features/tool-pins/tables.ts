@@ -24,11 +24,11 @@ export interface ToolPinTables {
     first_seen_ms: number;
     changed_ms: number;
   };
-  readonly mcp_looks: {
+  readonly mcp_tool_list_snapshots: {
     /** A hash of the list, of its audience and of the policy that evaluated it. */
-    look: string;
+    snapshot_hash: string;
     event_id: string;
-    looked_ms: number;
+    seen_ms: number;
   };
 }
 
@@ -53,13 +53,13 @@ export const toolPinMigrations: Readonly<Record<string, Migration>> = {
         .execute();
     },
   },
-  '0080_mcp_looks': {
+  '0080_mcp_tool_list_snapshots': {
     async up({ schema }) {
       await schema
-        .createTable('mcp_looks')
-        .addColumn('look', 'text', (column) => column.primaryKey())
+        .createTable('mcp_tool_list_snapshots')
+        .addColumn('snapshot_hash', 'text', (column) => column.primaryKey())
         .addColumn('event_id', 'text', (column) => column.notNull())
-        .addColumn('looked_ms', 'bigint', (column) => column.notNull())
+        .addColumn('seen_ms', 'bigint', (column) => column.notNull())
         .execute();
     },
   },

@@ -27,14 +27,14 @@ const SNAPSHOT_KEPT_MS = 86_400_000;
 /** Returns the event of the scan of exactly this list; `null` if it was not scanned, or too long ago. */
 export async function findSnapshotEvent(
   db: Db,
-  look: ToolListSnapshot,
+  snapshot: ToolListSnapshot,
   now_ms: number,
 ): Promise<string | null> {
   const row = await db
-    .selectFrom('mcp_looks')
+    .selectFrom('mcp_tool_list_snapshots')
     .select('event_id')
-    .where('look', '=', hashSnapshot(look))
-    .where('looked_ms', '>', now_ms - SNAPSHOT_KEPT_MS)
+    .where('snapshot_hash', '=', hashSnapshot(snapshot))
+    .where('seen_ms', '>', now_ms - SNAPSHOT_KEPT_MS)
     .executeTakeFirst();
   return row?.event_id ?? null;
 }
@@ -42,15 +42,15 @@ export async function findSnapshotEvent(
 /** Stores that a list was scanned, and in which event. */
 export async function storeSnapshot(
   db: Db,
-  look: ToolListSnapshot,
+  snapshot: ToolListSnapshot,
   event_id: string,
   now_ms: number,
 ): Promise<void> {
-  const row = { event_id, looked_ms: now_ms };
+  const row = { event_id, seen_ms: now_ms };
   await db
-    .insertInto('mcp_looks')
-    .values({ look: hashSnapshot(look), ...row })
-    .onConflict((conflict) => conflict.column('look').doUpdateSet(row))
+    .insertInto('mcp_tool_list_snapshots')
+    .values({ snapshot_hash: hashSnapshot(snapshot), ...row })
+    .onConflict((conflict) => conflict.column('snapshot_hash').doUpdateSet(row))
     .execute();
 }
 
@@ -59,18 +59,19 @@ const BATCH = 500;
 /** Deletes one batch of expired snapshots; returns `true` if more may remain. */
 export async function deleteOldSnapshots(db: Db, now_ms: number): Promise<boolean> {
   const old = await db
-    .selectFrom('mcp_looks')
-    .select('look')
-    .where('looked_ms', '<=', now_ms - SNAPSHOT_KEPT_MS)
+    .selectFrom('mcp_tool_list_snapshots')
+    .select('snapshot_hash')
+    .where('seen_ms', '<=', now_ms - SNAPSHOT_KEPT_MS)
     .limit(BATCH)
     .execute();
-  const looks = old.map(({ look }) => look);
-  if (looks.length > 0) await db.deleteFrom('mcp_looks').where('look', 'in', looks).execute();
-  return looks.length === BATCH;
+  const snapshot_hashes = old.map(({ snapshot_hash: snapshot }) => snapshot);
+  if (snapshot_hashes.length > 0)
+    await db.deleteFrom('mcp_tool_list_snapshots').where('snapshot_hash', 'in', snapshot_hashes).execute();
+  return snapshot_hashes.length === BATCH;
 }
 
-function hashSnapshot(look: ToolListSnapshot): string {
+function hashSnapshot(snapshot: ToolListSnapshot): string {
   return createHash('sha256')
-    .update(canonicalizeJson({ ...look }))
+    .update(canonicalizeJson({ ...snapshot }))
     .digest('hex');
 }

@@ -7,7 +7,7 @@ const FAILURES: Readonly<Record<UpstreamFailureCode, readonly [status: number, c
   model_unknown: [404, 'model_not_found'],
   invalid_request: [400, 'invalid_request'],
   upstream_unreachable: [502, 'upstream_unavailable'],
-  upstream_resting: [503, 'upstream_unavailable'],
+  upstream_circuit_open: [503, 'upstream_unavailable'],
   upstream_timeout: [504, 'upstream_timeout'],
   upstream_broken: [502, 'upstream_invalid'],
   answer_too_large: [502, 'upstream_invalid'],

@@ -101,7 +101,8 @@ function eventMarker(event_units_max: number): TransformStream<Uint8Array, Uint8
       const data = attachSource(event.data);
       controller.enqueue(Buffer.from(data === event.data ? event.raw : replaceData(event, data)));
     }
-    if (problem !== null) controller.error(new ServerFailure(problem === 'utf8' ? 'rude' : 'too_long'));
+    if (problem !== null)
+      controller.error(new ServerFailure(problem === 'utf8' ? 'invalid_response' : 'too_long'));
   };
   return new TransformStream({
     transform: (piece, controller) => write(reader.read(piece), controller),

@@ -49,7 +49,7 @@ test('only the configured origin is called, and no redirection is followed', () 
     async (origin) => {
       assert.deepEqual(await read(origin), ['here', false]);
       assert.deepEqual(await read(origin, '/moved'), ['redirected', false]);
-      assert.deepEqual(await read(origin, '/', 'http://127.0.0.1:1'), ['elsewhere', false]);
+      assert.deepEqual(await read(origin, '/', 'http://127.0.0.1:1'), ['other_address', false]);
       assert.deepEqual(asked, ['/', '/moved']);
     },
   );

@@ -32,7 +32,7 @@ export function openGuardedFetch(address: string, limits: FetchLimits): GuardedF
   let agent: Agent | null = null;
   return {
     fetch: async (url, init) => {
-      if (new URL(url).origin !== origin) throw new ServerFailure('elsewhere');
+      if (new URL(url).origin !== origin) throw new ServerFailure('other_address');
       if (isIP(host) !== 0 && isMetadataOrLinkLocalAddress(host)) throw new ServerFailure('metadata');
       const library = await import('undici');
       agent ??= new library.Agent({

@@ -50,7 +50,7 @@ async function readEntries(behind: UpstreamServer, { method, key }: Listing): Pr
     if (cursor === undefined) return entries;
     if (entries.length > ENTRIES_MAX) break;
   }
-  throw new ServerFailure('endless');
+  throw new ServerFailure('endless_list');
 }
 
 function renameEntry(entry: Entry, { naming }: UpstreamServer, { key }: Listing): Entry {

@@ -1,16 +1,16 @@
 /** The reasons why an upstream server gave no answer. The sentences contain no text of the server. */
 const SENTENCES = {
-  elsewhere: 'It names another address than the one that is configured, which is not called.',
+  other_address: 'It names another address than the one that is configured, which is not called.',
   metadata: 'Its address is one where clouds keep the credentials of machines, so it is not called.',
   redirected: 'It answers with a redirection, which is not followed: configure the address where it leads.',
   too_long: 'Its answer is longer than `response_bytes_max`.',
-  resting: 'It could not be reached lately, and is left alone for up to 30 seconds.',
-  late: 'It did not answer in time.',
+  cooldown: 'Recent attempts to reach it failed; the next one is made within 30 seconds.',
+  timeout: 'It did not answer in time.',
   unreachable: 'It cannot be reached, or ended.',
   refused: 'It refused with an error.',
   unauthorized: 'It wants another credential than the one that is configured.',
-  rude: 'Its answer does not follow the protocol.',
-  endless: 'Its list has no end.',
+  invalid_response: 'Its answer does not follow the protocol.',
+  endless_list: 'Its list has no end.',
 } as const;
 
 /** The code of a failure of an upstream server. */
@@ -21,13 +21,13 @@ export class ServerFailure extends Error {
   readonly code: ServerFailureCode;
   constructor(code: ServerFailureCode) {
     super(SENTENCES[code]);
-    this.name = 'BehindFailure';
+    this.name = 'ServerFailure';
     this.code = code;
   }
 }
 
 const CONFIGURATION_CODES: readonly ServerFailureCode[] = [
-  'elsewhere',
+  'other_address',
   'metadata',
   'redirected',
   'too_long',
@@ -50,7 +50,7 @@ export function classifyFailure(error: unknown): ServerFailure {
     const code = findFailureCode(one);
     if (code !== null) return new ServerFailure(code);
   }
-  return new ServerFailure('rude');
+  return new ServerFailure('invalid_response');
 }
 
 function findFailureCode(error: unknown): ServerFailureCode | null {
@@ -59,18 +59,18 @@ function findFailureCode(error: unknown): ServerFailureCode | null {
   // A number is a protocol error code or an HTTP status.
   if (typeof code === 'number' || typeof status === 'number') return 'refused';
   if (typeof code === 'string') return BY_CODE[code] ?? 'unreachable';
-  if (name === 'AbortError' || name === 'TimeoutError') return 'late';
+  if (name === 'AbortError' || name === 'TimeoutError') return 'timeout';
   return error instanceof TypeError ? 'unreachable' : null;
 }
 
 const BY_CODE: Readonly<Record<string, ServerFailureCode>> = {
-  REQUEST_TIMEOUT: 'late',
+  REQUEST_TIMEOUT: 'timeout',
   CONNECTION_CLOSED: 'unreachable',
   NOT_CONNECTED: 'unreachable',
   SEND_FAILED: 'unreachable',
-  INVALID_RESULT: 'rude',
-  UNSUPPORTED_RESULT_TYPE: 'rude',
-  ERA_NEGOTIATION_FAILED: 'rude',
-  CLIENT_HTTP_UNEXPECTED_CONTENT: 'rude',
+  INVALID_RESULT: 'invalid_response',
+  UNSUPPORTED_RESULT_TYPE: 'invalid_response',
+  ERA_NEGOTIATION_FAILED: 'invalid_response',
+  CLIENT_HTTP_UNEXPECTED_CONTENT: 'invalid_response',
   CLIENT_HTTP_NOT_IMPLEMENTED: 'refused',
 };

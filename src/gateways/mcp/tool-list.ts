@@ -94,5 +94,5 @@ async function readTools(
     if (tools.length > TOOLS_MAX) break;
     if (cursor === undefined) return { tools, ttl_ms };
   }
-  throw new ServerFailure('endless');
+  throw new ServerFailure('endless_list');
 }

@@ -71,7 +71,7 @@ test('a server that cannot be reached is left alone for pauses that double up to
   const pauses = [500, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000];
   for (const [at, pause_ms] of pauses.entries()) {
     clock_ms += pause_ms - 1;
-    assert.equal(await outcome(upstream), 'resting', `${pause_ms}`);
+    assert.equal(await outcome(upstream), 'cooldown', `${pause_ms}`);
     assert.equal(ways.opened, at + 1);
     clock_ms += 1;
     assert.equal(await outcome(upstream), 'unreachable', `${pause_ms}`);
@@ -82,13 +82,13 @@ test('a server that cannot be reached is left alone for pauses that double up to
 
 const REASONS: readonly (readonly [ServerFailureCode, ServerFailureCode])[] = [
   ['metadata', 'metadata'],
-  ['elsewhere', 'elsewhere'],
+  ['other_address', 'other_address'],
   ['redirected', 'redirected'],
   ['unauthorized', 'unauthorized'],
   ['too_long', 'too_long'],
-  ['late', 'resting'],
-  ['rude', 'resting'],
-  ['unreachable', 'resting'],
+  ['timeout', 'cooldown'],
+  ['invalid_response', 'cooldown'],
+  ['unreachable', 'cooldown'],
 ];
 
 test('a server whose configuration is wrong says so during a pause too, until a try fails otherwise', async () => {

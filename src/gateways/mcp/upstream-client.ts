@@ -206,7 +206,7 @@ function openBackoff(wait_ms: number, now_ms: () => number) {
     wait: async () => {
       const left_ms = leftMs();
       if (left_ms > wait_ms)
-        throw new ServerFailure(last !== null && isConfigurationFailure(last) ? last.code : 'resting');
+        throw new ServerFailure(last !== null && isConfigurationFailure(last) ? last.code : 'cooldown');
       if (left_ms > 0) await sleep(left_ms);
     },
     /** @param began_ms - the time of connecting; `null` if it never connected */

@@ -9,7 +9,7 @@ export type UpstreamFailureCode =
   /** The address does not respond, or must not be called. */
   | 'upstream_unreachable'
   /** The circuit breakers of all providers of the model are open. */
-  | 'upstream_resting'
+  | 'upstream_circuit_open'
   | 'upstream_timeout'
   /** The connection broke, or the answer is invalid HTTP, has an unknown encoding, or redirects. */
   | 'upstream_broken'

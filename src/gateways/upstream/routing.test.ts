@@ -213,7 +213,10 @@ test('where all are left alone the answer says so, without a call', async (t) =>
   });
   assert.equal((await upstreams.send(buildUpstreamRequest())).status, 500);
   const failure = await expectUpstreamFailure(upstreams.send(buildUpstreamRequest()));
-  assert.deepEqual([failure.code, failure.attempts, failure.retry_after_ms], ['upstream_resting', 0, 30_000]);
+  assert.deepEqual(
+    [failure.code, failure.attempts, failure.retry_after_ms],
+    ['upstream_circuit_open', 0, 30_000],
+  );
   assert.equal(provider.requests.length, 2);
 });
 

@@ -254,5 +254,5 @@ function buildCircuitOpenFailure({ targets }: CallState, { breaker }: SendParts)
   const retry_after_ms = Math.max(1_000, Math.min(...waits_ms));
   const message =
     'All providers of this model failed lately and are left alone for a while (`proxy.circuit_breaker`); try again soon.';
-  return new UpstreamFailure('upstream_resting', message, { provider, retry_after_ms });
+  return new UpstreamFailure('upstream_circuit_open', message, { provider, retry_after_ms });
 }

@@ -57,7 +57,7 @@ const full = {
       },
     ],
     allowlist: [
-      { fingerprint: `hmac-sha256:${'0'.repeat(64)}`, reason: 'r', owner: 'o', expires: '2027-01-31' },
+      { fingerprint: `hmac-sha256:${'0'.repeat(64)}`, reason: 'r', owner: 'o', expires_at: '2027-01-31' },
     ],
     fingerprint_key: '${P}',
   },
@@ -103,7 +103,7 @@ const full = {
     pending_per_agent_max: 1,
     arguments_bytes_max: 256,
     retention: '1d',
-    webhook: { url: 'https://w', secret: '${P}', timeout_ms: 100, attempts: 1, allow_link_local: true },
+    webhook: { url: 'https://w', secret: '${P}', timeout_ms: 100, max_attempts: 1, allow_link_local: true },
   },
   capability_tokens: { default_ttl: '1m', max_ttl: '1m', active_max: 1 },
   memory: {

@@ -236,13 +236,13 @@ const bad: readonly Bad[] = [
   },
   {
     name: 'approvals',
-    text: `approvals:\n  ttl_max: 1.5h\n  pending_max: 0\n  webhook: {url: "ftp://h", secret: ${MARKER}, attempts: 21}`,
+    text: `approvals:\n  ttl_max: 1.5h\n  pending_max: 0\n  webhook: {url: "ftp://h", secret: ${MARKER}, max_attempts: 21}`,
     problems: [
       '2: `approvals.ttl_max` must be a duration: a whole number and one of `s`, `m`, `h`, `d`, `w`, such as `24h`.',
       '3: `approvals.pending_max` must be from 1 to 1000000; it is `0`.',
       '4: `approvals.webhook.url` must be an address that begins with `http://` or `https://`.',
       '4: `approvals.webhook.secret` is a credential in plain text; put it into an environment variable and write `${NAME}`, or into the secret backend and write `${secret:name}`.',
-      '4: `approvals.webhook.attempts` must be from 1 to 20; it is `21`.',
+      '4: `approvals.webhook.max_attempts` must be from 1 to 20; it is `21`.',
     ],
   },
   {
@@ -270,18 +270,18 @@ const bad: readonly Bad[] = [
   },
   {
     name: 'values that may be there',
-    text: `detection:\n  fingerprint_key: ${MARKER}\n  allowlist:\n    - {fingerprint: ${MARKER}, reason: r, owner: o, expires: tomorrow}\n    - {fingerprint: "hmac-sha256:${'0'.repeat(64)}", owner: o, expires: 2027-01-31}`,
+    text: `detection:\n  fingerprint_key: ${MARKER}\n  allowlist:\n    - {fingerprint: ${MARKER}, reason: r, owner: o, expires_at: tomorrow}\n    - {fingerprint: "hmac-sha256:${'0'.repeat(64)}", owner: o, expires_at: 2027-01-31}`,
     problems: [
       '2: `detection.fingerprint_key` is a credential in plain text; put it into an environment variable and write `${NAME}`, or into the secret backend and write `${secret:name}`.',
       '4: `detection.allowlist[0].fingerprint` must be `hmac-sha256:` and 64 hex digits, as `service fingerprint add` prints it.',
-      '4: `detection.allowlist[0].expires` must be a date, `2027-01-31`, or a time with a zone, `2027-01-31T18:00:00Z`.',
+      '4: `detection.allowlist[0].expires_at` must be a date, `2027-01-31`, or a time with a zone, `2027-01-31T18:00:00Z`.',
       '5: `detection.allowlist[1].reason` is missing.',
     ],
   },
   {
     name: 'a day that does not exist, and a short key',
-    text: `detection:\n  allowlist:\n    - {fingerprint: "hmac-sha256:${'0'.repeat(64)}", reason: r, owner: o, expires: 2027-02-31}`,
-    problems: ['3: `detection.allowlist[0].expires` is no date that exists.'],
+    text: `detection:\n  allowlist:\n    - {fingerprint: "hmac-sha256:${'0'.repeat(64)}", reason: r, owner: o, expires_at: 2027-02-31}`,
+    problems: ['3: `detection.allowlist[0].expires_at` is no date that exists.'],
   },
   {
     name: 'a short key of fingerprints',
@@ -470,7 +470,7 @@ metrics: {enabled: false, endpoint: /m, public: true}
 audit: {enabled: false, log_inputs: true, log_outputs: true, max_size_mb: 1, max_age_days: 2, compress_rotated: false}
 state_dir: state
 storage: {url: "postgres://u:\${DB}@db/x"}
-approvals: {ttl_max: 2h, pending_max: 5, pending_per_agent_max: 2, arguments_bytes_max: 512, retention: 7d, webhook: {url: "https://w.example/a", secret: "\${KEY}", timeout_ms: 200, attempts: 2, allow_link_local: true}}
+approvals: {ttl_max: 2h, pending_max: 5, pending_per_agent_max: 2, arguments_bytes_max: 512, retention: 7d, webhook: {url: "https://w.example/a", secret: "\${KEY}", timeout_ms: 200, max_attempts: 2, allow_link_local: true}}
 secrets: {backend: vault, env_map: {a: B_C}, vault: {address: "https://v", token_env: VAULT_TOKEN, path: p}, cloud: {region: eu, secret_name: s}}
 alerts:
   channels:

@@ -59,7 +59,7 @@ function expiries({ auth, detection }: Config): ValueProblem[] {
   const dates: readonly (readonly [readonly PathStep[], string | undefined])[] = [
     ...auth.api_keys.map((key, i) => [['auth', 'api_keys', i, 'expires_at'], key.expires_at] as const),
     ...detection.allowlist.map(
-      (entry, i) => [['detection', 'allowlist', i, 'expires'], entry.expires] as const,
+      (entry, i) => [['detection', 'allowlist', i, 'expires_at'], entry.expires_at] as const,
     ),
   ];
   return dates.flatMap(([steps, date]) =>

@@ -29,7 +29,7 @@ const webhook = {
       default: 5000,
       description: 'Milliseconds until an attempt is given up.',
     },
-    attempts: {
+    max_attempts: {
       type: 'integer',
       minimum: 1,
       maximum: 20,

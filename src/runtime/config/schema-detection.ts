@@ -63,7 +63,7 @@ const patterns = {
         minItems: 1,
         maxItems: CHECK_NAMES.length,
         description:
-          'Further checks that each value must pass: check digits (`luhn`, `verhoeff`, `mod11_10` over its digits, `mod11_2` with an `X` at the end, `mod97` over letters and digits, as in an IBAN), `varied` (not one character alone), `not_placeholder`.',
+          'Further checks that each value must pass: check digits (`luhn`, `verhoeff`, `mod11_10` over its digits, `mod11_2` with an `X` at the end, `mod97` over letters and digits, as in an IBAN), `not_repeated` (not one character alone), `not_placeholder`.',
       },
       entropy_min: {
         type: 'number',
@@ -99,7 +99,7 @@ const allowlist = {
   items: {
     type: 'object',
     additionalProperties: false,
-    required: ['fingerprint', 'reason', 'owner', 'expires'],
+    required: ['fingerprint', 'reason', 'owner', 'expires_at'],
     properties: {
       fingerprint: {
         type: 'string',
@@ -109,7 +109,7 @@ const allowlist = {
       },
       reason: { type: 'string', minLength: 1, maxLength: 500, description: 'Why it is harmless.' },
       owner: { type: 'string', minLength: 1, maxLength: 200, description: 'The owner of the entry.' },
-      expires: {
+      expires_at: {
         type: 'string',
         pattern:
           '^\\d{4}-\\d{2}-\\d{2}(?:T\\d{2}:\\d{2}(?::\\d{2}(?:\\.\\d{1,3})?)?(?:Z|[+-]\\d{2}:\\d{2}))?$',

@@ -199,14 +199,14 @@ export function buildPolicySettings(config: Config, plugins: LoadedPlugins = NOT
 
 type WrittenAllowed = Config['detection']['allowlist'][number];
 
-function allowedOf({ fingerprint, reason, owner, expires }: WrittenAllowed): AllowedFingerprint {
-  return { fingerprint, reason, owner, expires_ms: Date.parse(expires) };
+function allowedOf({ fingerprint, reason, owner, expires_at }: WrittenAllowed): AllowedFingerprint {
+  return { fingerprint, reason, owner, expires_ms: Date.parse(expires_at) };
 }
 
 /** Returns a warning for each expired allowlist entry, so that an operator renews or removes it. */
 function expired({ detection, origin }: Config, now_ms: number): DocumentProblem[] {
-  return detection.allowlist.flatMap(({ expires }, i) => {
-    if (now_ms < Date.parse(expires)) return [];
+  return detection.allowlist.flatMap(({ expires_at }, i) => {
+    if (now_ms < Date.parse(expires_at)) return [];
     const what = 'has expired: what it allowed counts again; take it away, or look again and renew it';
     return buildConfigProblem(origin.label, ['detection', 'allowlist', i], what, undefined, 'warning');
   });

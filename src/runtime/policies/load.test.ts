@@ -89,7 +89,7 @@ test('inline rules come first, then tenants, then documents in the order of thei
 
 test('a list of values is counted, and warned about where it has expired or its key is elsewhere', async () => {
   const entry = (digit: string, expires: string) =>
-    `{fingerprint: "hmac-sha256:${digit.repeat(64)}", reason: r, owner: o, expires: ${expires}}`;
+    `{fingerprint: "hmac-sha256:${digit.repeat(64)}", reason: r, owner: o, expires_at: ${expires}}`;
   const dir = await folder({
     'service.yaml': `detection:\n  allowlist:\n    - ${entry('0', '2020-01-31')}\n    - ${entry('1', '2099-01-31')}\n`,
   });

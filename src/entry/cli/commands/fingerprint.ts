@@ -86,7 +86,7 @@ async function addEntry(options: AddOptions, terminal: Terminal): Promise<void> 
       hint: 'Give the value alone, or name the detector with --rule-id.',
     });
   const { fingerprint } = only;
-  const entry = { fingerprint, reason: options.reason, owner: options.owner, expires: options.expires };
+  const entry = { fingerprint, reason: options.reason, owner: options.owner, expires_at: options.expires };
   if (options.json) {
     printJson(terminal, { rule_id: only.rule_id, entry });
     return;
@@ -122,15 +122,15 @@ async function listEntries(options: { config?: string; json?: true }, terminal: 
     return;
   }
   if (entries.length === 0) printNotice(terminal, 'No fingerprint is allowlisted.');
-  for (const { fingerprint, reason, owner, expires, expired } of entries) {
+  for (const { fingerprint, reason, owner, expires_at, expired } of entries) {
     const state = expired ? paint(terminal, 'red', 'expired') : paint(terminal, 'green', 'allowed');
     printLine(
       terminal,
-      `${state}  ${fingerprint}  until ${expires}, ${escapeControls(owner)}: ${escapeControls(reason)}`,
+      `${state}  ${fingerprint}  until ${expires_at}, ${escapeControls(owner)}: ${escapeControls(reason)}`,
     );
   }
 }
 
-function isExpired({ expires }: Config['detection']['allowlist'][number]): boolean {
-  return Date.parse(expires) <= Date.now();
+function isExpired({ expires_at }: Config['detection']['allowlist'][number]): boolean {
+  return Date.parse(expires_at) <= Date.now();
 }

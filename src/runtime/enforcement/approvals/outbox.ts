@@ -53,7 +53,7 @@ async function send(db: Store['db'], message: Message, parts: OutboxParts): Prom
   const { message_id, body, attempts, request_id } = message;
   const timestamp_s = Math.floor(now_ms() / 1_000);
   const sent = await postWebhook({ message_id, body, timestamp_s }, webhook);
-  const isLast = attempts >= webhook.attempts;
+  const isLast = attempts >= webhook.max_attempts;
   if (!sent.taken) {
     const told = { request_id, message_id, attempts, reason: sent.reason };
     log.warn(

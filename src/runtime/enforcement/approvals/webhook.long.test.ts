@@ -18,7 +18,7 @@ const webhookAt = (url: string, more: Partial<ApprovalWebhook> = {}): ApprovalWe
   url,
   secret: 'a secret of this test',
   timeout_ms: 1_000,
-  attempts: 3,
+  max_attempts: 3,
   allow_link_local: false,
   ...more,
 });

@@ -8,7 +8,7 @@ export interface ApprovalWebhook {
   readonly url: string;
   readonly secret: string;
   readonly timeout_ms: number;
-  readonly attempts: number;
+  readonly max_attempts: number;
   readonly allow_link_local: boolean;
 }
 

@@ -20,7 +20,7 @@ const CASES: Readonly<
   },
   mod11_10: { good: ['86095742719'], bad: ['86095742718', '', '1'] },
   verhoeff: { good: ['2363', '23-63'], bad: ['2364', '', '0'] },
-  varied: { good: ['0001'], bad: ['0000', ''] },
+  not_repeated: { good: ['0001'], bad: ['0000', ''] },
   not_placeholder: { good: ['q8Jd02mVx'], bad: ['changeme', 'xxxxxxxx'] },
 };
 
@@ -40,8 +40,8 @@ test('each check takes values that have it, and no others', () => {
 });
 
 test('all checks must pass, an unknown one never passes, and no names mean no checks', () => {
-  assert.ok(passesChecks('79927398713', { checks: ['luhn', 'varied'], entropy_min: 2 }));
-  assert.ok(!passesChecks('00000000000', { checks: ['luhn', 'varied'] }));
+  assert.ok(passesChecks('79927398713', { checks: ['luhn', 'not_repeated'], entropy_min: 2 }));
+  assert.ok(!passesChecks('00000000000', { checks: ['luhn', 'not_repeated'] }));
   assert.ok(!passesChecks('79927398713', { checks: ['luhn'], entropy_min: 7 }));
   assert.ok(!passesChecks('79927398713', { checks: ['constructor' as CheckName] }));
   assert.ok(passesChecks('', {}));

@@ -15,7 +15,7 @@ const CHECKS: Readonly<Record<CheckName, (value: string) => boolean>> = {
   mod11_2: (value) => isMod11Radix2Value(value.replace(/[^0-9Xx]/g, '')),
   mod11_10: (value) => digitsIn(value).length > 1 && hasMod11And10(digitsIn(value)),
   verhoeff: (value) => hasVerhoeff(digitsIn(value)),
-  varied: hasVariedCharacters,
+  not_repeated: hasVariedCharacters,
   not_placeholder: (value) => !isPlaceholder(value),
 };
 
