@@ -54,6 +54,7 @@ test('it holds the program with its types and assets, and nothing else', () => {
     'data/model-prices.json',
     'dist/core/index.js',
     'dist/core/index.d.ts',
+    'dist/guide/index.html',
     'integrations/guard.py',
     'integrations/vercel-ai.ts',
   ]) {
