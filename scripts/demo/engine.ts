@@ -114,6 +114,7 @@ function buildDemoCoordinator(plugins: Awaited<ReturnType<Coordinator['plugins']
     metrics: async () => '',
     agents: async () => [],
     plugins: async () => plugins,
+    activateKeys: async () => {},
     reload: () => Promise.reject(new Error('the demonstration reloads nothing')),
     syncIndex: async () => {},
     events: null,

@@ -78,6 +78,8 @@ export interface Runtime extends AuditQueries {
    * managed policy is the active one if the draft does not replace it.
    */
   readonly compileDraft: (draft: PolicyDraft) => Promise<PolicyResult>;
+  /** Activates the API keys of the store. Resolves when no worker accepts a key that was revoked before the call. */
+  readonly activateApiKeys: () => Promise<void>;
   readonly reload: (caller: Caller) => Promise<ReloadReport>;
   /** Clears the taint tags of sessions and returns how many sessions had any. Durable when it resolves. */
   readonly resetSession: (target: SessionResetTarget, caller: Caller) => Promise<number>;

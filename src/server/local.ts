@@ -128,6 +128,7 @@ function buildLocalCoordinator(config: Config, client: LazyClient, plugins: Plug
     plugins: async () => plugins,
     reload: (_caller: Caller): Promise<ReloadReport> =>
       Promise.reject(new Error('a policy is reloaded by the service that has it')),
+    activateKeys: async () => {},
     syncIndex: () => syncIndex(config, client),
     events: null,
   };

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
+import { readUsableKeys } from '../features/api-keys/key-store.ts';
 import { readPolicyDocument } from '../features/policy-versions/version-store.ts';
 import { readTenantSets } from '../features/tenants/tenant-store.ts';
 import type { Log } from '../platform/log.ts';
@@ -13,23 +14,37 @@ import {
   writeManagedPolicy,
 } from '../runtime/managed-policy/managed-policy.ts';
 import { readRevisions } from '../runtime/managed-policy/revisions.ts';
+import type { ApiKeyExchange } from './api-key-exchange.ts';
 import { openServiceStore } from './store.ts';
 
 /** Keeps the copy of the managed policy in the state folder equal to the store. */
 export interface ManagedCopy {
   /** Copies the managed policy from the store. Returns whether the copy has changed. @throws StoreFailure */
   readonly copy: () => Promise<boolean>;
-  /** Calls `onChange` after a change by another replica on the same store. */
-  readonly follow: (onChange: () => Promise<unknown>) => void;
+  /** Activates the API keys of the store in all workers. @throws StoreFailure */
+  readonly activateKeys: () => Promise<void>;
+  /** Calls one of the functions after a change by another replica on the same store. */
+  readonly follow: (handlers: ManagedHandlers) => void;
   readonly close: () => Promise<void>;
+}
+
+/** What to do after a change of the policy, or of the API keys. */
+export interface ManagedHandlers {
+  readonly onPolicy: () => Promise<unknown>;
+  readonly onKeys: () => Promise<unknown>;
 }
 
 /** The delay until a change by another replica is active here. */
 const FOLLOW_MS = 1_000;
 
 /** Opens the copy for the owner of a state folder. */
-export function openManagedCopy(state_dir: string, store: Store, log: Log): ManagedCopy {
-  let seen = -1;
+export function openManagedCopy(
+  { state_dir }: Pick<Config, 'state_dir'>,
+  store: Store,
+  keys: Pick<ApiKeyExchange, 'useStored'>,
+  log: Log,
+): ManagedCopy {
+  const seen = { policy: -1, api_keys: -1 };
   let is_closed = false;
   let timer: NodeJS.Timeout | null = null;
   let running: Promise<void> = Promise.resolve();
@@ -40,28 +55,39 @@ export function openManagedCopy(state_dir: string, store: Store, log: Log): Mana
     const is_new = !isDeepStrictEqual(readManagedPolicy(state_dir), next);
     writeManagedPolicy(state_dir, next);
     // A change after the revision was read is noticed again, so none is missed.
-    seen = revision;
+    seen.policy = revision;
     return is_new;
   }
 
-  async function look(onChange: () => Promise<unknown>): Promise<void> {
+  async function activateKeys(): Promise<void> {
+    const { api_keys: revision } = await readRevisions(store.db);
+    await keys.useStored(await readUsableKeys(store.db));
+    seen.api_keys = revision;
+  }
+
+  async function look({ onPolicy, onKeys }: ManagedHandlers): Promise<void> {
     try {
-      const { policy } = await readRevisions(store.db);
-      if (policy !== seen) await onChange();
+      const now = await readRevisions(store.db);
+      if (now.api_keys !== seen.api_keys) await onKeys();
+      if (now.policy !== seen.policy) await onPolicy();
     } catch (fault) {
-      log.error('changes of the policy in the store could not be read', describeStoreFault(fault));
+      log.error(
+        'changes of the policy and of API keys in the store could not be read',
+        describeStoreFault(fault),
+      );
     }
   }
 
-  function follow(onChange: () => Promise<unknown>): void {
+  function follow(handlers: ManagedHandlers): void {
     if (is_closed) return;
     timer = setTimeout(() => {
-      running = look(onChange).finally(() => follow(onChange));
+      running = look(handlers).finally(() => follow(handlers));
     }, FOLLOW_MS).unref();
   }
 
   return {
     copy,
+    activateKeys,
     follow,
     close: async () => {
       is_closed = true;

@@ -5,6 +5,7 @@ import {
   intelligenceRecommend,
   intelligenceStatus,
 } from '../features/advisors/operations.ts';
+import { keysCreate, keysList, keysRevoke, keysRotate } from '../features/api-keys/operations.ts';
 import { observeAgent, observeAgents } from '../features/console/agent-operations.ts';
 import {
   dashboardApprovals,
@@ -156,6 +157,10 @@ export const operationCatalogue = {
   intelligenceStatus,
   interceptAgentMessage,
   interceptTool,
+  keysCreate,
+  keysList,
+  keysRevoke,
+  keysRotate,
   mcpPinsApprove,
   mcpPinsList,
   mcpToolsCheck,

@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isDeepStrictEqual } from 'node:util';
 import type { Policy } from '../core/types/index.ts';
 import { recordSecretReads } from '../features/secrets/secret-read-events.ts';
 import type { Runtime } from '../operations/runtime.ts';
@@ -8,9 +7,7 @@ import { openSerialQueue } from '../platform/queue/serial-queue.ts';
 import { openLazyStore, type Store } from '../platform/store/index.ts';
 import { describeStoreFault } from '../platform/store/lazy.ts';
 import { type MaintenanceLoop, startMaintenance } from '../platform/store/maintenance.ts';
-import { needsAgentToken } from '../runtime/access/index.ts';
 import type { ApiKey } from '../runtime/access/settings.ts';
-import { ensureToken } from '../runtime/access/tokens.ts';
 import { type EventFeed, openEventFeed } from '../runtime/audit/events/feed.ts';
 import type { Journal } from '../runtime/audit/journal.ts';
 import { createOrder } from '../runtime/audit/order.ts';
@@ -22,9 +19,10 @@ import type { ConfigRequest } from '../runtime/policies/load-config.ts';
 import type { ReloadReport } from '../runtime/policies/reload-report.ts';
 import { savePolicy } from '../runtime/policies/saved-policy.ts';
 import type { SecretReading } from '../runtime/secrets/references.ts';
+import { openApiKeyExchange } from './api-key-exchange.ts';
 import { type IndexFiller, openIndexFiller } from './indexing.ts';
 import type { buildMaintenanceJobs } from './maintenance-jobs.ts';
-import { openManagedCopy } from './managed-copy.ts';
+import { type ManagedCopy, openManagedCopy } from './managed-copy.ts';
 import { openMetricsSum } from './metrics-sum.ts';
 import { admitPolicy, type OwnerStore, openOwnerStore } from './owner-store.ts';
 import {
@@ -92,12 +90,12 @@ const AGENTS_LISTED_MAX = 1_000;
 interface Late {
   readonly feed: EventFeed;
   indexing: IndexFiller | null;
+  managed: ManagedCopy | null;
   reloading: PolicyReloader | null;
   store: Store | null;
-  api_keys: readonly ApiKey[];
 }
 
-const NOT_OPEN = { indexing: null, reloading: null, store: null };
+const NOT_OPEN = { indexing: null, managed: null, reloading: null, store: null };
 
 /** Opens the journal, workers, socket and index. Resolves when all workers listen. */
 export async function openParent(parts: ParentParts): Promise<Parent> {
@@ -105,12 +103,13 @@ export async function openParent(parts: ParentParts): Promise<Parent> {
   const paths = buildStatePaths(config.state_dir);
   await savePolicy(paths.policies, parts.policy);
   const inTurn = openSerialQueue();
-  const late: Late = { feed: openEventFeed(log), ...NOT_OPEN, api_keys: config.auth.api_keys };
+  const late: Late = { feed: openEventFeed(log), ...NOT_OPEN };
+  const keys = openApiKeyExchange(config, () => workers, log);
   const metrics = config.metrics.enabled ? metricsOfParent(version, config, late) : null;
-  const reload = (caller_id: string): Promise<ReloadReport> =>
-    inTurn(() => late.reloading?.reload(caller_id) ?? Promise.reject(new Error('The service is starting.')));
+  const changes = queueChanges(late, inTurn);
+  const { reload, activateKeys } = changes;
   const metricsOfAll = openMetricsSum(() => workers.serving(), metrics);
-  const coordinator = buildCoordinator(config, late, metricsOfAll, () => workers, reload, parts.plugins);
+  const coordinator = buildCoordinator(config, late, metricsOfAll, () => workers, changes, parts.plugins);
   const workers = openWorkers({
     url: parts.worker_url ?? NO_PROGRAM,
     count: parts.worker_url === null ? 0 : config.server.workers,
@@ -118,21 +117,20 @@ export async function openParent(parts: ParentParts): Promise<Parent> {
     log,
     inTurn,
     answers: answersOf(coordinator, reload, (by) => shareEvents(by, late, workers)),
-    orders: (writer) => ordersFor(writer, parts, late),
+    orders: (writer) => ordersFor(writer, parts, late, keys.current()),
   });
   const { journal, store: own } = await startWorkers(workers, parts, metrics);
   late.store = own.store;
   await recordStartReadings(parts, journal);
-  const managed = openManagedCopy(config.state_dir, own.store, log);
+  const managed = openManagedCopy(config, own.store, keys, log);
+  late.managed = managed;
   const is_outdated = await managed.copy();
+  await activateKeys();
   const store = openLazyStore(async () => own.store, log);
   const telemetry = await openProcessTelemetry(config, version, 'parent', log);
   const shared = { journal, store, metrics, telemetry, coordinator, now_ms: Date.now };
   const open = openRuntime({ ...parts, ...shared, index_path: paths.index });
-  const use = {
-    use: open.usePolicy,
-    useKeys: (keys: readonly ApiKey[]) => useKeys(keys, late, workers, parts),
-  };
+  const use = { use: open.usePolicy, useKeys: keys.useConfigured };
   const load = async () => {
     await managed.copy();
     return admitPolicy(parts.loadPolicy(), own, config);
@@ -140,7 +138,7 @@ export async function openParent(parts: ParentParts): Promise<Parent> {
   late.reloading = openReloading(parts, { ...use, load, workers: workers.serving, journal, metrics });
   if (journal !== null) late.indexing = openParentIndexing(config, journal, late.feed, log);
   if (is_outdated) await reload('service:start');
-  managed.follow(() => reload('service:store-watch'));
+  managed.follow({ onPolicy: () => reload('service:store-watch'), onKeys: activateKeys });
   const blocks = await followBlocks(config, own.store, log);
   const kept = await openChores({ config, log, store: store.open, ports: open.ports });
   const status = statusOf(parts, workers, late.reloading);
@@ -158,6 +156,22 @@ export async function openParent(parts: ParentParts): Promise<Parent> {
       return { forced };
     },
     kill: workers.kill,
+  };
+}
+
+/** Changes of the whole service. One runs at a time, and no worker starts meanwhile. */
+interface QueuedChanges {
+  readonly reload: (caller_id: string) => Promise<ReloadReport>;
+  readonly activateKeys: () => Promise<void>;
+}
+
+function queueChanges(late: Late, inTurn: ReturnType<typeof openSerialQueue>): QueuedChanges {
+  return {
+    reload: (caller_id) =>
+      inTurn(
+        () => late.reloading?.reload(caller_id) ?? Promise.reject(new Error('The service is starting.')),
+      ),
+    activateKeys: () => inTurn(async () => late.managed?.activateKeys()),
   };
 }
 
@@ -250,7 +264,7 @@ function buildCoordinator(
   late: Late,
   metricsOfAll: () => Promise<string>,
   workers: () => Workers,
-  reload: (caller_id: string) => Promise<ReloadReport>,
+  { reload, activateKeys }: QueuedChanges,
   first: PluginsInUse,
 ): Coordinator {
   const agents = openSeenAgents();
@@ -267,46 +281,20 @@ function buildCoordinator(
     },
     plugins: async () => late.reloading?.plugins() ?? first,
     reload: ({ id }) => reload(id),
+    activateKeys,
     syncIndex: async () => late.indexing?.sync(),
     events: null,
   };
 }
 
-function ordersFor(writer: string, parts: ParentParts, late: Late): WorkerStart {
+function ordersFor(writer: string, parts: ParentParts, late: Late, api_keys: readonly ApiKey[]): WorkerStart {
   const { version, config, port, started_ms } = parts;
   const { hash, generation } = late.reloading?.inForce() ?? { hash: parts.policy.hash, generation: 1 };
-  const auth = { ...config.auth, api_keys: late.api_keys };
+  const auth = { ...config.auth, api_keys };
   const { path, overrides, cwd } = parts.request;
   const request = { path, ...(overrides && { overrides }), ...(cwd !== undefined && { cwd }) };
   const own = { version, request, config: { ...config, auth }, writer, port, started_ms };
   return { ...own, policy_hash: hash, generation };
-}
-
-const KEYS_MS = 5_000;
-
-/**
- * Sends the API keys of a reload to all workers. Kills a worker that does not accept them; its successor has
- * the new keys.
- */
-async function useKeys(
-  keys: readonly ApiKey[],
-  late: Late,
-  workers: Workers,
-  { config, log }: ParentParts,
-): Promise<void> {
-  if (isDeepStrictEqual(keys, late.api_keys)) return;
-  late.api_keys = keys;
-  if (needsAgentToken({ auth: { ...config.auth, api_keys: keys }, host: config.server.host }))
-    ensureToken(config.state_dir, 'agent');
-  await Promise.all(
-    workers.serving().map((worker) =>
-      worker.call('api_keys', keys, KEYS_MS).catch(async () => {
-        log.error(`${worker.name} did not take the new API keys, and is ended`);
-        await worker.kill();
-      }),
-    ),
-  );
-  log.info('the API keys were reloaded', { count: keys.length });
 }
 
 /**
@@ -438,6 +426,10 @@ function answersOf(
     events,
     ready: coordinator.ready,
     reload_failure: coordinator.reloadFailure,
+    activate_keys: async () => {
+      await coordinator.activateKeys();
+      return { activated: true };
+    },
     metrics: coordinator.metrics,
     agents: coordinator.agents,
     plugins: coordinator.plugins,

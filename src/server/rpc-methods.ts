@@ -52,6 +52,8 @@ export type ParentMethods = {
   readonly metrics: (nothing: null) => Promise<string>;
   readonly agents: (nothing: null) => Promise<readonly string[]>;
   readonly plugins: (nothing: null) => Promise<PluginsInUse>;
+  /** Activates the API keys of the store in all workers. */
+  readonly activate_keys: (nothing: null) => Promise<{ readonly activated: true }>;
   readonly reload: (by: { readonly caller_id: string }) => Promise<ReloadReport>;
   /**
    * Starts or stops sending events to a worker from a position on. `turn` distinguishes one subscription from

@@ -41,6 +41,8 @@ export interface Coordinator {
   readonly agents: () => Promise<readonly string[]>;
   readonly plugins: () => Promise<PluginsInUse>;
   readonly reload: (caller: Caller) => Promise<ReloadReport>;
+  /** Activates the API keys of the store in all workers. */
+  readonly activateKeys: () => Promise<void>;
   readonly syncIndex: () => Promise<void>;
   /**
    * Starts or stops sending events from an index position on to this process. `null` if no client can
@@ -160,7 +162,10 @@ function runInOrder([first, ...rest]: readonly (() => Promise<void>)[]): Promise
   return first === undefined ? Promise.resolve() : first().finally(() => runInOrder(rest));
 }
 
-type PolicyOperations = Pick<Runtime, 'configuration' | 'compileDraft' | 'reload' | 'reloadFailure'>;
+type PolicyOperations = Pick<
+  Runtime,
+  'activateApiKeys' | 'configuration' | 'compileDraft' | 'reload' | 'reloadFailure'
+>;
 
 /** The configuration is read without its credentials, because no caller of these may see them. */
 function buildPolicyOperations({
@@ -174,6 +179,7 @@ function buildPolicyOperations({
   };
   return {
     reload: coordinator.reload,
+    activateApiKeys: coordinator.activateKeys,
     // Health must not depend on the parent's answer.
     reloadFailure: () => coordinator.reloadFailure().catch(() => null),
     configuration,

@@ -1,3 +1,4 @@
+import { apiKeyMigrations } from '../features/api-keys/tables.ts';
 import { costMigrations } from '../features/costs/tables.ts';
 import { memoryMigrations } from '../features/memory/tables.ts';
 import { policyVersionMigrations } from '../features/policy-versions/tables.ts';
@@ -17,6 +18,7 @@ import { managedRevisionMigrations } from '../runtime/managed-policy/tables.ts';
  */
 export const MIGRATIONS: Migrations = {
   ...agentBlockMigrations,
+  ...apiKeyMigrations,
   ...approvalMigrations,
   ...capabilityMigrations,
   ...costMigrations,

@@ -242,6 +242,7 @@ function buildChannelCoordinator(channel: RpcChannel<ParentMethods>, worker: str
     agents: () => channel.call('agents', null, AGENTS_MS),
     plugins: () => channel.call('plugins', null, ASK_MS),
     reload: (caller) => channel.call('reload', { caller_id: caller.id }, RELOAD_MS),
+    activateKeys: async () => void (await channel.call('activate_keys', null, RELOAD_MS)),
     syncIndex: async () => void (await channel.call('sync_index', null, SYNC_MS)),
     events: async (turn, wanted) => (await channel.call('events', { worker, turn, wanted }, ASK_MS)).position,
   };

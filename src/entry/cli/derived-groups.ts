@@ -5,6 +5,7 @@ export const DERIVED_GROUPS: readonly { readonly name: string; readonly summary:
   { name: 'agents', summary: 'block an agent' },
   { name: 'approvals', summary: 'approve a request' },
   { name: 'capabilities', summary: 'revoke a capability token' },
+  { name: 'keys', summary: 'create an API key' },
   { name: 'mcp', summary: 'approve a quarantined definition of a tool' },
   { name: 'observe', summary: 'draft a contract from recorded calls' },
   { name: 'policy', summary: 'list the active rules with their hits' },

@@ -125,6 +125,8 @@ const PERSONS = [
   'sessions:reset',
   'tenants:manage',
   'policies:edit',
+  'keys:manage',
+  'settings:read',
 ];
 
 test('what is answered is what the description says', async (t) =>

@@ -68,7 +68,8 @@ function allowedFor({ permission, for_users, browser }: AnyOperation): readonly 
 }
 
 /** Operations that need the store and a running service. */
-const MANAGED = /^(?:tenant_policies_|policy_(?:document_|lint|test|replay)|dashboard_template_install)/;
+const MANAGED =
+  /^(?:tenant_policies_|policy_(?:document_|lint|test|replay)|dashboard_template_install|keys_|settings_)/;
 
 /** The memory contract that the examples use. */
 const PREFERENCES = {

@@ -134,6 +134,7 @@ export function testRuntime(options: TestOptions = {}): TestRuntime {
       Promise.reject(new StoreFailure('store_unavailable', 'This test has no configuration file.')),
     compileDraft: () =>
       Promise.reject(new StoreFailure('store_unavailable', 'This test has no configuration file.')),
+    activateApiKeys: async () => {},
     reloadFailure: async () => null,
     resetSession: async () => 0,
     agentBlocks: async () => ({ block: async () => true, unblock: async () => false, list: async () => [] }),

@@ -76,7 +76,8 @@ export function openAuthenticator(settings: AuthenticatorSettings): Authenticato
   const verify = auth.jwt === null ? null : openJwtVerifier(auth.jwt, now_ms);
   const operator = tokenFile(settings.state_dir, 'operator', now_ms);
   const agentToken = tokenFile(settings.state_dir, 'agent', now_ms);
-  const takesAgentToken = (): boolean => auth.jwt === null && api_keys.current().length === 0;
+  const takesAgentToken = (): boolean =>
+    auth.jwt === null && !api_keys.current().some(({ is_stored }) => is_stored !== true);
 
   function known(
     credential: string,

@@ -14,6 +14,8 @@ export interface ApiKey {
   readonly permissions?: readonly Permission[];
   /** ISO 8601. The key is refused from this time on. */
   readonly expires_at?: string;
+  /** The key was created over the API. Such a key does not switch the agent token off. */
+  readonly is_stored?: boolean;
 }
 
 /** Which signed tokens are accepted, and which claims give their scope. */

@@ -33,6 +33,7 @@ export const DECIDING_COMMANDS: readonly DecidingCommand[] = [
   },
   { command: 'policy', verbs: ['reload'], needs_operator: false },
   { command: 'policy', verbs: ['rollback'], needs_operator: true },
+  { command: 'keys', verbs: ['list', 'create', 'rotate', 'revoke'], needs_operator: true },
   { command: 'tenants', verbs: ['create', 'rollback'], needs_operator: true },
 ];
 

@@ -1,0 +1,141 @@
+import type { Kysely, Selectable } from 'kysely';
+import type { StoreTables } from '../../platform/store/index.ts';
+import type { ApiKey } from '../../runtime/access/settings.ts';
+import type { Permission } from '../../runtime/config/permissions.ts';
+
+type Db = Kysely<StoreTables>;
+
+/** An API key of the store, without the key itself. */
+export interface StoredApiKey {
+  readonly key_id: string;
+  readonly name: string;
+  readonly sha256: string;
+  /** `null` does not restrict. */
+  readonly tenants: readonly string[] | null;
+  readonly agents: readonly string[] | null;
+  /** `null` for the default permissions of a key. */
+  readonly permissions: readonly Permission[] | null;
+  readonly created_by: string;
+  readonly created_ms: number;
+  readonly expires_ms: number | null;
+  readonly replaced_by: string | null;
+  readonly revoked_by: string | null;
+  readonly revoked_ms: number | null;
+}
+
+/** Adds a key. Returns `false` if a usable key has its name, and `replaces` does not allow that. */
+export async function insertApiKey(
+  trx: Db,
+  key: StoredApiKey,
+  { replaces = null }: { readonly replaces?: string | null } = {},
+): Promise<boolean> {
+  const same = (await listStoredKeys(trx)).filter(
+    (each) => each.name === key.name && isUsable(each, key.created_ms) && each.key_id !== replaces,
+  );
+  if (same.some(({ replaced_by }) => replaced_by === null)) return false;
+  const { tenants, agents, permissions } = key;
+  const lists = {
+    tenants: writeList(tenants),
+    agents: writeList(agents),
+    permissions: writeList(permissions),
+  };
+  await trx
+    .insertInto('api_keys')
+    .values({ ...key, ...lists })
+    .execute();
+  return true;
+}
+
+/** Lists all keys by name, newest first within a name. */
+export async function listStoredKeys(db: Db): Promise<readonly StoredApiKey[]> {
+  const rows = await db
+    .selectFrom('api_keys')
+    .selectAll()
+    .orderBy('name')
+    .orderBy('created_ms', 'desc')
+    .orderBy('key_id')
+    .execute();
+  return rows.map(readRow);
+}
+
+/** Returns a key, or `null`. */
+export async function findStoredKey(db: Db, key_id: string): Promise<StoredApiKey | null> {
+  const row = await db.selectFrom('api_keys').selectAll().where('key_id', '=', key_id).executeTakeFirst();
+  return row === undefined ? null : readRow(row);
+}
+
+/** Lets a rotated key expire. A key that expires earlier keeps its time. Returns `false` if it was rotated already. */
+export async function replaceApiKey(
+  trx: Db,
+  key: StoredApiKey,
+  replaced_by: string,
+  expires_ms: number,
+): Promise<boolean> {
+  const ends_ms = key.expires_ms === null ? expires_ms : Math.min(key.expires_ms, expires_ms);
+  const { numUpdatedRows: count } = await trx
+    .updateTable('api_keys')
+    .set({ replaced_by, expires_ms: ends_ms })
+    .where('key_id', '=', key.key_id)
+    .where('replaced_by', 'is', null)
+    .where('revoked_ms', 'is', null)
+    .executeTakeFirst();
+  return count > 0n;
+}
+
+/** Revokes a key. Returns `false` if it was revoked already. */
+export async function revokeApiKey(
+  trx: Db,
+  key_id: string,
+  revoked_by: string,
+  revoked_ms: number,
+): Promise<boolean> {
+  const { numUpdatedRows: count } = await trx
+    .updateTable('api_keys')
+    .set({ revoked_by, revoked_ms })
+    .where('key_id', '=', key_id)
+    .where('revoked_ms', 'is', null)
+    .executeTakeFirst();
+  return count > 0n;
+}
+
+/** Returns the keys that are not revoked, as the authenticator uses them. It checks their expiry itself. */
+export async function readUsableKeys(db: Db): Promise<readonly ApiKey[]> {
+  const keys = await listStoredKeys(db);
+  return keys
+    .filter(({ revoked_ms }) => revoked_ms === null)
+    .map(({ name, sha256, tenants, agents, permissions, expires_ms }) => ({
+      id: name,
+      sha256,
+      is_stored: true,
+      ...(tenants !== null && { tenants }),
+      ...(agents !== null && { agents }),
+      ...(permissions !== null && { permissions }),
+      ...(expires_ms !== null && { expires_at: new Date(expires_ms).toISOString() }),
+    }));
+}
+
+/** Returns whether a key is neither revoked nor expired. */
+export function isUsable(
+  { revoked_ms, expires_ms }: Pick<StoredApiKey, 'revoked_ms' | 'expires_ms'>,
+  now_ms: number,
+): boolean {
+  return revoked_ms === null && (expires_ms === null || now_ms < expires_ms);
+}
+
+function writeList(list: readonly string[] | null): string | null {
+  return list === null ? null : JSON.stringify(list);
+}
+
+function readRow(row: Selectable<StoreTables['api_keys']>): StoredApiKey {
+  const numberOf = (value: number | null) => (value === null ? null : Number(value));
+  const listOf = (text: string | null) => (text === null ? null : (JSON.parse(text) as string[]));
+  return {
+    ...row,
+    tenants: listOf(row.tenants),
+    agents: listOf(row.agents),
+    permissions: listOf(row.permissions) as readonly Permission[] | null,
+    created_ms: Number(row.created_ms),
+    expires_ms: numberOf(row.expires_ms),
+    revoked_ms: numberOf(row.revoked_ms),
+  };
+}

@@ -1,0 +1,385 @@
+import { randomBytes } from 'node:crypto';
+import type { Transaction } from 'kysely';
+import {
+  type PersonChange,
+  recordPersonChange,
+  requireAllTenants,
+  requirePerson,
+} from '../../operations/managed-change.ts';
+import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
+import { buildListPage, pageInput, pageOutput, readPageInput } from '../../operations/paging.ts';
+import type { StoreTables } from '../../platform/store/index.ts';
+import { createApiKey } from '../../runtime/access/tokens.ts';
+import { parseDuration } from '../../runtime/audit/filter.ts';
+import { formatTime } from '../../runtime/audit/service-event.ts';
+import { PERMISSIONS, PERSON_PERMISSIONS, type Permission } from '../../runtime/config/permissions.ts';
+import { countRevision } from '../../runtime/managed-policy/revisions.ts';
+import {
+  findStoredKey,
+  insertApiKey,
+  isUsable,
+  listStoredKeys,
+  replaceApiKey,
+  revokeApiKey,
+  type StoredApiKey,
+} from './key-store.ts';
+
+const OVERLAP_DEFAULT = '24h';
+const OVERLAP_MS_MAX = 90 * 86_400_000;
+const EXPIRES_MS_MAX = 10 * 366 * 86_400_000;
+
+/** The permissions that an agent's key may have. */
+const KEY_PERMISSIONS = PERMISSIONS.filter((one) => !PERSON_PERMISSIONS.includes(one));
+
+const names = (description: string) =>
+  ({
+    type: 'array',
+    minItems: 1,
+    maxItems: 100,
+    items: { type: 'string', minLength: 1, maxLength: 256, pattern: '^[^\\p{Cc}\\p{Cs}]*$' },
+    description,
+  }) as const;
+
+const NAMES_OR_NULL = [{ type: 'array', items: { type: 'string' } }, { type: 'null' }] as const;
+
+const keyFields = {
+  key_id: { type: ['string', 'null'], description: '`null` for a key of the configuration.' },
+  name: { type: 'string', description: 'Its calls have the caller `key:<name>` in the audit log.' },
+  source: { enum: ['api', 'configuration'] },
+  status: { enum: ['active', 'expired', 'revoked'] },
+  tenants: { anyOf: NAMES_OR_NULL, description: '`null` for any.' },
+  agents: { anyOf: NAMES_OR_NULL, description: '`null` for any.' },
+  permissions: {
+    anyOf: NAMES_OR_NULL,
+    description: '`null` for the default permissions of a key.',
+  },
+  created_by: { type: ['string', 'null'] },
+  created_at: { type: ['string', 'null'] },
+  expires_at: { type: ['string', 'null'] },
+  replaced_by: { type: ['string', 'null'], description: 'The `key_id` of its successor.' },
+  revoked_by: { type: ['string', 'null'] },
+  revoked_at: { type: ['string', 'null'] },
+} as const;
+
+const keyEntry = {
+  type: 'object',
+  required: Object.keys(keyFields) as (keyof typeof keyFields)[],
+  properties: keyFields,
+} as const;
+
+const createdKey = {
+  type: 'object',
+  required: ['key', ...(Object.keys(keyFields) as (keyof typeof keyFields)[])],
+  properties: {
+    key: { type: 'string', description: 'The key. It is shown here once and not stored.' },
+    ...keyFields,
+  },
+} as const;
+
+export const keysList = defineOperation({
+  name: 'keys_list',
+  summary: 'List API keys',
+  description:
+    'The keys of the store and of the configuration, without the keys themselves and their hashes.',
+  http: { method: 'GET', path: '/v1/dashboard/keys' },
+  cli: {
+    verb: 'keys list',
+    options: ['cursor', 'limit'],
+    columns: {
+      rows: 'keys',
+      cells: { ID: 'key_id', NAME: 'name', STATUS: 'status', TENANTS: 'tenants', EXPIRES: 'expires_at' },
+      empty: 'There are no API keys. Create one with `service keys create NAME`.',
+    },
+    examples: [['service keys list', '']],
+  },
+  permission: 'keys:manage',
+  needs: 'live',
+  input: { type: 'object', properties: { ...pageInput } },
+  output: {
+    type: 'object',
+    required: ['keys', 'total', 'next_cursor'],
+    properties: { keys: { type: 'array', items: keyEntry }, total: { type: 'integer' }, ...pageOutput },
+  },
+  example: { limit: 10 },
+  answer: null,
+  async run(input, context) {
+    requireAllTenants(context);
+    const { after, limit } = readPageInput(input);
+    const offset = after === null ? 0 : Number(after);
+    if (!Number.isSafeInteger(offset)) throw new Refusal('invalid_request', '`cursor` is not valid.');
+    const { runtime } = context;
+    const stored = (await listStoredKeys((await runtime.store()).db)).map((key) => describeKey(key, context));
+    const all = [...stored, ...(await listConfiguredKeys(context))];
+    const page = all.slice(offset, offset + limit + 1).map((key, at) => ({ key, at: offset + at + 1 }));
+    const { entries, next_cursor } = buildListPage(page, limit, ({ at }) => `${at}`);
+    return { keys: entries.map(({ key }) => key), total: all.length, next_cursor };
+  },
+});
+
+export const keysCreate = defineOperation({
+  name: 'keys_create',
+  summary: 'Create an API key',
+  description:
+    'Creates a key for an agent and returns it once. Only its SHA-256 is stored. It works on all workers when the answer arrives. Needs a person with access to all tenants.',
+  http: { method: 'POST', path: '/v1/dashboard/keys' },
+  cli: {
+    verb: 'keys create',
+    arguments: ['name'],
+    options: ['tenants', 'agents', 'permissions', 'expires_in'],
+    line: ({ key }: { readonly key: string }) => key,
+    examples: [['service keys create support --tenants acme --agents support-bot --expires-in 90d', '']],
+  },
+  permission: 'keys:manage',
+  needs: 'live',
+  input: {
+    type: 'object',
+    required: ['name'],
+    properties: {
+      name: {
+        type: 'string',
+        minLength: 1,
+        maxLength: 128,
+        pattern: '^[A-Za-z0-9][A-Za-z0-9._-]*$',
+        description: 'The name of the key: letters, digits and `. _ -`.',
+      },
+      tenants: names('The tenants that it may name (default: any).'),
+      agents: names('The agents that it may name (default: any).'),
+      permissions: {
+        type: 'array',
+        maxItems: 50,
+        items: { type: 'string', maxLength: 64 },
+        description: 'Its permissions (default: to check, and to read its own results).',
+      },
+      expires_in: {
+        type: 'string',
+        maxLength: 32,
+        description: 'A duration such as `90d` (default: never).',
+      },
+    },
+  },
+  output: createdKey,
+  example: { name: 'support', tenants: ['acme'], agents: ['support-bot'], expires_in: '90d' },
+  answer: null,
+  refusals: ['conflict'],
+  async run({ name, tenants, agents, permissions, expires_in }, context) {
+    requirePerson(context);
+    requireAllTenants(context);
+    if ((await listConfiguredKeys(context)).some((each) => each.name === name)) throw nameTaken();
+    const lasts_ms = expires_in === undefined ? null : readDuration(expires_in, 'expires_in', EXPIRES_MS_MAX);
+    const { key, row } = buildKey(
+      { name, tenants: tenants ?? null, agents: agents ?? null, permissions: readPermissions(permissions) },
+      lasts_ms,
+      context,
+    );
+    await changeKeys(context, buildEvent('api_key_create', 'created', row), async (trx) => {
+      if (!(await insertApiKey(trx, row))) throw nameTaken();
+    });
+    return { key, ...describeKey(row, context) };
+  },
+});
+
+const keyPath = {
+  type: 'string',
+  pattern: '^key_[0-9a-f]{24}$',
+  maxLength: 28,
+  description: 'The `key_id` of the key.',
+} as const;
+
+export const keysRotate = defineOperation({
+  name: 'keys_rotate',
+  summary: 'Rotate an API key',
+  description:
+    'Creates a successor with the same name and scope and returns it once. The old key works until the overlap ends. Needs a person with access to all tenants.',
+  http: { method: 'POST', path: '/v1/dashboard/keys/{key_id}/rotate' },
+  cli: {
+    verb: 'keys rotate',
+    arguments: ['key_id'],
+    options: ['overlap'],
+    line: ({ key }: { readonly key: string }) => key,
+    examples: [['service keys rotate key_0123456789abcdef01234567 --overlap 1h', '']],
+  },
+  permission: 'keys:manage',
+  needs: 'live',
+  input: {
+    type: 'object',
+    required: ['key_id'],
+    properties: {
+      key_id: keyPath,
+      overlap: {
+        type: 'string',
+        maxLength: 32,
+        description: `How long the old key still works (default: \`${OVERLAP_DEFAULT}\`).`,
+      },
+    },
+  },
+  output: createdKey,
+  example: { key_id: 'key_0123456789abcdef01234567', overlap: '1h' },
+  answer: null,
+  refusals: ['not_found', 'conflict'],
+  async run({ key_id, overlap = OVERLAP_DEFAULT }, context) {
+    requirePerson(context);
+    requireAllTenants(context);
+    const { runtime } = context;
+    const old = await requireKey(key_id, context);
+    if (!isUsable(old, runtime.now_ms()) || old.replaced_by !== null) throw notRotatable();
+    const overlap_ms = readDuration(overlap, 'overlap', OVERLAP_MS_MAX);
+    const lasts_ms = old.expires_ms === null ? null : old.expires_ms - old.created_ms;
+    const { key, row } = buildKey(old, lasts_ms, context);
+    const event = buildEvent('api_key_rotate', 'rotated', row, { replaces: key_id });
+    await changeKeys(context, event, async (trx) => {
+      if (!(await replaceApiKey(trx, old, row.key_id, runtime.now_ms() + overlap_ms))) throw notRotatable();
+      if (!(await insertApiKey(trx, row, { replaces: key_id }))) throw notRotatable();
+    });
+    return { key, ...describeKey(row, context) };
+  },
+});
+
+export const keysRevoke = defineOperation({
+  name: 'keys_revoke',
+  summary: 'Revoke an API key',
+  description:
+    'Revokes a key. No worker accepts it when the answer arrives. Needs a person with access to all tenants.',
+  http: { method: 'POST', path: '/v1/dashboard/keys/{key_id}/revoke' },
+  cli: {
+    verb: 'keys revoke',
+    arguments: ['key_id'],
+    line: ({ name }: { readonly name: string }) => `Revoked ${name}.`,
+    examples: [['service keys revoke key_0123456789abcdef01234567', '']],
+  },
+  permission: 'keys:manage',
+  needs: 'live',
+  input: { type: 'object', required: ['key_id'], properties: { key_id: keyPath } },
+  output: keyEntry,
+  example: { key_id: 'key_0123456789abcdef01234567' },
+  answer: null,
+  refusals: ['not_found', 'conflict'],
+  async run({ key_id }, context) {
+    requirePerson(context);
+    requireAllTenants(context);
+    const key = await requireKey(key_id, context);
+    const revoked_ms = context.runtime.now_ms();
+    await changeKeys(context, buildEvent('api_key_revoke', 'revoked', key), async (trx) => {
+      if (!(await revokeApiKey(trx, key_id, context.caller.id, revoked_ms)))
+        throw new Refusal('conflict', 'The key is revoked already.');
+    });
+    return describeKey({ ...key, revoked_by: context.caller.id, revoked_ms }, context);
+  },
+});
+
+type KeyScope = Pick<StoredApiKey, 'name' | 'tenants' | 'agents' | 'permissions'>;
+
+function buildKey(
+  { name, tenants, agents, permissions }: KeyScope,
+  lasts_ms: number | null,
+  { runtime, caller }: Context,
+): { readonly key: string; readonly row: StoredApiKey } {
+  const { key, entry } = createApiKey(name);
+  const created_ms = runtime.now_ms();
+  const row: StoredApiKey = {
+    key_id: `key_${randomBytes(12).toString('hex')}`,
+    ...{ name, sha256: entry.sha256, tenants, agents, permissions },
+    created_by: caller.id,
+    created_ms,
+    expires_ms: lasts_ms === null ? null : created_ms + lasts_ms,
+    replaced_by: null,
+    revoked_by: null,
+    revoked_ms: null,
+  };
+  return { key, row };
+}
+
+/** Changes the keys of the store with the audit event in one transaction, and waits until all workers use them. */
+async function changeKeys(
+  context: Context,
+  event: PersonChange,
+  change: (trx: Transaction<StoreTables>) => Promise<void>,
+): Promise<void> {
+  const store = await context.runtime.store();
+  await store.transaction(async (trx) => {
+    await change(trx);
+    await countRevision(trx, 'api_keys');
+    await recordPersonChange(event, context);
+  });
+  await context.runtime.activateApiKeys();
+}
+
+function buildEvent(
+  phase: string,
+  done: string,
+  { key_id, name, tenants, agents, permissions }: StoredApiKey,
+  more: PersonChange['metadata'] = {},
+): PersonChange {
+  const scope = { tenants: tenants ?? '*', agents: agents ?? '*', permissions: permissions ?? 'default' };
+  return { phase, reason: `An operator ${done} the API key.`, metadata: { key_id, name, ...scope, ...more } };
+}
+
+async function requireKey(key_id: string, { runtime }: Context): Promise<StoredApiKey> {
+  const found = await findStoredKey((await runtime.store()).db, key_id);
+  if (found === null) throw new Refusal('not_found', 'There is no key with this `key_id`.');
+  return found;
+}
+
+function describeKey(key: StoredApiKey, { runtime }: Pick<Context, 'runtime'>) {
+  const status: 'active' | 'expired' | 'revoked' =
+    key.revoked_ms !== null ? 'revoked' : isUsable(key, runtime.now_ms()) ? 'active' : 'expired';
+  return {
+    ...{ key_id: key.key_id as string | null, name: key.name, source: 'api' as const, status },
+    tenants: key.tenants === null ? null : [...key.tenants],
+    agents: key.agents === null ? null : [...key.agents],
+    permissions: key.permissions === null ? null : [...key.permissions],
+    created_by: key.created_by as string | null,
+    created_at: formatOptional(key.created_ms),
+    expires_at: formatOptional(key.expires_ms),
+    replaced_by: key.replaced_by,
+    revoked_by: key.revoked_by,
+    revoked_at: formatOptional(key.revoked_ms),
+  };
+}
+
+/** Lists the keys of the configuration. They are changed in its file. */
+async function listConfiguredKeys({ runtime }: Pick<Context, 'runtime'>) {
+  const read = await runtime.configuration();
+  const keys = read.ok ? read.config.auth.api_keys : [];
+  return keys.map(({ id, tenants, agents, permissions, expires_at }) => ({
+    ...{ key_id: null, name: id, source: 'configuration' as const },
+    status:
+      expires_at !== undefined && !(runtime.now_ms() < Date.parse(expires_at))
+        ? ('expired' as const)
+        : ('active' as const),
+    tenants: tenants === undefined ? null : [...tenants],
+    agents: agents === undefined ? null : [...agents],
+    permissions: permissions === undefined ? null : [...permissions],
+    ...{ created_by: null, created_at: null, expires_at: expires_at ?? null },
+    ...{ replaced_by: null, revoked_by: null, revoked_at: null },
+  }));
+}
+
+/** @throws Refusal for a permission that is unknown or that only a person may have */
+function readPermissions(asked: readonly string[] | undefined): readonly Permission[] | null {
+  if (asked === undefined) return null;
+  const granted = KEY_PERMISSIONS.filter((one) => asked.includes(one));
+  if (granted.length === new Set(asked).size) return granted;
+  const list = KEY_PERMISSIONS.map((one) => `\`${one}\``).join(', ');
+  throw new Refusal('invalid_request', `\`permissions\` of a key are some of ${list}.`);
+}
+
+function formatOptional(time_ms: number | null): string | null {
+  return time_ms === null ? null : formatTime(time_ms);
+}
+
+function readDuration(written: string, field: string, ms_max: number): number {
+  const duration_ms = written === '0' ? 0 : parseDuration(written);
+  if (duration_ms !== null && duration_ms <= ms_max) return duration_ms;
+  throw new Refusal('invalid_request', `\`${field}\` is a duration such as \`1h\` or \`90d\`.`);
+}
+
+function nameTaken(): Refusal {
+  return new Refusal(
+    'conflict',
+    'A usable key has this name already. Rotate or revoke it, or choose another name.',
+  );
+}
+
+function notRotatable(): Refusal {
+  return new Refusal('conflict', 'Only a key that is active and was not rotated yet can be rotated.');
+}
