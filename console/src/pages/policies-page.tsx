@@ -1,12 +1,21 @@
-import { EmptyState } from '../components/empty-state.tsx';
 import { PageHeader } from '../components/page-header.tsx';
+import { PageTabs } from '../components/page-tabs.tsx';
+import { DocumentPanel } from './policies/document-panel.tsx';
+import { RulesPanel } from './policies/rules-panel.tsx';
+import { TemplatesPanel } from './policies/templates-panel.tsx';
 
-/** The rules that are active. */
+/** The active rules, the policy document that is edited here, and the templates to install. */
 export function PoliciesPage() {
   return (
     <div className="page-body">
-      <PageHeader title="Policies" />
-      <EmptyState title="This page is not here yet." />
+      <PageHeader title="Policies" lead="Which rules decide, how often they match, and how to change them." />
+      <PageTabs
+        parts={[
+          { id: 'rules', title: 'Active rules', permission: 'audit:read', Content: RulesPanel },
+          { id: 'document', title: 'Policy document', permission: 'dashboard:view', Content: DocumentPanel },
+          { id: 'templates', title: 'Templates', permission: 'policy:read', Content: TemplatesPanel },
+        ]}
+      />
     </div>
   );
 }

@@ -121,6 +121,33 @@ export const policyTest = defineOperation({
 
 const SINCE_DEFAULT = '24h';
 
+const countFields = {
+  same: integerField,
+  stricter: integerField,
+  laxer: integerField,
+  unknown: integerField,
+} as const;
+const replayCounts = describeFields(countFields);
+const replayRows = {
+  type: 'array',
+  items: describeFields({ name: textField, ...countFields }),
+  description: 'The names with the most changes first.',
+} as const;
+const replayExamples = {
+  type: 'array',
+  items: describeFields({
+    event_id: textField,
+    agent_id: textField,
+    tool_name: nullableText,
+    data_tags: { type: 'array', items: textField },
+    from: textField,
+    to: textField,
+    from_rule: textField,
+    to_rule: textField,
+  }),
+  description: 'The first examples.',
+} as const;
+
 export const policyReplay = defineOperation({
   name: 'policy_replay',
   summary: 'Replay recorded decisions under a draft of the policy',
@@ -153,7 +180,27 @@ export const policyReplay = defineOperation({
       },
     },
   },
-  output: { type: 'object' },
+  output: describeFields({
+    policy_hash: textField,
+    since: textField,
+    until: nullableText,
+    total: { ...replayCounts, description: 'The recorded decisions of the period, by kind of change.' },
+    unknown: {
+      type: 'object',
+      additionalProperties: integerField,
+      description: 'Decisions that cannot be replayed, by reason.',
+    },
+    transitions: {
+      type: 'array',
+      items: describeFields({ from: textField, to: textField, count: integerField }),
+      description: 'The changes of the action.',
+    },
+    by_agent: replayRows,
+    by_tool: replayRows,
+    by_tag: replayRows,
+    stricter: replayExamples,
+    laxer: replayExamples,
+  }),
   example: { text: 'policies: []', since: '1h' },
   answer: null,
   refusals: ['policy_invalid', 'unavailable'],

@@ -25,7 +25,8 @@ export function optionalNumber(description: string) {
 export function describeFields<const Fields extends object>(properties: Fields) {
   return {
     type: 'object',
-    required: Object.keys(properties) as (keyof Fields & string)[],
+    // A tuple with the union of the keys: from it the type of an answer has every member.
+    required: Object.keys(properties) as [keyof Fields & string],
     properties,
   } as const;
 }

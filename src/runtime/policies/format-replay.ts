@@ -1,8 +1,8 @@
-import type { ReplayCounts } from '../../core/review/replay.ts';
+import type { ChangedDecision, ReplayCounts } from '../../core/review/replay.ts';
 import type { ReplayReport } from './replay.ts';
 
 /** Formats a replay as JSON: the totals, the transitions, and the names with the most changes first. */
-export function formatReplay({ tally, since_ms, until_ms }: ReplayReport, policy_hash: string): object {
+export function formatReplay({ tally, since_ms, until_ms }: ReplayReport, policy_hash: string) {
   const rows = (counts: ReadonlyMap<string, ReplayCounts>) =>
     [...counts].map(([name, each]) => ({ name, ...each })).sort(compareByChanges);
   return {
@@ -15,13 +15,17 @@ export function formatReplay({ tally, since_ms, until_ms }: ReplayReport, policy
     by_agent: rows(tally.by_agent),
     by_tool: rows(tally.by_tool),
     by_tag: rows(tally.by_tag),
-    stricter: tally.stricter,
-    laxer: tally.laxer,
+    stricter: tally.stricter.map(copyExample),
+    laxer: tally.laxer.map(copyExample),
   };
 }
 
+function copyExample(example: ChangedDecision) {
+  return { ...example, data_tags: [...example.data_tags] };
+}
+
 function fromTo(move: string) {
-  const [from, to] = move.split(' ');
+  const [from = '', to = ''] = move.split(' ');
   return { from, to };
 }
 

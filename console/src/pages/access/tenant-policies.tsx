@@ -8,6 +8,7 @@ import { type DataColumn, DataTable } from '../../components/data-table.tsx';
 import { ErrorNote } from '../../components/error-note.tsx';
 import { JsonDiff } from '../../components/json-diff.tsx';
 import { Panel } from '../../components/page-header.tsx';
+import { RULE_WORDS } from '../../components/rule-words.ts';
 import { revealHidden, SafeText } from '../../components/safe-text.tsx';
 import { Time } from '../../components/time.tsx';
 import { YamlEditor } from '../../components/yaml-editor.tsx';
@@ -15,32 +16,6 @@ import { YamlEditor } from '../../components/yaml-editor.tsx';
 type PolicySet = OperationOutput<'tenantPoliciesShow'>;
 type Version = OperationOutput<'tenantPolicyVersions'>['versions'][number];
 type Rules = OperationInput<'tenantPoliciesSave'>['policies'];
-
-const RULE_WORDS = [
-  'name:',
-  'boundary: input',
-  'boundary: output',
-  'boundary: action',
-  'data_tags:',
-  'action: allow',
-  'action: flag',
-  'action: redact',
-  'action: require_approval',
-  'action: block',
-  'condition:',
-  'tools:',
-  'agents:',
-  'session_tags:',
-  'phase: request',
-  'phase: response',
-  'when:',
-  'priority:',
-  'reason:',
-  'severity:',
-  'enforcement: monitor',
-  'enabled: false',
-  'approval:',
-] as const;
 
 /** The rules of one tenant: an editor, and the history with comparison and rollback. */
 export function TenantPolicies({ tenant_id }: { readonly tenant_id: string }) {

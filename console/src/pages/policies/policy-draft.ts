@@ -1,0 +1,48 @@
+import { skipToken, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useEffect, useState } from 'react';
+import type { OperationOutput } from '../../api/client.ts';
+
+type PolicyDocument = OperationOutput<'policyDocumentShow'>;
+
+/** A text that was typed and not saved, with the version on which it is based. */
+interface PolicyDraft {
+  readonly text: string;
+  /** 0: nothing was saved. */
+  readonly base_version: number;
+}
+
+interface PolicyDraftState extends PolicyDraft {
+  readonly is_changed: boolean;
+  /** Changes the text. `null` drops the draft. */
+  readonly setText: (text: string | null) => void;
+}
+
+/** Returns the draft of the policy document. It survives a look at another page, and a version that another user saves meanwhile. */
+export function usePolicyDraft(document: PolicyDocument): PolicyDraftState {
+  const client = useQueryClient();
+  const { data } = useQuery<PolicyDraft | null>({
+    queryKey: ['policyDraft'],
+    queryFn: skipToken,
+    initialData: null,
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: Number.POSITIVE_INFINITY,
+  });
+  const saved = { text: document.text, base_version: document.version ?? 0 };
+  const draft = data ?? saved;
+  function setText(text: string | null) {
+    const is_as_saved =
+      text === null || (text === document.text && draft.base_version === saved.base_version);
+    client.setQueryData(['policyDraft'], is_as_saved ? null : { ...draft, text });
+  }
+  return { ...draft, is_changed: data !== null, setText };
+}
+
+/** Returns a value after it has not changed for a time. */
+export function useSettled<Value>(value: Value, delay_ms: number): Value {
+  const [settled, setSettled] = useState(value);
+  useEffect(() => {
+    const timer = window.setTimeout(() => setSettled(value), delay_ms);
+    return () => window.clearTimeout(timer);
+  }, [value, delay_ms]);
+  return settled;
+}
