@@ -1,29 +1,23 @@
 import { useNavigate } from '@tanstack/react-router';
-import { useMemo, useState } from 'react';
+import { useState } from 'react';
 import { type FeedState, useEventFeed } from '../api/event-feed.ts';
 import { useEvents } from '../api/use-events.ts';
 import { DataTable } from '../components/data-table.tsx';
 import { EmptyState } from '../components/empty-state.tsx';
 import { ErrorNote } from '../components/error-note.tsx';
 import { type ConsoleEvent, eventColumns, eventFilters } from '../components/event-columns.tsx';
+import { useEventFilter } from '../components/event-filter.ts';
 import { FilterChips, useAddressQuery } from '../components/filter-chips.tsx';
 import { PageHeader } from '../components/page-header.tsx';
-import { PeriodSelect, usePeriod } from '../components/period-select.tsx';
+import { PeriodSelect } from '../components/period-select.tsx';
 
 /** Shows decisions as they happen, and those of the past, in one table. Its filters are in the address. */
 export function ActivityPage() {
   const [query] = useAddressQuery();
-  const last = usePeriod();
   const [is_paused, setPaused] = useState(false);
   const [missed, setMissed] = useState(0);
   const navigate = useNavigate();
-  const filter = useMemo(() => {
-    const named = eventFilters
-      .filter(({ name }) => query[name] !== undefined)
-      .map(({ name }) => [name, query[name]]);
-    const has_range = query.since !== undefined || query.until !== undefined;
-    return { ...Object.fromEntries(named), ...(has_range ? {} : { last }) };
-  }, [query, last]);
+  const filter = useEventFilter(eventFilters);
   const history = useEvents(filter);
   const is_past = query.until !== undefined;
   const state = useEventFeed({

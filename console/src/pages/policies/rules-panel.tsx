@@ -114,7 +114,6 @@ export function RulesPanel() {
         columns={COLUMNS}
         rows={rules}
         rowKey={ruleKey}
-        total={data?.total ?? undefined}
         onOpen={(rule) => change({ rule: ruleKey(rule) })}
         empty={<p className="muted">{data === undefined ? 'Loading …' : 'There are no rules.'}</p>}
       >
@@ -210,5 +209,5 @@ function EditedIn({ rule: { origin, file, tenant_id } }: { readonly rule: Active
       </Link>
     );
   if (origin === 'builtin') return <>the program; a rule that matches first replaces it</>;
-  return file === null ? <>{ORIGIN_NAMES[origin]}</> : <SafeText text={file} />;
+  return file === null ? ORIGIN_NAMES[origin] : <SafeText text={file} />;
 }

@@ -1,0 +1,68 @@
+import { CodeBlock } from '../../components/code-block.tsx';
+import { Panel } from '../../components/page-header.tsx';
+import { revealHidden } from '../../components/safe-text.tsx';
+
+/** The options of `service audit export`, by the filters of the page. */
+const EXPORT_OPTIONS: Readonly<Record<string, string>> = {
+  agent_id: '--agent',
+  tenant_id: '--tenant',
+  session_id: '--session',
+  decision: '--decision',
+  policy_name: '--policy',
+  data_tag: '--data-tag',
+  since: '--since',
+  until: '--until',
+  last: '--last',
+};
+
+/** The commands that verify the chain and export all events. They run next to the journal, and not in the browser. */
+export function AuditCommands({ filter }: { readonly filter: Readonly<Record<string, unknown>> }) {
+  const { command, left_out } = buildExportCommand(filter);
+  return (
+    <div className="columns">
+      <Panel title="Verify the log">
+        <div className="stack">
+          <p>
+            This command checks the hash of every record, its place in the chain, and the signatures on
+            checkpoints. It runs on the machine of the service, or on a copy of the journal. The console
+            cannot start it.
+          </p>
+          <CodeBlock text="service audit verify" label="Command that verifies the journal" />
+          <CodeBlock
+            text="service audit verify --dir /backup/state --json"
+            label="Command that verifies a copy"
+          />
+        </div>
+      </Panel>
+      <Panel title="Export all events">
+        <div className="stack">
+          <p>
+            “Columns and export” above the table saves the rows that were read. This command writes all events
+            that match, in bounded memory.
+          </p>
+          <CodeBlock text={command} label="Command that exports events" />
+          {left_out.length === 0 ? null : (
+            <p className="muted">The command has no option for the filters {left_out.join(', ')}.</p>
+          )}
+        </div>
+      </Panel>
+    </div>
+  );
+}
+
+function buildExportCommand(filter: Readonly<Record<string, unknown>>) {
+  const options: string[] = [];
+  const left_out: string[] = [];
+  for (const [name, value] of Object.entries(filter)) {
+    const option = EXPORT_OPTIONS[name];
+    const text = String(value);
+    // A command that is copied holds no character that cannot be seen.
+    if (option === undefined || revealHidden(text) !== text) left_out.push(name);
+    else options.push(`${option} ${quoteArgument(text)}`);
+  }
+  return { command: ['service audit export', ...options].join(' ').concat(' > events.jsonl'), left_out };
+}
+
+function quoteArgument(text: string): string {
+  return /^[\w.:@/+][\w.:@/+-]*$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}
