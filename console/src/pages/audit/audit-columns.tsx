@@ -5,8 +5,8 @@ import { SafeText } from '../../components/safe-text.tsx';
 import { Time } from '../../components/time.tsx';
 
 /** The columns of activity that come first here, in this order. */
-const LEADING = ['action', 'agent', 'tool', 'boundary', 'rule'];
-const TRAILING = ['reason', 'tags', 'session', 'tenant'];
+const LEADING = ['action', 'agent', 'tool', 'rule'];
+const TRAILING = ['boundary', 'reason', 'tags', 'session', 'tenant'];
 
 const pick = (ids: readonly string[]) => eventColumns.filter(({ id }) => ids.includes(id));
 
@@ -17,7 +17,7 @@ export const auditColumns: readonly DataColumn<ConsoleEvent>[] = [
     title: 'Time',
     value: ({ timestamp }) => timestamp,
     render: ({ timestamp }) => <Time at={timestamp} form="clock" />,
-    width: 120,
+    width: 105,
   },
   ...pick(LEADING),
   {
@@ -42,7 +42,7 @@ export const auditColumns: readonly DataColumn<ConsoleEvent>[] = [
     title: 'Policy',
     value: ({ policy_hash }) => policy_hash,
     render: ({ policy_hash }) => <ShortHash hash={policy_hash} />,
-    width: 115,
+    width: 125,
     is_wide_only: true,
   },
   {

@@ -25,33 +25,33 @@ const ORIGIN_NAMES: Readonly<Record<ActiveRule['origin'], string>> = {
 };
 
 const COLUMNS: readonly DataColumn<ActiveRule>[] = [
-  { id: 'position', title: 'Order', value: ({ position }) => position, width: 65 },
+  { id: 'position', title: 'Order', value: ({ position }) => position, width: 60 },
   {
     id: 'name',
     title: 'Rule',
     value: ({ name }) => name,
     render: ({ name }) => <SafeText text={name} />,
-    width: 220,
+    width: 200,
   },
   {
     id: 'action',
     title: 'Action',
     value: ({ action }) => action,
     render: ({ action }) => <Badge value={action} />,
-    width: 130,
+    width: 140,
   },
   {
     id: 'mode',
     title: 'Mode',
     value: ({ enforcement }) => enforcement,
-    width: 90,
+    width: 100,
     render: ({ enforcement }) => <Mode enforcement={enforcement} />,
   },
   {
     id: 'boundaries',
     title: 'Boundary',
     value: ({ boundaries }) => boundaries.join(' '),
-    width: 110,
+    width: 85,
     is_wide_only: true,
   },
   {
@@ -59,7 +59,7 @@ const COLUMNS: readonly DataColumn<ActiveRule>[] = [
     title: 'Data tags',
     value: ({ data_tags }) => data_tags.join(' '),
     render: ({ data_tags }) => <Tags tags={data_tags} max={1} />,
-    width: 190,
+    width: 165,
     is_wide_only: true,
   },
   {
@@ -67,7 +67,7 @@ const COLUMNS: readonly DataColumn<ActiveRule>[] = [
     title: 'Tenant',
     value: ({ tenant_id }) => tenant_id ?? 'all',
     render: ({ tenant_id }) => (tenant_id === null ? 'all' : <SafeText text={tenant_id} />),
-    width: 100,
+    width: 90,
     is_wide_only: true,
   },
   {
@@ -75,7 +75,7 @@ const COLUMNS: readonly DataColumn<ActiveRule>[] = [
     title: 'From',
     value: ({ origin, file }) => file ?? ORIGIN_NAMES[origin],
     render: ({ origin, file }) => (file === null ? ORIGIN_NAMES[origin] : <SafeText text={file} />),
-    width: 160,
+    width: 110,
     is_wide_only: true,
   },
   { id: 'priority', title: 'Priority', value: ({ priority }) => priority, is_number: true, is_extra: true },
@@ -94,6 +94,7 @@ const COLUMNS: readonly DataColumn<ActiveRule>[] = [
     value: ({ last_hit }) => last_hit,
     render: ({ last_hit }) => <Time at={last_hit} />,
     width: 120,
+    is_extra: true,
     is_wide_only: true,
   },
 ];
