@@ -20,14 +20,14 @@ const byCode = { type: 'object', required: ['code'], properties: { code: codeSch
 const WRONG_CODE = 'The code is wrong, or was used already. Wait for the next one.';
 
 /** The members that all operations on one's own account share. */
-const OWN = { permission: 'account:own', browser: true, needs: 'store' } as const;
+export const OWN_ACCOUNT = { permission: 'account:own', browser: true, needs: 'store' } as const;
 
 export const sessionPassword = defineOperation({
   name: 'session_password',
   summary: 'Change your own password',
   description: 'Needs the present password. Ends all other sessions of the user.',
   http: { method: 'POST', path: '/v1/session/password' },
-  ...OWN,
+  ...OWN_ACCOUNT,
   input: {
     type: 'object',
     required: ['current_password', 'new_password'],
@@ -42,7 +42,7 @@ export const sessionPassword = defineOperation({
     const asked = { current: input.current_password, next: input.new_password };
     const accounts = await context.runtime.accounts();
     const result = await accounts.changePassword(session, asked, requireBrowser(context));
-    return rotate(result, context, 'The present password is wrong.');
+    return rotateOwnSession(result, context, 'The present password is wrong.');
   },
 });
 
@@ -51,7 +51,7 @@ export const sessionTotpStart = defineOperation({
   summary: 'Begin to set up an authenticator app',
   description: 'Returns the secret, once. `/v1/session/totp/confirm` ends the set-up with the first code.',
   http: { method: 'POST', path: '/v1/session/totp' },
-  ...OWN,
+  ...OWN_ACCOUNT,
   input: { type: 'object', properties: {} },
   output: {
     type: 'object',
@@ -78,7 +78,7 @@ export const sessionTotpConfirm = defineOperation({
   summary: 'End the set-up of an authenticator app',
   description: 'From then on a sign-in with the password asks for a code.',
   http: { method: 'POST', path: '/v1/session/totp/confirm' },
-  ...OWN,
+  ...OWN_ACCOUNT,
   input: byCode,
   output: changed,
   example: { code: '123456' },
@@ -87,7 +87,7 @@ export const sessionTotpConfirm = defineOperation({
   run: async ({ code }, context) => {
     const { session } = await requireSession(context);
     const accounts = await context.runtime.accounts();
-    return rotate(await accounts.confirmTotp(session, code), context, WRONG_CODE);
+    return rotateOwnSession(await accounts.confirmTotp(session, code), context, WRONG_CODE);
   },
 });
 
@@ -96,7 +96,7 @@ export const sessionTotpProve = defineOperation({
   summary: 'Prove the second factor again',
   description: 'For a decision that needs a second factor of the last minutes.',
   http: { method: 'POST', path: '/v1/session/totp/prove' },
-  ...OWN,
+  ...OWN_ACCOUNT,
   input: byCode,
   output: changed,
   example: { code: '123456' },
@@ -105,7 +105,11 @@ export const sessionTotpProve = defineOperation({
   run: async ({ code }, context) => {
     const { session } = await requireSession(context);
     const accounts = await context.runtime.accounts();
-    return rotate(await accounts.proveTotp(session, code, requireBrowser(context)), context, WRONG_CODE);
+    return rotateOwnSession(
+      await accounts.proveTotp(session, code, requireBrowser(context)),
+      context,
+      WRONG_CODE,
+    );
   },
 });
 
@@ -114,7 +118,7 @@ export const sessionTotpRemove = defineOperation({
   summary: 'Remove your own authenticator app',
   description: 'Needs a code of it. A user who lost the app asks an administrator for `users reset`.',
   http: { method: 'POST', path: '/v1/session/totp/remove' },
-  ...OWN,
+  ...OWN_ACCOUNT,
   input: byCode,
   output: changed,
   example: { code: '123456' },
@@ -123,7 +127,11 @@ export const sessionTotpRemove = defineOperation({
   run: async ({ code }, context) => {
     const { session } = await requireSession(context);
     const accounts = await context.runtime.accounts();
-    return rotate(await accounts.removeTotp(session, code, requireBrowser(context)), context, WRONG_CODE);
+    return rotateOwnSession(
+      await accounts.removeTotp(session, code, requireBrowser(context)),
+      context,
+      WRONG_CODE,
+    );
   },
 });
 
@@ -158,7 +166,7 @@ export const sessionList = defineOperation({
   summary: 'List your own sessions',
   description: 'The browsers in which the user is signed in, the newest sign-in first.',
   http: { method: 'GET', path: '/v1/session/list' },
-  ...OWN,
+  ...OWN_ACCOUNT,
   input: { type: 'object', properties: {} },
   output: signInSessionsSchema,
   example: {},
@@ -186,7 +194,7 @@ export const sessionRevoke = defineOperation({
   summary: 'End one of your own sessions',
   description: 'Signs another browser out at once.',
   http: { method: 'POST', path: '/v1/session/revoke' },
-  ...OWN,
+  ...OWN_ACCOUNT,
   input: { type: 'object', required: ['session_id'], properties: { session_id: sessionId } },
   output: changed,
   example: { session_id: 'web_0123456789abcdef01234567' },
@@ -216,7 +224,11 @@ export async function describeSessions(user_id: string, { runtime }: Context, cu
 }
 
 /** Sets the new cookie of a session whose rights changed, or throws the refusal. */
-function rotate(result: RotatedSession, context: Context, wrong: string): { changed: boolean } {
+export function rotateOwnSession(
+  result: RotatedSession,
+  context: Context,
+  wrong: string,
+): { changed: boolean } {
   if (result.outcome !== 'done') {
     // The session is valid, so that a wrong proof is no reason to sign in again.
     if (result.outcome === 'refused') throw new Refusal('invalid_request', wrong);

@@ -36,7 +36,8 @@ export const codeSchema = {
   description: 'The 6 digits that the app shows.',
 } as const;
 
-const signInAnswer = {
+/** The answer to a sign-in. */
+export const signInAnswerSchema = {
   type: 'object',
   required: ['status'],
   properties: {
@@ -171,7 +172,7 @@ export const sessionSignIn = defineOperation({
     required: ['user_id', 'password'],
     properties: { user_id: userId, password: passwordSchema },
   },
-  output: signInAnswer,
+  output: signInAnswerSchema,
   example: { user_id: 'ann', password: 'correct horse battery' },
   answer: signedIn,
   refusals: ['unauthenticated', 'forbidden', 'too_many_requests'],
@@ -199,7 +200,7 @@ export const sessionSecondFactor = defineOperation({
       code: codeSchema,
     },
   },
-  output: signInAnswer,
+  output: signInAnswerSchema,
   example: { ticket: 'pM0bNJxWm1nqJ3i1xVwS0o6WqCq2mX2m7sT3s3mE0bA', code: '123456' },
   answer: signedIn,
   refusals: ['unauthenticated', 'forbidden', 'too_many_requests'],
@@ -233,7 +234,7 @@ export const sessionSetUp = defineOperation({
       },
     },
   },
-  output: signInAnswer,
+  output: signInAnswerSchema,
   example: { token: `svc_link_${'A'.repeat(43)}`, password: 'correct horse battery' },
   answer: signedIn,
   refusals: ['unauthenticated', 'forbidden'],

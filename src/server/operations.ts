@@ -84,6 +84,15 @@ import {
   sessionTotpRemove,
   sessionTotpStart,
 } from '../operations/own-account.ts';
+import {
+  passkeyAdd,
+  passkeyList,
+  passkeyOptions,
+  passkeyProve,
+  passkeyRemove,
+  passkeySignIn,
+  passkeySignInOptions,
+} from '../operations/passkeys.ts';
 import { pluginsList } from '../operations/plugins.ts';
 import { policiesReload, policyEvaluate } from '../operations/policies.ts';
 import { scanInput, scanStructured } from '../operations/scan.ts';
@@ -176,6 +185,13 @@ export const operationCatalogue = {
   observeSessions,
   observeToolContract,
   observeTools,
+  passkeyAdd,
+  passkeyList,
+  passkeyOptions,
+  passkeyProve,
+  passkeyRemove,
+  passkeySignIn,
+  passkeySignInOptions,
   pluginsList,
   policiesReload,
   policyDocumentRollback,

@@ -6,6 +6,7 @@ import * as users from './manage-users.ts';
 import { finishOidc, type OidcAnswer, startOidc } from './oidc-sign-in.ts';
 import { MissingPackage, type OpenIdProvider, openOpenIdProvider } from './openid-provider.ts';
 import * as own from './own-account.ts';
+import * as passkeys from './passkeys.ts';
 import { recordAccountEvent } from './record-account-event.ts';
 import { deleteSession, findSession, listSessions } from './sessions.ts';
 import * as sign_in from './sign-in.ts';
@@ -53,6 +54,13 @@ export function openAccounts(parts: AccountParts) {
     startTotp: bind(own.startTotp),
     confirmTotp: bind(own.confirmTotp),
     removeTotp: bind(own.removeTotp),
+    startPasskeyRegistration: bind(passkeys.startPasskeyRegistration),
+    addPasskey: bind(passkeys.addPasskey),
+    listPasskeys: bind(passkeys.listPasskeys),
+    removePasskey: bind(passkeys.removePasskey),
+    startPasskeyUse: bind(passkeys.startPasskeyUse),
+    signInWithPasskey: bind(passkeys.signInWithPasskey),
+    provePasskey: bind(passkeys.provePasskey),
     addUser: bind(users.addUser),
     listUsers: bind(users.listAccounts),
     findUser: bind(users.findAccount),

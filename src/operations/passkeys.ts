@@ -1,0 +1,242 @@
+import { type BrowserContext, type Context, defineOperation, Refusal } from './operation.ts';
+import { OWN_ACCOUNT, rotateOwnSession } from './own-account.ts';
+import { answerSignIn, requireBrowser, requireSession, signInAnswerSchema } from './sign-in.ts';
+
+const field = { type: 'string', maxLength: 16_384 } as const;
+
+/** The answer of `navigator.credentials`, as `@simplewebauthn/browser` writes it. */
+const response = {
+  type: 'object',
+  required: ['id', 'rawId', 'type', 'response', 'clientExtensionResults'],
+  description: 'The answer of the browser, in the JSON form of WebAuthn.',
+  properties: {
+    id: { type: 'string', maxLength: 2_048 },
+    rawId: { type: 'string', maxLength: 2_048 },
+    type: { enum: ['public-key'] },
+    response: {
+      type: 'object',
+      required: ['clientDataJSON'],
+      properties: {
+        clientDataJSON: field,
+        attestationObject: field,
+        authenticatorData: field,
+        signature: field,
+        userHandle: { type: ['string', 'null'], maxLength: 2_048 },
+      },
+    },
+    clientExtensionResults: { type: 'object' },
+  },
+} as const;
+
+const byResponse = { type: 'object', required: ['response'], properties: { response } } as const;
+const options = { type: 'object', description: 'The options for `navigator.credentials`.' } as const;
+const changed = {
+  type: 'object',
+  required: ['changed'],
+  properties: { changed: { type: 'boolean' } },
+} as const;
+
+const RESPONSE = {
+  id: 'AQIDBA',
+  rawId: 'AQIDBA',
+  type: 'public-key' as const,
+  response: { clientDataJSON: 'e30' },
+  clientExtensionResults: {},
+};
+const WRONG = 'The passkey was not accepted. Try again, or use another one.';
+
+export const passkeySignInOptions = defineOperation({
+  name: 'passkey_sign_in_options',
+  summary: 'Begin to sign in with a passkey',
+  description:
+    'With a `ticket` of `/v1/session/sign-in` for that user, otherwise for any passkey of this site.',
+  http: { method: 'POST', path: '/v1/session/passkey/options' },
+  permission: null,
+  browser: true,
+  needs: 'store',
+  input: {
+    type: 'object',
+    properties: { ticket: { type: 'string', minLength: 1, maxLength: 128, description: 'Optional.' } },
+  },
+  output: options,
+  example: {},
+  answer: null,
+  refusals: ['forbidden', 'not_configured', 'too_many_requests'],
+  run: async ({ ticket = null }, context) => {
+    const browser = requirePasskeyOrigin(context);
+    const begun = await (await context.runtime.accounts()).startPasskeyUse({ ticket }, browser);
+    if (begun === null) throw new Refusal('too_many_requests', 'Too many attempts from this address.');
+    return begun;
+  },
+});
+
+export const passkeySignIn = defineOperation({
+  name: 'passkey_sign_in',
+  summary: 'Sign in with a passkey',
+  description: 'A passkey verifies the person too, so that it needs no password and no second factor.',
+  http: { method: 'POST', path: '/v1/session/passkey' },
+  permission: null,
+  browser: true,
+  needs: 'store',
+  input: byResponse,
+  output: signInAnswerSchema,
+  example: { response: RESPONSE },
+  answer: { status: 'signed_in' },
+  refusals: ['unauthenticated', 'forbidden', 'not_configured'],
+  run: async (input, context) => {
+    const browser = requirePasskeyOrigin(context);
+    const accounts = await context.runtime.accounts();
+    return answerSignIn(await accounts.signInWithPasskey(input.response as never, browser), browser, WRONG);
+  },
+});
+
+export const passkeyList = defineOperation({
+  name: 'passkey_list',
+  summary: 'List your own passkeys',
+  description: 'The oldest first.',
+  http: { method: 'GET', path: '/v1/session/passkeys' },
+  ...OWN_ACCOUNT,
+  input: { type: 'object', properties: {} },
+  output: {
+    type: 'object',
+    required: ['passkeys'],
+    properties: {
+      passkeys: {
+        type: 'array',
+        items: {
+          type: 'object',
+          required: ['passkey_id', 'name', 'created_at', 'last_used_at'],
+          properties: {
+            passkey_id: { type: 'string' },
+            name: { type: 'string' },
+            created_at: { type: 'string' },
+            last_used_at: { type: ['string', 'null'] },
+          },
+        },
+      },
+    },
+  },
+  example: {},
+  answer: { passkeys: [] },
+  run: async (_input, context) => {
+    const { session } = await requireSession(context);
+    const rows = await (await context.runtime.accounts()).listPasskeys(session.user_id);
+    const passkeys = rows.map(({ passkey_id, name, created_ms, last_used_ms }) => ({
+      passkey_id,
+      name,
+      created_at: new Date(created_ms).toISOString(),
+      last_used_at: last_used_ms === null ? null : new Date(last_used_ms).toISOString(),
+    }));
+    return { passkeys };
+  },
+});
+
+export const passkeyOptions = defineOperation({
+  name: 'passkey_options',
+  summary: 'Begin to add or to use your own passkey',
+  description: 'Returns the options for `navigator.credentials.create` or, with `use`, for `get`.',
+  http: { method: 'POST', path: '/v1/session/passkeys/options' },
+  ...OWN_ACCOUNT,
+  input: {
+    type: 'object',
+    properties: { use: { type: 'boolean', description: 'To prove the second factor again.' } },
+  },
+  output: options,
+  example: {},
+  answer: null,
+  refusals: ['not_configured'],
+  run: async ({ use = false }, context) => {
+    const { session } = await requireSession(context);
+    const browser = requirePasskeyOrigin(context);
+    const accounts = await context.runtime.accounts();
+    const { user_id } = session;
+    if (!use) return accounts.startPasskeyRegistration(user_id, browser);
+    return (await accounts.startPasskeyUse({ ticket: null, user_id }, browser))!;
+  },
+});
+
+export const passkeyAdd = defineOperation({
+  name: 'passkey_add',
+  summary: 'Add a passkey of your own',
+  description: 'From then on a sign-in with the password asks for a second factor.',
+  http: { method: 'POST', path: '/v1/session/passkeys' },
+  ...OWN_ACCOUNT,
+  input: {
+    type: 'object',
+    required: ['name', 'response'],
+    properties: {
+      name: { type: 'string', minLength: 1, maxLength: 64, description: 'For the list.' },
+      response,
+    },
+  },
+  output: changed,
+  example: { name: 'laptop', response: RESPONSE },
+  answer: { changed: true },
+  refusals: ['invalid_request', 'not_configured'],
+  run: async ({ name, response }, context) => {
+    const { session } = await requireSession(context);
+    const asked = { name, response: response as never };
+    const accounts = await context.runtime.accounts();
+    return rotateOwnSession(
+      await accounts.addPasskey(session, asked, requirePasskeyOrigin(context)),
+      context,
+      WRONG,
+    );
+  },
+});
+
+export const passkeyProve = defineOperation({
+  name: 'passkey_prove',
+  summary: 'Prove the second factor again with a passkey',
+  description: 'For a decision that needs a second factor of the last minutes.',
+  http: { method: 'POST', path: '/v1/session/passkeys/prove' },
+  ...OWN_ACCOUNT,
+  input: byResponse,
+  output: changed,
+  example: { response: RESPONSE },
+  answer: { changed: true },
+  refusals: ['invalid_request', 'not_configured'],
+  run: async (input, context) => {
+    const { session } = await requireSession(context);
+    const accounts = await context.runtime.accounts();
+    const browser = requirePasskeyOrigin(context);
+    const result = await accounts.provePasskey(session, input.response as never, browser);
+    return rotateOwnSession(result, context, WRONG);
+  },
+});
+
+export const passkeyRemove = defineOperation({
+  name: 'passkey_remove',
+  summary: 'Remove one of your own passkeys',
+  description: 'It no longer signs in.',
+  http: { method: 'POST', path: '/v1/session/passkeys/{passkey_id}/remove' },
+  ...OWN_ACCOUNT,
+  input: {
+    type: 'object',
+    required: ['passkey_id'],
+    properties: { passkey_id: { type: 'string', pattern: '^[A-Za-z0-9_-]+$', maxLength: 2_048 } },
+  },
+  output: changed,
+  example: { passkey_id: 'AQIDBA' },
+  answer: { changed: true },
+  refusals: ['not_found'],
+  run: async ({ passkey_id }, context) => {
+    const { session } = await requireSession(context);
+    const accounts = await context.runtime.accounts();
+    if (!(await accounts.removePasskey(session.user_id, passkey_id)))
+      throw new Refusal('not_found', 'You have no such passkey.');
+    return { changed: true };
+  },
+});
+
+/** Returns the browser, if its origin can have passkeys. */
+function requirePasskeyOrigin(context: Context): BrowserContext {
+  const browser = requireBrowser(context);
+  const { hostname, port } = new URL(browser.origin);
+  if (/^[\d.]+$|^\[/.test(hostname))
+    throw new Refusal(
+      'not_configured',
+      `Passkeys belong to a name and not to an IP address: open http://localhost${port === '' ? '' : `:${port}`} or \`server.public_url\`.`,
+    );
+  return browser;
+}

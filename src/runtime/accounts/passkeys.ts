@@ -1,0 +1,239 @@
+import type {
+  AuthenticationResponseJSON,
+  PublicKeyCredentialCreationOptionsJSON,
+  PublicKeyCredentialRequestOptionsJSON,
+  RegistrationResponseJSON,
+} from '@simplewebauthn/server';
+import { Unavailable } from '../../platform/unavailable.ts';
+import { countAttempt } from './attempts.ts';
+import { createChallenge, takeChallenge, tryChallenge } from './challenges.ts';
+import { markSecondFactor, type RotatedSession } from './own-account.ts';
+import { recordAccountEvent } from './record-account-event.ts';
+import { beginSession, recordFailure } from './sign-in.ts';
+import type { AccountParts, SignInOrigin, SignInResult, SignInSession } from './types.ts';
+import { findUserRow } from './user-records.ts';
+
+type Library = typeof import('@simplewebauthn/server');
+
+/** A browser that uses a passkey, with the origin that the passkey belongs to. */
+export type PasskeyOrigin = SignInOrigin & { readonly origin: string };
+
+/** A passkey of a user. */
+export interface Passkey {
+  readonly passkey_id: string;
+  readonly name: string;
+  readonly created_ms: number;
+  readonly last_used_ms: number | null;
+}
+
+const RP_NAME = 'Agent Safety';
+const PASSKEYS_MAX = 20;
+
+/** Begins to add a passkey. */
+export async function startPasskeyRegistration(
+  parts: AccountParts,
+  user_id: string,
+  { origin }: PasskeyOrigin,
+): Promise<PublicKeyCredentialCreationOptionsJSON> {
+  const { generateRegistrationOptions } = await load();
+  const present = await listRows(parts, user_id);
+  const options = await generateRegistrationOptions({
+    rpName: RP_NAME,
+    rpID: new URL(origin).hostname,
+    userName: user_id,
+    attestationType: 'none',
+    excludeCredentials: present.map(({ credential_id }) => ({ id: credential_id })),
+    authenticatorSelection: { residentKey: 'preferred', userVerification: 'required' },
+  });
+  await createChallenge(parts, 'passkey_registration', { user_id, data: '' }, options.challenge);
+  return options;
+}
+
+/** Adds a passkey, and counts it as a second factor. */
+export async function addPasskey(
+  parts: AccountParts,
+  session: SignInSession,
+  asked: { readonly name: string; readonly response: RegistrationResponseJSON },
+  { origin }: PasskeyOrigin,
+): Promise<RotatedSession> {
+  const { user_id } = session;
+  const challenge = readChallenge(asked.response);
+  const begun = await takeChallenge(parts, 'passkey_registration', challenge);
+  if (begun?.user_id !== user_id) return { outcome: 'refused' };
+  if ((await listRows(parts, user_id)).length >= PASSKEYS_MAX) return { outcome: 'refused' };
+  const { verifyRegistrationResponse } = await load();
+  const verified = await verifyRegistrationResponse({
+    response: asked.response,
+    expectedChallenge: challenge,
+    expectedOrigin: origin,
+    expectedRPID: new URL(origin).hostname,
+    requireUserVerification: true,
+  }).catch(() => null);
+  if (verified === null || !verified.verified) return { outcome: 'refused' };
+  const { credential } = verified.registrationInfo;
+  const reason = 'The user added a passkey.';
+  await recordAccountEvent(parts.ports, { phase: 'passkey_add', reason, caller_id: `user:${user_id}` });
+  const { numInsertedOrUpdatedRows: count = 0n } = await (await parts.store()).db
+    .insertInto('passkeys')
+    .values({
+      credential_id: credential.id,
+      user_id,
+      name: asked.name,
+      public_key: Buffer.from(credential.publicKey).toString('base64url'),
+      counter: credential.counter,
+      transports: JSON.stringify(credential.transports ?? []),
+      created_ms: parts.ports().now_ms(),
+      last_used_ms: null,
+    })
+    .onConflict((conflict) => conflict.doNothing())
+    .executeTakeFirst();
+  return count > 0n ? markSecondFactor(parts, session, 'passkey') : { outcome: 'refused' };
+}
+
+/** Lists the passkeys of a user, the oldest first. */
+export async function listPasskeys(parts: AccountParts, user_id: string): Promise<readonly Passkey[]> {
+  const rows = await listRows(parts, user_id);
+  return rows.map(({ credential_id, name, created_ms, last_used_ms }) => ({
+    passkey_id: credential_id,
+    name,
+    created_ms: Number(created_ms),
+    last_used_ms: last_used_ms === null ? null : Number(last_used_ms),
+  }));
+}
+
+/** Removes a passkey. Returns whether the user had it. */
+export async function removePasskey(
+  { store, ports }: AccountParts,
+  user_id: string,
+  passkey_id: string,
+): Promise<boolean> {
+  const { numDeletedRows } = await (await store()).db
+    .deleteFrom('passkeys')
+    .where('user_id', '=', user_id)
+    .where('credential_id', '=', passkey_id)
+    .executeTakeFirst();
+  if (numDeletedRows === 0n) return false;
+  const reason = 'The user removed a passkey.';
+  await recordAccountEvent(ports, { phase: 'passkey_remove', reason, caller_id: `user:${user_id}` });
+  return true;
+}
+
+/**
+ * Begins to use a passkey: to sign in, after a password (`ticket`), or again in a session (`user_id`). Returns `null`
+ * if the address has made too many attempts.
+ */
+export async function startPasskeyUse(
+  parts: AccountParts,
+  { ticket, user_id = null }: { readonly ticket: string | null; readonly user_id?: string | null },
+  { origin, address }: PasskeyOrigin,
+): Promise<PublicKeyCredentialRequestOptionsJSON | null> {
+  if (user_id === null && (await countAttempt(parts, null, address)).retry_seconds !== null) return null;
+  const begun = ticket === null ? null : await tryChallenge(parts, 'second_factor', ticket);
+  const known = user_id ?? begun?.user_id ?? null;
+  const rows = known === null ? [] : await listRows(parts, known);
+  const { generateAuthenticationOptions } = await load();
+  const options = await generateAuthenticationOptions({
+    rpID: new URL(origin).hostname,
+    allowCredentials: rows.map(({ credential_id }) => ({ id: credential_id })),
+    userVerification: 'required',
+  });
+  await createChallenge(parts, 'passkey_sign_in', { user_id: known, data: '' }, options.challenge);
+  return options;
+}
+
+/** Signs a user in with a passkey. It verifies the person too, so that it is both factors. */
+export async function signInWithPasskey(
+  parts: AccountParts,
+  response: AuthenticationResponseJSON,
+  origin: PasskeyOrigin,
+): Promise<SignInResult> {
+  const user_id = await verifyPasskey(parts, response, origin);
+  const user = user_id === null ? null : await findUserRow((await parts.store()).db, user_id);
+  if (user === null || user.disabled_ms !== null) {
+    await recordFailure(parts, user, origin, 'passkey', 'sign_in_failed');
+    return { outcome: 'refused' };
+  }
+  return beginSession(parts, user, 'passkey', true, origin);
+}
+
+/** Proves the second factor again with a passkey. */
+export async function provePasskey(
+  parts: AccountParts,
+  session: SignInSession,
+  response: AuthenticationResponseJSON,
+  origin: PasskeyOrigin,
+): Promise<RotatedSession> {
+  const user_id = await verifyPasskey(parts, response, origin);
+  if (user_id === session.user_id) return markSecondFactor(parts, session, 'passkey');
+  await recordFailure(parts, session, origin, 'passkey', 'second_factor_failed');
+  return { outcome: 'refused' };
+}
+
+/** Returns the user whose passkey signed the challenge; `null` if the answer is not valid, or was used already. */
+async function verifyPasskey(
+  parts: AccountParts,
+  response: AuthenticationResponseJSON,
+  { origin }: PasskeyOrigin,
+): Promise<string | null> {
+  const challenge = readChallenge(response);
+  const begun = await takeChallenge(parts, 'passkey_sign_in', challenge);
+  if (begun === null) return null;
+  const { db } = await parts.store();
+  const row = await db
+    .selectFrom('passkeys')
+    .selectAll()
+    .where('credential_id', '=', String(response.id))
+    .executeTakeFirst();
+  if (row === undefined || (begun.user_id !== null && begun.user_id !== row.user_id)) return null;
+  const { verifyAuthenticationResponse } = await load();
+  const verified = await verifyAuthenticationResponse({
+    response,
+    expectedChallenge: challenge,
+    expectedOrigin: origin,
+    expectedRPID: new URL(origin).hostname,
+    credential: {
+      id: row.credential_id,
+      publicKey: new Uint8Array(Buffer.from(row.public_key, 'base64url')),
+      counter: Number(row.counter),
+    },
+    requireUserVerification: true,
+  }).catch(() => null);
+  if (verified === null || !verified.verified) return null;
+  await db
+    .updateTable('passkeys')
+    .set({ counter: verified.authenticationInfo.newCounter, last_used_ms: parts.ports().now_ms() })
+    .where('credential_id', '=', row.credential_id)
+    .execute();
+  return row.user_id;
+}
+
+/** Reads the challenge that the browser signed; empty if the answer has none. The library verifies the signature. */
+function readChallenge(response: RegistrationResponseJSON | AuthenticationResponseJSON): string {
+  try {
+    const client = JSON.parse(Buffer.from(response.response.clientDataJSON, 'base64url').toString('utf8'));
+    return typeof client.challenge === 'string' ? client.challenge : '';
+  } catch {
+    return '';
+  }
+}
+
+async function listRows({ store }: AccountParts, user_id: string) {
+  const { db } = await store();
+  return db
+    .selectFrom('passkeys')
+    .selectAll()
+    .where('user_id', '=', user_id)
+    .orderBy('created_ms')
+    .limit(PASSKEYS_MAX)
+    .execute();
+}
+
+/** Loads the library, which is an optional dependency. */
+async function load(): Promise<Library> {
+  try {
+    return await import('@simplewebauthn/server');
+  } catch (fault) {
+    if ((fault as { code?: unknown }).code !== 'ERR_MODULE_NOT_FOUND') throw fault;
+    throw new Unavailable('Passkeys need a package: npm install @simplewebauthn/server', fault);
+  }
+}
