@@ -42,6 +42,7 @@ export const policyDocumentShow = defineOperation({
     'The document with the global rules that operators save over the API: the current version or an earlier one. Its rules are evaluated after those of the configuration and of the policy files. Needs access to all tenants.',
   http: { method: 'GET', path: '/v1/dashboard/policies/document' },
   permission: 'dashboard:view',
+  whole_service: true,
   for_users: true,
   needs: 'store',
   input: { type: 'object', properties: { version: optionalNumber('Default: the current version.') } },
@@ -175,6 +176,7 @@ export const policyVersionsList = defineOperation({
     examples: [['service policy versions', '']],
   },
   permission: 'dashboard:view',
+  whole_service: true,
   for_users: true,
   needs: 'store',
   input: { type: 'object', properties: { ...pageInput } },
@@ -203,6 +205,7 @@ export const policyVersionDiff = defineOperation({
   description: 'The difference of two versions in the format of `diff -u`.',
   http: { method: 'GET', path: '/v1/dashboard/policies/diff' },
   permission: 'dashboard:view',
+  whole_service: true,
   for_users: true,
   needs: 'store',
   input: {
