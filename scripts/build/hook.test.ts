@@ -13,7 +13,7 @@ test('the hook bundles the dialect of every coding agent, and nothing that only 
     const of_agents = sources.filter((path) => path.startsWith('src/coding-agents/'));
     assert.equal(of_agents.filter((path) => path.endsWith('/dialect.ts')).length, dialects.length);
     assert.deepEqual(
-      of_agents.filter((path) => /\/(?:settings|transcript|doctor|setup|transcripts)\b/.test(path)),
+      of_agents.filter((path) => /\/(?:settings|transcript|doctor|traces|setup|transcripts)\b/.test(path)),
       [],
     );
   } finally {

@@ -32,7 +32,7 @@ export async function bundleHook(out: string, version: string): Promise<readonly
       define: { ...options.define, 'import.meta.url': '""' },
       plugins: [
         outside(
-          /\/(?:decide-locally|run-daemon)\.ts$|\/coding-agents\/[a-z-]+\/(?:settings|transcript|doctor)\.ts$/,
+          /\/(?:decide-locally|run-daemon)\.ts$|\/coding-agents\/[a-z-]+\/(?:settings|transcript|doctor|traces)\.ts$/,
         ),
       ],
     }),
