@@ -4,6 +4,7 @@ import {
   APPROVAL_MARK,
   type EventCount,
   type EventCountQuery,
+  LONG_PERIOD_MS,
   PERIODS_MS,
   SHORT_PERIOD_MS,
 } from './count-types.ts';
@@ -24,7 +25,7 @@ export async function countEventsBy(index: AuditIndex, asked: EventCountQuery): 
 
 /** Covers a period with the longest counts that fit: days, then hours, then five minutes at its ends. */
 function splitPeriod({ since_ms, until_ms, bucket_ms = null }: EventCountQuery): Segment[] {
-  if (since_ms === null) return [{ width_ms: 0, from_ms: 0, to_ms: 1 }];
+  if (since_ms === null) return [{ width_ms: LONG_PERIOD_MS, from_ms: 0, to_ms: Number.MAX_SAFE_INTEGER }];
   const widths = PERIODS_MS.filter((width) => bucket_ms === null || bucket_ms % width === 0);
   const from_ms = Math.floor(since_ms / SHORT_PERIOD_MS) * SHORT_PERIOD_MS;
   const to_ms = Math.ceil(until_ms / SHORT_PERIOD_MS) * SHORT_PERIOD_MS;

@@ -1,11 +1,15 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type CompiledQuery, type Kysely, sql } from 'kysely';
-import { APPROVAL_MARK, LONG_PERIOD_MS, PERIODS_MS, TALLY_FIELDS, type TallyField } from './count-types.ts';
+import {
+  APPROVAL_MARK,
+  LONG_PERIOD_MS,
+  PERIODS_MS,
+  SHORT_PERIOD_MS,
+  TALLY_FIELDS,
+  type TallyField,
+} from './count-types.ts';
 import type { IndexTables } from './index-tables.ts';
 import type { AuditEvent } from './types.ts';
-
-/** Zero counts all time. */
-const WIDTHS_MS = [0, ...PERIODS_MS];
 
 /** Limits of one event, because callers name tags and tools freely. Values beyond them are not counted. */
 const VALUES_MAX = 256;
@@ -31,7 +35,7 @@ export async function addToCounts(
       for (const value of valuesOf(field, event)) addEvent(counts, field, value, event, ms);
     if (event.session_id !== null) addToSession(sessions, event.session_id, event, ms);
   }
-  await upsertRows(db, 'audit_counts', [...counts.values()], upserts);
+  await upsertRows(db, 'audit_counts', sumPeriods([...counts.values()]), upserts);
   await upsertRows(db, 'audit_sessions', [...sessions.values()], upserts);
 }
 
@@ -73,34 +77,45 @@ function namesIn(list: AuditEvent['metadata'][string] | undefined): readonly str
   return Array.isArray(list) ? list : [];
 }
 
+/** Adds one event to the count of its short period. A NUL separates the names, because no name contains one. */
 function addEvent(
   counts: Map<string, CountRow>,
   field: TallyField,
   value: string,
-  event: AuditEvent,
+  { tenant_id, agent_id, decision, action }: AuditEvent,
   ms: number,
 ): void {
-  const { tenant_id, agent_id, decision, action } = event;
-  for (const width_ms of WIDTHS_MS) {
-    const bucket_ms = width_ms === 0 ? 0 : Math.floor(ms / width_ms) * width_ms;
-    const key = JSON.stringify([width_ms, field, bucket_ms, tenant_id, agent_id, value, decision, action]);
-    const row = counts.get(key);
-    if (row === undefined)
-      counts.set(key, {
-        width_ms,
-        field,
-        bucket_ms,
-        tenant_id,
-        agent_id,
-        value,
-        decision,
-        action,
-        event_count: 1,
-        first_ms: ms,
-        last_ms: ms,
-      });
-    else Object.assign(row, widened(row, ms));
+  const bucket_ms = Math.floor(ms / SHORT_PERIOD_MS) * SHORT_PERIOD_MS;
+  const key = `${bucket_ms}\0${field}\0${value}\0${tenant_id}\0${agent_id}\0${decision}\0${action}`;
+  const row = counts.get(key);
+  if (row !== undefined) {
+    row.event_count += 1;
+    row.first_ms = Math.min(row.first_ms, ms);
+    row.last_ms = Math.max(row.last_ms, ms);
+    return;
   }
+  const width_ms = SHORT_PERIOD_MS;
+  const about = { width_ms, field, bucket_ms, tenant_id, agent_id, value, decision, action };
+  counts.set(key, { ...about, event_count: 1, first_ms: ms, last_ms: ms });
+}
+
+/** Sums the counts of short periods up for each longer one. */
+function sumPeriods(rows: readonly CountRow[]): CountRow[] {
+  const sums = new Map<string, CountRow>();
+  for (const width_ms of PERIODS_MS)
+    for (const row of rows) {
+      const bucket_ms = Math.floor(row.bucket_ms / width_ms) * width_ms;
+      const { field, value, tenant_id, agent_id, decision, action } = row;
+      const key = `${width_ms}\0${bucket_ms}\0${field}\0${value}\0${tenant_id}\0${agent_id}\0${decision}\0${action}`;
+      const sum = sums.get(key);
+      if (sum === undefined) sums.set(key, { ...row, width_ms, bucket_ms });
+      else {
+        sum.event_count += row.event_count;
+        sum.first_ms = Math.min(sum.first_ms, row.first_ms);
+        sum.last_ms = Math.max(sum.last_ms, row.last_ms);
+      }
+    }
+  return [...sums.values()];
 }
 
 function widened(row: { event_count: number; first_ms: number; last_ms: number }, ms: number) {
@@ -220,23 +235,15 @@ export async function recountEvents(db: Database, since_ms: number | null): Prom
 }
 
 /**
- * Deletes the counts from a time on. Sessions that go on after it, and the counts of all time, keep the part before it.
+ * Deletes the counts from a time on. Sessions that go on after it keep the part before it.
  */
 async function deleteCounts(db: Database, from_ms: number): Promise<void> {
-  await db.deleteFrom('audit_counts').where('width_ms', '=', 0).execute();
   for (const width_ms of PERIODS_MS)
     await db
       .deleteFrom('audit_counts')
       .where('width_ms', '=', width_ms)
       .where('bucket_ms', '>=', from_ms)
       .execute();
-  // The counts of all time begin again as the sum of the long periods that are left.
-  await sql`
-    insert into audit_counts
-    select 0, field, 0, tenant_id, agent_id, value, decision, action,
-      sum(event_count), min(first_ms), max(last_ms)
-    from audit_counts where width_ms = ${LONG_PERIOD_MS}
-    group by field, tenant_id, agent_id, value, decision, action`.execute(db);
   // A session that began before keeps that part.
   await sql`
     insert or replace into audit_sessions

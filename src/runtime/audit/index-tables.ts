@@ -26,7 +26,7 @@ export interface IndexTables {
   /** Each tag of an event, and each ancestor of the tag: `personal.pii` also as `personal`. */
   readonly audit_event_tags: { tag: string; timestamp_ms: number; seq: number; event_id: string };
   /**
-   * The number of events by the value of one field, in periods of several lengths: `width_ms` 0 counts all events. Every
+   * The number of events by the value of one field, in periods of several lengths. Every
    * row also has the tenant, the agent, the decision and the action, so that counts can be narrowed by them.
    */
   readonly audit_counts: {
