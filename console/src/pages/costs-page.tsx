@@ -1,12 +1,226 @@
+import { useMemo } from 'react';
+import type { OperationOutput } from '../api/client.ts';
+import { useOperation } from '../api/use-operation.ts';
+import { Badge } from '../components/badge.tsx';
+import { type DataColumn, DataTable } from '../components/data-table.tsx';
 import { EmptyState } from '../components/empty-state.tsx';
-import { PageHeader } from '../components/page-header.tsx';
+import { ErrorNote } from '../components/error-note.tsx';
+import { useAddressQuery } from '../components/filter-chips.tsx';
+import { PageHeader, Panel } from '../components/page-header.tsx';
+import { RankedBars } from '../components/ranked-bars.tsx';
+import { SafeText } from '../components/safe-text.tsx';
+import { countText, StatTile, usdText } from '../components/stat-tile.tsx';
+import { Time } from '../components/time.tsx';
+import { TimeChart } from '../components/time-chart.tsx';
 
-/** Spending on model calls. */
+type Summary = OperationOutput<'dashboardCostSummary'>;
+type Budget = OperationOutput<'dashboardCostBudgets'>['budgets'][number];
+
+const PERIODS = ['today', 'last_7d', 'last_30d', 'this_month', 'last_90d'] as const;
+const REFRESH_MS = 30_000;
+const NONE: never[] = [];
+const DAY_MS = 86_400_000;
+
+/** Shows spending on model calls by model, tenant, agent and day, and what is left of each budget. */
 export function CostsPage() {
+  const [query, change] = useAddressQuery();
+  const period = PERIODS.find((each) => each === query.period) ?? 'last_30d';
+  const summary = useOperation('dashboardCostSummary', { period }, { refresh_ms: REFRESH_MS });
+  const budgets = useOperation('dashboardCostBudgets', {}, { refresh_ms: REFRESH_MS });
+  const error = summary.error ?? budgets.error;
   return (
     <div className="page-body">
-      <PageHeader title="Costs" />
-      <EmptyState title="This page is not here yet." />
+      <PageHeader title="Costs" lead="Spending on calls to model providers. Days are in UTC.">
+        <select
+          className="select"
+          aria-label="Period"
+          value={period}
+          onChange={(event) => change({ period: event.currentTarget.value })}
+        >
+          {PERIODS.map((each) => (
+            <option key={each} value={each}>
+              {each.replaceAll('_', ' ')}
+            </option>
+          ))}
+        </select>
+      </PageHeader>
+      {error === null ? null : <ErrorNote error={error} />}
+      {summary.data === undefined ? null : (
+        <CostBody summary={summary.data} budgets={budgets.data?.budgets ?? NONE} />
+      )}
     </div>
+  );
+}
+
+function CostBody({ summary, budgets }: { readonly summary: Summary; readonly budgets: readonly Budget[] }) {
+  return (
+    <>
+      <div className="tiles">
+        <StatTile label="Spent" value={usdText(summary.total_cost)} />
+        <StatTile label="Calls" value={countText(summary.calls ?? 0)} />
+        <StatTile label="Input tokens" value={countText(summary.tokens?.input ?? 0)} />
+        <StatTile label="Output tokens" value={countText(summary.tokens?.output ?? 0)} />
+      </div>
+      {(summary.assumed_calls ?? 0) === 0 ? null : (
+        <div className="note watch">
+          {countText(summary.assumed_calls ?? 0)} calls went to models without a known price and were charged
+          at <code>cost.assumed_usd_per_mtok</code>. Name their prices in <code>cost.prices</code>.
+        </div>
+      )}
+      {(summary.calls ?? 0) === 0 ? (
+        <EmptyState title="No call to a model in this period." command="service setup">
+          Send model calls through the LLM proxy, and their costs appear here.
+        </EmptyState>
+      ) : (
+        <CostCharts summary={summary} />
+      )}
+      <Budgets budgets={budgets} />
+    </>
+  );
+}
+
+function CostCharts({ summary }: { readonly summary: Summary }) {
+  const days = useMemo(
+    () => Object.entries(summary.by_day ?? {}).toSorted(([a], [b]) => (a < b ? -1 : 1)),
+    [summary],
+  );
+  const rank = (sums: Readonly<Record<string, number>> | undefined) =>
+    Object.entries(sums ?? {})
+      .map(([name, value]) => ({ name, value }))
+      .toSorted((a, b) => b.value - a.value)
+      .slice(0, 12);
+  return (
+    <>
+      <Panel title="By day">
+        <TimeChart
+          label="Spending by day"
+          times={days.map(([day]) => `${day}T00:00:00Z`)}
+          series={[{ label: 'Spent', tone: 'chart-allow', values: days.map(([, usd]) => usd) }]}
+          format={usdText}
+        />
+      </Panel>
+      <div className="columns four">
+        {(
+          [
+            ['Models', summary.by_model],
+            ['Tenants', summary.by_tenant],
+            ['Agents', summary.by_agent],
+            ['Users', summary.by_user],
+          ] as const
+        ).map(([title, sums]) => (
+          <Panel key={title} title={title}>
+            <RankedBars label={title} rows={rank(sums)} format={usdText} empty="No spending." />
+          </Panel>
+        ))}
+      </div>
+    </>
+  );
+}
+
+const budgetColumns: readonly DataColumn<Budget>[] = [
+  {
+    id: 'budget',
+    title: 'Budget',
+    value: ({ budget }) => budget,
+    render: ({ budget }) => <SafeText text={budget} />,
+    width: 160,
+  },
+  {
+    id: 'scope',
+    title: 'Counted for',
+    value: ({ scope }) => Object.values(scope).join(' '),
+    render: ({ scope }) => <SafeText text={Object.values(scope).join(', ') || 'all calls'} />,
+    width: 160,
+    is_wide_only: true,
+  },
+  {
+    id: 'state',
+    title: 'State',
+    value: ({ state }) => state,
+    render: (row) => <BudgetState row={row} />,
+    width: 120,
+  },
+  {
+    id: 'spent',
+    title: 'Spent',
+    value: ({ spent_usd }) => spent_usd ?? 0,
+    render: ({ spent_usd }) => usdText(spent_usd ?? 0),
+    width: 100,
+    is_number: true,
+  },
+  {
+    id: 'limit',
+    title: 'Limit',
+    value: ({ limit_usd }) => limit_usd ?? null,
+    render: ({ limit_usd }) => (typeof limit_usd === 'number' ? usdText(limit_usd) : '–'),
+    width: 100,
+    is_number: true,
+  },
+  {
+    id: 'forecast',
+    title: 'At this rate spent',
+    value: (row) => forecastEnd(row) ?? '',
+    render: (row) => <Forecast row={row} />,
+    width: 140,
+    is_wide_only: true,
+  },
+  {
+    id: 'resets',
+    title: 'Resets',
+    value: ({ resets_at }) => resets_at ?? null,
+    render: ({ resets_at }) => <Time at={resets_at} />,
+    width: 110,
+    is_wide_only: true,
+  },
+];
+
+function BudgetState({ row }: { readonly row: Budget }) {
+  const badge = { ok: 'healthy', warning: 'medium', exhausted: 'block' }[row.state];
+  return (
+    <>
+      <Badge value={badge} /> <span className="visually-hidden">{row.state}</span>
+    </>
+  );
+}
+
+function Forecast({ row }: { readonly row: Budget }) {
+  const end = forecastEnd(row);
+  if (end === null) return <span className="muted">not before it resets</span>;
+  return (
+    <span className="bad-figure">
+      <Time at={end} />
+    </span>
+  );
+}
+
+/** Returns when a budget is spent if spending goes on as it did in its period; `null` if it resets before. */
+function forecastEnd({ limit_usd, spent_usd, resets_at, period }: Budget): string | null {
+  if (typeof limit_usd !== 'number' || typeof resets_at !== 'string' || (spent_usd ?? 0) <= 0) return null;
+  const length_ms = { day: DAY_MS, week: 7 * DAY_MS, month: 30 * DAY_MS }[period ?? ''];
+  if (length_ms === undefined) return null;
+  const resets_ms = Date.parse(resets_at);
+  const passed_ms = Date.now() - (resets_ms - length_ms);
+  if (passed_ms <= 0) return null;
+  const left_ms = ((limit_usd - (spent_usd ?? 0)) / (spent_usd ?? 1)) * passed_ms;
+  const end_ms = Date.now() + Math.max(0, left_ms);
+  return end_ms < resets_ms ? new Date(end_ms).toISOString() : null;
+}
+
+function Budgets({ budgets }: { readonly budgets: readonly Budget[] }) {
+  return (
+    <Panel title="Budgets">
+      <DataTable
+        name="budgets"
+        label="Budgets"
+        columns={budgetColumns}
+        rows={budgets}
+        rowKey={({ budget, scope }) => `${budget} ${JSON.stringify(scope)}`}
+        empty={
+          <EmptyState title="No budget is set, or none was used yet.">
+            Set limits in <code>cost.budgets</code> of <code>service.yaml</code>.
+          </EmptyState>
+        }
+      />
+    </Panel>
   );
 }

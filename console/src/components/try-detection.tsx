@@ -1,0 +1,119 @@
+import { useMutation } from '@tanstack/react-query';
+import { type FormEvent, type ReactNode, useState } from 'react';
+import { type ApiError, callOperation, type OperationOutput } from '../api/client.ts';
+import { Badge, Tags } from './badge.tsx';
+import { ErrorNote } from './error-note.tsx';
+import { Panel } from './page-header.tsx';
+import { SafeText } from './safe-text.tsx';
+
+type ScanAnswer = OperationOutput<'scanInput'>;
+
+const TEXT_MAX = 20_000;
+const STORAGE_KEY = 'console-try-detection';
+const AGENT_ID = 'console-try-it';
+
+/** A box to try a text. It stays in the session storage of the browser, and ends with the tab. */
+export function TryDetection() {
+  const [text, setText] = useState(() => sessionStorage.getItem(STORAGE_KEY) ?? '');
+  const scan = useMutation<{ readonly answer: ScanAnswer; readonly text: string }, ApiError, string>({
+    mutationFn: async (asked) => ({
+      answer: await callOperation('scanInput', { text: asked, agent_id: AGENT_ID }),
+      text: asked,
+    }),
+  });
+  function change(next: string) {
+    sessionStorage.setItem(STORAGE_KEY, next);
+    setText(next);
+  }
+  function send(event: FormEvent) {
+    event.preventDefault();
+    if (text !== '') scan.mutate(text);
+  }
+  return (
+    <Panel title="Try a text">
+      <form className="stack" onSubmit={send}>
+        <label className="field">
+          <span>Text, as an agent would send it</span>
+          <textarea
+            className="input code"
+            rows={4}
+            maxLength={TEXT_MAX}
+            spellCheck={false}
+            value={text}
+            onChange={(event) => change(event.currentTarget.value)}
+          />
+        </label>
+        <div className="table-bar">
+          <button type="submit" className="button primary" disabled={scan.isPending || text === ''}>
+            {scan.isPending ? 'Scanning …' : 'Scan the text'}
+          </button>
+          <button type="button" className="button quiet" onClick={() => change('')}>
+            Clear
+          </button>
+          <span className="hint">
+            The text stays in this tab. The scan records an event of the agent <code>{AGENT_ID}</code>, which
+            holds tags and no text unless <code>audit.log_inputs</code> is on.
+          </span>
+        </div>
+      </form>
+      {scan.error === null ? null : <ErrorNote error={scan.error} />}
+      {scan.data === undefined ? null : <ScanResult {...scan.data} />}
+    </Panel>
+  );
+}
+
+function ScanResult({ answer, text }: { readonly answer: ScanAnswer; readonly text: string }) {
+  return (
+    <div className="stack scan-result" role="status">
+      <p>
+        <Badge value={answer.decision} /> {answer.violations.length === 0 ? 'Nothing was found.' : null}
+      </p>
+      {answer.violations.length === 0 ? null : (
+        <>
+          <div className="diff scanned">{markFindings(text, answer.violations)}</div>
+          <ul className="findings">
+            {answer.violations.map((violation, index) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: findings of one answer never move.
+              <li key={index}>
+                <Badge value={violation.severity} />
+                <strong>{violation.detector}</strong>
+                <Tags tags={violation.tags} />
+                <span className="muted">
+                  {violation.rule_id}
+                  {violation.start === undefined ? '' : `, characters ${violation.start} to ${violation.end}`}
+                </span>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </div>
+  );
+}
+
+/** Marks the findings in a text. Positions count code points. */
+function markFindings(text: string, violations: ScanAnswer['violations']): ReactNode[] {
+  const points = Array.from(text);
+  const spans = violations
+    .flatMap(({ start, end }) =>
+      typeof start === 'number' && typeof end === 'number' ? [{ start, end }] : [],
+    )
+    .toSorted((a, b) => a.start - b.start);
+  const parts: ReactNode[] = [];
+  let from = 0;
+  for (const { start, end } of spans) {
+    if (end <= from) continue;
+    const begin = Math.max(start, from);
+    if (begin > from)
+      parts.push(<SafeText key={`t${from}`} text={points.slice(from, begin).join('')} has_lines />);
+    parts.push(
+      <mark key={`m${begin}`}>
+        <SafeText text={points.slice(begin, end).join('')} has_lines />
+      </mark>,
+    );
+    from = end;
+  }
+  if (from < points.length)
+    parts.push(<SafeText key={`t${from}`} text={points.slice(from).join('')} has_lines />);
+  return parts;
+}
