@@ -97,6 +97,6 @@ export async function signInToConsole(
   await opened.page.getByLabel(/^New password, at least/).fill(PASSWORD);
   await opened.page.getByLabel('New password again').fill(PASSWORD);
   await opened.page.getByRole('button', { name: 'Set password and sign in' }).click();
-  await opened.page.getByRole('navigation', { name: 'Pages' }).waitFor({ state: 'attached' });
+  await opened.page.locator('main#page h1').waitFor();
   return opened;
 }

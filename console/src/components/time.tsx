@@ -50,7 +50,8 @@ export function TimeLeft({ until }: { readonly until: string }) {
 
 function relativeTime(at_ms: number, now_ms: number): string {
   const ago_ms = now_ms - at_ms;
-  if (Math.abs(ago_ms) < 10 * SECOND_MS) return 'just now';
+  // The clock of the page moves in steps, and the clock of the service may be a little ahead.
+  if (ago_ms < 10 * SECOND_MS && ago_ms > -MINUTE_MS) return 'just now';
   const text = durationText(Math.abs(ago_ms), true);
   return ago_ms < 0 ? `in ${text}` : `${text} ago`;
 }
