@@ -167,7 +167,11 @@ test('the keyboard alone approves a request, and the waiting call goes on', { sk
   await page.keyboard.press('Enter');
   await page.getByRole('dialog').waitFor({ state: 'hidden' });
   await page.getByText('Checked with the customer.').waitFor();
-  assert.equal((await (await waits).json()).status, 'approved', 'the waiting client is told at once');
+  assert.equal(
+    ((await (await waits).json()) as { status: string }).status,
+    'approved',
+    'the waiting client is told at once',
+  );
   const goes_on = { ...call, approval_request_id: id };
   assert.equal((await post('/v1/intercept/tool', goes_on)).decision, 'allow');
   assert.deepEqual(faults, []);

@@ -51,8 +51,8 @@ export function TryDetection() {
             Clear
           </button>
           <span className="hint">
-            The text stays in this tab. The scan records an event of the agent <code>{AGENT_ID}</code>, which
-            holds tags and no text unless <code>audit.log_inputs</code> is on.
+            The text is kept in this tab only. The scan records an event of the agent <code>{AGENT_ID}</code>,
+            which holds tags and no text unless <code>audit.log_inputs</code> is on.
           </span>
         </div>
       </form>
