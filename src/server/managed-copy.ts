@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
+import { readManagedAllowlist } from '../features/allowlist/allowlist-store.ts';
 import { readUsableKeys } from '../features/api-keys/key-store.ts';
 import { readPolicyDocument } from '../features/policy-versions/version-store.ts';
 import { readTenantSets } from '../features/tenants/tenant-store.ts';
@@ -98,7 +99,11 @@ export function openManagedCopy(
 }
 
 async function readStoredPolicy({ db }: Pick<Store, 'db'>): Promise<ManagedPolicy> {
-  return { tenants: await readTenantSets(db), document: await readPolicyDocument(db), allowlist: [] };
+  return {
+    tenants: await readTenantSets(db),
+    document: await readPolicyDocument(db),
+    allowlist: await readManagedAllowlist(db),
+  };
 }
 
 /** The start opens the store again later, and then reports why it cannot be opened. */

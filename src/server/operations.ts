@@ -5,6 +5,7 @@ import {
   intelligenceRecommend,
   intelligenceStatus,
 } from '../features/advisors/operations.ts';
+import { allowlistAdd, allowlistList, allowlistRemove } from '../features/allowlist/operations.ts';
 import { keysCreate, keysList, keysRevoke, keysRotate } from '../features/api-keys/operations.ts';
 import { observeAgent, observeAgents } from '../features/console/agent-operations.ts';
 import {
@@ -125,6 +126,9 @@ export const operationCatalogue = {
   agentsBlock,
   agentsBlocked,
   agentsUnblock,
+  allowlistAdd,
+  allowlistList,
+  allowlistRemove,
   approvalsApprove,
   approvalsCancel,
   approvalsDeny,

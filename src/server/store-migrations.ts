@@ -1,3 +1,4 @@
+import { allowlistMigrations } from '../features/allowlist/tables.ts';
 import { apiKeyMigrations } from '../features/api-keys/tables.ts';
 import { costMigrations } from '../features/costs/tables.ts';
 import { memoryMigrations } from '../features/memory/tables.ts';
@@ -18,6 +19,7 @@ import { managedRevisionMigrations } from '../runtime/managed-policy/tables.ts';
  */
 export const MIGRATIONS: Migrations = {
   ...agentBlockMigrations,
+  ...allowlistMigrations,
   ...apiKeyMigrations,
   ...approvalMigrations,
   ...capabilityMigrations,

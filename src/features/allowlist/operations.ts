@@ -1,0 +1,200 @@
+import { applyManagedChange, requireAllTenants, requirePerson } from '../../operations/managed-change.ts';
+import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
+import { buildListPage, pageInput, pageOutput, readPageInput } from '../../operations/paging.ts';
+import { dropBlankName, resolveTenant } from '../../operations/subject.ts';
+import { parseDuration } from '../../runtime/audit/filter.ts';
+import { formatTime } from '../../runtime/audit/service-event.ts';
+import {
+  type AllowlistRow,
+  buildManagedEntry,
+  deleteAllowlistEntry,
+  insertAllowlistEntry,
+  listAllowlistRows,
+} from './allowlist-store.ts';
+
+const EXPIRES_MS_MAX = 366 * 86_400_000;
+
+const fingerprint = {
+  type: 'string',
+  pattern: '^hmac-sha256:[0-9a-f]{64}$',
+  maxLength: 76,
+  description: 'The keyed fingerprint of the value, as `service fingerprint` prints it. Never the value.',
+} as const;
+const tenantId = {
+  type: ['string', 'null'],
+  maxLength: 256,
+  pattern: '^[^\\p{Cc}\\p{Cs}]*$',
+  description: 'The tenant to whose content the entry applies (default: all tenants).',
+} as const;
+
+const entryFields = {
+  fingerprint: { type: 'string' },
+  tenant_id: { type: ['string', 'null'], description: '`null` for all tenants.' },
+  reason: { type: 'string' },
+  created_by: { type: 'string' },
+  created_at: { type: 'string' },
+  expires_at: { type: 'string' },
+  expired: { type: 'boolean', description: 'An expired entry has no effect.' },
+} as const;
+const entry = {
+  type: 'object',
+  required: Object.keys(entryFields) as (keyof typeof entryFields)[],
+  properties: entryFields,
+} as const;
+
+export const allowlistList = defineOperation({
+  name: 'allowlist_list',
+  summary: 'List allowlist entries',
+  description:
+    'The entries that operators added over the API, also expired ones. Those of the configuration are in `detection.allowlist`.',
+  http: { method: 'GET', path: '/v1/dashboard/allowlist' },
+  permission: 'dashboard:view',
+  for_users: true,
+  needs: 'store',
+  input: { type: 'object', properties: { ...pageInput } },
+  output: {
+    type: 'object',
+    required: ['entries', 'next_cursor'],
+    properties: { entries: { type: 'array', items: entry }, ...pageOutput },
+  },
+  example: { limit: 10 },
+  answer: { entries: [], next_cursor: null },
+  async run(input, context) {
+    const { after, limit } = readPageInput(input);
+    const { tenants } = context.caller;
+    const rows = (await listAllowlistRows((await context.runtime.store()).db)).filter(
+      (row) => tenants === '*' || row.tenant_id === '' || tenants.includes(row.tenant_id),
+    );
+    const rest = after === null ? rows : rows.filter((row) => keyOf(row) > after);
+    const { entries, next_cursor } = buildListPage(rest, limit, keyOf);
+    return { entries: entries.map((row) => describeEntry(row, context)), next_cursor };
+  },
+});
+
+export const allowlistAdd = defineOperation({
+  name: 'allowlist_add',
+  summary: 'Allowlist a value by its fingerprint',
+  description:
+    'Findings with this fingerprint are dropped before rules run, in all workers, until the entry expires. Needs a person; an entry for all tenants needs access to all tenants.',
+  http: { method: 'POST', path: '/v1/dashboard/allowlist' },
+  permission: 'policies:edit',
+  needs: 'live',
+  input: {
+    type: 'object',
+    required: ['fingerprint', 'reason', 'expires_in'],
+    properties: {
+      fingerprint,
+      tenant_id: tenantId,
+      reason: { type: 'string', minLength: 1, maxLength: 500, pattern: '^[^\\p{Cc}\\p{Cs}]*$' },
+      expires_in: { type: 'string', maxLength: 32, description: 'A duration such as `30d`; at most a year.' },
+    },
+  },
+  output: entry,
+  example: {
+    fingerprint: `hmac-sha256:${'0'.repeat(64)}`,
+    reason: 'A public test number',
+    expires_in: '30d',
+  },
+  answer: null,
+  refusals: ['conflict', 'policy_invalid'],
+  async run(input, context) {
+    requirePerson(context);
+    const tenant_id = resolveEntryTenant(input.tenant_id, context);
+    const lasts_ms = parseDuration(input.expires_in);
+    if (lasts_ms === null || lasts_ms > EXPIRES_MS_MAX)
+      throw new Refusal('invalid_request', '`expires_in` is a duration of at most a year, such as `30d`.');
+    const created_ms = context.runtime.now_ms();
+    const row: AllowlistRow = {
+      fingerprint: input.fingerprint,
+      tenant_id,
+      reason: input.reason,
+      created_by: context.caller.id,
+      created_ms,
+      expires_ms: created_ms + lasts_ms,
+    };
+    await applyManagedChange(
+      {
+        next: (now) => ({
+          ...now,
+          allowlist: [...now.allowlist.filter(unlike(row)), buildManagedEntry(row)],
+        }),
+        save: async (trx) => {
+          if (!(await insertAllowlistEntry(trx, row)))
+            throw new Refusal('conflict', 'There is an entry with this fingerprint. Remove it first.');
+        },
+        undo: (trx) => deleteAllowlistEntry(trx, row),
+        event: buildEvent('allowlist_add', 'An operator allowlisted a value.', row),
+      },
+      context,
+    );
+    return describeEntry(row, context);
+  },
+});
+
+export const allowlistRemove = defineOperation({
+  name: 'allowlist_remove',
+  summary: 'Remove an allowlist entry',
+  description: 'Findings with the fingerprint are evaluated again, in all workers. Needs a person.',
+  http: { method: 'POST', path: '/v1/dashboard/allowlist/remove' },
+  permission: 'policies:edit',
+  needs: 'live',
+  input: {
+    type: 'object',
+    required: ['fingerprint'],
+    properties: { fingerprint, tenant_id: tenantId },
+  },
+  output: entry,
+  example: { fingerprint: `hmac-sha256:${'0'.repeat(64)}` },
+  answer: null,
+  refusals: ['not_found', 'policy_invalid'],
+  async run(input, context) {
+    requirePerson(context);
+    const tenant_id = resolveEntryTenant(input.tenant_id, context);
+    const rows = await listAllowlistRows((await context.runtime.store()).db);
+    const row = rows.find((each) => each.fingerprint === input.fingerprint && each.tenant_id === tenant_id);
+    if (row === undefined) throw new Refusal('not_found', 'There is no entry with this fingerprint.');
+    await applyManagedChange(
+      {
+        next: (now) => ({ ...now, allowlist: now.allowlist.filter(unlike(row)) }),
+        save: (trx) => deleteAllowlistEntry(trx, row),
+        undo: async (trx) => void (await insertAllowlistEntry(trx, row)),
+        event: buildEvent('allowlist_remove', 'An operator removed an allowlist entry.', row),
+      },
+      context,
+    );
+    return describeEntry(row, context);
+  },
+});
+
+/** Returns the tenant of an entry; empty for all tenants. */
+function resolveEntryTenant(tenant_id: string | null | undefined, context: Context): string {
+  if (dropBlankName(tenant_id) !== null) return resolveTenant({ tenant_id }, context);
+  requireAllTenants(context);
+  return '';
+}
+
+function unlike(row: AllowlistRow) {
+  const { fingerprint: wanted, tenant_id } = buildManagedEntry(row);
+  return (each: { readonly fingerprint: string; readonly tenant_id: string | null }): boolean =>
+    each.fingerprint !== wanted || each.tenant_id !== tenant_id;
+}
+
+function buildEvent(phase: string, reason: string, row: AllowlistRow) {
+  const about = row.tenant_id === '' ? {} : { about: { tenant_id: row.tenant_id } };
+  const metadata = { fingerprint: row.fingerprint, expires_at: formatTime(row.expires_ms) };
+  return { phase, reason, metadata, ...about };
+}
+
+function describeEntry(row: AllowlistRow, { runtime }: Context) {
+  const { fingerprint: own, reason, created_by } = row;
+  return {
+    ...{ fingerprint: own, tenant_id: row.tenant_id === '' ? null : row.tenant_id, reason, created_by },
+    created_at: formatTime(row.created_ms),
+    expires_at: formatTime(row.expires_ms),
+    expired: runtime.now_ms() >= row.expires_ms,
+  };
+}
+
+function keyOf({ fingerprint: own, tenant_id }: AllowlistRow): string {
+  return `${own} ${tenant_id}`;
+}
