@@ -1,7 +1,6 @@
-import { isIP } from 'node:net';
 import type { FetchLike } from '@modelcontextprotocol/client';
 import type { Agent, RequestInit } from 'undici';
-import { buildGuardedLookup, isMetadataOrLinkLocalAddress } from '../../platform/net/guarded-lookup.ts';
+import { buildGuardedLookup, hasMetadataOrLinkLocalHost } from '../../platform/net/guarded-lookup.ts';
 import { attachResponseSources } from './exact-transports.ts';
 import { ServerFailure } from './server-failure.ts';
 
@@ -27,13 +26,12 @@ export interface FetchLimits {
  * @param address - the URL of the server's endpoint
  */
 export function openGuardedFetch(address: string, limits: FetchLimits): GuardedFetch {
-  const { origin, hostname } = new URL(address);
-  const host = hostname.replace(/^\[|\]$/g, '');
+  const { origin } = new URL(address);
   let agent: Agent | null = null;
   return {
     fetch: async (url, init) => {
       if (new URL(url).origin !== origin) throw new ServerFailure('other_address');
-      if (isIP(host) !== 0 && isMetadataOrLinkLocalAddress(host)) throw new ServerFailure('metadata');
+      if (hasMetadataOrLinkLocalHost(address)) throw new ServerFailure('metadata');
       const library = await import('undici');
       agent ??= new library.Agent({
         allowH2: false,

@@ -1,5 +1,5 @@
 import { type LookupAddress, lookup } from 'node:dns';
-import type { LookupFunction } from 'node:net';
+import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { isMetadataOrLinkLocal } from '../../core/detect/facts/metadata-addresses.ts';
 
@@ -8,6 +8,12 @@ import { isMetadataOrLinkLocal } from '../../core/detect/facts/metadata-addresse
  */
 export function isMetadataOrLinkLocalAddress(address: string): boolean {
   return isMetadataOrLinkLocal(ipaddr.parse(address));
+}
+
+/** Returns whether the host of a URL is such an address; a name is not looked up. */
+export function hasMetadataOrLinkLocalHost(url: string | URL): boolean {
+  const host = new URL(url).hostname.replace(/^\[|\]$/g, '');
+  return isIP(host) !== 0 && isMetadataOrLinkLocalAddress(host);
 }
 
 /**

@@ -1,8 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { request as plainRequest } from 'node:http';
 import { request as secureRequest } from 'node:https';
-import { isIP } from 'node:net';
-import { buildGuardedLookup, isMetadataOrLinkLocalAddress } from '../../../platform/net/guarded-lookup.ts';
+import { buildGuardedLookup, hasMetadataOrLinkLocalHost } from '../../../platform/net/guarded-lookup.ts';
 
 export interface ApprovalWebhook {
   readonly url: string;
@@ -27,8 +26,7 @@ export type WebhookResult = { readonly taken: true } | { readonly taken: false; 
  */
 export function postWebhook(message: WebhookMessage, webhook: ApprovalWebhook): Promise<WebhookResult> {
   const url = new URL(webhook.url);
-  const host = url.hostname.replace(/^\[|\]$/g, '');
-  if (!webhook.allow_link_local && isIP(host) !== 0 && isMetadataOrLinkLocalAddress(host))
+  if (!webhook.allow_link_local && hasMetadataOrLinkLocalHost(url))
     return Promise.resolve({ taken: false, reason: LINK_LOCAL });
   return new Promise((resolve) => {
     const send = url.protocol === 'https:' ? secureRequest : plainRequest;
