@@ -17,8 +17,8 @@ export interface SqlReading {
 }
 
 const UNITS_MAX = 262_144;
-/** A run without a sign that may begin a comment or a string in single quotes. */
-const PLAIN = /[^'/*-]+/y;
+/** The beginning of a string in single quotes, the beginning of a comment, or its end. */
+const REMOVABLE = /'|--|\/\*|\*\//g;
 const WORD = /[A-Za-z_\u0080-\uffff@][\w$\u0080-\uffff@]*/y;
 const NUMBER = /\d[\w.]*/y;
 const DOLLAR = /\$(?:[A-Za-z_]\w{0,62})?\$/y;
@@ -67,21 +67,22 @@ export function tokenizeSql(text: string, reading: SqlReading): readonly SqlToke
  * because the text may be SQL inside of other code. Linear.
  */
 export function removeSqlText(text: string): string {
-  const parts: string[] = [];
-  for (let at = 0; at < text.length; ) {
-    const plain = matchEnd(PLAIN, text, at);
-    const skipped = plain > at ? plain : skipBlank(text, at, PLAIN_READING);
-    if (plain > at) parts.push(text.slice(at, plain));
-    else if (skipped > at) parts.push(text.startsWith('--', at) ? '\n' : ' ');
-    else {
-      const { token, next } = tokenAt(text, at, PLAIN_READING);
-      parts.push(token.kind === 'string' ? "''" : token.text);
-      at = next;
-      continue;
+  let bare = '';
+  let at = 0;
+  for (;;) {
+    REMOVABLE.lastIndex = at;
+    const found = REMOVABLE.exec(text);
+    if (found === null) return bare + text.slice(at);
+    bare += text.slice(at, found.index);
+    if (found[0] === "'") {
+      const end = findQuoteEnd(text, found.index, "'", false);
+      bare += end < 0 ? "'" : "''";
+      at = (end < 0 ? found.index : end) + 1;
+    } else {
+      bare += found[0] === '--' ? '\n' : ' ';
+      at = skipBlank(text, found.index, PLAIN_READING);
     }
-    at = skipped;
   }
-  return parts.join('');
 }
 
 /**
@@ -151,16 +152,26 @@ function quotedAt(
   kind: SqlToken['kind'],
   { has_backslashes }: SqlReading,
 ): Read {
-  let end = at + 1;
-  for (; end < text.length; end += 1) {
-    const unit = text[end]!;
-    if (unit === '\\' && has_backslashes) end += 1;
-    else if (unit === quote && text[end + 1] === quote) end += 1;
-    else if (unit === quote) break;
-  }
+  const end = findQuoteEnd(text, at, quote, has_backslashes);
   // An unclosed quote is a sign like any other.
-  if (end >= text.length) return { token: { kind: 'sign', text: quote }, next: at + 1 };
+  if (end < 0) return { token: { kind: 'sign', text: quote }, next: at + 1 };
   return { token: { kind, text: text.slice(at + 1, end).replaceAll(quote + quote, quote) }, next: end + 1 };
+}
+
+/** Returns the offset of the closing quote; -1 if there is none. Two quotes in a row are one in the text. */
+function findQuoteEnd(text: string, at: number, quote: string, has_backslashes: boolean): number {
+  if (!has_backslashes) {
+    let end = text.indexOf(quote, at + 1);
+    while (end >= 0 && text[end + 1] === quote) end = text.indexOf(quote, end + 2);
+    return end;
+  }
+  for (let end = at + 1; end < text.length; end += 1) {
+    const unit = text[end]!;
+    if (unit === '\\') end += 1;
+    else if (unit === quote && text[end + 1] === quote) end += 1;
+    else if (unit === quote) return end;
+  }
+  return -1;
 }
 
 function dollarQuotedAt(text: string, at: number): Read | null {
