@@ -1,11 +1,11 @@
 /** Caches the result of a function per argument object. The cache does not keep the object alive. */
-export function memoize<K extends object, V>(answer: (asked: K) => V): (asked: K) => V {
+export function memoize<K extends object, V>(answer: (request: K) => V): (request: K) => V {
   const known = new WeakMap<K, { readonly value: V }>();
-  return (asked) => {
-    let found = known.get(asked);
+  return (request) => {
+    let found = known.get(request);
     if (found === undefined) {
-      found = { value: answer(asked) };
-      known.set(asked, found);
+      found = { value: answer(request) };
+      known.set(request, found);
     }
     return found.value;
   };

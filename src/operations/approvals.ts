@@ -154,11 +154,11 @@ export const approvalsList = defineOperation({
   async run(input, context) {
     const { caller, runtime } = context;
     const agent_id = dropBlankName(input.agent_id);
-    const asked = dropBlankName(input.tenant_id) ?? dropBlankName(context.tenant_id);
+    const requested = dropBlankName(input.tenant_id) ?? dropBlankName(context.tenant_id);
     const found = await (await runtime.approvals()).list({
       status: input.status,
       agent_ids: scopeOf(caller.agents, agent_id),
-      tenant_ids: scopeOf(caller.tenants, asked),
+      tenant_ids: scopeOf(caller.tenants, requested),
       tool: dropBlankName(input.tool) ?? undefined,
       limit: input.limit ?? 100,
     });
@@ -307,14 +307,14 @@ interface VoteFields {
   readonly approver_id?: string | null;
 }
 
-async function vote(word: 'approve' | 'deny', said: VoteFields, context: Context) {
+async function vote(word: 'approve' | 'deny', stated: VoteFields, context: Context) {
   const { caller, runtime } = context;
   // A credential with these permissions that does not belong to a person still cannot decide.
   if (caller.kind !== 'person') throw new Refusal('forbidden', 'Only a person’s credential decides.');
-  const approver = oneOf('approver', said.approver, 'approver_id', said.approver_id);
-  const comment = oneOf('comment', said.comment, 'note', said.note);
-  const asked = { request_id: said.request_id, vote: word, caller, approver, comment } as const;
-  return settled(await (await runtime.approvals()).vote(asked, inScope(context)));
+  const approver = oneOf('approver', stated.approver, 'approver_id', stated.approver_id);
+  const comment = oneOf('comment', stated.comment, 'note', stated.note);
+  const requested = { request_id: stated.request_id, vote: word, caller, approver, comment } as const;
+  return settled(await (await runtime.approvals()).vote(requested, inScope(context)));
 }
 
 /** Returns the value of a member that has two names. */
@@ -384,20 +384,20 @@ function ownUnless(
   return (record) => within(record) && (all || record.requested_by === caller.id);
 }
 
-function covers(scope: Caller['agents'], asked: string): boolean {
-  return scope === '*' || scope.includes(asked);
+function covers(scope: Caller['agents'], requested: string): boolean {
+  return scope === '*' || scope.includes(requested);
 }
 
 /** Returns the agents to filter by. A filter never widens the scope of the credential. */
-function scopeOf(scope: Caller['agents'], asked: string | null): readonly string[] | undefined {
-  if (asked === null) return scope === '*' ? undefined : scope;
-  return covers(scope, asked) ? [asked] : [];
+function scopeOf(scope: Caller['agents'], requested: string | null): readonly string[] | undefined {
+  if (requested === null) return scope === '*' ? undefined : scope;
+  return covers(scope, requested) ? [requested] : [];
 }
 
 function waitOf(written: string | undefined): number {
   if (written === undefined) return 0;
-  const asked = Number.parseInt(written, 10) * (written.endsWith('ms') ? 1 : 1_000);
-  return Math.min(asked, WAIT_MS_MAX);
+  const requested = Number.parseInt(written, 10) * (written.endsWith('ms') ? 1 : 1_000);
+  return Math.min(requested, WAIT_MS_MAX);
 }
 
 /** Copies a record, so that its reader may change the lists in it. */

@@ -100,14 +100,14 @@ export const auditQuery = defineOperation({
     count: 1,
   },
   async run(input, context) {
-    const asked: Record<string, string> = {};
+    const requested: Record<string, string> = {};
     for (const field of Object.keys(auditFilterSchemas) as (keyof typeof auditFilterSchemas)[]) {
       const value = dropBlankName(input[field]);
-      if (value !== null) asked[field] = value;
+      if (value !== null) requested[field] = value;
     }
-    const scope = scopeOf(asked, context);
+    const scope = scopeOf(requested, context);
     const filter: AuditFilter = {
-      ...asked,
+      ...requested,
       ...scope,
       scope,
       limit: input.limit ?? LIMIT_DEFAULT,
@@ -133,8 +133,8 @@ const FOLLOWED = Object.keys(auditFilterSchemas).filter((name) => !['since', 'un
  * @throws Refusal if the caller may read nothing, or if a filter is not valid
  */
 export function parseFollowRequest(input: unknown, context: Context): TrailRequest {
-  const { after = null, ...asked } = (input ?? {}) as Readonly<Record<string, unknown>>;
-  const wrong = Object.keys(asked).find((name) => !FOLLOWED.includes(name));
+  const { after = null, ...requested } = (input ?? {}) as Readonly<Record<string, unknown>>;
+  const wrong = Object.keys(requested).find((name) => !FOLLOWED.includes(name));
   if (wrong !== undefined)
     throw new Refusal(
       'invalid_request',
@@ -145,7 +145,7 @@ export function parseFollowRequest(input: unknown, context: Context): TrailReque
   if (after !== null && (typeof after !== 'string' || !EVENT_ID.test(after)))
     throw new Refusal('invalid_request', '`after` is the `event_id` of an event.');
   try {
-    const filter = parseFilter({ ...asked, ...scopeOf(asked, context) }, context.runtime.now_ms());
+    const filter = parseFilter({ ...requested, ...scopeOf(requested, context) }, context.runtime.now_ms());
     return { filter, after };
   } catch (error) {
     if (error instanceof AuditFilterError) throw new Refusal('invalid_request', error.message, error.details);
@@ -179,23 +179,23 @@ export async function findEvents(filter: AuditFilter, { runtime }: Context): Pro
 }
 
 /** Returns the caller's scope as filters that the caller's own filters cannot widen. */
-function scopeOf(asked: AuditFilter, context: Context): NonNullable<AuditFilter['scope']> {
+function scopeOf(requested: AuditFilter, context: Context): NonNullable<AuditFilter['scope']> {
   const { caller } = context;
   return {
-    ...(caller.tenants !== '*' && { tenant_id: resolveTenant(asked, context) }),
-    ...(caller.agents !== '*' && { agent_id: oneAgent(asked.agent_id, caller) }),
-    ...(!caller.permissions.includes('audit:read') && { caller_id: ownOnly(asked.caller_id, caller) }),
+    ...(caller.tenants !== '*' && { tenant_id: resolveTenant(requested, context) }),
+    ...(caller.agents !== '*' && { agent_id: oneAgent(requested.agent_id, caller) }),
+    ...(!caller.permissions.includes('audit:read') && { caller_id: ownOnly(requested.caller_id, caller) }),
   };
 }
 
-function oneAgent(asked: string | undefined, caller: Caller): string {
+function oneAgent(requested: string | undefined, caller: Caller): string {
   const agents = caller.agents as readonly string[];
-  const agent_id = asked ?? (agents.length === 1 ? agents[0] : undefined);
+  const agent_id = requested ?? (agents.length === 1 ? agents[0] : undefined);
   if (agent_id !== undefined && agents.includes(agent_id)) return agent_id;
   throw new Refusal('forbidden', 'The credential is for particular agents: say which in `agent_id`.');
 }
 
-function ownOnly(asked: string | undefined, caller: Caller): string {
-  if (asked === undefined || asked === caller.id) return caller.id;
+function ownOnly(requested: string | undefined, caller: Caller): string {
+  if (requested === undefined || requested === caller.id) return caller.id;
   throw new Refusal('forbidden', 'The credential may read the events of its own calls only.');
 }

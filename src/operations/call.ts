@@ -31,10 +31,14 @@ interface Schema {
  * `resolveSubject` checks the credential's scope (agents and tenants) later, when the operation runs, because the input
  * names them. Rejects with a `Refusal` for an expected error.
  */
-export async function callOperation(operation: AnyOperation, raw: unknown, asked: Context): Promise<unknown> {
-  const refusal = operation.unavailable?.(asked.runtime);
+export async function callOperation(
+  operation: AnyOperation,
+  raw: unknown,
+  requested: Context,
+): Promise<unknown> {
+  const refusal = operation.unavailable?.(requested.runtime);
   if (refusal) throw refusal;
-  const context = operation.for_users === true ? asUser(asked) : asked;
+  const context = operation.for_users === true ? asUser(requested) : requested;
   permit(operation, context);
   const given = raw === undefined ? {} : raw;
   if (isDecisionOperation(operation)) refuseDuplicateMembers(given as Json);

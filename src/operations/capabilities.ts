@@ -382,14 +382,14 @@ function isVisible({ agent_id, tenant_id }: CapabilityRecord, { caller }: Contex
   return covers(caller.agents, agent_id) && covers(caller.tenants, tenant_id);
 }
 
-function covers(allowed: Caller['agents'], asked: string): boolean {
-  return allowed === '*' || allowed.includes(asked);
+function covers(allowed: Caller['agents'], request: string): boolean {
+  return allowed === '*' || allowed.includes(request);
 }
 
 /** Returns the agents to filter by; `undefined` for no filter. A filter never widens the scope of the credential. */
-function withinScope(allowed: Caller['agents'], asked: string | null): readonly string[] | undefined {
-  if (asked === null) return allowed === '*' ? undefined : allowed;
-  return covers(allowed, asked) ? [asked] : [];
+function withinScope(allowed: Caller['agents'], request: string | null): readonly string[] | undefined {
+  if (request === null) return allowed === '*' ? undefined : allowed;
+  return covers(allowed, request) ? [request] : [];
 }
 
 /** Copies a record, so that its reader may change the lists in it. */

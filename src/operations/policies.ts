@@ -75,7 +75,7 @@ export const policyEvaluate = defineOperation({
     const data_tags = (input.data_tags ?? []).map((tag) => tag.toLowerCase());
     const tenant_id = resolveTenant({ tenant_id: input.tenant_id }, context);
     const { boundary, session_tags = [] } = input;
-    const asked = { boundary, data_tags, session_tags, tenant_id };
-    return { action: evaluate(policy, asked, await loadConditions(policy)) };
+    const request = { boundary, data_tags, session_tags, tenant_id };
+    return { action: evaluate(policy, request, await loadConditions(policy)) };
   },
 });

@@ -42,12 +42,12 @@ export async function readServerFile(
  */
 async function openBelow(root: string, path: string, barred: string): Promise<FileHandle | null> {
   if (path.includes('\0')) return null;
-  const asked = isAbsolute(path) ? resolve(path) : join(resolve(root), path);
-  if (!isBelow(resolve(root), asked)) return null;
+  const request = isAbsolute(path) ? resolve(path) : join(resolve(root), path);
+  if (!isBelow(resolve(root), request)) return null;
   let file: FileHandle | null = null;
   try {
     const top = await realpath(root);
-    const real = await realpath(asked);
+    const real = await realpath(request);
     if (!isBelow(top, real)) return null;
     // Opens without blocking: opening a pipe would otherwise wait until another process writes to it.
     file = await open(real, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);

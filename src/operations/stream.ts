@@ -24,10 +24,10 @@ const WORDS: Partial<Record<Field, readonly string[]>> = {
  * Parses the request of a reader. An empty or `null` field counts as absent. An unknown name is refused, because
  * ignoring it would show the reader more than it asked for.
  */
-export function parseStreamRequest(asked: Readonly<Record<string, unknown>>): EventStreamRequest {
+export function parseStreamRequest(request: Readonly<Record<string, unknown>>): EventStreamRequest {
   const filter: Partial<Record<Field, string>> = {};
   let after: string | null = null;
-  for (const [name, given] of Object.entries(asked)) {
+  for (const [name, given] of Object.entries(request)) {
     const value = textIn(name, given);
     if (name === 'after') after = value === null ? null : eventId(value);
     else if (!isField(name)) throw wrong(name, `is not known here: ask by ${KNOWN}`);

@@ -78,8 +78,8 @@ export function buildContextRefusal(): Refusal {
 
 /** Returns the tenant: from the body, its `context`, or the transport, in this order. */
 export function resolveTenant(input: SubjectFields, context: Context): string {
-  const asked = namedIn(input, 'tenant_id') ?? dropBlankName(context.tenant_id);
-  return scoped(context.caller.tenants, asked, 'tenant_id', 'default');
+  const request = namedIn(input, 'tenant_id') ?? dropBlankName(context.tenant_id);
+  return scoped(context.caller.tenants, request, 'tenant_id', 'default');
 }
 
 /** Returns the session that an input names. */
@@ -104,8 +104,8 @@ export function dropBlankName(value: string | null | undefined): string | null {
   return value.trim() === '' ? null : value;
 }
 
-function scoped(scope: Caller['agents'], asked: string | null, field: string, otherwise: string): string {
-  if (asked !== null) return within(scope, asked, field);
+function scoped(scope: Caller['agents'], request: string | null, field: string, otherwise: string): string {
+  if (request !== null) return within(scope, request, field);
   if (scope === '*') return otherwise;
   const [only] = scope;
   if (only === undefined || scope.length > 1) {
@@ -114,8 +114,8 @@ function scoped(scope: Caller['agents'], asked: string | null, field: string, ot
   return only;
 }
 
-function within(scope: Caller['agents'], asked: string, field: string): string {
-  if (scope === '*' || scope.includes(asked)) return asked;
+function within(scope: Caller['agents'], request: string, field: string): string {
+  if (scope === '*' || scope.includes(request)) return request;
   throw new Refusal('forbidden', `\`${field}\` is outside the scope of the credential.`);
 }
 

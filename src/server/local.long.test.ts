@@ -101,8 +101,8 @@ test('next to a running service, a decision is chained by the service and found 
 test('if the folder has an owner that does not answer, the request is refused and nothing is written', async () => {
   const ownership = takeOwnership(folder.state_dir);
   const runtime = await open();
-  const asked = runtime.queryAudit({});
-  await assert.rejects(asked, { code: 'state_in_use' });
+  const requested = runtime.queryAudit({});
+  await assert.rejects(requested, { code: 'state_in_use' });
   await runtime.close();
   ownership.release();
 });

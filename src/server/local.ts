@@ -70,8 +70,9 @@ export async function openLocalRuntime(config: Config, version = 'local'): Promi
   return {
     ...runtime,
     queryAudit,
-    listAuditSessions: async (asked) => (existsSync(paths.journal) ? runtime.listAuditSessions(asked) : []),
-    countEvents: async (asked) => (existsSync(paths.journal) ? runtime.countEvents(asked) : []),
+    listAuditSessions: async (requested) =>
+      existsSync(paths.journal) ? runtime.listAuditSessions(requested) : [],
+    countEvents: async (requested) => (existsSync(paths.journal) ? runtime.countEvents(requested) : []),
     settleJournal: async () => {
       if (existsSync(paths.journal)) await syncIndex(config, client);
       return paths.journal;

@@ -454,7 +454,7 @@ function statusOf(parts: ParentParts, workers: Workers, reloading: PolicyReloade
 
 /** Returns the answers of the workers that replied before the deadline. */
 async function gather(workers: Workers, question: 'agents'): Promise<readonly (readonly string[])[]> {
-  const asked = workers.serving().map((worker) => worker.call(question, null, GATHER_MS));
-  const settled = await Promise.allSettled(asked);
+  const requested = workers.serving().map((worker) => worker.call(question, null, GATHER_MS));
+  const settled = await Promise.allSettled(requested);
   return settled.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
 }

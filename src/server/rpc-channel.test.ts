@@ -67,8 +67,8 @@ test('a fault crosses as its code and sentence, without a stack', async () => {
 test('no answer in time, or the end of the other side, settles the question', async () => {
   const silent = connect({ never: (_nothing: null) => new Promise<void>(() => {}) });
   await assert.rejects(silent.call('never', null, 10), { code: 'timeout' });
-  const asked = silent.call('never', null, 60_000);
+  const request = silent.call('never', null, 60_000);
   silent.close();
-  await assert.rejects(asked, { code: 'gone' });
+  await assert.rejects(request, { code: 'gone' });
   await assert.rejects(silent.call('never', null, 60_000), { code: 'gone' });
 });

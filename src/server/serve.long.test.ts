@@ -212,10 +212,12 @@ describe('the end of a service', () => {
   test('SIGTERM under load: every request that was accepted is answered, and the journal is signed', async () => {
     const service = await startTestService(folder.dir);
     await askBoth(service, { text: 'hello' });
-    const asked = Array.from({ length: 20 }, () => service.post('/check', { text: 'slow', delay_ms: 600 }));
+    const requested = Array.from({ length: 20 }, () =>
+      service.post('/check', { text: 'slow', delay_ms: 600 }),
+    );
     await sleep(250);
     service.signal('SIGTERM');
-    const answers = await Promise.all(asked);
+    const answers = await Promise.all(requested);
     assert.equal(await service.ended, 0);
     assert.equal(new Set(answers.map(({ event_id }) => event_id)).size, 20);
     for (const { pid } of service.printed.workers) assert.equal(isAlive(pid), false);
@@ -260,26 +262,26 @@ describe('the end of a service', () => {
 
   test('a second signal cuts the stop short', async () => {
     const service = await startTestService(folder.dir);
-    const asked = service.post('/check', { text: 'slow', delay_ms: 8_000 }).catch(() => 'cut off');
+    const requested = service.post('/check', { text: 'slow', delay_ms: 8_000 }).catch(() => 'cut off');
     await sleep(300);
     service.signal('SIGTERM');
     // A second signal within one second is an echo, so a slow machine needs more than one.
     const again = setInterval(() => service.signal('SIGTERM'), 1_200);
     const code = await service.ended.finally(() => clearInterval(again));
     assert.equal(code, 1);
-    assert.equal(await asked, 'cut off');
+    assert.equal(await requested, 'cut off');
     await isIntact(folder);
   });
 
   test('SIGKILL of the parent: the workers answer what they have, end, and another start takes over at once', async () => {
     const service = await startTestService(folder.dir);
     await askBoth(service, { text: 'hello' });
-    const asked = service.post('/check', { text: 'slow', delay_ms: 700 });
+    const requested = service.post('/check', { text: 'slow', delay_ms: 700 });
     await sleep(200);
     service.signal('SIGKILL');
     const second = await startTestService(folder.dir);
     assert.equal(second.printed.failure, undefined);
-    const { event_id } = await asked;
+    const { event_id } = await requested;
     await eventually(async () => service.printed.workers.every(({ pid }) => !isAlive(pid)));
     const { events } = await eventually(async () => {
       const page = await second.post('/query', { event_id });
@@ -293,13 +295,13 @@ describe('the end of a service', () => {
 
   test('SIGINT of the whole group, as a terminal sends it, is one graceful stop, also when it is passed on again', async () => {
     const service = await startTestService(folder.dir);
-    const asked = service.post('/check', { text: 'slow', delay_ms: 500 });
+    const requested = service.post('/check', { text: 'slow', delay_ms: 500 });
     await sleep(200);
     for (const { pid } of service.printed.workers) process.kill(pid, 'SIGINT');
     service.signal('SIGINT');
     await sleep(50);
     service.signal('SIGINT');
-    assert.equal((await asked).decision, 'allow');
+    assert.equal((await requested).decision, 'allow');
     assert.equal(await service.ended, 0);
   });
 });

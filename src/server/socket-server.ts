@@ -130,14 +130,14 @@ type Options = Parameters<typeof openSocketServer>[0];
 
 function serve(socket: Socket, options: Options, followers: Set<Socket>): void {
   const lines = openLineReader(SOCKET_LINE_BYTES_MAX);
-  let asked = 0;
+  let requested = 0;
   socket.on('data', (chunk: Buffer) => {
     const read = lines(chunk);
     if (read === null) return void socket.destroy();
     for (const line of read) {
-      if (++asked > ASKED_MAX) return void socket.destroy();
+      if (++requested > ASKED_MAX) return void socket.destroy();
       void answer(line, options, { socket, followers }).then((settled) => {
-        asked -= 1;
+        requested -= 1;
         if (socket.writable) socket.write(`${writeExactJson(settled, SOCKET_CONTENT_LEVELS)}\n`);
       });
     }

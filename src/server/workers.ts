@@ -176,12 +176,14 @@ function again(pool: WorkerPool, name: string, failures: number): void {
 async function stopAll(pool: WorkerPool, patience_ms: number): Promise<{ forced: boolean }> {
   endRestarts(pool);
   const { serving, processes } = pool;
-  const asked = [...serving.values()].map((worker) => worker.call('stop', null, patience_ms).catch(() => {}));
+  const request = [...serving.values()].map((worker) =>
+    worker.call('stop', null, patience_ms).catch(() => {}),
+  );
   const idle = [...processes].filter(([name]) => !serving.has(name));
   await Promise.all(idle.map(([, own]) => killWorker(own)));
   const late = new Promise<'late'>((resolve) => setTimeout(() => resolve('late'), patience_ms).unref());
   const all = [...processes.values()];
-  const gone = Promise.all(asked).then(() => Promise.all(all.map(({ ended }) => ended)));
+  const gone = Promise.all(request).then(() => Promise.all(all.map(({ ended }) => ended)));
   if ((await Promise.race([gone, late])) === 'late') await killAll(pool);
   return { forced: pool.killed };
 }

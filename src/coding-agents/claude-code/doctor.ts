@@ -55,8 +55,8 @@ function buildPayload(event: string, { text, session_id, cwd }: ProbeContext): o
 }
 
 function readOutput(event: string, answer: HookOutput, _hook: unknown, probe: string): OutputReading {
-  const late = explainMissingOutput(answer);
-  if (late !== null) return goOnWith(late);
+  const overdue = explainMissingOutput(answer);
+  if (overdue !== null) return goOnWith(overdue);
   const { code, stdout } = answer;
   // Exit code 2 overrides any output. At `PermissionRequest` Claude Code ignores it.
   if (code === 2 && event !== 'PermissionRequest')
@@ -69,30 +69,30 @@ function readOutput(event: string, answer: HookOutput, _hook: unknown, probe: st
         ? GOES_ON
         : goOnWith('what it writes is no JSON')
       : goOnWith(explainExitCode(code));
-  const said = parseObject(stdout);
-  if (said === null) return goOnWith('what it writes is no JSON');
-  if (said.continue === false) return STOPS;
-  const specific = readMembersAt(said, ['hookSpecificOutput']);
+  const output = parseObject(stdout);
+  if (output === null) return goOnWith('what it writes is no JSON');
+  if (output.continue === false) return STOPS;
+  const specific = readMembersAt(output, ['hookSpecificOutput']);
   if (Object.keys(specific).length > 0 && specific.hookEventName !== event)
     return goOnWith('its answer is for another event');
-  if (CALLS.includes(event)) return readCall(event, said, specific);
-  if (event === 'UserPromptSubmit') return said.decision === 'block' ? STOPS : GOES_ON;
+  if (CALLS.includes(event)) return readCall(event, output, specific);
+  if (event === 'UserPromptSubmit') return output.decision === 'block' ? STOPS : GOES_ON;
   const shown = specific.updatedToolOutput;
   if (shown !== undefined && !JSON.stringify(shown).includes(probe)) return STOPS;
-  return said.decision === 'block'
+  return output.decision === 'block'
     ? goOnWith('`block` alone leaves the result where the model sees it')
     : GOES_ON;
 }
 
 function readCall(
   event: string,
-  said: Readonly<Record<string, unknown>>,
+  output: Readonly<Record<string, unknown>>,
   specific: Readonly<Record<string, unknown>>,
 ): OutputReading {
   if (event === 'PermissionRequest')
     return readMembersAt(specific, ['decision']).behavior === 'deny' ? STOPS : GOES_ON;
   const decision = specific.permissionDecision;
-  if (decision === 'deny' || (decision === undefined && said.decision === 'block')) return STOPS;
+  if (decision === 'deny' || (decision === undefined && output.decision === 'block')) return STOPS;
   if (decision === 'ask') return ASKS;
   const is_known = decision === undefined || decision === 'allow' || decision === 'defer';
   return is_known ? GOES_ON : goOnWith('it names a decision that the host does not know');

@@ -75,30 +75,30 @@ const SPECIFIC: Readonly<Record<string, readonly string[]>> = {
 };
 
 function readOutput(event: string, answer: HookOutput): OutputReading {
-  const late = explainMissingOutput(answer);
-  if (late !== null) return goOnWith(late);
+  const overdue = explainMissingOutput(answer);
+  if (overdue !== null) return goOnWith(overdue);
   const { code, stdout, stderr } = answer;
   if (code === 2)
     return isNonBlank(stderr) ? STOPS : goOnWith('exit code 2 without a reason on standard error');
   if (code !== 0) return goOnWith(explainExitCode(code));
   if (stdout.trim() === '') return GOES_ON;
-  const said = parseObject(stdout);
-  if (said === null) return goOnWith('what it writes is no JSON object');
+  const output = parseObject(stdout);
+  if (output === null) return goOnWith('what it writes is no JSON object');
   const words = event === 'PermissionRequest' ? UNIVERSAL : [...UNIVERSAL, ...DECIDED];
-  const specific = readMembersAt(said, ['hookSpecificOutput']);
+  const specific = readMembersAt(output, ['hookSpecificOutput']);
   const is_known =
-    Object.keys(said).every((key) => words.includes(key)) &&
+    Object.keys(output).every((key) => words.includes(key)) &&
     Object.keys(specific).every((key) => SPECIFIC[event]?.includes(key));
   if (!is_known) return goOnWith('its answer has a word that the host does not know');
   return event === 'PreToolUse' || event === 'PermissionRequest'
-    ? readCall(event, said, specific)
-    : readRest(said);
+    ? readCall(event, output, specific)
+    : readRest(output);
 }
 
 type Said = Readonly<Record<string, unknown>>;
 
-function readCall(event: string, said: Said, specific: Said): OutputReading {
-  if (said.continue === false || isNonBlank(said.stopReason) || said.suppressOutput === true)
+function readCall(event: string, output: Said, specific: Said): OutputReading {
+  if (output.continue === false || isNonBlank(output.stopReason) || output.suppressOutput === true)
     return goOnWith('`continue`, `stopReason` and `suppressOutput` are not taken here');
   if (event === 'PermissionRequest') {
     const decision = readMembersAt(specific, ['decision']);
@@ -111,8 +111,8 @@ function readCall(event: string, said: Said, specific: Said): OutputReading {
   }
   const { permissionDecision, permissionDecisionReason, updatedInput } = specific;
   if (permissionDecision === undefined) {
-    if (said.decision === undefined) return GOES_ON;
-    return said.decision === 'block' && isNonBlank(said.reason)
+    if (output.decision === undefined) return GOES_ON;
+    return output.decision === 'block' && isNonBlank(output.reason)
       ? STOPS
       : goOnWith('`decision` is `block` with a reason, or left out');
   }
@@ -125,9 +125,9 @@ function readCall(event: string, said: Said, specific: Said): OutputReading {
 }
 
 /** Reads the output for a prompt or a result. For a result, the reason replaces it. */
-function readRest(said: Said): OutputReading {
-  if (said.decision === undefined) return said.continue === false ? STOPS : GOES_ON;
-  return said.decision === 'block' && isNonBlank(said.reason)
+function readRest(output: Said): OutputReading {
+  if (output.decision === undefined) return output.continue === false ? STOPS : GOES_ON;
+  return output.decision === 'block' && isNonBlank(output.reason)
     ? STOPS
     : goOnWith('a no without a reason is none');
 }

@@ -83,22 +83,22 @@ function buildEventMembers(event: string, text: string): Record<string, unknown>
 
 function readOutput(written: string, answer: HookOutput, _hook: unknown, probe: string): OutputReading {
   const event = normalizeEvent(written);
-  const late = explainMissingOutput(answer);
-  if (answer.is_late) return goOnWith(late!);
+  const overdue = explainMissingOutput(answer);
+  if (answer.is_late) return goOnWith(overdue!);
   const { code } = answer;
   if (event === 'preToolUse' && code !== 0)
-    return code === 2 ? STOPS : stopWith(late ?? explainExitCode(code));
+    return code === 2 ? STOPS : stopWith(overdue ?? explainExitCode(code));
   if (event === 'permissionRequest' && code === 2) return STOPS;
   if (event === 'userPromptSubmitted')
     return { effect: 'unheard', fault: code === 0 || code === 2 ? null : explainExitCode(code) };
-  if (code !== 0) return goOnWith(late ?? explainExitCode(code));
+  if (code !== 0) return goOnWith(overdue ?? explainExitCode(code));
   const text = withoutProgress(answer.stdout);
   if (text === '') return GOES_ON;
-  const said = parseObject(text);
-  if (said === null) return goOnWith('what it writes is not one JSON object');
-  if (event === 'permissionRequest') return said.behavior === 'deny' ? STOPS : GOES_ON;
-  if (event === 'preToolUse') return readDecision(said.permissionDecision);
-  const result = readMembersAt(said, ['modifiedResult']);
+  const output = parseObject(text);
+  if (output === null) return goOnWith('what it writes is not one JSON object');
+  if (event === 'permissionRequest') return output.behavior === 'deny' ? STOPS : GOES_ON;
+  if (event === 'preToolUse') return readDecision(output.permissionDecision);
+  const result = readMembersAt(output, ['modifiedResult']);
   const is_replaced = result.resultType === 'success' && typeof result.textResultForLlm === 'string';
   return is_replaced && !(result.textResultForLlm as string).includes(probe) ? STOPS : GOES_ON;
 }

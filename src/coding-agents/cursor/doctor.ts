@@ -94,21 +94,21 @@ const ASKED = ['beforeMCPExecution', 'beforeShellExecution'];
 
 function readOutput(event: string, answer: HookOutput, hook: ConfiguredHook, probe: string): OutputReading {
   const broken = (fault: string): OutputReading => (hook.fails_closed ? stopWith(fault) : goOnWith(fault));
-  const late = explainMissingOutput(answer);
-  if (late !== null) return broken(late);
+  const overdue = explainMissingOutput(answer);
+  if (overdue !== null) return broken(overdue);
   const { code, stdout } = answer;
   if (code === 2)
     return event === 'postToolUse' ? goOnWith('exit code 2 does not take a result back') : STOPS;
   if (code !== 0) return broken(explainExitCode(code));
-  const said = parseObject(stdout);
-  if (said === null) return broken('what it writes is no JSON object');
-  if (event === 'beforeSubmitPrompt') return said.continue === false ? STOPS : GOES_ON;
+  const output = parseObject(stdout);
+  if (output === null) return broken('what it writes is no JSON object');
+  if (event === 'beforeSubmitPrompt') return output.continue === false ? STOPS : GOES_ON;
   if (event === 'postToolUse') {
-    const shown = said.updated_mcp_tool_output;
+    const shown = output.updated_mcp_tool_output;
     return shown !== undefined && !JSON.stringify(shown).includes(probe) ? STOPS : GOES_ON;
   }
-  if (said.permission === 'deny') return STOPS;
-  if (said.permission !== 'ask') return GOES_ON;
+  if (output.permission === 'deny') return STOPS;
+  if (output.permission !== 'ask') return GOES_ON;
   if (ASKED.includes(event)) return ASKS;
   return event === 'subagentStart' ? STOPS : goOnWith('`ask` is not enforced at this event');
 }

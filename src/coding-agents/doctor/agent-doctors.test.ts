@@ -195,14 +195,19 @@ test('answers of hooks are read as their agents read them', () => {
 });
 
 test('a late answer counts as none: every agent continues, except Cursor with `failClosed`', () => {
-  const late = { code: null, stdout: '{"permission":"deny","decision":"deny"}', stderr: '', is_late: true };
+  const overdue = {
+    code: null,
+    stdout: '{"permission":"deny","decision":"deny"}',
+    stderr: '',
+    is_late: true,
+  };
   for (const { name, settings } of codingAgents) {
     for (const { event } of settings.wanted_hooks) {
-      const { effect, fault } = doctorOf(name).readOutput(event, late, HOOK, PROBE);
+      const { effect, fault } = doctorOf(name).readOutput(event, overdue, HOOK, PROBE);
       assert.deepEqual([effect, fault !== null], ['goes_on', true], `${name} ${event}`);
     }
   }
-  const closed = doctorOf('cursor').readOutput('preToolUse', late, { ...HOOK, fails_closed: true }, PROBE);
+  const closed = doctorOf('cursor').readOutput('preToolUse', overdue, { ...HOOK, fails_closed: true }, PROBE);
   assert.deepEqual([closed.effect, closed.fault !== null], ['stops', true]);
 });
 

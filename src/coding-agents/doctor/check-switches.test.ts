@@ -120,8 +120,8 @@ test('switches that disable hooks are reported, and other settings are not', asy
     assert.deepEqual(found.checks, []);
     const hooks = found.files.flatMap((file) => file.hooks.map((hook) => ({ file, hook })));
     const { checks, off } = checkSwitches(host, hooks, found.files, machine);
-    const told = checks.map((check) => `${check.status} ${check.name}`);
-    assert.deepEqual([told, off.size], [expected, off_count], JSON.stringify([name, files]));
+    const report = checks.map((check) => `${check.status} ${check.name}`);
+    assert.deepEqual([report, off.size], [expected, off_count], JSON.stringify([name, files]));
     await rm(folder, { recursive: true });
     ran += 1;
   }

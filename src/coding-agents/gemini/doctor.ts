@@ -57,16 +57,18 @@ function buildPayload(event: string, { text, session_id, cwd, now_ms }: ProbeCon
 }
 
 function readOutput(_event: string, answer: HookOutput): OutputReading {
-  const late = explainMissingOutput(answer);
-  if (late !== null) return goOnWith(late);
+  const overdue = explainMissingOutput(answer);
+  if (overdue !== null) return goOnWith(overdue);
   const { code, stdout, stderr } = answer;
   if (code === 2)
     return stderr.trim() === '' ? goOnWith('exit code 2 without a reason on standard error') : STOPS;
   if (code !== 0) return goOnWith(explainExitCode(code));
   if (stdout.trim() === '') return GOES_ON;
-  const said = parseObject(stdout);
-  if (said === null) return goOnWith('what it writes is no JSON, which is an allow there');
-  return said.decision === 'deny' || said.decision === 'block' || said.continue === false ? STOPS : GOES_ON;
+  const output = parseObject(stdout);
+  if (output === null) return goOnWith('what it writes is no JSON, which is an allow there');
+  return output.decision === 'deny' || output.decision === 'block' || output.continue === false
+    ? STOPS
+    : GOES_ON;
 }
 
 function checkHooksEnabled(files: readonly SettingsFile[]): readonly DoctorCheck[] {

@@ -82,8 +82,8 @@ export const plainDialect: Dialect = {
 
 /** Returns the stated event, or derives it from the members of the payload. */
 function readEvent(payload: Payload, given: string | null): string | null {
-  const said = given ?? nameAt(payload, 'event') ?? nameAt(payload, 'phase');
-  if (said !== null) return EVENTS.get(said) ?? said;
+  const reply = given ?? nameAt(payload, 'event') ?? nameAt(payload, 'phase');
+  if (reply !== null) return EVENTS.get(reply) ?? reply;
   const { tool, text, output } = actionOf(payload);
   if (tool === undefined) return typeof text === 'string' ? 'prompt' : null;
   return output === undefined ? 'pre_tool_use' : 'post_tool_use';

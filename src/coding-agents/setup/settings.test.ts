@@ -109,10 +109,10 @@ test('what is quoteWord is one word, for a shell and for the reader of commands'
   );
   assert.equal(ran, 300);
   const odd = ["it's", 'a b', '$(touch /tmp/x)', '"', '\\', '`id`', '', 'ü', '!', '~', '#x'];
-  const said = execFileSync('/bin/sh', ['-c', `printf '%s|' ${odd.map(quoteArg).join(' ')}`], {
+  const output = execFileSync('/bin/sh', ['-c', `printf '%s|' ${odd.map(quoteArg).join(' ')}`], {
     encoding: 'utf8',
   });
-  assert.equal(said, `${odd.join('|')}|`);
+  assert.equal(output, `${odd.join('|')}|`);
 });
 
 test('a file that is not in its format is refused with the line', () => {

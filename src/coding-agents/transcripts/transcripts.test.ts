@@ -206,7 +206,7 @@ const run = (id: string | null, tool: string, minute = 1, is_asked: 'yes' | 'no'
   at_ms: NOON_MS + minute * 60_000,
   is_asked,
 });
-const told = (session_id: string, ...runs: readonly ReturnType<typeof run>[]) => ({
+const reported = (session_id: string, ...runs: readonly ReturnType<typeof run>[]) => ({
   session_id,
   cwd: null,
   cwd_sha256: null,
@@ -216,8 +216,8 @@ const told = (session_id: string, ...runs: readonly ReturnType<typeof run>[]) =>
 test('a call is found by its ID, whichever record names it', () => {
   const form = formOf('claude-code');
   const twice = [
-    told('s-1', run('a', 'Bash'), run('b', 'Read')),
-    told('s-1', run('b', 'Read'), run('c', 'Bash', 3)),
+    reported('s-1', run('a', 'Bash'), run('b', 'Read')),
+    reported('s-1', run('b', 'Read'), run('c', 'Bash', 3)),
   ];
   assert.deepEqual(findUnseenSessions(form, twice, seen(['a', 'b', 'c']), EVER), []);
   assert.deepEqual(findUnseenSessions(form, twice, seen(['a']), EVER), [
@@ -251,7 +251,7 @@ test('a call is found by its ID, whichever record names it', () => {
 
 test('tools that need no hook are skipped, and tools whose need is unknown are marked as such', () => {
   const form = formOf('codex');
-  const one = [told('s-1', run(null, 'web_search', 1, 'no'), run('p', 'update_plan', 1, 'unknown'))];
+  const one = [reported('s-1', run(null, 'web_search', 1, 'no'), run('p', 'update_plan', 1, 'unknown'))];
   const [session, ...rest] = findUnseenSessions(form, one, seen([]), EVER);
   assert.equal(rest.length, 0);
   assert.deepEqual(
@@ -263,8 +263,8 @@ test('tools that need no hook are skipped, and tools whose need is unknown are m
 test('without ids calls are counted, by session and by tool under all its names', () => {
   const form = formOf('copilot');
   const runs = [
-    told('s-1', run(null, 'bash'), run(null, 'bash'), run(null, 'view')),
-    told('s-2', run(null, 'bash')),
+    reported('s-1', run(null, 'bash'), run(null, 'bash'), run(null, 'view')),
+    reported('s-2', run(null, 'bash')),
   ];
   const key = (session: string, tool: string) => JSON.stringify([session, tool]);
   const all = seen(
@@ -313,9 +313,9 @@ test('what was seen is looked up page by page, probes and results left out', asy
       probe: 'service-doctor-0',
     }),
   ];
-  const asked: AuditFilter[] = [];
+  const requested: AuditFilter[] = [];
   const query = async (filter: AuditFilter) => {
-    asked.push(filter);
+    requested.push(filter);
     return { events: all, count: all.length };
   };
   const found = await findAuditedCalls(query, { name: 'copilot', format: formOf('copilot') }, NOON_MS);
@@ -329,6 +329,6 @@ test('what was seen is looked up page by page, probes and results left out', asy
     ],
   );
   assert.deepEqual([found.first_ms, found.is_partial], [NOON_MS, false]);
-  assert.equal(asked.length, 1);
-  assert.deepEqual([asked[0]?.metadata_key, asked[0]?.metadata_value], ['hook', 'copilot']);
+  assert.equal(requested.length, 1);
+  assert.deepEqual([requested[0]?.metadata_key, requested[0]?.metadata_value], ['hook', 'copilot']);
 });

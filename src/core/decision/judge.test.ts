@@ -143,9 +143,9 @@ test('a verdict contains no matched text', () => {
           buildTestCrossing({ boundary, phase, content, tool: 'strict', agent_id: 'agent' }),
           policy,
         );
-        const { content: _, ...told } = verdict;
+        const { content: _, ...reported } = verdict;
         assert.ok(verdict.findings.length + verdict.removed.length > 0);
-        assert.ok(!JSON.stringify(told).includes('q7q7'), JSON.stringify(told));
+        assert.ok(!JSON.stringify(reported).includes('q7q7'), JSON.stringify(reported));
         count += 1;
       }
     }
@@ -228,20 +228,20 @@ test('a result loses what a rule redacts, and no contract or identity objects to
   const mask = { name: 'mask', boundary: 'action', data_tags: ['personal'], action: 'redact' };
   const rules = [{ ...mask, condition: { phase: 'response' } }];
   const content = { kind: 'json', value: { id: 7, mail: 'jane.doe@corp-mail.io' } } as const;
-  const asked = buildTestCrossing({
+  const requested = buildTestCrossing({
     boundary: 'action',
     phase: 'response',
     tool: 'find',
     agent_id: 'agent',
     content,
   });
-  const masked = judge(asked, buildTestPolicy({ rules, documents }));
+  const masked = judge(requested, buildTestPolicy({ rules, documents }));
   assert.deepEqual([masked.decision, masked.rule], ['modify', 'mask']);
   assert.deepEqual(masked.content?.kind === 'json' && masked.content.value, { id: 7, mail: '[REDACTED]' });
   const declared = judge(
-    { ...asked, declared_tags: ['personal.pii'] },
+    { ...requested, declared_tags: ['personal.pii'] },
     buildTestPolicy({ rules, documents }),
   );
   assert.equal(declared.decision, 'block');
-  assert.equal(judge(asked, buildTestPolicy({ documents })).decision, 'block');
+  assert.equal(judge(requested, buildTestPolicy({ documents })).decision, 'block');
 });

@@ -254,9 +254,12 @@ test('more tags in a session never loosen anything, unless a rule allows because
       fc.constantFrom(...READ),
       (usual, flow, declared_tags, session_tags, more) => {
         const policy = buildTestPolicy({ rules: [...flow, ...usual].map(ruleOf) });
-        const asked = { boundary: 'action', phase: 'request', declared_tags, tool: 'x' } as const;
-        const before = judge(buildTestCrossing({ ...asked, session_tags }), policy);
-        const after = judge(buildTestCrossing({ ...asked, session_tags: [...session_tags, more] }), policy);
+        const requested = { boundary: 'action', phase: 'request', declared_tags, tool: 'x' } as const;
+        const before = judge(buildTestCrossing({ ...requested, session_tags }), policy);
+        const after = judge(
+          buildTestCrossing({ ...requested, session_tags: [...session_tags, more] }),
+          policy,
+        );
         runs += 1;
         if (rank(after.action) > rank(before.action)) stricter += 1;
         assert.ok(rank(after.action) >= rank(before.action), `${before.action} became ${after.action}`);
@@ -291,9 +294,9 @@ test('a rule about the session hides no other, milder or not', () => {
     condition: { session_tags: ['a'] },
   };
   const policy = buildTestPolicy({ rules: [flag, own] });
-  const asked = (data_tags: readonly Tag[]) =>
+  const requested = (data_tags: readonly Tag[]) =>
     evaluate(policy, { boundary: 'input', data_tags, tenant_id: 't', session_tags: ['a'] });
   // The built-in rule blocks secrets in input, and the default blocks tags that no rule names.
-  assert.equal(asked(['secret.credential']), 'block');
-  assert.equal(asked(['ours']), 'block');
+  assert.equal(requested(['secret.credential']), 'block');
+  assert.equal(requested(['ours']), 'block');
 });

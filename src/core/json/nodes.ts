@@ -67,11 +67,11 @@ export function findLargestCount(
   names: readonly string[],
   read: (holder: JsonNode, key: string) => number | null = getCount,
 ): number | null {
-  const said = holders
+  const stated = holders
     .flatMap(getMembers)
     .filter(({ key, value }) => names.includes(key.value) && value.kind !== 'null');
-  if (said.length === 0) return null;
-  const counts = said.map((member) => read({ ...NO_OBJECT, members: [member] }, member.key.value));
+  if (stated.length === 0) return null;
+  const counts = stated.map((member) => read({ ...NO_OBJECT, members: [member] }, member.key.value));
   return counts.some((count) => count === null) ? null : Math.max(...counts.map(Number));
 }
 

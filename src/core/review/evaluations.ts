@@ -90,16 +90,16 @@ function objectionEvaluations(
 function crossingEvaluations(record: RecordedDecision, policy: Policy): UndecidedEvaluation[] {
   const { deciding_rule, entries, truncated } = traceRules(record, policy, null);
   if (entries.length === 0) return [];
-  const asked = {
+  const request = {
     ...NO_TRACE,
     about: 'crossing',
     rule_trace: entries,
     rule_trace_truncated: truncated,
   } as const;
-  if (deciding_rule !== null) return [{ ...asked, ...pickResult(buildRuleOutcome(deciding_rule)) }];
+  if (deciding_rule !== null) return [{ ...request, ...pickResult(buildRuleOutcome(deciding_rule)) }];
   return [
     {
-      ...asked,
+      ...request,
       action: 'allow',
       rule: 'default.allow',
       reason: 'No rule about the crossing itself matches.',
@@ -126,7 +126,7 @@ function evaluateTag(
   severity: Severity | null,
 ): UndecidedEvaluation {
   const { deciding_rule, entries, truncated } = traceRules(record, policy, { tag, severity });
-  const asked = {
+  const request = {
     about: 'tag',
     tag,
     severity,
@@ -134,9 +134,9 @@ function evaluateTag(
     rule_trace: entries,
     rule_trace_truncated: truncated,
   } as const;
-  if (deciding_rule !== null) return { ...asked, ...pickResult(buildRuleOutcome(deciding_rule)) };
-  if (isFactTag(tag)) return { ...asked, action: 'allow', rule: 'default.allow', reason: NO_RULE };
-  return { ...asked, ...pickResult(buildDefaultOutcome(tag, policy, record.crossing)) };
+  if (deciding_rule !== null) return { ...request, ...pickResult(buildRuleOutcome(deciding_rule)) };
+  if (isFactTag(tag)) return { ...request, action: 'allow', rule: 'default.allow', reason: NO_RULE };
+  return { ...request, ...pickResult(buildDefaultOutcome(tag, policy, record.crossing)) };
 }
 
 const NO_RULE = 'It is a fact, and no rule names it.';

@@ -21,8 +21,8 @@ export function isUntouched({
   monitored,
   taint_change,
 }: Verdict): boolean {
-  const told = findings.length + allowlisted_findings.length + monitored.length;
-  return action === 'allow' && told === 0 && taint_change === null;
+  const reported = findings.length + allowlisted_findings.length + monitored.length;
+  return action === 'allow' && reported === 0 && taint_change === null;
 }
 
 /** Returns the content of several texts that cross together: the text itself if there is one, else a list. */

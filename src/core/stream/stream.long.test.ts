@@ -236,8 +236,8 @@ test('a finding that blocks ends the stream before any of it has gone on', () =>
 
 test('findings have their text and their offset in the whole stream', () => {
   const { released } = runStream(splitUnits(`Write to ${MAIL} and then ${MAIL} again`));
-  const told = released.flatMap(({ findings }) => findings.map(({ start, end }) => [start, end]));
-  assert.deepEqual(told, [
+  const reported = released.flatMap(({ findings }) => findings.map(({ start, end }) => [start, end]));
+  assert.deepEqual(reported, [
     [9, 22],
     [32, 45],
   ]);

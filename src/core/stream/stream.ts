@@ -144,8 +144,8 @@ function startState(
 ): StreamState {
   const crossing: Crossing = { ...open, content: { kind: 'text', text: '' } };
   const meter: WorkMeter = { work: 0, allowed: WORK_FLOOR };
-  const asked = judgeScan(crossing, policy, { findings: [], coverage: FULL }, null);
-  const is_whole = needsWholeText(policy, crossing, asked);
+  const request = judgeScan(crossing, policy, { findings: [], coverage: FULL }, null);
+  const is_whole = needsWholeText(policy, crossing, request);
   const holds = selectHeldDetectors(policy, crossing);
   const look = startStreamScan(policy.detection, holds, meter);
   const judged = { policy, crossing, fingerprintOf };
@@ -169,7 +169,7 @@ function startState(
     half: '',
     is_whole,
     is_over_work: false,
-    refused: asked.decision === 'block' && !is_whole ? asked : null,
+    refused: request.decision === 'block' && !is_whole ? request : null,
     findings: [],
     masked: [],
     has_ended: false,
@@ -198,10 +198,10 @@ function isHeld(detector: Detector, policy: Policy, crossing: Crossing): boolean
   );
 }
 
-/** Returns whether the decision can depend on the whole text. `asked` is the verdict without any findings. */
-function needsWholeText(policy: Policy, crossing: Crossing, asked: Verdict): boolean {
+/** Returns whether the decision can depend on the whole text. `request` is the verdict without any findings. */
+function needsWholeText(policy: Policy, crossing: Crossing, request: Verdict): boolean {
   if (crossing.boundary === 'action') return true;
-  if (crossing.declared_tags.length > 0 && asked.decision === 'block') return true;
+  if (crossing.declared_tags.length > 0 && request.decision === 'block') return true;
   const rules = [...policy.rules, ...policy.builtin_rules];
   // A condition may depend on the number of findings.
   return rules.some(

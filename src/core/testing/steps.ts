@@ -266,11 +266,11 @@ function backreference(element: AST.Backreference, { is_backward, flags }: Reade
   const numbers = [element.resolved].flat().map(numberOf);
   return (attempt, at, then) => {
     const number = numbers.find((each) => attempt.spans[each * 2] !== -1);
-    const said =
+    const stated =
       number === undefined
         ? ''
         : attempt.text.slice(attempt.spans[number * 2]!, attempt.spans[number * 2 + 1]!);
-    for (let units_left = said.length; units_left >= 0; units_left--) count(attempt);
-    return attempt.text.startsWith(said, at) && then(at + said.length);
+    for (let units_left = stated.length; units_left >= 0; units_left--) count(attempt);
+    return attempt.text.startsWith(stated, at) && then(at + stated.length);
   };
 }

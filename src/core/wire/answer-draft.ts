@@ -186,11 +186,11 @@ export function addMemberUnless(
   draft: AnswerDraft,
   member: JsonMember,
   holder: JsonNode,
-  said: ReadonlySet<string>,
+  stated: ReadonlySet<string>,
 ): void {
   const take = addOnOwnChannel(draft, member.key.value);
   const unlessSaid: TextVisitor = (text, path) => {
-    if (!said.has(text.value)) take(text, path);
+    if (!stated.has(text.value)) take(text, path);
   };
   visitMemberTexts(member, holder, draft.vocabulary, unlessSaid, null, onWord(draft));
 }

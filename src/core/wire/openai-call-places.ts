@@ -51,10 +51,10 @@ export function findCallPlace(
   by_root.set(root, known);
   const index = getListIndex(call, 'index', -1);
   if (index === null || index >= CALLS_MAX || known.next >= CALLS_MAX) failAnswer(draft);
-  const said = { tool: getText(part, 'name') || null, call_id: getText(call, 'id') || null };
+  const stated = { tool: getText(part, 'name') || null, call_id: getText(call, 'id') || null };
   let open = known.by_index.get(index);
-  if (open === undefined || isAnother(open, said)) {
-    open = { at: Math.max(index ?? 0, known.next), ...said };
+  if (open === undefined || isAnother(open, stated)) {
+    open = { at: Math.max(index ?? 0, known.next), ...stated };
     known.by_index.set(index, open);
     known.next = open.at + 1;
   } else {
@@ -62,18 +62,19 @@ export function findCallPlace(
     const again = open.tool === null ? null : getStringNode(part, 'name');
     if (again !== null && again.value !== '')
       draft.repairs.push({ start: again.start, end: again.end, text: quoteJson('') });
-    open.tool ??= said.tool;
-    open.call_id ??= said.call_id;
+    open.tool ??= stated.tool;
+    open.call_id ??= stated.call_id;
   }
   if (index !== open.at) sayPlace(draft, call, open.at);
   return { at: open.at, name: { tool: open.tool, call_id: open.call_id } };
 }
 
 /** A new id alone does not mean a new call, because some servers generate an id for each piece. */
-function isAnother(open: OpenCall, said: CallIdentity): boolean {
-  if (said.tool === null || open.tool === null) return false;
+function isAnother(open: OpenCall, stated: CallIdentity): boolean {
+  if (stated.tool === null || open.tool === null) return false;
   return (
-    said.tool !== open.tool || (said.call_id !== null && said.call_id !== (open.call_id ?? said.call_id))
+    stated.tool !== open.tool ||
+    (stated.call_id !== null && stated.call_id !== (open.call_id ?? stated.call_id))
   );
 }
 

@@ -20,7 +20,7 @@ export function readChoices(
   draft: AnswerDraft,
   body: JsonNode,
   readChoice: (draft: AnswerDraft, choice: JsonNode, root: string) => void,
-  asked?: AnswerContext,
+  request?: AnswerContext,
 ): void {
   draft.id = getText(body, 'id');
   draft.model = getText(body, 'model');
@@ -33,7 +33,7 @@ export function readChoices(
       addMember(draft, member, body);
       continue;
     }
-    const roots = listChoiceRoots(draft, value.items, asked);
+    const roots = listChoiceRoots(draft, value.items, request);
     value.items.forEach((choice, at) => {
       const root = roots[at]!;
       const reason = getText(choice, 'finish_reason') ?? '';
@@ -54,11 +54,11 @@ export function readChoices(
 export function listChoiceRoots(
   draft: AnswerDraft,
   items: readonly JsonNode[],
-  asked: AnswerContext | undefined,
+  request: AnswerContext | undefined,
 ): readonly string[] {
   if (!draft.is_stream) return items.map((_item, at) => `${at}`);
   const places = items.map((item, at) => getListIndex(item, 'index', at));
-  const choices = Math.max(1, asked?.choices ?? Number.POSITIVE_INFINITY);
+  const choices = Math.max(1, request?.choices ?? Number.POSITIVE_INFINITY);
   const is_faulty = places.some((place) => place === null || place >= choices);
   if (is_faulty || new Set(places).size < places.length) failAnswer(draft);
   return places.map((place) => `${place}`);

@@ -115,10 +115,12 @@ export function findClientCall(
   const key = CLIENT_CALLS.get(type);
   if (key === undefined) return null;
   if (type === 'tool_search_call' && getText(item, 'execution') === 'server') return null;
-  const said = key.map((each) => getMember(item, each)).find((each) => each !== null && each.kind !== 'null');
+  const stated = key
+    .map((each) => getMember(item, each))
+    .find((each) => each !== null && each.kind !== 'null');
   // A call without arguments is still a call.
   const none: JsonNode = { kind: 'null', start: item.end, end: item.end };
-  return { tool: getText(item, 'name') ?? type.replace(/_call$/, ''), arguments: said ?? none };
+  return { tool: getText(item, 'name') ?? type.replace(/_call$/, ''), arguments: stated ?? none };
 }
 
 const CLIENT_CALLS: ReadonlyMap<string, readonly string[]> = new Map([

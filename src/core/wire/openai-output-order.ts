@@ -66,14 +66,14 @@ export const FINAL_EVENTS: ReadonlySet<string> = new Set([
 
 /** Returns whether every text and call at the end of a response was sent before, if any was. */
 export function endsAsAnnounced(
-  told: ReadonlySet<string>,
+  reported: ReadonlySet<string>,
   { repeats }: AnswerDraft,
   { list }: OutputItems,
 ): boolean {
   if (list.length === 0) return true;
   return repeats.every(({ kind, joins, channel }) => {
     const is_own = kind === 'text' && joins.length === 0;
-    return is_own || told.has(channel);
+    return is_own || reported.has(channel);
   });
 }
 
@@ -121,10 +121,10 @@ const OF_ITEMS = new Set(['output_item', 'content_part']);
 function findItem(event: JsonNode, item: JsonNode | null, list: readonly Item[]): number {
   const id = getText(event, 'item_id') ?? getText(item, 'id');
   const call_id = getText(item, 'call_id');
-  const said = list.findLastIndex(
+  const stated = list.findLastIndex(
     (each) => (id !== null && each.id === id) || (call_id !== null && each.call_id === call_id),
   );
-  if (said !== -1) return said;
+  if (stated !== -1) return stated;
   const last = list.findLastIndex((each) => !each.is_done);
   return last === -1 ? list.length : last;
 }
@@ -160,22 +160,22 @@ function isId(id: string): boolean {
 
 /** Makes an event state the id of its item; returns `false` if only some events about a text state one. */
 function sayId({ repairs, put_words }: AnswerDraft, type: string, event: JsonNode, item: Item): boolean {
-  const said = getStringNode(event, 'item_id');
-  if (said === null && (getMember(event, 'item_id')?.kind ?? 'null') !== 'null') return false;
-  if (said !== null) {
-    item.id ??= said.value;
-    if (said.value !== item.id) {
+  const stated = getStringNode(event, 'item_id');
+  if (stated === null && (getMember(event, 'item_id')?.kind ?? 'null') !== 'null') return false;
+  if (stated !== null) {
+    item.id ??= stated.value;
+    if (stated.value !== item.id) {
       if (!isId(item.id)) return false;
       put_words.push(item.id);
-      repairs.push({ start: said.start, end: said.end, text: quoteJson(item.id) });
+      repairs.push({ start: stated.start, end: stated.end, text: quoteJson(item.id) });
     }
   }
   if (!type.endsWith('.delta')) return true;
   const indices = INDICES.map((key) => getListIndex(event, key, 0));
   const channel = `${NAME.exec(type)?.[1] ?? ''}.${indices.join('.')}`;
-  const first = item.has_id.get(channel) ?? said !== null;
+  const first = item.has_id.get(channel) ?? stated !== null;
   item.has_id.set(channel, first);
-  return first === (said !== null);
+  return first === (stated !== null);
 }
 
 const INDICES = ['content_index', 'summary_index', 'command_index'];

@@ -30,7 +30,7 @@ export const REQUEST_MEMBERS: ReadonlySet<string> = new Set(
 );
 
 /** Reads a whole response, from an answer or from the first and last events of a stream. */
-export function readResponseObject(draft: AnswerDraft, response: JsonNode, asked?: AnswerContext): boolean {
+export function readResponseObject(draft: AnswerDraft, response: JsonNode, request?: AnswerContext): boolean {
   draft.id = getText(response, 'id');
   draft.model = getText(response, 'model');
   draft.usage = usageOf(getMember(response, 'usage'));
@@ -40,7 +40,7 @@ export function readResponseObject(draft: AnswerDraft, response: JsonNode, asked
   for (const member of getMembers(response)) {
     const { key, value } = member;
     if (REQUEST_MEMBERS.has(key.value))
-      addMemberUnless(draft, member, response, asked?.repeatable ?? NOTHING);
+      addMemberUnless(draft, member, response, request?.repeatable ?? NOTHING);
     else if (key.value !== 'output' || value.kind !== 'array') addMember(draft, member, response);
     else for (const [at, item] of value.items.entries()) readItem(draft, `item.${at}`, item, addRepeat);
   }
@@ -53,7 +53,7 @@ const NOTHING: ReadonlySet<string> = new Set();
 const WHOLE = new Set(['response', 'item', 'part']);
 
 /** Returns a reader of the events of one stream. */
-export function createOutputReader(asked?: AnswerContext): BodyReader {
+export function createOutputReader(request?: AnswerContext): BodyReader {
   const items = createOutputItems();
   return (draft, event, name) => {
     const type = getUniqueText(event, 'type') ?? '';
@@ -61,7 +61,7 @@ export function createOutputReader(asked?: AnswerContext): BodyReader {
     const at = checkEventOrder(draft, type, event, items);
     if (at === null) return false;
     const { whole, open, closed } = draft.channels;
-    const told = FINAL_EVENTS.has(type) ? new Set([...whole, ...open, ...closed]) : null;
+    const reported = FINAL_EVENTS.has(type) ? new Set([...whole, ...open, ...closed]) : null;
     const root = `item.${at}`;
     const inner = getMember(event, INNER.get(type) ?? '');
     for (const member of getMembers(event)) {
@@ -72,11 +72,11 @@ export function createOutputReader(asked?: AnswerContext): BodyReader {
       const is_replaced = draft.repairs.some(({ start }) => start === member.value.start);
       if (!is_read && !is_replaced) addMember(draft, member, event);
     }
-    if (inner !== null) readInner(draft, type, root, event, inner, asked);
+    if (inner !== null) readInner(draft, type, root, event, inner, request);
     else if (ABOUT_TEXT.test(type)) readText(draft, type, root, event);
     if (type === 'response.output_item.done') closeChannels(draft, root);
-    if (told !== null && !endsAsAnnounced(told, draft, items)) return false;
-    if (told !== null) endStream(draft);
+    if (reported !== null && !endsAsAnnounced(reported, draft, items)) return false;
+    if (reported !== null) endStream(draft);
     if (type === 'error') {
       // `response.failed` may follow, or nothing.
       closeAllChannels(draft);
@@ -122,10 +122,10 @@ function readInner(
   root: string,
   event: JsonNode,
   inner: JsonNode,
-  asked: AnswerContext | undefined,
+  request: AnswerContext | undefined,
 ): void {
   const add = type.endsWith('.added') ? addPiece : addRepeat;
-  if (INNER.get(type) === 'response') readResponseObject(draft, inner, asked);
+  if (INNER.get(type) === 'response') readResponseObject(draft, inner, request);
   else if (INNER.get(type) === 'item') readItem(draft, root, inner, add);
   else {
     const index = getCount(event, 'content_index') ?? getCount(event, 'summary_index') ?? 0;
@@ -253,8 +253,8 @@ function readPart(draft: AnswerDraft, root: string, index: number, part: JsonNod
     if (key.value === text || key.value === 'text') requireText(draft, value);
     if (value.kind === 'string' && (key.value === text || key.value === 'text')) {
       const is_own = key.value === text;
-      const said = is_own ? channel : channelOf(root, 'unknown_part', index);
-      add(draft, said, 'text', value, { joins: joinsOf(is_own ? name : 'output_text') });
+      const stated = is_own ? channel : channelOf(root, 'unknown_part', index);
+      add(draft, stated, 'text', value, { joins: joinsOf(is_own ? name : 'output_text') });
     } else if (name === 'audio.transcript' && key.value === 'data') {
       addTexts(draft, value, 'sealed');
       addEcho(draft, channel, value, '""');

@@ -17,7 +17,7 @@ function readAll(pieces: readonly (string | Uint8Array)[]): SseEvent[] {
   return events;
 }
 
-const told = (events: readonly SseEvent[]) => events.map(({ name, data }) => [name, data]);
+const report = (events: readonly SseEvent[]) => events.map(({ name, data }) => [name, data]);
 
 /** The examples of the HTML standard, and forms beyond it that clients and providers use. */
 const STREAMS: readonly [text: string, events: readonly (readonly [string, string])[]][] = [
@@ -70,7 +70,7 @@ const STREAMS: readonly [text: string, events: readonly (readonly [string, strin
 test('reads streams as the standard has them', () => {
   for (const [text, events] of STREAMS) {
     const found = readAll([text]);
-    assert.deepEqual(told(found), events, JSON.stringify(text));
+    assert.deepEqual(report(found), events, JSON.stringify(text));
     assert.equal(found.map((each) => each.raw).join(''), text);
   }
   assert.equal(STREAMS.length, 11);
@@ -130,7 +130,7 @@ test('an event that ends with CRLF is there when all of it is, and never without
   assert.deepEqual(reader.end(), { events: [], problem: null });
   const alone = createSseReader(LIMITS);
   assert.deepEqual(alone.read('data: a\r\r').events, []);
-  assert.deepEqual(told(alone.end().events), [['', 'a']]);
+  assert.deepEqual(report(alone.end().events), [['', 'a']]);
   const long = createSseReader({ event_units_max: 10 });
   assert.equal(long.read('data: 1234\n\r').problem, null);
   assert.deepEqual(long.end(), { events: [], problem: 'event_units_max' });

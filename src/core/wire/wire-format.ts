@@ -40,9 +40,9 @@ export interface WireFormat {
   /**
    * Reads a whole answer of status 2xx; `null` if it does not belong to the protocol and must not be forwarded.
    */
-  readonly readAnswer: (body: JsonNode, asked?: AnswerContext) => WireAnswer | null;
+  readonly readAnswer: (body: JsonNode, request?: AnswerContext) => WireAnswer | null;
   /** Opens a reader of a streamed answer, event by event. */
-  readonly openEvents: (asked?: AnswerContext) => EventReader;
+  readonly openEvents: (request?: AnswerContext) => EventReader;
   /** Returns the body of an error in the provider's format. */
   readonly errorBody: (error: WireError) => string;
   /**

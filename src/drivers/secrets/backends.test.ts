@@ -86,10 +86,10 @@ test('vault: the address to which a key and a path lead', async () => {
     ['../sys', 'a', ''],
   ];
   for (const [path, key, url] of cases) {
-    const asked: string[] = [];
+    const requested: string[] = [];
     await withServer(
       (request, response) => {
-        asked.push(request.url ?? '');
+        requested.push(request.url ?? '');
         response.end(BODY({ a: VALUE, value: 'v' }));
       },
       async (address) => {
@@ -98,7 +98,7 @@ test('vault: the address to which a key and a path lead', async () => {
         if (url === '') return assert.throws(open, SecretFailure);
         const value = await open().get(key, AbortSignal.timeout(60_000));
         assert.equal(value, key === 'db/prod' ? 'v' : VALUE);
-        assert.deepEqual(asked, [url]);
+        assert.deepEqual(requested, [url]);
       },
     );
   }

@@ -32,8 +32,8 @@ test('a lock is free again when its owner is killed', async (t) => {
   const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  const [said] = await once(child.stdout, 'data');
-  assert.equal(String(said), 'true\n');
+  const [stated] = await once(child.stdout, 'data');
+  assert.equal(String(stated), 'true\n');
   assert.equal(takeLock(path), null);
   child.kill('SIGKILL');
   await once(child, 'close');

@@ -50,8 +50,8 @@ export async function exportEvents(options: ExportOptions, terminal: Terminal): 
   try {
     if (format === 'csv') await write(terminal, `${COLUMNS.join(',')}\r\n`);
     while (cursor !== null) {
-      const asked = { ...filter, newest_first: false, limit: PAGE_EVENTS, cursor };
-      const page = (await asker.ask(asked)) as AuditPage;
+      const request = { ...filter, newest_first: false, limit: PAGE_EVENTS, cursor };
+      const page = (await asker.ask(request)) as AuditPage;
       const before = count;
       count += page.count;
       await write(terminal, page.events.map(format === 'csv' ? csvLine : jsonLine).join(''));

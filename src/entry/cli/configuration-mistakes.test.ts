@@ -76,12 +76,12 @@ const MISTAKES: readonly (readonly [text: string, ...said: readonly RegExp[]])[]
 test('35 typical mistakes and one more are named with their place, value and fix', async () => {
   await withFolder(async (cwd) => {
     let ran = 0;
-    for (const [text, ...said] of MISTAKES) {
+    for (const [text, ...stated] of MISTAKES) {
       await writeFile(join(cwd, 'service.yaml'), `${text}\n`);
       const { stdout } = await runInProcess(['validate', '--json'], { cwd });
       const { problems, warnings } = JSON.parse(stdout);
       const messages = [...problems, ...warnings].map((each: { message: string }) => each.message).join('\n');
-      for (const pattern of said) assert.match(messages, pattern, text);
+      for (const pattern of stated) assert.match(messages, pattern, text);
       ran += 1;
     }
     assert.equal(ran, 36);

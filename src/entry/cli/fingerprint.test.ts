@@ -45,8 +45,8 @@ test('an entry is made of what is found on standard input, and of nothing else',
   withFolder(async (cwd) => {
     for (const { args, stdin, code, stdout, stderr } of CASES) {
       const ran = await runInProcess(args, { cwd, ...(stdin !== undefined && { stdin }) });
-      const said = `${args.join(' ')}\n${ran.stdout}${ran.stderr}`;
-      assert.equal(ran.code, code, said);
+      const stated = `${args.join(' ')}\n${ran.stdout}${ran.stderr}`;
+      assert.equal(ran.code, code, stated);
       assert.match(ran.stderr, stderr);
       assert.match(ran.stdout, stdout ?? /^$/);
       assert.ok(!ran.stdout.includes(KEY), args.join());

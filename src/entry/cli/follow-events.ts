@@ -38,8 +38,8 @@ export async function followEvents(
   const before = await findNewestEvents(terminal, config_path, { ...filter, limit: tail });
   const shown_before = new Set(before.map(({ event_id }) => event_id));
   for (const event of before.toReversed()) show(event);
-  const { since, last, ...asked } = filter;
+  const { since, last, ...request } = filter;
   const { state_dir } = config;
-  for await (const { event } of followTrail({ state_dir, filter: asked, place, signal: stop.signal }))
+  for await (const { event } of followTrail({ state_dir, filter: request, place, signal: stop.signal }))
     if (!shown_before.has(event.event_id) && matchesFilter(event, parsed)) show(event);
 }

@@ -22,8 +22,8 @@ test('a decision of the command line is explained, also when the policy was chan
     const scanned = await runProcess(['scan', '--json', `Use ${KEY}`], { cwd });
     const { event_id } = JSON.parse(scanned.stdout);
     await write(cwd, { 'service.yaml': rule('flag') });
-    const told = await runProcess(['policy', 'explain', event_id], { cwd });
-    assert.equal(told.code, 0, told.stderr);
+    const report = await runProcess(['policy', 'explain', event_id], { cwd });
+    assert.equal(report.code, 0, report.stderr);
     for (const expected of [
       /^block {2}The rule `keys` blocks this\.$/m,
       /^\* secret\.credential\.api_key \(found, critical\): block/m,
@@ -31,9 +31,9 @@ test('a decision of the command line is explained, also when the policy was chan
       /^ {4}\d+ rules? more did not decide \(--all\)$/m,
       /The decision would be allow with this change:\n {2}- without the tag `secret\.credential\.api_key`$/m,
     ])
-      assert.match(told.stdout, expected);
-    assert.ok(!told.stdout.includes(KEY));
-    assert.ok(told.stdout.trim().split('\n').length <= 12, told.stdout);
+      assert.match(report.stdout, expected);
+    assert.ok(!report.stdout.includes(KEY));
+    assert.ok(report.stdout.trim().split('\n').length <= 12, report.stdout);
     const whole = await runInProcess(['policy', 'explain', event_id, '--all'], { cwd });
     assert.match(whole.stdout, /skipped {4}builtin\.secret\.input {2}`keys` matched first\./);
     const json = await runInProcess(['policy', 'explain', event_id, '--json'], { cwd });
@@ -78,8 +78,8 @@ test('what a new rule would have done is counted, with a service that runs and w
       assert.deepEqual(total, { same: 2, stricter: 2, laxer: 0, unknown: 0 });
       assert.deepEqual(by_agent[1], { name: 'two', same: 2, stricter: 1, laxer: 0, unknown: 0 });
       assert.deepEqual(transitions, [{ from: 'flag', to: 'block', count: 2 }]);
-      const told = await runInProcess(['policy', 'explain', stricter[0].event_id], { cwd });
-      assert.match(told.stdout, /rule {4}r \(flag\)/);
+      const report = await runInProcess(['policy', 'explain', stricter[0].event_id], { cwd });
+      assert.match(report.stdout, /rule {4}r \(flag\)/);
       const shown = await runInProcess([...replay, '--agent', 'two'], { cwd });
       assert.match(shown.stdout, /^3 decisions since .*\n {2}2 the same\n {2}1 stricter\n {2}0 laxer/);
       assert.match(shown.stdout, /^two +1 +0 +0 +2$/m);

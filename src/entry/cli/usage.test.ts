@@ -79,11 +79,11 @@ test('wrong use is JSON for a program that asked for JSON', async () => {
     let ran = 0;
     for (const [args, error, code] of cases) {
       const result = await runInProcess(args, { cwd });
-      const told = JSON.parse(result.stdout);
+      const report = JSON.parse(result.stdout);
       assert.equal(result.code, 2, result.stdout);
-      assert.match(told.error, error);
-      assert.doesNotMatch(told.error, /^error:/);
-      assert.deepEqual([told.code, told.details], [code, []]);
+      assert.match(report.error, error);
+      assert.doesNotMatch(report.error, /^error:/);
+      assert.deepEqual([report.code, report.details], [code, []]);
       ran += 1;
     }
     assert.equal(ran, 4);

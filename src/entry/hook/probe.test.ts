@@ -97,11 +97,11 @@ test('a probe that cannot be written down is no yes', async () => {
 });
 
 test('the harmless probe is judged by the policy, in no session', async () => {
-  const asked: unknown[] = [];
+  const requested: unknown[] = [];
   const runtime: HookRuntime = {
     ...runtimeThat([]),
     enforce: (crossing, _caller, _endpoint, _approval, extras) => {
-      asked.push([crossing.session_id, extras?.buildMetadata?.({} as never)]);
+      requested.push([crossing.session_id, extras?.buildMetadata?.({} as never)]);
       return Promise.reject(new Error('enough'));
     },
   };
@@ -110,7 +110,7 @@ test('the harmless probe is judged by the policy, in no session', async () => {
   await ask(SESSION);
   await ask('s-1');
   const metadata = { hook: 'claude-code', hook_event: 'PreToolUse', tool_use_id: 'toolu_1' };
-  assert.deepEqual(asked, [
+  assert.deepEqual(requested, [
     [null, { probe: SESSION, ...metadata }],
     ['s-1', metadata],
   ]);

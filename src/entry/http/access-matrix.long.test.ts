@@ -17,7 +17,7 @@ import {
   type Role,
   SERVICE_PERMISSIONS,
 } from '../../runtime/config/permissions.ts';
-import { openDesk } from '../../runtime/enforcement/approvals/testing/open.ts';
+import { openTestApprovals } from '../../runtime/enforcement/approvals/testing/open.ts';
 import { openCapabilities } from '../../runtime/enforcement/capabilities/capabilities.ts';
 import { capabilityParts } from '../../runtime/enforcement/capabilities/testing/parts.ts';
 import { operations } from '../../server/operations.ts';
@@ -211,7 +211,7 @@ async function openWorld() {
     { migrate: true },
   );
   const { accounts, parts } = openTestAccounts(store);
-  const desk = openDesk(store);
+  const desk = openTestApprovals(store);
   const capabilities = openCapabilities(capabilityParts(store).parts);
   const { costs } = openTestCosts(async () => store, {});
   const key = createApiKey('agent');

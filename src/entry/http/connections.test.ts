@@ -85,7 +85,7 @@ test('complete requests get through while more clients drip than there may be co
   let answered = 0;
   for (const drip_of of drips) {
     const dripping = await drip(service, drip_of, 300);
-    for (let asked = 0; asked < 5; asked++) {
+    for (let requested = 0; requested < 5; requested++) {
       const { status } = await service.ask({ path: '/v1/scan/input', body: { text: 'hello' } });
       assert.equal(status, 200, drip_of.name);
       answered++;

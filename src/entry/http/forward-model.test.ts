@@ -27,11 +27,11 @@ const OVER = {
 /** Runs the service in front of a provider, with a ledger that the test can read. */
 async function world(t: TestContext, answers: ProviderHandler, options: { readonly is_over?: boolean } = {}) {
   const upstream = await startTestProvider(t, answers);
-  const asked: SpendRequest[] = [];
+  const requested: SpendRequest[] = [];
   const spent: (ChargedUsage | null)[] = [];
   const budgets: Budgets = {
     reserve: async (ask) => {
-      asked.push(ask);
+      requested.push(ask);
       if (options.is_over === true) return OVER;
       return {
         settle: async (usage) => {
@@ -53,7 +53,7 @@ async function world(t: TestContext, answers: ProviderHandler, options: { readon
   });
   const forward = (envelope: object, headers: Record<string, string> = {}) =>
     service.ask({ path: '/v1/proxy/forward', body: envelope, headers });
-  return { upstream, asked, spent, decided, forward };
+  return { upstream, asked: requested, spent, decided, forward };
 }
 
 const json =
@@ -66,7 +66,7 @@ const call = (name: string, args: unknown) => ({
   type: 'function',
   function: { name, arguments: JSON.stringify(args) },
 });
-const said = (message: object) => ({
+const stated = (message: object) => ({
   id: 'x',
   model: 'm',
   choices: [{ index: 0, message: { role: 'assistant', content: null, ...message }, finish_reason: 'stop' }],
@@ -79,10 +79,13 @@ const CHAT = {
 };
 
 test('a call of a model is reserved, guarded, charged and answered as any forwarded request', async (t) => {
-  const { forward, upstream, asked, spent, decided } = await world(
-    t,
-    json(said({ content: `Write to ${EMAIL}.` })),
-  );
+  const {
+    forward,
+    upstream,
+    asked: requested,
+    spent,
+    decided,
+  } = await world(t, json(stated({ content: `Write to ${EMAIL}.` })));
   const answer = await forward(
     { ...CHAT, headers: { authorization: 'Bearer provider-key' } },
     { 'x-service-user': 'ann' },
@@ -92,7 +95,7 @@ test('a call of a model is reserved, guarded, charged and answered as any forwar
   assert.equal(JSON.parse(answer.json.body).choices[0].message.content, 'Write to [REDACTED].');
   assert.ok(!answer.text.includes(EMAIL));
   assert.equal(upstream.requests[0]?.path, '/v1/chat/completions');
-  assert.partialDeepStrictEqual(asked, [
+  assert.partialDeepStrictEqual(requested, [
     { agent_id: 'bot', user_id: 'ann', model: 'm', max_output_tokens: 5 },
   ]);
   assert.partialDeepStrictEqual(spent, [{ input_tokens: 3, output_tokens: 5, is_estimated: false }]);
@@ -104,7 +107,7 @@ test('a call of a model is reserved, guarded, charged and answered as any forwar
 });
 
 test('over budget nothing is sent, however the path is written', async (t) => {
-  const { forward, upstream } = await world(t, json(said({ content: 'Hi.' })), { is_over: true });
+  const { forward, upstream } = await world(t, json(stated({ content: 'Hi.' })), { is_over: true });
   const paths = [
     '/v1/chat/completions',
     '/chat/completions',
@@ -140,7 +143,7 @@ test('a tool call that the policy blocks is not handed out, streamed or not', as
       .writeHead(200, { 'content-type': 'text/event-stream' })
       .end(`data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`);
   const rows = [
-    [json(said(bad)), CHAT],
+    [json(stated(bad)), CHAT],
     [stream, { ...CHAT, json_body: { ...CHAT.json_body, stream: true } }],
   ] as const;
   for (const [answers, envelope] of rows) {

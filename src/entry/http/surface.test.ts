@@ -195,8 +195,8 @@ test('the errors that are described are those that happen', () =>
       ['/v1/policies/reload', { method: 'POST' }, 403, 'forbidden'],
     ];
     let compared = 0;
-    for (const [path, asked, status, code] of cases) {
-      const answer = await ask({ path, ...asked });
+    for (const [path, requested, status, code] of cases) {
+      const answer = await ask({ path, ...requested });
       assert.deepEqual([answer.status, answer.json.code], [status, code], path);
       const { description, content } = describedError(paths[path], status);
       assert.ok(description.includes(`\`${code}\``), `${path} ${status} ${code}`);
@@ -405,13 +405,13 @@ test('what is in flight is answered when the server closes', async () => {
     release = done;
   });
   const service = await serve({ state_dir: scratch, record: () => held });
-  const asked = service.ask({ path: '/v1/scan/input', body: { text: 'hello' } });
+  const requested = service.ask({ path: '/v1/scan/input', body: { text: 'hello' } });
   // An answer on another connection proves that the first request has arrived.
   await service.ask({ path: '/v1/health' });
   const closed = service.close();
   await new Promise((done) => setImmediate(done));
   release();
-  assert.equal((await asked).json.decision, 'allow');
+  assert.equal((await requested).json.decision, 'allow');
   await closed;
   await assert.rejects(service.ask({ path: '/v1/health' }), { code: 'ECONNREFUSED' });
 });

@@ -107,8 +107,8 @@ test('every operation runs its example only for callers with its permission', as
       const may = allowedFor(operation);
       for (const [who, headers] of Object.entries(callers)) {
         const user = operation.for_users === true ? { 'x-service-user': 'admin' } : {};
-        const asked = exampleOf(operation, service.events, who);
-        const answer = await service.ask({ ...asked, headers: { ...headers, ...user } });
+        const request = exampleOf(operation, service.events, who);
+        const answer = await service.ask({ ...request, headers: { ...headers, ...user } });
         const note = `${who} calls ${operation.name}: ${answer.status} ${answer.text.slice(0, 200)}`;
         // This runtime only has a store for blocked agents, so a caller that gets 503 passed the authorization.
         const needs_store = operation.needs === 'store' || MANAGED.test(operation.name);

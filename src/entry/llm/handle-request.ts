@@ -134,8 +134,8 @@ function askedBy(
  */
 function requireEvents(path: string): void {
   const query = path.includes('?') ? path.slice(path.indexOf('?') + 1) : '';
-  const asked = [...new URLSearchParams(query)].filter(([name]) => /^\$?alt$/i.test(name));
-  if (asked.length > 0 && asked.every(([, value]) => value === 'sse')) return;
+  const requested = [...new URLSearchParams(query)].filter(([name]) => /^\$?alt$/i.test(name));
+  if (requested.length > 0 && requested.every(([, value]) => value === 'sse')) return;
   throw new Refusal('invalid_request', 'Request a stream with `?alt=sse`; other framings cannot be checked.');
 }
 

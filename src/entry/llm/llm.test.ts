@@ -66,9 +66,9 @@ async function calling(
   await once(provider, 'listening');
   const target = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`;
   const decided: AuditEvent[] = [];
-  const road = ports(decided, { policy: buildTestPolicy() });
+  const operations = ports(decided, { policy: buildTestPolicy() });
   const llm = openLlmProxy({
-    ports: () => road,
+    ports: () => operations,
     capabilities: () => Promise.reject(new Error('This test has no capabilities.')),
     upstreams: openUpstreams(parseProxySettings({ target })),
     budgets,
@@ -167,9 +167,9 @@ test('what cannot be read is not sent, and is an error of the API that was calle
       [404, { path: `/v1/models/${SECRET}` }],
       [400, { path: '/v1/models/%zz' }],
     ];
-    for (const [status, asked] of cases) {
-      const answer = await ask(asked);
-      assert.equal(answer.status, status, `${asked.path} ${answer.text}`);
+    for (const [status, requested] of cases) {
+      const answer = await ask(requested);
+      assert.equal(answer.status, status, `${requested.path} ${answer.text}`);
       assert.ok(answer.json.error, answer.text);
     }
     assert.deepEqual([received.length, decided.length], [0, 0]);
@@ -231,10 +231,10 @@ test('over budget is 429 in the term of the API, marked as a block, and not retr
       for (const [path, term, key] of terms) {
         const { status, headers, json, text } = await send({ path, body: ask('Hello') });
         assert.deepEqual([status, json.error[key]], [429, term], text);
-        const told = ['x-service-decision', 'x-service-event-id', 'x-should-retry'].map(
+        const reported = ['x-service-decision', 'x-service-event-id', 'x-should-retry'].map(
           (name) => headers[name],
         );
-        assert.deepEqual(told, ['block', 'evt_budget', 'false'], path);
+        assert.deepEqual(reported, ['block', 'evt_budget', 'false'], path);
         assert.deepEqual([json.event_id, json.decision], ['evt_budget', 'block']);
       }
       assert.equal(received.length, 0);

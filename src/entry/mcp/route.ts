@@ -57,7 +57,7 @@ function addRoute(
     },
     errorHandler: (error, request, reply) => answerError(error, request, reply, log),
     handler: async (request, reply) => {
-      const asked = {
+      const requested = {
         caller: request.caller!,
         request_id: request.id,
         tenant_id: readNameHeader(request, 'x-service-tenant'),
@@ -65,7 +65,7 @@ function addRoute(
       };
       const opened = await installed(web.open);
       const { telemetry } = runtime;
-      const run = () => opened.fetch(request, createDisconnectSignal(reply), asked);
+      const run = () => opened.fetch(request, createDisconnectSignal(reply), requested);
       const answer = ports.limit.run(() =>
         telemetry === null ? run() : telemetry.within(request.headers, run),
       );

@@ -86,9 +86,12 @@ export const dashboardApprovals = defineOperation({
 });
 
 /** Returns the agents to filter by. A filter never widens the scope of the caller. */
-function narrowAgents(scope: '*' | readonly string[], asked: string | null): readonly string[] | undefined {
-  if (asked === null) return scope === '*' ? undefined : scope;
-  return scope === '*' || scope.includes(asked) ? [asked] : [];
+function narrowAgents(
+  scope: '*' | readonly string[],
+  requested: string | null,
+): readonly string[] | undefined {
+  if (requested === null) return scope === '*' ? undefined : scope;
+  return scope === '*' || scope.includes(requested) ? [requested] : [];
 }
 
 const { mcp: _approve_mcp, cli: _approve_cli, ...approve } = approvalsApprove;

@@ -224,7 +224,7 @@ test('events of an approval request are no decisions of their own', async (t) =>
     entries.map(({ name, event_count }) => [name, event_count]),
     [['refunds', 1]],
   );
-  const asked = { policy_name: 'refunds', last: '24h' };
-  const all = (await callOperation(dashboardEventsQuery, asked, as('ann'))) as Page & { total: number };
+  const requested = { policy_name: 'refunds', last: '24h' };
+  const all = (await callOperation(dashboardEventsQuery, requested, as('ann'))) as Page & { total: number };
   assert.deepEqual([all.count, all.total], [3, 3], 'the activity shows them');
 });

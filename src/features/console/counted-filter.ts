@@ -46,7 +46,7 @@ export async function countMatches(
 }
 
 /** Narrows a scope to one name. A filter never widens the scope. */
-function narrow(scope: '*' | readonly string[], asked: string | undefined): '*' | readonly string[] {
-  if (asked === undefined) return scope;
-  return scope === '*' || scope.includes(asked) ? [asked] : [];
+function narrow(scope: '*' | readonly string[], request: string | undefined): '*' | readonly string[] {
+  if (request === undefined) return scope;
+  return scope === '*' || scope.includes(request) ? [request] : [];
 }

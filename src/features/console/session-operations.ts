@@ -64,8 +64,8 @@ export const observeSessions = defineOperation({
       last_ms === undefined
         ? null
         : { last_ms: Number(last_ms), tenant_id: String(tenant_id), session_id: String(session_id) };
-    const asked = { since_ms: window.since_ms, ...scope, limit: limit + 1, after };
-    const found = await context.runtime.listAuditSessions(asked);
+    const request = { since_ms: window.since_ms, ...scope, limit: limit + 1, after };
+    const found = await context.runtime.listAuditSessions(request);
     const sessions = found.slice(0, limit);
     const last = sessions.at(-1);
     const next =

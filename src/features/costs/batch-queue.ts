@@ -1,5 +1,5 @@
 /** A function that runs requests in batches, so that many requests share one wait for the disk. */
-export type BatchQueue<Asked, Answer> = (asked: Asked) => Promise<Answer>;
+export type BatchQueue<Asked, Answer> = (request: Asked) => Promise<Answer>;
 
 /** The number of requests that one batch holds at most. */
 const BATCH_MAX = 64;
@@ -30,7 +30,7 @@ export function openBatchQueue<Asked, Answer>(
       const batch = waiting.slice(0, BATCH_MAX);
       waiting = waiting.slice(BATCH_MAX);
       try {
-        const answers = await work(batch.map(({ asked }) => asked));
+        const answers = await work(batch.map(({ asked: request }) => request));
         for (const [at, { resolve }] of batch.entries()) resolve(answers[at]!);
       } catch (fault) {
         for (const { reject } of batch) reject(fault);
@@ -38,10 +38,10 @@ export function openBatchQueue<Asked, Answer>(
     }
     is_busy = false;
   };
-  return (asked) => {
+  return (request) => {
     if (waiting.length >= waiting_max) return Promise.reject(full());
     const { promise, resolve, reject } = Promise.withResolvers<Answer>();
-    waiting.push({ asked, resolve, reject });
+    waiting.push({ asked: request, resolve, reject });
     if (!is_busy) void run();
     return promise;
   };

@@ -15,24 +15,24 @@ export interface BudgetEventContext {
 /** A refusal before it is recorded in the audit log. */
 export type BudgetRefusal = Omit<BudgetDenial, 'over' | 'event_id'>;
 
-/** Builds the refusal of a call that may cost `asked` against a budget. */
-export function buildRefusal(refused: WindowRefusal, asked: Amount): BudgetRefusal {
+/** Builds the refusal of a call that may cost `requested` against a budget. */
+export function buildRefusal(refused: WindowRefusal, requested: Amount): BudgetRefusal {
   const { cause, window } = refused;
   return {
     cause,
     budget: window.share.budget.name,
-    reason: buildReason(refused, asked),
+    reason: buildReason(refused, requested),
     resets_at_ms: window.resets_at_ms,
   };
 }
 
-function buildReason({ window, cause, used }: WindowRefusal, asked: Amount): string {
+function buildReason({ window, cause, used }: WindowRefusal, requested: Amount): string {
   const { budget } = window.share;
   const name = `The budget \`${budget.name}\``;
   const again = window.resets_at_ms === null ? '' : `; ${describeReset(budget, window.resets_at_ms)}`;
   const limits = formatLimits(budget, used);
   if (cause === 'exhausted') return `${name} is used up: ${limits.used} are spent or reserved${again}.`;
-  const may = formatLimits(budget, asked).amount;
+  const may = formatLimits(budget, requested).amount;
   return `${name} has ${limits.left} left, and this call may cost ${may}: request fewer tokens${again}.`;
 }
 

@@ -95,10 +95,10 @@ withStores('budgets', (law) => {
     assert.match(four.reason, /has \$0\.00001 left, and this call may cost \$0\.00011: request fewer tokens/);
     await reserveAndSettle(costs, { max_output_tokens: 0 }, { output_tokens: 0 });
     assert.equal((await expectRefusal(costs, { input_tokens: 0, max_output_tokens: 0 })).cause, 'exhausted');
-    const told = events.map(({ decision, action, policy_name, caller_id, metadata }) =>
+    const reported = events.map(({ decision, action, policy_name, caller_id, metadata }) =>
       [decision, action, policy_name, caller_id, metadata.phase, metadata.budget_cause ?? ''].join(' '),
     );
-    assert.deepEqual(told, [
+    assert.deepEqual(reported, [
       'block block budget.b key:agent budget exhausted',
       'allow flag budget.b unknown budget_warning ',
       'block block budget.b unknown budget exceeds_remaining',
@@ -136,8 +136,8 @@ withStores('budgets', (law) => {
     const over = await expectRefusal(exact.costs, unlimited);
     assert.equal(over.cause, 'exceeds_remaining');
     assert.match(over.reason, /may cost \$3\.20005: /);
-    const asked = await expectRefusal(costs, { max_output_tokens: 128_000 });
-    assert.equal(asked.cause, 'exceeds_remaining', 'a limit that the call names is reserved as it is');
+    const requested = await expectRefusal(costs, { max_output_tokens: 128_000 });
+    assert.equal(requested.cause, 'exceeds_remaining', 'a limit that the call names is reserved as it is');
     const one = await reserveBudget(costs, unlimited);
     // 10 input tokens, and 1,024 of the model's 128,000 output tokens.
     assert.deepEqual(await stands(costs), [0, 50 + 25_600, 'ok']);

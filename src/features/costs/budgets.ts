@@ -83,7 +83,7 @@ export function openBudgets(parts: BudgetParts): Costs {
     return refusal;
   };
   const late = openLedgerRetryQueue(apply, parts.log);
-  const desk: CostContext = {
+  const context: CostContext = {
     parts,
     budgets,
     apply,
@@ -94,7 +94,7 @@ export function openBudgets(parts: BudgetParts): Costs {
   };
   const now_ms = () => parts.ports().now_ms();
   return {
-    reserve: (ask) => reserve(desk, ask),
+    reserve: (ask) => reserve(context, ask),
     readSpending: async (filter, by, limit) => {
       await gathered.flush();
       return readSpending(await store(), filter, by, limit);
@@ -138,34 +138,34 @@ function resolveModelNames(
   model: string | null,
 ): ModelNames & { readonly sent: readonly string[] } {
   const sent = resolveModels?.(model) ?? [];
-  const asked = model === null ? [] : [model];
+  const request = model === null ? [] : [model];
   return {
-    all: [...asked, ...sent],
+    all: [...request, ...sent],
     counted: sent[0] ?? model ?? '',
     sent: sent.length > 0 ? sent : [model ?? ''],
   };
 }
 
-async function reserve(desk: CostContext, ask: SpendRequest): ReturnType<Budgets['reserve']> {
-  const { settings } = desk.parts;
-  const names = resolveModelNames(desk.parts, ask.model);
-  const choices = names.sent.map((model) => desk.findPrice(null, [model]));
+async function reserve(context: CostContext, ask: SpendRequest): ReturnType<Budgets['reserve']> {
+  const { settings } = context.parts;
+  const names = resolveModelNames(context.parts, ask.model);
+  const choices = names.sent.map((model) => context.findPrice(null, [model]));
   if (settings.unknown_models === 'refuse' && choices.some(({ is_assumed }) => is_assumed))
-    return desk.events.recordRefusal(UNKNOWN_MODEL_REFUSAL, ask);
-  const shares = settings.enabled ? findBudgetShares(desk.budgets, ask, names) : [];
-  if (shares.length === 0) return openReservation(desk, ask, null);
+    return context.events.recordRefusal(UNKNOWN_MODEL_REFUSAL, ask);
+  const shares = settings.enabled ? findBudgetShares(context.budgets, ask, names) : [];
+  if (shares.length === 0) return openReservation(context, ask, null);
   const prices = choices.map(({ price }) => price);
-  const asked = buildReserveEntry(ask, shares, amountToReserve(settings, ask, prices), settings);
+  const request = buildReserveEntry(ask, shares, amountToReserve(settings, ask, prices), settings);
   try {
-    const refused = await desk.apply(asked, ask);
+    const refused = await context.apply(request, ask);
     return refused === null
-      ? openReservation(desk, ask, asked.reservation_id)
-      : desk.events.recordRefusal(buildRefusal(refused, asked.amount), ask);
+      ? openReservation(context, ask, request.reservation_id)
+      : context.events.recordRefusal(buildRefusal(refused, request.amount), ask);
   } catch (fault) {
     // The reservation may or may not exist, so its release is retried until the store answers.
-    desk.retryLater({ ...asked, ...NO_SPENDING }, ask);
+    context.retryLater({ ...request, ...NO_SPENDING }, ask);
     if (shares.some(({ budget }) => budget.enforcement === 'enforce')) throw fault;
-    return openReservation(desk, ask, null);
+    return openReservation(context, ask, null);
   }
 }
 
@@ -235,11 +235,15 @@ function buildReserveEntry(
   };
 }
 
-function openReservation(desk: CostContext, ask: SpendRequest, reservation_id: string | null): Reservation {
+function openReservation(
+  context: CostContext,
+  ask: SpendRequest,
+  reservation_id: string | null,
+): Reservation {
   let settled: Promise<Cost> | null = null;
   return {
     settle: (usage) => {
-      settled ??= settleCall(desk, ask, reservation_id, usage);
+      settled ??= settleCall(context, ask, reservation_id, usage);
       return settled;
     },
   };
@@ -249,42 +253,42 @@ const NO_COST: Cost = { micro_usd: 0, is_assumed: false };
 
 /** Never rejects: an entry that fails is retried, or the reserved amount is charged when it expires. */
 async function settleCall(
-  desk: CostContext,
+  context: CostContext,
   ask: SpendRequest,
   reservation_id: string | null,
-  said: ChargedUsage | null,
+  stated: ChargedUsage | null,
 ): Promise<Cost> {
-  const { settings, onCharge } = desk.parts;
+  const { settings, onCharge } = context.parts;
   const { now_ms } = ask;
-  if (said === null) {
-    if (reservation_id !== null) await applyOrRetry(desk, { ...NO_SPENDING, reservation_id, now_ms }, ask);
+  if (stated === null) {
+    if (reservation_id !== null) await applyOrRetry(context, { ...NO_SPENDING, reservation_id, now_ms }, ask);
     return NO_COST;
   }
-  const usage: ChargedUsage = { ...said, ...clampUsage(said) };
-  const asked = ask.model === null ? [] : [ask.model];
-  const { price, is_assumed } = desk.findPrice(usage.provider, [usage.model, ...asked]);
+  const usage: ChargedUsage = { ...stated, ...clampUsage(stated) };
+  const request = ask.model === null ? [] : [ask.model];
+  const { price, is_assumed } = context.findPrice(usage.provider, [usage.model, ...request]);
   const cost: Cost = { micro_usd: computeCost(price, usage), is_assumed };
   onCharge?.({ spender: ask, usage, cost });
   if (!settings.enabled) return cost;
   const spending = buildSpendingRow(ask, usage, cost);
   // The call may have gone to a fallback model, which has its own budgets.
-  const names = { all: [...asked, usage.model], counted: usage.model };
-  const windows = findBudgetShares(desk.budgets, ask, names).map((share) =>
+  const names = { all: [...request, usage.model], counted: usage.model };
+  const windows = findBudgetShares(context.budgets, ask, names).map((share) =>
     computeBudgetWindow(share, now_ms),
   );
   if (reservation_id === null && windows.length === 0) {
-    desk.buffer(spending);
+    context.buffer(spending);
     return cost;
   }
   const amount = { micro_usd: cost.micro_usd, tokens: usage.input_tokens + usage.output_tokens };
-  await applyOrRetry(desk, { kind: 'settle', reservation_id, windows, amount, spending, now_ms }, ask);
+  await applyOrRetry(context, { kind: 'settle', reservation_id, windows, amount, spending, now_ms }, ask);
   return cost;
 }
 
-async function applyOrRetry(desk: CostContext, booking: LedgerEntry, ask: SpendRequest): Promise<void> {
-  await desk.apply(booking, ask).catch((fault) => {
-    desk.parts.log.error('a call cannot be charged yet', describeStoreFault(fault));
-    desk.retryLater(booking, ask);
+async function applyOrRetry(context: CostContext, booking: LedgerEntry, ask: SpendRequest): Promise<void> {
+  await context.apply(booking, ask).catch((fault) => {
+    context.parts.log.error('a call cannot be charged yet', describeStoreFault(fault));
+    context.retryLater(booking, ask);
   });
 }
 

@@ -99,8 +99,8 @@ interface LedgerPage {
   readonly spending: SpendingRow[];
 }
 
-function applyReserve(page: LedgerPage, asked: ReserveEntry): LedgerResult {
-  const { windows, amount, now_ms } = asked;
+function applyReserve(page: LedgerPage, request: ReserveEntry): LedgerResult {
+  const { windows, amount, now_ms } = request;
   for (const window of windows) {
     const refusal = findRefusal(page, window, amount);
     if (refusal !== null) return { refusal, thresholds: [] };
@@ -113,10 +113,10 @@ function applyReserve(page: LedgerPage, asked: ReserveEntry): LedgerResult {
     page.changed.add(row);
   }
   page.added.push({
-    reservation_id: asked.reservation_id,
+    reservation_id: request.reservation_id,
     parts: JSON.stringify(windows.map(({ row_id }) => [row_id, amount.micro_usd, amount.tokens])),
-    estimate: JSON.stringify(asked.estimate),
-    expires_ms: asked.expires_ms,
+    estimate: JSON.stringify(request.estimate),
+    expires_ms: request.expires_ms,
     is_charged: 0,
   });
   return { refusal: null, thresholds: [] };

@@ -104,8 +104,8 @@ export const dashboardCostSummary = defineOperation({
   },
   refusals: ['invalid_request'],
   async run(input, context) {
-    const asked = readPeriod(input, context);
-    const filter = buildFilter(input, asked, context);
+    const request = readPeriod(input, context);
+    const filter = buildFilter(input, request, context);
     const costs = await context.runtime.costs();
     const [sum] = await costs.readSpending(filter, [], 1);
     if (sum === undefined) throw new Error('a sum of all there always is');
@@ -114,9 +114,9 @@ export const dashboardCostSummary = defineOperation({
       total_cost: toUsd(sum.micro_usd),
       by_model: await by('model'),
       by_tenant: await by('tenant_id'),
-      period: asked.name,
-      since: asked.since,
-      until: asked.until,
+      period: request.name,
+      since: request.since,
+      until: request.until,
       by_agent: await by('agent_id'),
       by_user: await by('user_id'),
       by_provider: await by('provider'),
@@ -189,12 +189,12 @@ export const dashboardCostReport = defineOperation({
   answer: { period: 'last_30d', since: '2026-01-02', until: '2026-01-31', lines: [], truncated: false },
   refusals: ['invalid_request'],
   async run(input, context) {
-    const asked = readPeriod(input, context);
+    const request = readPeriod(input, context);
     const words = [...new Set((input.group_by ?? 'day,agent,model').split(','))] as (keyof typeof GROUPS)[];
     const limit = input.limit ?? 1_000;
     const costs = await context.runtime.costs();
     const sums = await costs.readSpending(
-      buildFilter(input, asked, context),
+      buildFilter(input, request, context),
       words.map((word) => GROUPS[word]),
       limit + 1,
     );
@@ -204,9 +204,9 @@ export const dashboardCostReport = defineOperation({
       ...buildCounts(sum),
     }));
     return {
-      period: asked.name,
-      since: asked.since,
-      until: asked.until,
+      period: request.name,
+      since: request.since,
+      until: request.until,
       lines,
       truncated: sums.length > limit,
     };
@@ -222,8 +222,8 @@ interface FilterInput {
 }
 
 function readPeriod({ period: written, since }: FilterInput, { runtime }: Context): Period {
-  const asked = parsePeriod(written ?? since ?? 'last_30d', runtime.now_ms());
-  if (asked !== null) return asked;
+  const request = parsePeriod(written ?? since ?? 'last_30d', runtime.now_ms());
+  if (request !== null) return request;
   throw new Refusal(
     'invalid_request',
     'That is not a period. Write `last_30d`, `7d`, or two dates as in `2026-01-01/2026-01-31`.',
@@ -241,9 +241,9 @@ function buildFilter(input: FilterInput, { since, until }: Period, context: Cont
 }
 
 /** Returns the requested agents, limited to the scope of the credential. */
-function limitAgents(asked: string | null, scope: Caller['agents']): SpendingFilter['agent_ids'] {
-  if (asked === null) return scope;
-  return scope === '*' || scope.includes(asked) ? [asked] : [];
+function limitAgents(request: string | null, scope: Caller['agents']): SpendingFilter['agent_ids'] {
+  if (request === null) return scope;
+  return scope === '*' || scope.includes(request) ? [request] : [];
 }
 
 async function sumUsdBy(

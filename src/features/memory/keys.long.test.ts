@@ -31,8 +31,8 @@ async function contentOf(store: Store) {
 }
 
 function resealer(store: Store, config: MasterKeySettings) {
-  const told: string[] = [];
-  const log = (message: string) => void told.push(message);
+  const reported: string[] = [];
+  const log = (message: string) => void reported.push(message);
   const own = ports([], { now_ms });
   const [, reseal] = buildMemoryJobs({
     config,
@@ -40,7 +40,7 @@ function resealer(store: Store, config: MasterKeySettings) {
     ports: () => own,
     log: { info: log, error: log },
   });
-  return { run: reseal!.run, told };
+  return { run: reseal!.run, told: reported };
 }
 
 const REFUSAL = { name: 'StartFailure', code: 'state_unusable' };
@@ -189,9 +189,9 @@ withStores('keys of memory', (law) => {
         .where('entry_id', 'in', spoilt)
         .execute();
       const both = await openTestMemory(store, { master_key: NEW_KEY, previous_keys: [TEST_MASTER_KEY] });
-      const { run, told } = resealer(store, both.place);
+      const { run, told: reported } = resealer(store, both.place);
       assert.deepEqual([await run(), await run(), await run()], [true, false, true]);
-      assert.equal(told[0], 'entries of memory are not as they were written');
+      assert.equal(reported[0], 'entries of memory are not as they were written');
       const left = await store.db
         .selectFrom('memory_entries')
         .select('entry_id')

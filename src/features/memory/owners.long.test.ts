@@ -48,7 +48,7 @@ withStores('owners of memory', (law) => {
           assert.equal(out.value !== null, may, `${who} ${scope}`);
           assert.equal(read.value !== null, may, `${who} ${scope}`);
           assert.equal(handles_listed.includes(handles[scope]), may, `${who} ${scope}`);
-          if (!may) assert.deepEqual(told(out), told(nothing), `${who} ${scope}`);
+          if (!may) assert.deepEqual(reported(out), reported(nothing), `${who} ${scope}`);
           ran++;
         }
       }
@@ -69,7 +69,7 @@ withStores('owners of memory', (law) => {
   law('what is no handle is answered as one that does not exist', async ({ store }) => {
     const { memory, writeValue, events } = await openTestMemory(store);
     const handle = (await writeValue('sealed', 'x')) as string;
-    const nothing = told(await memory.resolve(MEMORY_SUBJECT, MEMORY_CALLER, `hdl_${'0'.repeat(32)}`));
+    const nothing = reported(await memory.resolve(MEMORY_SUBJECT, MEMORY_CALLER, `hdl_${'0'.repeat(32)}`));
     const tries = [
       '',
       'x',
@@ -82,7 +82,7 @@ withStores('owners of memory', (law) => {
       '\0',
     ];
     for (const tried of tries) {
-      assert.deepEqual(told(await memory.resolve(MEMORY_SUBJECT, MEMORY_CALLER, tried)), nothing, tried);
+      assert.deepEqual(reported(await memory.resolve(MEMORY_SUBJECT, MEMORY_CALLER, tried)), nothing, tried);
       assert.equal(events.at(-1)?.metadata.handle_id, undefined);
     }
     assert.equal(tries.length, 9);
@@ -197,7 +197,7 @@ withStores('owners of memory', (law) => {
 });
 
 /** Returns everything that the caller receives. */
-function told({
+function reported({
   ruling,
   value,
   entries,

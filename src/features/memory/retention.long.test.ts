@@ -15,8 +15,8 @@ const PERSON = { ...MEMORY_CALLER, id: 'operator', kind: 'person' } as const;
 
 /** Opens the maintenance jobs over the same store and clock. */
 function choresOver(store: Parameters<typeof openTestMemory>[0], { place, wall, events }: TestMemory) {
-  const told: string[] = [];
-  const log = (message: string) => void told.push(message);
+  const reported: string[] = [];
+  const log = (message: string) => void reported.push(message);
   const own = ports(events, { now_ms: () => wall.ms });
   const [purge, reseal] = buildMemoryJobs({
     config: place,
@@ -24,7 +24,7 @@ function choresOver(store: Parameters<typeof openTestMemory>[0], { place, wall, 
     ports: () => own,
     log: { info: log, error: log },
   });
-  return { purge: purge!.run, reseal: reseal!.run, told };
+  return { purge: purge!.run, reseal: reseal!.run, told: reported };
 }
 
 withStores('retention of memory', (law) => {

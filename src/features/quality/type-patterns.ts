@@ -77,11 +77,11 @@ export function isTypeCorrect(name: string, rule_id: string, detector: string): 
 
 /** The number of cached lookups. Names come from a file, so their number is unbounded. */
 const ASKED_MAX = 10_000;
-const asked = new Map<string, boolean>();
+const request = new Map<string, boolean>();
 
 /** Returns whether any rule's id begins with this text. */
 function isRule(beginning: string): boolean {
-  const known = asked.get(beginning) ?? allDetectors.some(({ id }) => id.startsWith(beginning));
-  if (asked.size < ASKED_MAX) asked.set(beginning, known);
+  const known = request.get(beginning) ?? allDetectors.some(({ id }) => id.startsWith(beginning));
+  if (request.size < ASKED_MAX) request.set(beginning, known);
   return known;
 }

@@ -100,8 +100,8 @@ test('what cannot be written down is not given', async () => {
       if (event.metadata.phase === phase) throw new Error('the disk is full');
     };
     const outcome = await resolve({ record, instead: { capabilities: tokens(GOOD).capabilities } });
-    const told = JSON.stringify(outcome);
-    assert.ok(!told.includes(VALUE), told);
+    const reported = JSON.stringify(outcome);
+    assert.ok(!reported.includes(VALUE), reported);
     if (phase === 'request') assert.deepEqual(outcome.reply?.rule, 'fault.audit');
     else assert.equal(outcome.refusal, 'unavailable');
   }

@@ -352,11 +352,11 @@ export const tenantPolicyDiff = defineOperation({
     ],
   },
   refusals: ['not_found'],
-  async run({ tenant_id, ...asked }, context) {
+  async run({ tenant_id, ...request }, context) {
     await requireTenant(tenant_id, context);
     const { db } = await context.runtime.store();
-    const to = asked.to ?? (await findTenantVersion(db, tenant_id))?.version ?? 0;
-    const from = asked.from ?? Math.max(0, to - 1);
+    const to = request.to ?? (await findTenantVersion(db, tenant_id))?.version ?? 0;
+    const from = request.from ?? Math.max(0, to - 1);
     const rulesOf = async (version: number): Promise<readonly Json[]> => {
       if (version === 0) return [];
       const found = await findTenantVersion(db, tenant_id, version);

@@ -189,11 +189,11 @@ function joinTexts(definitions: readonly { readonly [name: string]: Json }[]): s
   const texts = definitions.map((definition) => {
     const all: string[] = [];
     for (const key of ['title', 'description']) {
-      const said = definition[key];
-      if (typeof said === 'string') all.push(said);
+      const stated = definition[key];
+      if (typeof stated === 'string') all.push(stated);
     }
-    walkJson(definition, UNLIMITED_WALK, ({ kind, text: said }) => {
-      if (kind === 'string') all.push(said);
+    walkJson(definition, UNLIMITED_WALK, ({ kind, text: stated }) => {
+      if (kind === 'string') all.push(stated);
     });
     return all.join('\n');
   });

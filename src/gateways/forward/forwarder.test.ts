@@ -18,9 +18,9 @@ const call = (parts: object = {}) => ({
 test('a named host is called at the address that was looked up, and nowhere else', async (t) => {
   const provider = await startTestProvider(t, (response) => void response.end('here'));
   const { port } = new URL(provider.url);
-  const asked: string[] = [];
+  const request: string[] = [];
   const lookup: LookupFunction = (hostname, options, done) => {
-    asked.push(hostname);
+    request.push(hostname);
     if (options.all === true) return done(null, [{ address: '127.0.0.1', family: 4 }]);
     done(null, '127.0.0.1', 4);
   };
@@ -33,7 +33,7 @@ test('a named host is called at the address that was looked up, and nowhere else
   assert.equal(place.is_configured, false);
   const answer = await forwarder.send(place, call());
   assert.deepEqual([answer.status, answer.text], [200, 'here']);
-  assert.deepEqual(asked, ['name.example']);
+  assert.deepEqual(request, ['name.example']);
   assert.equal(provider.requests[0]?.path, '/a?b');
   assert.equal(findHeader(provider.requests[0]!.headers, 'host'), `name.example:${port}`);
 });

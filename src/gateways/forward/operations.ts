@@ -127,8 +127,8 @@ export const proxyForward = defineOperation({
   async run(input, context) {
     const subject = resolveSubject(input, context);
     const forwarder = await context.runtime.forward();
-    const asked = { upstream_url: dropBlankName(input.upstream_url), path: readPath(input.path) };
-    const place = refuseOnFailure(() => forwarder.resolveDestination(asked));
+    const requested = { upstream_url: dropBlankName(input.upstream_url), path: readPath(input.path) };
+    const place = refuseOnFailure(() => forwarder.resolveDestination(requested));
     const outgoing = readOutgoing(input, place, context);
     const who: RequestSender = {
       acting: buildActor(input, subject, context.runtime),

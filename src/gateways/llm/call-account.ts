@@ -10,7 +10,7 @@ export interface CallAccount {
   /** Records that one chunk of a stream arrived. */
   readonly chunk: () => void;
   /** Records what the provider has reported about its answer so far. */
-  readonly report: (said: ProviderReport) => void;
+  readonly report: (stated: ProviderReport) => void;
   /** Settles. `error` names the reason if the call did not complete. `spent` is `null` if nothing was spent. */
   readonly end: (error: string | null, spent: UsageEstimate | null) => void;
 }
@@ -64,15 +64,15 @@ export function openCallAccount(parts: CallAccountParts): CallAccount {
       span?.answered(answered);
     },
     chunk: () => span?.chunk(),
-    report: (said) => {
-      known = said.usage ?? known;
+    report: (stated) => {
+      known = stated.usage ?? known;
       answer = {
-        id: answer.id ?? plain(said.id),
-        model: answer.model ?? plain(said.model),
+        id: answer.id ?? plain(stated.id),
+        model: answer.model ?? plain(stated.model),
         finish_reasons:
-          said.finish_reasons.length === 0
+          stated.finish_reasons.length === 0
             ? answer.finish_reasons
-            : [...answer.finish_reasons, ...said.finish_reasons.filter(hasNoFindings)],
+            : [...answer.finish_reasons, ...stated.finish_reasons.filter(hasNoFindings)],
       };
     },
     end: (error, spent) => {

@@ -27,9 +27,9 @@ export async function guardAnswer(
   body: string,
   answering: ModelAnswerContext,
 ): Promise<GuardedAnswer> {
-  const said = await guardAnswerTexts(answer, answering);
-  if (said.denied !== null) return said;
-  const splices = [...said.splices];
+  const stated = await guardAnswerTexts(answer, answering);
+  if (stated.denied !== null) return stated;
+  const splices = [...stated.splices];
   for (const { tool, arguments: node, is_free } of answer.tool_calls) {
     const is_text = node.kind === 'string';
     const text = is_text ? node.value : body.slice(node.start, node.end);
@@ -42,7 +42,7 @@ export async function guardAnswer(
         : { start: node.start, end: node.end, text: guarded.arguments },
     );
   }
-  return { ...said, splices };
+  return { ...stated, splices };
 }
 
 async function guardAnswerTexts(answer: WireAnswer, answering: ModelAnswerContext): Promise<GuardedAnswer> {
@@ -125,7 +125,7 @@ function buildAnswerSplices(
   shown: readonly string[],
 ): Splice[] {
   const changed = new Set(nodes.filter((node, at) => shown[at] !== node.value));
-  const said = nodes.flatMap((node, at) => (changed.has(node) ? buildStringSplice(node, shown[at]!) : []));
+  const stated = nodes.flatMap((node, at) => (changed.has(node) ? buildStringSplice(node, shown[at]!) : []));
   const vouching = echoes.filter(({ of }) => of.some((node) => changed.has(node)));
-  return [...said, ...vouching.map(({ splice }) => splice)];
+  return [...stated, ...vouching.map(({ splice }) => splice)];
 }

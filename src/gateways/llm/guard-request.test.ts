@@ -218,21 +218,22 @@ test('with tokens the provider sees none of the values, and the client all of th
       model: null,
       tokens,
     };
-    const asked = { choices: 1, drops_usage: false, repeatable: new Set<string>() };
+    const requested = { choices: 1, drops_usage: false, repeatable: new Set<string>() };
     const news = { onChunk: () => {}, onEvent: () => {}, onEnd: () => {} };
     for (let at = 1; at < answer.length; at++) {
       let shown = '';
       const stream = buildUpstreamAnswer(text([answer.slice(0, at), answer.slice(at)]));
-      for await (const piece of await guardStream(stream, asked, answering, news)) shown += piece;
-      for (const said of read(parseEvents(shown)))
-        assert.equal(said, `Dear ${EMAIL}, or [EMAIL_2]: ${EMAIL}`, wire);
+      for await (const piece of await guardStream(stream, requested, answering, news)) shown += piece;
+      for (const stated of read(parseEvents(shown)))
+        assert.equal(stated, `Dear ${EMAIL}, or [EMAIL_2]: ${EMAIL}`, wire);
       ran += 1;
     }
     if (call === null) continue;
     let shown = '';
     const stream = buildUpstreamAnswer(call('mail.send', ['{"to":"[EMA', 'IL_1]"}']));
-    for await (const piece of await guardStream(stream, asked, answering, news)) shown += piece;
-    for (const said of readCall(parseEvents(shown))) assert.deepEqual(JSON.parse(said), { to: EMAIL }, wire);
+    for await (const piece of await guardStream(stream, requested, answering, news)) shown += piece;
+    for (const stated of readCall(parseEvents(shown)))
+      assert.deepEqual(JSON.parse(stated), { to: EMAIL }, wire);
   }
   assert.equal(ran, 5 * (answer.length - 1));
 });

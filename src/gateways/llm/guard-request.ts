@@ -88,27 +88,27 @@ interface GuardedInput extends Pick<GuardedRequest, 'splices' | 'model' | 'shown
 async function guardInput(call_context: LlmCallContext, request: WireRequest): Promise<GuardedInput> {
   const { call, settings } = call_context;
   const model = call.in_path?.model ?? request.model?.value ?? '';
-  const said = request.texts.map(({ node }) => node.value);
-  const looked_at = [...said, model];
+  const stated = request.texts.map(({ node }) => node.value);
+  const looked_at = [...stated, model];
   const content = { kind: 'json', value: looked_at } as const;
   const crossing: Crossing = {
     ...buildTextCrossing('input', call.acting, content, { destination_agent_id: call.format.family }),
     identity_places: findIdentityPlaces(request.texts),
   };
   const buildMetadata = (verdict: Verdict) =>
-    buildCallMetadata(call, findShowableModel(model, verdict, said.length));
+    buildCallMetadata(call, findShowableModel(model, verdict, stated.length));
   const decision = await decideInCall(crossing, 'llm_request', call_context, null, { buildMetadata });
   const { verdict } = decision;
   const is_tokenized =
     settings.mode === 'tokenize' && verdict.decision === 'modify' && !verdict.fallback_used;
-  const tokens = is_tokenized ? openTokenMap(said) : null;
+  const tokens = is_tokenized ? openTokenMap(stated) : null;
   const changed = readChangedTexts(crossing, verdict, tokens) ?? looked_at;
   const named = changed.at(-1) as string;
   return {
     decision,
     tokens,
     model: named === '' ? null : named,
-    shown_model: findShowableModel(model, verdict, said.length),
+    shown_model: findShowableModel(model, verdict, stated.length),
     splices: [
       ...request.texts.flatMap((text, at) => buildTextChange(text, changed[at]!)),
       ...(request.model === null || named === model ? [] : [buildStringSplice(request.model, named)]),

@@ -13,13 +13,13 @@ const QUIET: StreamObserver = { onChunk: () => {}, onEvent: () => {}, onEnd: () 
 const ASKED = { choices: 1, drops_usage: false, repeatable: new Set<string>() };
 
 /** Returns the whole output for an answer. */
-async function guarded(answer: UpstreamAnswer, options: CallContextOptions = {}, asked = ASKED) {
+async function guarded(answer: UpstreamAnswer, options: CallContextOptions = {}, request = ASKED) {
   const { call_context, events } = buildCallContext(options);
   const news: string[] = [];
   const out: string[] = [];
   const answering = { call_context, model: null, tokens: null };
-  const told = { ...QUIET, onEnd: (error: string | null) => void news.push(error ?? 'whole') };
-  for await (const text of await guardStream(answer, asked, answering, told)) out.push(text);
+  const reported = { ...QUIET, onEnd: (error: string | null) => void news.push(error ?? 'whole') };
+  for await (const text of await guardStream(answer, request, answering, reported)) out.push(text);
   return { text: out.join(''), out, events, news };
 }
 
@@ -33,8 +33,8 @@ test('a secret never leaves, wherever its text is cut, and what a client puts to
     for (const pieces of [[SAID], splitUnits(SAID), ...cuts]) {
       const { text: shown, news, events } = await guarded(buildUpstreamAnswer(text(pieces)), { wire });
       assert.ok(!shown.includes(SECRET), `${wire} ${JSON.stringify(pieces)}`);
-      for (const said of read(parseEvents(shown)))
-        assert.equal(said, SHOWN, `${wire} ${JSON.stringify(pieces)}`);
+      for (const stated of read(parseEvents(shown)))
+        assert.equal(stated, SHOWN, `${wire} ${JSON.stringify(pieces)}`);
       assert.deepEqual([news, events.length], [['whole'], 1]);
       ran += 1;
     }
@@ -49,7 +49,7 @@ test('bytes may be cut anywhere, within characters too', async () => {
     for (let at = 1; at < bytes.length; at += 3) {
       const answer = buildUpstreamAnswer([bytes.subarray(0, at), bytes.subarray(at)]);
       const { text: shown } = await guarded(answer, { wire });
-      for (const said of read(parseEvents(shown))) assert.equal(said, `${SHOWN} – 🗼`, `${wire} ${at}`);
+      for (const stated of read(parseEvents(shown))) assert.equal(stated, `${SHOWN} – 🗼`, `${wire} ${at}`);
       ran += 1;
     }
   }
@@ -145,9 +145,9 @@ test('a changed tool call is changed in every event that contains it', async () 
       wire,
       policy,
     });
-    const said = readCall(parseEvents(shown));
-    assert.ok(said.length > 0);
-    for (const each of said)
+    const stated = readCall(parseEvents(shown));
+    assert.ok(stated.length > 0);
+    for (const each of stated)
       assert.deepEqual(each, JSON.stringify({ command: 'ls', note: '[REDACTED]' }), `${wire}: ${shown}`);
     assert.ok(!shown.includes(SECRET));
     assert.equal(events.length, 2);

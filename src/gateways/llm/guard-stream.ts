@@ -29,7 +29,7 @@ export interface StreamReadOptions extends AnswerContext {
  */
 export async function guardStream(
   answer: UpstreamAnswer,
-  asked: StreamReadOptions,
+  request: StreamReadOptions,
   context: ModelAnswerContext,
   news: StreamObserver,
 ): Promise<AsyncGenerator<string>> {
@@ -39,9 +39,9 @@ export async function guardStream(
   const buildMetadata = () => buildCallMetadata(call, model);
   // The session's taint tags are read before any part of the answer.
   const texts = await enforceStream(envelope, call.caller, 'llm_response', ports, { buildMetadata });
-  const reader = call.format.openEvents(asked);
+  const reader = call.format.openEvents(request);
   const ending = call.format.openEnding();
-  const guard = openEventGuard({ ...asked, reader, ending, texts, context, onEvent: news.onEvent });
+  const guard = openEventGuard({ ...request, reader, ending, texts, context, onEvent: news.onEvent });
   return events(answer, { guard, texts, ending }, context, news);
 }
 

@@ -38,16 +38,18 @@ export interface ModelAnswerContext {
  * so that rules and contracts take them into account.
  */
 export async function guardToolCall(
-  asked: ModelToolCall,
+  requested: ModelToolCall,
   answering: ModelAnswerContext,
 ): Promise<GuardedToolCall> {
   const { call_context, tokens, model } = answering;
   const { call, capabilities } = call_context;
-  const { tool } = asked;
+  const { tool } = requested;
   if (tool === null || !isValidToolName(tool)) return refuseToolCall(UNNAMED, 'unknown', answering);
   const { shown, refusal } = judgeCalledName(tool, call_context);
   if (refusal !== null) return refuseToolCall(refusal, shown, answering);
-  const read = asked.is_free ? readFreeText(asked.arguments) : readArguments(asked.arguments, call_context);
+  const read = requested.is_free
+    ? readFreeText(requested.arguments)
+    : readArguments(requested.arguments, call_context);
   if (read === null) return refuseToolCall(UNREADABLE, shown, answering);
   const { text, content } = read;
   const { declared_tags } = call.acting;

@@ -115,7 +115,7 @@ const added = (at: number, of: object) => ({
   item: of,
 });
 const done = (at: number, of: object) => ({ type: 'response.output_item.done', output_index: at, item: of });
-const said = (at: number, more: object = {}) => ({
+const stated = (at: number, more: object = {}) => ({
   type: 'response.function_call_arguments.done',
   output_index: at,
   arguments: '{}',
@@ -212,35 +212,35 @@ const HIDDEN: readonly Case[] = [
   responses(
     'an item that is done under another name',
     added(0, item('safe')),
-    said(0),
+    stated(0),
     done(0, item(DANGER)),
     completed(item('safe')),
   ),
   responses(
     'arguments that are done under another name',
     added(0, item('safe')),
-    said(0, { name: DANGER }),
+    stated(0, { name: DANGER }),
     done(0, item('safe')),
     completed(item('safe')),
   ),
   responses(
     'an end that tells another name',
     added(0, item('safe')),
-    said(0),
+    stated(0),
     done(0, item('safe')),
     completed(item(DANGER)),
   ),
   responses(
     'an end that tells one more',
     added(0, item('safe')),
-    said(0),
+    stated(0),
     done(0, item('safe')),
     completed(item('safe'), item(DANGER)),
   ),
   responses(
     'an item that is done twice',
     added(0, item('safe')),
-    said(0),
+    stated(0),
     done(0, item('safe')),
     done(0, item(DANGER)),
     completed(item('safe')),
@@ -370,7 +370,7 @@ test('arguments that are no JSON object block, because clients repair them', asy
       responses(
         '',
         added(0, item('safe', { arguments: '' })),
-        said(0, { arguments: args }),
+        stated(0, { arguments: args }),
         done(0, item('safe', { arguments: args })),
         completed(item('safe', { arguments: args })),
       ),

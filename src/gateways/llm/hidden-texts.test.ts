@@ -221,7 +221,12 @@ test('an event is sent with the judged name and data, and nothing else', async (
 });
 
 test('what a response says of its request is judged where the request does not say it', async () => {
-  const asked = { model: 'm', input: 'Hello', instructions: 'Be kind to all.', metadata: { note: 'mine' } };
+  const requested = {
+    model: 'm',
+    input: 'Hello',
+    instructions: 'Be kind to all.',
+    metadata: { note: 'mine' },
+  };
   const places = [
     { instructions: ` ${SECRET} ` },
     { metadata: { note: ` ${SECRET} ` } },
@@ -240,7 +245,7 @@ test('what a response says of its request is judged where the request does not s
       [[whole], JSON_TYPE],
       [streamed, undefined],
     ] as const) {
-      const { answer } = await openAnswerHarness({ wire: 'openai.responses', body: asked });
+      const { answer } = await openAnswerHarness({ wire: 'openai.responses', body: requested });
       const { body } = await answer(chunks, type);
       assert.ok(!body.includes(SECRET), `${JSON.stringify(more)}: ${body}`);
     }
@@ -253,14 +258,14 @@ test('what a response says of its request is judged where the request does not s
   };
   const { answer } = await openAnswerHarness({
     wire: 'openai.responses',
-    body: { ...asked, instructions: `Write to ${mail}.` },
+    body: { ...requested, instructions: `Write to ${mail}.` },
     policy: buildTestPolicy(allowed),
   });
-  const told = await answer(
+  const reported = await answer(
     [JSON.stringify(response([item('Well.')], { instructions: `Write to ${mail}.` }))],
     JSON_TYPE,
   );
-  assert.equal(told.status, 200, told.body);
+  assert.equal(reported.status, 200, reported.body);
   const other = await answer(
     [JSON.stringify(response([item('Well.')], { instructions: `Tell ${mail}.` }))],
     JSON_TYPE,

@@ -28,8 +28,8 @@ interface Said {
 }
 
 /** Sends requests to a service with this `proxy` section. */
-async function ask(t: TestContext, proxy: object, asked: Asked = {}): Promise<Said> {
-  const { path = '/v1/models', model = null, family = 'openai' } = asked;
+async function ask(t: TestContext, proxy: object, request: Asked = {}): Promise<Said> {
+  const { path = '/v1/models', model = null, family = 'openai' } = request;
   const name = family === 'openai' ? 'openai.chat' : 'anthropic.messages';
   const format = wireFormats.find((each) => each.name === name)!;
   const call = { path, headers: ['X-Own', '1'], request_id: 'req_1', signal: new AbortController().signal };
@@ -148,8 +148,8 @@ test('the one list of one provider goes back byte for byte, errors too', async (
     ['{"error" :{"message":"no"}}', 401],
   ] as const) {
     const one = await startTestProvider(t, says(body, status));
-    const said = await ask(t, { target: one.url }, { path: '/v1/models?x=1' });
-    assert.deepEqual([said.status, said.text, one.requests[0]?.path], [status, body, '/v1/models?x=1']);
+    const stated = await ask(t, { target: one.url }, { path: '/v1/models?x=1' });
+    assert.deepEqual([stated.status, stated.text, one.requests[0]?.path], [status, body, '/v1/models?x=1']);
   }
 });
 
@@ -172,10 +172,10 @@ test('Anthropic’s list has its shape and its pages', async (t) => {
     ['?after_id=c3', [], false],
   ] as const;
   for (const [query, ids, has_more] of rows) {
-    const said = await ask(t, proxy, { path: `/v1/models${query}`, family: 'anthropic' });
+    const stated = await ask(t, proxy, { path: `/v1/models${query}`, family: 'anthropic' });
     const ends = { has_more, first_id: ids[0] ?? null, last_id: ids.at(-1) ?? null };
-    const { data: _, ...rest } = JSON.parse(said.text);
-    assert.deepEqual([said.ids, rest], [ids, ends], query);
+    const { data: _, ...rest } = JSON.parse(stated.text);
+    assert.deepEqual([stated.ids, rest], [ids, ends], query);
   }
   assert.equal(one.requests[0]?.path, '/v1/models?limit=1000');
   assert.equal(rows.length, 5);
@@ -195,15 +195,15 @@ test('one model: an alias is answered here, any other goes to the provider that 
     ['llama/1', 404, '{"error":{"message":"unknown"}}', two, '/v1/models/llama%2F1'],
   ] as const;
   for (const [model, status, text, provider, path] of rows) {
-    const said = await ask(t, proxy, { path: '/v1/models/whatever', model });
-    assert.deepEqual([said.status, said.text], [status, text], model);
+    const stated = await ask(t, proxy, { path: '/v1/models/whatever', model });
+    assert.deepEqual([stated.status, stated.text], [status, text], model);
     if (provider !== null) assert.equal(provider.requests.at(-1)?.path, path);
   }
   const sent = one.requests.length + two.requests.length;
   for (const model of ['nobody', SECRET, `gpt-${SECRET}`]) {
-    const said = await ask(t, proxy, { model });
-    assert.deepEqual([said.status, JSON.parse(said.text).error.code], [404, 'model_not_found'], model);
-    assert.ok(!said.text.includes(SECRET));
+    const stated = await ask(t, proxy, { model });
+    assert.deepEqual([stated.status, JSON.parse(stated.text).error.code], [404, 'model_not_found'], model);
+    assert.ok(!stated.text.includes(SECRET));
   }
   assert.equal(one.requests.length + two.requests.length, sent, 'nothing of it was sent');
   assert.equal(rows.length, 4);

@@ -32,36 +32,39 @@ interface ListedModel {
 }
 
 /** Answers a request for the models that a client may ask for, or for one of them. */
-export async function answerModelRequest(asked: ModelListRequest, parts: ModelListParts): Promise<LlmReply> {
-  const family = asked.format.family === 'anthropic' ? 'anthropic' : 'openai';
+export async function answerModelRequest(
+  requested: ModelListRequest,
+  parts: ModelListParts,
+): Promise<LlmReply> {
+  const family = requested.format.family === 'anthropic' ? 'anthropic' : 'openai';
   try {
-    if (asked.model !== null) return await answerModel(asked, asked.model, family, parts);
+    if (requested.model !== null) return await answerModel(requested, requested.model, family, parts);
     const { catalogue } = parts.upstreams;
     const aliases = catalogue.aliases(family);
     const providers = catalogue.providers(family);
     // A single list is returned as its provider sends it, errors included.
     if (aliases.length === 0 && providers.length < 2)
-      return await passThrough(buildListRequest(asked, family), parts);
-    return await mergeLists(asked, { aliases, providers, family }, parts);
+      return await passThrough(buildListRequest(requested, family), parts);
+    return await mergeLists(requested, { aliases, providers, family }, parts);
   } catch (fault) {
-    return buildErrorReply(asked.format, buildFailureError(fault, asked.request_id));
+    return buildErrorReply(requested.format, buildFailureError(fault, requested.request_id));
   }
 }
 
 async function answerModel(
-  asked: ModelListRequest,
+  requested: ModelListRequest,
   model: string,
   family: Family,
   parts: ModelListParts,
 ): Promise<LlmReply> {
   const { upstreams, policy } = parts;
   if (upstreams.catalogue.aliases(family).includes(model))
-    return buildJsonReply(asked, JSON.stringify(buildAliasObject(model, family)));
+    return buildJsonReply(requested, JSON.stringify(buildAliasObject(model, family)));
   // The client's text goes to a provider, so it must have no findings.
   if (!hasNoFindings(model, policy))
-    return buildErrorReply(asked.format, buildUnknownModelError(asked.request_id));
-  const path = `/v1/models/${encodeURIComponent(model)}${readQuery(asked.path)}`;
-  return passThrough({ ...buildListRequest(asked, family), path, model }, parts);
+    return buildErrorReply(requested.format, buildUnknownModelError(requested.request_id));
+  const path = `/v1/models/${encodeURIComponent(model)}${readQuery(requested.path)}`;
+  return passThrough({ ...buildListRequest(requested, family), path, model }, parts);
 }
 
 function buildUnknownModelError(request_id: string) {
@@ -103,9 +106,13 @@ interface Merge {
  * Merges the lists of all providers, which are queried in parallel. A failed list is omitted. If no list is left, the
  * first failure is returned.
  */
-async function mergeLists(asked: ModelListRequest, merge: Merge, parts: ModelListParts): Promise<LlmReply> {
+async function mergeLists(
+  requested: ModelListRequest,
+  merge: Merge,
+  parts: ModelListParts,
+): Promise<LlmReply> {
   const { aliases, providers, family } = merge;
-  const lists = await Promise.all(providers.map((name) => readProviderList(asked, name, family, parts)));
+  const lists = await Promise.all(providers.map((name) => readProviderList(requested, name, family, parts)));
   const found = lists.filter((list) => Array.isArray(list));
   const [first] = lists;
   if (aliases.length === 0 && found.length === 0 && first !== undefined && !Array.isArray(first)) {
@@ -116,20 +123,21 @@ async function mergeLists(asked: ModelListRequest, merge: Merge, parts: ModelLis
   for (const name of aliases)
     models.set(name, { id: name, text: JSON.stringify(buildAliasObject(name, family)) });
   for (const model of found.flat()) if (!models.has(model.id)) models.set(model.id, model);
-  return buildJsonReply(asked, formatList([...models.values()], family, asked.path));
+  return buildJsonReply(requested, formatList([...models.values()], family, requested.path));
 }
 
 /** Returns the models of one provider that calls for them are routed to, or the failure. */
 async function readProviderList(
-  asked: ModelListRequest,
+  requested: ModelListRequest,
   provider: string,
   family: Family,
   { upstreams, policy, bytes_max }: ModelListParts,
 ): Promise<readonly ListedModel[] | LlmReply | Error> {
-  const path = family === 'anthropic' ? `/v1/models?limit=${PAGE_MAX}` : `/v1/models${readQuery(asked.path)}`;
-  const signal = AbortSignal.any([asked.signal, AbortSignal.timeout(LIST_MS_MAX)]);
+  const path =
+    family === 'anthropic' ? `/v1/models?limit=${PAGE_MAX}` : `/v1/models${readQuery(requested.path)}`;
+  const signal = AbortSignal.any([requested.signal, AbortSignal.timeout(LIST_MS_MAX)]);
   try {
-    const answer = await upstreams.send({ ...buildListRequest(asked, family), path, provider, signal });
+    const answer = await upstreams.send({ ...buildListRequest(requested, family), path, provider, signal });
     const body = await collectBody(answer, Math.min(bytes_max, LIST_BYTES_MAX));
     if (answer.status !== 200) return { ...buildHead(answer), body };
     const text = body.toString('utf8');
@@ -140,7 +148,7 @@ async function readProviderList(
       .flatMap((item) => parseListedModel(item, text))
       .filter(({ id }) => upstreams.catalogue.routes(id, provider, family));
   } catch (fault) {
-    buildFailureError(fault, asked.request_id);
+    buildFailureError(fault, requested.request_id);
     return fault as Error;
   }
 }

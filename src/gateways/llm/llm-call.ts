@@ -61,7 +61,7 @@ export interface LlmProxy {
   /** Handles a call. Rejects on an internal fault only, before anything is returned to the client. */
   readonly call: (call: LlmCall) => Promise<LlmReply>;
   /** Lists the models that clients may ask for, or describes one of them. */
-  readonly listModels: (asked: ModelListRequest) => Promise<LlmReply>;
+  readonly listModels: (requested: ModelListRequest) => Promise<LlmReply>;
   /** Waits until all charges are settled, then closes the connections. */
   readonly close: () => Promise<void>;
 }

@@ -48,8 +48,8 @@ export function openLlmProxy(parts: LlmProxyParts): LlmProxy {
   return {
     call: (call) =>
       handleCall({ call, ports: parts.ports(), capabilities, result_cache, settings }, { ...parts, keep }),
-    listModels: (asked) =>
-      answerModelRequest(asked, {
+    listModels: (requested) =>
+      answerModelRequest(requested, {
         upstreams: parts.upstreams,
         policy: parts.ports().policy,
         bytes_max: settings.response_bytes_max,

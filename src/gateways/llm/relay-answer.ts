@@ -70,8 +70,8 @@ function buildNoRetryHeaders({ attempts, headers }: UpstreamAnswer): readonly st
   return attempts > 1 && findHeader(headers, 'x-should-retry') === null ? ['x-should-retry', 'false'] : [];
 }
 
-function buildAnswerHeaders({ headers }: UpstreamAnswer, told: Ruling): readonly string[] {
-  return [...filterProviderHeaders(headers), ...buildRulingHeaders(told)];
+function buildAnswerHeaders({ headers }: UpstreamAnswer, reported: Ruling): readonly string[] {
+  return [...filterProviderHeaders(headers), ...buildRulingHeaders(reported)];
 }
 
 function relayStream(
@@ -124,13 +124,13 @@ async function relayWhole(
   const text = bytes.toString('utf8');
   const node = parseJsonTree(text, ports.policy.limits, { drops_vectors: true });
   if (node.kind === 'problem') throw buildUnreadableFailure(PROBLEMS[node.reason]);
-  const said = call.format.readAnswer(node, buildAnswerQuery(request, splices));
-  if (said === null)
+  const stated = call.format.readAnswer(node, buildAnswerQuery(request, splices));
+  if (stated === null)
     throw buildUnreadableFailure('The answer of the provider does not follow the requested protocol.');
-  account.report(said);
-  const output_units = said.texts.reduce((sum, { value }) => sum + value.length, 0);
+  account.report(stated);
+  const output_units = stated.texts.reduce((sum, { value }) => sum + value.length, 0);
   const spent = { estimate: estimateUsage(size, output_units), is_whole: true };
-  const guarded = await guardAnswer(said, text, { call_context, model, tokens });
+  const guarded = await guardAnswer(stated, text, { call_context, model, tokens });
   if (guarded.denied !== null) {
     account.end('policy_violation', spent);
     return buildDenialReply(call, guarded.denied);

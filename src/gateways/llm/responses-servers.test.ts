@@ -20,12 +20,12 @@ const SECRET = ['AKIA', 'QYLPMN5HHHFPWXYZ'].join('');
 type Event = { readonly type: string } & Record<string, unknown>;
 const on = (type: string, more: object = {}): Event => ({ type: `response.${type}`, ...more });
 
-const said = (text: string) => ({ type: 'output_text', text, annotations: [] });
+const stated = (text: string) => ({ type: 'output_text', text, annotations: [] });
 const message = (id: string, ...texts: string[]) => ({
   id,
   type: 'message',
   role: 'assistant',
-  content: texts.map(said),
+  content: texts.map(stated),
 });
 const reasoning = (id: string, ...texts: string[]) => ({
   id,
@@ -65,7 +65,7 @@ test('a server that gives no index: its events go out with the index of the item
       on('output_item.added', { item: reasoning('rs') }),
       on('reasoning_text.delta', { item_id: 'rs', delta: 'Hm.' }),
       on('output_item.added', { item: message('msg') }),
-      on('content_part.added', { item_id: 'msg', part: said('') }),
+      on('content_part.added', { item_id: 'msg', part: stated('') }),
       on('output_text.delta', { item_id: 'msg', delta: 'All is ' }),
       on('output_text.delta', { item_id: 'msg', delta: 'well.' }),
       on('output_item.added', { item: { ...first, arguments: '' } }),
@@ -75,7 +75,7 @@ test('a server that gives no index: its events go out with the index of the item
       on('function_call_arguments.delta', { item_id: 'fc_fc_also_safe', delta: '{}' }),
       on('output_item.done', { item: reasoning('rs', 'Hm.') }),
       on('output_text.done', { item_id: 'msg', text: 'All is well.' }),
-      on('content_part.done', { item_id: 'msg', part: said('All is well.') }),
+      on('content_part.done', { item_id: 'msg', part: stated('All is well.') }),
       on('output_item.done', { item: message('msg', 'All is well.') }),
       on('output_item.done', { item: first }),
       on('output_item.done', { item: second }),
@@ -94,7 +94,7 @@ test('a server that gives no index: its events go out with the index of the item
 test('a server that gives each event a new id: they go out with the id of their item', async () => {
   const events = (texts: readonly string[]) => [
     on('output_item.added', { output_index: 0, item: message('a') }),
-    on('content_part.added', { output_index: 0, content_index: 0, item_id: 'b', part: said('') }),
+    on('content_part.added', { output_index: 0, content_index: 0, item_id: 'b', part: stated('') }),
     ...texts.map((delta, at) =>
       on('output_text.delta', { output_index: 0, content_index: 0, item_id: `c${at}`, delta }),
     ),
@@ -193,7 +193,7 @@ test('an unannounced message is sent; an unannounced call is not', async () => {
     [on('output_text.done', { ...place, text })],
     [on('output_text.delta', { ...place, delta: text }), on('output_text.done', { ...place, text })],
     [
-      on('content_part.added', { ...place, part: said('') }),
+      on('content_part.added', { ...place, part: stated('') }),
       on('output_text.delta', { ...place, delta: text }),
     ],
   ];

@@ -13,15 +13,15 @@ const SHOWN = 'The key is [REDACTED], keep it.';
 async function guarded(chunks: readonly (string | Uint8Array)[], wire: StreamingApi['wire']) {
   const { call_context, events } = buildCallContext({ wire });
   const news: string[] = [];
-  const told = {
+  const reported = {
     onChunk: () => {},
     onEvent: () => {},
     onEnd: (error: string | null) => void news.push(error ?? 'whole'),
   };
-  const asked = { choices: 1, drops_usage: false, repeatable: new Set<string>() };
+  const request = { choices: 1, drops_usage: false, repeatable: new Set<string>() };
   const answering = { call_context, model: null, tokens: null };
   let text = '';
-  for await (const piece of await guardStream(buildUpstreamAnswer(chunks), asked, answering, told))
+  for await (const piece of await guardStream(buildUpstreamAnswer(chunks), request, answering, reported))
     text += piece;
   return { text, events, news };
 }
@@ -32,9 +32,9 @@ const sse = (data: unknown, end = '\n') => `data: ${JSON.stringify(data)}${end}$
 const lf = (text: string) => text.replaceAll('\r\n', '\n');
 
 /** Returns the parts in the order in which a client receives them: adjacent texts joined, calls by their tool. */
-function inOrder(told: readonly (readonly [kind: string, text: string])[]): string[] {
+function inOrder(reported: readonly (readonly [kind: string, text: string])[]): string[] {
   const runs: [kind: string, text: string][] = [];
-  for (const [kind, text] of told) {
+  for (const [kind, text] of reported) {
     const last = runs.at(-1);
     if (text === '') continue;
     if (last !== undefined && last[0] === kind && kind !== 'call') last[1] += text;
@@ -154,7 +154,7 @@ test('gemini: parts keep their order, and what is held goes out before what foll
 
 test('an error of the provider, and a prompt that it refuses, end the stream unchanged', async () => {
   const error = { message: 'The server had an error.', type: 'server_error', param: null, code: null };
-  const told = `event: error\n${sse({ type: 'error', code: 'server_error', message: 'It broke.', param: null, sequence_number: 3 })}`;
+  const reported = `event: error\n${sse({ type: 'error', code: 'server_error', message: 'It broke.', param: null, sequence_number: 3 })}`;
   const response = { id: 'r1', object: 'response', status: 'failed', model: 'm', output: [], error };
   const failed = `event: response.failed\n${sse({ type: 'response.failed', response, sequence_number: 4 })}`;
   const refused = {
@@ -166,8 +166,8 @@ test('an error of the provider, and a prompt that it refuses, end the stream unc
     ['openai.chat', [sse({ error })]],
     ['openai.completions', [sse({ error })]],
     ['anthropic.messages', [`event: error\n${sse({ type: 'error', error })}`]],
-    ['openai.responses', [told]],
-    ['openai.responses', [told, failed]],
+    ['openai.responses', [reported]],
+    ['openai.responses', [reported, failed]],
     ['openai.responses', [failed]],
     ['gemini.generate', [sse({ error: { code: 500, message: 'It broke.', status: 'INTERNAL' } }, '\r\n')]],
     ['gemini.generate', [sse(refused, '\r\n')]],

@@ -23,8 +23,8 @@ export function judgeToolName(
   if (tool === null || (contract !== null && contract !== 'undeclared'))
     return { shown: tool ?? '', refusal: null };
   const content = { kind: 'text', text: tool } as const;
-  const asked = buildTextCrossing('output', { ...crossing, declared_tags: [] }, content);
-  const { decision, rule, reason, findings, allowlisted_findings } = judge(asked, policy, fingerprintOf);
+  const request = buildTextCrossing('output', { ...crossing, declared_tags: [] }, content);
+  const { decision, rule, reason, findings, allowlisted_findings } = judge(request, policy, fingerprintOf);
   const shown = redactPart(tool, findings, policy.redaction.typed);
   const is_found = findings.length + allowlisted_findings.length > 0;
   return { shown, refusal: decision === 'allow' || !is_found ? null : { rule, reason } };

@@ -73,12 +73,14 @@ async function guardAndCall(
 ): Promise<object> {
   const { guard, naming } = behind;
   const judged_name = naming.toPolicyName(tool.name);
-  const asked = await guardRequestWithApproval(guard, judged_name, input, server, context);
-  if ('question' in asked) return asked.question;
-  if ('blocked' in asked) return buildErrorResult(asked.blocked);
+  const request = await guardRequestWithApproval(guard, judged_name, input, server, context);
+  if ('question' in request) return request.question;
+  if ('blocked' in request) return buildErrorResult(request.blocked);
   const given = await guardServerInput(behind, server, context);
   if ('blocked' in given) return buildErrorResult(given.blocked);
-  const answer = await sendCall(behind, tool, { input: asked.value, given }, context).catch(throwUnanswered);
+  const answer = await sendCall(behind, tool, { input: request.value, given }, context).catch(
+    throwUnanswered,
+  );
   if (isInputRequired(answer)) {
     const question = await guardInputRequired(behind, judged_name, answer);
     return 'blocked' in question ? buildErrorResult(question.blocked) : question.answer;

@@ -32,7 +32,7 @@ const PAUSE_MS_MAX = 30_000;
  */
 export function openChangeSubscription(
   client: Client,
-  told: ChangeListener,
+  reported: ChangeListener,
   watched: ReadonlySet<string>,
   tells_changes: boolean,
 ): ChangeSubscription {
@@ -42,9 +42,9 @@ export function openChangeSubscription(
   let turn = 0;
   let is_closed = false;
   for (const list of LISTS)
-    client.setNotificationHandler(`notifications/${list}/list_changed`, () => told({ list }));
+    client.setNotificationHandler(`notifications/${list}/list_changed`, () => reported({ list }));
   client.setNotificationHandler('notifications/resources/updated', ({ params }) => {
-    if (watched.has(params.uri)) told({ resource: params.uri });
+    if (watched.has(params.uri)) reported({ resource: params.uri });
   });
   const isModern = () => client.getProtocolEra() === 'modern';
 

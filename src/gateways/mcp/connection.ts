@@ -56,7 +56,7 @@ export interface ConnectionPool {
    * Returns a session's view of the connection that all sessions of this owner share. Its `close` leaves the shared
    * connection, which closes with its last member.
    */
-  readonly join: (settings: McpServerSettings, owner: string, told: ChangeListener) => ServerConnection;
+  readonly join: (settings: McpServerSettings, owner: string, reported: ChangeListener) => ServerConnection;
 }
 
 interface SharedConnection extends ServerConnection {

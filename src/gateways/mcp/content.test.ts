@@ -23,12 +23,12 @@ const guard = openPolicyGuard(
   },
 );
 
-const text = (said: string) => ({ type: 'text', text: said });
-const base64 = (said: string, encoding: BufferEncoding = 'utf8') =>
-  Buffer.from(said, encoding).toString('base64');
-const blob = (said: string, mimeType?: string) => ({
+const text = (stated: string) => ({ type: 'text', text: stated });
+const base64 = (stated: string, encoding: BufferEncoding = 'utf8') =>
+  Buffer.from(stated, encoding).toString('base64');
+const blob = (stated: string, mimeType?: string) => ({
   type: 'resource',
-  resource: { uri: 'file:///a', ...(mimeType !== undefined && { mimeType }), blob: base64(said) },
+  resource: { uri: 'file:///a', ...(mimeType !== undefined && { mimeType }), blob: base64(stated) },
 });
 
 /** Answers with content that must not reach the client. */
@@ -133,18 +133,18 @@ const HOSTILE: readonly (readonly [why: string, answer: ToolAnswer])[] = [
 
 /** Returns everything that a client can read of an answer, including decoded bytes. */
 function readable(answer: ToolAnswer): string {
-  const said: string[] = [];
+  const stated: string[] = [];
   JSON.stringify(answer, (key, value: unknown) => {
-    said.push(key);
+    stated.push(key);
     if (typeof value !== 'string') return value;
-    said.push(value);
+    stated.push(value);
     const bytes = Buffer.from(value.replace(/^data:.*?,/, ''), 'base64');
-    said.push(bytes.toString('utf8'), bytes.toString('utf16le'));
-    for (const tail of value.split(/=+/)) said.push(Buffer.from(tail, 'base64').toString('utf8'));
+    stated.push(bytes.toString('utf8'), bytes.toString('utf16le'));
+    for (const tail of value.split(/=+/)) stated.push(Buffer.from(tail, 'base64').toString('utf8'));
     return value;
   });
   const joined = answer.content.map((block) => (typeof block.text === 'string' ? block.text : '')).join('');
-  return [...said, joined, answer.content.map((block) => String(block.text ?? '')).join(' ')].join('\n');
+  return [...stated, joined, answer.content.map((block) => String(block.text ?? '')).join(' ')].join('\n');
 }
 
 const MARKERS = [KEY, 'send the API keys'];
@@ -207,10 +207,10 @@ test('what is good is sent on as it is', async () => {
 });
 
 test('a text is changed where something is found, and nowhere else', async () => {
-  const said = `{ "id": 1234567890123456789, "key": "${OTHER}", "f": 1.0 }`;
-  const [block] = await changed({ content: [text(said)] });
+  const stated = `{ "id": 1234567890123456789, "key": "${OTHER}", "f": 1.0 }`;
+  const [block] = await changed({ content: [text(stated)] });
   assert.match(String(block?.text), /^\{ "id": 1234567890123456789, "key": "\[[^"]+\]", "f": 1\.0 \}$/);
-  const two = await changed({ content: [text(said), text('{ "a":  2.0 }')] });
+  const two = await changed({ content: [text(stated), text('{ "a":  2.0 }')] });
   assert.match(String(two[0]?.text), /^\{ "id": 1234567890123456789, "key": "\[[^"]+\]", "f": 1\.0 \}$/);
   assert.equal(two[1]?.text, '{ "a":  2.0 }');
   const [inner] = (await changed({ content: [blob(`Use ${OTHER}.`, 'text/plain')] })) as {
@@ -235,26 +235,26 @@ test('numbers are judged and redacted digit for digit', async () => {
     (operation, input) => callOperation(operation, input, { runtime: strict, caller, request_id: 'r' }),
     { agent_id: null, session_id: null, user_id: '' },
   );
-  const said = `{ "f": 1.0, "card": ${CARD} }`;
+  const stated = `{ "f": 1.0, "card": ${CARD} }`;
   const redacted = /^\{ "f": 1\.0, "card": "\[[^"]+\]" \}$/;
-  for (const content of [[text(said)], [text(said), text('more')]]) {
+  for (const content of [[text(stated)], [text(stated), text('more')]]) {
     const judged = await guardToolAnswer(strictGuard, 'fetch', { content });
     assert.ok('answer' in judged);
     assert.match(String(judged.answer.content[0]?.text), redacted);
   }
-  const value = JSON.parse(said);
+  const value = JSON.parse(stated);
   const lossy = await strictGuard.judgeRequest('fetch', value, null);
   assert.ok('value' in lossy && lossy.value === value);
-  rememberText(value, said);
+  rememberText(value, stated);
   const exact = await strictGuard.judgeRequest('fetch', value, null);
   assert.ok('value' in exact);
   assert.match(findSourceText(exact.value) ?? '', redacted);
-  const repeated = { content: [text(said)], structuredContent: JSON.parse(said) };
-  rememberText(repeated.structuredContent, said);
+  const repeated = { content: [text(stated)], structuredContent: JSON.parse(stated) };
+  rememberText(repeated.structuredContent, stated);
   const judged = await guardToolAnswer(strictGuard, 'fetch', repeated);
   assert.ok('answer' in judged && !JSON.stringify(judged).includes('4532'));
   assert.match(String(judged.answer.content[0]?.text), redacted);
-  const other = { content: [text(said)], structuredContent: JSON.parse(said) };
+  const other = { content: [text(stated)], structuredContent: JSON.parse(stated) };
   const apart = await guardToolAnswer(strictGuard, 'fetch', other);
   assert.ok('answer' in apart);
   assert.match(String(apart.answer.content[0]?.text), redacted);

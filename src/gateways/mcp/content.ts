@@ -88,7 +88,7 @@ async function guardParts(
   if (judged.value === question) return null;
   const answers = is_list ? judged.value : [judged.value];
   if (!Array.isArray(answers) || answers.length !== all.length + joins.length) return MISFIT;
-  for (const [at, asked] of all.entries()) if (!replacePart(asked, answers[at]!)) return MISFIT;
+  for (const [at, request] of all.entries()) if (!replacePart(request, answers[at]!)) return MISFIT;
   return judgeJoined(guard, tool, all, answers.slice(all.length));
 }
 
@@ -125,12 +125,12 @@ function readPart(part: ContentPart): JudgedPart {
   return { value, part, text };
 }
 
-function replacePart(asked: JudgedPart, after: Json): boolean {
-  if (sameValue(after, asked.value)) return true;
-  const is_json = typeof asked.value !== 'string';
-  if (is_json) asked.text = typeof after === 'string' ? after : rewriteJson(asked.text, after);
-  else asked.text = after === null ? '' : String(after);
-  return asked.part.put(asked.text);
+function replacePart(request: JudgedPart, after: Json): boolean {
+  if (sameValue(after, request.value)) return true;
+  const is_json = typeof request.value !== 'string';
+  if (is_json) request.text = typeof after === 'string' ? after : rewriteJson(request.text, after);
+  else request.text = after === null ? '' : String(after);
+  return request.part.put(request.text);
 }
 
 const DROPPED = new Set(['_meta']);

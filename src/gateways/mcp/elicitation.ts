@@ -49,10 +49,10 @@ export function findElicitationCapability(
   server: Server,
   { mcpReq: { envelope } }: ServerContext,
 ): ClientCapabilities['elicitation'] {
-  const said = (envelope as Readonly<Record<string, unknown>> | undefined)?.[CLIENT_CAPABILITIES_META_KEY] as
-    | ClientCapabilities
-    | undefined;
-  return (said ?? server.getClientCapabilities())?.elicitation;
+  const stated = (envelope as Readonly<Record<string, unknown>> | undefined)?.[
+    CLIENT_CAPABILITIES_META_KEY
+  ] as ClientCapabilities | undefined;
+  return (stated ?? server.getClientCapabilities())?.elicitation;
 }
 
 interface ElicitationAnswer {

@@ -39,10 +39,10 @@ async function read(origin: string, path = '/', address = origin): Promise<reado
 }
 
 test('only the configured origin is called, and no redirection is followed', () => {
-  const asked: string[] = [];
+  const requested: string[] = [];
   return served(
     (request, response) => {
-      asked.push(request.url ?? '');
+      requested.push(request.url ?? '');
       if (request.url === '/moved') response.writeHead(302, { location: '/' }).end();
       else response.end('here');
     },
@@ -50,7 +50,7 @@ test('only the configured origin is called, and no redirection is followed', () 
       assert.deepEqual(await read(origin), ['here', false]);
       assert.deepEqual(await read(origin, '/moved'), ['redirected', false]);
       assert.deepEqual(await read(origin, '/', 'http://127.0.0.1:1'), ['other_address', false]);
-      assert.deepEqual(asked, ['/', '/moved']);
+      assert.deepEqual(requested, ['/', '/moved']);
     },
   );
 });

@@ -15,11 +15,11 @@ export async function collectInstructions(
   parts: Pick<GatewayParts, 'servers' | 'logFailure' | 'onLateList'>,
 ): Promise<string | undefined> {
   const { servers, logFailure } = parts;
-  const asked = queryServers(parts, 'instructions', null, (behind) =>
+  const request = queryServers(parts, 'instructions', null, (behind) =>
     readJudgedInstructions(behind, logFailure),
   ).catch(() => []);
-  const said = await Promise.race([asked, sleep(WAIT_MS_MAX, [], { ref: false })]);
-  const shown = said.filter(({ text }) => text !== '');
+  const stated = await Promise.race([request, sleep(WAIT_MS_MAX, [], { ref: false })]);
+  const shown = stated.filter(({ text }) => text !== '');
   if (shown.length === 0) return undefined;
   if (servers.length === 1) return shown[0]!.text;
   return shown.map(({ name, text }) => `# ${name}\n\n${text}`).join('\n\n');

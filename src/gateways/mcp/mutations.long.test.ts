@@ -46,10 +46,10 @@ const checkDefinitions: PolicyGuard['checkDefinitions'] = async (_server, tools)
 
 function realGuard(): PolicyGuard {
   const { runtime } = testRuntime({ record: async () => {} });
-  const road = (operation: never, input: unknown) =>
+  const runner = (operation: never, input: unknown) =>
     callOperation(operation, input, { runtime, caller, request_id: 'r' });
   return {
-    ...openPolicyGuard(road as never, { agent_id: null, session_id: null, user_id: '' }),
+    ...openPolicyGuard(runner as never, { agent_id: null, session_id: null, user_id: '' }),
     checkDefinitions,
   };
 }
@@ -157,23 +157,23 @@ function pieces(bytes: Buffer, dice: RandomSource): readonly Buffer[] {
 
 /** Returns every readable text in a value: names, texts, decoded bytes and JSON texts, and joined texts. */
 function readable(value: unknown): string {
-  const said: string[] = [];
+  const stated: string[] = [];
   const texts: string[] = [];
   const ahead: unknown[] = [value];
   for (let at = ahead.pop(); at !== undefined; at = ahead.pop()) {
     if (typeof at === 'string') {
-      said.push(at, decoded(at));
+      stated.push(at, decoded(at));
       const inner = parsed(at);
       if (inner !== null) ahead.push(inner);
     }
     if (typeof at !== 'object' || at === null) continue;
     for (const [name, inner] of Object.entries(at).reverse()) {
-      said.push(name);
+      stated.push(name);
       ahead.push(inner ?? '');
       if (name === 'text' && typeof inner === 'string') texts.unshift(inner);
     }
   }
-  return [...said, textsInOrder(value).join('')].join('\n');
+  return [...stated, textsInOrder(value).join('')].join('\n');
 }
 
 function textsInOrder(value: unknown): string[] {

@@ -62,10 +62,10 @@ const WAIT = '30s';
 
 /** Opens the guard of one caller. Each evaluation runs as an ordinary operation. */
 export function openPolicyGuard(
-  road: RunOperation,
+  runner: RunOperation,
   { agent_id, session_id, user_id }: GuardSubject,
 ): PolicyGuard {
-  const ask: RunOperation = (operation, input) => road(operation, input).catch(throwUnavailable);
+  const ask: RunOperation = (operation, input) => runner(operation, input).catch(throwUnavailable);
   const about = { agent_id, session_id };
   return {
     judgeRequest: async (tool, input, request_id) => {
@@ -128,13 +128,13 @@ function readReply(reply: Reply, before: Json, after: Json | undefined): GuardRe
 }
 
 function buildBlock({ reason, rule, approval }: Reply): GuardBlock {
-  const said = `Blocked by the policy (rule ${rule}): ${reason}`;
-  if (approval === undefined) return { blocked: said };
+  const stated = `Blocked by the policy (rule ${rule}): ${reason}`;
+  if (approval === undefined) return { blocked: stated };
   const { request_id, status } = approval;
   if (status !== 'pending')
-    return { blocked: `${said} The request for approval ${request_id} is ${status}.` };
+    return { blocked: `${stated} The request for approval ${request_id} is ${status}.` };
   return {
-    blocked: `${said} The request ${request_id} needs approval; after it, make the same call again.`,
-    pending: { request_id, why: said },
+    blocked: `${stated} The request ${request_id} needs approval; after it, make the same call again.`,
+    pending: { request_id, why: stated },
   };
 }

@@ -14,16 +14,19 @@ const dead: Answer = async () => {
 };
 
 function asking(answers: Readonly<Record<string, Answer>>, failing: readonly string[] = []) {
-  const told: string[] = [];
+  const report: string[] = [];
   const servers = Object.keys(answers).map(
     (name) => ({ name, upstream: { is_failing: () => failing.includes(name) } }) as unknown as UpstreamServer,
   );
   const parts = {
     servers,
-    logFailure: (name: string) => void told.push(`${name} failed`),
-    onLateList: ({ name }: UpstreamServer) => void told.push(`${name} arrived`),
+    logFailure: (name: string) => void report.push(`${name} failed`),
+    onLateList: ({ name }: UpstreamServer) => void report.push(`${name} arrived`),
   };
-  return { told, answers: queryServers(parts, 'tools/list', 'tools', ({ name }) => answers[name]!(name)) };
+  return {
+    told: report,
+    answers: queryServers(parts, 'tools/list', 'tools', ({ name }) => answers[name]!(name)),
+  };
 }
 
 test('a slow server is left out, and reported when it answers', async () => {
@@ -32,12 +35,12 @@ test('a slow server is left out, and reported when it answers', async () => {
     new Promise((resolve) => {
       answer = resolve;
     });
-  const { answers, told } = asking({ one: fast, slow, dead });
+  const { answers, told: report } = asking({ one: fast, slow, dead });
   assert.deepEqual(await answers, ['one']);
-  assert.deepEqual(told, ['dead failed']);
+  assert.deepEqual(report, ['dead failed']);
   answer('slow');
   await new Promise(setImmediate);
-  assert.deepEqual(told, ['dead failed', 'slow arrived']);
+  assert.deepEqual(report, ['dead failed', 'slow arrived']);
 });
 
 test('a server that failed before causes no wait, and one that answers is included', async () => {

@@ -32,12 +32,12 @@ export function openResourceWatcher(behinds: readonly UpstreamServer[]): Resourc
   async function want(holder: string, uri: string): Promise<void> {
     const { behind, server_uri } = findResourceServer(behinds, uri);
     const { guard, naming, upstream } = behind;
-    const asked = await guard.judgeRequest(
+    const request = await guard.judgeRequest(
       naming.toPolicyName('resources/subscribe'),
       { uri: server_uri },
       null,
     );
-    if ('blocked' in asked) throw new PolicyRefusal(asked.blocked);
+    if ('blocked' in request) throw new PolicyRefusal(request.blocked);
     const all = [...holders.values()].reduce((count, uris) => count + uris.size, 0);
     if (all >= WATCHED_MAX)
       throw new PolicyRefusal(`At most ${WATCHED_MAX} resources are watched at a time.`);

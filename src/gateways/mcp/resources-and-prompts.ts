@@ -31,8 +31,8 @@ async function readEntries(behind: UpstreamServer, { method, key }: Listing): Pr
   const kind = method.startsWith('prompts') ? 'prompts' : 'resources';
   if ((await upstream.use(async (client) => client.getServerCapabilities()?.[kind])) === undefined) return [];
   const name = naming.toPolicyName(method);
-  const asked = await guard.judgeRequest(name, {}, null);
-  if ('blocked' in asked) throw new PolicyRefusal(asked.blocked);
+  const requested = await guard.judgeRequest(name, {}, null);
+  if ('blocked' in requested) throw new PolicyRefusal(requested.blocked);
   const entries: Entry[] = [];
   let cursor: string | undefined;
   for (let page = 0; page < PAGES_MAX; page++) {
@@ -103,13 +103,13 @@ export async function getPrompt(
   const there = behind === undefined ? null : await findServerPrompt(behind, name);
   if (behind === undefined || there === null)
     throw new PolicyRefusal('No server behind the gateway has such a prompt: see `prompts/list`.');
-  const asked = { name: there, ...(input !== undefined && { arguments: input }) };
+  const requested = { name: there, ...(input !== undefined && { arguments: input }) };
   const request = (params: object, client: Client) =>
     client.request(
       { method: 'prompts/get', params: params as { name: string } },
       { timeout: behind.call_ms, signal: context.mcpReq.signal, allowInputRequired: true },
     );
-  return guardAndSend(behind, 'prompts/get', asked, request, server, context);
+  return guardAndSend(behind, 'prompts/get', requested, request, server, context);
 }
 
 /** Returns the server's name of a prompt. A shortened name is looked up in the server's list. */
@@ -132,21 +132,21 @@ async function guardAndSend(
 ): Promise<object> {
   const { upstream, guard, naming } = behind;
   const name = naming.toPolicyName(method);
-  const asked = await guardRequestWithApproval(guard, name, params, server, context);
-  if ('question' in asked) return asked.question;
-  if ('blocked' in asked) throw new PolicyRefusal(asked.blocked);
+  const requested = await guardRequestWithApproval(guard, name, params, server, context);
+  if ('question' in requested) return requested.question;
+  if ('blocked' in requested) throw new PolicyRefusal(requested.blocked);
   const given = await guardServerInput(behind, server, context);
   if ('blocked' in given) throw new PolicyRefusal(given.blocked);
-  const sent = { ...(asked.value as object), ...given.params, _meta: given.meta };
-  const said = await upstream
+  const sent = { ...(requested.value as object), ...given.params, _meta: given.meta };
+  const stated = await upstream
     .use((client) => request(sent, client))
     .catch((error: unknown) => throwJudgedError(error, guard, name));
-  if (isInputRequired(said)) {
-    const question = await guardInputRequired(behind, name, said);
+  if (isInputRequired(stated)) {
+    const question = await guardInputRequired(behind, name, stated);
     if ('blocked' in question) throw new PolicyRefusal(question.blocked);
     return question.answer;
   }
-  const answer = removeMeta(said);
+  const answer = removeMeta(stated);
   const stop = await guardContent(guard, name, answer);
   if (stop !== null) throw new PolicyRefusal(stop);
   return replaceUris(answer, naming);
@@ -155,7 +155,7 @@ async function guardAndSend(
 /** Throws a server's error with its code after its message was judged like a result. */
 async function throwJudgedError(error: unknown, guard: PolicyGuard, name: string): Promise<never> {
   if (!(error instanceof TheirError)) throw error;
-  const said = { message: error.message };
-  const stop = await guardContent(guard, name, said);
-  throw stop === null ? new JudgedError(error.code, said.message) : new PolicyRefusal(stop);
+  const stated = { message: error.message };
+  const stop = await guardContent(guard, name, stated);
+  throw stop === null ? new JudgedError(error.code, stated.message) : new PolicyRefusal(stop);
 }

@@ -21,7 +21,7 @@ function rooms(sessions_max: number) {
     servers: [],
     sessions_max,
     env: {},
-    logFailure: (...said) => assert.fail(said.join()),
+    logFailure: (...stated) => assert.fail(stated.join()),
   });
 }
 

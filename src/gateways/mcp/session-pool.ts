@@ -153,7 +153,7 @@ function openSession(
       ({ agents, tenants }) => matchesAny(agents, agent_id ?? 'unknown') && matchesAny(tenants, tenant_id),
     )
     .map((settings) =>
-      openConfiguredServer(settings, (told) => pool.join(settings, buildOwnerKey(identity), told), {
+      openConfiguredServer(settings, (reported) => pool.join(settings, buildOwnerKey(identity), reported), {
         guard,
         onChange: notifier.told,
       }),

@@ -54,7 +54,7 @@ export function openWrappedServer(
 /** Opens a configured server. Its names get a prefix. */
 export function openConfiguredServer(
   settings: McpServerSettings,
-  connect: (told: ChangeListener) => ServerConnection,
+  connect: (reported: ChangeListener) => ServerConnection,
   parts: UpstreamServerParts,
 ): UpstreamServer {
   const { name, allow, deny, timeout_ms } = settings;
@@ -66,7 +66,7 @@ export function openConfiguredServer(
 function openServer(
   name: string,
   naming: NameMapping,
-  connect: (told: ChangeListener) => ServerConnection,
+  connect: (reported: ChangeListener) => ServerConnection,
   times: Pick<UpstreamServer, 'call_ms' | 'list_ms'>,
   offers: (tool: string) => boolean,
   { guard, onChange }: UpstreamServerParts,

@@ -4,14 +4,14 @@ import { openCircuitBreaker } from './circuit-breaker.ts';
 
 test('the state of a circuit breaker is reported only when it changes', () => {
   let now_ms = 0;
-  const told: string[] = [];
+  const report: string[] = [];
   const settings = { failures: 2, window_seconds: 60, open_seconds: 10 };
   const breaker = openCircuitBreaker(
     settings,
     () => now_ms,
-    (provider, state) => told.push(`${provider} ${state}`),
+    (provider, state) => report.push(`${provider} ${state}`),
   );
-  const all = (): string[] => told.splice(0);
+  const all = (): string[] => report.splice(0);
   breaker.acquire('main')?.succeeded();
   breaker.acquire('main')?.failed();
   assert.deepEqual(all(), ['main closed']);

@@ -5,8 +5,8 @@ import { buildRoutingTable, type UpstreamTarget } from './routing-table.ts';
 import { parseProxySettings } from './testing/test-upstreams.ts';
 
 /** Targets of providers `a`, `b` and `c` with the given properties. */
-function targets(...said: readonly object[]): UpstreamTarget[] {
-  const providers = said.map((one, at) => ({ name: 'abc'[at], family: 'openai', ...one }));
+function targets(...stated: readonly object[]): UpstreamTarget[] {
+  const providers = stated.map((one, at) => ({ name: 'abc'[at], family: 'openai', ...one }));
   return buildRoutingTable(parseProxySettings({ providers }))
     .findTargetGroups({ wire: 'openai.chat', model: 'm' })
     .flat();

@@ -105,15 +105,15 @@ test('a connection uses the checked addresses, and is refused if one of them is 
     { addresses: [], all: true, given: null },
   ];
   for (const { addresses, all, given } of rows) {
-    let asked = 0;
+    let request = 0;
     const look = openPublicLookup((_, done) => {
-      asked += 1;
+      request += 1;
       done(null, addresses);
     });
     const [fault, found] = await new Promise<readonly [unknown, unknown]>((resolve) =>
-      look('name.example', { all }, (told, address) => resolve([told, address])),
+      look('name.example', { all }, (reported, address) => resolve([reported, address])),
     );
-    assert.equal(asked, 1, 'it is looked up once');
+    assert.equal(request, 1, 'it is looked up once');
     if (given === null) assert.ok(fault instanceof UpstreamFailure && fault.code === 'invalid_request');
     else assert.deepEqual(found, given);
   }

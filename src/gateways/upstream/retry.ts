@@ -18,9 +18,9 @@ export type TryOutcome =
  */
 export function isRetryable(outcome: TryOutcome, family: ApiFamilyName | null): boolean {
   if ('failure' in outcome) return RETRYABLE_FAILURES.has(outcome.failure);
-  const asked = findHeader(outcome.headers, 'x-should-retry');
-  if (asked === 'true') return outcome.status >= 400;
-  if (asked === 'false') return false;
+  const request = findHeader(outcome.headers, 'x-should-retry');
+  if (request === 'true') return outcome.status >= 400;
+  if (request === 'false') return false;
   const { status } = outcome;
   return family === null ? isUsualRetryStatus(status) : getApiFamily(family).isRetryableStatus(status);
 }

@@ -227,16 +227,16 @@ test('the only provider is never cut off, and tries of one call count as one fai
     assert.equal((await upstreams.send(buildUpstreamRequest())).status, 500);
     assert.equal(provider.requests.length, call * 3);
   }
-  const told: string[] = [];
+  const reported: string[] = [];
   const ports = {
     ...openUpstreamTestPorts().ports,
-    onBreakerState: (_: string, state: string) => void told.push(state),
+    onBreakerState: (_: string, state: string) => void reported.push(state),
   };
   const counted = openTestUpstreams(t, { target: provider.url, circuit_breaker: { failures: 2 } }, ports);
   await counted.send(buildUpstreamRequest());
-  assert.deepEqual(told, ['closed'], 'three tries of one call are one failure');
+  assert.deepEqual(reported, ['closed'], 'three tries of one call are one failure');
   await counted.send(buildUpstreamRequest());
-  assert.deepEqual(told.slice(0, 2), ['closed', 'open'], 'the control: two calls are two');
+  assert.deepEqual(reported.slice(0, 2), ['closed', 'open'], 'the control: two calls are two');
 });
 
 test('a key that the provider refuses is in cooldown, and the same call tries another one', async (t) => {

@@ -217,7 +217,7 @@ function watchBody(
   body: AsyncIterable<Uint8Array>,
   { ended, failed }: BodyWatcher,
 ): AsyncIterable<Uint8Array> {
-  const told = (fault: unknown): never => {
+  const reported = (fault: unknown): never => {
     throw failed(requireFailure(fault));
   };
   return {
@@ -228,7 +228,7 @@ function watchBody(
           reading.next().then((result) => {
             if (result.done === true) ended();
             return result;
-          }, told),
+          }, reported),
         return: async () => {
           ended();
           await reading.return?.();

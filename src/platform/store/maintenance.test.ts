@@ -43,16 +43,16 @@ test('jobs never run at the same time', async () => {
       return false;
     },
   });
-  const told: unknown[] = [];
-  const housekeeping = startMaintenance([job('a'), job('b')], { error: (...line) => told.push(line) });
+  const report: unknown[] = [];
+  const housekeeping = startMaintenance([job('a'), job('b')], { error: (...line) => report.push(line) });
   await until(began, 6);
   await housekeeping.close();
-  assert.deepEqual(told, []);
+  assert.deepEqual(report, []);
   assert.deepEqual(new Set(began), new Set(['a', 'b']));
 });
 
 test('a failed job is reported and tried again, and delays no other', async () => {
-  const told: unknown[] = [];
+  const report: unknown[] = [];
   const done: string[] = [];
   const failing = {
     name: 'fails',
@@ -62,11 +62,11 @@ test('a failed job is reported and tried again, and delays no other', async () =
     },
   };
   const working = { name: 'works', every_ms: SOON_MS, run: async () => done.push('x') < 0 };
-  const housekeeping = startMaintenance([failing, working], { error: (...line) => told.push(line) });
-  await until(told, 2);
+  const housekeeping = startMaintenance([failing, working], { error: (...line) => report.push(line) });
+  await until(report, 2);
   await until(done, 2);
   await housekeeping.close();
-  assert.deepEqual(told[0], [
+  assert.deepEqual(report[0], [
     'a maintenance job failed and will be tried again',
     { job: 'fails', code: 'store_unavailable', system_code: '57P01', reason: 'It is gone.' },
   ]);

@@ -150,8 +150,8 @@ const PROBE_MS = 2_000;
 /** Probes the store with a small query. A store that takes longer than `PROBE_MS` is too slow for decisions. */
 async function isThere(db: Kysely<StoreTables>): Promise<boolean> {
   const late = new AbortController();
-  const asked = db.selectFrom('store_migrations').select('name').limit(1).execute();
-  const answer = asked.then(
+  const request = db.selectFrom('store_migrations').select('name').limit(1).execute();
+  const answer = request.then(
     () => true,
     () => false,
   );

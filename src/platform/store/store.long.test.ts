@@ -201,15 +201,15 @@ withStores(
       let next = 0;
       let said_in_all = 0;
       for (let kill = 1; kill <= KILLS; kill++) {
-        const { said, first } = await killAfter(settings, next, kill * 7);
-        said_in_all += said;
+        const { said: stated, first } = await killAfter(settings, next, kill * 7);
+        said_in_all += stated;
         const rows = await lawTables(store.db)
           .selectFrom('counts')
           .selectAll()
           .where('amount', '>=', first)
           .execute();
         const pairs = Map.groupBy(rows, ({ amount }) => amount);
-        for (let pair = first; pair < first + said; pair++)
+        for (let pair = first; pair < first + stated; pair++)
           assert.ok(pairs.has(pair), `pair ${pair} is lost`);
         for (const [pair, halves] of pairs) assert.equal(halves.length, 2, `pair ${pair}`);
         next = first + pairs.size;
@@ -358,11 +358,11 @@ async function killAfter(
   pairs: number,
 ): Promise<{ first: number; said: number }> {
   const child = startPairs({ settings, first, stay: false });
-  let said = 0;
+  let stated = 0;
   child.on('message', () => {
-    said += 1;
-    if (said === pairs) child.kill('SIGKILL');
+    stated += 1;
+    if (stated === pairs) child.kill('SIGKILL');
   });
   await once(child, 'close');
-  return { first, said };
+  return { first, said: stated };
 }

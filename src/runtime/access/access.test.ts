@@ -180,8 +180,8 @@ const loopbackCases: readonly LoopbackCase[] = [
 
 test('loopback is trusted only where the request comes from this machine and was meant for it', async () => {
   let ran = 0;
-  for (const { name, trusted, address, headers, settings: asked } of loopbackCases) {
-    const id = await idOf(settings(asked), headers ?? {}, address);
+  for (const { name, trusted, address, headers, settings: requested } of loopbackCases) {
+    const id = await idOf(settings(requested), headers ?? {}, address);
     assert.equal(id, trusted ? 'loopback' : 'unauthenticated', name);
     ran++;
   }
@@ -190,8 +190,8 @@ test('loopback is trusted only where the request comes from this machine and was
 });
 
 test('who is refused on loopback learns what made it so', async () => {
-  const reasonFor = async (asked: Asked, headers: Record<string, string>, address = '127.0.0.1') => {
-    const outcome = await openAuthenticator(settings(asked))({
+  const reasonFor = async (requested: Asked, headers: Record<string, string>, address = '127.0.0.1') => {
+    const outcome = await openAuthenticator(settings(requested))({
       address,
       headers: { host: 'localhost', ...headers },
     });
@@ -385,8 +385,8 @@ test('a proxy says for whom it asks only where it is configured to, and may do n
     ],
     ['a program on this machine', vouching, { 'x-service-user': 'ann' }, '127.0.0.1', 'loopback'],
   ];
-  for (const [name, asked, headers, address, expected] of rows)
-    assert.equal(await idOf(settings(asked), headers, address), expected, name);
+  for (const [name, requested, headers, address, expected] of rows)
+    assert.equal(await idOf(settings(requested), headers, address), expected, name);
   assert.equal(rows.length, 7);
   const outcome = await openAuthenticator(settings(vouching))({ address: '10.1.2.3', headers: forwarded });
   assert.ok('permissions' in outcome && outcome.permissions.length === 0);

@@ -75,11 +75,11 @@ export function buildOperatorCaller(id: string): Caller {
  */
 export function buildAgentCaller(
   id: string,
-  asked: readonly string[],
+  request: readonly string[],
   tenants: Caller['tenants'],
   agents: Caller['agents'],
 ): Caller {
-  const granted = asked.flatMap((one) => [one, ...(IMPLIED.get(one) ?? [])]);
+  const granted = request.flatMap((one) => [one, ...(IMPLIED.get(one) ?? [])]);
   const permissions = PERMISSIONS.filter((one) => granted.includes(one) && !PERSON_PERMISSIONS.includes(one));
   return { id, kind: 'agent', permissions, tenants, agents };
 }

@@ -97,8 +97,8 @@ for (const { name, caller = LOOPBACK_CALLER, user, users = USERS, costs, tenants
 }
 
 test('unknown names, and names that every object has, are no permissions', () => {
-  const asked = ['costs:read', 'constructor', 'toString', 'no:such'];
-  assert.deepEqual(buildAgentCaller('key:odd', asked, '*', '*').permissions.toSorted(), [
+  const request = ['costs:read', 'constructor', 'toString', 'no:such'];
+  assert.deepEqual(buildAgentCaller('key:odd', request, '*', '*').permissions.toSorted(), [
     'costs:own',
     'costs:read',
   ]);

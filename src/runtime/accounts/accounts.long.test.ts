@@ -172,8 +172,8 @@ withStores('accounts', (law) => {
       const wrong = code() === '000000' ? '111111' : '000000';
       const outcomes: string[] = [];
       for (let at = 0; at < 5; at += 1) {
-        const asked = { ticket: await ticket(), code: wrong };
-        outcomes.push((await accounts.signInWithTotp(asked, TEST_ORIGIN)).outcome);
+        const requested = { ticket: await ticket(), code: wrong };
+        outcomes.push((await accounts.signInWithTotp(requested, TEST_ORIGIN)).outcome);
       }
       assert.deepEqual(outcomes, ['refused', 'refused', 'refused', 'limited', 'limited']);
       const right = { ticket: await ticket(), code: code() };

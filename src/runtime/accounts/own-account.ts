@@ -18,7 +18,7 @@ const REFUSED: Refused = { outcome: 'refused' };
 export async function changePassword(
   parts: AccountParts,
   session: SignInSession,
-  asked: { readonly current: string; readonly next: string },
+  request: { readonly current: string; readonly next: string },
   origin: SignInOrigin,
 ): Promise<RotatedSession> {
   const { user_id, session_id } = session;
@@ -26,12 +26,12 @@ export async function changePassword(
   const user = await requireUser(parts, user_id);
   const attempt = await countAttempt(parts, `account:${user_id}`, origin.address);
   if (attempt.retry_seconds !== null) return { outcome: 'limited', retry_seconds: attempt.retry_seconds };
-  if (!(await verifyPassword(asked.current, user.password_hash))) {
+  if (!(await verifyPassword(request.current, user.password_hash))) {
     await recordFailure(parts, user, origin, 'password', 'sign_in_failed');
     return REFUSED;
   }
   await attempt.forgive();
-  const password_hash = await hashPassword(asked.next);
+  const password_hash = await hashPassword(request.next);
   const reason = 'The user changed the password.';
   await recordAccountEvent(parts.ports, { phase: 'password_change', reason, caller_id: `user:${user_id}` });
   await db.updateTable('users').set({ password_hash }).where('user_id', '=', user_id).execute();

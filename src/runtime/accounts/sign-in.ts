@@ -18,10 +18,10 @@ import {
 /** Signs a user in with a password. With a second factor, the answer is a ticket and no session. */
 export async function signInWithPassword(
   parts: AccountParts,
-  asked: { readonly user_id: string; readonly password: string },
+  request: { readonly user_id: string; readonly password: string },
   origin: SignInOrigin,
 ): Promise<SignInResult> {
-  const user_id = normalizeUserId(asked.user_id);
+  const user_id = normalizeUserId(request.user_id);
   const { db } = await parts.store();
   const user = await findUserRow(db, user_id);
   const attempt = await countAttempt(parts, `account:${user_id}`, origin.address);
@@ -29,7 +29,7 @@ export async function signInWithPassword(
     if (attempt.is_first_over) await recordFailure(parts, user, origin, 'password', 'sign_in_limited');
     return { outcome: 'limited', retry_seconds: attempt.retry_seconds };
   }
-  const is_correct = await verifyPassword(asked.password, user?.password_hash ?? null);
+  const is_correct = await verifyPassword(request.password, user?.password_hash ?? null);
   if (!is_correct || user === null || user.disabled_ms !== null) {
     await recordFailure(parts, user, origin, 'password', 'sign_in_failed');
     return { outcome: 'refused' };
@@ -44,16 +44,16 @@ export async function signInWithPassword(
 /** Continues a sign-in with a code of an authenticator app. */
 export async function signInWithTotp(
   parts: AccountParts,
-  asked: { readonly ticket: string; readonly code: string },
+  request: { readonly ticket: string; readonly code: string },
   origin: SignInOrigin,
 ): Promise<SignInResult> {
-  const challenge = await tryChallenge(parts, 'second_factor', asked.ticket);
+  const challenge = await tryChallenge(parts, 'second_factor', request.ticket);
   if (challenge === null || challenge.user_id === null) return { outcome: 'refused' };
   const user = await findUserRow((await parts.store()).db, challenge.user_id);
   if (user === null || user.disabled_ms !== null) return { outcome: 'refused' };
-  const refusal = await verifyTotp(parts, user, asked.code, origin);
+  const refusal = await verifyTotp(parts, user, request.code, origin);
   if (refusal !== null) return refusal;
-  if ((await takeChallenge(parts, 'second_factor', asked.ticket)) === null) return { outcome: 'refused' };
+  if ((await takeChallenge(parts, 'second_factor', request.ticket)) === null) return { outcome: 'refused' };
   return beginSession(parts, user, 'password', true, origin);
 }
 
@@ -107,15 +107,15 @@ export interface LinkUse {
 /** Uses a one-time link: sets the password, and signs the user in. */
 export async function signInWithLink(
   parts: AccountParts,
-  asked: LinkUse,
+  request: LinkUse,
   origin: SignInOrigin,
 ): Promise<SignInResult> {
-  const password_hash = await hashPassword(asked.password);
+  const password_hash = await hashPassword(request.password);
   const store = await parts.store();
   const now_ms = parts.ports().now_ms();
-  const link = await takeUserLink(store.db, asked.token, now_ms);
+  const link = await takeUserLink(store.db, request.token, now_ms);
   if (link === null) return { outcome: 'refused' };
-  const user_id = link.user_id ?? normalizeUserId(asked.user_id ?? 'admin');
+  const user_id = link.user_id ?? normalizeUserId(request.user_id ?? 'admin');
   if (link.user_id === null) {
     if (await hasAdministrator(store.db)) return { outcome: 'refused' };
     const roles = ['admin'] as const;

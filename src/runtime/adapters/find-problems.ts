@@ -58,9 +58,9 @@ function protocolProblems<Reply>(
   const of_events = Object.entries(written.events).flatMap(([name, { checks, deny, ask, change }]) => {
     const at = ['events', name];
     const lets_pass = [way.pass, ask, change].some((other) => isDeepStrictEqual(other, deny));
-    const told = lets_pass || way.isSilent(deny);
+    const reported = lets_pass || way.isSilent(deny);
     return [
-      ...(told
+      ...(reported
         ? [wrong([...at, 'deny'], 'blocks nothing: it is an answer that allows the event, or an empty one')]
         : []),
       ...(change !== undefined && !hasPlace(change as Json, 'changed')
@@ -104,9 +104,9 @@ function checkProblem({ kind, tool, content, json }: CheckSpec, way: Way<unknown
 /** Returns the differences between an example and its result, and the event of the example. */
 function tryExample(
   written: AdapterProtocol<unknown>,
-  { payload, event: asked, checks }: ExampleSpec,
+  { payload, event: request, checks }: ExampleSpec,
 ): { readonly event: string | null; readonly what: string | null } {
-  const event = readEventName(written, payload, asked ?? null);
+  const event = readEventName(written, payload, request ?? null);
   if (!event.ok) return { event: null, what: event.why };
   if ((written.ignored_events ?? []).includes(event.value))
     return {

@@ -164,8 +164,8 @@ test('an adapter that could skip content is not admitted', () => {
   ];
   assert.deepEqual(findDialectProblems(DIALECT, 'acme.mjs', ['dialects', 0]), []);
   for (const [written, words] of rows) {
-    const said = findDialectProblems(written, 'acme.mjs', ['dialects', 0]).map(({ message }) => message);
-    assert.match(said.join('\n'), words);
+    const stated = findDialectProblems(written, 'acme.mjs', ['dialects', 0]).map(({ message }) => message);
+    assert.match(stated.join('\n'), words);
   }
   assert.equal(rows.length, 14);
 });

@@ -27,13 +27,13 @@ const NAME_UNITS_MAX = 256;
 /** The limit of checks in one payload. */
 const CHECKS_MAX = 100;
 
-/** Returns the event name of a payload. `asked` is the name that the caller gives, and takes precedence. */
+/** Returns the event name of a payload. `request` is the name that the caller gives, and takes precedence. */
 export function readEventName(
   { event, events }: Pick<AdapterProtocol<unknown>, 'event' | 'events'>,
   payload: Payload,
-  asked: string | null,
+  request: string | null,
 ): PayloadResult<string> {
-  if (asked !== null) return { ok: true, value: asked };
+  if (request !== null) return { ok: true, value: request };
   const names = Object.keys(events);
   if (event === undefined)
     return names.length === 1 ? { ok: true, value: names[0]! } : wrong('does not say what event it is of');
@@ -134,9 +134,9 @@ function wrong(why: string): { readonly ok: false; readonly why: string } {
 export function buildAnswer(
   template: AdapterTemplate,
   payload: Payload,
-  told: { readonly reason?: string; readonly changed?: Json },
+  reported: { readonly reason?: string; readonly changed?: Json },
 ): Json {
   const look = buildPlaceLookup(payload as Json);
-  const places: Readonly<Record<string, Json | undefined>> = { ...told };
+  const places: Readonly<Record<string, Json | undefined>> = { ...reported };
   return fillTemplate(template, (place) => places[place] ?? look(place)).value;
 }

@@ -55,12 +55,18 @@ test('SIGKILL at any moment under load loses nothing acknowledged, and the journ
   const acknowledged: string[] = [];
   for (let round = 1; round <= ROUNDS; round++) {
     const waiters = [1, 8, 64, 256][round % 4]!;
-    const { child, said } = startLoad([process.execPath, PROGRAM, state, String(round), String(waiters)]);
-    await until(() => said().length > 1);
+    const { child, said: stated } = startLoad([
+      process.execPath,
+      PROGRAM,
+      state,
+      String(round),
+      String(waiters),
+    ]);
+    await until(() => stated().length > 1);
     await new Promise((resolve) => setTimeout(resolve, Math.random() * 25));
     child.kill('SIGKILL');
     await once(child, 'close');
-    acknowledged.push(...said().filter((line) => line.startsWith('evt_')));
+    acknowledged.push(...stated().filter((line) => line.startsWith('evt_')));
     if (round % 5 === 0) assert.equal((await verify(state)).broken, null);
   }
   const recorded = await recordedIds(state);
@@ -76,13 +82,13 @@ test('a full disk refuses every event, loses no acknowledged one, and recovers o
   const LIMIT_BYTES = 60_000;
   const script = `trap '' XFSZ; exec "$@"`;
   const program = [process.execPath, PROGRAM, state, '1', '32'];
-  const { child, said } = startLoad(['sh', '-c', script, 'sh', ...program]);
-  const acknowledged = (): string[] => said().filter((line) => line.startsWith('evt_'));
-  const refused = (): string[] => said().filter((line) => line.startsWith('!'));
+  const { child, said: stated } = startLoad(['sh', '-c', script, 'sh', ...program]);
+  const acknowledged = (): string[] => stated().filter((line) => line.startsWith('evt_'));
+  const refused = (): string[] => stated().filter((line) => line.startsWith('!'));
   const limit = (bytes: number | string): void => {
     execFileSync('prlimit', ['--pid', String(child.pid), `--fsize=${bytes}:unlimited`]);
   };
-  await until(() => said().length > 0);
+  await until(() => stated().length > 0);
   limit(LIMIT_BYTES);
   await until(() => refused().length > 100);
   limit('unlimited');

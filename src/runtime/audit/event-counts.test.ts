@@ -30,15 +30,15 @@ function spreadEvent(at: number): AuditEvent {
 }
 
 /** Counts in memory what the index must count. */
-function countPlainly(events: readonly AuditEvent[], asked: EventCountQuery): Record<string, number> {
+function countPlainly(events: readonly AuditEvent[], request: EventCountQuery): Record<string, number> {
   const sums: Record<string, number> = {};
   for (const event of events) {
     const ms = Date.parse(event.timestamp);
-    const is_inside = asked.since_ms === null || (ms >= asked.since_ms && ms < asked.until_ms);
-    const is_scoped = asked.tenants === '*' || asked.tenants.includes(event.tenant_id);
+    const is_inside = request.since_ms === null || (ms >= request.since_ms && ms < request.until_ms);
+    const is_scoped = request.tenants === '*' || request.tenants.includes(event.tenant_id);
     if (!is_inside || !is_scoped) continue;
-    for (const value of plainValues(asked.by, event)) {
-      const bucket = asked.bucket_ms ? Math.floor(ms / asked.bucket_ms) * asked.bucket_ms : null;
+    for (const value of plainValues(request.by, event)) {
+      const bucket = request.bucket_ms ? Math.floor(ms / request.bucket_ms) * request.bucket_ms : null;
       const key = JSON.stringify([value, bucket, event.decision]);
       sums[key] = (sums[key] ?? 0) + 1;
     }
@@ -83,13 +83,13 @@ test('counts of any period equal the events in it', async (t) => {
           for (const bucket_ms of since_ms === null
             ? [null]
             : [null, 300_000, 900_000, HOUR_MS, 6 * HOUR_MS]) {
-            const asked = { by, since_ms, until_ms, tenants, agents: '*', bucket_ms } as const;
+            const request = { by, since_ms, until_ms, tenants, agents: '*', bucket_ms } as const;
             const sums: Record<string, number> = {};
-            for (const { value, bucket_ms: bucket, decision, count } of await countEventsBy(index, asked)) {
+            for (const { value, bucket_ms: bucket, decision, count } of await countEventsBy(index, request)) {
               const key = JSON.stringify([value, bucket, decision]);
               sums[key] = (sums[key] ?? 0) + count;
             }
-            assert.deepEqual(sums, countPlainly(events, asked), `${note} ${JSON.stringify(asked)}`);
+            assert.deepEqual(sums, countPlainly(events, request), `${note} ${JSON.stringify(request)}`);
             ran++;
           }
   };
@@ -98,8 +98,8 @@ test('counts of any period equal the events in it', async (t) => {
   await index.db.transaction().execute((db) => recountEvents(db, START_MS + 30 * HOUR_MS));
   await compare('after a recount of the end');
   assert.equal(ran, 882);
-  const asked = { since_ms: 0, tenants: '*', agents: '*', limit: 100, after: null } as const;
-  const sessions = await listAuditSessions(index, asked);
+  const request = { since_ms: 0, tenants: '*', agents: '*', limit: 100, after: null } as const;
+  const sessions = await listAuditSessions(index, request);
   const counted = sessions.reduce((sum, { event_count }) => sum + event_count, 0);
   assert.equal(counted, events.filter(({ session_id }) => session_id !== null).length);
 });
@@ -113,8 +113,8 @@ test('an event that is read twice counts once, and one that is cut off counts no
   await journal.close();
   await openIndexer({ index, dir: trail.dir }).sync();
   const count = async () => {
-    const asked = { by: 'boundary', since_ms: null, until_ms: 0, tenants: '*', agents: '*' } as const;
-    return (await countEventsBy(index, asked)).reduce((sum, row) => sum + row.count, 0);
+    const request = { by: 'boundary', since_ms: null, until_ms: 0, tenants: '*', agents: '*' } as const;
+    return (await countEventsBy(index, request)).reduce((sum, row) => sum + row.count, 0);
   };
   assert.equal(await count(), 10);
   const [file] = await readFiles(trail);

@@ -17,9 +17,9 @@ interface Segment {
 }
 
 /** Counts events by one field. Events without a value of the field are left out. */
-export async function countEventsBy(index: AuditIndex, asked: EventCountQuery): Promise<EventCount[]> {
+export async function countEventsBy(index: AuditIndex, request: EventCountQuery): Promise<EventCount[]> {
   const found: EventCount[] = [];
-  for (const segment of splitPeriod(asked)) found.push(...(await countSegment(index, asked, segment)));
+  for (const segment of splitPeriod(request)) found.push(...(await countSegment(index, request, segment)));
   return found;
 }
 
@@ -46,10 +46,10 @@ function coverPeriod(from_ms: number, to_ms: number, [width_ms, ...shorter]: rea
 
 async function countSegment(
   index: AuditIndex,
-  asked: EventCountQuery,
+  request: EventCountQuery,
   { width_ms, from_ms, to_ms }: Segment,
 ): Promise<readonly EventCount[]> {
-  const { by, bucket_ms = null, split = null, values, approval_events = false } = asked;
+  const { by, bucket_ms = null, split = null, values, approval_events = false } = request;
   const is_scope = by === 'agent' || by === 'tenant';
   const value = sql.ref<string>(is_scope ? `${by}_id` : 'value');
   const bucket =
@@ -62,8 +62,8 @@ async function countSegment(
     .where('field', '=', is_scope ? 'boundary' : by)
     .where('bucket_ms', '>=', from_ms)
     .where('bucket_ms', '<', to_ms);
-  if (asked.tenants !== '*') query = query.where('tenant_id', 'in', asked.tenants);
-  if (asked.agents !== '*') query = query.where('agent_id', 'in', asked.agents);
+  if (request.tenants !== '*') query = query.where('tenant_id', 'in', request.tenants);
+  if (request.agents !== '*') query = query.where('agent_id', 'in', request.agents);
   if (!approval_events) query = query.where('value', 'not like', `${APPROVAL_MARK}%`);
   if (values !== undefined)
     query = query.where(value, 'in', [...values, ...values.map((each) => APPROVAL_MARK + each)]);

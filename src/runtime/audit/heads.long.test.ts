@@ -329,11 +329,11 @@ test('intact: a worker is killed under load again and again, while its head is s
     const child: ChildProcess = spawn(process.execPath, [LOAD, trail.state, String(round), '64'], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
-    let said = '';
+    let stated = '';
     child.stdout!.on('data', (chunk) => {
-      said += String(chunk);
+      stated += String(chunk);
     });
-    await eventually(() => said.split('\n').length > 1_500);
+    await eventually(() => stated.split('\n').length > 1_500);
     child.kill('SIGKILL');
     await once(child, 'close');
     assert.equal((await trail.verify()).broken, null);

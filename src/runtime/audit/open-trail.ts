@@ -28,8 +28,8 @@ export function openAuditTrail(parts: TrailParts): Trail {
   return {
     offers: {
       queryAudit: (filter) => queryAudit(parts, index, filter),
-      countEvents: (asked) => countEvents(parts, index, asked),
-      listAuditSessions: (asked) => listTrailSessions(parts, index, asked),
+      countEvents: (request) => countEvents(parts, index, request),
+      listAuditSessions: (request) => listTrailSessions(parts, index, request),
     },
     index: index.open,
     close: index.close,
@@ -51,24 +51,24 @@ async function queryAudit(parts: TrailParts, index: LazyIndex, filter: AuditFilt
 async function countEvents(
   parts: TrailParts,
   index: LazyIndex,
-  asked: EventCountQuery,
+  request: EventCountQuery,
 ): Promise<readonly EventCount[]> {
   if (parts.journal === null) throw disabled();
   const { countEventsBy } = await import('./event-counts.ts');
   await upToDate(parts);
-  return countEventsBy(await index.open(), asked);
+  return countEventsBy(await index.open(), request);
 }
 
 /** Lists sessions, after the same sync. */
 async function listTrailSessions(
   parts: TrailParts,
   index: LazyIndex,
-  asked: SessionListQuery,
+  request: SessionListQuery,
 ): Promise<readonly SessionSummary[]> {
   if (parts.journal === null) throw disabled();
   const { listAuditSessions } = await import('./session-list.ts');
   await upToDate(parts);
-  return listAuditSessions(await index.open(), asked);
+  return listAuditSessions(await index.open(), request);
 }
 
 function disabled(): AuditFailure {

@@ -5,9 +5,9 @@ import type { SessionListQuery, SessionPosition, SessionSummary } from './count-
 /** Lists sessions. A session ID in two tenants is two sessions. */
 export async function listAuditSessions(
   index: AuditIndex,
-  asked: SessionListQuery,
+  request: SessionListQuery,
 ): Promise<SessionSummary[]> {
-  const positions = await selectPositions(index, asked);
+  const positions = await selectPositions(index, request);
   const sessions: SessionSummary[] = [];
   for (const { tenant_id, session_id, last_ms } of positions) {
     let query = index.db
@@ -15,7 +15,7 @@ export async function listAuditSessions(
       .selectAll()
       .where('tenant_id', '=', tenant_id)
       .where('session_id', '=', session_id);
-    if (asked.agents !== '*') query = query.where('agent_id', 'in', asked.agents);
+    if (request.agents !== '*') query = query.where('agent_id', 'in', request.agents);
     const rows = await query.execute();
     sessions.push({
       tenant_id,
@@ -31,12 +31,12 @@ export async function listAuditSessions(
 }
 
 /** Selects one row for each session: that of its latest agent. */
-function selectPositions(index: AuditIndex, asked: SessionListQuery): Promise<SessionPosition[]> {
-  const { tenants, agents, after } = asked;
+function selectPositions(index: AuditIndex, request: SessionListQuery): Promise<SessionPosition[]> {
+  const { tenants, agents, after } = request;
   let query = index.db
     .selectFrom('audit_sessions as own')
     .select(['own.tenant_id', 'own.session_id', 'own.last_ms'])
-    .where('own.last_ms', '>=', asked.since_ms)
+    .where('own.last_ms', '>=', request.since_ms)
     .where((eb) => {
       let later = eb
         .selectFrom('audit_sessions as other')
@@ -61,6 +61,6 @@ function selectPositions(index: AuditIndex, asked: SessionListQuery): Promise<Se
     .orderBy('own.last_ms', 'desc')
     .orderBy('own.tenant_id', 'desc')
     .orderBy('own.session_id', 'desc')
-    .limit(asked.limit)
+    .limit(request.limit)
     .execute();
 }

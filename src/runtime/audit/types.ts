@@ -88,7 +88,7 @@ export interface AuditPage {
 export interface AuditQueries {
   readonly queryAudit: (filter: AuditFilter) => Promise<AuditPage>;
   /** Counts events by one field. */
-  readonly countEvents: (asked: EventCountQuery) => Promise<readonly EventCount[]>;
+  readonly countEvents: (request: EventCountQuery) => Promise<readonly EventCount[]>;
   /** Lists sessions, most recent activity first. */
-  readonly listAuditSessions: (asked: SessionListQuery) => Promise<readonly SessionSummary[]>;
+  readonly listAuditSessions: (request: SessionListQuery) => Promise<readonly SessionSummary[]>;
 }

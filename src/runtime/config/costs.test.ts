@@ -91,16 +91,16 @@ test('a price file adds to the prices, and its errors have their lines', async (
     ['- a', /^prices\.yaml:1: `prices\.yaml` must be a mapping; it is a list\.$/],
     [null, /prices\.yaml/],
   ];
-  for (const [file, told] of cases) {
+  for (const [file, reported] of cases) {
     const path = join(cwd, 'prices.yaml');
     if (file === null) rmSync(path);
     else writeFileSync(path, file);
     const read = await load(`cost: {price_file: prices.yaml, prices: [{model: own, ${price}}]}`);
-    assert.equal(read.ok, told === null, JSON.stringify(read));
+    assert.equal(read.ok, reported === null, JSON.stringify(read));
     if (read.ok) {
       assert.equal(read.config.cost.prices[0]?.model, 'own');
       assert.equal(read.config.cost.prices.length, file?.includes('from-file') ? 2 : 1);
-    } else assert.match(formatProblem(read.problems[0]!), told!);
+    } else assert.match(formatProblem(read.problems[0]!), reported!);
   }
   assert.equal(cases.length, 6);
 });

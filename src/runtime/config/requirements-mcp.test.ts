@@ -53,9 +53,9 @@ test('what the keys of a server demand of each other', async () => {
   let ran = 0;
   for (const [written, message] of ROWS) {
     const result = await load(written);
-    const said = result.ok ? [] : result.problems.map((problem) => problem.message);
-    assert.equal(said.length, message === null ? 0 : 1, `${written}: ${said.join(' ')}`);
-    if (message !== null) assert.ok(said[0]?.startsWith(message), `${written}: ${said[0]}`);
+    const stated = result.ok ? [] : result.problems.map((problem) => problem.message);
+    assert.equal(stated.length, message === null ? 0 : 1, `${written}: ${stated.join(' ')}`);
+    if (message !== null) assert.ok(stated[0]?.startsWith(message), `${written}: ${stated[0]}`);
     ran += 1;
   }
   assert.equal(ran, 21);

@@ -93,10 +93,10 @@ test('requirements among the keys of `proxy` are reported in sentences', async (
   for (const [written, message] of ROWS) {
     writeFileSync(join(cwd, 'service.yaml'), `proxy: ${written}`);
     const read = await loadConfig({ path: null, env: { KEY: 'marker' }, cwd });
-    const said = read.ok ? [] : read.problems.map((problem) => problem.message);
-    assert.equal(said.length, message === null ? 0 : 1, `${written}: ${said.join(' ')}`);
-    if (message !== null) assert.ok(said[0]?.startsWith(message), `${written}: ${said[0]}`);
-    assert.ok(!said.join().includes('marker'), written);
+    const stated = read.ok ? [] : read.problems.map((problem) => problem.message);
+    assert.equal(stated.length, message === null ? 0 : 1, `${written}: ${stated.join(' ')}`);
+    if (message !== null) assert.ok(stated[0]?.startsWith(message), `${written}: ${stated[0]}`);
+    assert.ok(!stated.join().includes('marker'), written);
   }
   assert.equal(ROWS.length, 30);
 });

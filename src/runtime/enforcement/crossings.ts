@@ -107,8 +107,8 @@ export function presentForCall(
   caller: Caller,
   capabilities: () => Promise<Capabilities>,
 ): Promise<CrossingCapability> {
-  const asked = { token, tool: use.tool, action: use.action, secret_key: null };
+  const requested = { token, tool: use.tool, action: use.action, secret_key: null };
   const has_credential = caller.kind !== 'anonymous';
   const who = { tenant_id, agent_id, session_id, caller_id: caller.id, has_credential };
-  return presentCapability('use', capabilities, { ...asked, ...who });
+  return presentCapability('use', capabilities, { ...requested, ...who });
 }

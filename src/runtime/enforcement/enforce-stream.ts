@@ -96,13 +96,13 @@ interface OpenDecision {
 }
 
 async function beginDecision(
-  asked: Crossing,
+  request: Crossing,
   ports: EnforcementPorts,
   resolveAtEnd: ResolveCrossing,
 ): Promise<OpenDecision> {
   const loaded = Promise.withResolvers<Crossing>();
   const ended = Promise.withResolvers<void>();
-  const decided = decide(asked, ports, async (crossing) => {
+  const decided = decide(request, ports, async (crossing) => {
     loaded.resolve(crossing);
     await ended.promise;
     return resolveAtEnd(crossing);
@@ -117,14 +117,14 @@ async function beginDecision(
 
 /** Decides with the state of the session. The texts of a blocked agent are not judged. */
 async function decide(
-  asked: Crossing,
+  request: Crossing,
   ports: EnforcementPorts,
   resolveOn: ResolveCrossing,
 ): Promise<SessionDecision<ResolvedVerdict>> {
-  const agent_block = checkAgentBlock(asked, ports);
-  if (agent_block !== null) return { crossing: asked, outcome: agent_block };
-  if (needsSession(asked, ports.policy)) return decideWithSession(asked, resolveOn, ports);
-  return { crossing: asked, outcome: await resolveOn(asked) };
+  const agent_block = checkAgentBlock(request, ports);
+  if (agent_block !== null) return { crossing: request, outcome: agent_block };
+  if (needsSession(request, ports.policy)) return decideWithSession(request, resolveOn, ports);
+  return { crossing: request, outcome: await resolveOn(request) };
 }
 
 /**

@@ -38,19 +38,19 @@ test('an explanation results in the recorded verdict, and its counterfactual in 
     fc.property(policyParts, crossingArbitrary, (parts, crossing) => {
       const policy = buildGeneratedPolicy(parts);
       const { event, verdict } = recorded(crossing, policy);
-      const told = explainDecision(event, crossing.now_ms, policy, celEvaluator);
-      assert.ok(typeof told !== 'string', String(told));
+      const reported = explainDecision(event, crossing.now_ms, policy, celEvaluator);
+      assert.ok(typeof reported !== 'string', String(reported));
       const { decision, action, rule } = verdict;
-      assert.deepEqual(told.replayed, { decision, action, rule });
-      assert.equal(told.matches_record, true);
-      assert.deepEqual(told.monitored, verdict.monitored);
-      assert.deepEqual(told.enforced_result, verdict.enforced_result);
-      assert.equal(told.evaluations.some(({ decisive }) => decisive) || rule === 'default.allow', true);
+      assert.deepEqual(reported.replayed, { decision, action, rule });
+      assert.equal(reported.matches_record, true);
+      assert.deepEqual(reported.monitored, verdict.monitored);
+      assert.deepEqual(reported.enforced_result, verdict.enforced_result);
+      assert.equal(reported.evaluations.some(({ decisive }) => decisive) || rule === 'default.allow', true);
       ran.all += 1;
-      if (decision === 'allow') assert.equal(told.counterfactual, null);
+      if (decision === 'allow') assert.equal(reported.counterfactual, null);
       else {
         ran[decision === 'block' ? 'blocked' : 'modified'] += 1;
-        const { changes, result } = told.counterfactual!;
+        const { changes, result } = reported.counterfactual!;
         assert.notEqual(result.decision, decision);
         assert.ok(changes.length > 0);
       }
@@ -68,13 +68,13 @@ test('a replay under another policy equals its decision on the text itself', () 
       const { event } = recorded(crossing, was);
       const record = readRecordedDecision(event, 0, celEvaluator);
       assert.ok(typeof record !== 'string');
-      const told = replayUnder(record, was, next);
-      if (typeof told === 'string') {
+      const reported = replayUnder(record, was, next);
+      if (typeof reported === 'string') {
         ran.untold += 1;
         return;
       }
       const { decision, action } = judge(crossing, next, null, celEvaluator);
-      assert.deepEqual([told.decision, told.action], [decision, action]);
+      assert.deepEqual([reported.decision, reported.action], [decision, action]);
       ran.told += 1;
       if (action !== event.action) ran.changed += 1;
     }),
@@ -91,8 +91,8 @@ test('the same policy changes nothing', () => {
       const { event } = recorded(crossing, was);
       const record = readRecordedDecision(event, 0, celEvaluator);
       assert.ok(typeof record !== 'string');
-      const told = replayUnder(record, was, again);
-      assert.deepEqual(told, { decision: event.decision, action: event.action, rule: event.policy_name });
+      const reported = replayUnder(record, was, again);
+      assert.deepEqual(reported, { decision: event.decision, action: event.action, rule: event.policy_name });
       ran += 1;
     }),
     { numRuns: 400 },

@@ -47,16 +47,16 @@ async function answer(
 
 try {
   const opened = await open();
-  const asked = new Map<number, AbortController>();
+  const request = new Map<number, AbortController>();
   parentPort?.on('message', (question: DriverRequest) => {
     if (question.ask === 'leave') {
-      asked.get(question.id)?.abort();
+      request.get(question.id)?.abort();
       // The reply shows that the thread is not stuck.
       return say({ id: question.id, left: true });
     }
     const controller = new AbortController();
-    asked.set(question.id, controller);
-    void answer(opened, question, controller.signal).finally(() => asked.delete(question.id));
+    request.set(question.id, controller);
+    void answer(opened, question, controller.signal).finally(() => request.delete(question.id));
   });
   say({ opened: true });
 } catch (error) {

@@ -136,7 +136,7 @@ function startThread({ file, name, settings }: DriverSpec): Worker {
 }
 
 function asking(worker: Worker, waiting: Map<number, Waiting>, end: Begun['end']): AskThread {
-  let asked = 0;
+  let request = 0;
   let heard = 0;
   worker.on('message', (answer: DriverResponse) => {
     heard += 1;
@@ -149,8 +149,8 @@ function asking(worker: Worker, waiting: Map<number, Waiting>, end: Begun['end']
     else who.reject(failure('secrets_answer'));
   });
   return (ask, key, signal) => {
-    asked += 1;
-    const id = asked;
+    request += 1;
+    const id = request;
     const answered = new Promise<string | null>((resolve, reject) => waiting.set(id, { resolve, reject }));
     send(worker, { id, ask, key });
     return inTime(answered, signal, () => {

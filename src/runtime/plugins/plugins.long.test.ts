@@ -193,7 +193,7 @@ const OTHER = exporting({ name: 'other', version: '0.0.1' });
 
 test('a plug-in with any error is excluded with the reason, and the next one is not', async () => {
   let tried = 0;
-  for (const [what, text, said] of BAD) {
+  for (const [what, text, stated] of BAD) {
     const { plugins, patterns, templates } = await loadConfiguredPlugins(
       await configIn(folder({ 'plugins/a-bad.mjs': text, 'plugins/b-good.mjs': OTHER })),
     );
@@ -201,7 +201,7 @@ test('a plug-in with any error is excluded with the reason, and the next one is 
     assert.deepEqual([bad?.status, bad?.detectors, good?.status], ['rejected', [], 'active'], what);
     assert.match(
       JSON.stringify(bad?.problems.map(({ message }) => message)).replaceAll('\\"', '"'),
-      said,
+      stated,
       what,
     );
     assert.deepEqual([patterns, templates], [[], []], what);

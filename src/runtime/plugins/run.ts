@@ -35,7 +35,7 @@ export async function runPlugin(path: string, timeout_ms: number): Promise<Plugi
   thread.stdout.resume();
   thread.stderr.resume();
   let timer: NodeJS.Timeout | undefined;
-  const told = await new Promise<ThreadReply>((resolve) => {
+  const reported = await new Promise<ThreadReply>((resolve) => {
     const left_out = (reason: string) => resolve({ ok: false, reason });
     timer = setTimeout(() => left_out('got no thread to be loaded in'), START_MS);
     thread.once('message', () => {
@@ -49,7 +49,7 @@ export async function runPlugin(path: string, timeout_ms: number): Promise<Plugi
   });
   clearTimeout(timer);
   await thread.terminate();
-  return read(told);
+  return read(reported);
 }
 
 function failureOf(error: NodeJS.ErrnoException): string {
@@ -58,10 +58,10 @@ function failureOf(error: NodeJS.ErrnoException): string {
 }
 
 /** Reads the reply as untrusted input, because a plug-in can send messages on behalf of the thread. */
-function read(told: ThreadReply): PluginRunResult {
+function read(reported: ThreadReply): PluginRunResult {
   try {
-    if (told.ok) return { ok: true, value: JSON.parse(told.json) as Json };
-    const reason = String(told.reason).replaceAll(/\p{Cc}+/gu, ' ');
+    if (reported.ok) return { ok: true, value: JSON.parse(reported.json) as Json };
+    const reason = String(reported.reason).replaceAll(/\p{Cc}+/gu, ' ');
     return { ok: false, reason: reason.slice(0, REASON_CHARS_MAX) };
   } catch {
     return { ok: false, reason: 'gave what is no data' };

@@ -32,8 +32,8 @@ export async function lintPolicy(config: Config, compiled?: PolicyResult): Promi
   const tenants = tenantsOf(config);
   const packs = await readPacks(config.origin.base_dir);
   const fileOf = (record: object) => places.get(record)?.file ?? config.origin.label;
-  const said = lintCompiledPolicy({ policy, conditions: await loadConditions(policy), tenants });
-  const remarks = said
+  const stated = lintCompiledPolicy({ policy, conditions: await loadConditions(policy), tenants });
+  const remarks = stated
     .filter((remark) => !isLayered(remark, fileOf, packs))
     .map((remark) => {
       const { file, path } = places.get(remark.record) ?? { file: config.origin.label, path: '' };

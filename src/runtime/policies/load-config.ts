@@ -55,8 +55,8 @@ const FILE_NAMES = ['service.yaml', 'service.yml'] as const;
  */
 export async function loadConfig(request: ConfigRequest): Promise<ConfigResult> {
   const cwd = request.cwd ?? process.cwd();
-  const asked = request.path ?? (request.env.SERVICE_CONFIG || null);
-  const found = asked ?? (await findFile(cwd));
+  const requested = request.path ?? (request.env.SERVICE_CONFIG || null);
+  const found = requested ?? (await findFile(cwd));
   const origin: ConfigOrigin =
     found === null
       ? { file: null, label: 'service.yaml', base_dir: cwd }

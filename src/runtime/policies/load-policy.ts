@@ -75,9 +75,9 @@ export async function loadPolicy(config: Config, supposed: Supposed = {}): Promi
     '../../core/policy/compile/index.ts'
   );
   const plugins = supposed.plugins ?? (await loadConfiguredPlugins(config));
-  const asked = addManagedPolicy(compileInput(config, read.documents, plugins), managed);
-  const { guarded_paths = asked.settings.guarded_paths } = supposed;
-  const written = { ...asked, settings: { ...asked.settings, ...(guarded_paths && { guarded_paths }) } };
+  const request = addManagedPolicy(compileInput(config, read.documents, plugins), managed);
+  const { guarded_paths = request.settings.guarded_paths } = supposed;
+  const written = { ...request, settings: { ...request.settings, ...(guarded_paths && { guarded_paths }) } };
   const input = supposed.change?.(written) ?? written;
   // The import includes all detectors, which would delay a start.
   const named = usesNamedDetectors(input.settings)
@@ -89,7 +89,7 @@ export async function loadPolicy(config: Config, supposed: Supposed = {}): Promi
     ...(named && { parseNamed: named.parseNamedDetection }),
     ...(cel && { checkCondition: cel.findConditionProblem }),
   });
-  const said = [
+  const stated = [
     ...found.problems,
     ...found.warnings,
     ...read.problems,
@@ -99,9 +99,9 @@ export async function loadPolicy(config: Config, supposed: Supposed = {}): Promi
     ...plugins.warnings,
     ...listExcludedProblems(plugins).map((each) => ({ ...each, level: 'warning' as const })),
   ];
-  const told = await withLines(said, read.documents, config);
-  const problems = told.filter(({ level }) => level === 'error');
-  const warnings = told.filter(({ level }) => level === 'warning');
+  const reported = await withLines(stated, read.documents, config);
+  const problems = reported.filter(({ level }) => level === 'error');
+  const warnings = reported.filter(({ level }) => level === 'warning');
   if (problems.length > 0) return { ok: false, problems, warnings };
   if (compiled.policy === null)
     return {

@@ -29,7 +29,7 @@ async function folder(files: Files): Promise<string> {
 }
 
 const loadIn = (cwd: string): Promise<LoadResult> => loadConfiguredPolicy({ path: null, cwd, env: {} });
-const told = (problems: readonly Parameters<typeof formatProblem>[0][]): string[] =>
+const report = (problems: readonly Parameters<typeof formatProblem>[0][]): string[] =>
   problems.map(formatProblem);
 
 const rule = (name: string, more = ''): string =>
@@ -95,7 +95,7 @@ test('a list of values is counted, and warned about where it has expired or its 
   });
   const { valid, counts, warnings } = await validateConfiguration({ path: null, cwd: dir, env: {} });
   assert.deepEqual([valid, counts?.allowlist, counts?.patterns], [true, 2, 0]);
-  const [expired, keyless, ...more] = told(warnings);
+  const [expired, keyless, ...more] = report(warnings);
   assert.match(expired ?? '', /^service\.yaml:3: `detection\.allowlist\[0\]` has expired/);
   assert.match(keyless ?? '', /^service\.yaml: `detection\.allowlist` needs the key/);
   assert.deepEqual(more, []);
@@ -193,7 +193,7 @@ test('one problem anywhere, and there is no policy', async () => {
   for (const { name, files, problems } of bad) {
     const result = await loadIn(await folder(files));
     assert.ok(!result.ok, name);
-    const lines = told(result.problems);
+    const lines = report(result.problems);
     for (const expected of problems) {
       const found = lines.some((line) =>
         typeof expected === 'string' ? line === expected : expected.test(line),
@@ -213,7 +213,7 @@ test('excluded documents are reported', async () => {
   });
   const result = await loadIn(dir);
   assert.ok(result.ok, JSON.stringify(result));
-  const lines = told(result.warnings);
+  const lines = report(result.warnings);
   assert.equal(lines[0], 'service.yaml:1: `paths.identity_files[0]` matches no file.');
   assert.match(lines[1] ?? '', /^policies\/other\.yaml:1: `apiVersion` /);
   assert.equal(lines.length, 2);
@@ -230,7 +230,7 @@ test('a reload is refused while the configuration file is gone, also one that ca
   assert.ok(next.ok);
   await rm(join(dir, 'service.yaml'));
   const refused = await reloadConfiguredPolicy(request, started.config, next);
-  assert.deepEqual(told(refused.ok ? [] : refused.problems), [
+  assert.deepEqual(report(refused.ok ? [] : refused.problems), [
     'service.yaml: `service.yaml` is gone; put it back, or start the service again without it.',
   ]);
   await writeFile(join(dir, 'service.yml'), `policies: [${rule('two')}]\n`);
@@ -251,7 +251,7 @@ test('a reload is refused while all files of a pattern are gone, and one of seve
   assert.deepEqual(fewer.ok && fewer.policy.rules.map(({ name }) => name), ['a']);
   await rm(join(dir, 'policies'), { recursive: true });
   const refused = await reloadConfiguredPolicy(request, started.config, started);
-  assert.deepEqual(told(refused.ok ? [] : refused.problems), [
+  assert.deepEqual(report(refused.ok ? [] : refused.problems), [
     'service.yaml: `paths.policy_files[0]` finds no file any more, and there were some in `policies/*.yaml`; put one back, change `paths`, or start the service again.',
   ]);
   await writeFile(join(dir, 'service.yaml'), 'paths: {policy_files: []}');
@@ -294,7 +294,7 @@ test('what is not valid has no counts', async () => {
   assert.equal(wrong.problems.length, 1);
   const missing = await validateConfiguration({ path: 'gone.yaml', cwd: dir, env: {} });
   assert.deepEqual(
-    [missing.valid, missing.config_file, told(missing.problems)],
+    [missing.valid, missing.config_file, report(missing.problems)],
     [false, 'gone.yaml', ['gone.yaml: `gone.yaml` does not exist.']],
   );
   const nothing = await validateConfiguration({ path: null, cwd: await folder({}), env: {} });

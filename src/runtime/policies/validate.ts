@@ -55,8 +55,8 @@ export async function validateConfiguration(request: ConfigRequest): Promise<Val
   }
   const left_out = listExcludedProblems(made.plugins);
   if (left_out.length > 0) {
-    const told = new Set(left_out.map(({ message }) => message));
-    const warnings = [...read.warnings, ...made.warnings].filter(({ message }) => !told.has(message));
+    const reported = new Set(left_out.map(({ message }) => message));
+    const warnings = [...read.warnings, ...made.warnings].filter(({ message }) => !reported.has(message));
     return { ...nothing, config_file, files: made.files, problems: left_out, warnings };
   }
   const { policy, files, plugins } = made;

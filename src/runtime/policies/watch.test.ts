@@ -58,7 +58,7 @@ async function bench(onChange: () => Promise<void> | void = () => {}): Promise<B
   await writeFile(join(dir, 'service.yaml'), 'a: 1');
   await writeFile(join(dir, 'policies/a.yaml'), 'a: 1');
   const clock = fakeClock();
-  let told = 0;
+  let report = 0;
   const watch = watchFiles({
     list: () => ({
       base_dir: dir,
@@ -66,14 +66,14 @@ async function bench(onChange: () => Promise<void> | void = () => {}): Promise<B
       patterns: ['policies/*.yaml', 'one.yaml'],
     }),
     onChange: () => {
-      told += 1;
+      report += 1;
       return onChange();
     },
     later: clock.later,
     now_ms: () => 0,
   });
   await clock.ready();
-  return { dir, tick: clock.tick, told: () => told, watch, clock };
+  return { dir, tick: clock.tick, told: () => report, watch, clock };
 }
 
 const changes: readonly (readonly [string, (dir: string) => Promise<unknown>])[] = [
@@ -104,33 +104,33 @@ const changes: readonly (readonly [string, (dir: string) => Promise<unknown>])[]
 
 test('every kind of change is reported once, after it was stable for one check', async () => {
   for (const [name, change] of changes) {
-    const { dir, tick, told, watch } = await bench();
+    const { dir, tick, told: report, watch } = await bench();
     await tick();
-    assert.equal(told(), 0, `${name}: nothing has changed`);
+    assert.equal(report(), 0, `${name}: nothing has changed`);
     await change(dir);
     await tick();
-    assert.equal(told(), 0, `${name}: it may not be over`);
+    assert.equal(report(), 0, `${name}: it may not be over`);
     await tick();
-    assert.equal(told(), 1, name);
+    assert.equal(report(), 1, name);
     await tick();
     await tick();
-    assert.equal(told(), 1, `${name}: told once`);
+    assert.equal(report(), 1, `${name}: told once`);
     watch.close();
   }
   assert.equal(changes.length, 9);
 });
 
 test('a file that no pattern names is nothing', async () => {
-  const { dir, tick, told, watch } = await bench();
+  const { dir, tick, told: report, watch } = await bench();
   await writeFile(join(dir, 'policies/a.txt'), '');
   await writeFile(join(dir, 'other.yaml'), '');
   for (let i = 0; i < 4; i += 1) await tick();
-  assert.equal(told(), 0);
+  assert.equal(report(), 0);
   watch.close();
 });
 
 test('links that are turned are seen, as a cluster turns them', async () => {
-  const { dir, tick, told, watch } = await bench();
+  const { dir, tick, told: report, watch } = await bench();
   const turn = async (version: string): Promise<void> => {
     await mkdir(join(dir, 'policies', `..${version}`));
     await writeFile(join(dir, 'policies', `..${version}`, 'm.yaml'), 'a: 1');
@@ -141,45 +141,45 @@ test('links that are turned are seen, as a cluster turns them', async () => {
   await symlink('..data/m.yaml', join(dir, 'policies/m.yaml'));
   await tick();
   await tick();
-  assert.equal(told(), 1);
+  assert.equal(report(), 1);
   await turn('v2');
   await tick();
   await tick();
-  assert.equal(told(), 2);
+  assert.equal(report(), 2);
   watch.close();
 });
 
 test('a growing file is reported when it is stable, and at the latest after ten checks', async () => {
-  const { dir, tick, told, watch } = await bench();
+  const { dir, tick, told: report, watch } = await bench();
   const grow = () => appendFile(join(dir, 'service.yaml'), '#');
   for (let i = 0; i < 5; i += 1) {
     await grow();
     await tick();
   }
-  assert.equal(told(), 0);
+  assert.equal(report(), 0);
   await tick();
-  assert.equal(told(), 1);
+  assert.equal(report(), 1);
   for (let i = 0; i < 12; i += 1) {
     await grow();
     await tick();
   }
-  assert.equal(told(), 2);
+  assert.equal(report(), 2);
   watch.close();
 });
 
 test('a change that is reverted before it was stable is not reported', async () => {
-  const { dir, tick, told, watch } = await bench();
+  const { dir, tick, told: report, watch } = await bench();
   await writeFile(join(dir, 'policies/b.yaml'), '');
   await tick();
   await rm(join(dir, 'policies/b.yaml'));
   await tick();
   await tick();
-  assert.equal(told(), 0);
+  assert.equal(report(), 0);
   watch.close();
 });
 
 test('a reload that fails does not end the watch', async () => {
-  const { dir, tick, told, watch } = await bench(() => Promise.reject(new Error('no')));
+  const { dir, tick, told: report, watch } = await bench(() => Promise.reject(new Error('no')));
   for (const [text, times] of [
     ['a: 2', 1],
     ['a: 33', 2],
@@ -187,7 +187,7 @@ test('a reload that fails does not end the watch', async () => {
     await writeFile(join(dir, 'service.yaml'), text);
     await tick();
     await tick();
-    assert.equal(told(), times);
+    assert.equal(report(), times);
   }
   watch.close();
 });

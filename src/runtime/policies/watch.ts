@@ -60,7 +60,7 @@ export function watchFiles(options: WatchOptions): FileWatch {
   const { interval_ms = 1000, later = unrefTimeout, now_ms = Date.now } = options;
   let closed = false;
   let takeBack = (): void => {};
-  let told: string | null = null;
+  let reported: string | null = null;
   let last: string | null = null;
   let unsettled = 0;
 
@@ -69,12 +69,12 @@ export function watchFiles(options: WatchOptions): FileWatch {
     const seen = await snapshot(options.list());
     const took_ms = now_ms() - began;
     if (closed) return;
-    told ??= seen;
-    unsettled = seen === told || seen === last ? unsettled : unsettled + 1;
+    reported ??= seen;
+    unsettled = seen === reported || seen === last ? unsettled : unsettled + 1;
     const settled = seen === last || unsettled >= UNSETTLED_LOOKS_MAX;
     last = seen;
-    if (seen !== told && settled) {
-      told = seen;
+    if (seen !== reported && settled) {
+      reported = seen;
       unsettled = 0;
       await options.onChange();
     }

@@ -14,71 +14,71 @@ interface Asked {
 
 /** A fake backend that answers when the test allows it. */
 function slowBackend(): { backend: SecretBackend; asked: Asked[] } {
-  const asked: Asked[] = [];
+  const request: Asked[] = [];
   const backend: SecretBackend = {
     get: (key, signal) =>
       new Promise((answer, fail) => {
-        asked.push({ key, answer, fail, signal });
+        request.push({ key, answer, fail, signal });
       }),
     check: async () => {},
     close: () => {},
   };
-  return { backend, asked };
+  return { backend, asked: request };
 }
 
 function opened(limits: Partial<SecretsParts> = {}) {
-  const { backend, asked } = slowBackend();
+  const { backend, asked: request } = slowBackend();
   const clock = { now_ms: 0 };
   const parts = { name: 'plug', backend, timeout_ms: 60_000, cache_ttl_ms: 1_000, cache_entries_max: 2 };
   const secrets = openSecrets({ ...parts, now_ms: () => clock.now_ms, ...limits });
   /** Reads a secret and answers at once. */
   const read = async (key: string, value: string | null): Promise<string | null> => {
-    const before = asked.length;
+    const before = request.length;
     const question = secrets.get(key);
-    if (asked.length > before) asked.at(-1)?.answer(value);
+    if (request.length > before) request.at(-1)?.answer(value);
     return question;
   };
-  return { secrets, asked, clock, read };
+  return { secrets, asked: request, clock, read };
 }
 
 test('many who ask at once are one question, also when it fails', async () => {
-  const { secrets, asked } = opened();
+  const { secrets, asked: request } = opened();
   const questions = Array.from({ length: 50 }, () => secrets.get('k'));
-  assert.equal(asked.length, 1);
-  asked[0]?.answer(VALUE);
+  assert.equal(request.length, 1);
+  request[0]?.answer(VALUE);
   assert.deepEqual(new Set(await Promise.all(questions)), new Set([VALUE]));
   const failing = Array.from({ length: 50 }, () => secrets.get('other'));
-  assert.equal(asked.length, 2);
-  asked[1]?.fail(new SecretFailure('secrets_denied', 'denies'));
+  assert.equal(request.length, 2);
+  request[1]?.fail(new SecretFailure('secrets_denied', 'denies'));
   for (const outcome of await Promise.allSettled(failing)) assert.equal(outcome.status, 'rejected');
   const again = secrets.get('other');
-  assert.equal(asked.length, 3);
-  asked[2]?.answer(VALUE);
+  assert.equal(request.length, 3);
+  request[2]?.answer(VALUE);
   assert.equal(await again, VALUE);
 });
 
 test('a value is held from the question on, for its time, and not when it failed', async () => {
-  const { asked, clock, read } = opened();
+  const { asked: request, clock, read } = opened();
   assert.equal(await read('k', VALUE), VALUE);
   clock.now_ms = 999;
   assert.equal(await read('k', 'new'), VALUE);
   clock.now_ms = 1_000;
   assert.equal(await read('k', 'new'), 'new');
-  assert.equal(asked.length, 2);
+  assert.equal(request.length, 2);
 });
 
 test('a value that came late is as old as its question', async () => {
-  const { secrets, asked, clock } = opened();
+  const { secrets, asked: request, clock } = opened();
   const question = secrets.get('k');
   clock.now_ms = 5_000;
-  asked[0]?.answer(VALUE);
+  request[0]?.answer(VALUE);
   assert.equal(await question, VALUE);
   void secrets.get('k');
-  assert.equal(asked.length, 2);
+  assert.equal(request.length, 2);
 });
 
 test('that there is none is held for a few seconds at most', async () => {
-  const { clock, read, asked } = opened({ cache_ttl_ms: 3_600_000 });
+  const { clock, read, asked: request } = opened({ cache_ttl_ms: 3_600_000 });
   assert.equal(await read('k', null), null);
   clock.now_ms = 4_999;
   assert.equal(await read('k', VALUE), null);
@@ -86,43 +86,43 @@ test('that there is none is held for a few seconds at most', async () => {
   assert.equal(await read('k', VALUE), VALUE);
   clock.now_ms = 3_600_000;
   assert.equal(await read('k', 'new'), VALUE);
-  assert.equal(asked.length, 2);
+  assert.equal(request.length, 2);
 });
 
 test('no more values are held than there may be, and those not used for longest go first', async () => {
-  const { asked, read } = opened({ cache_ttl_ms: 1e9 });
+  const { asked: request, read } = opened({ cache_ttl_ms: 1e9 });
   for (const key of ['a', 'b', 'a', 'c']) await read(key, VALUE);
   assert.deepEqual(
-    asked.map(({ key }) => key),
+    request.map(({ key }) => key),
     ['a', 'b', 'c'],
   );
   await read('a', VALUE);
-  assert.equal(asked.length, 3);
+  assert.equal(request.length, 3);
   await read('b', VALUE);
-  assert.equal(asked.length, 4);
+  assert.equal(request.length, 4);
 });
 
 test('with a cache time or size of zero nothing is cached', async () => {
   for (const limits of [{ cache_ttl_ms: 0 }, { cache_entries_max: 0 }]) {
-    const { asked, read } = opened(limits);
+    const { asked: request, read } = opened(limits);
     await read('k', VALUE);
     await read('k', VALUE);
-    assert.equal(asked.length, 2);
+    assert.equal(request.length, 2);
   }
 });
 
 test('after closing nothing is held', async () => {
-  const { secrets, asked, read } = opened();
+  const { secrets, asked: request, read } = opened();
   await read('k', VALUE);
   secrets.close();
   void secrets.get('k');
-  assert.equal(asked.length, 2);
+  assert.equal(request.length, 2);
 });
 
 test('a fault of a plug is a failure that repeats nothing of it', async () => {
-  const { secrets, asked } = opened();
+  const { secrets, asked: request } = opened();
   const question = secrets.get('k');
-  asked[0]?.fail(new Error(`cannot parse ${VALUE}`));
+  request[0]?.fail(new Error(`cannot parse ${VALUE}`));
   await assert.rejects(question, (error) => {
     assert.ok(error instanceof SecretReadError);
     assert.ok(!JSON.stringify([error.message, error.stack, error.cause ?? '']).includes(VALUE));
@@ -132,12 +132,12 @@ test('a fault of a plug is a failure that repeats nothing of it', async () => {
 });
 
 test('more questions at once than may be are refused, and asked again later', async () => {
-  const { secrets, asked } = opened();
+  const { secrets, asked: request } = opened();
   const first = Array.from({ length: 256 }, (_, n) => secrets.get(`k${n}`));
   await assert.rejects(secrets.get('k256'), SecretReadError);
-  for (const each of asked) each.answer(VALUE);
+  for (const each of request) each.answer(VALUE);
   await Promise.all(first);
   const again = secrets.get('k256');
-  asked.at(-1)?.answer(VALUE);
+  request.at(-1)?.answer(VALUE);
   assert.equal(await again, VALUE);
 });

@@ -58,7 +58,7 @@ interface Entry {
 export function openSecrets(parts: SecretsParts): Secrets {
   const { name, backend, cache_ttl_ms, cache_entries_max, now_ms } = parts;
   const entries = new Map<string, Entry>();
-  const asked = new Map<string, Promise<string | null>>();
+  const request = new Map<string, Promise<string | null>>();
 
   function known(key: string): Entry | null {
     const entry = entries.get(key);
@@ -83,7 +83,7 @@ export function openSecrets(parts: SecretsParts): Secrets {
   }
 
   async function ask(key: string): Promise<string | null> {
-    if (asked.size >= QUESTIONS_MAX)
+    if (request.size >= QUESTIONS_MAX)
       throw new SecretReadError('secrets_unavailable', `${about(key)}: too many are being read; try again.`);
     const began_ms = now_ms();
     const value = await inTime(parts, about(key), (signal) => backend.get(key, signal));
@@ -97,10 +97,10 @@ export function openSecrets(parts: SecretsParts): Secrets {
     get: (key) => {
       const entry = known(key);
       if (entry !== null) return Promise.resolve(entry.value);
-      const before = asked.get(key);
+      const before = request.get(key);
       if (before !== undefined) return before;
-      const question = ask(key).finally(() => asked.delete(key));
-      asked.set(key, question);
+      const question = ask(key).finally(() => request.delete(key));
+      request.set(key, question);
       return question;
     },
     check: () => inTime(parts, 'Secrets cannot be read', backend.check),

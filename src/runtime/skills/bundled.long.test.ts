@@ -64,8 +64,8 @@ for (const skill of skills) {
       assert.equal(files.changes.length, skill.files.length);
       const { remarks, records } = await lintPolicy(await configIn(dir));
       assert.ok(records > 0);
-      const told = remarks.filter(({ id }) => id !== 'unknown-tag' && id !== 'safer-forbidden');
-      assert.deepEqual(told, []);
+      const reported = remarks.filter(({ id }) => id !== 'unknown-tag' && id !== 'safer-forbidden');
+      assert.deepEqual(reported, []);
     });
   });
 }

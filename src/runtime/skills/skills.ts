@@ -173,12 +173,12 @@ async function weigh(config: Config, { changes }: SkillChange): Promise<Weighed>
   const now = await loadPolicy(config);
   if (!now.ok)
     throw new SkillFailure('policy_invalid', 'The present policy is not valid. Fix it first:', now.problems);
-  const { policy, problems, warnings, ...told } = await simulateChange(config, changes);
+  const { policy, problems, warnings, ...reported } = await simulateChange(config, changes);
   if (policy === null)
     throw new SkillFailure('policy_invalid', 'Nothing was changed, for it would not be valid:', problems);
   const known = new Set(now.warnings.map(({ message }) => message));
   const fresh = warnings.filter(({ message }) => !known.has(message));
-  return { effect: comparePolicies(now.policy, policy), warnings: fresh, ...told };
+  return { effect: comparePolicies(now.policy, policy), warnings: fresh, ...reported };
 }
 
 async function inTurn(

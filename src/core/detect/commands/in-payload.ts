@@ -321,14 +321,14 @@ function reportMatches(
   judgement: Judged,
   { is_whole, is_cut = false }: { readonly is_whole: boolean; readonly is_cut?: boolean },
 ): void {
-  const { told } = reader;
-  const isNew = (id: string) => !told.has(`${id} ${place.index}`) && !told.has(`${id} ${of?.index}`);
+  const { told: reported } = reader;
+  const isNew = (id: string) => !reported.has(`${id} ${place.index}`) && !reported.has(`${id} ${of?.index}`);
   const found = is_whole
     ? onceEach(judgement.matches)
         .filter(({ rule }) => isNew(rule.id))
         .map(({ rule }) => ({ rule, start: 0, end: place.units }))
     : judgement.matches;
-  for (const { rule } of found) told.add(`${rule.id} ${place.index}`);
+  for (const { rule } of found) reported.add(`${rule.id} ${place.index}`);
   const is_over = judgement.is_cut || is_cut;
   const { index, last_index, path } = place;
   reader.give({ matches: found, index, last_index, path, is_cut: is_over });

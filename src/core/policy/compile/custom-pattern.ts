@@ -42,14 +42,14 @@ export function parsePattern(
   place: DocumentLocation,
   problems: DocumentProblem[],
 ): CustomPattern | null {
-  const said = [...tagProblems(written.tags, place)];
+  const stated = [...tagProblems(written.tags, place)];
   const wrong = findPatternFault(written.pattern);
-  if (wrong !== null) said.push(buildDocumentProblem(childLocation(place, 'pattern'), wrong));
+  if (wrong !== null) stated.push(buildDocumentProblem(childLocation(place, 'pattern'), wrong));
   const read = wrong === null ? buildPattern(written) : null;
   if (wrong === null && read === null)
-    said.push(buildDocumentProblem(childLocation(place, 'pattern'), UNANCHORED));
-  problems.push(...said);
-  return said.length > 0 ? null : read;
+    stated.push(buildDocumentProblem(childLocation(place, 'pattern'), UNANCHORED));
+  problems.push(...stated);
+  return stated.length > 0 ? null : read;
 }
 
 const UNANCHORED =

@@ -154,8 +154,8 @@ test('documented examples are flagged as such by default, and may count as real 
   const local = `postgres://postgres:${'post'}gres@localhost:5432/app`;
   assert.equal(judged('flag', local).action, 'flag');
   assert.equal(judged('flag', local.replace('localhost', 'db.corp.io')).action, 'block');
-  const said = `postgresql://admin:${'p4ss'}w0rd@db.internal:5432/EXAMPLE and ${SK_KEY}EXAMPLE`;
-  assert.equal(judged('flag', said).decision, 'block', 'the word alone hides nothing else');
+  const stated = `postgresql://admin:${'p4ss'}w0rd@db.internal:5432/EXAMPLE and ${SK_KEY}EXAMPLE`;
+  assert.equal(judged('flag', stated).decision, 'block', 'the word alone hides nothing else');
 });
 
 test('a pattern of one’s own is found, redacted and judged by the rules for its tags', () => {

@@ -94,7 +94,7 @@ test('a problem names the file, the path and the fix', () => {
   );
 });
 
-const asked = (action: Action, when: string) => ({
+const requested = (action: Action, when: string) => ({
   name: action,
   boundary: 'action',
   action,
@@ -110,30 +110,30 @@ test('a condition that has no answer restricts and never allows', () => {
   const broken = '1 / findings == 1';
   const behind = { name: 'behind', boundary: 'action', action: 'block' };
   const rows: [readonly object[], Verdict['decision'], Action, string][] = [
-    [[asked('block', broken)], 'block', 'block', 'block'],
-    [[asked('require_approval', broken)], 'block', 'require_approval', 'require_approval'],
-    [[asked('flag', broken)], 'allow', 'flag', 'flag'],
-    [[asked('allow', broken)], 'allow', 'allow', 'default.allow'],
+    [[requested('block', broken)], 'block', 'block', 'block'],
+    [[requested('require_approval', broken)], 'block', 'require_approval', 'require_approval'],
+    [[requested('flag', broken)], 'allow', 'flag', 'flag'],
+    [[requested('allow', broken)], 'allow', 'allow', 'default.allow'],
     // A rule whose condition has no result does not shadow the rules after it.
-    [[asked('allow', broken), behind], 'block', 'block', 'behind'],
-    [[asked('flag', broken), behind], 'block', 'block', 'behind'],
+    [[requested('allow', broken), behind], 'block', 'block', 'behind'],
+    [[requested('flag', broken), behind], 'block', 'block', 'behind'],
     // Controls: with a result, the first rule that matches decides and shadows the rules after it.
-    [[asked('flag', 'findings == 0'), behind], 'allow', 'flag', 'flag'],
-    [[asked('allow', 'findings == 0'), behind], 'allow', 'allow', 'allow'],
-    [[asked('block', 'findings == 1')], 'allow', 'allow', 'default.allow'],
+    [[requested('flag', 'findings == 0'), behind], 'allow', 'flag', 'flag'],
+    [[requested('allow', 'findings == 0'), behind], 'allow', 'allow', 'allow'],
+    [[requested('block', 'findings == 1')], 'allow', 'allow', 'default.allow'],
   ];
   for (const [rules, decision, action, name] of rows) {
     const verdict = verdictOf(rules);
     assert.deepEqual([verdict.decision, verdict.action, verdict.rule], [decision, action, name]);
   }
-  assert.match(verdictOf([asked('block', broken)]).reason, /could not be evaluated, so it counts as met/);
+  assert.match(verdictOf([requested('block', broken)]).reason, /could not be evaluated, so it counts as met/);
   assert.equal(rows.length, 9);
 });
 
 test('where nothing evaluates conditions, they restrict and never allow', () => {
   const behind = { name: 'behind', boundary: 'action', action: 'block' };
-  assert.equal(verdictOf([asked('block', 'findings == 1')], null).rule, 'block');
-  assert.equal(verdictOf([asked('allow', 'findings == 0'), behind], null).rule, 'behind');
+  assert.equal(verdictOf([requested('block', 'findings == 1')], null).rule, 'block');
+  assert.equal(verdictOf([requested('allow', 'findings == 0'), behind], null).rule, 'behind');
 });
 
 test('a condition of a tag rule sees the tag and severity', () => {
@@ -159,7 +159,7 @@ test('a condition of a tag rule sees the tag and severity', () => {
 test('facts that a condition names are looked for', () => {
   const when = 'has_tag(data_tags, "egress.metadata_endpoint")';
   const content = { kind: 'json', value: { url: 'http://169.254.169.254/latest' } } as const;
-  const policy = buildTestPolicy({ rules: [asked('block', when)] });
+  const policy = buildTestPolicy({ rules: [requested('block', when)] });
   assert.equal(judge({ ...call, content }, policy, null, celEvaluator).decision, 'block');
   const other = { kind: 'json', value: { url: 'https://example.org/' } } as const;
   assert.equal(judge({ ...call, content: other }, policy, null, celEvaluator).decision, 'allow');

@@ -100,8 +100,8 @@ function run(steps: readonly Step[]): readonly Verdict[] {
       session_id: 's',
       content: { kind: 'json', value },
     } as const;
-    const asked = follow(buildTestCrossing(call));
-    if (asked.decision === 'block') return asked;
+    const requested = follow(buildTestCrossing(call));
+    if (requested.decision === 'block') return requested;
     return follow(
       buildTestCrossing({ ...call, phase: 'response', content: { kind: 'text', text: 'Done.' } }),
     );

@@ -104,8 +104,8 @@ const ANSWERS: readonly (readonly [
 test('a whole answer yields its texts and its usage', () => {
   for (const [name, expected, texts] of ANSWERS) {
     const answer = read(name, JSON.stringify(sampleOf(name).answers[0]));
-    const { id, model, finish_reasons, usage: told } = answer;
-    assert.deepEqual({ id, model, finish_reasons, usage: told }, expected, name);
+    const { id, model, finish_reasons, usage: reported } = answer;
+    assert.deepEqual({ id, model, finish_reasons, usage: reported }, expected, name);
     const values = answer.texts.map((each) => each.value);
     for (const text of texts) assert.ok(values.includes(text), `${name}: ${text}`);
   }
@@ -145,11 +145,11 @@ const CALLS: readonly (readonly [WireName, readonly (readonly [string, string | 
 test('a whole answer yields the calls for the client, and not those that the provider made', () => {
   for (const [name, calls] of CALLS) {
     const text = JSON.stringify(sampleOf(name).answers[0]);
-    const told = read(name, text).tool_calls.map((each) => {
+    const reported = read(name, text).tool_calls.map((each) => {
       const { start, end } = each.arguments;
       return [each.tool, each.call_id, start === end ? null : JSON.parse(text.slice(start, end))];
     });
-    assert.deepEqual(told, calls, name);
+    assert.deepEqual(reported, calls, name);
   }
   assert.equal(CALLS.length, 4);
 });
@@ -206,8 +206,8 @@ function follow(name: WireName, stream: readonly unknown[]): Told {
 }
 
 test('chat completions: pieces of texts and calls, by choice', () => {
-  const told = follow('openai.chat', [...sampleOf('openai.chat').streams[0]!, '[DONE]']);
-  assert.deepEqual(Object.fromEntries(told.texts), {
+  const reported = follow('openai.chat', [...sampleOf('openai.chat').streams[0]!, '[DONE]']);
+  assert.deepEqual(Object.fromEntries(reported.texts), {
     '0.content': 'It rains in Oslo.',
     '0.refusal': 'No more.',
     '0.reasoning_content': 'Hm, ',
@@ -218,51 +218,51 @@ test('chat completions: pieces of texts and calls, by choice', () => {
     '1.content': 'The other one.',
     '1.function_call': '{}',
   });
-  assert.deepEqual(told.calls.get('0.call.0'), ['get_weather', 'call_1']);
-  assert.deepEqual(told.calls.get('0.call.1'), ['now', 'call_2']);
-  assert.deepEqual(told.calls.get('1.function_call'), ['now', null]);
-  assert.deepEqual(told.closed.toSorted(), [...told.texts.keys()].toSorted());
-  assert.equal(told.last.is_last, true);
+  assert.deepEqual(reported.calls.get('0.call.0'), ['get_weather', 'call_1']);
+  assert.deepEqual(reported.calls.get('0.call.1'), ['now', 'call_2']);
+  assert.deepEqual(reported.calls.get('1.function_call'), ['now', null]);
+  assert.deepEqual(reported.closed.toSorted(), [...reported.texts.keys()].toSorted());
+  assert.equal(reported.last.is_last, true);
   assert.deepEqual(
-    told.parts.flatMap((each) => each.finish_reasons),
+    reported.parts.flatMap((each) => each.finish_reasons),
     ['function_call', 'tool_calls'],
   );
-  const alone = told.parts.filter((each) => each.is_added_usage);
+  const alone = reported.parts.filter((each) => each.is_added_usage);
   assert.deepEqual(
     alone.map((each) => each.usage),
     [usage(82, 17, 64, 0)],
   );
   assert.deepEqual(
-    told.parts.flatMap((each) => each.echoes.map(({ of }) => of)),
+    reported.parts.flatMap((each) => each.echoes.map(({ of }) => of)),
     ['0.content', '0.audio.transcript'],
   );
 });
 
 test('completions: pieces of text', () => {
-  const told = follow('openai.completions', [...sampleOf('openai.completions').streams[0]!, '[DONE]']);
-  assert.deepEqual(Object.fromEntries(told.texts), { '0.text': 'a little lamb' });
-  assert.deepEqual(told.closed, ['0.text']);
-  assert.deepEqual(told.parts.findLast((each) => each.usage !== null)?.usage, usage(5, 7, 0, 0));
+  const reported = follow('openai.completions', [...sampleOf('openai.completions').streams[0]!, '[DONE]']);
+  assert.deepEqual(Object.fromEntries(reported.texts), { '0.text': 'a little lamb' });
+  assert.deepEqual(reported.closed, ['0.text']);
+  assert.deepEqual(reported.parts.findLast((each) => each.usage !== null)?.usage, usage(5, 7, 0, 0));
 });
 
 test('messages: blocks, the signature that ends reasoning, and usage that adds up', () => {
-  const told = follow('anthropic.messages', sampleOf('anthropic.messages').streams[0]!);
-  assert.deepEqual(Object.fromEntries(told.texts), {
+  const reported = follow('anthropic.messages', sampleOf('anthropic.messages').streams[0]!);
+  assert.deepEqual(Object.fromEntries(reported.texts), {
     'block.0': 'They ask about rain.',
     'block.1': 'It rains a lot.',
     'block.2': '{"query":"rain in Oslo"}',
     'block.4': '{"city": "Oslo"}',
   });
-  assert.deepEqual([...told.calls], [['block.4', ['get_weather', 'toolu_1']]]);
-  assert.deepEqual(told.closed, ['block.0', 'block.1', 'block.2', 'block.4']);
-  const signed = told.parts.findIndex((each) => each.echoes.length > 0);
-  assert.deepEqual(told.parts[signed]?.closed, ['block.0']);
-  assert.deepEqual(told.parts.findLast((each) => each.usage !== null)?.usage, usage(60, 89, 30, 20));
-  assert.equal(told.last.is_last, true);
+  assert.deepEqual([...reported.calls], [['block.4', ['get_weather', 'toolu_1']]]);
+  assert.deepEqual(reported.closed, ['block.0', 'block.1', 'block.2', 'block.4']);
+  const signed = reported.parts.findIndex((each) => each.echoes.length > 0);
+  assert.deepEqual(reported.parts[signed]?.closed, ['block.0']);
+  assert.deepEqual(reported.parts.findLast((each) => each.usage !== null)?.usage, usage(60, 89, 30, 20));
+  assert.equal(reported.last.is_last, true);
 });
 
 test('messages: one-hour cache writes are counted separately, whole and in streams', () => {
-  const said = {
+  const stated = {
     input_tokens: 10,
     cache_creation_input_tokens: 20,
     cache_read_input_tokens: 30,
@@ -270,19 +270,19 @@ test('messages: one-hour cache writes are counted separately, whole and in strea
     output_tokens: 7,
   };
   const wanted = { ...usage(60, 7, 30, 20), cache_write_1h_tokens: 15 };
-  const message = { id: 'msg_1', type: 'message', role: 'assistant', model: 'm', content: [], usage: said };
+  const message = { id: 'msg_1', type: 'message', role: 'assistant', model: 'm', content: [], usage: stated };
   assert.deepEqual(read('anthropic.messages', JSON.stringify(message)).usage, wanted);
-  const told = follow('anthropic.messages', [
+  const reported = follow('anthropic.messages', [
     { type: 'message_start', message },
     { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 9 } },
     { type: 'message_stop' },
   ]);
-  const last = told.parts.findLast((each) => each.usage !== null)?.usage;
+  const last = reported.parts.findLast((each) => each.usage !== null)?.usage;
   assert.deepEqual(last, { ...wanted, output_tokens: 9 });
 });
 
 test('responses: deltas, and everything that says them again', () => {
-  const told = follow('openai.responses', sampleOf('openai.responses').streams[0]!);
+  const reported = follow('openai.responses', sampleOf('openai.responses').streams[0]!);
   const expected = {
     'item.0.reasoning_summary_text.0': 'Thought about rain.',
     'item.0.reasoning_text.0': 'Rain is water.',
@@ -293,31 +293,31 @@ test('responses: deltas, and everything that says them again', () => {
     'item.4.shell_call_command.0': 'ls -l',
   };
   for (const [channel, text] of Object.entries(expected))
-    assert.equal(told.texts.get(channel), text, channel);
-  assert.deepEqual(told.calls.get('item.2.call'), ['get_weather', 'call_1']);
-  assert.deepEqual(told.calls.get('item.3.call'), ['grep', 'call_2']);
-  const whole = told.parts.flatMap((each) => each.repeats).filter((each) => each.kind === 'arguments');
+    assert.equal(reported.texts.get(channel), text, channel);
+  assert.deepEqual(reported.calls.get('item.2.call'), ['get_weather', 'call_1']);
+  assert.deepEqual(reported.calls.get('item.3.call'), ['grep', 'call_2']);
+  const whole = reported.parts.flatMap((each) => each.repeats).filter((each) => each.kind === 'arguments');
   assert.deepEqual(
     new Set(whole.map((each) => each.tool)),
     new Set(['get_weather', 'grep', 'shell', 'computer']),
   );
-  assert.deepEqual(new Set(told.closed), new Set(told.texts.keys()));
-  assert.deepEqual(told.last.usage, usage(36, 87, 30, 2));
-  assert.equal(told.last.is_last, true);
+  assert.deepEqual(new Set(reported.closed), new Set(reported.texts.keys()));
+  assert.deepEqual(reported.last.usage, usage(36, 87, 30, 2));
+  assert.equal(reported.last.is_last, true);
 });
 
 test('gemini: text, thoughts and calls that come whole', () => {
-  const told = follow('gemini.generate', sampleOf('gemini.generate').streams[0]!);
-  assert.deepEqual(Object.fromEntries(told.texts), {
+  const reported = follow('gemini.generate', sampleOf('gemini.generate').streams[0]!);
+  assert.deepEqual(Object.fromEntries(reported.texts), {
     '0.thought': 'Thinking',
     '0.text': 'It rains a lot.',
     '0.text~2': '',
   });
-  const [call] = told.parts.flatMap((each) => each.repeats).filter((each) => each.kind === 'arguments');
+  const [call] = reported.parts.flatMap((each) => each.repeats).filter((each) => each.kind === 'arguments');
   assert.deepEqual([call?.tool, call?.channel], ['get_weather', '0.call.0']);
-  const closed = told.parts.map((each) => each.closed);
+  const closed = reported.parts.map((each) => each.closed);
   assert.deepEqual(closed, [[], ['0.thought'], ['0.text'], ['0.text~2']]);
-  assert.deepEqual(told.last.usage, usage(22, 8, 12, 0));
+  assert.deepEqual(reported.last.usage, usage(22, 8, 12, 0));
 });
 
 test('an error in a stream is its end', () => {
@@ -349,8 +349,8 @@ test('responses: an error may be the last event, or precede the failed response'
   const [failed] = sampleOf('openai.responses').streams[1]!.slice(-1);
   const alone = follow('openai.responses', [error]);
   assert.deepEqual([alone.last.is_last, alone.last.finish_reasons], [false, ['failed']]);
-  const told = follow('openai.responses', [error, failed]);
-  assert.equal(told.last.is_last, true);
+  const reported = follow('openai.responses', [error, failed]);
+  assert.equal(reported.last.is_last, true);
 });
 
 test('events that are nothing of the protocol, or cannot be guarded, are not handed on', () => {

@@ -70,8 +70,8 @@ function readBlock(draft: AnswerDraft, channel: string, block: JsonNode): void {
   const input = type === 'tool_use' ? getMember(block, 'input') : null;
   if (type === 'tool_use') {
     const named = { tool: getText(block, 'name'), call_id: getText(block, 'id') };
-    const said = input ?? { kind: 'null', start: block.end, end: block.end };
-    addPiece(draft, channel, 'arguments', said, { call: named });
+    const stated = input ?? { kind: 'null', start: block.end, end: block.end };
+    addPiece(draft, channel, 'arguments', stated, { call: named });
   }
   for (const member of block.members) {
     const { key, value } = member;

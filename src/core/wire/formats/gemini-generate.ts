@@ -44,7 +44,7 @@ export const geminiGenerate: WireFormat = {
   operation_name: 'generate_content',
   readRequest: readGenerateRequest,
   readAnswer: (body) => readWholeAnswer(GEMINI, readerFor(), body),
-  openEvents: (asked) => createEventReader(GEMINI, readerFor(asked)),
+  openEvents: (requested) => createEventReader(GEMINI, readerFor(requested)),
   errorBody: writeGeminiErrorBody,
   errorEvents: writeGeminiErrorEvents,
   openEnding: openGeminiEnding,
@@ -69,16 +69,16 @@ interface CallCounter {
   calls: number;
 }
 
-function readerFor(asked?: AnswerContext): BodyReader {
+function readerFor(requested?: AnswerContext): BodyReader {
   const counted: CallCounter = { calls: 0 };
-  return (draft, body) => readResponse(draft, body, counted, asked);
+  return (draft, body) => readResponse(draft, body, counted, requested);
 }
 
 function readResponse(
   draft: AnswerDraft,
   body: JsonNode,
   counted: CallCounter,
-  asked: AnswerContext | undefined,
+  requested: AnswerContext | undefined,
 ): boolean {
   draft.id = getText(body, 'responseId');
   draft.model = getText(body, 'modelVersion');
@@ -88,7 +88,7 @@ function readResponse(
       addMember(draft, member, body);
       continue;
     }
-    const roots = listChoiceRoots(draft, member.value.items, asked);
+    const roots = listChoiceRoots(draft, member.value.items, requested);
     for (const [at, candidate] of member.value.items.entries()) {
       if (!readCandidate(draft, candidate, roots[at]!, counted)) return false;
     }
@@ -192,11 +192,11 @@ function readCall(draft: AnswerDraft, call: JsonMember, channel: string): void {
     if (value.kind !== 'null') failAnswer(draft);
     return;
   }
-  const said = getMember(value, 'args');
+  const stated = getMember(value, 'args');
   const named = { tool: getText(value, 'name'), call_id: getText(value, 'id') };
   const none: JsonNode = { kind: 'null', start: value.end, end: value.end };
-  addRepeat(draft, channel, 'arguments', said ?? none, { call: named });
-  for (const member of getMembers(value)) if (member.value !== said) addMember(draft, member, value);
+  addRepeat(draft, channel, 'arguments', stated ?? none, { call: named });
+  for (const member of getMembers(value)) if (member.value !== stated) addMember(draft, member, value);
 }
 
 /** Reads the usage. Thinking is charged as output, and the tokens that tools added are charged as input. */

@@ -46,7 +46,7 @@ export const openAiChat: WireFormat = {
   operation_name: 'chat',
   readRequest,
   readAnswer: (body) => readWholeAnswer(OPENAI, readerFor(), body),
-  openEvents: (asked) => createEventReader(OPENAI, readerFor(asked)),
+  openEvents: (requested) => createEventReader(OPENAI, readerFor(requested)),
   errorBody: writeOpenAiErrorBody,
   errorEvents: writeOpenAiErrorEvents,
   openEnding: createPlainEnding(writeOpenAiDenialEvents, writeOpenAiErrorEvents),
@@ -115,10 +115,10 @@ function partOf(call: JsonNode): JsonNode | null {
   return getMembers(call).findLast(isPart)?.value ?? null;
 }
 
-function readerFor(asked?: AnswerContext): BodyReader {
+function readerFor(requested?: AnswerContext): BodyReader {
   const places = createCallPlaces();
   return (draft, body) => {
-    readChoices(draft, body, (_draft, choice, root) => readChoice(draft, choice, root, places), asked);
+    readChoices(draft, body, (_draft, choice, root) => readChoice(draft, choice, root, places), requested);
     return true;
   };
 }
@@ -217,18 +217,18 @@ function readCall(
     return;
   }
   if (part !== call && holdsTwo(call)) failAnswer(draft);
-  const said = getMember(part, 'arguments') ?? getMember(part, 'input');
+  const stated = getMember(part, 'arguments') ?? getMember(part, 'input');
   // A call without arguments is still a call.
   const { end } = part ?? call;
   const is_free = part !== call && getMember(call, 'custom') === part && part !== null;
-  add(draft, channel, 'arguments', said ?? { kind: 'null', start: end, end }, {
+  add(draft, channel, 'arguments', stated ?? { kind: 'null', start: end, end }, {
     call: { ...named, is_free },
   });
   for (const member of call.members) {
     if (part !== call && member.value !== part) addMember(draft, member, call);
   }
   for (const member of getMembers(part)) {
-    if (member.value !== said) addMember(draft, member, part!);
+    if (member.value !== stated) addMember(draft, member, part!);
   }
 }
 

@@ -38,7 +38,7 @@ export const openAiCompletions: WireFormat = {
   operation_name: 'text_completion',
   readRequest,
   readAnswer: (body) => readWholeAnswer(OPENAI, readerFor(), body),
-  openEvents: (asked) => createEventReader(OPENAI, readerFor(asked)),
+  openEvents: (requested) => createEventReader(OPENAI, readerFor(requested)),
   errorBody: writeOpenAiErrorBody,
   errorEvents: writeOpenAiErrorEvents,
   openEnding: createPlainEnding(writeOpenAiDenialEvents, writeOpenAiErrorEvents),
@@ -62,9 +62,9 @@ function readRequest(body: JsonNode): WireRequest {
   });
 }
 
-function readerFor(asked?: AnswerContext): BodyReader {
+function readerFor(requested?: AnswerContext): BodyReader {
   return (draft, body) => {
-    readChoices(draft, body, readChoice, asked);
+    readChoices(draft, body, readChoice, requested);
     return true;
   };
 }

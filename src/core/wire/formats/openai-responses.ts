@@ -17,9 +17,9 @@ export const openAiResponses: WireFormat = {
   path_pattern: /\/responses$/i,
   operation_name: 'chat',
   readRequest,
-  readAnswer: (body, asked) =>
-    readWholeAnswer(OPENAI, (draft, response) => readResponseObject(draft, response, asked), body),
-  openEvents: (asked) => createEventReader(OPENAI, createOutputReader(asked)),
+  readAnswer: (body, requested) =>
+    readWholeAnswer(OPENAI, (draft, response) => readResponseObject(draft, response, requested), body),
+  openEvents: (requested) => createEventReader(OPENAI, createOutputReader(requested)),
   errorBody: writeOpenAiErrorBody,
   errorEvents: writeResponsesErrorEvents,
   openEnding: openResponsesEnding,

@@ -50,7 +50,7 @@ const RAN = {
   },
 };
 
-const asked = {
+const request = {
   model: 'claude-sonnet-4-5',
   system: [{ type: 'text', text: 'Be kind.', cache_control: { type: 'ephemeral', ttl: '5m' } }],
   messages: [
@@ -166,7 +166,7 @@ export const anthropicMessagesSample: WireSample = {
   format: 'anthropic.messages',
   requests: [
     {
-      ...asked,
+      ...request,
       max_tokens: 4000,
       stream: true,
       metadata: { user_id: 'user 4711' },
@@ -297,7 +297,7 @@ export const anthropicMessagesSample: WireSample = {
 /** Token counting: the request of messages, answered with a number. */
 export const anthropicCountTokensSample: WireSample = {
   format: 'anthropic.count_tokens',
-  requests: [asked],
+  requests: [request],
   answers: [{ input_tokens: 2095, context_management: { original_input_tokens: 2095 } }],
   streams: [],
 };

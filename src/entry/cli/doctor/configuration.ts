@@ -236,8 +236,8 @@ async function checkOwner(
 
 /** Rejects if there is no answer within `STATUS_MS`. */
 async function withTimeout<Value>(answer: Promise<Value>): Promise<Value> {
-  const late = AbortSignal.timeout(STATUS_MS);
-  return Promise.race([answer, once(late, 'abort').then(() => Promise.reject(new Error('late')))]);
+  const overdue = AbortSignal.timeout(STATUS_MS);
+  return Promise.race([answer, once(overdue, 'abort').then(() => Promise.reject(new Error('late')))]);
 }
 
 async function checkAuditLog(

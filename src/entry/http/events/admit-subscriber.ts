@@ -65,8 +65,8 @@ export async function admitSubscriber(
     method: 'GET',
   };
   const scope = await scopeOf(peer, ports);
-  const { heartbeat, ...asked } = request.query as Readonly<Record<string, unknown>>;
-  const wish = wishOf(asked, headers['last-event-id']);
+  const { heartbeat, ...requested } = request.query as Readonly<Record<string, unknown>>;
+  const wish = wishOf(requested, headers['last-event-id']);
   assertWithinScope(wish.filter, scope);
   return {
     stream: await runtime.events(),
@@ -96,17 +96,17 @@ async function scopeOf(peer: Peer, { runtime, authenticate }: EventPorts): Promi
  * is newer than the one in the URL.
  */
 function wishOf(
-  asked: Readonly<Record<string, unknown>>,
+  requested: Readonly<Record<string, unknown>>,
   last_seen: string | string[] | undefined,
 ): EventStreamRequest {
   return parseStreamRequest(
-    typeof last_seen === 'string' && last_seen !== '' ? { ...asked, after: last_seen } : asked,
+    typeof last_seen === 'string' && last_seen !== '' ? { ...requested, after: last_seen } : requested,
   );
 }
 
-function textHeartbeat(asked: unknown): boolean {
-  if (asked === undefined || asked === '') return false;
-  if (asked === 'text') return true;
+function textHeartbeat(requested: unknown): boolean {
+  if (requested === undefined || requested === '') return false;
+  if (requested === 'text') return true;
   throw new Refusal('invalid_request', '`heartbeat` must be `text`, or be omitted.');
 }
 

@@ -195,8 +195,8 @@ test('server-sent events: filters, resumption by the header, HEAD, and what is r
       '%00',
     ];
     for (const seen of huge) {
-      const asked = { path: '/v1/events', headers: { 'last-event-id': seen } };
-      assert.equal((await service.ask(asked)).status, 400, seen.slice(0, 40));
+      const request = { path: '/v1/events', headers: { 'last-event-id': seen } };
+      assert.equal((await service.ask(request)).status, 400, seen.slice(0, 40));
     }
     const flood = { path: '/v1/events', headers: { 'last-event-id': 'f'.repeat(1_000_000) } };
     assert.equal((await service.ask(flood).catch(() => ({ status: 431 }))).status, 431);

@@ -65,15 +65,15 @@ test('a subscriber that reads too slowly gets an error, and can continue after t
 test('server-sent events: who reads nothing is dropped, too', async () => {
   await staged({}, async (stage) => {
     const { service } = stage;
-    const asked = get({ host: '127.0.0.1', port: service.port, path: '/v1/events', agent: false });
-    const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+    const request = get({ host: '127.0.0.1', port: service.port, path: '/v1/events', agent: false });
+    const [answer] = (await once(request, 'response')) as [IncomingMessage];
     answer.pause();
-    asked.on('error', () => {});
+    request.on('error', () => {});
     answer.on('error', () => {});
     const reader = await opened(service);
     await tellAll(stage, () => reader.events.length);
     await eventually(async () => (await service.connections()) === 1);
     reader.socket.terminate();
-    asked.destroy();
+    request.destroy();
   });
 });

@@ -33,7 +33,7 @@ export interface Served {
   readonly endpoints: ReadonlySet<string>;
   /** Everything that was logged, as JSON. */
   readonly logged: string[];
-  readonly ask: (asked: Asked) => Promise<Answer>;
+  readonly ask: (requested: Asked) => Promise<Answer>;
   /** Returns the number of open connections. */
   readonly connections: () => Promise<number>;
   readonly close: () => Promise<void>;
@@ -101,7 +101,7 @@ export async function serve(options: ServeOptions): Promise<Served> {
     events,
     endpoints,
     logged,
-    ask: (asked) => ask(port, asked),
+    ask: (requested) => ask(port, requested),
     connections,
     close: () => drain(app, options.grace_ms),
   };

@@ -104,8 +104,8 @@ export function open(
 }
 
 /** Opens a WebSocket that the server must accept. */
-export async function opened(...asked: Parameters<typeof open>): Promise<Opened> {
-  const outcome = await open(...asked);
+export async function opened(...request: Parameters<typeof open>): Promise<Opened> {
+  const outcome = await open(...request);
   assert.ok(typeof outcome === 'object', `refused with ${outcome}`);
   return outcome;
 }
@@ -116,8 +116,8 @@ export async function readLines(
   path: string,
   headers: Readonly<Record<string, string>> = {},
 ) {
-  const asked = get({ host: '127.0.0.1', port, path, headers, agent: false });
-  const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+  const request = get({ host: '127.0.0.1', port, path, headers, agent: false });
+  const [answer] = (await once(request, 'response')) as [IncomingMessage];
   assert.equal(answer.statusCode, 200);
   assert.match(answer.headers['content-type'] ?? '', /^text\/event-stream/);
   let text = '';
@@ -125,9 +125,9 @@ export async function readLines(
     text += chunk;
   });
   // An aborted request emits an error here.
-  asked.on('error', () => {});
+  request.on('error', () => {});
   const ended = new Promise((resolve) => answer.once('error', resolve).once('close', resolve));
-  return { text: () => text, ended, end: () => asked.destroy() };
+  return { text: () => text, ended, end: () => request.destroy() };
 }
 
 /** Opens a WebSocket that reads the 101 response and then nothing. */

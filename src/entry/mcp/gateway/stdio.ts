@@ -43,9 +43,9 @@ const TENANT = 'default';
 export async function serveGatewayOnStdio(options: GatewayOptions): Promise<void> {
   const { version, agent_id, user_id, env, failed } = options;
   // The proxy acts as an agent, even if the environment contains an operator token: it decides nothing for approvers.
-  const road = openLocalOperations({ ...options, operator_token: undefined });
+  const runner = openLocalOperations({ ...options, operator_token: undefined });
   const session_id = `mcp-${randomUUID()}`;
-  const guard = openPolicyGuard(road.ask, { agent_id, session_id, user_id });
+  const guard = openPolicyGuard(runner.ask, { agent_id, session_id, user_id });
   const clients = new Set<Server>();
   const tell = (notice: ClientNotice) => {
     for (const client of clients)
@@ -83,7 +83,7 @@ export async function serveGatewayOnStdio(options: GatewayOptions): Promise<void
   telling.close();
   await handle.close();
   await Promise.all(servers.map(({ upstream }) => upstream.close()));
-  await road.close();
+  await runner.close();
 }
 
 const SUBSCRIPTIONS_MAX = 100;
@@ -96,7 +96,11 @@ function behindsOf(
   return behind
     .filter(({ agents, tenants }) => matchesAny(agents, agent_id) && matchesAny(tenants, TENANT))
     .map((settings) =>
-      openConfiguredServer(settings, (told) => openConfiguredConnection(settings, parts, told), parts),
+      openConfiguredServer(
+        settings,
+        (reported) => openConfiguredConnection(settings, parts, reported),
+        parts,
+      ),
     );
 }
 

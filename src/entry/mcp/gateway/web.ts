@@ -33,13 +33,13 @@ export function openGatewayWeb({ runtime, mcp, log }: GatewayWebParts): McpReque
     logFailure: (server, what, error) => log.error(what, { server, ...describeFault(error) }),
   });
   return {
-    fetch: async (request, gone, asked) => {
+    fetch: async (request, gone, requested) => {
       if (mcp.servers.length === 0)
         throw new Refusal(
           'not_configured',
           'There is no server behind the gateway: write one under `mcp.servers`.',
         );
-      const { session, release } = rooms.acquire(guestOf(request, asked, runtime));
+      const { session, release } = rooms.acquire(guestOf(request, requested, runtime));
       // The client chooses the IDs of requests; this ID identifies the subscription.
       const holder = randomUUID();
       const end = () => {
@@ -51,7 +51,7 @@ export function openGatewayWeb({ runtime, mcp, log }: GatewayWebParts): McpReque
         const refusal = await refusedListen(request.body, session, holder);
         // The client disconnected in the meantime, so its subscription ends.
         if (gone.aborted) end();
-        return untilRead(refusal ?? (await answer(session, request, gone, asked)), end);
+        return untilRead(refusal ?? (await answer(session, request, gone, requested)), end);
       } catch (error) {
         end();
         throw error;
@@ -68,14 +68,14 @@ async function answer(
   { handler, instructions }: GatewaySession,
   request: FastifyRequest,
   gone: AbortSignal,
-  asked: McpCallContext,
+  requested: McpCallContext,
 ): Promise<Response> {
   const { method } = (request.body ?? {}) as { readonly method?: unknown };
   const extra = CONNECTING.has(method) ? { instructions: await instructions() } : {};
   return handler.fetch(buildWebRequest(request.raw, gone), {
     // `null` stands for an empty body: the protocol's parser reports what is missing.
     parsedBody: request.body ?? null,
-    authInfo: { token: '', clientId: asked.caller.id, scopes: [], extra },
+    authInfo: { token: '', clientId: requested.caller.id, scopes: [], extra },
   });
 }
 

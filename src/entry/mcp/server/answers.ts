@@ -33,6 +33,6 @@ export function faulted(operation: AnyOperation): CallToolResult {
 }
 
 /** Omits `structuredContent`, because it must match the tool's output schema, which has no errors. */
-function failed(said: object): CallToolResult {
-  return { isError: true, content: [{ type: 'text', text: JSON.stringify(said) }] };
+function failed(stated: object): CallToolResult {
+  return { isError: true, content: [{ type: 'text', text: JSON.stringify(stated) }] };
 }

@@ -40,8 +40,8 @@ export function createToolServer(asking: ToolServerPorts): Server {
     try {
       return answer((await asking.ask(operation, params.arguments ?? {})) as object);
     } catch (error) {
-      const said = asking.expected(error);
-      if (said !== null) return refused(said);
+      const stated = asking.expected(error);
+      if (stated !== null) return refused(stated);
       asking.fault(error, operation);
       return faulted(operation);
     }

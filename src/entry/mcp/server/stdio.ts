@@ -15,15 +15,15 @@ const MESSAGE_BYTES_MAX = 16_777_216;
 
 /** Serves the tools on standard input and output until the input ends. No other code may write to the output. */
 export async function serveToolsOnStdio(options: StdioOptions): Promise<void> {
-  const road = openLocalOperations(options);
+  const runner = openLocalOperations(options);
   const transport = new StdioServerTransport(process.stdin, process.stdout, {
     maxBufferSize: MESSAGE_BYTES_MAX,
   });
   const { version, expected, fault } = options;
-  const handle = serveStdio(() => createToolServer({ version, ask: road.ask, expected, fault }), {
+  const handle = serveStdio(() => createToolServer({ version, ask: runner.ask, expected, fault }), {
     transport,
   });
   await once(process.stdin, 'close');
   await handle.close();
-  await road.close();
+  await runner.close();
 }

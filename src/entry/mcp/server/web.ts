@@ -13,7 +13,11 @@ export type McpCallContext = Pick<Context, 'caller' | 'request_id' | 'tenant_id'
 
 export interface McpRequestHandler {
   /** Answers a request whose body has been read. */
-  readonly fetch: (request: FastifyRequest, gone: AbortSignal, asked: McpCallContext) => Promise<Response>;
+  readonly fetch: (
+    request: FastifyRequest,
+    gone: AbortSignal,
+    requested: McpCallContext,
+  ) => Promise<Response>;
   /** Ends all open requests. */
   readonly close: () => Promise<void>;
 }
@@ -32,14 +36,14 @@ export function openMcpHandler({
   log: Pick<Log, 'error'>;
 }): McpRequestHandler {
   const serverFor = ({ authInfo }: McpRequestContext) => {
-    const asked = authInfo?.extra?.asked as McpCallContext;
+    const requested = authInfo?.extra?.asked as McpCallContext;
     return createToolServer({
       version: runtime.version,
-      ask: (operation, input) => callOperation(operation, input, { runtime, ...asked }),
+      ask: (operation, input) => callOperation(operation, input, { runtime, ...requested }),
       expected: refusalOf,
       fault: (error, { name }) =>
         log.error('a tool met a fault', {
-          request_id: asked.request_id,
+          request_id: requested.request_id,
           operation: name,
           ...describeFault(error),
         }),
@@ -47,11 +51,11 @@ export function openMcpHandler({
   };
   const handler = createMcpHandler(serverFor, { maxSubscriptions: SUBSCRIPTIONS_MAX });
   return {
-    fetch: (request, gone, asked) =>
+    fetch: (request, gone, requested) =>
       handler.fetch(buildWebRequest(request.raw, gone), {
         // `null` stands for an empty body: the protocol's parser reports what is missing.
         parsedBody: request.body ?? null,
-        authInfo: { token: '', clientId: asked.caller.id, scopes: [], extra: { asked } },
+        authInfo: { token: '', clientId: requested.caller.id, scopes: [], extra: { asked: requested } },
       }),
     close: handler.close,
   };

@@ -40,8 +40,8 @@ export async function openIndexedRuntime(
     instead: {
       now_ms,
       queryAudit: (filter) => queryIndex(index, filter, { now_ms }),
-      countEvents: (asked) => countEventsBy(index, asked),
-      listAuditSessions: (asked) => listAuditSessions(index, asked),
+      countEvents: (request) => countEventsBy(index, request),
+      listAuditSessions: (request) => listAuditSessions(index, request),
       ...options.instead,
     },
   });

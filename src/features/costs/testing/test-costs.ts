@@ -113,7 +113,7 @@ export async function expectRefusal(costs: Costs, parts: Partial<SpendRequest> =
 export async function reserveAndSettle(
   costs: Costs,
   parts: Partial<SpendRequest> = {},
-  said: Partial<ChargedUsage> = {},
+  stated: Partial<ChargedUsage> = {},
 ) {
-  return (await reserveBudget(costs, parts)).settle(buildUsage(said));
+  return (await reserveBudget(costs, parts)).settle(buildUsage(stated));
 }

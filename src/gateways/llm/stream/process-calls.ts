@@ -69,8 +69,8 @@ export async function judgeEndedCall(state: GuardState, name: string): Promise<A
 
 async function judgeCall({ context }: GuardState, call: CallChannel): Promise<AnswerEnding | null> {
   if (hasConflictingArguments(call)) return BROKEN_END;
-  const asked = { tool: call.tool, arguments: joinArguments(call), is_free: call.is_free };
-  const guarded = await guardToolCall(asked, context);
+  const request = { tool: call.tool, arguments: joinArguments(call), is_free: call.is_free };
+  const guarded = await guardToolCall(request, context);
   if (guarded.denied !== null) return { how: 'denied', denial: guarded.denied };
   applyJudgedArguments(call, guarded.arguments);
   return null;

@@ -174,20 +174,20 @@ const responsesStream: StreamingApi = {
   },
   read: (events) => {
     const deltas = events.filter(({ type }) => type === 'response.output_text.delta');
-    const said = events.flatMap(({ text, part, item, response }) => [
+    const stated = events.flatMap(({ text, part, item, response }) => [
       text,
       part?.text === '' ? undefined : part?.text,
       item?.content?.[0]?.text,
       response?.output?.[0]?.content?.[0]?.text,
     ]);
-    return [deltas.map(({ delta }) => delta).join(''), ...said.filter((each) => each !== undefined)];
+    return [deltas.map(({ delta }) => delta).join(''), ...stated.filter((each) => each !== undefined)];
   },
   readCall: (events) => {
     const deltas = events.filter(({ type }) => type === 'response.function_call_arguments.delta');
-    const said = events
+    const stated = events
       .filter(({ type }) => !type.endsWith('.added'))
       .flatMap((each) => [each.arguments, each.item?.arguments, each.response?.output?.[0]?.arguments]);
-    return [deltas.map(({ delta }) => delta).join(''), ...said.filter((each) => each !== undefined)];
+    return [deltas.map(({ delta }) => delta).join(''), ...stated.filter((each) => each !== undefined)];
   },
 };
 

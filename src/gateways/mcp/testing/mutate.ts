@@ -38,11 +38,11 @@ export interface Mutation {
   readonly before: readonly string[];
 }
 
-type Maker = (said: string, dice: RandomSource) => Value;
+type Maker = (stated: string, dice: RandomSource) => Value;
 
-const text: Maker = (said) => object(['type', 'text'], ['text', said]);
-const base64 = (said: string, encoding: BufferEncoding = 'utf8') =>
-  Buffer.from(said, encoding).toString('base64');
+const text: Maker = (stated) => object(['type', 'text'], ['text', stated]);
+const base64 = (stated: string, encoding: BufferEncoding = 'utf8') =>
+  Buffer.from(stated, encoding).toString('base64');
 
 const TYPES = [
   'text/plain',
@@ -57,75 +57,79 @@ const TYPES = [
 /** Builds content blocks with text. */
 const BLOCKS: Readonly<Record<string, Maker>> = {
   text,
-  json: (said, dice) => text(write(jsonWith(said, dice), dice), dice),
-  json_in_json: (said, dice) => text(write(object(['a', write(jsonWith(said, dice), dice)]), dice), dice),
-  image: (said, dice) =>
+  json: (stated, dice) => text(write(jsonWith(stated, dice), dice), dice),
+  json_in_json: (stated, dice) => text(write(object(['a', write(jsonWith(stated, dice), dice)]), dice), dice),
+  image: (stated, dice) =>
     object(
       ['type', dice.pick(['image', 'audio'])],
-      ['data', dice.pick([said, base64(said)])],
+      ['data', dice.pick([stated, base64(stated)])],
       ['mimeType', dice.pick(TYPES)],
     ),
-  image_type: (said) => object(['type', 'image'], ['data', ''], ['mimeType', `image/png; note=${said}`]),
-  blob: (said, dice) => object(['type', 'resource'], ['resource', blob(said, dice)]),
-  resource_text: (said) =>
-    object(['type', 'resource'], ['resource', object(['uri', 'file:///a'], ['text', said])]),
-  link: (said, dice) =>
+  image_type: (stated) => object(['type', 'image'], ['data', ''], ['mimeType', `image/png; note=${stated}`]),
+  blob: (stated, dice) => object(['type', 'resource'], ['resource', blob(stated, dice)]),
+  resource_text: (stated) =>
+    object(['type', 'resource'], ['resource', object(['uri', 'file:///a'], ['text', stated])]),
+  link: (stated, dice) =>
     object(
       ['type', 'resource_link'],
       [
         'uri',
-        dice.pick(['file:///a', `file:///${encodeURI(said)}/b`, `data:text/plain;base64,${base64(said)}`]),
+        dice.pick([
+          'file:///a',
+          `file:///${encodeURI(stated)}/b`,
+          `data:text/plain;base64,${base64(stated)}`,
+        ]),
       ],
-      ['name', said],
-      ['description', dice.pick(['A file.', said])],
+      ['name', stated],
+      ['description', dice.pick(['A file.', stated])],
     ),
-  unknown_type: (said, dice) =>
-    object(['type', dice.pick(['thought', 'video', said])], ['steps', [said, object(['deep', said])]]),
-  name_of_member: (said) => object(['type', 'text'], ['text', 'ok'], [said, true]),
-  extra_member: (said, dice) =>
+  unknown_type: (stated, dice) =>
+    object(['type', dice.pick(['thought', 'video', stated])], ['steps', [stated, object(['deep', stated])]]),
+  name_of_member: (stated) => object(['type', 'text'], ['text', 'ok'], [stated, true]),
+  extra_member: (stated, dice) =>
     object(
       ['type', 'text'],
       ['text', 'ok'],
-      [dice.pick(['data', 'blob', 'note', 'mimeType']), dice.pick([said, base64(said)])],
+      [dice.pick(['data', 'blob', 'note', 'mimeType']), dice.pick([stated, base64(stated)])],
     ),
-  annotation: (said, dice) =>
+  annotation: (stated, dice) =>
     object(
       ['type', 'text'],
       ['text', 'ok'],
-      ['annotations', object([dice.pick(['title', 'lastModified', 'x']), said])],
+      ['annotations', object([dice.pick(['title', 'lastModified', 'x']), stated])],
     ),
 };
 
-function blob(said: string, dice: RandomSource): Members {
+function blob(stated: string, dice: RandomSource): Members {
   const encoding = dice.pick(['utf8', 'utf8', 'utf16le'] as const);
   const type = dice.pick(TYPES);
   return object(['uri', 'file:///a'], ...(type === '' ? [] : [['mimeType', type] as const]), [
     'blob',
-    dice.pick([base64(said, encoding), base64(said, encoding), said]),
+    dice.pick([base64(stated, encoding), base64(stated, encoding), stated]),
   ]);
 }
 
 /** Builds a JSON value that contains the text, possibly after a member with the same name. */
-function jsonWith(said: string, dice: RandomSource): Value {
+function jsonWith(stated: string, dice: RandomSource): Value {
   const name = dice.pick(['note', 'a', '__proto__', '']);
   const holder = dice.pick([
-    () => object([name, said]),
-    () => object([name, said], [name, 'ok']),
-    () => object([name, 'ok'], [name, said]),
-    () => object([name, object(['x', said])], [name, 1]),
-    () => object([said, 1]),
-    () => [said, 'ok'],
-    () => object(['id', 9_007_199_254_740_994], [name, said], ['f', 1.5]),
+    () => object([name, stated]),
+    () => object([name, stated], [name, 'ok']),
+    () => object([name, 'ok'], [name, stated]),
+    () => object([name, object(['x', stated])], [name, 1]),
+    () => object([stated, 1]),
+    () => [stated, 'ok'],
+    () => object(['id', 9_007_199_254_740_994], [name, stated], ['f', 1.5]),
   ])();
   return dice.pick([holder, [holder], object(['list', [1, holder]]), object(['b', holder], ['b', holder])]);
 }
 
 /** Builds consecutive texts with the marker split over them. */
-function cutBlocks(said: string, dice: RandomSource): Value[] {
+function cutBlocks(stated: string, dice: RandomSource): Value[] {
   const pieces: string[] = [];
-  for (let at = 0; at < said.length; ) {
-    const length = 1 + dice.roll(said.length);
-    pieces.push(said.slice(at, at + length));
+  for (let at = 0; at < stated.length; ) {
+    const length = 1 + dice.roll(stated.length);
+    pieces.push(stated.slice(at, at + length));
     at += length;
   }
   const blocks = pieces.map((piece) => text(piece, dice));
@@ -146,63 +150,63 @@ const METHODS = [
 
 /** Builds one answer with the marker and random words around it. */
 export function createMutation(marker: string, dice: RandomSource): Mutation {
-  const said = `${dice.pick(['', 'It is ', 'See: '])}${marker}${dice.pick(['', ' .', ' as told.'])}`;
+  const stated = `${dice.pick(['', 'It is ', 'See: '])}${marker}${dice.pick(['', ' .', ' as told.'])}`;
   const method = dice.pick(METHODS);
-  const [place, result] = resultOf(method, said, dice);
+  const [place, result] = resultOf(method, stated, dice);
   const is_error = dice.roll(25) === 0;
-  const error = object(['code', -32602], ['message', said], ['data', object(['more', said])]);
+  const error = object(['code', -32602], ['message', stated], ['data', object(['more', stated])]);
   const member = is_error
     ? `"error":${write(error, dice)}`
-    : `"result":${write(withNoise(result, said, dice), dice)}`;
+    : `"result":${write(withNoise(result, stated, dice), dice)}`;
   return {
     method,
     place: is_error ? 'error' : place,
     is_shown: !is_error || !method.endsWith('list'),
     member:
       dice.roll(8) === 0
-        ? `"result":${write(object(['content', [text(said, dice)]]), dice)},${member}`
+        ? `"result":${write(object(['content', [text(stated, dice)]]), dice)},${member}`
         : member,
-    before: dice.roll(10) === 0 ? [notification(said, dice)] : [],
+    before: dice.roll(10) === 0 ? [notification(stated, dice)] : [],
   };
 }
 
 function resultOf(
   method: (typeof METHODS)[number],
-  said: string,
+  stated: string,
   dice: RandomSource,
 ): [place: string, result: Members] {
   switch (method) {
     case 'tools/call':
-      return toolResult(said, dice);
+      return toolResult(stated, dice);
     case 'resources/read': {
       const is_blob = dice.roll(2) === 0;
-      const [first, ...rest] = cutBlocks(said, dice) as Members[];
-      const inner = is_blob ? [blob(said, dice)] : [first!, ...rest].map(asResource);
+      const [first, ...rest] = cutBlocks(stated, dice) as Members[];
+      const inner = is_blob ? [blob(stated, dice)] : [first!, ...rest].map(asResource);
       return [is_blob ? 'read blob' : 'read text', object(['contents', inner])];
     }
     case 'prompts/get': {
       const place = dice.pick(Object.keys(BLOCKS));
-      const content = BLOCKS[place]!(said, dice);
+      const content = BLOCKS[place]!(stated, dice);
       const message = object(['role', 'user'], ['content', content]);
       return [
         `prompt ${place}`,
-        object(['description', dice.pick(['Greets.', said])], ['messages', [message, message]]),
+        object(['description', dice.pick(['Greets.', stated])], ['messages', [message, message]]),
       ];
     }
     case 'resources/list': {
       const entry = object(
         ['uri', 'file:///a'],
         ['name', 'a'],
-        [dice.pick(['title', 'description', 'note', said]), said],
+        [dice.pick(['title', 'description', 'note', stated]), stated],
       );
       return ['list of resources', object(['resources', [entry, entry]])];
     }
     case 'prompts/list': {
-      const inner = object(['name', 'b'], ['description', said], ['required', true]);
+      const inner = object(['name', 'b'], ['description', stated], ['required', true]);
       const entry = object(
         ['name', 'a'],
         ['arguments', [inner]],
-        ['icons', [object(['src', `data:text/plain;base64,${base64(said)}`])]],
+        ['icons', [object(['src', `data:text/plain;base64,${base64(stated)}`])]],
       );
       return ['list of prompts', object(['prompts', [entry]])];
     }
@@ -214,45 +218,45 @@ function asResource(block: Members): Members {
   return object(['uri', 'file:///a'], ['mimeType', 'text/plain'], ['text', shown]);
 }
 
-function toolResult(said: string, dice: RandomSource): [place: string, result: Members] {
+function toolResult(stated: string, dice: RandomSource): [place: string, result: Members] {
   const which = dice.roll(5);
-  if (which === 0) return ['cut', object(['content', cutBlocks(said, dice)])];
-  const structured = jsonWith(said, dice);
+  if (which === 0) return ['cut', object(['content', cutBlocks(stated, dice)])];
+  const structured = jsonWith(stated, dice);
   const is_object = !Array.isArray(structured) && typeof structured === 'object';
   if (which === 1 && is_object) {
     const repeat = dice.pick([write(structured, dice), 'ok']);
     return ['structured', object(['content', [text(repeat, dice)]], ['structuredContent', structured])];
   }
   const place = dice.pick(Object.keys(BLOCKS));
-  const blocks = [BLOCKS[place]!(said, dice)];
+  const blocks = [BLOCKS[place]!(stated, dice)];
   if (dice.roll(3) === 0) blocks.push(text('All is well.', dice));
-  if (dice.roll(3) === 0) blocks.unshift(BLOCKS[dice.pick(Object.keys(BLOCKS))]!(said, dice));
+  if (dice.roll(3) === 0) blocks.unshift(BLOCKS[dice.pick(Object.keys(BLOCKS))]!(stated, dice));
   return [place, object(['content', blocks], ...(dice.roll(5) === 0 ? [['isError', true] as const] : []))];
 }
 
 /** Builds members that carry no content, in any order, including `_meta` and duplicates. */
-function withNoise({ members }: Members, said: string, dice: RandomSource): Members {
+function withNoise({ members }: Members, stated: string, dice: RandomSource): Members {
   const all: (readonly [string, Value])[] = [
     ...members,
     ['resultType', 'complete'],
     ['ttlMs', 0],
     ['cacheScope', 'private'],
   ];
-  if (dice.roll(4) === 0) all.push(['_meta', object(['note', said])]);
+  if (dice.roll(4) === 0) all.push(['_meta', object(['note', stated])]);
   if (dice.roll(6) === 0) all.unshift(dice.pick(members));
-  if (dice.roll(6) === 0) all.unshift([members[0]![0], [text(said, dice)]]);
-  if (dice.roll(6) === 0) all.push([dice.pick(['extra', 'note', said]), said]);
+  if (dice.roll(6) === 0) all.unshift([members[0]![0], [text(stated, dice)]]);
+  if (dice.roll(6) === 0) all.push([dice.pick(['extra', 'note', stated]), stated]);
   if (dice.roll(3) > 0) return object(...all);
   // Only members with different names are swapped, because the last of equal names counts.
   return object(...all.toSorted(([one], [other]) => (one < other ? 1 : one > other ? -1 : 0)));
 }
 
-function notification(said: string, dice: RandomSource): string {
+function notification(stated: string, dice: RandomSource): string {
   const [method, params] = dice.pick([
-    ['notifications/message', object(['level', 'info'], ['data', said])],
-    ['notifications/progress', object(['progressToken', 1], ['progress', 1], ['message', said])],
-    ['notifications/resources/updated', object(['uri', said], ['title', said])],
-    ['notifications/tools/list_changed', object(['note', said])],
+    ['notifications/message', object(['level', 'info'], ['data', stated])],
+    ['notifications/progress', object(['progressToken', 1], ['progress', 1], ['message', stated])],
+    ['notifications/resources/updated', object(['uri', stated], ['title', stated])],
+    ['notifications/tools/list_changed', object(['note', stated])],
   ] as const);
   return write(object(['jsonrpc', '2.0'], ['method', method], ['params', params]), dice);
 }

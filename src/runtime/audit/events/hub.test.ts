@@ -65,29 +65,29 @@ function sinkOf(waiting: () => number, drained: Promise<void>): TestSink {
 
 const NEVER = new Promise<void>(() => {});
 
-function asked(sink: EventSink, after: string | null = null): SubscriptionRequest {
+function request(sink: EventSink, after: string | null = null): SubscriptionRequest {
   return { scope: { tenants: '*', agents: '*', caller_id: null }, filter: {}, after, sink };
 }
 
 test('a worker limits its subscribers, and one that leaves frees a slot', async () => {
   const { hub, joined } = staged();
   const readers = await Promise.all(
-    Array.from({ length: 1_000 }, () => hub.subscribe(asked(sinkOf(() => 0, NEVER)))),
+    Array.from({ length: 1_000 }, () => hub.subscribe(request(sinkOf(() => 0, NEVER)))),
   );
-  await assert.rejects(hub.subscribe(asked(sinkOf(() => 0, NEVER))), Unavailable);
+  await assert.rejects(hub.subscribe(request(sinkOf(() => 0, NEVER))), Unavailable);
   assert.equal(joined(), 1, 'all of them ask the parent once');
   readers[7]?.close();
   readers[7]?.close();
-  assert.ok((await hub.subscribe(asked(sinkOf(() => 0, NEVER)))) !== null);
+  assert.ok((await hub.subscribe(request(sinkOf(() => 0, NEVER)))) !== null);
   await assert.rejects(
-    hub.subscribe(asked(sinkOf(() => 0, NEVER))),
+    hub.subscribe(request(sinkOf(() => 0, NEVER))),
     Unavailable,
     'who leaves twice makes room once',
   );
   assert.equal(
     await hub
       .subscribe(
-        asked(
+        request(
           sinkOf(() => 0, NEVER),
           'evt_ffffffffffffffffffffffff',
         ),
@@ -96,9 +96,9 @@ test('a worker limits its subscribers, and one that leaves frees a slot', async 
     'full',
   );
   for (const reader of readers) reader?.close();
-  assert.ok((await hub.subscribe(asked(sinkOf(() => 0, NEVER)))) !== null);
+  assert.ok((await hub.subscribe(request(sinkOf(() => 0, NEVER)))) !== null);
   hub.close();
-  await assert.rejects(hub.subscribe(asked(sinkOf(() => 0, NEVER))), Unavailable);
+  await assert.rejects(hub.subscribe(request(sinkOf(() => 0, NEVER))), Unavailable);
 });
 
 test('a subscriber that names an unknown event takes no slot', async () => {
@@ -106,7 +106,7 @@ test('a subscriber that names an unknown event takes no slot', async () => {
   for (let count = 0; count < 1_001; count++)
     assert.equal(
       await hub.subscribe(
-        asked(
+        request(
           sinkOf(() => 0, NEVER),
           'evt_ffffffffffffffffffffffff',
         ),
@@ -120,11 +120,11 @@ test('a subscriber that catches up but reads nothing is disconnected after a wai
   const { hub } = staged();
   const after = sampleEvent(4).event_id;
   const stuck = sinkOf(() => 300_000, NEVER);
-  await hub.subscribe(asked(stuck, after));
+  await hub.subscribe(request(stuck, after));
   let waiting = 300_000;
   const { promise: drained, resolve } = Promise.withResolvers<void>();
   const late = sinkOf(() => waiting, drained);
-  await hub.subscribe(asked(late, after));
+  await hub.subscribe(request(late, after));
   await eventually(() => late.text().split(' ').length - 1 === 15);
   waiting = 0;
   resolve();
@@ -139,8 +139,8 @@ test('a subscriber that catches up but reads nothing is disconnected after a wai
 test('who has more waiting than is kept for it is dropped, and others get all', async () => {
   const { hub } = staged();
   const [slow, quick] = [sinkOf(() => 1_048_577, NEVER), sinkOf(() => 1_048_576, NEVER)];
-  await hub.subscribe(asked(slow));
-  await hub.subscribe(asked(quick));
+  await hub.subscribe(request(slow));
+  await hub.subscribe(request(quick));
   const events = PAST.slice(20, 22).map(({ caller_id, json }) => ({ caller_id, json }));
   await hub.receive({ turn: 1, from: 20, to: 22, events });
   assert.deepEqual([slow.ended, slow.text()], [['slow'], '']);
@@ -150,7 +150,7 @@ test('who has more waiting than is kept for it is dropped, and others get all', 
 test('what the parent could not keep is read, and what is of another turn is let go of', async () => {
   const { hub, read } = staged();
   const sink = sinkOf(() => 0, NEVER);
-  await hub.subscribe(asked(sink));
+  await hub.subscribe(request(sink));
   const events = PAST.slice(30, 31).map(({ caller_id, json }) => ({ caller_id, json }));
   await hub.receive({ turn: 7, from: 20, to: 31, events });
   assert.equal(sink.text(), '');

@@ -93,7 +93,7 @@ export function openEventHub(ports: EventHubPorts): EventHub {
   };
   const inTurn = openSerialQueue();
   return {
-    subscribe: (asked) => subscribe(state, asked),
+    subscribe: (request) => subscribe(state, request),
     receive: (batch) => inTurn(() => receive(state, batch)),
     close: () => {
       state.closed = true;
@@ -102,21 +102,21 @@ export function openEventHub(ports: EventHubPorts): EventHub {
   };
 }
 
-async function subscribe(state: State, asked: SubscriptionRequest): Promise<Subscription | null> {
+async function subscribe(state: State, request: SubscriptionRequest): Promise<Subscription | null> {
   if (state.closed) throw new Unavailable('The service stops.', null);
   if (state.readers >= READERS_MAX)
     throw new Unavailable('Too many read the event stream. Try again later.', null);
   state.readers += 1;
   try {
     await join(state);
-    const after = asked.after === null ? null : await placeOf(state, asked, asked.after);
+    const after = request.after === null ? null : await placeOf(state, request, request.after);
     if (after === 'unknown') {
       leave(state);
       return null;
     }
     if (state.closed) throw new Unavailable('The service stops.', null);
-    const { filter } = asked;
-    const member: Member = { asked, filter, group: null, came_at: state.position, ended: false };
+    const { filter } = request;
+    const member: Member = { asked: request, filter, group: null, came_at: state.position, ended: false };
     state.members.add(member);
     if (after === null) goLive(state, member);
     else void catchUp(state, member, after);

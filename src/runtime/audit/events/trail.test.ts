@@ -82,7 +82,7 @@ test('filters are texts that are compared, whatever they look like', async (t) =
   ];
   for (const [at, fields] of rows.entries()) await journal.append(sampleEvent(at, fields));
   await sync();
-  const asked: readonly (readonly [AuditFilter, number[]])[] = [
+  const request: readonly (readonly [AuditFilter, number[]])[] = [
     [{ agent_id: '.*' }, []],
     [{ agent_id: '%' }, []],
     [{ agent_id: "o'hara%_.*" }, [1]],
@@ -97,7 +97,7 @@ test('filters are texts that are compared, whatever they look like', async (t) =
     [{ metadata_key: 'constructor' }, []],
   ];
   let ran = 0;
-  for (const [filter, found] of asked) {
+  for (const [filter, found] of request) {
     const reader = (await follow(null, filter))!;
     await eventually(() => reader.place() !== null);
     assert.deepEqual(

@@ -99,5 +99,5 @@ export interface EventStream {
    * Resolves when every event that is decided from now on will be delivered; `null` if `after` is unknown or outside
    * the scope. Rejects with `Unavailable` while the stream is not available.
    */
-  readonly subscribe: (asked: SubscriptionRequest) => Promise<Subscription | null>;
+  readonly subscribe: (request: SubscriptionRequest) => Promise<Subscription | null>;
 }

@@ -55,10 +55,10 @@ async function send(db: Store['db'], message: Message, parts: OutboxParts): Prom
   const sent = await postWebhook({ message_id, body, timestamp_s }, webhook);
   const isLast = attempts >= webhook.max_attempts;
   if (!sent.taken) {
-    const told = { request_id, message_id, attempts, reason: sent.reason };
+    const reported = { request_id, message_id, attempts, reason: sent.reason };
     log.warn(
       isLast ? 'approvers could not be notified; no more attempts' : 'approvers could not be notified yet',
-      told,
+      reported,
     );
   }
   if (!sent.taken && !isLast) return;

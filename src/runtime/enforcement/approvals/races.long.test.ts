@@ -3,7 +3,7 @@ import type { StoreSettings } from '../../../platform/store/index.ts';
 import { races } from '../../../platform/store/testing/races.ts';
 import { withStores } from '../../../platform/store/testing/stores.ts';
 import type { Done, Requests } from './testing/decide-racer.ts';
-import { openDesk } from './testing/open.ts';
+import { openTestApprovals } from './testing/open.ts';
 
 const REQUESTS = 1_000;
 const WAYS = ['approved', 'denied', 'cancelled'] as const;
@@ -23,7 +23,7 @@ withStores('approvals under 8 processes', (law) => {
   );
 });
 
-type LawStore = Parameters<typeof openDesk>[0];
+type LawStore = Parameters<typeof openTestApprovals>[0];
 type Contest = { readonly was_contested: boolean; readonly shares: string };
 
 /**
@@ -70,11 +70,11 @@ async function race(store: LawStore, settings: StoreSettings, attempt: number): 
 }
 
 async function askForAll(store: LawStore, attempt: number): Promise<[string, string][]> {
-  const desk = openDesk(store, { pending_per_agent_max: REQUESTS });
+  const approvals_test = openTestApprovals(store, { pending_per_agent_max: REQUESTS });
   const requests: [string, string][] = [];
   for (let at = 0; at < REQUESTS; at++) {
     const session_id = `s-${attempt}-${at}`;
-    const { approval } = await desk.check({ session_id });
+    const { approval } = await approvals_test.check({ session_id });
     requests.push([approval!.request_id, session_id]);
   }
   return requests;

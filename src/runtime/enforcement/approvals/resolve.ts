@@ -56,9 +56,9 @@ async function ask(
   { judged, crossing, caller }: ApprovalQuestion,
   parts: ApprovalsParts,
 ): Promise<ResolvedVerdict> {
-  const asked = await requestApproval(wanted, judged, crossing, caller, parts);
-  if (asked.asked) return { verdict: judged, approval: stateOf(asked.row) };
-  return blocked(judged, LIMITS[asked.limit], null);
+  const requested = await requestApproval(wanted, judged, crossing, caller, parts);
+  if (requested.asked) return { verdict: judged, approval: stateOf(requested.row) };
+  return blocked(judged, LIMITS[requested.limit], null);
 }
 
 const LIMITS = {

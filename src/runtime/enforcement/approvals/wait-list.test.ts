@@ -7,7 +7,7 @@ const record = (request_id: string, status: ApprovalRecord['status']) =>
   ({ request_id, status }) as ApprovalRecord;
 
 /** Requests that are pending until they are in `decided`. Each poll is recorded. */
-function openDesk() {
+function openTestApprovals() {
   const decided = new Set<string>();
   const looks: (readonly string[])[] = [];
   const waiting = openWaitList(async (ids) => {
@@ -20,7 +20,7 @@ function openDesk() {
 const statusOf = (waited: { waited: boolean; record?: ApprovalRecord | null }) => waited.record?.status;
 
 test('many who wait for few requests are one question at a time', async () => {
-  const { decided, looks, waiting } = openDesk();
+  const { decided, looks, waiting } = openTestApprovals();
   const all = Array.from({ length: 200 }, (_, at) => waiting.wait(`r-${at % 4}`, 30_000, null));
   await new Promise((resolve) => setTimeout(resolve, 600));
   for (const at of [0, 1, 2, 3]) decided.add(`r-${at}`);
@@ -33,7 +33,7 @@ test('many who wait for few requests are one question at a time', async () => {
 });
 
 test('a thousand may wait, the next may not, and each place becomes free again', async () => {
-  const { decided, waiting } = openDesk();
+  const { decided, waiting } = openTestApprovals();
   const gone = new AbortController();
   const all = Array.from({ length: 1_000 }, () => waiting.wait('r', 30_000, gone.signal));
   await new Promise((resolve) => setTimeout(resolve, 20));
@@ -63,7 +63,7 @@ test('a look that fails ends the waiting, and later ones wait again', async () =
 });
 
 test('a caller that does not wait, or is released, gets the present state', async () => {
-  const { waiting } = openDesk();
+  const { waiting } = openTestApprovals();
   assert.equal(statusOf(await waiting.wait('r', 0, null)), 'pending');
   assert.equal(statusOf(await waiting.wait('r', 30_000, AbortSignal.abort())), 'pending');
   const waits = waiting.wait('r', 30_000, null);

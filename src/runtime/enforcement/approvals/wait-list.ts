@@ -31,16 +31,16 @@ export function openWaitList(
   let is_released = false;
 
   async function lookOnce(): Promise<void> {
-    const asked = [...waiters];
+    const request = [...waiters];
     try {
-      const records = await look([...new Set(asked.map(({ request_id }) => request_id))]);
+      const records = await look([...new Set(request.map(({ request_id }) => request_id))]);
       const known = new Map(records.map((record) => [record.request_id, record]));
-      for (const waiter of asked) {
+      for (const waiter of request) {
         const record = known.get(waiter.request_id) ?? null;
         if (record?.status !== 'pending') waiter.settle(record);
       }
     } catch (fault) {
-      for (const waiter of asked) waiter.fail(fault);
+      for (const waiter of request) waiter.fail(fault);
     }
     next();
   }

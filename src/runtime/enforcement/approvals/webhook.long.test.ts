@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { isMetadataOrLinkLocalAddress } from '../../../platform/net/guarded-lookup.ts';
 import { withStores } from '../../../platform/store/testing/stores.ts';
 import { deliverWebhooks } from './outbox.ts';
-import { openDesk } from './testing/open.ts';
+import { openTestApprovals } from './testing/open.ts';
 import { type ApprovalWebhook, postWebhook, signWebhook, type WebhookMessage } from './webhook.ts';
 
 const MESSAGE: WebhookMessage = {
@@ -78,18 +78,18 @@ withStores('the outbox of approvals', (law) => {
   law(
     'each transition waits in it until it was taken, and is dropped after the last attempt',
     async ({ store }) => {
-      const desk = openDesk(store, {}, true);
+      const approvals_test = openTestApprovals(store, {}, true);
       const warned: unknown[] = [];
       const waiting = () =>
         store.db.selectFrom('approval_outbox').selectAll().orderBy('message_id').execute();
       const send = (url: string) =>
         deliverWebhooks({
           store: async () => store,
-          now_ms: () => desk.clock.now_ms,
+          now_ms: () => approvals_test.clock.now_ms,
           webhook: webhookAt(url),
           log: { warn: (message, fields) => void warned.push({ message, ...fields }) },
         });
-      await desk.check();
+      await approvals_test.check();
       const [first] = await waiting();
       assert.equal(JSON.parse(first!.body).type, 'approval.pending');
       const ids: unknown[] = [];
@@ -108,14 +108,14 @@ withStores('the outbox of approvals', (law) => {
         const left = await waiting();
         assert.equal(left.length, attempt === 3 ? 0 : 1);
         if (attempt < 3)
-          assert.ok(left[0]!.next_attempt_ms >= desk.clock.now_ms + 1_000 + 500 * 2 ** attempt);
-        desk.clock.now_ms += 60_000;
+          assert.ok(left[0]!.next_attempt_ms >= approvals_test.clock.now_ms + 1_000 + 500 * 2 ** attempt);
+        approvals_test.clock.now_ms += 60_000;
       }
       assert.deepEqual(ids, Array(3).fill(first!.message_id));
       assert.equal(warned.length, 3);
       assert.match(JSON.stringify(warned.at(-1)), /no more attempts/);
 
-      for (const session_id of ['a', 'b', 'c']) await desk.check({ session_id });
+      for (const session_id of ['a', 'b', 'c']) await approvals_test.check({ session_id });
       const bodies: string[] = [];
       await withReceiver((request, response) => {
         request.on('data', (chunk) => bodies.push(String(chunk)));
@@ -127,8 +127,8 @@ withStores('the outbox of approvals', (law) => {
   );
 
   law('two services on one store do not send the same at the same time', async ({ store, another }) => {
-    const desk = openDesk(store, {}, true);
-    for (let at = 0; at < 8; at++) await desk.check({ session_id: `s-${at}` });
+    const approvals_test = openTestApprovals(store, {}, true);
+    for (let at = 0; at < 8; at++) await approvals_test.check({ session_id: `s-${at}` });
     const other = await another();
     const ids: unknown[] = [];
     await withReceiver(
@@ -137,7 +137,11 @@ withStores('the outbox of approvals', (law) => {
         response.writeHead(204).end();
       },
       async (url) => {
-        const parts = { now_ms: () => desk.clock.now_ms, webhook: webhookAt(url), log: { warn: () => {} } };
+        const parts = {
+          now_ms: () => approvals_test.clock.now_ms,
+          webhook: webhookAt(url),
+          log: { warn: () => {} },
+        };
         await Promise.all(
           [store, other].map((each) => deliverWebhooks({ ...parts, store: async () => each })),
         );

@@ -38,9 +38,9 @@ function opened(store: Store, limits: Partial<CapabilityParts> = {}) {
     return made;
   };
   const causeOf = async (
-    asked: Partial<CapabilityPresentation> & { readonly token: string },
+    requested: Partial<CapabilityPresentation> & { readonly token: string },
   ): Promise<CapabilityCause | null> => {
-    const used = await capabilities.use({ ...ASKED, ...asked });
+    const used = await capabilities.use({ ...ASKED, ...requested });
     return used.taken ? null : used.cause;
   };
   return { ...world, capabilities, issue, causeOf };
@@ -98,8 +98,8 @@ withStores('capability tokens', (law) => {
       ['unknown', { token: ` ${token}` }],
       ['unknown', { token: `${token}\n` }],
     ];
-    for (const [cause, asked] of cases)
-      assert.equal(await causeOf(asked), cause, JSON.stringify({ ...asked, token: '' }));
+    for (const [cause, requested] of cases)
+      assert.equal(await causeOf(requested), cause, JSON.stringify({ ...requested, token: '' }));
     assert.equal(cases.length, 26);
   });
 
@@ -282,15 +282,17 @@ withStores('capability tokens', (law) => {
         work: new URL('./testing/race.ts', import.meta.url),
         input,
       });
-      const told = new Map<string, bigint>();
+      const reported = new Map<string, bigint>();
       for (const { token_id, answered_ns } of outcomes.flatMap(({ revoked }) => revoked)) {
-        const before = told.get(token_id);
-        if (before === undefined || answered_ns < before) told.set(token_id, answered_ns);
+        const before = reported.get(token_id);
+        if (before === undefined || answered_ns < before) reported.set(token_id, answered_ns);
       }
       const uses = outcomes.flatMap(({ uses: own }) => own);
-      const late = uses.filter(({ token_id, began_ns, taken }) => taken && began_ns > told.get(token_id)!);
+      const late = uses.filter(
+        ({ token_id, began_ns, taken }) => taken && began_ns > reported.get(token_id)!,
+      );
       assert.equal(late.length, 0);
-      assert.deepEqual([told.size, uses.length], [100, 4 * 6 * 100]);
+      assert.deepEqual([reported.size, uses.length], [100, 4 * 6 * 100]);
       const ended = outcomes.flatMap(({ revoked }) => revoked.filter(({ ended: did }) => did));
       assert.equal(ended.length, 100, 'each token is ended by one');
       // A race in which every use came before the revocation, or after it, would prove nothing.

@@ -68,8 +68,14 @@ function desk(
   return {
     events,
     ask: async (tool, parts = {}) => {
-      const asked = crossing('', { boundary: 'action', phase: 'request', tool, session_id: 's', ...parts });
-      const { verdict } = await enforce(asked, caller, 'intercept_tool', given);
+      const requested = crossing('', {
+        boundary: 'action',
+        phase: 'request',
+        tool,
+        session_id: 's',
+        ...parts,
+      });
+      const { verdict } = await enforce(requested, caller, 'intercept_tool', given);
       return { decision: verdict.decision, rule: verdict.rule, fault: verdict.fault };
     },
   };
@@ -119,14 +125,14 @@ withStores('sessions on the road', (law) => {
   });
 
   law('a store that is gone blocks what depends on it, and nothing else', async ({ store }) => {
-    const told: unknown[] = [];
-    const more = { onSessionFault: (fault: unknown) => void told.push(fault) };
+    const reported: unknown[] = [];
+    const more = { onSessionFault: (fault: unknown) => void reported.push(fault) };
     const { ask, events } = desk(gone, FLOW, more);
     const stopped = { decision: 'block', rule: 'fault.store', fault: true };
     assert.deepEqual(await ask('web.read'), stopped);
     assert.deepEqual(await ask('anything', { phase: 'response' }), stopped);
     assert.equal(events.length, 2);
-    assert.ok(told.every((fault) => fault instanceof StoreFailure));
+    assert.ok(reported.every((fault) => fault instanceof StoreFailure));
     // Without a rule on sessions, the store is not used. Calls are counted if a contract limits them.
     const plain = desk(gone, PLAIN);
     assert.equal((await plain.ask('web.read')).decision, 'allow');
@@ -145,8 +151,8 @@ withStores('sessions on the road', (law) => {
 
   law('where nothing keeps sessions, nothing goes through that depends on them', async () => {
     const events: AuditEvent[] = [];
-    const asked = crossing('', { boundary: 'action', phase: 'request', tool: 'x', session_id: 's' });
-    const { verdict } = await enforce(asked, caller, 'intercept_tool', ports(events, { policy: FLOW }));
+    const requested = crossing('', { boundary: 'action', phase: 'request', tool: 'x', session_id: 's' });
+    const { verdict } = await enforce(requested, caller, 'intercept_tool', ports(events, { policy: FLOW }));
     assert.deepEqual([verdict.decision, verdict.rule], ['block', 'fault.store']);
   });
 

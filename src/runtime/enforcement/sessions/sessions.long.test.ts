@@ -172,10 +172,10 @@ withStores('sessions', (law) => {
     assert.deepEqual(await read(other, { session_id: null }), ['c']);
     assert.equal(await reset(null, 'agent-1'), 1);
     assert.deepEqual(await read(other, { session_id: null }), []);
-    const told = events.map(({ policy_name, tenant_id, session_id, agent_id, caller_id, metadata }) =>
+    const reported = events.map(({ policy_name, tenant_id, session_id, agent_id, caller_id, metadata }) =>
       [policy_name, tenant_id, session_id, agent_id, caller_id, metadata.sessions].join(' '),
     );
-    assert.deepEqual(told.slice(2), [
+    assert.deepEqual(reported.slice(2), [
       'service.session_reset default s agent-1 loopback 1',
       'service.session_reset default s unknown loopback 1',
       'service.session_reset default  agent-1 loopback 1',

@@ -30,13 +30,13 @@ export async function readSession(
   crossing: Crossing,
   limits: SessionLimits,
 ): Promise<SessionState> {
-  const asked = findTagOwners(crossing);
+  const request = findTagOwners(crossing);
   let query = store.db
     .selectFrom('sessions')
     .selectAll()
     .where('tenant_id', '=', crossing.tenant_id)
     .where('session_id', '=', crossing.session_id ?? '');
-  if (asked !== 'everyone') query = query.where('agent_id', 'in', [...asked]);
+  if (request !== 'everyone') query = query.where('agent_id', 'in', [...request]);
   const found = (await query.execute()).filter((row) => isAlive(row, crossing.now_ms, limits));
   for (const row of found)
     if (crossing.now_ms - row.seen_ms > limits.idle_ms / TOUCHES) await touch(store, row, crossing.now_ms);

@@ -12,14 +12,14 @@ const PROVIDERS: ReadonlySet<string> = new Set([
 ]);
 
 /** Builds the attributes that are known before a call is sent. */
-export function buildCallAttributes(asked: CallStart): Attributes {
+export function buildCallAttributes(requested: CallStart): Attributes {
   return {
-    'gen_ai.operation.name': asked.operation,
-    'gen_ai.provider.name': getApiFamily(asked.family).telemetry_name,
-    'gen_ai.request.model': named(asked.model),
-    'gen_ai.request.max_tokens': asked.max_output_tokens ?? undefined,
-    'gen_ai.request.stream': asked.is_stream || undefined,
-    ...buildIdentityAttributes(asked),
+    'gen_ai.operation.name': requested.operation,
+    'gen_ai.provider.name': getApiFamily(requested.family).telemetry_name,
+    'gen_ai.request.model': named(requested.model),
+    'gen_ai.request.max_tokens': requested.max_output_tokens ?? undefined,
+    'gen_ai.request.stream': requested.is_stream || undefined,
+    ...buildIdentityAttributes(requested),
   };
 }
 
@@ -38,7 +38,7 @@ export interface CallRecord {
  * @param failed - marks a span as failed
  */
 export function openCallRecord(
-  asked: CallStart,
+  requested: CallStart,
   span: Span,
   instruments: Instruments,
   model_label: (model: string) => string,
@@ -46,9 +46,9 @@ export function openCallRecord(
 ): CallRecord {
   const began_ms = performance.now();
   const labels: { -readonly [Name in keyof Attributes]: Attributes[Name] } = {
-    'gen_ai.operation.name': asked.operation,
-    'gen_ai.provider.name': getApiFamily(asked.family).telemetry_name,
-    'gen_ai.request.model': asked.model === null ? undefined : model_label(asked.model),
+    'gen_ai.operation.name': requested.operation,
+    'gen_ai.provider.name': getApiFamily(requested.family).telemetry_name,
+    'gen_ai.request.model': requested.model === null ? undefined : model_label(requested.model),
   };
   let first_chunk_seconds: number | null = null;
   let is_over = false;
@@ -58,7 +58,7 @@ export function openCallRecord(
       const label = model_label(model);
       labels['gen_ai.request.model'] = label;
       span.setAttribute('gen_ai.request.model', sanitizeName(model));
-      span.updateName(`${asked.operation} ${label}`);
+      span.updateName(`${requested.operation} ${label}`);
     },
     answered: ({ provider, model, status, attempts }) => {
       if (is_over) return;
@@ -73,7 +73,7 @@ export function openCallRecord(
       });
     },
     chunk: () => {
-      if (is_over || !asked.is_stream || first_chunk_seconds !== null) return;
+      if (is_over || !requested.is_stream || first_chunk_seconds !== null) return;
       first_chunk_seconds = secondsSince(began_ms);
       span.setAttribute('gen_ai.response.time_to_first_chunk', first_chunk_seconds);
     },

@@ -88,10 +88,14 @@ test('a check is a span with what was found right and what was done', async () =
   const { name, kind, attributes, events, resource, parent_id, status } = await spanOfCheck(`key ${SECRET}`);
   assert.equal(name, 'run_guardrail scan_input');
   assert.deepEqual([kind, parent_id, status], [1, '', 0]);
-  const { 'agent_safety.event.id': event_id, 'agent_safety.scan.duration_ms': took, ...told } = attributes;
+  const {
+    'agent_safety.event.id': event_id,
+    'agent_safety.scan.duration_ms': took,
+    ...reported
+  } = attributes;
   assert.match(String(event_id), /^evt_/);
   assert.equal(typeof took, 'number');
-  assert.deepEqual(told, {
+  assert.deepEqual(reported, {
     'gen_ai.operation.name': 'run_guardrail',
     'gen_ai.guardrail.component.name': 'scan_input',
     'gen_ai.guardrail.target.type': 'input',
@@ -213,9 +217,9 @@ test('a call is a client span above its checks, and its provider gets it as the 
   assert.deepEqual(sent, [
     ...['Accept', 'x', 'traceparent', `00-${TRACE}-${call.span_id}-01`, 'tracestate', 'vendor=1'],
   ]);
-  const { 'gen_ai.response.time_to_first_chunk': first, ...told } = call.attributes;
+  const { 'gen_ai.response.time_to_first_chunk': first, ...reported } = call.attributes;
   assert.equal(typeof first, 'number');
-  assert.deepEqual(told, {
+  assert.deepEqual(reported, {
     'gen_ai.operation.name': 'chat',
     'gen_ai.provider.name': 'openai',
     'gen_ai.request.model': 'gpt-5-mini',
@@ -268,10 +272,10 @@ test('a call that failed says why, and names of models cannot fill the labels', 
       micro_usd: null,
     });
   }
-  const said = `said ${MARKER}`;
+  const stated = `said ${MARKER}`;
   telemetry
-    .startCall({ ...ASKED, model: said })
-    .end({ ...ENDED, id: said, model: said, finish_reasons: [said] });
+    .startCall({ ...ASKED, model: stated })
+    .end({ ...ENDED, id: stated, model: stated, finish_reasons: [stated] });
   await telemetry.close();
   const spans = collector.spans();
   assert.equal(spans.length, 301);

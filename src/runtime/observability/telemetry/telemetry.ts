@@ -139,8 +139,8 @@ function watching(watch: Watch): Telemetry {
       return span === null ? run() : current.run(api.trace.setSpanContext(api.ROOT_CONTEXT, span), run);
     },
     recordCheck: (check) => quietly(() => tellCheck(check, here(), watch)),
-    startCall: (asked) => {
-      const begun = quietly(() => beginCall(asked, here(), watch, model_label));
+    startCall: (request) => {
+      const begun = quietly(() => beginCall(request, here(), watch, model_label));
       return begun === undefined ? UNHEARD : callSpan(begun, current);
     },
     close: watch.close,
@@ -192,16 +192,17 @@ interface Begun {
 }
 
 function beginCall(
-  asked: CallStart,
+  request: CallStart,
   parent: Context,
   { packages: { api }, tracer, instruments }: Watch,
   model_label: (model: string) => string,
 ): Begun {
-  const name = asked.model === null ? asked.operation : `${asked.operation} ${model_label(asked.model)}`;
-  const options = { kind: api.SpanKind.CLIENT, attributes: buildCallAttributes(asked) };
+  const name =
+    request.model === null ? request.operation : `${request.operation} ${model_label(request.model)}`;
+  const options = { kind: api.SpanKind.CLIENT, attributes: buildCallAttributes(request) };
   const span = tracer.startSpan(name, options, parent);
   const failed = (one: Span): void => void one.setStatus({ code: api.SpanStatusCode.ERROR });
-  const record = openCallRecord(asked, span, instruments, model_label, failed);
+  const record = openCallRecord(request, span, instruments, model_label, failed);
   return { span, context: api.trace.setSpan(parent, span), record };
 }
 

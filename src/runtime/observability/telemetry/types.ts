@@ -12,7 +12,7 @@ export interface Telemetry {
   /** Records a check. Call it when its event is durable. */
   readonly recordCheck: (check: CheckRecord) => void;
   /** Starts the span of a call to a provider, as a child of the request's trace. */
-  readonly startCall: (asked: CallStart) => CallSpan;
+  readonly startCall: (request: CallStart) => CallSpan;
   /** Sends the remaining data, for at most `telemetry.flush_ms`. Never rejects. */
   readonly close: () => Promise<void>;
 }

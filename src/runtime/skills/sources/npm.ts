@@ -69,9 +69,9 @@ async function lookUp(
   wanted: string,
   place: NpmContext,
 ): Promise<{ version: string; integrity: string }> {
-  const told = await npm(['view', `${name}@${wanted}`, 'version', 'dist.integrity', '--json'], place);
+  const reported = await npm(['view', `${name}@${wanted}`, 'version', 'dist.integrity', '--json'], place);
   // If a package has only one of the two fields, npm prints its value without its name.
-  const fields = typeof told === 'string' ? { version: told } : told;
+  const fields = typeof reported === 'string' ? { version: reported } : reported;
   const { version, 'dist.integrity': integrity } = (fields ?? {}) as Readonly<Record<string, unknown>>;
   if (typeof version !== 'string' || !SPEC.test(`${name}@${version}`))
     throw new SkillFailure('not_found', `There is no version \`${wanted}\` of the package \`${name}\`.`);
@@ -95,9 +95,9 @@ export async function searchNpm(
   words: readonly string[],
   place: NpmContext,
 ): Promise<readonly NpmSearchResult[]> {
-  const asked = [`keywords:${NPM_KEYWORD}`, ...words.map((word) => word.replace(/^-+/, ''))];
-  const told = await npm(['search', '--json', '--searchlimit=20', '--', ...asked], place);
-  return (Array.isArray(told) ? told : []).flatMap(({ name, version, description = '' }) =>
+  const request = [`keywords:${NPM_KEYWORD}`, ...words.map((word) => word.replace(/^-+/, ''))];
+  const reported = await npm(['search', '--json', '--searchlimit=20', '--', ...request], place);
+  return (Array.isArray(reported) ? reported : []).flatMap(({ name, version, description = '' }) =>
     typeof name === 'string' && typeof version === 'string'
       ? [{ name, version, description: String(description) }]
       : [],
@@ -137,10 +137,10 @@ function failureOf(error: NodeJS.ErrnoException & { stdout?: string; killed?: bo
       'there is no `npm` on this machine. Install it, or add the package as a folder or a `.tgz`',
     );
   if (error.killed) return unusable(`npm took more than ${NPM_MS_MAX / 1000} seconds`);
-  const told = /"code":\s*"([A-Z0-9_]{1,40})"/.exec(error.stdout ?? '')?.[1];
-  if (told === 'E404') return new SkillFailure('not_found', 'The registry has no such package.');
+  const reported = /"code":\s*"([A-Z0-9_]{1,40})"/.exec(error.stdout ?? '')?.[1];
+  if (reported === 'E404') return new SkillFailure('not_found', 'The registry has no such package.');
   return unusable(
-    `npm ended with ${told === undefined ? 'an error' : `\`${told}\``}; \`npm ping\` shows more`,
+    `npm ended with ${reported === undefined ? 'an error' : `\`${reported}\``}; \`npm ping\` shows more`,
   );
 }
 

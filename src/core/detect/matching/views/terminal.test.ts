@@ -50,16 +50,16 @@ test('colours hide nothing, around a value or in the middle of it, at the start 
 
 test('what detectors find they find in colour', () => {
   // Detectors of names differ in the name only, so one in twenty is tested.
-  const asked = allDetectors.filter(
+  const request = allDetectors.filter(
     ({ id, weight }, at) => weight === undefined && (!id.endsWith('.named_key') || at % 20 === 0),
   );
   const lost: string[] = [];
-  for (const { id, examples } of asked) {
+  for (const { id, examples } of request) {
     const coloured = examples.hits[0]!.replace('«', `${ESC}[31m`).replace('»', `${ESC}[0m`);
     if (foundIn(coloured).length === 0) lost.push(id);
   }
   assert.deepEqual(lost, []);
-  assert.ok(asked.length > 300, `${asked.length} detectors were asked`);
+  assert.ok(request.length > 300, `${request.length} detectors were asked`);
 });
 
 const PLAIN = [

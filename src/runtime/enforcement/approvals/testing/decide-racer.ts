@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Racer } from '../../../../platform/store/testing/races.ts';
 import { buildOperatorCaller } from '../../../access/callers.ts';
-import { ALL, openDesk } from './open.ts';
+import { ALL, openTestApprovals } from './open.ts';
 
 /** The requests that one process changed, by the change. */
 export interface Done {
@@ -21,7 +21,7 @@ const ROLES = ['approve', 'approve', 'approve', 'deny', 'cancel', 'consume', 'co
 
 /** Races as one of eight: three approve, one denies, one cancels, three consume. */
 export default async function decide({ store, number, input }: Racer<Requests>): Promise<Done> {
-  const desk = openDesk(store);
+  const approvals_test = openTestApprovals(store);
   const done = {
     approved: [] as string[],
     denied: [] as string[],
@@ -38,21 +38,23 @@ export default async function decide({ store, number, input }: Racer<Requests>):
     for (const one of left) {
       const [request_id, session_id] = one;
       if (role === 'consume') {
-        const { verdict, approval } = await desk.check({ session_id }, request_id);
+        const { verdict, approval } = await approvals_test.check({ session_id }, request_id);
         if (verdict.decision === 'allow') done.consumed.push(request_id);
         else if (approval?.status === 'pending') again.push(one);
       } else if (role === 'cancel') {
-        const { moved } = await desk.approvals.cancel(request_id, caller, ALL);
+        const { moved } = await approvals_test.approvals.cancel(request_id, caller, ALL);
         if (moved) done.cancelled.push(request_id);
       } else {
-        const said = { request_id, vote: role, caller, approver: null, comment: null } as const;
-        const { moved } = await desk.approvals.vote(said, ALL);
+        const stated = { request_id, vote: role, caller, approver: null, comment: null } as const;
+        const { moved } = await approvals_test.approvals.vote(stated, ALL);
         if (moved) (role === 'deny' ? done.denied : done.approved).push(request_id);
       }
     }
     left = again;
     if (left.length > 0) await sleep(20);
   }
-  const events = desk.events.map(({ metadata }) => `${metadata.phase} ${metadata.approval_request_id}`);
+  const events = approvals_test.events.map(
+    ({ metadata }) => `${metadata.phase} ${metadata.approval_request_id}`,
+  );
   return { ...done, events };
 }

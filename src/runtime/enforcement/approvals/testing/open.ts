@@ -45,7 +45,7 @@ export const POLICY: Policy = buildTestPolicy({
 });
 
 /** The approvals of one process, with a clock and a journal that the test controls. */
-export interface Desk {
+export interface TestApprovals {
   readonly approvals: Approvals;
   readonly parts: ApprovalsParts;
   readonly clock: { now_ms: number };
@@ -63,9 +63,13 @@ export interface Desk {
 
 export const START_MS = Date.UTC(2026, 0, 31, 12);
 
-export function openDesk(store: Store, limits: Partial<ApprovalLimits> = {}, has_webhook = false): Desk {
+export function openTestApprovals(
+  store: Store,
+  limits: Partial<ApprovalLimits> = {},
+  has_webhook = false,
+): TestApprovals {
   const clock = { now_ms: START_MS };
-  const journal: Desk['journal'] = { fault: null };
+  const journal: TestApprovals['journal'] = { fault: null };
   const events: AuditEvent[] = [];
   const faults: unknown[] = [];
   const parts: ApprovalsParts = {
@@ -81,7 +85,7 @@ export function openDesk(store: Store, limits: Partial<ApprovalLimits> = {}, has
     reportFault: (_what, fault) => void faults.push(fault),
   };
   const approvals = openApprovals(parts);
-  const check: Desk['check'] = (parts = {}, approval_request_id = null, caller = AGENT) => {
+  const check: TestApprovals['check'] = (parts = {}, approval_request_id = null, caller = AGENT) => {
     const crossing = callOf(parts);
     return approvals.resolve({
       judged: judge(crossing, POLICY),
