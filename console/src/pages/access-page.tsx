@@ -1,5 +1,6 @@
 import { PageHeader } from '../components/page-header.tsx';
 import { PageTabs } from '../components/page-tabs.tsx';
+import { KeysPanel } from './access/keys-panel.tsx';
 import { TenantsPanel } from './access/tenants-panel.tsx';
 import { UsersPanel } from './access/users-panel.tsx';
 
@@ -15,6 +16,7 @@ export function AccessPage() {
         parts={[
           { id: 'tenants', title: 'Tenants', permission: 'tenants:read', Content: TenantsPanel },
           { id: 'users', title: 'Users', permission: 'users:manage', Content: UsersPanel },
+          { id: 'keys', title: 'API keys', permission: 'keys:manage', Content: KeysPanel },
         ]}
       />
     </div>

@@ -63,13 +63,14 @@ const keyFields = {
 
 const keyEntry = {
   type: 'object',
-  required: Object.keys(keyFields) as (keyof typeof keyFields)[],
+  // A tuple with the union of the keys: from it the type of an answer has every member.
+  required: Object.keys(keyFields) as [keyof typeof keyFields],
   properties: keyFields,
 } as const;
 
 const createdKey = {
   type: 'object',
-  required: ['key', ...(Object.keys(keyFields) as (keyof typeof keyFields)[])],
+  required: ['key', ...(Object.keys(keyFields) as [keyof typeof keyFields])],
   properties: {
     key: { type: 'string', description: 'The key. It is shown here once and not stored.' },
     ...keyFields,

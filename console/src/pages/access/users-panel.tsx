@@ -10,6 +10,7 @@ import { EmptyState } from '../../components/empty-state.tsx';
 import { ErrorNote } from '../../components/error-note.tsx';
 import { SafeText } from '../../components/safe-text.tsx';
 import { Time } from '../../components/time.tsx';
+import { splitList } from './key-dialogs.tsx';
 
 type User = OperationOutput<'usersList'>['users'][number];
 type Role = User['roles'][number];
@@ -248,7 +249,7 @@ function RolesDialog({ user, onClose }: { readonly user: User; readonly onClose:
       onClose={onClose}
       onConfirm={() =>
         call.mutate(
-          { user_id: user.user_id, role: [...roles], tenant: splitNames(tenants) },
+          { user_id: user.user_id, role: [...roles], tenant: splitList(tenants) },
           { onSuccess: onClose },
         )
       }
@@ -277,7 +278,7 @@ function AddUserDialog({ onClose, onLink }: AddUserDialogProps) {
       onClose={onClose}
       onConfirm={() =>
         call.mutate(
-          { user_id, role: [...roles], tenant: splitNames(tenants) },
+          { user_id, role: [...roles], tenant: splitList(tenants) },
           {
             onSuccess: ({ link }) => {
               onLink({ user_id, link });
@@ -343,11 +344,4 @@ function RightsFields({ roles, tenants, onRoles, onTenants }: RightsFieldsProps)
       </label>
     </>
   );
-}
-
-function splitNames(text: string): string[] {
-  return text
-    .split(',')
-    .map((name) => name.trim())
-    .filter((name) => name !== '');
 }
