@@ -29,7 +29,7 @@ export interface ManagedCopy {
   readonly close: () => Promise<void>;
 }
 
-/** What to do after a change of the policy, or of the API keys. */
+/** The functions that are called after a change of the policy, or of the API keys. */
 export interface ManagedHandlers {
   readonly onPolicy: () => Promise<unknown>;
   readonly onKeys: () => Promise<unknown>;

@@ -9,7 +9,7 @@ export interface ApiReply {
   readonly body: any;
 }
 
-/** Who calls: a credential, a user of this machine, or nobody. The default is the operator. */
+/** The caller: a credential, a user of this machine, or none. The default is the operator. */
 export type ApiCaller = { readonly token: string } | { readonly user: string } | null;
 
 export interface ApiRequest {

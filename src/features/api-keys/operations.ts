@@ -355,7 +355,7 @@ async function listConfiguredKeys({ runtime }: Pick<Context, 'runtime'>) {
   }));
 }
 
-/** @throws Refusal for a permission that is unknown or that only a person may have */
+/** @throws Refusal for an unknown permission, or one that only operators have */
 function readPermissions(asked: readonly string[] | undefined): readonly Permission[] | null {
   if (asked === undefined) return null;
   const granted = KEY_PERMISSIONS.filter((one) => asked.includes(one));

@@ -11,7 +11,7 @@ export interface ApiKeyTables {
     key_id: string;
     /** The name in the audit log. A rotated key and its successor share it. */
     name: string;
-    /** Of the whole key, 64 hex digits. The key itself is not stored. */
+    /** The SHA-256 of the whole key, 64 hex digits. The key itself is not stored. */
     sha256: string;
     /** JSON lists; `null` does not restrict. */
     tenants: string | null;

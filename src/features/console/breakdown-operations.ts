@@ -79,7 +79,7 @@ const ruleSchema = buildObjectSchema({
   builtin: { type: 'boolean' },
   origin: {
     enum: RULE_ORIGINS,
-    description: 'Where the rule is edited: `document` and `tenant_set` over the API, the others in files.',
+    description: 'The source: `document` and `tenant_set` are edited over the API, the others in files.',
   },
   file: { ...textOrNull, description: 'The file of the rule.' },
   boundaries: texts,
