@@ -8,6 +8,7 @@ const DECIDING: readonly string[] = [
   'agents:block',
   'approvals:decide',
   'capabilities:issue',
+  'memory:purge',
   'keys:manage',
   'policies:edit',
   'policy:reload',

@@ -114,6 +114,12 @@ test('without a usable policy everything is refused with the reason', async () =
   const { decision, reason } = await decided();
   assert.equal(decision, 'block');
   assert.match(reason!, /service\.yaml.*Until this is fixed, everything is refused/);
+  assert.doesNotMatch(reason!, /\.\.|, :/);
+  const unfound = JSON.parse((await hook(dir, call, ['--config', 'nope.yaml'], env)).stdout) as Record<
+    string,
+    string
+  >;
+  assert.match(unfound.reason!, / The first: nope\.yaml: `nope\.yaml` does not exist\. Until this is fixed/);
   writeFileSync(join(dir, 'service.yaml'), '{}\n');
   assert.equal((await decided()).decision, 'allow');
   const missing = await hook(dir, call, ['--config', 'other.yaml'], env);

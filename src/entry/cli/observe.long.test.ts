@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { runInProcess, runProcess, withFolder } from './testing/run.ts';
 
@@ -18,7 +19,7 @@ test('observe lists agents and sessions, and shows what one of them did, oldest 
     }
     const json = async (...args: string[]) =>
       JSON.parse((await runInProcess([...args, '--json'], { cwd })).stdout);
-    const { agents, partial } = await json('observe', 'agents');
+    const { agents, next_cursor } = await json('observe', 'agents');
     assert.deepEqual(
       agents.map((each: Record<string, unknown>) => [each.agent_id, each.event_count, each.block_count]),
       [
@@ -26,7 +27,7 @@ test('observe lists agents and sessions, and shows what one of them did, oldest 
         ['two', 1, 1],
       ],
     );
-    assert.equal(partial, false);
+    assert.equal(next_cursor, null);
     const { sessions } = await json('observe', 'sessions');
     assert.deepEqual(
       sessions.map((each: Record<string, unknown>) => [each.session_id, each.tenant_id, each.event_count]),
@@ -47,6 +48,20 @@ test('observe lists agents and sessions, and shows what one of them did, oldest 
     const shown = await runInProcess(['observe', 'sessions', '--session', 's-1'], { cwd });
     assert.match(shown.stdout, /block .* two /);
     assert.ok(!shown.stdout.includes(KEY));
+    const folder = join(cwd, '.service');
+    for (const [words, when] of [
+      [['agents', 'nobody'], 'last 24 h'],
+      [['agents', '--tenant', 'nobody'], 'last 24 h'],
+      [['sessions', '--tenant', 'nobody'], 'last 24 h'],
+      [['sessions', 's-2'], 'all time'],
+    ] as const) {
+      const { code, stdout } = await runInProcess(['observe', ...words], { cwd });
+      assert.equal(code, 0);
+      assert.match(
+        stdout,
+        new RegExp(`^No matching events in ${folder} \\(${when}, \\d events? searched\\)\\.\\n$`),
+      );
+    }
     const wrong = await runInProcess(['observe', 'agents', '--last', 'soon'], { cwd });
     assert.equal(wrong.code, 2);
   });

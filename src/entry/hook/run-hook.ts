@@ -20,6 +20,7 @@ import type { Json } from '../../core/types/index.ts';
 import type { StartFailure } from '../../platform/failure.ts';
 import { buildAgentCaller } from '../../runtime/access/callers.ts';
 import type { Caller } from '../../runtime/access/types.ts';
+import { endSentence, formatProblem } from '../../runtime/config/problem-text.ts';
 import { findHookLocation } from './hook-location.ts';
 import type { HookRequest } from './hook-request.ts';
 import { getHookVersion } from './hook-version.ts';
@@ -384,7 +385,9 @@ function formatFailure(failure: unknown): string {
 /** Returns the first problem of the configuration, which names keys and no values. */
 function formatFirstProblem({ problems = [] }: Partial<StartFailure>): string {
   const [first] = problems;
-  return first === undefined ? '' : ` The first: ${first.file}, ${first.path}: ${first.message}.`;
+  if (first === undefined) return '';
+  // A problem of the configuration as a whole, such as a missing file, names no file: the message does.
+  return ` The first: ${first.file === '' ? endSentence(first.message) : formatProblem(first)}`;
 }
 
 /** Writes the reply once and ends the process; later replies are ignored. */

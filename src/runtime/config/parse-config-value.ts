@@ -250,13 +250,15 @@ function wrongNumber(value: number, { minimum, maximum }: ConfigSchema): string 
   return `must be ${range}; it is \`${value}\``;
 }
 
-/** The maximum length of a text that is tested against its pattern. Longer texts are checked by their length only. */
-const PATTERN_CHARACTERS_MAX = 256;
+/** The maximum length of a text that has a pattern. Some patterns take quadratic time, so longer texts are refused. */
+const PATTERN_CHARACTERS_MAX = 4_096;
 
 function wrongText(value: string, schema: ConfigSchema, shown: unknown): string | null {
-  const is_short = schema.pattern !== undefined && value.length <= PATTERN_CHARACTERS_MAX;
+  const has_pattern = schema.pattern !== undefined;
   const is_empty = value === '' && (schema.minLength ?? 0) > 0;
-  if (is_short && !is_empty && !new RegExp(schema.pattern).test(value)) {
+  if (has_pattern && value.length > PATTERN_CHARACTERS_MAX)
+    return `is longer than ${Math.min(schema.maxLength ?? PATTERN_CHARACTERS_MAX, PATTERN_CHARACTERS_MAX)} characters`;
+  if (has_pattern && !is_empty && !new RegExp(schema.pattern).test(value)) {
     const expects = schema['x-expects'] ?? NOT_AS_EXPECTED;
     return shown === undefined ? expects : `${expects}${durationHint(value, schema.pattern)}`;
   }

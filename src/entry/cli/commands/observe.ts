@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { AuditEvent } from '../../../runtime/audit/types.ts';
+import { findEventPage } from '../find-events.ts';
 import { formatEventLine } from '../format-event.ts';
 import { formatTable } from '../format-table.ts';
 import { addExamples, buildConfigOption, buildJsonOption, parseWholeNumber } from '../options.ts';
@@ -91,7 +92,7 @@ async function listAgents(options: ObserveOptions, terminal: Terminal): Promise<
   };
   const rows = answer.agents.map((one) => [one.agent_id, ...seen(one)]);
   if (options.json) printJson(terminal, answer);
-  else tell(['AGENT', ...SEEN], rows, terminal);
+  else await tell(['AGENT', ...SEEN], rows, options, terminal);
 }
 
 async function listSessions(options: ObserveOptions, terminal: Terminal): Promise<void> {
@@ -114,7 +115,7 @@ async function listSessions(options: ObserveOptions, terminal: Terminal): Promis
     ...seen(one),
   ]);
   if (options.json) printJson(terminal, answer);
-  else tell(['SESSION', 'TENANT', 'AGENTS', ...SEEN], rows, terminal);
+  else await tell(['SESSION', 'TENANT', 'AGENTS', ...SEEN], rows, options, terminal);
 }
 
 const SEEN = ['EVENTS', 'BLOCKED', 'LAST SEEN'];
@@ -123,18 +124,33 @@ function seen({ event_count, block_count, last_seen }: Seen): string[] {
   return [String(event_count), String(block_count), last_seen];
 }
 
-function tell(head: readonly string[], rows: readonly (readonly string[])[], terminal: Terminal): void {
-  const lines = rows.length === 0 ? ['Nothing was done in that time.'] : formatTable(head, rows);
-  for (const formatDetail of lines) printLine(terminal, formatDetail);
+async function tell(
+  head: readonly string[],
+  rows: readonly (readonly string[])[],
+  options: ObserveOptions,
+  terminal: Terminal,
+): Promise<void> {
+  const lines = rows.length === 0 ? [await explainEmpty({}, options, terminal)] : formatTable(head, rows);
+  for (const line of lines) printLine(terminal, line);
+}
+
+/** Reports an empty answer like `logs` does, with the folder and the number of events that were searched. */
+async function explainEmpty(
+  about: { readonly agent_id?: string; readonly session_id?: string },
+  { config, last, tenant }: ObserveOptions,
+  terminal: Terminal,
+): Promise<string> {
+  // The trace of a session has no time range.
+  const range = about.session_id === undefined ? { last } : {};
+  const filter = { ...about, ...range, ...(tenant !== undefined && { tenant_id: tenant }), limit: 1 };
+  const { events_searched } = await findEventPage(terminal, config, filter);
+  return explainNoEvents({ ...range, ...(config !== undefined && { config }) }, terminal, events_searched);
 }
 
 async function showAgent(agent_id: string, options: ObserveOptions, terminal: Terminal): Promise<void> {
   const input = { agent_id, ...whichOf(options) };
-  await show(
-    await runSelectedOperation(terminal, options.config, (of) => of.observeAgent, input),
-    options,
-    terminal,
-  );
+  const answer = await runSelectedOperation(terminal, options.config, (of) => of.observeAgent, input);
+  await show(answer, { agent_id }, options, terminal);
 }
 
 async function showSession(session_id: string, options: ObserveOptions, terminal: Terminal): Promise<void> {
@@ -143,12 +159,17 @@ async function showSession(session_id: string, options: ObserveOptions, terminal
     session_id,
     ...which,
   });
-  await show(answer, options, terminal);
+  await show(answer, { session_id }, options, terminal);
 }
 
-async function show(answer: unknown, options: ObserveOptions, terminal: Terminal): Promise<void> {
+async function show(
+  answer: unknown,
+  about: Parameters<typeof explainEmpty>[0],
+  options: ObserveOptions,
+  terminal: Terminal,
+): Promise<void> {
   const { events } = answer as { readonly events: readonly AuditEvent[] };
   if (options.json) printJson(terminal, answer);
-  else if (events.length === 0) printLine(terminal, await explainNoEvents(options, terminal));
+  else if (events.length === 0) printLine(terminal, await explainEmpty(about, options, terminal));
   else for (const event of events) printLine(terminal, formatEventLine(event, terminal));
 }
