@@ -126,12 +126,13 @@ export const proxyForward = defineOperation({
   ],
   async run(input, context) {
     const subject = resolveSubject(input, context);
+    const acting = buildActor(input, subject, context.runtime);
     const forwarder = await context.runtime.forward();
     const requested = { upstream_url: dropBlankName(input.upstream_url), path: readPath(input.path) };
     const place = refuseOnFailure(() => forwarder.resolveDestination(requested));
     const outgoing = readOutgoing(input, place, context);
     const who: RequestSender = {
-      acting: buildActor(input, subject, context.runtime),
+      acting,
       destination_agent_id: dropBlankName(input.destination_agent_id) ?? place.url.hostname,
     };
     const timeout_ms = input.timeout_seconds == null ? null : Math.ceil(input.timeout_seconds * 1_000);

@@ -13,6 +13,7 @@ import { proxySchema } from '../../runtime/config/schema-proxy.ts';
 import { enforce } from '../../runtime/enforcement/enforce.ts';
 import type { EnforcementPorts } from '../../runtime/enforcement/types.ts';
 import { NO_PLUGINS } from '../../runtime/plugins/types.ts';
+import { loadConfig } from '../../runtime/policies/load-config.ts';
 import { openConfiguredSecrets } from '../../runtime/secrets/open.ts';
 import type { Runtime } from '../runtime.ts';
 import { EXAMPLE_ADAPTER } from './adapter.ts';
@@ -130,8 +131,7 @@ export function testRuntime(options: TestOptions = {}): TestRuntime {
       changed: false,
       warnings: [],
     }),
-    configuration: () =>
-      Promise.reject(new StoreFailure('store_unavailable', 'This test has no configuration file.')),
+    configuration: () => loadConfig({ path: null, env: {}, cwd: '/nowhere', secrets: 'leave' }),
     compileDraft: () =>
       Promise.reject(new StoreFailure('store_unavailable', 'This test has no configuration file.')),
     activateApiKeys: async () => {},

@@ -26,6 +26,7 @@ const validator = new Validator(service, '2020-12', true);
 const full = {
   version: 'v1alpha1',
   server: {
+    public_url: 'https://p',
     host: 'h',
     port: 1,
     mode: 'gateway',
@@ -82,6 +83,26 @@ const full = {
       algorithms: ['ES256'],
       jwks_file: 'f',
       claims: { agents: 'a' },
+      clock_tolerance_seconds: 1,
+    },
+    session: { idle_timeout: '1h', absolute_timeout: '2h' },
+    sign_in: {
+      attempts_per_account_max: 1,
+      attempts_per_address_max: 1,
+      attempts_window: '1m',
+      link_ttl: '1h',
+    },
+    oidc: {
+      issuer: 'https://i',
+      client_id: 'c',
+      client_secret: '${P}',
+      name: 'n',
+      scopes: ['openid'],
+      claims: { user: 'u', name: 'n', roles: 'r', tenants: 't' },
+      role_mapping: { r: 'viewer' },
+      tenant_mapping: { t: 'acme' },
+      default_roles: ['viewer'],
+      default_tenants: ['acme'],
       clock_tolerance_seconds: 1,
     },
   },
@@ -345,7 +366,7 @@ test('unknown keys are refused by both, but for free ones', () => {
       !Array.isArray(part) &&
       !steps.includes('x-free') &&
       !steps.includes('env_map') &&
-      !['tenants', 'detectors', 'headers', 'models', 'settings'].includes(String(steps.at(-1)))
+      !['tenants', 'detectors', 'headers', 'models', 'settings', 'role_mapping', 'tenant_mapping'].includes(String(steps.at(-1)))
     );
   });
   for (const steps of objects) {
