@@ -10,12 +10,7 @@ export const settingsShow = defineOperation({
   permission: 'settings:read',
   for_users: true,
   needs: 'live',
-  input: {
-    type: 'object',
-    properties: {
-      changed: { type: 'boolean', description: 'Only settings that are not defaults.' },
-    },
-  },
+  input: { type: 'object', properties: {} },
   output: {
     type: 'object',
     required: ['config_file', 'settings'],
@@ -36,10 +31,10 @@ export const settingsShow = defineOperation({
       },
     },
   },
-  example: { changed: true },
+  example: {},
   answer: null,
   refusals: ['policy_invalid'],
-  async run({ changed = false }, { runtime }) {
+  async run(_input, { runtime }) {
     const read = await runtime.configuration();
     if (!read.ok)
       throw new Refusal(
@@ -53,9 +48,7 @@ export const settingsShow = defineOperation({
     const settings = await listSettings(read.config);
     return {
       config_file: read.config.origin.file,
-      settings: settings
-        .filter(({ source }) => !changed || source !== 'default')
-        .map((setting) => ({ ...setting })),
+      settings: settings.map((setting) => ({ ...setting })),
     };
   },
 });

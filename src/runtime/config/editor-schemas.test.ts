@@ -366,7 +366,9 @@ test('unknown keys are refused by both, but for free ones', () => {
       !Array.isArray(part) &&
       !steps.includes('x-free') &&
       !steps.includes('env_map') &&
-      !['tenants', 'detectors', 'headers', 'models', 'settings', 'role_mapping', 'tenant_mapping'].includes(String(steps.at(-1)))
+      !['tenants', 'detectors', 'headers', 'models', 'settings', 'role_mapping', 'tenant_mapping'].includes(
+        String(steps.at(-1)),
+      )
     );
   });
   for (const steps of objects) {
