@@ -120,6 +120,7 @@ const full = {
   storage: { url: 'sqlite:x' },
   approvals: {
     ttl_max: '1h',
+    second_factor_ttl: '1m',
     pending_max: 1,
     pending_per_agent_max: 1,
     arguments_bytes_max: 256,
