@@ -20,22 +20,30 @@ type Rules = OperationInput<'tenantPoliciesSave'>['policies'];
 /** The rules of one tenant: an editor, and the history with comparison and rollback. */
 export function TenantPolicies({ tenant_id }: { readonly tenant_id: string }) {
   const { data, error } = useOperation('tenantPoliciesShow', { tenant_id });
-  return (
-    <div className="stack">
-      {error === null ? null : <ErrorNote error={error} />}
-      {data === undefined ? null : <RulesPanel key={data.version ?? 0} set={data} />}
-      <HistoryPanel tenant_id={tenant_id} current={data?.version ?? null} />
-    </div>
-  );
-}
-
-function RulesPanel({ set }: { readonly set: PolicySet }) {
+  // It stays when the panel begins anew with the saved version.
   const save = useOperationCall('tenantPoliciesSave', [
     'tenantPoliciesShow',
     'tenantPolicyVersions',
     'tenantPolicyDiff',
     'tenantsList',
   ]);
+  return (
+    <div className="stack">
+      {error === null ? null : <ErrorNote error={error} />}
+      {data === undefined ? null : <RulesPanel key={data.version ?? 0} set={data} save={save} />}
+      <HistoryPanel tenant_id={tenant_id} current={data?.version ?? null} />
+    </div>
+  );
+}
+
+type SaveCall = ReturnType<typeof useOperationCall<'tenantPoliciesSave'>>;
+
+interface RulesPanelProps {
+  readonly set: PolicySet;
+  readonly save: SaveCall;
+}
+
+function RulesPanel({ set, save }: RulesPanelProps) {
   const mayCall = useMayCall();
   const saved_text = set.policies.length === 0 ? '' : stringify(set.policies);
   const [text, setText] = useState(saved_text);
@@ -65,7 +73,7 @@ function RulesPanel({ set }: { readonly set: PolicySet }) {
           words={RULE_WORDS}
         />
         {save.error === null ? null : <ErrorNote error={save.error} />}
-        {save.isSuccess ? (
+        {save.isSuccess && save.data.version === set.version ? (
           <p className="note good" role="status">
             Version {save.data.version} is active in all workers.
           </p>
