@@ -82,7 +82,7 @@ test('approval requests come in pages, of the tenants of the user only', async (
   assert.equal((await ask('/v1/dashboard/approvals?tenant_id=globex', as('ann'))).status, 403);
 });
 
-test('only a person decides, and several requests are denied at once', async () => {
+test('only an approver decides, and several requests are denied at once', async () => {
   const ids = [await requestRefund('acme', 100), await requestRefund('acme', 101)];
   const body = { request_ids: [...ids, 'apr_none'], note: 'Not today.' };
   const path = '/v1/dashboard/approvals/deny';

@@ -16,7 +16,10 @@ const rootRoute = createRootRouteWithContext<{ client: QueryClient }>()({ compon
 const signInRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/sign-in',
-  validateSearch: (search): { to?: string } => (typeof search.to === 'string' ? { to: search.to } : {}),
+  validateSearch: (search): { to?: string; error?: string } => ({
+    ...(typeof search.to === 'string' ? { to: search.to } : {}),
+    ...(typeof search.error === 'string' ? { error: search.error } : {}),
+  }),
   component: lazyRouteComponent(() => import('./app/sign-in-page.tsx'), 'SignInPage'),
 });
 

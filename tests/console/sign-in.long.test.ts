@@ -67,3 +67,41 @@ test('a page outside is never the target after the sign-in', { skip }, async () 
   }
   assert.equal(targets.length, 4);
 });
+
+test('a passkey signs in without a password, and is the second factor after one', { skip }, async () => {
+  // A passkey belongs to a host name, and an address is none.
+  const url = service.url.replace('127.0.0.1', 'localhost');
+  const user = { user_id: 'passkey-user', role: 'approver' };
+  const { page, context, faults } = await signInToConsole(browser, { ...service, url }, user);
+  // Chromium's own authenticator, which answers as a person with a fingerprint does.
+  const devtools = await context.newCDPSession(page);
+  await devtools.send('WebAuthn.enable');
+  await devtools.send('WebAuthn.addVirtualAuthenticator', {
+    options: {
+      protocol: 'ctap2',
+      transport: 'internal',
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified: true,
+      automaticPresenceSimulation: true,
+    },
+  });
+  await page.goto(`${url}/dashboard/account`);
+  await page.getByLabel('Name of the new passkey').fill('laptop');
+  await page.getByRole('button', { name: 'Add a passkey' }).click();
+  await page.getByRole('button', { name: 'Remove', exact: true }).waitFor();
+  await page.getByRole('button', { name: 'Sign out' }).click();
+
+  await page.getByRole('button', { name: 'Use a passkey' }).click();
+  await page.locator('main#page h1').waitFor();
+  await page.getByRole('button', { name: 'Sign out' }).click();
+
+  await page.getByLabel('User').fill('passkey-user');
+  await page.getByLabel('Password').fill('correct horse battery staple');
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await page.getByRole('heading', { name: 'Second factor' }).waitFor();
+  await page.getByRole('button', { name: 'Use a passkey' }).click();
+  await page.locator('main#page h1').waitFor();
+  assert.deepEqual(faults, []);
+  await context.close();
+});

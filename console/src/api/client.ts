@@ -14,6 +14,8 @@ export class ApiError extends Error {
   readonly code: string;
   readonly request_id: string | null;
   readonly details: readonly { path: string; message: string }[];
+  /** The call is allowed once a second factor is proved again. */
+  readonly second_factor_required: boolean;
   constructor(status: number, body: ErrorBody, request_id: string | null) {
     super(body.error ?? `The service answered ${status}.`);
     this.name = 'ApiError';
@@ -21,6 +23,7 @@ export class ApiError extends Error {
     this.code = body.code ?? `http_${status}`;
     this.request_id = body.request_id ?? request_id;
     this.details = body.details ?? [];
+    this.second_factor_required = body.second_factor_required === true;
   }
 }
 
@@ -29,6 +32,7 @@ interface ErrorBody {
   readonly code?: string;
   readonly request_id?: string;
   readonly details?: readonly { path: string; message: string }[];
+  readonly second_factor_required?: boolean;
 }
 
 /** The token of the session against forged requests. It is kept in memory only. */

@@ -1,7 +1,8 @@
-import { useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import encodeQR from 'qr';
 import { type FormEvent, useState } from 'react';
-import type { OperationOutput } from '../api/client.ts';
+import { callOperation, type OperationOutput } from '../api/client.ts';
+import { createPasskey } from '../api/passkeys.ts';
 import { sessionQuery, useSession } from '../api/session.ts';
 import { useOperation, useOperationCall } from '../api/use-operation.ts';
 import { CodeBlock } from '../components/code-block.tsx';
@@ -39,6 +40,7 @@ export function AccountPage() {
         </Panel>
         <PasswordPanel />
         <AuthenticatorPanel />
+        <PasskeysPanel />
       </div>
       <SessionsPanel />
     </div>
@@ -193,6 +195,77 @@ function QrCode({ text }: { readonly text: string }) {
     >
       <path d={path} />
     </svg>
+  );
+}
+
+function PasskeysPanel() {
+  const { data, error } = useOperation('passkeyList', {});
+  const remove = useOperationCall('passkeyRemove', ['passkeyList']);
+  const refreshSession = useSessionRefresh();
+  const client = useQueryClient();
+  const [name, setName] = useState('');
+  const add = useMutation({
+    mutationFn: async () => callOperation('passkeyAdd', { name, response: await createPasskey() }),
+    onSuccess: async () => {
+      setName('');
+      await refreshSession();
+      await client.invalidateQueries({ queryKey: ['passkeyList'] });
+    },
+  });
+  const failure = error ?? add.error ?? remove.error;
+  return (
+    <Panel title="Passkeys">
+      <div className="stack">
+        {failure === null ? null : <ErrorNote error={failure} />}
+        <ul className="plain-list">
+          {(data?.passkeys ?? []).map((passkey) => (
+            <li key={passkey.passkey_id} className="row-buttons">
+              <SafeText text={passkey.name} />
+              <span className="muted">
+                used <Time at={passkey.last_used_at ?? passkey.created_at} />
+              </span>
+              <button
+                type="button"
+                className="button danger small"
+                disabled={remove.isPending}
+                onClick={() =>
+                  remove.mutate({ passkey_id: passkey.passkey_id }, { onSuccess: refreshSession })
+                }
+              >
+                Remove
+              </button>
+            </li>
+          ))}
+        </ul>
+        {typeof PublicKeyCredential === 'undefined' ? (
+          <p className="muted">
+            This browser, or this address, has no passkeys. They need HTTPS or localhost.
+          </p>
+        ) : (
+          <form
+            className="field-row"
+            onSubmit={(event) => {
+              event.preventDefault();
+              add.mutate();
+            }}
+          >
+            <label className="field grow">
+              <span>Name of the new passkey</span>
+              <input
+                className="input"
+                required
+                maxLength={64}
+                value={name}
+                onChange={(event) => setName(event.currentTarget.value)}
+              />
+            </label>
+            <button type="submit" className="button" disabled={add.isPending}>
+              Add a passkey
+            </button>
+          </form>
+        )}
+      </div>
+    </Panel>
   );
 }
 

@@ -2,7 +2,9 @@ import { useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, useRouter } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 import { ApiError, callOperation, type OperationOutput } from '../api/client.ts';
+import { requestSignInPasskey } from '../api/passkeys.ts';
 import { sessionQuery } from '../api/session.ts';
+import { useOperation } from '../api/use-operation.ts';
 import { ErrorNote } from '../components/error-note.tsx';
 import { CodeField } from './code-field.tsx';
 import { SignInCard } from './sign-in-card.tsx';
@@ -17,11 +19,13 @@ export function SignInPage() {
   const to = isLocalPath(search.to) ? search.to : '/';
   const router = useRouter();
   const client = useQueryClient();
-  const [ticket, setTicket] = useState<string | null>(null);
+  const [ticket, setTicket] = useState<{ readonly id: string; readonly factors: readonly string[] } | null>(
+    null,
+  );
 
   async function proceed(answer: SignInAnswer) {
     if (answer.status === 'second_factor') {
-      setTicket(answer.ticket ?? null);
+      setTicket({ id: answer.ticket ?? '', factors: answer.factors ?? [] });
       return;
     }
     await client.fetchQuery({ ...sessionQuery, staleTime: 0 });
@@ -29,9 +33,9 @@ export function SignInPage() {
   }
 
   return ticket === null ? (
-    <PasswordForm onAnswer={proceed} />
+    <PasswordForm to={to} failure={search.error} onAnswer={proceed} />
   ) : (
-    <CodeForm ticket={ticket} onAnswer={proceed} onBack={() => setTicket(null)} />
+    <CodeForm ticket={ticket.id} factors={ticket.factors} onAnswer={proceed} onBack={() => setTicket(null)} />
   );
 }
 
@@ -44,7 +48,22 @@ interface FormProps {
   readonly onAnswer: (answer: SignInAnswer) => Promise<void>;
 }
 
-function PasswordForm({ onAnswer }: FormProps) {
+/** What the address says after a failed sign-in at the OpenID provider. */
+const FAILURES: Readonly<Record<string, string>> = {
+  refused: 'The sign-in at the provider failed. Try again.',
+  no_access: 'You signed in at the provider, but no role here is yours. Ask an administrator.',
+  name_taken: 'Another user has your name here. Ask an administrator.',
+  disabled: 'Your account is disabled. Ask an administrator.',
+};
+
+interface PasswordFormProps extends FormProps {
+  /** The page to go to. */
+  readonly to: string;
+  readonly failure: string | undefined;
+}
+
+function PasswordForm({ to, failure, onAnswer }: PasswordFormProps) {
+  const methods = useOperation('authMethods', {}).data;
   const [user_id, setUser] = useState('');
   const [password, setPassword] = useState('');
   const { error, is_sending, send } = useSending();
@@ -60,6 +79,11 @@ function PasswordForm({ onAnswer }: FormProps) {
 
   return (
     <SignInCard title="Sign in" onSubmit={signIn}>
+      {failure === undefined || !Object.hasOwn(FAILURES, failure) ? null : (
+        <p className="note bad" role="alert">
+          {FAILURES[failure]}
+        </p>
+      )}
       <label className="field">
         <span>User</span>
         <input
@@ -89,16 +113,32 @@ function PasswordForm({ onAnswer }: FormProps) {
       <button type="submit" className="button primary" disabled={is_sending}>
         {is_sending ? 'Signing in …' : 'Sign in'}
       </button>
+      <PasskeyButton ticket={null} is_sending={is_sending} send={send} onAnswer={onAnswer} />
+      {methods?.oidc == null ? null : (
+        <a
+          className="button"
+          href={`/v1/auth/oidc/start?${new URLSearchParams({ return_to: `/dashboard${to}` })}`}
+        >
+          {methods.oidc}
+        </a>
+      )}
+      {methods?.set_up === true ? (
+        <p className="hint">
+          There is no administrator yet. Open the one-time link that the start of the service printed.
+        </p>
+      ) : null}
     </SignInCard>
   );
 }
 
 interface CodeFormProps extends FormProps {
   readonly ticket: string;
+  /** The second factors of the account. */
+  readonly factors: readonly string[];
   readonly onBack: () => void;
 }
 
-function CodeForm({ ticket, onAnswer, onBack }: CodeFormProps) {
+function CodeForm({ ticket, factors, onAnswer, onBack }: CodeFormProps) {
   const [code, setCode] = useState('');
   const { error, is_sending, send } = useSending();
 
@@ -113,16 +153,44 @@ function CodeForm({ ticket, onAnswer, onBack }: CodeFormProps) {
 
   return (
     <SignInCard title="Second factor" onSubmit={signIn}>
-      <p>Type the code that your authenticator app shows.</p>
-      <CodeField value={code} onChange={setCode} />
+      {factors.includes('totp') ? (
+        <>
+          <p>Type the code that your authenticator app shows.</p>
+          <CodeField value={code} onChange={setCode} />
+        </>
+      ) : null}
       {error === null ? null : <ErrorNote error={error} />}
-      <button type="submit" className="button primary" disabled={is_sending}>
-        {is_sending ? 'Signing in …' : 'Sign in'}
-      </button>
+      {factors.includes('totp') ? (
+        <button type="submit" className="button primary" disabled={is_sending}>
+          {is_sending ? 'Signing in …' : 'Sign in'}
+        </button>
+      ) : null}
+      {factors.includes('passkey') ? (
+        <PasskeyButton ticket={ticket} is_sending={is_sending} send={send} onAnswer={onAnswer} />
+      ) : null}
       <button type="button" className="button quiet" onClick={onBack}>
         Use another account
       </button>
     </SignInCard>
+  );
+}
+
+interface PasskeyButtonProps extends FormProps {
+  readonly ticket: string | null;
+  readonly is_sending: boolean;
+  readonly send: (task: () => Promise<void>) => Promise<unknown>;
+}
+
+function PasskeyButton({ ticket, is_sending, send, onAnswer }: PasskeyButtonProps) {
+  if (typeof PublicKeyCredential === 'undefined') return null;
+  const signIn = async () => {
+    const response = await requestSignInPasskey(ticket);
+    await onAnswer(await callOperation('passkeySignIn', { response }));
+  };
+  return (
+    <button type="button" className="button" disabled={is_sending} onClick={() => void send(signIn)}>
+      Use a passkey
+    </button>
   );
 }
 
