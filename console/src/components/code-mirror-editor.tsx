@@ -44,7 +44,7 @@ export default function CodeMirrorEditor(props: YamlEditorProps) {
           keymap.of([...completionKeymap, ...defaultKeymap, ...historyKeymap]),
           EditorState.readOnly.of(is_read_only),
           EditorView.lineWrapping,
-          EditorView.contentAttributes.of({ 'aria-label': label }),
+          EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
           THEME,
           EditorView.updateListener.of((update) => {
             if (update.docChanged) onChange.current(update.state.doc.toString());
