@@ -63,12 +63,14 @@ before(async () => {
       config: {
         policies: [REFUNDS],
         secrets: { backend: 'env' },
+        // biome-ignore lint/suspicious/noTemplateCurlyInString: the configuration's own `${NAME}` is meant.
+        detection: { fingerprint_key: '${FINGERPRINT_KEY}' },
         proxy: { target: `http://127.0.0.1:${port}` },
         plugins: { files: ['plugins/example.mjs'] },
         cost: { budgets: [{ name: 'team', limit_usd: 50, period: 'total' }] },
       },
       files: { 'plugins/example.mjs': EXAMPLE_PLUGIN },
-      env: SECRET,
+      env: { ...SECRET, FINGERPRINT_KEY: 'a'.repeat(64) },
       workers: 2,
     }),
   ]);
@@ -155,6 +157,9 @@ const LAST = [
   'tenant_policies_rollback',
   'mcp_pins_approve',
   'capabilities_revoke',
+  'keys_create',
+  'keys_rotate',
+  'keys_revoke',
   'dashboard_incident',
   'policy_explain',
   'audit_query',
@@ -174,7 +179,7 @@ const FIRST = 'memory_write';
 function place({ name }: Example): number {
   if (name === FIRST) return -2;
   // The console shows what has happened: its examples are those of a new service.
-  if (name === 'dashboard_approvals') return -4;
+  if (/^(?:dashboard_approvals|allowlist_list|keys_list)$/.test(name)) return -4;
   return /^(?:dashboard_|observe_(?:metrics|tools))/.test(name) && !LAST.includes(name)
     ? -3
     : LAST.indexOf(name);
@@ -197,15 +202,21 @@ test('every example is answered as the description shows it', async () => {
     .toSorted((one, other) => place(one) - place(other));
   let allowed = '';
   let issued = '';
+  let key_id = '';
   let handle_id = '';
   for (const shown of examples) {
     // The event in a description is a recent decision; the token and the handle were just issued.
-    const path = shown.path.replace(/evt_[0-9a-f]{24}$/, allowed).replace(/cap_[0-9a-f]{24}/, issued);
+    const path = shown.path
+      .replace(/evt_[0-9a-f]{24}$/, allowed)
+      .replace(/cap_[0-9a-f]{24}/, issued)
+      .replace(/key_[0-9a-f]{24}/, key_id);
     const body =
       shown.name === 'memory_resolve_handle' ? { ...(shown.body as object), handle_id } : shown.body;
     const example = { ...shown, path, body };
     const { status, text } = await ask(example);
     if (example.name === 'capabilities_issue') issued = JSON.parse(text).token_id;
+    if (example.name === 'keys_create' || example.name === 'keys_rotate')
+      key_id = (JSON.parse(text) as { key_id: string }).key_id;
     if (example.name === FIRST) handle_id = JSON.parse(text).handle_id;
     if (example.name === 'intercept_agent_message') allowed = JSON.parse(text).event_id;
     assert.equal(status, example.status, `${example.name}: ${text}`);
@@ -216,7 +227,7 @@ test('every example is answered as the description shows it', async () => {
     else assert.deepEqual(settled(JSON.parse(text)), settled(example.answer), example.name);
   }
   assert.equal(examples.length, OFFERED.length);
-  assert.equal(examples.filter(({ status }) => status === 200).length, 92);
+  assert.equal(examples.filter(({ status }) => status === 200).length, 99);
 });
 
 /** Creates the pending request whose ID the examples show. */
@@ -250,7 +261,7 @@ async function ask({ name, method, path: shown, body }: Example): Promise<{ stat
   const path = fill(shown);
   if (name === 'mcp_pins_approve') await changeTool();
   const { state_dir, url } =
-    /^(adapter|approvals|dashboard_approvals|capabilities|proxy|secrets|dashboard_cost|check_budget)/.test(
+    /^(adapter|allowlist|approvals|dashboard_approvals|capabilities|proxy|secrets|dashboard_cost|check_budget)/.test(
       name,
     )
       ? shop

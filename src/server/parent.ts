@@ -107,7 +107,7 @@ export async function openParent(parts: ParentParts): Promise<Parent> {
   const keys = openApiKeyExchange(config, () => workers, log);
   const metrics = config.metrics.enabled ? metricsOfParent(version, config, late) : null;
   const changes = queueChanges(late, inTurn);
-  const { reload, activateKeys } = changes;
+  const { reload } = changes;
   const metricsOfAll = openMetricsSum(() => workers.serving(), metrics);
   const coordinator = buildCoordinator(config, late, metricsOfAll, () => workers, changes, parts.plugins);
   const workers = openWorkers({
@@ -119,28 +119,69 @@ export async function openParent(parts: ParentParts): Promise<Parent> {
     answers: answersOf(coordinator, reload, (by) => shareEvents(by, late, workers)),
     orders: (writer) => ordersFor(writer, parts, late, keys.current()),
   });
-  const { journal, store: own } = await startWorkers(workers, parts, metrics);
+  const started = await startWorkers(workers, parts, metrics);
+  const opened: Closeable[] = started.journal === null ? [] : [started.journal];
+  try {
+    return await openServing(
+      { parts, late, keys, metrics, changes, coordinator, workers, ...started },
+      opened,
+    );
+  } catch (failure) {
+    await workers.kill();
+    await closeAll(opened.toReversed(), log);
+    throw failure;
+  }
+}
+
+interface Closeable {
+  readonly close: () => Promise<void>;
+}
+
+interface ServingParts {
+  readonly parts: ParentParts;
+  readonly late: Late;
+  readonly keys: ReturnType<typeof openApiKeyExchange>;
+  readonly metrics: Metrics | null;
+  readonly changes: QueuedChanges;
+  readonly coordinator: ReturnType<typeof buildCoordinator>;
+  readonly workers: Workers;
+  readonly journal: Journal | null;
+  readonly store: OwnerStore;
+}
+
+/** Opens the parts that need the journal and the store. Each goes to `opened`, so that a failed start closes them. */
+async function openServing(serving: ServingParts, opened: Closeable[]): Promise<Parent> {
+  const { parts, late, keys, metrics, changes, coordinator, workers, journal, store: own } = serving;
+  const { config, log, version } = parts;
+  const { reload, activateKeys } = changes;
   late.store = own.store;
   await recordStartReadings(parts, journal);
   const managed = openManagedCopy(config, own.store, keys, log);
   late.managed = managed;
+  opened.push(managed);
   const is_outdated = await managed.copy();
   await activateKeys();
   const store = openLazyStore(async () => own.store, log);
   const telemetry = await openProcessTelemetry(config, version, 'parent', log);
   const shared = { journal, store, metrics, telemetry, coordinator, now_ms: Date.now };
-  const open = openRuntime({ ...parts, ...shared, index_path: paths.index });
+  const open = openRuntime({ ...parts, ...shared, index_path: buildStatePaths(config.state_dir).index });
   const use = { use: open.usePolicy, useKeys: keys.useConfigured };
   const load = async () => {
     await managed.copy();
     return admitPolicy(parts.loadPolicy(), own, config);
   };
   late.reloading = openReloading(parts, { ...use, load, workers: workers.serving, journal, metrics });
-  if (journal !== null) late.indexing = openParentIndexing(config, journal, late.feed, log);
+  opened.push(open);
+  if (journal !== null) {
+    late.indexing = openParentIndexing(config, journal, late.feed, log);
+    opened.push(late.indexing);
+  }
   if (is_outdated) await reload('service:start');
   managed.follow({ onPolicy: () => reload('service:store-watch'), onKeys: activateKeys });
   const blocks = await followBlocks(config, own.store, log);
+  if (blocks !== null) opened.push(blocks);
   const kept = await openChores({ config, log, store: store.open, ports: open.ports });
+  opened.push(...kept);
   const status = statusOf(parts, workers, late.reloading);
   // In a service, the workers prepare.
   if (parts.worker_url === null) await open.warm();

@@ -21,6 +21,9 @@ const problem = {
 } as const;
 const problems = { type: 'array', items: problem } as const;
 
+const DRAFT =
+  'policies:\n  - {name: no-cards, boundary: output, data_tags: [personal.financial.card], action: block}\n';
+
 export const policyLint = defineOperation({
   name: 'policy_lint',
   summary: 'Lint a draft of the policy',
@@ -40,7 +43,7 @@ export const policyLint = defineOperation({
       description: 'Probable mistakes. A policy with remarks is valid.',
     },
   }),
-  example: { text: 'policies: []' },
+  example: { text: DRAFT },
   answer: null,
   async run(input, context) {
     const made = await compileManagedDraft(input, context);
@@ -201,7 +204,7 @@ export const policyReplay = defineOperation({
     stricter: replayExamples,
     laxer: replayExamples,
   }),
-  example: { text: 'policies: []', since: '1h' },
+  example: { text: DRAFT, since: '1h' },
   answer: null,
   refusals: ['policy_invalid', 'unavailable'],
   async run(input, context) {
