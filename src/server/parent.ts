@@ -107,7 +107,6 @@ export async function openParent(parts: ParentParts): Promise<Parent> {
   const keys = openApiKeyExchange(config, () => workers, log);
   const metrics = config.metrics.enabled ? metricsOfParent(version, config, late) : null;
   const changes = queueChanges(late, inTurn);
-  const { reload } = changes;
   const metricsOfAll = openMetricsSum(() => workers.serving(), metrics);
   const coordinator = buildCoordinator(config, late, metricsOfAll, () => workers, changes, parts.plugins);
   const workers = openWorkers({
@@ -116,7 +115,7 @@ export async function openParent(parts: ParentParts): Promise<Parent> {
     spare: parts.spare,
     log,
     inTurn,
-    answers: answersOf(coordinator, reload, (by) => shareEvents(by, late, workers)),
+    answers: answersOf(coordinator, changes.reload, (by) => shareEvents(by, late, workers)),
     orders: (writer) => ordersFor(writer, parts, late, keys.current()),
   });
   const started = await startWorkers(workers, parts, metrics);
