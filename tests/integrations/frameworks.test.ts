@@ -195,7 +195,7 @@ test('a call waits for its approver, and reports their actual answer', async () 
   const guard = openGuard({ url: service.url, agentId: 'shop', approvalSeconds: 60 });
   const call = (order: string) => guard.checkCall('issue_refund', { order });
   assert.deepEqual((await Promise.all([call('yes-2'), decide('yes-2', 'approve')]))[0], { order: 'yes-2' });
-  await assert.rejects(Promise.all([call('no-2'), decide('no-2', 'deny')]), /the request is denied/);
+  await assert.rejects(Promise.all([call('no-2'), decide('no-2', 'deny')]), /approval request is denied/);
 });
 
 /** Answers that are not valid, or not from this service. */
