@@ -38,7 +38,7 @@ export function ApprovalsPage() {
     <div className="page-body">
       <PageHeader
         title="Approvals"
-        lead="Calls that wait until an approver decides. A call that nobody decides expires and stays blocked."
+        lead="Calls that wait until an approver decides. A call without a decision expires and stays blocked."
       >
         <NotificationButton />
         <select

@@ -3,13 +3,13 @@
  * `src/core/detect/agent-traces.ts`, because `core` must not import this folder.
  */
 export interface AgentTraces {
-  /** Names of its program. A `*` at the end stands for any ending. */
+  /** Names of its program. A `*` at the end matches any ending. */
   readonly programs: readonly string[];
   /** Packages of npm that contain the program. */
   readonly packages: readonly string[];
   /** Folders of a desktop application, in lower case. */
   readonly app_folders: readonly string[];
-  /** Environment variables that it sets for commands. A `*` at the end stands for any ending. */
+  /** Environment variables that it sets for commands. A `*` at the end matches any ending. */
   readonly variables: readonly string[];
   /** Environment variables that move its settings elsewhere. */
   readonly home_variables: readonly string[];

@@ -24,9 +24,9 @@ export function formatFault(request: Pick<FastifyRequest, 'id'>): WireError {
 /** Formats a denial by the policy: the members of every check are next to the provider's own fields. */
 export function formatDenial(denial: JudgedCrossing, request_id: string): WireError {
   const { verdict } = denial.ruling;
-  const { reason, scan_duration_ms: _, ...beside } = buildVerdictReply(denial);
+  const { reason, scan_duration_ms: _, ...members } = buildVerdictReply(denial);
   const message = verdict.fallback_used && verdict.content?.kind === 'text' ? verdict.content.text : reason;
   // Coding agents treat a 403 as a failed login: they hide the reason and try again.
   const [status, code] = verdict.fault ? [500, 'internal_error'] : [400, 'policy_violation'];
-  return { status, code, message, request_id, extra: { ...beside, reason } };
+  return { status, code, message, request_id, extra: { ...members, reason } };
 }

@@ -59,7 +59,7 @@ function agentOf(words: readonly string[]): string | null {
   return at < 0 ? null : names[at]!;
 }
 
-/** Returns the pattern of a name, in which a `*` at the end stands for any ending. */
+/** Returns the pattern of a name, in which a `*` at the end matches any ending. */
 function toPattern(name: string): string {
   return name.replace(/\*$/, '[\\w-]*');
 }

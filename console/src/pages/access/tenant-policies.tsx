@@ -20,7 +20,7 @@ type Rules = OperationInput<'tenantPoliciesSave'>['policies'];
 /** The rules of one tenant: an editor, and the history with comparison and rollback. */
 export function TenantPolicies({ tenant_id }: { readonly tenant_id: string }) {
   const { data, error } = useOperation('tenantPoliciesShow', { tenant_id });
-  // It stays when the panel begins anew with the saved version.
+  // It stays when the panel starts again with the saved version.
   const save = useOperationCall('tenantPoliciesSave', [
     'tenantPoliciesShow',
     'tenantPolicyVersions',
