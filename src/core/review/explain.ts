@@ -1,3 +1,4 @@
+import type { RuleEvaluation } from '../decision/evaluate-rules.ts';
 import type { ConditionEvaluator } from '../policy/conditions/facts.ts';
 import type { DecisionResult, MonitoredRule, Policy } from '../types/index.ts';
 import { type Counterfactual, findCounterfactual } from './counterfactual.ts';
@@ -41,9 +42,19 @@ export function explainDecision(
       replayed.rule === event.policy_name,
     evaluations,
     monitored: heard.monitored,
-    enforced_result: heard.enforced_result,
+    enforced_result: removesFieldsInMonitorMode(heard) ? record.enforced_result : heard.enforced_result,
     not_evaluated: rules,
     not_evaluated_truncated: truncated,
     counterfactual: replayed.decision === 'allow' ? null : findCounterfactual(record, policy),
   };
 }
+
+/**
+ * Returns whether a contract in monitor mode would have removed fields. The record does not say which findings were in
+ * those fields, so what would then have been decided is read from the record.
+ */
+function removesFieldsInMonitorMode({ monitored }: RuleEvaluation): boolean {
+  return monitored.some(({ rule, action }) => action === 'redact' && FIELD_RULES.includes(rule));
+}
+
+const FIELD_RULES = ['contract.accepts.fields', 'contract.emits.fields'];

@@ -6,7 +6,9 @@ import {
   type Boundary,
   type Coverage,
   type CrossingContext,
+  DECISIONS,
   type Decision,
+  type DecisionResult,
   type Finding,
   type JudgedFinding,
   PHASES,
@@ -67,6 +69,8 @@ export interface RecordedDecision {
   readonly declared: readonly Tag[];
   readonly coverage: Coverage;
   readonly content: ContentRecord;
+  /** What the policy would have decided with its monitored parts enforced; `null` if it had none that matched. */
+  readonly enforced_result: DecisionResult | null;
   /** Evaluates the CEL conditions of a policy. Without it, rules with a condition restrict and never allow. */
   readonly conditions: ConditionEvaluator | null;
 }
@@ -99,6 +103,7 @@ export function readRecordedDecision(
     declared: [...declared, ...rest],
     coverage: coverage === 'full' ? { status: 'full' } : partial(metadata),
     content: contentRecord(event),
+    enforced_result: readEnforcedResult(metadata),
     conditions,
   };
 }
@@ -152,6 +157,16 @@ function capabilityOf({ metadata }: RecordedEvent): CrossingContext['capability'
   if (refused === undefined) return token_id === null ? undefined : { token_id, refusal: null };
   const rule = refused.slice('identity_violation:'.length);
   return { token_id, refusal: { rule, reason: 'The capability token was refused.' } };
+}
+
+function readEnforcedResult(metadata: RecordedEvent['metadata']): DecisionResult | null {
+  const { monitored_decision: decision, monitored_action: action, monitored_rule: rule } = metadata;
+  if (!isOneOf(DECISIONS, decision) || !isOneOf(ACTIONS, action) || typeof rule !== 'string') return null;
+  return { decision, action, rule };
+}
+
+function isOneOf<Name extends string>(names: readonly Name[], value: unknown): value is Name {
+  return (names as readonly unknown[]).includes(value);
 }
 
 const KIND = /^(\S+) (\S+)( example)? ([1-9]\d{0,8})$/;

@@ -60,6 +60,41 @@ test('an explanation results in the recorded verdict, and its counterfactual in 
   assert.ok(ran.all >= 800 && ran.blocked > 100 && ran.modified > 10, JSON.stringify(ran));
 });
 
+test('fields that a contract in monitor mode would remove keep their recorded result', () => {
+  const key = ['sk-', 'ABCDEF1234567890'].join('');
+  const policy = buildTestPolicy({
+    documents: [
+      {
+        contract: {
+          tool_name: 'mail.send',
+          accepts: { tags: [], fields: ['to'] },
+          emits: {},
+          enforcement: 'monitor',
+          side_effects: { reversible: true, requires_approval: false },
+        },
+      },
+    ],
+    settings: { default_action: 'allow', builtin_rules: false },
+  });
+  const call = { boundary: 'action', phase: 'request', tool: 'mail.send', agent_id: 'bot' } as const;
+  const rows = [
+    // The secret is in a field that the contract would remove.
+    { value: { to: 'x', command: key }, rule: 'contract.accepts.fields' },
+    // The secret stays.
+    { value: { to: key, command: 'x' }, rule: 'contract.accepts.tags' },
+  ];
+  for (const { value, rule } of rows) {
+    const { event, verdict } = recorded(
+      buildTestCrossing({ ...call, content: { kind: 'json', value } }),
+      policy,
+    );
+    const reported = explainDecision(event, 0, policy, celEvaluator);
+    assert.ok(typeof reported !== 'string');
+    assert.equal(verdict.enforced_result?.rule, rule);
+    assert.deepEqual(reported.enforced_result, verdict.enforced_result);
+  }
+});
+
 test('a replay under another policy equals its decision on the text itself', () => {
   const ran = { told: 0, changed: 0, untold: 0 };
   fc.assert(
