@@ -157,7 +157,7 @@ const full = {
         password: '${P}',
       },
       { type: 'paging', routing_key: '${P}' },
-      { type: 'file', path: 'p' },
+      { type: 'file', name: 'f', path: 'p', max_size_mb: 1, max_files: 1 },
     ],
   },
   proxy: {
@@ -332,7 +332,7 @@ const value = fc.constantFrom<unknown>(
   {},
   { x: 1 },
   { 'x-y': 1 },
-  { type: 'file', path: 'p' },
+  { type: 'file', name: 'f', path: 'p', max_size_mb: 1, max_files: 1 },
   { enabled: true },
 );
 

@@ -1,6 +1,13 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own `${NAME}` is meant.
+import { alertChannelDrivers } from '../../drivers/alerts/index.ts';
+
 const credential = { type: 'string', minLength: 1, maxLength: 4096, 'x-credential': true } as const;
-const name = { type: 'string', minLength: 1, maxLength: 128 } as const;
+const name = {
+  type: 'string',
+  minLength: 1,
+  maxLength: 128,
+  description: 'The name of this channel in rules. Default: its type.',
+} as const;
 
 const email = {
   type: 'object',
@@ -9,7 +16,7 @@ const email = {
   required: ['type', 'to', 'smtp_host', 'smtp_port'],
   properties: {
     type: { type: 'string', const: 'email' },
-    name: { ...name, description: 'The name of this channel in rules (default: its type).' },
+    name,
     to: {
       type: 'array',
       minItems: 1,
@@ -64,18 +71,6 @@ const incident = {
   },
 } as const;
 
-const file = {
-  type: 'object',
-  description: 'A file of JSON lines.',
-  additionalProperties: false,
-  required: ['type', 'path'],
-  properties: {
-    type: { type: 'string', const: 'file' },
-    name,
-    path: { type: 'string', minLength: 1, maxLength: 4096, description: 'The file, relative to this one.' },
-  },
-} as const;
-
 const webhook = {
   type: 'object',
   description: 'An HTTP POST of the alert.',
@@ -107,5 +102,32 @@ const chatWebhook = {
   },
 } as const;
 
+type DriverRecord = (typeof alertChannelDrivers)[number];
+type ChannelSchema<Driver> = Driver extends DriverRecord
+  ? {
+      readonly type: 'object';
+      readonly description: string;
+      readonly additionalProperties: false;
+      readonly required: readonly ['type', ...Driver['schema']['required']];
+      readonly properties: {
+        readonly type: { readonly type: 'string'; readonly const: Driver['name'] };
+        readonly name: typeof name;
+      } & Driver['schema']['properties'];
+    }
+  : never;
+type ChannelSchemas<Drivers extends readonly unknown[]> = {
+  readonly [At in keyof Drivers]: ChannelSchema<Drivers[At]>;
+};
+
+const channelSchemas = alertChannelDrivers.map(({ name: type, schema }) => ({
+  type: 'object',
+  description: schema.description,
+  additionalProperties: false,
+  required: ['type', ...schema.required],
+  properties: { type: { type: 'string', const: type }, name, ...schema.properties },
+})) as unknown as ChannelSchemas<typeof alertChannelDrivers>;
+
 /** One channel of `alerts.channels`; `type` selects the schema. */
-export const alertChannelSchema = { oneOf: [chatWebhook, email, file, incident, paging, webhook] } as const;
+export const alertChannelSchema = {
+  oneOf: [chatWebhook, email, ...channelSchemas, incident, paging, webhook],
+} as const;

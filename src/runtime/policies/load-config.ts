@@ -165,6 +165,12 @@ function finishConfig(written: WrittenConfig, origin: ConfigOrigin): Config {
     scan: { ...written.scan, file_roots: written.scan.file_roots.map(absolute) },
     auth: { ...written.auth, jwt: jwt === null ? null : { ...jwt, ...files } },
     cost: withAbsolute(written.cost, absolute),
+    alerts: {
+      ...written.alerts,
+      channels: written.alerts.channels.map((channel) =>
+        channel.type === 'file' ? { ...channel, path: absolute(channel.path) } : channel,
+      ),
+    },
     state_dir: resolveStateDir(absolute(written.state_dir)),
     origin,
   };

@@ -1,0 +1,4 @@
+import { file } from './file.ts';
+
+/** The only list of alert channels, in alphabetical order. */
+export const alertChannelDrivers = [file] as const;
