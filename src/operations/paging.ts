@@ -1,7 +1,11 @@
+import { createHash } from 'node:crypto';
 import { Refusal } from './operation.ts';
+import { dropBlankName } from './subject.ts';
 
-const LIMIT_DEFAULT = 100;
-const LIMIT_MAX = 1_000;
+/** The number of entries of a page whose caller names none. */
+export const PAGE_LIMIT_DEFAULT = 100;
+/** The longest page. */
+export const PAGE_LIMIT_MAX = 1_000;
 const CURSOR_CHARS_MAX = 1_024;
 
 /** The members of an input that select a page. */
@@ -9,13 +13,13 @@ export const pageInput = {
   cursor: {
     type: ['string', 'null'],
     maxLength: CURSOR_CHARS_MAX,
-    description: '`next_cursor` of the previous page.',
+    description: '`next_cursor` of the page before, with the same filters. Absent for the first page.',
   },
   limit: {
     type: 'integer',
     minimum: 1,
-    maximum: LIMIT_MAX,
-    description: `Entries at most; default ${LIMIT_DEFAULT}.`,
+    maximum: PAGE_LIMIT_MAX,
+    description: `Entries at most; default ${PAGE_LIMIT_DEFAULT}.`,
   },
 } as const;
 
@@ -24,40 +28,103 @@ export const pageOutput = {
   next_cursor: { type: ['string', 'null'], description: '`null` after the last page.' },
 } as const;
 
+/** The members of a request that select a page. */
+export interface PageRequest {
+  readonly cursor?: string | null | undefined;
+  readonly limit?: number | undefined;
+}
+
+/** What identifies a list: its name, the scope of the caller and the filters. A cursor is valid for one list. */
+export type PagedQuery = readonly unknown[];
+/** The place of the last entry of a page, in the order of the list. */
+export type PagePosition = readonly (string | number)[];
+
 /** One page of a list. */
 export interface ListPage<Entry> {
   readonly entries: readonly Entry[];
   readonly next_cursor: string | null;
 }
 
-/** Returns the key after which a page begins, and the number of entries. @throws Refusal if the cursor is not valid */
-export function readPageInput({
-  cursor,
-  limit = LIMIT_DEFAULT,
-}: {
-  readonly cursor?: string | null | undefined;
-  readonly limit?: number | undefined;
-}): { readonly after: string | null; readonly limit: number } {
-  if (cursor === undefined || cursor === null || cursor === '') return { after: null, limit };
-  const after = Buffer.from(cursor, 'base64url').toString('utf8');
-  if (writeCursor(after) === cursor) return { after, limit };
-  throw new Refusal('invalid_request', '`cursor` is not one that this route has returned.', [
-    { path: 'cursor', message: 'is not one that this route has returned' },
+/**
+ * Formats a cursor. It contains a digest of the query, so that it is refused for another caller's scope or another
+ * query. It grants nothing: every page applies the scope again.
+ */
+export function formatPageCursor(query: PagedQuery, position: PagePosition): string {
+  return Buffer.from(JSON.stringify([digestQuery(query), ...position])).toString('base64url');
+}
+
+/** Parses a cursor of the same query; `null` for the first page. @throws Refusal for a cursor of another query */
+export function parsePageCursor(query: PagedQuery, cursor: string | null | undefined): PagePosition | null {
+  const written = dropBlankName(cursor);
+  if (written === null) return null;
+  let parsed: unknown = null;
+  try {
+    parsed = JSON.parse(Buffer.from(written, 'base64url').toString('utf8'));
+  } catch {
+    // Refused below.
+  }
+  const is_list =
+    Array.isArray(parsed) && parsed.every((one) => typeof one === 'string' || Number.isFinite(one));
+  if (is_list && (parsed as unknown[])[0] === digestQuery(query))
+    return (parsed as (string | number)[]).slice(1);
+  throw buildCursorRefusal();
+}
+
+/** Builds the refusal of a cursor. */
+export function buildCursorRefusal(): Refusal {
+  const message = 'is the `next_cursor` of a page with the same filters and the same tenants';
+  return new Refusal('invalid_request', `\`cursor\` ${message}. Leave it out for the first page.`, [
+    { path: 'cursor', message },
   ]);
 }
 
-/** Cuts a page from entries that are sorted by a key, of which there may be one more than the limit. */
+function digestQuery(query: PagedQuery): string {
+  return createHash('sha256').update(JSON.stringify(query)).digest('base64url').slice(0, 16);
+}
+
+/** Returns the name after which a page begins, and its length. @throws Refusal if the cursor is not valid */
+export function readNamePage(
+  query: PagedQuery,
+  { cursor, limit = PAGE_LIMIT_DEFAULT }: PageRequest,
+): { readonly after: string | null; readonly limit: number } {
+  const [after = null] = parsePageCursor(query, cursor) ?? [];
+  if (typeof after === 'number') throw buildCursorRefusal();
+  return { after, limit };
+}
+
+/** Returns the number after which a page begins, and its length. @throws Refusal if the cursor is not valid */
+export function readNumberPage(
+  query: PagedQuery,
+  { cursor, limit = PAGE_LIMIT_DEFAULT }: PageRequest,
+): { readonly after: number | null; readonly limit: number } {
+  const [after = null] = parsePageCursor(query, cursor) ?? [];
+  if (after !== null && !Number.isSafeInteger(after)) throw buildCursorRefusal();
+  return { after: after as number | null, limit };
+}
+
+/** Cuts a page from entries in the order of a key, of which there may be one more than the limit. */
 export function buildListPage<Entry>(
+  query: PagedQuery,
   entries: readonly Entry[],
   limit: number,
-  keyOf: (entry: Entry) => string,
+  keyOf: (entry: Entry) => string | number,
 ): ListPage<Entry> {
   const page = entries.slice(0, limit);
   const last = page.at(-1);
-  const next_cursor = entries.length > limit && last !== undefined ? writeCursor(keyOf(last)) : null;
-  return { entries: page, next_cursor };
+  const has_more = entries.length > limit && last !== undefined;
+  return { entries: page, next_cursor: has_more ? formatPageCursor(query, [keyOf(last)]) : null };
 }
 
-function writeCursor(key: string): string {
-  return Buffer.from(key, 'utf8').toString('base64url');
+/** Cuts a page out of a list that is complete in memory. The position of the cursor is an offset. */
+export function cutPage<Item>(
+  items: readonly Item[],
+  query: PagedQuery,
+  request: PageRequest,
+): { readonly items: readonly Item[]; readonly next_cursor: string | null } {
+  const { after, limit } = readNumberPage(query, request);
+  const end = (after ?? 0) + limit;
+  return {
+    items: items.slice(after ?? 0, end),
+    next_cursor: end < items.length ? formatPageCursor(query, [end]) : null,
+  };
 }

@@ -1,6 +1,6 @@
 import { applyManagedChange, requireAllTenants, requirePerson } from '../../operations/managed-change.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
-import { buildListPage, pageInput, pageOutput, readPageInput } from '../../operations/paging.ts';
+import { buildListPage, pageInput, pageOutput, readNamePage } from '../../operations/paging.ts';
 import { dropBlankName, resolveTenant } from '../../operations/subject.ts';
 import { parseDuration } from '../../runtime/audit/filter.ts';
 import { formatTime } from '../../runtime/audit/service-event.ts';
@@ -60,13 +60,14 @@ export const allowlistList = defineOperation({
   example: { limit: 10 },
   answer: { entries: [], next_cursor: null },
   async run(input, context) {
-    const { after, limit } = readPageInput(input);
     const { tenants } = context.caller;
+    const query = ['allowlist', tenants];
+    const { after, limit } = readNamePage(query, input);
     const rows = (await listAllowlistRows((await context.runtime.store()).db)).filter(
       (row) => tenants === '*' || row.tenant_id === '' || tenants.includes(row.tenant_id),
     );
     const rest = after === null ? rows : rows.filter((row) => keyOf(row) > after);
-    const { entries, next_cursor } = buildListPage(rest, limit, keyOf);
+    const { entries, next_cursor } = buildListPage(query, rest, limit, keyOf);
     return { entries: entries.map((row) => describeEntry(row, context)), next_cursor };
   },
 });

@@ -7,7 +7,7 @@ import {
   requirePerson,
 } from '../../operations/managed-change.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
-import { buildListPage, pageInput, pageOutput, readPageInput } from '../../operations/paging.ts';
+import { cutPage, pageInput, pageOutput } from '../../operations/paging.ts';
 import type { StoreTables } from '../../platform/store/index.ts';
 import { createApiKey } from '../../runtime/access/tokens.ts';
 import { parseDuration } from '../../runtime/audit/filter.ts';
@@ -105,15 +105,11 @@ export const keysList = defineOperation({
   answer: null,
   async run(input, context) {
     requireAllTenants(context);
-    const { after, limit } = readPageInput(input);
-    const offset = after === null ? 0 : Number(after);
-    if (!Number.isSafeInteger(offset)) throw new Refusal('invalid_request', '`cursor` is not valid.');
     const { runtime } = context;
     const stored = (await listStoredKeys((await runtime.store()).db)).map((key) => describeKey(key, context));
     const all = [...stored, ...(await listConfiguredKeys(context))];
-    const page = all.slice(offset, offset + limit + 1).map((key, at) => ({ key, at: offset + at + 1 }));
-    const { entries, next_cursor } = buildListPage(page, limit, ({ at }) => `${at}`);
-    return { keys: entries.map(({ key }) => key), total: all.length, next_cursor };
+    const { items, next_cursor } = cutPage(all, ['api_keys'], input);
+    return { keys: [...items], total: all.length, next_cursor };
   },
 });
 

@@ -1,15 +1,15 @@
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
-import { name } from '../../operations/shapes.ts';
-import { formatUsage, readCounts, readFirstSeen, sumByValue } from './count-tables.ts';
-import { findScopedEvents } from './incidents.ts';
 import {
   cutPage,
   formatPageCursor,
+  PAGE_LIMIT_DEFAULT,
+  pageInput,
   parsePageCursor,
-  parseWindow,
-  type ReadScope,
-  resolveReadScope,
-} from './read-scope.ts';
+} from '../../operations/paging.ts';
+import { name } from '../../operations/shapes.ts';
+import { formatUsage, readCounts, readFirstSeen, sumByValue } from './count-tables.ts';
+import { findScopedEvents } from './incidents.ts';
+import { parseWindow, type ReadScope, resolveReadScope } from './read-scope.ts';
 import {
   buildListSchema,
   buildObjectSchema,
@@ -17,8 +17,6 @@ import {
   lastSchema,
   listPageSchemas,
   nextCursorSchema,
-  PAGE_LIMIT_DEFAULT,
-  pageSchemas,
   tenantSchema,
   text,
   textOrNull,
@@ -38,7 +36,7 @@ export const observeAgents = defineOperation({
   permission: 'audit:read',
   for_users: true,
   needs: 'journal',
-  input: { type: 'object', properties: { last: lastSchema, tenant_id: tenantSchema, ...pageSchemas } },
+  input: { type: 'object', properties: { last: lastSchema, tenant_id: tenantSchema, ...pageInput } },
   output: buildObjectSchema({
     agents: buildListSchema(
       buildObjectSchema({
@@ -91,7 +89,7 @@ export const observeAgent = defineOperation({
       agent_id: { ...name, type: 'string' },
       last: lastSchema,
       tenant_id: tenantSchema,
-      ...pageSchemas,
+      ...pageInput,
     },
   },
   output: buildObjectSchema({

@@ -7,16 +7,15 @@ import {
   copyApproval,
 } from '../../operations/approvals.ts';
 import { defineOperation, Refusal } from '../../operations/operation.ts';
+import { formatPageCursor, PAGE_LIMIT_DEFAULT, pageInput, parsePageCursor } from '../../operations/paging.ts';
 import { name } from '../../operations/shapes.ts';
 import { dropBlankName } from '../../operations/subject.ts';
 import { APPROVAL_STATUSES } from '../../runtime/enforcement/approvals/lifecycle.ts';
-import { formatPageCursor, parsePageCursor, resolveReadScope } from './read-scope.ts';
+import { resolveReadScope } from './read-scope.ts';
 import {
   buildListSchema,
   buildObjectSchema,
   nextCursorSchema,
-  PAGE_LIMIT_DEFAULT,
-  pageSchemas,
   tenantSchema,
   text,
   texts,
@@ -38,7 +37,7 @@ export const dashboardApprovals = defineOperation({
       agent_id: name,
       tool: name,
       tenant_id: tenantSchema,
-      ...pageSchemas,
+      ...pageInput,
     },
   },
   output: {

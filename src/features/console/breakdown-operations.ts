@@ -1,16 +1,16 @@
 import { ACTIONS } from '../../core/types/index.ts';
 import type { Rule } from '../../core/types/policy.ts';
 import { type Context, defineOperation } from '../../operations/operation.ts';
+import { cutPage, pageInput } from '../../operations/paging.ts';
 import { openRuleSources, RULE_ORIGINS } from '../../operations/rule-sources.ts';
 import type { CountField } from '../../runtime/audit/count-types.ts';
 import { formatUsage, readCounts, readFirstSeen, sumByValue, type ValueCount } from './count-tables.ts';
-import { cutPage, parseWindow, type ReadScope, resolveReadScope } from './read-scope.ts';
+import { parseWindow, type ReadScope, resolveReadScope } from './read-scope.ts';
 import {
   buildListSchema,
   buildObjectSchema,
   lastSchema,
   listPageSchemas,
-  pageSchemas,
   tenantSchema,
   text,
   textOrNull,
@@ -47,7 +47,7 @@ export const dashboardBreakdown = defineOperation({
       },
       last: lastSchema,
       tenant_id: tenantSchema,
-      ...pageSchemas,
+      ...pageInput,
     },
   },
   output: buildObjectSchema({
@@ -120,7 +120,7 @@ export const dashboardRules = defineOperation({
   permission: 'audit:read',
   for_users: true,
   needs: 'journal',
-  input: { type: 'object', properties: { last: lastSchema, tenant_id: tenantSchema, ...pageSchemas } },
+  input: { type: 'object', properties: { last: lastSchema, tenant_id: tenantSchema, ...pageInput } },
   output: buildObjectSchema({ policy_hash: text, rules: buildListSchema(ruleSchema), ...listPageSchemas }),
   example: { last: '24h', limit: 1 },
   answer: null,

@@ -1,12 +1,12 @@
 import { defineOperation } from '../../operations/operation.ts';
+import { cutPage, pageInput } from '../../operations/paging.ts';
 import { formatUsage, readCounts, sumByValue, type ValueCount } from './count-tables.ts';
-import { cutPage, parseWindow, resolveReadScope } from './read-scope.ts';
+import { parseWindow, resolveReadScope } from './read-scope.ts';
 import {
   buildListSchema,
   buildObjectSchema,
   lastSchema,
   listPageSchemas,
-  pageSchemas,
   tenantSchema,
   text,
   textOrNull,
@@ -27,7 +27,7 @@ export const dashboardDetection = defineOperation({
   permission: 'dashboard:view',
   for_users: true,
   needs: 'journal',
-  input: { type: 'object', properties: { last: lastSchema, tenant_id: tenantSchema, ...pageSchemas } },
+  input: { type: 'object', properties: { last: lastSchema, tenant_id: tenantSchema, ...pageInput } },
   output: buildObjectSchema({
     detectors: buildListSchema(
       buildObjectSchema({

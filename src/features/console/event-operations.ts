@@ -1,24 +1,17 @@
 import { auditFilterSchemas, checkAuditFilter } from '../../operations/audit.ts';
 import { defineOperation } from '../../operations/operation.ts';
+import { formatPageCursor, PAGE_LIMIT_DEFAULT, pageInput, parsePageCursor } from '../../operations/paging.ts';
 import { dropBlankName, resolveTenant } from '../../operations/subject.ts';
 import { INCIDENT_ACTIONS } from '../../runtime/audit/filter.ts';
 import type { AuditFilter, AuditPage } from '../../runtime/audit/types.ts';
 import { countMatches } from './counted-filter.ts';
 import { findIncidents, findScopedEvents } from './incidents.ts';
-import {
-  formatPageCursor,
-  parsePageCursor,
-  parseWindow,
-  type ReadScope,
-  resolveReadScope,
-} from './read-scope.ts';
+import { parseWindow, type ReadScope, resolveReadScope } from './read-scope.ts';
 import {
   buildListSchema,
   eventSchema,
   lastSchema,
   nextCursorSchema,
-  PAGE_LIMIT_DEFAULT,
-  pageSchemas,
   tenantSchema,
   totalSchema,
   whole,
@@ -49,7 +42,7 @@ export const dashboardEventsQuery = defineOperation({
     type: 'object',
     properties: {
       ...auditFilterSchemas,
-      ...pageSchemas,
+      ...pageInput,
       newest_first: { type: 'boolean', description: 'Default `true`.' },
     },
   },
@@ -88,7 +81,7 @@ export const dashboardIncidents = defineOperation({
   permission: 'incident:read',
   for_users: true,
   needs: 'journal',
-  input: { type: 'object', properties: { last: lastSchema, tenant_id: tenantSchema, ...pageSchemas } },
+  input: { type: 'object', properties: { last: lastSchema, tenant_id: tenantSchema, ...pageInput } },
   output: eventPageSchema,
   example: { last: '24h', limit: 20 },
   answer: noEvents,

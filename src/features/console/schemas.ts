@@ -1,10 +1,6 @@
 import { ACTIONS, BOUNDARIES, DECISIONS } from '../../core/types/index.ts';
 import { name } from '../../operations/shapes.ts';
 
-/** The longest list in one answer, and the default. */
-export const PAGE_LIMIT_MAX = 1_000;
-export const PAGE_LIMIT_DEFAULT = 100;
-
 /** A period before now. */
 export const lastSchema = {
   type: 'string',
@@ -15,21 +11,6 @@ export const lastSchema = {
 export const tenantSchema = {
   ...name,
   description: 'One tenant; without it all that the user sees.',
-} as const;
-
-/** The members by which every list is paged. */
-export const pageSchemas = {
-  limit: {
-    type: 'integer',
-    minimum: 1,
-    maximum: PAGE_LIMIT_MAX,
-    description: `Entries at most; default ${PAGE_LIMIT_DEFAULT}.`,
-  },
-  cursor: {
-    type: ['string', 'null'],
-    maxLength: 1_024,
-    description: '`next_cursor` of the page before, with the same filters. Absent for the first page.',
-  },
 } as const;
 
 export const text = { type: 'string' } as const;

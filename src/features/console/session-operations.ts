@@ -1,21 +1,14 @@
 import { type Context, defineOperation } from '../../operations/operation.ts';
+import { formatPageCursor, PAGE_LIMIT_DEFAULT, pageInput, parsePageCursor } from '../../operations/paging.ts';
 import { name } from '../../operations/shapes.ts';
 import { findScopedEvents } from './incidents.ts';
-import {
-  formatPageCursor,
-  parsePageCursor,
-  parseWindow,
-  type ReadScope,
-  resolveReadScope,
-} from './read-scope.ts';
+import { parseWindow, type ReadScope, resolveReadScope } from './read-scope.ts';
 import {
   buildListSchema,
   buildObjectSchema,
   eventSchema,
   lastSchema,
   nextCursorSchema,
-  PAGE_LIMIT_DEFAULT,
-  pageSchemas,
   tenantSchema,
   text,
   textOrNull,
@@ -34,7 +27,7 @@ export const observeSessions = defineOperation({
   permission: 'audit:read',
   for_users: true,
   needs: 'journal',
-  input: { type: 'object', properties: { last: lastSchema, tenant_id: tenantSchema, ...pageSchemas } },
+  input: { type: 'object', properties: { last: lastSchema, tenant_id: tenantSchema, ...pageInput } },
   output: buildObjectSchema({
     sessions: buildListSchema(
       buildObjectSchema({
@@ -116,7 +109,7 @@ export const observeSession = defineOperation({
   input: {
     type: 'object',
     required: ['session_id'],
-    properties: { session_id: { ...name, type: 'string' }, tenant_id: tenantSchema, ...pageSchemas },
+    properties: { session_id: { ...name, type: 'string' }, tenant_id: tenantSchema, ...pageInput },
   },
   output: buildObjectSchema({
     session_id: text,

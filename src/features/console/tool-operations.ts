@@ -1,14 +1,14 @@
 import { defineOperation } from '../../operations/operation.ts';
+import { cutPage, pageInput } from '../../operations/paging.ts';
 import { name } from '../../operations/shapes.ts';
 import { draftContract } from './contract-draft.ts';
 import { formatUsage, readCounts, readFirstSeen, sumByValue } from './count-tables.ts';
-import { cutPage, parseWindow, resolveReadScope } from './read-scope.ts';
+import { parseWindow, resolveReadScope } from './read-scope.ts';
 import {
   buildListSchema,
   buildObjectSchema,
   lastSchema,
   listPageSchemas,
-  pageSchemas,
   tenantSchema,
   text,
   usageSchemas,
@@ -46,7 +46,7 @@ export const observeTools = defineOperation({
   permission: 'audit:read',
   for_users: true,
   needs: 'journal',
-  input: { type: 'object', properties: { last: lastSchema, tenant_id: tenantSchema, ...pageSchemas } },
+  input: { type: 'object', properties: { last: lastSchema, tenant_id: tenantSchema, ...pageInput } },
   output: buildObjectSchema({
     tools: buildListSchema(toolSchema),
     ...listPageSchemas,

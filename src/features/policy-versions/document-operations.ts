@@ -6,7 +6,7 @@ import {
   requirePerson,
 } from '../../operations/managed-change.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
-import { buildListPage, pageInput, pageOutput, readPageInput } from '../../operations/paging.ts';
+import { buildListPage, pageInput, pageOutput, readNumberPage } from '../../operations/paging.ts';
 import { dropBlankName } from '../../operations/subject.ts';
 import {
   describeFields,
@@ -188,13 +188,11 @@ export const policyVersionsList = defineOperation({
   answer: null,
   async run(input, context) {
     requireAllTenants(context);
-    const { after, limit } = readPageInput(input);
-    const before = after === null ? null : Number(after);
-    if (before !== null && !Number.isSafeInteger(before))
-      throw new Refusal('invalid_request', '`cursor` is not valid.');
+    const query = ['policy_versions'];
+    const { after: before, limit } = readNumberPage(query, input);
     const { db } = await context.runtime.store();
     const rows = await listPolicyVersions(db, { before, limit: limit + 1 });
-    const { entries, next_cursor } = buildListPage(rows, limit, ({ version }) => `${version}`);
+    const { entries, next_cursor } = buildListPage(query, rows, limit, ({ version }) => version);
     return { versions: entries.map(describePolicyVersion), next_cursor };
   },
 });

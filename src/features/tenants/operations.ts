@@ -1,6 +1,6 @@
 import { recordPersonChange, requireAllTenants, requirePerson } from '../../operations/managed-change.ts';
 import { defineOperation, Refusal } from '../../operations/operation.ts';
-import { buildListPage, pageInput, pageOutput, readPageInput } from '../../operations/paging.ts';
+import { buildListPage, pageInput, pageOutput, readNamePage } from '../../operations/paging.ts';
 import { dropBlankName } from '../../operations/subject.ts';
 import { listTenants } from './list-tenants.ts';
 import { newTenantId } from './shapes.ts';
@@ -60,10 +60,11 @@ export const tenantsList = defineOperation({
   example: { limit: 10 },
   answer: { tenants: [], total: 0, next_cursor: null },
   async run(input, context) {
-    const { after, limit } = readPageInput(input);
+    const query = ['tenants', context.caller.tenants];
+    const { after, limit } = readNamePage(query, input);
     const all = await listTenants(context);
     const rest = after === null ? all : all.filter(({ tenant_id }) => tenant_id > after);
-    const { entries, next_cursor } = buildListPage(rest, limit, ({ tenant_id }) => tenant_id);
+    const { entries, next_cursor } = buildListPage(query, rest, limit, ({ tenant_id }) => tenant_id);
     return { tenants: [...entries], total: all.length, next_cursor };
   },
 });

@@ -1,7 +1,7 @@
 import type { Json } from '../../core/types/index.ts';
 import { activatedProperties, applyManagedChange, requirePerson } from '../../operations/managed-change.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
-import { buildListPage, pageInput, pageOutput, readPageInput } from '../../operations/paging.ts';
+import { buildListPage, pageInput, pageOutput, readNumberPage } from '../../operations/paging.ts';
 import { dropBlankName, resolveTenant } from '../../operations/subject.ts';
 import { diffRules } from '../../runtime/managed-policy/rule-diff.ts';
 import { listTenants } from './list-tenants.ts';
@@ -275,13 +275,11 @@ export const tenantPolicyVersions = defineOperation({
   async run(input, context) {
     const { tenant_id } = input;
     await requireTenant(tenant_id, context);
-    const { after, limit } = readPageInput(input);
-    const before = after === null ? null : Number(after);
-    if (before !== null && !Number.isSafeInteger(before))
-      throw new Refusal('invalid_request', '`cursor` is not valid.');
+    const query = ['tenant_policy_versions', tenant_id];
+    const { after: before, limit } = readNumberPage(query, input);
     const { db } = await context.runtime.store();
     const rows = await listTenantVersions(db, tenant_id, { before, limit: limit + 1 });
-    const { entries, next_cursor } = buildListPage(rows, limit, ({ version }) => `${version}`);
+    const { entries, next_cursor } = buildListPage(query, rows, limit, ({ version }) => version);
     const versions = entries.map((each) => ({ rules: each.policies.length, ...describeVersion(each) }));
     return { versions, next_cursor };
   },
