@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
 import type { SerializedDetectorTable } from '../../src/core/detect/matching/detector-table.ts';
-import { late, lateEntries } from './late.ts';
+import { listLazyEntries, loadLazily } from './lazy-modules.ts';
 
 /** The module of `core` that most programs load. The modules that it needs become one file. */
 const WHOLE = 'core/decision/judge.js';
@@ -28,7 +28,7 @@ export async function joinModules(
   const modules = [...new Set([...named, ...published.map((path) => join(dist, path))])].sort();
   const entries = [
     ...modules.map((path) => ({ in: path, out: relative(dist, path).replace(/\.js$/, '') })),
-    ...lateEntries(),
+    ...listLazyEntries(),
   ];
   const options = optionsFor(dist, room, table);
   const { metafile } = await build({ ...options, entryPoints: entries, write: false });
@@ -69,7 +69,7 @@ function optionsFor(dist: string, room: string, table: SerializedDetectorTable) 
     legalComments: 'none',
     allowOverwrite: true,
     define: { DETECTOR_TABLE: JSON.stringify(JSON.stringify(table)) },
-    plugins: [late(resolve(dist))],
+    plugins: [loadLazily(resolve(dist))],
     metafile: true,
     logLevel: 'warning',
   } satisfies BuildOptions & { readonly metafile: true };
@@ -87,8 +87,8 @@ function companionsOf(
   modules: readonly string[],
 ): ReadonlyMap<string, readonly string[]> {
   const needs = new Map(modules.map((path) => [path, neededBy(metafile, path)]));
-  const late_needs = lateEntries().map(({ in: input }) => neededBy(metafile, input));
-  const isCommon = (path: string): boolean => late_needs.filter((needed) => needed.has(path)).length > 1;
+  const lazy_needs = listLazyEntries().map(({ in: input }) => neededBy(metafile, input));
+  const isCommon = (path: string): boolean => lazy_needs.filter((needed) => needed.has(path)).length > 1;
   const common = Object.keys(metafile.inputs).filter(isCommon);
   const whole = new Set([...neededBy(metafile, join(dist, WHOLE)), ...common]);
   const needsHeart = (needed: ReadonlySet<string>): boolean => needed.has(join(dist, HEART));
@@ -97,7 +97,7 @@ function companionsOf(
   const with_heart = [join(dist, WHOLE), ...common];
   return new Map([
     ...[...needs].map(([path, needed]) => [path, needsHeart(needed) ? with_heart : shared] as const),
-    ...lateEntries().map(({ in: input }) => [input, with_heart] as const),
+    ...listLazyEntries().map(({ in: input }) => [input, with_heart] as const),
   ]);
 }
 

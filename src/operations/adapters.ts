@@ -17,7 +17,7 @@ import { type Context, defineOperation, Refusal } from './operation.ts';
 import { buildVerdictReply, findChangedContent } from './reply.ts';
 import { buildActor, resolveSubject } from './subject.ts';
 
-export const adapterAsk = defineOperation({
+export const adapterCheck = defineOperation({
   name: 'adapter_check',
   summary: 'Ask as a gateway or a framework asks',
   description:

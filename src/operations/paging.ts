@@ -34,7 +34,7 @@ export interface PageRequest {
   readonly limit?: number | undefined;
 }
 
-/** What identifies a list: its name, the scope of the caller and the filters. A cursor is valid for one list. */
+/** The name of a list, the scope of the caller and the filters. A cursor is valid for one such query. */
 export type PagedQuery = readonly unknown[];
 /** The place of the last entry of a page, in the order of the list. */
 export type PagePosition = readonly (string | number)[];

@@ -51,7 +51,7 @@ import {
 import { mcpPinsApprove, mcpPinsList, mcpToolsCheck } from '../features/tool-pins/operations.ts';
 import { proxyForward } from '../gateways/forward/operations.ts';
 import { LLM_ENDPOINTS } from '../gateways/llm/endpoints.ts';
-import { adapterAsk } from '../operations/adapters.ts';
+import { adapterCheck } from '../operations/adapters.ts';
 import { agentsBlock, agentsBlocked, agentsUnblock } from '../operations/agent-blocks.ts';
 import {
   approvalsApprove,
@@ -121,7 +121,7 @@ import type { Endpoint } from '../runtime/observability/endpoint.ts';
 
 /** All operations, in alphabetical order. They are referenced by value, so a missing name does not compile. */
 export const operationCatalogue = {
-  adapterAsk,
+  adapterCheck,
   agentSessionReset,
   agentsBlock,
   agentsBlocked,

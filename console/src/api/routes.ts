@@ -2,7 +2,7 @@
 
 /** Method, path and permission of each operation. */
 export const operationRoutes = {
-  adapterAsk: ['POST', '/v1/adapters/{adapter_name}', 'check'],
+  adapterCheck: ['POST', '/v1/adapters/{adapter_name}', 'check'],
   agentSessionReset: ['POST', '/v1/agents/{agent_id}/reset-session', 'sessions:reset'],
   agentsBlock: ['POST', '/v1/agents/block', 'agents:block'],
   agentsBlocked: ['GET', '/v1/agents/blocked', 'audit:read'],

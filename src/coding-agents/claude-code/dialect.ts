@@ -2,14 +2,14 @@ import type { Json } from '../../core/types/index.ts';
 import type { Dialect, HookCheck, HookEvent, HookReply, Payload } from '../record/dialect.ts';
 import {
   EMPTY_REPLY,
-  nameAt,
+  readOptionalName,
+  readRequiredText,
+  readRequiredValue,
   readSubject,
+  readToolName,
   replaceWithNotice,
   replyWithExitCode,
   replyWithJson,
-  textAt,
-  toolAt,
-  valueAt,
 } from '../record/payload.ts';
 
 /**
@@ -21,7 +21,7 @@ export const claudeCodeDialect: Dialect = {
   name: 'claude-code',
   agent_id: 'claude-code',
   recognises: ({ hook_event_name }) => typeof hook_event_name === 'string' && /^[A-Z]/.test(hook_event_name),
-  readEvent: (payload, given) => given ?? nameAt(payload, 'hook_event_name'),
+  readEvent: (payload, given) => given ?? readOptionalName(payload, 'hook_event_name'),
   readSubject: (payload) => readSubject(payload, 'session_id', 'tool_use_id'),
   events: {
     ConfigChange: {
@@ -49,7 +49,11 @@ export const claudeCodeDialect: Dialect = {
     PostToolBatch: { checks: batchOf, deny: block },
     PostToolUse: {
       checks: (payload) => [
-        { kind: 'result', tool: toolAt(payload, 'tool_name'), output: valueAt(payload, 'tool_response') },
+        {
+          kind: 'result',
+          tool: readToolName(payload, 'tool_name'),
+          output: readRequiredValue(payload, 'tool_response'),
+        },
       ],
       // `block` alone leaves the output visible to the model.
       deny: (reason, payload) =>
@@ -65,7 +69,11 @@ export const claudeCodeDialect: Dialect = {
     },
     PostToolUseFailure: {
       checks: (payload) => [
-        { kind: 'result', tool: toolAt(payload, 'tool_name'), output: valueAt(payload, 'error') },
+        {
+          kind: 'result',
+          tool: readToolName(payload, 'tool_name'),
+          output: readRequiredValue(payload, 'error'),
+        },
       ],
       deny: warning,
       change: (_changed, reason) => warning(reason),
@@ -120,7 +128,7 @@ function preToolUse(): HookEvent {
 /** A prompt cannot be rewritten in Claude Code, so a prompt that a rule would mask is denied. */
 function prompted(hookEventName: string): HookEvent {
   return {
-    checks: (payload) => [{ kind: 'prompt', text: textAt(payload, 'prompt') }],
+    checks: (payload) => [{ kind: 'prompt', text: readRequiredText(payload, 'prompt') }],
     deny: (reason) =>
       replyWithJson({
         decision: 'block',
@@ -131,20 +139,30 @@ function prompted(hookEventName: string): HookEvent {
 }
 
 function callOf(payload: Payload): readonly HookCheck[] {
-  return [{ kind: 'call', tool: toolAt(payload, 'tool_name'), input: valueAt(payload, 'tool_input') }];
+  return [
+    {
+      kind: 'call',
+      tool: readToolName(payload, 'tool_name'),
+      input: readRequiredValue(payload, 'tool_input'),
+    },
+  ];
 }
 
 function batchOf(payload: Payload): readonly HookCheck[] {
-  const calls = valueAt(payload, 'tool_calls');
+  const calls = readRequiredValue(payload, 'tool_calls');
   if (!Array.isArray(calls)) return [{ kind: 'result', tool: 'PostToolBatch', output: calls }];
   return calls.map((call) => {
     const one = call as Payload;
-    return { kind: 'result', tool: toolAt(one, 'tool_name'), output: valueAt(one, 'tool_response') };
+    return {
+      kind: 'result',
+      tool: readToolName(one, 'tool_name'),
+      output: readRequiredValue(one, 'tool_response'),
+    };
   });
 }
 
 function elicitationOf(payload: Payload): string {
-  return `mcp__${toolAt(payload, 'mcp_server_name')}__elicitation`;
+  return `mcp__${readToolName(payload, 'mcp_server_name')}__elicitation`;
 }
 
 function askedOf({ message, url, requested_schema }: Payload): Json {

@@ -1,16 +1,16 @@
 import {
   type AgentDoctor,
-  ASKS,
+  ASKING_OUTPUT,
   explainExitCode,
   explainMissingOutput,
-  GOES_ON,
   goOnWith,
   type HookOutput,
   type OutputReading,
+  PASSING_OUTPUT,
   type ProbeContext,
   parseObject,
   readMembersAt,
-  STOPS,
+  STOPPING_OUTPUT,
   startWithShell,
 } from '../record/doctor.ts';
 import { checkDisableAllHooks } from '../record/settings-checks.ts';
@@ -62,26 +62,26 @@ function readOutput(event: string, answer: HookOutput, _hook: unknown, probe: st
   if (code === 2 && event !== 'PermissionRequest')
     return event === 'PostToolUse'
       ? goOnWith('exit code 2 leaves the result where the model sees it')
-      : STOPS;
+      : STOPPING_OUTPUT;
   if (!stdout.startsWith('{'))
     return code === 0
       ? stdout === ''
-        ? GOES_ON
+        ? PASSING_OUTPUT
         : goOnWith('what it writes is no JSON')
       : goOnWith(explainExitCode(code));
   const output = parseObject(stdout);
   if (output === null) return goOnWith('what it writes is no JSON');
-  if (output.continue === false) return STOPS;
+  if (output.continue === false) return STOPPING_OUTPUT;
   const specific = readMembersAt(output, ['hookSpecificOutput']);
   if (Object.keys(specific).length > 0 && specific.hookEventName !== event)
     return goOnWith('its answer is for another event');
   if (CALLS.includes(event)) return readCall(event, output, specific);
-  if (event === 'UserPromptSubmit') return output.decision === 'block' ? STOPS : GOES_ON;
+  if (event === 'UserPromptSubmit') return output.decision === 'block' ? STOPPING_OUTPUT : PASSING_OUTPUT;
   const shown = specific.updatedToolOutput;
-  if (shown !== undefined && !JSON.stringify(shown).includes(probe)) return STOPS;
+  if (shown !== undefined && !JSON.stringify(shown).includes(probe)) return STOPPING_OUTPUT;
   return output.decision === 'block'
     ? goOnWith('`block` alone leaves the result where the model sees it')
-    : GOES_ON;
+    : PASSING_OUTPUT;
 }
 
 function readCall(
@@ -90,10 +90,10 @@ function readCall(
   specific: Readonly<Record<string, unknown>>,
 ): OutputReading {
   if (event === 'PermissionRequest')
-    return readMembersAt(specific, ['decision']).behavior === 'deny' ? STOPS : GOES_ON;
+    return readMembersAt(specific, ['decision']).behavior === 'deny' ? STOPPING_OUTPUT : PASSING_OUTPUT;
   const decision = specific.permissionDecision;
-  if (decision === 'deny' || (decision === undefined && output.decision === 'block')) return STOPS;
-  if (decision === 'ask') return ASKS;
+  if (decision === 'deny' || (decision === undefined && output.decision === 'block')) return STOPPING_OUTPUT;
+  if (decision === 'ask') return ASKING_OUTPUT;
   const is_known = decision === undefined || decision === 'allow' || decision === 'defer';
-  return is_known ? GOES_ON : goOnWith('it names a decision that the host does not know');
+  return is_known ? PASSING_OUTPUT : goOnWith('it names a decision that the host does not know');
 }

@@ -3,13 +3,13 @@ import type { Dialect, HookCheck, HookReply, Payload } from '../record/dialect.t
 import {
   EMPTY_REPLY,
   formatResult,
-  nameAt,
+  readOptionalName,
+  readRequiredText,
+  readRequiredValue,
   readSubject,
+  readToolName,
   replyWithExitCode,
   replyWithJson,
-  textAt,
-  toolAt,
-  valueAt,
 } from '../record/payload.ts';
 
 /**
@@ -21,7 +21,7 @@ export const codexDialect: Dialect = {
   agent_id: 'codex',
   recognises: ({ hook_event_name, turn_id }) =>
     typeof hook_event_name === 'string' && typeof turn_id === 'string',
-  readEvent: (payload, given) => given ?? nameAt(payload, 'hook_event_name'),
+  readEvent: (payload, given) => given ?? readOptionalName(payload, 'hook_event_name'),
   readSubject: (payload) => readSubject(payload, 'session_id', 'tool_use_id'),
   events: {
     PermissionRequest: {
@@ -30,7 +30,11 @@ export const codexDialect: Dialect = {
     },
     PostToolUse: {
       checks: (payload) => [
-        { kind: 'result', tool: toolAt(payload, 'tool_name'), output: valueAt(payload, 'tool_response') },
+        {
+          kind: 'result',
+          tool: readToolName(payload, 'tool_name'),
+          output: readRequiredValue(payload, 'tool_response'),
+        },
       ],
       // The reason replaces the result, so a changed result is also sent as a reason.
       deny: block,
@@ -43,7 +47,7 @@ export const codexDialect: Dialect = {
       change: (updatedInput) => specific('PreToolUse', { permissionDecision: 'allow', updatedInput }),
     },
     UserPromptSubmit: {
-      checks: (payload) => [{ kind: 'prompt', text: textAt(payload, 'prompt') }],
+      checks: (payload) => [{ kind: 'prompt', text: readRequiredText(payload, 'prompt') }],
       deny: block,
     },
   },
@@ -62,7 +66,13 @@ export const codexDialect: Dialect = {
 };
 
 function callOf(payload: Payload): readonly HookCheck[] {
-  return [{ kind: 'call', tool: toolAt(payload, 'tool_name'), input: valueAt(payload, 'tool_input') }];
+  return [
+    {
+      kind: 'call',
+      tool: readToolName(payload, 'tool_name'),
+      input: readRequiredValue(payload, 'tool_input'),
+    },
+  ];
 }
 
 /** About the length that Codex reads from one hook, which is 2,500 tokens. */

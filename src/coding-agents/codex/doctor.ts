@@ -4,18 +4,18 @@ import {
   type ConfiguredHook,
   explainExitCode,
   explainMissingOutput,
-  GOES_ON,
   goOnWith,
   type HookOutput,
   type HookSwitches,
   isNonBlank,
   type LocatedHook,
   type OutputReading,
+  PASSING_OUTPUT,
   type ProbeContext,
   parseObject,
   readMembersAt,
   type SettingsFile,
-  STOPS,
+  STOPPING_OUTPUT,
   startWithShell,
 } from '../record/doctor.ts';
 import { type DoctorCheck, fail, warn } from '../record/doctor-check.ts';
@@ -79,9 +79,9 @@ function readOutput(event: string, answer: HookOutput): OutputReading {
   if (overdue !== null) return goOnWith(overdue);
   const { code, stdout, stderr } = answer;
   if (code === 2)
-    return isNonBlank(stderr) ? STOPS : goOnWith('exit code 2 without a reason on standard error');
+    return isNonBlank(stderr) ? STOPPING_OUTPUT : goOnWith('exit code 2 without a reason on standard error');
   if (code !== 0) return goOnWith(explainExitCode(code));
-  if (stdout.trim() === '') return GOES_ON;
+  if (stdout.trim() === '') return PASSING_OUTPUT;
   const output = parseObject(stdout);
   if (output === null) return goOnWith('what it writes is no JSON object');
   const words = event === 'PermissionRequest' ? UNIVERSAL : [...UNIVERSAL, ...DECIDED];
@@ -107,28 +107,28 @@ function readCall(event: string, output: Said, specific: Said): OutputReading {
       decision.interrupt
     )
       return goOnWith('its decision has a word that is not taken here');
-    return decision.behavior === 'deny' ? STOPS : GOES_ON;
+    return decision.behavior === 'deny' ? STOPPING_OUTPUT : PASSING_OUTPUT;
   }
   const { permissionDecision, permissionDecisionReason, updatedInput } = specific;
   if (permissionDecision === undefined) {
-    if (output.decision === undefined) return GOES_ON;
+    if (output.decision === undefined) return PASSING_OUTPUT;
     return output.decision === 'block' && isNonBlank(output.reason)
-      ? STOPS
+      ? STOPPING_OUTPUT
       : goOnWith('`decision` is `block` with a reason, or left out');
   }
   if (permissionDecision === 'deny')
     return isNonBlank(permissionDecisionReason) && updatedInput === undefined
-      ? STOPS
+      ? STOPPING_OUTPUT
       : goOnWith('a no without a reason is none');
-  if (permissionDecision === 'allow' && updatedInput !== undefined) return GOES_ON;
+  if (permissionDecision === 'allow' && updatedInput !== undefined) return PASSING_OUTPUT;
   return goOnWith('`ask`, and `allow` without changed arguments, are not taken here');
 }
 
 /** Reads the output for a prompt or a result. For a result, the reason replaces it. */
 function readRest(output: Said): OutputReading {
-  if (output.decision === undefined) return output.continue === false ? STOPS : GOES_ON;
+  if (output.decision === undefined) return output.continue === false ? STOPPING_OUTPUT : PASSING_OUTPUT;
   return output.decision === 'block' && isNonBlank(output.reason)
-    ? STOPS
+    ? STOPPING_OUTPUT
     : goOnWith('a no without a reason is none');
 }
 

@@ -4,13 +4,13 @@ import {
   EMPTY_REPLY,
   formatResult,
   getJsonMember,
-  nameAt,
   parseIfJson,
+  readOptionalName,
+  readRequiredText,
+  readRequiredValue,
+  readToolName,
   replyWithExitCode,
   replyWithJson,
-  textAt,
-  toolAt,
-  valueAt,
 } from '../record/payload.ts';
 
 /**
@@ -28,9 +28,9 @@ export const copilotDialect: Dialect = {
   readEvent: (payload, given) => toCamelCase(given ?? nameOf(payload) ?? byShape(payload)),
   readSubject: (payload) => ({
     agent_id: null,
-    session_id: nameAt(payload, 'session_id') ?? nameAt(payload, 'sessionId'),
+    session_id: readOptionalName(payload, 'session_id') ?? readOptionalName(payload, 'sessionId'),
     tenant_id: null,
-    tool_use_id: nameAt(payload, 'tool_use_id') ?? nameAt(payload, 'toolUseId'),
+    tool_use_id: readOptionalName(payload, 'tool_use_id') ?? readOptionalName(payload, 'toolUseId'),
     approval_request_id: null,
   }),
   events: {
@@ -53,7 +53,7 @@ export const copilotDialect: Dialect = {
       change: (modifiedArgs, reason) => decided('ask', reason, modifiedArgs),
     },
     userPromptSubmitted: {
-      checks: (payload) => [{ kind: 'prompt', text: textAt(payload, 'prompt') }],
+      checks: (payload) => [{ kind: 'prompt', text: readRequiredText(payload, 'prompt') }],
       deny: replyWithExitCode,
     },
   },
@@ -75,7 +75,9 @@ export const copilotDialect: Dialect = {
 
 function nameOf(payload: Payload): string | null {
   return (
-    nameAt(payload, 'hook_event_name') ?? nameAt(payload, 'hookEventName') ?? nameAt(payload, 'hookName')
+    readOptionalName(payload, 'hook_event_name') ??
+    readOptionalName(payload, 'hookEventName') ??
+    readOptionalName(payload, 'hookName')
   );
 }
 
@@ -108,17 +110,17 @@ const ARGUMENTS = ['toolArgs', 'toolInput', 'tool_input'] as const;
 
 function callOf(payload: Payload): readonly HookCheck[] {
   const key = ARGUMENTS.find((each) => payload[each] !== undefined) ?? 'toolArgs';
-  return [{ kind: 'call', tool: toolOf(payload), input: parseIfJson(valueAt(payload, key)) }];
+  return [{ kind: 'call', tool: toolOf(payload), input: parseIfJson(readRequiredValue(payload, key)) }];
 }
 
 function toolOf(payload: Payload): string {
-  return toolAt(payload, payload.toolName === undefined ? 'tool_name' : 'toolName');
+  return readToolName(payload, payload.toolName === undefined ? 'tool_name' : 'toolName');
 }
 
 const RESULTS = ['toolResult', 'tool_result', 'tool_response', 'tool_output'] as const;
 
 function resultOf(payload: Payload): Json {
-  return valueAt(payload, RESULTS.find((key) => payload[key] !== undefined) ?? 'toolResult');
+  return readRequiredValue(payload, RESULTS.find((key) => payload[key] !== undefined) ?? 'toolResult');
 }
 
 function shownOf(changed: Json): string {

@@ -1,18 +1,18 @@
 import { resolve } from 'node:path';
 import {
   type AgentDoctor,
-  ASKS,
+  ASKING_OUTPUT,
   explainExitCode,
   explainMissingOutput,
-  GOES_ON,
   goOnWith,
   type HookOutput,
   isObject,
   type OutputReading,
+  PASSING_OUTPUT,
   type ProbeContext,
   parseObject,
   readMembersAt,
-  STOPS,
+  STOPPING_OUTPUT,
   startWithShell,
   stopWith,
 } from '../record/doctor.ts';
@@ -87,25 +87,27 @@ function readOutput(written: string, answer: HookOutput, _hook: unknown, probe: 
   if (answer.is_late) return goOnWith(overdue!);
   const { code } = answer;
   if (event === 'preToolUse' && code !== 0)
-    return code === 2 ? STOPS : stopWith(overdue ?? explainExitCode(code));
-  if (event === 'permissionRequest' && code === 2) return STOPS;
+    return code === 2 ? STOPPING_OUTPUT : stopWith(overdue ?? explainExitCode(code));
+  if (event === 'permissionRequest' && code === 2) return STOPPING_OUTPUT;
   if (event === 'userPromptSubmitted')
     return { effect: 'unheard', fault: code === 0 || code === 2 ? null : explainExitCode(code) };
   if (code !== 0) return goOnWith(overdue ?? explainExitCode(code));
   const text = withoutProgress(answer.stdout);
-  if (text === '') return GOES_ON;
+  if (text === '') return PASSING_OUTPUT;
   const output = parseObject(text);
   if (output === null) return goOnWith('what it writes is not one JSON object');
-  if (event === 'permissionRequest') return output.behavior === 'deny' ? STOPS : GOES_ON;
+  if (event === 'permissionRequest') return output.behavior === 'deny' ? STOPPING_OUTPUT : PASSING_OUTPUT;
   if (event === 'preToolUse') return readDecision(output.permissionDecision);
   const result = readMembersAt(output, ['modifiedResult']);
   const is_replaced = result.resultType === 'success' && typeof result.textResultForLlm === 'string';
-  return is_replaced && !(result.textResultForLlm as string).includes(probe) ? STOPS : GOES_ON;
+  return is_replaced && !(result.textResultForLlm as string).includes(probe)
+    ? STOPPING_OUTPUT
+    : PASSING_OUTPUT;
 }
 
 function readDecision(decision: unknown): OutputReading {
-  if (decision === 'deny') return STOPS;
-  return decision === 'ask' ? ASKS : GOES_ON;
+  if (decision === 'deny') return STOPPING_OUTPUT;
+  return decision === 'ask' ? ASKING_OUTPUT : PASSING_OUTPUT;
 }
 
 /** Removes lines that report progress, which Copilot skips too. */

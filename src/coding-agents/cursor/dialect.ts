@@ -1,15 +1,15 @@
 import type { Json } from '../../core/types/index.ts';
 import type { Dialect, HookCheck, HookEvent, HookReply, Payload } from '../record/dialect.ts';
 import {
-  nameAt,
   parseIfJson,
+  readOptionalName,
+  readRequiredText,
+  readRequiredValue,
   readSubject,
+  readToolName,
   replaceWithNotice,
   replyWithJson,
-  textAt,
-  toolAt,
-  Unreadable,
-  valueAt,
+  UnreadablePayload,
 } from '../record/payload.ts';
 
 /**
@@ -21,15 +21,15 @@ export const cursorDialect: Dialect = {
   agent_id: 'cursor',
   recognises: ({ conversation_id, hook_event_name }) =>
     typeof conversation_id === 'string' && typeof hook_event_name === 'string',
-  readEvent: (payload, given) => given ?? nameAt(payload, 'hook_event_name'),
+  readEvent: (payload, given) => given ?? readOptionalName(payload, 'hook_event_name'),
   readSubject: (payload) => readSubject(payload, 'conversation_id', 'tool_use_id'),
   events: {
     beforeMCPExecution: {
       checks: (payload) => [
         {
           kind: 'call',
-          tool: `MCP:${toolAt(payload, 'tool_name')}`,
-          input: parseIfJson(valueAt(payload, 'tool_input')),
+          tool: `MCP:${readToolName(payload, 'tool_name')}`,
+          input: parseIfJson(readRequiredValue(payload, 'tool_input')),
         },
       ],
       deny,
@@ -37,12 +37,17 @@ export const cursorDialect: Dialect = {
     },
     beforeReadFile: readFile(),
     beforeShellExecution: {
-      checks: (payload) => [{ kind: 'call', tool: 'Shell', input: { command: textAt(payload, 'command') } }],
+      checks: (payload) => [
+        { kind: 'call', tool: 'Shell', input: { command: readRequiredText(payload, 'command') } },
+      ],
       deny,
       ask,
     },
     beforeSubmitPrompt: {
-      checks: (payload) => [{ kind: 'prompt', text: textAt(payload, 'prompt') }, ...attachedTo(payload)],
+      checks: (payload) => [
+        { kind: 'prompt', text: readRequiredText(payload, 'prompt') },
+        ...attachedTo(payload),
+      ],
       deny: (user_message) => replyWithJson({ continue: false, user_message }),
     },
     beforeTabFileRead: readFile(),
@@ -50,8 +55,8 @@ export const cursorDialect: Dialect = {
       checks: (payload) => [
         {
           kind: 'result',
-          tool: toolAt(payload, 'tool_name'),
-          output: parseIfJson(valueAt(payload, 'tool_output')),
+          tool: readToolName(payload, 'tool_name'),
+          output: parseIfJson(readRequiredValue(payload, 'tool_output')),
         },
       ],
       deny: (reason, payload) =>
@@ -60,7 +65,11 @@ export const cursorDialect: Dialect = {
     },
     preToolUse: {
       checks: (payload) => [
-        { kind: 'call', tool: toolAt(payload, 'tool_name'), input: valueAt(payload, 'tool_input') },
+        {
+          kind: 'call',
+          tool: readToolName(payload, 'tool_name'),
+          input: readRequiredValue(payload, 'tool_input'),
+        },
       ],
       deny,
       change: (updated_input) => replyWithJson({ permission: 'allow', updated_input }),
@@ -106,8 +115,8 @@ function ask(reason: string): HookReply {
 function readFile(): HookEvent {
   return {
     checks: (payload) => [
-      { kind: 'call', tool: 'Read', input: { file_path: textAt(payload, 'file_path') } },
-      { kind: 'result', tool: 'Read', output: textAt(payload, 'content') },
+      { kind: 'call', tool: 'Read', input: { file_path: readRequiredText(payload, 'file_path') } },
+      { kind: 'result', tool: 'Read', output: readRequiredText(payload, 'content') },
       ...attachedTo(payload),
     ],
     deny: (user_message) => replyWithJson({ permission: 'deny', user_message }),
@@ -117,7 +126,7 @@ function readFile(): HookEvent {
 /** Returns the checks of the files that are attached to a prompt. */
 function attachedTo({ attachments }: Payload): readonly HookCheck[] {
   if (attachments === undefined || attachments === null) return [];
-  if (!Array.isArray(attachments)) throw new Unreadable('`attachments` is no list');
+  if (!Array.isArray(attachments)) throw new UnreadablePayload('`attachments` is no list');
   return attachments.map((one: Json) => {
     const { file_path, filePath, path } = (one ?? {}) as Record<string, Json>;
     return { kind: 'call', tool: 'Read', input: { file_path: file_path ?? filePath ?? path ?? one } };

@@ -1,16 +1,16 @@
 import {
   type AgentDoctor,
-  ASKS,
+  ASKING_OUTPUT,
   type ConfiguredHook,
   explainExitCode,
   explainMissingOutput,
-  GOES_ON,
   goOnWith,
   type HookOutput,
   type OutputReading,
+  PASSING_OUTPUT,
   type ProbeContext,
   parseObject,
-  STOPS,
+  STOPPING_OUTPUT,
   startWithShell,
   stopWith,
 } from '../record/doctor.ts';
@@ -98,17 +98,17 @@ function readOutput(event: string, answer: HookOutput, hook: ConfiguredHook, pro
   if (overdue !== null) return broken(overdue);
   const { code, stdout } = answer;
   if (code === 2)
-    return event === 'postToolUse' ? goOnWith('exit code 2 does not take a result back') : STOPS;
+    return event === 'postToolUse' ? goOnWith('exit code 2 does not take a result back') : STOPPING_OUTPUT;
   if (code !== 0) return broken(explainExitCode(code));
   const output = parseObject(stdout);
   if (output === null) return broken('what it writes is no JSON object');
-  if (event === 'beforeSubmitPrompt') return output.continue === false ? STOPS : GOES_ON;
+  if (event === 'beforeSubmitPrompt') return output.continue === false ? STOPPING_OUTPUT : PASSING_OUTPUT;
   if (event === 'postToolUse') {
     const shown = output.updated_mcp_tool_output;
-    return shown !== undefined && !JSON.stringify(shown).includes(probe) ? STOPS : GOES_ON;
+    return shown !== undefined && !JSON.stringify(shown).includes(probe) ? STOPPING_OUTPUT : PASSING_OUTPUT;
   }
-  if (output.permission === 'deny') return STOPS;
-  if (output.permission !== 'ask') return GOES_ON;
-  if (ASKED.includes(event)) return ASKS;
-  return event === 'subagentStart' ? STOPS : goOnWith('`ask` is not enforced at this event');
+  if (output.permission === 'deny') return STOPPING_OUTPUT;
+  if (output.permission !== 'ask') return PASSING_OUTPUT;
+  if (ASKED.includes(event)) return ASKING_OUTPUT;
+  return event === 'subagentStart' ? STOPPING_OUTPUT : goOnWith('`ask` is not enforced at this event');
 }

@@ -4,13 +4,13 @@ import {
   EMPTY_REPLY,
   formatResult,
   getJsonMember,
-  nameAt,
+  readOptionalName,
+  readRequiredText,
+  readRequiredValue,
   readSubject,
+  readToolName,
   replyWithExitCode,
   replyWithJson,
-  textAt,
-  toolAt,
-  valueAt,
 } from '../record/payload.ts';
 
 /**
@@ -23,21 +23,32 @@ export const geminiDialect: Dialect = {
   recognises: ({ hook_event_name }) =>
     typeof hook_event_name === 'string' &&
     (hook_event_name in geminiDialect.events || OWN.includes(hook_event_name)),
-  readEvent: (payload, given) => given ?? nameAt(payload, 'hook_event_name'),
+  readEvent: (payload, given) => given ?? readOptionalName(payload, 'hook_event_name'),
   readSubject: (payload) => readSubject(payload, 'session_id', null),
   events: {
     AfterTool: {
       checks: (payload) => [
-        { kind: 'result', tool: toolAt(payload, 'tool_name'), output: valueAt(payload, 'tool_response') },
+        {
+          kind: 'result',
+          tool: readToolName(payload, 'tool_name'),
+          output: readRequiredValue(payload, 'tool_response'),
+        },
       ],
       // The reason replaces the result, so a changed result is also sent as a reason.
       deny,
       change: (changed, reason) => deny(`${reason}\n${forModel(changed)}`),
     },
-    BeforeAgent: { checks: (payload) => [{ kind: 'prompt', text: textAt(payload, 'prompt') }], deny },
+    BeforeAgent: {
+      checks: (payload) => [{ kind: 'prompt', text: readRequiredText(payload, 'prompt') }],
+      deny,
+    },
     BeforeTool: {
       checks: (payload) => [
-        { kind: 'call', tool: toolAt(payload, 'tool_name'), input: valueAt(payload, 'tool_input') },
+        {
+          kind: 'call',
+          tool: readToolName(payload, 'tool_name'),
+          input: readRequiredValue(payload, 'tool_input'),
+        },
       ],
       deny,
       change: (changed, _reason, payload) => merged(changed, payload),

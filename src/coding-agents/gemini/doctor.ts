@@ -2,17 +2,17 @@ import {
   type AgentDoctor,
   explainExitCode,
   explainMissingOutput,
-  GOES_ON,
   goOnWith,
   type HookOutput,
   type HookSwitches,
   type LocatedHook,
   type OutputReading,
+  PASSING_OUTPUT,
   type ProbeContext,
   parseObject,
   readMembersAt,
   type SettingsFile,
-  STOPS,
+  STOPPING_OUTPUT,
   startWithShell,
 } from '../record/doctor.ts';
 import { type DoctorCheck, fail } from '../record/doctor-check.ts';
@@ -61,14 +61,16 @@ function readOutput(_event: string, answer: HookOutput): OutputReading {
   if (overdue !== null) return goOnWith(overdue);
   const { code, stdout, stderr } = answer;
   if (code === 2)
-    return stderr.trim() === '' ? goOnWith('exit code 2 without a reason on standard error') : STOPS;
+    return stderr.trim() === ''
+      ? goOnWith('exit code 2 without a reason on standard error')
+      : STOPPING_OUTPUT;
   if (code !== 0) return goOnWith(explainExitCode(code));
-  if (stdout.trim() === '') return GOES_ON;
+  if (stdout.trim() === '') return PASSING_OUTPUT;
   const output = parseObject(stdout);
   if (output === null) return goOnWith('what it writes is no JSON, which is an allow there');
   return output.decision === 'deny' || output.decision === 'block' || output.continue === false
-    ? STOPS
-    : GOES_ON;
+    ? STOPPING_OUTPUT
+    : PASSING_OUTPUT;
 }
 
 function checkHooksEnabled(files: readonly SettingsFile[]): readonly DoctorCheck[] {

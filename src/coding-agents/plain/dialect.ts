@@ -3,12 +3,12 @@ import { readCheckBody } from '../../operations/check-body.ts';
 import type { Dialect, HookAnswer, HookCheck, HookEvent, HookReply, Payload } from '../record/dialect.ts';
 import {
   EMPTY_REPLY,
-  nameAt,
+  readOptionalName,
+  readRequiredText,
+  readRequiredValue,
+  readToolName,
   replyWithJson,
-  textAt,
-  toolAt,
-  Unreadable,
-  valueAt,
+  UnreadablePayload,
 } from '../record/payload.ts';
 
 const SHELL =
@@ -45,12 +45,12 @@ const ALIASES = {
   text: ['prompt'],
 };
 
-/** Returns the action with every member under its canonical name. @throws Unreadable */
+/** Returns the action with every member under its canonical name. @throws UnreadablePayload */
 function actionOf(payload: Payload): Payload {
   try {
     return readCheckBody(ACTION, ALIASES, payload) as Payload;
   } catch (refusal) {
-    throw new Unreadable((refusal as Error).message.replace(/\.$/, ''));
+    throw new UnreadablePayload((refusal as Error).message.replace(/\.$/, ''));
   }
 }
 
@@ -65,8 +65,8 @@ export const plainDialect: Dialect = {
       agent_id: nameIn(payload, 'agent_id'),
       session_id: nameIn(payload, 'session_id'),
       tenant_id: nameIn(payload, 'tenant_id'),
-      tool_use_id: nameAt(payload, 'tool_use_id'),
-      approval_request_id: nameAt(payload, 'approval_request_id'),
+      tool_use_id: readOptionalName(payload, 'tool_use_id'),
+      approval_request_id: readOptionalName(payload, 'approval_request_id'),
     };
   },
   events: {
@@ -82,7 +82,7 @@ export const plainDialect: Dialect = {
 
 /** Returns the stated event, or derives it from the members of the payload. */
 function readEvent(payload: Payload, given: string | null): string | null {
-  const reply = given ?? nameAt(payload, 'event') ?? nameAt(payload, 'phase');
+  const reply = given ?? readOptionalName(payload, 'event') ?? readOptionalName(payload, 'phase');
   if (reply !== null) return EVENTS.get(reply) ?? reply;
   const { tool, text, output } = actionOf(payload);
   if (tool === undefined) return typeof text === 'string' ? 'prompt' : null;
@@ -96,7 +96,7 @@ const EVENTS: ReadonlyMap<string, string> = new Map([
 
 function prompted(): HookEvent {
   return {
-    checks: (payload) => [{ kind: 'prompt', text: textAt(only(payload, 'text'), 'text') }],
+    checks: (payload) => [{ kind: 'prompt', text: readRequiredText(only(payload, 'text'), 'text') }],
     deny: (reason, payload) => refuse(reason, payload),
   };
 }
@@ -110,31 +110,33 @@ function callOf(payload: Payload): readonly HookCheck[] {
 }
 
 function resultOf(payload: Payload): readonly HookCheck[] {
-  return [{ kind: 'result', tool: toolOf(payload), output: valueAt(only(payload, 'output'), 'output') }];
+  return [
+    { kind: 'result', tool: toolOf(payload), output: readRequiredValue(only(payload, 'output'), 'output') },
+  ];
 }
 
-/** Returns the action if it contains nothing else to evaluate; a result may come with its call. @throws Unreadable */
+/** Returns the action if it contains nothing else to evaluate; a result may come with its call. @throws UnreadablePayload */
 function only(payload: Payload, judged: 'input' | 'output' | 'text'): Payload {
   const action = actionOf(payload);
   const others = (['input', 'output', 'text'] as const).filter(
     (name) => name !== judged && !(judged === 'output' && name === 'input'),
   );
   const other = others.find((name) => action[name] !== undefined && action[name] !== null);
-  if (other !== undefined) throw new Unreadable(`\`${other}\` does not belong to this event`);
+  if (other !== undefined) throw new UnreadablePayload(`\`${other}\` does not belong to this event`);
   return action;
 }
 
-/** Returns a name from the top level or from `context`. @throws Unreadable */
+/** Returns a name from the top level or from `context`. @throws UnreadablePayload */
 function nameIn(payload: Payload, key: 'agent_id' | 'session_id' | 'tenant_id'): string | null {
-  const above = nameAt(payload, key);
-  const within = nameAt(contextOf(payload), key);
+  const above = readOptionalName(payload, key);
+  const within = readOptionalName(contextOf(payload), key);
   if (above !== null && within !== null && above !== within)
-    throw new Unreadable(`\`${key}\` is another one than \`context.${key}\``);
+    throw new UnreadablePayload(`\`${key}\` is another one than \`context.${key}\``);
   return above ?? within;
 }
 
 function toolOf(payload: Payload): string {
-  return toolAt(payload, payload.tool === undefined ? 'tool_name' : 'tool');
+  return readToolName(payload, payload.tool === undefined ? 'tool_name' : 'tool');
 }
 
 function contextOf({ context }: Payload): Payload {
@@ -153,7 +155,7 @@ function writeDecision(answer: HookAnswer, payload: Payload, now_ms: number): Ho
   return replyWithJson({
     decision,
     tool: safely(() => toolOf(payload)),
-    agent_id: safely(() => nameAt(payload, 'agent_id')) ?? plainDialect.agent_id,
+    agent_id: safely(() => readOptionalName(payload, 'agent_id')) ?? plainDialect.agent_id,
     timestamp: new Date(now_ms).toISOString(),
     action,
     rule,
@@ -189,7 +191,7 @@ function refusal(reason: string): HookAnswer {
     violations: [],
     coverage: 'full',
     approval: null,
-    one_may_agree: false,
+    one_approval_suffices: false,
     changed: null,
   };
 }

@@ -18,7 +18,7 @@ export interface HookAnswer
   readonly event_id: string | null;
   readonly approval: ApprovalState | null;
   /** True if one approver is enough, so that the agent may ask its user. */
-  readonly one_may_agree: boolean;
+  readonly one_approval_suffices: boolean;
   /** The replacement content if the decision is `modify`. */
   readonly changed: Json | null;
 }
@@ -32,7 +32,7 @@ export interface HookReply {
 
 /** An event that waits for a decision. Reasons are whole sentences without matched text. */
 export interface HookEvent {
-  /** Reads the items to evaluate. @throws Unreadable */
+  /** Reads the items to evaluate. @throws UnreadablePayload */
   readonly checks: (payload: Payload) => readonly HookCheck[];
   /** Returns the reply that makes this agent deny this event. */
   readonly deny: (reason: string, payload: Payload) => HookReply;

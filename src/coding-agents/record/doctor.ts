@@ -111,9 +111,9 @@ export interface AgentDoctor {
   readonly checkEntry?: (hook: ConfiguredHook, subject: CheckSubject) => readonly DoctorCheck[];
 }
 
-export const STOPS: OutputReading = { effect: 'stops', fault: null };
-export const ASKS: OutputReading = { effect: 'asks', fault: null };
-export const GOES_ON: OutputReading = { effect: 'goes_on', fault: null };
+export const STOPPING_OUTPUT: OutputReading = { effect: 'stops', fault: null };
+export const ASKING_OUTPUT: OutputReading = { effect: 'asks', fault: null };
+export const PASSING_OUTPUT: OutputReading = { effect: 'goes_on', fault: null };
 
 /** Returns the reading of output that the agent rejects, after which it continues. */
 export function goOnWith(fault: string): OutputReading {

@@ -4,44 +4,44 @@ import type { Json } from '../../core/types/index.ts';
 import type { HookReply, HookSubject, Payload } from './dialect.ts';
 
 /** A payload that does not fit its event. The message repeats none of it. */
-export class Unreadable extends Error {
+export class UnreadablePayload extends Error {
   constructor(message: string) {
     super(message);
-    this.name = 'Unreadable';
+    this.name = 'UnreadablePayload';
   }
 }
 
 const TOOL_UNITS_MAX = 256;
 const NAME_UNITS_MAX = 256;
 
-/** Returns a required text. @throws Unreadable */
-export function textAt(payload: Payload, key: string): string {
+/** Returns a required text. @throws UnreadablePayload */
+export function readRequiredText(payload: Payload, key: string): string {
   const value = payload[key];
-  if (typeof value !== 'string') throw new Unreadable(`\`${key}\` is missing or is no text`);
+  if (typeof value !== 'string') throw new UnreadablePayload(`\`${key}\` is missing or is no text`);
   return value;
 }
 
-/** Returns a required JSON value. @throws Unreadable */
-export function valueAt(payload: Payload, key: string): Json {
+/** Returns a required JSON value. @throws UnreadablePayload */
+export function readRequiredValue(payload: Payload, key: string): Json {
   const value = payload[key];
-  if (value === undefined) throw new Unreadable(`\`${key}\` is missing`);
+  if (value === undefined) throw new UnreadablePayload(`\`${key}\` is missing`);
   return value as Json;
 }
 
-/** Returns the name of a tool. @throws Unreadable */
-export function toolAt(payload: Payload, key: string): string {
-  const name = textAt(payload, key);
+/** Returns the name of a tool. @throws UnreadablePayload */
+export function readToolName(payload: Payload, key: string): string {
+  const name = readRequiredText(payload, key);
   if (name.trim() === '' || name.length > TOOL_UNITS_MAX || /[\p{Cc}\p{Cs}]/u.test(name))
-    throw new Unreadable(`\`${key}\` is not a valid tool name`);
+    throw new UnreadablePayload(`\`${key}\` is not a valid tool name`);
   return name;
 }
 
-/** Returns an optional name. @throws Unreadable if there is one that cannot be used */
-export function nameAt(payload: Payload, key: string): string | null {
+/** Returns an optional name. @throws UnreadablePayload if there is one that cannot be used */
+export function readOptionalName(payload: Payload, key: string): string | null {
   const value = payload[key];
   if (value === undefined || value === null || value === '') return null;
   if (typeof value !== 'string' || value.length > NAME_UNITS_MAX || /[\p{Cc}\p{Cs}]/u.test(value))
-    throw new Unreadable(`\`${key}\` is no name`);
+    throw new UnreadablePayload(`\`${key}\` is no name`);
   return value;
 }
 
@@ -50,13 +50,13 @@ export function parseIfJson(value: Json): Json {
   return typeof value === 'string' ? getContentValue(parseJsonContent(value, SOURCE_LIMITS)) : value;
 }
 
-/** Returns the IDs of an event. The parameters name their members. @throws Unreadable */
+/** Returns the IDs of an event. The parameters name their members. @throws UnreadablePayload */
 export function readSubject(payload: Payload, session: string, tool_use: string | null): HookSubject {
   return {
     agent_id: null,
-    session_id: nameAt(payload, session),
+    session_id: readOptionalName(payload, session),
     tenant_id: null,
-    tool_use_id: tool_use === null ? null : nameAt(payload, tool_use),
+    tool_use_id: tool_use === null ? null : readOptionalName(payload, tool_use),
     approval_request_id: null,
   };
 }

@@ -81,7 +81,7 @@ function isSameHook(format: HookFormat, draft: Draft, hook: InstalledHook, entry
   return (
     meant !== undefined &&
     meant.matcher === hook.matcher &&
-    isSame(valueAt(draft.document(), hook.path), valueAt(fresh, meant.path))
+    isSame(readRequiredValue(draft.document(), hook.path), readRequiredValue(fresh, meant.path))
   );
 }
 
@@ -94,7 +94,7 @@ function removeHooks(draft: Draft, hooks: readonly InstalledHook[]): void {
 /** Returns the path of the whole entry if the hook is the only one in its group, else the path of the hook. */
 function findEntryPath(document: unknown, path: DocumentPath): DocumentPath {
   if (path.length <= ENTRY_DEPTH) return path;
-  const others = valueAt(document, path.slice(0, -1));
+  const others = readRequiredValue(document, path.slice(0, -1));
   return Array.isArray(others) && others.length === 1 ? path.slice(0, ENTRY_DEPTH) : path;
 }
 
@@ -102,7 +102,7 @@ function findEntryPath(document: unknown, path: DocumentPath): DocumentPath {
 function widenToEmpty(document: unknown, path: DocumentPath): DocumentPath {
   if (path.length === 1) return path;
   const outer = path.slice(0, -1);
-  const others = valueAt(document, outer) as object;
+  const others = readRequiredValue(document, outer) as object;
   return Object.keys(others).length > 1 ? path : widenToEmpty(document, outer);
 }
 
@@ -159,7 +159,7 @@ function readMember(value: unknown, key: string): unknown {
   return Object.hasOwn(members, key) ? members[key] : undefined;
 }
 
-function valueAt(document: unknown, path: DocumentPath): unknown {
+function readRequiredValue(document: unknown, path: DocumentPath): unknown {
   return path.reduce<unknown>((value, key) => (value as Record<string | number, unknown>)[key], document);
 }
 

@@ -1,6 +1,6 @@
 /**
  * Functions of modules that most processes never need. In the built program each module that is imported here
- * runs at the first call of one of its functions (scripts/build/late.ts), so that a process that judges one
+ * runs at the first call of one of its functions (scripts/build/lazy-modules.ts), so that a process that judges one
  * short text does not wait for it.
  */
 

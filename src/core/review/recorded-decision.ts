@@ -69,7 +69,7 @@ export interface RecordedDecision {
   readonly declared: readonly Tag[];
   readonly coverage: Coverage;
   readonly content: ContentRecord;
-  /** What the policy would have decided with its monitored parts enforced; `null` if it had none that matched. */
+  /** The decision with all monitored parts of the policy enforced; `null` if no such part matched. */
   readonly enforced_result: DecisionResult | null;
   /** Evaluates the CEL conditions of a policy. Without it, rules with a condition restrict and never allow. */
   readonly conditions: ConditionEvaluator | null;

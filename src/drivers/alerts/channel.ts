@@ -1,4 +1,4 @@
-/** What a channel tells people about one alert. It never holds text that a detector matched. */
+/** The message of a channel about one alert. It never contains text that a detector matched. */
 export interface AlertMessage {
   /** Stable for all attempts of one delivery, so that a receiver recognises a duplicate. */
   readonly delivery_id: string;

@@ -89,7 +89,7 @@ function buildHookAnswer(judged: JudgedCrossing): HookAnswer {
     violations,
     coverage,
     approval: approval ?? null,
-    one_may_agree:
+    one_approval_suffices:
       (verdict.approval?.min_approvals ?? 2) <= 1 && verdict.approval?.require_second_factor !== true,
     changed: changed === null ? null : getContentValue(changed),
   };

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Unreadable } from '../../coding-agents/record/payload.ts';
+import { UnreadablePayload } from '../../coding-agents/record/payload.ts';
 import type { DialectSpec } from '../../runtime/adapters/types.ts';
 import { buildPluginDialect } from './plugin-dialect.ts';
 
@@ -62,5 +62,5 @@ test('an unreadable payload is reported as such', () => {
     () => tool!.checks({ tool: 'Bash' }),
     () => prompt!.checks({ text: { a: 1 } }),
   ])
-    assert.throws(read, Unreadable);
+    assert.throws(read, UnreadablePayload);
 });

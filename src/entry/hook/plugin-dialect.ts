@@ -5,7 +5,7 @@ import type {
   HookReply,
   Payload,
 } from '../../coding-agents/record/dialect.ts';
-import { replyWithExitCode, Unreadable } from '../../coding-agents/record/payload.ts';
+import { replyWithExitCode, UnreadablePayload } from '../../coding-agents/record/payload.ts';
 import type { Json } from '../../core/types/index.ts';
 import {
   buildAnswer,
@@ -57,7 +57,7 @@ function buildCheck({ kind, tool = '', content }: FoundCheck): HookCheck {
   if (kind === 'call') return { kind, tool, input: content };
   if (kind === 'result') return { kind, tool, output: content };
   if (typeof content === 'string') return { kind: 'prompt', text: content };
-  throw new Unreadable('its prompt is no text');
+  throw new UnreadablePayload('its prompt is no text');
 }
 
 function buildReply(
@@ -78,8 +78,8 @@ function formatOutput(value: Json): string {
   return `${typeof value === 'string' ? value : JSON.stringify(value)}\n`;
 }
 
-/** Returns the value of a result. @throws Unreadable */
+/** Returns the value of a result. @throws UnreadablePayload */
 function unwrap<Value>(read: PayloadResult<Value>): Value {
   if (read.ok) return read.value;
-  throw new Unreadable(`it ${read.why}`);
+  throw new UnreadablePayload(`it ${read.why}`);
 }

@@ -64,7 +64,7 @@ export async function refuseProbe(
     violations: [],
     coverage: 'full',
     approval: null,
-    one_may_agree: false,
+    one_approval_suffices: false,
     changed: null,
   };
   return request.checks.map(() => answer);

@@ -9,7 +9,7 @@ import type {
   HookReply,
   Payload,
 } from '../../coding-agents/record/dialect.ts';
-import { replyWithExitCode, Unreadable } from '../../coding-agents/record/payload.ts';
+import { replyWithExitCode, UnreadablePayload } from '../../coding-agents/record/payload.ts';
 import {
   hasHiddenMembers,
   parseJson,
@@ -154,7 +154,7 @@ function getRefusalRule(failure: unknown): HookRefusalRule {
 }
 
 const REFUSAL_RULES: Readonly<Record<string, HookRefusalRule>> = {
-  Unreadable: 'hook.unreadable',
+  UnreadablePayload: 'hook.unreadable',
   UsageFailure: 'hook.usage',
   StoreFailure: 'fault.store',
   HookTimeout: 'fault.timeout',
@@ -167,10 +167,10 @@ async function processEvent(run: HookRun, forced: Dialect | null): Promise<Reply
   run.deny = dialect.refuse;
   run.parsed.dialect = dialect;
   const name = dialect.readEvent(payload, options.event);
-  if (name === null) throw new Unreadable('it has no event name');
+  if (name === null) throw new UnreadablePayload('it has no event name');
   if (dialect.ignored_events.includes(name)) return allowWith(dialect.pass);
   const event = Object.hasOwn(dialect.events, name) ? dialect.events[name]! : null;
-  if (event === null) throw new Unreadable('its event is unknown');
+  if (event === null) throw new UnreadablePayload('its event is unknown');
   run.deny = (reason) => event.deny(reason, payload);
   run.parsed.event = name;
   const request = buildRequest(dialect, event, name, payload, options);
@@ -184,18 +184,19 @@ async function processEvent(run: HookRun, forced: Dialect | null): Promise<Reply
 
 async function readPayload(stdin: HookProcess['stdin']): Promise<Payload> {
   const bytes = await readInput(stdin, STDIN_BYTES_MAX);
-  if (bytes === null) throw new Unreadable(`it has more than ${STDIN_BYTES_MAX} bytes`);
+  if (bytes === null) throw new UnreadablePayload(`it has more than ${STDIN_BYTES_MAX} bytes`);
   let value: Json;
   let text: string;
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
     value = parseJson(text);
   } catch {
-    throw new Unreadable('it is not JSON');
+    throw new UnreadablePayload('it is not JSON');
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new Unreadable('it is not one JSON object');
-  if (hasHiddenMembers(text, value)) throw new Unreadable('an object in it has two members of one name');
+    throw new UnreadablePayload('it is not one JSON object');
+  if (hasHiddenMembers(text, value))
+    throw new UnreadablePayload('an object in it has two members of one name');
   rememberNestedSources(value, SOURCE_LIMITS, CONTENT_DEPTH_MAX);
   return value as Payload;
 }
@@ -304,7 +305,7 @@ function buildOutcome(
     if (changed) return allowWith(changed);
     return denyWith(event.deny(`${reason} ${explainBlockedChange(dialect, answer)}`, payload));
   }
-  const may_ask = answer.action === 'require_approval' && answer.one_may_agree;
+  const may_ask = answer.action === 'require_approval' && answer.one_approval_suffices;
   const approval_reply = may_ask ? event.ask?.(reason, payload) : undefined;
   return approval_reply === undefined ? denyWith(event.deny(reason, payload)) : allowWith(approval_reply);
 }
@@ -372,7 +373,7 @@ function explainUnknownDialect(): string {
 
 /** Returns the message for the agent. It contains only text of the service and none of unknown errors. */
 function formatFailure(failure: unknown): string {
-  if (failure instanceof Unreadable)
+  if (failure instanceof UnreadablePayload)
     return `The coding agent sent an event that cannot be evaluated: ${failure.message}. It is refused.`;
   if (failure instanceof UsageFailure || failure instanceof HookTimeout || failure instanceof OwnerFailure)
     return failure.message;

@@ -5,7 +5,7 @@ import { type AnyOperation, isDecisionOperation, type Refusal } from '../../oper
 import type { Runtime } from '../../operations/runtime.ts';
 import { STREAM_FIELDS } from '../../runtime/audit/events/types.ts';
 import { type LlmRoute, llmRoutes } from '../llm/routes.ts';
-import { type ErrorCode, errorBody, FAULT, STATUS } from '../web/errors.ts';
+import { buildErrorBody, type ErrorCode, FAULT, STATUS } from '../web/errors.ts';
 import { type EventRoute, eventRoutes } from './events/routes.ts';
 
 type Schema = TSchema & Readonly<Record<string, unknown>>;
@@ -294,7 +294,7 @@ const EXAMPLE_REQUEST_ID = 'req_0123456789ab_1';
 /** Describes the answers of an operation. One that is not available here has only its refusal. */
 function responsesOf(operation: AnyOperation, unavailable: Refusal | null): object {
   if (unavailable !== null) {
-    const example = errorBody(unavailable, EXAMPLE_REQUEST_ID);
+    const example = buildErrorBody(unavailable, EXAMPLE_REQUEST_ID);
     const description = `\`${unavailable.code}\``;
     return {
       [STATUS[unavailable.code]]: {

@@ -29,7 +29,7 @@ import {
 import { addRoute } from '../web/routes.ts';
 import { addEventRoutes } from './events/index.ts';
 import { eventRoutes } from './events/routes.ts';
-import { mayUpgrade } from './events/upgrade.ts';
+import { isEventStreamUpgrade } from './events/upgrade.ts';
 import { addPages, pagePaths } from './pages.ts';
 
 /** The parts of the configuration that the transport itself needs. */
@@ -114,7 +114,7 @@ export async function buildHttp(ports: HttpPorts): Promise<FastifyInstance> {
       headersTimeout: patience.headers_ms,
       connectionsCheckingInterval: patience.look_ms,
       maxHeaderSize: HEADERS_BYTES_MAX,
-      shouldUpgradeCallback: mayUpgrade,
+      shouldUpgradeCallback: isEventStreamUpgrade,
     },
     clientErrorHandler: answerClientError,
     frameworkErrors: (error, request, reply) => {

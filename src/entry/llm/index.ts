@@ -7,8 +7,8 @@ import type { Authenticator } from '../../runtime/access/index.ts';
 import { refuseEncoded } from '../web/body.ts';
 import type { BodyMemoryLimit } from '../web/body-memory.ts';
 import type { ConcurrencyLimit } from '../web/concurrency.ts';
-import { prepareRefusal, refusalOf } from '../web/errors.ts';
-import { ourHeaders } from './credentials.ts';
+import { prepareRefusal, readRefusal } from '../web/errors.ts';
+import { selectServiceCredential } from './credentials.ts';
 import type { ModelRequestPorts } from './handle-request.ts';
 import { type LlmRoute, llmRoutes } from './routes.ts';
 
@@ -59,7 +59,7 @@ function routeOf(url: string, routes: readonly LlmRoute[], ports: LlmPorts): Rou
       else done(null, admitted);
     },
     errorHandler: async (error, request, reply) => {
-      const refusal = findUnavailableRefusal(error) ?? refusalOf(error);
+      const refusal = findUnavailableRefusal(error) ?? readRefusal(error);
       if (refusal !== null) await prepareRefusal(refusal, request, reply);
       return (await loaded()).answerLlmError(routes, refusal, error, request, reply, log);
     },
@@ -79,7 +79,7 @@ function routeOf(url: string, routes: readonly LlmRoute[], ports: LlmPorts): Rou
 async function admit(request: FastifyRequest, { authenticate }: LlmPorts): Promise<Refusal | null> {
   const refusal = refuseEncoded(request);
   if (refusal !== null) return refusal;
-  const headers = ourHeaders(request.raw.headers);
+  const headers = selectServiceCredential(request.raw.headers);
   const outcome = await authenticate({ address: request.raw.socket.remoteAddress, headers });
   if ('denied' in outcome) return new Refusal(outcome.denied, outcome.reason);
   if (!outcome.permissions.includes('check'))

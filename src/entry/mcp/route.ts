@@ -6,7 +6,7 @@ import { lazy } from '../../platform/lazy.ts';
 import { buildOriginCheck } from '../../runtime/access/peer.ts';
 import type { Config } from '../../runtime/config/index.ts';
 import { refuseEncoded } from '../web/body.ts';
-import { prepareRefusal, refusalOf, STATUS } from '../web/errors.ts';
+import { prepareRefusal, readRefusal, STATUS } from '../web/errors.ts';
 import { createDisconnectSignal, type RoutePorts, readNameHeader } from '../web/routes.ts';
 import type { McpRequestHandler } from './server/web.ts';
 
@@ -115,7 +115,7 @@ async function answerError(
   reply: FastifyReply,
   log: McpPorts['log'],
 ): Promise<FastifyReply> {
-  const refusal = refusalOf(error);
+  const refusal = readRefusal(error);
   if (refusal === null) log.error('an MCP request met a fault', { request_id: request.id });
   const { code, message } = refusal ?? {
     code: 'internal_error' as const,

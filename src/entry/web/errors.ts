@@ -61,7 +61,7 @@ export const FAULT =
   'The service could not answer because of a fault of its own. Treat it as a block; its log says more.';
 
 /** Builds the body of an error: a message for people, a code for programs, and the request ID. */
-export function errorBody(refusal: Refusal, request_id: string): object {
+export function buildErrorBody(refusal: Refusal, request_id: string): object {
   const { message, code, details, extra } = refusal;
   return { ...extra, error: message, code, ...(details.length > 0 && { details }), request_id };
 }
@@ -74,10 +74,10 @@ export async function answerError(
   operation: AnyOperation | null,
   log: ErrorLog,
 ): Promise<FastifyReply> {
-  const refusal = refusalOf(error);
+  const refusal = readRefusal(error);
   if (refusal === null) return answerFault(error, request, reply, operation, log);
   await prepareRefusal(refusal, request, reply);
-  return send(request, reply, STATUS[refusal.code], errorBody(refusal, request.id));
+  return send(request, reply, STATUS[refusal.code], buildErrorBody(refusal, request.id));
 }
 
 /** The `Retry-After` of temporary refusals, in seconds. */
@@ -147,7 +147,7 @@ function answerFault(
 }
 
 /** Returns the refusal for an expected error; `null` for an internal error. */
-export function refusalOf(error: unknown): Refusal | null {
+export function readRefusal(error: unknown): Refusal | null {
   if (error instanceof Refusal) return error;
   const { code, statusCode } = (error ?? {}) as { code?: unknown; statusCode?: unknown };
   const known = typeof code === 'string' ? FRAMEWORK[code] : undefined;

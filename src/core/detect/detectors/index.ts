@@ -95,7 +95,7 @@ import { twilio } from './secrets/twilio.ts';
 
 /**
  * All built-in detectors: hidden text, injections, personal data and secrets, each in the order of its file. The
- * build loads a file only when one of its detectors is first tried (see scripts/build/late.ts). The tags of a
+ * build loads a file only when one of its detectors is first tried (see scripts/build/lazy-modules.ts). The tags of a
  * detector decide its violation type: tags under `secret` give `secret_detected`, under `personal` `pii_detected`,
  * and under `injection` `injection_detected`.
  *

@@ -3,18 +3,18 @@ import { findUnavailableRefusal } from '../../../operations/call.ts';
 import { answerError, answerUpgrade } from '../../web/errors.ts';
 import { admitSubscriber, type EventPorts } from './admit-subscriber.ts';
 import { EVENTS_STREAM, EVENTS_WEBSOCKET } from './routes.ts';
-import { takeUpgrades, upgradeOf } from './upgrade.ts';
+import { findUpgrade, routeUpgrades } from './upgrade.ts';
 
 /** Adds the event stream, over WebSockets and as server-sent events. Its handlers are loaded with the first reader. */
 export function addEventRoutes(app: FastifyInstance, ports: EventPorts): void {
-  takeUpgrades(app);
+  routeUpgrades(app);
   app.route({
     method: 'GET',
     url: EVENTS_WEBSOCKET.http.path,
     exposeHeadRoute: false,
     errorHandler: (error, request, reply) => answer(error, request, reply, ports),
     handler: async (request, reply) => {
-      const upgrade = upgradeOf(request.raw);
+      const upgrade = findUpgrade(request.raw);
       if (upgrade === undefined) return answerUpgrade(request, reply);
       const admitted = await admitSubscriber(request, ports, 'websocket');
       const { openWebSocket } = await import('./websocket.ts');

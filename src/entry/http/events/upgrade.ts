@@ -17,14 +17,14 @@ const upgrades = new WeakMap<IncomingMessage, Upgrade>();
  * Returns whether a request may be upgraded. Other upgrade offers are ignored, such as the `Upgrade: h2c` that some
  * clients send with every request.
  */
-export function mayUpgrade({ url = '', headers }: IncomingMessage): boolean {
+export function isEventStreamUpgrade({ url = '', headers }: IncomingMessage): boolean {
   return (
     headers.upgrade?.toLowerCase() === 'websocket' && url.split('?', 1)[0] === EVENTS_WEBSOCKET.http.path
   );
 }
 
 /** Passes upgrade requests through the HTTP routes first, which authenticate and authorize them. */
-export function takeUpgrades(app: FastifyInstance): void {
+export function routeUpgrades(app: FastifyInstance): void {
   app.server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
     const response = responseOn(socket, request);
     upgrades.set(request, { socket, head, response });
@@ -33,7 +33,7 @@ export function takeUpgrades(app: FastifyInstance): void {
 }
 
 /** Returns the upgrade that a request asks for; `undefined` for an ordinary request. */
-export function upgradeOf(request: IncomingMessage): Upgrade | undefined {
+export function findUpgrade(request: IncomingMessage): Upgrade | undefined {
   return upgrades.get(request);
 }
 

@@ -1,6 +1,11 @@
 import { ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server';
 import type { AnyOperation } from '../../../operations/operation.ts';
-import { answer, type ExpectedRefusal, faulted, refused } from './answers.ts';
+import {
+  buildFaultResult,
+  buildRefusalResult,
+  buildToolResult,
+  type ExpectedRefusal,
+} from './tool-results.ts';
 import { findTool, listOperationTools } from './tools.ts';
 
 /** The functions with which a transport runs operations. */
@@ -38,12 +43,12 @@ export function createToolServer(asking: ToolServerPorts): Server {
     if (operation === undefined)
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'There is no such tool: see `tools/list`.');
     try {
-      return answer((await asking.ask(operation, params.arguments ?? {})) as object);
+      return buildToolResult((await asking.ask(operation, params.arguments ?? {})) as object);
     } catch (error) {
       const stated = asking.expected(error);
-      if (stated !== null) return refused(stated);
+      if (stated !== null) return buildRefusalResult(stated);
       asking.fault(error, operation);
-      return faulted(operation);
+      return buildFaultResult(operation);
     }
   });
   return server;

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import type { AnyOperation } from '../../../operations/operation.ts';
-import type { ExpectedRefusal } from './answers.ts';
 import { type LocalOperationsOptions, openLocalOperations } from './local-operations.ts';
 import { createToolServer } from './server.ts';
+import type { ExpectedRefusal } from './tool-results.ts';
 
 export interface StdioOptions extends LocalOperationsOptions {
   readonly expected: (error: unknown) => ExpectedRefusal | null;

@@ -5,7 +5,7 @@ import { callOperation } from '../../../operations/call.ts';
 import type { Context } from '../../../operations/operation.ts';
 import type { Runtime } from '../../../operations/runtime.ts';
 import { describeFault, type Log } from '../../../platform/log.ts';
-import { refusalOf } from '../../web/errors.ts';
+import { readRefusal } from '../../web/errors.ts';
 import { createToolServer } from './server.ts';
 
 /** The authenticated caller and the other parts of the request context. */
@@ -40,7 +40,7 @@ export function openMcpHandler({
     return createToolServer({
       version: runtime.version,
       ask: (operation, input) => callOperation(operation, input, { runtime, ...requested }),
-      expected: refusalOf,
+      expected: readRefusal,
       fault: (error, { name }) =>
         log.error('a tool met a fault', {
           request_id: requested.request_id,

@@ -13,7 +13,7 @@ export interface ExpectedRefusal {
  * Converts the answer of an operation to a tool result. A decision that is due to an internal error is an error too,
  * and still answers `block`.
  */
-export function answer(output: object): CallToolResult {
+export function buildToolResult(output: object): CallToolResult {
   const result: CallToolResult = { content: [{ type: 'text', text: JSON.stringify(output) }] };
   const is_fault = (output as { fault?: true }).fault === true;
   return is_fault ? { ...result, isError: true } : { ...result, structuredContent: { ...output } };
@@ -22,17 +22,17 @@ export function answer(output: object): CallToolResult {
 /**
  * Converts a refusal to a tool result and not to a protocol error, so that the agent reads the reason and continues.
  */
-export function refused({ code, message, details }: ExpectedRefusal): CallToolResult {
-  return failed({ error: message, code, ...(details.length > 0 && { details }) });
+export function buildRefusalResult({ code, message, details }: ExpectedRefusal): CallToolResult {
+  return buildErrorResult({ error: message, code, ...(details.length > 0 && { details }) });
 }
 
 /** Converts an internal error to a tool result. If the operation answers with a decision, the result blocks. */
-export function faulted(operation: AnyOperation): CallToolResult {
+export function buildFaultResult(operation: AnyOperation): CallToolResult {
   const blocked = isDecisionOperation(operation) ? { decision: 'block' } : {};
-  return failed({ error: FAULT, code: 'internal_error', ...blocked });
+  return buildErrorResult({ error: FAULT, code: 'internal_error', ...blocked });
 }
 
 /** Omits `structuredContent`, because it must match the tool's output schema, which has no errors. */
-function failed(stated: object): CallToolResult {
+function buildErrorResult(stated: object): CallToolResult {
   return { isError: true, content: [{ type: 'text', text: JSON.stringify(stated) }] };
 }

@@ -1,6 +1,6 @@
 /**
  * Makes imports lazy: a module runs when one of its names is first used, in the middle of a synchronous call.
- * JavaScript has no such imports. In the files of `LATE_FILES` each use of an imported name becomes a lookup.
+ * JavaScript has no such imports. In the files of `LAZY_FILES` each use of an imported name becomes a lookup.
  * The imported modules go into a few files next to the joined ones, where each module runs at the first
  * lookup. Packages are loaded when a module that imports them runs.
  */
@@ -11,7 +11,7 @@ import type { Plugin } from 'esbuild';
 /** The output file of each module that a lazy file imports, by the beginning of its path there. */
 type Shelf = readonly (readonly [beginning: string, file: string])[];
 
-const LATE_FILES: Readonly<Record<string, Shelf>> = {
+const LAZY_FILES: Readonly<Record<string, Shelf>> = {
   'core/detect/detectors/index.js': [
     ['./content/', 'injection'],
     ['./injection/', 'injection'],
@@ -27,41 +27,41 @@ const LATE_FILES: Readonly<Record<string, Shelf>> = {
   'core/decision/lazy-argument-check.js': [['./argument-check', 'arguments']],
 };
 /** Packages that are loaded when a module that imports them runs. */
-const LATE_PACKAGES = ['@cfworker/json-schema', '@noble/hashes', 'ipaddr.js', 're2js'];
+const LAZY_PACKAGES = ['@cfworker/json-schema', '@noble/hashes', 'ipaddr.js', 're2js'];
 
-const NAMESPACE = 'late';
+const NAMESPACE = 'lazy';
 /** The form in which the TypeScript compiler and the bundler write imports. */
 const IMPORT = /^import (?:(\w+)|\{\s([^}]+?),?\s\}) from ['"]([^'"]+)['"];$/gm;
 
 /** Returns the entries of the bundler for the files that are loaded on demand, and their names below `dist`. */
-export function lateEntries(): readonly { readonly in: string; readonly out: string }[] {
-  const files = new Set(Object.values(LATE_FILES).flatMap((shelf) => shelf.map(([, file]) => file)));
-  return [...files].map((file) => ({ in: `${NAMESPACE}:${file}`, out: `core/late-${file}` }));
+export function listLazyEntries(): readonly { readonly in: string; readonly out: string }[] {
+  const files = new Set(Object.values(LAZY_FILES).flatMap((shelf) => shelf.map(([, file]) => file)));
+  return [...files].map((file) => ({ in: `${NAMESPACE}:${file}`, out: `core/lazy-${file}` }));
 }
 
 /** Returns the plugin of the bundler; `dist` contains the modules that the compiler wrote. */
-export function late(dist: string): Plugin {
-  const late_files = Object.entries(LATE_FILES).map(([name, shelf]) => {
+export function loadLazily(dist: string): Plugin {
+  const lazy_files = Object.entries(LAZY_FILES).map(([name, shelf]) => {
     const path = resolve(dist, name);
     return { path, shelf, text: readFileSync(path, 'utf8') };
   });
   return {
-    name: 'late',
+    name: 'lazy',
     setup: ({ onLoad, onResolve }) => {
       onLoad({ filter: /[/\\]core[/\\].*\.js$/, namespace: 'file' }, ({ path }) => {
-        const found = late_files.find((each) => each.path === path);
+        const found = lazy_files.find((each) => each.path === path);
         const contents =
           found === undefined
-            ? withPackagesLate(readFileSync(path, 'utf8'))
+            ? withPackagesLazy(readFileSync(path, 'utf8'))
             : withLookUps(found.text, found.shelf);
         return { contents, resolveDir: dirname(path) };
       });
-      onResolve({ filter: /^late:/ }, ({ path }) => ({
+      onResolve({ filter: /^lazy:/ }, ({ path }) => ({
         path: path.slice(NAMESPACE.length + 1),
         namespace: NAMESPACE,
       }));
       onLoad({ filter: /./, namespace: NAMESPACE }, ({ path }) => ({
-        contents: path === 'required' ? REQUIRED : lateFile(path, late_files),
+        contents: path === 'required' ? REQUIRED : buildLazyFile(path, lazy_files),
         resolveDir: dist,
       }));
     },
@@ -76,11 +76,11 @@ export function required(name) {
 }`;
 
 /** Returns the source of a file of modules, each of which runs when it is requested. */
-function lateFile(
+function buildLazyFile(
   file: string,
-  late_files: readonly { readonly path: string; readonly shelf: Shelf; readonly text: string }[],
+  lazy_files: readonly { readonly path: string; readonly shelf: Shelf; readonly text: string }[],
 ): string {
-  const modules = late_files.flatMap(({ path, shelf, text }) =>
+  const modules = lazy_files.flatMap(({ path, shelf, text }) =>
     [...text.matchAll(IMPORT)]
       .map(([, , , from]) => from!)
       .filter((from) => fileOf(shelf, from) === file)
@@ -92,7 +92,7 @@ function lateFile(
 function fileOf(shelf: Shelf, from: string): string {
   const found = shelf.find(([beginning]) => from.startsWith(beginning));
   if (found === undefined)
-    throw new Error(`${from} is on no shelf of the late files in scripts/build/late.ts`);
+    throw new Error(`${from} is on no shelf of the lazy files in scripts/build/lazy-modules.ts`);
   return found[1];
 }
 
@@ -103,27 +103,27 @@ function withLookUps(text: string, shelf: Shelf): string {
   const body = text.replace(IMPORT, (_, whole: string | undefined, list = '', from: string) => {
     const at = modules.length;
     modules.push(`let module_${at};
-const in_${at} = () => module_${at} ??= required('./late-${fileOf(shelf, from)}.js').modules['${from}']();`);
+const in_${at} = () => module_${at} ??= required('./lazy-${fileOf(shelf, from)}.js').modules['${from}']();`);
     for (const [exported, name] of namesOf(whole, list)) names.set(name, `in_${at}().${exported}`);
     return '';
   });
-  if (names.size === 0 || /^import /m.test(body)) throw new Error('a late file has imports of another form');
+  if (names.size === 0 || /^import /m.test(body)) throw new Error('a lazy file has imports of another form');
   const looked_up = body.replace(/\b[A-Za-z_]\w*\b/g, (word) => names.get(word) ?? word);
-  return `import { required } from 'late:required';\n${modules.join('\n')}\n${looked_up}`;
+  return `import { required } from 'lazy:required';\n${modules.join('\n')}\n${looked_up}`;
 }
 
 /** Replaces imports of packages by constants of the module, because imports would load them before it. */
-function withPackagesLate(text: string): string {
+function withPackagesLazy(text: string): string {
   let is_changed = false;
   const body = text.replace(IMPORT, (line, whole: string | undefined, list = '', from: string) => {
-    if (!LATE_PACKAGES.some((name) => from === name || from.startsWith(`${name}/`))) return line;
+    if (!LAZY_PACKAGES.some((name) => from === name || from.startsWith(`${name}/`))) return line;
     is_changed = true;
     const names = namesOf(whole, list).map(([exported, name]) =>
       exported === name ? name : `${exported}: ${name}`,
     );
     return `const ${whole ?? `{ ${names.join(', ')} }`} = required('${from}');`;
   });
-  return is_changed ? `import { required } from 'late:required';\n${body}` : text;
+  return is_changed ? `import { required } from 'lazy:required';\n${body}` : text;
 }
 
 /** Returns the imported names, and their local names. */
