@@ -10,13 +10,14 @@
  * `pip download` into a temporary folder.
  */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { judge } from '../../src/core/decision/judge.ts';
 import { codingAgent } from '../../src/core/policy/templates/coding-agent.ts';
 import { buildTestCrossing, buildTestPolicy } from '../../src/core/testing/policies.ts';
+import { commandsIn } from './command-lines.ts';
 
 const PACKAGES = {
   npm: [
@@ -35,8 +36,6 @@ const PACKAGES = {
   ],
   pip: ['django==5.1.4', 'flask==3.1.0', 'celery==5.4.0', 'scrapy==2.12.0', 'gunicorn==23.0.0'],
 } as const;
-const LINE_UNITS_MAX = 1000;
-
 /** Rules that stop a line intentionally, each reviewed. */
 const MEANT: readonly (readonly [rules: RegExp, reason: string])[] = [
   [/^guard\./, "the service's own deciding commands and files"],
@@ -122,107 +121,4 @@ function fetched(): readonly { readonly name: string; readonly folder: string }[
     }
     return { name, folder: join(cache, folder) };
   });
-}
-
-/** Returns the commands in the files of a folder, in the order of the files. */
-function commandsIn(folder: string): readonly string[] {
-  const found: string[] = [];
-  const files = readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name))
-    .filter((file) => !/\/(?:node_modules|\.git|dist|compiled|bundles)\//.test(file.slice(folder.length)))
-    .sort();
-  for (const file of files) {
-    const read = readerOf(file);
-    if (read !== null) found.push(...read(readFileSync(file, 'utf8')));
-  }
-  return found.filter((line) => line !== '' && line.length <= LINE_UNITS_MAX);
-}
-
-function readerOf(file: string): ((text: string) => readonly string[]) | null {
-  const name = basename(file);
-  if (name === 'package.json') return scriptsOf;
-  if (/^(?:GNU)?[Mm]akefile$|\.mk$/.test(name)) return recipesOf;
-  if (/^Dockerfile|\.dockerfile$/i.test(name)) return runsOf;
-  if (/\.ya?ml$/.test(name) && /\/(?:\.github|\.circleci|\.gitlab|ci)\b|gitlab-ci|azure-pipelines/.test(file))
-    return stepsOf;
-  if (/\.(?:md|mdx)$/i.test(name)) return fencesOf;
-  return /\.(?:rst|txt)$/.test(name) && /\/docs?\/|README|CONTRIBUTING/i.test(file) ? consolesOf : null;
-}
-
-function scriptsOf(text: string): readonly string[] {
-  try {
-    const { scripts = {} } = JSON.parse(text) as { scripts?: Record<string, unknown> };
-    return Object.values(scripts).filter((script) => typeof script === 'string');
-  } catch {
-    return [];
-  }
-}
-
-function recipesOf(text: string): readonly string[] {
-  return joined(text)
-    .split('\n')
-    .filter((line) => line.startsWith('\t'))
-    .map((line) =>
-      line
-        .trim()
-        .replace(/^[@-]+/, '')
-        .replaceAll('$$', '$'),
-    );
-}
-
-function runsOf(text: string): readonly string[] {
-  return [...joined(text).matchAll(/^RUN\s+(?:--\S+\s+)*(.+)$/gim)].map(([, line]) => line!.trim());
-}
-
-/** Returns the commands of `run:` in CI files: one line, or the lines of a block. */
-function stepsOf(text: string): readonly string[] {
-  const found: string[] = [];
-  const lines = text.split('\n');
-  for (const [at, line] of lines.entries()) {
-    const step = /^(\s*)(?:- )?run:\s*(.*)$/.exec(line);
-    if (step === null) continue;
-    if (!/^[|>]/.test(step[2]!)) found.push(step[2]!.trim());
-    else {
-      const block = lines.slice(at + 1);
-      const end = block.findIndex((each) => each.trim() !== '' && each.search(/\S/) <= step[1]!.length);
-      found.push(...linesOf(block.slice(0, end < 0 ? block.length : end).join('\n'), false));
-    }
-  }
-  return found.filter((line) => !line.includes('${{'));
-}
-
-function fencesOf(text: string): readonly string[] {
-  return [
-    ...text.matchAll(/^[ \t]*```(?:sh|bash|shell|console|terminal|zsh)\b[^\n]*\n([\s\S]*?)^[ \t]*```/gm),
-  ].flatMap(([, block]) => linesOf(block!, false));
-}
-
-/** Returns the commands after a prompt, or in a console block, in reStructuredText. */
-function consolesOf(text: string): readonly string[] {
-  const blocks = [
-    ...text.matchAll(
-      /^\.\. (?:code-block::|code::|sourcecode::) (?:bash|console|sh|shell|doscon)\n((?:\n|[ \t]+.*\n)+)/gm,
-    ),
-  ];
-  return [
-    ...blocks.flatMap(([, block]) =>
-      linesOf(block!.replace(/^[ \t]+:[\w-]+:.*$/gm, ''), /^\s+\$ /m.test(block!)),
-    ),
-    ...[...text.matchAll(/^\s+\$ (.+)$/gm)].map(([, line]) => line!.trim()),
-  ];
-}
-
-/** Returns the commands of a block, without prompts, comments and output of programs. */
-function linesOf(block: string, has_prompts: boolean): readonly string[] {
-  const prompts = has_prompts || /^\s*[$%] /m.test(block);
-  return joined(block)
-    .split('\n')
-    .filter((line) => !prompts || /^\s*[$%] /.test(line))
-    .map((line) => line.trim().replace(/^(?:[$%>] )+/, ''))
-    .filter((line) => !/^(?:#|\.\.\.|-|\+|<|\||\d|[A-Z][a-z]+ [a-z]+ |[{}[\]()])/.test(line));
-}
-
-function joined(text: string): string {
-  return text.replace(/\\\r?\n\s*/g, ' ');
 }

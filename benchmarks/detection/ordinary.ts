@@ -1,0 +1,223 @@
+/**
+ * Measures how often detection stops an ordinary day: files and commands of published packages (see
+ * `ordinary-packages.ts`), each judged as the result of Read, the input of Write, a prompt, and a Bash call, with the
+ * default policy and with the policy pack `coding-agent`. Detectors are written without knowledge of the held half.
+ *
+ *   scripts/run benchmarks/detection/ordinary.ts [--list] [--files N] [--gitleaks PROGRAM] [--registries npm,go]
+ *
+ * `--list` names the file, rule and decision of each stop in the open half. `--files N` sets the most files of one
+ * package (default 500). `--gitleaks PROGRAM` runs gitleaks on the same files. Packages are kept in `ORDINARY_CACHE`
+ * (default: a folder below the system's temporary folder); the first run takes several minutes.
+ */
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { judge } from '../../src/core/decision/judge.ts';
+import { allDetectors } from '../../src/core/detect/detectors/all.ts';
+import { codingAgent } from '../../src/core/policy/templates/coding-agent.ts';
+import { buildTestCrossing, buildTestPolicy } from '../../src/core/testing/policies.ts';
+import type { Json, Policy, Verdict } from '../../src/core/types/index.ts';
+import { findWithGitleaks } from './gitleaks.ts';
+import { fetchPackages, type Registry } from './ordinary-packages.ts';
+import { type PackageTexts, readTexts } from './ordinary-texts.ts';
+
+const { values: options } = parseArgs({
+  options: {
+    list: { type: 'boolean', default: false },
+    files: { type: 'string', default: '500' },
+    gitleaks: { type: 'string' },
+    registries: { type: 'string' },
+  },
+});
+
+const POLICIES: Readonly<Record<'default' | 'coding-agent', Policy>> = {
+  default: buildTestPolicy({ settings: { default_action: 'allow' } }),
+  'coding-agent': buildTestPolicy({
+    documents: [codingAgent.document],
+    settings: { default_action: 'allow' },
+  }),
+};
+type PolicyName = keyof typeof POLICIES;
+const POLICY_NAMES = Object.keys(POLICIES) as readonly PolicyName[];
+
+/** A part of the packages: language models or others, open or held. */
+type Part = 'other, open' | 'other, held' | 'LLM, open' | 'LLM, held';
+const PARTS: readonly Part[] = ['other, open', 'other, held', 'LLM, open', 'LLM, held'];
+
+type Count =
+  | 'packages'
+  | 'files'
+  | 'bytes'
+  | 'commands'
+  | 'messages'
+  | 'gitleaks'
+  | `${PolicyName} ${'read refused' | 'read masked' | 'write refused' | 'prompt stopped' | 'stopped by proof' | 'command blocked' | 'command asked' | 'message stopped'}`;
+
+const counts = new Map<string, number>();
+const detector_counts = new Map<string, { findings: number; files: number; stops: number }>();
+const strengths = new Map(allDetectors.map(({ id, strength }) => [id, strength]));
+
+function add(part: Part, count: Count, more = 1): void {
+  const key = `${part} ${count}`;
+  counts.set(key, (counts.get(key) ?? 0) + more);
+}
+
+function judgeCall(policy: Policy, phase: 'request' | 'response', tool: string, value: Json): Verdict {
+  return judge(
+    buildTestCrossing({ boundary: 'action', phase, tool, content: { kind: 'json', value } }),
+    policy,
+  );
+}
+
+function judgePrompt(policy: Policy, text: string): Verdict {
+  return judge(buildTestCrossing({ boundary: 'input', content: { kind: 'text', text } }), policy);
+}
+
+/** Returns the rules whose findings changed or stopped the content; the policy's rule if there is no finding. */
+function actingRules(verdict: Verdict): readonly string[] {
+  if (verdict.decision === 'allow') return [];
+  const ids = verdict.findings
+    .filter(({ action }) => action !== 'flag' && action !== 'allow')
+    .map(({ rule_id }) => rule_id);
+  return ids.length === 0 ? [verdict.rule] : [...new Set(ids)];
+}
+
+function list(part: Part, what: string, verdict: Verdict, where: string): void {
+  if (options.list && part.endsWith('open'))
+    console.log(`${what}\t${verdict.action}\t${actingRules(verdict).join(' ')}\t${where}`);
+}
+
+function countFinding(verdict: Verdict): void {
+  const stops = new Set(actingRules(verdict));
+  const seen = new Set<string>();
+  for (const { rule_id } of verdict.findings) {
+    const known = detector_counts.get(rule_id) ?? { findings: 0, files: 0, stops: 0 };
+    known.findings += 1;
+    if (!seen.has(rule_id)) {
+      known.files += 1;
+      if (stops.has(rule_id)) known.stops += 1;
+    }
+    seen.add(rule_id);
+    detector_counts.set(rule_id, known);
+  }
+}
+
+function countFile(part: Part, path: string, text: string): void {
+  add(part, 'files');
+  add(part, 'bytes', Buffer.byteLength(text));
+  for (const name of POLICY_NAMES) {
+    const policy = POLICIES[name];
+    const read = judgeCall(policy, 'response', 'Read', { content: text });
+    const write = judgeCall(policy, 'request', 'Write', { file_path: 'file', content: text });
+    const prompt = judgePrompt(policy, text);
+    if (name === 'default' && part.endsWith('open')) countFinding(read);
+    if (read.decision === 'block') add(part, `${name} read refused`);
+    if (read.decision === 'modify') add(part, `${name} read masked`);
+    if (write.decision !== 'allow') add(part, `${name} write refused`);
+    if (prompt.decision !== 'allow') add(part, `${name} prompt stopped`);
+    const rules = [...actingRules(read), ...actingRules(write)];
+    if (rules.some((rule) => strengths.get(rule) === 'proof')) add(part, `${name} stopped by proof`);
+    if (read.decision !== 'allow') list(part, `${name} read`, read, path);
+    if (write.decision !== 'allow') list(part, `${name} write`, write, path);
+  }
+}
+
+function countPackage(texts: PackageTexts): void {
+  const { part, files, commands, messages, name } = texts;
+  add(part, 'packages');
+  for (const { path, text } of files) countFile(part, `${name}: ${path}`, text);
+  for (const policy of POLICY_NAMES) {
+    for (const command of commands) {
+      const verdict = judgeCall(POLICIES[policy], 'request', 'Bash', { command });
+      if (verdict.action === 'require_approval') add(part, `${policy} command asked`);
+      else if (verdict.decision !== 'allow') add(part, `${policy} command blocked`);
+      if (verdict.decision !== 'allow') list(part, `${policy} bash`, verdict, `${name}: ${command}`);
+    }
+    for (const message of messages) {
+      const verdict = judgePrompt(POLICIES[policy], message);
+      if (verdict.decision === 'allow') continue;
+      add(part, `${policy} message stopped`);
+      list(part, `${policy} message`, verdict, `${name}: ${message.slice(0, 200)}`);
+    }
+  }
+  add(part, 'commands', commands.length);
+  add(part, 'messages', messages.length);
+}
+
+function value(part: Part, count: Count): number {
+  return counts.get(`${part} ${count}`) ?? 0;
+}
+
+function perThousand(part: Part, count: Count, of: Count): string {
+  const whole = value(part, of);
+  return whole === 0 ? '-' : ((1000 * value(part, count)) / whole).toFixed(2);
+}
+
+function row(cells: readonly (string | number)[]): void {
+  console.log(`| ${cells.join(' | ')} |`);
+}
+
+function printTable(): void {
+  row(['', ...PARTS]);
+  row(['---', ...PARTS.map(() => '---')]);
+  for (const count of ['packages', 'files', 'commands', 'messages'] as const)
+    row([count, ...PARTS.map((part) => value(part, count))]);
+  row(['MB', ...PARTS.map((part) => (value(part, 'bytes') / 1e6).toFixed(1))]);
+  for (const name of POLICY_NAMES) {
+    for (const what of [
+      'read refused',
+      'read masked',
+      'write refused',
+      'stopped by proof',
+      'prompt stopped',
+    ] as const)
+      row([
+        `${name}: files, ${what}, per 1,000`,
+        ...PARTS.map((part) => perThousand(part, `${name} ${what}`, 'files')),
+      ]);
+    for (const what of ['command blocked', 'command asked'] as const)
+      row([
+        `${name}: ${what}, per 1,000`,
+        ...PARTS.map((part) => perThousand(part, `${name} ${what}`, 'commands')),
+      ]);
+    row([
+      `${name}: message stopped, per 1,000`,
+      ...PARTS.map((part) => perThousand(part, `${name} message stopped`, 'messages')),
+    ]);
+  }
+  if (options.gitleaks !== undefined)
+    row([
+      'gitleaks: files with a finding, per 1,000',
+      ...PARTS.map((part) => perThousand(part, 'gitleaks', 'files')),
+    ]);
+}
+
+function printDetectors(): void {
+  const mb = (value('other, open', 'bytes') + value('LLM, open', 'bytes')) / 1e6;
+  row(['Detector, open half', 'Findings per MB', 'Files', 'Files masked or refused on Read']);
+  row(['---', '---', '---', '---']);
+  const sorted = [...detector_counts].sort(([, a], [, b]) => b.stops - a.stops || b.findings - a.findings);
+  for (const [id, { findings, files, stops }] of sorted) row([id, (findings / mb).toFixed(3), files, stops]);
+}
+
+const started = performance.now();
+const packages = fetchPackages(options.registries?.split(',') as readonly Registry[] | undefined);
+for (const each of packages) {
+  const texts = readTexts(each, Number(options.files));
+  countPackage(texts);
+  if (options.gitleaks !== undefined) {
+    const found = findWithGitleaks(options.gitleaks, each.folder);
+    add(texts.part, 'gitleaks', texts.files.filter(({ path }) => found.has(path)).length);
+  }
+}
+/** Commits of this repository, as prompts: their subjects and bodies. */
+const commits = execFileSync('git', ['log', '--format=%B%x00'], {
+  cwd: join(import.meta.dirname, '../..'),
+  encoding: 'utf8',
+  maxBuffer: 1 << 28,
+}).split('\0');
+countPackage({ name: 'this repository', part: 'other, open', files: [], commands: [], messages: commits });
+printTable();
+console.log('');
+printDetectors();
+console.log(`\n${((performance.now() - started) / 1000).toFixed(0)} s`);
