@@ -136,3 +136,54 @@ test('every page answers from both workers with what was decided before', async 
   assert.ok(detail.policy.is_active);
   assert.equal((await ask(`/v1/dashboard/incidents/${incident.event_id}`, as('gus'))).status, 404);
 });
+
+test('an incident shows the places of its findings, and a value is allowlisted from there', async () => {
+  const key = ['sk-', 'ABCDEF1234567890'].join('');
+  const scan = async (body: object) =>
+    (await ask('/v1/scan/input', {}, { agent_id: 'bot', tenant_id: 'acme', ...body })).json;
+  const blocked = await scan({ text: `Use key ${key}` });
+  assert.equal(blocked.decision, 'block');
+  const path = `/v1/dashboard/incidents/${blocked.event_id}`;
+  const { json: detail } = await ask(path, as('ann'));
+  assert.deepEqual(detail.finding_places, [
+    { finding: 0, rule_id: 'generic.sk_key', text: 0, start: 8, end: 27, can_allowlist: true },
+  ]);
+  assert.equal(detail.replay.change, 'same');
+  // The stored place is sealed: two events of one value hold different texts, and none holds the fingerprint.
+  const again = await scan({ text: `Use key ${key}` });
+  const places = [detail, (await ask(`/v1/dashboard/incidents/${again.event_id}`, as('ann'))).json].map(
+    ({ event }) => event.metadata.finding_places[0] as string,
+  );
+  assert.notEqual(places[0], places[1]);
+  assert.ok(places.every((place) => !place.includes('hmac-sha256') && !place.includes(key)));
+
+  const entry = {
+    event_id: blocked.event_id,
+    reason: 'A public test key',
+    expires_in: '1d',
+    tenant_id: 'acme',
+  };
+  const refusals: [object, Headers, number][] = [
+    [entry, as('ann'), 403],
+    [{ ...entry, finding: 7 }, asOperator(), 404],
+    [{ ...entry, event_id: 'evt_000000000000000000000000' }, asOperator(), 404],
+    [{ ...entry, fingerprint: `hmac-sha256:${'0'.repeat(64)}` }, asOperator(), 400],
+    [{ reason: 'x', expires_in: '1d' }, asOperator(), 400],
+  ];
+  for (const [body, headers, status] of refusals)
+    assert.equal((await ask('/v1/dashboard/allowlist', headers, body)).status, status, JSON.stringify(body));
+  assert.equal((await scan({ text: `Use key ${key}` })).decision, 'block');
+
+  const added = await ask('/v1/dashboard/allowlist', asOperator(), entry);
+  assert.equal(added.status, 200, JSON.stringify(added.json));
+  assert.match(added.json.fingerprint, /^hmac-sha256:[0-9a-f]{64}$/);
+  assert.equal((await scan({ text: `Use key ${key}` })).decision, 'allow');
+  assert.equal((await scan({ text: `Use key ${key}`, tenant_id: 'globex' })).decision, 'block');
+  assert.equal((await scan({ text: `Use key ${key}9` })).decision, 'block');
+  const { json: later } = await ask(path, as('ann'));
+  assert.equal(
+    later.replay.change,
+    'unknown',
+    'the allowlist is part of detection, which an event does not repeat',
+  );
+});

@@ -73,6 +73,8 @@ export interface Runtime extends AuditQueries {
   readonly plugins: () => Promise<PluginsInUse>;
   /** Reads the configuration again. References to secrets and variables of credentials stay as they are written. */
   readonly configuration: () => Promise<ConfigResult>;
+  /** Returns the fingerprint that was sealed for an event; `null` if this service did not seal it for that event. */
+  readonly unsealFingerprint: (sealed: string, event_id: string) => string | null;
   /**
    * Compiles the policy that would be active with another managed policy or other documents. Nothing changes. The
    * managed policy is the active one if the draft does not replace it.

@@ -27,7 +27,11 @@ import type { Metrics } from '../runtime/observability/metrics.ts';
 import type { Telemetry } from '../runtime/observability/telemetry/types.ts';
 import type { PluginsInUse } from '../runtime/plugins/types.ts';
 import { loadConditions } from '../runtime/policies/conditions.ts';
-import { openFingerprints } from '../runtime/policies/fingerprints.ts';
+import {
+  openFingerprintSealer,
+  openFingerprints,
+  unsealFingerprint,
+} from '../runtime/policies/fingerprints.ts';
 import type { ConfigRequest } from '../runtime/policies/load-config.ts';
 import type { ReloadFailure, ReloadReport } from '../runtime/policies/reload-report.ts';
 import { openSeenAgents, type SeenAgents } from './seen-agents.ts';
@@ -164,15 +168,11 @@ function runInOrder([first, ...rest]: readonly (() => Promise<void>)[]): Promise
 
 type PolicyOperations = Pick<
   Runtime,
-  'activateApiKeys' | 'configuration' | 'compileDraft' | 'reload' | 'reloadFailure'
+  'activateApiKeys' | 'configuration' | 'compileDraft' | 'reload' | 'reloadFailure' | 'unsealFingerprint'
 >;
 
 /** The configuration is read without its credentials, because no caller of these may see them. */
-function buildPolicyOperations({
-  request,
-  coordinator,
-  config: { state_dir },
-}: RuntimeParts): PolicyOperations {
+function buildPolicyOperations({ request, coordinator, config }: RuntimeParts): PolicyOperations {
   const configuration: Runtime['configuration'] = async () => {
     const { loadConfig } = await import('../runtime/policies/load-config.ts');
     return loadConfig({ ...request, env: process.env, secrets: 'leave' });
@@ -183,13 +183,14 @@ function buildPolicyOperations({
     // Health must not depend on the parent's answer.
     reloadFailure: () => coordinator.reloadFailure().catch(() => null),
     configuration,
+    unsealFingerprint: (sealed, event_id) => unsealFingerprint(config, sealed, event_id),
     compileDraft: async (draft) => {
       const [read, { loadPolicy }] = await Promise.all([
         configuration(),
         import('../runtime/policies/load-policy.ts'),
       ]);
       if (!read.ok) return { ok: false, problems: read.problems, warnings: [] };
-      return loadPolicy(read.config, { ...draft, state_dir });
+      return loadPolicy(read.config, { ...draft, state_dir: config.state_dir });
     },
   };
 }
@@ -299,6 +300,7 @@ function buildPorts(
   return {
     policy,
     fingerprintOf: openFingerprints(config, policy),
+    sealFingerprint: journal === null ? null : openFingerprintSealer(config),
     now_ms: parts.now_ms,
     new_event_id: createEventId,
     record: journal === null ? async () => {} : journal.append,

@@ -3,6 +3,7 @@ import { useState } from 'react';
 import type { OperationOutput } from '../api/client.ts';
 import { useAdvisorEnabled, useMayCall } from '../api/session.ts';
 import { useOperation, useOperationCall } from '../api/use-operation.ts';
+import { AllowlistDialog } from '../components/allowlist-dialog.tsx';
 import { Badge, Tags } from '../components/badge.tsx';
 import { EmptyState } from '../components/empty-state.tsx';
 import { ErrorNote } from '../components/error-note.tsx';
@@ -131,6 +132,10 @@ function Facts({ incident }: { readonly incident: Incident }) {
             {policy.is_active ? 'active' : policy.is_stored ? 'an earlier version' : 'no longer stored'}
           </span>
         </dd>
+        <dt>Active policy</dt>
+        <dd>
+          <Replay replay={incident.replay} />
+        </dd>
         <dt>Event</dt>
         <dd>
           <code>{event.event_id}</code>
@@ -147,6 +152,26 @@ function Facts({ incident }: { readonly incident: Incident }) {
         )}
       </dl>
     </Panel>
+  );
+}
+
+/** The decision of the active policy on this crossing. */
+function Replay({ replay }: { readonly replay: Incident['replay'] }) {
+  if (replay.change === 'unknown')
+    return <span className="muted">cannot be replayed: the event does not determine the decision</span>;
+  return (
+    <>
+      would decide <Badge value={replay.action} />{' '}
+      <span className="muted">
+        {replay.change === 'same' ? 'as then' : `${replay.change} than then`}
+        {replay.rule === null ? null : (
+          <>
+            {' '}
+            (<SafeText text={replay.rule} />)
+          </>
+        )}
+      </span>
+    </>
   );
 }
 
@@ -170,8 +195,56 @@ function Findings({ incident }: { readonly incident: Incident }) {
           ))}
         </ul>
       )}
+      <FindingPlaces incident={incident} />
       <p className="hint">The text is not stored. Only the shapes of findings reach the audit log.</p>
     </Panel>
+  );
+}
+
+/** The places of the findings, each with a button that allowlists its value. */
+function FindingPlaces({ incident }: { readonly incident: Incident }) {
+  const [chosen, setChosen] = useState<number | null>(null);
+  const mayCall = useMayCall();
+  const { event, finding_places } = incident;
+  if (finding_places.length === 0) return null;
+  return (
+    <>
+      <table className="table">
+        <thead>
+          <tr>
+            <th scope="col">Detector</th>
+            <th scope="col">Text</th>
+            <th scope="col">Characters</th>
+            <th scope="col">
+              <span className="visually-hidden">Action</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {finding_places.map(({ finding, rule_id, text, start, end, can_allowlist }) => (
+            <tr key={finding}>
+              <td>
+                <SafeText text={rule_id} />
+              </td>
+              <td>{text + 1}</td>
+              <td>
+                {start}–{end}
+              </td>
+              <td>
+                {can_allowlist && mayCall('allowlistAdd') ? (
+                  <button type="button" className="button small" onClick={() => setChosen(finding)}>
+                    Allowlist …
+                  </button>
+                ) : null}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {chosen === null ? null : (
+        <AllowlistDialog event={event} finding={chosen} onClose={() => setChosen(null)} />
+      )}
+    </>
   );
 }
 

@@ -1,3 +1,4 @@
+import { findEvents } from '../../operations/audit.ts';
 import { applyManagedChange, requireAllTenants, requirePerson } from '../../operations/managed-change.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
 import { buildListPage, pageInput, pageOutput, readNamePage } from '../../operations/paging.ts';
@@ -76,15 +77,22 @@ export const allowlistAdd = defineOperation({
   name: 'allowlist_add',
   summary: 'Allowlist a value by its fingerprint',
   description:
-    'Findings with this fingerprint are dropped before rules run, in all workers, until the entry expires. Needs a person; an entry for all tenants needs access to all tenants.',
+    'Findings with this fingerprint are dropped before rules run, in all workers, until the entry expires. Names the value by its `fingerprint`, or by the event that blocked or changed it (`event_id`) and its number there (`finding`, 0 for the first). Needs a person; an entry for all tenants needs access to all tenants.',
   http: { method: 'POST', path: '/v1/dashboard/allowlist' },
   permission: 'policies:edit',
   needs: 'live',
   input: {
     type: 'object',
-    required: ['fingerprint', 'reason', 'expires_in'],
+    required: ['reason', 'expires_in'],
     properties: {
       fingerprint,
+      event_id: { type: 'string', minLength: 1, maxLength: 64, description: 'The audit event of a finding.' },
+      finding: {
+        type: 'integer',
+        minimum: 0,
+        maximum: 100,
+        description: 'Which of `finding_places` of the event, from 0. Default 0.',
+      },
       tenant_id: tenantId,
       reason: { type: 'string', minLength: 1, maxLength: 500, pattern: '^[^\\p{Cc}\\p{Cs}]*$' },
       expires_in: { type: 'string', maxLength: 32, description: 'A duration such as `30d`; at most a year.' },
@@ -97,7 +105,7 @@ export const allowlistAdd = defineOperation({
     expires_in: '30d',
   },
   answer: null,
-  refusals: ['conflict', 'policy_invalid'],
+  refusals: ['conflict', 'policy_invalid', 'not_found'],
   async run(input, context) {
     requirePerson(context);
     const tenant_id = resolveEntryTenant(input.tenant_id, context);
@@ -106,7 +114,7 @@ export const allowlistAdd = defineOperation({
       throw new Refusal('invalid_request', '`expires_in` is a duration of at most a year, such as `30d`.');
     const created_ms = context.runtime.now_ms();
     const row: AllowlistRow = {
-      fingerprint: input.fingerprint,
+      fingerprint: await resolveFingerprint(input, context),
       tenant_id,
       reason: input.reason,
       created_by: context.caller.id,
@@ -166,6 +174,39 @@ export const allowlistRemove = defineOperation({
     return describeEntry(row, context);
   },
 });
+
+interface NamedValue {
+  readonly fingerprint?: string;
+  readonly event_id?: string;
+  readonly finding?: number;
+}
+
+/** Returns the fingerprint that the input names, itself or by a finding of an event that the caller may read. */
+async function resolveFingerprint(
+  { fingerprint: written, event_id, finding = 0 }: NamedValue,
+  context: Context,
+): Promise<string> {
+  if ((written === undefined) === (event_id === undefined))
+    throw new Refusal('invalid_request', 'Name the value by either `fingerprint` or `event_id`.');
+  if (written !== undefined) return written;
+  const { events } = await findEvents({ event_id: event_id as string, limit: 1 }, context);
+  const [event] = events;
+  const { tenants, agents } = context.caller;
+  const is_readable =
+    event !== undefined &&
+    (tenants === '*' || tenants.includes(event.tenant_id)) &&
+    (agents === '*' || agents.includes(event.agent_id));
+  if (!is_readable)
+    throw new Refusal('not_found', 'There is no such event, or it is not among those that you may read.');
+  const places = event.metadata.finding_places;
+  const place = Array.isArray(places) ? String(places[finding] ?? '') : '';
+  const found = context.runtime.unsealFingerprint(place.split(' ').at(-1) ?? '', event.event_id);
+  if (found !== null) return found;
+  throw new Refusal(
+    'not_found',
+    'The event holds no fingerprint of this finding, so it cannot be allowlisted from there.',
+  );
+}
 
 /** Returns the tenant of an entry; empty for all tenants. */
 function resolveEntryTenant(tenant_id: string | null | undefined, context: Context): string {

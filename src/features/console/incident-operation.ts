@@ -1,6 +1,7 @@
 import { policyExplain } from '../../operations/explain.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
 import type { AuditEvent } from '../../runtime/audit/types.ts';
+import { loadConditions } from '../../runtime/policies/conditions.ts';
 import { findScopedEvents } from './incidents.ts';
 import { type ReadScope, resolveReadScope } from './read-scope.ts';
 import {
@@ -51,6 +52,23 @@ export const dashboardIncident = defineOperation({
       }),
       'The kinds of findings; never their text.',
     ),
+    finding_places: buildListSchema(
+      buildObjectSchema({
+        finding: { ...whole, description: 'Its number in the event, from 0.' },
+        rule_id: { ...text, description: 'The detector.' },
+        text: { ...whole, description: 'The number of the text in the payload, from 0.' },
+        start: { ...whole, description: 'Offset in UTF-16 units.' },
+        end: { ...whole, description: 'Offset in UTF-16 units, exclusive.' },
+        can_allowlist: { type: 'boolean', description: 'The value can be allowlisted from this event.' },
+      }),
+      'The places of the first findings of a blocked or modified crossing.',
+    ),
+    replay: buildObjectSchema({
+      change: { enum: ['same', 'stricter', 'laxer', 'unknown'] },
+      decision: textOrNull,
+      action: textOrNull,
+      rule: textOrNull,
+    }),
     explanation: { ...policyExplain.output.properties.explanation },
     explanation_status: policyExplain.output.properties.status,
     explanation_reason: text,
@@ -73,6 +91,8 @@ export const dashboardIncident = defineOperation({
         is_stored: explained.status !== 'policy_unavailable',
       },
       findings: parseFoundTags(metadata.found_tags),
+      finding_places: parsePlaces(metadata.finding_places),
+      replay: await replayUnderActivePolicy(event, context),
       explanation: explained.explanation,
       explanation_status: explained.status,
       explanation_reason: explained.reason,
@@ -106,6 +126,30 @@ function parseFoundTags(recorded: AuditEvent['metadata'][string] | undefined) {
     if (tags === undefined || severity === undefined || !Number.isInteger(count)) return [];
     return [{ tags: tags.split('+'), severity, count, example: rest.includes('example') }];
   });
+}
+
+/** Parses `finding_places`: `<detector> <text> <start> <end> <sealed fingerprint>`. */
+function parsePlaces(recorded: AuditEvent['metadata'][string] | undefined) {
+  if (!Array.isArray(recorded)) return [];
+  return recorded.flatMap((entry: string, finding) => {
+    const [rule_id = '', ...rest] = entry.split(' ');
+    const [at = Number.NaN, start = Number.NaN, end = Number.NaN] = rest.map(Number);
+    if (![at, start, end].every(Number.isInteger)) return [];
+    return [{ finding, rule_id, text: at, start, end, can_allowlist: (rest[3] ?? '-') !== '-' }];
+  });
+}
+
+/** Returns what the active policy would decide now. `unknown` if the event does not determine it. */
+async function replayUnderActivePolicy(event: AuditEvent, { runtime }: Context) {
+  const next = runtime.policy();
+  const was = await runtime.policyOf(event.policy_hash);
+  const { replayDecision } = await import('../../core/review/replay.ts');
+  const conditions = await loadConditions(next);
+  const replayed = replayDecision(event, Date.parse(event.timestamp), was, next, conditions);
+  if (replayed === null || replayed.change === 'unknown')
+    return { change: 'unknown' as const, decision: null, action: null, rule: null };
+  const { decision, action, rule } = replayed.result;
+  return { change: replayed.change, decision, action, rule };
 }
 
 /** Returns the events of the session before and after an event, oldest first, with the event itself. */

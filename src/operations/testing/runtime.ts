@@ -95,6 +95,7 @@ export function testRuntime(options: TestOptions = {}): TestRuntime {
     now_ms: () => NOW_MS,
     users: options.users ?? [],
     policy: () => policy,
+    unsealFingerprint: () => null,
     policyOf: async (hash) => (hash === policy.hash ? policy : null),
     enforce: (crossing, caller, endpoint, id) => {
       endpoints.add(endpoint);

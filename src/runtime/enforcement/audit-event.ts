@@ -1,5 +1,7 @@
+import { isAllowlistable } from '../../core/decision/allowlist.ts';
 import { redact } from '../../core/decision/redact.ts';
 import { writeContentJson } from '../../core/json/source.ts';
+import { collectLeafTexts } from '../../core/json/walk.ts';
 import { summarizeFindings } from '../../core/review/recorded-decision.ts';
 import { normalizeTag } from '../../core/tags.ts';
 import type { Boundary, Content, Crossing, Json, MemoryUse, Phase, Verdict } from '../../core/types/index.ts';
@@ -7,6 +9,7 @@ import type { Caller } from '../access/types.ts';
 import { formatTime, type HashedFields, hashContext, sortMetadata } from '../audit/service-event.ts';
 import type { AuditEvent } from '../audit/types.ts';
 import type { Endpoint } from '../observability/endpoint.ts';
+import type { FingerprintSealer } from '../policies/fingerprints.ts';
 import type { ApprovalState } from './approvals/types.ts';
 
 /** Which redacted texts the audit log contains: `audit.log_inputs` and `audit.log_outputs`. */
@@ -26,6 +29,8 @@ export interface DecisionFacts {
   readonly endpoint: Endpoint;
   readonly logged: LoggedTexts;
   readonly typed_redaction: boolean;
+  /** Seals the fingerprints of found values; `null` records no places of findings. */
+  readonly sealFingerprint?: FingerprintSealer | null;
   /** Additional metadata. */
   readonly about?: AuditEvent['metadata'] | undefined;
 }
@@ -113,7 +118,7 @@ function metadataOf(decided: DecisionFacts): Metadata {
   metadata.endpoint = decided.endpoint;
   if (verdict.fallback_used) metadata.fallback_used = true;
   if (verdict.fault) metadata.fault = true;
-  if (verdict.findings.length > 0) addFindings(metadata, verdict);
+  if (verdict.findings.length > 0) addFindings(metadata, decided);
   if (verdict.monitored.length > 0) addMonitored(metadata, verdict);
   if (crossing.phase !== null) metadata.phase = crossing.phase;
   if (crossing.memory !== undefined) Object.assign(metadata, memoryFacts(crossing.memory, verdict));
@@ -175,12 +180,39 @@ function addMonitored(metadata: Record<string, unknown>, { monitored, enforced_r
  * policy can be evaluated again: `<tags joined by +> <severity> <count>`, in the order in which they were
  * found.
  */
-function addFindings(metadata: Record<string, unknown>, verdict: Verdict): void {
+function addFindings(metadata: Record<string, unknown>, decided: DecisionFacts): void {
+  const { verdict, sealFingerprint } = decided;
   const counts = new Map<string, number>();
   for (const { type } of verdict.findings) counts.set(type, (counts.get(type) ?? 0) + 1);
   metadata.findings = verdict.findings.length;
   for (const type of [...counts.keys()].sort()) metadata[`findings_${type}`] = counts.get(type);
   metadata.found_tags = summarizeFindings(verdict.findings);
+  if (verdict.decision !== 'allow' && sealFingerprint) addPlaces(metadata, decided, sealFingerprint);
+}
+
+/** The number of findings whose place and fingerprint one event holds. */
+const PLACES_MAX = 20;
+
+/**
+ * Adds `finding_places`: `<detector> <text> <start> <end> <fingerprint>` for each of the first findings. The text is its
+ * number in the payload, the offsets are UTF-16 units, and the fingerprint is `-` if the value cannot be allowlisted.
+ * Fingerprints are sealed, because a reader of events could otherwise compare them with those of guessed values.
+ */
+function addPlaces(
+  metadata: Record<string, unknown>,
+  { event_id, crossing, verdict }: DecisionFacts,
+  sealFingerprint: FingerprintSealer,
+): void {
+  const shown = verdict.findings.slice(0, PLACES_MAX);
+  if (shown.length === 0) return;
+  const texts = collectLeafTexts(crossing.content, shown);
+  metadata.finding_places = shown.map((finding) => {
+    const { rule_id, leaf, start, end } = finding;
+    const text = texts.get(leaf);
+    const is_known = text !== undefined && isAllowlistable(finding);
+    const fingerprint = is_known ? sealFingerprint(rule_id, text.slice(start, end), event_id) : '-';
+    return `${rule_id} ${leaf} ${start} ${end} ${fingerprint}`;
+  });
 }
 
 /** Returns each name once, sorted. */

@@ -229,11 +229,12 @@ function buildEvent(
   crossing: Crossing,
   { event_id, caller, endpoint, ports, extras }: DecisionContext,
 ): AuditEvent {
-  const { logged_texts = NO_TEXTS, policy } = ports;
+  const { logged_texts = NO_TEXTS, policy, sealFingerprint = null } = ports;
   const granted = approved_rules === undefined ? crossing : { ...crossing, approved_rules };
   const about = extras.buildMetadata?.(verdict);
   const decided = { event_id, crossing: granted, verdict, approval, caller, endpoint, about };
-  return buildAuditEvent({ ...decided, logged: logged_texts, typed_redaction: policy.redaction.typed });
+  const style = { logged: logged_texts, typed_redaction: policy.redaction.typed };
+  return buildAuditEvent({ ...decided, ...style, sealFingerprint });
 }
 
 /** Returns a block without findings: without a record, nothing about the text leaves the process. */

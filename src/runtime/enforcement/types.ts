@@ -3,6 +3,7 @@ import type { AuditPorts } from '../audit/audit-ports.ts';
 import type { AuditEvent } from '../audit/types.ts';
 import type { Endpoint } from '../observability/endpoint.ts';
 import type { Telemetry } from '../observability/telemetry/types.ts';
+import type { FingerprintSealer } from '../policies/fingerprints.ts';
 import type { FindAgentBlock } from './agent-blocks/agent-list.ts';
 import type { ApprovalState, ResolveApproval } from './approvals/types.ts';
 import type { SessionPorts } from './sessions/types.ts';
@@ -27,6 +28,8 @@ export interface JudgedCrossing {
 export interface EnforcementPorts extends AuditPorts {
   /** Computes keyed fingerprints; without it no value is allowlisted by one. */
   readonly fingerprintOf?: Fingerprinter | null;
+  /** Seals the fingerprints of found values for the events of blocked and modified crossings; without it they hold none. */
+  readonly sealFingerprint?: FingerprintSealer | null;
   /** Which redacted texts the audit log contains; without it, none. */
   readonly logged_texts?: { readonly inputs: boolean; readonly outputs: boolean };
   /** Resolves verdicts that require approval; without it they stay blocks. Must not reject. */

@@ -5,7 +5,13 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { Policy } from '../../core/types/index.ts';
 import { policy } from '../../server/testing/examples.ts';
-import { ensureFingerprints, getFingerprintKeyPath, openFingerprints } from './fingerprints.ts';
+import {
+  ensureFingerprints,
+  getFingerprintKeyPath,
+  openFingerprintSealer,
+  openFingerprints,
+  unsealFingerprint,
+} from './fingerprints.ts';
 
 let root = '';
 before(async () => {
@@ -74,4 +80,21 @@ test('a list without its key is refused, and a policy without a list needs none'
   assert.throws(() => openFingerprints(config, listing), refused);
   assert.throws(() => ensureFingerprints(config), { code: 'state_unusable' });
   assert.equal(await readFile(getFingerprintKeyPath(config.state_dir), 'utf8'), 'something else');
+});
+
+test('a sealed fingerprint opens with its own key for its own event alone', async () => {
+  const [config, other] = [await place(), await place()];
+  const seal = openFingerprintSealer(config)!;
+  openFingerprintSealer(other);
+  const sealed = seal('a.b', 'value', 'evt_1');
+  assert.equal(unsealFingerprint(config, sealed, 'evt_1'), ensureFingerprints(config)('a.b', 'value'));
+  assert.notEqual(sealed, seal('a.b', 'value', 'evt_1'), 'equal values cannot be recognized');
+  const refused = [
+    unsealFingerprint(config, sealed, 'evt_2'),
+    unsealFingerprint(other, sealed, 'evt_1'),
+    unsealFingerprint(await place(), sealed, 'evt_1'),
+    unsealFingerprint(config, `${sealed}AA`, 'evt_1'),
+    unsealFingerprint(config, '-', 'evt_1'),
+  ];
+  assert.deepEqual(refused, [null, null, null, null, null]);
 });

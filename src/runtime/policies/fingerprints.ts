@@ -1,4 +1,12 @@
-import { createHmac, createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHmac,
+  createSecretKey,
+  hkdfSync,
+  type KeyObject,
+  randomBytes,
+} from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DocumentProblem, Fingerprinter, Policy } from '../../core/types/index.ts';
@@ -61,6 +69,62 @@ export function ensureFingerprints(config: KeyPlace): Fingerprinter {
 }
 
 /**
+ * Computes the fingerprint of a value and encrypts it for one event, as base64url. Only `unsealFingerprint` with the
+ * service's key opens it.
+ */
+export type FingerprintSealer = (rule_id: string, value: string, event_id: string) => string;
+
+/**
+ * Returns the sealer for audit events; `null` if there is no key and none can be created. Events are then written
+ * without fingerprints, because no decision depends on them.
+ */
+export function openFingerprintSealer(config: KeyPlace): FingerprintSealer | null {
+  try {
+    const computeFingerprint = ensureFingerprints(config);
+    const key = deriveSealKey(readKey(config) as string);
+    return (rule_id, value, event_id) => {
+      const nonce = randomBytes(NONCE_BYTES);
+      const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(event_id, 'utf8'));
+      const digest = Buffer.from(computeFingerprint(rule_id, value).slice(PREFIX.length), 'hex');
+      return Buffer.concat([nonce, cipher.update(digest), cipher.final(), cipher.getAuthTag()]).toString(
+        'base64url',
+      );
+    };
+  } catch {
+    return null;
+  }
+}
+
+/** Returns the fingerprint that was sealed for an event; `null` if it was sealed with another key or for another event. */
+export function unsealFingerprint(config: KeyPlace, sealed: string, event_id: string): string | null {
+  const secret = readKey(config);
+  const bytes = Buffer.from(sealed, 'base64url');
+  if (secret === null || bytes.length !== NONCE_BYTES + DIGEST_BYTES + TAG_BYTES) return null;
+  try {
+    const nonce = bytes.subarray(0, NONCE_BYTES);
+    const decipher = createDecipheriv('aes-256-gcm', deriveSealKey(secret), nonce)
+      .setAAD(Buffer.from(event_id, 'utf8'))
+      .setAuthTag(bytes.subarray(-TAG_BYTES));
+    const digest = Buffer.concat([
+      decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES)),
+      decipher.final(),
+    ]);
+    return `${PREFIX}${digest.toString('hex')}`;
+  } catch {
+    return null;
+  }
+}
+
+const PREFIX = 'hmac-sha256:';
+const NONCE_BYTES = 12;
+const DIGEST_BYTES = 32;
+const TAG_BYTES = 16;
+
+function deriveSealKey(secret: string): KeyObject {
+  return createSecretKey(Buffer.from(hkdfSync('sha256', secret, '', 'agent-safety fingerprint seal 1', 32)));
+}
+
+/**
  * Computes `hmac-sha256:` and hex over the detector and the exact text. UTF-16 keeps different texts different.
  * Without the key, values cannot be guessed by trial, however few are possible.
  */
@@ -69,7 +133,7 @@ function fingerprintsWith(key: string): Fingerprinter {
   return (rule_id, value) => {
     const mac = createHmac('sha256', secret);
     mac.update(`agent-safety fingerprint 1\n${rule_id}\n`, 'utf16le').update(value, 'utf16le');
-    return `hmac-sha256:${mac.digest('hex')}`;
+    return `${PREFIX}${mac.digest('hex')}`;
   };
 }
 

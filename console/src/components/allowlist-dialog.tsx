@@ -1,0 +1,73 @@
+import { useState } from 'react';
+import type { OperationOutput } from '../api/client.ts';
+import { useOperationCall } from '../api/use-operation.ts';
+import { ConfirmDialog } from './confirm-dialog.tsx';
+import { SafeText } from './safe-text.tsx';
+
+type IncidentEvent = OperationOutput<'dashboardIncident'>['event'];
+
+interface AllowlistDialogProps {
+  readonly event: IncidentEvent;
+  /** Number of the finding in the event. */
+  readonly finding: number;
+  readonly onClose: () => void;
+}
+
+const EXPIRIES = [
+  ['1d', 'one day'],
+  ['30d', '30 days'],
+  ['90d', '90 days'],
+  ['365d', 'one year'],
+] as const;
+
+/** Allowlists the value of one finding for the event's tenant, with a reason and an expiry. */
+export function AllowlistDialog({ event, finding, onClose }: AllowlistDialogProps) {
+  const [reason, setReason] = useState('');
+  const [expires_in, setExpiry] = useState('30d');
+  const add = useOperationCall('allowlistAdd', ['dashboardDetection', 'allowlistList']);
+  return (
+    <ConfirmDialog
+      title="Allowlist this value"
+      action="Allowlist value"
+      is_dangerous
+      is_busy={add.isPending}
+      error={add.error}
+      onConfirm={() =>
+        add.mutate(
+          { event_id: event.event_id, finding, tenant_id: event.tenant_id, reason, expires_in },
+          { onSuccess: onClose },
+        )
+      }
+      onClose={onClose}
+    >
+      <p>
+        Rules ignore exactly this value in the tenant <SafeText text={event.tenant_id} /> until the entry
+        expires. The value itself is not stored.
+      </p>
+      <label className="field">
+        <span>Reason, for the audit log</span>
+        <input
+          className="input"
+          required
+          maxLength={500}
+          value={reason}
+          onChange={(change) => setReason(change.currentTarget.value)}
+        />
+      </label>
+      <label className="field">
+        <span>Expires after</span>
+        <select
+          className="select"
+          value={expires_in}
+          onChange={(change) => setExpiry(change.currentTarget.value)}
+        >
+          {EXPIRIES.map(([value, label]) => (
+            <option key={value} value={value}>
+              {label}
+            </option>
+          ))}
+        </select>
+      </label>
+    </ConfirmDialog>
+  );
+}
