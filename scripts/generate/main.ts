@@ -12,6 +12,8 @@ import { configurationPage } from './configuration-page.ts';
 import { consoleRoutes } from './console-routes.ts';
 import { derivedGroupsModule } from './derived-groups.ts';
 import { detectorsPage } from './detectors-page.ts';
+import { sdkServiceApiModule } from './sdk-service-api.ts';
+import { sdkSettingsModule } from './sdk-settings.ts';
 import { skillPolicies } from './skill-policies.ts';
 import { pagesWithTables } from './tables.ts';
 import { typeNamesPage } from './type-names-page.ts';
@@ -27,6 +29,8 @@ const files = [
   { path: 'src/core/detect/registry/anchor-tree.ts', text: anchorTree() },
   { path: 'docs/reference/type-names.md', text: typeNamesPage() },
   { path: 'console/src/api/routes.ts', text: consoleRoutes() },
+  { path: 'src/sdk/client/service-api.ts', text: sdkServiceApiModule() },
+  { path: 'src/sdk/local/settings-schema.ts', text: sdkSettingsModule() },
   ...skillPolicies(),
   ...pagesWithTables(),
   ...buildEditorSchemas().map(({ name, text }) => ({ path: `schemas/${name}`, text })),

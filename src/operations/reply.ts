@@ -1,26 +1,7 @@
-import { collectLeafTexts } from '../core/json/walk.ts';
-import { convertToCodePoints } from '../core/text/offsets.ts';
-import type { Content, JudgedFinding, Verdict, Violation, ViolationType } from '../core/types/index.ts';
+import { buildViolationReplies, type ViolationReply } from '../core/decision/violation-reply.ts';
+import type { Content, Verdict } from '../core/types/index.ts';
 import type { ApprovalState } from '../runtime/enforcement/approvals/types.ts';
 import type { JudgedCrossing } from '../runtime/enforcement/types.ts';
-
-/** A finding or a violation in the wire format. */
-export interface ViolationReply {
-  readonly type: ViolationType;
-  readonly detector: string;
-  readonly severity: JudgedFinding['severity'];
-  readonly match?: string;
-  readonly rule_id?: string;
-  readonly tag?: string;
-  readonly tags?: string[];
-  /** `true` if the match is a documented example of a secret. */
-  readonly example?: true;
-  readonly start?: number;
-  readonly end?: number;
-  readonly path?: string;
-  readonly rule?: string;
-  readonly reason?: string;
-}
 
 /** The members that every check answers with. Each operation adds the changed content under a name of its own. */
 export interface VerdictReply {
@@ -51,7 +32,7 @@ export function buildVerdictReply({ ruling, crossing }: JudgedCrossing, matches 
     rule: verdict.rule,
     reason: verdict.reason,
     event_id,
-    violations: violationsOf(verdict, crossing.content, matches),
+    violations: buildViolationReplies(verdict, crossing.content, matches),
     scan_duration_ms,
     ...coverageOf(verdict),
     ...(verdict.fallback_used && { fallback_used: true }),
@@ -70,69 +51,4 @@ function coverageOf({
 }: Verdict): Pick<VerdictReply, 'coverage' | 'coverage_reason' | 'coverage_bytes'> {
   if (coverage.status === 'full') return { coverage: 'full' };
   return { coverage: 'partial', coverage_reason: coverage.reason, coverage_bytes: coverage.bytes };
-}
-
-function violationsOf(verdict: Verdict, content: Content, matches: boolean): ViolationReply[] {
-  const { violations } = verdict;
-  // A finding that a rule allows is not a violation.
-  const findings = verdict.findings.filter(({ action }) => action !== 'allow');
-  if (findings.length === 0) return violations.map(brokenPromise);
-  const texts = collectLeafTexts(content, findings);
-  const byLeaf = Map.groupBy(findings, (finding) => finding.leaf);
-  const shown = new Map<JudgedFinding, ViolationReply>();
-  for (const [leaf, inLeaf] of byLeaf) {
-    const text = texts.get(leaf) ?? '';
-    const points = convertToCodePoints(
-      text,
-      inLeaf.flatMap((finding) => [finding.start, finding.end]),
-    );
-    inLeaf.forEach((finding, at) => {
-      shown.set(finding, seen(finding, text, points[2 * at] ?? 0, points[2 * at + 1] ?? 0, matches));
-    });
-  }
-  return [
-    ...findings.map((finding) => shown.get(finding) as ViolationReply),
-    ...violations.map(brokenPromise),
-  ];
-}
-
-function seen(
-  finding: JudgedFinding,
-  text: string,
-  start: number,
-  end: number,
-  matches: boolean,
-): ViolationReply {
-  return {
-    type: finding.type,
-    detector: finding.detector,
-    severity: finding.severity,
-    ...(matches && { match: text.slice(finding.start, finding.end) }),
-    rule_id: finding.rule_id,
-    tag: finding.tags[0],
-    tags: [...finding.tags],
-    ...(finding.example === true && { example: true }),
-    start,
-    end,
-    ...(finding.path !== null && { path: finding.path }),
-  };
-}
-
-/** The reported detector of violations that no detector found. */
-const WATCHERS: Partial<Record<ViolationType, string>> = {
-  contract_violation: 'tool_contract',
-  identity_violation: 'agent_identity',
-  flow_violation: 'session_flow',
-  coverage_exceeded: 'scan_limits',
-};
-
-function brokenPromise(violation: Violation): ViolationReply {
-  return {
-    type: violation.type,
-    detector: WATCHERS[violation.type] ?? 'policy',
-    severity: violation.severity,
-    rule: violation.rule,
-    ...(violation.path !== null && { path: violation.path }),
-    reason: violation.reason,
-  };
 }

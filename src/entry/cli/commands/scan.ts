@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
-import type { VerdictReply, ViolationReply } from '../../../operations/reply.ts';
+import type { ViolationReply } from '../../../core/decision/violation-reply.ts';
+import type { VerdictReply } from '../../../operations/reply.ts';
 import { CommandFailure, EXIT } from '../command-failure.ts';
 import { addExamples, buildConfigOption, buildJsonOption } from '../options.ts';
 import { readBounded } from '../read-bounded.ts';

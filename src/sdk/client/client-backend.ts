@@ -1,0 +1,197 @@
+import { type AdvisorName, buildFailedVerdict, type CheckBody, type GuardBackend } from '../backend.ts';
+import { readVariable } from '../environment.ts';
+import {
+  AgentSafetyError,
+  AIBackendNotConfiguredError,
+  ServiceRefusedError,
+  ServiceUnavailableError,
+} from '../errors.ts';
+import type { GuardOperation, GuardStream, GuardVerdict, StreamPiece } from '../types.ts';
+import { callService, type FetchFunction, type ServiceAddress } from './http-request.ts';
+import { readApproval, readVerdict } from './read-verdict.ts';
+import { serviceRoutes } from './service-api.ts';
+
+/** Address and behaviour of a guard of a service. */
+export interface ClientOptions {
+  /** Default: `SERVICE_URL`, else `http://127.0.0.1:8000`. */
+  readonly url?: string;
+  /** A credential, where the service asks for one. Default: `SERVICE_KEY`. */
+  readonly key?: string;
+  /** Time for one answer in milliseconds. Default 10,000. */
+  readonly timeout_ms?: number;
+  /**
+   * The decision if the service cannot be reached, is too slow, or does not answer as it should. Default `block`. With
+   * `allow` agents run without any check while the service is away. A service that refuses (a wrong key, for
+   * example) always blocks.
+   */
+  readonly on_unavailable?: 'block' | 'allow';
+  /** The same as `on_unavailable`. */
+  readonly onUnavailable?: 'block' | 'allow';
+  /** Default: the `fetch` of the platform. */
+  readonly fetch?: FetchFunction;
+}
+
+const TIMEOUT_MS = 10_000;
+/** The longest text of a stream that is held until it can be judged, in UTF-16 units. */
+const STREAM_UNITS_MAX = 8_388_608;
+
+/** Opens the back end that asks a service. Throws if an option cannot be used. */
+export function openClientBackend(options: ClientOptions): GuardBackend {
+  const address = readAddress(options);
+  const on_unavailable = readOnUnavailable(options);
+  const check: GuardBackend['check'] = (operation, body) =>
+    checkRemotely(address, on_unavailable, operation, body);
+  return {
+    kind: 'client',
+    check,
+    openStream: (boundary, body) => openWholeStream(check, boundary, body),
+    findApproval: async (request_id, wait_seconds) => {
+      const seconds = Math.max(0, Math.floor(wait_seconds));
+      const query = seconds > 0 ? `?wait=${seconds}s` : '';
+      const path = serviceRoutes.approvals_show[1].replace('{request_id}', encodeURIComponent(request_id));
+      const found = await callService(address, { path: `${path}${query}`, wait_ms: seconds * 1_000 });
+      const approval = readApproval(found);
+      if (approval === null) throw new ServiceUnavailableError(NOT_AN_ANSWER);
+      return approval;
+    },
+    advise: (advisor, body) => askAdvisor(address, advisor, body),
+    close: async () => {},
+  };
+}
+
+const NOT_AN_ANSWER = 'The service did not answer as it should. Check its address and its version.';
+
+function readAddress(options: ClientOptions): ServiceAddress {
+  const url = (options.url ?? readVariable('SERVICE_URL') ?? 'http://127.0.0.1:8000').replace(/\/+$/, '');
+  if (!/^https?:\/\/\S+$/.test(url))
+    throw new AgentSafetyError('`url` is not an address of a service. Use one as `http://127.0.0.1:8000`.');
+  const { timeout_ms = TIMEOUT_MS } = options;
+  if (!Number.isFinite(timeout_ms) || timeout_ms < 1)
+    throw new AgentSafetyError('`timeout_ms` must be a number of milliseconds, 1 or more.');
+  const own = globalThis.fetch as FetchFunction | undefined;
+  const send = options.fetch ?? own;
+  if (send === undefined) throw new AgentSafetyError('This platform has no `fetch`. Pass one in `fetch`.');
+  return {
+    url,
+    key: options.key ?? readVariable('SERVICE_KEY'),
+    timeout_ms,
+    fetch: (...call) => send(...call),
+  };
+}
+
+function readOnUnavailable({ on_unavailable, onUnavailable }: ClientOptions): 'block' | 'allow' {
+  const choice: string = on_unavailable ?? onUnavailable ?? 'block';
+  if (choice === 'block' || choice === 'allow') return choice;
+  throw new AgentSafetyError('`on_unavailable` must be `block` or `allow`.');
+}
+
+async function checkRemotely(
+  address: ServiceAddress,
+  on_unavailable: 'block' | 'allow',
+  operation: GuardOperation,
+  body: CheckBody,
+): Promise<GuardVerdict> {
+  try {
+    const answer = await callService(address, {
+      path: serviceRoutes[operation][1],
+      body: JSON.stringify(body),
+    });
+    const verdict = readVerdict(operation, body.phase === 'response', answer);
+    if (verdict === null) throw new ServiceUnavailableError(NOT_AN_ANSWER);
+    return verdict;
+  } catch (error) {
+    return buildErrorVerdict(error, on_unavailable);
+  }
+}
+
+function buildErrorVerdict(error: unknown, on_unavailable: 'block' | 'allow'): GuardVerdict {
+  if (error instanceof ServiceRefusedError && error.status < 500)
+    return buildFailedVerdict('sdk.refused', error.message);
+  const is_known = error instanceof ServiceUnavailableError || error instanceof ServiceRefusedError;
+  const reason = is_known ? error.message : 'The request could not be sent to the service.';
+  const verdict = buildFailedVerdict('sdk.unavailable', reason);
+  if (!is_known || on_unavailable === 'block') return verdict;
+  return { ...verdict, decision: 'allow', action: 'allow' };
+}
+
+/**
+ * The service judges a text as a whole, so a stream is held until its end. A guard in process releases text as it
+ * arrives.
+ */
+function openWholeStream(
+  check: GuardBackend['check'],
+  boundary: 'input' | 'output',
+  body: CheckBody,
+): GuardStream {
+  const pieces: string[] = [];
+  let units = 0;
+  let ended: GuardVerdict | null = null;
+  return {
+    push: async (text): Promise<StreamPiece> => {
+      if (ended === null) {
+        units += text.length;
+        pieces.push(text);
+        if (units > STREAM_UNITS_MAX) {
+          pieces.length = 0;
+          ended = buildFailedVerdict(
+            'sdk.stream_too_long',
+            `A stream may have ${STREAM_UNITS_MAX} characters at most.`,
+          );
+        }
+      }
+      return { text: '', verdict: ended };
+    },
+    end: async (): Promise<StreamPiece> => {
+      if (ended !== null) return { text: '', verdict: ended };
+      const text = pieces.join('');
+      ended = await check(boundary === 'input' ? 'scan_input' : 'guard_output', { ...body, text });
+      if (ended.decision === 'allow') return { text, verdict: ended };
+      return { text: ended.modified_text ?? '', verdict: ended };
+    },
+  };
+}
+
+const ADVISOR_PATHS: Readonly<Record<AdvisorName, string>> = {
+  auto_config: '/v1/intelligence/auto-config',
+  recommend: serviceRoutes.intelligence_recommend[1],
+  explain: serviceRoutes.intelligence_explain[1],
+  compliance: serviceRoutes.intelligence_compliance[1],
+  integrate: '/v1/intelligence/integrate',
+};
+/** A model may take this long, in milliseconds. */
+const ADVISOR_WAIT_MS = 120_000;
+const NOT_CONFIGURED =
+  'Set `intelligence.enabled: true` and `intelligence.backend` (provider, model, base_url, api_key_env) in service.yaml, and start the service again.';
+
+async function askAdvisor(
+  address: ServiceAddress,
+  advisor: AdvisorName,
+  body: Readonly<Record<string, unknown>>,
+): Promise<Readonly<Record<string, unknown>>> {
+  const call = { path: ADVISOR_PATHS[advisor], body: JSON.stringify(body), wait_ms: ADVISOR_WAIT_MS };
+  try {
+    // Asked first, so that a missing back end is the same error for every advisor.
+    await callOnceForStatus(address);
+    const answer = await callService(address, call);
+    if (typeof answer !== 'object' || answer === null) throw new ServiceUnavailableError(NOT_AN_ANSWER);
+    return answer as Readonly<Record<string, unknown>>;
+  } catch (error) {
+    if (error instanceof ServiceRefusedError && error.status === 503 && error.code === 'not_configured')
+      throw new AIBackendNotConfiguredError(`${error.message} ${NOT_CONFIGURED}`);
+    if (error instanceof ServiceRefusedError && error.status === 404)
+      throw new AgentSafetyError(
+        `The service has no route for \`${advisor}\`. Use \`service intelligence ${advisor.replace('_', '-')}\` on its machine.`,
+      );
+    throw error;
+  }
+}
+
+async function callOnceForStatus(address: ServiceAddress): Promise<void> {
+  try {
+    await callService(address, { path: serviceRoutes.intelligence_status[1] });
+  } catch (error) {
+    // A key without the permission to see the status may still ask an advisor.
+    if (error instanceof ServiceRefusedError && error.status === 403) return;
+    throw error;
+  }
+}

@@ -1,0 +1,185 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own `${NAME}` is meant.
+import { type CompileInput, compilePolicy } from '../../core/policy/compile/index.ts';
+import { parseNamedDetection } from '../../core/policy/compile/named-detection.ts';
+import { findShapeProblems } from '../../core/policy/compile/shape-problems.ts';
+import { findConditionProblem } from '../../core/policy/conditions/cel.ts';
+import type { AllowedFingerprint, DocumentProblem, Json, Policy } from '../../core/types/index.ts';
+import { PolicyLoadError } from '../errors.ts';
+import { localSettingsSchema } from './settings-schema.ts';
+
+/** A policy document of kind policy, tool contract, agent identity or memory, as plain JSON. */
+export interface PolicyDocument {
+  /** The name in messages. */
+  readonly file: string;
+  readonly value: unknown;
+}
+
+/** The source of a policy: the content of `service.yaml` and its documents, as plain JSON. */
+export interface PolicySource {
+  /** The content of `service.yaml`. Sections that are about the service alone are ignored. */
+  readonly config?: unknown;
+  readonly documents?: readonly PolicyDocument[];
+  /** The name of the configuration in messages. Default `service.yaml`. */
+  readonly file?: string;
+}
+
+/** Settings of `service.yaml` that a local guard uses, with their defaults. */
+export interface LocalSettings {
+  readonly policies: readonly unknown[];
+  readonly tenants: Readonly<Record<string, { readonly policies: readonly unknown[] }>>;
+  readonly paths: Readonly<Record<string, readonly string[]>>;
+  readonly plugins: { readonly files: readonly string[]; readonly packages: readonly string[] };
+  readonly detection: CompileInput['settings']['detection'] & { readonly fingerprint_key?: string };
+  readonly state_dir: string;
+  /** The default of `policy.undeclared_tools`, which is that of the mode of the service. */
+  readonly undeclared_tools: 'allow' | 'block';
+}
+
+/**
+ * Checks the configuration and fills in its defaults, as the service does.
+ *
+ * @throws PolicyLoadError with all problems
+ */
+export function parseLocalSettings({ config, file = 'service.yaml' }: PolicySource): LocalSettings {
+  const given = config ?? {};
+  const used = pickKnown(given);
+  const problems = findShapeProblems(used, localSettingsSchema, { file, path: '' });
+  if (problems.length > 0) throw new PolicyLoadError(problems.map(formatProblem));
+  const settings = {
+    ...(fillDefaults(used, localSettingsSchema as unknown as DefaultSchema) as unknown as LocalSettings),
+    undeclared_tools: isGateway(given) ? ('block' as const) : ('allow' as const),
+  };
+  const refused = findLocalRefusals(settings, used);
+  if (refused.length > 0) throw new PolicyLoadError(refused.map((message) => `${file}: ${message}`));
+  return settings;
+}
+
+function isGateway(given: unknown): boolean {
+  const server = isRecord(given) ? given.server : undefined;
+  return isRecord(server) && server.mode === 'gateway';
+}
+
+/** Drops the sections of the service alone, which it checks itself, and empty keys, which count as absent. */
+function pickKnown(given: unknown): Json {
+  if (!isRecord(given)) return given as Json;
+  const skipped: readonly string[] = localSettingsSchema['x-ignored'];
+  const kept = Object.entries(given).filter(([key, value]) => !skipped.includes(key) && value !== null);
+  const sections = kept.map(([key, value]) => [key, isRecord(value) ? dropEmpty(value) : value]);
+  return Object.fromEntries(sections) as Json;
+}
+
+function dropEmpty(section: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(section).filter(([, value]) => value !== null));
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Returns why a local guard cannot decide by this configuration as a service would. */
+function findLocalRefusals({ plugins, detection }: LocalSettings, used: Json): readonly string[] {
+  const refused: string[] = [];
+  if (plugins.files.length + plugins.packages.length > 0)
+    refused.push('`plugins` names plug-ins, which only a service loads. Use `createClientGuard`.');
+  if (detection.allowlist.length > 0 && detection.fingerprint_key === undefined)
+    refused.push(
+      '`detection.allowlist` needs its key in `detection.fingerprint_key`. Set it, or use `createClientGuard`.',
+    );
+  const { detection: own, ...rest } = used as Readonly<Record<string, Json>>;
+  const { patterns: _, ...checked } = (own ?? {}) as Readonly<Record<string, Json>>;
+  if (JSON.stringify([rest, checked]).includes('${'))
+    refused.push('`${...}` is resolved by a service only. Write the value, or use `createClientGuard`.');
+  return refused;
+}
+
+/** Compiles a policy. Throws `PolicyLoadError` with all problems if it has errors. */
+export function compilePolicySource(source: PolicySource = {}): {
+  readonly policy: Policy;
+  readonly settings: LocalSettings;
+} {
+  const { documents = [], file = 'service.yaml' } = source;
+  const settings = parseLocalSettings(source);
+  const { policy, problems } = compilePolicy({
+    inline_rules: [
+      { file, path: 'policies', tenant_id: null, rules: settings.policies },
+      ...Object.entries(settings.tenants).map(([tenant_id, { policies }]) => ({
+        file,
+        path: `tenants.${tenant_id}.policies`,
+        tenant_id,
+        rules: policies,
+      })),
+    ],
+    documents: documents.map((each) => ({ file: each.file, value: each.value })),
+    settings: buildPolicySettings(settings, file),
+    parseNamed: parseNamedDetection,
+    checkCondition: findConditionProblem,
+  });
+  if (policy === null)
+    throw new PolicyLoadError(problems.filter(({ level }) => level === 'error').map(formatProblem));
+  return { policy, settings };
+}
+
+type WrittenSettings = CompileInput['settings'] & {
+  readonly policy: Pick<CompileInput['settings'], 'default_action' | 'builtin_rules' | 'undeclared_tools'> & {
+    readonly unknown_agents?: 'allow' | 'block';
+  };
+  readonly scan: CompileInput['settings']['limits'];
+};
+
+function buildPolicySettings(settings: LocalSettings, file: string): CompileInput['settings'] {
+  const written = settings as unknown as WrittenSettings;
+  const { text_bytes_max, depth_max, nodes_max, findings_max } = written.scan;
+  return {
+    file,
+    default_action: written.policy.default_action,
+    builtin_rules: written.policy.builtin_rules,
+    undeclared_tools: written.policy.undeclared_tools ?? settings.undeclared_tools,
+    unknown_agents: written.policy.unknown_agents ?? null,
+    secret_detection: written.secret_detection,
+    pii_protection: written.pii_protection,
+    injection_detection: written.injection_detection,
+    command_detection: written.command_detection,
+    detection: { ...settings.detection, allowlist: settings.detection.allowlist.map(readAllowed) },
+    limits: { text_bytes_max, depth_max, nodes_max, findings_max },
+    redaction: { typed: written.redaction.typed },
+  };
+}
+
+function readAllowed(entry: AllowedFingerprint): AllowedFingerprint {
+  const { fingerprint, reason, owner } = entry;
+  const { expires_at } = entry as unknown as { readonly expires_at: string };
+  return { fingerprint, reason, owner, expires_ms: Date.parse(expires_at) };
+}
+
+interface DefaultSchema {
+  readonly default?: Json;
+  readonly properties?: Readonly<Record<string, DefaultSchema>>;
+  readonly additionalProperties?: boolean | DefaultSchema;
+  readonly items?: DefaultSchema;
+}
+
+/** Returns a copy of a value with the defaults of its schema. */
+function fillDefaults(value: Json | undefined, schema: DefaultSchema): Json | undefined {
+  const given =
+    value === undefined || (value === null && schema.default !== undefined) ? schema.default : value;
+  if (Array.isArray(given))
+    return schema.items === undefined
+      ? given
+      : given.map((item: Json) => fillDefaults(item, schema.items as DefaultSchema) as Json);
+  if (typeof given !== 'object' || given === null) return given;
+  const { properties = {}, additionalProperties } = schema;
+  const filled: Record<string, Json> = { ...(given as Readonly<Record<string, Json>>) };
+  for (const [key, own] of Object.entries(properties)) {
+    const member = fillDefaults(filled[key], own);
+    if (member !== undefined) filled[key] = member;
+  }
+  if (typeof additionalProperties === 'object')
+    for (const key of Object.keys(filled))
+      if (!Object.hasOwn(properties, key))
+        filled[key] = fillDefaults(filled[key], additionalProperties) as Json;
+  return filled;
+}
+
+function formatProblem({ file, message }: DocumentProblem): string {
+  return `${file}: ${message}`;
+}

@@ -1,0 +1,24 @@
+const TIME_DIGITS = 11;
+const RANDOM_DIGITS = 13;
+const POOL_BYTES = 7 * 256;
+
+/** Fills an array with random bytes from a secure source. */
+export type RandomSource = (bytes: Uint8Array<ArrayBuffer>) => void;
+
+/** Returns a function that creates event ids: `evt_`, the time in hex and random hex digits, so that ids sort by time. */
+export function createEventIds(fillRandom: RandomSource): (now_ms: number) => string {
+  const pool = new Uint8Array(POOL_BYTES);
+  let used = pool.length;
+  return (now_ms) => {
+    if (used + 7 > pool.length) {
+      fillRandom(pool);
+      used = 0;
+    }
+    let digits = '';
+    for (const end = used + 7; used < end; used++) digits += HEX[pool[used] as number];
+    const time = Math.max(0, Math.trunc(now_ms)).toString(16).padStart(TIME_DIGITS, '0').slice(-TIME_DIGITS);
+    return `evt_${time}${digits.slice(-RANDOM_DIGITS)}`;
+  };
+}
+
+const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));

@@ -1,0 +1,139 @@
+import { buildViolationReplies } from '../../core/decision/violation-reply.ts';
+import type { Content, Crossing, CrossingContext, Json, Verdict } from '../../core/types/index.ts';
+import type { CheckBody } from '../backend.ts';
+import type { GuardOperation, GuardVerdict } from '../types.ts';
+
+/** A request that can be judged, or the reason why it cannot. */
+export type RequestCrossing =
+  | { readonly ok: true; readonly crossing: Crossing }
+  | { readonly ok: false; readonly reason: string };
+
+const NAME_UNITS_MAX = 256;
+const CONTROL = /[\p{Cc}\p{Cs}]/u;
+const TAG = /^[A-Za-z][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*$/;
+const TAG_UNITS_MAX = 128;
+const TAGS_MAX = 64;
+/** The tool name by which rules match messages between agents. */
+const AGENT_MESSAGE = 'agent_to_agent';
+
+/** Builds the crossing of a request, as the service does for the same body. */
+export function buildRequestCrossing(
+  operation: GuardOperation,
+  body: CheckBody,
+  now_ms: number,
+): RequestCrossing {
+  const problem = findNameProblem(body) ?? findMissingMember(operation, body);
+  if (problem !== null) return { ok: false, reason: problem };
+  const content = buildContent(operation, body);
+  return { ok: true, crossing: { ...buildRequestContext(operation, body, now_ms), content } };
+}
+
+/** Builds everything of a crossing but its content. */
+export function buildRequestContext(
+  operation: GuardOperation,
+  body: CheckBody,
+  now_ms: number,
+): CrossingContext {
+  const { source_agent_id = null, destination_agent_id = null, tool = null } = body;
+  const about_tool = operation === 'intercept_tool' ? tool : (body.context?.tool ?? null);
+  const is_message = operation === 'intercept_agent_message';
+  const is_action = is_message || operation === 'intercept_tool';
+  const agent_id = body.agent_id ?? source_agent_id ?? 'unknown';
+  return {
+    boundary: is_action ? 'action' : operation === 'guard_output' ? 'output' : 'input',
+    phase: !is_action ? null : is_message ? 'message' : (body.phase ?? 'request'),
+    tenant_id: body.tenant_id ?? 'default',
+    agent_id,
+    session_id: body.session_id ?? null,
+    source_agent_id: is_action ? (source_agent_id ?? (agent_id === 'unknown' ? null : agent_id)) : null,
+    destination_agent_id: is_action ? (destination_agent_id ?? (is_message ? null : tool)) : null,
+    tool: is_message ? AGENT_MESSAGE : about_tool,
+    declared_tags: is_action ? (body.data_tags ?? []).map((tag) => tag.toLowerCase()) : [],
+    now_ms,
+  };
+}
+
+function buildContent(operation: GuardOperation, body: CheckBody): Content {
+  if (operation === 'scan_structured') return { kind: 'json', value: body.payload as Json };
+  if (operation === 'intercept_agent_message') return { kind: 'text', text: body.message as string };
+  if (operation !== 'intercept_tool') return { kind: 'text', text: body.text as string };
+  const value = (body.phase === 'response' ? body.output : (body.input ?? {})) as Json;
+  return typeof value === 'string' ? { kind: 'text', text: value } : { kind: 'json', value };
+}
+
+function findMissingMember(operation: GuardOperation, body: CheckBody): string | null {
+  if (operation === 'scan_input' || operation === 'guard_output')
+    return typeof body.text === 'string' ? null : 'The text of a check must be a string.';
+  if (operation === 'intercept_agent_message') {
+    if (typeof body.message !== 'string') return 'The message of a check must be a string.';
+    const has_agents = Boolean(body.source_agent_id) && Boolean(body.destination_agent_id);
+    return has_agents ? null : 'Name the agents of a message: `source_agent_id` and `destination_agent_id`.';
+  }
+  if (operation === 'intercept_tool' && (typeof body.tool !== 'string' || body.tool === ''))
+    return 'The tool of a check must have a name.';
+  return null;
+}
+
+/** Names are written to the audit log, so they have a maximum length and no control characters. */
+function findNameProblem(body: CheckBody): string | null {
+  const {
+    agent_id,
+    session_id,
+    tenant_id,
+    source_agent_id,
+    destination_agent_id,
+    tool,
+    data_tags = [],
+  } = body;
+  const names = { agent_id, session_id, tenant_id, source_agent_id, destination_agent_id, tool };
+  for (const [field, name] of Object.entries(names)) {
+    if (name === undefined || name === null) continue;
+    if (typeof name !== 'string' || name.length > NAME_UNITS_MAX || CONTROL.test(name))
+      return `\`${field}\` must be a name of at most ${NAME_UNITS_MAX} characters, without control characters.`;
+  }
+  const is_wrong =
+    data_tags.length > TAGS_MAX || data_tags.some((tag) => tag.length > TAG_UNITS_MAX || !TAG.test(tag));
+  return is_wrong ? `\`data_tags\` must be at most ${TAGS_MAX} tags, such as \`personal.health\`.` : null;
+}
+
+/** The names under which each operation answers with changed content. */
+const CHANGED = {
+  scan_input: 'modified_text',
+  scan_structured: 'modified_payload',
+  guard_output: 'modified_text',
+  intercept_agent_message: 'modified_message',
+} as const;
+
+/** Returns the verdict in the form in which a guard answers, which is that of the service. */
+export function buildGuardVerdict(
+  operation: GuardOperation,
+  verdict: Verdict,
+  crossing: Crossing,
+  event_id: string,
+): GuardVerdict {
+  const { decision, action, rule, reason, coverage, stripped_fields, fallback_used, fault } = verdict;
+  const changed = decision === 'modify' || fallback_used ? verdict.content : null;
+  return {
+    decision,
+    action,
+    rule,
+    reason,
+    violations: buildViolationReplies(verdict, crossing.content, crossing.boundary === 'input'),
+    event_id,
+    coverage: coverage.status,
+    approval: null,
+    fault,
+    ...(changed !== null && { [changedName(operation, crossing)]: readValue(changed) }),
+    ...(stripped_fields.length > 0 && { stripped_fields }),
+    ...(fallback_used && { fallback_used }),
+  };
+}
+
+function changedName(operation: GuardOperation, { phase }: Crossing): string {
+  if (operation !== 'intercept_tool') return CHANGED[operation];
+  return phase === 'response' ? 'modified_output' : 'modified_input';
+}
+
+function readValue(content: Content): Json {
+  return content.kind === 'text' ? content.text : content.value;
+}

@@ -1,0 +1,109 @@
+import { findContract } from '../../core/decision/contracts.ts';
+import { listActingAgents } from '../../core/decision/rules.ts';
+import { usesSessionTags } from '../../core/decision/taint.ts';
+import { covers } from '../../core/tags.ts';
+import type { Crossing, CrossingContext, Policy, Tag, TaintChange, Verdict } from '../../core/types/index.ts';
+
+/** Session taint tags and call counts of this process. They are lost when it ends. */
+export interface LocalSessions {
+  /** Returns the crossing with the tags of its session and the number of recent calls, as far as rules need them. */
+  readonly load: <Given extends CrossingContext>(crossing: Given) => Given;
+  /** Keeps what a crossing that was not blocked changes. Returns `false` if a limit does not let it. */
+  readonly save: (crossing: CrossingContext, verdict: Verdict) => boolean;
+}
+
+const MINUTE_MS = 60_000;
+const SESSION_TAGS_MAX = 1_000;
+/** Sessions that are kept. Beyond it nothing more is decided that needs a session, because forgetting would allow. */
+const SESSIONS_MAX = 100_000;
+const UNNAMED = 'unknown';
+
+/** Creates the state of the sessions of one guard. */
+export function createLocalSessions(policy: Policy): LocalSessions {
+  const sessions = new Map<string, Map<string, readonly Tag[]>>();
+  const calls = new Map<string, number[]>();
+  return {
+    load: (crossing) => {
+      const limit = findCallsLimit(crossing, policy);
+      return {
+        ...crossing,
+        ...(usesSessionTags(policy, crossing.tenant_id) && { session_tags: readTags(sessions, crossing) }),
+        ...(limit !== null && { calls_last_minute: 1 + countRecent(calls, crossing, limit.tool) }),
+      };
+    },
+    save: (crossing, verdict) => {
+      if (verdict.decision === 'block') return true;
+      const limit = findCallsLimit(crossing, policy);
+      if (limit !== null) addCall(calls, crossing, limit.tool);
+      return verdict.taint_change === null || saveTags(sessions, crossing, verdict.taint_change);
+    },
+  };
+}
+
+/** Returns the tool of a contract that limits calls per minute; `null` if none does. */
+function findCallsLimit(crossing: CrossingContext, policy: Policy): { readonly tool: string } | null {
+  if (crossing.phase !== 'request') return null;
+  const contract = findContract(crossing as Crossing, policy);
+  if (contract === null || contract === 'undeclared' || contract.max_calls_per_minute === null) return null;
+  return { tool: contract.tool_name };
+}
+
+function readTags(
+  sessions: Map<string, Map<string, readonly Tag[]>>,
+  crossing: CrossingContext,
+): readonly Tag[] {
+  const found = sessions.get(sessionKey(crossing));
+  if (found === undefined) return [];
+  const actors = listActingAgents(crossing);
+  const is_everyone = crossing.session_id !== null && actors.includes(UNNAMED);
+  const owners = crossing.session_id === null ? actors : [...actors, UNNAMED];
+  const tags = [...found]
+    .filter(([agent]) => is_everyone || owners.includes(agent))
+    .flatMap(([, each]) => each);
+  return [...new Set(tags)].sort();
+}
+
+function saveTags(
+  sessions: Map<string, Map<string, readonly Tag[]>>,
+  crossing: CrossingContext,
+  { add, remove }: TaintChange,
+): boolean {
+  const key = sessionKey(crossing);
+  const agents = sessions.get(key) ?? new Map<string, readonly Tag[]>();
+  if (!sessions.has(key) && sessions.size >= SESSIONS_MAX) return false;
+  const { phase, destination_agent_id } = crossing;
+  const is_message = phase === 'message' && destination_agent_id !== null;
+  for (const agent of is_message ? [destination_agent_id] : listActingAgents(crossing)) {
+    const known = agents.get(agent) ?? [];
+    const left =
+      remove === 'all' ? [] : known.filter((tag) => !remove.some((ancestor) => covers(ancestor, tag)));
+    const tags = [...new Set([...left, ...add])];
+    if (tags.length > SESSION_TAGS_MAX) return false;
+    agents.set(agent, tags);
+  }
+  sessions.set(key, agents);
+  return true;
+}
+
+function sessionKey({ tenant_id, session_id }: CrossingContext): string {
+  return JSON.stringify([tenant_id, session_id]);
+}
+
+function countRecent(calls: Map<string, number[]>, crossing: CrossingContext, tool: string): number {
+  const counts = callKeys(crossing, tool).map((key) => recent(calls.get(key), crossing.now_ms).length);
+  return Math.max(0, ...counts);
+}
+
+function addCall(calls: Map<string, number[]>, crossing: CrossingContext, tool: string): void {
+  for (const key of callKeys(crossing, tool))
+    calls.set(key, [...recent(calls.get(key), crossing.now_ms), crossing.now_ms]);
+}
+
+function callKeys(crossing: CrossingContext, tool: string): readonly string[] {
+  return listActingAgents(crossing).map((agent) => JSON.stringify([crossing.tenant_id, agent, tool]));
+}
+
+/** A call from the future is from a clock that was set back since; it does not count for ever. */
+function recent(times: readonly number[] | undefined, now_ms: number): number[] {
+  return (times ?? []).filter((at_ms) => Math.abs(now_ms - at_ms) < MINUTE_MS);
+}

@@ -1,0 +1,104 @@
+/** The cases in `cases/`, with the guards of the SDK: in process, and over HTTP. The verdicts equal those of `judge`. */
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import {
+  type Case,
+  type CaseGroup,
+  differences,
+  judgeCase,
+  judgeOf,
+  loadCases,
+  policyOf,
+  runAll,
+} from '../../cases/run.ts';
+import {
+  createClientGuard,
+  createEmbeddedGuard,
+  type Guard,
+  type GuardVerdict,
+} from '../../src/sdk/index.ts';
+import { startTestService } from '../support/service.ts';
+
+type Body = Readonly<Record<string, unknown>>;
+
+/** Asks a guard what a case asks the service. */
+function ask(guard: Guard, { request: { operation, body } }: Case): Promise<GuardVerdict> {
+  const { text, payload, message, tool, input, output, phase, context, ...about } = body as Body;
+  const { tool: about_tool, ...who } = (context ?? {}) as Body;
+  const subject = { ...who, ...about, ...(about_tool !== undefined && { tool: about_tool }) } as never;
+  switch (operation) {
+    case 'scan_input':
+      return guard.input(text as string, subject);
+    case 'scan_structured':
+      return guard.structured(payload, subject);
+    case 'guard_output':
+      return guard.output(text as string, subject);
+    case 'intercept_agent_message':
+      return guard.message(message as string, subject);
+    case 'intercept_tool':
+      return phase === 'response'
+        ? guard.toolResult(tool as string, output, subject)
+        : guard.tool(tool as string, input, subject);
+  }
+}
+
+/** Returns the faults of a group on a guard: against the expectation, and against `judge`. */
+async function runGroup(group: CaseGroup, guard: Guard): Promise<readonly string[]> {
+  const judgeNext = judgeOf(policyOf(group));
+  const wrong: string[] = [];
+  for (const each of group.cases) {
+    const verdict = (await ask(guard, each)) as unknown as Body;
+    const judged = judgeCase(each, judgeNext);
+    const { monitored: _, ...expected } = each.expect;
+    const found = [...differences(expected, verdict)];
+    for (const field of ['decision', 'action', 'rule', 'reason'])
+      if (verdict[field] !== judged[field]) found.push(`${field} is not that of judge: ${verdict[field]}`);
+    wrong.push(...found.map((sentence) => `${group.file}: ${each.name}: ${sentence}`));
+  }
+  return wrong;
+}
+
+/** The cases that ran on each runtime. */
+const ran = new Map<string, number>();
+const subject = { agent_id: 'unknown', session_id: null } as const;
+
+after(() => {
+  const { count } = runAll();
+  assert.deepEqual(
+    [...ran],
+    [...ran].map(([runtime]) => [runtime, count]),
+  );
+  assert.equal(ran.size, 2);
+});
+
+test('every case holds on a guard in process', async (t) => {
+  const wrong: string[] = [];
+  let count = 0;
+  for (const group of loadCases()) {
+    const documents = group.documents.map((value, at) => ({ file: `policies/${at}.yaml`, value }));
+    const guard = createEmbeddedGuard({ ...subject, policy: { config: group.config, documents } });
+    wrong.push(...(await runGroup(group, guard)));
+    count += group.cases.length;
+  }
+  ran.set('local', count);
+  t.diagnostic(`${count} cases in process`);
+  assert.deepEqual(wrong, []);
+});
+
+test('every case holds on a guard of a service', { timeout: 300_000 }, async (t) => {
+  const wrong: string[] = [];
+  let count = 0;
+  for (const group of loadCases()) {
+    const files = group.documents.map((value, at) => [`policies/${at}.yaml`, JSON.stringify(value)]);
+    const service = await startTestService({ config: group.config, files: Object.fromEntries(files) });
+    try {
+      wrong.push(...(await runGroup(group, createClientGuard({ ...subject, url: service.url }))));
+      count += group.cases.length;
+    } finally {
+      await service.stop();
+    }
+  }
+  ran.set('client', count);
+  t.diagnostic(`${count} cases over HTTP`);
+  assert.deepEqual(wrong, []);
+});
