@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { signWebhook } from '../src/runtime/enforcement/approvals/webhook.ts';
+import { signWebhook } from '../src/platform/net/webhook-signature.ts';
 import { ownNodeEnvironment, runProgram } from './support/checkout.ts';
 import { startTestService, type TestService } from './support/service.ts';
 

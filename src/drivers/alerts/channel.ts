@@ -76,6 +76,8 @@ export interface AlertChannelDriver<Section = never> {
   };
   /** The row of the documentation: the receiver, and what happens there when an alert ends. */
   readonly docs: { readonly receiver: string; readonly ends: string };
+  /** The setting whose address gets the messages and the credential. */
+  readonly address_key?: string;
   /** Opens nothing yet: a channel connects with its first message. */
   readonly open: (section: Section, environment: ChannelEnvironment) => AlertChannel;
 }

@@ -16,7 +16,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import type { AlertMessage } from './channel.ts';
-import { file } from './file.ts';
+import { fileChannel } from './file.ts';
 import { alertChannelDrivers } from './index.ts';
 import { buildAlertMessage } from './testing/message.ts';
 
@@ -24,7 +24,7 @@ const folder = mkdtempSync(join(tmpdir(), 'alert-file-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
 
 const SIGNAL = AbortSignal.timeout(60_000);
-const openAt = (path: string, max_files = 2) => file.open({ path, max_size_mb: 1, max_files });
+const openAt = (path: string, max_files = 2) => fileChannel.open({ path, max_size_mb: 1, max_files });
 
 function readMessages(path: string): AlertMessage[] {
   return readFileSync(path, 'utf8')
@@ -34,7 +34,7 @@ function readMessages(path: string): AlertMessage[] {
 }
 
 test('each message is one line of a file that only its owner can read', async () => {
-  assert.ok(alertChannelDrivers.includes(file));
+  assert.ok(alertChannelDrivers.includes(fileChannel));
   const path = join(folder, 'new', 'alerts.jsonl');
   const channel = openAt(path);
   const hostile = buildAlertMessage({ rule_name: 'a\nb\u2028c"' });

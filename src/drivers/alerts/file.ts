@@ -14,7 +14,7 @@ export interface FileChannelSettings {
 }
 
 /** A file of JSON lines with mode 0600. Rotated files are `PATH.1`, the newest, to `PATH.N`. */
-export const file = {
+export const fileChannel = {
   name: 'file',
   docs: { receiver: 'a file of JSON lines, rotated', ends: 'another line with its `kind`' },
   schema: {

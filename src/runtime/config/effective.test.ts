@@ -41,5 +41,5 @@ test('a credential is never shown, at any depth', async () => {
   );
   const text = JSON.stringify([...found.values()]);
   assert.ok(!text.includes(marker), text);
-  assert.deepEqual(found.get('alerts.channels')?.value, [{ type: 'paging', routing_key: '[set]' }]);
+  assert.match(JSON.stringify(found.get('alerts.channels')?.value), /"routing_key":"\[set\]"/);
 });

@@ -15,7 +15,7 @@ before(async () => {
 after(() => rm(dir, { recursive: true, force: true }));
 
 /** A sample credential, which must not appear in any message. */
-const MARKER = 'hunter2marker';
+const MARKER = 'hunter2marker-5d41';
 
 async function load(text: string, request: Partial<ConfigRequest> = {}): Promise<ConfigResult> {
   await writeFile(join(dir, 'service.yaml'), text);
@@ -32,8 +32,11 @@ test('each secret is read from the backend once, and readings are reported witho
   const result = await load(ASKING, { env });
   assert.ok(result.ok, JSON.stringify(result));
   assert.deepEqual(result.config.alerts.channels, [
-    { type: 'paging', routing_key: MARKER },
-    { type: 'webhook', url: 'https://h.example/${C}', secret: MARKER },
+    { type: 'paging', routing_key: MARKER, base_url: 'https://events.pagerduty.com', timeout_ms: 10_000 },
+    {
+      ...{ type: 'webhook', url: 'https://h.example/${C}', secret: MARKER },
+      ...{ timeout_ms: 10_000, allow_link_local: false },
+    },
   ]);
   assert.deepEqual(result.secret_readings, [
     { secret_key: 'paging', secret_backend: 'env', result: 'allow' },
@@ -94,7 +97,7 @@ test('a vault over plain HTTP is a warning, except on this machine', async () =>
 test('who needs no credential asks no backend', async () => {
   const result = await load(`${ASKING}\nstate_dir: s`, { secrets: 'leave' });
   assert.ok(result.ok, JSON.stringify(result));
-  assert.deepEqual(result.config.alerts.channels[0], { type: 'paging', routing_key: '${secret:paging}' });
+  assert.match(JSON.stringify(result.config.alerts.channels[0]), /"routing_key":"\$\{secret:paging\}"/);
   assert.deepEqual([result.config.state_dir, result.secret_readings], [join(dir, 's'), []]);
 });
 

@@ -192,8 +192,8 @@ const bad: readonly Bad[] = [
     name: 'alert channels',
     text: 'alerts:\n  channels:\n    - {type: emial}\n    - {to: []}\n    - mail\n    - {type: email, to: [], smtp_host: h}\n    - {type: paging}\n    - {type: incident, region: eu}\n    - {type: file, url: x}',
     problems: [
-      '3: `alerts.channels[0].type` must be one of `chat-webhook`, `email`, `file`, `incident`, `paging`, `webhook`; it is the string `emial`; did you mean `email`?',
-      '4: `alerts.channels[1].type` must be one of `chat-webhook`, `email`, `file`, `incident`, `paging`, `webhook`.',
+      '3: `alerts.channels[0].type` must be one of `chat-webhook`, `discord`, `email`, `file`, `incident`, `paging`, `teams`, `webhook`; it is the string `emial`; did you mean `email`?',
+      '4: `alerts.channels[1].type` must be one of `chat-webhook`, `discord`, `email`, `file`, `incident`, `paging`, `teams`, `webhook`.',
       '5: `alerts.channels[2]` must be a mapping with a `type`.',
       '6: `alerts.channels[3].to` must have at least 1 entry.',
       '6: `alerts.channels[3].smtp_port` is missing.',
@@ -514,7 +514,7 @@ log: {level: debug}
   assert.equal(config.storage.url, 'postgres://u:pw@db/x');
   assert.equal(config.proxy.retry.backoff_factor, 1.5);
   assert.deepEqual(config.dashboard.users[0], { user_id: 'u', role: 'viewer', tenants: ['default'] });
-  assert.deepEqual(config.alerts.channels[1], { type: 'paging', routing_key: env.KEY });
+  assert.partialDeepStrictEqual(config.alerts.channels[1], { type: 'paging', routing_key: env.KEY });
   assert.deepEqual(config.origin, { file: join(dir, 'service.yaml'), label: 'service.yaml', base_dir: dir });
   assert.deepEqual(
     result.warnings.map((warning) => formatProblem(warning)),

@@ -12,10 +12,10 @@ export function checkRequirements(config: Config): ValueProblem[] {
   return [
     ...keySources(config),
     ...proxyAddresses(config),
-    ...mailLogins(config),
+    ...alertChannels(config),
     ...expiries(config),
     ...storeAddress(config),
-    ...webhookAddress(config),
+    ...approvalWebhook(config),
     ...lifetimes(config),
     ...checkProxyRequirements(config),
     ...checkMcpRequirements(config),
@@ -47,12 +47,29 @@ function isAddressBlock(block: string): boolean {
   return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128));
 }
 
-function mailLogins({ alerts }: Config): ValueProblem[] {
-  return alerts.channels.flatMap((channel, i) => {
-    if (channel.type !== 'email') return [];
-    if ((channel.username === undefined) === (channel.password === undefined)) return [];
-    return [problem(['alerts', 'channels', i], 'must have `username` and `password` together, or neither')];
+function alertChannels({ alerts: { channels } }: Config): ValueProblem[] {
+  const names = channels.map(({ name, type }) => name ?? type);
+  return channels.flatMap((channel, i) => {
+    const here = ['alerts', 'channels', i];
+    const name = names[i]!;
+    if (names.indexOf(name) < i) {
+      const message = `has the name of another channel, \`${name}\`; set a \`name\` of its own`;
+      return [problem(channel.name === undefined ? here : [...here, 'name'], message)];
+    }
+    if (channel.type === 'email') return mailLogin(channel, here);
+    return channel.type === 'webhook' ? webhookAddress(channel, [...here, 'url']) : [];
   });
+}
+
+type MailChannel = Extract<Config['alerts']['channels'][number], { readonly type: 'email' }>;
+
+/** Checks the sign-in at a mail server. A password crosses a network only under TLS. */
+function mailLogin({ username, password, tls, smtp_host }: MailChannel, here: PathStep[]): ValueProblem[] {
+  if ((username === undefined) !== (password === undefined))
+    return [problem(here, 'must have `username` and `password` together, or neither')];
+  if (password === undefined || tls !== 'none' || isLoopbackHost(smtp_host)) return [];
+  const message = 'is `none`, so that the password would cross the network in the clear; use `starttls`';
+  return [problem([...here, 'tls'], message)];
 }
 
 function expiries({ auth, detection }: Config): ValueProblem[] {
@@ -158,15 +175,20 @@ function isDate(date: string): boolean {
   return !Number.isNaN(Date.parse(date)) && new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
 }
 
+function approvalWebhook({ approvals: { webhook } }: Config): ValueProblem[] {
+  return webhook === undefined ? [] : webhookAddress(webhook, ['approvals', 'webhook', 'url']);
+}
+
 /**
  * Checks the webhook URL. An IP address is checked here; the addresses of a host name are checked with each message.
  */
-function webhookAddress({ approvals: { webhook } }: Config): ValueProblem[] {
-  if (webhook === undefined) return [];
-  const steps = ['approvals', 'webhook', 'url'];
-  if (!URL.canParse(webhook.url)) return [problem(steps, 'is no address that can be called')];
-  const isLinkLocal = /^(169\.254\.|\[fe[89ab][0-9a-f]:)/.test(new URL(webhook.url).host);
-  if (!isLinkLocal || webhook.allow_link_local) return [];
+function webhookAddress(
+  { url, allow_link_local }: { readonly url: string; readonly allow_link_local: boolean },
+  steps: readonly PathStep[],
+): ValueProblem[] {
+  if (!URL.canParse(url)) return [problem(steps, 'is no address that can be called')];
+  const isLinkLocal = /^(169\.254\.|\[fe[89ab][0-9a-f]:)/.test(new URL(url).host);
+  if (!isLinkLocal || allow_link_local) return [];
   const message =
     'is a link-local address, where clouds serve credentials of machines; if it is intended, set `allow_link_local` next to it';
   return [problem(steps, message)];

@@ -3,12 +3,13 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { isMetadataOrLinkLocalAddress } from '../../../platform/net/guarded-lookup.ts';
+import { type SignedMessage, signWebhook } from '../../../platform/net/webhook-signature.ts';
 import { withStores } from '../../../platform/store/testing/stores.ts';
 import { deliverWebhooks } from './outbox.ts';
 import { openTestApprovals } from './testing/open.ts';
-import { type ApprovalWebhook, postWebhook, signWebhook, type WebhookMessage } from './webhook.ts';
+import { type ApprovalWebhook, postWebhook } from './webhook.ts';
 
-const MESSAGE: WebhookMessage = {
+const MESSAGE: SignedMessage = {
   message_id: 'msg_p5jXN8AQM9LWM0D4loKWxJek',
   timestamp_s: 1_614_265_330,
   body: '{"test": 2432232314}',

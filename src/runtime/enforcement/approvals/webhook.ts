@@ -1,7 +1,5 @@
-import { createHmac } from 'node:crypto';
-import { request as plainRequest } from 'node:http';
-import { request as secureRequest } from 'node:https';
-import { buildGuardedLookup, hasMetadataOrLinkLocalHost } from '../../../platform/net/guarded-lookup.ts';
+import { HttpFailure, openHttpClient } from '../../../platform/net/http-client.ts';
+import { buildWebhookHeaders, type SignedMessage } from '../../../platform/net/webhook-signature.ts';
 
 export interface ApprovalWebhook {
   readonly url: string;
@@ -11,84 +9,44 @@ export interface ApprovalWebhook {
   readonly allow_link_local: boolean;
 }
 
-export interface WebhookMessage {
-  readonly message_id: string;
-  /** JSON. */
-  readonly body: string;
-  readonly timestamp_s: number;
-}
-
 export type WebhookResult = { readonly taken: true } | { readonly taken: false; readonly reason: string };
 
 /**
  * Sends one message with the headers of Standard Webhooks. A status from 200 to 299 means delivered. Redirects
  * are not followed. Never rejects.
  */
-export function postWebhook(message: WebhookMessage, webhook: ApprovalWebhook): Promise<WebhookResult> {
-  const url = new URL(webhook.url);
-  if (!webhook.allow_link_local && hasMetadataOrLinkLocalHost(url))
-    return Promise.resolve({ taken: false, reason: LINK_LOCAL });
-  return new Promise((resolve) => {
-    const send = url.protocol === 'https:' ? secureRequest : plainRequest;
-    const outgoing = send(url, {
+export async function postWebhook(message: SignedMessage, webhook: ApprovalWebhook): Promise<WebhookResult> {
+  const { url, secret, timeout_ms, allow_link_local } = webhook;
+  const client = openHttpClient({ env: process.env, allow_link_local });
+  try {
+    const { status } = await client.call({
       method: 'POST',
-      agent: false,
-      headers: headersOf(message, webhook.secret),
-      signal: AbortSignal.timeout(webhook.timeout_ms),
-      ...(!webhook.allow_link_local && { lookup: guardedLookup }),
-    });
-    outgoing.on('response', (response) => {
-      const status = response.statusCode ?? 0;
+      url,
+      headers: {
+        'content-type': 'application/json',
+        'user-agent': 'agent-safety',
+        ...buildWebhookHeaders(message, secret),
+      },
+      body: message.body,
+      signal: AbortSignal.timeout(timeout_ms),
       // The body of the response is not needed.
-      response.destroy();
-      resolve(
-        status >= 200 && status < 300 ? { taken: true } : { taken: false, reason: `It answered ${status}.` },
-      );
+      response_bytes_max: 0,
     });
-    outgoing.on('error', (fault) => resolve({ taken: false, reason: reasonOf(fault) }));
-    outgoing.end(message.body);
-  });
-}
-
-function headersOf(
-  { message_id, timestamp_s, body }: WebhookMessage,
-  secret: string,
-): Record<string, string> {
-  return {
-    'content-type': 'application/json',
-    'content-length': String(Buffer.byteLength(body)),
-    'user-agent': 'agent-safety',
-    'webhook-id': message_id,
-    'webhook-timestamp': String(timestamp_s),
-    'webhook-signature': signWebhook({ message_id, timestamp_s, body }, secret),
-  };
-}
-
-/** Returns `v1,` and the base64 HMAC-SHA-256 over id, timestamp and body, joined by full stops. */
-export function signWebhook({ message_id, timestamp_s, body }: WebhookMessage, secret: string): string {
-  const encoded = secret.startsWith('whsec_') ? secret.slice('whsec_'.length) : null;
-  const key = encoded === null ? Buffer.from(secret, 'utf8') : Buffer.from(encoded, 'base64');
-  const hmac = createHmac('sha256', key).update(`${message_id}.${timestamp_s}.${body}`).digest('base64');
-  return `v1,${hmac}`;
-}
-
-const LINK_LOCAL =
-  'Its address is a link-local one, where clouds keep credentials; `approvals.webhook.allow_link_local` allows it.';
-
-const guardedLookup = buildGuardedLookup(() => new LinkLocal());
-
-class LinkLocal extends Error {
-  constructor() {
-    super(LINK_LOCAL);
-    this.name = 'LinkLocal';
+    return status >= 200 && status < 300
+      ? { taken: true }
+      : { taken: false, reason: `It answered ${status}.` };
+  } catch (fault) {
+    return { taken: false, reason: reasonOf(fault) };
+  } finally {
+    await client.close();
   }
 }
 
 /** Returns the system's error code, never the configured address, because that may contain a password. */
-function reasonOf(fault: Error & { code?: unknown }): string {
-  if (fault instanceof LinkLocal) return fault.message;
-  if (fault.name === 'TimeoutError' || fault.name === 'AbortError') return 'It did not answer in time.';
-  return typeof fault.code === 'string'
-    ? `It could not be reached (${fault.code}).`
-    : 'It could not be reached.';
+function reasonOf(fault: unknown): string {
+  if (!(fault instanceof HttpFailure)) return 'It could not be reached.';
+  if (fault.kind === 'link_local')
+    return 'Its address is a link-local one, where clouds keep credentials; `approvals.webhook.allow_link_local` allows it.';
+  if (fault.kind === 'timeout') return 'It did not answer in time.';
+  return fault.code === null ? 'It could not be reached.' : `It could not be reached (${fault.code}).`;
 }

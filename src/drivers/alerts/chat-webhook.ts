@@ -1,0 +1,82 @@
+import type { AlertChannel, AlertChannelDriver, AlertMessage, ChannelEnvironment } from './channel.ts';
+import { describeAlert, escapeWithin } from './parts/describe.ts';
+import { openPostChannel } from './parts/post.ts';
+import { type ChatSettings, chatProperties } from './parts/settings.ts';
+
+/** A message with blocks to a chat that takes the incoming webhooks of Slack. */
+export const chatWebhookChannel = {
+  name: 'chat-webhook',
+  docs: {
+    receiver: 'Slack, and chats that take its incoming webhooks (Mattermost and Rocket.Chat show the text)',
+    ends: 'another message',
+  },
+  schema: {
+    description: 'A message to a chat, by the webhook address that the chat gives out.',
+    required: ['url'],
+    properties: chatProperties,
+  },
+  address_key: 'url',
+  open,
+} as const satisfies AlertChannelDriver<ChatSettings>;
+
+const SECTION_FIELDS_MAX = 10;
+const HEADER_UNITS_MAX = 150;
+const SECTION_UNITS_MAX = 3_000;
+
+function open(settings: ChatSettings, environment: ChannelEnvironment): AlertChannel {
+  return openPostChannel(settings, environment, (message) => [
+    { url: settings.url, body: JSON.stringify(buildMessage(message)) },
+  ]);
+}
+
+function buildMessage(message: AlertMessage): object {
+  const { title, summary, facts, link } = describeAlert(message);
+  const fields = facts.map(([label, value]) => markdown(`*${escapeMarkup(label)}*\n${codeSpan(value)}`));
+  const sections = [];
+  for (let at = 0; at < fields.length; at += SECTION_FIELDS_MAX)
+    sections.push({ type: 'section', fields: fields.slice(at, at + SECTION_FIELDS_MAX) });
+  const button = link && {
+    type: 'actions',
+    elements: [{ type: 'button', text: plain(link.label), url: link.url, action_id: 'open' }],
+  };
+  return {
+    // Notifications show this text, and chats without blocks show nothing else.
+    text: [`${title}. ${summary}`, ...(link === null ? [] : [`${link.label}: `])]
+      .map((text) => escapeMentions(escapeMarkup(text)))
+      .join('\n')
+      .concat(link === null ? '' : escapeMarkup(link.url)),
+    unfurl_links: false,
+    unfurl_media: false,
+    blocks: [
+      { type: 'header', text: plain(title, HEADER_UNITS_MAX) },
+      { type: 'section', text: plain(summary) },
+      ...sections,
+      ...(button === null ? [] : [button]),
+    ],
+  };
+}
+
+/** Text in which only the three characters of the markup have a meaning. */
+function plain(text: string, units_max = SECTION_UNITS_MAX): object {
+  return { type: 'plain_text', text: escapeWithin(text, units_max, escapeMarkup), emoji: false };
+}
+
+/** Text with markup. `verbatim` keeps names of channels and people, and addresses, from becoming links. */
+function markdown(text: string): object {
+  return { type: 'mrkdwn', text, verbatim: true };
+}
+
+/** Without `<`, a text has no `<!channel>`, no `<@person>` and no link. */
+function escapeMarkup(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}
+
+/** Chats without blocks also read a bare `@channel`, and format text between signs: a word joiner is put behind them. */
+function escapeMentions(text: string): string {
+  return text.replace(/[@#*_~`[\]!]/g, '$&\u2060');
+}
+
+/** In a code span nothing is formatted. A backtick would end it. */
+function codeSpan(text: string): string {
+  return `\`${escapeMarkup(text.replaceAll('`', "'"))}\``;
+}

@@ -1,0 +1,64 @@
+import type { AlertChannel, AlertChannelDriver, AlertMessage, ChannelEnvironment } from './channel.ts';
+import { describeAlert } from './parts/describe.ts';
+import { openPostChannel } from './parts/post.ts';
+import { type ChatSettings, chatProperties } from './parts/settings.ts';
+
+/** An adaptive card to a webhook of a Microsoft Teams workflow. */
+export const teamsChannel = {
+  name: 'teams',
+  docs: { receiver: 'Microsoft Teams, by a workflow with a webhook trigger', ends: 'another card' },
+  schema: {
+    description: 'An adaptive card to Microsoft Teams, by the webhook address of a workflow.',
+    required: ['url'],
+    properties: chatProperties,
+  },
+  address_key: 'url',
+  open,
+} as const satisfies AlertChannelDriver<ChatSettings>;
+
+const COLORS = { critical: 'Attention', high: 'Attention', medium: 'Warning', low: 'Default' } as const;
+
+function open(settings: ChatSettings, environment: ChannelEnvironment): AlertChannel {
+  return openPostChannel(settings, environment, (message) => [
+    { url: settings.url, body: JSON.stringify(buildMessage(message)) },
+  ]);
+}
+
+function buildMessage(message: AlertMessage): object {
+  const { title, summary, facts, link } = describeAlert(message);
+  const color = message.kind === 'resolve' ? 'Good' : COLORS[message.severity];
+  return {
+    type: 'message',
+    attachments: [
+      {
+        contentType: 'application/vnd.microsoft.card.adaptive',
+        contentUrl: null,
+        content: {
+          $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
+          type: 'AdaptiveCard',
+          version: '1.4',
+          msteams: { width: 'Full' },
+          body: [
+            textBlock([textRun(title, { weight: 'Bolder', size: 'Large', color })]),
+            textBlock([textRun(summary)]),
+            ...facts.map(([label, value]) =>
+              textBlock([textRun(`${label}: `, { weight: 'Bolder' }), textRun(value)], 'Small'),
+            ),
+          ],
+          ...(link !== null && {
+            actions: [{ type: 'Action.OpenUrl', title: link.label, url: link.url }],
+          }),
+        },
+      },
+    ],
+  };
+}
+
+/** A block without Markdown: unlike those of a `TextBlock`, its texts are shown as they are. */
+function textBlock(inlines: readonly object[], spacing?: 'Small'): object {
+  return { type: 'RichTextBlock', inlines, ...(spacing !== undefined && { spacing }) };
+}
+
+function textRun(text: string, style: Readonly<Record<string, string>> = {}): object {
+  return { type: 'TextRun', text, ...style };
+}
