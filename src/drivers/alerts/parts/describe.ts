@@ -103,11 +103,11 @@ function escapeCodePoint(character: string): string {
 }
 
 /** Escapes a text one character at a time, and cuts it so that the result has at most a number of UTF-16 units. */
-export function escapeWithin(text: string, units_max: number, escape: (character: string) => string): string {
+export function escapeWithin(text: string, units_max: number, encode: (character: string) => string): string {
   let escaped = '';
   let fitting = '';
   for (const character of text) {
-    const next = escaped + escape(character);
+    const next = escaped + encode(character);
     if (next.length > units_max) return `${fitting}…`;
     escaped = next;
     if (escaped.length < units_max) fitting = escaped;
