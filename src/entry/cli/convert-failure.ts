@@ -6,6 +6,7 @@ const EXPECTED = [
   'AuditFailure',
   'AuditFilterError',
   'CorpusError',
+  'EvidenceFailure',
   'Refusal',
   'SettingsFailure',
   'SkillFailure',
@@ -24,6 +25,7 @@ const NEGATIVE_CODES = [
   'plugins_refused',
   'not_configured',
   'forbidden',
+  'journal_broken',
 ];
 
 /** Converts an expected error to a command failure; `null` for an internal error. */

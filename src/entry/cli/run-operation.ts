@@ -127,7 +127,8 @@ export async function openOperationSession(
   };
 }
 
-async function requireJournal({ state_dir }: Config): Promise<void> {
+/** Requires a journal that this user can read. @throws CommandFailure */
+export async function requireJournal({ state_dir }: Config): Promise<void> {
   const { buildStatePaths } = await import('../../server/state-dir.ts');
   await requireReadable(buildStatePaths(state_dir).journal, 'journal');
 }

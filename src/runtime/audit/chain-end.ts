@@ -81,7 +81,7 @@ export async function createSegment(
   const path = join(writer_dir, buildSegmentName(head.seq + 1));
   const segment = await openSegment(path, 0, true);
   try {
-    const body = { format: 1, hash: 'sha256', timestamp: new Date(options.now_ms()).toISOString() };
+    const body = { format: 2, hash: 'sha256', timestamp: new Date(options.now_ms()).toISOString() };
     const first = encodeRecord(head, options.writer, 'segment', JSON.stringify(body));
     await appendDurably(segment, Buffer.from(first.line));
     await syncDir(writer_dir);

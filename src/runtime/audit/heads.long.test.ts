@@ -1,7 +1,6 @@
 /** Cross-signed checkpoints: deleted ends and whole writers are detected with only the files and the public key. */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
-import { hash } from 'node:crypto';
 import { once } from 'node:events';
 import { cp, mkdir, readdir, readFile, rename, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,15 +10,17 @@ import { openIndex } from './audit-index.ts';
 import { buildSegmentName } from './files.ts';
 import { openIndexer } from './indexer.ts';
 import type { Journal } from './journal.ts';
-import { CHAIN_START, encodeRecord, type RecordKind } from './journal-record.ts';
+import { CHAIN_START, type RecordKind } from './journal-record.ts';
 import { openSigningKey, signMessage } from './keys.ts';
 import { findShortenedChains } from './shortened-chains.ts';
 import {
   appendRange,
   countFiles,
+  encodeOldRecord,
   eventually,
   makeTrail,
   readFiles,
+  rehashLine,
   START_MS,
   sampleEvent,
   type Trail,
@@ -162,7 +163,7 @@ const TAMPERINGS: readonly Tampering[] = [
       await cutLines(trail, 'worker-1', 100);
       const [file] = await readFiles(trail, 'parent');
       const stripped = file!.lines.map((line) =>
-        JSON.parse(line).kind === 'checkpoint' ? rehash(line.replace(/,"heads":\[.*?\]/, '')) : line,
+        JSON.parse(line).kind === 'checkpoint' ? rehashLine(line.replace(/,"heads":\[.*?\]/, '')) : line,
       );
       await writeLines(file!.path, stripped);
     },
@@ -174,7 +175,9 @@ const TAMPERINGS: readonly Tampering[] = [
     tamper: async (trail) => {
       const [file] = await readFiles(trail, 'parent');
       const lowered = file!.lines.map((line) =>
-        JSON.parse(line).kind === 'checkpoint' ? rehash(line.replace(/("worker-1","seq":)\d+/, '$11')) : line,
+        JSON.parse(line).kind === 'checkpoint'
+          ? rehashLine(line.replace(/("worker-1","seq":)\d+/, '$11'))
+          : line,
       );
       await writeLines(file!.path, lowered);
     },
@@ -192,11 +195,6 @@ async function namedSeqs(trail: Trail, writer: string): Promise<number[]> {
     .flatMap(({ checkpoint }) => checkpoint?.heads ?? [])
     .filter((head) => head.writer === writer)
     .map(({ seq }) => seq);
-}
-
-function rehash(line: string): string {
-  const body = line.slice(0, line.lastIndexOf(',"record_hash"'));
-  return `${body},"record_hash":"${hash('sha256', body, 'hex')}"}`;
 }
 
 for (const { name, tamper, writer, reason } of TAMPERINGS) {
@@ -355,7 +353,7 @@ async function writeOldChain(trail: Trail, writer: string): Promise<void> {
   let text = '';
   let head = CHAIN_START;
   const add = (kind: RecordKind, body: unknown): void => {
-    const encoded = encodeRecord(head, writer, kind, JSON.stringify(body));
+    const encoded = encodeOldRecord(head, writer, kind, JSON.stringify(body));
     text += encoded.line;
     head = encoded.head;
   };

@@ -2,14 +2,16 @@ import { hash } from 'node:crypto';
 import type { AuditEvent } from './types.ts';
 
 /**
- * One line of the journal. A line is a JSON object with a fixed order of fields, so that its hash is one pass over its
- * bytes:
+ * One line of the journal. A line is a JSON object with a fixed order of fields:
  *
- *     {"seq":7,"writer":"worker-1","kind":"event","prev_hash":"<64 hex>","event":{...},"record_hash":"<64 hex>"}
+ *     {"seq":7,"writer":"worker-1","kind":"event","prev_hash":"<64 hex>","body_hash":"<64 hex>","event":{...},"record_hash":"<64 hex>"}
  *
- * `record_hash` is SHA-256 over the bytes of the line before `,"record_hash"`. `prev_hash` is the `record_hash` of the
- * previous line; for the first line of a file, of the last line of the previous file. `seq` counts the lines of one
- * writer from 1, across its files. The body is the field named after the kind.
+ * The body is the field named after the kind. `body_hash` is SHA-256 over its bytes. `record_hash` is SHA-256 over the
+ * bytes of the line before the body, so the chain can be verified without the bodies. `prev_hash` is the `record_hash`
+ * of the previous line; for the first line of a file, of the last line of the previous file. `seq` counts the lines of
+ * one writer from 1, across its files.
+ *
+ * Lines of earlier versions have no `body_hash`; their `record_hash` covers the bytes before `,"record_hash"`.
  */
 export type JournalRecord =
   | RecordOf<'segment', SegmentBody>
@@ -25,12 +27,15 @@ type RecordOf<Kind extends RecordKind, Body> = {
   readonly writer: string;
   readonly kind: Kind;
   readonly prev_hash: string;
+  /** Absent in lines of earlier versions. */
+  readonly body_hash?: string;
   readonly record_hash: string;
 } & { readonly [key in Kind]: Body };
 
 /** The first line of a file. `timestamp` is the time when the file was created. */
 export interface SegmentBody {
-  readonly format: 1;
+  /** The format of the file's first line; later lines may be of a newer one. */
+  readonly format: 1 | 2;
   readonly hash: 'sha256';
   readonly timestamp: string;
 }
@@ -84,9 +89,39 @@ export function encodeRecord(
   body_json: string,
 ): { readonly line: string; readonly head: ChainHead } {
   const seq = head.seq + 1;
-  const hashed = `{"seq":${seq},"writer":"${writer}","kind":"${kind}","prev_hash":"${head.record_hash}","${kind}":${body_json}`;
-  const record_hash = hash('sha256', hashed, 'hex');
-  return { line: `${hashed}${TAIL_START}${record_hash}"}\n`, head: { seq, record_hash } };
+  const body_hash = hash('sha256', body_json, 'hex');
+  const header = `{"seq":${seq},"writer":"${writer}","kind":"${kind}","prev_hash":"${head.record_hash}","body_hash":"${body_hash}"`;
+  const record_hash = hash('sha256', header, 'hex');
+  return {
+    line: `${header},"${kind}":${body_json}${TAIL_START}${record_hash}"}\n`,
+    head: { seq, record_hash },
+  };
+}
+
+/** The bytes before the body of a line: its header, the hash of the body if there is one, and the name of the body. */
+const HEADER =
+  /^(\{"seq":\d{1,16},"writer":"[a-z0-9._-]{1,64}","kind":"(\w{1,10})","prev_hash":"[0-9a-f]{64}"(?:,"body_hash":"([0-9a-f]{64})")?),"\2":/;
+/** The header of a line is shorter than this. */
+const HEADER_BYTES_MAX = 340;
+
+/** Splits a line into its header, the stated hash of its body, and its body; `null` if it has another form. */
+function splitLine(
+  line: Buffer,
+): { readonly header: string; readonly body_hash: string | null; readonly body: Buffer } | null {
+  const match = HEADER.exec(line.toString('latin1', 0, HEADER_BYTES_MAX));
+  if (match === null) return null;
+  const body = line.subarray(match[0].length, line.length - TAIL_BYTES);
+  return { header: match[1]!, body_hash: match[3] ?? null, body };
+}
+
+/**
+ * Returns a line without its body, which still proves its place in the chain: `seq`, `writer`, `kind`, `prev_hash`,
+ * `body_hash` and `record_hash`. A line of an earlier version loses the proof with its body.
+ */
+export function omitBody(line: Buffer): string {
+  const header = splitLine(line)?.header;
+  if (header === undefined) throw new TypeError('not a line of the journal');
+  return header + line.toString('latin1', line.length - TAIL_BYTES);
 }
 
 /** The fault of a line as one clause: `its hash does not fit its content`. */
@@ -100,8 +135,18 @@ export function decodeRecord(line: Buffer): JournalRecord | LineFault {
   }
   const record = parseRecord(line.toString('utf8'));
   if ('fault' in record) return record;
-  const actual = hash('sha256', line.subarray(0, end), 'hex');
-  return actual === record.record_hash ? record : { fault: 'its hash does not fit its content' };
+  return isUnchanged(line, record) ? record : { fault: 'its hash does not fit its content' };
+}
+
+function isUnchanged(line: Buffer, record: JournalRecord): boolean {
+  if (record.body_hash === undefined)
+    return hash('sha256', line.subarray(0, line.length - TAIL_BYTES), 'hex') === record.record_hash;
+  const parts = splitLine(line);
+  return (
+    parts?.body_hash === record.body_hash &&
+    hash('sha256', parts.body, 'hex') === record.body_hash &&
+    hash('sha256', parts.header, 'hex') === record.record_hash
+  );
 }
 
 /** Decodes one line without checking its hash, for readers that only need the content. */
@@ -135,6 +180,7 @@ function isHash(value: unknown): boolean {
 
 /** Returns the JSON text of an event, sliced from the line that `record` was decoded from. */
 export function formatEventJson(record: JournalRecord, line: string): string {
-  const start = `{"seq":${record.seq},"writer":"${record.writer}","kind":"${record.kind}","prev_hash":"${record.prev_hash}","${record.kind}":`;
+  const body_hash = record.body_hash === undefined ? '' : `"body_hash":"${record.body_hash}",`;
+  const start = `{"seq":${record.seq},"writer":"${record.writer}","kind":"${record.kind}","prev_hash":"${record.prev_hash}",${body_hash}"${record.kind}":`;
   return line.slice(start.length, line.length - TAIL_BYTES);
 }

@@ -39,7 +39,7 @@ test('an event is in the file when append resolves, and the chain verifies', asy
   assert.deepEqual([report.writers[0]?.events, report.writers[0]?.unsigned_tail], [300, 301]);
 });
 
-test('a line is hashed in one pass over its bytes, and holds the event as it was given', async (t) => {
+test('a line has the hashes of its body and of its header, and holds the event as it was given', async (t) => {
   const trail = await makeTrail(t);
   const journal = await trail.open();
   const event = sampleEvent(1, {
@@ -50,7 +50,7 @@ test('a line is hashed in one pass over its bytes, and holds the event as it was
   const line = (await readFiles(trail))[0]!.lines[1]!;
   assert.match(
     line,
-    /^\{"seq":2,"writer":"worker-1","kind":"event","prev_hash":"[0-9a-f]{64}","event":\{[^\n]*\},"record_hash":"[0-9a-f]{64}"\}$/,
+    /^\{"seq":2,"writer":"worker-1","kind":"event","prev_hash":"[0-9a-f]{64}","body_hash":"[0-9a-f]{64}","event":\{[^\n]*\},"record_hash":"[0-9a-f]{64}"\}$/,
   );
   assert.deepEqual(JSON.parse(line).event, event);
   assert.equal((await trail.verify()).intact, true);

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { hash } from 'node:crypto';
 import { cp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
@@ -11,6 +10,7 @@ import {
   eventually,
   makeTrail,
   readFiles,
+  rehashLine,
   START_MS,
   type Trail,
   writeLines,
@@ -37,11 +37,9 @@ async function rewrite(file: Files[number], lines: readonly string[]): Promise<v
 function rechain(lines: readonly string[], prev_hash: string): string[] {
   let previous = prev_hash;
   return lines.map((line) => {
-    const body = line
-      .slice(0, line.lastIndexOf(',"record_hash"'))
-      .replace(/"prev_hash":"[0-9a-f]{64}"/, `"prev_hash":"${previous}"`);
-    previous = hash('sha256', body, 'hex');
-    return `${body},"record_hash":"${previous}"}`;
+    const rehashed = rehashLine(line, previous);
+    previous = JSON.parse(rehashed).record_hash;
+    return rehashed;
   });
 }
 

@@ -14,36 +14,46 @@ interface VerifyOptions {
   readonly dir?: string;
   readonly keys?: string;
   readonly trustedKey?: string;
+  readonly publicKey?: string;
   readonly config?: string;
   readonly json?: true;
 }
 
 export function defineAudit(command: Command, terminal: Terminal): void {
-  const verify = command
+  const verifying = command
     .command('verify')
-    .summary('check every record of the journal')
+    .summary('check every record of the journal, or an evidence pack')
     .description(
-      'Check every record of the journal: its hash, its place in the chain, and the signatures on checkpoints. Needs only the files and the public keys, so a copy can be checked anywhere. Ends with 1 at the first fault.',
+      'Check every record of the journal: its hash, its place in the chain, and the signatures on checkpoints. Needs only the files and the public keys, so a copy can be checked anywhere. With PACK, check an evidence pack instead, on any machine. Ends with 1 at the first fault.',
     )
+    .argument('[pack]', 'an evidence pack (`.tar.gz`), or the folder that it was extracted to')
+    .option('--public-key <file>', 'check PACK with this key: `keys/<id>.json` of the service, or PEM')
     .option('--dir <folder>', 'a state folder or a journal, or a copy of one (default: the one in use)')
     .option('--keys <folder>', 'folder of the public keys (default: `keys` next to the journal)')
     .option('--trusted-key <id>', 'trust only this key, and keys that it endorsed')
     .addOption(buildConfigOption())
     .addOption(buildJsonOption())
-    .action((options: VerifyOptions) => verifyFolder(options, terminal));
-  addExamples(verify, [
+    .action((pack: string | undefined, options: VerifyOptions) => verify(pack, options, terminal));
+  addExamples(verifying, [
     ['service audit verify', 'the journal in use'],
     ['service audit verify --dir /backup/state --json', 'a copy, for a program'],
+    [
+      'service audit verify evidence.tar.gz --public-key key.json',
+      'an evidence pack, with a key that you have',
+    ],
   ]);
   defineExport(command, terminal);
   addExamples(command, [
     ['service audit verify', ''],
+    ['service audit export --pack evidence.tar.gz --last 90d', 'proof for an auditor'],
     ['service audit export --since 2026-10-01 --until 2026-11-01 > october.jsonl', 'a month'],
   ]);
 }
 
 interface ExportWords {
   readonly format: 'jsonl' | 'csv';
+  readonly pack?: string;
+  readonly json?: true;
   readonly since?: string;
   readonly until?: string;
   readonly last?: string;
@@ -60,10 +70,11 @@ interface ExportWords {
 function defineExport(command: Command, terminal: Terminal): void {
   const exporting = command
     .command('export')
-    .summary('write any range of events as JSON lines or CSV')
+    .summary('write any range of events as JSON lines or CSV, or an evidence pack')
     .description(
-      'Write all events that match every filter to standard output, oldest first. Memory stays bounded for any number of events. Standard error shows the progress and the cursor to continue from.',
+      'Write all events that match every filter to standard output, oldest first. Memory stays bounded for any number of events. Standard error shows the progress and the cursor to continue from. With --pack, write a signed archive instead that proves the events of a window: `service audit verify` checks it on any machine. A pack takes --since, --until, --last (default 90d) and --tenant.',
     )
+    .option('--pack <file>', 'write an evidence pack (`.tar.gz`) to this file')
     .addOption(new Option('--format <format>', 'of the output').choices(['jsonl', 'csv']).default('jsonl'))
     .option('--since <time>', 'not before: ISO 8601, or a duration before now (7d)')
     .option('--until <time>', 'not after')
@@ -76,14 +87,21 @@ function defineExport(command: Command, terminal: Terminal): void {
     .option('--data-tag <tag>', 'a tag or one of its descendants')
     .option('--cursor <cursor>', 'go on where an export stopped')
     .addOption(buildConfigOption())
+    .addOption(buildJsonOption())
     .action((words: ExportWords) => runExport(words, terminal));
   addExamples(exporting, [
     ['service audit export --last 30d --format csv > events.csv', 'for a spreadsheet'],
     ['service audit export --since 2026-10-01 --until 2026-11-01 > october.jsonl', 'a month'],
+    ['service audit export --pack evidence.tar.gz --last 90d', 'proof for an auditor'],
   ]);
 }
 
 async function runExport(words: ExportWords, terminal: Terminal): Promise<void> {
+  if (words.pack !== undefined) {
+    refuseFilters(words);
+    const { makeEvidencePack } = await import('../evidence-pack.ts');
+    return makeEvidencePack({ ...words, pack: words.pack }, terminal);
+  }
   const { format, cursor = null, config, ...rest } = words;
   const { exportEvents } = await import('../audit-export.ts');
   const named = {
@@ -100,6 +118,18 @@ async function runExport(words: ExportWords, terminal: Terminal): Promise<void> 
   printNotice(terminal, `${formatCount(count, 'event')} exported.`);
 }
 
+const PACK_OPTIONS = ['pack', 'since', 'until', 'last', 'tenant', 'config', 'json', 'format'];
+
+/** A pack with fewer events would not prove that none is missing. */
+function refuseFilters(words: ExportWords): void {
+  const wrong = Object.keys(words).find((name) => !PACK_OPTIONS.includes(name));
+  if (wrong === undefined && words.format === 'jsonl') return;
+  const option = `--${(wrong ?? 'format').replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+  throw new CommandFailure(EXIT.usage, 'invalid_request', `\`${option}\` cannot be used with --pack.`, {
+    hint: 'A pack holds all events of a window, or of one tenant: use --since, --until, --last and --tenant.',
+  });
+}
+
 /** Resolves relative times once, so that all pages have the same range. Without an end, the range ends now. */
 async function rangeOf({ since, until, last }: Pick<ExportWords, 'since' | 'until' | 'last'>) {
   const { parseFilter } = await import('../../../runtime/audit/filter.ts');
@@ -110,6 +140,17 @@ async function rangeOf({ since, until, last }: Pick<ExportWords, 'since' | 'unti
     since: since_ms === null ? undefined : new Date(since_ms).toISOString(),
     until: new Date(until_ms ?? now_ms).toISOString(),
   };
+}
+
+/** Verifies a pack, or the journal if no pack is named. */
+async function verify(pack: string | undefined, options: VerifyOptions, terminal: Terminal): Promise<void> {
+  if (pack === undefined && options.publicKey === undefined) return verifyFolder(options, terminal);
+  if (pack === undefined)
+    throw new CommandFailure(EXIT.usage, 'invalid_request', '`--public-key` is for an evidence pack.', {
+      hint: 'Name the pack, or use `--trusted-key` for a journal.',
+    });
+  const { verifyEvidencePack } = await import('../evidence-pack.ts');
+  await verifyEvidencePack(pack, options, terminal);
 }
 
 async function verifyFolder(options: VerifyOptions, terminal: Terminal): Promise<void> {

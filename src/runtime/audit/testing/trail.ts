@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -5,6 +6,13 @@ import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { listSegments } from '../files.ts';
 import { type Journal, type JournalOptions, openJournal } from '../journal.ts';
+import {
+  type ChainHead,
+  encodeRecord,
+  formatEventJson,
+  type JournalRecord,
+  type RecordKind,
+} from '../journal-record.ts';
 import { loadPublicKeys, openSigningKey } from '../keys.ts';
 import { readJournalLines } from '../lines.ts';
 import { FROM_START, readChain } from '../reader.ts';
@@ -139,4 +147,25 @@ export async function countFiles(trail: Trail, kind: 'plain' | 'gzip', writer = 
 
 export async function writeLines(path: string, lines: readonly string[]): Promise<void> {
   await writeFile(path, lines.map((line) => `${line}\n`).join(''));
+}
+
+/** Recomputes the hashes of a line whose body was changed, as an attacker without the key can. */
+export function rehashLine(line: string, prev_hash?: string): string {
+  const record = JSON.parse(line) as JournalRecord;
+  const head = { seq: record.seq - 1, record_hash: prev_hash ?? record.prev_hash };
+  const encoded = encodeRecord(head, record.writer, record.kind, formatEventJson(record, line));
+  return encoded.line.slice(0, -1);
+}
+
+/** Encodes the line after `head` as the first version did: one hash over header and body. */
+export function encodeOldRecord(
+  head: ChainHead,
+  writer: string,
+  kind: RecordKind,
+  body_json: string,
+): { readonly line: string; readonly head: ChainHead } {
+  const seq = head.seq + 1;
+  const hashed = `{"seq":${seq},"writer":"${writer}","kind":"${kind}","prev_hash":"${head.record_hash}","${kind}":${body_json}`;
+  const record_hash = hash('sha256', hashed, 'hex');
+  return { line: `${hashed},"record_hash":"${record_hash}"}\n`, head: { seq, record_hash } };
 }
