@@ -73,6 +73,7 @@ export async function openLocalRuntime(config: Config, version = 'local'): Promi
     listAuditSessions: async (requested) =>
       existsSync(paths.journal) ? runtime.listAuditSessions(requested) : [],
     countEvents: async (requested) => (existsSync(paths.journal) ? runtime.countEvents(requested) : []),
+    auditWindow: existsSync(paths.journal) ? runtime.auditWindow : NO_WINDOW,
     settleJournal: async () => {
       if (existsSync(paths.journal)) await syncIndex(config, client);
       return paths.journal;
@@ -83,6 +84,14 @@ export async function openLocalRuntime(config: Config, version = 'local'): Promi
     },
   };
 }
+
+const NO_WINDOW: Runtime['auditWindow'] = {
+  countFields: async () => ({}),
+  listPolicyIntervals: async () => [],
+  listApprovalHistories: async () => [],
+  listChainStates: async () => [],
+  findOldestEvent: async () => null,
+};
 
 const NO_EVENTS = { events: [], count: 0, events_searched: 0 };
 

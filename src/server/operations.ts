@@ -7,6 +7,7 @@ import {
 } from '../features/advisors/operations.ts';
 import { allowlistAdd, allowlistList, allowlistRemove } from '../features/allowlist/operations.ts';
 import { keysCreate, keysList, keysRevoke, keysRotate } from '../features/api-keys/operations.ts';
+import { complianceReport } from '../features/compliance/operations.ts';
 import { observeAgent, observeAgents } from '../features/console/agent-operations.ts';
 import {
   dashboardApprovals,
@@ -144,6 +145,7 @@ export const operationCatalogue = {
   capabilitiesShow,
   capabilitiesValidate,
   checkBudget,
+  complianceReport,
   dashboardApprovals,
   dashboardApprovalsApprove,
   dashboardApprovalsDeny,

@@ -103,7 +103,7 @@ export interface OpenRuntime {
 export function openRuntime(parts: RuntimeParts): OpenRuntime {
   const { config, coordinator, log, now_ms, metrics } = parts;
   const agents = openSeenAgents();
-  const trail = openAuditTrail(parts);
+  const trail = openAuditTrail({ ...parts, journal_dir: buildStatePaths(config.state_dir).journal });
   const unrecorded = { last_ms: Number.NEGATIVE_INFINITY };
   const approvals = lazyApprovals(parts, () => ports);
   const sessions = openSessionPorts(config, parts.store.open);

@@ -25,6 +25,7 @@ export const operationRoutes = {
   capabilitiesShow: ['GET', '/v1/capabilities/{token_id}', 'capabilities:read'],
   capabilitiesValidate: ['POST', '/v1/capabilities/validate', 'check'],
   checkBudget: ['GET', '/v1/costs/budget', 'costs:own'],
+  complianceReport: ['POST', '/v1/dashboard/compliance/report', 'compliance:report'],
   dashboardApprovals: ['GET', '/v1/dashboard/approvals', 'approvals:read'],
   dashboardApprovalsApprove: ['POST', '/v1/dashboard/approvals/{request_id}/approve', 'approvals:decide'],
   dashboardApprovalsDeny: ['POST', '/v1/dashboard/approvals/{request_id}/deny', 'approvals:decide'],

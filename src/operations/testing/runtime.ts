@@ -143,6 +143,13 @@ export function testRuntime(options: TestOptions = {}): TestRuntime {
     queryAudit: async (filter) => query(events, filter),
     countEvents: async () => [],
     listAuditSessions: async () => [],
+    auditWindow: {
+      countFields: async () => ({}),
+      listPolicyIntervals: async () => [],
+      listApprovalHistories: async () => [],
+      listChainStates: async () => [],
+      findOldestEvent: async () => null,
+    },
     events: null,
     ...options.instead,
   };

@@ -148,7 +148,6 @@ const MIGRATIONS: Record<string, Migration> = {
     async up(db) {
       await createCounts(db);
       await createSessions(db);
-      await recountEvents(db, null);
     },
   },
   /** For the events of one rule, and for incidents: events that were blocked, changed or held for approval. */
@@ -166,6 +165,13 @@ const MIGRATIONS: Record<string, Migration> = {
         .columns(['timestamp_ms', 'seq', 'event_id', 'tenant_id'])
         .where(INCIDENT_CONDITION as never)
         .execute();
+    },
+  },
+  /** For compliance reports: the policies under which events were decided, and counts by tag with its ancestors. */
+  '0006_policies': {
+    async up(db) {
+      await createPolicies(db);
+      await recountEvents(db, null);
     },
   },
 };
@@ -205,6 +211,19 @@ async function createCounts(db: Kysely<IndexTables>): Promise<void> {
       'decision',
       'action',
     ])
+    .modifyEnd(sql`without rowid`)
+    .execute();
+}
+
+async function createPolicies(db: Kysely<IndexTables>): Promise<void> {
+  await db.schema
+    .createTable('audit_policies')
+    .addColumn('bucket_ms', 'bigint', (column) => column.notNull())
+    .addColumn('policy_hash', 'text', (column) => column.notNull())
+    .addColumn('event_count', 'bigint', (column) => column.notNull())
+    .addColumn('first_ms', 'bigint', (column) => column.notNull())
+    .addColumn('last_ms', 'bigint', (column) => column.notNull())
+    .addPrimaryKeyConstraint('audit_policies_key', ['bucket_ms', 'policy_hash'])
     .modifyEnd(sql`without rowid`)
     .execute();
 }

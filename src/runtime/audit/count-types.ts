@@ -4,6 +4,8 @@ export const TALLY_FIELDS = [
   'rule',
   'tool',
   'tag',
+  /** Each tag and its ancestors, once per event: `personal.pii` also counts as `personal`. */
+  'tag_family',
   /** `<boundary>/<detector>`. */
   'detector',
   /** `<rule>:<action>` of rules in monitor mode. */

@@ -9,6 +9,8 @@ import {
   type TallyField,
 } from './count-types.ts';
 import type { IndexTables } from './index-tables.ts';
+import { isSelfTestEvent } from './self-test.ts';
+import { listTagFamilies } from './tag-families.ts';
 import type { AuditEvent } from './types.ts';
 
 /** Limits of one event, because callers name tags and tools freely. Values beyond them are not counted. */
@@ -17,11 +19,16 @@ const VALUE_CHARS_MAX = 256;
 
 type CountRow = { -readonly [Key in keyof IndexTables['audit_counts']]: IndexTables['audit_counts'][Key] };
 type SessionRow = IndexTables['audit_sessions'];
+type PolicyRow = IndexTables['audit_policies'];
+type CountsTable = 'audit_counts' | 'audit_sessions' | 'audit_policies';
 type Database = Kysely<IndexTables>;
 /** Compiled upserts, by table and number of rows. */
 export type Upserts = Map<string, CompiledQuery>;
 
-/** Adds events to the counts. The caller's transaction also inserts the events, so that both are always consistent. */
+/**
+ * Adds events to the counts. The caller's transaction also inserts the events, so that both are always consistent. Events
+ * of self-tests are not counted.
+ */
 export async function addToCounts(
   db: Database,
   events: readonly AuditEvent[],
@@ -29,17 +36,22 @@ export async function addToCounts(
 ): Promise<void> {
   const counts = new Map<string, CountRow>();
   const sessions = new Map<string, SessionRow>();
+  const policies = new Map<string, PolicyRow>();
   for (const event of events) {
+    if (isSelfTestEvent(event)) continue;
     const ms = Date.parse(event.timestamp);
     for (const field of TALLY_FIELDS)
-      for (const value of valuesOf(field, event)) addEvent(counts, field, value, event, ms);
+      for (const value of listCountedValues(field, event)) addEvent(counts, field, value, event, ms);
     if (event.session_id !== null) addToSession(sessions, event.session_id, event, ms);
+    addToPolicy(policies, event.policy_hash, ms);
   }
   await upsertRows(db, 'audit_counts', sumPeriods([...counts.values()]), upserts);
   await upsertRows(db, 'audit_sessions', [...sessions.values()], upserts);
+  await upsertRows(db, 'audit_policies', [...policies.values()], upserts);
 }
 
-function valuesOf(field: TallyField, event: AuditEvent): readonly string[] {
+/** Returns the values of a field under which an event is counted. Those of approval events have a mark. */
+export function listCountedValues(field: TallyField, event: AuditEvent): readonly string[] {
   const values = rawValues(field, event);
   if (values.length === 0) return values;
   const kept = [...new Set(values.slice(0, VALUES_MAX))].filter((value) => value.length <= VALUE_CHARS_MAX);
@@ -62,6 +74,8 @@ function rawValues(field: TallyField, event: AuditEvent): readonly string[] {
       return event.tool_name === null ? [] : [event.tool_name];
     case 'tag':
       return event.data_tags;
+    case 'tag_family':
+      return [...listTagFamilies(event.data_tags)];
     case 'detector':
       return namesIn(metadata.rule_ids).map((id) => `${event.boundary}/${id}`);
     case 'monitored':
@@ -149,13 +163,22 @@ function addToSession(
   else Object.assign(row, widened(row, ms), { block_count: row.block_count + blocked });
 }
 
+function addToPolicy(policies: Map<string, PolicyRow>, policy_hash: string, ms: number): void {
+  const bucket_ms = Math.floor(ms / SHORT_PERIOD_MS) * SHORT_PERIOD_MS;
+  const key = `${bucket_ms} ${policy_hash}`;
+  const row = policies.get(key);
+  if (row === undefined)
+    policies.set(key, { bucket_ms, policy_hash, event_count: 1, first_ms: ms, last_ms: ms });
+  else Object.assign(row, widened(row, ms));
+}
+
 /** The numbers of rows per statement: few sizes, so that each statement is compiled once and stays prepared. */
 const UPSERT_ROWS = [64, 8, 1];
 
 async function upsertRows(
   db: Database,
-  table: 'audit_counts' | 'audit_sessions',
-  rows: readonly (CountRow | SessionRow)[],
+  table: CountsTable,
+  rows: readonly (CountRow | SessionRow | PolicyRow)[],
   upserts: Upserts,
 ): Promise<void> {
   for (let from = 0; from < rows.length; ) {
@@ -171,8 +194,8 @@ async function upsertRows(
 
 function compileUpsert(
   db: Database,
-  table: 'audit_counts' | 'audit_sessions',
-  rows: readonly (CountRow | SessionRow)[],
+  table: CountsTable,
+  rows: readonly (CountRow | SessionRow | PolicyRow)[],
 ): CompiledQuery {
   const sums = {
     event_count: sql<number>`${sql.table(table)}.event_count + excluded.event_count`,
@@ -188,6 +211,12 @@ function compileUpsert(
           .columns(['width_ms', 'field', 'bucket_ms', 'tenant_id', 'agent_id', 'value', 'decision', 'action'])
           .doUpdateSet(sums),
       )
+      .compile();
+  if (table === 'audit_policies')
+    return db
+      .insertInto(table)
+      .values(rows as PolicyRow[])
+      .onConflict((conflict) => conflict.columns(['bucket_ms', 'policy_hash']).doUpdateSet(sums))
       .compile();
   const block_count = sql<number>`${sql.table(table)}.block_count + excluded.block_count`;
   return db
@@ -244,6 +273,7 @@ async function deleteCounts(db: Database, from_ms: number): Promise<void> {
       .where('width_ms', '=', width_ms)
       .where('bucket_ms', '>=', from_ms)
       .execute();
+  await db.deleteFrom('audit_policies').where('bucket_ms', '>=', from_ms).execute();
   // A session that began before keeps that part.
   await sql`
     insert or replace into audit_sessions
@@ -265,4 +295,8 @@ export async function pruneCounts(db: Database, before_ms: number): Promise<void
       .where('bucket_ms', '<=', before_ms - width_ms)
       .execute();
   await db.deleteFrom('audit_sessions').where('last_ms', '<', before_ms).execute();
+  await db
+    .deleteFrom('audit_policies')
+    .where('bucket_ms', '<=', before_ms - SHORT_PERIOD_MS)
+    .execute();
 }

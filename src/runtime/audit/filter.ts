@@ -1,4 +1,5 @@
 import { ACTIONS, BOUNDARIES, DECISIONS } from '../../core/types/index.ts';
+import { isSelfTestEvent } from './self-test.ts';
 import type { AuditEvent, AuditFilter, AuditFilterLists } from './types.ts';
 
 /** An invalid filter; `invalid_request` over every transport. Names the field, never its value. */
@@ -17,6 +18,7 @@ export interface ParsedFilter {
   readonly equal: Readonly<Partial<Record<EqualField, string>>>;
   readonly any_of: AuditFilterLists;
   readonly decisions_only: boolean;
+  readonly without_self_tests: boolean;
   readonly data_tag: string | null;
   readonly metadata: { readonly key: string; readonly value: string | null } | null;
   /** A rule in monitor mode that would have acted; `*` for any. */
@@ -110,6 +112,7 @@ export function parseFilter(filter: AuditFilter, now_ms: number): ParsedFilter {
     equal,
     any_of: filter.any_of ?? {},
     decisions_only: filter.decisions_only ?? false,
+    without_self_tests: filter.without_self_tests ?? false,
     data_tag: parseTag(filter),
     metadata: parseMetadata(filter),
     monitored: text(filter, 'monitored'),
@@ -140,6 +143,7 @@ export function matchesFilter(event: AuditEvent, filter: ParsedFilter): boolean 
   const fields: Readonly<Record<string, unknown>> = { ...event, phase: event.metadata.phase };
   return (
     EQUAL_FIELDS.every((field) => equal[field] === undefined || fields[field] === equal[field]) &&
+    !(filter.without_self_tests && isSelfTestEvent(event)) &&
     !(filter.decisions_only && String(event.metadata.phase).startsWith('approval_')) &&
     LIST_FIELDS.every((field) => any_of[field]?.includes(event[field]) ?? true) &&
     (data_tag === null ||

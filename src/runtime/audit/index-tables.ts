@@ -53,6 +53,14 @@ export interface IndexTables {
     first_ms: number;
     last_ms: number;
   };
+  /** The number of events that were decided under a policy, in periods of five minutes. */
+  readonly audit_policies: {
+    bucket_ms: number;
+    policy_hash: string;
+    event_count: number;
+    first_ms: number;
+    last_ms: number;
+  };
   /** The position up to which each writer's chain was read. */
   readonly journal_positions: {
     writer: string;

@@ -12,6 +12,7 @@ import { type ArrivalOrder, openArrivalOrder } from './order.ts';
 import { type ChainPosition, FROM_START, type ReadRecord, readChain } from './reader.ts';
 import { findStepsToRead, readSteps, type StepBlock } from './reorder.ts';
 import { compareWithIndex, deleteReplaced, markLost, type ReplacedFile } from './replaced-file.ts';
+import { listTagFamilies } from './tag-families.ts';
 
 export interface Indexer {
   /**
@@ -254,20 +255,7 @@ function rowOf(record: EventRecord, timestamp_ms: number, json: string): EventRo
 
 function tagRows(entry: Entry): TagRow[] {
   const { timestamp_ms, seq, event_id } = entry.row;
-  return [...withAncestors(entry.tags)].map((tag) => ({ tag, timestamp_ms, seq, event_id }));
-}
-
-/** Limits for the tag index, because callers declare tags freely. The event keeps tags beyond them. */
-const TAGS_MAX = 256;
-const TAG_CHARS_MAX = 128;
-
-function withAncestors(tags: readonly string[]): Set<string> {
-  const all = new Set<string>();
-  for (const tag of tags.slice(0, TAGS_MAX)) {
-    if (tag.length > TAG_CHARS_MAX) continue;
-    for (let end = tag.length; end > 0; end = tag.lastIndexOf('.', end - 1)) all.add(tag.slice(0, end));
-  }
-  return all;
+  return [...listTagFamilies(entry.tags)].map((tag) => ({ tag, timestamp_ms, seq, event_id }));
 }
 
 /** The numbers of rows per statement: few sizes, so that each statement is compiled once and stays prepared. */

@@ -5,11 +5,14 @@ import type { EventCount, EventCountQuery, SessionListQuery, SessionSummary } fr
 import { AuditFailure } from './failure.ts';
 import { type LazyIndex, openLazyIndex } from './lazy-index.ts';
 import type { AuditFilter, AuditPage, AuditQueries } from './types.ts';
+import { buildWindowQueries } from './window-queries.ts';
 
 interface TrailParts {
   /** `null` if the audit log is disabled. */
   readonly journal: object | null;
   readonly index_path: string;
+  /** The folder of all writers. */
+  readonly journal_dir: string;
   readonly coordinator: { readonly syncIndex: () => Promise<void> };
   readonly log: Log;
   readonly now_ms: () => number;
@@ -30,6 +33,11 @@ export function openAuditTrail(parts: TrailParts): Trail {
       queryAudit: (filter) => queryAudit(parts, index, filter),
       countEvents: (request) => countEvents(parts, index, request),
       listAuditSessions: (request) => listTrailSessions(parts, index, request),
+      auditWindow: buildWindowQueries(parts.journal_dir, async () => {
+        if (parts.journal === null) throw disabled();
+        await upToDate(parts);
+        return index.open();
+      }),
     },
     index: index.open,
     close: index.close,

@@ -15,6 +15,7 @@ import {
   parseFilter,
 } from './filter.ts';
 import { INCIDENT_CONDITION, type IndexTables } from './index-tables.ts';
+import { isSelfTestEvent } from './self-test.ts';
 import type { AuditEvent, AuditFilter, AuditPage } from './types.ts';
 
 export interface QueryOptions {
@@ -106,6 +107,7 @@ function addWhere(events: AuditEvent[], json: string | null, filter: ParsedFilte
   if (filter.metadata !== null && !json.includes(`${JSON.stringify(filter.metadata.key)}:`)) return;
   if (filter.monitored !== null && !json.includes('"monitored":')) return;
   const event = JSON.parse(json) as AuditEvent;
+  if (filter.without_self_tests && isSelfTestEvent(event)) return;
   if (hasMetadata(event, filter) && matchesMonitored(event, filter)) events.push(event);
 }
 

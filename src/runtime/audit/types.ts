@@ -1,5 +1,6 @@
 import type { Action, Boundary, Decision, Tag } from '../../core/types/index.ts';
 import type { EventCount, EventCountQuery, SessionListQuery, SessionSummary } from './count-types.ts';
+import type { WindowQueries } from './window-types.ts';
 
 /** One event of the audit log: the decision, never the text that was evaluated. Plain JSON. */
 export interface AuditEvent {
@@ -65,6 +66,8 @@ export interface AuditFilter {
   readonly any_of?: AuditFilterLists;
   /** Leaves the events of approval requests out, which follow from a decision. */
   readonly decisions_only?: boolean;
+  /** Leaves the events of compliance self-tests out. */
+  readonly without_self_tests?: boolean;
   /** The time limit in milliseconds; default ten seconds. At the limit, a paged query answers with what it has found. */
   readonly timeout_ms?: number;
   readonly limit?: number;
@@ -91,4 +94,6 @@ export interface AuditQueries {
   readonly countEvents: (request: EventCountQuery) => Promise<readonly EventCount[]>;
   /** Lists sessions, most recent activity first. */
   readonly listAuditSessions: (request: SessionListQuery) => Promise<readonly SessionSummary[]>;
+  /** Queries of a window, for reports on it. */
+  readonly auditWindow: WindowQueries;
 }

@@ -50,6 +50,11 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./completion.ts')).defineCompletion,
   },
   {
+    name: 'compliance',
+    summary: 'report on controls of a framework, with evidence and gaps',
+    load: async () => (await import('./compliance.ts')).defineCompliance,
+  },
+  {
     name: 'config',
     summary: 'show the active settings and where each comes from',
     load: async () => (await import('./config.ts')).defineConfig,

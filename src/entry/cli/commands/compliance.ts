@@ -1,0 +1,45 @@
+import { type Command, Option } from 'commander';
+import type { ComplianceReportOptions } from '../compliance-report.ts';
+import { addExamples, buildConfigOption } from '../options.ts';
+import type { Terminal } from '../terminal.ts';
+
+export function defineCompliance(command: Command, terminal: Terminal): void {
+  command.description(
+    'Report for a compliance framework what was enforced in a window of the audit log, with evidence and gaps.',
+  );
+  defineReport(command, terminal);
+  addExamples(command, [
+    ['service compliance report --framework hipaa --since 90d', 'as JSON'],
+    ['service compliance report --framework soc2 --format html --output soc2.html', 'for a browser'],
+  ]);
+}
+
+function defineReport(command: Command, terminal: Terminal): void {
+  const report = command
+    .command('report')
+    .summary('write a report on a window of the audit log')
+    .description(
+      'Write a report: for each control of the framework what was enforced, the evidence counted from the journal, and the gaps. The same journal, window and policies give the same report. Works with and without a running service.',
+    )
+    .requiredOption('--framework <name>', 'the framework, in any case; a wrong name lists all of them')
+    .option('--since <time>', 'the beginning: ISO 8601, or a duration before the end', '90d')
+    .option('--until <time>', 'the end, exclusive: ISO 8601, or a duration before now (default: now)')
+    .option('--tenant <id>', 'one tenant (default: all)')
+    .addOption(
+      new Option('--format <format>', 'how to write it')
+        .choices(['json', 'html', 'pdf', 'markdown'])
+        .default('json'),
+    )
+    .option('--output <file>', 'the file to write (default: standard output; a PDF needs a file)')
+    .addOption(buildConfigOption())
+    .action(async (options: ComplianceReportOptions) => {
+      const { writeComplianceReport } = await import('../compliance-report.ts');
+      await writeComplianceReport(options, terminal);
+    });
+  addExamples(report, [
+    ['service compliance report --framework hipaa --since 90d', 'as JSON'],
+    ['service compliance report --framework gdpr --format markdown', 'to read in a terminal'],
+    ['service compliance report --framework pci-dss --since 2026-07-01 --until 2026-10-01', 'one quarter'],
+    ['service compliance report --framework soc2 --format pdf --output soc2.pdf', 'to print'],
+  ]);
+}

@@ -1,0 +1,190 @@
+import {
+  formatActions,
+  formatSpan,
+  formatStates,
+  formatUtcTime,
+  GAP_WORDS,
+  groupDigits,
+  STATUS_WORDS,
+} from './render-text.ts';
+import type { ComplianceReport, ControlReport } from './report-types.ts';
+
+/** Renders a report as Markdown. */
+export function renderMarkdown(report: ComplianceReport): string {
+  const lines = [
+    `# ${escapeText(report.title)}: compliance report`,
+    '',
+    ...listHead(report),
+    '',
+    '## Controls',
+    '',
+    ...table(
+      ['Control', 'Subject', 'Status', 'Gaps'],
+      report.controls.map(({ control_id, title, status, gaps }) => [
+        escapeText(control_id),
+        escapeText(title),
+        status,
+        String(gaps.length),
+      ]),
+    ),
+    '',
+    ...report.controls.flatMap((control) => [...listControl(control, report), '']),
+    ...listPolicies(report),
+    '',
+    ...listJournal(report),
+  ];
+  return `${lines
+    .join('\n')
+    .replace(/\n{3,}/g, '\n\n')
+    .trimEnd()}\n`;
+}
+
+function listHead(report: ComplianceReport): string[] {
+  const { edition, window, tenants, agents, summary, scope, mapping } = report;
+  const { control_counts, action_counts, approval_stats } = summary;
+  return [
+    `- Framework: ${escapeText(edition)}; mapping reviewed ${mapping.reviewed}, \`${mapping.hash}\``,
+    `- Window: ${formatUtcTime(window.since)} to ${formatUtcTime(window.until)} (exclusive)`,
+    `- Tenants: ${tenants === null ? 'all' : tenants.map(escapeText).join(', ')}; agents: ${agents === null ? 'all' : agents.map(escapeText).join(', ')}`,
+    `- Controls: ${Object.entries(control_counts)
+      .map(([status, count]) => `${count} ${status}`)
+      .join(', ')}`,
+    `- Events: ${groupDigits(summary.total_events)} (${formatActions(action_counts) || 'none'})`,
+    `- Approval requests: ${
+      Object.entries(approval_stats.counts)
+        .filter(([, count]) => count > 0)
+        .map(([status, count]) => `${count} ${status}`)
+        .join(', ') || 'none'
+    }${approval_stats.average_latency_seconds === null ? '' : `; decided after ${approval_stats.average_latency_seconds} s on average`}`,
+    `- Deletions of expired memory: ${summary.memory_retention_events}`,
+    ...summary.anomaly_flags.map((flag) => `- **Anomaly:** ${escapeText(flag)}`),
+    ...report.record_gaps.map(
+      (gap) => `- **Gap of all controls:** ${escapeText(gap.message)} *${formatSpan(gap, window)}*`,
+    ),
+    '',
+    ...scope.map((sentence) => `> ${escapeText(sentence)}`),
+  ];
+}
+
+function listControl(control: ControlReport, { window }: ComplianceReport): string[] {
+  const { evidence, gaps, elements } = control;
+  return [
+    `### ${escapeText(control.control_id)} ${escapeText(control.title)}`,
+    '',
+    `**${STATUS_WORDS[control.status]}**`,
+    '',
+    `Asked: ${escapeText(control.asks)}`,
+    ...(control.does === '' ? [] : ['', `Here: ${escapeText(control.does)}`]),
+    '',
+    ...(elements.length === 0
+      ? []
+      : table(
+          ['Carried by', 'Effect', 'When'],
+          elements.map((each) => [
+            code(each.name) + (each.tenant_id === null ? '' : ` (${escapeText(each.tenant_id)})`),
+            escapeText(each.detail),
+            escapeText(formatStates(each, window)),
+          ]),
+        )),
+    '',
+    ...(evidence.counts.length === 0
+      ? []
+      : table(
+          ['Evidence', 'Events', 'Outcome', 'First', 'Last'],
+          evidence.counts.map((each) => [
+            `${each.kind} ${code(each.name)}`,
+            groupDigits(each.events),
+            formatActions(each.actions),
+            formatUtcTime(each.first),
+            formatUtcTime(each.last),
+          ]),
+        )),
+    '',
+    ...(evidence.sample_event_ids.length === 0
+      ? []
+      : [`Sample events: ${evidence.sample_event_ids.map(code).join(', ')}`, '']),
+    ...(gaps.length === 0 ? [] : ['Gaps:', '']),
+    ...gaps.map((gap) => {
+      const span = formatSpan(gap, window);
+      return `- (${GAP_WORDS[gap.kind]}) ${escapeText(gap.message)}${span === '' ? '' : ` *${span}*`}`;
+    }),
+    '',
+    ...(control.settings.length === 0
+      ? []
+      : [`Settings to check: ${control.settings.map(code).join(', ')}`, '']),
+    ...(control.permissions.length === 0 ? [] : [`Permissions: ${control.permissions.map(code).join(', ')}`]),
+  ];
+}
+
+function listPolicies({ policies, changes }: ComplianceReport): string[] {
+  return [
+    '## Policies that decided',
+    '',
+    ...table(
+      ['Policy', 'Rules', 'In monitor mode', 'Contracts', 'Identities', 'Active'],
+      policies.map((each) => [
+        code(each.policy_hash),
+        each.saved ? String(each.rules) : 'no longer saved',
+        String(each.monitored_rules),
+        String(each.contracts),
+        String(each.identities),
+        each.intervals
+          .map(({ since, until }) => `${formatUtcTime(since)} to ${formatUtcTime(until)}`)
+          .join('; '),
+      ]),
+    ),
+    '',
+    ...(changes.length === 0
+      ? ['No change of the policy was recorded in the window.']
+      : table(
+          ['Change', 'Time', 'By', 'Event'],
+          changes.map((each) => [
+            `${code(each.kind)}${each.done ? '' : ' (refused)'}`,
+            formatUtcTime(each.timestamp),
+            escapeText(each.caller_id),
+            code(each.event_id),
+          ]),
+        )),
+  ];
+}
+
+function listJournal({ journal, evidence }: ComplianceReport): string[] {
+  const { oldest_event, chains } = journal;
+  return [
+    '## Journal',
+    '',
+    `Oldest event that is kept: ${oldest_event === null ? 'none' : formatUtcTime(oldest_event)}`,
+    '',
+    ...table(
+      ['Chain', 'Checkpoint', 'Record', 'Hash', 'Key', 'Covers the window'],
+      chains.map(({ writer, checkpoint, covers_window }) => [
+        code(writer),
+        checkpoint === null ? 'none' : formatUtcTime(checkpoint.timestamp),
+        checkpoint === null ? '' : String(checkpoint.seq),
+        checkpoint === null ? '' : code(checkpoint.record_hash),
+        checkpoint === null ? '' : code(checkpoint.key_id),
+        covers_window ? 'yes' : 'no: newer events are not signed yet',
+      ]),
+    ),
+    '',
+    `Sample events: ${evidence.sample_event_ids.map(code).join(', ') || 'none'}`,
+    '',
+    `Sample approval requests: ${evidence.sample_approval_ids.map(code).join(', ') || 'none'}`,
+  ];
+}
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
+  return [line(head), line(head.map(() => '---')), ...rows.map(line)];
+}
+
+/** Escapes text for Markdown. Backticks stay, because our own sentences use them for names. */
+function escapeText(value: string): string {
+  return value.replace(/[\\|<>*_[\]#]/g, '\\$&').replace(/\s+/g, ' ');
+}
+
+/** Formats a name as code. A name may have backticks, pipes and line breaks, because callers choose some. */
+function code(value: string): string {
+  const safe = value.replace(/\s+/g, ' ').replaceAll('|', '\\|');
+  return safe.includes('`') ? `\`\` ${safe} \`\`` : `\`${safe}\``;
+}
