@@ -4,8 +4,11 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { after, before, test } from 'node:test';
 import { MEMORY_DOCUMENT } from '../src/entry/cli/scaffold/documents.ts';
+import { alertsResend } from '../src/features/alerts/delivery-operations.ts';
+import { alertExample } from '../src/features/alerts/shapes.ts';
 import { mcpPinsApprove } from '../src/features/tool-pins/operations.ts';
 import { proxyForward } from '../src/gateways/forward/operations.ts';
 import type { AnyOperation } from '../src/operations/operation.ts';
@@ -169,6 +172,15 @@ const LAST = [
   'agents_unblock',
   'agents_blocked',
   'agents_block',
+  'alert_rules_save',
+  'alerts_test',
+  'alert_silences_add',
+  'alert_silences_remove',
+  'alerts_show',
+  'alerts_acknowledge',
+  'alerts_resolve',
+  'alerts_resend',
+  'alert_rules_remove',
   // These change the policy.
   'policy_document_save',
   'policy_document_rollback',
@@ -179,7 +191,12 @@ const FIRST = 'memory_write';
 function place({ name }: Example): number {
   if (name === FIRST) return -2;
   // The console shows what has happened: its examples are those of a new service.
-  if (/^(?:dashboard_approvals|allowlist_list|keys_list)$/.test(name)) return -4;
+  if (
+    /^(?:dashboard_approvals|allowlist_list|keys_list|alert_rules_list|alert_silences_list|alerts_history|alerts_deliveries|alerts_evaluate)$/.test(
+      name,
+    )
+  )
+    return -4;
   return /^(?:dashboard_|observe_(?:metrics|tools))/.test(name) && !LAST.includes(name)
     ? -3
     : LAST.indexOf(name);
@@ -204,6 +221,7 @@ test('every example is answered as the description shows it', async () => {
   let issued = '';
   let key_id = '';
   let handle_id = '';
+  let silence_id = '';
   for (const shown of examples) {
     // The event in a description is a recent decision; the token and the handle were just issued.
     const path = shown.path
@@ -211,12 +229,17 @@ test('every example is answered as the description shows it', async () => {
       .replace(/cap_[0-9a-f]{24}/, issued)
       .replace(/key_[0-9a-f]{24}/, key_id);
     const body =
-      shown.name === 'memory_resolve_handle' ? { ...(shown.body as object), handle_id } : shown.body;
+      shown.name === 'memory_resolve_handle'
+        ? { ...(shown.body as object), handle_id }
+        : shown.name === 'alert_silences_remove'
+          ? { silence_id }
+          : shown.body;
     const example = { ...shown, path, body };
     const { status, text } = await ask(example);
     if (example.name === 'capabilities_issue') issued = JSON.parse(text).token_id;
     if (example.name === 'keys_create' || example.name === 'keys_rotate')
       key_id = (JSON.parse(text) as { key_id: string }).key_id;
+    if (example.name === 'alert_silences_add') silence_id = JSON.parse(text).silence_id;
     if (example.name === FIRST) handle_id = JSON.parse(text).handle_id;
     if (example.name === 'intercept_agent_message') allowed = JSON.parse(text).event_id;
     assert.equal(status, example.status, `${example.name}: ${text}`);
@@ -227,7 +250,7 @@ test('every example is answered as the description shows it', async () => {
     else assert.deepEqual(settled(JSON.parse(text)), settled(example.answer), example.name);
   }
   assert.equal(examples.length, OFFERED.length);
-  assert.equal(examples.filter(({ status }) => status === 200).length, 99);
+  assert.equal(examples.filter(({ status }) => status === 200).length, 113);
 });
 
 /** Creates the pending request whose ID the examples show. */
@@ -238,6 +261,40 @@ async function waiting(): Promise<string> {
     body: JSON.stringify(REFUND),
   });
   return ((await answer.json()) as { approval: { request_id: string } }).approval.request_id;
+}
+
+/** Stores the alert that the examples show. */
+function addAlert(): void {
+  const { deliveries: _none, group, ...shown } = alertExample;
+  insertRow('alerts', {
+    ...{ alert_id: shown.alert_id, rule_id: shown.rule_id, rule_name: shown.rule_name },
+    ...{ severity: shown.severity, status: shown.status, source: shown.source, dedup_key: shown.dedup_key },
+    ...{ group_key: 'example', group_values: JSON.stringify(group), event_count: shown.count },
+    ...{ threshold: shown.threshold, window_ms: 900_000, fired_ms: Date.parse(shown.fired_at) },
+    ...{ first_ms: Date.parse(shown.first_at), last_ms: Date.parse(shown.last_at) },
+    sample_event_ids: JSON.stringify(shown.sample_event_ids),
+    tenant_ids: JSON.stringify(shown.tenant_ids),
+    channels: JSON.stringify(shown.channels),
+  });
+}
+
+/** Stores the dead letter that the examples show. */
+function addDeadLetter(): void {
+  const { delivery_id, subject_id, kind, channel, reason, created_at } = alertsResend.answer!;
+  const created_ms = Date.parse(created_at);
+  insertRow('outbox_messages', {
+    ...{ delivery_id, subject_id, kind, attempts: 16, reason, queue: `alerts/${channel}`, status: 'dead' },
+    ...{ body: '{}', created_ms, finished_ms: created_ms, next_attempt_ms: created_ms },
+  });
+}
+
+function insertRow(table: string, row: Readonly<Record<string, string | number | null>>): void {
+  const store = new DatabaseSync(join(service.state_dir, 'store.db'));
+  const names = Object.keys(row);
+  store
+    .prepare(`insert into ${table} (${names.join(', ')}) values (${names.map(() => '?').join(', ')})`)
+    .run(...Object.values(row));
+  store.close();
 }
 
 /** Lists a tool with a changed definition, so that it is pending. The example contains its hash. */
@@ -260,6 +317,8 @@ async function ask({ name, method, path: shown, body }: Example): Promise<{ stat
   const fill = (text: string) => (waits === '' ? text : text.replace(/apr_\w+/, waits));
   const path = fill(shown);
   if (name === 'mcp_pins_approve') await changeTool();
+  if (name === 'alerts_show') addAlert();
+  if (name === 'alerts_resend') addDeadLetter();
   const { state_dir, url } =
     /^(adapter|allowlist|approvals|dashboard_approvals|capabilities|proxy|secrets|dashboard_cost|check_budget)/.test(
       name,
@@ -300,6 +359,8 @@ const VARYING: readonly (readonly [RegExp, string])[] = [
   [/^hdl_[0-9a-f]{32}$/, 'mem'],
   [/^sha256:[0-9a-f]{64}$/, 'sha256'],
   [/^cap_[0-9a-f]{24}$/, 'cap'],
+  [/^sil_[0-9a-f]{24}$/, 'sil'],
+  [/^dlv_[0-9a-f]{12,64}$/, 'dlv'],
   [/^svc_cap_/, 'token'],
   [/^http:\/\/localhost:\d+\/dashboard\/set-up#svc_link_[\w-]{43}$/, 'link'],
   [/^\d+\.\d+\.\d+(?:-\S+)?$/, 'version'],

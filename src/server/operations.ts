@@ -5,6 +5,20 @@ import {
   intelligenceRecommend,
   intelligenceStatus,
 } from '../features/advisors/operations.ts';
+import {
+  alertsAcknowledge,
+  alertsHistory,
+  alertsResolve,
+  alertsShow,
+} from '../features/alerts/alert-operations.ts';
+import { alertsDeliveries, alertsResend, alertsTest } from '../features/alerts/delivery-operations.ts';
+import { alertsEvaluate } from '../features/alerts/evaluate-operation.ts';
+import { alertRulesList, alertRulesRemove, alertRulesSave } from '../features/alerts/rule-operations.ts';
+import {
+  alertSilencesAdd,
+  alertSilencesList,
+  alertSilencesRemove,
+} from '../features/alerts/silence-operations.ts';
 import { allowlistAdd, allowlistList, allowlistRemove } from '../features/allowlist/operations.ts';
 import { keysCreate, keysList, keysRevoke, keysRotate } from '../features/api-keys/operations.ts';
 import { complianceReport } from '../features/compliance/operations.ts';
@@ -127,6 +141,20 @@ export const operationCatalogue = {
   agentsBlock,
   agentsBlocked,
   agentsUnblock,
+  alertRulesList,
+  alertRulesRemove,
+  alertRulesSave,
+  alertSilencesAdd,
+  alertSilencesList,
+  alertSilencesRemove,
+  alertsAcknowledge,
+  alertsDeliveries,
+  alertsEvaluate,
+  alertsHistory,
+  alertsResend,
+  alertsResolve,
+  alertsShow,
+  alertsTest,
   allowlistAdd,
   allowlistList,
   allowlistRemove,

@@ -6,7 +6,6 @@ import { describeFault, type Log } from '../platform/log.ts';
 import { openSerialQueue } from '../platform/queue/serial-queue.ts';
 import { openLazyStore, type Store } from '../platform/store/index.ts';
 import { describeStoreFault } from '../platform/store/lazy.ts';
-import { type MaintenanceLoop, startMaintenance } from '../platform/store/maintenance.ts';
 import type { ApiKey } from '../runtime/access/settings.ts';
 import { type EventFeed, openEventFeed } from '../runtime/audit/events/feed.ts';
 import type { Journal } from '../runtime/audit/journal.ts';
@@ -20,8 +19,8 @@ import type { ReloadReport } from '../runtime/policies/reload-report.ts';
 import { savePolicy } from '../runtime/policies/saved-policy.ts';
 import type { SecretReading } from '../runtime/secrets/references.ts';
 import { openApiKeyExchange } from './api-key-exchange.ts';
+import { type Closeable, openBackgroundWork } from './background-work.ts';
 import { type IndexFiller, openIndexFiller } from './indexing.ts';
-import type { buildMaintenanceJobs } from './maintenance-jobs.ts';
 import { type ManagedCopy, openManagedCopy } from './managed-copy.ts';
 import { openMetricsSum } from './metrics-sum.ts';
 import { admitPolicy, type OwnerStore, openOwnerStore } from './owner-store.ts';
@@ -132,10 +131,6 @@ export async function openParent(parts: ParentParts): Promise<Parent> {
   }
 }
 
-interface Closeable {
-  readonly close: () => Promise<void>;
-}
-
 interface ServingParts {
   readonly parts: ParentParts;
   readonly late: Late;
@@ -179,7 +174,7 @@ async function openServing(serving: ServingParts, opened: Closeable[]): Promise<
   managed.follow({ onPolicy: () => reload('service:store-watch'), onKeys: activateKeys });
   const blocks = await followBlocks(config, own.store, log);
   if (blocks !== null) opened.push(blocks);
-  const kept = await openChores({ config, log, store: store.open, ports: open.ports });
+  const kept = await openBackgroundWork({ config, log, store: store.open, ports: open.ports });
   opened.push(...kept);
   const status = statusOf(parts, workers, late.reloading);
   // In a service, the workers prepare.
@@ -266,19 +261,6 @@ function metricsOfParent(version: string, { server }: Config, late: Late): Metri
     return countPendingApprovals(late.store, Date.now());
   };
   return openMetrics({ version, mode: server.mode, countPendingApprovals: pending });
-}
-
-/**
- * Loads the maintenance jobs on demand. They import every subject and all detectors, which would delay the
- * workers.
- */
-async function openChores(
-  ground: Parameters<typeof buildMaintenanceJobs>[0] & { readonly log: Log },
-): Promise<MaintenanceLoop[]> {
-  const { buildMaintenanceJobs, buildDeliveryJobs } = await import('./maintenance-jobs.ts');
-  return [buildMaintenanceJobs(ground), buildDeliveryJobs(ground)].map((jobs) =>
-    startMaintenance(jobs, ground.log),
-  );
 }
 
 /**

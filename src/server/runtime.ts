@@ -355,6 +355,14 @@ function lazyApprovals({ config, log, store }: RuntimeParts, ports: () => Enforc
   return { open: approvals.open, release: () => approvals.ifOpened(({ release }) => release()) };
 }
 
+/** Loaded on demand, with the first operator who asks. */
+function lazyAlerts({ config, port, store }: RuntimeParts): Runtime['alerts'] {
+  return lazy(async () => {
+    const { buildAlertService } = await import('../features/alerts/service.ts');
+    return buildAlertService({ config, port, store: store.open });
+  }).open;
+}
+
 /** Loaded on demand, because only some agents use it. */
 function lazyMemory({ config, log, store }: RuntimeParts, ports: () => EnforcementPorts): Runtime['memory'] {
   return lazy(async () => {
@@ -374,8 +382,12 @@ function lazyMemory({ config, log, store }: RuntimeParts, ports: () => Enforceme
 function lazyOperatorParts(
   parts: RuntimeParts,
   ports: () => EnforcementPorts,
-): Pick<Runtime, 'accounts' | 'agentBlocks'> {
-  return { accounts: lazyAccounts(parts, ports), agentBlocks: lazyAgentBlocks(parts, ports) };
+): Pick<Runtime, 'accounts' | 'agentBlocks' | 'alerts'> {
+  return {
+    accounts: lazyAccounts(parts, ports),
+    agentBlocks: lazyAgentBlocks(parts, ports),
+    alerts: lazyAlerts(parts),
+  };
 }
 
 /** Loaded on demand, with the first visitor of the console. */

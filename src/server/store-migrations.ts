@@ -1,3 +1,4 @@
+import { alertMigrations } from '../features/alerts/tables.ts';
 import { allowlistMigrations } from '../features/allowlist/tables.ts';
 import { apiKeyMigrations } from '../features/api-keys/tables.ts';
 import { costMigrations } from '../features/costs/tables.ts';
@@ -5,6 +6,7 @@ import { memoryMigrations } from '../features/memory/tables.ts';
 import { policyVersionMigrations } from '../features/policy-versions/tables.ts';
 import { tenantMigrations } from '../features/tenants/tables.ts';
 import { toolPinMigrations } from '../features/tool-pins/tables.ts';
+import { outboxMigrations } from '../platform/outbox/tables.ts';
 import type { Migrations } from '../platform/store/index.ts';
 import { accountMigrations } from '../runtime/accounts/tables.ts';
 import { agentBlockMigrations } from '../runtime/enforcement/agent-blocks/tables.ts';
@@ -19,6 +21,7 @@ import { managedRevisionMigrations } from '../runtime/managed-policy/tables.ts';
  */
 export const MIGRATIONS: Migrations = {
   ...agentBlockMigrations,
+  ...alertMigrations,
   ...allowlistMigrations,
   ...apiKeyMigrations,
   ...approvalMigrations,
@@ -28,6 +31,7 @@ export const MIGRATIONS: Migrations = {
   ...managedRevisionMigrations,
   ...memoryMigrations,
   ...policyVersionMigrations,
+  ...outboxMigrations,
   ...sessionMigrations,
   ...accountMigrations,
   ...tenantMigrations,

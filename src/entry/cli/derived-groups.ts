@@ -3,6 +3,7 @@
 /** The first words of the commands that are derived from operation records, and their summaries. */
 export const DERIVED_GROUPS: readonly { readonly name: string; readonly summary: string }[] = [
   { name: 'agents', summary: 'block an agent' },
+  { name: 'alerts', summary: 'list alert rules' },
   { name: 'approvals', summary: 'approve a request' },
   { name: 'capabilities', summary: 'revoke a capability token' },
   { name: 'keys', summary: 'create an API key' },

@@ -9,7 +9,8 @@ test('what the interface names and this version lacks is 503 with a sentence, an
   const state_dir = mkdtempSync(join(tmpdir(), 'lacking-'));
   const service = await serve({ state_dir });
   const rows: readonly [string, number, string, RegExp][] = [
-    ['/v1/alerts', 503, 'not_configured', /alerts/],
+    ['/v1/dashboard/nothing', 503, 'not_configured', /dashboard/],
+    ['/v1/alerts', 404, 'not_found', /no such route/],
     ['/v1/intelligence/status', 503, 'not_configured', /not configured/],
     ['/dashboards', 404, 'not_found', /no such route/],
     ['/v1/nothing', 404, 'not_found', /no such route/],
@@ -24,5 +25,5 @@ test('what the interface names and this version lacks is 503 with a sentence, an
     await service.close();
     rmSync(state_dir, { recursive: true });
   }
-  assert.equal(rows.length, 4);
+  assert.equal(rows.length, 5);
 });

@@ -126,6 +126,7 @@ const PERSONS = [
   'tenants:manage',
   'policies:edit',
   'keys:manage',
+  'alerts:manage',
   'settings:read',
 ];
 

@@ -129,7 +129,6 @@ export function notFound(url = ''): Refusal {
 /** Documented paths that this version lacks, so that a client can distinguish them from unknown paths. */
 const LACKING = [
   { at: /^\/v1\/dashboard(?:\/|$)/, sentence: 'This version lacks this route of the dashboard.' },
-  { at: /^\/v1\/alerts(?:\/|$)/, sentence: 'This version has no alerts, and sends none.' },
 ];
 
 function answerFault(

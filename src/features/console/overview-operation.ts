@@ -1,3 +1,4 @@
+import { SEVERITIES } from '../../core/types/index.ts';
 import { defineOperation } from '../../operations/operation.ts';
 import { readOverview } from './overview.ts';
 import { parseWindow, resolveReadScope } from './read-scope.ts';
@@ -59,7 +60,20 @@ export const dashboardOverview = defineOperation({
     },
     next_approval_expires_at: textOrNull,
     recent_incidents: buildListSchema(eventSchema, 'Newest first, eight at most.'),
-    recent_alerts: { type: 'array', items: { type: 'object' } },
+    recent_alerts: buildListSchema(
+      buildObjectSchema({
+        alert_id: text,
+        rule_id: text,
+        rule_name: text,
+        severity: { enum: SEVERITIES },
+        status: { enum: ['firing', 'acknowledged', 'resolved', 'silenced'] },
+        count: whole,
+        fired_at: text,
+        last_at: text,
+        group: { type: 'object', additionalProperties: text },
+      }),
+      'Newest first, eight at most. Empty if the user may not read alerts, or the store is not available.',
+    ),
     tenants: { ...texts, description: 'The tenants with events in the period.' },
     health: buildObjectSchema({
       status: { enum: ['healthy', 'degraded'] },

@@ -62,7 +62,7 @@ export async function readOverview(scope: ReadScope, window: ReadWindow, context
     },
     ...(await readApprovals(scope, context)),
     recent_incidents: [...(await findIncidents({}, scope, window, RECENT_MAX, null, context)).events],
-    recent_alerts: [],
+    recent_alerts: await readAlerts(scope, context),
     tenants:
       (await count('tenant', window)).length === 0
         ? []
@@ -127,6 +127,17 @@ async function readApprovals({ tenants, agents }: ReadScope, { runtime, caller }
     pending_approvals: pending.length,
     next_approval_expires_at: pending.map(({ expires_at }) => expires_at).toSorted()[0] ?? null,
   };
+}
+
+/** Returns the newest alerts. An alert may name any agent, so a caller for particular ones sees none. */
+async function readAlerts({ tenants, agents }: ReadScope, { runtime, caller }: Context) {
+  if (!caller.permissions.includes('alerts:read') || agents !== '*') return [];
+  try {
+    return await (await runtime.alerts()).listRecent(tenants, RECENT_MAX);
+  } catch {
+    // The overview has other parts, which need no store.
+    return [];
+  }
 }
 
 async function readHealth({ runtime }: Context) {

@@ -104,6 +104,7 @@ export function testRuntime(options: TestOptions = {}): TestRuntime {
     approvals: () => Promise.reject(new StoreFailure('store_unavailable', 'This test has no store.')),
     accounts: () => Promise.reject(new StoreFailure('store_unavailable', 'This test has no store.')),
     costs: () => Promise.reject(new StoreFailure('store_unavailable', 'This test has no store.')),
+    alerts: () => Promise.reject(new StoreFailure('store_unavailable', 'This test has no store.')),
     store: () => Promise.reject(new StoreFailure('store_unavailable', 'This test has no store.')),
     capabilities: () => Promise.reject(new StoreFailure('store_unavailable', 'This test has no store.')),
     secrets: { backend: 'env', open: () => openConfiguredSecrets('env', SECRETS, SECRETS_WORLD) },

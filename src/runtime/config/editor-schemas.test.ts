@@ -145,6 +145,33 @@ const full = {
     plugin: { from: 'a.mjs', driver: 'd', settings: { a: 'b' } },
   },
   alerts: {
+    rules: [
+      {
+        rule_id: 'r',
+        name: 'n',
+        source: 'approvals_waiting',
+        filters: {
+          boundaries: ['input'],
+          actions: ['block'],
+          policies: ['p'],
+          agents: ['a'],
+          tags: ['secret'],
+          tools: ['t'],
+          tenants: ['x'],
+          severities: ['high'],
+        },
+        threshold: 5,
+        window: '15m',
+        after: '5m',
+        group_by: ['agent'],
+        severity: 'high',
+        cooldown: '1m',
+        schedule: { time_zone: 'UTC', quiet_hours: [{ days: ['mon'], from: '22:00', to: '07:00' }] },
+        channels: ['file'],
+        tenant_id: 'acme',
+        enabled: true,
+      },
+    ],
     channels: [
       {
         type: 'email',

@@ -12,7 +12,6 @@ export function findInactiveKeys(
   lineOf: (steps: readonly PathStep[]) => number | undefined,
 ): DocumentProblem[] {
   const idle: readonly (readonly [boolean, string, string])[] = [
-    [config.alerts.channels.length > 0, 'alerts.channels', 'no alert is sent'],
     [config.intelligence.enabled, 'intelligence.enabled', 'no advisor runs'],
   ];
   return idle

@@ -423,7 +423,7 @@ test('without a file the defaults hold', async () => {
     capability_tokens: { default_ttl: '10m', max_ttl: '1h', active_max: 100_000 },
     memory: { previous_keys: [], agent_entries_max: 10_000, agent_bytes_max: 67_108_864 },
     secrets: { timeout_ms: 5_000, cache_ttl_seconds: 300, cache_entries_max: 1_000, env_map: {} },
-    alerts: { channels: [] },
+    alerts: { channels: [], rules: [] },
     proxy: parseConfigValue({}, proxySchema, { env: {}, secrets: new Map() }).value,
     cost: parseConfigValue({}, costSchema, { env: {}, secrets: new Map() }).value,
     intelligence: { enabled: false },
@@ -518,10 +518,7 @@ log: {level: debug}
   assert.deepEqual(config.origin, { file: join(dir, 'service.yaml'), label: 'service.yaml', base_dir: dir });
   assert.deepEqual(
     result.warnings.map((warning) => formatProblem(warning)),
-    [
-      'service.yaml:25: `alerts.channels` is not active in this version: no alert is sent.',
-      'service.yaml:33: `intelligence.enabled` is not active in this version: no advisor runs.',
-    ],
+    ['service.yaml:33: `intelligence.enabled` is not active in this version: no advisor runs.'],
   );
 });
 

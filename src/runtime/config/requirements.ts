@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { parseDurationMs } from '../../core/policy/compile/duration.ts';
 import { isLoopbackHost } from '../../platform/net/loopback.ts';
+import { findAlertRuleProblems, listChannelNames } from './alert-rules.ts';
 import type { ValueProblem } from './parse-config-value.ts';
 import type { PathStep } from './problem-path.ts';
 import { checkMcpRequirements } from './requirements-mcp.ts';
@@ -13,6 +14,7 @@ export function checkRequirements(config: Config): ValueProblem[] {
     ...keySources(config),
     ...proxyAddresses(config),
     ...alertChannels(config),
+    ...alertRules(config),
     ...expiries(config),
     ...storeAddress(config),
     ...approvalWebhook(config),
@@ -70,6 +72,18 @@ function mailLogin({ username, password, tls, smtp_host }: MailChannel, here: Pa
   if (password === undefined || tls !== 'none' || isLoopbackHost(smtp_host)) return [];
   const message = 'is `none`, so that the password would cross the network in the clear; use `starttls`';
   return [problem([...here, 'tls'], message)];
+}
+
+function alertRules({ alerts: { rules, channels } }: Config): ValueProblem[] {
+  const known = new Set(listChannelNames(channels));
+  return rules.flatMap((rule, i) => {
+    const here = ['alerts', 'rules', i];
+    if (rules.findIndex(({ rule_id }) => rule_id === rule.rule_id) < i)
+      return [problem([...here, 'rule_id'], 'is the ID of another rule')];
+    return findAlertRuleProblems(rule, known).map(({ steps, message }) =>
+      problem([...here, ...steps], message),
+    );
+  });
 }
 
 function expiries({ auth, detection }: Config): ValueProblem[] {

@@ -1,6 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own `${NAME}` is meant.
 import { ACTIONS } from '../../core/types/index.ts';
 import { durationSchema, patternListSchema } from '../../platform/schema-parts.ts';
+import { alertRuleSchema } from './schema-alert-rules.ts';
 import { alertChannelSchema } from './schema-alerts.ts';
 import { approvalsSchema } from './schema-approvals.ts';
 import { authSchema } from './schema-auth.ts';
@@ -364,10 +365,17 @@ export const configSchema = {
     capability_tokens: capabilityTokensSchema,
     alerts: {
       type: 'object',
-      description: 'Channels for alerts.',
+      description: 'Rules that raise alerts, and the channels that they go to.',
       additionalProperties: false,
       default: {},
       properties: {
+        rules: {
+          type: 'array',
+          items: alertRuleSchema,
+          maxItems: 500,
+          default: [],
+          description: 'Rules. More can be saved over the API and in the console.',
+        },
         channels: {
           type: 'array',
           items: alertChannelSchema,

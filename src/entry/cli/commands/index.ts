@@ -21,7 +21,7 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'alerts',
-    summary: 'say that this version has no alerts',
+    summary: 'manage alert rules, alerts and their deliveries',
     load: async () => (await import('./alerts.ts')).defineAlerts,
   },
   {

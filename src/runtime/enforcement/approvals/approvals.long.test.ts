@@ -309,7 +309,7 @@ withStores('approvals', (law) => {
 
   law('an event that cannot be written takes everything back', async ({ store }) => {
     const approvals_test = openTestApprovals(store, {}, true);
-    const outbox = () => store.db.selectFrom('approval_outbox').select('message_id').execute();
+    const outbox = () => store.db.selectFrom('outbox_messages').select('delivery_id').execute();
     approvals_test.journal.fault = new Error('disk full');
     const none = await approvals_test.check();
     assert.deepEqual(
@@ -354,7 +354,7 @@ withStores('approvals', (law) => {
     const rows = [
       await store.db.selectFrom('approval_requests').selectAll().execute(),
       await store.db.selectFrom('approval_votes').selectAll().execute(),
-      await store.db.selectFrom('approval_outbox').selectAll().execute(),
+      await store.db.selectFrom('outbox_messages').selectAll().execute(),
       approvals_test.events,
     ];
     assert.ok(!JSON.stringify(rows).includes('q7q7'));

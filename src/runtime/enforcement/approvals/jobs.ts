@@ -1,14 +1,14 @@
 import type { Log } from '../../../platform/log.ts';
+import type { OutboxQueue } from '../../../platform/outbox/deliver.ts';
 import { describeStoreFault } from '../../../platform/store/lazy.ts';
 import type { MaintenanceJob } from '../../../platform/store/maintenance.ts';
 import type { Config } from '../../config/index.ts';
 import { deleteOldRequests, expireRequests } from './expiry.ts';
-import { deliverWebhooks } from './outbox.ts';
+import { buildApprovalQueue } from './outbox.ts';
 import { type ApprovalsEnvironment, buildApprovalsParts } from './parts.ts';
 
 const END_MS = 5_000;
 const FORGET_MS = 600_000;
-const DELIVER_MS = 1_000;
 
 type Ground = ApprovalsEnvironment & { readonly log: Pick<Log, 'error' | 'warn'> };
 
@@ -23,15 +23,11 @@ export function buildApprovalJobs(ground: Ground): readonly MaintenanceJob[] {
   ];
 }
 
-/**
- * Builds the jobs that deliver webhooks. They wait for another machine, so they run apart from all other jobs.
- */
-export function buildApprovalDeliveryJobs(
-  ground: Ground & { readonly config: Pick<Config, 'approvals'> },
-): readonly MaintenanceJob[] {
-  const { webhook } = ground.config.approvals;
-  if (webhook === undefined) return [];
-  const { store, ports, log } = ground;
-  const run = () => deliverWebhooks({ store, now_ms: () => ports().now_ms(), webhook, log });
-  return [{ name: 'approvals: tell the webhook', every_ms: DELIVER_MS, run }];
+/** Returns the queue of the outbox that sends to the webhook; none if no webhook is configured. */
+export function buildApprovalQueues({
+  config,
+  ports,
+}: Pick<Ground, 'ports'> & { readonly config: Pick<Config, 'approvals'> }): readonly OutboxQueue[] {
+  const { webhook } = config.approvals;
+  return webhook === undefined ? [] : [buildApprovalQueue(webhook, () => ports().now_ms())];
 }

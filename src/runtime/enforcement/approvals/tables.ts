@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 import type { ApprovalStatus } from './lifecycle.ts';
 
@@ -59,15 +60,6 @@ export interface ApprovalTables {
     comment: string | null;
     voted_ms: number;
   };
-  /** The webhook messages that are not delivered yet. */
-  readonly approval_outbox: {
-    message_id: string;
-    request_id: string;
-    body: string;
-    created_ms: number;
-    attempts: number;
-    next_attempt_ms: number;
-  };
 }
 
 export const approvalMigrations: Readonly<Record<string, Migration>> = {
@@ -84,6 +76,17 @@ export const approvalMigrations: Readonly<Record<string, Migration>> = {
         .alterTable('approval_requests')
         .addColumn('require_second_factor', 'integer', (column) => column.notNull().defaultTo(0))
         .execute();
+    },
+  },
+  /** Webhook messages go to the outbox that everything shares. */
+  '0301_approval_outbox': {
+    async up(db) {
+      await sql`
+        insert into outbox_messages (
+          delivery_id, queue, subject_id, kind, body, status, attempts, created_ms, next_attempt_ms
+        ) select message_id, 'approvals', request_id, 'approval', body, 'pending', attempts, created_ms, next_attempt_ms
+        from approval_outbox`.execute(db);
+      await db.schema.dropTable('approval_outbox').execute();
     },
   },
 };

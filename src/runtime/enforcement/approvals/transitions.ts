@@ -1,6 +1,7 @@
-import { randomBytes } from 'node:crypto';
+import { createDeliveryId, enqueueMessages } from '../../../platform/outbox/messages.ts';
 import { type ApprovalActor, type ApprovalEventKind, buildApprovalEvent } from './events.ts';
 import { type ApprovalStatus, isTransitionAllowed } from './lifecycle.ts';
+import { APPROVAL_QUEUE } from './outbox.ts';
 import type { ApprovalsParts } from './parts.ts';
 import { RecordingFailure } from './recording-failure.ts';
 import { type ApprovalRequestRow, formatIsoTime, type StoreTransaction, summarizeRequest } from './rows.ts';
@@ -60,9 +61,6 @@ export async function emitApprovalEvent(
   }
 }
 
-/** The number of queued messages. A receiver that is this far behind gains nothing from more. */
-const OUTBOX_MAX = 10_000;
-
 async function putAside(
   trx: StoreTransaction,
   row: ApprovalRequestRow,
@@ -70,23 +68,20 @@ async function putAside(
   now_ms: number,
   { reportFault }: ApprovalsParts,
 ): Promise<void> {
-  const { waiting } = await trx
-    .selectFrom('approval_outbox')
-    .select((eb) => eb.fn.countAll<number>().as('waiting'))
-    .executeTakeFirstOrThrow();
-  if (Number(waiting) >= OUTBOX_MAX) {
-    reportFault('the webhook of approvals does not take its messages, and no more are kept for it');
-    return;
-  }
   const message = {
-    message_id: `msg_${randomBytes(12).toString('hex')}`,
-    request_id: row.request_id,
+    delivery_id: createDeliveryId(now_ms, 'msg'),
+    queue: APPROVAL_QUEUE,
+    subject_id: row.request_id,
+    kind: happening,
+    order_key: null,
     body: JSON.stringify(messageOf(row, happening, now_ms)),
-    created_ms: now_ms,
-    attempts: 0,
-    next_attempt_ms: now_ms,
+    not_before_ms: now_ms,
   };
-  await trx.insertInto('approval_outbox').values(message).execute();
+  const refused = await enqueueMessages(trx, [message], now_ms);
+  if (refused > 0)
+    reportFault(
+      'the webhook of approvals does not take its messages; new ones are dead letters until it does',
+    );
 }
 
 /** Builds the webhook message: who requests what, and by which rule, without the arguments. */

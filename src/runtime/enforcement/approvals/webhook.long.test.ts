@@ -4,8 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { isMetadataOrLinkLocalAddress } from '../../../platform/net/guarded-lookup.ts';
 import { type SignedMessage, signWebhook } from '../../../platform/net/webhook-signature.ts';
+import { deliverBatch, type OutboxParts } from '../../../platform/outbox/deliver.ts';
 import { withStores } from '../../../platform/store/testing/stores.ts';
-import { deliverWebhooks } from './outbox.ts';
+import { buildApprovalQueue } from './outbox.ts';
 import { openTestApprovals } from './testing/open.ts';
 import { type ApprovalWebhook, postWebhook } from './webhook.ts';
 
@@ -23,6 +24,9 @@ const webhookAt = (url: string, more: Partial<ApprovalWebhook> = {}): ApprovalWe
   allow_link_local: false,
   ...more,
 });
+
+const deliverWebhooks = ({ webhook, ...parts }: OutboxParts & { readonly webhook: ApprovalWebhook }) =>
+  deliverBatch(parts, buildApprovalQueue(webhook, parts.now_ms));
 
 async function withReceiver<Result>(
   listener: RequestListener,
@@ -82,7 +86,12 @@ withStores('the outbox of approvals', (law) => {
       const approvals_test = openTestApprovals(store, {}, true);
       const warned: unknown[] = [];
       const waiting = () =>
-        store.db.selectFrom('approval_outbox').selectAll().orderBy('message_id').execute();
+        store.db
+          .selectFrom('outbox_messages')
+          .selectAll()
+          .where('status', '=', 'pending')
+          .orderBy('delivery_id')
+          .execute();
       const send = (url: string) =>
         deliverWebhooks({
           store: async () => store,
@@ -112,7 +121,7 @@ withStores('the outbox of approvals', (law) => {
           assert.ok(left[0]!.next_attempt_ms >= approvals_test.clock.now_ms + 1_000 + 500 * 2 ** attempt);
         approvals_test.clock.now_ms += 60_000;
       }
-      assert.deepEqual(ids, Array(3).fill(first!.message_id));
+      assert.deepEqual(ids, Array(3).fill(first!.delivery_id));
       assert.equal(warned.length, 3);
       assert.match(JSON.stringify(warned.at(-1)), /no more attempts/);
 

@@ -1,0 +1,119 @@
+import type { Kysely } from 'kysely';
+import type { AlertMessage } from '../../drivers/alerts/channel.ts';
+import { createDeliveryId, enqueueMessages } from '../../platform/outbox/messages.ts';
+import type { StoreTables } from '../../platform/store/index.ts';
+import { formatTime } from '../../runtime/audit/service-event.ts';
+import type { AlertSource } from '../../runtime/config/schema-alert-rules.ts';
+import { ALERT_QUEUE_PREFIX, type AlertRow, formatWindow } from './alert-store.ts';
+import type { AlertService } from './types.ts';
+
+type Db = Kysely<StoreTables>;
+type MessageKind = AlertMessage['kind'];
+type Origin = Pick<AlertService, 'source' | 'console_url' | 'describeApproval'>;
+
+const NOUNS: Readonly<Record<AlertSource, readonly [one: string, many: string]>> = {
+  violations: ['violation', 'violations'],
+  decisions: ['decision', 'decisions'],
+  budgets: ['budget event', 'budget events'],
+  failures: ['failure', 'failures'],
+  chain_breaks: ['broken audit chain', 'broken audit chains'],
+  approvals_waiting: ['approval waiting too long', 'approvals waiting too long'],
+  hooks_silent: ['hook without events', 'hooks without events'],
+  tools_changed: ['new or changed tool', 'new or changed tools'],
+  service: ['service event', 'service events'],
+};
+
+/** Queues one message about an alert for each channel, in the same transaction as the change of the alert. */
+export async function enqueueAlert(
+  trx: Db,
+  alert: AlertRow,
+  kind: MessageKind,
+  origin: Origin,
+  when: { readonly now_ms: number; readonly not_before_ms?: number; readonly channels?: readonly string[] },
+): Promise<readonly string[]> {
+  const { now_ms, not_before_ms = now_ms, channels = JSON.parse(alert.channels) as string[] } = when;
+  const approval = await findApproval(trx, alert, origin);
+  const messages = channels.map((channel) => {
+    const delivery_id = createDeliveryId(now_ms);
+    return {
+      delivery_id,
+      queue: `${ALERT_QUEUE_PREFIX}${channel}`,
+      subject_id: kind === 'test' ? alert.rule_id : alert.alert_id,
+      kind,
+      order_key: alert.alert_id,
+      body: JSON.stringify(buildAlertMessage(alert, kind, delivery_id, origin, approval)),
+      not_before_ms,
+    };
+  });
+  await enqueueMessages(trx, messages, now_ms);
+  return messages.map(({ delivery_id }) => delivery_id);
+}
+
+function buildAlertMessage(
+  alert: AlertRow,
+  kind: MessageKind,
+  delivery_id: string,
+  { source, console_url }: Origin,
+  approval: AlertMessage['approval'],
+): AlertMessage {
+  return {
+    delivery_id,
+    alert_id: alert.alert_id,
+    kind,
+    dedup_key: alert.dedup_key,
+    rule_id: alert.rule_id,
+    rule_name: alert.rule_name,
+    severity: alert.severity,
+    summary: summarizeAlert(alert, kind),
+    source,
+    tenant_ids: JSON.parse(alert.tenant_ids),
+    group: JSON.parse(alert.group_values),
+    count: alert.event_count,
+    threshold: alert.threshold,
+    window_ms: alert.window_ms,
+    first_at: formatTime(alert.first_ms),
+    last_at: formatTime(alert.last_ms),
+    sample_event_ids: JSON.parse(alert.sample_event_ids),
+    url:
+      approval?.url ?? (kind === 'test' ? `${console_url}/dashboard/alerts` : alertUrl(alert, console_url)),
+    approval,
+  };
+}
+
+function alertUrl({ alert_id }: AlertRow, console_url: string): string {
+  return `${console_url}/dashboard/alerts?alert=${alert_id}`;
+}
+
+/** Returns one sentence without anything that was matched. */
+function summarizeAlert(alert: AlertRow, kind: MessageKind): string {
+  if (kind === 'test') return `Test of the alert rule “${alert.rule_name}”.`;
+  const [one, many] = NOUNS[alert.source];
+  const counted = `${alert.event_count} ${alert.event_count === 1 ? one : many} within ${formatWindow(alert.window_ms)}`;
+  const group = Object.entries(JSON.parse(alert.group_values) as Record<string, string>)
+    .map(([name, value]) => `${name} ${value}`)
+    .join(', ');
+  const text = `${alert.rule_name}: ${counted}${group === '' ? '' : ` (${group})`}.`;
+  if (kind === 'resolve') return `Resolved. ${text}`;
+  return kind === 'acknowledge' ? `Acknowledged. ${text}` : text;
+}
+
+/** Returns the approval request of an alert that concerns exactly one. */
+async function findApproval(trx: Db, alert: AlertRow, { describeApproval }: Origin) {
+  const { request } = JSON.parse(alert.group_values) as { readonly request?: string };
+  if (request === undefined) return null;
+  const row = await trx
+    .selectFrom('approval_requests')
+    .select(['request_id', 'tool_name', 'agent_id', 'expires_ms'])
+    .where('request_id', '=', request)
+    .executeTakeFirst();
+  if (row === undefined) return null;
+  const { request_id, agent_id } = row;
+  const expires_ms = Number(row.expires_ms);
+  return {
+    request_id,
+    tool: row.tool_name ?? '',
+    agent_id,
+    expires_at: formatTime(expires_ms),
+    url: describeApproval(request_id, expires_ms),
+  };
+}

@@ -1,0 +1,30 @@
+import { requireAllTenants, requirePerson } from '../../operations/managed-change.ts';
+import { type Context, Refusal } from '../../operations/operation.ts';
+import { dropBlankName, resolveTenant, resolveTenants } from '../../operations/subject.ts';
+
+/** Returns the tenants whose alerts the caller reads. An alert may name any agent, so a key for one reads none. */
+export function resolveAlertTenants(
+  input: { readonly tenant_id?: string | null | undefined },
+  context: Context,
+): '*' | readonly string[] {
+  if (context.caller.agents !== '*')
+    throw new Refusal('forbidden', 'Alerts name agents, and the credential is for particular ones.');
+  return resolveTenants(input, context);
+}
+
+/**
+ * Returns the tenant of a new rule or silence; empty for all tenants.
+ *
+ * @throws Refusal unless the caller is a person with access to that tenant
+ */
+export function resolveOwnTenant(tenant_id: string | null | undefined, context: Context): string {
+  requirePerson(context);
+  if (dropBlankName(tenant_id) !== null) return resolveTenant({ tenant_id }, context);
+  requireAllTenants(context);
+  return '';
+}
+
+/** Returns whether the caller may see or change something of this tenant; empty for all tenants. */
+export function mayUseTenant(tenant_id: string, { caller }: Context): boolean {
+  return caller.tenants === '*' || (tenant_id !== '' && caller.tenants.includes(tenant_id));
+}

@@ -1,0 +1,35 @@
+import type { Store } from '../../platform/store/index.ts';
+import { readAccountSettings } from '../../runtime/accounts/settings.ts';
+import type { Config } from '../../runtime/config/index.ts';
+import { DEFAULT_ALERT_CHANNEL } from '../../runtime/config/schema-alert-rules.ts';
+import { listRecentAlerts } from './alert-store.ts';
+import type { AlertChannelName, AlertService } from './types.ts';
+
+/** Builds the part of alerts that every process of a service has. */
+export function buildAlertService({
+  config,
+  port,
+  store,
+}: {
+  readonly config: Config;
+  /** The port that the service listens on. */
+  readonly port: number | undefined;
+  readonly store: () => Promise<Store>;
+}): AlertService {
+  const console_url = readAccountSettings(config, port).public_url;
+  return {
+    rules: config.alerts.rules,
+    channels: listAlertChannels(config),
+    source: 'agent-safety',
+    console_url,
+    describeApproval: (request_id) => `${console_url}/dashboard/approvals/${request_id}`,
+    listRecent: async (tenants, limit) => listRecentAlerts((await store()).db, tenants, limit),
+  };
+}
+
+/** Returns the configured channels, and the default one. */
+function listAlertChannels({ alerts: { channels } }: Config): readonly AlertChannelName[] {
+  const own = channels.map(({ name, type }) => ({ name: name ?? type, type }));
+  if (own.some(({ name }) => name === DEFAULT_ALERT_CHANNEL)) return own;
+  return [...own, { name: DEFAULT_ALERT_CHANNEL, type: 'file' }];
+}

@@ -1,0 +1,213 @@
+import { randomBytes } from 'node:crypto';
+import type { Kysely, Selectable } from 'kysely';
+import { SEVERITIES } from '../../core/types/index.ts';
+import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
+import { cutPage, pageInput, pageOutput } from '../../operations/paging.ts';
+import { name } from '../../operations/shapes.ts';
+import type { StoreTables } from '../../platform/store/index.ts';
+import { parseDuration } from '../../runtime/audit/filter.ts';
+import { formatTime } from '../../runtime/audit/service-event.ts';
+import { ALERT_GROUP_FIELDS } from '../../runtime/config/schema-alert-rules.ts';
+import { recordRuleChange } from './rule-operations.ts';
+import { mayUseTenant, resolveAlertTenants, resolveOwnTenant } from './scope.ts';
+import { ruleIdSchema, silenceIdSchema, silenceShape } from './shapes.ts';
+import type { SilenceMatcher } from './silences.ts';
+
+type SilenceRow = Selectable<StoreTables['alert_silences']>;
+
+const EXPIRES_MS_MAX = 90 * 86_400_000;
+const SILENCES_MAX = 1_000;
+
+export const alertSilencesList = defineOperation({
+  name: 'alert_silences_list',
+  summary: 'List silences',
+  description: 'Silences of alerts, newest first, also expired ones.',
+  http: { method: 'GET', path: '/v1/dashboard/alerts/silences' },
+  cli: {
+    verb: 'alerts silences',
+    options: ['cursor', 'limit'],
+    columns: {
+      rows: 'silences',
+      cells: {
+        ID: 'silence_id',
+        REASON: 'reason',
+        BY: 'created_by',
+        EXPIRES: 'expires_at',
+        EXPIRED: 'expired',
+      },
+      empty: 'There are no silences.',
+    },
+    examples: [['service alerts silences', '']],
+  },
+  permission: 'alerts:read',
+  for_users: true,
+  needs: 'store',
+  input: { type: 'object', properties: { ...pageInput } },
+  output: {
+    type: 'object',
+    required: ['silences', 'next_cursor'],
+    properties: { silences: { type: 'array', items: silenceShape }, ...pageOutput },
+  },
+  example: { limit: 10 },
+  answer: { silences: [], next_cursor: null },
+  async run(input, context) {
+    resolveAlertTenants({}, context);
+    const rows = (await listSilenceRows((await context.runtime.store()).db)).filter((row) =>
+      mayUseTenant(row.tenant_id, context),
+    );
+    const { items, next_cursor } = cutPage(rows, ['alert_silences', context.caller.tenants], input);
+    return { silences: items.map((row) => describeSilence(row, context)), next_cursor };
+  },
+});
+
+export const alertSilencesAdd = defineOperation({
+  name: 'alert_silences_add',
+  summary: 'Silence alerts',
+  description:
+    'Alerts that match are recorded and not sent until the silence ends; one that still counts events then is sent. Needs a person; a silence for all tenants needs access to all tenants.',
+  http: { method: 'POST', path: '/v1/dashboard/alerts/silences' },
+  cli: {
+    verb: 'alerts silence',
+    options: ['rule_id', 'severity', 'expires_in', 'reason', 'tenant_id'],
+    line: ({ silence_id, expires_at }: { readonly silence_id: string; readonly expires_at: string }) =>
+      `${silence_id} until ${expires_at}`,
+    examples: [
+      ['service alerts silence --rule secrets-blocked --expires-in 2h --reason "Load test"', 'one rule'],
+    ],
+  },
+  permission: 'alerts:manage',
+  needs: 'store',
+  input: {
+    type: 'object',
+    required: ['expires_in', 'reason'],
+    properties: {
+      rule_id: { ...ruleIdSchema, description: 'The rule (default: all rules).' },
+      severity: { enum: SEVERITIES, description: 'The severity (default: all).' },
+      group: {
+        type: 'object',
+        additionalProperties: false,
+        properties: Object.fromEntries(
+          ALERT_GROUP_FIELDS.map((field) => [field, { type: 'string', maxLength: 256 }]),
+        ) as Record<(typeof ALERT_GROUP_FIELDS)[number], { type: 'string'; maxLength: 256 }>,
+        description: 'Values of the group, each of which must be equal (default: any).',
+      },
+      tenant_id: { ...name, description: 'The tenant of the alerts (default: all tenants).' },
+      reason: {
+        type: 'string',
+        minLength: 1,
+        maxLength: 500,
+        pattern: '^[^\\p{Cc}\\p{Cs}]*$',
+        description: 'Why.',
+      },
+      expires_in: { type: 'string', maxLength: 32, description: 'A duration such as `2h`; at most `90d`.' },
+    },
+  },
+  output: silenceShape,
+  example: { rule_id: 'secrets-blocked', reason: 'Load test', expires_in: '2h' },
+  answer: null,
+  refusals: ['conflict'],
+  async run(input, context) {
+    const tenant_id = resolveOwnTenant(input.tenant_id, context);
+    const lasts_ms = parseDuration(input.expires_in);
+    if (lasts_ms === null || lasts_ms === 0 || lasts_ms > EXPIRES_MS_MAX)
+      throw new Refusal('invalid_request', '`expires_in` is a duration of at most 90 days, such as `2h`.');
+    const { rule_id, severity, group } = input;
+    const matcher: SilenceMatcher = {
+      ...(rule_id !== undefined && { rule_id }),
+      ...(severity !== undefined && { severity }),
+      ...(group !== undefined && { group: group as Record<string, string> }),
+    };
+    const created_ms = context.runtime.now_ms();
+    const row: SilenceRow = {
+      silence_id: createSilenceId(created_ms),
+      tenant_id,
+      matcher: JSON.stringify(matcher),
+      reason: input.reason,
+      created_by: context.caller.id,
+      created_ms,
+      expires_ms: created_ms + lasts_ms,
+    };
+    const store = await context.runtime.store();
+    await store.transaction(async (trx) => {
+      const active = (await listSilenceRows(trx)).filter(({ expires_ms }) => expires_ms > created_ms);
+      if (active.length >= SILENCES_MAX)
+        throw new Refusal('conflict', `There are ${SILENCES_MAX} silences already. Remove one first.`);
+      await trx.insertInto('alert_silences').values(row).execute();
+      const metadata = {
+        silence_id: row.silence_id,
+        expires_at: formatTime(row.expires_ms),
+        ...(rule_id !== undefined && { rule_id }),
+      };
+      await recordRuleChange(
+        'alert_silence_add',
+        'An operator silenced alerts.',
+        metadata,
+        tenant_id,
+        context,
+      );
+    });
+    return describeSilence(row, context);
+  },
+});
+
+export const alertSilencesRemove = defineOperation({
+  name: 'alert_silences_remove',
+  summary: 'End a silence',
+  description: 'Alerts that it matched are sent again with their next event. Needs a person.',
+  http: { method: 'POST', path: '/v1/dashboard/alerts/silences/remove' },
+  cli: {
+    verb: 'alerts unsilence',
+    arguments: ['silence_id'],
+    line: ({ silence_id }: { readonly silence_id: string }) => `ended ${silence_id}`,
+    examples: [['service alerts unsilence sil_0123456789abcdef01234567', '']],
+  },
+  permission: 'alerts:manage',
+  needs: 'store',
+  input: { type: 'object', required: ['silence_id'], properties: { silence_id: silenceIdSchema } },
+  output: { type: 'object', required: ['silence_id'], properties: { silence_id: { type: 'string' } } },
+  example: { silence_id: 'sil_0123456789abcdef01234567' },
+  answer: { silence_id: 'sil_0123456789abcdef01234567' },
+  refusals: ['not_found'],
+  async run({ silence_id }, context) {
+    const store = await context.runtime.store();
+    await store.transaction(async (trx) => {
+      const row = (await listSilenceRows(trx)).find((each) => each.silence_id === silence_id);
+      if (row === undefined || !mayUseTenant(row.tenant_id, context))
+        throw new Refusal(
+          'not_found',
+          'There is no silence with this ID. `service alerts silences` shows all.',
+        );
+      resolveOwnTenant(row.tenant_id, context);
+      await trx.deleteFrom('alert_silences').where('silence_id', '=', silence_id).execute();
+      const reason = 'An operator ended a silence.';
+      await recordRuleChange('alert_silence_remove', reason, { silence_id }, row.tenant_id, context);
+    });
+    return { silence_id };
+  },
+});
+
+function createSilenceId(now_ms: number): string {
+  return `sil_${now_ms.toString(16).padStart(11, '0').slice(-11)}${randomBytes(7).toString('hex').slice(1)}`;
+}
+
+async function listSilenceRows(db: Kysely<StoreTables>): Promise<readonly SilenceRow[]> {
+  const rows = await db.selectFrom('alert_silences').selectAll().orderBy('silence_id', 'desc').execute();
+  return rows.map((row) => ({
+    ...row,
+    created_ms: Number(row.created_ms),
+    expires_ms: Number(row.expires_ms),
+  }));
+}
+
+function describeSilence(row: SilenceRow, { runtime }: Context) {
+  return {
+    silence_id: row.silence_id,
+    tenant_id: row.tenant_id === '' ? null : row.tenant_id,
+    matcher: JSON.parse(row.matcher) as SilenceMatcher,
+    reason: row.reason,
+    created_by: row.created_by,
+    created_at: formatTime(row.created_ms),
+    expires_at: formatTime(row.expires_ms),
+    expired: runtime.now_ms() >= row.expires_ms,
+  };
+}

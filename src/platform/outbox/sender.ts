@@ -1,0 +1,118 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Log } from '../log.ts';
+import { describeStoreFault } from '../store/lazy.ts';
+import { attemptMessage, claimMessages, type OutboxParts, type OutboxQueue } from './deliver.ts';
+
+export interface OutboxSender {
+  /** Claims no more messages and aborts the current attempts. Resolves when they have ended, or after five seconds. */
+  readonly close: () => Promise<void>;
+}
+
+/** The interval between two looks for due messages, in milliseconds. */
+const POLL_MS = 1_000;
+const CLOSE_MS = 5_000;
+const MINUTE_MS = 60_000;
+/** The longest time for which one answer stops a whole queue. */
+const PAUSE_MS_MAX = 900_000;
+
+type SenderParts = OutboxParts & { readonly log: Pick<Log, 'warn' | 'error'> };
+
+/** Sends the messages of all queues until it is closed. Each queue has its own pace, so none delays another. */
+export function startOutbox(parts: SenderParts, queues: readonly OutboxQueue[]): OutboxSender {
+  const senders = queues.map((queue) => startQueue(parts, queue));
+  return {
+    close: async () => {
+      await Promise.all(senders.map(({ close }) => close()));
+    },
+  };
+}
+
+function startQueue(parts: SenderParts, queue: OutboxQueue): OutboxSender {
+  const stopped = new AbortController();
+  const running = new Set<Promise<unknown>>();
+  const budget = openRateLimit(queue.per_minute_max);
+  let paused_until = 0;
+  let timer: NodeJS.Timeout | null = null;
+  let is_looking = false;
+
+  const plan = (delay_ms: number): void => {
+    if (stopped.signal.aborted) return;
+    if (timer !== null) clearTimeout(timer);
+    timer = setTimeout(() => void look(), delay_ms).unref();
+  };
+  const attempt = (message: Parameters<typeof attemptMessage>[2]): void => {
+    const attempting = attemptMessage(parts, queue, message, stopped.signal)
+      .then((result) => {
+        // A receiver that names a time is overloaded, so the other messages wait as well.
+        if (!result.sent && result.retry_after_ms !== undefined)
+          paused_until = performance.now() + Math.min(result.retry_after_ms, PAUSE_MS_MAX);
+      })
+      .catch((fault) => parts.log.error(FAULT, { queue: queue.name, ...describeStoreFault(fault) }))
+      .finally(() => {
+        running.delete(attempting);
+        plan(0);
+      });
+    running.add(attempting);
+  };
+  async function look(): Promise<void> {
+    if (is_looking || stopped.signal.aborted) return;
+    is_looking = true;
+    let found = 0;
+    const wait_ms = paused_until - performance.now();
+    const free = wait_ms > 0 ? 0 : budget.take(queue.concurrency - running.size);
+    try {
+      if (free > 0) {
+        const due = await claimMessages(parts, queue, free);
+        found = due.found;
+        budget.giveBack(free - due.claimed.length);
+        if (!stopped.signal.aborted) for (const message of due.claimed) attempt(message);
+      }
+    } catch (fault) {
+      parts.log.error(FAULT, { queue: queue.name, ...describeStoreFault(fault) });
+    }
+    is_looking = false;
+    plan(found > 0 && running.size < queue.concurrency ? 0 : POLL_MS);
+  }
+
+  plan(POLL_MS);
+  return {
+    close: async () => {
+      stopped.abort();
+      if (timer !== null) clearTimeout(timer);
+      const late = new AbortController();
+      const waited = sleep(CLOSE_MS, null, { signal: late.signal }).catch(() => {});
+      await Promise.race([Promise.allSettled(running), waited]);
+      late.abort();
+      await queue.close?.();
+    },
+  };
+}
+
+const FAULT = 'messages of the outbox could not be read or written, and are tried again';
+
+interface RateLimit {
+  /** Returns how many of the wanted attempts may be made now. */
+  readonly take: (wanted: number) => number;
+  readonly giveBack: (unused: number) => void;
+}
+
+/** Opens a token bucket that holds a tenth of a minute's attempts, at least one. */
+function openRateLimit(per_minute_max: number | null): RateLimit {
+  if (per_minute_max === null) return { take: (wanted) => Math.max(0, wanted), giveBack: () => {} };
+  const capacity = Math.max(1, per_minute_max / 10);
+  let tokens = capacity;
+  let at = performance.now();
+  return {
+    take: (wanted) => {
+      const now = performance.now();
+      tokens = Math.min(capacity, tokens + ((now - at) * per_minute_max) / MINUTE_MS);
+      at = now;
+      const taken = Math.max(0, Math.min(wanted, Math.floor(tokens)));
+      tokens -= taken;
+      return taken;
+    },
+    giveBack: (unused) => {
+      tokens += unused;
+    },
+  };
+}
