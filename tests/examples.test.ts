@@ -9,7 +9,7 @@ import { after, before, test } from 'node:test';
 import { MEMORY_DOCUMENT } from '../src/entry/cli/scaffold/documents.ts';
 import { alertsResend } from '../src/features/alerts/delivery-operations.ts';
 import { alertExample } from '../src/features/alerts/shapes.ts';
-import { mcpPinsApprove } from '../src/features/tool-pins/operations.ts';
+import { mcpPinsApprove, mcpPinsReject } from '../src/features/tool-pins/pin-operations.ts';
 import { proxyForward } from '../src/gateways/forward/operations.ts';
 import type { AnyOperation } from '../src/operations/operation.ts';
 import { EXAMPLE_ADAPTER } from '../src/operations/testing/adapter.ts';
@@ -158,6 +158,7 @@ const LAST = [
   'tenant_policy_versions',
   'tenant_policy_diff',
   'tenant_policies_rollback',
+  'mcp_pins_reject',
   'mcp_pins_approve',
   'capabilities_revoke',
   'keys_create',
@@ -250,7 +251,7 @@ test('every example is answered as the description shows it', async () => {
     else assert.deepEqual(settled(JSON.parse(text)), settled(example.answer), example.name);
   }
   assert.equal(examples.length, OFFERED.length);
-  assert.equal(examples.filter(({ status }) => status === 200).length, 113);
+  assert.equal(examples.filter(({ status }) => status === 200).length, 114);
 });
 
 /** Creates the pending request whose ID the examples show. */
@@ -297,9 +298,9 @@ function insertRow(table: string, row: Readonly<Record<string, string | number |
   store.close();
 }
 
-/** Lists a tool with a changed definition, so that it is pending. The example contains its hash. */
-async function changeTool(): Promise<void> {
-  const changed = { name: 'read_file', description: 'Reads a file.', inputSchema: { type: 'object' } };
+/** Lists a tool with a changed definition, so that it is quarantined. The example contains its hash. */
+async function changeTool(description: string, expected: string): Promise<void> {
+  const changed = { name: 'read_file', description, inputSchema: { type: 'object' } };
   const answer = await fetch(`${service.url}/v1/mcp/tools/check`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -308,7 +309,7 @@ async function changeTool(): Promise<void> {
   const { tools } = (await answer.json()) as { tools: { status: string; sha256: string }[] };
   assert.deepEqual(
     tools.map(({ status, sha256 }) => [status, sha256]),
-    [['quarantined', mcpPinsApprove.example.sha256]],
+    [['quarantined', expected]],
   );
 }
 
@@ -316,9 +317,10 @@ async function ask({ name, method, path: shown, body }: Example): Promise<{ stat
   const waits = /^(?:dashboard_)?approvals(?:_|$)/.test(name) ? await waiting() : '';
   const fill = (text: string) => (waits === '' ? text : text.replace(/apr_\w+/, waits));
   const path = fill(shown);
-  if (name === 'mcp_pins_approve') await changeTool();
   if (name === 'alerts_show') addAlert();
   if (name === 'alerts_resend') addDeadLetter();
+  if (name === 'mcp_pins_approve') await changeTool('Reads a file.', mcpPinsApprove.example.sha256);
+  if (name === 'mcp_pins_reject') await changeTool('Reads any file.', mcpPinsReject.example.sha256);
   const { state_dir, url } =
     /^(adapter|allowlist|approvals|dashboard_approvals|capabilities|proxy|secrets|dashboard_cost|check_budget)/.test(
       name,

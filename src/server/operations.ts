@@ -63,7 +63,8 @@ import {
   tenantPolicyDiff,
   tenantPolicyVersions,
 } from '../features/tenants/policy-operations.ts';
-import { mcpPinsApprove, mcpPinsList, mcpToolsCheck } from '../features/tool-pins/operations.ts';
+import { mcpToolsCheck } from '../features/tool-pins/check-operation.ts';
+import { mcpPinsApprove, mcpPinsList, mcpPinsReject } from '../features/tool-pins/pin-operations.ts';
 import { proxyForward } from '../gateways/forward/operations.ts';
 import { LLM_ENDPOINTS } from '../gateways/llm/endpoints.ts';
 import { adapterCheck } from '../operations/adapters.ts';
@@ -205,6 +206,7 @@ export const operationCatalogue = {
   keysRevoke,
   keysRotate,
   mcpPinsApprove,
+  mcpPinsReject,
   mcpPinsList,
   mcpToolsCheck,
   memoryPurgeExpired,

@@ -71,6 +71,7 @@ export const operationRoutes = {
   keysRevoke: ['POST', '/v1/dashboard/keys/{key_id}/revoke', 'keys:manage'],
   keysRotate: ['POST', '/v1/dashboard/keys/{key_id}/rotate', 'keys:manage'],
   mcpPinsApprove: ['POST', '/v1/mcp/pins/approve', 'approvals:decide'],
+  mcpPinsReject: ['POST', '/v1/mcp/pins/reject', 'approvals:decide'],
   mcpPinsList: ['GET', '/v1/mcp/pins', 'approvals:read'],
   mcpToolsCheck: ['POST', '/v1/mcp/tools/check', 'check'],
   memoryPurgeExpired: ['POST', '/v1/memory/purge-expired', 'memory:purge'],

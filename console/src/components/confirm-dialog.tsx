@@ -11,6 +11,8 @@ interface ConfirmDialogProps {
   readonly is_busy?: boolean;
   readonly error?: unknown;
   readonly onConfirm: () => void;
+  /** Another decision, left of the main one. */
+  readonly alternative?: { readonly label: string; readonly onChoose: () => void };
   readonly onClose: () => void;
 }
 
@@ -49,6 +51,16 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
           <button type="button" className="button" onClick={props.onClose}>
             Cancel
           </button>
+          {props.alternative === undefined ? null : (
+            <button
+              type="button"
+              className="button danger"
+              disabled={is_busy}
+              onClick={props.alternative.onChoose}
+            >
+              {props.alternative.label}
+            </button>
+          )}
           <button
             type="submit"
             className={`button ${is_dangerous ? 'danger' : 'primary'}`}

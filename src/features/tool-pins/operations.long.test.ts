@@ -7,7 +7,8 @@ import { withStores } from '../../platform/store/testing/stores.ts';
 import { buildOperatorCaller } from '../../runtime/access/callers.ts';
 import type { Caller } from '../../runtime/access/types.ts';
 import { caller as agentCaller } from '../../server/testing/examples.ts';
-import { mcpPinsApprove, mcpPinsList, mcpToolsCheck } from './operations.ts';
+import { mcpToolsCheck } from './check-operation.ts';
+import { mcpPinsApprove, mcpPinsList, mcpPinsReject } from './pin-operations.ts';
 
 const READ = { name: 'read', description: 'Reads.', inputSchema: { type: 'object' } };
 const CHANGED = { ...READ, description: 'Writes.' };
@@ -59,6 +60,47 @@ withStores('looks at lists of MCP tools', (law) => {
     const other = checking(store, { rules: [rule] });
     await other.ask([READ]);
     assert.equal(other.events.length, 1);
+  });
+
+  law('a rejected definition stays hidden, waits no longer, and can still be approved', async ({ store }) => {
+    const { runtime, events, ask, statuses } = checking(store);
+    const operator = buildOperatorCaller('operator');
+    await ask([READ]);
+    const held = (await ask([CHANGED])).tools[0]!;
+    const decide = (
+      operation: typeof mcpPinsReject | typeof mcpPinsApprove,
+      sha256: string,
+      caller = operator,
+    ) =>
+      callOperation(
+        operation,
+        { server: 'files', tool: 'read', sha256 },
+        { runtime, caller, request_id: 'r' },
+      ) as Promise<{ status: string; rejected_by: string | null }>;
+    const listed = async () =>
+      (
+        (await callOperation(mcpPinsList, {}, { runtime, caller: operator, request_id: 'r' })) as {
+          pins: { status: string }[];
+        }
+      ).pins.map(({ status }) => status);
+    assert.deepEqual(await listed(), ['quarantined']);
+    await assert.rejects(decide(mcpPinsReject, held.sha256, agentCaller), { code: 'forbidden' });
+    await assert.rejects(decide(mcpPinsReject, `sha256:${'0'.repeat(64)}`), { code: 'conflict' });
+    assert.deepEqual(await listed(), ['quarantined']);
+    const rejected = await decide(mcpPinsReject, held.sha256);
+    assert.deepEqual([rejected.status, rejected.rejected_by], ['rejected', 'operator']);
+    assert.equal(events.at(-1)?.metadata.phase, 'mcp_pin_reject');
+    const recorded = events.length;
+    assert.deepEqual(await statuses([CHANGED]), ['quarantined'], 'agents do not see it');
+    assert.equal(events.length, recorded, 'a rejected definition is not reported again');
+    assert.deepEqual(await statuses([READ]), ['pinned'], 'the former definition is still pinned');
+    await ask([CHANGED]);
+    assert.deepEqual(await listed(), ['rejected']);
+    await ask([{ ...CHANGED, description: 'Deletes.' }]);
+    assert.deepEqual(await listed(), ['quarantined'], 'another definition waits again');
+    await ask([CHANGED]);
+    assert.equal((await decide(mcpPinsApprove, held.sha256)).status, 'pinned');
+    assert.deepEqual(await statuses([CHANGED]), ['pinned']);
   });
 
   law('a change is two events and held until a person agrees, without another event', async ({ store }) => {

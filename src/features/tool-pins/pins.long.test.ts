@@ -1,7 +1,7 @@
 /** Pins, quarantines and approvals, on both databases. */
 import assert from 'node:assert/strict';
 import { withStores } from '../../platform/store/testing/stores.ts';
-import { approvePin, compareWithPins, listPins, type PinScope } from './pins.ts';
+import { compareWithPins, decidePin, listPins, type PinScope } from './pins.ts';
 
 const SCOPE: PinScope = { tenant_id: 'default', server: 'files', user_id: '' };
 const NOW = 1_800_000_000_000;
@@ -11,6 +11,8 @@ const seen = (name: string, description = 'Reads.', problem: string | null = nul
   problem,
 });
 const ALL = { tenant_ids: '*', server: null, tool: null } as const;
+
+const decision = (sha256: string) => ({ approves: true, sha256, by: 'operator', now_ms: NOW });
 
 withStores('pins of MCP tools', (law) => {
   law('what is clean is pinned on first sight, and stays as it was', async ({ store: { db } }) => {
@@ -43,18 +45,15 @@ withStores('pins of MCP tools', (law) => {
       const [held] = await compareWithPins(db, SCOPE, [bad], NOW);
       assert.equal(held?.status, 'quarantined');
       const other = `sha256:${'0'.repeat(64)}`;
-      assert.equal(await approvePin(db, SCOPE, 'read', other, 'operator', NOW), null);
-      assert.equal(
-        await approvePin(db, { ...SCOPE, user_id: 'ann' }, 'read', held.sha256, 'operator', NOW),
-        null,
-      );
-      const row = await approvePin(db, SCOPE, 'read', held.sha256, 'operator', NOW);
+      assert.equal(await decidePin(db, SCOPE, 'read', decision(other)), null);
+      assert.equal(await decidePin(db, { ...SCOPE, user_id: 'ann' }, 'read', decision(held.sha256)), null);
+      const row = await decidePin(db, SCOPE, 'read', decision(held.sha256));
       assert.deepEqual(
         [row?.pinned_sha256, row?.quarantined_sha256, row?.approved_by],
         [held.sha256, null, 'operator'],
       );
       assert.equal((await compareWithPins(db, SCOPE, [bad], NOW))[0]?.status, 'pinned');
-      assert.equal(await approvePin(db, SCOPE, 'read', held.sha256, 'operator', NOW), null);
+      assert.equal(await decidePin(db, SCOPE, 'read', decision(held.sha256)), null);
     },
   );
 

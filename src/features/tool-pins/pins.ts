@@ -166,7 +166,8 @@ async function updatePin(
     await insertPin(db, scope, tool, { pinned_sha256: null, pinned_definition: null, ...held }, now_ms);
   else if (row.quarantined_sha256 !== sha256 || row.quarantined_reason !== reason)
     await updateRow(db, scope, tool, { ...held, changed_ms: now_ms });
-  return { ...base, status: 'quarantined', reason, is_new_quarantine: row?.quarantined_sha256 !== sha256 };
+  const is_known = row?.quarantined_sha256 === sha256 || row?.rejected_sha256 === sha256;
+  return { ...base, status: 'quarantined', reason, is_new_quarantine: !is_known };
 }
 
 function buildPinnedStatus(definition: ListedTool['definition'], pinned_definition: string | null) {
@@ -248,6 +249,9 @@ function readPinRows(db: Db, { tenant_id, server, user_id }: PinScope): Promise<
     .execute();
 }
 
+const UNDECIDED = { approved_by: null, rejected_sha256: null, rejected_by: null };
+const NOT_REJECTED = { rejected_sha256: null, rejected_by: null };
+
 type PinChange = Partial<Omit<PinRow, 'tenant_id' | 'server' | 'user_id' | 'tool'>>;
 type NewPin = Pick<
   PinRow,
@@ -268,7 +272,7 @@ async function insertPin(
 ): Promise<void> {
   await db
     .insertInto('mcp_pins')
-    .values({ ...scope, tool, ...first, approved_by: null, first_seen_ms: now_ms, changed_ms: now_ms })
+    .values({ ...scope, tool, ...first, ...UNDECIDED, first_seen_ms: now_ms, changed_ms: now_ms })
     .onConflict((conflict) => conflict.columns(['tenant_id', 'server', 'user_id', 'tool']).doNothing())
     .execute();
 }
@@ -302,25 +306,36 @@ export function listPins(
   return query.orderBy('server').orderBy('user_id').orderBy('tool').limit(LISTED_MAX).execute();
 }
 
+/** The decision of an operator on a quarantined definition. */
+export interface PinDecision {
+  readonly approves: boolean;
+  /** The hash of the definition that the operator has seen. */
+  readonly sha256: string;
+  readonly by: string;
+  readonly now_ms: number;
+}
+
 /**
- * Approves the quarantined definition if it is still the one that the operator has seen.
+ * Approves or rejects the quarantined definition if it is still the one that the operator has seen. Agents see an
+ * approved definition. A rejected one stays hidden, and may be approved later.
  * @returns the updated row; `null` if no definition with this hash is quarantined
  */
-export async function approvePin(
+export async function decidePin(
   db: Db,
   scope: PinScope,
   tool: string,
-  sha256: string,
-  by: string,
-  now_ms: number,
+  { approves, sha256, by, now_ms }: PinDecision,
 ): Promise<PinRow | null> {
   const of = (row: PinRow) => row.tool === tool;
   const held = (await readPinRows(db, scope)).find(of);
   if (held === undefined || held.quarantined_sha256 !== sha256) return null;
   const pinned = { pinned_sha256: sha256, pinned_definition: held.quarantined_definition };
+  const change = approves
+    ? { ...pinned, ...NOT_QUARANTINED, ...NOT_REJECTED, approved_by: by }
+    : { rejected_sha256: sha256, rejected_by: by };
   const done = await db
     .updateTable('mcp_pins')
-    .set({ ...pinned, ...NOT_QUARANTINED, approved_by: by, changed_ms: now_ms })
+    .set({ ...change, changed_ms: now_ms })
     .where('tenant_id', '=', scope.tenant_id)
     .where('server', '=', scope.server)
     .where('user_id', '=', scope.user_id)

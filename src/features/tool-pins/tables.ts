@@ -21,6 +21,9 @@ export interface ToolPinTables {
     quarantined_reason: string | null;
     /** The operator who approved the pinned definition; `null` if it was pinned when first listed. */
     approved_by: string | null;
+    /** The definition that an operator rejected; it stays hidden from agents and no longer waits. */
+    rejected_sha256: string | null;
+    rejected_by: string | null;
     first_seen_ms: number;
     changed_ms: number;
   };
@@ -51,6 +54,12 @@ export const toolPinMigrations: Readonly<Record<string, Migration>> = {
         .addColumn('changed_ms', 'bigint', (column) => column.notNull())
         .addPrimaryKeyConstraint('mcp_pins_key', ['tenant_id', 'server', 'user_id', 'tool'])
         .execute();
+    },
+  },
+  '0250_mcp_pin_rejections': {
+    async up({ schema }) {
+      await schema.alterTable('mcp_pins').addColumn('rejected_sha256', 'text').execute();
+      await schema.alterTable('mcp_pins').addColumn('rejected_by', 'text').execute();
     },
   },
   '0080_mcp_tool_list_snapshots': {

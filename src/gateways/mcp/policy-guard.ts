@@ -1,5 +1,5 @@
 import type { Json } from '../../core/types/index.ts';
-import { mcpToolsCheck } from '../../features/tool-pins/operations.ts';
+import { mcpToolsCheck } from '../../features/tool-pins/check-operation.ts';
 import { approvalsCancel, approvalsShow } from '../../operations/approvals.ts';
 import { interceptTool } from '../../operations/intercept.ts';
 import type { AnyOperation } from '../../operations/operation.ts';

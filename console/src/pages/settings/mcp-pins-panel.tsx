@@ -94,23 +94,31 @@ export function McpPinsPanel() {
 
 function PinDialog({ pin, onClose }: { readonly pin: Pin; readonly onClose: () => void }) {
   const approve = useOperationCall('mcpPinsApprove', ['mcpPinsList']);
+  const reject = useOperationCall('mcpPinsReject', ['mcpPinsList']);
   const mayCall = useMayCall();
   const { server, tool, user_id, tenant_id, quarantined_sha256: sha256 } = pin;
   const can_approve = typeof sha256 === 'string' && mayCall('mcpPinsApprove');
+  const whose = {
+    ...(user_id === '' ? {} : { user_id }),
+    ...(tenant_id === undefined ? {} : { tenant_id }),
+  };
   const confirm = () => {
     if (!can_approve) return onClose();
-    const whose = {
-      ...(user_id === '' ? {} : { user_id }),
-      ...(tenant_id === undefined ? {} : { tenant_id }),
-    };
     approve.mutate({ server, tool, sha256, ...whose }, { onSuccess: onClose });
   };
+  const can_reject = can_approve && pin.status === 'quarantined' && mayCall('mcpPinsReject');
   return (
     <ConfirmDialog
       title={`${tool} of ${server}`}
       action={can_approve ? 'Approve this definition' : 'Close'}
-      is_busy={approve.isPending}
-      error={approve.error}
+      is_busy={approve.isPending || reject.isPending}
+      error={approve.error ?? reject.error}
+      {...(can_reject && {
+        alternative: {
+          label: 'Reject it',
+          onChoose: () => reject.mutate({ server, tool, sha256, ...whose }, { onSuccess: onClose }),
+        },
+      })}
       onClose={onClose}
       onConfirm={confirm}
     >

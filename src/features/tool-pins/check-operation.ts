@@ -3,19 +3,16 @@ import { UNLIMITED_WALK, walkJson } from '../../core/json/walk.ts';
 import { hashJson } from '../../core/policy/compile/canonical-json.ts';
 import type { Content, Json, JudgedFinding, Verdict } from '../../core/types/index.ts';
 import { checkBody } from '../../operations/check-body.ts';
-import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
+import { type Context, defineOperation } from '../../operations/operation.ts';
 import { agentId, name, sessionId, tenantId } from '../../operations/shapes.ts';
-import { dropBlankName, resolveSubject, resolveTenant } from '../../operations/subject.ts';
+import { dropBlankName, resolveSubject } from '../../operations/subject.ts';
 import { createEventId } from '../../runtime/audit/event-id.ts';
 import { buildServiceEvent } from '../../runtime/audit/service-event.ts';
 import { buildTextCrossing } from '../../runtime/enforcement/crossings.ts';
 import {
-  approvePin,
   compareWithPins,
   type ListedTool,
-  listPins,
   maskToolName,
-  type PinRow,
   type PinScope,
   readPinStatuses,
   type ToolPinStatus,
@@ -23,12 +20,10 @@ import {
 import { findSnapshotEvent, storeSnapshot, type ToolListSnapshot } from './tool-list-snapshots.ts';
 
 const server = { type: 'string', minLength: 1, maxLength: 256, pattern: '^[^\\p{Cc}\\p{Cs}]*$' } as const;
-const toolName = { type: 'string', minLength: 1, maxLength: 128, pattern: '^[A-Za-z0-9_.-]+$' } as const;
 const userId = {
   ...name,
   description: 'Whose list it is, where a server shows users different ones.',
 } as const;
-const hash = { type: 'string', pattern: '^sha256:[0-9a-f]{64}$', maxLength: 71 } as const;
 const text = { type: ['string', 'null'] } as const;
 
 export const mcpToolsCheck = defineOperation({
@@ -262,171 +257,4 @@ async function recordQuarantine(
       metadata: { mcp_server: scope.server, sha256: one.sha256, user_id: scope.user_id },
     }),
   );
-}
-
-const pinSchema = {
-  type: 'object',
-  required: [
-    'server',
-    'user_id',
-    'tool',
-    'status',
-    'pinned_sha256',
-    'quarantined_sha256',
-    'quarantined_reason',
-  ],
-  properties: {
-    tenant_id: { type: 'string' },
-    server: { type: 'string' },
-    user_id: { type: 'string' },
-    tool: { type: 'string' },
-    status: {
-      enum: ['pinned', 'quarantined'],
-      description: '`quarantined`: a new definition waits for approval.',
-    },
-    pinned_sha256: text,
-    pinned_definition: { type: ['object', 'null'], description: 'The definition that agents see.' },
-    quarantined_sha256: text,
-    quarantined_definition: {
-      type: ['object', 'null'],
-      description: 'The definition that waits for approval. It is untrusted text.',
-    },
-    quarantined_reason: text,
-    approved_by: text,
-    first_seen_at: { type: 'string' },
-    changed_at: { type: 'string' },
-  },
-} as const;
-
-export const mcpPinsList = defineOperation({
-  name: 'mcp_pins_list',
-  summary: 'List the tools of MCP servers that are known',
-  description: 'Lists the pinned definition of each tool, and the one that waits for approval.',
-  http: { method: 'GET', path: '/v1/mcp/pins' },
-  cli: {
-    verb: 'mcp pins list',
-    options: ['server'],
-    columns: {
-      rows: 'pins',
-      cells: { SERVER: 'server', USER: 'user_id', TOOL: 'tool', STATUS: 'status', WHY: 'quarantined_reason' },
-      empty: 'No tools are known: none was listed through the gateway yet.',
-    },
-    examples: [['service mcp pins list --json', '']],
-  },
-  permission: 'approvals:read',
-  whole_service: true,
-  needs: 'store',
-  input: {
-    type: 'object',
-    properties: { server: name, tool: name, tenant_id: tenantId },
-  },
-  output: {
-    type: 'object',
-    required: ['pins', 'count'],
-    properties: { pins: { type: 'array', items: pinSchema }, count: { type: 'integer' } },
-  },
-  example: { server: 'files' },
-  answer: { pins: [], count: 0 },
-  async run(input, context) {
-    const { db } = await context.runtime.store();
-    const one = dropBlankName(input.tenant_id) ?? dropBlankName(context.tenant_id);
-    const tenant_ids = one === null ? context.caller.tenants : [resolveTenant(input, context)];
-    const rows = await listPins(db, {
-      tenant_ids,
-      server: dropBlankName(input.server),
-      tool: dropBlankName(input.tool),
-    });
-    return { pins: rows.map(buildPinReply), count: rows.length };
-  },
-});
-
-export const mcpPinsApprove = defineOperation({
-  name: 'mcp_pins_approve',
-  summary: 'Approve a quarantined definition of a tool',
-  description:
-    'Pins the definition that waits, if it is still the one whose hash is given: what was seen is what is approved. Needs a person.',
-  http: { method: 'POST', path: '/v1/mcp/pins/approve' },
-  cli: {
-    verb: 'mcp pins approve',
-    arguments: ['server', 'tool'],
-    options: ['sha256', 'user_id'],
-    line: ({ server, tool }: { readonly server: string; readonly tool: string }) =>
-      `Approved: agents see ${tool} of ${server} with their next list.`,
-    examples: [['service mcp pins approve files read_file --sha256 sha256:1f0c...', '']],
-  },
-  permission: 'approvals:decide',
-  whole_service: true,
-  needs: 'store',
-  input: {
-    type: 'object',
-    required: ['server', 'tool', 'sha256'],
-    properties: { server, tool: toolName, sha256: hash, user_id: userId, tenant_id: tenantId },
-  },
-  output: pinSchema,
-  example: {
-    server: 'files',
-    tool: 'read_file',
-    sha256: 'sha256:98aa30f036a188f9dceb3f74a948bf9308d12f81736528a312f3b93dac080dd2',
-  },
-  answer: {
-    tenant_id: 'default',
-    server: 'files',
-    user_id: '',
-    tool: 'read_file',
-    pinned_sha256: 'sha256:98aa30f036a188f9dceb3f74a948bf9308d12f81736528a312f3b93dac080dd2',
-    quarantined_sha256: null,
-    quarantined_reason: null,
-    approved_by: 'operator',
-    status: 'pinned',
-    pinned_definition: { description: 'Reads a file.', inputSchema: { type: 'object' }, name: 'read_file' },
-    quarantined_definition: null,
-    first_seen_at: '2026-01-31T12:00:00.000Z',
-    changed_at: '2026-01-31T12:00:05.000Z',
-  },
-  refusals: ['conflict'],
-  async run(input, context) {
-    const { caller, runtime } = context;
-    if (caller.kind !== 'person') throw new Refusal('forbidden', 'Only a person’s credential decides.');
-    const scope = {
-      tenant_id: resolveTenant({ tenant_id: input.tenant_id }, context),
-      server: input.server,
-      user_id: dropBlankName(input.user_id) ?? '',
-    };
-    const now_ms = runtime.now_ms();
-    // The event is recorded before the store changes, so every approval in the store is in the audit log.
-    await runtime.note(
-      buildServiceEvent({
-        event_id: createEventId(now_ms),
-        now_ms,
-        phase: 'mcp_pin_approve',
-        done: true,
-        reason: 'A person lets a definition of a tool through.',
-        caller_id: caller.id,
-        policy_hash: runtime.policy().hash,
-        about: { tenant_id: scope.tenant_id, tool_name: input.tool },
-        metadata: { mcp_server: scope.server, sha256: input.sha256, user_id: scope.user_id },
-      }),
-    );
-    const { db } = await runtime.store();
-    const row = await approvePin(db, scope, input.tool, input.sha256, caller.id, now_ms);
-    if (row === null)
-      throw new Refusal(
-        'conflict',
-        'No definition with this hash is held back: see what is, and approve that.',
-      );
-    return buildPinReply(row);
-  },
-});
-
-function buildPinReply(row: PinRow) {
-  const { pinned_definition, quarantined_definition, first_seen_ms, changed_ms, ...rest } = row;
-  const read = (json: string | null) => (json === null ? null : (JSON.parse(json) as object));
-  return {
-    ...rest,
-    status: row.quarantined_sha256 === null ? ('pinned' as const) : ('quarantined' as const),
-    pinned_definition: read(pinned_definition),
-    quarantined_definition: read(quarantined_definition),
-    first_seen_at: new Date(Number(first_seen_ms)).toISOString(),
-    changed_at: new Date(Number(changed_ms)).toISOString(),
-  };
 }

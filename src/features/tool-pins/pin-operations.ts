@@ -1,0 +1,259 @@
+import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
+import { name, tenantId } from '../../operations/shapes.ts';
+import { dropBlankName, resolveTenant } from '../../operations/subject.ts';
+import { createEventId } from '../../runtime/audit/event-id.ts';
+import { buildServiceEvent } from '../../runtime/audit/service-event.ts';
+import { decidePin, listPins, type PinRow } from './pins.ts';
+
+const server = { type: 'string', minLength: 1, maxLength: 256, pattern: '^[^\\p{Cc}\\p{Cs}]*$' } as const;
+const toolName = { type: 'string', minLength: 1, maxLength: 128, pattern: '^[A-Za-z0-9_.-]+$' } as const;
+const userId = {
+  ...name,
+  description: 'Whose list it is, where a server shows users different ones.',
+} as const;
+const hash = { type: 'string', pattern: '^sha256:[0-9a-f]{64}$', maxLength: 71 } as const;
+const text = { type: ['string', 'null'] } as const;
+
+const pinSchema = {
+  type: 'object',
+  required: [
+    'server',
+    'user_id',
+    'tool',
+    'status',
+    'pinned_sha256',
+    'quarantined_sha256',
+    'quarantined_reason',
+  ],
+  properties: {
+    tenant_id: { type: 'string' },
+    server: { type: 'string' },
+    user_id: { type: 'string' },
+    tool: { type: 'string' },
+    status: {
+      enum: ['pinned', 'quarantined', 'rejected'],
+      description:
+        '`quarantined`: a new definition waits for approval. `rejected`: an operator rejected it, and agents see the pinned one, if any.',
+    },
+    pinned_sha256: text,
+    pinned_definition: { type: ['object', 'null'], description: 'The definition that agents see.' },
+    quarantined_sha256: text,
+    quarantined_definition: {
+      type: ['object', 'null'],
+      description: 'The definition that waits for approval. It is untrusted text.',
+    },
+    quarantined_reason: text,
+    approved_by: text,
+    rejected_sha256: text,
+    rejected_by: text,
+    first_seen_at: { type: 'string' },
+    changed_at: { type: 'string' },
+  },
+} as const;
+
+export const mcpPinsList = defineOperation({
+  name: 'mcp_pins_list',
+  summary: 'List the tools of MCP servers that are known',
+  description: 'Lists the pinned definition of each tool, and the one that waits for approval.',
+  http: { method: 'GET', path: '/v1/mcp/pins' },
+  cli: {
+    verb: 'mcp pins list',
+    options: ['server'],
+    columns: {
+      rows: 'pins',
+      cells: { SERVER: 'server', USER: 'user_id', TOOL: 'tool', STATUS: 'status', WHY: 'quarantined_reason' },
+      empty: 'No tools are known: none was listed through the gateway yet.',
+    },
+    examples: [['service mcp pins list --json', '']],
+  },
+  permission: 'approvals:read',
+  whole_service: true,
+  needs: 'store',
+  input: {
+    type: 'object',
+    properties: { server: name, tool: name, tenant_id: tenantId },
+  },
+  output: {
+    type: 'object',
+    required: ['pins', 'count'],
+    properties: { pins: { type: 'array', items: pinSchema }, count: { type: 'integer' } },
+  },
+  example: { server: 'files' },
+  answer: { pins: [], count: 0 },
+  async run(input, context) {
+    const { db } = await context.runtime.store();
+    const one = dropBlankName(input.tenant_id) ?? dropBlankName(context.tenant_id);
+    const tenant_ids = one === null ? context.caller.tenants : [resolveTenant(input, context)];
+    const rows = await listPins(db, {
+      tenant_ids,
+      server: dropBlankName(input.server),
+      tool: dropBlankName(input.tool),
+    });
+    return { pins: rows.map(buildPinReply), count: rows.length };
+  },
+});
+
+export const mcpPinsApprove = defineOperation({
+  name: 'mcp_pins_approve',
+  summary: 'Approve a quarantined definition of a tool',
+  description:
+    'Pins the definition that waits, if it is still the one whose hash is given: what was seen is what is approved. Needs a person.',
+  http: { method: 'POST', path: '/v1/mcp/pins/approve' },
+  cli: {
+    verb: 'mcp pins approve',
+    arguments: ['server', 'tool'],
+    options: ['sha256', 'user_id'],
+    line: ({ server, tool }: { readonly server: string; readonly tool: string }) =>
+      `Approved: agents see ${tool} of ${server} with their next list.`,
+    examples: [['service mcp pins approve files read_file --sha256 sha256:1f0c...', '']],
+  },
+  permission: 'approvals:decide',
+  whole_service: true,
+  needs: 'store',
+  input: {
+    type: 'object',
+    required: ['server', 'tool', 'sha256'],
+    properties: { server, tool: toolName, sha256: hash, user_id: userId, tenant_id: tenantId },
+  },
+  output: pinSchema,
+  example: {
+    server: 'files',
+    tool: 'read_file',
+    sha256: 'sha256:98aa30f036a188f9dceb3f74a948bf9308d12f81736528a312f3b93dac080dd2',
+  },
+  answer: {
+    tenant_id: 'default',
+    server: 'files',
+    user_id: '',
+    tool: 'read_file',
+    pinned_sha256: 'sha256:98aa30f036a188f9dceb3f74a948bf9308d12f81736528a312f3b93dac080dd2',
+    quarantined_sha256: null,
+    quarantined_reason: null,
+    approved_by: 'operator',
+    rejected_sha256: null,
+    rejected_by: null,
+    status: 'pinned',
+    pinned_definition: { description: 'Reads a file.', inputSchema: { type: 'object' }, name: 'read_file' },
+    quarantined_definition: null,
+    first_seen_at: '2026-01-31T12:00:00.000Z',
+    changed_at: '2026-01-31T12:00:05.000Z',
+  },
+  refusals: ['conflict'],
+  run: (input, context) => decideOnPin(input, true, context),
+});
+
+export const mcpPinsReject = defineOperation({
+  name: 'mcp_pins_reject',
+  summary: 'Reject a quarantined definition of a tool',
+  description:
+    'The definition stays hidden from agents and no longer waits, if it is still the one whose hash is given. Another definition waits again, and a rejected one can still be approved. Needs a person.',
+  http: { method: 'POST', path: '/v1/mcp/pins/reject' },
+  cli: {
+    verb: 'mcp pins reject',
+    arguments: ['server', 'tool'],
+    options: ['sha256', 'user_id'],
+    line: ({ server, tool }: { readonly server: string; readonly tool: string }) =>
+      `Rejected: agents do not see this definition of ${tool} of ${server}.`,
+    examples: [['service mcp pins reject files read_file --sha256 sha256:1f0c...', '']],
+  },
+  permission: 'approvals:decide',
+  whole_service: true,
+  needs: 'store',
+  input: {
+    type: 'object',
+    required: ['server', 'tool', 'sha256'],
+    properties: { server, tool: toolName, sha256: hash, user_id: userId, tenant_id: tenantId },
+  },
+  output: pinSchema,
+  example: {
+    server: 'files',
+    tool: 'read_file',
+    sha256: 'sha256:01249f03e492a0d398e442de4a7d2b5ba800c8d612859e1ca2ad6624a1c03635',
+  },
+  answer: {
+    tenant_id: 'default',
+    server: 'files',
+    user_id: '',
+    tool: 'read_file',
+    pinned_sha256: 'sha256:8a71338879652c5454562c7b01684c894cdc60e26b7cbb5818102796909f7067',
+    quarantined_sha256: 'sha256:01249f03e492a0d398e442de4a7d2b5ba800c8d612859e1ca2ad6624a1c03635',
+    quarantined_reason: 'Its definition has changed since it was pinned.',
+    approved_by: null,
+    rejected_sha256: 'sha256:01249f03e492a0d398e442de4a7d2b5ba800c8d612859e1ca2ad6624a1c03635',
+    rejected_by: 'operator',
+    status: 'rejected',
+    pinned_definition: { inputSchema: { type: 'object' }, name: 'read_file' },
+    quarantined_definition: {
+      description: 'Reads any file.',
+      inputSchema: { type: 'object' },
+      name: 'read_file',
+    },
+    first_seen_at: '2026-01-31T12:00:00.000Z',
+    changed_at: '2026-01-31T12:00:05.000Z',
+  },
+  refusals: ['conflict'],
+  run: (input, context) => decideOnPin(input, false, context),
+});
+
+interface PinDecisionInput {
+  readonly server: string;
+  readonly tool: string;
+  readonly sha256: string;
+  readonly user_id?: string | null;
+  readonly tenant_id?: string | null;
+}
+
+/** Records the decision of a person on a quarantined definition, and stores it. */
+async function decideOnPin(input: PinDecisionInput, approves: boolean, context: Context) {
+  const { caller, runtime } = context;
+  if (caller.kind !== 'person') throw new Refusal('forbidden', 'Only a person’s credential decides.');
+  const { tool, sha256 } = input;
+  const scope = {
+    tenant_id: resolveTenant({ tenant_id: input.tenant_id }, context),
+    server: input.server,
+    user_id: dropBlankName(input.user_id) ?? '',
+  };
+  const now_ms = runtime.now_ms();
+  // The event is recorded before the store changes, so every decision in the store is in the audit log.
+  await runtime.note(
+    buildServiceEvent({
+      event_id: createEventId(now_ms),
+      now_ms,
+      phase: approves ? 'mcp_pin_approve' : 'mcp_pin_reject',
+      done: true,
+      reason: approves
+        ? 'An operator approved a definition of a tool.'
+        : 'An operator rejected a definition of a tool.',
+      caller_id: caller.id,
+      policy_hash: runtime.policy().hash,
+      about: { tenant_id: scope.tenant_id, tool_name: tool },
+      metadata: { mcp_server: scope.server, sha256, user_id: scope.user_id },
+    }),
+  );
+  const { db } = await runtime.store();
+  const row = await decidePin(db, scope, tool, { approves, sha256, by: caller.id, now_ms });
+  if (row === null)
+    throw new Refusal(
+      'conflict',
+      'No definition with this hash is quarantined. List the pins, and decide on the hash that is listed.',
+    );
+  return buildPinReply(row);
+}
+
+function buildPinReply(row: PinRow) {
+  const { pinned_definition, quarantined_definition, first_seen_ms, changed_ms, ...rest } = row;
+  const read = (json: string | null) => (json === null ? null : (JSON.parse(json) as object));
+  return {
+    ...rest,
+    status: readStatus(row),
+    pinned_definition: read(pinned_definition),
+    quarantined_definition: read(quarantined_definition),
+    first_seen_at: new Date(Number(first_seen_ms)).toISOString(),
+    changed_at: new Date(Number(changed_ms)).toISOString(),
+  };
+}
+
+function readStatus({ quarantined_sha256, rejected_sha256 }: PinRow): 'pinned' | 'quarantined' | 'rejected' {
+  if (quarantined_sha256 === null) return 'pinned';
+  return quarantined_sha256 === rejected_sha256 ? 'rejected' : 'quarantined';
+}
