@@ -25,6 +25,16 @@ interface Row {
   readonly description: string;
 }
 
+/** Returns the cells of a table of every key below `schema`: the key, its type, its default and its purpose. */
+export function listSchemaCells(schema: TableSchema): readonly (readonly string[])[] {
+  return [...rowsOf(schema, '')].map(({ key, type, standing, description }) => [
+    `\`${key}\``,
+    type,
+    standing,
+    description,
+  ]);
+}
+
 /** Returns a Markdown table of every key below `schema`, with its type, its default and its purpose. */
 export function schemaTable(schema: TableSchema, prefix = ''): string {
   const rows = [...rowsOf(schema, prefix)];

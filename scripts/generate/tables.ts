@@ -6,7 +6,9 @@ import type { CodingAgent } from '../../src/coding-agents/record/coding-agent.ts
 import { formatHookCommand } from '../../src/coding-agents/record/hook-command.ts';
 import { apiFamilies } from '../../src/core/wire/families/index.ts';
 import { wireFormats } from '../../src/core/wire/formats/index.ts';
+import { alertChannelDrivers } from '../../src/drivers/alerts/index.ts';
 import { secretDrivers } from '../../src/drivers/secrets/index.ts';
+import { listSchemaCells, type TableSchema } from './schema-table.ts';
 
 /** A table of a page, between the comments `<!-- generated: NAME -->` and `<!-- end: NAME -->`. */
 interface GeneratedTable {
@@ -22,6 +24,20 @@ const TABLES: readonly GeneratedTable[] = [
     name: 'secret backends',
     headings: ['`backend`', 'Source', 'Names'],
     rows: secretDrivers.map(({ name, docs }) => [`\`${name}\``, docs.reads, docs.names]),
+  },
+  {
+    page: 'docs/reference/alert-channels.md',
+    name: 'alert channels',
+    headings: ['`type`', 'Receiver', 'When an alert is acknowledged or resolved'],
+    rows: alertChannelDrivers.map(({ name, docs }) => [`\`${name}\``, docs.receiver, docs.ends]),
+  },
+  {
+    page: 'docs/reference/alert-channels.md',
+    name: 'settings of alert channels',
+    headings: ['`type`', 'Setting', 'Value', 'Default', 'Description'],
+    rows: alertChannelDrivers.flatMap(({ name, schema }) =>
+      listSchemaCells(schema as TableSchema).map((cells) => [`\`${name}\``, ...cells]),
+    ),
   },
   {
     page: 'docs/reference/hook.md',

@@ -20,6 +20,7 @@ export interface Extension {
 }
 
 export type ExtensionKind =
+  | 'alert channel'
   | 'API family'
   | 'CLI verb'
   | 'coding agent'
@@ -196,6 +197,38 @@ export const reviewPoem = defineOperation({
       'src/server/operations.ts': [
         'export const operationCatalogue = {',
         "import { reviewPoem } from '../operations/review-poem.ts';\nexport const operationCatalogue = { reviewPoem,",
+      ],
+    },
+  },
+  'alert channel': {
+    files: {
+      'src/drivers/alerts/fake.ts': `import type { AlertChannelDriver } from './channel.ts';
+import { openPostChannel } from './parts/post.ts';
+import { credentialSchema } from './parts/settings.ts';
+
+export const fakeChannel = {
+  name: 'fake',
+  docs: { receiver: 'a fake', ends: 'nothing' },
+  schema: {
+    description: 'A fake.',
+    required: ['address', 'key'],
+    properties: {
+      address: { type: 'string', maxLength: 2048, description: 'Address of the fake.' },
+      key: { ...credentialSchema, description: 'Key of the fake.' },
+    },
+  },
+  address_key: 'address',
+  open: ({ address, key }, environment) =>
+    openPostChannel({ timeout_ms: 5_000 }, environment, ({ summary }) => [
+      { url: address, headers: { 'x-key': key }, body: JSON.stringify({ summary }) },
+    ]),
+} as const satisfies AlertChannelDriver<{ readonly address: string; readonly key: string }>;
+`,
+    },
+    lines: {
+      'src/drivers/alerts/index.ts': [
+        'export const alertChannelDrivers = [',
+        "import { fakeChannel } from './fake.ts';\nexport const alertChannelDrivers = [fakeChannel, ",
       ],
     },
   },

@@ -1,3 +1,9 @@
+import {
+  type HttpClient,
+  HttpFailure,
+  type HttpReply,
+  openHttpClient,
+} from '../../platform/net/http-client.ts';
 import { environmentNameSchema, urlSchema } from '../../platform/schema-parts.ts';
 import {
   type DriverEnvironment,
@@ -76,7 +82,9 @@ function open(settings: VaultSettings, { env }: Pick<DriverEnvironment, 'env'>):
   }
   const { mount, path } = placeOf(settings.path);
   const base = settings.address.replace(/\/+$/, '');
-  const ask = (route: string, signal: AbortSignal) => request(`${base}/v1/${route}`, token, settings, signal);
+  const client = openHttpClient({ env });
+  const ask = (route: string, signal: AbortSignal) =>
+    request({ url: `${base}/v1/${route}`, token, settings, client, signal });
   return {
     get: async (key, signal) => {
       const { folder, field } = locate(key);
@@ -87,7 +95,7 @@ function open(settings: VaultSettings, { env }: Pick<DriverEnvironment, 'env'>):
     check: async (signal) => {
       if ((await ask('auth/token/lookup-self', signal)) === null) throw denied(settings);
     },
-    close: () => {},
+    close: () => void client.close(),
   };
 }
 
@@ -107,39 +115,42 @@ function locate(key: string): { folder: readonly string[]; field: string } {
   return { folder: name.split('/'), field: field ?? 'value' };
 }
 
+interface VaultRequest {
+  readonly url: string;
+  readonly token: string;
+  readonly settings: VaultSettings;
+  readonly client: HttpClient;
+  readonly signal: AbortSignal;
+}
+
 /** Returns the parsed response; `null` if the route does not exist. */
-async function request(
-  url: string,
-  token: string,
-  settings: VaultSettings,
-  signal: AbortSignal,
-): Promise<unknown> {
+async function request({ url, token, settings, client, signal }: VaultRequest): Promise<unknown> {
   const headers = {
     'x-vault-token': token,
     'x-vault-request': 'true',
     ...(settings.namespace !== undefined && { 'x-vault-namespace': settings.namespace }),
   };
-  // Following a redirect would send the token to its target.
-  const init = { headers, signal, redirect: 'manual' } as const;
-  const response = await fetch(url, init)
-    // The server may have closed a kept-alive connection. Reading twice is harmless.
-    .catch(() => fetch(url, init))
+  const response = await client
+    .call({ method: 'GET', url, headers, signal, response_bytes_max: ANSWER_BYTES_MAX })
     .catch((error) => {
       throw unreached(error, settings);
     });
-  if (response.status === 200) return parse(response, settings);
-  await response.body?.cancel().catch(() => {});
+  if (response.status === 200) return parse(response);
   if (response.status === 404) return null;
   throw refusal(response.status, settings);
 }
 
 function unreached(error: unknown, { address }: VaultSettings): SecretFailure {
-  if (isTimeout(error)) return new SecretFailure('secrets_timeout', 'did not answer in time');
-  return new SecretFailure('secrets_unavailable', `cannot be reached at \`${originOf(address)}\``);
-}
-
-function isTimeout(error: unknown): boolean {
-  return error instanceof Error && (error.name === 'TimeoutError' || error.name === 'AbortError');
+  const kind = error instanceof HttpFailure ? error.kind : 'unreachable';
+  if (kind === 'timeout') return new SecretFailure('secrets_timeout', 'did not answer in time');
+  if (kind === 'too_long')
+    return new SecretFailure('secrets_answer', `answers with more than ${ANSWER_BYTES_MAX} bytes`);
+  const where = `at \`${originOf(address)}\``;
+  if (kind === 'link_local')
+    return new SecretFailure('secrets_setup', `is not called ${where}, because this is a link-local address`);
+  if (kind === 'certificate')
+    return new SecretFailure('secrets_unavailable', `has no valid TLS certificate ${where}`);
+  return new SecretFailure('secrets_unavailable', `cannot be reached ${where}`);
 }
 
 /** Removes a user and password that a URL may contain. */
@@ -165,26 +176,12 @@ function denied({ token_env }: VaultSettings): SecretFailure {
   return new SecretFailure('secrets_denied', what);
 }
 
-async function parse(response: Response, settings: VaultSettings): Promise<unknown> {
+function parse({ body }: HttpReply): unknown {
   try {
-    return JSON.parse(await readBounded(response)) as unknown;
-  } catch (error) {
-    if (error instanceof SecretFailure) throw error;
-    if (!(error instanceof SyntaxError)) throw unreached(error, settings);
+    return JSON.parse(body.toString('utf8')) as unknown;
+  } catch {
     throw new SecretFailure('secrets_answer', 'answers with what is no JSON');
   }
-}
-
-async function readBounded(response: Response): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of response.body ?? []) {
-    bytes += chunk.byteLength;
-    if (bytes > ANSWER_BYTES_MAX)
-      throw new SecretFailure('secrets_answer', `answers with more than ${ANSWER_BYTES_MAX} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
 }
 
 /** Returns the fields of a secret from `data.data`. Version 1 of the engine returns them in `data`. */
