@@ -76,6 +76,7 @@ test('the changelog names every command', () => {
 
 /** Variables that the pages read from the environment. */
 const SHOWN = {
+  ALERT_SECRET: 'k'.repeat(32),
   APPROVALS_SECRET: 'k'.repeat(32),
   CRM_KEY: 'k',
   GITHUB_TOKEN: 'a',
