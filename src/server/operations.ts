@@ -1,7 +1,9 @@
 import {
   dashboardIntelligenceExplain,
+  intelligenceAutoConfig,
   intelligenceCompliance,
   intelligenceExplain,
+  intelligenceIntegrate,
   intelligenceRecommend,
   intelligenceStatus,
 } from '../features/advisors/operations.ts';
@@ -195,8 +197,10 @@ export const operationCatalogue = {
   dashboardTemplatesSearch,
   guardOutput,
   health,
+  intelligenceAutoConfig,
   intelligenceCompliance,
   intelligenceExplain,
+  intelligenceIntegrate,
   intelligenceRecommend,
   intelligenceStatus,
   interceptAgentMessage,

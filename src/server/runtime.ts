@@ -1,6 +1,7 @@
 import type { Policy } from '../core/types/index.ts';
 import { openLazyCosts } from '../features/costs/lazy-costs.ts';
 import { openAgentSecrets } from '../features/secrets/agent-secrets.ts';
+import { openLazyAdvisors } from '../gateways/advisor-model/lazy-advisors.ts';
 import { openLazyLlm } from '../gateways/llm/lazy-llm-proxy.ts';
 import type { LlmProxy } from '../gateways/llm/llm-call.ts';
 import type { Runtime } from '../operations/runtime.ts';
@@ -109,7 +110,7 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
   const sessions = openSessionPorts(config, parts.store.open);
   let ports = buildPorts(parts, agents, unrecorded, approvals, sessions, parts.policy);
   const lazy_enforce = openLazyEnforce(() => ports);
-  const forwarder = lazyForwarder(config);
+  const outbound = openOutbound(config);
   const plugins = () =>
     requireAnswer(coordinator.plugins(), log, 'The service did not say in time which plug-ins it has.');
   const trusted = openAgentSecrets({ config, store: parts.store.open, ports: () => ports, plugins });
@@ -140,7 +141,7 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
     events: parts.journal === null || coordinator.events === null ? null : hub.open,
     ...trusted.offers,
     memory: lazyMemory(parts, () => ports),
-    forward: forwarder.open,
+    ...outbound.offers,
   };
   const llm = openLazyLlm(config, log, { ...runtime, ports: () => ports, counts: metrics?.calls ?? null });
   return {
@@ -157,7 +158,7 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
     },
     release: () => runInOrder([hub.close, approvals.release]),
     close: () =>
-      runInOrder([llm.close, trail.close, forwarder.close, costs.close, trusted.close, parts.store.close]),
+      runInOrder([llm.close, trail.close, outbound.close, costs.close, trusted.close, parts.store.close]),
   };
 }
 
@@ -415,13 +416,17 @@ function lazyAgentBlocks(
   }).open;
 }
 
-interface LazyForwarder {
-  readonly open: Runtime['forward'];
+interface OutboundParts {
+  readonly offers: Pick<Runtime, 'forward' | 'advisors'>;
   readonly close: () => Promise<void>;
 }
 
-/** Loaded on demand, because only some agents use it. */
-function lazyForwarder({ proxy }: Config): LazyForwarder {
+/** Opens the parts that call other services. Loaded on demand, because only some agents and operators use them. */
+function openOutbound({ proxy, intelligence }: Config): OutboundParts {
   const forwarder = lazy(async () => (await import('../gateways/forward/forwarder.ts')).openForwarder(proxy));
-  return { open: forwarder.open, close: () => forwarder.ifOpened(({ close }) => close()) };
+  const advisors = openLazyAdvisors(intelligence, process.env);
+  return {
+    offers: { forward: forwarder.open, advisors: advisors.layer },
+    close: () => runInOrder([() => forwarder.ifOpened(({ close }) => close()), advisors.close]),
+  };
 }

@@ -77,7 +77,6 @@ test('serve prints its address, the active rules and a command to try', async ()
     for (const word of ['Address', 'Docs', 'Policy', 'Config', 'Data', 'Access'])
       assert.match(report, new RegExp(`^ {2}${word} +\\S`, 'm'));
     assert.match(report, /your policy answers `allow`/);
-    assert.match(service.stderr(), /warning: .*`intelligence\.enabled`/);
     assert.equal(await service.stop('SIGTERM'), 0);
   });
 });

@@ -147,8 +147,10 @@ test('routes of the advisory layer say that it is not configured, before anythin
     advisory.map(({ http }) => `${http.method} ${http.path}`),
     [
       'POST /v1/dashboard/intelligence/explain',
+      'POST /v1/intelligence/auto-config',
       'POST /v1/intelligence/compliance',
       'POST /v1/intelligence/explain',
+      'POST /v1/intelligence/integrate',
       'POST /v1/intelligence/recommend',
       'GET /v1/intelligence/status',
     ],

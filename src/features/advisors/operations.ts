@@ -1,101 +1,301 @@
 import type { TSchema } from 'typebox';
-import { type AnyOperation, defineOperation, type Operation, Refusal } from '../../operations/operation.ts';
-import type { Permission } from '../../runtime/config/permissions.ts';
+import { COMPLIANCE_FRAMEWORKS, findComplianceFramework } from '../../core/advisors/compliance.ts';
+import type { ProjectOutline } from '../../core/advisors/project-outline.ts';
+import type { AdvisorId, AdvisorResult } from '../../core/advisors/types.ts';
+import { type Context, defineOperation, Refusal, type RefusalCode } from '../../operations/operation.ts';
+import type { Runtime } from '../../operations/runtime.ts';
+import {
+  type PreparedCall,
+  prepareAutoConfig,
+  prepareCompliance,
+  prepareExplanation,
+  prepareIntegration,
+  prepareRecommendations,
+} from './advisory.ts';
+import { findFrameworkAdapter, frameworkAdapters } from './framework-adapters.ts';
 
-/**
- * The refusal of the advisory layer, which is not part of this version. Its routes exist and refuse before they check
- * the request, so that a client can distinguish "not configured" from "no such route" and from its own errors.
- */
-function buildNotConfiguredRefusal(): Refusal {
-  return new Refusal(
-    'not_configured',
-    'The intelligence layer is not configured: this version does not include it, whatever `intelligence` in service.yaml says.',
-  );
+const HOW_TO_ENABLE =
+  'The intelligence layer is not configured. Set `intelligence.enabled: true` and `intelligence.backend` in service.yaml, and restart the service.';
+
+/** Builds the refusal of a layer that is off; `null` if it is on. Runs before the caller and the body are checked. */
+function findDisabledRefusal(advisor_name: AdvisorId | null) {
+  return ({ advisors }: Runtime): Refusal | null => {
+    const { enabled, backend } = advisors.settings;
+    if (enabled && backend !== undefined) return null;
+    const extra = advisor_name === null ? {} : buildEmptyResult(advisor_name);
+    return new Refusal('not_configured', HOW_TO_ENABLE, [], extra);
+  };
 }
 
-interface AdvisoryDescription {
-  readonly name: string;
-  readonly summary: string;
-  readonly http: Operation['http'];
-  readonly permission: Permission;
-  readonly input: TSchema;
-  readonly example: object;
+function buildEmptyResult(advisor_name: AdvisorId): Readonly<Record<string, unknown>> {
+  const result: AdvisorResult = {
+    advisor_name,
+    status: 'no_backend',
+    summary: HOW_TO_ENABLE,
+    artifacts: {},
+    raw_response: '',
+    model_used: '',
+    metadata: {},
+  };
+  return { ...result };
 }
 
-function buildAdvisoryOperation({
-  name,
-  summary,
-  http,
-  permission,
-  input,
-  example,
-}: AdvisoryDescription): AnyOperation {
-  return defineOperation({
-    name,
-    summary,
-    description: `${summary}. Answers 503 while the intelligence layer is not configured.`,
-    http,
-    permission,
-    needs: 'nothing',
-    unavailable: buildNotConfiguredRefusal,
-    input,
-    output: { type: 'object' },
-    example,
-    answer: null,
-    refusals: ['not_configured'],
-    run: () => {
-      throw buildNotConfiguredRefusal();
+const text = { type: 'string' } as const;
+
+const advisorResultSchema = {
+  type: 'object',
+  required: ['advisor_name', 'status', 'summary', 'artifacts', 'raw_response', 'model_used', 'metadata'],
+  properties: {
+    advisor_name: { ...text, description: 'The advisor: `incident`, `recommender` ...' },
+    status: {
+      enum: ['success', 'error', 'no_backend'],
+      description: '`error` comes with HTTP 502, `no_backend` with 503.',
     },
-  });
-}
+    summary: { ...text, description: 'For people. Text of a model: show it as text, never as HTML.' },
+    artifacts: {
+      type: 'object',
+      additionalProperties: text,
+      description: 'Proposed files, content by path. They were compiled and linted, and nothing was applied.',
+    },
+    raw_response: { ...text, description: 'The whole answer of the model.' },
+    model_used: text,
+    metadata: {
+      type: 'object',
+      description: 'Data of the advisor. `review` holds the effect of proposed files on the policy.',
+    },
+  },
+} as const;
 
 const eventInputSchema = {
   type: 'object',
   required: ['event_id'],
-  properties: { event_id: { type: 'string' } },
+  properties: {
+    event_id: { type: 'string', minLength: 1, maxLength: 64, description: 'The audit event.' },
+  },
 } as const;
 
-export const intelligenceStatus = buildAdvisoryOperation({
+const names = { type: 'array', maxItems: 2_000, items: { type: 'string', maxLength: 256 } } as const;
+
+const projectInputSchema = {
+  type: 'object',
+  description:
+    'The structure of the project, names only. Names that look like data are left out of the prompt.',
+  properties: {
+    languages: names,
+    packages: names,
+    imports: names,
+    frameworks: names,
+    tools: {
+      type: 'array',
+      maxItems: 2_000,
+      items: {
+        type: 'object',
+        required: ['name'],
+        properties: { name: { type: 'string', maxLength: 256 }, parameters: names },
+      },
+    },
+    agents: names,
+    mcp_servers: names,
+    file_count: { type: 'integer', minimum: 0 },
+  },
+} as const;
+
+/** The parts that all operations of advisors share. */
+const shared = {
+  needs: 'journal',
+  output: advisorResultSchema,
+  answer: null,
+} as const satisfies { readonly output: TSchema; readonly needs: 'journal'; readonly answer: null };
+
+const REFUSALS: readonly RefusalCode[] = ['not_configured', 'too_many_requests', 'upstream_failed'];
+const EXPLAIN = 'Sends the metadata of one event, and of up to five around it, to the configured model.';
+const AFTER =
+  'Answers 502 with the status `error` if the model fails, and 503 while the layer is not configured.';
+
+export const intelligenceStatus = defineOperation({
   name: 'intelligence_status',
-  summary: 'Whether intelligence is enabled, and which backend and model',
+  summary: 'Show the advisory layer',
+  description: `Returns if advisors are enabled, and which backend and model they use. ${AFTER}`,
   http: { method: 'GET', path: '/v1/intelligence/status' },
   permission: 'policy:read',
+  needs: 'live',
+  unavailable: findDisabledRefusal(null),
   input: { type: 'object', properties: {} },
+  output: {
+    type: 'object',
+    required: ['enabled', 'backend', 'model'],
+    properties: { enabled: { type: 'boolean' }, backend: text, model: text },
+  },
   example: {},
+  answer: null,
+  refusals: ['not_configured'],
+  run: (_input, { runtime }) => {
+    const { enabled, backend } = runtime.advisors.settings;
+    return { enabled, backend: backend?.provider ?? '', model: backend?.model ?? '' };
+  },
 });
 
-export const intelligenceExplain = buildAdvisoryOperation({
+export const intelligenceExplain = defineOperation({
+  ...shared,
   name: 'intelligence_explain',
-  summary: 'Classify and explain an incident',
+  summary: 'Explain an event',
+  description: `Classifies and explains a decision. ${EXPLAIN} ${AFTER}`,
   http: { method: 'POST', path: '/v1/intelligence/explain' },
   permission: 'audit:read',
+  unavailable: findDisabledRefusal('incident'),
   input: eventInputSchema,
   example: { event_id: 'evt_0123456789abcdef01234567' },
+  refusals: [...REFUSALS, 'not_found'],
+  run: async ({ event_id }, context) => answer(await prepareExplanation(event_id, context), context),
 });
 
-export const intelligenceRecommend = buildAdvisoryOperation({
-  name: 'intelligence_recommend',
-  summary: 'Suggest policy improvements from audit aggregates',
-  http: { method: 'POST', path: '/v1/intelligence/recommend' },
-  permission: 'audit:read',
-  input: { type: 'object', properties: { since: { type: 'string' } } },
-  example: { since: '7d' },
-});
-
-export const intelligenceCompliance = buildAdvisoryOperation({
-  name: 'intelligence_compliance',
-  summary: 'Generate a compliance policy set',
-  http: { method: 'POST', path: '/v1/intelligence/compliance' },
-  permission: 'audit:read',
-  input: { type: 'object', required: ['framework'], properties: { framework: { type: 'string' } } },
-  example: { framework: 'HIPAA' },
-});
-
-export const dashboardIntelligenceExplain = buildAdvisoryOperation({
+export const dashboardIntelligenceExplain = defineOperation({
+  ...shared,
   name: 'dashboard_intelligence_explain',
-  summary: 'Classify and explain an incident, for the dashboard',
+  summary: 'Explain an event on the dashboard',
+  description: `Classifies and explains a decision for a user. ${EXPLAIN} ${AFTER}`,
   http: { method: 'POST', path: '/v1/dashboard/intelligence/explain' },
   permission: 'intelligence:explain',
+  for_users: true,
+  unavailable: findDisabledRefusal('incident'),
   input: eventInputSchema,
   example: { event_id: 'evt_0123456789abcdef01234567' },
+  refusals: [...REFUSALS, 'not_found'],
+  run: async ({ event_id }, context) => answer(await prepareExplanation(event_id, context), context),
 });
+
+export const intelligenceRecommend = defineOperation({
+  ...shared,
+  name: 'intelligence_recommend',
+  summary: 'Recommend policy changes',
+  description: `Proposes policies from the totals of a period. Each proposal is compiled, linted and replayed against recorded decisions. Nothing changes. ${AFTER}`,
+  http: { method: 'POST', path: '/v1/intelligence/recommend' },
+  permission: 'audit:read',
+  unavailable: findDisabledRefusal('recommender'),
+  input: {
+    type: 'object',
+    properties: {
+      since: { type: 'string', maxLength: 32, description: 'A duration before now. Default `7d`.' },
+    },
+  },
+  example: { since: '7d' },
+  refusals: REFUSALS,
+  run: async ({ since }, context) => answer(await prepareRecommendations(since, context), context),
+});
+
+export const intelligenceCompliance = defineOperation({
+  ...shared,
+  name: 'intelligence_compliance',
+  summary: 'Propose a policy set for a compliance framework',
+  description: `Compares the policy with the requirements of a framework, and proposes rules that close gaps. Nothing changes. ${AFTER}`,
+  http: { method: 'POST', path: '/v1/intelligence/compliance' },
+  permission: 'audit:read',
+  unavailable: findDisabledRefusal('compliance'),
+  input: {
+    type: 'object',
+    required: ['framework'],
+    properties: {
+      framework: {
+        type: 'string',
+        maxLength: 32,
+        description: `One of ${COMPLIANCE_FRAMEWORKS.join(', ')}, in any case.`,
+      },
+    },
+  },
+  example: { framework: 'HIPAA' },
+  refusals: REFUSALS,
+  run: async (input, context) => {
+    const framework = findComplianceFramework(input.framework);
+    if (framework === null) throw buildChoiceRefusal('framework', COMPLIANCE_FRAMEWORKS);
+    return answer(await prepareCompliance(framework, context), context);
+  },
+});
+
+export const intelligenceAutoConfig = defineOperation({
+  ...shared,
+  name: 'intelligence_auto_config',
+  summary: 'Propose a configuration for a project',
+  description: `Proposes configuration, policies, contracts and identities from the names in a project. The client reads the project and sends names, never files. ${AFTER}`,
+  http: { method: 'POST', path: '/v1/intelligence/auto-config' },
+  permission: 'intelligence:explain',
+  unavailable: findDisabledRefusal('auto-config'),
+  input: { type: 'object', required: ['project'], properties: { project: projectInputSchema } },
+  example: {
+    project: { languages: ['python'], tools: [{ name: 'send_email', parameters: ['to', 'body'] }] },
+  },
+  refusals: REFUSALS,
+  run: async ({ project }, context) => {
+    const read = await context.runtime.configuration();
+    if (!read.ok) throw new Refusal('unavailable', 'The configuration on disk is not valid.');
+    const outline = completeOutline(project);
+    const subject = { outline, has_configuration: true, config: read.config };
+    return answer(await prepareAutoConfig(subject, context), context);
+  },
+});
+
+export const intelligenceIntegrate = defineOperation({
+  ...shared,
+  name: 'intelligence_integrate',
+  summary: 'Propose integration code for a framework',
+  description: `Writes code that connects the tools of a project to this service, from the shipped adapter. The code is parsed and never run. ${AFTER}`,
+  http: { method: 'POST', path: '/v1/intelligence/integrate' },
+  permission: 'intelligence:explain',
+  unavailable: findDisabledRefusal('integration'),
+  input: {
+    type: 'object',
+    required: ['target'],
+    properties: {
+      target: {
+        type: 'string',
+        maxLength: 64,
+        description: `One of ${frameworkAdapters.map(({ target }) => target).join(', ')}.`,
+      },
+      project: projectInputSchema,
+    },
+  },
+  example: { target: 'langchain', project: { tools: [{ name: 'send_email' }] } },
+  refusals: REFUSALS,
+  run: async ({ target, project }, context) => {
+    const adapter = findFrameworkAdapter(target);
+    if (adapter === null)
+      throw buildChoiceRefusal(
+        'target',
+        frameworkAdapters.map((each) => each.target),
+      );
+    return answer(await prepareIntegration(adapter, completeOutline(project ?? {}), context), context);
+  },
+});
+
+type WrittenOutline = {
+  readonly [Key in keyof Omit<ProjectOutline, 'tools'>]?: ProjectOutline[Key];
+} & { readonly tools?: readonly { readonly name: string; readonly parameters?: readonly string[] }[] };
+
+/** Fills in what a client left out. */
+export function completeOutline(written: WrittenOutline): ProjectOutline {
+  return {
+    languages: written.languages ?? [],
+    packages: written.packages ?? [],
+    imports: written.imports ?? [],
+    frameworks: written.frameworks ?? [],
+    tools: (written.tools ?? []).map(({ name, parameters = [] }) => ({ name, parameters })),
+    agents: written.agents ?? [],
+    mcp_servers: written.mcp_servers ?? [],
+    file_count: written.file_count ?? 0,
+    is_partial: written.is_partial ?? false,
+  };
+}
+
+/** Runs a call. @throws Refusal with the result of an advisor that failed */
+async function answer(prepared: PreparedCall, context: Context) {
+  const signal = context.signal?.() ?? new AbortController().signal;
+  const { result } = await prepared.run({ signal });
+  if (result.status === 'success')
+    return { ...result, artifacts: { ...result.artifacts }, metadata: { ...result.metadata } };
+  const code = result.status === 'no_backend' ? 'not_configured' : 'upstream_failed';
+  throw new Refusal(code, result.summary, [], { ...result });
+}
+
+function buildChoiceRefusal(path: string, choices: readonly string[]): Refusal {
+  const message = `must be one of ${choices.join(', ')}`;
+  return new Refusal('invalid_request', `\`${path}\` ${message}.`, [{ path, message }]);
+}

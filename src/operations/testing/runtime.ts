@@ -9,6 +9,7 @@ import { StoreFailure } from '../../platform/store/failure.ts';
 import { parseFilter } from '../../runtime/audit/filter.ts';
 import type { AuditEvent, AuditFilter } from '../../runtime/audit/types.ts';
 import { parseConfigValue } from '../../runtime/config/parse-config-value.ts';
+import { intelligenceSchema } from '../../runtime/config/schema-outside.ts';
 import { proxySchema } from '../../runtime/config/schema-proxy.ts';
 import { enforce } from '../../runtime/enforcement/enforce.ts';
 import type { EnforcementPorts } from '../../runtime/enforcement/types.ts';
@@ -45,6 +46,9 @@ export interface TestRuntime {
 }
 
 const NO_PROXY = parseConfigValue({}, proxySchema, { env: {}, secrets: new Map() }).value as ProxySettings;
+
+const NO_ADVISORS = parseConfigValue({}, intelligenceSchema, { env: {}, secrets: new Map() })
+  .value as Runtime['advisors']['settings'];
 
 export const NOW_MS = Date.UTC(2026, 0, 31, 12);
 
@@ -90,6 +94,10 @@ export function testRuntime(options: TestOptions = {}): TestRuntime {
       body_bytes_max: options.body_bytes_max ?? 10_485_760,
       file_roots: options.file_roots ?? [],
       state_dir: options.state_dir ?? '/nowhere',
+    },
+    advisors: {
+      settings: NO_ADVISORS,
+      backend: () => Promise.reject(new Error('This test has no model.')),
     },
     telemetry: null,
     now_ms: () => NOW_MS,

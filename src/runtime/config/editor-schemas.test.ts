@@ -286,7 +286,11 @@ const full = {
   },
   intelligence: {
     enabled: true,
-    backend: { provider: 'local', model: 'm', base_url: 'http://m', api_key_env: 'K' },
+    backend: {
+      ...{ provider: 'local', model: 'm', base_url: 'http://m', api_key_env: 'K' },
+      ...{ timeout_seconds: 1, retries: 0 },
+    },
+    budget: { calls_per_day: 1, tokens_per_day: 1_000, answer_tokens_max: 256 },
   },
   dashboard: { proxy_identity: true, users: [{ user_id: 'u', role: 'admin', tenants: ['*'] }] },
   telemetry: {

@@ -426,7 +426,10 @@ test('without a file the defaults hold', async () => {
     alerts: { channels: [], rules: [] },
     proxy: parseConfigValue({}, proxySchema, { env: {}, secrets: new Map() }).value,
     cost: parseConfigValue({}, costSchema, { env: {}, secrets: new Map() }).value,
-    intelligence: { enabled: false },
+    intelligence: {
+      enabled: false,
+      budget: { calls_per_day: 200, tokens_per_day: 2_000_000, answer_tokens_max: 8_192 },
+    },
     dashboard: { proxy_identity: false, users: [] },
     telemetry: {
       ...{ enabled: false, headers: {}, traces: true, metrics: true, queue_spans_max: 2_048 },
@@ -516,10 +519,7 @@ log: {level: debug}
   assert.deepEqual(config.dashboard.users[0], { user_id: 'u', role: 'viewer', tenants: ['default'] });
   assert.partialDeepStrictEqual(config.alerts.channels[1], { type: 'paging', routing_key: env.KEY });
   assert.deepEqual(config.origin, { file: join(dir, 'service.yaml'), label: 'service.yaml', base_dir: dir });
-  assert.deepEqual(
-    result.warnings.map((warning) => formatProblem(warning)),
-    ['service.yaml:33: `intelligence.enabled` is not active in this version: no advisor runs.'],
-  );
+  assert.deepEqual(result.warnings, []);
 });
 
 test('options override the file and are checked like it', async () => {

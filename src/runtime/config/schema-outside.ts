@@ -56,7 +56,8 @@ export const secretsSchema = {
 /** `intelligence`: the advisory model. */
 export const intelligenceSchema = {
   type: 'object',
-  description: 'The advisory layer. It never decides, and sees metadata only.',
+  description:
+    'The advisory layer. It never decides, and sees metadata only (docs/reference/intelligence.md). A change needs a restart.',
   additionalProperties: false,
   default: {},
   properties: {
@@ -74,10 +75,58 @@ export const intelligenceSchema = {
             '`local`: a model server without a key. `compatible-api`: any chat-completions endpoint.',
         },
         model: { type: 'string', minLength: 1, maxLength: 256, description: 'Name of the model.' },
-        base_url: { ...urlSchema, description: 'Address of the backend.' },
+        base_url: {
+          ...urlSchema,
+          description: 'Address of the backend. `/api/chat` or `/chat/completions` is added.',
+        },
         api_key_env: {
           ...environmentNameSchema,
           description: 'Name of the environment variable that holds the key.',
+        },
+        timeout_seconds: {
+          type: 'integer',
+          minimum: 1,
+          maximum: 1_800,
+          default: 120,
+          description: 'Time limit of one answer, in seconds.',
+        },
+        retries: {
+          type: 'integer',
+          minimum: 0,
+          maximum: 5,
+          default: 2,
+          description: 'Further attempts after a failed connection, 429 or 5xx.',
+        },
+      },
+    },
+    budget: {
+      type: 'object',
+      description:
+        'Limits of calls to the model, over all processes. A call above a limit is refused with 429.',
+      additionalProperties: false,
+      default: {},
+      properties: {
+        calls_per_day: {
+          type: 'integer',
+          minimum: 1,
+          maximum: 100_000,
+          default: 200,
+          description: 'Advisor calls within 24 hours.',
+        },
+        tokens_per_day: {
+          type: 'integer',
+          minimum: 1_000,
+          maximum: 1_000_000_000,
+          default: 2_000_000,
+          description: 'Tokens of prompts and answers within 24 hours, as the backend counts them.',
+        },
+        answer_tokens_max: {
+          type: 'integer',
+          minimum: 256,
+          maximum: 131_072,
+          default: 8_192,
+          description:
+            'Tokens of one answer. A longer answer is cut by the backend, and reported as an error.',
         },
       },
     },

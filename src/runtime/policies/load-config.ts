@@ -3,7 +3,6 @@ import { lstat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { DocumentProblem } from '../../core/types/index.ts';
 import { resolveStateDir } from '../../platform/files/state-folder.ts';
-import { findInactiveKeys } from '../config/inactive.ts';
 import { findSecretNames, type ReferenceSources } from '../config/interpolate.ts';
 import { applyOverrides, type Overrides } from '../config/overrides.ts';
 import { parseConfigValue } from '../config/parse-config-value.ts';
@@ -146,7 +145,7 @@ function settleConfig(
   return {
     ok: true,
     config,
-    warnings: [...findInactiveKeys(config, lineOf), ...findPlainAddresses(config, lineOf)],
+    warnings: findPlainAddresses(config, lineOf),
   };
 }
 

@@ -339,28 +339,111 @@ export interface ServiceApi {
   /** `GET /v1/intelligence/status` */
   readonly intelligence_status: {
     readonly request: Readonly<Record<string, never>>;
-    readonly response: Readonly<Record<string, unknown>>;
+    readonly response: {
+      readonly enabled: boolean;
+      readonly backend: string;
+      readonly model: string;
+    };
+  };
+  /** `POST /v1/intelligence/auto-config` */
+  readonly intelligence_auto_config: {
+    readonly request: {
+      readonly project: {
+        readonly languages?: readonly string[];
+        readonly packages?: readonly string[];
+        readonly imports?: readonly string[];
+        readonly frameworks?: readonly string[];
+        readonly tools?: readonly {
+          readonly name: string;
+          readonly parameters?: readonly string[];
+        }[];
+        readonly agents?: readonly string[];
+        readonly mcp_servers?: readonly string[];
+        readonly file_count?: number;
+      };
+    };
+    readonly response: {
+      readonly advisor_name: string;
+      readonly status: 'success' | 'error' | 'no_backend';
+      readonly summary: string;
+      readonly artifacts: Readonly<Record<string, unknown>>;
+      readonly raw_response: string;
+      readonly model_used: string;
+      readonly metadata: Readonly<Record<string, unknown>>;
+    };
   };
   /** `POST /v1/intelligence/explain` */
   readonly intelligence_explain: {
     readonly request: {
       readonly event_id: string;
     };
-    readonly response: Readonly<Record<string, unknown>>;
+    readonly response: {
+      readonly advisor_name: string;
+      readonly status: 'success' | 'error' | 'no_backend';
+      readonly summary: string;
+      readonly artifacts: Readonly<Record<string, unknown>>;
+      readonly raw_response: string;
+      readonly model_used: string;
+      readonly metadata: Readonly<Record<string, unknown>>;
+    };
   };
   /** `POST /v1/intelligence/recommend` */
   readonly intelligence_recommend: {
     readonly request: {
       readonly since?: string;
     };
-    readonly response: Readonly<Record<string, unknown>>;
+    readonly response: {
+      readonly advisor_name: string;
+      readonly status: 'success' | 'error' | 'no_backend';
+      readonly summary: string;
+      readonly artifacts: Readonly<Record<string, unknown>>;
+      readonly raw_response: string;
+      readonly model_used: string;
+      readonly metadata: Readonly<Record<string, unknown>>;
+    };
   };
   /** `POST /v1/intelligence/compliance` */
   readonly intelligence_compliance: {
     readonly request: {
       readonly framework: string;
     };
-    readonly response: Readonly<Record<string, unknown>>;
+    readonly response: {
+      readonly advisor_name: string;
+      readonly status: 'success' | 'error' | 'no_backend';
+      readonly summary: string;
+      readonly artifacts: Readonly<Record<string, unknown>>;
+      readonly raw_response: string;
+      readonly model_used: string;
+      readonly metadata: Readonly<Record<string, unknown>>;
+    };
+  };
+  /** `POST /v1/intelligence/integrate` */
+  readonly intelligence_integrate: {
+    readonly request: {
+      readonly target: string;
+      readonly project?: {
+        readonly languages?: readonly string[];
+        readonly packages?: readonly string[];
+        readonly imports?: readonly string[];
+        readonly frameworks?: readonly string[];
+        readonly tools?: readonly {
+          readonly name: string;
+          readonly parameters?: readonly string[];
+        }[];
+        readonly agents?: readonly string[];
+        readonly mcp_servers?: readonly string[];
+        readonly file_count?: number;
+      };
+    };
+    readonly response: {
+      readonly advisor_name: string;
+      readonly status: 'success' | 'error' | 'no_backend';
+      readonly summary: string;
+      readonly artifacts: Readonly<Record<string, unknown>>;
+      readonly raw_response: string;
+      readonly model_used: string;
+      readonly metadata: Readonly<Record<string, unknown>>;
+    };
   };
 }
 
@@ -374,7 +457,9 @@ export const serviceRoutes = {
   approvals_show: ['GET', '/v1/approvals/{request_id}'],
   health: ['GET', '/v1/health'],
   intelligence_status: ['GET', '/v1/intelligence/status'],
+  intelligence_auto_config: ['POST', '/v1/intelligence/auto-config'],
   intelligence_explain: ['POST', '/v1/intelligence/explain'],
   intelligence_recommend: ['POST', '/v1/intelligence/recommend'],
   intelligence_compliance: ['POST', '/v1/intelligence/compliance'],
+  intelligence_integrate: ['POST', '/v1/intelligence/integrate'],
 } as const;

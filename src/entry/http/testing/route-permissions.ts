@@ -46,6 +46,13 @@ export const ROUTE_PERMISSIONS: readonly (readonly [
   [/GET/, /^\/v1\/dashboard\/policies\/(?:document|diff|versions)/, 'dashboard:view'],
   [/GET/, /^\/v1\/dashboard\/rules$/, 'audit:read'],
   [/GET/, /^\/v1\/dashboard\/incidents/, 'incident:read'],
+  [/GET/, /^\/v1\/intelligence\/status$/, 'policy:read'],
+  [
+    /POST/,
+    /^\/v1\/(?:dashboard\/intelligence\/explain|intelligence\/(?:auto-config|integrate))$/,
+    'intelligence:explain',
+  ],
+  [/POST/, /^\/v1\/intelligence\//, 'audit:read'],
   [/GET/, /^\/v1\/dashboard\/tenants/, 'tenants:read'],
   [/POST|PUT/, /^\/v1\/dashboard\/tenants/, 'tenants:manage'],
   [/GET/, /^\/v1\/dashboard\/alerts/, 'alerts:read'],

@@ -1,0 +1,62 @@
+import { boundSummary, parseAnswer } from './answer.ts';
+import { buildInstructions } from './instructions.ts';
+import { type ProjectOutline, sanitizeOutline } from './project-outline.ts';
+import type { Advisor } from './types.ts';
+import { formatUntrusted } from './untrusted.ts';
+
+/** A framework to write code for, and the project that uses it. */
+export interface IntegrationRequest {
+  /** The name of a known framework, or `generic`. */
+  readonly target: string;
+  readonly label: string;
+  readonly language: 'python' | 'typescript';
+  /** The source of the adapter that this program ships for the framework. Public code. */
+  readonly adapter: string;
+  /** The file of the adapter, which `service setup <target>` writes next to the code. */
+  readonly adapter_file: string;
+  readonly outline: ProjectOutline;
+}
+
+const TASK = `You write the code that connects a project to a local guard service for AI agents. Use only the shipped adapter below;
+do not write a guard of your own, and never allow a call if the guard fails or does not answer.
+First write at most 150 words for the developer: where to call the code, and what it guards. Then write one file of code. It
+imports the adapter from the file next to it, wraps the tools of the project, and has one short usage example. It holds no
+credentials: they come from environment variables. Write the file after a line of exactly this form, without code fences:
+
+--- FILE: <name> ---
+(the code)
+--- END ---`;
+
+/** Writes integration code for a framework. */
+export const integrationAdvisor: Advisor<IntegrationRequest> = {
+  name: 'integration',
+  brief: (request) => ({
+    system: [
+      buildInstructions(TASK, false),
+      `The framework is ${request.label}, the language ${request.language}. The name of the file is ${buildFileName(request)}.`,
+      `The shipped adapter, ${request.adapter_file}:\n${request.adapter}`,
+    ].join('\n\n'),
+    user: formatUntrusted('project', sanitizeOutline(request.outline)),
+  }),
+  read: (answer, request) => {
+    const is_python = request.language === 'python';
+    const { prose, files, problems } = parseAnswer(answer, {
+      path: is_python ? /^[a-z][a-z0-9_]{0,60}\.py$/ : /^[a-z][a-z0-9_-]{0,60}\.(?:ts|mts|mjs|js)$/,
+      expects: is_python ? 'a file name such as `integration.py`' : 'a file name such as `integration.ts`',
+      unnamed: buildFileName(request),
+    });
+    const nothing = files.length === 0 && problems.length === 0;
+    return {
+      summary: boundSummary(prose),
+      artifacts: files,
+      problems: nothing
+        ? ['The answer has no file of code. It begins with a line `--- FILE: <name> ---`.']
+        : problems,
+      metadata: { target: request.target, framework_hints: [...request.outline.frameworks] },
+    };
+  },
+};
+
+function buildFileName({ language }: IntegrationRequest): string {
+  return language === 'python' ? 'service_integration.py' : 'service-integration.ts';
+}

@@ -1,0 +1,161 @@
+import { autoConfigAdvisor } from '../../core/advisors/auto-config.ts';
+import { complianceAdvisor, type FrameworkName } from '../../core/advisors/compliance.ts';
+import { incidentAdvisor } from '../../core/advisors/incident.ts';
+import { integrationAdvisor } from '../../core/advisors/integration.ts';
+import type { ProjectOutline } from '../../core/advisors/project-outline.ts';
+import { recommenderAdvisor } from '../../core/advisors/recommender.ts';
+import { COMPLIANCE_REQUIREMENTS } from '../../core/advisors/requirements.ts';
+import type { AdvisorPrompt } from '../../core/advisors/types.ts';
+import { buildPromptVocabulary } from '../../core/advisors/vocabulary.ts';
+import { type Context, Refusal } from '../../operations/operation.ts';
+import type { Config } from '../../runtime/config/index.ts';
+import { type CallSubject, recordCall, requireBudget } from './call-records.ts';
+import { checkDocuments } from './check-artifacts.ts';
+import { checkCode } from './check-code.ts';
+import { collectAggregates, listRuleUses } from './collect-aggregates.ts';
+import { collectIncident } from './collect-incident.ts';
+import { type FrameworkAdapter, readAdapterSource } from './framework-adapters.ts';
+import { replayProposal } from './replay-proposal.ts';
+import { type AdvisorCall, type AdvisorOutcome, type AdvisorStep, runAdvisor } from './run-advisor.ts';
+import { parseSince, resolveAdvisorScope, SINCE_DEFAULT } from './scope.ts';
+
+/** A prepared call of an advisor: its data is collected, and nothing was sent. */
+export interface PreparedCall {
+  readonly prompt: AdvisorPrompt;
+  /** Asks the model, and writes the audit event of the call. */
+  readonly run: (ports: RunPorts) => Promise<AdvisorOutcome>;
+}
+
+/** The surroundings of a running call. */
+export interface RunPorts {
+  readonly signal: AbortSignal;
+  readonly onProgress?: (step: AdvisorStep) => void;
+}
+
+/** Prepares an explanation of one event. @throws Refusal `not_found` */
+export async function prepareExplanation(event_id: string, context: Context): Promise<PreparedCall> {
+  const input = await collectIncident(event_id, resolveAdvisorScope(context), context);
+  const { event, around } = input;
+  const metadata = {
+    event_id,
+    boundary: event.boundary,
+    action: event.action,
+    policy_name: event.policy_name,
+    context_event_count: around.length,
+  };
+  return prepare({ advisor: incidentAdvisor, input, metadata }, { event_id }, context);
+}
+
+/** Prepares recommendations from the totals of a period. */
+export async function prepareRecommendations(
+  since: string | undefined,
+  context: Context,
+): Promise<PreparedCall> {
+  const { runtime } = context;
+  const scope = resolveAdvisorScope(context);
+  const period = parseSince(since, runtime.now_ms());
+  const config = await readConfig(context);
+  const input = await collectAggregates(period, scope, runtime);
+  const replay = (next: Parameters<typeof replayProposal>[0]) =>
+    replayProposal(next, period.since, scope.tenants, runtime);
+  const check = (files: Parameters<typeof checkDocuments>[0]) =>
+    checkDocuments(files, { config, env: process.env, replay });
+  return prepare({ advisor: recommenderAdvisor, input, check }, { since: period.since }, context);
+}
+
+/** Prepares a policy set for a compliance framework. */
+export async function prepareCompliance(framework: FrameworkName, context: Context): Promise<PreparedCall> {
+  const { runtime } = context;
+  const scope = resolveAdvisorScope(context);
+  const config = await readConfig(context);
+  const policy = runtime.policy();
+  const input = {
+    framework,
+    ...COMPLIANCE_REQUIREMENTS[framework],
+    rules: listRuleUses(policy, scope, [], []),
+    contracts: policy.contracts.length,
+    identities: policy.identities.length,
+    default_action: policy.default_action,
+    audit_enabled: config.audit.enabled,
+    retention_days: config.audit.max_age_days,
+    vocabulary: buildPromptVocabulary(policy),
+  };
+  const check = (files: Parameters<typeof checkDocuments>[0]) =>
+    checkDocuments(files, {
+      config,
+      env: process.env,
+      ...(config.audit.enabled && {
+        replay: (next) => replayProposal(next, SINCE_DEFAULT, scope.tenants, runtime),
+      }),
+    });
+  return prepare({ advisor: complianceAdvisor, input, check }, { framework }, context);
+}
+
+/** A project for which a configuration is proposed. */
+export interface ProjectSubject {
+  readonly outline: ProjectOutline;
+  readonly has_configuration: boolean;
+  /** The configuration of the project, to which the files would be added. */
+  readonly config: Config;
+}
+
+/** Prepares a configuration for a project. */
+export async function prepareAutoConfig(subject: ProjectSubject, context: Context): Promise<PreparedCall> {
+  const { outline, has_configuration, config } = subject;
+  const reads_identities = !has_configuration || config.paths.identity_files.length > 0;
+  const input = { outline, has_configuration, reads_identities };
+  const check = (files: Parameters<typeof checkDocuments>[0]) =>
+    checkDocuments(files, { config, env: process.env });
+  return prepare({ advisor: autoConfigAdvisor, input, check }, {}, context);
+}
+
+/** Prepares integration code for a framework. */
+export async function prepareIntegration(
+  adapter: FrameworkAdapter,
+  outline: ProjectOutline,
+  context: Context,
+): Promise<PreparedCall> {
+  const { target, label, language, file } = adapter;
+  const input = {
+    ...{ target, label, language, outline },
+    adapter: await readAdapterSource(adapter),
+    adapter_file: file,
+  };
+  return prepare({ advisor: integrationAdvisor, input, check: checkCode }, { framework: target }, context);
+}
+
+/** The most calls of one process at a time. */
+const RUNNING_MAX = 4;
+let running = 0;
+
+function prepare<Input>(call: AdvisorCall<Input>, subject: CallSubject, context: Context): PreparedCall {
+  const { settings, backend } = context.runtime.advisors;
+  return {
+    prompt: call.advisor.brief(call.input),
+    run: async (ports) => {
+      if (running >= RUNNING_MAX)
+        throw new Refusal('too_many_requests', 'Other advisors are running. Try again when they have ended.');
+      running += 1;
+      try {
+        await requireBudget(settings, context);
+        const began_ms = performance.now();
+        const model = settings.backend?.model ?? '';
+        const outcome = await runAdvisor(call, { backend, model, ...ports });
+        await recordCall(outcome, subject, performance.now() - began_ms, context);
+        return outcome;
+      } finally {
+        running -= 1;
+      }
+    },
+  };
+}
+
+/** @throws Refusal `unavailable` if the configuration on disk is not valid */
+async function readConfig({ runtime }: Context): Promise<Config> {
+  const read = await runtime.configuration();
+  if (read.ok) return read.config;
+  throw new Refusal(
+    'unavailable',
+    'The configuration on disk is not valid. Check it with `service validate`.',
+  );
+}

@@ -1,0 +1,62 @@
+import { join } from 'node:path';
+import type { ChangedDecision } from '../../core/review/replay.ts';
+import type { Policy } from '../../core/types/index.ts';
+import type { Runtime } from '../../operations/runtime.ts';
+import { replayJournal } from '../../runtime/policies/replay.ts';
+
+/** The recorded decisions of a period under a proposed policy. */
+export interface ProposalReplay {
+  readonly since: string;
+  readonly same: number;
+  readonly stricter: number;
+  readonly laxer: number;
+  /** Decisions that cannot be replayed. */
+  readonly unknown: number;
+  readonly stricter_examples: readonly DecisionChange[];
+  readonly laxer_examples: readonly DecisionChange[];
+}
+
+/** One decision that would change. */
+export interface DecisionChange {
+  readonly event_id: string;
+  readonly from: string;
+  readonly to: string;
+  readonly from_rule: string;
+  readonly to_rule: string;
+}
+
+const EXAMPLES_MAX = 5;
+
+/** Replays the decisions of a period for each tenant of the caller. */
+export async function replayProposal(
+  next: Policy,
+  since: string,
+  tenants: '*' | readonly string[],
+  runtime: Pick<Runtime, 'limits' | 'policyOf' | 'now_ms'>,
+): Promise<ProposalReplay> {
+  const filters = tenants === '*' ? [{ since }] : tenants.map((tenant_id) => ({ since, tenant_id }));
+  const sum = { same: 0, stricter: 0, laxer: 0, unknown: 0 };
+  const examples = { stricter: [] as ChangedDecision[], laxer: [] as ChangedDecision[] };
+  for (const filter of filters) {
+    const { tally } = await replayJournal({
+      journal_dir: join(runtime.limits.state_dir, 'journal'),
+      next,
+      policyOf: runtime.policyOf,
+      filter,
+      now_ms: runtime.now_ms(),
+    });
+    for (const name of ['same', 'stricter', 'laxer', 'unknown'] as const) sum[name] += tally.total[name];
+    examples.stricter.push(...tally.stricter);
+    examples.laxer.push(...tally.laxer);
+  }
+  return {
+    since,
+    ...sum,
+    stricter_examples: examples.stricter.slice(0, EXAMPLES_MAX).map(pickChange),
+    laxer_examples: examples.laxer.slice(0, EXAMPLES_MAX).map(pickChange),
+  };
+}
+
+function pickChange({ event_id, from, to, from_rule, to_rule }: ChangedDecision): DecisionChange {
+  return { event_id, from, to, from_rule, to_rule };
+}

@@ -1,0 +1,164 @@
+import type { Advisor, AdvisorReading, AdvisorResult, ArtifactFile } from '../../core/advisors/types.ts';
+import type { ArtifactCheck } from './check-artifacts.ts';
+import { type ModelAnswer, type ModelBackend, ModelFailure, type ModelMessage } from './types.ts';
+
+/** One call of an advisor. */
+export interface AdvisorCall<Input> {
+  readonly advisor: Advisor<Input>;
+  readonly input: Input;
+  /** Examines proposed files before a person sees them; absent for an advisor without files. */
+  readonly check?: (files: readonly ArtifactFile[]) => Promise<ArtifactCheck>;
+  /** Data for the result that the model did not give. */
+  readonly metadata?: Readonly<Record<string, unknown>>;
+}
+
+/** The surroundings of a call. */
+export interface AdvisorCallPorts {
+  readonly backend: () => Promise<ModelBackend>;
+  /** The configured name of the model, for a result without an answer. */
+  readonly model: string;
+  readonly signal: AbortSignal;
+  /** Receives each step, for people who wait. */
+  readonly onProgress?: (step: AdvisorStep) => void;
+}
+
+export type AdvisorStep = 'asking' | 'checking' | 'asking_again';
+
+/** The tokens of a call, as far as the backend counts them. */
+export interface TokenUsage {
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+}
+
+/** The result of a call, and what it used. */
+export interface AdvisorOutcome {
+  readonly result: AdvisorResult;
+  readonly usage: TokenUsage;
+  /** The reason of a result that is not a success: the code of a `ModelFailure`, or `answer_unusable`. */
+  readonly failure: string | null;
+}
+
+/**
+ * Asks the model, reads the answer and examines its files. An answer that cannot be used is sent back once, with its
+ * problems. Never rejects for a failure of the model: that is a result with the status `error` or `no_backend`.
+ */
+export async function runAdvisor<Input>(
+  call: AdvisorCall<Input>,
+  ports: AdvisorCallPorts,
+): Promise<AdvisorOutcome> {
+  const usage = { input_tokens: 0, output_tokens: 0 };
+  try {
+    return await converse(call, ports, usage);
+  } catch (fault) {
+    if (!(fault instanceof ModelFailure)) throw fault;
+    const status = fault.code === 'no_backend' ? 'no_backend' : 'error';
+    return {
+      result: buildFailedResult(call, ports.model, status, fault.message),
+      usage,
+      failure: fault.code,
+    };
+  }
+}
+
+/** One answer with everything that was found in it. */
+interface ReviewedAnswer {
+  readonly answer: ModelAnswer;
+  readonly reading: AdvisorReading;
+  readonly check: ArtifactCheck | null;
+  readonly problems: readonly string[];
+}
+
+async function converse<Input>(
+  call: AdvisorCall<Input>,
+  ports: AdvisorCallPorts,
+  usage: { -readonly [Key in keyof TokenUsage]: number },
+): Promise<AdvisorOutcome> {
+  const { system, user } = call.advisor.brief(call.input);
+  const messages: ModelMessage[] = [
+    { role: 'system', content: system },
+    { role: 'user', content: user },
+  ];
+  const backend = await ports.backend();
+  const ask = async (step: AdvisorStep): Promise<ReviewedAnswer> => {
+    ports.onProgress?.(step);
+    const answer = await backend.ask(messages, ports.signal);
+    usage.input_tokens += answer.input_tokens ?? 0;
+    usage.output_tokens += answer.output_tokens ?? 0;
+    ports.onProgress?.('checking');
+    return review(answer, call);
+  };
+  let reviewed = await ask('asking');
+  let attempts = 1;
+  if (reviewed.problems.length > 0) {
+    messages.push({ role: 'assistant', content: reviewed.answer.text });
+    messages.push({ role: 'user', content: buildCorrection(reviewed.problems) });
+    reviewed = await ask('asking_again');
+    attempts = 2;
+  }
+  return { result: buildResult(reviewed, attempts, call), usage, failure: getFailure(reviewed) };
+}
+
+async function review<Input>(answer: ModelAnswer, call: AdvisorCall<Input>): Promise<ReviewedAnswer> {
+  const reading = call.advisor.read(answer.text, call.input);
+  if (reading.problems.length > 0 || reading.artifacts.length === 0 || call.check === undefined)
+    return { answer, reading, check: null, problems: reading.problems };
+  const check = await call.check(reading.artifacts);
+  return { answer, reading, check, problems: check.problems };
+}
+
+const PROBLEMS_MAX = 20;
+
+function buildCorrection(problems: readonly string[]): string {
+  const lines = problems.slice(0, PROBLEMS_MAX).map((problem) => `- ${problem}`);
+  return `Your answer cannot be used:\n${lines.join('\n')}\nWrite the whole answer again, in the same format, without these problems.`;
+}
+
+function getFailure({ problems }: ReviewedAnswer): string | null {
+  return problems.length === 0 ? null : 'answer_unusable';
+}
+
+function buildResult<Input>(
+  { answer, reading, check, problems }: ReviewedAnswer,
+  attempts: number,
+  { advisor, metadata }: AdvisorCall<Input>,
+): AdvisorResult {
+  const shared = {
+    advisor_name: advisor.name,
+    raw_response: answer.text,
+    model_used: answer.model,
+    metadata: {
+      ...metadata,
+      ...reading.metadata,
+      attempts,
+      ...(check !== null && problems.length === 0 && { review: check.review }),
+      ...(problems.length > 0 && { problems: problems.slice(0, PROBLEMS_MAX) }),
+    },
+  };
+  if (problems.length > 0)
+    return {
+      ...shared,
+      status: 'error',
+      summary:
+        `The model's answer cannot be used, also after it was sent back once. ${problems[0] ?? ''}`.trim(),
+      artifacts: {},
+    };
+  const artifacts = Object.fromEntries(reading.artifacts.map(({ path, text }) => [path, text]));
+  return { ...shared, status: 'success', summary: reading.summary, artifacts };
+}
+
+function buildFailedResult<Input>(
+  { advisor, metadata }: AdvisorCall<Input>,
+  model: string,
+  status: 'error' | 'no_backend',
+  summary: string,
+): AdvisorResult {
+  return {
+    advisor_name: advisor.name,
+    status,
+    summary,
+    artifacts: {},
+    raw_response: '',
+    model_used: model,
+    metadata: { ...metadata },
+  };
+}

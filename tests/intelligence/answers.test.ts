@@ -1,0 +1,171 @@
+/** Recorded answers of models, good and hostile: what is read from each, and that none of them changes a file. */
+import assert from 'node:assert/strict';
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { autoConfigAdvisor } from '../../src/core/advisors/auto-config.ts';
+import { type IntegrationRequest, integrationAdvisor } from '../../src/core/advisors/integration.ts';
+import type { ProjectOutline } from '../../src/core/advisors/project-outline.ts';
+import { recommenderAdvisor } from '../../src/core/advisors/recommender.ts';
+import type { AdvisorReading } from '../../src/core/advisors/types.ts';
+import { buildPromptVocabulary } from '../../src/core/advisors/vocabulary.ts';
+import { buildTestPolicy } from '../../src/core/testing/policies.ts';
+import { type ArtifactCheck, checkDocuments } from '../../src/features/advisors/check-artifacts.ts';
+import { checkCode } from '../../src/features/advisors/check-code.ts';
+import { loadConfig } from '../../src/runtime/policies/load-config.ts';
+import {
+  AUTO_CONFIG_GOOD,
+  AUTO_CONFIG_HOSTILE,
+  buildTraversal,
+  INTEGRATION_BROKEN,
+  INTEGRATION_GOOD,
+  INTEGRATION_HOSTILE,
+  RECOMMEND_CHATTY,
+  RECOMMEND_FENCED,
+  RECOMMEND_GOOD,
+  RECOMMEND_MALFORMED,
+  RECOMMEND_TRUNCATED,
+  RECOMMEND_WEAKENING,
+  TRAVERSALS,
+} from '../support/model-server/answers.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'answers-'));
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+const outline: ProjectOutline = {
+  ...{ languages: [], packages: [], imports: [], frameworks: [], agents: [], mcp_servers: [] },
+  tools: [{ name: 'send_email', parameters: ['to', 'body'] }],
+  ...{ file_count: 1, is_partial: false },
+};
+const aggregates = {
+  since: '7d',
+  total_events: 0,
+  ...{ by_boundary: [], by_tag: [], by_tool: [], by_agent: [], rules: [], dead_rules: [] },
+  ...{
+    default_action: 'block',
+    undeclared_tools: 'allow',
+    unknown_agents: 'allow',
+    contracts: 0,
+    identities: 0,
+  },
+  vocabulary: buildPromptVocabulary(buildTestPolicy()),
+};
+const recommend = (answer: string): AdvisorReading => recommenderAdvisor.read(answer, aggregates);
+
+async function check({ artifacts }: AdvisorReading): Promise<ArtifactCheck> {
+  const read = await loadConfig({ path: null, env: {}, cwd: folder, secrets: 'leave' });
+  assert.ok(read.ok);
+  return checkDocuments(artifacts, { config: read.config, env: {} });
+}
+
+test('good, chatty and fenced answers give the same rule', async () => {
+  let compared = 0;
+  for (const answer of [RECOMMEND_GOOD, RECOMMEND_CHATTY, RECOMMEND_FENCED]) {
+    const reading = recommend(answer);
+    assert.deepEqual(reading.problems, []);
+    assert.equal(reading.artifacts.length, 1);
+    assert.match(reading.artifacts[0]!.path, /^policies\/recommended(?:-cards)?\.yaml$/);
+    assert.ok(!/```|END|FILE:/.test(reading.artifacts[0]!.text + reading.summary));
+    const { problems, review } = await check(reading);
+    assert.deepEqual(problems, []);
+    assert.equal(review.together?.weakens, false);
+    assert.match(
+      review.together?.changes.join('\n') ?? '',
+      /^\+ rule recommended-redact-cards: block at output/m,
+    );
+    compared += 1;
+  }
+  assert.equal(compared, 3);
+  assert.match(recommend(RECOMMEND_CHATTY).summary, /Let me know/);
+});
+
+test('an answer that does not compile has problems that name the place', async () => {
+  const { problems } = await check(recommend(RECOMMEND_MALFORMED));
+  assert.match(problems.join('\n'), /policies\/recommended-cards\.yaml/);
+  assert.ok(!problems.join('\n').includes(tmpdir()), 'no path of a temporary folder');
+});
+
+test('an answer that breaks off gives no file', () => {
+  const { problems, artifacts } = recommend(RECOMMEND_TRUNCATED);
+  assert.deepEqual(artifacts, []);
+  assert.match(problems.join('\n'), /not closed/);
+});
+
+test('a proposal that allows secrets is marked with the places', async () => {
+  const { problems, review } = await check(recommend(RECOMMEND_WEAKENING));
+  assert.deepEqual(problems, []);
+  assert.equal(review.together?.weakens, true);
+  assert.match(review.together?.lets_through.join('\n') ?? '', /input, secret.*block -> allow/);
+});
+
+test('a path out of the staging folder gives no file at all', () => {
+  let refused = 0;
+  for (const path of TRAVERSALS) {
+    for (const read of [
+      recommend,
+      (answer: string) =>
+        autoConfigAdvisor.read(answer, { outline, has_configuration: false, reads_identities: true }),
+    ]) {
+      const { problems, artifacts } = read(buildTraversal(path));
+      assert.deepEqual(artifacts, [], JSON.stringify(path));
+      assert.ok(problems.length > 0, JSON.stringify(path));
+      assert.ok(!problems.join().includes('outside'), 'the path is not repeated');
+      refused += 1;
+    }
+  }
+  assert.equal(refused, 40);
+});
+
+test('a configuration is proposed with safe keys only', async () => {
+  const read = (answer: string) =>
+    autoConfigAdvisor.read(answer, { outline, has_configuration: false, reads_identities: true });
+  const good = await check(read(AUTO_CONFIG_GOOD));
+  assert.deepEqual(good.problems, []);
+  assert.equal(good.review.together?.changes.filter((line) => line.startsWith('+ contract')).length, 2);
+  const hostile = await check(read(AUTO_CONFIG_HOSTILE));
+  assert.match(hostile.problems.join('\n'), /may not set/);
+  assert.match(hostile.problems.join('\n'), /server\.host/);
+  const off = read('Off.\n--- FILE: service.yaml ---\nsecret_detection: {enabled: false}\n--- END ---');
+  const { review } = await check(off);
+  assert.equal(review.together?.weakens, true);
+  assert.match(review.together?.lets_through.join('\n') ?? '', /`secret_detection` is switched off/);
+});
+
+test('code is parsed and never run, and hostile calls are refused', async () => {
+  const request: IntegrationRequest = {
+    target: 'langchain',
+    label: 'LangChain',
+    language: 'python',
+    adapter: '',
+    adapter_file: 'a.py',
+    outline,
+  };
+  const rows: readonly (readonly [string, RegExp | null])[] = [
+    [INTEGRATION_GOOD, null],
+    [INTEGRATION_BROKEN, /syntax error in line 1/],
+    [INTEGRATION_HOSTILE, /starts other programs/],
+  ];
+  for (const [answer, problem] of rows) {
+    const { artifacts, problems } = integrationAdvisor.read(answer, request);
+    assert.deepEqual(problems, []);
+    const found = (await checkCode(artifacts)).problems.join('\n');
+    if (problem === null) assert.equal(found, '');
+    else assert.match(found, problem);
+  }
+  const script: IntegrationRequest = { ...request, language: 'typescript' };
+  const broken = integrationAdvisor.read('x\n--- FILE: a.ts ---\nconst a: string = ;\n', script);
+  assert.match((await checkCode(broken.artifacts)).problems.join(), /syntax error/);
+  const fine = integrationAdvisor.read(
+    "x\n--- FILE: a.ts ---\nimport { a } from 'b';\nexport const c: string = a;\n",
+    script,
+  );
+  assert.deepEqual((await checkCode(fine.artifacts)).problems, []);
+  assert.equal(rows.length, 3);
+});
+
+test('no answer has written a file', () => {
+  assert.deepEqual(readdirSync(folder), []);
+  for (const path of ['/tmp/advisors-outside.yaml', join(folder, '..', 'outside.yaml')])
+    assert.ok(!existsSync(path));
+});
