@@ -205,6 +205,15 @@ function place({ name }: Example): number {
 
 const OFFERED = operations.filter(({ browser }) => browser !== true);
 
+/** The operations whose example shows a refusal, because this service lacks what they need. */
+const REFUSED = [
+  'dashboard_intelligence_explain',
+  'intelligence_compliance',
+  'intelligence_explain',
+  'intelligence_recommend',
+  'intelligence_status',
+];
+
 test('every example is answered as the description shows it', async () => {
   const description = (await (await fetch(`${service.url}/openapi.json`)).json()) as {
     paths: Record<string, Record<string, Described>>;
@@ -251,7 +260,8 @@ test('every example is answered as the description shows it', async () => {
     else assert.deepEqual(settled(JSON.parse(text)), settled(example.answer), example.name);
   }
   assert.equal(examples.length, OFFERED.length);
-  assert.equal(examples.filter(({ status }) => status === 200).length, 114);
+  const refused = examples.filter(({ status }) => status !== 200).map(({ name }) => name);
+  assert.deepEqual(refused.toSorted(), REFUSED);
 });
 
 /** Creates the pending request whose ID the examples show. */
