@@ -11,7 +11,7 @@ import type { Plugin } from 'esbuild';
 /** The output file of each module that a lazy file imports, by the beginning of its path there. */
 type Shelf = readonly (readonly [beginning: string, file: string])[];
 
-const LAZY_FILES: Readonly<Record<string, Shelf>> = {
+export const LAZY_FILES: Readonly<Record<string, Shelf>> = {
   'core/detect/detectors/index.js': [
     ['./content/', 'injection'],
     ['./injection/', 'injection'],
@@ -27,7 +27,7 @@ const LAZY_FILES: Readonly<Record<string, Shelf>> = {
   'core/decision/lazy-argument-check.js': [['./argument-check', 'arguments']],
 };
 /** Packages that are loaded when a module that imports them runs. */
-const LAZY_PACKAGES = ['@cfworker/json-schema', '@noble/hashes', 'ipaddr.js', 're2js'];
+export const LAZY_PACKAGES = ['@cfworker/json-schema', '@noble/hashes', 'ipaddr.js', 're2js'];
 
 const NAMESPACE = 'lazy';
 /** The form in which the TypeScript compiler and the bundler write imports. */

@@ -68,6 +68,22 @@ export const components: readonly Component[] = [
     needed_for: 'the tests of what `service setup` writes for frameworks of agents',
   },
   {
+    name: 'sdk-python',
+    apt: 'python3-venv',
+    pypi: [
+      'hatchling==1.33.0',
+      'httpx==0.28.1',
+      'jsrun==0.3.0',
+      'mini-racer==0.14.1',
+      'mypy==2.4.1',
+      'pytest==9.2.0',
+    ],
+    program: 'python',
+    folders: programsOf('sdk-python'),
+    is_own: true,
+    needed_for: 'the tests of the Python package',
+  },
+  {
     name: 'clients-node',
     apt: 'npm',
     npm: 'tests/gateway/clients',

@@ -112,7 +112,7 @@ export function compilePolicySource(source: PolicySource = {}): {
     documents: documents.map((each) => ({ file: each.file, value: each.value })),
     settings: buildPolicySettings(settings, file),
     parseNamed: parseNamedDetection,
-    checkCondition: findConditionProblem,
+    checkCondition: (when: string) => findConditionProblem(when),
   });
   if (policy === null)
     throw new PolicyLoadError(problems.filter(({ level }) => level === 'error').map(formatProblem));

@@ -95,7 +95,7 @@ function fillRandom(bytes: Uint8Array<ArrayBuffer>): void {
 }
 
 /** Computes the fingerprints of the allowlist, as the service does: over UTF-16, so that different texts differ. */
-function createFingerprinter(key: string): Fingerprinter {
+export function createFingerprinter(key: string): Fingerprinter {
   const secret = utf8ToBytes(key);
   return (rule_id, value) =>
     `hmac-sha256:${bytesToHex(hmac(sha256, secret, utf16Bytes(`agent-safety fingerprint 1\n${rule_id}\n${value}`)))}`;

@@ -1,4 +1,6 @@
 import { buildViolationReplies } from '../../core/decision/violation-reply.ts';
+import { createContent } from '../../core/json/source.ts';
+import { getContentValue } from '../../core/json/value-source.ts';
 import type { Content, Crossing, CrossingContext, Json, Verdict } from '../../core/types/index.ts';
 import type { CheckBody } from '../backend.ts';
 import type { GuardOperation, GuardVerdict } from '../types.ts';
@@ -54,7 +56,7 @@ export function buildRequestContext(
 }
 
 function buildContent(operation: GuardOperation, body: CheckBody): Content {
-  if (operation === 'scan_structured') return { kind: 'json', value: body.payload as Json };
+  if (operation === 'scan_structured') return createContent(body.payload as Json);
   if (operation === 'intercept_agent_message') return { kind: 'text', text: body.message as string };
   if (operation !== 'intercept_tool') return { kind: 'text', text: body.text as string };
   const value = (body.phase === 'response' ? body.output : (body.input ?? {})) as Json;
@@ -123,7 +125,7 @@ export function buildGuardVerdict(
     coverage: coverage.status,
     approval: null,
     fault,
-    ...(changed !== null && { [changedName(operation, crossing)]: readValue(changed) }),
+    ...(changed !== null && { [changedName(operation, crossing)]: getContentValue(changed) }),
     ...(stripped_fields.length > 0 && { stripped_fields }),
     ...(fallback_used && { fallback_used }),
   };
@@ -132,8 +134,4 @@ export function buildGuardVerdict(
 function changedName(operation: GuardOperation, { phase }: Crossing): string {
   if (operation !== 'intercept_tool') return CHANGED[operation];
   return phase === 'response' ? 'modified_output' : 'modified_input';
-}
-
-function readValue(content: Content): Json {
-  return content.kind === 'text' ? content.text : content.value;
 }

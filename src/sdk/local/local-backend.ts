@@ -2,7 +2,14 @@ import { buildFaultVerdict, judge } from '../../core/decision/judge.ts';
 import { celEvaluator } from '../../core/policy/conditions/cel.ts';
 import { hasConditions } from '../../core/policy/conditions/facts.ts';
 import { openStream, type StreamRelease } from '../../core/stream/stream.ts';
-import type { Crossing, CrossingContext, Fingerprinter, Policy, Verdict } from '../../core/types/index.ts';
+import type {
+  Content,
+  Crossing,
+  CrossingContext,
+  Fingerprinter,
+  Policy,
+  Verdict,
+} from '../../core/types/index.ts';
 import { buildFailedVerdict, type CheckBody, type GuardBackend } from '../backend.ts';
 import { AIBackendNotConfiguredError, ServiceRequiredError } from '../errors.ts';
 import type { GuardOperation, GuardStream, GuardVerdict, StreamPiece } from '../types.ts';
@@ -27,19 +34,21 @@ export interface LocalParts {
   readonly fillRandom: RandomSource;
 }
 
-interface LocalState extends LocalParts {
+/** State of a policy that decides in this process. */
+export interface LocalState extends Omit<LocalParts, 'fillRandom'> {
   readonly sessions: LocalSessions;
   readonly createEventId: (now_ms: number) => string;
 }
 
+/** Creates the state of a policy, without any session. */
+export function createLocalState(parts: Omit<LocalState, 'sessions'>): LocalState {
+  return { ...parts, sessions: createLocalSessions(parts.policy) };
+}
+
 /** Opens the back end that decides in this process. It judges with the engine that the service has. */
 export function openLocalBackend(parts: LocalParts): GuardBackend {
-  const { policy, fillRandom, sink } = parts;
-  const state = {
-    ...parts,
-    sessions: createLocalSessions(policy),
-    createEventId: createEventIds(fillRandom),
-  };
+  const { fillRandom, sink } = parts;
+  const state = createLocalState({ ...parts, createEventId: createEventIds(fillRandom) });
   return {
     kind: 'local',
     check: async (operation, body) => checkLocally(state, operation, body),
@@ -60,14 +69,24 @@ const NO_ADVISORS =
 const NO_CAPABILITIES =
   'Capability tokens are checked by a service, and this guard is local. Use `createClientGuard`.';
 
-/** Decides on a request and records the decision. Synchronous; never throws. */
-function checkLocally(state: LocalState, operation: GuardOperation, body: CheckBody): GuardVerdict {
+/**
+ * Decides on a request and records the decision. Synchronous; never throws.
+ *
+ * @param exact - the content of the body with its original text; without it, the value in the body
+ */
+export function checkLocally(
+  state: LocalState,
+  operation: GuardOperation,
+  body: CheckBody,
+  exact: Content | null = null,
+): GuardVerdict {
   try {
     if (body.capability_token_id !== undefined)
       return buildFailedVerdict('sdk.service_required', NO_CAPABILITIES);
     const request = buildRequestCrossing(operation, body, state.now_ms());
     if (!request.ok) return buildFailedVerdict('sdk.invalid_request', request.reason);
-    const crossing = state.sessions.load(request.crossing);
+    const given = exact === null ? request.crossing : { ...request.crossing, content: exact };
+    const crossing = state.sessions.load(given);
     const verdict = judgeInSession(state, crossing);
     return record(state, operation, crossing, verdict);
   } catch {
@@ -107,10 +126,21 @@ function record(
   return buildGuardVerdict(operation, verdict, crossing, event_id);
 }
 
-function openLocalStream(state: LocalState, boundary: 'input' | 'output', body: CheckBody): GuardStream {
+/** The steps of a stream in this process. They do not throw. */
+export interface StreamSteps {
+  readonly push: (text: string) => StreamPiece;
+  readonly end: () => StreamPiece;
+}
+
+/** Opens a stream that is decided in this process. Synchronous. */
+export function openLocalSteps(
+  state: LocalState,
+  boundary: 'input' | 'output',
+  body: CheckBody,
+): StreamSteps {
   const operation = boundary === 'input' ? 'scan_input' : 'guard_output';
   const request = buildRequestCrossing(operation, { ...body, text: '' }, state.now_ms());
-  if (!request.ok) return openFailedStream(buildFailedVerdict('sdk.invalid_request', request.reason));
+  if (!request.ok) return openFailedSteps(buildFailedVerdict('sdk.invalid_request', request.reason));
   const { policy, fingerprintOf = null } = state;
   const context: CrossingContext = state.sessions.load(buildRequestContext(operation, body, state.now_ms()));
   const stream = openStream(policy, context, fingerprintOf, conditionsOf(policy));
@@ -122,7 +152,7 @@ function openLocalStream(state: LocalState, boundary: 'input' | 'output', body: 
     ended = record(state, operation, crossing, kept);
     return { text: ended.fault && !verdict.fault ? '' : text, verdict: ended };
   };
-  const take = async (work: () => StreamRelease): Promise<StreamPiece> => {
+  const take = (work: () => StreamRelease): StreamPiece => {
     if (ended !== null) return { text: '', verdict: ended };
     try {
       return finish(work());
@@ -134,7 +164,12 @@ function openLocalStream(state: LocalState, boundary: 'input' | 'output', body: 
   return { push: (text) => take(() => stream.push(text)), end: () => take(() => stream.end()) };
 }
 
-function openFailedStream(verdict: GuardVerdict): GuardStream {
-  const piece = async (): Promise<StreamPiece> => ({ text: '', verdict });
+function openFailedSteps(verdict: GuardVerdict): StreamSteps {
+  const piece = (): StreamPiece => ({ text: '', verdict });
   return { push: piece, end: piece };
+}
+
+function openLocalStream(state: LocalState, boundary: 'input' | 'output', body: CheckBody): GuardStream {
+  const steps = openLocalSteps(state, boundary, body);
+  return { push: async (text) => steps.push(text), end: async () => steps.end() };
 }

@@ -1,0 +1,51 @@
+"""Runtime safety for AI agents: rules decide what enters an agent, what it does, and what leaves it.
+
+    from agent_safety import quickstart
+
+    guard = quickstart()
+    verdict = guard.input("Use key sk-...")
+    print(verdict.decision, verdict.reason)
+"""
+
+from ._create import create_client_guard, create_local_guard, default_guard, from_config, quickstart
+from ._version import __version__
+from .errors import (
+    AgentSafetyError,
+    AIBackendNotConfiguredError,
+    ApprovalRequiredError,
+    BlockedError,
+    PolicyLoadError,
+    ServiceRefusedError,
+    ServiceRequiredError,
+    ServiceUnavailableError,
+)
+from .guard import AsyncGuard, Guard, GuardStream
+from .intelligence import AsyncIntelligence, Intelligence
+from .tools import guarded_tool
+from .verdict import Approval, Verdict, Violation
+
+__all__ = [
+    "AIBackendNotConfiguredError",
+    "AgentSafetyError",
+    "Approval",
+    "ApprovalRequiredError",
+    "AsyncGuard",
+    "AsyncIntelligence",
+    "BlockedError",
+    "Guard",
+    "GuardStream",
+    "Intelligence",
+    "PolicyLoadError",
+    "ServiceRefusedError",
+    "ServiceRequiredError",
+    "ServiceUnavailableError",
+    "Verdict",
+    "Violation",
+    "__version__",
+    "create_client_guard",
+    "create_local_guard",
+    "default_guard",
+    "from_config",
+    "guarded_tool",
+    "quickstart",
+]

@@ -1,0 +1,18 @@
+/**
+ * Writes the script of the core into the Python package: `python/agent_safety/_core/core.js`. The wheel ships it; it is
+ * not committed.
+ */
+import { mkdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { getPackageVersion } from '../../src/platform/version.ts';
+import { bundleEmbedded } from './embedded.ts';
+
+/** Builds the script and returns its size in bytes. */
+export async function buildPythonCore(): Promise<number> {
+  const folder = resolve(import.meta.dirname, '../../python/agent_safety/_core');
+  mkdirSync(folder, { recursive: true });
+  return bundleEmbedded(join(folder, 'core.js'), getPackageVersion());
+}
+
+if (import.meta.main)
+  console.log(`wrote python/agent_safety/_core/core.js, ${await buildPythonCore()} bytes`);

@@ -1,0 +1,176 @@
+/**
+ * The core for a bare V8 inside another program, such as a Python process: no Node, no DOM, texts in and texts out.
+ * The build makes one script of it, which defines `agentSafety`.
+ */
+import './bare-globals.ts';
+import { createContent } from '../core/json/source.ts';
+import { findValueMemberSource, parseJson, writeExactJson } from '../core/json/value-source.ts';
+import type { Content, Json } from '../core/types/index.ts';
+import type { CheckBody } from './backend.ts';
+import { AgentSafetyError, PolicyLoadError } from './errors.ts';
+import { compilePolicySource, type PolicySource } from './local/compile-source.ts';
+import { createFingerprinter } from './local/index.ts';
+import {
+  checkLocally,
+  createLocalState,
+  type LocalState,
+  openLocalSteps,
+  type StreamSteps,
+} from './local/local-backend.ts';
+import type { GuardOperation, StreamPiece } from './types.ts';
+import { parseYamlText } from './yaml-text.ts';
+
+declare const EMBEDDED_VERSION: string | undefined;
+
+const OPERATIONS: readonly string[] = [
+  'scan_input',
+  'scan_structured',
+  'guard_output',
+  'intercept_tool',
+  'intercept_agent_message',
+];
+
+/** The record of the decision that is being made. There is one thread. */
+let recorded = '';
+/** The id of the event of the decision that is being made. */
+let event_id = '';
+const states: LocalState[] = [];
+
+/**
+ * Compiles a policy from the JSON text of a `PolicySource`. Returns JSON: `ok` with the number of the policy for `check`
+ * and its hash, or `problems` with one sentence for each mistake.
+ */
+function compile(text: string): string {
+  try {
+    const { policy, settings } = compilePolicySource(JSON.parse(text) as PolicySource);
+    const { fingerprint_key } = settings.detection;
+    const state = createLocalState({
+      policy,
+      sink: {
+        write: (record) => {
+          recorded = JSON.stringify(record);
+        },
+        close: async () => {},
+      },
+      fingerprintOf: fingerprint_key === undefined ? null : createFingerprinter(fingerprint_key),
+      now_ms: Date.now,
+      createEventId: () => event_id,
+    });
+    states.push(state);
+    return JSON.stringify({ ok: { policy: states.length - 1, hash: policy.hash } });
+  } catch (error) {
+    const problems = error instanceof PolicyLoadError ? error.problems : ['The policy cannot be compiled.'];
+    return JSON.stringify({ problems });
+  }
+}
+
+/** Parses a YAML text. Returns JSON: `ok` with the values of its documents, or `error` with a sentence. */
+function parseYaml(text: string): string {
+  try {
+    return JSON.stringify({ ok: parseYamlText(text) });
+  } catch (error) {
+    return describe(error);
+  }
+}
+
+/**
+ * Decides on a request. Returns two lines: the verdict as JSON, and the audit record as JSON, which is empty if nothing
+ * was judged.
+ *
+ * @param index - the number from `compile`
+ * @param operation - a name of `OPERATIONS`
+ * @param body - the JSON text of the body, as over HTTP
+ * @param id - the id of the audit event
+ */
+function check(index: number, operation: string, body: string, id: string): string {
+  try {
+    const state = states[index]!;
+    if (!OPERATIONS.includes(operation)) throw new AgentSafetyError(`\`${operation}\` needs a service.`);
+    recorded = '';
+    event_id = id;
+    const parsed = parseJson(body) as CheckBody;
+    const content = readContent(parsed, operation, state);
+    const verdict = checkLocally(state, operation as GuardOperation, parsed, content);
+    return `${writeExactJson(verdict)}\n${recorded}`;
+  } catch (error) {
+    return describe(error);
+  }
+}
+
+/** Maximum number of JSON values in a body in addition to the content that is judged. */
+const NODES_AROUND = 5_000;
+
+/** Returns the JSON value of a body with its original text, so that its numbers keep their digits; else `null`. */
+function readContent(body: CheckBody, operation: string, { policy }: LocalState): Content | null {
+  const is_tool = operation === 'intercept_tool';
+  if (!is_tool && operation !== 'scan_structured') return null;
+  const member = !is_tool ? 'payload' : body.phase === 'response' ? 'output' : 'input';
+  const value = body[member] as Json | undefined;
+  if (typeof value !== 'object' || value === null) return null;
+  const { depth_max, nodes_max } = policy.limits;
+  const around = { depth_max: depth_max + 1, nodes_max: nodes_max + NODES_AROUND };
+  return createContent(value, findValueMemberSource(body as unknown as Json, member, around));
+}
+
+const streams = new Map<number, StreamSteps>();
+let streams_opened = 0;
+
+/** Opens a guarded stream. Returns its number for `pushStream`, or an `error` line. The arguments are those of `check`. */
+function openStream(index: number, operation: string, body: string): string {
+  try {
+    const boundary = operation === 'scan_input' ? 'input' : 'output';
+    const steps = openLocalSteps(states[index]!, boundary, JSON.parse(body) as CheckBody);
+    streams_opened += 1;
+    streams.set(streams_opened, steps);
+    return String(streams_opened);
+  } catch (error) {
+    return describe(error);
+  }
+}
+
+/** Takes the next piece of a stream as a JSON string. Returns one line, or three when a block ends the stream. */
+function pushStream(number: number, piece: string, id: string): string {
+  return takeStream(number, id, (steps) => steps.push(JSON.parse(piece) as string));
+}
+
+/**
+ * Ends a stream. Returns three lines: the text that may be shown as a JSON string, the verdict as JSON, and the audit
+ * record as JSON.
+ */
+function endStream(number: number, id: string): string {
+  return takeStream(number, id, (steps) => steps.end());
+}
+
+function takeStream(number: number, id: string, work: (steps: StreamSteps) => StreamPiece): string {
+  try {
+    recorded = '';
+    event_id = id;
+    const { text, verdict } = work(streams.get(number)!);
+    if (verdict === null) return JSON.stringify(text);
+    streams.delete(number);
+    return `${JSON.stringify(text)}\n${JSON.stringify(verdict)}\n${recorded}`;
+  } catch (error) {
+    streams.delete(number);
+    return describe(error);
+  }
+}
+
+/** Forgets a stream that was not ended. */
+function closeStream(number: number): string {
+  return String(streams.delete(number));
+}
+
+/** Returns an `error` line. The message of a parser may quote the text, so only our own messages are passed on. */
+function describe(error: unknown): string {
+  const message = error instanceof AgentSafetyError ? error.message : 'The request cannot be judged.';
+  return JSON.stringify({ error: message });
+}
+
+/** Returns the version of the package that this bundle belongs to. */
+function version(): string {
+  return typeof EMBEDDED_VERSION === 'undefined' ? '' : EMBEDDED_VERSION;
+}
+
+Object.assign(globalThis, {
+  agentSafety: { check, closeStream, compile, endStream, openStream, parseYaml, pushStream, version },
+});

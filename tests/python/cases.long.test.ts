@@ -1,0 +1,93 @@
+/** The cases in `cases/`, with the guards of the Python package: in process, and over HTTP. */
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import {
+  type CaseGroup,
+  differences,
+  judgeCase,
+  judgeOf,
+  loadCases,
+  policyOf,
+  runAll,
+} from '../../cases/run.ts';
+import { buildPythonCore } from '../../scripts/build/python.ts';
+import { locate } from '../../scripts/components/components.ts';
+import { root, userEnvironment } from '../support/checkout.ts';
+import { startTestService } from '../support/service.ts';
+
+const skip = locate('sdk-python') === null && 'sdk-python is not installed';
+const folder = mkdtempSync(join(tmpdir(), 'sdk-cases-'));
+before(async () => {
+  if (skip === false) await buildPythonCore();
+});
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Writes nests of lists, which no JSON reader takes, as their depth. */
+function replaceNests(value: unknown): unknown {
+  let levels = 0;
+  for (let inner: unknown = value; Array.isArray(inner) && inner.length === 1; inner = inner[0]) levels += 1;
+  if (levels > 100) return { nest_of_lists: levels };
+  if (Array.isArray(value)) return value.map(replaceNests);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, replaceNests(each)]));
+}
+
+/** Returns the verdicts of both guards as JSON texts, for each case. */
+function askPython(group: CaseGroup, url: string): readonly (readonly [local: string, client: string])[] {
+  const documents = group.documents.map((value, at) => ({ file: `policies/${at}.yaml`, value }));
+  const input = JSON.stringify({
+    url,
+    policy: { config: group.config, documents },
+    journal: join(folder, `${group.file}.jsonl`),
+    requests: group.cases.map(({ request }) => replaceNests(request)),
+  });
+  const env = userEnvironment({ PYTHONPATH: join(root, 'python'), PYTHONDONTWRITEBYTECODE: '1' });
+  const runner = join(import.meta.dirname, 'cases_runner.py');
+  const ran = spawnSync(locate('sdk-python')!, [runner], {
+    input,
+    env,
+    encoding: 'utf8',
+    maxBuffer: 1 << 28,
+  });
+  assert.equal(ran.status, 0, `${group.file}\n${ran.stderr}`);
+  return JSON.parse(ran.stdout);
+}
+
+test('every case holds on both guards, which answer alike to the byte', {
+  skip,
+  timeout: 600_000,
+}, async (t) => {
+  const wrong: string[] = [];
+  let count = 0;
+  for (const group of loadCases()) {
+    const files = group.documents.map((value, at) => [`policies/${at}.yaml`, JSON.stringify(value)]);
+    const service = await startTestService({ config: group.config, files: Object.fromEntries(files) });
+    try {
+      const judgeNext = judgeOf(policyOf(group));
+      const answers = askPython(group, service.url);
+      assert.equal(answers.length, group.cases.length);
+      group.cases.forEach((each, at) => {
+        const [local, client] = answers[at]!;
+        const verdict = JSON.parse(local) as Record<string, unknown>;
+        const judged = judgeCase(each, judgeNext);
+        const { monitored: _, ...expected } = each.expect;
+        const found = [...differences(expected, verdict)];
+        for (const field of ['decision', 'action', 'rule', 'reason'])
+          if (verdict[field] !== judged[field])
+            found.push(`${field} is not that of judge: ${verdict[field]}`);
+        if (local !== client) found.push(`in process ${local}, over HTTP ${client}`);
+        wrong.push(...found.map((sentence) => `${group.file}: ${each.name}: ${sentence}`));
+        count += 1;
+      });
+    } finally {
+      await service.stop();
+    }
+  }
+  t.diagnostic(`${count} cases on each Python guard`);
+  assert.deepEqual(wrong, []);
+  assert.equal(count, runAll().count);
+});
