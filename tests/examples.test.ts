@@ -161,6 +161,8 @@ const LAST = [
   'mcp_pins_reject',
   'mcp_pins_approve',
   'capabilities_revoke',
+  'audit_hold_add',
+  'audit_hold_remove',
   'keys_create',
   'keys_rotate',
   'keys_revoke',
@@ -232,6 +234,7 @@ test('every example is answered as the description shows it', async () => {
   let key_id = '';
   let handle_id = '';
   let silence_id = '';
+  let hold_id = '';
   for (const shown of examples) {
     // The event in a description is a recent decision; the token and the handle were just issued.
     const path = shown.path
@@ -239,17 +242,18 @@ test('every example is answered as the description shows it', async () => {
       .replace(/cap_[0-9a-f]{24}/, issued)
       .replace(/key_[0-9a-f]{24}/, key_id);
     const body =
-      shown.name === 'memory_resolve_handle'
-        ? { ...(shown.body as object), handle_id }
-        : shown.name === 'alert_silences_remove'
-          ? { silence_id }
-          : shown.body;
+      {
+        memory_resolve_handle: { ...(shown.body as object), handle_id },
+        alert_silences_remove: { silence_id },
+        audit_hold_remove: { hold_id },
+      }[shown.name] ?? shown.body;
     const example = { ...shown, path, body };
     const { status, text } = await ask(example);
     if (example.name === 'capabilities_issue') issued = JSON.parse(text).token_id;
     if (example.name === 'keys_create' || example.name === 'keys_rotate')
       key_id = (JSON.parse(text) as { key_id: string }).key_id;
     if (example.name === 'alert_silences_add') silence_id = JSON.parse(text).silence_id;
+    if (example.name === 'audit_hold_add') hold_id = (JSON.parse(text) as { hold_id: string }).hold_id;
     if (example.name === FIRST) handle_id = JSON.parse(text).handle_id;
     if (example.name === 'intercept_agent_message') allowed = JSON.parse(text).event_id;
     assert.equal(status, example.status, `${example.name}: ${text}`);

@@ -8,6 +8,7 @@ const DECIDING: readonly string[] = [
   'agents:block',
   'alerts:manage',
   'approvals:decide',
+  'audit:manage',
   'capabilities:issue',
   'memory:purge',
   'keys:manage',
@@ -28,5 +29,5 @@ test('the guard knows each route that decides, and no other one', () => {
       assert.equal(DECIDING_ROUTE.test(text), decides, `${name}: ${text}`);
     count += Number(decides);
   }
-  assert.equal(count, 43);
+  assert.equal(count, 45);
 });

@@ -5,6 +5,7 @@ import { openThrottle, PAUSE_MS_MAX, type Throttle } from '../platform/queue/thr
 import type { ArrivalNotifier, IndexWatcher } from '../runtime/audit/arrivals.ts';
 import type { AuditIndex } from '../runtime/audit/audit-index.ts';
 import type { Journal } from '../runtime/audit/index.ts';
+import { readLegalHolds } from '../runtime/audit/legal-holds.ts';
 import { openSteadyClock } from '../runtime/audit/steady-clock.ts';
 
 /**
@@ -54,6 +55,7 @@ export function openIndexFiller(options: {
   readonly journal_dir: string;
   readonly journal: Journal;
   readonly max_age_days: number;
+  readonly state_dir: string;
   readonly now_ms: () => number;
   readonly watch: IndexWatcher;
   readonly log: Log;
@@ -115,10 +117,14 @@ function openIndexMaintenance(
   };
 }
 
-/** Deletes from the index each hour the events that the journal has deleted by age, with the same clock. */
+/**
+ * Deletes from the index each hour the events that the journal has deleted by age, with the same clock. While there are
+ * legal holds, the journal keeps older files, so the index keeps its events too.
+ */
 function openPruning(options: {
   now_ms: () => number;
   max_age_days: number;
+  state_dir: string;
 }): (prune: Opened['prune']) => Promise<void> {
   const steadyNow = openSteadyClock(options);
   let pruned_ms = Number.NEGATIVE_INFINITY;
@@ -126,7 +132,8 @@ function openPruning(options: {
     if (performance.now() - pruned_ms < PRUNE_MS) return;
     pruned_ms = performance.now();
     const now_ms = steadyNow();
-    if (now_ms !== null) await prune(now_ms - options.max_age_days * DAY_MS);
+    if (now_ms !== null && readLegalHolds(options.state_dir, Date.now())?.length === 0)
+      await prune(now_ms - options.max_age_days * DAY_MS);
   };
 }
 

@@ -215,7 +215,7 @@ async function fillIndex(config: Config): Promise<void> {
   );
   const log = openLog({ ...config.log, name: 'cli' });
   await createOrder(paths.journal);
-  const journal = await openWriter(config, 'parent', log);
+  const journal = await openWriter(config, 'parent', log, null);
   try {
     await drainSpool({ dir: paths.journal, journal });
   } finally {

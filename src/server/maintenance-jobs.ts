@@ -1,5 +1,6 @@
 import { buildAlertQueues } from '../features/alerts/queues.ts';
 import { buildCostJobs } from '../features/costs/jobs.ts';
+import { buildEvidenceJobs } from '../features/evidence/jobs.ts';
 import { buildMemoryJobs } from '../features/memory/jobs.ts';
 import { buildToolPinJobs } from '../features/tool-pins/jobs.ts';
 import type { Log } from '../platform/log.ts';
@@ -29,6 +30,7 @@ const SUBJECTS: readonly ((parts: MaintenanceParts) => readonly MaintenanceJob[]
   buildApprovalJobs,
   buildCapabilityJobs,
   buildCostJobs,
+  buildEvidenceJobs,
   buildSessionJobs,
   buildMemoryJobs,
   buildToolPinJobs,

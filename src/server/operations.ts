@@ -41,6 +41,7 @@ import { dashboardTemplates, dashboardTemplatesSearch } from '../features/consol
 import { observeMetrics, observeToolContract, observeTools } from '../features/console/tool-operations.ts';
 import { checkBudget, dashboardCostBudgets } from '../features/costs/budget-operations.ts';
 import { dashboardCostReport, dashboardCostSummary } from '../features/costs/spending-operations.ts';
+import { auditHoldAdd, auditHoldRemove, auditHoldsList } from '../features/evidence/hold-operations.ts';
 import {
   memoryPurgeExpired,
   memoryRead,
@@ -166,6 +167,9 @@ export const operationCatalogue = {
   approvalsDeny,
   approvalsList,
   approvalsShow,
+  auditHoldAdd,
+  auditHoldRemove,
+  auditHoldsList,
   auditQuery,
   authMethods,
   authOidcCallback,

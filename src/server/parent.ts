@@ -117,7 +117,7 @@ export async function openParent(parts: ParentParts): Promise<Parent> {
     answers: answersOf(coordinator, changes.reload, (by) => shareEvents(by, late, workers)),
     orders: (writer) => ordersFor(writer, parts, late, keys.current()),
   });
-  const started = await startWorkers(workers, parts, metrics);
+  const started = await startWorkers(workers, parts, metrics, late);
   const opened: Closeable[] = started.journal === null ? [] : [started.journal];
   try {
     return await openServing(
@@ -334,11 +334,13 @@ async function startWorkers(
   workers: Workers,
   { config, policy, log }: ParentParts,
   metrics: Metrics | null,
+  late: Late,
 ): Promise<{ journal: Journal | null; store: OwnerStore }> {
+  const policyHash = () => late.reloading?.inForce().hash ?? policy.hash;
   if (config.audit.enabled) await createOrder(buildStatePaths(config.state_dir).journal);
   const [started, opened] = await Promise.allSettled([
     workers.start(),
-    config.audit.enabled ? openWriter(config, 'parent', log, metrics) : null,
+    config.audit.enabled ? openWriter(config, 'parent', log, policyHash, metrics) : null,
   ]);
   const journal = opened.status === 'fulfilled' ? opened.value : null;
   try {
@@ -364,15 +366,10 @@ async function closeAll(
 
 function openParentIndexing(config: Config, journal: Journal, watch: EventFeed, log: Log): IndexFiller {
   const paths = buildStatePaths(config.state_dir);
-  const { max_age_days } = config.audit;
   return openIndexFiller({
-    index_path: paths.index,
-    journal_dir: paths.journal,
-    journal,
-    max_age_days,
-    now_ms: Date.now,
-    watch,
-    log,
+    ...{ index_path: paths.index, journal_dir: paths.journal, journal },
+    ...{ max_age_days: config.audit.max_age_days, state_dir: config.state_dir },
+    ...{ now_ms: Date.now, watch, log },
   });
 }
 

@@ -2,6 +2,7 @@ import { alertMigrations } from '../features/alerts/tables.ts';
 import { allowlistMigrations } from '../features/allowlist/tables.ts';
 import { apiKeyMigrations } from '../features/api-keys/tables.ts';
 import { costMigrations } from '../features/costs/tables.ts';
+import { evidenceMigrations } from '../features/evidence/tables.ts';
 import { memoryMigrations } from '../features/memory/tables.ts';
 import { policyVersionMigrations } from '../features/policy-versions/tables.ts';
 import { tenantMigrations } from '../features/tenants/tables.ts';
@@ -27,6 +28,7 @@ export const MIGRATIONS: Migrations = {
   ...approvalMigrations,
   ...capabilityMigrations,
   ...costMigrations,
+  ...evidenceMigrations,
   ...toolPinMigrations,
   ...managedRevisionMigrations,
   ...memoryMigrations,

@@ -146,7 +146,7 @@ async function openWorkerState(
   const metrics = openWorkerMetrics(version, config);
   const [policy, journal, telemetry] = await Promise.all([
     readPolicy(paths.policies, orders.policy_hash),
-    config.audit.enabled ? openWriter(config, writer, log, metrics) : null,
+    config.audit.enabled ? openWriter(config, writer, log, () => open.ports().policy.hash, metrics) : null,
     openProcessTelemetry(config, version, writer, log),
   ]);
   const open = openRuntime({

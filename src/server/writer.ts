@@ -1,7 +1,10 @@
 import type { Log } from '../platform/log.ts';
+import { createEventId } from '../runtime/audit/event-id.ts';
 import { AuditFailure } from '../runtime/audit/failure.ts';
 import { type Journal, openJournal } from '../runtime/audit/journal.ts';
 import { openSigningKey } from '../runtime/audit/keys.ts';
+import { readLegalHolds } from '../runtime/audit/legal-holds.ts';
+import { buildRetentionEvent } from '../runtime/audit/retention-event.ts';
 import type { Config } from '../runtime/config/index.ts';
 import type { Metrics } from '../runtime/observability/metrics.ts';
 import { buildStatePaths } from './state-dir.ts';
@@ -19,11 +22,15 @@ function countFailures(journal: Journal, metrics: Metrics | null): Journal {
   return { ...journal, append: (event) => journal.append(event).catch(failed) };
 }
 
-/** Opens the journal of a writer with the settings of the configuration. */
+/**
+ * Opens the journal of a writer with the settings of the configuration. `policyHash` returns the active policy, which the
+ * events of retention name; `null` for a short-lived process, which deletes nothing.
+ */
 export async function openWriter(
   config: Config,
   writer: string,
   log: Log,
+  policyHash: (() => string) | null,
   metrics: Metrics | null = null,
 ): Promise<Journal> {
   const paths = buildStatePaths(config.state_dir);
@@ -37,6 +44,17 @@ export async function openWriter(
     witness: writer === 'parent',
     signing_key: await openSigningKey({ dir: paths.keys, now_ms: Date.now }),
     now_ms: Date.now,
+    retention: {
+      readHolds: () => (policyHash === null ? null : readLegalHolds(config.state_dir, Date.now())),
+      buildEvent: (report) => {
+        const now_ms = Date.now();
+        return buildRetentionEvent(report, {
+          event_id: createEventId(now_ms),
+          now_ms,
+          policy_hash: policyHash?.() ?? '',
+        });
+      },
+    },
     on_maintenance_failure: (code) =>
       log.warn('old journal files could not be compressed or deleted', { code }),
   });

@@ -5,6 +5,7 @@ export const DERIVED_GROUPS: readonly { readonly name: string; readonly summary:
   { name: 'agents', summary: 'block an agent' },
   { name: 'alerts', summary: 'list alert rules' },
   { name: 'approvals', summary: 'approve a request' },
+  { name: 'audit', summary: 'add a legal hold' },
   { name: 'capabilities', summary: 'revoke a capability token' },
   { name: 'keys', summary: 'create an API key' },
   { name: 'mcp', summary: 'approve a quarantined definition of a tool' },

@@ -15,7 +15,12 @@ import {
   type WriterHead,
 } from './journal-record.ts';
 import type { SigningKey } from './keys.ts';
-import { maintainIdleWriters, maintainWriter } from './retention.ts';
+import {
+  maintainIdleWriters,
+  maintainWriter,
+  type RetentionControl,
+  type RetentionReport,
+} from './retention.ts';
 import { appendDurably, closeSegment, cutToDurable, type OpenSegment } from './segment.ts';
 import { openSteadyClock } from './steady-clock.ts';
 import type { AuditEvent } from './types.ts';
@@ -47,6 +52,11 @@ export interface JournalOptions {
   readonly write_ms_max?: number;
   /** The time to wait for a process that is about to release the chain, in milliseconds; five seconds by default. */
   readonly lock_wait_ms?: number;
+  /** Legal holds, and the event that records what retention deletes. Without it, files are deleted by age alone. */
+  readonly retention?: {
+    readonly readHolds: RetentionControl['readHolds'];
+    readonly buildEvent: (report: RetentionReport) => AuditEvent;
+  };
   /** Called when compressing or deleting old files failed. The journal itself continues. */
   readonly on_maintenance_failure?: (system_code: string) => void;
 }
@@ -112,6 +122,7 @@ interface Chain {
   readonly steady_now_ms: () => number | null;
   maintenance: Promise<void>;
   maintenance_timer: NodeJS.Timeout | null;
+  readonly retention: RetentionControl | undefined;
   readonly stopping: AbortController;
 }
 
@@ -165,6 +176,7 @@ async function openChain(options: JournalOptions, writer_dir: string, lock: Lock
     steady_now_ms: openSteadyClock(options),
     maintenance: Promise.resolve(),
     maintenance_timer: null,
+    retention: openRetention(options, (event) => append(chain, event)),
     stopping: new AbortController(),
   };
   try {
@@ -175,6 +187,24 @@ async function openChain(options: JournalOptions, writer_dir: string, lock: Lock
   }
   armCheckpoint(chain);
   return chain;
+}
+
+/** Records each deletion in this journal, and held files once for each set of them. */
+function openRetention(
+  { retention }: JournalOptions,
+  record: (event: AuditEvent) => Promise<void>,
+): RetentionControl | undefined {
+  if (retention === undefined) return undefined;
+  const held_before = new Map<string, string>();
+  return {
+    readHolds: retention.readHolds,
+    record: async (report) => {
+      const held = JSON.stringify(report.held);
+      if (report.removed.length === 0 && held_before.get(report.writer) === held) return;
+      await record(retention.buildEvent(report));
+      held_before.set(report.writer, held);
+    },
+  };
 }
 
 function append(chain: Chain, event: AuditEvent): Promise<void> {
@@ -377,8 +407,12 @@ function armCheckpoint(chain: Chain): void {
 function maintain(chain: Chain, others = false): void {
   clearTimeout(chain.maintenance_timer ?? undefined);
   chain.maintenance_timer = setTimeout(() => maintain(chain, true), HOUR_MS).unref();
-  const { options, writer_dir, steady_now_ms } = chain;
-  const round = { ...options, writer_dir, steady_now_ms, signal: chain.stopping.signal };
+  const { retention, writer_dir, steady_now_ms } = chain;
+  const { retention: _, ...options } = chain.options;
+  const round = {
+    ...{ ...options, writer_dir, steady_now_ms, signal: chain.stopping.signal },
+    ...(retention !== undefined && { retention }),
+  };
   chain.maintenance = chain.maintenance
     .then(() => maintainWriter(round))
     .then(() => (others ? maintainIdleWriters(round) : undefined))

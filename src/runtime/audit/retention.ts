@@ -16,6 +16,7 @@ import {
 } from './files.ts';
 import { decodeRecord, type JournalRecord } from './journal-record.ts';
 import { isSigned, type SigningKey, signMessage, type TrustedKeys } from './keys.ts';
+import { findHoldOn, type LegalHold } from './legal-holds.ts';
 import { readJournalLines } from './lines.ts';
 
 export interface MaintainOptions {
@@ -28,7 +29,38 @@ export interface MaintainOptions {
   /** The time that file ages are compared with; `null` while the clock is not steady. */
   readonly steady_now_ms: () => number | null;
   readonly signal: AbortSignal;
+  /** Holds and evidence of deleting; without it, files are deleted by age alone. */
+  readonly retention?: RetentionControl;
 }
+
+/** Legal holds, and the record of what is deleted. */
+export interface RetentionControl {
+  /** Returns the legal holds; `null` if they are not known, and then nothing is deleted. */
+  readonly readHolds: () => readonly LegalHold[] | null;
+  /** Called before anything is deleted. Nothing is deleted if it rejects. */
+  readonly record: (report: RetentionReport) => Promise<void>;
+}
+
+/** The files of one writer that are about to be deleted by age, and those that legal holds keep. */
+export interface RetentionReport {
+  readonly writer: string;
+  readonly max_age_days: number;
+  /** From the oldest on, at most `FILES_MAX`. */
+  readonly removed: readonly RemovedSegment[];
+  /** Older than the maximum age and held, at most `FILES_MAX`. */
+  readonly held: readonly { readonly name: string; readonly hold_id: string }[];
+}
+
+export interface RemovedSegment {
+  readonly name: string;
+  readonly first_seq: number;
+  readonly last_seq: number;
+  /** The hash of the last record, which the next file names. */
+  readonly last_hash: string;
+}
+
+/** The most files that one round deletes or names. */
+const FILES_MAX = 200;
 
 /**
  * Replaces files that were deleted by age: the chain up to `last_seq` existed and ended in `head_hash`. It is signed,
@@ -87,21 +119,93 @@ async function removeTemporaries(dir: string): Promise<void> {
   }
 }
 
-/** Deletes files from the old end, as long as the next file began before the maximum age. */
+/** A file that exceeds the maximum age, and the first record of the next one. */
+interface ExpiredSegment {
+  readonly segment: SegmentFile;
+  readonly next: JournalRecord;
+}
+
+/**
+ * Deletes expired files from the old end, up to the first one with an event under a legal hold: a chain has one
+ * beginning, so newer files stay too.
+ */
 async function retire(options: MaintainOptions, segments: SegmentFile[]): Promise<SegmentFile[]> {
   const now_ms = options.steady_now_ms();
   if (now_ms === null) return segments;
-  const before_ms = now_ms - options.max_age_days * DAY_MS;
+  const expired = await listExpired(options, segments, now_ms - options.max_age_days * DAY_MS);
+  if (expired.length === 0) return segments;
+  const removable = await recordRound(options, expired);
   let gone = 0;
-  while (gone + 1 < segments.length && !options.signal.aborted) {
-    const next = await firstRecord(segments[gone + 1]!);
-    if (next === null || next.kind !== 'segment' || Date.parse(next.segment.timestamp) >= before_ms) break;
+  for (const { segment, next } of removable) {
+    if (options.signal.aborted) break;
     await writeRetired(options, next);
-    await removeSegment(segments[gone]!);
+    await removeSegment(segment);
     await syncDir(options.writer_dir);
     gone++;
   }
   return segments.slice(gone);
+}
+
+async function listExpired(
+  { signal }: MaintainOptions,
+  segments: readonly SegmentFile[],
+  before_ms: number,
+): Promise<ExpiredSegment[]> {
+  const expired: ExpiredSegment[] = [];
+  for (let at = 0; at + 1 < segments.length && at < FILES_MAX && !signal.aborted; at++) {
+    const next = await firstRecord(segments[at + 1]!);
+    if (next === null || next.kind !== 'segment' || Date.parse(next.segment.timestamp) >= before_ms) break;
+    expired.push({ segment: segments[at]!, next });
+  }
+  return expired;
+}
+
+/** Finds the held files and records the round. Returns the files to delete. */
+async function recordRound(
+  options: MaintainOptions,
+  expired: readonly ExpiredSegment[],
+): Promise<readonly ExpiredSegment[]> {
+  const { retention, writer, max_age_days, signal } = options;
+  if (retention === undefined) return expired;
+  const holds = retention.readHolds();
+  if (holds === null) return [];
+  const held: RetentionReport['held'][number][] = [];
+  let removable = expired;
+  for (const [at, { segment }] of expired.entries()) {
+    if (signal.aborted) return [];
+    const hold = await findCachedHold(options, segment, holds);
+    if (hold === null) continue;
+    if (held.length === 0) removable = expired.slice(0, at);
+    held.push({ name: segment.name, hold_id: hold.hold_id });
+  }
+  if (removable.length > 0 || held.length > 0)
+    await retention.record({ writer, max_age_days, removed: removable.map(describeRemoved), held });
+  return removable;
+}
+
+/** The holds on files that were searched, by their path; closed files never change. */
+const searched = new Map<string, { readonly key: string; readonly hold: LegalHold | null }>();
+const SEARCHED_MAX = 10_000;
+
+async function findCachedHold(
+  { writer_dir }: MaintainOptions,
+  segment: SegmentFile,
+  holds: readonly LegalHold[],
+): Promise<LegalHold | null> {
+  const path = join(writer_dir, String(segment.first_seq));
+  const key = JSON.stringify(holds);
+  const known = searched.get(path);
+  if (known?.key === key) return known.hold;
+  // A file that cannot be read may hold an event.
+  const hold = await findHoldOn(segment, holds).catch(() => holds[0] ?? null);
+  if (searched.size >= SEARCHED_MAX) searched.clear();
+  searched.set(path, { key, hold });
+  return hold;
+}
+
+function describeRemoved({ segment, next }: ExpiredSegment): RemovedSegment {
+  const { name, first_seq } = segment;
+  return { name, first_seq, last_seq: next.seq - 1, last_hash: next.prev_hash };
 }
 
 async function removeSegment(segment: SegmentFile): Promise<void> {

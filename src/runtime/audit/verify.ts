@@ -17,6 +17,8 @@ import {
 } from './keys.ts';
 import { readJournalLines } from './lines.ts';
 import { readRetiredSegments } from './retention.ts';
+import { RETENTION_EVENT } from './retention-event.ts';
+import type { AuditEvent } from './types.ts';
 
 export interface VerifyOptions {
   /** The folder of all writers, `<state>/journal`, or a copy of it. */
@@ -45,6 +47,18 @@ export interface WriterReport {
   /** Bytes of a line that is being written, or that a crash has torn. */
   readonly torn_bytes: number;
   readonly cuts: number;
+  /** The files that were deleted by age; `null` if none was. */
+  readonly retired: RetiredReport | null;
+}
+
+/** Records that were deleted by age, as the signed record in their place says. */
+export interface RetiredReport {
+  /** The last record that was deleted. */
+  readonly last_seq: number;
+  readonly last_hash: string;
+  readonly timestamp: string;
+  /** The audit event that recorded the deletion; `null` if there is none, as in journals of earlier versions. */
+  readonly event_id: string | null;
 }
 
 /** The first place that differs from what was written. */
@@ -83,14 +97,16 @@ export async function verifyJournal(options: VerifyOptions): Promise<VerifyRepor
   const trusted = trustKeys(options.public_keys, options.trusted_key_id ?? null);
   const names = new Set([...(await listWriters(options.dir)), ...(options.known_heads?.keys() ?? [])]);
   const named = collectNamedHeads();
+  const retentions: RetentionEvents = new Map();
   const chains = new Map<string, Walk>();
   for (const writer of [...names].filter(isWriterName).sort()) {
-    chains.set(writer, await walkWriter(writer, options, trusted, named));
+    chains.set(writer, await walkWriter(writer, options, trusted, named, retentions));
   }
   for (const writer of named.writers()) {
     chains.set(writer, await checkNamedHeads(writer, chains.get(writer), named, options, trusted));
   }
   const walks = [...chains.values()].sort((a, b) => (a.writer < b.writer ? -1 : 1));
+  for (const walk of walks) checkRetention(walk, retentions);
   const broken = walks.find((walk) => walk.broken !== null)?.broken ?? null;
   return {
     intact: broken === null,
@@ -112,10 +128,32 @@ async function checkNamedHeads(
   trusted: TrustedKeys,
 ): Promise<Walk> {
   if (walked !== undefined && (walked.broken !== null || named.findMissing(walked) === null)) return walked;
-  const walk = await walkWriter(writer, options, trusted, collectNamedHeads());
+  const walk = await walkWriter(writer, options, trusted, collectNamedHeads(), new Map());
   const missing = walk.broken === null ? named.findMissing(walk) : null;
   if (missing !== null) walk.broken = { writer, file: null, line: null, ...missing };
   return walk;
+}
+
+/** The audit events of retention, by writer and last deleted record. */
+type RetentionEvents = Map<string, { readonly event_id: string; readonly last_hash: unknown }>;
+
+function retentionKey(writer: unknown, last_seq: unknown): string {
+  return `${writer} ${last_seq}`;
+}
+
+/** Names the event that recorded the deletion of a chain's beginning, which must agree on the last hash. */
+function checkRetention(walk: Walk, retentions: RetentionEvents): void {
+  if (walk.retired === null) return;
+  const event = retentions.get(retentionKey(walk.writer, walk.retired.last_seq));
+  if (event === undefined) return;
+  walk.retired = { ...walk.retired, event_id: event.event_id };
+  if (walk.broken === null && event.last_hash !== walk.retired.last_hash)
+    breakAt(
+      walk,
+      `${walk.writer}/retired.json`,
+      null,
+      `The event ${event.event_id} records another hash of the last deleted record.`,
+    );
 }
 
 /** The state of one chain during verification. */
@@ -124,6 +162,8 @@ interface Walk {
   readonly trusted: TrustedKeys;
   /** Collects the heads of other writers that this chain's checkpoints name. */
   readonly named: NamedHeads;
+  readonly retentions: RetentionEvents;
+  retired: RetiredReport | null;
   /** The hash of each checkpoint, by its number. */
   readonly checkpoint_hashes: Map<number, string>;
   /** The last record that was deleted by age; 0 if none was. */
@@ -151,10 +191,11 @@ async function walkWriter(
   options: VerifyOptions,
   trusted: TrustedKeys,
   named: NamedHeads,
+  retentions: RetentionEvents,
 ): Promise<Walk> {
   for (let tries = 0; ; tries++) {
     const [before] = await listSegments(join(options.dir, writer));
-    const walk = await walkOnce(writer, options, trusted, named);
+    const walk = await walkOnce(writer, options, trusted, named, retentions);
     const [after] = await listSegments(join(options.dir, writer));
     if (walk.broken === null || before?.first_seq === after?.first_seq || tries === 3) return walk;
   }
@@ -165,9 +206,10 @@ async function walkOnce(
   options: VerifyOptions,
   trusted: TrustedKeys,
   named: NamedHeads,
+  retentions: RetentionEvents,
 ): Promise<Walk> {
   const segments = await listSegments(join(options.dir, writer));
-  const walk = await startWalk(writer, segments[0]?.first_seq ?? null, options, trusted, named);
+  const walk = await startWalk(writer, segments[0]?.first_seq ?? null, options, trusted, named, retentions);
   for (const [index, segment] of segments.entries()) {
     if (walk.broken !== null) break;
     await walkSegment(walk, segment, index === segments.length - 1);
@@ -182,12 +224,15 @@ async function startWalk(
   options: VerifyOptions,
   trusted: TrustedKeys,
   named: NamedHeads,
+  retentions: RetentionEvents,
 ): Promise<Walk> {
   const retired = await readRetiredSegments(join(options.dir, writer), writer, trusted);
   const walk: Walk = {
     writer,
     trusted,
     named,
+    retentions,
+    retired: null,
     checkpoint_hashes: new Map(),
     retired_seq: 0,
     waypoints: new Map(),
@@ -210,7 +255,9 @@ async function startWalk(
   if (retired === 'unsigned') {
     walk.broken = { writer, file: `${writer}/retired.json`, line: null, seq: 1, reason: RETIRED_UNSIGNED };
   } else if (retired !== null) {
-    walk.retired_seq = retired.last_seq;
+    const { last_seq, head_hash: last_hash, timestamp } = retired;
+    walk.retired_seq = last_seq;
+    walk.retired = { last_seq, last_hash, timestamp, event_id: null };
     startBehind(walk, retired.last_seq, retired.head_hash);
   }
   return walk;
@@ -297,13 +344,22 @@ function count(walk: Walk, record: JournalRecord): void {
   walk.linked = true;
   walk.records += 1;
   walk.unsigned_tail += 1;
-  if (record.kind === 'event') walk.events += 1;
+  if (record.kind === 'event') countEvent(walk, record.event);
   if (record.kind === 'cut') countCut(walk, record);
   if (record.kind !== 'checkpoint') return;
   walk.checkpoints += 1;
   walk.unsigned_tail = 0;
   walk.checkpoint_hashes.set(record.seq, record.record_hash);
   walk.named.add(record.checkpoint.heads ?? [], walk.writer);
+}
+
+function countEvent(walk: Walk, { event_id, policy_name, metadata }: AuditEvent): void {
+  walk.events += 1;
+  if (policy_name !== RETENTION_EVENT || metadata.last_seq === undefined) return;
+  walk.retentions.set(retentionKey(metadata.writer, metadata.last_seq), {
+    event_id,
+    last_hash: metadata.last_hash,
+  });
 }
 
 function countCut(walk: Walk, record: JournalRecord & { kind: 'cut' }): void {
@@ -339,7 +395,18 @@ function rootWarnings(trusted: TrustedKeys): string[] {
 }
 
 function reportOf(walk: Walk): WriterReport {
-  const { writer, segments, records, events, checkpoints, first_seq, unsigned_tail, torn_bytes, cuts } = walk;
+  const {
+    writer,
+    segments,
+    records,
+    events,
+    checkpoints,
+    first_seq,
+    unsigned_tail,
+    torn_bytes,
+    cuts,
+    retired,
+  } = walk;
   const { seq: last_seq, record_hash: last_hash } = walk.head;
   return {
     writer,
@@ -353,5 +420,6 @@ function reportOf(walk: Walk): WriterReport {
     unsigned_tail,
     torn_bytes,
     cuts,
+    retired,
   };
 }

@@ -5,6 +5,8 @@ export const PERMISSIONS = [
   'policy:read',
   'audit:read_own',
   'audit:read',
+  'audit:export',
+  'audit:manage',
   'metrics:read',
   'policy:reload',
   'memory:purge',
@@ -35,8 +37,10 @@ export const PERMISSIONS = [
 ] as const;
 export type Permission = (typeof PERMISSIONS)[number];
 
-/** The permissions that change state or decide; only a person's credential carries them. */
+/** The permissions that change state, decide, or take evidence out of the service; only a person's credential carries them. */
 export const PERSON_PERMISSIONS: readonly Permission[] = [
+  'audit:export',
+  'audit:manage',
   'policy:reload',
   'memory:purge',
   'approvals:decide',
@@ -98,7 +102,7 @@ const AGENT_ONLY: readonly Permission[] = ['memory:use', 'secrets:resolve'];
  */
 export const ROLE_PERMISSIONS: Readonly<Record<Role, readonly Permission[]>> = {
   viewer: VIEW,
-  auditor: [...VIEW, 'capabilities:read', 'settings:read'],
+  auditor: [...VIEW, 'audit:export', 'capabilities:read', 'settings:read'],
   approver: [...VIEW, 'approvals:decide'],
   policy_editor: [...VIEW, 'check', 'policy:reload', 'policies:edit', 'settings:read'],
   billing: ['costs:own', 'costs:read', 'account:own'],

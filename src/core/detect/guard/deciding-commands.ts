@@ -40,6 +40,7 @@ export const DECIDING_COMMANDS: readonly DecidingCommand[] = [
     verbs: ['add', 'remove', 'test', 'silence', 'unsilence', 'ack', 'resolve', 'resend'],
     needs_operator: true,
   },
+  { command: 'audit', verbs: ['hold'], needs_operator: true },
 ];
 
 /** The names of this program. */
@@ -106,4 +107,4 @@ function isHarmless(words: readonly string[]): boolean {
 
 /** Routes that decide or loosen protection. */
 export const DECIDING_ROUTE =
-  /\/v1\/(?:approvals\/[^\s/?#"']{1,200}\/(?:approve|deny)|dashboard\/approvals\/(?:[^\s/?#"']{1,200}\/approve|(?:[^\s/?#"']{1,200}\/)?deny)|policies\/reload|dashboard\/(?:tenants|policies|allowlist|keys|templates\/install|alerts\/(?:rules|silences|test|history|deliveries))(?=$|[\s/?#"'])|mcp\/pins\/(?:approve|reject)|memory\/purge-expired|capabilities(?:\/[^\s/?#"']{1,200}\/revoke)?(?=$|[\s?#"'])|sessions\/[^\s/?#"']{1,200}\/reset|users(?:\/[^\s/?#"']{1,200}\/(?:role|enable|disable|reset|sign-out))?(?=$|[\s?#"'])|agents\/(?:un)?block(?=$|[\s?#"'])|agents\/[^\s/?#"']{1,200}\/(?:reset-session|block|unblock))(?![\w-])/i;
+  /\/v1\/(?:approvals\/[^\s/?#"']{1,200}\/(?:approve|deny)|dashboard\/approvals\/(?:[^\s/?#"']{1,200}\/approve|(?:[^\s/?#"']{1,200}\/)?deny)|policies\/reload|dashboard\/(?:tenants|policies|allowlist|keys|templates\/install|audit\/holds|alerts\/(?:rules|silences|test|history|deliveries))(?=$|[\s/?#"'])|mcp\/pins\/(?:approve|reject)|memory\/purge-expired|capabilities(?:\/[^\s/?#"']{1,200}\/revoke)?(?=$|[\s?#"'])|sessions\/[^\s/?#"']{1,200}\/reset|users(?:\/[^\s/?#"']{1,200}\/(?:role|enable|disable|reset|sign-out))?(?=$|[\s?#"'])|agents\/(?:un)?block(?=$|[\s?#"'])|agents\/[^\s/?#"']{1,200}\/(?:reset-session|block|unblock))(?![\w-])/i;

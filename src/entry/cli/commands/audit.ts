@@ -4,6 +4,7 @@ import { type Command, Option } from 'commander';
 import { DECISIONS } from '../../../core/types/index.ts';
 import type { VerifyReport } from '../../../runtime/audit/index.ts';
 import type { ChainHead } from '../../../runtime/audit/journal-record.ts';
+import type { RetiredReport } from '../../../runtime/audit/verify.ts';
 import { CommandFailure, EXIT } from '../command-failure.ts';
 import { formatCount } from '../format-table.ts';
 import { loadCliConfig } from '../load-cli-config.ts';
@@ -43,6 +44,14 @@ export function defineAudit(command: Command, terminal: Terminal): void {
     ],
   ]);
   defineExport(command, terminal);
+  // Its subcommands are derived from operations.
+  const hold = command.command('hold').summary('keep events of the audit log for a legal case');
+  hold.description(
+    'A legal hold keeps retention from deleting the files of the audit log that have a matching event. Adding and removing one is an audit event.',
+  );
+  addExamples(hold, [
+    ['service audit hold add --tenant acme --since 2026-07-01 --reason "Case 2026-114"', ''],
+  ]);
   addExamples(command, [
     ['service audit verify', ''],
     ['service audit export --pack evidence.tar.gz --last 90d', 'proof for an auditor'],
@@ -229,6 +238,7 @@ function tell(report: VerifyReport, terminal: Terminal): void {
   printLine(terminal, `${paint(terminal, ['bold', 'green'], 'intact')}  ${formatCount(total, 'event')}`);
   for (const writer of report.writers) {
     const { records, segments, checkpoints, unsigned_tail, cuts } = writer;
+    const { retired } = writer;
     const parts = [
       formatCount(records, 'record'),
       `in ${formatCount(segments, 'file')}`,
@@ -237,5 +247,11 @@ function tell(report: VerifyReport, terminal: Terminal): void {
     ];
     if (cuts > 0) parts.push(`${formatCount(cuts, 'torn line')} cut`);
     printLine(terminal, `  ${escapeControls(writer.writer)}: ${parts.join(', ')}`);
+    if (retired !== null) printLine(terminal, `    ${escapeControls(describeRetired(retired))}`);
   }
+}
+
+function describeRetired({ last_seq, timestamp, event_id }: RetiredReport): string {
+  const by = event_id === null ? '; no audit event records it' : `, recorded by ${event_id}`;
+  return `records 1 to ${last_seq} were deleted by age at ${timestamp}${by}`;
 }

@@ -36,6 +36,8 @@ export const ROUTE_PERMISSIONS: readonly (readonly [
   [/GET/, /^\/v1\/policies\/explain\//, 'audit:read_own'],
   [/./, /^\/v1\/(?:policies\/(?:evaluate$|templates)|plugins$)/, 'policy:read'],
   [/POST/, /^\/v1\/audit\/query$/, 'audit:read_own'],
+  [/GET/, /^\/v1\/dashboard\/audit\/holds$/, 'audit:export'],
+  [/POST/, /^\/v1\/dashboard\/audit\/holds/, 'audit:manage'],
   [/GET/, /^\/v1\/costs\/budget$/, 'costs:own'],
   [/GET/, /^\/v1\/dashboard\/cost\//, 'costs:read'],
   [/POST/, /^\/v1\/dashboard\/events\/query$/, 'audit:read'],

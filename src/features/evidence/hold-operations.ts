@@ -1,0 +1,247 @@
+import { randomBytes } from 'node:crypto';
+import { recordPersonChange, requireAllTenants, requirePerson } from '../../operations/managed-change.ts';
+import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
+import { cutPage, pageInput, pageOutput } from '../../operations/paging.ts';
+import { name } from '../../operations/shapes.ts';
+import { dropBlankName, resolveTenant } from '../../operations/subject.ts';
+import { AuditFilterError, parseFilter } from '../../runtime/audit/filter.ts';
+import { formatTime } from '../../runtime/audit/service-event.ts';
+import {
+  copyLegalHolds,
+  deleteHold,
+  HOLDS_MAX,
+  type HoldRow,
+  insertHold,
+  listHoldRows,
+} from './hold-store.ts';
+
+const time = { type: ['string', 'null'], maxLength: 40 } as const;
+const nullableText = { type: ['string', 'null'] } as const;
+
+const holdFields = {
+  hold_id: { type: 'string' },
+  tenant_id: { ...nullableText, description: '`null` for all tenants.' },
+  agent_id: { ...nullableText, description: '`null` for all agents.' },
+  session_id: { ...nullableText, description: '`null` for all sessions.' },
+  since: { ...nullableText, description: 'The time of the oldest event; `null` for no limit.' },
+  until: { ...nullableText, description: 'The time after the newest event; `null` for no limit.' },
+  reason: { type: 'string' },
+  created_by: { type: 'string' },
+  created_at: { type: 'string' },
+} as const;
+const hold = {
+  type: 'object',
+  required: Object.keys(holdFields) as (keyof typeof holdFields)[],
+  properties: holdFields,
+} as const;
+
+const EXAMPLE_ID = 'hold_0123456789abcdef01234567';
+
+export const auditHoldsList = defineOperation({
+  name: 'audit_holds_list',
+  summary: 'List legal holds',
+  description:
+    'The legal holds on the audit log, oldest first. A user of particular tenants sees those of these tenants.',
+  http: { method: 'GET', path: '/v1/dashboard/audit/holds' },
+  cli: {
+    verb: 'audit hold list',
+    columns: {
+      rows: 'holds',
+      cells: {
+        ID: 'hold_id',
+        TENANT: 'tenant_id',
+        AGENT: 'agent_id',
+        SESSION: 'session_id',
+        SINCE: 'since',
+        UNTIL: 'until',
+        REASON: 'reason',
+      },
+      empty: 'There are no legal holds.',
+    },
+    examples: [['service audit hold list', '']],
+  },
+  permission: 'audit:export',
+  needs: 'store',
+  input: { type: 'object', properties: { ...pageInput } },
+  output: {
+    type: 'object',
+    required: ['holds', 'next_cursor'],
+    properties: { holds: { type: 'array', items: hold }, ...pageOutput },
+  },
+  example: { limit: 10 },
+  answer: { holds: [], next_cursor: null },
+  async run(input, { runtime, caller: { tenants } }) {
+    const rows = (await listHoldRows((await runtime.store()).db)).filter(
+      ({ tenant_id }) => tenants === '*' || (tenant_id !== null && tenants.includes(tenant_id)),
+    );
+    const { items, next_cursor } = cutPage(rows, ['audit_holds_list', tenants], input);
+    return { holds: items.map(describeHold), next_cursor };
+  },
+});
+
+export const auditHoldAdd = defineOperation({
+  name: 'audit_hold_add',
+  summary: 'Add a legal hold',
+  description:
+    'Retention deletes no file of the audit log that has, or may have, an event which the hold matches. All given members must match; at least one is needed. The hold is in effect when the call is answered, and on other nodes within a minute. Needs a person; a hold on all tenants needs access to all tenants.',
+  http: { method: 'POST', path: '/v1/dashboard/audit/holds' },
+  cli: {
+    verb: 'audit hold add',
+    options: ['tenant_id', 'agent_id', 'session_id', 'since', 'until', 'reason'],
+    line: ({ hold_id }: { readonly hold_id: string }) => `${hold_id} added.`,
+    examples: [
+      ['service audit hold add --tenant acme --since 2026-07-01 --reason "Case 2026-114"', ''],
+      ['service audit hold add --agent support-bot --reason "Incident 7"', 'everything that one agent did'],
+    ],
+  },
+  permission: 'audit:manage',
+  needs: 'store',
+  input: {
+    type: 'object',
+    required: ['reason'],
+    properties: {
+      tenant_id: { ...name, description: 'The tenant of the events (default: all tenants).' },
+      agent_id: { ...name, description: 'The agent of the events (default: all agents).' },
+      session_id: { ...name, description: 'The session of the events (default: all sessions).' },
+      since: { ...time, description: 'Events not before: ISO 8601, or a duration before now (`30d`).' },
+      until: { ...time, description: 'Events before: ISO 8601 (default: without end).' },
+      reason: {
+        type: 'string',
+        minLength: 1,
+        maxLength: 500,
+        pattern: '^[^\\p{Cc}\\p{Cs}]*$',
+        description: 'Why, such as the number of a case.',
+      },
+    },
+  },
+  output: hold,
+  example: { agent_id: 'support-bot', since: '2026-01-01', reason: 'Case 2026-114' },
+  answer: null,
+  refusals: ['conflict'],
+  async run(input, context) {
+    requirePerson(context);
+    const row = parseHold(input, context);
+    const store = await context.runtime.store();
+    await store.transaction(async (trx) => {
+      if ((await listHoldRows(trx)).length >= HOLDS_MAX)
+        throw new Refusal(
+          'conflict',
+          `There are ${HOLDS_MAX} legal holds, which is the limit. Remove one first.`,
+        );
+      await insertHold(trx, row);
+      await recordHold('audit_hold_add', 'An operator added a legal hold.', row, context);
+    });
+    await copyHolds(context);
+    return describeHold(row);
+  },
+});
+
+export const auditHoldRemove = defineOperation({
+  name: 'audit_hold_remove',
+  summary: 'Remove a legal hold',
+  description: 'Retention may delete the files again that only this hold kept. Needs a person.',
+  http: { method: 'POST', path: '/v1/dashboard/audit/holds/remove' },
+  cli: {
+    verb: 'audit hold remove',
+    arguments: ['hold_id'],
+    line: ({ hold_id }: { readonly hold_id: string }) => `${hold_id} removed.`,
+    examples: [[`service audit hold remove ${EXAMPLE_ID}`, '']],
+  },
+  permission: 'audit:manage',
+  needs: 'store',
+  input: {
+    type: 'object',
+    required: ['hold_id'],
+    properties: {
+      hold_id: { type: 'string', pattern: '^hold_[0-9a-f]{24}$', maxLength: 29, description: 'Its ID.' },
+    },
+  },
+  output: hold,
+  example: { hold_id: EXAMPLE_ID },
+  answer: null,
+  refusals: ['not_found'],
+  async run({ hold_id }, context) {
+    requirePerson(context);
+    const store = await context.runtime.store();
+    const row = await store.transaction(async (trx) => {
+      const found = (await listHoldRows(trx)).find((each) => each.hold_id === hold_id);
+      if (found === undefined || !maySee(found, context) || !(await deleteHold(trx, hold_id)))
+        throw new Refusal('not_found', 'There is no legal hold with this ID.');
+      await recordHold('audit_hold_remove', 'An operator removed a legal hold.', found, context);
+      return found;
+    });
+    await copyHolds(context);
+    return describeHold(row);
+  },
+});
+
+function maySee({ tenant_id }: HoldRow, { caller: { tenants } }: Context): boolean {
+  return tenants === '*' || (tenant_id !== null && tenants.includes(tenant_id));
+}
+
+interface HoldInput {
+  readonly tenant_id?: string | null;
+  readonly agent_id?: string | null;
+  readonly session_id?: string | null;
+  readonly since?: string | null;
+  readonly until?: string | null;
+  readonly reason: string;
+}
+
+function parseHold(input: HoldInput, context: Context): HoldRow {
+  const created_ms = context.runtime.now_ms();
+  const tenant_id = dropBlankName(input.tenant_id) === null ? null : resolveTenant(input, context);
+  if (tenant_id === null) requireAllTenants(context);
+  const names = {
+    tenant_id,
+    agent_id: dropBlankName(input.agent_id),
+    session_id: dropBlankName(input.session_id),
+  };
+  const times = parseTimes(input, created_ms);
+  if ([...Object.values(names), ...Object.values(times)].every((value) => value === null))
+    throw new Refusal(
+      'invalid_request',
+      'Name a tenant, an agent, a session or a time. To hold everything, give `since` as `1970-01-01`.',
+    );
+  const hold_id = `hold_${created_ms.toString(16).padStart(11, '0').slice(-11)}${randomBytes(7).toString('hex').slice(1)}`;
+  return { hold_id, ...names, ...times, reason: input.reason, created_by: context.caller.id, created_ms };
+}
+
+/** @throws Refusal if a time is not valid, or the range is empty */
+function parseTimes({ since, until }: HoldInput, now_ms: number): Pick<HoldRow, 'since_ms' | 'until_ms'> {
+  try {
+    const { since_ms, until_ms } = parseFilter({ ...(since && { since }), ...(until && { until }) }, now_ms);
+    if (since_ms === null || until_ms === null || since_ms < until_ms) return { since_ms, until_ms };
+  } catch (error) {
+    if (error instanceof AuditFilterError) throw new Refusal('invalid_request', error.message, error.details);
+    throw error;
+  }
+  throw new Refusal('invalid_request', '`since` must be before `until`.');
+}
+
+async function copyHolds({ runtime }: Context): Promise<void> {
+  await copyLegalHolds(runtime.limits.state_dir, await runtime.store(), Date.now());
+}
+
+function recordHold(phase: string, reason: string, row: HoldRow, context: Context): Promise<void> {
+  const { hold_id, since, until, reason: hold_reason } = describeHold(row);
+  const { tenant_id, agent_id, session_id } = row;
+  const about = {
+    ...(tenant_id !== null && { tenant_id }),
+    ...(agent_id !== null && { agent_id }),
+    ...(session_id !== null && { session_id }),
+  };
+  return recordPersonChange(
+    { phase, reason, metadata: { hold_id, since, until, hold_reason }, about },
+    context,
+  );
+}
+
+function describeHold({ since_ms, until_ms, created_ms, ...row }: HoldRow) {
+  return {
+    ...row,
+    since: since_ms === null ? null : formatTime(since_ms),
+    until: until_ms === null ? null : formatTime(until_ms),
+    created_at: formatTime(created_ms),
+  };
+}

@@ -1,0 +1,47 @@
+import type { Kysely, Selectable } from 'kysely';
+import type { Store, StoreTables } from '../../platform/store/index.ts';
+import { writeLegalHolds } from '../../runtime/audit/legal-holds.ts';
+
+type Db = Kysely<StoreTables>;
+export type HoldRow = Selectable<StoreTables['legal_holds']>;
+
+/** The most holds of a service. Retention compares every event of an expired file with each of them. */
+export const HOLDS_MAX = 500;
+
+/** Lists all holds by ID, which is the order in which they were added. */
+export async function listHoldRows(db: Db): Promise<readonly HoldRow[]> {
+  const rows = await db.selectFrom('legal_holds').selectAll().orderBy('hold_id').execute();
+  return rows.map((row) => ({
+    ...row,
+    since_ms: row.since_ms === null ? null : Number(row.since_ms),
+    until_ms: row.until_ms === null ? null : Number(row.until_ms),
+    created_ms: Number(row.created_ms),
+  }));
+}
+
+/** Adds a hold. */
+export async function insertHold(trx: Db, row: HoldRow): Promise<void> {
+  await trx.insertInto('legal_holds').values(row).execute();
+}
+
+/** Deletes a hold. Returns `false` if there is none with this ID. */
+export async function deleteHold(trx: Db, hold_id: string): Promise<boolean> {
+  const { numDeletedRows } = await trx
+    .deleteFrom('legal_holds')
+    .where('hold_id', '=', hold_id)
+    .executeTakeFirst();
+  return numDeletedRows > 0n;
+}
+
+/** Copies the holds from the store into the state folder, where every writer of a journal reads them. */
+export async function copyLegalHolds(
+  state_dir: string,
+  { db }: Pick<Store, 'db'>,
+  now_ms: number,
+): Promise<void> {
+  const rows = await listHoldRows(db);
+  const holds = rows.map(({ hold_id, tenant_id, agent_id, session_id, since_ms, until_ms }) => ({
+    ...{ hold_id, tenant_id, agent_id, session_id, since_ms, until_ms },
+  }));
+  writeLegalHolds(state_dir, holds, now_ms);
+}
