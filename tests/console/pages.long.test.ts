@@ -19,7 +19,7 @@ const PATHS = [
   '/approvals',
   '/sessions',
   '/agents',
-  '/agents?tab=tools',
+  '/agents?part=tools',
   '/detection',
   '/costs',
   '/policies',

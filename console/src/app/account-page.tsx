@@ -12,6 +12,7 @@ import { PageHeader, Panel } from '../components/page-header.tsx';
 import { SafeText } from '../components/safe-text.tsx';
 import { Time } from '../components/time.tsx';
 import { CodeField } from './code-field.tsx';
+import { PasswordField } from './password-field.tsx';
 import { NewPasswordFields } from './set-up-page.tsx';
 
 /** The user's own account: what it may do, its password, its second factor and its sessions. */
@@ -70,17 +71,7 @@ function PasswordPanel() {
   return (
     <Panel title="Password">
       <form className="stack" onSubmit={change}>
-        <label className="field">
-          <span>Present password</span>
-          <input
-            className="input"
-            type="password"
-            autoComplete="current-password"
-            required
-            value={current}
-            onChange={(event) => setCurrent(event.currentTarget.value)}
-          />
-        </label>
+        <PasswordField label="Present password" value={current} onChange={setCurrent} />
         <NewPasswordFields
           password={next}
           repeated={repeated}

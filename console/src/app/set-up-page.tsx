@@ -1,10 +1,11 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useRouter } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
-import { PASSWORD_CHARS_MAX, PASSWORD_CHARS_MIN } from '../../../src/runtime/accounts/password-limits.ts';
+import { PASSWORD_CHARS_MIN } from '../../../src/runtime/accounts/password-limits.ts';
 import { callOperation } from '../api/client.ts';
 import { sessionQuery } from '../api/session.ts';
 import { ErrorNote } from '../components/error-note.tsx';
+import { PasswordField } from './password-field.tsx';
 import { SignInCard } from './sign-in-card.tsx';
 
 /** Sets a password with the one-time link that the terminal or an administrator gave, and signs the user in. */
@@ -90,31 +91,19 @@ export function NewPasswordFields(props: NewPasswordFieldsProps) {
   const { password, repeated } = props;
   return (
     <>
-      <label className="field">
-        <span>New password, at least {PASSWORD_CHARS_MIN} characters</span>
-        <input
-          className="input"
-          type="password"
-          autoComplete="new-password"
-          required
-          minLength={PASSWORD_CHARS_MIN}
-          maxLength={PASSWORD_CHARS_MAX}
-          value={password}
-          onChange={(event) => props.onPassword(event.currentTarget.value)}
-        />
-      </label>
-      <label className="field">
-        <span>New password again</span>
-        <input
-          className="input"
-          type="password"
-          autoComplete="new-password"
-          required
-          value={repeated}
-          ref={(input) => input?.setCustomValidity(repeated === password ? '' : 'The two passwords differ.')}
-          onChange={(event) => props.onRepeated(event.currentTarget.value)}
-        />
-      </label>
+      <PasswordField
+        label={`New password, at least ${PASSWORD_CHARS_MIN} characters`}
+        is_new
+        value={password}
+        onChange={props.onPassword}
+      />
+      <PasswordField
+        label="New password again"
+        is_new
+        value={repeated}
+        problem={repeated === password ? '' : 'The two passwords differ.'}
+        onChange={props.onRepeated}
+      />
     </>
   );
 }

@@ -7,6 +7,7 @@ import { sessionQuery } from '../api/session.ts';
 import { useOperation } from '../api/use-operation.ts';
 import { ErrorNote } from '../components/error-note.tsx';
 import { CodeField } from './code-field.tsx';
+import { PasswordField } from './password-field.tsx';
 import { SignInCard } from './sign-in-card.tsx';
 
 const route = getRouteApi('/sign-in');
@@ -97,18 +98,7 @@ function PasswordForm({ to, failure, onAnswer }: PasswordFormProps) {
           onChange={(event) => setUser(event.currentTarget.value)}
         />
       </label>
-      <label className="field">
-        <span>Password</span>
-        <input
-          className="input"
-          type="password"
-          autoComplete="current-password"
-          required
-          maxLength={1024}
-          value={password}
-          onChange={(event) => setPassword(event.currentTarget.value)}
-        />
-      </label>
+      <PasswordField label="Password" value={password} onChange={setPassword} />
       {error === null ? null : <ErrorNote error={error} />}
       <button type="submit" className="button primary" disabled={is_sending}>
         {is_sending ? 'Signing in …' : 'Sign in'}

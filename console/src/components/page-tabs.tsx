@@ -14,8 +14,14 @@ export interface PagePart {
   readonly Content: ComponentType;
 }
 
+interface PageTabsProps {
+  readonly parts: readonly PagePart[];
+  /** The parts fill the page's height and scroll inside. */
+  readonly is_filled?: boolean;
+}
+
 /** Shows one part of a page at a time. The part is in the address. */
-export function PageTabs({ parts }: { readonly parts: readonly PagePart[] }) {
+export function PageTabs({ parts, is_filled = false }: PageTabsProps) {
   const [query, change] = useAddressQuery();
   const hasPermission = useHasPermission();
   const shown = parts.filter(({ permission }) => permission === null || hasPermission(permission));
@@ -23,7 +29,11 @@ export function PageTabs({ parts }: { readonly parts: readonly PagePart[] }) {
   if (first === undefined) return <p className="muted">Your roles show nothing here.</p>;
   const active = shown.find(({ id }) => id === query.part) ?? first;
   return (
-    <Tabs.Root value={active.id} onValueChange={(part) => change({ part, sort: '' })}>
+    <Tabs.Root
+      className={is_filled ? 'tab-root' : undefined}
+      value={active.id}
+      onValueChange={(part) => change({ part, sort: '' })}
+    >
       <Tabs.List className="tabs" aria-label="Parts of the page">
         {shown.map(({ id, title }) => (
           <Tabs.Trigger key={id} value={id} className="tab">
@@ -32,7 +42,12 @@ export function PageTabs({ parts }: { readonly parts: readonly PagePart[] }) {
         ))}
       </Tabs.List>
       {shown.map(({ id, Content }) => (
-        <Tabs.Content key={id} value={id} className="stack">
+        <Tabs.Content
+          key={id}
+          value={id}
+          className={is_filled ? 'tab-panel' : 'stack'}
+          {...(is_filled && { tabIndex: -1 })}
+        >
           <Content />
         </Tabs.Content>
       ))}

@@ -1,13 +1,12 @@
 import { Link, useNavigate } from '@tanstack/react-router';
-import { Tabs } from 'radix-ui';
 import { useState } from 'react';
 import type { OperationOutput } from '../api/client.ts';
 import { useOperation } from '../api/use-operation.ts';
 import { type DataColumn, DataTable } from '../components/data-table.tsx';
 import { EmptyState } from '../components/empty-state.tsx';
 import { ErrorNote } from '../components/error-note.tsx';
-import { useAddressQuery } from '../components/filter-chips.tsx';
 import { PageHeader } from '../components/page-header.tsx';
+import { type PagePart, PageTabs } from '../components/page-tabs.tsx';
 import { PeriodSelect, usePeriod } from '../components/period-select.tsx';
 import { SafeText } from '../components/safe-text.tsx';
 import { countText } from '../components/stat-tile.tsx';
@@ -118,32 +117,12 @@ const toolColumns: readonly DataColumn<ToolRow>[] = [
 
 /** Lists agents and tools: whether the policy declares them, what they did, and how much of it was blocked. */
 export function AgentsPage() {
-  const [query, change] = useAddressQuery();
   return (
     <div className="page-body filled">
       <PageHeader title="Agents and tools" lead="Who acts, with what, and whether the policy knows them.">
         <PeriodSelect />
       </PageHeader>
-      <Tabs.Root
-        className="tab-root"
-        value={query.tab ?? 'agents'}
-        onValueChange={(tab) => change({ tab, sort: '' })}
-      >
-        <Tabs.List className="tabs" aria-label="Agents or tools">
-          <Tabs.Trigger className="tab" value="agents">
-            Agents
-          </Tabs.Trigger>
-          <Tabs.Trigger className="tab" value="tools">
-            Tools
-          </Tabs.Trigger>
-        </Tabs.List>
-        <Tabs.Content className="tab-panel" value="agents" tabIndex={-1}>
-          <AgentTable />
-        </Tabs.Content>
-        <Tabs.Content className="tab-panel" value="tools" tabIndex={-1}>
-          <ToolTable />
-        </Tabs.Content>
-      </Tabs.Root>
+      <PageTabs is_filled parts={PARTS} />
     </div>
   );
 }
@@ -196,3 +175,8 @@ function ToolTable() {
     </>
   );
 }
+
+const PARTS: readonly PagePart[] = [
+  { id: 'agents', title: 'Agents', permission: null, Content: AgentTable },
+  { id: 'tools', title: 'Tools', permission: null, Content: ToolTable },
+];
