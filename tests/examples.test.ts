@@ -286,7 +286,7 @@ function addAlert(): void {
     ...{ severity: shown.severity, status: shown.status, source: shown.source, dedup_key: shown.dedup_key },
     ...{ group_key: 'example', group_values: JSON.stringify(group), event_count: shown.count },
     ...{ threshold: shown.threshold, window_ms: 900_000, fired_ms: Date.parse(shown.fired_at) },
-    ...{ first_ms: Date.parse(shown.first_at), last_ms: Date.parse(shown.last_at) },
+    ...{ first_ms: Date.parse(shown.first_at), last_ms: Date.now() },
     sample_event_ids: JSON.stringify(shown.sample_event_ids),
     tenant_ids: JSON.stringify(shown.tenant_ids),
     channels: JSON.stringify(shown.channels),

@@ -1,3 +1,5 @@
+import type { AlertMetrics } from '../features/alerts/alert-metrics.ts';
+import type { AlertJobParts } from '../features/alerts/jobs.ts';
 import type { Log } from '../platform/log.ts';
 import { startMaintenance } from '../platform/store/maintenance.ts';
 import type { MaintenanceParts } from './maintenance-jobs.ts';
@@ -12,15 +14,19 @@ export interface Closeable {
  * detectors, which would delay the workers.
  */
 export async function openBackgroundWork(
-  parts: MaintenanceParts & { readonly log: Log },
+  parts: MaintenanceParts & AlertJobParts & { readonly log: Log; readonly alert_metrics: AlertMetrics },
 ): Promise<Closeable[]> {
-  const [{ buildMaintenanceJobs, buildOutboxQueues }, { startOutbox }] = await Promise.all([
-    import('./maintenance-jobs.ts'),
-    import('../platform/outbox/sender.ts'),
-  ]);
+  const [{ buildMaintenanceJobs, buildOutboxQueues }, { buildAlertJobs }, { startOutbox }] =
+    await Promise.all([
+      import('./maintenance-jobs.ts'),
+      import('../features/alerts/jobs.ts'),
+      import('../platform/outbox/sender.ts'),
+    ]);
   const now_ms = () => parts.ports().now_ms();
   return [
     startMaintenance(buildMaintenanceJobs(parts), parts.log),
-    startOutbox({ ...parts, now_ms }, buildOutboxQueues(parts)),
+    // Alerts do not wait for other jobs.
+    startMaintenance(buildAlertJobs(parts), parts.log),
+    startOutbox({ ...parts, now_ms, count: parts.alert_metrics.countAttempt }, buildOutboxQueues(parts)),
   ];
 }

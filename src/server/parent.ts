@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Policy } from '../core/types/index.ts';
+import { type AlertMetrics, openAlertMetrics } from '../features/alerts/alert-metrics.ts';
 import { recordSecretReads } from '../features/secrets/secret-read-events.ts';
 import type { Runtime } from '../operations/runtime.ts';
 import { describeFault, type Log } from '../platform/log.ts';
@@ -7,6 +8,7 @@ import { openSerialQueue } from '../platform/queue/serial-queue.ts';
 import { openLazyStore, type Store } from '../platform/store/index.ts';
 import { describeStoreFault } from '../platform/store/lazy.ts';
 import type { ApiKey } from '../runtime/access/settings.ts';
+import type { AuditIndex } from '../runtime/audit/audit-index.ts';
 import { type EventFeed, openEventFeed } from '../runtime/audit/events/feed.ts';
 import type { Journal } from '../runtime/audit/journal.ts';
 import { createOrder } from '../runtime/audit/order.ts';
@@ -104,7 +106,8 @@ export async function openParent(parts: ParentParts): Promise<Parent> {
   const inTurn = openSerialQueue();
   const late: Late = { feed: openEventFeed(log), ...NOT_OPEN };
   const keys = openApiKeyExchange(config, () => workers, log);
-  const metrics = config.metrics.enabled ? metricsOfParent(version, config, late) : null;
+  const alert_metrics = openAlertMetrics();
+  const metrics = config.metrics.enabled ? metricsOfParent(version, config, late, alert_metrics) : null;
   const changes = queueChanges(late, inTurn);
   const metricsOfAll = openMetricsSum(() => workers.serving(), metrics);
   const coordinator = buildCoordinator(config, late, metricsOfAll, () => workers, changes, parts.plugins);
@@ -121,7 +124,7 @@ export async function openParent(parts: ParentParts): Promise<Parent> {
   const opened: Closeable[] = started.journal === null ? [] : [started.journal];
   try {
     return await openServing(
-      { parts, late, keys, metrics, changes, coordinator, workers, ...started },
+      { parts, late, keys, metrics, alert_metrics, changes, coordinator, workers, ...started },
       opened,
     );
   } catch (failure) {
@@ -136,6 +139,7 @@ interface ServingParts {
   readonly late: Late;
   readonly keys: ReturnType<typeof openApiKeyExchange>;
   readonly metrics: Metrics | null;
+  readonly alert_metrics: AlertMetrics;
   readonly changes: QueuedChanges;
   readonly coordinator: ReturnType<typeof buildCoordinator>;
   readonly workers: Workers;
@@ -174,7 +178,10 @@ async function openServing(serving: ServingParts, opened: Closeable[]): Promise<
   managed.follow({ onPolicy: () => reload('service:store-watch'), onKeys: activateKeys });
   const blocks = await followBlocks(config, own.store, log);
   if (blocks !== null) opened.push(blocks);
-  const kept = await openBackgroundWork({ config, log, store: store.open, ports: open.ports });
+  const kept = await openBackgroundWork({
+    ...{ config, log, store: store.open, ports: open.ports, started_ms: parts.started_ms },
+    ...{ index: indexOf(late), alerts: open.runtime.alerts, alert_metrics: serving.alert_metrics },
+  });
   opened.push(...kept);
   const status = statusOf(parts, workers, late.reloading);
   // In a service, the workers prepare.
@@ -254,13 +261,14 @@ async function recordStartReadings(
 }
 
 /** Adds the metrics that only the parent has to the metrics that each process counts. */
-function metricsOfParent(version: string, { server }: Config, late: Late): Metrics {
+function metricsOfParent(version: string, { server }: Config, late: Late, alerts: AlertMetrics): Metrics {
   const pending = async (): Promise<number | null> => {
     if (late.store === null) return null;
     const { countPendingApprovals } = await import('../runtime/enforcement/approvals/pending.ts');
     return countPendingApprovals(late.store, Date.now());
   };
-  return openMetrics({ version, mode: server.mode, countPendingApprovals: pending });
+  const listMore = async () => (late.store === null ? [] : alerts.list(late.store));
+  return openMetrics({ version, mode: server.mode, countPendingApprovals: pending, listMore });
 }
 
 /**
@@ -424,6 +432,11 @@ async function openCommandSocket(
     log.error('the socket for the command line could not be opened', describeFault(fault));
     return null;
   }
+}
+
+/** Returns the opener of the audit index; `null` without an audit log. */
+function indexOf({ indexing }: Late): (() => Promise<AuditIndex>) | null {
+  return indexing === null ? null : async () => (await indexing.open()).index;
 }
 
 /** Clients follow the trail in the process that fills the index. */

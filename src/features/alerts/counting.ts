@@ -57,7 +57,7 @@ export function resetCount({ last_fired_ms }: Pick<GroupCount, 'last_fired_ms'>)
  * cooldown since the last alert is over. All times are those of the signals.
  */
 export function countSignal<Alert extends OpenAlert>(
-  rule: Pick<AlertRule, 'window_ms' | 'threshold' | 'cooldown_ms'>,
+  rule: Pick<AlertRule, 'window_ms' | 'threshold' | 'cooldown_ms' | 'is_condition'>,
   group: CountedGroup<Alert>,
   signal: Signal,
 ): CountingStep<Alert> {
@@ -86,12 +86,12 @@ export function countSignal<Alert extends OpenAlert>(
 
 /** Ends the open alert if its window was empty when the signal came. */
 function endEmpty<Alert extends OpenAlert>(
-  { window_ms }: Pick<AlertRule, 'window_ms'>,
+  { window_ms, is_condition }: Pick<AlertRule, 'window_ms' | 'is_condition'>,
   group: CountedGroup<Alert>,
   time_ms: number,
 ): Alert | null {
   const { open } = group;
-  if (open === null || time_ms - open.last_ms < window_ms) return null;
+  if (open === null || is_condition || time_ms - open.last_ms < window_ms) return null;
   group.open = null;
   group.count = resetCount(group.count);
   return open;
@@ -100,13 +100,13 @@ function endEmpty<Alert extends OpenAlert>(
 function addToCount(
   { window_ms, threshold }: Pick<AlertRule, 'window_ms' | 'threshold'>,
   count: GroupCount,
-  { id, time_ms, tenant_id }: Signal,
+  { id, time_ms, tenant_id, is_event }: Signal,
 ): void {
   count.max_ms = Math.max(count.max_ms, time_ms);
   const since_ms = count.max_ms - window_ms;
   if (time_ms > since_ms) {
     insertTime(count.times, time_ms);
-    count.samples.push([id, time_ms]);
+    if (is_event) count.samples.push([id, time_ms]);
   }
   let old = 0;
   while (old < count.times.length && count.times[old]! <= since_ms) old += 1;
@@ -133,10 +133,10 @@ function insertTime(times: number[], time_ms: number): void {
   times.splice(at, 0, time_ms);
 }
 
-function addToAlert(alert: OpenAlert, { id, time_ms, tenant_id }: Signal): void {
+function addToAlert(alert: OpenAlert, { id, time_ms, tenant_id, is_event }: Signal): void {
   alert.event_count += 1;
   alert.last_ms = Math.max(alert.last_ms, time_ms);
-  if (alert.sample_event_ids.length < SAMPLES_MAX) alert.sample_event_ids.push(id);
+  if (is_event && alert.sample_event_ids.length < SAMPLES_MAX) alert.sample_event_ids.push(id);
   if (tenant_id === null || alert.tenant_ids.includes(tenant_id)) return;
   if (alert.tenant_ids.length < TENANTS_MAX) alert.tenant_ids.push(tenant_id);
   else if (!alert.tenant_ids.includes(MORE_TENANTS)) alert.tenant_ids.push(MORE_TENANTS);

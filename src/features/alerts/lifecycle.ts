@@ -16,6 +16,7 @@ export async function endAlert(
   alert: AlertRow,
   { caller_id, now_ms }: { readonly caller_id: string; readonly now_ms: number },
   service: Pick<AlertService, 'source' | 'console_url' | 'describeApproval'>,
+  not_before_ms: number = now_ms,
 ): Promise<void> {
   const changes = { status: 'resolved' as const, resolved_by: caller_id, resolved_ms: now_ms };
   await trx.updateTable('alerts').set(changes).where('alert_id', '=', alert.alert_id).execute();
@@ -43,7 +44,7 @@ export async function endAlert(
       )
       .execute();
   const channels = await listNotifiedChannels(trx, alert.alert_id);
-  await enqueueAlert(trx, { ...alert, ...changes }, 'resolve', service, { now_ms, channels });
+  await enqueueAlert(trx, { ...alert, ...changes }, 'resolve', service, { now_ms, not_before_ms, channels });
 }
 
 /** Returns the channels that have a message of this alert, or will have one. */

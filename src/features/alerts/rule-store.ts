@@ -91,4 +91,5 @@ export async function deleteAlertRule(trx: Db, rule_id: string): Promise<void> {
 /** A changed rule counts from the beginning. */
 async function forgetCounts(trx: Db, rule_id: string): Promise<void> {
   await trx.deleteFrom('alert_groups').where('rule_id', '=', rule_id).execute();
+  await trx.deleteFrom('alert_signals').where('rule_id', '=', rule_id).execute();
 }

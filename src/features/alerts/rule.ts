@@ -2,6 +2,7 @@ import { parseDurationMs } from '../../core/policy/compile/duration.ts';
 import {
   type AlertGroupField,
   type AlertRuleSettings,
+  type AlertSource,
   DEFAULT_ALERT_CHANNEL,
 } from '../../runtime/config/schema-alert-rules.ts';
 
@@ -12,11 +13,21 @@ export interface AlertRule extends AlertRuleSettings {
   /** `null` for a source that does not wait. */
   readonly after_ms: number | null;
   readonly groups: readonly AlertGroupField[];
+  /** Its alerts end when the condition does, not when the window is empty. */
+  readonly is_condition: boolean;
 }
 
 /** A rule as a caller of the API writes it. Only `rule_id` and `name` are required. */
 export type AlertRuleInput = Pick<AlertRuleSettings, 'rule_id' | 'name'> &
   Partial<Omit<AlertRuleSettings, 'filters'>> & { readonly filters?: Partial<AlertRuleSettings['filters']> };
+
+/** Sources that are conditions of the service. */
+const CONDITION_SOURCES: readonly AlertSource[] = ['approvals_waiting', 'hooks_silent', 'chain_breaks'];
+
+/** Returns whether a source is a condition, which begins and ends, and not events. */
+export function isConditionSource(source: AlertSource): boolean {
+  return CONDITION_SOURCES.includes(source);
+}
 
 /** Fills a rule with its defaults. */
 export function completeAlertRule(input: AlertRuleInput): AlertRuleSettings {
@@ -61,5 +72,6 @@ export function prepareAlertRule(rule: AlertRuleSettings): AlertRule {
     cooldown_ms: parseDurationMs(rule.cooldown),
     after_ms: after === undefined ? null : parseDurationMs(after),
     groups: rule.group_by ?? GROUP_DEFAULTS[rule.source] ?? [],
+    is_condition: isConditionSource(rule.source),
   };
 }

@@ -50,6 +50,8 @@ export interface MetricsOptions {
   readonly endpoints?: readonly Endpoint[];
   /** Counts the pending approval requests; `null` if the store does not respond. Set it in one process only. */
   readonly countPendingApprovals?: () => Promise<number | null>;
+  /** Returns further metrics. Set it in one process only. */
+  readonly listMore?: () => Promise<readonly Metric[]>;
 }
 
 /** Opens the counters of one process. `version` and `mode` become labels of `service_build_info`. */
@@ -82,9 +84,10 @@ export function openMetrics(about: MetricsOptions): Metrics {
     },
     calls: calls.counts,
     snapshot: async () => {
-      const [registry, pending] = await Promise.all([
+      const [registry, pending, more] = await Promise.all([
         standard.open(),
         about.countPendingApprovals?.() ?? null,
+        about.listMore?.() ?? [],
       ]);
       return [
         requestsMetric(requests),
@@ -94,6 +97,7 @@ export function openMetrics(about: MetricsOptions): Metrics {
         ...failureMetrics(failed),
         ...(pending === null ? [] : [pendingMetric(pending)]),
         ...calls.metrics(),
+        ...more,
         buildMetric(about),
         ...((await registry.getMetricsAsJSON()) as unknown as Metric[]),
       ];

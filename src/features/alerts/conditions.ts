@@ -1,0 +1,260 @@
+import { createHash } from 'node:crypto';
+import { type Kysely, sql, type Transaction } from 'kysely';
+import type { Store, StoreTables } from '../../platform/store/index.ts';
+import type { AuditIndex } from '../../runtime/audit/audit-index.ts';
+import type { ShortenedChain } from '../../runtime/audit/shortened-chains.ts';
+import type { AlertSource } from '../../runtime/config/schema-alert-rules.ts';
+import { OPEN_ALERT_STATUSES, readNumbers } from './alert-store.ts';
+import { type ActiveRule, applySignals, buildGroupKey, SERVICE_ACTOR } from './batch.ts';
+import { endAlert } from './lifecycle.ts';
+import { findQuietEnd } from './quiet-hours.ts';
+import type { AlertRule } from './rule.ts';
+import { readGroup, type Signal } from './signal.ts';
+import { listActiveSilences } from './silences.ts';
+import type { AlertService, AlertSeverity } from './types.ts';
+
+export interface ConditionParts {
+  readonly index: AuditIndex;
+  readonly service: Pick<AlertService, 'source' | 'console_url' | 'describeApproval'>;
+  readonly now_ms: number;
+  readonly started_ms: number;
+  /** Finds the audit chains that lack records. */
+  readonly findShortened: () => Promise<readonly ShortenedChain[]>;
+  readonly runLocked: <Result>(
+    store: Store,
+    work: (trx: Transaction<StoreTables>) => Promise<Result>,
+  ) => Promise<Result>;
+}
+
+/**
+ * Counts each condition once, when it begins, and ends the alerts whose conditions have ended.
+ *
+ * @returns the severities of the alerts that fired
+ */
+export async function evaluateConditions(
+  store: Store,
+  rules: readonly ActiveRule[],
+  parts: ConditionParts,
+): Promise<readonly AlertSeverity[]> {
+  const fired: AlertSeverity[] = [];
+  for (const { rule, matches } of rules) {
+    const read = READERS[rule.source];
+    if (read === undefined) continue;
+    const signals = (await read(store.db, rule, parts)).filter(matches);
+    const fresh = await listNew(store.db, rule, signals);
+    const { is_condition } = rule;
+    if (fresh.length === 0 && !(is_condition && (await hasOpenAlert(store.db, rule)))) continue;
+    const severities = await parts.runLocked(store, async (trx) => {
+      const added = await markSeen(trx, rule, fresh, parts.now_ms);
+      const silences = await listActiveSilences(trx, parts.now_ms);
+      const { service, now_ms } = parts;
+      const matched = added.map((signal) => ({ rule, signal }));
+      const result = await applySignals(trx, matched, { service, silences, now_ms });
+      if (is_condition) await endOver(trx, rule, signals, parts);
+      return result;
+    });
+    fired.push(...severities);
+  }
+  return fired;
+}
+
+type Db = Kysely<StoreTables>;
+type ReadConditions = (db: Db, rule: AlertRule, parts: ConditionParts) => Promise<readonly Signal[]>;
+
+const READERS: Partial<Record<AlertSource, ReadConditions>> = {
+  approvals_waiting: listWaitingApprovals,
+  hooks_silent: listSilentHooks,
+  chain_breaks: listBrokenChains,
+  tools_changed: listNewTools,
+};
+
+/** The number of conditions of one rule that are read at a time. */
+const CONDITIONS_MAX = 1_000;
+
+const EMPTY: Omit<Signal, 'id' | 'time_ms' | 'sources' | 'policy'> = {
+  is_event: false,
+  tenant_id: null,
+  agent_id: null,
+  tool: null,
+  boundary: 'action',
+  action: 'flag',
+  session_id: null,
+  request_id: null,
+  tags: [],
+  severity: 'high',
+};
+
+async function listWaitingApprovals(
+  db: Db,
+  { after_ms }: AlertRule,
+  { now_ms }: ConditionParts,
+): Promise<readonly Signal[]> {
+  const rows = await db
+    .selectFrom('approval_requests')
+    .select([
+      'request_id',
+      'tenant_id',
+      'agent_id',
+      'tool_name',
+      'session_id',
+      'boundary',
+      'rule',
+      'data_tags',
+    ])
+    .where('status', '=', 'pending')
+    .where('expires_ms', '>', now_ms)
+    .where('requested_ms', '<=', now_ms - (after_ms ?? 0))
+    .orderBy('requested_ms')
+    .limit(CONDITIONS_MAX)
+    .execute();
+  return rows.map((row) => ({
+    ...EMPTY,
+    id: row.request_id,
+    time_ms: now_ms,
+    sources: ['approvals_waiting'],
+    tenant_id: row.tenant_id,
+    agent_id: row.agent_id,
+    tool: row.tool_name,
+    policy: row.rule,
+    boundary: row.boundary,
+    action: 'require_approval',
+    session_id: row.session_id,
+    request_id: row.request_id,
+    tags: JSON.parse(row.data_tags) as string[],
+    severity: 'medium',
+  }));
+}
+
+/** An agent counts as silent for this long after its last event; then it is gone. */
+const GONE_MS = 28 * 86_400_000;
+
+/** Lists the agents with sessions that sent no event for the time of the rule. */
+async function listSilentHooks(
+  _db: Db,
+  { after_ms }: AlertRule,
+  { index, now_ms }: ConditionParts,
+): Promise<readonly Signal[]> {
+  const rows = await index.db
+    .selectFrom('audit_sessions')
+    .select(['tenant_id', 'agent_id', sql<number>`max(last_ms)`.as('last_ms')])
+    .where('last_ms', '>', now_ms - GONE_MS)
+    .groupBy(['tenant_id', 'agent_id'])
+    .having(sql<number>`max(last_ms)`, '<=', now_ms - (after_ms ?? 0))
+    .limit(CONDITIONS_MAX)
+    .execute();
+  return rows.map(({ tenant_id, agent_id, last_ms }) => ({
+    ...EMPTY,
+    id: `${tenant_id} ${agent_id} ${last_ms}`,
+    time_ms: now_ms,
+    sources: ['hooks_silent'],
+    tenant_id,
+    agent_id,
+    policy: 'service.hook_silent',
+    severity: 'medium',
+  }));
+}
+
+async function listBrokenChains(
+  _db: Db,
+  _rule: AlertRule,
+  { findShortened, now_ms }: ConditionParts,
+): Promise<readonly Signal[]> {
+  return (await findShortened()).map(({ writer, remembered_seq }) => ({
+    ...EMPTY,
+    id: `${writer} ${remembered_seq}`,
+    time_ms: now_ms,
+    sources: ['chain_breaks'],
+    policy: 'service.chain_break',
+    severity: 'critical',
+  }));
+}
+
+/** A tool that was listed longer ago is not new. */
+const NEW_TOOL_MS = 3_600_000;
+
+/** Lists the tools that were seen for the first time. Changed ones are events. */
+async function listNewTools(
+  db: Db,
+  _rule: AlertRule,
+  { now_ms, started_ms }: ConditionParts,
+): Promise<readonly Signal[]> {
+  const rows = await db
+    .selectFrom('mcp_pins')
+    .select(['tenant_id', 'server', 'user_id', 'tool', 'first_seen_ms'])
+    .where('first_seen_ms', '>=', Math.max(started_ms, now_ms - NEW_TOOL_MS))
+    .where('pinned_sha256', 'is not', null)
+    .limit(CONDITIONS_MAX)
+    .execute();
+  return rows.map(({ tenant_id, server, user_id, tool, first_seen_ms }) => ({
+    ...EMPTY,
+    id: JSON.stringify([tenant_id, server, user_id, tool, Number(first_seen_ms)]),
+    time_ms: Number(first_seen_ms),
+    sources: ['tools_changed'],
+    tenant_id,
+    tool,
+    policy: 'service.mcp_tool_new',
+    severity: 'medium',
+  }));
+}
+
+function hashSignal({ rule_id }: AlertRule, { id }: Signal): string {
+  return createHash('sha256').update(`${rule_id}\n${id}`).digest('hex').slice(0, 32);
+}
+
+async function listNew(db: Db, rule: AlertRule, signals: readonly Signal[]): Promise<readonly Signal[]> {
+  if (signals.length === 0) return [];
+  const ids = signals.map((signal) => hashSignal(rule, signal));
+  const rows = await db
+    .selectFrom('alert_signals')
+    .select('signal_id')
+    .where('signal_id', 'in', ids)
+    .execute();
+  const known = new Set(rows.map(({ signal_id }) => signal_id));
+  return signals.filter((_signal, at) => !known.has(ids[at]!));
+}
+
+/** Stores that conditions were counted. Returns those that no other process has counted meanwhile. */
+async function markSeen(
+  trx: Db,
+  rule: AlertRule,
+  signals: readonly Signal[],
+  seen_ms: number,
+): Promise<readonly Signal[]> {
+  const added: Signal[] = [];
+  for (const signal of signals) {
+    const row = { signal_id: hashSignal(rule, signal), rule_id: rule.rule_id, seen_ms };
+    const insert = trx.insertInto('alert_signals').values(row);
+    const result = await insert.onConflict((conflict) => conflict.doNothing()).executeTakeFirst();
+    if ((result.numInsertedOrUpdatedRows ?? 0n) > 0n) added.push(signal);
+  }
+  return added;
+}
+
+async function hasOpenAlert(db: Db, { rule_id }: AlertRule): Promise<boolean> {
+  const found = db.selectFrom('alerts').select('alert_id').where('rule_id', '=', rule_id);
+  const row = await found.where('status', 'in', OPEN_ALERT_STATUSES).limit(1).executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Ends the alerts of a rule for which no condition of their group holds any more. */
+async function endOver(
+  trx: Db,
+  rule: AlertRule,
+  signals: readonly Signal[],
+  { service, now_ms }: ConditionParts,
+): Promise<void> {
+  const current = new Set(
+    signals.map((signal) => buildGroupKey(rule.rule_id, readGroup(rule.groups, signal))),
+  );
+  const rows = await trx
+    .selectFrom('alerts')
+    .selectAll()
+    .where('rule_id', '=', rule.rule_id)
+    .where('status', 'in', OPEN_ALERT_STATUSES)
+    .forUpdate()
+    .execute();
+  const by = { caller_id: SERVICE_ACTOR, now_ms };
+  for (const row of rows)
+    if (!current.has(row.group_key))
+      await endAlert(trx, readNumbers(row), by, service, findQuietEnd(rule.schedule, now_ms));
+}

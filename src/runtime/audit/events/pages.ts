@@ -1,0 +1,118 @@
+import { sql } from 'kysely';
+import { indexPosition, readLastPosition } from '../arrivals.ts';
+import type { AuditIndex } from '../audit-index.ts';
+import type { AuditEvent } from '../types.ts';
+import { findStreamPosition } from './replay.ts';
+
+/** A place in the order of the index that survives a rebuild of the index. */
+export interface IndexPlace {
+  /** The last event before the place; `null` before the first one. */
+  readonly event_id: string | null;
+  /** Without an event, the place is before the first event of this time. Milliseconds since 1970. */
+  readonly time_ms: number;
+  /** The number of the last event of each writer before the place. */
+  readonly seqs: Readonly<Record<string, number>>;
+}
+
+/** Some events in the order of the index, and the place after them. */
+export interface IndexPage {
+  readonly events: readonly AuditEvent[];
+  readonly place: IndexPlace;
+  /** `true` if more events followed when the page was read. */
+  readonly has_more: boolean;
+}
+
+/** Reads all events once, page by page. */
+export interface IndexReader {
+  /** Reads the next page. Without `parse`, skips to the end and returns no events. */
+  readonly next: (options: { readonly limit: number; readonly parse: boolean }) => Promise<IndexPage>;
+  /** Returns to the place before the last page, because its events could not be used. */
+  readonly undo: () => void;
+}
+
+/** Events may be indexed this much later than others of the same time. */
+const SLACK_MS = 3_600_000;
+/** The number of writers whose numbers are kept. A service has a few at a time. */
+const WRITERS_MAX = 1_000;
+
+/** Opens a reader that begins at a place. */
+export async function openIndexReader(index: AuditIndex, start: IndexPlace): Promise<IndexReader> {
+  let at = await findStart(index, start);
+  let before = at;
+  return {
+    next: async ({ limit, parse }) => {
+      before = at;
+      const rows = await index.db
+        .selectFrom('audit_events')
+        .select([indexPosition.as('position'), 'event_id', 'writer', 'seq', 'timestamp_ms', 'event'])
+        .where(indexPosition, '>', parse ? at.position : await positionBeforeLast(index, at.position))
+        .orderBy(indexPosition)
+        .limit(limit)
+        .execute();
+      const last = rows.at(-1);
+      const known = at.is_certain ? null : at.place.seqs;
+      const fresh = known === null ? rows : rows.filter(({ writer, seq }) => seq > (known[writer] ?? 0));
+      if (last !== undefined)
+        at = {
+          position: last.position,
+          is_certain: at.is_certain,
+          place: {
+            event_id: last.event_id,
+            time_ms: Math.max(at.place.time_ms, last.timestamp_ms),
+            seqs: parse ? addSeqs(at.place.seqs, rows) : await readSeqs(index),
+          },
+        };
+      // The events without a certain order end with the first page that has only new ones.
+      if (fresh.length === rows.length && rows.length < limit) at = { ...at, is_certain: true };
+      const events = parse ? fresh.map(({ event }) => JSON.parse(event) as AuditEvent) : [];
+      return { events, place: at.place, has_more: rows.length === limit };
+    },
+    undo: () => {
+      at = before;
+    },
+  };
+}
+
+interface Position {
+  /** The position of the index after which the next page begins. */
+  readonly position: number;
+  /** `false` while events before the place can follow, because the order of the index is not known. */
+  readonly is_certain: boolean;
+  readonly place: IndexPlace;
+}
+
+async function findStart(index: AuditIndex, place: IndexPlace): Promise<Position> {
+  const known = place.event_id === null ? null : await findStreamPosition(index, place.event_id);
+  if (known !== null) return { position: known.position, is_certain: true, place };
+  const since_ms = place.event_id === null ? place.time_ms : place.time_ms - SLACK_MS;
+  const { first } = await index.db
+    .selectFrom('audit_events')
+    .select(sql<number | null>`min(rowid)`.as('first'))
+    .where('timestamp_ms', '>=', since_ms)
+    .executeTakeFirstOrThrow();
+  const position = first === null ? await readLastPosition(index.db) : first - 1;
+  return { position, is_certain: false, place };
+}
+
+async function positionBeforeLast(index: AuditIndex, from: number): Promise<number> {
+  return Math.max(from, (await readLastPosition(index.db)) - 1);
+}
+
+function addSeqs(
+  seqs: IndexPlace['seqs'],
+  rows: readonly { readonly writer: string; readonly seq: number }[],
+): IndexPlace['seqs'] {
+  const next = new Map(Object.entries(seqs));
+  for (const { writer, seq } of rows) {
+    const highest = Math.max(seq, next.get(writer) ?? 0);
+    // The writers that were seen last come last.
+    next.delete(writer);
+    next.set(writer, highest);
+  }
+  return Object.fromEntries([...next].slice(-WRITERS_MAX));
+}
+
+async function readSeqs({ db }: AuditIndex): Promise<IndexPlace['seqs']> {
+  const rows = await db.selectFrom('journal_positions').select(['writer', 'seq']).execute();
+  return Object.fromEntries(rows.slice(-WRITERS_MAX).map(({ writer, seq }) => [writer, seq]));
+}
