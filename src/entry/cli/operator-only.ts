@@ -39,9 +39,13 @@ const SAYS: { readonly [Kind in AgentEvidence['kind']]: (evidence: AgentEvidence
     'the processes above this one cannot be listed, so it may be a coding agent that started it.',
 };
 
+/** The flags that make a command a deciding one. */
+const FLAGS = ['uninstall', 'apply'];
+
 /** Returns the names of a command and its parents, without the program's, and the flags that matter here. */
 function wordsOf(command: Command): readonly string[] {
   const names: string[] = [];
   for (let at: Command | null = command; at?.parent; at = at.parent) names.unshift(at.name());
-  return command.opts().uninstall === true ? [...names, '--uninstall'] : names;
+  const options = command.opts();
+  return [...names, ...FLAGS.filter((name) => options[name] === true).map((name) => `--${name}`)];
 }

@@ -98,7 +98,6 @@ test('every command and subcommand has examples in its help', async () => {
       assert.equal(code, 0, name);
       assert.match(stdout, /\nExamples:\n {2}\$ /, name);
       ran += 1;
-      if (name === 'intelligence') continue;
       const children = /\nCommands:\n([\s\S]*?)\n\n/.exec(stdout)?.[1]?.matchAll(/^ {2}([a-z-]+)/gm) ?? [];
       for (const [, child] of children) {
         if (child === 'help') continue;

@@ -33,6 +33,13 @@ export const DECIDING_COMMANDS: readonly DecidingCommand[] = [
   },
   { command: 'policy', verbs: ['reload'], needs_operator: false },
   { command: 'policy', verbs: ['rollback'], needs_operator: true },
+  {
+    command: 'intelligence',
+    verbs: ['auto-config', 'recommend', 'compliance', 'integrate'],
+    flags: ['--apply'],
+    needs_operator: true,
+  },
+  { command: 'intelligence', verbs: ['undo'], needs_operator: true },
   { command: 'keys', verbs: ['list', 'create', 'rotate', 'revoke'], needs_operator: true },
   { command: 'tenants', verbs: ['create', 'rollback'], needs_operator: true },
   {

@@ -24,7 +24,7 @@ export function defineInit(command: Command, terminal: Terminal): void {
     )
     .option('--path <folder>', 'the folder to write to', '.')
     .option('--full', 'more settings, with a tool contract and an agent identity to copy')
-    .option('--intelligence', 'configure the advisory layer too; this version cannot run it yet')
+    .option('--intelligence', 'configure the advisory layer too')
     .option('--non-interactive', 'ask nothing')
     .addOption(buildJsonOption())
     .action((options: InitOptions) => run(options, terminal));
@@ -46,6 +46,7 @@ async function run(options: InitOptions, terminal: Terminal): Promise<void> {
   const written = await writeMissingFiles(folder, buildScaffoldFiles(options.full === true, intelligence));
   if (options.json) printJson(terminal, { folder, ...written });
   else tell(written, folder, terminal);
+  if (intelligence !== null) tellAboutKey(intelligence, folder, terminal);
   await check(configuration, terminal);
   if (choice === null || choice.agents.length + choice.packs.length === 0) return;
   printLine(terminal);
@@ -81,6 +82,15 @@ function tell({ created, kept }: WrittenFiles, folder: string, terminal: Termina
   if (created.length === 0) printLine(terminal, 'Everything was there already; nothing was changed.');
   const config = place === '.' ? '' : ` --config ${escapeControls(join(place, 'service.yaml'))}`;
   printLine(terminal, `\nNext:\n  ${terminal.name} validate${config}\n  ${terminal.name} serve${config}`);
+}
+
+/** Says how to try the advisory layer, and which variable is still missing. */
+function tellAboutKey({ api_key_env }: IntelligenceAnswer, folder: string, terminal: Terminal): void {
+  const place = relative(terminal.cwd, folder) || '.';
+  const config = place === '.' ? '' : ` --config ${escapeControls(join(place, 'service.yaml'))}`;
+  if (api_key_env !== null && (terminal.env[api_key_env] ?? '') === '')
+    printLine(terminal, `\nSet the key of the model first:\n  export ${api_key_env}=...`);
+  printLine(terminal, `  ${terminal.name} intelligence status --check${config}`);
 }
 
 /**

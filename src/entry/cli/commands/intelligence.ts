@@ -1,112 +1,133 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { Command } from 'commander';
+import { undoArtifacts } from '../../../features/advisors/artifact-files.ts';
+import { type ModelBackend, ModelFailure } from '../../../features/advisors/types.ts';
+import type { Config } from '../../../runtime/config/index.ts';
 import { CommandFailure, EXIT } from '../command-failure.ts';
+import {
+  defineAutoConfig,
+  defineComplianceAdvice,
+  defineExplain,
+  defineIntegrate,
+  defineRecommend,
+} from '../intelligence/define-advisors.ts';
+import { convert } from '../intelligence/deliver-artifacts.ts';
 import { loadCliConfig } from '../load-cli-config.ts';
 import { addExamples, buildConfigOption, buildJsonOption } from '../options.ts';
-import type { Terminal } from '../terminal.ts';
+import { escapeControls, printJson, printLine, type Terminal } from '../terminal.ts';
 
-const STAGING_DIR = '.safeai-generated';
-
-/** Defines the advisory commands with their future options. They do nothing while the advisory layer is off. */
+/** Defines the commands of the advisory layer. */
 export function defineIntelligence(command: Command, terminal: Terminal): void {
   command.description(
-    'Query the advisory layer. It is off by default, never decides, and sees metadata only.',
+    'Query the advisory layer. It is off by default, never decides, and sends metadata only (docs/reference/intelligence.md).',
   );
-  const autoConfig = advisor(
-    command,
-    terminal,
-    'auto-config',
-    'Suggest a configuration from the structure of a project.',
-    '--path .',
-  )
-    .option('--path <folder>', 'the project', '.')
-    .option('--apply', 'install the suggestion (default: only stage it)');
-  outputDir(autoConfig);
-  const recommend = advisor(
-    command,
-    terminal,
-    'recommend',
-    'Suggest rules from the totals of the audit trail.',
-    '--since 7d',
-  ).option('--since <duration>', 'period before now', '7d');
-  outputDir(recommend);
-  advisor(command, terminal, 'explain', 'Explain one event.', 'evt_0123456789abcdef01234567').argument(
-    '<event_id>',
-    'the event, `evt_...`',
-  );
-  const compliance = advisor(
-    command,
-    terminal,
-    'compliance',
-    'Suggest rules for a compliance framework, and list the gaps.',
-    '--framework hipaa',
-  ).addOption(
-    new Option('--framework <name>', 'the framework')
-      .choices(FRAMEWORKS)
-      .argParser(framework)
-      .makeOptionMandatory(),
-  );
-  outputDir(compliance);
-  const integrate = advisor(
-    command,
-    terminal,
-    'integrate',
-    'Suggest code that connects a project to this service.',
-    '--target langchain',
-  )
-    .requiredOption('--target <framework>', 'the agent framework')
-    .option('--path <folder>', 'the project', '.');
-  outputDir(integrate);
+  defineAutoConfig(command, terminal);
+  defineRecommend(command, terminal);
+  defineExplain(command, terminal);
+  defineComplianceAdvice(command, terminal);
+  defineIntegrate(command, terminal);
+  defineStatus(command, terminal);
+  defineUndo(command, terminal);
   addExamples(command, [
-    ['service intelligence recommend --since 7d', ''],
+    ['service intelligence status --check', 'ask the model for one word'],
+    ['service intelligence recommend --since 7d', 'stage proposals'],
     ['service intelligence explain evt_0123456789abcdef01234567', ''],
     ['service intelligence compliance --framework hipaa', ''],
   ]);
 }
 
-const FRAMEWORKS = ['hipaa', 'pci-dss', 'soc2', 'gdpr'];
-
-function framework(name: string): string {
-  const known = name.toLowerCase();
-  if (FRAMEWORKS.includes(known)) return known;
-  throw new InvalidArgumentError(`The framework is one of ${FRAMEWORKS.join(', ')}.`);
+interface StatusOptions {
+  readonly check?: true;
+  readonly config?: string;
+  readonly json?: true;
 }
 
-function advisor(
-  command: Command,
-  terminal: Terminal,
-  name: string,
-  description: string,
-  example: string,
-): Command {
-  const made = command
-    .command(name)
-    .summary(description.charAt(0).toLowerCase() + description.slice(1).replace(/\.$/, ''))
-    .description(description)
+function defineStatus(parent: Command, terminal: Terminal): void {
+  const command = parent
+    .command('status')
+    .summary('show the back end, and if it answers')
+    .description('Show if the advisory layer is on, which model it uses, and if its key is set.')
+    .option('--check', 'ask the model for one word, and end with 1 if it does not answer')
     .addOption(buildConfigOption())
     .addOption(buildJsonOption())
-    .action((...args: unknown[]) => refuse(args.at(-1) as Command, terminal));
-  addExamples(made, [[`service intelligence ${name} ${example}`.trimEnd(), '']]);
-  return made;
+    .action((options: StatusOptions) => showStatus(options, terminal));
+  addExamples(command, [['service intelligence status --check', '']]);
 }
 
-function outputDir(command: Command): void {
-  command.option('--output-dir <folder>', 'where suggestions are staged', STAGING_DIR);
-}
-
-async function refuse(command: Command, terminal: Terminal): Promise<void> {
-  const path = command.opts<{ config?: string }>().config;
-  const config = await loadCliConfig(terminal, path);
-  if (config.intelligence.enabled) {
-    throw new CommandFailure(
-      EXIT.no,
-      'not_configured',
-      'The intelligence layer is disabled: this version cannot run it yet.',
-      {
-        hint: '`intelligence.enabled` is noted, and nothing was sent anywhere.',
-      },
-    );
+async function showStatus({ check, config: path, json }: StatusOptions, terminal: Terminal): Promise<void> {
+  const { intelligence } = await loadCliConfig(terminal, path, 'leave');
+  const { enabled, backend } = intelligence;
+  const key = backend?.api_key_env;
+  const status = {
+    enabled,
+    backend: backend?.provider ?? null,
+    model: backend?.model ?? null,
+    base_url: backend?.base_url ?? null,
+    api_key_env: key ?? null,
+    key_is_set: key === undefined ? null : (terminal.env[key] ?? '') !== '',
+  };
+  const answered = check && enabled ? await probe(intelligence, terminal) : null;
+  if (json)
+    printJson(terminal, {
+      ...status,
+      ...(answered !== null && { answers: answered === '', problem: answered }),
+    });
+  else {
+    for (const [name, value] of Object.entries(status))
+      printLine(terminal, `${name.padEnd(12)} ${value === null ? '-' : escapeControls(String(value))}`);
+    if (!enabled)
+      printLine(
+        terminal,
+        '\nTo turn it on, set `intelligence.enabled: true` and `intelligence.backend` in service.yaml.',
+      );
+    if (answered !== null)
+      printLine(terminal, answered === '' ? '\nThe model answers.' : `\n${escapeControls(answered)}`);
   }
-  throw new CommandFailure(EXIT.no, 'not_configured', 'The intelligence layer is disabled.', {
-    hint: 'To turn it on, set `intelligence.enabled: true` and `intelligence.backend` in service.yaml.',
-  });
+  if (check && answered !== '') terminal.exit_code = EXIT.no;
+}
+
+const PROBE = 'Reply with the word ok.';
+
+/** Asks the model for one word. Returns an empty text, or the problem. */
+async function probe(intelligence: Config['intelligence'], { env }: Terminal): Promise<string> {
+  const { openModelBackend } = await import('../../../gateways/advisor-model/model-backend.ts');
+  let backend: ModelBackend | null = null;
+  try {
+    backend = openModelBackend(intelligence, env);
+    await backend.ask([{ role: 'user', content: PROBE }], new AbortController().signal);
+    return '';
+  } catch (fault) {
+    if (fault instanceof ModelFailure) return fault.message;
+    throw fault;
+  } finally {
+    await backend?.close();
+  }
+}
+
+function defineUndo(parent: Command, terminal: Terminal): void {
+  const command = parent
+    .command('undo')
+    .summary('take the last applied proposal back')
+    .description(
+      'Restore the files as they were before the last `--apply`. Files that were edited since are not touched.',
+    )
+    .addOption(buildConfigOption())
+    .addOption(buildJsonOption())
+    .action((options: { readonly config?: string; readonly json?: true }) => undo(options, terminal));
+  addExamples(command, [['service intelligence undo', '']]);
+}
+
+async function undo(
+  { config: path, json }: { readonly config?: string; readonly json?: true },
+  terminal: Terminal,
+): Promise<void> {
+  const { state_dir } = await loadCliConfig(terminal, path, 'leave');
+  const { root, restored, removed } = await convert(undoArtifacts(state_dir));
+  if (restored.length + removed.length === 0)
+    throw new CommandFailure(EXIT.no, 'not_found', 'The files are already as they were before.');
+  if (json) {
+    printJson(terminal, { root, restored, removed });
+    return;
+  }
+  for (const each of restored) printLine(terminal, `restored ${escapeControls(each)}`);
+  for (const each of removed) printLine(terminal, `removed  ${escapeControls(each)}`);
 }

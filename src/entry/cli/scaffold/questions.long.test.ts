@@ -4,7 +4,8 @@ import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'yaml';
-import { withFolder } from '../testing/run.ts';
+import { MODEL, startModelServer } from '../../../../tests/support/model-server/model-server.ts';
+import { runInProcess, withFolder } from '../testing/run.ts';
 
 const MAIN = new URL('../main.ts', import.meta.url).pathname;
 
@@ -116,6 +117,24 @@ test('--intelligence asks for backend, model, address and the name of a variable
         api_key_env: 'OPENAI_API_KEY',
       },
     });
+  });
+});
+
+test('the answers about a local model lead to a set-up that works', async (t) => {
+  const model = await startModelServer(t, ['ok']);
+  await withFolder(async (cwd) => {
+    const ended = await initOnTerminal(cwd, '--intelligence', [
+      ...NO_AGENTS,
+      [/Turn on the advisory/, 'y'],
+      [/Which backend/, '\r'],
+      [/Which model/, `${MODEL}\r`],
+      [/At which address/, `${'\u007f'.repeat(40)}${model.url}\r`],
+      [/environment variable/, '\r'],
+    ]);
+    assert.deepEqual(ended, { code: 0, unasked: 0 });
+    const { code, stdout } = await runInProcess(['intelligence', 'status', '--check'], { cwd });
+    assert.deepEqual([code, /The model answers/.test(stdout)], [0, true], stdout);
+    assert.equal(model.questions.length, 1);
   });
 });
 

@@ -2,8 +2,11 @@ import { createTwoFilesPatch, FILE_HEADERS_ONLY } from 'diff';
 import type { SettingsChange } from '../../../coding-agents/setup/apply.ts';
 import { escapeControlsInLines, paint, printLine, type Terminal } from '../terminal.ts';
 
+/** The texts of a file before and after a change; `null` if there is no file. */
+type TextChange = Pick<SettingsChange, 'path' | 'before' | 'after'> & Partial<SettingsChange>;
+
 /** Formats the change of a file in the format of `diff -u`. */
-export function formatDiff({ path, before, after }: SettingsChange): string {
+export function formatDiff({ path, before, after }: TextChange): string {
   const [from, to] = [before === null ? '/dev/null' : path, after === null ? '/dev/null' : path];
   return createTwoFilesPatch(from, to, before ?? '', after ?? '', undefined, undefined, {
     headerOptions: FILE_HEADERS_ONLY,
@@ -11,7 +14,7 @@ export function formatDiff({ path, before, after }: SettingsChange): string {
 }
 
 /** Prints the diff, with colours on a terminal. */
-export function printDiff(change: SettingsChange, terminal: Terminal): void {
+export function printDiff(change: TextChange, terminal: Terminal): void {
   for (const line of escapeControlsInLines(formatDiff(change)).trimEnd().split('\n')) {
     const colour = line.startsWith('+') ? 'green' : line.startsWith('-') ? 'red' : null;
     printLine(terminal, colour === null ? line : paint(terminal, colour, line));

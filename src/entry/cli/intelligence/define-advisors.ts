@@ -1,0 +1,191 @@
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import {
+  COMPLIANCE_FRAMEWORKS,
+  type FrameworkName,
+  findComplianceFramework,
+} from '../../../core/advisors/compliance.ts';
+import { STAGING_FOLDER } from '../../../features/advisors/artifact-files.ts';
+import { findFrameworkAdapter, frameworkAdapters } from '../../../features/advisors/framework-adapters.ts';
+import type { Config } from '../../../runtime/config/index.ts';
+import { CommandFailure, EXIT } from '../command-failure.ts';
+import { addExamples, buildConfigOption, buildJsonOption } from '../options.ts';
+import { printJson, type Terminal } from '../terminal.ts';
+import { type DeliveryOptions, deliverArtifacts, requireSuccess } from './deliver-artifacts.ts';
+import { printAdvice } from './print-advice.ts';
+import { type AdvisorOptions, runAdvisorCommand } from './run-advisor-command.ts';
+
+type FileOptions = AdvisorOptions & DeliveryOptions;
+
+/** Adds `intelligence auto-config`. */
+export function defineAutoConfig(parent: Command, terminal: Terminal): void {
+  const command = defineAdvisor(
+    parent,
+    'auto-config',
+    'propose a configuration from the structure of a project',
+    'Read the names of packages, imports, tools and agents of a Python or TypeScript project, and propose configuration, policies, contracts and identities. Only names are sent, never code.',
+  ).option('--path <folder>', 'the project', '.');
+  addFileOptions(command).action((options: FileOptions & { readonly path: string }) =>
+    runAutoConfig(options, terminal),
+  );
+  addExamples(command, [
+    ['service intelligence auto-config --path . --show-prompt', 'what would be sent'],
+    ['service intelligence auto-config --path .', 'stage a proposal'],
+    ['service intelligence auto-config --path . --apply', 'show the changes, and ask'],
+  ]);
+}
+
+async function runAutoConfig(
+  options: FileOptions & { readonly path: string },
+  terminal: Terminal,
+): Promise<void> {
+  const root = resolve(terminal.cwd, options.path);
+  const outline = await readOutline(root);
+  const done = await runAdvisorCommand(options, terminal, async (context, config) => {
+    const { prepareAutoConfig } = await import('../../../features/advisors/advisory.ts');
+    const has_configuration = existsSync(join(root, 'service.yaml'));
+    return prepareAutoConfig(
+      { outline, has_configuration, config: await readProjectConfig(root, config) },
+      context,
+    );
+  });
+  if (done !== null) await deliverArtifacts(done.result, root, done.config, options, terminal);
+}
+
+/** Returns the configuration of the project, or the defaults in its folder. */
+async function readProjectConfig(root: string, own: Config): Promise<Config> {
+  if (own.origin.base_dir === root) return own;
+  const { loadConfig } = await import('../../../runtime/policies/load-config.ts');
+  const read = await loadConfig({ path: null, env: {}, cwd: root, secrets: 'leave' });
+  if (read.ok) return read.config;
+  throw new CommandFailure(
+    EXIT.usage,
+    'invalid_configuration',
+    'The configuration of the project is not valid.',
+    {
+      hint: 'Fix it, then check again with `service validate`.',
+    },
+  );
+}
+
+async function readOutline(root: string) {
+  const { readProject } = await import('../../../features/advisors/read-project.ts');
+  return readProject(root);
+}
+
+/** Adds `intelligence recommend`. */
+export function defineRecommend(parent: Command, terminal: Terminal): void {
+  const command = defineAdvisor(
+    parent,
+    'recommend',
+    'propose policy changes from the totals of the audit log',
+    'Find gaps, noisy rules, dead rules and rules that allow too much. Each proposal is compiled, linted and replayed against the recorded decisions.',
+  ).option('--since <duration>', 'period before now', '7d');
+  addFileOptions(command).action(async (options: FileOptions & { readonly since: string }) => {
+    const done = await runAdvisorCommand(options, terminal, async (context) => {
+      const { prepareRecommendations } = await import('../../../features/advisors/advisory.ts');
+      return prepareRecommendations(options.since, context);
+    });
+    if (done !== null)
+      await deliverArtifacts(done.result, done.config.origin.base_dir, done.config, options, terminal);
+  });
+  addExamples(command, [['service intelligence recommend --since 7d', 'stage proposals from the last week']]);
+}
+
+/** Adds `intelligence explain`. */
+export function defineExplain(parent: Command, terminal: Terminal): void {
+  const command = defineAdvisor(
+    parent,
+    'explain',
+    'explain one event',
+    'Classify and explain one decision, from its metadata and that of up to five events of its session. `service policy explain` shows the rules without a model.',
+  )
+    .argument('<event_id>', 'the event, `evt_...`')
+    .action(async (event_id: string, options: AdvisorOptions) => {
+      const done = await runAdvisorCommand(options, terminal, async (context) => {
+        const { prepareExplanation } = await import('../../../features/advisors/advisory.ts');
+        return prepareExplanation(event_id, context);
+      });
+      if (done === null) return;
+      requireSuccess(done.result, options, terminal);
+      if (options.json) printJson(terminal, done.result);
+      else printAdvice(done.result, terminal);
+    });
+  addExamples(command, [['service intelligence explain evt_0123456789abcdef01234567', '']]);
+}
+
+/** Adds `intelligence compliance`. */
+export function defineComplianceAdvice(parent: Command, terminal: Terminal): void {
+  const command = defineAdvisor(
+    parent,
+    'compliance',
+    'propose a policy set for a compliance framework',
+    'Compare the policy with the requirements of a framework, list the gaps, and propose rules that close them.',
+  ).addOption(
+    new Option('--framework <name>', `the framework: ${COMPLIANCE_FRAMEWORKS.join(', ')}`)
+      .argParser(parseFramework)
+      .makeOptionMandatory(),
+  );
+  addFileOptions(command).action(async (options: FileOptions & { readonly framework: FrameworkName }) => {
+    const done = await runAdvisorCommand(options, terminal, async (context) => {
+      const { prepareCompliance } = await import('../../../features/advisors/advisory.ts');
+      return prepareCompliance(options.framework, context);
+    });
+    if (done !== null)
+      await deliverArtifacts(done.result, done.config.origin.base_dir, done.config, options, terminal);
+  });
+  addExamples(command, [['service intelligence compliance --framework hipaa', '']]);
+}
+
+function parseFramework(name: string): FrameworkName {
+  const framework = findComplianceFramework(name);
+  if (framework !== null) return framework;
+  throw new InvalidArgumentError(`The framework is one of ${COMPLIANCE_FRAMEWORKS.join(', ')}.`);
+}
+
+/** Adds `intelligence integrate`. */
+export function defineIntegrate(parent: Command, terminal: Terminal): void {
+  const command = defineAdvisor(
+    parent,
+    'integrate',
+    'propose code that connects a project to this service',
+    'Write code for an agent framework from the adapter that this program ships. The code is parsed and never run.',
+  )
+    .requiredOption('--target <framework>', frameworkAdapters.map(({ target }) => target).join(', '))
+    .option('--path <folder>', 'the project', '.');
+  addFileOptions(command).action(
+    async (options: FileOptions & { readonly target: string; readonly path: string }) => {
+      const adapter = findFrameworkAdapter(options.target);
+      if (adapter === null)
+        throw new CommandFailure(EXIT.usage, 'usage', 'There is no adapter for this target.', {
+          hint: `The targets are ${frameworkAdapters.map(({ target }) => target).join(', ')}.`,
+        });
+      const root = resolve(terminal.cwd, options.path);
+      const outline = await readOutline(root);
+      const done = await runAdvisorCommand(options, terminal, async (context) => {
+        const { prepareIntegration } = await import('../../../features/advisors/advisory.ts');
+        return prepareIntegration(adapter, outline, context);
+      });
+      if (done !== null) await deliverArtifacts(done.result, root, done.config, options, terminal);
+    },
+  );
+  addExamples(command, [['service intelligence integrate --target langchain --path .', '']]);
+}
+
+function defineAdvisor(parent: Command, name: string, summary: string, description: string): Command {
+  return parent
+    .command(name)
+    .summary(summary)
+    .description(description)
+    .option('--show-prompt', 'print what would be sent, and send nothing')
+    .addOption(buildConfigOption())
+    .addOption(buildJsonOption());
+}
+
+function addFileOptions(command: Command): Command {
+  return command
+    .option('--output-dir <folder>', 'the folder in which proposals are staged', STAGING_FOLDER)
+    .option('--apply', 'show the changes, ask, and install them (default: only stage them)')
+    .option('-y, --yes', 'do not ask');
+}

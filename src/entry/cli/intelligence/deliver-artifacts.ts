@@ -1,0 +1,134 @@
+import { join, resolve } from 'node:path';
+import type { AdvisorResult } from '../../../core/advisors/types.ts';
+import {
+  type ArtifactChange,
+  ArtifactFailure,
+  applyArtifacts,
+  listArtifactChanges,
+  stageArtifacts,
+} from '../../../features/advisors/artifact-files.ts';
+import type { Config } from '../../../runtime/config/index.ts';
+import { CommandFailure, EXIT } from '../command-failure.ts';
+import { printDiff } from '../setup/diff-text.ts';
+import { escapeControls, printJson, printLine, printNotice, type Terminal } from '../terminal.ts';
+import { isWeakening, printAdvice } from './print-advice.ts';
+
+/** The options of advisors that propose files. */
+export interface DeliveryOptions {
+  readonly outputDir: string;
+  readonly apply?: true;
+  readonly yes?: true;
+  readonly json?: true;
+}
+
+/** Prints a result, stages its files, and applies them if that was requested and confirmed. */
+export async function deliverArtifacts(
+  result: AdvisorResult,
+  root: string,
+  config: Config,
+  options: DeliveryOptions,
+  terminal: Terminal,
+): Promise<void> {
+  requireSuccess(result, options, terminal);
+  if (!options.json) printAdvice(result, terminal);
+  const folder = resolve(terminal.cwd, options.outputDir);
+  const staged = await convert(stageArtifacts(folder, result.artifacts));
+  if (!options.json) {
+    printLine(terminal);
+    for (const path of staged)
+      printLine(terminal, `staged   ${escapeControls(join(options.outputDir, path))}`);
+    if (staged.length === 0) printLine(terminal, 'No file is proposed.');
+  }
+  const changes = await convert(listArtifactChanges(root, result.artifacts));
+  const is_applied =
+    options.apply === true && (await apply(changes, result, root, config, options, terminal));
+  if (options.json) {
+    const applied = is_applied ? changes.map(({ path }) => path) : [];
+    printJson(terminal, { ...result, staged: staged.map((path) => join(folder, path)), applied });
+  } else if (staged.length > 0 && options.apply !== true)
+    printLine(
+      terminal,
+      'Nothing is applied. Run the command again with `--apply`, or copy the files yourself.',
+    );
+}
+
+/** Returns whether the changes were applied. */
+async function apply(
+  changes: readonly ArtifactChange[],
+  result: AdvisorResult,
+  root: string,
+  config: Config,
+  options: DeliveryOptions,
+  terminal: Terminal,
+): Promise<boolean> {
+  if (changes.length === 0) {
+    if (!options.json) printLine(terminal, 'Nothing to apply: the files are there already.');
+    return false;
+  }
+  if (!options.json) {
+    printLine(terminal);
+    for (const change of changes) printDiff(change, terminal);
+  }
+  if (!(await confirmChanges(isWeakening(result), options, terminal))) {
+    printNotice(terminal, 'Nothing was applied.');
+    return false;
+  }
+  await convert(applyArtifacts(root, changes, { state_dir: config.state_dir, now_ms: Date.now() }));
+  if (options.json) return true;
+  for (const { path, before } of changes)
+    printLine(terminal, `${before === null ? 'created ' : 'replaced'} ${escapeControls(join(root, path))}`);
+  printLine(terminal, 'Undo it with `service intelligence undo`. A running service uses policies at once.');
+  return true;
+}
+
+/**
+ * Without a terminal `--apply` is the consent, except for a proposal that weakens the policy, which needs `--yes`.
+ * @throws CommandFailure `confirmation_required`
+ */
+async function confirmChanges(
+  weakens: boolean,
+  options: DeliveryOptions,
+  terminal: Terminal,
+): Promise<boolean> {
+  if (options.yes) return true;
+  if (!terminal.interactive || options.json) {
+    if (!weakens) return true;
+    throw new CommandFailure(
+      EXIT.no,
+      'confirmation_required',
+      'The proposal weakens the policy, so nothing was applied.',
+      { hint: 'Read what it would allow. Use `--yes` to apply it.' },
+    );
+  }
+  const { confirm } = await import('@clack/prompts');
+  const message = weakens ? 'This weakens the policy. Apply it?' : 'Apply these changes?';
+  const answer = await confirm({ message, initialValue: false });
+  if (typeof answer === 'symbol')
+    throw new CommandFailure(EXIT.interrupted, 'interrupted', 'Stopped: nothing was applied.');
+  return answer;
+}
+
+/** @throws CommandFailure with the summary of a result that is no success */
+export function requireSuccess(
+  result: AdvisorResult,
+  { json }: { readonly json?: true },
+  terminal: Terminal,
+): void {
+  if (result.status === 'success') return;
+  const problems = Array.isArray(result.metadata.problems) ? (result.metadata.problems as string[]) : [];
+  if (json) {
+    printJson(terminal, result);
+    terminal.exit_code = EXIT.no;
+  }
+  throw new CommandFailure(EXIT.no, `advisor_${result.status}`, result.summary, {
+    lines: problems.slice(1).map(escapeControls),
+  });
+}
+
+/** Converts the failure of a change to one of the command line. */
+export function convert<Value>(promise: Promise<Value>): Promise<Value> {
+  return promise.catch((fault: unknown) => {
+    if (fault instanceof ArtifactFailure) throw new CommandFailure(EXIT.no, fault.code, fault.message);
+    throw fault;
+  });
+}

@@ -1,0 +1,51 @@
+import type { AdvisorResult } from '../../../core/advisors/types.ts';
+import type { ProposalEffect, ReviewedProposal } from '../../../features/advisors/check-artifacts.ts';
+import { escapeControls, escapeControlsInLines, paint, printLine, type Terminal } from '../terminal.ts';
+
+interface Review {
+  readonly together: ProposalEffect | null;
+  readonly files: readonly ReviewedProposal[];
+}
+
+/** Returns the review of a result; `null` if it has none. */
+export function readReview({ metadata }: AdvisorResult): Review | null {
+  return (metadata.review as Review | undefined) ?? null;
+}
+
+/** Returns whether a proposal weakens the policy. */
+export function isWeakening(result: AdvisorResult): boolean {
+  return readReview(result)?.together?.weakens === true;
+}
+
+/** Prints the text of the model and the effect of its files. Text of a model is escaped. */
+export function printAdvice(result: AdvisorResult, terminal: Terminal): void {
+  printLine(terminal, escapeControlsInLines(result.summary));
+  const review = readReview(result);
+  if (review?.together) {
+    printLine(terminal);
+    printLine(terminal, paint(terminal, 'bold', 'Effect on the policy'));
+    printEffect(review.together, terminal);
+  }
+  for (const file of review?.files ?? []) {
+    printLine(terminal);
+    printLine(terminal, paint(terminal, 'bold', `${file.path} alone`));
+    printEffect(file, terminal);
+  }
+}
+
+function printEffect(effect: ProposalEffect, terminal: Terminal): void {
+  for (const line of effect.changes) printLine(terminal, `  ${escapeControls(line)}`);
+  if (effect.changes.length === 0) printLine(terminal, '  none');
+  const { replay } = effect;
+  if (replay !== null)
+    printLine(
+      terminal,
+      `  replay of ${replay.since}: ${replay.same} the same, ${replay.stricter} stricter, ${replay.laxer} laxer, ${replay.unknown} unknown`,
+    );
+  if (effect.weakens) {
+    printLine(terminal, paint(terminal, 'yellow', '  WEAKENS THE POLICY. It would allow:'));
+    for (const line of effect.lets_through)
+      printLine(terminal, paint(terminal, 'yellow', `    ${escapeControls(line)}`));
+  }
+  for (const line of effect.remarks) printLine(terminal, `  ${escapeControls(line)}`);
+}
