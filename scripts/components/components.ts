@@ -92,6 +92,14 @@ export const components: readonly Component[] = [
     needed_for: 'the tests of the gateway with the SDKs of model providers for JavaScript',
   },
   {
+    name: 'frameworks-node',
+    apt: 'npm',
+    npm: 'tests/frameworks/light',
+    program: 'node-which',
+    is_own: true,
+    needed_for: 'the tests of the adapters of the SDK with frameworks of agents for JavaScript',
+  },
+  {
     name: 'mcp-inspector',
     apt: 'npm',
     npm: 'tests/mcp/inspector',

@@ -8,6 +8,7 @@ export class AgentSafetyError extends Error {
 /** A check blocked. Nothing of the content may be used, and a blocked tool call did not run. */
 export class BlockedError extends AgentSafetyError {
   override name = 'BlockedError';
+  /** The verdict, without matched text. */
   readonly verdict: GuardVerdict;
   readonly rule: string;
   /** One sentence, without matched text. The message of the error is the same. */
@@ -18,10 +19,12 @@ export class BlockedError extends AgentSafetyError {
 
   constructor(verdict: GuardVerdict) {
     super(verdict.reason);
-    this.verdict = verdict;
+    // Errors are logged, so they never hold the matched text.
+    const violations = verdict.violations.map(({ match: _, ...violation }) => violation);
+    this.verdict = { ...verdict, violations };
     this.rule = verdict.rule;
     this.reason = verdict.reason;
-    this.violations = verdict.violations;
+    this.violations = violations;
     this.event_id = verdict.event_id;
   }
 }

@@ -6,6 +6,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, wr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { inspect } from 'node:util';
 import {
   AIBackendNotConfiguredError,
   BlockedError,
@@ -90,6 +91,7 @@ test('raise_on_block rejects with the rule, the reason, the violations and the e
   await assert.rejects(guard.input(SECRET), (error: Error) => {
     assert.ok(error instanceof BlockedError);
     assert.match(String(error.event_id), /^evt_[0-9a-f]{24}$/);
+    assert.ok(!inspect(error, { depth: 9 }).includes('ABCDEF'));
     assert.deepEqual(
       [error.rule, error.message, error.violations.length],
       ['builtin.secret.input', 'A secret was found in input.', 1],

@@ -1,0 +1,134 @@
+/** Guards agents of Mastra by processors and tools: prompts, tool calls, tool results and answers, whole and streamed. */
+import { BlockedError } from '../errors.ts';
+import type { Guard } from '../guard.ts';
+import type { GuardStream } from '../types.ts';
+import { type AdapterOptions, runOrTell } from './blocked-call.ts';
+
+interface MessagePart {
+  readonly type: string;
+  readonly text?: unknown;
+}
+
+interface MastraMessage {
+  readonly role: string;
+  readonly content: { readonly parts: readonly MessagePart[]; readonly content?: unknown };
+}
+
+interface ProcessorCall {
+  readonly messages: readonly MastraMessage[];
+  readonly abort: (reason?: string) => never;
+}
+
+interface StreamCall {
+  readonly part: { readonly type: string; readonly payload: { readonly text?: unknown } };
+  readonly state: Record<string, unknown>;
+  readonly abort: (reason?: string) => never;
+}
+
+/** A processor of Mastra, for `inputProcessors` and `outputProcessors`. */
+export interface MastraProcessor {
+  readonly name: string;
+  readonly processInput: (call: unknown) => Promise<never>;
+  readonly processOutputStream: (call: unknown) => Promise<never>;
+  readonly processOutputResult: (call: unknown) => Promise<never>;
+}
+
+/**
+ * Returns the processor for `inputProcessors` and `outputProcessors` of an agent. A blocked prompt or answer trips the
+ * wire of Mastra with the reason.
+ */
+export function createMastraProcessor(guard: Guard): MastraProcessor {
+  const processor = {
+    name: 'agent-safety',
+    processInput: ({ messages, abort }: ProcessorCall) =>
+      abortIfBlocked(abort, () => protectMessages(messages, 'user', (text) => guard.protect.input(text))),
+    processOutputResult: ({ messages, abort }: ProcessorCall) =>
+      abortIfBlocked(abort, () =>
+        protectMessages(messages, 'assistant', (text) => guard.protect.output(text)),
+      ),
+    processOutputStream: (call: StreamCall) => abortIfBlocked(call.abort, () => guardPart(guard, call)),
+  };
+  return processor as unknown as MastraProcessor;
+}
+
+/** Returns the same tools behind the guard. A blocked call does not run. */
+export function guardMastraTools<Tools extends object>(
+  tools: Tools,
+  guard: Guard,
+  options: AdapterOptions = {},
+): Tools {
+  const guarded = Object.entries(tools as Readonly<Record<string, MastraTool>>).map(([key, tool]) => {
+    const { id = key, execute } = tool;
+    if (execute === undefined) return [key, tool] as const;
+    const judged: ExecuteFunction = (call, ...rest) =>
+      runOrTell(
+        options,
+        () => guard.run(id, call.context, (context) => execute.call(tool, { ...call, context }, ...rest)),
+        (reason) => reason,
+      );
+    return [
+      key,
+      Object.create(tool, { execute: { value: judged, enumerable: true } }) as MastraTool,
+    ] as const;
+  });
+  return Object.fromEntries(guarded) as Tools;
+}
+
+type ExecuteFunction = (call: { readonly context: unknown }, ...rest: unknown[]) => Promise<unknown>;
+
+interface MastraTool {
+  readonly id?: string;
+  readonly execute?: ExecuteFunction;
+}
+
+async function abortIfBlocked<Value>(
+  abort: (reason?: string) => never,
+  work: () => Promise<Value>,
+): Promise<Value> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof BlockedError) return abort(`Blocked by policy: ${error.reason}`);
+    throw error;
+  }
+}
+
+function protectMessages(
+  messages: readonly MastraMessage[],
+  role: string,
+  change: (text: string) => Promise<string>,
+): Promise<readonly MastraMessage[]> {
+  return Promise.all(
+    messages.map(async (message) => {
+      if (message.role !== role) return message;
+      const parts = await Promise.all(
+        message.content.parts.map(async (part) =>
+          typeof part.text === 'string' ? { ...part, text: await change(part.text) } : part,
+        ),
+      );
+      const { content } = message.content;
+      const whole = typeof content === 'string' && { content: await change(content) };
+      return { ...message, content: { ...message.content, parts, ...whole } };
+    }),
+  );
+}
+
+/** Releases text as far as it is checked. The rest comes with the part that ends the text. */
+async function guardPart(guard: Guard, { part, state }: StreamCall): Promise<unknown> {
+  const { type, payload } = part;
+  if (type === 'text-delta') {
+    const stream = (state.guard as GuardStream | undefined) ?? guard.openStream();
+    state.guard = stream;
+    state.delta = part;
+    const { text, verdict } = await stream.push(String(payload.text ?? ''));
+    if (verdict?.decision === 'block') throw new BlockedError(verdict);
+    return text === '' ? null : { ...part, payload: { ...payload, text } };
+  }
+  const stream = state.guard as GuardStream | undefined;
+  if (stream === undefined || type !== 'text-end') return part;
+  delete state.guard;
+  const { text, verdict } = await stream.end();
+  if (verdict?.decision === 'block') throw new BlockedError(verdict);
+  const delta = state.delta as StreamCall['part'];
+  return text === '' ? part : { ...delta, payload: { ...delta.payload, text } };
+}

@@ -1,0 +1,193 @@
+/** Guards programs that use the OpenAI Agents SDK: prompts, tool calls, tool results and answers, whole and streamed. */
+import { BlockedError } from '../errors.ts';
+import type { Guard } from '../guard.ts';
+import type { GuardStream } from '../types.ts';
+import { type AdapterOptions, overrideMembers, runOrTell } from './blocked-call.ts';
+
+type Item = Readonly<Record<string, unknown>>;
+
+interface ModelRequest {
+  readonly input: string | readonly Item[];
+}
+
+interface ModelResponse {
+  readonly output: readonly Item[];
+}
+
+/** A model of the SDK: what `getResponse` and `getStreamedResponse` give is checked. */
+interface AgentModel {
+  getResponse(request: never): Promise<object>;
+  getStreamedResponse(request: never): AsyncIterable<object>;
+}
+
+/**
+ * Returns the same model behind the guard. Prompts are checked before the model sees them, answers before the program
+ * does; what a rule masks is masked. A blocked prompt or answer rejects with `BlockedError`.
+ */
+export function guardOpenAIModel<Model extends AgentModel>(model: Model, guard: Guard): Model {
+  const plain = model as unknown as {
+    getResponse: (request: ModelRequest) => Promise<ModelResponse>;
+    getStreamedResponse: (request: ModelRequest) => AsyncIterable<Item>;
+  };
+  return overrideMembers(model, {
+    getResponse: async (request: ModelRequest) => {
+      const response = await plain.getResponse(await protectRequest(guard, request));
+      return protectResponse(guard, response);
+    },
+    getStreamedResponse: (request: ModelRequest) =>
+      guardEvents(guard, plain.getStreamedResponse.bind(model), request),
+  });
+}
+
+/** Returns the same tools behind the guard. A blocked call does not run. Hosted tools run elsewhere and are unchanged. */
+export function guardOpenAITools<Tool extends object>(
+  tools: readonly Tool[],
+  guard: Guard,
+  options: AdapterOptions = {},
+): Tool[] {
+  return tools.map((tool) => {
+    const { name, invoke } = tool as { name?: string; invoke?: InvokeFunction };
+    if (name === undefined || invoke === undefined) return tool;
+    const judged: InvokeFunction = (context, input, details) =>
+      runOrTell(
+        options,
+        () =>
+          guard.run(name, parseArguments(input), (allowed) =>
+            invoke.call(tool, context, JSON.stringify(allowed), details),
+          ),
+        (reason) => reason,
+      );
+    return { ...tool, invoke: judged };
+  });
+}
+
+type InvokeFunction = (context: unknown, input: string, details?: unknown) => Promise<unknown>;
+
+/** Arguments that are no JSON are judged as a text, and the tool refuses them itself. */
+function parseArguments(input: string): unknown {
+  try {
+    return JSON.parse(input === '' ? '{}' : input);
+  } catch {
+    return { input };
+  }
+}
+
+/** Returns guardrails for agents whose model cannot be wrapped. They block; they cannot mask, so a `modify` blocks too. */
+export function createOpenAIGuardrails(guard: Guard): {
+  readonly inputGuardrails: {
+    name: string;
+    runInParallel: boolean;
+    execute: (args: unknown) => Promise<GuardrailAnswer>;
+  }[];
+  readonly outputGuardrails: { name: string; execute: (args: unknown) => Promise<GuardrailAnswer> }[];
+} {
+  const answer = ({
+    decision,
+    rule,
+    reason,
+    event_id,
+  }: Awaited<ReturnType<Guard['input']>>): GuardrailAnswer => ({
+    tripwireTriggered: decision !== 'allow',
+    outputInfo: { rule, reason, event_id },
+  });
+  const quiet = async (check: () => ReturnType<Guard['input']>): Promise<GuardrailAnswer> => {
+    try {
+      return answer(await check());
+    } catch (error) {
+      if (error instanceof BlockedError) return answer(error.verdict);
+      throw error;
+    }
+  };
+  const readInput = async (args: unknown) => {
+    const { input } = args as { input: string | readonly Item[] };
+    return quiet(() => guard.input(typeof input === 'string' ? input : collectTexts(input).join('\n')));
+  };
+  const readOutput = async (args: unknown) => {
+    const { agentOutput } = args as { agentOutput: unknown };
+    return quiet(() =>
+      guard.output(typeof agentOutput === 'string' ? agentOutput : (JSON.stringify(agentOutput) ?? '')),
+    );
+  };
+  return {
+    inputGuardrails: [{ name: 'agent-safety-input', runInParallel: false, execute: readInput }],
+    outputGuardrails: [{ name: 'agent-safety-output', execute: readOutput }],
+  };
+}
+
+interface GuardrailAnswer {
+  readonly tripwireTriggered: boolean;
+  readonly outputInfo: unknown;
+}
+
+function collectTexts(items: readonly Item[]): readonly string[] {
+  return items
+    .filter(({ role }) => role === 'user')
+    .flatMap(({ content }) =>
+      typeof content === 'string' ? [content] : ((content ?? []) as Item[]).map(readText),
+    );
+}
+
+function readText({ text }: Item): string {
+  return typeof text === 'string' ? text : '';
+}
+
+async function protectRequest(guard: Guard, request: ModelRequest): Promise<ModelRequest> {
+  const { input } = request;
+  if (typeof input === 'string') return { ...request, input: await guard.protect.input(input) };
+  const items = await Promise.all(
+    input.map(async (item) =>
+      item.role === 'user' ? mapTexts(item, (text) => guard.protect.input(text)) : item,
+    ),
+  );
+  return { ...request, input: items };
+}
+
+/** Checks the items of an answer. If one changes, the provider's own form of the answer is left out. */
+async function protectResponse(guard: Guard, response: ModelResponse): Promise<ModelResponse> {
+  const { output } = response;
+  const checked = await Promise.all(
+    output.map((item) => mapTexts(item, (text) => guard.protect.output(text))),
+  );
+  const is_changed = JSON.stringify(checked) !== JSON.stringify(output);
+  return { ...response, output: checked, ...(is_changed && { providerData: {} }) };
+}
+
+/** Changes the texts of a message or of reasoning; calls of tools are judged when they run. */
+async function mapTexts(item: Item, change: (text: string) => Promise<string>): Promise<Item> {
+  const { content } = item;
+  if (typeof content === 'string') return { ...item, content: await change(content) };
+  if (!Array.isArray(content)) return item;
+  const parts = await Promise.all(
+    (content as Item[]).map(async (part) =>
+      typeof part.text === 'string' ? { ...part, text: await change(part.text) } : part,
+    ),
+  );
+  return { ...item, content: parts };
+}
+
+/** Raw events of the provider are left out, because they hold text that is not checked yet. */
+async function* guardEvents(
+  guard: Guard,
+  open: (request: ModelRequest) => AsyncIterable<Item>,
+  request: ModelRequest,
+): AsyncGenerator<Item> {
+  let stream: GuardStream | null = null;
+  for await (const event of open(await protectRequest(guard, request))) {
+    if (event.type === 'output_text_delta') {
+      stream ??= guard.openStream();
+      const { text, verdict } = await stream.push(String(event.delta));
+      if (verdict?.decision === 'block') throw new BlockedError(verdict);
+      if (text !== '') yield { ...event, delta: text };
+      continue;
+    }
+    if (event.type === 'model') continue;
+    if (event.type !== 'response_done') {
+      yield event;
+      continue;
+    }
+    const { text, verdict } = (await stream?.end()) ?? { text: '', verdict: null };
+    if (verdict?.decision === 'block') throw new BlockedError(verdict);
+    if (text !== '') yield { type: 'output_text_delta', delta: text };
+    yield { ...event, response: await protectResponse(guard, event.response as unknown as ModelResponse) };
+  }
+}

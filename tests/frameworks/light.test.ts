@@ -1,0 +1,33 @@
+/** The adapters of the SDK with the frameworks that install in seconds. `npm run test:frameworks` runs all. */
+import { test } from 'node:test';
+import { locate } from '../../scripts/components/components.ts';
+import { type Driver, playDriver } from './play.ts';
+
+const missing =
+  locate('frameworks-node') === null &&
+  'frameworks-node is not installed (scripts/run scripts/components/main.ts frameworks-node)';
+
+const REFUSED = 'A secret was found in a tool call or message.';
+const drivers: Readonly<Record<string, Driver>> = {
+  'LangChain and LangGraph': { file: 'light/langchain.ts', streams: true },
+  'the MCP TypeScript SDK': {
+    file: 'light/mcp.ts',
+    streams: false,
+    // A prompt of a server is requested with arguments, in which built-in rules mask nothing.
+    differs: {
+      input_blocked: [null, [], null, null, REFUSED],
+      input_masked: [
+        `My social security number is ${['536', '22', '8145'].join('-')}.`,
+        [],
+        null,
+        'Noted.',
+        null,
+      ],
+    },
+  },
+  'the AI SDK of Vercel': { file: 'light/vercel-ai.ts', streams: true },
+  'the OpenAI Agents SDK': { file: 'light/openai-agents.ts', streams: true },
+};
+
+for (const [name, driver] of Object.entries(drivers))
+  test(`an agent of ${name} is guarded`, { skip: missing, timeout: 300_000 }, () => playDriver(driver));

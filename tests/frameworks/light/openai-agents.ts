@@ -1,0 +1,83 @@
+import { Agent, type Model, run, setTracingDisabled, tool, Usage } from '@openai/agents';
+import { z } from 'zod';
+import {
+  createOpenAIGuardrails,
+  guardOpenAIModel,
+  guardOpenAITools,
+} from '../../../src/sdk/adapters/openai-agents.ts';
+import { playAll, type Scene, type Seen, useTool } from '../scenes.ts';
+
+setTracingDisabled(true);
+
+function scriptModel(scene: Scene, seen: Seen): Model {
+  // biome-ignore lint/suspicious/noExplicitAny: the model sees what the SDK makes of a prompt.
+  const outputTo = (input: any) => {
+    // biome-ignore lint/suspicious/noExplicitAny: as above.
+    const items: any[] = typeof input === 'string' ? [{ role: 'user', content: input }] : input;
+    const [question] = items.filter(({ role }) => role === 'user');
+    seen.question = typeof question.content === 'string' ? question.content : question.content[0].text;
+    const result = items.findLast(({ type }) => type === 'function_call_result');
+    if (result !== undefined)
+      seen.result = typeof result.output === 'string' ? result.output : result.output.text;
+    if (scene.city !== null && result === undefined)
+      return [
+        {
+          type: 'function_call',
+          callId: 'c1',
+          name: scene.tool,
+          status: 'completed',
+          arguments: JSON.stringify({ city: scene.city }),
+        },
+      ];
+    const content = [{ type: 'output_text', text: scene.answer }];
+    return [{ type: 'message', id: 'm1', role: 'assistant', status: 'completed', content }];
+  };
+  const usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
+  return {
+    getResponse: async ({ input }) => ({ usage: new Usage(), output: outputTo(input) }) as never,
+    async *getStreamedResponse({ input }) {
+      const output = outputTo(input);
+      yield { type: 'response_started' } as never;
+      if (output[0]?.type === 'message')
+        for (const delta of scene.answer) {
+          yield { type: 'model', event: { type: 'response.output_text.delta', delta } } as never;
+          yield { type: 'output_text_delta', delta } as never;
+        }
+      yield { type: 'response_done', response: { id: 'r1', usage, output } } as never;
+    },
+  };
+}
+
+await playAll(
+  async (scene, seen, { guard, is_stream, guards_texts }) => {
+    const look_up = tool({
+      name: scene.tool,
+      description: 'Looks something up.',
+      parameters: z.object({ city: z.string() }),
+      execute: async ({ city }) => useTool(scene, seen, city),
+    });
+    const model = scriptModel(scene, seen);
+    const agent = new Agent({
+      name: 'helper',
+      model: guards_texts ? guardOpenAIModel(model, guard) : model,
+      tools: guardOpenAITools([look_up], guard),
+      // Guardrails of the SDK cannot mask, so they are tried where only they can block.
+      ...(scene.prompt.startsWith('Use key') && guards_texts && createOpenAIGuardrails(guard)),
+    });
+    if (!is_stream) {
+      seen.answer = (await run(agent, scene.prompt)).finalOutput ?? null;
+      return;
+    }
+    const streamed = await run(agent, scene.prompt, { stream: true });
+    let text = '';
+    for await (const event of streamed) {
+      if (event.type !== 'raw_model_stream_event') continue;
+      if (JSON.stringify(event).includes('p4ssw0rd')) throw new Error('A raw event leaked.');
+      if (event.data.type === 'output_text_delta') text += event.data.delta;
+    }
+    await streamed.completed;
+    seen.answer = text;
+    if (streamed.finalOutput !== text) throw new Error('The stream differs from the answer.');
+  },
+  { streams: true },
+);

@@ -1,0 +1,44 @@
+/**
+ * `npm run test:frameworks`: the adapters of the SDK with all frameworks. It installs the large ones, which takes some
+ * minutes and 700 MB.
+ */
+import { installFromNpm, npmProgram } from '../../scripts/components/npm.ts';
+import { type Driver, playDriver } from './play.ts';
+
+const FOLDER = 'tests/frameworks/heavy';
+const CALL = 'A secret was found in a tool call or message.';
+const INPUT = 'Blocked by the rule builtin.secret.input: A secret was found in input. Do not try again.';
+
+const drivers: Readonly<Record<string, Driver>> = {
+  'Claude Agent SDK': {
+    file: 'heavy/claude-agent-sdk.ts',
+    streams: false,
+    // A hook cannot change a prompt.
+    differs: {
+      input_masked: [null, [], null, null, 'cannot take a changed prompt'],
+      call_blocked: ['Look it up.', [], CALL, 'I could not.', null],
+    },
+  },
+  'LlamaIndex.TS': {
+    file: 'heavy/llamaindex.ts',
+    streams: true,
+    differs: { input_blocked: [null, [], null, INPUT, null] },
+  },
+  Mastra: { file: 'heavy/mastra.ts', streams: true },
+};
+
+if (npmProgram(FOLDER, 'node-which') === null && !installFromNpm(FOLDER))
+  throw new Error(`${FOLDER} cannot be installed.`);
+const wanted = process.argv.slice(2);
+let failed = 0;
+for (const [name, driver] of Object.entries(drivers)) {
+  if (wanted.length > 0 && !wanted.includes(name)) continue;
+  try {
+    await playDriver(driver);
+    console.log(`ok      ${name}`);
+  } catch (error) {
+    failed += 1;
+    console.log(`FAILED  ${name}`, error instanceof Error ? error.message : error);
+  }
+}
+process.exitCode = failed > 0 ? 1 : 0;

@@ -1,0 +1,130 @@
+/** Runs the driver of a framework and compares what its agent saw with what it must see. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ownNodeEnvironment, runProgram } from '../support/checkout.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+import { POLICIES, type Seen } from './scenes.ts';
+
+/** An agent of a framework, and where it differs from the others. */
+export interface Driver {
+  /** The file of the driver, below this folder. */
+  readonly file: string;
+  /** The scenes are played a second time: streamed, or with a second kind of agent. */
+  readonly streams: boolean;
+  /** Outcomes that differ from those of most frameworks. */
+  readonly differs?: Readonly<Record<string, Outcome>>;
+}
+
+/** The question that the model saw, the arguments of the tool, its result for the model, the answer, and the error. */
+export type Outcome = readonly [
+  string | null,
+  readonly string[],
+  string | null,
+  string | null,
+  string | null,
+];
+
+const INPUT = 'A secret was found in input.';
+const CALL =
+  'Blocked by the rule builtin.secret.action: A secret was found in a tool call or message. Do not try again.';
+const MASKED = 'DATABASE_URL=[REDACTED]';
+
+/** The outcomes with a guard in process. */
+const LOCAL: Readonly<Record<string, Outcome>> = {
+  clean: ['What is the weather?', ['Rome'], 'Sunny.', 'It is sunny.', null],
+  input_blocked: [null, [], null, null, INPUT],
+  input_masked: ['My social security number is [REDACTED].', [], null, 'Noted.', null],
+  call_blocked: ['Look it up.', [], CALL, 'I could not.', null],
+  result_masked: ['Look it up.', ['Rome'], MASKED, 'There it is.', null],
+  output_masked: ['What is the setting?', [], null, `It is ${MASKED}`, null],
+  needs_approval: ['Refund it.', [], 'A local guard cannot ask for an approval', 'Finished.', null],
+};
+/** With a service, an approver agrees. */
+const CLIENT = {
+  ...LOCAL,
+  needs_approval: ['Refund it.', ['Rome'], 'Refunded.', 'Finished.', null] as const,
+};
+const SCENES = Object.keys(LOCAL).length;
+
+type Mode = 'local' | 'client' | 'gone' | 'gone_tools';
+
+/** Plays all scenes of a framework: in process, with a service, and with the service gone. */
+export async function playDriver(driver: Driver): Promise<void> {
+  const rounds = driver.streams ? 2 : 1;
+  compare(await play(driver, 'local'), { ...LOCAL, ...driver.differs });
+  const service = await startTestService({ config: { policies: POLICIES } });
+  try {
+    const approver = startApprover(service);
+    compare(await play(driver, 'client', service.url), { ...CLIENT, ...driver.differs });
+    assert.equal(await approver.stop(), rounds);
+  } finally {
+    await service.stop();
+  }
+  for (const mode of ['gone', 'gone_tools'] as const) {
+    const outcomes = Object.values(await play(driver, mode, 'http://127.0.0.1:9'));
+    assert.equal(outcomes.length, SCENES * rounds);
+    for (const { ran_with, refused, result, answer } of outcomes) {
+      assert.deepEqual(ran_with, []);
+      if (mode === 'gone') assert.match(`${refused} ${answer}`, /could not be reached/);
+      else if (result !== null) assert.match(result, /could not be reached/);
+    }
+    const stopped = outcomes.filter(({ result }) => result !== null);
+    if (mode === 'gone_tools')
+      assert.ok(stopped.length >= 4 * rounds || outcomes.every((each) => each.refused), 'no tool was called');
+  }
+}
+
+async function play({ file }: Driver, mode: Mode, url = ''): Promise<Record<string, Seen>> {
+  const env = ownNodeEnvironment({ GUARD: mode, SERVICE_URL: url });
+  const ran = await runProgram([process.execPath, join(import.meta.dirname, file)], { env });
+  assert.equal(ran.code, 0, ran.stderr);
+  return JSON.parse(ran.stdout.trim().split('\n').at(-1) ?? '') as Record<string, Seen>;
+}
+
+/** Errors and results of frameworks hold the sentence of the guard with words around it. */
+function compare(outcomes: Record<string, Seen>, expected: Readonly<Record<string, Outcome>>): void {
+  const names = Object.keys(outcomes);
+  assert.ok(names.length === SCENES || names.length === 2 * SCENES, names.join());
+  for (const [name, seen] of Object.entries(outcomes)) {
+    const wanted = expected[name] ?? expected[name.replace('_streamed', '')];
+    assert.ok(wanted !== undefined, name);
+    const [question, ran_with, result, answer, refused] = wanted;
+    assert.deepEqual(
+      [seen.question, seen.ran_with, seen.answer],
+      [question, ran_with, answer],
+      `${name}: ${seen.refused}`,
+    );
+    for (const [given, part] of [
+      [seen.result, result],
+      [seen.refused, refused],
+    ])
+      assert.ok(part === null ? given === null : String(given).includes(String(part)), `${name}: ${given}`);
+  }
+}
+
+/** Approves every request until it is stopped; then returns how many there were. */
+function startApprover({ url, state_dir }: TestService): { stop: () => Promise<number> } {
+  const operator = readFileSync(join(state_dir, 'operator-token'), 'utf8').trim();
+  const headers = { 'content-type': 'application/json', authorization: `Bearer ${operator}` };
+  let is_stopped = false;
+  let approved = 0;
+  const work = (async () => {
+    while (!is_stopped) {
+      const listed = await fetch(`${url}/v1/approvals?status=pending`, { headers });
+      const { approvals } = (await listed.json()) as { approvals: { request_id: string }[] };
+      for (const { request_id } of approvals) {
+        await fetch(`${url}/v1/approvals/${request_id}/approve`, { method: 'POST', headers, body: '{}' });
+        approved += 1;
+      }
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    return approved;
+  })();
+  return {
+    stop: () => {
+      is_stopped = true;
+      return work;
+    },
+  };
+}

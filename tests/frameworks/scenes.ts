@@ -1,0 +1,100 @@
+/** The scenes that the agent of every framework plays, with a scripted model and one tool. */
+import { createClientGuard, createEmbeddedGuard, type Guard } from '../../src/sdk/index.ts';
+
+/** One question, what the model asks of the tool (or nothing), the tool's result, and the model's answer. */
+export interface Scene {
+  readonly tool: string;
+  readonly prompt: string;
+  readonly city: string | null;
+  readonly result: string;
+  readonly answer: string;
+}
+
+/** The texts that the model, the tool and the program saw. */
+export interface Seen {
+  question: string | null;
+  ran_with: string[];
+  result: string | null;
+  answer: string | null;
+  refused: string | null;
+}
+
+/** Plays a scene: asks the agent and notes what each part of it saw. */
+export type Play = (scene: Scene, seen: Seen, setting: Setting) => Promise<void>;
+
+export interface Setting {
+  readonly guard: Guard;
+  readonly is_stream: boolean;
+  /** `false`: only the tools are guarded, so that only they can stop a call. */
+  readonly guards_texts: boolean;
+}
+
+const KEY = `sk-${'ABCDEF1234567890'}`;
+const ADDRESS = `DATABASE_URL=postgresql://${'admin:p4ssw0rd'}@db.internal:5432/prod`;
+const SSN = `My social security number is ${['536', '22', '8145'].join('-')}.`;
+
+const scene = (
+  prompt: string,
+  city: string | null,
+  result: string,
+  answer: string,
+  tool = 'look_up',
+): Scene => ({
+  tool,
+  prompt,
+  city,
+  result,
+  answer,
+});
+
+const SCENES: Readonly<Record<string, Scene>> = {
+  clean: scene('What is the weather?', 'Rome', 'Sunny.', 'It is sunny.'),
+  input_blocked: scene(`Use key ${KEY}`, null, '', 'Done.'),
+  input_masked: scene(SSN, null, '', 'Noted.'),
+  call_blocked: scene('Look it up.', KEY, 'Sunny.', 'I could not.'),
+  result_masked: scene('Look it up.', 'Rome', ADDRESS, 'There it is.'),
+  output_masked: scene('What is the setting?', null, '', `It is ${ADDRESS}`),
+  needs_approval: scene('Refund it.', 'Rome', 'Refunded.', 'Finished.', 'issue_refund'),
+};
+
+/** Rules for the approval of one tool. */
+export const POLICIES = [
+  {
+    name: 'refunds',
+    boundary: 'action',
+    condition: { tools: ['issue_refund', 'mcp__*__issue_refund'], phase: 'request' },
+    action: 'require_approval',
+  },
+];
+
+function openGuard(): Guard {
+  const { GUARD, SERVICE_URL = '' } = process.env;
+  if (GUARD === 'local') return createEmbeddedGuard({ policy: { config: { policies: POLICIES } } });
+  return createClientGuard({ url: SERVICE_URL, approval_timeout_seconds: 60 });
+}
+
+/** Plays all scenes and prints what was seen as one line of JSON. */
+export async function playAll(play: Play, { streams = false } = {}): Promise<void> {
+  const guard = openGuard();
+  const guards_texts = process.env.GUARD !== 'gone_tools';
+  const outcomes: Record<string, Seen> = {};
+  for (const is_stream of streams ? [false, true] : [false]) {
+    for (const [name, each] of Object.entries(SCENES)) {
+      const seen: Seen = { question: null, ran_with: [], result: null, answer: null, refused: null };
+      await play(each, seen, { guard, is_stream, guards_texts }).catch((error: unknown) => {
+        seen.refused = String((error as Error)?.message ?? error);
+        if (process.env.SHOW_ERRORS) console.error(name, error);
+      });
+      outcomes[is_stream ? `${name}_streamed` : name] = seen;
+    }
+  }
+  await guard.close();
+  console.log(JSON.stringify(outcomes));
+  process.exit(0);
+}
+
+/** Notes the arguments of a call and returns the result: the tool of every agent. */
+export function useTool({ result }: Scene, seen: Seen, city: string): string {
+  seen.ran_with.push(city);
+  return result;
+}
