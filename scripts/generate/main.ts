@@ -29,7 +29,7 @@ const files = [
   { path: 'src/core/detect/registry/anchor-tree.ts', text: anchorTree() },
   { path: 'docs/reference/type-names.md', text: typeNamesPage() },
   { path: 'console/src/api/routes.ts', text: consoleRoutes() },
-  { path: 'src/sdk/client/service-api.ts', text: sdkServiceApiModule() },
+  { path: 'src/sdk/service-api.ts', text: sdkServiceApiModule() },
   { path: 'src/sdk/local/settings-schema.ts', text: sdkSettingsModule() },
   ...skillPolicies(),
   ...pagesWithTables(),

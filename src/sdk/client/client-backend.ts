@@ -6,10 +6,10 @@ import {
   ServiceRefusedError,
   ServiceUnavailableError,
 } from '../errors.ts';
+import { serviceRoutes } from '../service-api.ts';
 import type { GuardOperation, GuardStream, GuardVerdict, StreamPiece } from '../types.ts';
 import { callService, type FetchFunction, type ServiceAddress } from './http-request.ts';
 import { readApproval, readVerdict } from './read-verdict.ts';
-import { serviceRoutes } from './service-api.ts';
 
 /** Address and behaviour of a guard of a service. */
 export interface ClientOptions {
@@ -151,42 +151,30 @@ function openWholeStream(
   };
 }
 
-const ADVISOR_PATHS: Readonly<Record<AdvisorName, string>> = {
-  auto_config: '/v1/intelligence/auto-config',
-  recommend: serviceRoutes.intelligence_recommend[1],
-  explain: serviceRoutes.intelligence_explain[1],
-  compliance: serviceRoutes.intelligence_compliance[1],
-  integrate: '/v1/intelligence/integrate',
-};
 /** A model may take this long, in milliseconds. */
 const ADVISOR_WAIT_MS = 120_000;
-const NOT_CONFIGURED =
-  'Set `intelligence.enabled: true` and `intelligence.backend` (provider, model, base_url, api_key_env) in service.yaml, and start the service again.';
 
 async function askAdvisor(
   address: ServiceAddress,
   advisor: AdvisorName,
   body: Readonly<Record<string, unknown>>,
 ): Promise<Readonly<Record<string, unknown>>> {
-  const call = { path: ADVISOR_PATHS[advisor], body: JSON.stringify(body), wait_ms: ADVISOR_WAIT_MS };
+  const path = serviceRoutes[`intelligence_${advisor}`][1];
+  const call = { path, body: JSON.stringify(body), wait_ms: ADVISOR_WAIT_MS };
   try {
     // Asked first, so that a missing back end is the same error for every advisor.
-    await callOnceForStatus(address);
+    await readStatus(address);
     const answer = await callService(address, call);
     if (typeof answer !== 'object' || answer === null) throw new ServiceUnavailableError(NOT_AN_ANSWER);
     return answer as Readonly<Record<string, unknown>>;
   } catch (error) {
-    if (error instanceof ServiceRefusedError && error.status === 503 && error.code === 'not_configured')
-      throw new AIBackendNotConfiguredError(`${error.message} ${NOT_CONFIGURED}`);
-    if (error instanceof ServiceRefusedError && error.status === 404)
-      throw new AgentSafetyError(
-        `The service has no route for \`${advisor}\`. Use \`service intelligence ${advisor.replace('_', '-')}\` on its machine.`,
-      );
-    throw error;
+    const is_missing = error instanceof ServiceRefusedError && error.code === 'not_configured';
+    throw is_missing ? new AIBackendNotConfiguredError(error.message) : error;
   }
 }
 
-async function callOnceForStatus(address: ServiceAddress): Promise<void> {
+/** Reads whether advisors are enabled. Rejects if they are not. */
+async function readStatus(address: ServiceAddress): Promise<void> {
   try {
     await callService(address, { path: serviceRoutes.intelligence_status[1] });
   } catch (error) {

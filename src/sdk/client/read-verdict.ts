@@ -1,6 +1,6 @@
 import { ACTIONS, DECISIONS } from '../../core/types/enums.ts';
+import type { ServiceApi } from '../service-api.ts';
 import type { ApprovalReference, GuardOperation, GuardVerdict } from '../types.ts';
-import type { ServiceApi } from './service-api.ts';
 
 /** The names of changed content, and whether it must be text. */
 const CHANGED = {
