@@ -1,0 +1,43 @@
+/** A graph of LangGraph whose model calls a tool with a secret. The model is a function, so no network is needed. */
+import assert from 'node:assert/strict';
+import { AIMessage } from '@langchain/core/messages';
+import { tool } from '@langchain/core/tools';
+import { END, MessagesAnnotation, START, StateGraph } from '@langchain/langgraph';
+import { ToolNode } from '@langchain/langgraph/prebuilt';
+import { quickstart } from 'agent-safety/sdk';
+import { guardLangChainTools, protectAnswer, protectMessages } from 'agent-safety/sdk/langchain';
+import { z } from 'zod';
+
+const scripted = async (messages) =>
+  messages.some(({ type }) => type === 'tool')
+    ? new AIMessage('I could not, write to jane.doe@corp-mail.io.')
+    : new AIMessage({
+        content: '',
+        tool_calls: [{ id: '1', name: 'send', args: { key: 'sk-ABCDEF1234567890' } }],
+      });
+
+let ran = 0;
+const send = tool(
+  () => {
+    ran += 1;
+    return 'sent';
+  },
+  { name: 'send', description: 'Sends a key.', schema: z.object({ key: z.string() }) },
+);
+
+const guard = quickstart();
+const callModel = async ({ messages }) => {
+  const answer = await scripted(await protectMessages(messages, guard));
+  return { messages: [await protectAnswer(answer, guard)] };
+};
+const graph = new StateGraph(MessagesAnnotation)
+  .addNode('model', callModel)
+  .addNode('tools', new ToolNode(guardLangChainTools([send], guard)))
+  .addEdge(START, 'model')
+  .addConditionalEdges('model', ({ messages }) => (messages.at(-1).tool_calls?.length ? 'tools' : END))
+  .addEdge('tools', 'model')
+  .compile();
+const { messages } = await graph.invoke({ messages: [{ role: 'user', content: 'Send the key.' }] });
+assert.equal(ran, 0);
+assert.equal(messages.at(-1).text, 'I could not, write to [REDACTED].');
+console.log('The secret was blocked, the tool did not run, and the answer was masked.');

@@ -1,0 +1,39 @@
+/** An agent of the AI SDK whose model calls a tool with a secret. The model is scripted, so no network is needed. */
+import assert from 'node:assert/strict';
+import { quickstart } from 'agent-safety/sdk';
+import { createVercelMiddleware, guardVercelTools } from 'agent-safety/sdk/vercel-ai';
+import { generateText, isStepCount, jsonSchema, tool, wrapLanguageModel } from 'ai';
+import { MockLanguageModelV4 } from 'ai/test';
+
+const usage = { inputTokens: { total: 0 }, outputTokens: { total: 0 } };
+const say = (content, unified) => ({ content: [content], finishReason: { unified }, usage, warnings: [] });
+const scripted = new MockLanguageModelV4({
+  doGenerate: async ({ prompt }) =>
+    prompt.some(({ role }) => role === 'tool')
+      ? say({ type: 'text', text: 'I could not, write to jane.doe@corp-mail.io.' }, 'stop')
+      : say(
+          { type: 'tool-call', toolCallId: '1', toolName: 'send', input: '{"key":"sk-ABCDEF1234567890"}' },
+          'tool-calls',
+        ),
+});
+
+let ran = 0;
+const send = tool({
+  description: 'Sends a key.',
+  inputSchema: jsonSchema({ type: 'object', properties: { key: { type: 'string' } } }),
+  execute: () => {
+    ran += 1;
+    return 'sent';
+  },
+});
+
+const guard = quickstart();
+const { text } = await generateText({
+  model: wrapLanguageModel({ model: scripted, middleware: createVercelMiddleware(guard) }),
+  tools: guardVercelTools({ send }, guard),
+  stopWhen: isStepCount(3),
+  prompt: 'Send the key.',
+});
+assert.equal(ran, 0);
+assert.equal(text, 'I could not, write to [REDACTED].');
+console.log('The secret was blocked, the tool did not run, and the answer was masked.');

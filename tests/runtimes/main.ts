@@ -1,0 +1,47 @@
+/**
+ * `npm run test:runtimes`: the built package in Node 20, 22 and 24, Bun and Deno, in front of a real service. It installs
+ * these runtimes from npm, which takes a minute and 500 MB.
+ */
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { installFromNpm, npmProgram } from '../../scripts/components/npm.ts';
+import { ownNodeEnvironment, root, runProgram } from '../support/checkout.ts';
+import { startTestService } from '../support/service.ts';
+
+const FOLDER = 'tests/runtimes';
+const modules = join(root, FOLDER, 'node_modules');
+const runtimes: Readonly<Record<string, readonly string[]>> = {
+  'Node 20': [join(modules, 'node-20', 'bin', 'node')],
+  'Node 22': [join(modules, 'node-22', 'bin', 'node')],
+  'Node 24': [process.execPath],
+  Bun: [join(modules, '@oven/bun-linux-x64/bin/bun')],
+  Deno: [join(modules, '@deno/linux-x64-glibc/deno'), 'run', '-A', '--node-modules-dir=manual'],
+};
+
+if (npmProgram(FOLDER, 'node') === null && !installFromNpm(FOLDER))
+  throw new Error(`${FOLDER} cannot be installed.`);
+const built = await runProgram([process.execPath, join(root, 'scripts/build/main.ts')], { cwd: root });
+if (built.code !== 0) throw new Error(built.stderr);
+
+const app = mkdtempSync(join(tmpdir(), 'runtimes-'));
+mkdirSync(join(app, 'node_modules'));
+symlinkSync(root, join(app, 'node_modules', 'agent-safety'));
+copyFileSync(join(root, FOLDER, 'program.mjs'), join(app, 'program.mjs'));
+const service = await startTestService();
+let failed = 0;
+try {
+  for (const [name, words] of Object.entries(runtimes)) {
+    const journal = join(app, `${name.replace(' ', '-')}.jsonl`);
+    const env = ownNodeEnvironment({ SERVICE_URL: service.url, DENO_NO_UPDATE_CHECK: '1' });
+    const ran = await runProgram([...words, join(app, 'program.mjs'), journal], { cwd: app, env });
+    if (ran.code !== 0) failed += 1;
+    console.log(
+      `${ran.code === 0 ? 'ok      ' : 'FAILED  '}${name.padEnd(10)}${ran.stdout.trim()}${ran.code === 0 ? '' : `\n${ran.stderr}`}`,
+    );
+  }
+} finally {
+  await service.stop();
+  rmSync(app, { recursive: true, force: true });
+}
+process.exitCode = failed > 0 ? 1 : 0;
