@@ -1,5 +1,6 @@
 import { detect } from '../detect/detect.ts';
 import { lazyFacts } from '../detect/lazy.ts';
+import { memoize } from '../memoize.ts';
 import type { ConditionEvaluator } from '../policy/conditions/facts.ts';
 import { renderFallback } from '../policy/fallback.ts';
 import { isCoveredBy, normalizeTag } from '../tags.ts';
@@ -10,6 +11,7 @@ import type {
   Coverage,
   Crossing,
   Decision,
+  Detection,
   Finding,
   Fingerprinter,
   JudgedFinding,
@@ -60,7 +62,9 @@ export function judge(
   try {
     const stripping = computeStripping(crossing, policy);
     const scan = scanCrossing(crossing, stripping, policy);
-    return judgeScan(crossing, policy, scan, computeFingerprint, conditions);
+    if (scan.is_full !== true) return judgeScan(crossing, policy, scan, computeFingerprint, conditions);
+    const rest = scanForOtherFamilies(crossing, stripping, policy, scan, conditions);
+    return judgeScan(crossing, policy, rest, computeFingerprint, conditions);
   } catch {
     return buildFaultVerdict(policy);
   }
@@ -76,10 +80,37 @@ function scanCrossing(
   if (stripping?.enforcement !== 'enforce')
     return { ...detect(crossing.content, detection, limits, call), stripping };
   const { content: left, leaves } = stripping;
-  const { findings, coverage } = detect(left, detection, limits, call);
+  const { findings, coverage, is_full } = detect(left, detection, limits, call);
   const mapped = findings.map((finding) => ({ ...finding, leaf: leaves[finding.leaf]! }));
-  return { findings: mapped, coverage, stripping };
+  return { findings: mapped, coverage, is_full, stripping };
 }
+
+/**
+ * Scans content again in which a scan found too much. If all personal data in it is only flagged here, as in a table
+ * that a tool returns, more of it changes nothing: the second scan searches for all else, to the end.
+ */
+function scanForOtherFamilies(
+  crossing: Crossing,
+  stripping: StrippingResult | null,
+  policy: Policy,
+  scan: CrossingScan,
+  conditions: ConditionEvaluator | null,
+): CrossingScan {
+  const judged = judgeScan(crossing, policy, { ...scan, coverage: FULL }, null, conditions).findings;
+  const personal = judged.filter(({ tags }) => tags.every((tag) => isCoveredBy(PERSONAL, tag)));
+  if (personal.length === 0 || !personal.every(({ action }) => action === 'flag' || action === 'allow'))
+    return scan;
+  const detection = withoutPersonalData(policy.detection);
+  const rest = scanCrossing(crossing, stripping, { ...policy, detection });
+  if (rest.coverage.status !== 'full') return scan;
+  const kept = scan.findings.filter(({ tags }) => tags.every((tag) => isCoveredBy(PERSONAL, tag)));
+  const findings = [...kept, ...rest.findings].sort((a, b) => a.leaf - b.leaf || a.start - b.start);
+  return { findings, coverage: FULL, stripping };
+}
+
+const withoutPersonalData = memoize(
+  (detection: Detection): Detection => ({ ...detection, pii_protection: false }),
+);
 
 /** Returns the tool call whose arguments a crossing holds; `null` if it holds none. */
 function buildToolCall({ boundary, phase, tool, working_dir }: Crossing): ToolCall | null {
@@ -120,6 +151,8 @@ const EMPTY_VERDICT = Object.freeze({
 export interface CrossingScan {
   readonly findings: readonly Finding[];
   readonly coverage: Coverage;
+  /** True if the scan ended because there were too many findings. */
+  readonly is_full?: boolean;
   /** Fields that a contract removed before the scan. */
   readonly stripping?: StrippingResult | null;
 }

@@ -99,7 +99,8 @@ export function evaluateFinding(
 
 /** Limits the outcome for a documented example secret to `flag`. */
 function capForExample<Outcome extends RuleOutcome>(outcome: Outcome | null): Outcome | null {
-  if (outcome === null || outcome.action === 'allow' || outcome.action === 'flag') return outcome;
+  if (outcome === null || outcome.action === 'allow') return outcome;
+  if (outcome.action === 'flag' && !outcome.rule.startsWith('builtin.')) return outcome;
   return {
     ...outcome,
     action: 'flag',

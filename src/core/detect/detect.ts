@@ -26,17 +26,18 @@ import { getScanner } from './registry/scanners.ts';
  * Scans a text, or the keys, strings and numbers of a JSON value, with the enabled detectors. JSON inside
  * strings is scanned too. Findings are sorted by leaf and offset. The scan ends at the first limit that is
  * exceeded; the coverage is then `partial`, with a reason that names the limit.
+ * `is_full` is true if that limit is the number of findings.
  */
 export function detect(
   content: Content,
   detection: Detection,
   limits: ScanLimits,
   call: ToolCall | null = null,
-): { findings: Finding[]; coverage: Coverage } {
+): { findings: Finding[]; coverage: Coverage; is_full: boolean } {
   const search = startSearch(detection, limits, call, { work: 0, allowed: WORK_FLOOR });
   if (content.kind === 'text') searchText(search, content.text);
   else searchPayload(search, content);
-  return { findings: search.findings, coverage: coverageOf(search) };
+  return { findings: search.findings, coverage: coverageOf(search), is_full: search.is_full };
 }
 
 /**
@@ -81,6 +82,7 @@ function startSearch(
     uncounted_bytes_max: 0,
     has_commands: false,
     stopped: null,
+    is_full: false,
     meter,
   };
 }
@@ -108,6 +110,8 @@ interface Search {
   has_commands: boolean;
   /** The sentence that names the limit at which the scan ended; `null` if none was exceeded. */
   stopped: string | null;
+  /** True if the scan ended because there were too many findings. */
+  is_full: boolean;
   readonly meter: WorkMeter;
 }
 
@@ -291,6 +295,7 @@ function isFull(search: Search, matches: readonly Match[]): boolean {
 }
 
 function noteFull(search: Search): void {
+  search.is_full ||= search.stopped === null;
   search.stopped ??= `There are more findings than scan.findings_max (${search.limits.findings_max}).`;
 }
 
@@ -398,7 +403,7 @@ export function buildFinding(
   const is_example = detection.example_values === 'flag' && isExample(detector, value);
   const severity = is_example
     ? 'low'
-    : (resolveDetectorSettings(detection, detector).severity ?? detector.severity);
+    : (resolveDetectorSettings(detection, detector).severity ?? detector.grade?.(value) ?? detector.severity);
   const finding: Finding = {
     rule_id: id,
     detector: family,

@@ -100,7 +100,7 @@ import { twilio } from './secrets/twilio.ts';
  * and under `injection` `injection_detected`.
  *
  * Injections have the tag `injection.<kind>`; their severity depends on the text near them (see phrases.ts). Secrets
- * have the tag `secret.credential.<detector>[.<vendor>]` and are all `critical`. Personal data has the tag
+ * have the tag `secret.credential.<detector>[.<vendor>]`; a form is `critical`, and a word next to a value is less. Personal data has the tag
  * `personal.pii.<kind>`: `ssn`, `card` and `iban` are `high`, `email` and `phone` `medium`, `ip_address` `low`. Cards
  * and bank accounts also have the tag `personal.financial.<kind>`.
  */

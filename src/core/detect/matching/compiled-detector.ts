@@ -25,6 +25,9 @@ const TRY_WORK = 16;
 const REACH_SHARE = 1 / 16;
 const REACH_WORK_MAX = 256;
 
+/** The cost of a check before a pattern. */
+const PRECHECK_WORK = 16;
+
 /** The default cost of a validator per unit of a value. */
 const VALIDATE_WORK = 8;
 
@@ -130,6 +133,10 @@ export function tryMatch(
   meter: WorkMeter,
 ): Match | null {
   const { detector } = compiled;
+  if (detector.precheck !== undefined) {
+    meter.work += PRECHECK_WORK;
+    if (!detector.precheck(text, start)) return null;
+  }
   compiled.compiled_pattern ??= compilePattern(detector);
   const { compiled_pattern } = compiled;
   const { pattern, has_value } = compiled_pattern;

@@ -60,6 +60,11 @@ export interface Detector {
    */
   readonly pattern: RegExp | LinearPattern;
   /**
+   * A cheap test of the text from the start of a match, tried before a pattern that is costly or whose anchors are in
+   * ordinary text. Reads at most some 100 units. False only if the pattern cannot match there.
+   */
+  readonly precheck?: (text: string, start: number) => boolean;
+  /**
    * The most that a try costs, in units of clean text, if it is more than the pattern's length implies: for patterns
    * with several searches at every offset. Tests count it.
    */
@@ -93,6 +98,11 @@ export interface Detector {
    * of each `detector`, and become findings above a threshold (score-phrases.ts).
    */
   readonly weight?: number;
+  /**
+   * Returns the severity of a found value by its evidence, if it can be lower than `severity`: a password that is a
+   * word, or an address with the default password of a local service. Pure and linear.
+   */
+  readonly grade?: (value: string) => Severity;
   /**
    * Tests: texts in which the detector must find the part between `«` and `»`, and texts in which it must find
    * nothing.

@@ -19,6 +19,16 @@ const NAMED =
 const ENCODED =
   /[?&](?:\w{1,2}|data|text|msg|message|payload|content|body|info|leak)=(?=[A-Za-z0-9+/_-]{0,40}[a-z])(?=[A-Za-z0-9+/_-]{0,40}[A-Z])[A-Za-z0-9+/_-]{18,}={0,2}(?:$|[&#])/;
 
+/** Signs of which every such URL has one, up to the end of its line. */
+const SIGN =
+  /(?:!?\[[^\]\n]{0,80}\])?[^\n)]{0,250}?(?:[?&]|%20|[/=](?:SECRET|PASSWORD|TOKEN|API|CANARY|CREDENTIAL|SYS|sk-|ghp_|AKIA)|webhook\.site|request\.?bin|ngrok|burpcoll|oastify|interact\.sh|pipedream|beeceptor|hookbin|dnslog|canarytok|attacker|evil|exfil|malicious|hacker|steal)/iy;
+
+/** Returns whether a link that begins at an offset can have such a URL. Cheaper than the pattern of the link. */
+export function mayCarryData(text: string, start: number): boolean {
+  SIGN.lastIndex = start;
+  return SIGN.test(text);
+}
+
 /** Returns whether a URL is built to carry data to its host. */
 export function isExfiltrationUrl(url: string): boolean {
   return [COLLECTOR, PLACEHOLDER, SENTENCE, LOOT, NAMED, ENCODED].some((sign) => sign.test(url));

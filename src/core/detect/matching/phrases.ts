@@ -62,6 +62,7 @@ export interface Phrase {
   readonly pattern: string;
   readonly is_exact?: boolean;
   readonly try_work?: Detector['try_work'];
+  readonly precheck?: Detector['precheck'];
   readonly validate?: (value: string) => boolean;
   readonly hits: readonly string[];
   readonly misses: readonly string[];
@@ -71,8 +72,22 @@ export interface Phrase {
 export function buildPhraseDetectors(kind: string, list: readonly Phrase[]): readonly Detector[] {
   const tags: readonly [Tag] = [`injection.${kind}`];
   return list.map(
-    ({ name, weight, description, anchors, back, pattern, is_exact, try_work, validate, hits, misses }) => {
+    ({
+      name,
+      weight,
+      description,
+      anchors,
+      back,
+      pattern,
+      is_exact,
+      try_work,
+      precheck,
+      validate,
+      hits,
+      misses,
+    }) => {
       const made = lazyValue(() => new RegExp(pattern, is_exact ? '' : 'i'));
+      const check = precheck ?? (back === undefined ? checkWidened(anchors) : undefined);
       return {
         id: `injection.${name}`,
         detector: `prompt_${kind}`,
@@ -89,11 +104,27 @@ export function buildPhraseDetectors(kind: string, list: readonly Phrase[]): rea
         },
         ...(back === undefined ? {} : { back }),
         ...(try_work === undefined ? {} : { try_work }),
+        ...(check === undefined ? {} : { precheck: check }),
         ...(validate === undefined ? {} : { validate }),
         examples: { hits, misses },
       };
     },
   );
+}
+
+/**
+ * Returns a check for the anchors as written, if they are widened; `undefined` for anchors of ASCII alone. Texts in
+ * Japanese or Chinese are full of places that only the wider anchors admit.
+ */
+function checkWidened(anchors: readonly string[]): Detector['precheck'] {
+  if (anchors.every((anchor) => /^[\0-\x7f]*$/.test(anchor))) return undefined;
+  const exact = lazyValue(
+    () => new RegExp(anchors.map((anchor) => anchor.replace('(?i)', '')).join('|'), 'iy'),
+  );
+  return (text, start) => {
+    exact().lastIndex = start;
+    return exact().test(text);
+  };
 }
 
 /**

@@ -30,7 +30,7 @@ export function isWordLike(value: string): boolean {
     /^(?:[a-z]{2,}\d{0,2}[_./:-])+(?:[a-z]*\d{0,3}|\d{4,12}|\d+(?:\.\d+)+)$/i.test(value) ||
     /^(?:[a-z\d-]+\.)+[a-z]{2,}(?::\d+)?$|^[a-z]+(?:-[a-z]+)*-\d+(?:\.\d+)+$/.test(value) ||
     /^\d{4}-\d\d-\d\d|^\d+(?:\.\d+)+/.test(value) ||
-    /^(?:[A-Z]{2,}\d{0,2}[_-])+[A-Z]*\d{0,3}$/.test(value) ||
+    /^(?:[A-Z]{2,}\d{0,4}[_-])+[A-Z]*\d{0,4}$/.test(value) ||
     isFilePath(value)
   );
 }
@@ -54,15 +54,16 @@ export function isMadeOfWords(value: string): boolean {
 /** At least one third of the letters of a value made of words is in the words. */
 const WORDS_SHARE = 3;
 const PLAIN_WORD = /^(?:[A-Za-z]?[a-z]{0,20}(?:[A-Z][a-z]{1,20}){0,3}|[A-Z]{1,20}s?)$/;
-const VERSION_OR_DATE =
-  /^(?:v?\d{1,5}[a-z]{0,2}|(?:19|20)\d{6}|[a-z]{1,12}\d{1,3}[a-z]?|\d{1,3}x\d{1,3}[a-z]?)$/i;
+const VERSION_OR_DATE = /^(?:v?\d{1,5}[a-z]{0,2}|\d{6,20}|[a-z]{1,12}\d{1,3}[a-z]?|\d{1,3}x\d{1,3}[a-z]?)$/i;
 
 /**
  * Returns whether a value is an assignment itself, as after the name of another variable:
  * `http_client=httpx2.Client`.
  */
 export function holdsAssignment(value: string): boolean {
-  return /^[A-Za-z_][A-Za-z_-]{1,40}\d?=(?![=]|$)/.test(value);
+  return /^[A-Za-z_][A-Za-z_-]{1,40}\d?=(?![=]|$)|^[A-Za-z_$][\w$]{0,30}\.[A-Za-z_$][\w$]{0,40}=(?!=|$)/.test(
+    value,
+  );
 }
 
 function isFilePath(value: string): boolean {
@@ -81,6 +82,23 @@ export function isCodeName(value: string): boolean {
   const words = value.match(/[A-Z]?[a-z]+|[A-Z]+(?![a-z])/g) ?? [];
   const letters = words.reduce((sum, { length }) => sum + length, 0);
   return letters >= words.length * WORD_UNITS_MIN && (value.match(/\d+/g)?.length ?? 0) <= 3;
+}
+
+/** The mean length of the words of a name in code. Letter runs of random text have less than two units. */
+const NAME_WORD_UNITS_MIN = 4;
+const NAME_WORD_UNITS_MAX = 18;
+
+/** Returns whether the letters of a value are long words, as in `AmazonStability3TextToImageResponse`. */
+export function isLongWorded(value: string): boolean {
+  const words = value.match(/[A-Z]?[a-z]+|[A-Z]+(?![a-z])/g) ?? [];
+  const letters = words.reduce((sum, { length }) => sum + length, 0);
+  const is_run = words.some(({ length }) => length > NAME_WORD_UNITS_MAX);
+  return words.length > 1 && !is_run && letters >= words.length * NAME_WORD_UNITS_MIN;
+}
+
+/** Returns whether a value is the end of the name of a pod: the hash of a replica set, and five characters. */
+export function isPodSuffix(value: string): boolean {
+  return /^(?:[a-z]{2,20}-){0,6}[a-f0-9]{8,10}-[a-z0-9]{5}$/.test(value);
 }
 
 /** Compared without case, digits and punctuation. */

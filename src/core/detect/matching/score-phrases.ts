@@ -55,11 +55,46 @@ function settleNear(
   const counted = is_spoken ? near : spoken;
   const heaviest = selectHeaviest(counted);
   const sum = heaviest.reduce((weight, { detector }) => weight + getWeight(detector), 0);
-  const severity = gradeSeverity(sum, thresholds);
-  if (severity === null) return;
+  const graded = gradeSeverity(sum, thresholds);
+  if (graded === null) return;
+  const severity = SEVERE.has(graded) && !addressesReader(text, heaviest) ? 'medium' : graded;
   for (const phrase of heaviest)
     matches.push({ ...phrase, detector: withSeverity(phrase.detector, severity) });
 }
+
+const SEVERE: ReadonlySet<Severity> = new Set(['high', 'critical']);
+
+/**
+ * Phrases that are as much at home in the code and the documents of programs that work with models: prompts as a
+ * topic, marks of chat templates, names of modes.
+ */
+const UNADDRESSED: ReadonlySet<string> = new Set(
+  [
+    'topic',
+    'chat_template',
+    'role_line',
+    'end_of_part',
+    'mode',
+    'mode_tag',
+    'safety_rules',
+    'hidden_markup',
+  ].map((name) => `injection.${name}`),
+);
+/** A request for a prompt is one to the reader if it says whose prompt, or to whom. */
+const TO_READER = /\b(?:your?|me|us|everything|verbatim|word for word)\b/i;
+
+/** Returns whether one of the phrases addresses the reader and says what to do. */
+function addressesReader(text: string, phrases: readonly Match[]): boolean {
+  return phrases.some(({ detector, start, end }) => {
+    if (UNADDRESSED.has(detector.id)) return false;
+    return (
+      detector.id !== 'injection.tell_prompt' || TO_READER.test(text.slice(start, end + TO_READER_UNITS))
+    );
+  });
+}
+
+/** Units behind a request for a prompt in which it can say to whom. */
+const TO_READER_UNITS = 30;
 
 /** Selects each detector once, and the heaviest of overlapping phrases. */
 function selectHeaviest(near: readonly Match[]): readonly Match[] {

@@ -1,9 +1,12 @@
 import type { Detector } from './detector.ts';
+import { gradeNamedKey } from './grade-secret.ts';
 import { lazyValue } from './lazy-value.ts';
 import {
   holdsAssignment,
   isCodeName,
+  isLongWorded,
   isMadeOfWords,
+  isPodSuffix,
   isReference,
   isUnmasked,
   isWordLike,
@@ -17,7 +20,7 @@ const IN_NO_RUN = '(?<![A-Za-z0-9+/]{12})';
 const NAME_REST = '[\\w .-]{0,40}?';
 /** Names of values that are not secrets: `datadog_trace_id`, `twilio_phone_number`, `algolia_index`. */
 const NO_SECRET =
-  '(?<!(?:id|url|uri|host|port|name|model|models|version|region|zone|sha|hash|digest|checksum|commit|branch|path|file|' +
+  '(?<!(?:h1|sha\\d{0,3}|(?:cache|public|partition|sort|primary|foreign|object|row|page|next)[_-]?key|id|url|uri|host|port|name|model|models|version|region|zone|sha|hash|digest|checksum|commit|branch|path|file|' +
   'bucket|config|client|provider|header|endpoint|domain|email|index|image|trace|release|number|public|publishable)' +
   '["\'`\\s]{0,3})';
 /** An assignment ends with the line, unless a quote or the end of a tag shows that the value is on the next line. */
@@ -63,7 +66,8 @@ export function buildNamedKeyDetector(
     id: `${vendor}.named_key`,
     detector: 'api_key',
     tags: [`secret.credential.api_key.${vendor}`],
-    severity: 'critical',
+    severity: 'high',
+    grade: gradeNamedKey,
     strength: 'cue',
     description: `${what} keys and tokens, identified by the name next to them.`,
     get anchors() {
@@ -73,11 +77,25 @@ export function buildNamedKeyDetector(
       return pattern();
     },
     try_work: TRY_WORK,
+    precheck: mayNameKey,
     validate: isKeyBesideName,
     get examples() {
       return examples();
     },
   };
+}
+
+/** The most units between the start of a vendor's name and a word for a key or an assignment. */
+const NAME_UNITS_MAX = 80;
+const NAME_UNITS = /[\w .\-[\]\\?]{0,80}/y;
+const LINK_UNITS = '=:|,(>"\'`)\t\r\n';
+
+/** Returns whether a word for a key or an assignment can follow a name, which no path or sentence has. */
+function mayNameKey(text: string, start: number): boolean {
+  NAME_UNITS.lastIndex = start;
+  const run = NAME_UNITS.exec(text)![0];
+  if (run.length === NAME_UNITS_MAX || LINK_UNITS.includes(text[start + run.length] ?? ' ')) return true;
+  return /key|secret|token|access|private|pass|pat|auth|api|cred|\bis\b|[?\]]/i.test(run);
 }
 
 function patternOf(value: CharacterRun | null, names: readonly string[]): RegExp {
@@ -124,7 +142,10 @@ function isKeyBesideName(text: string): boolean {
     !holdsAssignment(text) &&
     !/^[a-z][a-z0-9+.-]*:\/\//i.test(text) &&
     !isName(text) &&
-    !(text.includes('.') && isCodeName(text))
+    !((text.includes('.') || isLongWorded(text)) && isCodeName(text)) &&
+    !isPodSuffix(text) &&
+    // The name of an account, as in a list of links.
+    !/^[a-z]{1,19}$/.test(text)
   );
 }
 

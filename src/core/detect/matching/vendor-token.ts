@@ -1,6 +1,6 @@
 import type { Detector } from './detector.ts';
 import { lazyValue } from './lazy-value.ts';
-import { isUnmasked } from './placeholders.ts';
+import { isCodeName, isLongWorded, isUnmasked } from './placeholders.ts';
 import { BASE32, BASE36, BASE62, DIGIT_ALPHABET, HEX_ALPHABET, sampleBody } from './sample-text.ts';
 
 /** A run of characters in a token: its class and bounds in the pattern, and the alphabet of samples. */
@@ -65,7 +65,7 @@ export function buildTokenDetector(id: string, what: string, ...parts: readonly 
     get pattern() {
       return pattern();
     },
-    validate: (value) => isUnmasked(value.slice(prefix_least)) && isMixed(value.slice(prefix_least)),
+    validate: (value) => isTokenBody(value.slice(prefix_least)),
     get examples() {
       return examplesOf(prefixes, parts);
     },
@@ -121,6 +121,11 @@ function inWords(part: TokenPart): string {
   if (typeof part === 'string') return `\`${part}\``;
   if ('units' in part) return `at least ${part.least} of ${part.units}`;
   return part.map((literal) => `\`${literal}\``).join(' or ');
+}
+
+/** Returns whether a text can be the body of a token: unmasked, mixed, and no name in code. */
+function isTokenBody(body: string): boolean {
+  return isUnmasked(body) && isMixed(body) && (/\d/.test(body) || !isLongWorded(body) || !isCodeName(body));
 }
 
 /**

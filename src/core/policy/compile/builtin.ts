@@ -23,20 +23,27 @@ interface Row {
   readonly family: string;
   readonly words: string;
   readonly actions: Readonly<Record<Where, Action>>;
-  /** A stricter action for findings from a severity on, in one place. */
-  readonly severe?: { readonly severity_min: Severity; readonly where: Where; readonly action: Action };
+  /**
+   * Stricter actions for findings from a severity on. `suffixed` says which of the two rules of a place has the longer
+   * name: the stricter one, which ends in the severity, or the milder one, which ends in `weak`.
+   */
+  readonly severe?: {
+    readonly severity_min: Severity;
+    readonly actions: Partial<Readonly<Record<Where, Action>>>;
+    readonly suffixed: 'severe' | 'mild';
+  };
 }
 
 /**
  * Returns the built-in rules, which apply after the user's rules: one per family and place, named
- * `builtin.<family>.<place>`. Dangerous commands are blocked in tool calls when they are `critical`; injections are
- * blocked in tool results from `high` on. Tags that are only declared have no severity and count as the worst.
+ * `builtin.<family>.<place>`. Secrets are blocked or masked from `high` on; in output all are masked. Dangerous
+ * commands are blocked in tool calls when they are `critical`; injections are blocked in tool results from `high` on.
+ * Tags that are only declared have no severity and count as the worst.
  */
 export function buildBuiltinRules(pii_action: Action): readonly Rule[] {
-  return rows(pii_action).flatMap((row) => [
-    ...(row.severe === undefined ? [] : [severeRule(row, row.severe)]),
-    ...(Object.keys(PLACES) as Where[]).map((where) => plainRule(row, where)),
-  ]);
+  return rows(pii_action).flatMap((row) =>
+    (Object.keys(PLACES) as Where[]).flatMap((where) => rulesOf(row, where)),
+  );
 }
 
 function rows(pii: Action): readonly Row[] {
@@ -45,7 +52,12 @@ function rows(pii: Action): readonly Row[] {
     {
       family: 'secret',
       words: 'A secret was found',
-      actions: { input: 'block', action: 'block', result: 'redact', output: 'redact' },
+      actions: { ...flagged, output: 'redact' },
+      severe: {
+        severity_min: 'high',
+        actions: { input: 'block', action: 'block', result: 'redact' },
+        suffixed: 'mild',
+      },
     },
     {
       family: 'personal',
@@ -56,25 +68,32 @@ function rows(pii: Action): readonly Row[] {
       family: 'dangerous',
       words: 'A dangerous command was found',
       actions: flagged,
-      severe: { severity_min: 'critical', where: 'action', action: 'block' },
+      severe: { severity_min: 'critical', actions: { action: 'block' }, suffixed: 'severe' },
     },
     {
       family: 'injection',
       words: 'An attempt to inject instructions was found',
       actions: flagged,
-      severe: { severity_min: 'high', where: 'result', action: 'block' },
+      severe: { severity_min: 'high', actions: { result: 'block' }, suffixed: 'severe' },
     },
     { family: 'content', words: 'Content to review was found', actions: flagged },
     { family: 'hidden', words: 'Hidden text was found', actions: flagged },
   ];
 }
 
-function plainRule(row: Row, where: Where): Rule {
-  return builtin(row, where, `builtin.${row.family}.${where}`, row.actions[where], null);
-}
-
-function severeRule(row: Row, { severity_min, where, action }: NonNullable<Row['severe']>): Rule {
-  return builtin(row, where, `builtin.${row.family}.${where}.${severity_min}`, action, severity_min);
+/** Returns the rules of a family and place, the stricter one first. */
+function rulesOf(row: Row, where: Where): readonly Rule[] {
+  const name = `builtin.${row.family}.${where}`;
+  const action = row.severe?.actions[where];
+  if (row.severe === undefined || action === undefined)
+    return [builtin(row, where, name, row.actions[where], null)];
+  const { severity_min, suffixed } = row.severe;
+  const names =
+    suffixed === 'severe' ? ([`${name}.${severity_min}`, name] as const) : ([name, `${name}.weak`] as const);
+  return [
+    builtin(row, where, names[0], action, severity_min),
+    builtin(row, where, names[1], row.actions[where], null),
+  ];
 }
 
 function builtin(row: Row, where: Where, name: string, action: Action, severity_min: Severity | null): Rule {

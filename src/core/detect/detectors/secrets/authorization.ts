@@ -1,6 +1,8 @@
 import { decodeBase64 } from '../../../text/base64.ts';
+import type { Severity } from '../../../types/index.ts';
 import type { Detector } from '../../matching/detector.ts';
 import { measureEntropy } from '../../matching/entropy.ts';
+import { gradeNamedKey, gradePlacedPassword } from '../../matching/grade-secret.ts';
 import { isPlaceholder } from '../../matching/placeholders.ts';
 import { sampleBody } from '../../matching/sample-text.ts';
 
@@ -10,6 +12,7 @@ export const authorization: readonly Detector[] = [
     detector: 'basic_auth',
     tags: ['secret.credential.basic_auth'],
     severity: 'critical',
+    grade: gradeBasicPair,
     strength: 'proof',
     description: 'HTTP Basic credentials (RFC 7617): `Basic` and base64 that decodes to `user:password`.',
     anchors: ['(?i)\\bbasic [A-Za-z0-9+/]'],
@@ -28,7 +31,8 @@ export const authorization: readonly Detector[] = [
     id: 'http.bearer_token',
     detector: 'bearer_token',
     tags: ['secret.credential.bearer_token'],
-    severity: 'critical',
+    severity: 'high',
+    grade: gradeNamedKey,
     strength: 'cue',
     description:
       'Bearer tokens (RFC 6750) in headers and in prose: `Bearer` and at least 16 token characters.',
@@ -48,6 +52,11 @@ export const authorization: readonly Detector[] = [
     },
   },
 ];
+
+function gradeBasicPair(value: string): Severity {
+  const text = decodeBase64(value) ?? '';
+  return gradePlacedPassword(text.slice(text.indexOf(':') + 1));
+}
 
 function isBasicPair(value: string): boolean {
   const text = decodeBase64(value);

@@ -1,4 +1,5 @@
 import type { Detector } from '../../matching/detector.ts';
+import { gradePlacedPassword } from '../../matching/grade-secret.ts';
 import { isPlaceholder } from '../../matching/placeholders.ts';
 
 /** A word of a command line, bare or quoted. It does not start with an option or a reference. */
@@ -26,6 +27,7 @@ function flag({ id, program, anchors, pattern, hits, misses }: Flag): Detector {
     detector: 'password',
     tags: ['secret.credential.password.command_line'],
     severity: 'critical',
+    grade: gradePlacedPassword,
     strength: 'shape',
     description: `Passwords on the command line of ${program}.`,
     anchors,

@@ -1,4 +1,5 @@
 import type { Detector } from '../../matching/detector.ts';
+import { gradeAddress } from '../../matching/grade-secret.ts';
 import { isPlaceholder } from '../../matching/placeholders.ts';
 
 export const connectionString: readonly Detector[] = [
@@ -7,6 +8,7 @@ export const connectionString: readonly Detector[] = [
     detector: 'connection_string',
     tags: ['secret.credential.connection_string'],
     severity: 'critical',
+    grade: gradeAddress,
     strength: 'proof',
     description:
       'An address with a password in it (RFC 3986 user information): `scheme://user:password@host/...`, whole.',

@@ -1,10 +1,12 @@
 import type { Detector } from '../../matching/detector.ts';
 import { measureEntropy } from '../../matching/entropy.ts';
+import { gradeNamedKey } from '../../matching/grade-secret.ts';
 import {
   holdsAssignment,
   isCodeName,
   isMadeOfWords,
   isPlaceholder,
+  isPodSuffix,
   isWordLike,
 } from '../../matching/placeholders.ts';
 import { HEX_ALPHABET, sampleBody } from '../../matching/sample-text.ts';
@@ -13,11 +15,14 @@ import { ASSIGNS_SECRET } from '../../matching/vendor-key.ts';
 /** Names of keys that are public or are keys of a table. */
 const NOT_AFTER =
   '(?<!(?:public|publishable|csrf|xsrf|page|next|cache|sort|primary|foreign|partition|object|idempotency|lookup|row|' +
-  'translation|i18n|locali[sz]ation|group|registry|hot|short|websocket)[_-]?)';
-const NAME = `${NOT_AFTER}(?:api[_ .-]?key|secret|token|(?:auth|access|private)[_-]?key|credential|[_-]key)`;
+  'translation|i18n|locali[sz]ation|group|registry|hot|short|websocket|grant|continuation|pagination|resume)[_-]?)';
+const NAME = `${NOT_AFTER}(?:api[_ .-]?key|(?<!:)secret|secret(?!:)|token(?!iz)|(?:auth|access|private)[_-]?key|credential|[_-]key)`;
 /** The value ends before the next such name, so that text made of names is not scanned again from each name. */
 const VALUE = '(?:(?!(?:key|secret|token|credential)\\w{0,8}=)[A-Za-z0-9_~+/.=-]){16,512}';
-const ASSIGNED = `[\\w.-]{0,30}(?: string)?${ASSIGNS_SECRET}(?<value>${VALUE})`;
+/** The name of a file in a list of checksums: `"src/parse_key.rs": "..."`. */
+const NO_FILE =
+  '(?<!\\.(?:rs|go|js|mjs|cjs|ts|tsx|py|rb|java|kt|c|h|cc|cpp|hpp|md|rst|txt|html|css|json|ya?ml|toml|xml|sh|pem|stderr|stdout|golden|snap|php|cs|swift))';
+const ASSIGNED = `[\\w.-]{0,30}${NO_FILE}(?: string)?${ASSIGNS_SECRET}(?<value>${VALUE})`;
 /** Without a sign between name and value, the value must be unambiguous. */
 const NAMED = '["\'` -]{1,2}(?=[A-Za-z-]{0,24}\\d)(?<value>[A-Za-z0-9_-]{24,200})(?![\\w.@/:-])';
 
@@ -26,7 +31,8 @@ export const genericKey: readonly Detector[] = [
     id: 'generic.assigned_key',
     detector: 'api_key',
     tags: ['secret.credential.api_key'],
-    severity: 'critical',
+    severity: 'high',
+    grade: gradeNamedKey,
     strength: 'cue',
     description:
       'A value that looks random next to a word such as `api_key`, `secret`, `token` or `credential`.',
@@ -69,6 +75,12 @@ export const genericKey: readonly Detector[] = [
         'rsa.generate_private_key(public_exponent=65537, key_size=2048)',
         'session_token_header = "X-aws-ec2-metadata-token"',
         'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+        `"src/parse_key.rs": "${sampleBody(64, HEX_ALPHABET)}"`,
+        '"id": "send-ssh-key-to-an-ec2-instance-1518124883100"',
+        'arn:aws:secretsmanager:us-east-1:012345678901:secret:mygroup/ALIAS_12-0123456',
+        'Tokenizer.from_pretrained("Xenova/c4ai-command-r-v01-tokenizer")',
+        'new_with_empty_secret(TLS13_CHACHA20_POLY1305_SHA256_INTERNAL)',
+        `token_cache_key = "${sampleBody(40, HEX_ALPHABET)}"`,
       ],
     },
   },
@@ -104,7 +116,7 @@ function isRandomKey(value: string): boolean {
   const core = value.replace(/^[=.-]+|[=.-]+$/g, '');
   if (core.length < 16 || isPlaceholder(core) || isWordLike(core) || isCodeName(core) || value.endsWith('..'))
     return false;
-  if (isMadeOfWords(core) || holdsAssignment(core)) return false;
+  if (isMadeOfWords(core) || holdsAssignment(core) || isPodSuffix(core)) return false;
   const digits = core.replace(/\D/g, '').length;
   if (digits === 0 || digits === core.length) return false;
   if (digits === 1 && /^[a-z_.-]+\d?[a-z_.-]*$/.test(core)) return false;

@@ -1,5 +1,8 @@
 import { decodeBase64 } from '../../../text/base64.ts';
+import type { Severity } from '../../../types/index.ts';
 import type { Detector } from '../../matching/detector.ts';
+import { isStrongPassword } from '../../matching/grade-secret.ts';
+import { isPlaceholder } from '../../matching/placeholders.ts';
 import { HEX_ALPHABET, sampleBody } from '../../matching/sample-text.ts';
 
 const LINES =
@@ -16,6 +19,7 @@ export const kubernetes: readonly Detector[] = [
     detector: 'credential_file',
     tags: ['secret.credential.credential_file.kubernetes'],
     severity: 'critical',
+    grade: gradeData,
     strength: 'proof',
     description: 'The data of a Secret in a manifest of Kubernetes, whole, before its kind or behind it.',
     anchors: ['(?i)kind: ?["\']?secret', 'apiVersion: ?["\']?v1'],
@@ -94,7 +98,48 @@ export const kubernetes: readonly Detector[] = [
   },
 ];
 
-/** Returns whether a value is long enough, because placeholders are empty or a short name. */
+/** Names of data that are not secrets: certificates, namespaces and users. */
+const PUBLIC_NAME =
+  /^(?:ca|tls|client|server)?[._-]?(?:ca)?\.?(?:crt|cert|pem)$|name(?:space)?$|user$|host$|region$|endpoint$/i;
+/** Names of data that are secrets, whatever their value. */
+const SECRET_NAME =
+  /pass|pwd|token|secret|key|cred|auth|docker(?:config|cfg)|jwt|dsn|ur[il]|cookie|salt|private/i;
+const NAMED_UNITS_MIN = 6;
+const OTHER_UNITS_MIN = 12;
+
+/** Returns the values of a Secret that can be secrets, decoded. Templates, certificates and names cannot. */
+function listSecretValues(lines: string): readonly string[] {
+  const found: string[] = [];
+  for (const [, name, written] of lines.matchAll(
+    /^[ \t]{1,12}["']?([\w.-]{1,120})["']?:[ \t]*(?:\|[-+]?[ \t]*\n[ \t]*(?=[A-Za-z0-9+/]{16,}={0,2}[ \t]*$))?["']?([^\s"'#|>]\S*?)["']?[ \t]*$/gm,
+  )) {
+    if (PUBLIC_NAME.test(name!) || isPlaceholder(written!)) continue;
+    const value = readValue(written!);
+    if ((isPlaceholder(value.trim()) && !value.startsWith('{"')) || isEmptyArmour(value)) continue;
+    if (value.length >= (SECRET_NAME.test(name!) ? NAMED_UNITS_MIN : OTHER_UNITS_MIN)) found.push(value);
+  }
+  return found;
+}
+
+/** Decodes base64 of text; any other value is as written. */
+function readValue(written: string): string {
+  const decoded = /^[A-Za-z0-9+/]{4,}={0,2}$/.test(written) ? decodeBase64(written) : null;
+  return decoded !== null && decoded !== '' ? decoded : written;
+}
+
+/** Returns whether a value is PEM armour without a key: a certificate, or nothing between the lines. */
+function isEmptyArmour(value: string): boolean {
+  if (!value.startsWith('-----BEGIN ')) return false;
+  return !/PRIVATE KEY/.test(value) || !/[A-Za-z0-9+/]{40}/.test(value);
+}
+
 function hasData(lines: string): boolean {
-  return /(?::|^)\s{1,12}["']?[^\s"':]{12}/m.test(lines);
+  return listSecretValues(lines).length > 0;
+}
+
+function gradeData(lines: string): Severity {
+  const is_strong = listSecretValues(lines).some(
+    (value) => value.startsWith('-----BEGIN ') || isStrongPassword(value.trim()),
+  );
+  return is_strong ? 'critical' : 'medium';
 }

@@ -1,4 +1,5 @@
 import type { Detector } from '../../matching/detector.ts';
+import { gradePlacedPassword } from '../../matching/grade-secret.ts';
 import { isPlaceholder, isReference } from '../../matching/placeholders.ts';
 import { BASE62, sampleBody } from '../../matching/sample-text.ts';
 
@@ -14,6 +15,7 @@ export const passwordFiles: readonly Detector[] = [
     detector: 'password',
     tags: ['secret.credential.password.netrc'],
     severity: 'critical',
+    grade: gradePlacedPassword,
     strength: 'proof',
     description: 'Passwords in `.netrc`: `login`, a name, `password` and the value, between blanks.',
     anchors: ['(?i)password'],
@@ -39,6 +41,7 @@ export const passwordFiles: readonly Detector[] = [
     detector: 'password',
     tags: ['secret.credential.password.postgresql'],
     severity: 'critical',
+    grade: gradePlacedPassword,
     strength: 'proof',
     description: 'Lines of `.pgpass`: host, port 5432 or 5433, database, user and password between colons.',
     anchors: [':543[0-9]:'],
@@ -53,7 +56,7 @@ export const passwordFiles: readonly Detector[] = [
     id: 'crypt.password_hash',
     detector: 'password_hash',
     tags: ['secret.credential.password_hash'],
-    severity: 'critical',
+    severity: 'medium',
     strength: 'proof',
     description:
       'Hashes of passwords as crypt(3), bcrypt and Argon2 write them, in `shadow`, `.htpasswd` and tables of users: guessing at them needs no account.',

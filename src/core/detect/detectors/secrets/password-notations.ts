@@ -1,4 +1,5 @@
 import type { Detector } from '../../matching/detector.ts';
+import { gradePassword } from '../../matching/grade-secret.ts';
 import { isPlaceholder } from '../../matching/placeholders.ts';
 
 const MORE = '[\\w.-]{0,12}';
@@ -9,7 +10,8 @@ export const passwordNotations: readonly Detector[] = [
     id: 'password.element',
     detector: 'password',
     tags: ['secret.credential.password'],
-    severity: 'critical',
+    severity: 'high',
+    grade: gradePassword,
     strength: 'cue',
     description:
       'The text of an XML element that is named for a password, and the `value` next to such a name.',
@@ -41,7 +43,8 @@ export const passwordNotations: readonly Detector[] = [
     id: 'password.in_block',
     detector: 'password',
     tags: ['secret.credential.password'],
-    severity: 'critical',
+    severity: 'high',
+    grade: gradePassword,
     strength: 'cue',
     description: 'A quoted value behind `password` and a blank, as in blocks of Gradle, Terraform and nginx.',
     anchors: ['(?i)password'],
@@ -57,7 +60,8 @@ export const passwordNotations: readonly Detector[] = [
     id: 'password.environment_word',
     detector: 'password',
     tags: ['secret.credential.password'],
-    severity: 'critical',
+    severity: 'high',
+    grade: gradePassword,
     strength: 'cue',
     description:
       'A plain word as the value of an environment variable named for a password, on a line of its own.',

@@ -1,4 +1,5 @@
 import type { Detector } from '../../matching/detector.ts';
+import { gradePassword } from '../../matching/grade-secret.ts';
 import { isPlaceholder } from '../../matching/placeholders.ts';
 
 const ANCHORS = [
@@ -38,7 +39,8 @@ export const password: readonly Detector[] = [
     id: 'password.quoted',
     detector: 'password',
     tags: ['secret.credential.password'],
-    severity: 'critical',
+    severity: 'high',
+    grade: gradePassword,
     strength: 'cue',
     description: 'A quoted value next to `password` or another word for it.',
     anchors: ANCHORS,
@@ -79,7 +81,8 @@ export const password: readonly Detector[] = [
     id: 'password.assigned',
     detector: 'password',
     tags: ['secret.credential.password'],
-    severity: 'critical',
+    severity: 'high',
+    grade: gradePassword,
     strength: 'cue',
     description:
       'A value without quotes next to `password` or another word for it, if it is neither a word nor code.',
@@ -118,7 +121,8 @@ export const password: readonly Detector[] = [
     id: 'password.environment',
     detector: 'password',
     tags: ['secret.credential.password'],
-    severity: 'critical',
+    severity: 'high',
+    grade: gradePassword,
     strength: 'cue',
     description:
       'The whole value of an environment variable named for a password: `DB_PASSWORD=...` to the next blank.',
