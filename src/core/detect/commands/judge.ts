@@ -63,11 +63,23 @@ export function judgeScript(text: string, offset = 0, guard: GuardView = DEFAULT
       const key = `${rule.id} ${command.start}`;
       if (seen.has(key)) continue;
       seen.add(key);
-      matches.push({ rule, start: command.start, end: command.end });
+      matches.push({ rule: gradeRule(rule, command), start: command.start, end: command.end });
     }
   }
   matches.sort((a, b) => a.start - b.start || rank(b) - rank(a) || b.end - a.end);
   return { matches, is_cut: is_cut || work.left < 0, work: getSpentWork(reading) + getSpentWork(work) };
+}
+
+const graded = new Map<string, CommandRule>();
+
+/** Returns a rule with the severity of the command; the object is cached. */
+function gradeRule(rule: CommandRule, command: Command): CommandRule {
+  const severity = rule.grade?.(command) ?? rule.severity;
+  if (severity === rule.severity) return rule;
+  const key = `${rule.id} ${severity}`;
+  const made = graded.get(key) ?? { ...rule, severity };
+  graded.set(key, made);
+  return made;
 }
 
 /** The work of judging a command: the rules for all commands, and each of its units. */

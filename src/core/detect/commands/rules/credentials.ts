@@ -64,6 +64,8 @@ export const credentialRules: readonly CommandRule[] = [
     id: 'credentials.accounts',
     tag: 'dangerous.credentials',
     severity: 'low',
+    // A move takes the file away.
+    grade: ({ name }) => (name === 'mv' ? 'high' : 'low'),
     programs: READERS,
     description: 'Reads who may log in, or the rules for passwords.',
     safer: 'cat /etc/os-release',
@@ -192,7 +194,7 @@ export const credentialRules: readonly CommandRule[] = [
     description: 'Runs a tool that takes credentials out of memory, or guesses passwords.',
     safer: 'vault kv get secret/app',
     saw: ({ name, words, program }) =>
-      TOOLS.test(name) ||
+      (TOOLS.test(name) && !PERSON.test(program) && !onlyLists(name, words)) ||
       (/^python\d?$/.test(name) && words.some(({ text }) => TOOLS_PATH.test(text))) ||
       TOOLS_PATH.test(program),
     hits: [
@@ -202,12 +204,37 @@ export const credentialRules: readonly CommandRule[] = [
       'python3 laZagne.py all',
       'mimikatz.exe',
     ],
-    misses: ['cat john.txt', 'git log hydra', 'ls tools', 'echo mimikatz'],
+    misses: [
+      'john --list=formats',
+      'hashcat --help',
+      'msfvenom -l payloads',
+      'John Snow',
+      'cat john.txt',
+      'git log hydra',
+      'ls tools',
+      'echo mimikatz',
+    ],
   },
 ];
 
 const TOOLS =
   /^(?:mimikatz|mimipenguin(?:\.sh|\.py)?|hydra|medusa|ncrack|john|hashcat|lazagne(?:\.py)?|secretsdump(?:\.py)?|procdump(?:64)?|gsecdump|pypykatz|rubeus|kerbrute|crackmapexec|netexec|responder|bloodhound|sharphound|linpeas(?:\.sh)?|winpeas|nanodump|dumpert|pwdump\d?|fgdump|wce|impacket-\w+|truffleproc|gcore|keylogger|logkeys|mimikittenz|invoke-mimikatz|invoke-kerberoast|invoke-bloodhound|sharpchrome|hashdump|seatbelt|dploot|netripper|sqlmap|msfconsole|msfvenom|beef)$/;
+/** First names and words of prose that are also tools; a command is written in small letters. */
+const PERSON = /^(?:John|Hydra|Medusa|Beef|Responder)$/;
+
+/** Flags with which a tool only lists what it can do or has found. */
+const LISTING: Readonly<Record<string, RegExp>> = {
+  john: /^--(?:list(?:=.*)?|show|status)$/,
+  hashcat: /^(?:-I|--backend-info|--show|-b|--benchmark)$/,
+  msfvenom: /^(?:-l|--list(?:=.*)?|--list-options)$/,
+};
+
+function onlyLists(name: string, words: Command['words']): boolean {
+  return words.some(
+    ({ text }) => LISTING[name]?.test(text) === true || /^(?:--help|-h|-hh|--version)$/.test(text),
+  );
+}
+
 const TOOLS_PATH =
   /(?:^|[/\\])(?:mimikatz|mimipenguin|laZagne|secretsdump|linpeas|pypykatz|LinEnum|pspy\d*|Rubeus|SharpHound|BloodHound|Seatbelt|SharpUp|PowerUp|PowerView|nanodump|mimidrv|Akagi64)(?:[\w.-]{0,20})?$/i;
 

@@ -2,6 +2,7 @@ import { memoize } from '../../../memoize.ts';
 import { isHarmlessCall, joinWords, parseArguments } from '../../shell/options.ts';
 import { findInput } from '../../shell/output.ts';
 import type { Command } from '../../shell/syntax.ts';
+import { gradeReset } from '../grade-command.ts';
 import { classifySqlDamage, type SqlDamage } from '../sql.ts';
 import type { CommandRule } from './rule.ts';
 
@@ -117,6 +118,7 @@ export const databaseRules: readonly CommandRule[] = [
     id: 'database.tool_drop',
     tag: 'dangerous.database',
     severity: 'critical',
+    grade: gradeReset,
     programs:
       'dropdb dropuser mysqladmin rails rake bundle php artisan manage.py django-admin prisma alembic sequelize typeorm knex drizzle-kit influx etcdctl python python3 pg_restore',
     description: 'Drops or resets a database with a tool.',

@@ -1,5 +1,6 @@
 import { hasFlag, isHarmlessCall, joinWords, listOperands, parseArguments } from '../../shell/options.ts';
 import type { Command } from '../../shell/syntax.ts';
+import { gradeDestruction, gradeWhole } from '../grade-command.ts';
 import type { CommandRule } from './rule.ts';
 
 /**
@@ -118,6 +119,7 @@ function rule(
     id,
     tag: family.tag,
     severity: 'high',
+    grade: gradeDestruction,
     programs: family.programs,
     saw: (command) => FAMILY_OF.has(command.name) && deletes(command, family),
     ...rest,
@@ -251,6 +253,7 @@ export const deletionRules: readonly CommandRule[] = [
     id: 'infrastructure.cluster_whole',
     tag: 'dangerous.kubernetes',
     severity: 'critical',
+    grade: gradeWhole,
     programs: 'kubectl oc eksctl kops minikube gcloud az aws terraform tofu pulumi docker',
     description: 'Deletes a whole namespace, cluster, group of resources or stack, or all volumes.',
     safer: 'kubectl get namespaces',

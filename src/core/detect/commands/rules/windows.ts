@@ -1,4 +1,5 @@
 import { joinWords } from '../../shell/options.ts';
+import { gradeInstaller } from '../grade-command.ts';
 import type { CommandRule } from './rule.ts';
 
 /**
@@ -27,6 +28,7 @@ export const windowsRules: readonly CommandRule[] = [
     id: 'windows.download_run',
     tag: 'dangerous.execution',
     severity: 'critical',
+    grade: gradeInstaller,
     programs: '*',
     description: 'Runs what comes from the network, unseen.',
     safer: 'Invoke-WebRequest https://x.test/a.zip -OutFile a.zip',
