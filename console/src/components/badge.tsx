@@ -12,6 +12,12 @@ const TONES = {
   modify: ['change', '✎'],
   redact: ['change', '✎'],
   flag: ['watch', '⚑'],
+  firing: ['bad', '●'],
+  acknowledged: ['watch', '◔'],
+  silenced: ['calm', '◌'],
+  resolved: ['good', '✓'],
+  sent: ['good', '✓'],
+  dead: ['bad', '✕'],
   pending: ['wait', '◷'],
   require_approval: ['wait', '◷'],
   block: ['bad', '✕'],
@@ -24,7 +30,7 @@ const TONES = {
   low: ['calm', '▽'],
 } as const;
 
-const WORDS: Readonly<Record<string, string>> = { require_approval: 'needs approval' };
+const WORDS: Readonly<Record<string, string>> = { require_approval: 'needs approval', dead: 'given up' };
 
 /** Shows an action, a decision, a severity or the status of an approval. */
 export function Badge({ value }: { readonly value: string | null | undefined }) {
