@@ -150,18 +150,17 @@ function MessageList({ deliveries }: Pick<AlertEntry, 'deliveries'>) {
     <ul className="rows" aria-label="Messages of this alert">
       {deliveries.map((each) => (
         <li key={each.delivery_id}>
+          <Badge value={each.status} />
           <span className="row-main">
-            <Badge value={each.status} /> {each.kind} to <SafeText text={each.channel} />
-          </span>
-          <span className="row-reason">
-            <Time at={each.finished_at ?? each.created_at} />
+            {each.kind} to <SafeText text={each.channel} />
             {each.reason === null ? null : (
-              <>
+              <span className="muted">
                 {' '}
                 · <SafeText text={each.reason} />
-              </>
+              </span>
             )}
           </span>
+          <Time at={each.finished_at ?? each.created_at} />
         </li>
       ))}
     </ul>

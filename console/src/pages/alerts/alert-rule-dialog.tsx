@@ -122,7 +122,7 @@ function ThresholdFields({ form, change }: FieldsProps) {
         is_required
       />
       <TextField
-        label="Within: 30s, 15m, 24h, 7d"
+        label="Within (30s, 15m, 7d)"
         value={form.window}
         onChange={(window) => change({ window })}
         pattern={DURATION}

@@ -27,28 +27,28 @@ const COLUMNS: readonly DataColumn<AlertEntry>[] = [
     title: 'Severity',
     value: ({ severity }) => SEVERITIES.indexOf(severity as (typeof SEVERITIES)[number]),
     render: ({ severity }) => <Badge value={severity} />,
-    width: 100,
+    width: 90,
   },
   {
     id: 'status',
     title: 'Status',
     value: ({ status }) => status,
     render: ({ status }) => <Badge value={status} />,
-    width: 130,
+    width: 125,
   },
   {
     id: 'rule_name',
     title: 'Rule',
     value: ({ rule_name }) => rule_name,
     render: ({ rule_name }) => <SafeText text={rule_name} />,
-    width: 220,
+    width: 145,
   },
   {
     id: 'group',
     title: 'Group',
     value: ({ group }) => groupText(group),
     render: ({ group }) => <GroupValues group={group} />,
-    width: 220,
+    width: 150,
     is_wide_only: true,
   },
   {
@@ -64,14 +64,15 @@ const COLUMNS: readonly DataColumn<AlertEntry>[] = [
     title: 'Fired',
     value: ({ fired_at }) => fired_at,
     render: ({ fired_at }) => <Time at={fired_at} />,
-    width: 110,
+    width: 100,
+    is_wide_only: true,
   },
   {
     id: 'last_at',
     title: 'Last event',
     value: ({ last_at }) => last_at,
     render: ({ last_at }) => <Time at={last_at} />,
-    width: 110,
+    width: 100,
     is_wide_only: true,
   },
   {
@@ -79,7 +80,7 @@ const COLUMNS: readonly DataColumn<AlertEntry>[] = [
     title: 'Messages',
     value: ({ deliveries }) => deliveries.length,
     render: ({ deliveries }) => <MessageCount deliveries={deliveries} />,
-    width: 130,
+    width: 120,
     is_wide_only: true,
   },
   { id: 'alert_id', title: 'ID', value: ({ alert_id }) => alert_id, is_extra: true, width: 260 },
@@ -135,8 +136,8 @@ export function AlertsPanel() {
               title="No alert has fired."
               command={'service alerts add secrets-blocked --name "Secrets were blocked" --tag secret'}
             >
-              A rule raises an alert when enough events match it. This command adds one; its part of this page
-              does too.
+              A rule raises an alert when enough events match it. This command adds one, and so does the part
+              Rules of this page.
             </EmptyState>
           )
         }

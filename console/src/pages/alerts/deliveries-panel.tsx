@@ -91,20 +91,20 @@ function buildColumns(
       value: ({ channel }) => channel,
       render: ({ channel }) => <SafeText text={channel} />,
     },
-    { id: 'kind', title: 'Kind', value: ({ kind }) => kind, width: 110, is_wide_only: true },
+    { id: 'kind', title: 'Kind', value: ({ kind }) => kind, width: 90, is_wide_only: true },
     {
       id: 'subject_id',
       title: 'About',
       value: ({ subject_id }) => subject_id,
       render: ({ subject_id }) => <SafeText text={subject_id} />,
-      width: 240,
+      width: 200,
       is_wide_only: true,
     },
     {
       id: 'attempts',
       title: 'Attempts',
       value: ({ attempts }) => attempts,
-      width: 90,
+      width: 85,
       is_number: true,
       is_wide_only: true,
     },
@@ -113,7 +113,7 @@ function buildColumns(
       title: 'Last failure',
       value: ({ reason }) => reason,
       render: ({ reason }) => <SafeText text={reason} />,
-      width: 280,
+      width: 240,
       is_wide_only: true,
     },
     {
@@ -121,21 +121,22 @@ function buildColumns(
       title: 'Queued',
       value: ({ created_at }) => created_at,
       render: ({ created_at }) => <Time at={created_at} />,
-      width: 110,
+      width: 90,
+      is_wide_only: true,
     },
     {
       id: 'next_attempt_at',
       title: 'Next attempt',
       value: ({ next_attempt_at }) => next_attempt_at,
       render: ({ next_attempt_at }) => <Time at={next_attempt_at} />,
-      width: 120,
+      width: 105,
       is_wide_only: true,
     },
     {
       id: 'change',
       title: 'Change',
       value: () => '',
-      width: 120,
+      width: 110,
       render: ({ delivery_id, status }) =>
         onSend === null || status !== 'dead' ? null : (
           <button

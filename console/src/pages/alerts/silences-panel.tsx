@@ -62,14 +62,15 @@ function buildColumns(onEnd: ((silence: Silence) => void) | null): readonly Data
       title: 'Status',
       value: ({ expired }) => (expired ? 'expired' : 'active'),
       render: ({ expired }) => <Badge value={expired ? 'expired' : 'active'} />,
-      width: 100,
+      width: 90,
+      is_wide_only: true,
     },
     {
       id: 'matches',
       title: 'Silences',
       value: ({ matcher }) => describeMatcher(matcher),
       render: ({ matcher }) => <SafeText text={describeMatcher(matcher)} />,
-      width: 220,
+      width: 150,
     },
     {
       id: 'reason',
@@ -98,13 +99,13 @@ function buildColumns(onEnd: ((silence: Silence) => void) | null): readonly Data
       title: 'Ends',
       value: ({ expires_at }) => expires_at,
       render: ({ expires_at }) => <Time at={expires_at} />,
-      width: 110,
+      width: 85,
     },
     {
       id: 'change',
       title: 'Change',
       value: () => '',
-      width: 90,
+      width: 70,
       render: (silence) =>
         onEnd === null || silence.expired ? null : (
           <button type="button" className="button danger small" onClick={() => onEnd(silence)}>
