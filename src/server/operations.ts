@@ -23,7 +23,7 @@ import {
 } from '../features/alerts/silence-operations.ts';
 import { allowlistAdd, allowlistList, allowlistRemove } from '../features/allowlist/operations.ts';
 import { keysCreate, keysList, keysRevoke, keysRotate } from '../features/api-keys/operations.ts';
-import { complianceReport } from '../features/compliance/operations.ts';
+import { complianceReport, complianceVerify } from '../features/compliance/operations.ts';
 import { observeAgent, observeAgents } from '../features/console/agent-operations.ts';
 import {
   dashboardApprovals,
@@ -181,6 +181,7 @@ export const operationCatalogue = {
   capabilitiesValidate,
   checkBudget,
   complianceReport,
+  complianceVerify,
   dashboardApprovals,
   dashboardApprovalsApprove,
   dashboardApprovalsDeny,

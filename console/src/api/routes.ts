@@ -43,6 +43,7 @@ export const operationRoutes = {
   capabilitiesValidate: ['POST', '/v1/capabilities/validate', 'check'],
   checkBudget: ['GET', '/v1/costs/budget', 'costs:own'],
   complianceReport: ['POST', '/v1/dashboard/compliance/report', 'compliance:report'],
+  complianceVerify: ['POST', '/v1/dashboard/compliance/verify', 'compliance:verify'],
   dashboardApprovals: ['GET', '/v1/dashboard/approvals', 'approvals:read'],
   dashboardApprovalsApprove: ['POST', '/v1/dashboard/approvals/{request_id}/approve', 'approvals:decide'],
   dashboardApprovalsDeny: ['POST', '/v1/dashboard/approvals/{request_id}/deny', 'approvals:decide'],

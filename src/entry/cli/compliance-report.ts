@@ -37,8 +37,27 @@ export async function writeComplianceReport(
     terminal.stdout.write(text);
     return;
   }
+  if (format === 'pdf') return writePdf(text, output, terminal);
   await writeFile(resolve(terminal.cwd, output), text);
   printNotice(terminal, `The report is in ${output}.`);
+}
+
+/** Prints a PDF with Chromium. Without one, or if it fails, writes the HTML next to the named file and says so. */
+async function writePdf(html: string, output: string, terminal: Terminal): Promise<void> {
+  const { findChromium, printPdf } = await import('./print-pdf.ts');
+  const browser = await findChromium(terminal.env);
+  const target = resolve(terminal.cwd, output);
+  const is_printed =
+    browser !== null &&
+    (await printPdf(browser, html, target).then(
+      () => true,
+      () => false,
+    ));
+  if (is_printed) return printNotice(terminal, `The report is in ${output}.`);
+  const page = `${output.replace(/\.pdf$/i, '')}.html`;
+  await writeFile(resolve(terminal.cwd, page), html);
+  const why = browser === null ? 'No Chromium was found' : `${browser} could not print the report`;
+  printNotice(terminal, `${why}, so the report is in ${page}: open it in a browser and print it to a PDF.`);
 }
 
 interface Answer {

@@ -4,7 +4,17 @@ import type { EventKind } from './event-kinds.ts';
 import type { Mechanism } from './mechanisms.ts';
 
 /** The frameworks with a mapping in `data/compliance`. */
-export const FRAMEWORK_IDS = ['hipaa'] as const;
+export const FRAMEWORK_IDS = [
+  'hipaa',
+  'pci-dss',
+  'soc2',
+  'gdpr',
+  'eu-ai-act',
+  'nist-ai-rmf',
+  'iso-42001',
+  'owasp-agentic',
+  'owasp-llm',
+] as const;
 export type FrameworkId = (typeof FRAMEWORK_IDS)[number];
 
 /** The places at which tagged data is decided on. */

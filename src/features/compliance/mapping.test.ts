@@ -66,7 +66,7 @@ test('every mapping has its shape, and names only tags, rules, settings and kind
     controls += mapping.controls.length;
   }
   assert.ok(SETTINGS.size > 100 && TAGS.length > 100);
-  assert.equal(controls, 15);
+  assert.equal(controls, 174);
 });
 
 test('a mapping with a name that does not exist is refused', () => {

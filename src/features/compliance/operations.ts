@@ -1,5 +1,6 @@
 import { defineOperation, Refusal } from '../../operations/operation.ts';
 import { name } from '../../operations/shapes.ts';
+import { dropBlankName } from '../../operations/subject.ts';
 import { findFrameworkId } from './frameworks.ts';
 import { FRAMEWORK_IDS, type FrameworkId } from './mapping-types.ts';
 import { reportProperties } from './report-schema.ts';
@@ -67,6 +68,84 @@ export const complianceReport = defineOperation({
       window: times,
       content: renderComplianceReport(report, format),
     };
+  },
+});
+
+const text = { type: 'string' } as const;
+const verifyResult = { enum: ['acts', 'does_not_act', 'not_configured', 'not_tested'] } as const;
+
+export const complianceVerify = defineOperation({
+  name: 'compliance_verify',
+  summary: 'Run the compliance self-test',
+  description:
+    'Sends synthetic data through the enforcement of this service and says for each control whether it acts. The events are marked as a self-test: they count in no report, chart or budget. No approval is requested.',
+  http: { method: 'POST', path: '/v1/dashboard/compliance/verify' },
+  permission: 'compliance:verify',
+  whole_service: true,
+  needs: 'policy',
+  input: {
+    type: 'object',
+    properties: {
+      framework: { ...frameworkSchema, description: `${frameworkSchema.description} Default: all.` },
+      tenant_id: { ...name, description: 'The tenant whose rules are tested; default `default`.' },
+    },
+  },
+  output: {
+    type: 'object',
+    required: ['acts', 'policy_hash', 'probes', 'controls', 'counts'],
+    properties: {
+      acts: { type: 'boolean', description: '`true` if every control that was tested acts.' },
+      policy_hash: text,
+      probes: {
+        type: 'array',
+        items: {
+          type: 'object',
+          required: ['probe', 'event_id', 'result', 'detail'],
+          properties: {
+            probe: text,
+            event_id: { type: ['string', 'null'] },
+            result: { enum: ['acts', 'records', 'fails', 'not_configured'] },
+            detail: text,
+          },
+        },
+      },
+      controls: {
+        type: 'array',
+        items: {
+          type: 'object',
+          required: ['framework', 'control_id', 'title', 'result', 'details'],
+          properties: {
+            framework: text,
+            control_id: text,
+            title: text,
+            result: verifyResult,
+            details: { type: 'array', items: text },
+          },
+        },
+      },
+      counts: {
+        type: 'object',
+        required: verifyResult.enum,
+        properties: {
+          acts: { type: 'integer' },
+          does_not_act: { type: 'integer' },
+          not_configured: { type: 'integer' },
+          not_tested: { type: 'integer' },
+        },
+      },
+    },
+  },
+  example: { framework: 'owasp-llm' },
+  answer: null,
+  refusals: ['invalid_request'],
+  async run(input, context) {
+    const frameworks = input.framework === undefined ? FRAMEWORK_IDS : [requireFramework(input.framework)];
+    const [{ runSelfTest }, { loadFramework }] = await Promise.all([
+      import('./verify/run-self-test.ts'),
+      import('./frameworks.ts'),
+    ]);
+    const tenant_id = dropBlankName(input.tenant_id) ?? 'default';
+    return (await runSelfTest(frameworks.map(loadFramework), tenant_id, context)) as never;
   },
 });
 

@@ -1,11 +1,12 @@
 import {
   formatActions,
+  formatApprovals,
   formatSpan,
   formatStates,
+  formatStatus,
   formatUtcTime,
   GAP_WORDS,
   groupDigits,
-  STATUS_WORDS,
 } from './render-text.ts';
 import type { ComplianceReport, ControlReport } from './report-types.ts';
 
@@ -19,11 +20,12 @@ export function renderMarkdown(report: ComplianceReport): string {
     '## Controls',
     '',
     ...table(
-      ['Control', 'Subject', 'Status', 'Gaps'],
-      report.controls.map(({ control_id, title, status, gaps }) => [
+      ['Control', 'Subject', 'Status', 'Active parts', 'Gaps'],
+      report.controls.map(({ control_id, title, status, active, gaps }) => [
         escapeText(control_id),
         escapeText(title),
         status,
+        active ?? '',
         String(gaps.length),
       ]),
     ),
@@ -41,7 +43,7 @@ export function renderMarkdown(report: ComplianceReport): string {
 
 function listHead(report: ComplianceReport): string[] {
   const { edition, window, tenants, agents, summary, scope, mapping } = report;
-  const { control_counts, action_counts, approval_stats } = summary;
+  const { control_counts, action_counts } = summary;
   return [
     `- Framework: ${escapeText(edition)}; mapping reviewed ${mapping.reviewed}, \`${mapping.hash}\``,
     `- Window: ${formatUtcTime(window.since)} to ${formatUtcTime(window.until)} (exclusive)`,
@@ -50,12 +52,7 @@ function listHead(report: ComplianceReport): string[] {
       .map(([status, count]) => `${count} ${status}`)
       .join(', ')}`,
     `- Events: ${groupDigits(summary.total_events)} (${formatActions(action_counts) || 'none'})`,
-    `- Approval requests: ${
-      Object.entries(approval_stats.counts)
-        .filter(([, count]) => count > 0)
-        .map(([status, count]) => `${count} ${status}`)
-        .join(', ') || 'none'
-    }${approval_stats.average_latency_seconds === null ? '' : `; decided after ${approval_stats.average_latency_seconds} s on average`}`,
+    `- Approval requests: ${formatApprovals(summary)}`,
     `- Deletions of expired memory: ${summary.memory_retention_events}`,
     ...summary.anomaly_flags.map((flag) => `- **Anomaly:** ${escapeText(flag)}`),
     ...report.record_gaps.map(
@@ -71,7 +68,7 @@ function listControl(control: ControlReport, { window }: ComplianceReport): stri
   return [
     `### ${escapeText(control.control_id)} ${escapeText(control.title)}`,
     '',
-    `**${STATUS_WORDS[control.status]}**`,
+    `**${formatStatus(control)}**`,
     '',
     `Asked: ${escapeText(control.asks)}`,
     ...(control.does === '' ? [] : ['', `Here: ${escapeText(control.does)}`]),

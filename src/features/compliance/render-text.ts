@@ -3,6 +3,7 @@ import type {
   ComplianceReport,
   ControlElement,
   ControlGap,
+  ControlReport,
   ControlStatus,
 } from './report-types.ts';
 
@@ -55,12 +56,22 @@ export function formatStates({ states }: ControlElement, window: ComplianceRepor
   return states.map((each) => `${WORDS[each.state]}: ${formatSpan(each, window)}`).join('; ');
 }
 
-export const STATUS_WORDS: Readonly<Record<ControlStatus, string>> = {
-  enforced: 'Enforced during the whole window',
-  partly: 'Partly: see the gaps',
-  gap: 'Gap: not enforced',
-  'outside this service': 'For the organization, outside this service',
+const STATUS_WORDS: Readonly<Record<ControlStatus, string>> = {
+  enforced: 'Enforced',
+  partly: 'Partly',
+  gap: 'Gap',
+  'outside this service': 'Outside this service',
 };
+
+/** Formats the status of a control with the share of its requirements that was active. */
+export function formatStatus({ status, active }: Pick<ControlReport, 'status' | 'active'>): string {
+  const WORDS = {
+    all: 'all parts of this service were active during the whole window',
+    some: 'some parts of this service were not active, or not all the time',
+    none: 'no part of this service was active',
+  };
+  return active === null ? STATUS_WORDS[status] : `${STATUS_WORDS[status]}: ${WORDS[active]}`;
+}
 
 export const GAP_WORDS: Readonly<Record<ControlGap['kind'], string>> = {
   policy: 'policy',
@@ -68,3 +79,13 @@ export const GAP_WORDS: Readonly<Record<ControlGap['kind'], string>> = {
   record: 'record',
   framework: 'not from this service',
 };
+
+/** Formats the approval requests of a summary: `6 denied, 15 consumed; decided after 805 s on average`. */
+export function formatApprovals({ approval_stats }: ComplianceReport['summary']): string {
+  const { counts, average_latency_seconds: seconds } = approval_stats;
+  const some = Object.entries(counts)
+    .filter(([, count]) => count > 0)
+    .map(([status, count]) => `${groupDigits(count)} ${status}`);
+  if (some.length === 0) return 'none';
+  return some.join(', ') + (seconds === null ? '' : `; decided after ${seconds} s on average`);
+}

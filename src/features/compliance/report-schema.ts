@@ -35,6 +35,10 @@ const control = object({
   asks: { ...text, description: 'The demand of the clause, in our words.' },
   does: { ...text, description: 'The contribution of the service.' },
   status: { enum: CONTROL_STATUSES },
+  active: {
+    enum: ['all', 'some', 'none', null],
+    description: 'The requirements on this service that were met during the whole window; `null` outside it.',
+  },
   elements: {
     type: 'array',
     description: 'Rules and mechanisms that carried the control, and when each was active.',

@@ -59,6 +59,11 @@ export interface EvidenceCount {
 export interface ControlReport
   extends Pick<ControlMapping, 'control_id' | 'title' | 'asks' | 'does' | 'permissions' | 'settings'> {
   readonly status: ControlStatus;
+  /**
+   * The requirements on this service that were met: `all` of them during the whole window, `some`, or `none`; `null` for a
+   * control outside this service.
+   */
+  readonly active: 'all' | 'some' | 'none' | null;
   readonly elements: readonly ControlElement[];
   readonly evidence: {
     /** Counts by rule, by tag and by kind of event. An event can be in several rows, so that they have no sum. */

@@ -116,7 +116,14 @@ async function buildControl(control: ControlMapping, context: ControlContext): P
   );
   if (coverage === 'none') {
     const evidence = { counts: [], sample_event_ids: [] };
-    return { ...about, status: 'outside this service', elements: [], evidence, gaps: framework_gaps };
+    return {
+      ...about,
+      status: 'outside this service',
+      active: null,
+      elements: [],
+      evidence,
+      gaps: framework_gaps,
+    };
   }
   const elements = listElements(control, timeline, request.tenants);
   const rules = elements.flatMap(({ kind, name }) => (kind === 'rule' ? [name] : []));
@@ -134,15 +141,14 @@ async function buildControl(control: ControlMapping, context: ControlContext): P
     record_gaps.length === 0 &&
     checked.met_always === checked.total &&
     gaps.every(({ kind }) => kind === 'framework');
+  const active =
+    is_unproved || (checked.total > 0 && checked.met_sometimes === 0) ? 'none' : is_whole ? 'all' : 'some';
   const status: ControlStatus =
-    is_unproved || (checked.total > 0 && checked.met_sometimes === 0)
-      ? 'gap'
-      : is_whole && coverage === 'full'
-        ? 'enforced'
-        : 'partly';
+    active === 'none' ? 'gap' : active === 'all' && coverage === 'full' ? 'enforced' : 'partly';
   return {
     ...about,
     status,
+    active,
     elements,
     evidence: { counts, sample_event_ids: await sampler.findForRows(counts) },
     gaps,

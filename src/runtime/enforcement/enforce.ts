@@ -2,6 +2,7 @@ import { buildFaultVerdict, judge } from '../../core/decision/judge.ts';
 import { type ConditionEvaluator, hasConditions } from '../../core/policy/conditions/facts.ts';
 import type { Coverage, Crossing, CrossingContext, Policy, Verdict } from '../../core/types/index.ts';
 import type { Caller } from '../access/types.ts';
+import { markSelfTest } from '../audit/self-test.ts';
 import type { AuditEvent } from '../audit/types.ts';
 import type { Endpoint } from '../observability/endpoint.ts';
 import { loadConditions } from '../policies/conditions.ts';
@@ -73,7 +74,7 @@ export async function decideCrossing(
     const began_ms = performance.now();
     const judged = judge(crossing, policy, fingerprintOf, conditions);
     scan_ms += performance.now() - began_ms;
-    if (judged.action !== 'require_approval' || resolveApproval === undefined)
+    if (judged.action !== 'require_approval' || resolveApproval === undefined || extras.self_test)
       return { verdict: judged, approval: null };
 
     // Resolve the approval.
@@ -188,6 +189,7 @@ export async function recordRuling(
     approval = null;
   }
   const ruling: Ruling = { verdict, approval, event_id, scan_duration_ms: Math.round(scan_ms) };
+  if (context.extras.self_test) return ruling;
   ports.onRuling?.(ruling, crossing, endpoint, scan_ms / 1_000);
   ports.telemetry?.recordCheck({ ...ruling, crossing, component: endpoint, began_ms });
   return ruling;
@@ -231,7 +233,7 @@ function buildEvent(
 ): AuditEvent {
   const { logged_texts = NO_TEXTS, policy, sealFingerprint = null } = ports;
   const granted = approved_rules === undefined ? crossing : { ...crossing, approved_rules };
-  const about = extras.buildMetadata?.(verdict);
+  const about = markSelfTest(extras.buildMetadata?.(verdict), extras.self_test === true);
   const decided = { event_id, crossing: granted, verdict, approval, caller, endpoint, about };
   const style = { logged: logged_texts, typed_redaction: policy.redaction.typed };
   return buildAuditEvent({ ...decided, ...style, sealFingerprint });

@@ -54,6 +54,11 @@ export interface EnforcementExtras {
   readonly buildMetadata?: (verdict: Verdict) => AuditEvent['metadata'];
   /** If true, an approved request for exactly this crossing counts when the caller names no request that matches. */
   readonly reuse_approval?: boolean;
+  /**
+   * The decision belongs to a self-test of an operator. Its event is marked and counts nowhere, and no approval is
+   * requested.
+   */
+  readonly self_test?: true;
   /** Replaces the tool name in everything that is recorded, if the name itself has findings. */
   readonly recorded_tool?: string;
 }

@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import type { ComplianceReportOptions } from '../compliance-report.ts';
-import { addExamples, buildConfigOption } from '../options.ts';
+import type { ComplianceVerifyOptions } from '../compliance-verify.ts';
+import { addExamples, buildConfigOption, buildJsonOption } from '../options.ts';
 import type { Terminal } from '../terminal.ts';
 
 export function defineCompliance(command: Command, terminal: Terminal): void {
@@ -8,9 +9,11 @@ export function defineCompliance(command: Command, terminal: Terminal): void {
     'Report for a compliance framework what was enforced in a window of the audit log, with evidence and gaps.',
   );
   defineReport(command, terminal);
+  defineVerify(command, terminal);
   addExamples(command, [
     ['service compliance report --framework hipaa --since 90d', 'as JSON'],
     ['service compliance report --framework soc2 --format html --output soc2.html', 'for a browser'],
+    ['service compliance verify --framework soc2', 'whether the controls act now'],
   ]);
 }
 
@@ -41,5 +44,26 @@ function defineReport(command: Command, terminal: Terminal): void {
     ['service compliance report --framework gdpr --format markdown', 'to read in a terminal'],
     ['service compliance report --framework pci-dss --since 2026-07-01 --until 2026-10-01', 'one quarter'],
     ['service compliance report --framework soc2 --format pdf --output soc2.pdf', 'to print'],
+  ]);
+}
+
+function defineVerify(command: Command, terminal: Terminal): void {
+  const verify = command
+    .command('verify')
+    .summary('test with synthetic data whether the controls act')
+    .description(
+      'Send synthetic data through the running service, and show for each control whether it acts. Without a service the policy is tested in this process. The events are marked and count in no report. Ends with 1 if a control does not act.',
+    )
+    .option('--framework <name>', 'one framework (default: all)')
+    .option('--tenant <id>', 'the tenant whose rules are tested (default: default)')
+    .addOption(buildConfigOption())
+    .addOption(buildJsonOption())
+    .action(async (options: ComplianceVerifyOptions) => {
+      const { verifyCompliance } = await import('../compliance-verify.ts');
+      await verifyCompliance(options, terminal);
+    });
+  addExamples(verify, [
+    ['service compliance verify', 'all frameworks'],
+    ['service compliance verify --framework owasp-agentic --json', 'for a program'],
   ]);
 }

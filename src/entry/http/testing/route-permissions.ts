@@ -60,6 +60,7 @@ export const ROUTE_PERMISSIONS: readonly (readonly [
   [/GET/, /^\/v1\/dashboard\/alerts/, 'alerts:read'],
   [/POST|PUT/, /^\/v1\/dashboard\/alerts\/evaluate$/, 'alerts:read'],
   [/POST|PUT/, /^\/v1\/dashboard\/alerts/, 'alerts:manage'],
+  [/POST/, /^\/v1\/dashboard\/compliance\/verify$/, 'compliance:verify'],
   [/POST/, /^\/v1\/dashboard\/compliance/, 'compliance:report'],
   [/./, /^\/v1\/dashboard\/keys/, 'keys:manage'],
   [/GET/, /^\/v1\/dashboard\/settings/, 'settings:read'],

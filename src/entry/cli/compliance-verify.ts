@@ -1,0 +1,95 @@
+import { getPackageVersion } from '../../platform/version.ts';
+import { buildOperatorCaller } from '../../runtime/access/callers.ts';
+import { getOsUserName } from '../../runtime/access/os-user.ts';
+import { EXIT } from './command-failure.ts';
+import { formatTable } from './format-table.ts';
+import { loadCliConfig } from './load-cli-config.ts';
+import { paint, printJson, printLine, printNotice, type Terminal } from './terminal.ts';
+
+/** The options of `compliance verify`. */
+export interface ComplianceVerifyOptions {
+  readonly framework?: string;
+  readonly tenant?: string;
+  readonly json?: true;
+  readonly config?: string;
+}
+
+/** The answer of the self-test, in the format of the operation. */
+interface SelfTestAnswer {
+  readonly acts: boolean;
+  readonly policy_hash: string;
+  readonly controls: readonly {
+    readonly framework: string;
+    readonly control_id: string;
+    readonly title: string;
+    readonly result: 'acts' | 'does_not_act' | 'not_configured' | 'not_tested';
+    readonly details: readonly string[];
+  }[];
+  readonly counts: Readonly<Record<string, number>>;
+}
+
+/** Runs the self-test in the running service, or in this process, and ends with 1 if a control does not act. */
+export async function verifyCompliance(options: ComplianceVerifyOptions, terminal: Terminal): Promise<void> {
+  const answer = await runSelfTest(options, terminal);
+  if (!answer.acts) terminal.exit_code = EXIT.no;
+  if (options.json) return printJson(terminal, answer);
+  const WORDS = {
+    acts: 'acts',
+    does_not_act: 'DOES NOT ACT',
+    not_configured: 'not configured',
+    not_tested: 'not tested',
+  };
+  const rows = answer.controls.map((each) => [
+    each.framework,
+    each.control_id,
+    each.title,
+    WORDS[each.result],
+  ]);
+  for (const line of formatTable(['FRAMEWORK', 'CONTROL', 'SUBJECT', 'RESULT'], rows))
+    printLine(terminal, line);
+  const failed = answer.controls.filter(({ result }) => result === 'does_not_act');
+  if (failed.length > 0) printLine(terminal);
+  for (const { framework, control_id, details } of failed) {
+    printLine(terminal, paint(terminal, 'bold', `${framework} ${control_id}`));
+    for (const detail of details) printLine(terminal, `  ${detail}`);
+  }
+  const { counts } = answer;
+  printLine(terminal);
+  printLine(
+    terminal,
+    `${counts.acts} controls act, ${counts.does_not_act} do not, ${counts.not_configured} are not configured, ${counts.not_tested} cannot be tested.`,
+  );
+}
+
+async function runSelfTest(
+  { framework, tenant, config: config_path }: ComplianceVerifyOptions,
+  terminal: Terminal,
+): Promise<SelfTestAnswer> {
+  const input = {
+    ...(framework !== undefined && { framework }),
+    ...(tenant !== undefined && { tenant_id: tenant }),
+  };
+  const config = await loadCliConfig(terminal, config_path, 'decide');
+  const { connectService } = await import('../../server/socket-client.ts');
+  const client = await connectService(config.state_dir);
+  if (client !== null)
+    return (await client.call('compliance_verify', input).finally(client.close)) as SelfTestAnswer;
+  printNotice(
+    terminal,
+    'No service runs here: the policy is tested in this process, and nothing is recorded.',
+  );
+  const [{ callOperation }, { complianceVerify }, { openLocalRuntime }] = await Promise.all([
+    import('../../operations/call.ts'),
+    import('../../features/compliance/operations.ts'),
+    import('../../server/local.ts'),
+  ]);
+  const unrecorded = { ...config, audit: { ...config.audit, enabled: false } };
+  const runtime = await openLocalRuntime(unrecorded, getPackageVersion());
+  const caller = buildOperatorCaller(`cli:${getOsUserName()}`);
+  try {
+    const context = { runtime, caller, request_id: 'cli' };
+    return (await callOperation(complianceVerify, input, context)) as SelfTestAnswer;
+  } finally {
+    await runtime.close();
+  }
+}
