@@ -128,6 +128,7 @@ const PERSONS = [
   'keys:manage',
   'alerts:manage',
   'settings:read',
+  'compliance:verify',
 ];
 
 test('what is answered is what the description says', async (t) =>

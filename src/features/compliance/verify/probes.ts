@@ -18,7 +18,7 @@ import type { Mechanism } from '../mechanisms.ts';
 
 /** The outcome of one probe. */
 export interface ProbeOutcome {
-  /** `acts`: stopped or changed. `records`: found and let through. `fails`: not found, or found and not recorded. */
+  /** `acts`: stopped or changed. `records`: found and passed on. `fails`: not found, or found and not recorded. */
   readonly result: 'acts' | 'records' | 'fails' | 'not_configured';
   /** One sentence. */
   readonly detail: string;
