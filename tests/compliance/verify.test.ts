@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { readSignal } from '../../src/features/alerts/signal.ts';
 import { complianceVerify } from '../../src/features/compliance/operations.ts';
 import type { SelfTestReport } from '../../src/features/compliance/verify/run-self-test.ts';
 import { callOperation } from '../../src/operations/call.ts';
@@ -109,15 +110,21 @@ test('a running service tests itself; the events are marked and count nowhere; o
   // All events of the self-test are in the log with the mark, and in no count.
   const ids = probes.flatMap(({ event_id }) => event_id ?? []);
   assert.equal(new Set(ids).size, ids.length);
+  let alerting = 0;
   for (const event_id of ids) {
     const { json } = await post(service.url, '/v1/audit/query', { event_id }, operator);
     const [event] = json.events as AuditEvent[];
     assert.ok(event !== undefined && isSelfTestEvent(event), event_id);
+    assert.deepEqual(readSignal(event).sources, [], 'no alert rule matches it');
+    alerting += readSignal({ ...event, metadata: {} }).sources.length;
     assert.ok(!JSON.stringify(event).includes('536-90'), 'no synthetic value is in an event');
   }
+  assert.ok(alerting > 20, 'without the mark they would match');
   assert.deepEqual((await report()).summary, before.summary);
   const overview = await fetch(`${service.url}/v1/dashboard/overview`, { headers: reader });
   assert.equal(((await overview.json()) as { events_total: number }).events_total, 1);
+  const incidents = await fetch(`${service.url}/v1/dashboard/incidents`, { headers: reader });
+  assert.deepEqual(((await incidents.json()) as { events: unknown[] }).events, [], 'no probe is an incident');
   const approvals = await fetch(`${service.url}/v1/approvals`, { headers: operator });
   assert.deepEqual(
     ((await approvals.json()) as { approvals: unknown[] }).approvals,

@@ -1,3 +1,4 @@
+import { isSelfTestEvent } from '../../runtime/audit/self-test.ts';
 import type { AuditEvent } from '../../runtime/audit/types.ts';
 import type { AlertGroupField, AlertSource } from '../../runtime/config/schema-alert-rules.ts';
 import type { AlertSeverity } from './types.ts';
@@ -58,7 +59,10 @@ export function readSignal(event: AuditEvent): Signal {
 
 const VIOLATING: readonly string[] = ['block', 'redact', 'require_approval'];
 
-function listSources({ policy_name, action, decision, metadata }: AuditEvent): readonly AlertSource[] {
+function listSources(event: AuditEvent): readonly AlertSource[] {
+  // A self-test of an operator raises no alert.
+  if (isSelfTestEvent(event)) return [];
+  const { policy_name, action, decision, metadata } = event;
   const phase = typeof metadata.phase === 'string' ? metadata.phase : '';
   if (policy_name.startsWith('budget.')) return ['budgets'];
   if (policy_name.startsWith('service.')) {

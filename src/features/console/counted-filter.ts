@@ -11,7 +11,15 @@ const COUNTED: Readonly<Record<string, CountField>> = {
   tool_name: 'tool',
 };
 /** The fields that every count has. */
-const SHARED = ['tenant_id', 'agent_id', 'decision', 'action', 'any_of', 'decisions_only'];
+const SHARED = [
+  'tenant_id',
+  'agent_id',
+  'decision',
+  'action',
+  'any_of',
+  'decisions_only',
+  'without_self_tests',
+];
 
 /**
  * Counts the events that match a filter without reading them; `null` if the filter has a field that is not counted. The

@@ -51,6 +51,7 @@ export function findIncidents(
     cursor: cursor ?? '',
     any_of: { action: INCIDENT_ACTIONS },
     decisions_only: true,
+    without_self_tests: true,
   };
   return findScopedEvents(paged, scope, context);
 }
