@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import type { ExpressionBuilder, Kysely, Selectable } from 'kysely';
 import type { StoreTables } from '../../platform/store/index.ts';
 import { formatTime } from '../../runtime/audit/service-event.ts';
@@ -7,6 +8,15 @@ type Db = Kysely<StoreTables>;
 export type AlertRow = Selectable<StoreTables['alerts']>;
 export type DeliveryRow = Selectable<StoreTables['outbox_messages']>;
 type Tenants = '*' | readonly string[];
+
+let counter = 0;
+
+/** Returns an alert ID: the time, and digits by which the IDs of one process sort as they were created. */
+export function createAlertId(now_ms: number): string {
+  counter = (counter + 1) % 0x10_0000;
+  const time = Math.max(0, Math.trunc(now_ms)).toString(16).padStart(11, '0').slice(-11);
+  return `alr_${time}${counter.toString(16).padStart(5, '0')}${randomBytes(4).toString('hex')}`;
+}
 
 /** The statuses of an alert that is open. */
 export const OPEN_ALERT_STATUSES = ['firing', 'acknowledged', 'silenced'] as const;

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Kysely } from 'kysely';
 import type { StoreTables } from '../../platform/store/index.ts';
-import { createEventId } from '../../runtime/audit/event-id.ts';
-import { type AlertRow, OPEN_ALERT_STATUSES, readNumbers } from './alert-store.ts';
+import { type AlertRow, createAlertId, OPEN_ALERT_STATUSES, readNumbers } from './alert-store.ts';
 import {
   type CountedGroup,
   countSignal,
@@ -197,7 +196,7 @@ async function fireAlert(
 ): Promise<StoredAlert> {
   const { now_ms } = parts;
   const silence = findSilence(parts.silences, { ...alert, ...rule, group: values });
-  const alert_id = createEventId(now_ms).replace(/^evt/, 'alr');
+  const alert_id = createAlertId(now_ms);
   const row: AlertRow = {
     alert_id,
     rule_id: rule.rule_id,

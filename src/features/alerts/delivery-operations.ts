@@ -3,10 +3,10 @@ import { type Context, defineOperation, Refusal } from '../../operations/operati
 import { buildListPage, pageInput, pageOutput, readNamePage } from '../../operations/paging.ts';
 import { reviveMessage } from '../../platform/outbox/messages.ts';
 import { OUTBOX_STATUSES } from '../../platform/outbox/tables.ts';
-import { createEventId } from '../../runtime/audit/event-id.ts';
 import {
   ALERT_QUEUE_PREFIX,
   type AlertRow,
+  createAlertId,
   type DeliveryRow,
   describeDelivery,
   listAlertRows,
@@ -102,7 +102,7 @@ export const alertsTest = defineOperation({
 
 function buildTestAlert(settings: Parameters<typeof prepareAlertRule>[0], now_ms: number): AlertRow {
   const rule = prepareAlertRule(settings);
-  const alert_id = createEventId(now_ms).replace(/^evt/, 'alr');
+  const alert_id = createAlertId(now_ms);
   return {
     alert_id,
     rule_id: rule.rule_id,

@@ -1,0 +1,206 @@
+import assert from 'node:assert/strict';
+import { withStores } from '../../platform/store/testing/stores.ts';
+import { START_MS } from '../../runtime/audit/testing/trail.ts';
+import type { AuditEvent } from '../../runtime/audit/types.ts';
+import { completeAlertRule } from './rule.ts';
+import { saveAlertRule } from './rule-store.ts';
+import { blockedEvent, openTestAlerts } from './testing/open.ts';
+
+const SECRETS = {
+  rule_id: 'secrets',
+  name: 'Secrets',
+  threshold: 3,
+  window: '1m',
+  filters: { tags: ['secret'] },
+};
+const blocks = (seconds: readonly number[], from = 1, fields: Partial<AuditEvent> = {}) =>
+  seconds.map((second, at) => blockedEvent(from + at, second, fields));
+const statuses = (alerts: readonly { readonly status: string; readonly event_count: number }[]) =>
+  alerts.map(({ status, event_count }) => [status, event_count]);
+
+withStores('alerts', (law) => {
+  law('a rule fires at its threshold, once, and resolves when its window is empty', async ({ store }, t) => {
+    const at = await openTestAlerts(t, store, [{ ...SECRETS, channels: ['file', 'chat'] }]);
+    await at.append(blocks([1, 2]));
+    assert.deepEqual(await at.alerts(), [], 'two of three');
+    await at.append(blocks([3, 4, 5], 3));
+    const [alert] = await at.alerts();
+    assert.deepEqual(statuses(await at.alerts()), [['firing', 5]]);
+    assert.equal(JSON.parse(alert!.sample_event_ids).length, 5);
+    assert.equal(alert!.tenant_ids, '["default"]');
+    assert.deepEqual(
+      (await at.deliveries()).map(({ queue, kind }) => [queue, kind]),
+      [
+        ['alerts/file', 'trigger'],
+        ['alerts/chat', 'trigger'],
+      ],
+    );
+    at.clock.now_ms = START_MS + 64_000;
+    await at.evaluate();
+    assert.deepEqual(statuses(await at.alerts()), [['firing', 5]], 'the window is not empty yet');
+    at.clock.now_ms = START_MS + 65_000;
+    await at.evaluate();
+    assert.deepEqual(statuses(await at.alerts()), [['resolved', 5]]);
+    const kinds = (await at.deliveries()).map(({ kind }) => kind);
+    assert.deepEqual(kinds.toSorted(), ['resolve', 'resolve', 'trigger', 'trigger']);
+    // Outside the window, and of another tag.
+    await at.append([...blocks([200, 230, 270], 10), blockedEvent(20, 271, { data_tags: ['personal'] })]);
+    assert.equal((await at.alerts()).length, 1);
+  });
+
+  law('a restart neither loses nor repeats an alert', async ({ store }, t) => {
+    const at = await openTestAlerts(t, store, [SECRETS]);
+    await at.append(blocks([1, 2]));
+    at.restart();
+    await at.append(blocks([3], 3));
+    assert.deepEqual(statuses(await at.alerts()), [['firing', 3]]);
+    at.restart();
+    await at.evaluate();
+    at.restart();
+    await at.append(blocks([4], 4));
+    assert.deepEqual(statuses(await at.alerts()), [['firing', 4]]);
+    assert.equal((await at.deliveries()).length, 1);
+  });
+
+  law('the cooldown and groups', async ({ store }, t) => {
+    const at = await openTestAlerts(t, store, [
+      { ...SECRETS, rule_id: 'cool', threshold: 1, window: '10s', cooldown: '1m' },
+      { ...SECRETS, rule_id: 'grouped', threshold: 2, group_by: ['agent', 'tool'], window: '10m' },
+    ]);
+    at.clock.now_ms = START_MS + 10_000;
+    await at.append(blocks([1, 20, 40, 62], 1));
+    const cool = (await at.alerts()).filter(({ rule_id }) => rule_id === 'cool');
+    assert.deepEqual(statuses(cool), [
+      ['resolved', 1],
+      ['firing', 1],
+    ]);
+    assert.equal(cool[1]!.first_ms, START_MS + 62_000, 'those at 20 s and 40 s are within the cooldown');
+    const other = { agent_id: 'other', tool_name: 'mail' };
+    await at.append([...blocks([63], 10, other), ...blocks([64], 11, { agent_id: 'other' })]);
+    await at.append(blocks([65], 12, other));
+    const grouped = (await at.alerts()).filter(({ rule_id }) => rule_id === 'grouped');
+    assert.deepEqual(
+      grouped.map(({ group_values, event_count }) => [JSON.parse(group_values), event_count]),
+      [
+        [{ agent: 'agent-1', tool: '(none)' }, 4],
+        [{ agent: 'other', tool: 'mail' }, 2],
+      ],
+    );
+  });
+
+  law('a rule of a tenant counts events of this tenant only', async ({ store }, t) => {
+    const at = await openTestAlerts(t, store, [
+      { ...SECRETS, rule_id: 'acme', tenant_id: 'acme' },
+      { ...SECRETS, rule_id: 'all' },
+    ]);
+    await at.append([
+      ...blocks([1, 2], 1, { tenant_id: 'acme' }),
+      ...blocks([3], 3, { tenant_id: 'globex' }),
+    ]);
+    assert.deepEqual(
+      (await at.alerts()).map(({ rule_id, tenant_ids }) => [rule_id, JSON.parse(tenant_ids)]),
+      [['all', ['acme', 'globex']]],
+    );
+    await at.append(blocks([4], 4, { tenant_id: 'acme' }));
+    assert.deepEqual(
+      (await at.alerts()).map(({ rule_id, tenant_ids }) => [rule_id, JSON.parse(tenant_ids)]),
+      [
+        ['all', ['acme', 'globex']],
+        ['acme', ['acme']],
+      ],
+    );
+  });
+
+  law(
+    'a silenced alert is recorded and sent when it still counts after the silence',
+    async ({ store }, t) => {
+      const at = await openTestAlerts(t, store, [{ ...SECRETS, threshold: 1 }]);
+      const silence = {
+        silence_id: 'sil_1',
+        tenant_id: '',
+        reason: 'test',
+        created_by: 'ann',
+        created_ms: START_MS,
+      };
+      const matcher = JSON.stringify({ rule_id: 'secrets' });
+      await store.db
+        .insertInto('alert_silences')
+        .values({ ...silence, matcher, expires_ms: START_MS + 10_000 })
+        .execute();
+      await at.append(blocks([1]));
+      assert.deepEqual(statuses(await at.alerts()), [['silenced', 1]]);
+      assert.deepEqual(await at.deliveries(), []);
+      at.clock.now_ms = START_MS + 11_000;
+      await at.append(blocks([11], 2));
+      assert.deepEqual(statuses(await at.alerts()), [['firing', 2]]);
+      assert.deepEqual(
+        (await at.deliveries()).map(({ kind }) => kind),
+        ['trigger'],
+      );
+    },
+  );
+
+  law(
+    'messages wait for the end of quiet hours, and are cancelled if the alert ends before',
+    async ({ store }, t) => {
+      // The test begins on a Saturday at 12:00 UTC, which is 13:00 in Berlin.
+      const schedule = {
+        time_zone: 'Europe/Berlin',
+        quiet_hours: [{ days: ['sat' as const], from: '12:00', to: '14:00' }],
+      };
+      const at = await openTestAlerts(t, store, [
+        { ...SECRETS, threshold: 1, schedule, group_by: ['agent'] },
+      ]);
+      await at.append(blocks([1]));
+      const [waiting] = await at.deliveries();
+      assert.equal(Number(waiting!.next_attempt_ms), START_MS + 3_600_000);
+      at.clock.now_ms = START_MS + 61_000;
+      await at.evaluate();
+      const kinds = async () => (await at.deliveries()).map(({ kind, status }) => `${kind} ${status}`);
+      assert.deepEqual(statuses(await at.alerts()), [['resolved', 1]]);
+      assert.deepEqual(await kinds(), ['trigger cancelled']);
+      at.clock.now_ms = START_MS + 3_590_000;
+      await at.append(blocks([3_590], 2, { agent_id: 'late' }));
+      assert.equal(Number((await at.deliveries())[1]!.next_attempt_ms), START_MS + 3_600_000);
+      at.clock.now_ms = START_MS + 3_650_000;
+      await at.evaluate();
+      // The quiet hours have passed, so that the first message is due, and the end of the alert follows it.
+      assert.deepEqual(await kinds(), ['trigger cancelled', 'trigger pending', 'resolve pending']);
+    },
+  );
+
+  law('a rule that cannot be used does not affect the others, and is reported once', async ({ store }, t) => {
+    const at = await openTestAlerts(t, store, [{ ...SECRETS, threshold: 1 }]);
+    const by = { caller_id: 'ann', now_ms: START_MS };
+    await saveAlertRule(store.db, completeAlertRule({ ...SECRETS, rule_id: 'gone', channels: ['gone'] }), by);
+    await store.db
+      .insertInto('alert_rules')
+      .values({
+        rule_id: 'torn',
+        tenant_id: '',
+        rule: '{',
+        created_by: 'a',
+        created_ms: 0,
+        changed_by: 'a',
+        changed_ms: 0,
+      })
+      .execute();
+    await at.append(blocks([1]));
+    await at.append(blocks([2], 2));
+    assert.deepEqual(
+      (await at.alerts()).map(({ rule_id }) => rule_id),
+      ['secrets'],
+    );
+    assert.equal(at.warnings.length, 1);
+    assert.match(JSON.stringify(at.warnings), /gone.*name of no channel/);
+  });
+
+  law('two services on one store count together', async ({ store, another }, t) => {
+    const one = await openTestAlerts(t, store, [SECRETS]);
+    await one.append(blocks([1, 2]));
+    // Another state folder: another journal, another stream.
+    const two = await openTestAlerts(t, await another(), [SECRETS], 'other');
+    await two.append(blocks([3], 100));
+    assert.deepEqual(statuses(await one.alerts()), [['firing', 3]]);
+  });
+});
