@@ -7,6 +7,7 @@ import { ErrorNote } from '../components/error-note.tsx';
 import { useAddressQuery } from '../components/filter-chips.tsx';
 import { PageHeader, Panel } from '../components/page-header.tsx';
 import { SafeText } from '../components/safe-text.tsx';
+import { countText, usdText } from '../components/stat-tile.tsx';
 import { durationText, Time } from '../components/time.tsx';
 
 type Trace = OperationOutput<'observeSession'>;
@@ -70,12 +71,31 @@ function SessionFacts({ trace }: { readonly trace: Trace }) {
           from <Time at={new Date(start_ms).toISOString()} form="clock" />
         </span>
       </div>
+      <CostTile spans={trace.spans} />
       <div className="tile">
         <span className="tile-label">Taint tags now</span>
         <span>
           <Tags tags={trace.taint_tags} max={6} />
         </span>
       </div>
+    </div>
+  );
+}
+
+/** The tokens and costs of the shown model calls. Absent if no provider reported any. */
+function CostTile({ spans }: { readonly spans: readonly Span[] }) {
+  const paid = spans.filter(({ micro_usd }) => typeof micro_usd === 'number');
+  if (paid.length === 0) return null;
+  const sum = (read: (span: Span) => number | null) =>
+    paid.reduce((total, span) => total + (read(span) ?? 0), 0);
+  return (
+    <div className="tile">
+      <span className="tile-label">Cost of model calls</span>
+      <span className="tile-value">{usdText(sum(({ micro_usd }) => micro_usd) / 1_000_000)}</span>
+      <span className="tile-change">
+        {countText(sum(({ input_tokens }) => input_tokens))} tokens in,{' '}
+        {countText(sum(({ output_tokens }) => output_tokens))} out
+      </span>
     </div>
   );
 }
@@ -131,6 +151,9 @@ function SpanRow({ span, range }: { readonly span: Span; readonly range: SpanRan
       <span className="span-time">
         <Time at={span.start} form="clock" />
         {span.duration_ms === null ? null : <span className="muted"> {durationText(span.duration_ms)}</span>}
+        {typeof span.micro_usd === 'number' ? (
+          <span className="muted"> {usdText(span.micro_usd / 1_000_000)}</span>
+        ) : null}
       </span>
       {span.new_tags.length === 0 ? null : (
         <span className="span-tags">

@@ -38,6 +38,7 @@ async function world(t: TestContext, answers: ProviderHandler, options: { readon
           spent.push(usage);
           return { micro_usd: 1, is_assumed: false };
         },
+        computeCost: ({ input_tokens }) => ({ micro_usd: input_tokens, is_assumed: false }),
       };
     },
   };

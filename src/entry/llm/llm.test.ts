@@ -42,8 +42,9 @@ const PLAIN: Answered = {
   body: '{"id":"c1","choices":[{"index":0,"message":{"role":"assistant","content":"Hi."},"finish_reason":"stop"}]}',
 };
 
+const NO_COST = { micro_usd: 0, is_assumed: true };
 const FREE: Budgets = {
-  reserve: async () => ({ settle: async () => ({ micro_usd: 0, is_assumed: true }) }),
+  reserve: async () => ({ settle: async () => NO_COST, computeCost: () => NO_COST }),
 };
 
 /** Runs the service in front of a provider that gives every call the same answer. */

@@ -95,13 +95,16 @@ const spanSchema = buildObjectSchema({
   data_tags: texts,
   session_tags: { ...texts, description: 'The taint tags of the session before this step.' },
   new_tags: { ...texts, description: 'The taint tags that no earlier step had.' },
+  input_tokens: { ...wholeOrNull, description: 'Of a model call, as the provider reported.' },
+  output_tokens: wholeOrNull,
+  micro_usd: { ...wholeOrNull, description: 'Its cost by the price list, in millionths of a US dollar.' },
 });
 
 export const observeSession = defineOperation({
   name: 'observe_session',
   summary: 'Show the trace of a session',
   description:
-    'Returns the events of a session, oldest first, and its steps: model calls, tool calls, messages and memory, with the taint tags as they appear. A long session shows its newest events first; older ones are on the next page. Costs are recorded by agent and model, not by session: see `/v1/dashboard/cost/report`.',
+    'Returns the events of a session, oldest first, and its steps: model calls, tool calls, messages and memory, with the taint tags as they appear. A long session shows its newest events first; older ones are on the next page. A step of a model call holds its tokens and cost, if the provider reported them; `/v1/dashboard/cost/report` has all spending.',
   http: { method: 'GET', path: '/v1/dashboard/observe/sessions/{session_id}' },
   permission: 'audit:read',
   for_users: true,

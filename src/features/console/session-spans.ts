@@ -19,6 +19,10 @@ export interface SessionSpan {
   data_tags: string[];
   session_tags: string[];
   new_tags: string[];
+  /** Tokens and cost of a model call; `null` if the provider reported none. Cost in millionths of a US dollar. */
+  input_tokens: number | null;
+  output_tokens: number | null;
+  micro_usd: number | null;
 }
 
 /**
@@ -64,7 +68,16 @@ function newSpan(event: AuditEvent, session_tags: string[], new_tags: string[]):
     data_tags: [...event.data_tags],
     session_tags,
     new_tags,
+    ...readCallUsage(event),
   };
+}
+
+function readCallUsage({
+  metadata,
+}: AuditEvent): Pick<SessionSpan, 'input_tokens' | 'output_tokens' | 'micro_usd'> {
+  const { input_tokens, output_tokens, micro_usd } = metadata;
+  const read = (value: unknown) => (Number.isSafeInteger(value) ? (value as number) : null);
+  return { input_tokens: read(input_tokens), output_tokens: read(output_tokens), micro_usd: read(micro_usd) };
 }
 
 function endSpan(span: SessionSpan, event: AuditEvent, new_tags: readonly string[]): void {
@@ -72,6 +85,7 @@ function endSpan(span: SessionSpan, event: AuditEvent, new_tags: readonly string
   span.duration_ms = Date.parse(event.timestamp) - Date.parse(span.start);
   span.end_event_id = event.event_id;
   span.end_decision = event.decision;
+  Object.assign(span, readCallUsage(event));
   span.data_tags = [...new Set([...span.data_tags, ...event.data_tags])];
   span.new_tags = [...new Set([...span.new_tags, ...new_tags])];
 }

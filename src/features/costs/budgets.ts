@@ -246,6 +246,7 @@ function openReservation(
       settled ??= settleCall(context, ask, reservation_id, usage);
       return settled;
     },
+    computeCost: (usage) => computeUsageCost(context, ask, usage),
   };
 }
 
@@ -265,13 +266,12 @@ async function settleCall(
     return NO_COST;
   }
   const usage: ChargedUsage = { ...stated, ...clampUsage(stated) };
-  const request = ask.model === null ? [] : [ask.model];
-  const { price, is_assumed } = context.findPrice(usage.provider, [usage.model, ...request]);
-  const cost: Cost = { micro_usd: computeCost(price, usage), is_assumed };
+  const cost = computeUsageCost(context, ask, usage);
   onCharge?.({ spender: ask, usage, cost });
   if (!settings.enabled) return cost;
   const spending = buildSpendingRow(ask, usage, cost);
   // The call may have gone to a fallback model, which has its own budgets.
+  const request = ask.model === null ? [] : [ask.model];
   const names = { all: [...request, usage.model], counted: usage.model };
   const windows = findBudgetShares(context.budgets, ask, names).map((share) =>
     computeBudgetWindow(share, now_ms),
@@ -283,6 +283,13 @@ async function settleCall(
   const amount = { micro_usd: cost.micro_usd, tokens: usage.input_tokens + usage.output_tokens };
   await applyOrRetry(context, { kind: 'settle', reservation_id, windows, amount, spending, now_ms }, ask);
   return cost;
+}
+
+function computeUsageCost(context: CostContext, { model }: SpendRequest, stated: ChargedUsage): Cost {
+  const usage = clampUsage(stated);
+  const names = model === null ? [stated.model] : [stated.model, model];
+  const { price, is_assumed } = context.findPrice(stated.provider, names);
+  return { micro_usd: computeCost(price, usage), is_assumed };
 }
 
 async function applyOrRetry(context: CostContext, booking: LedgerEntry, ask: SpendRequest): Promise<void> {

@@ -152,6 +152,8 @@ export interface SpendRequest extends Spender {
 export interface Reservation {
   /** Settles the reservation once and returns the cost. `usage` is `null` if nothing was spent. */
   readonly settle: (usage: ChargedUsage | null) => Promise<Cost>;
+  /** Returns the cost of a usage by the price list. Charges nothing. */
+  readonly computeCost: (usage: ChargedUsage) => Cost;
 }
 
 export interface ChargedUsage extends WireUsage {

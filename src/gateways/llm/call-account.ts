@@ -11,8 +11,18 @@ export interface CallAccount {
   readonly chunk: () => void;
   /** Records what the provider has reported about its answer so far. */
   readonly report: (stated: ProviderReport) => void;
+  /** Returns the usage that the provider has reported so far, with its cost; `null` if it has reported none. */
+  readonly readUsage: () => CallUsage | null;
   /** Settles. `error` names the reason if the call did not complete. `spent` is `null` if nothing was spent. */
   readonly end: (error: string | null, spent: UsageEstimate | null) => void;
+}
+
+/** The tokens and the cost of one call, as its audit event holds them. */
+export interface CallUsage {
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  /** Millionths of a US dollar; whole. */
+  readonly micro_usd: number;
 }
 
 /** The usage, id, model and finish reasons that a provider reports. */
@@ -74,6 +84,12 @@ export function openCallAccount(parts: CallAccountParts): CallAccount {
             ? answer.finish_reasons
             : [...answer.finish_reasons, ...stated.finish_reasons.filter(hasNoFindings)],
       };
+    },
+    readUsage: () => {
+      if (known === null) return null;
+      const { input_tokens, output_tokens } = known;
+      const { micro_usd } = reservation.computeCost({ ...known, provider, model, is_estimated: false });
+      return { input_tokens, output_tokens, micro_usd };
     },
     end: (error, spent) => {
       if (is_over) return;

@@ -8,6 +8,7 @@ import { buildUnreadableFailure } from './call-errors.ts';
 import { decideInCall } from './decide-in-call.ts';
 import { guardToolCall, type ModelAnswerContext } from './guard-tool-call.ts';
 import { isCleanIdentifier } from './identifier-checks.ts';
+import { buildCallMetadata } from './llm-call.ts';
 import { buildStringSplice, buildTextsContent, extractTexts } from './texts.ts';
 
 /** A judged answer without streaming. All its events are durable. */
@@ -46,7 +47,7 @@ export async function guardAnswer(
 }
 
 async function guardAnswerTexts(answer: WireAnswer, answering: ModelAnswerContext): Promise<GuardedAnswer> {
-  const { call_context, model, tokens } = answering;
+  const { call_context, model, tokens, readUsage } = answering;
   const { call, ports } = call_context;
   const words = answer.words.filter(({ value }) => !isCleanIdentifier(value, ports.policy));
   const joined = answer.joined.filter((nodes) => hasJoinedFinding(nodes, ports.policy));
@@ -55,7 +56,8 @@ async function guardAnswerTexts(answer: WireAnswer, answering: ModelAnswerContex
   // Embeddings and token counts contain figures and no text.
   const content = texts.length === 0 ? NO_TEXT : buildTextsContent(texts);
   const crossing = buildTextCrossing('output', call.acting, content);
-  const decided = await decideInCall(crossing, 'llm_response', call_context, model);
+  const buildMetadata = () => buildCallMetadata(call, model, readUsage?.());
+  const decided = await decideInCall(crossing, 'llm_response', call_context, model, { buildMetadata });
   const ruling = await decided.ruling;
   const { verdict } = ruling;
   if (verdict.decision === 'block')

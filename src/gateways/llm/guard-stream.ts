@@ -33,10 +33,10 @@ export async function guardStream(
   context: ModelAnswerContext,
   news: StreamObserver,
 ): Promise<AsyncGenerator<string>> {
-  const { call_context, model } = context;
+  const { call_context, model, readUsage } = context;
   const { call, ports } = call_context;
   const envelope = buildTextContext('output', call.acting);
-  const buildMetadata = () => buildCallMetadata(call, model);
+  const buildMetadata = () => buildCallMetadata(call, model, readUsage?.());
   // The session's taint tags are read before any part of the answer.
   const texts = await enforceStream(envelope, call.caller, 'llm_response', ports, { buildMetadata });
   const reader = call.format.openEvents(request);

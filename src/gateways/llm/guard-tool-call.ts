@@ -4,6 +4,7 @@ import type { Content, Json } from '../../core/types/index.ts';
 import { buildToolCrossing, NO_TEXT, presentForCall } from '../../runtime/enforcement/crossings.ts';
 import type { BlockReason } from '../../runtime/enforcement/enforce.ts';
 import type { JudgedCrossing } from '../../runtime/enforcement/types.ts';
+import type { CallAccount } from './call-account.ts';
 import { decideInCall, refuseInCall } from './decide-in-call.ts';
 import type { LlmCallContext } from './llm-call.ts';
 import { formatContent } from './texts.ts';
@@ -30,6 +31,8 @@ export interface ModelAnswerContext {
   /** The requested model if events may contain it, else `null`. */
   readonly model: string | null;
   readonly tokens: TokenMap | null;
+  /** Returns the usage that the provider has reported so far, for the event on the texts; without it there is none. */
+  readonly readUsage?: CallAccount['readUsage'];
 }
 
 /**

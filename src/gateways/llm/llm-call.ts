@@ -5,6 +5,7 @@ import type { AuditEvent } from '../../runtime/audit/types.ts';
 import type { ActorContext } from '../../runtime/enforcement/crossings.ts';
 import type { EnforcementPorts, JudgedCrossing } from '../../runtime/enforcement/types.ts';
 import type { UpstreamAnswer, UpstreamRequest } from '../upstream/types.ts';
+import type { CallUsage } from './call-account.ts';
 import type { RequestSize } from './estimate.ts';
 import type { ResultCache } from './result-cache.ts';
 
@@ -102,7 +103,11 @@ export interface LlmSettings {
   readonly held_units_max: number;
 }
 
-/** Returns the metadata of a call's audit events. `model` must be scanned; `null` omits it. */
-export function buildCallMetadata({ format }: LlmCall, model: string | null): AuditEvent['metadata'] {
-  return { ...(model !== null && { model }), wire: format.name };
+/** Returns the metadata of a call's audit events. `model` must be scanned; `null` omits it, and so the usage. */
+export function buildCallMetadata(
+  { format }: LlmCall,
+  model: string | null,
+  usage: CallUsage | null = null,
+): AuditEvent['metadata'] {
+  return { ...(model !== null && { model }), wire: format.name, ...usage };
 }

@@ -164,7 +164,8 @@ const PROBLEMS: Readonly<Record<JsonParseError['reason'], string>> = {
   nodes_max: 'The body has more parts than scan.nodes_max.',
 };
 
-const FREE_RESERVATION: Reservation = { settle: async () => ({ micro_usd: 0, is_assumed: false }) };
+const NO_COST = { micro_usd: 0, is_assumed: false };
+const FREE_RESERVATION: Reservation = { settle: async () => NO_COST, computeCost: () => NO_COST };
 
 async function reserve(
   { request, size }: ParsedCall,

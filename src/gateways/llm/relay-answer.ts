@@ -93,7 +93,7 @@ function relayStream(
     ...buildAnswerQuery(request, splices),
     drops_usage: request.usage_splice !== null && call_context.settings.asks_usage !== false,
   };
-  return guardStream(answer, asked, { call_context, model, tokens }, news);
+  return guardStream(answer, asked, { call_context, model, tokens, readUsage: account.readUsage }, news);
 }
 
 /**
@@ -130,7 +130,12 @@ async function relayWhole(
   account.report(stated);
   const output_units = stated.texts.reduce((sum, { value }) => sum + value.length, 0);
   const spent = { estimate: estimateUsage(size, output_units), is_whole: true };
-  const guarded = await guardAnswer(stated, text, { call_context, model, tokens });
+  const guarded = await guardAnswer(stated, text, {
+    call_context,
+    model,
+    tokens,
+    readUsage: account.readUsage,
+  });
   if (guarded.denied !== null) {
     account.end('policy_violation', spent);
     return buildDenialReply(call, guarded.denied);

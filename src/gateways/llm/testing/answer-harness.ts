@@ -38,9 +38,10 @@ export async function openAnswerHarness(options: CallContextOptions = {}): Promi
   return {
     events,
     answer: async (chunks, type = 'text/event-stream') => {
-      const settle = async () => ({ micro_usd: 0, is_assumed: true });
+      const cost = { micro_usd: 7, is_assumed: true };
+      const reservation = { settle: async () => cost, computeCost: () => cost };
       const hasNoFindings = () => true;
-      const parts = { reservation: { settle }, model: guarded.model, hasNoFindings, span: null, calls: null };
+      const parts = { reservation, model: guarded.model, hasNoFindings, span: null, calls: null };
       const account = openCallAccount({ ...parts, keep: (settling) => void settling.catch(() => {}) });
       const answer = { ...buildUpstreamAnswer(chunks), headers: ['content-type', type] };
       const reply = await relayAnswer(call_context, { read, guarded, input, account }, answer);

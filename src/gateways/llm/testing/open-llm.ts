@@ -7,9 +7,11 @@ import { openUpstreams } from '../../upstream/upstreams.ts';
 import type { LlmProxy } from '../llm-call.ts';
 import { openLlmProxy } from '../llm-proxy.ts';
 
+const NO_COST = { micro_usd: 0, is_assumed: false };
+
 /** A ledger without limits. */
 const NO_LIMIT: Budgets = {
-  reserve: async () => ({ settle: async () => ({ micro_usd: 0, is_assumed: false }) }),
+  reserve: async () => ({ settle: async () => NO_COST, computeCost: () => NO_COST }),
 };
 
 /** Opens the real LLM proxy for tests of transports. It has no budgets by default, and adds decisions to `decided`. */
