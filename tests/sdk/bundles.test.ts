@@ -13,6 +13,7 @@ import { type BuildOptions, build } from 'esbuild';
 import { chromium } from 'playwright-core';
 import { differences, loadCases, runAll } from '../../cases/run.ts';
 import { locate } from '../../scripts/components/components.ts';
+import { builtinFiles } from '../../src/core/detect/registry/builtin-detectors.ts';
 import { root } from '../support/checkout.ts';
 
 const options = {
@@ -105,6 +106,19 @@ test('every case holds in a V8 without any global of a platform', async (t) => {
   t.diagnostic(`${count} cases in a bare V8`);
   assert.deepEqual(wrong, []);
   assert.equal(count, runAll().count);
+});
+
+test('no pattern has two groups of one name, which Node 20 and 22 refuse', () => {
+  const detectors = builtinFiles.flatMap((file) => file());
+  const repeated = detectors.filter(({ pattern }) => {
+    const names = [...pattern.source.matchAll(/\(\?<(\w+)>/g)].map(([, name]) => name);
+    return new Set(names).size < names.length;
+  });
+  assert.deepEqual(
+    repeated.map(({ id }) => id),
+    [],
+  );
+  assert.ok(detectors.length > 1_000);
 });
 
 const browser_path = locate('chromium');

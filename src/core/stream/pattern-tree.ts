@@ -105,6 +105,9 @@ function readTerm(reader: Reader): PatternNode {
   return { kind: 'repeat', item, least: Number(least), most: top };
 }
 
+/** The group that narrows the finding, or one of its alternatives. */
+const VALUE_GROUP = /^\(\?<value[2-9]?>$/;
+
 function readAtom(reader: Reader): PatternNode {
   const from = reader.at;
   const opening = take(reader, OPENING);
@@ -115,7 +118,7 @@ function readAtom(reader: Reader): PatternNode {
     if (written === '(?=' || written === '(?!') return { kind: 'ahead', item, is_refused: written === '(?!' };
     if (written === '(?<=' || written === '(?<!')
       return { kind: 'behind', source: reader.source.slice(from, reader.at) };
-    return written === '(?<value>' ? { kind: 'value', item } : item;
+    return VALUE_GROUP.test(written) ? { kind: 'value', item } : item;
   }
   const written = (take(reader, ESCAPE) ?? take(reader, CLASS))?.[0];
   if (written === '\\b' || written === '\\B') return { kind: 'edge' };

@@ -41,7 +41,7 @@ export function countDetector({ weight, validate, ...detector }: Detector): Coun
 function valueGroup({ source }: RegExp): readonly number[] {
   const opens = [...source.matchAll(/\\.|\[(?:\\.|[^\]\\])*\]|\((?!\?)|\(\?<(?![=!])(\w+)>/g)];
   const groups = opens.filter(([text]) => text.startsWith('('));
-  return groups.flatMap(([, name], at) => (name === 'value' ? [at + 1] : []));
+  return groups.flatMap(([, name], at) => (/^value[2-9]?$/.test(name ?? '') ? [at + 1] : []));
 }
 
 /** Scans a text with both scanners. Throws if their findings differ. */

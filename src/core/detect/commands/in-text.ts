@@ -30,7 +30,7 @@ export const commandTextDetectors: readonly Detector[] = [
       'A dangerous command at the beginning of a line, behind a colon, or in a quotation or a piece of code; a statement of SQL behind a colon or in code.',
     anchors: buildAnchors(),
     pattern:
-      /(?<=(?:^["']?|[\n\r`]|\\n|[$#>] |[:,=[{(][ \t]{0,2}["']|[\w)\]]:[ \t])[ \t]{0,8})(?<value>(?!(?:drop|delete)[ \t])(?:sudo[ \t]{1,4})?[\w./-]{1,40}[ \t][^\n\r`]{1,1000})|(?<=(?:[\w)\]]:[ \t]|`)[ \t]{0,8})(?<value>(?:drop|delete)[ \t][^\n\r`]{1,1000})/i,
+      /(?<=(?:^["']?|[\n\r`]|\\n|[$#>] |[:,=[{(][ \t]{0,2}["']|[\w)\]]:[ \t])[ \t]{0,8})(?<value>(?!(?:drop|delete)[ \t])(?:sudo[ \t]{1,4})?[\w./-]{1,40}[ \t][^\n\r`]{1,1000})|(?<=(?:[\w)\]]:[ \t]|`)[ \t]{0,8})(?<value2>(?:drop|delete)[ \t][^\n\r`]{1,1000})/i,
     validate: (value) => findSevereRules(value).length > 0,
     validate_work: SCRIPT_WORK,
     examples: {

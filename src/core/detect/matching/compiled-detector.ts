@@ -158,11 +158,21 @@ export function tryMatch(
   if (!has_value) return { detector, start, end };
   compiled_pattern.indices_pattern ??= makeSticky(pattern, 'dy');
   compiled_pattern.indices_pattern.lastIndex = start;
-  const [from, to] = compiled_pattern.indices_pattern.exec(text)!.indices!.groups!.value!;
+  const [from, to] = readValueGroup(compiled_pattern.indices_pattern.exec(text)!.indices!.groups)!;
   return { detector, start: from, end: to };
 }
 
 /** Returns the group `value` of a pattern that matches at its last index. */
 function execValue(pattern: RegExp, text: string): string | null {
-  return pattern.exec(text)?.groups?.value ?? null;
+  return readValueGroup(pattern.exec(text)?.groups) ?? null;
+}
+
+/**
+ * Returns the group `value`, or the one of its alternatives that matched. They have numbers, `value2` to `value4`,
+ * because Node 20 and 22 refuse two groups of one name.
+ */
+function readValueGroup<Value>(
+  groups: Readonly<Record<string, Value | undefined>> | undefined,
+): Value | undefined {
+  return groups?.value ?? groups?.value2 ?? groups?.value3 ?? groups?.value4;
 }

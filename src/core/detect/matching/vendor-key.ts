@@ -101,7 +101,7 @@ function mayNameKey(text: string, start: number): boolean {
 function patternOf(value: CharacterRun | null, names: readonly string[]): RegExp {
   const form = value === null ? ANY_VALUE : `${value.units}{${value.least},${value.most}}`;
   return new RegExp(
-    `${IN_NO_RUN}(?:${names.map((spelling) => spelling.replace(/^\\b/, '')).join('|')})${NAME_REST}(?:${SAID}${NO_OTHER_NAME}(?:(?<value>${form})${AFTER}|(?<value>${SAID_VALUE}))|${ASSIGNS_ALONE}${NO_OTHER_NAME}(?<value>${form})${AFTER})`,
+    `${IN_NO_RUN}(?:${names.map((spelling) => spelling.replace(/^\\b/, '')).join('|')})${NAME_REST}(?:${SAID}${NO_OTHER_NAME}(?:(?<value>${form})${AFTER}|(?<value2>${SAID_VALUE}))|${ASSIGNS_ALONE}${NO_OTHER_NAME}(?<value3>${form})${AFTER})`,
     'i',
   );
 }

@@ -137,7 +137,7 @@ export const personNames: readonly Detector[] = [
     ],
     pattern: new RegExp(
       `(?:(?:Dear|Lieber?|Ch[eè]re?|Querid[oa]|Gentile) (?<value>${NAME})(?=[,:!\\n])|` +
-        `(?:[Rr]egards|REGARDS|[Ss]incerely|[Gg]r[üu](?:ß|ss)en?|Cordialement|Saludos),?[ \\t]{0,2}\\r?\\n{1,2}[ \\t]{0,4}(?<value>${NAME})(?=[ \\t]{0,4}(?:\\r?\\n|$)))`,
+        `(?:[Rr]egards|REGARDS|[Ss]incerely|[Gg]r[üu](?:ß|ss)en?|Cordialement|Saludos),?[ \\t]{0,2}\\r?\\n{1,2}[ \\t]{0,4}(?<value2>${NAME})(?=[ \\t]{0,4}(?:\\r?\\n|$)))`,
     ),
     try_work: 48,
     validate: isName,

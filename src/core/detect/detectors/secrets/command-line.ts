@@ -4,7 +4,7 @@ import { isPlaceholder } from '../../matching/placeholders.ts';
 
 /** A word of a command line, bare or quoted. It does not start with an option or a reference. */
 const WORD =
-  '(?:"(?<value>[^"$`\\n]{3,128})"|\'(?<value>[^\'$\\n]{3,128})\'|(?<value>[^\\s"\'`$<>|;&%(){}\\\\-][^\\s"\'`<>|;&\\\\]{2,127}))';
+  '(?:"(?<value>[^"$`\\n]{3,128})"|\'(?<value2>[^\'$\\n]{3,128})\'|(?<value3>[^\\s"\'`$<>|;&%(){}\\\\-][^\\s"\'`<>|;&\\\\]{2,127}))';
 /** Other words of the same command, as few as possible, over continued lines. */
 const SKIPPED = '(?:[^\\s|;&]{1,80}(?:[ \\t]|\\\\\\n){1,6}){0,10}?';
 const USER = '(?:"[^"\\n]{1,64}"|\'[^\'\\n]{1,64}\'|[^\\s"\'|;&]{1,64})';

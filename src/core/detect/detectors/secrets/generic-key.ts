@@ -24,7 +24,7 @@ const NO_FILE =
   '(?<!\\.(?:rs|go|js|mjs|cjs|ts|tsx|py|rb|java|kt|c|h|cc|cpp|hpp|md|rst|txt|html|css|json|ya?ml|toml|xml|sh|pem|stderr|stdout|golden|snap|php|cs|swift))';
 const ASSIGNED = `[\\w.-]{0,30}${NO_FILE}(?: string)?${ASSIGNS_SECRET}(?<value>${VALUE})`;
 /** Without a sign between name and value, the value must be unambiguous. */
-const NAMED = '["\'` -]{1,2}(?=[A-Za-z-]{0,24}\\d)(?<value>[A-Za-z0-9_-]{24,200})(?![\\w.@/:-])';
+const NAMED = '["\'` -]{1,2}(?=[A-Za-z-]{0,24}\\d)(?<value2>[A-Za-z0-9_-]{24,200})(?![\\w.@/:-])';
 
 export const genericKey: readonly Detector[] = [
   {

@@ -5,8 +5,7 @@ import { isStrongPassword } from '../../matching/grade-secret.ts';
 import { isPlaceholder } from '../../matching/placeholders.ts';
 import { HEX_ALPHABET, sampleBody } from '../../matching/sample-text.ts';
 
-const LINES =
-  '(?<value>[ \\t]{1,12}["\']?[\\w.-]{1,120}["\']?:[^\\n]{1,4000}(?:\\n[ \\t][^\\n]{1,4000}){0,22})';
+const LINES = '[ \\t]{1,12}["\']?[\\w.-]{1,120}["\']?:[^\\n]{1,4000}(?:\\n[ \\t][^\\n]{1,4000}){0,22}';
 const KIND = 'kind: {1,4}["\']?Secret["\']?(?=\\s)';
 const LINE = '(?:[^\\n]{0,200}\\n)';
 
@@ -24,8 +23,8 @@ export const kubernetes: readonly Detector[] = [
     description: 'The data of a Secret in a manifest of Kubernetes, whole, before its kind or behind it.',
     anchors: ['(?i)kind: ?["\']?secret', 'apiVersion: ?["\']?v1'],
     pattern: new RegExp(
-      `(?:${KIND}${LINE}{1,20}?(?:data|stringData):[ \\t]{0,4}\\n${LINES}|` +
-        `apiVersion: {1,4}["']?v1["']?[ \\t]{0,4}\\n(?:data|stringData):[ \\t]{0,4}\\n${LINES}(?=\\n(?![ \\t])${LINE}{0,20}?${KIND}))`,
+      `(?:${KIND}${LINE}{1,20}?(?:data|stringData):[ \\t]{0,4}\\n(?<value>${LINES})|` +
+        `apiVersion: {1,4}["']?v1["']?[ \\t]{0,4}\\n(?:data|stringData):[ \\t]{0,4}\\n(?<value2>${LINES})(?=\\n(?![ \\t])${LINE}{0,20}?${KIND}))`,
       'i',
     ),
     validate: hasData,
@@ -53,7 +52,7 @@ export const kubernetes: readonly Detector[] = [
     // known.
     anchors: ['"kind": ?"Secret"', '"data":', '"stringData":'],
     pattern:
-      /"(?:data|stringData)":\s{0,4}\{(?<value>[^{}]{16,4000})\},\s{0,40}"kind": ?"Secret"|"kind": ?"Secret"[\s\S]{1,1500}?(?:"data"|"stringData"):\s{0,4}\{(?<value>[^{}]{16,4000})\}/,
+      /"(?:data|stringData)":\s{0,4}\{(?<value>[^{}]{16,4000})\},\s{0,40}"kind": ?"Secret"|"kind": ?"Secret"[\s\S]{1,1500}?(?:"data"|"stringData"):\s{0,4}\{(?<value2>[^{}]{16,4000})\}/,
     examples: {
       hits: [
         '{"apiVersion": "v1", "data": {«"pass": "czNzYW1lOTk="»}, "kind": "Secret"}',

@@ -18,7 +18,7 @@ export const passwordNotations: readonly Detector[] = [
     anchors: ['(?i)password', '(?i)<pass[> ]'],
     pattern: new RegExp(
       `(?:(?:(?<=<[\\w:.-]{0,40})password${MORE}|<pass)(?: [^<>]{0,80})?>(?<value>[^<>]{3,200})</|` +
-        `password${MORE}["']\\s{1,4}value\\s?=\\s?["'](?<value>[^"'<>]{3,200})["'])`,
+        `password${MORE}["']\\s{1,4}value\\s?=\\s?["'](?<value2>[^"'<>]{3,200})["'])`,
       'i',
     ),
     validate: (value) =>
@@ -49,7 +49,7 @@ export const passwordNotations: readonly Detector[] = [
     description: 'A quoted value behind `password` and a blank, as in blocks of Gradle, Terraform and nginx.',
     anchors: ['(?i)password'],
     pattern:
-      /(?<=^|[\s{;])password[ \t]{1,4}(?:"(?<value>[^"\s$<>{}()]{4,128})"|'(?<value>[^'\s$<>{}()]{4,128})')/im,
+      /(?<=^|[\s{;])password[ \t]{1,4}(?:"(?<value>[^"\s$<>{}()]{4,128})"|'(?<value2>[^'\s$<>{}()]{4,128})')/im,
     validate: (value) => /[^A-Za-z]/.test(value) && !isPlaceholder(value),
     examples: {
       hits: ['credentials {\n  username "ada"\n  password "«k4ctus-Zaun»"\n}', "  password '«s3same99»'"],

@@ -70,7 +70,7 @@ export const secretAddresses: readonly Detector[] = [
     description: 'Webhooks of Zapier and Make: the path behind their hosts.',
     anchors: ['hooks\\.zapier\\.com/', '\\.make\\.com/'],
     pattern:
-      /hooks\.zapier\.com\/hooks\/(?:catch|standard)\/(?<value>\d{5,10}\/\w{5,40})|(?<=\bhook\.[a-z]{2}\d)\.make\.com\/(?<value>[a-z0-9]{24,40})/,
+      /hooks\.zapier\.com\/hooks\/(?:catch|standard)\/(?<value>\d{5,10}\/\w{5,40})|(?<=\bhook\.[a-z]{2}\d)\.make\.com\/(?<value2>[a-z0-9]{24,40})/,
     hits: [
       'https://hooks.zapier.com/hooks/catch/«1234567/a1b2c3d»/',
       `https://hook.eu1.make.com/«${sampleBody(32, BASE36)}»`,
@@ -83,7 +83,7 @@ export const secretAddresses: readonly Detector[] = [
       'Keys in the path to nodes of Infura, Alchemy and QuickNode, as their documentation has them.',
     anchors: ['infura\\.io/', 'alchemyapi\\.io/', 'alchemy\\.com/', 'quiknode\\.pro/'],
     pattern:
-      /(?:infura\.io\/(?:ws\/)?v3\/(?<value>[a-f0-9]{32})|(?:alchemyapi\.io|g\.alchemy\.com|alchemy\.com)\/v2\/(?<value>[\w-]{28,40})|quiknode\.pro\/(?<value>[a-f0-9]{40}))(?!\w)/,
+      /(?:infura\.io\/(?:ws\/)?v3\/(?<value>[a-f0-9]{32})|(?:alchemyapi\.io|g\.alchemy\.com|alchemy\.com)\/v2\/(?<value2>[\w-]{28,40})|quiknode\.pro\/(?<value3>[a-f0-9]{40}))(?!\w)/,
     hits: [
       `https://mainnet.infura.io/v3/«${sampleBody(32, HEX_ALPHABET)}»`,
       `wss://eth-mainnet.g.alchemy.com/v2/«${sampleBody(32, BASE62)}»`,
