@@ -14,17 +14,19 @@ export interface Framework {
 /** All frameworks, in alphabetical order. */
 export const frameworks: readonly Framework[] = [
   python('autogen', 'AutoGen'),
+  typescript('claude-agent-sdk', 'Claude Agent SDK'),
   python('crewai', 'CrewAI'),
   python('langchain', 'LangChain'),
+  typescript('langchain', 'LangChain'),
   python('langgraph', 'LangGraph'),
+  typescript('langgraph', 'LangGraph'),
   python('llamaindex', 'LlamaIndex'),
+  typescript('llamaindex', 'LlamaIndex.TS'),
+  typescript('mastra', 'Mastra', 'mastra'),
+  typescript('mcp', 'MCP client'),
   python('openai-agents', 'OpenAI Agents SDK'),
-  {
-    name: 'vercel-ai',
-    label: 'Vercel AI SDK',
-    source: 'vercel-ai.ts',
-    file: 'service-vercel-ai.ts',
-  },
+  typescript('openai-agents', 'OpenAI Agents SDK'),
+  typescript('vercel-ai', 'Vercel AI SDK', 'vercel-ai'),
 ];
 
 function python(name: string, label: string): Framework {
@@ -32,11 +34,16 @@ function python(name: string, label: string): Framework {
   return { name, label, source, file: `service_${source}` };
 }
 
+/** The name ends with `-ts` by default, because Python has a framework of the same name. */
+function typescript(framework: string, label: string, name = `${framework}-ts`): Framework {
+  return { name, label: `${label} (TypeScript)`, source: `${framework}.ts`, file: `service-${framework}.ts` };
+}
+
 /** The folder of the sources: four folders up, in `src` and in `dist`. */
 const FOLDER = fileURLToPath(new URL('../../../../integrations/', import.meta.url));
 
-/** Matches lines in which a source imports another one of the same folder. */
-const BESIDE = /^(?:from (guard|messages) import .*|import \{.*\} from '\.\/(guard\.ts)';)$/gm;
+/** Matches lines in which a source of Python imports another one of the same folder. */
+const BESIDE = /^from (guard|messages) import .*$/gm;
 
 /**
  * Returns the text of a framework's file. Imported sources of the same folder are inlined, so that one file is enough.
@@ -44,9 +51,7 @@ const BESIDE = /^(?:from (guard|messages) import .*|import \{.*\} from '\.\/(gua
 export async function readFrameworkGuard({ source }: Pick<Framework, 'source'>): Promise<string> {
   const text = await readFile(`${FOLDER}${source}`, 'utf8');
   const parts = await Promise.all(
-    [...text.matchAll(BESIDE)].map(([, python_name, file]) =>
-      readFrameworkGuard({ source: file ?? `${python_name}.py` }),
-    ),
+    [...text.matchAll(BESIDE)].map(([, name]) => readFrameworkGuard({ source: `${name}.py` })),
   );
   return text.replace(BESIDE, () => parts.shift()!.trimEnd());
 }

@@ -1,0 +1,11 @@
+// Guards agents of LangChain: prompts, tool calls, results and answers. Needs `npm install agent-safety`.
+//
+//   const agent = createAgent({ model, tools: [lookUp, pay], middleware: [guardMiddleware] });
+
+import { createClientGuard } from 'agent-safety/sdk';
+import { createLangChainMiddleware } from 'agent-safety/sdk/langchain';
+import * as langchain from 'langchain';
+
+// Asks the service at SERVICE_URL. `quickstart()` decides in this process instead.
+const guard = createClientGuard({ agent_id: 'langchain' });
+export const guardMiddleware = createLangChainMiddleware(langchain, guard);

@@ -1,0 +1,11 @@
+// Guards a client of the MCP TypeScript SDK: tool calls, results, resources and prompts. Needs `npm install agent-safety`.
+//
+//   const client = guardClient(new Client({ name: 'app', version: '1.0.0' }));
+
+import { createClientGuard } from 'agent-safety/sdk';
+import { guardMcpClient } from 'agent-safety/sdk/mcp';
+
+// Asks the service at SERVICE_URL. `quickstart()` decides in this process instead.
+const guard = createClientGuard({ agent_id: 'mcp' });
+export const guardClient = <Client extends Parameters<typeof guardMcpClient>[0]>(client: Client) =>
+  guardMcpClient(client, guard);
