@@ -161,6 +161,11 @@ const LAST = [
   'mcp_pins_reject',
   'mcp_pins_approve',
   'capabilities_revoke',
+  'audit_verify_start',
+  'evidence_pack_start',
+  'evidence_pack_download',
+  'audit_task_show',
+  'audit_task_cancel',
   'audit_hold_add',
   'audit_hold_remove',
   'keys_create',
@@ -235,12 +240,14 @@ test('every example is answered as the description shows it', async () => {
   let handle_id = '';
   let silence_id = '';
   let hold_id = '';
+  let task_id = '';
   for (const shown of examples) {
     // The event in a description is a recent decision; the token and the handle were just issued.
     const path = shown.path
       .replace(/evt_[0-9a-f]{24}$/, allowed)
       .replace(/cap_[0-9a-f]{24}/, issued)
-      .replace(/key_[0-9a-f]{24}/, key_id);
+      .replace(/key_[0-9a-f]{24}/, key_id)
+      .replace(/task_[0-9a-f]{24}/, task_id);
     const body =
       {
         memory_resolve_handle: { ...(shown.body as object), handle_id },
@@ -253,6 +260,7 @@ test('every example is answered as the description shows it', async () => {
     if (example.name === 'keys_create' || example.name === 'keys_rotate')
       key_id = (JSON.parse(text) as { key_id: string }).key_id;
     if (example.name === 'alert_silences_add') silence_id = JSON.parse(text).silence_id;
+    if (example.name === 'evidence_pack_start') task_id = await finished(JSON.parse(text).task_id);
     if (example.name === 'audit_hold_add') hold_id = (JSON.parse(text) as { hold_id: string }).hold_id;
     if (example.name === FIRST) handle_id = JSON.parse(text).handle_id;
     if (example.name === 'intercept_agent_message') allowed = JSON.parse(text).event_id;
@@ -267,6 +275,18 @@ test('every example is answered as the description shows it', async () => {
   const refused = examples.filter(({ status }) => status !== 200).map(({ name }) => name);
   assert.deepEqual(refused.toSorted(), REFUSED);
 });
+
+/** Waits until a task has ended, and returns its ID. */
+async function finished(task_id: string): Promise<string> {
+  const name = 'audit_task_show';
+  const path = `/v1/dashboard/audit/tasks/${task_id}`;
+  for (let tries = 0; tries < 300; tries++) {
+    const { text } = await ask({ name, method: 'GET', path, body: undefined, status: 200, answer: null });
+    if (JSON.parse(text).state !== 'running') return task_id;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error('the task did not end');
+}
 
 /** Creates the pending request whose ID the examples show. */
 async function waiting(): Promise<string> {

@@ -43,6 +43,14 @@ import { checkBudget, dashboardCostBudgets } from '../features/costs/budget-oper
 import { dashboardCostReport, dashboardCostSummary } from '../features/costs/spending-operations.ts';
 import { auditHoldAdd, auditHoldRemove, auditHoldsList } from '../features/evidence/hold-operations.ts';
 import {
+  auditTaskCancel,
+  auditTaskShow,
+  auditTasks,
+  auditVerifyStart,
+  evidencePackDownload,
+  evidencePackStart,
+} from '../features/evidence/task-operations.ts';
+import {
   memoryPurgeExpired,
   memoryRead,
   memoryResolveHandle,
@@ -171,6 +179,10 @@ export const operationCatalogue = {
   auditHoldRemove,
   auditHoldsList,
   auditQuery,
+  auditTaskCancel,
+  auditTaskShow,
+  auditTasks,
+  auditVerifyStart,
   authMethods,
   authOidcCallback,
   authOidcStart,
@@ -200,6 +212,8 @@ export const operationCatalogue = {
   dashboardTemplateInstall,
   dashboardTemplates,
   dashboardTemplatesSearch,
+  evidencePackDownload,
+  evidencePackStart,
   guardOutput,
   health,
   intelligenceAutoConfig,

@@ -35,6 +35,7 @@ import {
 } from '../runtime/policies/fingerprints.ts';
 import type { ConfigRequest } from '../runtime/policies/load-config.ts';
 import type { ReloadFailure, ReloadReport } from '../runtime/policies/reload-report.ts';
+import type { buildReportFiles } from './report-files.ts';
 import { openSeenAgents, type SeenAgents } from './seen-agents.ts';
 import { buildStatePaths } from './state-dir.ts';
 
@@ -132,14 +133,14 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
     telemetry: parts.telemetry,
     ready: async () => now_ms() - unrecorded.last_ms > UNREADY_MS && (await isReady(parts)),
     agentsSeen: () => allAgents(coordinator, agents, log),
-    metricsText: () => metricsText(parts),
-    plugins,
+    ...{ metricsText: () => metricsText(parts), plugins },
     ...buildPolicyOperations(parts),
     resetSession: (target, caller) => resetSession(target, caller, { ...ports, store: parts.store.open }),
     ...lazyOperatorParts(parts, () => ports),
     ...trail.offers,
     events: parts.journal === null || coordinator.events === null ? null : hub.open,
     ...trusted.offers,
+    buildReportFiles: (request) => loadReportFiles(request, runtime),
     memory: lazyMemory(parts, () => ports),
     ...outbound.offers,
   };
@@ -161,6 +162,9 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
       runInOrder([llm.close, trail.close, outbound.close, costs.close, trusted.close, parts.store.close]),
   };
 }
+
+const loadReportFiles = async (...request: Parameters<typeof buildReportFiles>) =>
+  (await import('./report-files.ts')).buildReportFiles(...request);
 
 /** Closes each part, even if one before it fails. */
 function runInOrder([first, ...rest]: readonly (() => Promise<void>)[]): Promise<void> {

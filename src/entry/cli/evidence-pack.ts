@@ -4,8 +4,8 @@ import type { PackSummary } from '../../features/evidence/make-pack.ts';
 import type { EvidenceProgress, PackReport } from '../../features/evidence/types.ts';
 import type { TrustedPublicKey } from '../../features/evidence/verify-pack.ts';
 import { getPackageVersion } from '../../platform/version.ts';
-import { buildOperatorCaller } from '../../runtime/access/callers.ts';
 import { getOsUserName } from '../../runtime/access/os-user.ts';
+import { createEventId } from '../../runtime/audit/event-id.ts';
 import { CommandFailure, EXIT } from './command-failure.ts';
 import { formatCount } from './format-table.ts';
 import { loadCliConfig } from './load-cli-config.ts';
@@ -16,6 +16,7 @@ import { escapeControls, paint, printJson, printLine, printNotice, type Terminal
 export interface PackCommand {
   /** The file to write. */
   readonly pack: string;
+  readonly framework?: string;
   readonly since?: string;
   readonly until?: string;
   readonly last?: string;
@@ -36,19 +37,28 @@ export async function makeEvidencePack(command: PackCommand, terminal: Terminal)
   const { openLocalRuntime } = await import('../../server/local.ts');
   const { makePack } = await import('../../features/evidence/make-pack.ts');
   const { parsePackWindow } = await import('../../features/evidence/pack-window.ts');
-  const { recordPackMade } = await import('../../features/evidence/pack-event.ts');
+  const { buildPackEvent } = await import('../../features/evidence/evidence-events.ts');
   const runtime = await openLocalRuntime(config, getPackageVersion());
   try {
     const window = parsePackWindow(command, runtime.now_ms());
     await runtime.settleJournal();
+    const { framework } = command;
+    const report =
+      framework === undefined
+        ? []
+        : await runtime.buildReportFiles({
+            ...{ ...window, framework },
+            tenants: command.tenant === undefined ? '*' : [command.tenant],
+          });
     const request = {
       state_dir: config.state_dir,
       service_version: getPackageVersion(),
-      ...{ window, tenant_id: command.tenant ?? null, framework: null, report: [], target },
+      ...{ window, tenant_id: command.tenant ?? null, framework: framework ?? null, report, target },
     };
     const summary = await makePack(request, { onProgress: openProgress(terminal) });
-    const caller = buildOperatorCaller(`cli:${getOsUserName()}`);
-    await recordPackMade(summary, { runtime, caller, request_id: 'cli' });
+    const now_ms = runtime.now_ms();
+    const own = { event_id: createEventId(now_ms), now_ms, policy_hash: runtime.policy().hash };
+    await runtime.note(buildPackEvent(summary, { ...own, caller_id: `cli:${getOsUserName()}` }));
     if (command.json) printJson(terminal, { file: target, ...summary });
     else printSummary(summary, target, terminal);
   } finally {

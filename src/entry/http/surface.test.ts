@@ -119,6 +119,8 @@ test('the API description is valid OpenAPI 3.1 and names every operation once', 
 
 /** Permissions that the callers of these tests lack. */
 const PERSONS = [
+  'audit:export',
+  'audit:manage',
   'policy:reload',
   'secrets:check',
   'secrets:resolve',

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { readFile, stat } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { listSegments, listWriters } from '../../runtime/audit/files.ts';
+import { countJournalBytes, listWriters } from '../../runtime/audit/files.ts';
 import {
   loadPublicKeys,
   type PublicKeyRecord,
@@ -93,7 +93,7 @@ async function openSource(options: PackOptions, records: readonly PublicKeyRecor
   const { journal_dir, window, signal, onProgress } = options;
   if (!(window.since_ms <= window.until_ms))
     throw new EvidenceFailure('window_invalid', 'The window must begin before it ends.');
-  const total_bytes = onProgress === undefined ? 0 : await countBytes(journal_dir);
+  const total_bytes = onProgress === undefined ? 0 : await countJournalBytes(journal_dir);
   let done_bytes = 0;
   return {
     ...{ journal_dir, window, trusted: trustKeys(records) },
@@ -103,18 +103,6 @@ async function openSource(options: PackOptions, records: readonly PublicKeyRecor
       onProgress?.({ done_bytes, total_bytes });
     },
   };
-}
-
-/** Returns the bytes of all files of a journal. */
-export async function countBytes(journal_dir: string): Promise<number> {
-  let bytes = 0;
-  for (const writer of await listWriters(journal_dir))
-    for (const { path } of await listSegments(join(journal_dir, writer)))
-      bytes += await stat(path).then(
-        ({ size }) => size,
-        () => 0,
-      );
-  return bytes;
 }
 
 /** Plans the chain of every writer, and of those that begin meanwhile, because checkpoints may name them. */

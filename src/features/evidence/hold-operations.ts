@@ -31,7 +31,17 @@ const holdFields = {
 } as const;
 const hold = {
   type: 'object',
-  required: Object.keys(holdFields) as (keyof typeof holdFields)[],
+  required: [
+    'hold_id',
+    'tenant_id',
+    'agent_id',
+    'session_id',
+    'since',
+    'until',
+    'reason',
+    'created_by',
+    'created_at',
+  ],
   properties: holdFields,
 } as const;
 

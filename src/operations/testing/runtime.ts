@@ -159,6 +159,7 @@ export function testRuntime(options: TestOptions = {}): TestRuntime {
       listChainStates: async () => [],
       findOldestEvent: async () => null,
     },
+    buildReportFiles: async () => [],
     events: null,
     ...options.instead,
   };

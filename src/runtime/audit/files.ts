@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { open, readdir, rename, rm } from 'node:fs/promises';
+import { open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { makeFolder } from '../../platform/files/folder.ts';
 
@@ -57,6 +57,18 @@ export async function listSegments(writer_dir: string): Promise<SegmentFile[]> {
     by_seq.set(first_seq, { name, path: join(writer_dir, name), first_seq, gzip });
   }
   return [...by_seq.values()].sort((a, b) => a.first_seq - b.first_seq);
+}
+
+/** Returns the bytes of all files of a journal, as they are on the disk. */
+export async function countJournalBytes(journal_dir: string): Promise<number> {
+  let bytes = 0;
+  for (const writer of await listWriters(journal_dir))
+    for (const { path } of await listSegments(join(journal_dir, writer)))
+      bytes += await stat(path).then(
+        ({ size }) => size,
+        () => 0,
+      );
+  return bytes;
 }
 
 function nothingThere(error: NodeJS.ErrnoException): [] {

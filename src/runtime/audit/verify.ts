@@ -1,6 +1,7 @@
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { collectNamedHeads, isWriterHead, type NamedHeads } from './chain-heads.ts';
-import { isWriterName, listSegments, listWriters, type SegmentFile } from './files.ts';
+import { countJournalBytes, isWriterName, listSegments, listWriters, type SegmentFile } from './files.ts';
 import {
   CHAIN_START,
   type ChainHead,
@@ -28,6 +29,10 @@ export interface VerifyOptions {
   readonly trusted_key_id?: string | null;
   /** Heads of each chain from another source, such as `indexHeads` or a backup. The chains must still contain them. */
   readonly known_heads?: ReadonlyMap<string, ChainHead>;
+  /** Called from time to time with the bytes of files that were read, and all bytes. */
+  readonly onProgress?: (progress: { readonly done_bytes: number; readonly total_bytes: number }) => void;
+  /** Rejects with its reason when it is aborted. */
+  readonly signal?: AbortSignal;
 }
 
 /** The result for one writer's chain. */
@@ -93,7 +98,8 @@ export interface VerifyReport {
  * another writer names, unless `known_heads` reaches further. Second, a rollback of all writers to the same earlier
  * time. Third, anything done with the private key.
  */
-export async function verifyJournal(options: VerifyOptions): Promise<VerifyReport> {
+export async function verifyJournal(requested: VerifyOptions): Promise<VerifyReport> {
+  const options = { ...requested, onRead: await openMeter(requested) };
   const trusted = trustKeys(options.public_keys, options.trusted_key_id ?? null);
   const names = new Set([...(await listWriters(options.dir)), ...(options.known_heads?.keys() ?? [])]);
   const named = collectNamedHeads();
@@ -124,7 +130,7 @@ async function checkNamedHeads(
   writer: string,
   walked: Walk | undefined,
   named: NamedHeads,
-  options: VerifyOptions,
+  options: WalkOptions,
   trusted: TrustedKeys,
 ): Promise<Walk> {
   if (walked !== undefined && (walked.broken !== null || named.findMissing(walked) === null)) return walked;
@@ -132,6 +138,22 @@ async function checkNamedHeads(
   const missing = walk.broken === null ? named.findMissing(walk) : null;
   if (missing !== null) walk.broken = { writer, file: null, line: null, ...missing };
   return walk;
+}
+
+interface WalkOptions extends VerifyOptions {
+  /** Called with the bytes that were read since the last call. */
+  readonly onRead: (bytes: number) => void;
+}
+
+async function openMeter({ dir, onProgress }: VerifyOptions): Promise<WalkOptions['onRead']> {
+  if (onProgress === undefined) return () => {};
+  const total_bytes = await countJournalBytes(dir);
+  let done_bytes = 0;
+  return (bytes) => {
+    // A chain that is walked again is not counted twice.
+    done_bytes = Math.min(total_bytes, done_bytes + bytes);
+    onProgress({ done_bytes, total_bytes });
+  };
 }
 
 /** The audit events of retention, by writer and last deleted record. */
@@ -188,7 +210,7 @@ interface Walk {
 /** Walks a chain. Repeats the walk if retention has deleted a file meanwhile. */
 async function walkWriter(
   writer: string,
-  options: VerifyOptions,
+  options: WalkOptions,
   trusted: TrustedKeys,
   named: NamedHeads,
   retentions: RetentionEvents,
@@ -203,7 +225,7 @@ async function walkWriter(
 
 async function walkOnce(
   writer: string,
-  options: VerifyOptions,
+  options: WalkOptions,
   trusted: TrustedKeys,
   named: NamedHeads,
   retentions: RetentionEvents,
@@ -212,7 +234,7 @@ async function walkOnce(
   const walk = await startWalk(writer, segments[0]?.first_seq ?? null, options, trusted, named, retentions);
   for (const [index, segment] of segments.entries()) {
     if (walk.broken !== null) break;
-    await walkSegment(walk, segment, index === segments.length - 1);
+    await walkSegment(walk, segment, index === segments.length - 1, options);
   }
   if (walk.broken === null) checkWaypointsReached(walk);
   return walk;
@@ -221,7 +243,7 @@ async function walkOnce(
 async function startWalk(
   writer: string,
   first_seq: number | null,
-  options: VerifyOptions,
+  options: WalkOptions,
   trusted: TrustedKeys,
   named: NamedHeads,
   retentions: RetentionEvents,
@@ -279,22 +301,40 @@ function startBehind(walk: Walk, last_seq: number, head_hash: string): void {
   walk.waypoints.set(last_seq, { record_hash: head_hash, source: 'the record of deleted files' });
 }
 
-async function walkSegment(walk: Walk, segment: SegmentFile, newest: boolean): Promise<void> {
+/** The number of lines after which the progress is reported, and an abort is noticed. */
+const CHECK_LINES = 2_048;
+
+async function walkSegment(
+  walk: Walk,
+  segment: SegmentFile,
+  newest: boolean,
+  { signal, onRead }: WalkOptions,
+): Promise<void> {
   const file = `${walk.writer}/${segment.name}`;
   if (segment.first_seq !== walk.head.seq + 1) {
     breakAt(walk, file, null, `A file is missing before it: it begins with record ${segment.first_seq}.`);
     return;
   }
   walk.segments += 1;
+  const { size } = await stat(segment.path).catch(() => ({ size: 0 }));
   let line_number = 0;
+  let told = 0;
   try {
     for await (const line of readJournalLines(segment)) {
       line_number += 1;
+      if (line_number % CHECK_LINES === 0) {
+        signal?.throwIfAborted();
+        // The bytes of a compressed file are counted at its end.
+        if (!segment.gzip) onRead(line.end - told);
+        told = line.end;
+      }
       if (line.whole) checkLine(walk, file, line_number, line.bytes);
       else checkTorn(walk, file, line_number, line.bytes.length, newest && !segment.gzip);
       if (walk.broken !== null) return;
     }
+    onRead(segment.gzip ? size : Math.max(0, size - told));
   } catch {
+    signal?.throwIfAborted();
     breakAt(walk, file, line_number + 1, 'The file cannot be read to its end.');
     return;
   }

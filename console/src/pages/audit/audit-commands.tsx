@@ -15,38 +15,22 @@ const EXPORT_OPTIONS: Readonly<Record<string, string>> = {
   last: '--last',
 };
 
-/** The commands that verify the chain and export all events. They run next to the journal, and not in the browser. */
+/** The command that exports all events. It runs next to the journal, and not in the browser. */
 export function AuditCommands({ filter }: { readonly filter: Readonly<Record<string, unknown>> }) {
   const { command, left_out } = buildExportCommand(filter);
   return (
-    <div className="columns">
-      <Panel title="Verify the log">
-        <div className="stack">
-          <p>
-            This command checks the hash of every record, its place in the chain, and the signatures on
-            checkpoints. It runs on the machine of the service, or on a copy of the journal. The console
-            cannot start it.
-          </p>
-          <CodeBlock text="service audit verify" label="Command that verifies the journal" />
-          <CodeBlock
-            text="service audit verify --dir /backup/state --json"
-            label="Command that verifies a copy"
-          />
-        </div>
-      </Panel>
-      <Panel title="Export all events">
-        <div className="stack">
-          <p>
-            “Columns and export” above the table saves the rows that were read. This command writes all events
-            that match, in bounded memory.
-          </p>
-          <CodeBlock text={command} label="Command that exports events" />
-          {left_out.length === 0 ? null : (
-            <p className="muted">The command has no option for the filters {left_out.join(', ')}.</p>
-          )}
-        </div>
-      </Panel>
-    </div>
+    <Panel title="Export all events">
+      <div className="stack">
+        <p>
+          “Columns and export” above the table saves the rows that were read. This command writes all events
+          that match, in bounded memory.
+        </p>
+        <CodeBlock text={command} label="Command that exports events" />
+        {left_out.length === 0 ? null : (
+          <p className="muted">The command has no option for the filters {left_out.join(', ')}.</p>
+        )}
+      </div>
+    </Panel>
   );
 }
 

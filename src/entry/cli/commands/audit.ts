@@ -62,6 +62,7 @@ export function defineAudit(command: Command, terminal: Terminal): void {
 interface ExportWords {
   readonly format: 'jsonl' | 'csv';
   readonly pack?: string;
+  readonly framework?: string;
   readonly json?: true;
   readonly since?: string;
   readonly until?: string;
@@ -81,9 +82,10 @@ function defineExport(command: Command, terminal: Terminal): void {
     .command('export')
     .summary('write any range of events as JSON lines or CSV, or an evidence pack')
     .description(
-      'Write all events that match every filter to standard output, oldest first. Memory stays bounded for any number of events. Standard error shows the progress and the cursor to continue from. With --pack, write a signed archive instead that proves the events of a window: `service audit verify` checks it on any machine. A pack takes --since, --until, --last (default 90d) and --tenant.',
+      'Write all events that match every filter to standard output, oldest first. Memory stays bounded for any number of events. Standard error shows the progress and the cursor to continue from. With --pack, write a signed archive instead that proves the events of a window: `service audit verify` checks it on any machine. A pack takes --since, --until, --last (default 90d), --tenant and --framework.',
     )
     .option('--pack <file>', 'write an evidence pack (`.tar.gz`) to this file')
+    .option('--framework <id>', 'include the compliance report for a framework in the pack (`hipaa`)')
     .addOption(new Option('--format <format>', 'of the output').choices(['jsonl', 'csv']).default('jsonl'))
     .option('--since <time>', 'not before: ISO 8601, or a duration before now (7d)')
     .option('--until <time>', 'not after')
@@ -111,6 +113,10 @@ async function runExport(words: ExportWords, terminal: Terminal): Promise<void> 
     const { makeEvidencePack } = await import('../evidence-pack.ts');
     return makeEvidencePack({ ...words, pack: words.pack }, terminal);
   }
+  if (words.framework !== undefined)
+    throw new CommandFailure(EXIT.usage, 'invalid_request', '`--framework` is for an evidence pack.', {
+      hint: 'Add `--pack FILE`.',
+    });
   const { format, cursor = null, config, ...rest } = words;
   const { exportEvents } = await import('../audit-export.ts');
   const named = {
@@ -127,7 +133,7 @@ async function runExport(words: ExportWords, terminal: Terminal): Promise<void> 
   printNotice(terminal, `${formatCount(count, 'event')} exported.`);
 }
 
-const PACK_OPTIONS = ['pack', 'since', 'until', 'last', 'tenant', 'config', 'json', 'format'];
+const PACK_OPTIONS = ['pack', 'framework', 'since', 'until', 'last', 'tenant', 'config', 'json', 'format'];
 
 /** A pack with fewer events would not prove that none is missing. */
 function refuseFilters(words: ExportWords): void {

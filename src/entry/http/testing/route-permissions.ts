@@ -38,6 +38,7 @@ export const ROUTE_PERMISSIONS: readonly (readonly [
   [/POST/, /^\/v1\/audit\/query$/, 'audit:read_own'],
   [/GET/, /^\/v1\/dashboard\/audit\/holds$/, 'audit:export'],
   [/POST/, /^\/v1\/dashboard\/audit\/holds/, 'audit:manage'],
+  [/./, /^\/v1\/dashboard\/(?:audit|evidence)\//, 'audit:export'],
   [/GET/, /^\/v1\/costs\/budget$/, 'costs:own'],
   [/GET/, /^\/v1\/dashboard\/cost\//, 'costs:read'],
   [/POST/, /^\/v1\/dashboard\/events\/query$/, 'audit:read'],

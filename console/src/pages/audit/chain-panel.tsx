@@ -1,0 +1,142 @@
+import type { VerifyReport } from '../../../../src/runtime/audit/verify.ts';
+import { useMayCall, useSession } from '../../api/session.ts';
+import { useOperation, useOperationCall } from '../../api/use-operation.ts';
+import { CodeBlock } from '../../components/code-block.tsx';
+import { ErrorNote } from '../../components/error-note.tsx';
+import { Panel } from '../../components/page-header.tsx';
+import { SafeText } from '../../components/safe-text.tsx';
+import { countText } from '../../components/stat-tile.tsx';
+import { type EvidenceTask, TaskProgress } from '../../components/task-progress.tsx';
+import { Time } from '../../components/time.tsx';
+import { PacksPanel } from './packs-panel.tsx';
+
+const REFRESH_MS = 1_000;
+
+/** The state of the chain, its verification with progress, and the evidence packs. */
+export function ChainPart() {
+  const tasks = useOperation('auditTasks', {}, { refresh_ms: REFRESH_MS });
+  const { tenants } = useSession();
+  const list = tasks.data?.tasks ?? [];
+  return (
+    <div className="stack">
+      {tasks.error === null ? null : <ErrorNote error={tasks.error} />}
+      {tenants.includes('*') ? (
+        <VerifyPanel task={list.find(({ kind }) => kind === 'verify') ?? null} />
+      ) : null}
+      <PacksPanel tasks={list.filter(({ kind }) => kind === 'pack')} />
+    </div>
+  );
+}
+
+function VerifyPanel({ task }: { readonly task: EvidenceTask | null }) {
+  const mayCall = useMayCall();
+  const start = useOperationCall('auditVerifyStart', ['auditTasks']);
+  const is_running = task?.state === 'running';
+  return (
+    <Panel
+      title="Chain"
+      aside={
+        mayCall('auditVerifyStart') ? (
+          <button
+            type="button"
+            className="button primary"
+            disabled={is_running || start.isPending}
+            onClick={() => start.mutate({})}
+          >
+            Verify the log
+          </button>
+        ) : null
+      }
+    >
+      <div className="stack">
+        {start.error === null ? null : <ErrorNote error={start.error} />}
+        {task === null ? (
+          <p>
+            The log was not verified in the last day. Verifying checks the hash of every record, its place in
+            the chain, and the signatures on checkpoints. It does not slow decisions.
+          </p>
+        ) : (
+          <VerifyState task={task} />
+        )}
+        <details className="hint">
+          <summary>Verify a copy on another machine</summary>
+          <CodeBlock
+            text="service audit verify --dir /backup/state --json"
+            label="Command that verifies a copy"
+          />
+        </details>
+      </div>
+    </Panel>
+  );
+}
+
+function VerifyState({ task }: { readonly task: EvidenceTask }) {
+  if (task.state === 'running') return <TaskProgress task={task} label="Progress of the verification" />;
+  const report = task.verification as VerifyReport | null;
+  if (task.state === 'canceled') return <p className="note watch">The verification was canceled.</p>;
+  if (report === null) return <p className="note bad">{task.error ?? 'The verification failed.'}</p>;
+  return (
+    <>
+      <Outcome report={report} ended_at={task.ended_at} />
+      {report.warnings.map((warning) => (
+        <p key={warning} className="note watch">
+          <SafeText text={warning} />
+        </p>
+      ))}
+      <WriterTable report={report} />
+    </>
+  );
+}
+
+function Outcome({ report, ended_at }: { readonly report: VerifyReport; readonly ended_at: string | null }) {
+  const { broken, writers } = report;
+  if (broken === null)
+    return (
+      <p className="note good" role="status">
+        Intact: {countText(writers.reduce((sum, { events }) => sum + events, 0))} events, verified{' '}
+        <Time at={ended_at} />.
+      </p>
+    );
+  const line = broken.line === null ? '' : `, line ${broken.line}`;
+  return (
+    <p className="note bad" role="alert">
+      Broken at <code>{`${broken.file ?? broken.writer}${line}`}</code> (record {broken.seq}):{' '}
+      <SafeText text={broken.reason} /> Keep the files as they are, and compare them with a backup.
+    </p>
+  );
+}
+
+/** A region that scrolls on its own can be reached with the keyboard. */
+function WriterTable({ report: { writers } }: { readonly report: VerifyReport }) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable with the keyboard.
+    <section className="table-scroll" tabIndex={0} aria-label="Chains">
+      <table className="plain">
+        <thead>
+          <tr>
+            <th scope="col">Chain</th>
+            <th scope="col">Records</th>
+            <th scope="col">Events</th>
+            <th scope="col">Signed checkpoints</th>
+            <th scope="col">Since the last</th>
+            <th scope="col">Deleted by age</th>
+          </tr>
+        </thead>
+        <tbody>
+          {writers.map(({ writer, records, events, checkpoints, unsigned_tail, retired }) => (
+            <tr key={writer}>
+              <th scope="row">
+                <code>{writer}</code>
+              </th>
+              <td>{countText(records)}</td>
+              <td>{countText(events)}</td>
+              <td>{countText(checkpoints)}</td>
+              <td>{countText(unsigned_tail)}</td>
+              <td>{retired === null ? 'none' : `up to record ${retired.last_seq}`}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}

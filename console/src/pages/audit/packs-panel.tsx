@@ -1,0 +1,81 @@
+import { useState } from 'react';
+import type { PackSummary } from '../../../../src/features/evidence/make-pack.ts';
+import { operationRoutes } from '../../api/routes.ts';
+import { useMayCall } from '../../api/session.ts';
+import { EmptyState } from '../../components/empty-state.tsx';
+import { EvidencePackDialog } from '../../components/evidence-pack-dialog.tsx';
+import { Panel } from '../../components/page-header.tsx';
+import { SafeText } from '../../components/safe-text.tsx';
+import { countText } from '../../components/stat-tile.tsx';
+import { type EvidenceTask, TaskProgress } from '../../components/task-progress.tsx';
+import { Time } from '../../components/time.tsx';
+
+/** The evidence packs of the last day: their progress, and the download. */
+export function PacksPanel({ tasks }: { readonly tasks: readonly EvidenceTask[] }) {
+  const [is_open, setOpen] = useState(false);
+  const mayCall = useMayCall();
+  const is_running = tasks.some(({ state }) => state === 'running');
+  return (
+    <Panel
+      title="Evidence packs"
+      aside={
+        mayCall('evidencePackStart') ? (
+          <button type="button" className="button" disabled={is_running} onClick={() => setOpen(true)}>
+            Make an evidence pack
+          </button>
+        ) : null
+      }
+    >
+      {tasks.length === 0 ? (
+        <EmptyState
+          title="No pack was made in the last day."
+          command="service audit export --pack evidence.tar.gz --last 90d"
+        >
+          A pack proves to an auditor what agents did in a window, on any machine. This command makes one too.
+        </EmptyState>
+      ) : (
+        <ul className="plain-list stack">
+          {tasks.map((task) => (
+            <li key={task.task_id}>
+              <PackEntry task={task} />
+            </li>
+          ))}
+        </ul>
+      )}
+      {is_open ? <EvidencePackDialog onClose={() => setOpen(false)} /> : null}
+    </Panel>
+  );
+}
+
+function PackEntry({ task }: { readonly task: EvidenceTask }) {
+  const pack = task.pack as PackSummary | null;
+  if (task.state === 'running') return <TaskProgress task={task} label="Progress of the evidence pack" />;
+  if (pack === null)
+    return (
+      <p className={`note ${task.state === 'canceled' ? 'watch' : 'bad'}`}>
+        {task.state === 'canceled' ? 'The pack was canceled.' : (task.error ?? 'The pack failed.')}
+      </p>
+    );
+  const path = operationRoutes.evidencePackDownload[1].replace('{task_id}', task.task_id);
+  const day = pack.window.until.slice(0, 10);
+  return (
+    <div className="pack-entry">
+      <div>
+        <strong>{countText(pack.events)} events</strong>, {pack.window.since.slice(0, 10)} to {day}
+        {pack.tenant_id === null ? null : (
+          <>
+            , tenant <SafeText text={pack.tenant_id} />
+          </>
+        )}
+        {pack.framework === null ? null : `, ${pack.framework}`}
+        <div className="hint">
+          {countText(Math.ceil(pack.bytes / 1_024))} KiB, made <Time at={task.ended_at} />. SHA-256{' '}
+          <code className="wraps">{pack.sha256}</code>
+        </div>
+      </div>
+      <a className="button" href={path} download={`evidence-${day}.tar.gz`}>
+        Download
+      </a>
+    </div>
+  );
+}

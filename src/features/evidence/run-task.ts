@@ -1,0 +1,137 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { createEventId } from '../../runtime/audit/event-id.ts';
+import { AuditFailure } from '../../runtime/audit/failure.ts';
+import { loadPublicKeys } from '../../runtime/audit/keys.ts';
+import { writeSpool } from '../../runtime/audit/spool.ts';
+import type { AuditEvent } from '../../runtime/audit/types.ts';
+import { type VerifyReport, verifyJournal } from '../../runtime/audit/verify.ts';
+import { buildPackEvent, buildVerifyEvent } from './evidence-events.ts';
+import { EvidenceFailure } from './failure.ts';
+import { makePack } from './make-pack.ts';
+import { isCancelRequested, packPath, takeTaskLock, writeTask } from './task-files.ts';
+import type { EvidenceTask, TaskRequest, TaskStart } from './task-types.ts';
+import type { EvidenceProgress } from './types.ts';
+
+const CANCEL_POLL_MS = 200;
+const PROGRESS_MS = 300;
+
+interface Work {
+  readonly request: TaskRequest;
+  readonly signal: AbortSignal;
+  readonly onProgress: (progress: EvidenceProgress) => void;
+}
+
+/** Runs a task to its end. Reports its start first, and its progress and result in its file. */
+export async function runTask(request: TaskRequest, report: (start: TaskStart) => void): Promise<void> {
+  const { state_dir, task_id, kind, tenant_id, created_by, created_ms } = request;
+  const lock = takeTaskLock(state_dir, kind);
+  if (lock === null) return report('busy');
+  const begun: EvidenceTask = {
+    ...{ task_id, kind, tenant_id, created_by, created_ms },
+    ...{ state: 'running', ended_ms: null, verification: null, pack: null, error: null },
+    progress: { done_bytes: 0, total_bytes: 0 },
+  };
+  writeTask(state_dir, begun);
+  report('started');
+  const canceling = new AbortController();
+  const poll = setInterval(() => {
+    if (isCancelRequested(state_dir, task_id)) canceling.abort();
+  }, CANCEL_POLL_MS);
+  const progress = openProgress(state_dir, begun);
+  try {
+    const work = { request, signal: canceling.signal, onProgress: progress.note };
+    const ended = await (kind === 'verify' ? runVerify(work) : runPack(work));
+    writeTask(state_dir, { ...progress.task(), ...ended, ended_ms: Date.now() });
+  } finally {
+    clearInterval(poll);
+    lock.release();
+  }
+}
+
+/** Writes the progress a few times a second at most. */
+function openProgress(state_dir: string, begun: EvidenceTask) {
+  let task = begun;
+  let written_ms = Number.NEGATIVE_INFINITY;
+  return {
+    task: () => task,
+    note: (progress: EvidenceProgress): void => {
+      task = { ...task, progress };
+      if (performance.now() - written_ms < PROGRESS_MS) return;
+      written_ms = performance.now();
+      writeTask(state_dir, task);
+    },
+  };
+}
+
+type Ended = Pick<EvidenceTask, 'state'> & Partial<EvidenceTask>;
+
+async function runVerify(work: Work): Promise<Ended> {
+  const { request } = work;
+  try {
+    const verification = await verify(work);
+    await record(request, buildVerifyEvent(verification, describeOwn(request)));
+    return { state: 'done', verification };
+  } catch (error) {
+    return describeFailure(error, work.signal);
+  }
+}
+
+/** Verifies the chains, and that they have what the index remembers. */
+async function verify({ request: { state_dir }, signal, onProgress }: Work): Promise<VerifyReport> {
+  const index_path = join(state_dir, 'index.db');
+  const known_heads = existsSync(index_path) ? await readIndexHeads(index_path) : null;
+  return verifyJournal({
+    dir: join(state_dir, 'journal'),
+    public_keys: await loadPublicKeys(join(state_dir, 'keys')),
+    ...(known_heads !== null && { known_heads }),
+    ...{ signal, onProgress },
+  });
+}
+
+async function readIndexHeads(path: string) {
+  const { indexHeads, openIndex } = await import('../../runtime/audit/index.ts');
+  try {
+    const opened = await openIndex({ path, read_only: true });
+    return await indexHeads(opened).finally(opened.close);
+  } catch {
+    return null;
+  }
+}
+
+async function runPack(work: Work): Promise<Ended> {
+  const { request, signal, onProgress } = work;
+  const { state_dir, service_version, tenant_id, task_id, pack: wanted } = request;
+  try {
+    if (wanted === null) throw new TypeError('a pack needs a window');
+    const target = packPath(state_dir, task_id);
+    const pack = await makePack(
+      { ...wanted, state_dir, service_version, tenant_id, target },
+      { signal, onProgress },
+    );
+    await record(request, buildPackEvent(pack, describeOwn(request)));
+    return { state: 'done', pack };
+  } catch (error) {
+    return describeFailure(error, signal);
+  }
+}
+
+function describeOwn({ created_by, policy_hash }: TaskRequest) {
+  const now_ms = Date.now();
+  return { event_id: createEventId(now_ms), now_ms, caller_id: created_by, policy_hash };
+}
+
+/** Leaves the event in the spool, which the owner of the journal chains. */
+function record({ state_dir }: TaskRequest, event: AuditEvent): Promise<void> {
+  return writeSpool({ dir: join(state_dir, 'journal'), events: [event], now_ms: Date.now });
+}
+
+function describeFailure(error: unknown, signal: AbortSignal): Ended {
+  if (signal.aborted) return { state: 'canceled' };
+  const is_expected = error instanceof EvidenceFailure || error instanceof AuditFailure;
+  const code = (error as NodeJS.ErrnoException | null)?.code ?? 'UNKNOWN';
+  const message = is_expected
+    ? error.message
+    : `A file cannot be read or written (${code}). Check the disk, and try again.`;
+  return { state: 'failed', error: message };
+}
