@@ -30,7 +30,7 @@ export interface EvidenceTask {
   readonly error: string | null;
 }
 
-/** What the process of a task needs: plain data. */
+/** The input of the process of a task: plain data. */
 export interface TaskRequest
   extends Pick<EvidenceTask, 'task_id' | 'kind' | 'tenant_id' | 'created_by' | 'created_ms'> {
   readonly state_dir: string;

@@ -110,7 +110,7 @@ function Outcome({ report, ended_at }: { readonly report: VerifyReport; readonly
 function WriterTable({ report: { writers } }: { readonly report: VerifyReport }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable with the keyboard.
-    <section className="table-scroll" tabIndex={0} aria-label="Chains">
+    <section className="plain-scroll" tabIndex={0} aria-label="Chains">
       <table className="plain">
         <thead>
           <tr>

@@ -28,23 +28,33 @@ const COLUMNS: readonly DataColumn<Hold>[] = [
     width: 240,
   },
   text('tenant_id', 'Tenant'),
-  { ...text('agent_id', 'Agent'), is_wide_only: true },
-  { ...text('session_id', 'Session'), is_wide_only: true },
-  { id: 'since', title: 'From', value: ({ since }) => since, render: ({ since }) => <Day at={since} /> },
+  { ...text('agent_id', 'Agent'), width: 120, is_wide_only: true },
+  { ...text('session_id', 'Session'), width: 120, is_wide_only: true },
+  {
+    id: 'since',
+    title: 'From',
+    value: ({ since }) => since,
+    render: ({ since }) => <Day at={since} />,
+    width: 110,
+    is_wide_only: true,
+  },
   {
     id: 'until',
     title: 'Before',
     value: ({ until }) => until,
     render: ({ until }) => <Day at={until} />,
+    width: 110,
     is_wide_only: true,
   },
-  { id: 'created_by', title: 'Added by', value: ({ created_by }) => created_by, is_wide_only: true },
   {
     id: 'created_at',
     title: 'Added',
     value: ({ created_at }) => created_at,
     render: ({ created_at }) => <Time at={created_at} />,
+    width: 110,
+    is_wide_only: true,
   },
+  { id: 'created_by', title: 'Added by', value: ({ created_by }) => created_by, is_extra: true },
 ];
 
 function Day({ at }: { readonly at: string | null }) {

@@ -1,0 +1,140 @@
+import { Link } from '@tanstack/react-router';
+import type {
+  ControlReport,
+  ControlStatus,
+  EvidenceCount,
+} from '../../../../src/features/compliance/report-types.ts';
+import { Panel } from '../../components/page-header.tsx';
+import { SafeText } from '../../components/safe-text.tsx';
+import { countText } from '../../components/stat-tile.tsx';
+
+interface ControlPanelProps {
+  readonly control: ControlReport;
+  /** The window of the report, for links to its events. */
+  readonly last: string;
+}
+
+/** One control: its status, what carried it, the evidence with links to events, and the gaps. */
+export function ControlPanel({ control, last }: ControlPanelProps) {
+  const { control_id, title, status, asks, does, elements, evidence, gaps } = control;
+  return (
+    <Panel title={`${control_id} ${title}`} aside={<StatusBadge status={status} />} className="control">
+      <div className="stack">
+        <dl className="facts">
+          <dt>The clause</dt>
+          <dd>{asks}</dd>
+          <dt>The service</dt>
+          <dd>{does}</dd>
+        </dl>
+        {gaps.length === 0 ? null : (
+          <ul className="plain-list stack" aria-label={`Gaps of ${control_id}`}>
+            {gaps.map((gap) => (
+              <li key={`${gap.kind}${gap.message}${gap.since}`} className="note watch">
+                <SafeText text={gap.message} />
+                {gap.since === null ? null : ` (${shortTime(gap.since)} to ${shortTime(gap.until)})`}
+              </li>
+            ))}
+          </ul>
+        )}
+        <EvidenceTable control_id={control_id} counts={evidence.counts} last={last} />
+        <details className="hint">
+          <summary>
+            {elements.length} rules and mechanisms, {evidence.sample_event_ids.length} sample events
+          </summary>
+          <ul className="plain-list">
+            {elements.map(({ kind, name, detail, tenant_id }) => (
+              <li key={`${kind}${name}${tenant_id}`}>
+                <SafeText text={name} />
+                {tenant_id === null ? null : (
+                  <>
+                    {' '}
+                    of <SafeText text={tenant_id} />
+                  </>
+                )}
+                : {detail}
+              </li>
+            ))}
+          </ul>
+          <p>
+            {evidence.sample_event_ids.map((event_id) => (
+              <span key={event_id}>
+                <Link to="/audit" search={{ event_id, last: '365d' }}>
+                  <code>{event_id}</code>
+                </Link>{' '}
+              </span>
+            ))}
+          </p>
+        </details>
+      </div>
+    </Panel>
+  );
+}
+
+const STATUSES: Readonly<Record<ControlStatus, readonly [tone: string, sign: string]>> = {
+  enforced: ['good', '✓'],
+  partly: ['watch', '◐'],
+  gap: ['bad', '✕'],
+  'outside this service': ['calm', '◌'],
+};
+
+function StatusBadge({ status }: { readonly status: ControlStatus }) {
+  const [tone, sign] = STATUSES[status];
+  return (
+    <span className={`badge ${tone}`}>
+      <span aria-hidden="true">{sign}</span>
+      {status}
+    </span>
+  );
+}
+
+interface EvidenceTableProps {
+  readonly control_id: string;
+  readonly counts: readonly EvidenceCount[];
+  readonly last: string;
+}
+
+function EvidenceTable({ control_id, counts, last }: EvidenceTableProps) {
+  if (counts.length === 0)
+    return <p className="muted">No event of the window is evidence of this control.</p>;
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable with the keyboard.
+    <section className="plain-scroll" tabIndex={0} aria-label={`Evidence of ${control_id}`}>
+      <table className="plain">
+        <thead>
+          <tr>
+            <th scope="col">Evidence</th>
+            <th scope="col">Events</th>
+            <th scope="col">Blocked</th>
+            <th scope="col">Redacted</th>
+            <th scope="col">Last</th>
+          </tr>
+        </thead>
+        <tbody>
+          {counts.map((row) => (
+            <tr key={`${row.kind}${row.name}`}>
+              <th scope="row">
+                <Link to="/audit" search={filterOf(row, last)}>
+                  <SafeText text={row.name} />
+                </Link>
+              </th>
+              <td>{countText(row.events)}</td>
+              <td>{countText(row.actions.block)}</td>
+              <td>{countText(row.actions.redact)}</td>
+              <td>{shortTime(row.last)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+/** Returns the filter of the page Audit that shows the events of a row. */
+function filterOf({ kind, name }: EvidenceCount, last: string): Record<string, string> {
+  return kind === 'tag' ? { data_tag: name, last } : { policy_name: name, last };
+}
+
+/** Returns the day and minute of a time, in UTC as in the report. */
+function shortTime(at: string | null): string {
+  return at === null ? '' : at.slice(0, 16).replace('T', ' ');
+}

@@ -1,0 +1,51 @@
+import { useMutation } from '@tanstack/react-query';
+import { type ApiError, callOperation, type OperationInput } from '../../api/client.ts';
+import { ErrorNote } from '../../components/error-note.tsx';
+
+const FORMATS = [
+  ['json', 'JSON', 'application/json', 'json'],
+  ['html', 'HTML', 'text/html', 'html'],
+  ['markdown', 'Markdown', 'text/markdown', 'md'],
+] as const;
+
+type ReportInput = Pick<OperationInput<'complianceReport'>, 'framework' | 'last' | 'tenant_id'>;
+
+/** Downloads the report in each format, and prints the page, from which a browser makes a PDF. */
+export function ReportDownloads({ input }: { readonly input: ReportInput }) {
+  const download = useMutation<void, ApiError, (typeof FORMATS)[number]>({
+    mutationFn: async ([format, , type, suffix]) => {
+      const answer = await callOperation('complianceReport', { ...input, format });
+      const { content } = answer as { readonly content?: string };
+      const text = content ?? `${JSON.stringify(answer, null, 2)}\n`;
+      saveFile(`compliance-${input.framework}.${suffix}`, new Blob([text], { type }));
+    },
+  });
+  return (
+    <div className="report-downloads">
+      {FORMATS.map((format) => (
+        <button
+          key={format[0]}
+          type="button"
+          className="button small"
+          disabled={download.isPending}
+          onClick={() => download.mutate(format)}
+        >
+          Download {format[1]}
+        </button>
+      ))}
+      <button type="button" className="button small" onClick={() => globalThis.print()}>
+        Print or save as PDF
+      </button>
+      {download.error === null ? null : <ErrorNote error={download.error} />}
+    </div>
+  );
+}
+
+/** Saves a file through a link of the page, because a download needs one. */
+function saveFile(name: string, content: Blob): void {
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(content);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}
