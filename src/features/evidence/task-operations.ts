@@ -90,6 +90,7 @@ export const auditVerifyStart = defineOperation({
     'Verifies every record of the audit log in a process of its own with low priority. Answers at once: read the progress and the result with `GET /v1/dashboard/audit/tasks/{task_id}`. One verification runs at a time. Needs access to all tenants.',
   http: { method: 'POST', path: '/v1/dashboard/audit/verify' },
   permission: 'audit:export',
+  whole_service: true,
   needs: 'live',
   input: { type: 'object', properties: {} },
   output: taskSchema,
