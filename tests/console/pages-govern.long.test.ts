@@ -239,7 +239,6 @@ test('the audit page filters by the address, shows every field, and names the co
   await openPath(page, '/audit?phase=tenant_policies_save');
   await page.getByText('tenant_policies_save').last().waitFor();
   await openPath(page, '/audit?agent_id=support-bot&tenant_id=acme');
-  await page.getByText('service audit verify', { exact: true }).waitFor();
   await page.getByText('--agent support-bot --tenant acme --last 24h').waitFor();
   await page.getByRole('row').nth(1).click();
   await page.getByRole('heading', { name: 'Event', exact: true }).waitFor();
