@@ -348,7 +348,7 @@ export interface ServiceApi {
   /** `POST /v1/intelligence/auto-config` */
   readonly intelligence_auto_config: {
     readonly request: {
-      readonly project: {
+      readonly project?: {
         readonly languages?: readonly string[];
         readonly packages?: readonly string[];
         readonly imports?: readonly string[];
@@ -361,6 +361,7 @@ export interface ServiceApi {
         readonly mcp_servers?: readonly string[];
         readonly file_count?: number;
       };
+      readonly path?: string;
     };
     readonly response: {
       readonly advisor_name: string;
@@ -434,6 +435,7 @@ export interface ServiceApi {
         readonly mcp_servers?: readonly string[];
         readonly file_count?: number;
       };
+      readonly path?: string;
     };
     readonly response: {
       readonly advisor_name: string;

@@ -37,6 +37,7 @@ for (const provider of PROVIDERS) {
       model = await startModelServer(null, [INCIDENT_GOOD], provider === 'local' ? {} : { key: MODEL_KEY });
       service = await startTestService({
         config: {
+          scan: { file_roots: ['.'] },
           intelligence: {
             enabled: true,
             backend: {
@@ -48,6 +49,7 @@ for (const provider of PROVIDERS) {
             },
           },
         },
+        files: { 'app/tools.py': '@tool\ndef wipe_disk(): ...\n' },
         env: { ADVISOR_KEY: MODEL_KEY },
       });
       ask = openApiClient(service);
@@ -176,6 +178,9 @@ for (const provider of PROVIDERS) {
       const configured = await ask('/v1/intelligence/auto-config', { body: { project } });
       assert.equal(configured.status, 200, JSON.stringify(configured.body));
       assert.equal(Object.keys(configured.body.artifacts).length, 4);
+      assert.ok(!model.questions.at(-1)!.prompt.includes('wipe_disk'));
+      assert.equal((await ask('/v1/intelligence/auto-config', { body: { path: 'app' } })).status, 200);
+      assert.match(model.questions.at(-1)!.prompt, /wipe_disk/);
       model.answerWith(INTEGRATION_GOOD);
       const integrated = await ask('/v1/intelligence/integrate', { body: { target: 'LangChain', project } });
       assert.equal(integrated.status, 200, JSON.stringify(integrated.body));
@@ -190,6 +195,9 @@ for (const provider of PROVIDERS) {
         ['recommend', { since: 'yesterday' }, 400, 'invalid_request'],
         ['compliance', { framework: 'iso27001' }, 400, 'invalid_request'],
         ['integrate', { target: 'cobol' }, 400, 'invalid_request'],
+        ['auto-config', { path: '/etc' }, 404, 'not_found'],
+        ['auto-config', { path: 'app/../../..' }, 404, 'not_found'],
+        ['auto-config', { path: '.service' }, 404, 'not_found'],
       ];
       const before = model.questions.length;
       for (const [name, body, status, code] of rows) {

@@ -50,9 +50,7 @@ export function useAdvisorEnabled(): boolean {
   const { data } = useQuery({
     queryKey: ['intelligenceStatus'],
     queryFn: ({ signal }) =>
-      callOperation('intelligenceStatus', {}, signal).catch(() => ({ enabled: false })) as Promise<{
-        enabled?: boolean;
-      }>,
+      callOperation('intelligenceStatus', {}, signal).catch(() => ({ enabled: false })),
     staleTime: 300_000,
     retry: false,
   });

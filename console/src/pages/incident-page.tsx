@@ -1,8 +1,9 @@
 import { Link, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { OperationOutput } from '../api/client.ts';
-import { useAdvisorEnabled, useMayCall } from '../api/session.ts';
-import { useOperation, useOperationCall } from '../api/use-operation.ts';
+import { useMayCall } from '../api/session.ts';
+import { useOperation } from '../api/use-operation.ts';
+import { AdvicePanel } from '../components/advice-panel.tsx';
 import { AllowlistDialog } from '../components/allowlist-dialog.tsx';
 import { Badge, Tags } from '../components/badge.tsx';
 import { EmptyState } from '../components/empty-state.tsx';
@@ -60,11 +61,17 @@ function IncidentBody({ incident }: { readonly incident: Incident }) {
             Make a rule
           </button>
         ) : null}
-        <AdvisorButton event_id={event.event_id} />
       </PageHeader>
       {has_draft ? <RuleDraft event={event} /> : null}
       <div className="columns wide-left">
         <div className="stack">
+          <AdvicePanel
+            operation="dashboardIntelligenceExplain"
+            input={{ event_id: event.event_id }}
+            title="Advice"
+            label="Explain"
+            hint="Sends the metadata of this event and of up to five around it to the configured model, never their text."
+          />
           <Explanation incident={incident} />
           <Findings incident={incident} />
         </div>
@@ -306,32 +313,5 @@ function Timeline({ incident }: { readonly incident: Incident }) {
         ))}
       </ol>
     </Panel>
-  );
-}
-
-/** Asks an advisor to explain the incident. Absent where no advisor is configured, or the user may not ask. */
-function AdvisorButton({ event_id }: { readonly event_id: string }) {
-  const is_enabled = useAdvisorEnabled();
-  const mayCall = useMayCall();
-  const advice = useOperationCall('dashboardIntelligenceExplain', []);
-  if (!is_enabled || !mayCall('dashboardIntelligenceExplain')) return null;
-  const answer = advice.data as { summary?: string } | undefined;
-  return (
-    <>
-      <button
-        type="button"
-        className="button"
-        disabled={advice.isPending}
-        onClick={() => advice.mutate({ event_id } as never)}
-      >
-        {advice.isPending ? 'Asking …' : 'Ask the advisor'}
-      </button>
-      {advice.error === null ? null : <ErrorNote error={advice.error} />}
-      {answer?.summary === undefined ? null : (
-        <div className="note">
-          <SafeText text={answer.summary} has_lines />
-        </div>
-      )}
-    </>
   );
 }

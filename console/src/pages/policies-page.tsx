@@ -1,3 +1,4 @@
+import { AdvicePanel } from '../components/advice-panel.tsx';
 import { PageHeader } from '../components/page-header.tsx';
 import { PageTabs } from '../components/page-tabs.tsx';
 import { DocumentPanel } from './policies/document-panel.tsx';
@@ -9,6 +10,13 @@ export function PoliciesPage() {
   return (
     <div className="page-body">
       <PageHeader title="Policies" lead="Which rules decide, how often they match, and how to change them." />
+      <AdvicePanel
+        operation="intelligenceRecommend"
+        input={{ since: '7d' }}
+        title="Recommendations"
+        label="Recommend"
+        hint="Sends totals of the last seven days and the names of rules to the configured model. Each proposal is compiled, linted and replayed."
+      />
       <PageTabs
         parts={[
           { id: 'rules', title: 'Active rules', permission: 'audit:read', Content: RulesPanel },

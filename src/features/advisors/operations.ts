@@ -100,6 +100,13 @@ const projectInputSchema = {
   },
 } as const;
 
+const projectPathSchema = {
+  type: 'string',
+  maxLength: 4_096,
+  description:
+    'Instead of `project`: a folder of this machine below `scan.file_roots`, whose names the service reads.',
+} as const;
+
 /** The parts that all operations of advisors share. */
 const shared = {
   needs: 'journal',
@@ -219,15 +226,15 @@ export const intelligenceAutoConfig = defineOperation({
   http: { method: 'POST', path: '/v1/intelligence/auto-config' },
   permission: 'intelligence:explain',
   unavailable: findDisabledRefusal('auto-config'),
-  input: { type: 'object', required: ['project'], properties: { project: projectInputSchema } },
+  input: { type: 'object', properties: { project: projectInputSchema, path: projectPathSchema } },
   example: {
     project: { languages: ['python'], tools: [{ name: 'send_email', parameters: ['to', 'body'] }] },
   },
   refusals: REFUSALS,
-  run: async ({ project }, context) => {
+  run: async ({ project, path }, context) => {
+    const outline = await readOutline(project, path, context);
     const read = await context.runtime.configuration();
     if (!read.ok) throw new Refusal('unavailable', 'The configuration on disk is not valid.');
-    const outline = completeOutline(project);
     const subject = { outline, has_configuration: true, config: read.config };
     return answer(await prepareAutoConfig(subject, context), context);
   },
@@ -251,18 +258,20 @@ export const intelligenceIntegrate = defineOperation({
         description: `One of ${frameworkAdapters.map(({ target }) => target).join(', ')}.`,
       },
       project: projectInputSchema,
+      path: projectPathSchema,
     },
   },
   example: { target: 'langchain', project: { tools: [{ name: 'send_email' }] } },
   refusals: REFUSALS,
-  run: async ({ target, project }, context) => {
+  run: async ({ target, project, path }, context) => {
     const adapter = findFrameworkAdapter(target);
     if (adapter === null)
       throw buildChoiceRefusal(
         'target',
         frameworkAdapters.map((each) => each.target),
       );
-    return answer(await prepareIntegration(adapter, completeOutline(project ?? {}), context), context);
+    const outline = await readOutline(project, path, context);
+    return answer(await prepareIntegration(adapter, outline, context), context);
   },
 });
 
@@ -270,8 +279,19 @@ type WrittenOutline = {
   readonly [Key in keyof Omit<ProjectOutline, 'tools'>]?: ProjectOutline[Key];
 } & { readonly tools?: readonly { readonly name: string; readonly parameters?: readonly string[] }[] };
 
+/** Returns the outline that a client sent, or that of a folder of this machine. */
+async function readOutline(
+  project: WrittenOutline | undefined,
+  path: string | undefined,
+  { runtime }: Context,
+): Promise<ProjectOutline> {
+  if (project !== undefined || path === undefined) return completeOutline(project ?? {});
+  const { readServerProject } = await import('./server-project.ts');
+  return readServerProject(path, runtime.limits);
+}
+
 /** Fills in what a client left out. */
-export function completeOutline(written: WrittenOutline): ProjectOutline {
+function completeOutline(written: WrittenOutline): ProjectOutline {
   return {
     languages: written.languages ?? [],
     packages: written.packages ?? [],

@@ -1,0 +1,76 @@
+/** The advisors in the console: absent while none is configured, and text when one is. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Browser } from 'playwright-core';
+import { consoleSkipReason, launchChromium, signInToConsole } from '../support/console-browser.ts';
+import { RECOMMEND_WEAKENING } from '../support/model-server/answers.ts';
+import { MODEL, type ModelServer, startModelServer } from '../support/model-server/model-server.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+const skip = consoleSkipReason;
+const MARKER = '<img src=x onerror=alert(1)>';
+/** Concatenated, so that no secret scanner of repositories reports it. */
+const SECRET = ['sk-', 'ABCDEF1234567890abcd'].join('');
+
+let browser: Browser;
+let model: ModelServer;
+let on: TestService;
+let off: TestService;
+
+before(async () => {
+  if (skip !== false) return;
+  model = await startModelServer(null);
+  const backend = { provider: 'local', model: MODEL, base_url: model.url, retries: 0 };
+  [on, off, browser] = await Promise.all([
+    startTestService({ config: { intelligence: { enabled: true, backend } }, workers: 1 }),
+    startTestService({ config: {}, workers: 1 }),
+    launchChromium(),
+  ]);
+});
+after(async () => {
+  await browser?.close();
+  await Promise.all([on?.stop(), off?.stop()]);
+  model?.close();
+});
+
+async function block(service: TestService): Promise<string> {
+  const response = await fetch(`${service.url}/v1/scan/input`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ text: `Use ${SECRET}` }),
+  });
+  return ((await response.json()) as { event_id: string }).event_id;
+}
+
+test('a viewer asks for an explanation, and hostile text of a model stays text', { skip }, async () => {
+  const event_id = await block(on);
+  const user = { user_id: 'viewer-1', role: 'viewer' };
+  const { page, context, faults } = await signInToConsole(browser, on, user);
+  model.answerWith(`Category: other\nSeverity: low\n${MARKER}`);
+  await page.goto(`${on.url}/dashboard/incidents/${event_id}`);
+  await page.getByRole('button', { name: 'Explain' }).click();
+  await page.getByText(MARKER).waitFor();
+  assert.equal(await page.locator('img').count(), 0);
+  model.answerWith(RECOMMEND_WEAKENING);
+  await page.goto(`${on.url}/dashboard/policies`);
+  await page.getByRole('button', { name: 'Recommend' }).click();
+  await page.getByText('This proposal weakens the policy').waitFor();
+  model.answerWith({ status: 404 });
+  await page.getByRole('button', { name: 'Recommend' }).click();
+  await page.getByText('no model').waitFor();
+  assert.deepEqual(faults, []);
+  assert.equal(model.questions.length, 3);
+  await context.close();
+});
+
+test('without a configured layer there are no buttons', { skip }, async () => {
+  const event_id = await block(off);
+  const { page, context } = await signInToConsole(browser, off, { user_id: 'viewer-2', role: 'viewer' });
+  for (const path of [`/incidents/${event_id}`, '/policies']) {
+    await page.goto(`${off.url}/dashboard${path}`);
+    await page.locator('h1').waitFor();
+    await page.waitForLoadState('networkidle');
+    assert.equal(await page.getByRole('button', { name: /^(?:Explain|Recommend)$/ }).count(), 0, path);
+  }
+  await context.close();
+});
