@@ -73,6 +73,7 @@ import { npm } from './secrets/npm.ts';
 import { openai } from './secrets/openai.ts';
 import { password } from './secrets/password.ts';
 import { passwordFiles } from './secrets/password-files.ts';
+import { passwordForms } from './secrets/password-forms.ts';
 import { passwordNotations } from './secrets/password-notations.ts';
 import { privateKey } from './secrets/private-key.ts';
 import { pypi } from './secrets/pypi.ts';
@@ -178,6 +179,7 @@ export const detectorFiles: readonly (() => readonly Detector[])[] = [
   () => npm,
   () => openai,
   () => passwordFiles,
+  () => passwordForms,
   () => passwordNotations,
   () => password,
   () => privateKey,

@@ -25,7 +25,7 @@ const TRY_WORK = 16;
 const REACH_SHARE = 1 / 16;
 const REACH_WORK_MAX = 256;
 
-/** The cost of a check before a pattern. */
+/** The cost of a check that fails before a pattern. One that succeeds is part of the cost of the pattern. */
 const PRECHECK_WORK = 16;
 
 /** The default cost of a validator per unit of a value. */
@@ -133,9 +133,9 @@ export function tryMatch(
   meter: WorkMeter,
 ): Match | null {
   const { detector } = compiled;
-  if (detector.precheck !== undefined) {
+  if (detector.precheck !== undefined && !detector.precheck(text, start)) {
     meter.work += PRECHECK_WORK;
-    if (!detector.precheck(text, start)) return null;
+    return null;
   }
   compiled.compiled_pattern ??= compilePattern(detector);
   const { compiled_pattern } = compiled;

@@ -118,4 +118,6 @@ export const tokensCode: readonly Detector[] = [
   buildTokenDetector('valtown.api_token', 'Val Town tokens', 'vtwn_', alnum(28)),
   buildTokenDetector('wakatime.api_key', 'WakaTime keys', 'waka_', hex(8, 8), '-', wide(20, 40)),
   buildTokenDetector('zuplo.api_key', 'Zuplo keys', 'zpka_', hex(32, 32), '_', hex(8)),
+  buildTokenDetector('atlassian.bitbucket_token', 'Bitbucket Data Center tokens', 'BBDC-', base64(40, 48)),
+  buildTokenDetector('aws.appsync_key', 'AWS AppSync keys', 'da2-', lower(26, 26)),
 ];
