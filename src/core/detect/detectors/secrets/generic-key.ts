@@ -21,7 +21,7 @@ const NAME = `${NOT_AFTER}(?:api[_ .-]?key|(?<!:)secret|secret(?!:)|token(?!iz)|
 const VALUE = '(?:(?!(?:key|secret|token|credential)\\w{0,8}=)[A-Za-z0-9_~+/.=-]){16,512}';
 /** The name of a file in a list of checksums: `"src/parse_key.rs": "..."`. */
 const NO_FILE =
-  '(?<!\\.(?:rs|go|js|mjs|cjs|ts|tsx|py|rb|java|kt|c|h|cc|cpp|hpp|md|rst|txt|html|css|json|ya?ml|toml|xml|sh|pem|stderr|stdout|golden|snap|php|cs|swift))';
+  '(?<!\\.(?:rs|go|js|mjs|cjs|ts|tsx|py|rb|java|kt|c|h|cc|cpp|hpp|md|rst|txt|html|css|json|ya?ml|toml|xml|sh|pem|stderr|stdout|golden|snap|php|cs|swift|der|p8|pk8|p12|crt|bin|dat))';
 const ASSIGNED = `[\\w.-]{0,30}${NO_FILE}(?: string)?${ASSIGNS_SECRET}(?<value>${VALUE})`;
 /** Without a sign between name and value, the value must be unambiguous. */
 const NAMED = '["\'` -]{1,2}(?=[A-Za-z-]{0,24}\\d)(?<value2>[A-Za-z0-9_-]{24,200})(?![\\w.@/:-])';
