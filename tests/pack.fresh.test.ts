@@ -55,7 +55,7 @@ test('it holds the program with its types and assets, and nothing else', () => {
     'dist/core/index.js',
     'dist/core/index.d.ts',
     'dist/guide/index.html',
-    'integrations/guard.py',
+    'integrations/langchain.py',
     'integrations/vercel-ai.ts',
   ]) {
     assert.ok(files.includes(name), name);

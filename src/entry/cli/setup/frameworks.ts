@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 
-/** An agent framework and the file that guards it over HTTP. */
+/** An agent framework and the file that guards it. */
 export interface Framework {
   readonly name: string;
   readonly label: string;
@@ -13,9 +13,12 @@ export interface Framework {
 
 /** All frameworks, in alphabetical order. */
 export const frameworks: readonly Framework[] = [
+  python('ag2', 'AG2'),
   python('autogen', 'AutoGen'),
+  python('claude-agent', 'Claude Agent SDK'),
   typescript('claude-agent-sdk', 'Claude Agent SDK'),
   python('crewai', 'CrewAI'),
+  python('google-adk', 'Google ADK'),
   python('langchain', 'LangChain'),
   typescript('langchain', 'LangChain'),
   python('langgraph', 'LangGraph'),
@@ -26,6 +29,10 @@ export const frameworks: readonly Framework[] = [
   typescript('mcp', 'MCP client'),
   python('openai-agents', 'OpenAI Agents SDK'),
   typescript('openai-agents', 'OpenAI Agents SDK'),
+  python('pydantic-ai', 'Pydantic AI'),
+  python('semantic-kernel', 'Semantic Kernel'),
+  python('smolagents', 'smolagents'),
+  python('strands', 'Strands'),
   typescript('vercel-ai', 'Vercel AI SDK', 'vercel-ai'),
 ];
 
@@ -42,16 +49,7 @@ function typescript(framework: string, label: string, name = `${framework}-ts`):
 /** The folder of the sources: four folders up, in `src` and in `dist`. */
 const FOLDER = fileURLToPath(new URL('../../../../integrations/', import.meta.url));
 
-/** Matches lines in which a source of Python imports another one of the same folder. */
-const BESIDE = /^from (guard|messages) import .*$/gm;
-
-/**
- * Returns the text of a framework's file. Imported sources of the same folder are inlined, so that one file is enough.
- */
-export async function readFrameworkGuard({ source }: Pick<Framework, 'source'>): Promise<string> {
-  const text = await readFile(`${FOLDER}${source}`, 'utf8');
-  const parts = await Promise.all(
-    [...text.matchAll(BESIDE)].map(([, name]) => readFrameworkGuard({ source: `${name}.py` })),
-  );
-  return text.replace(BESIDE, () => parts.shift()!.trimEnd());
+/** Returns the text of a framework's file. */
+export function readFrameworkGuard({ source }: Pick<Framework, 'source'>): Promise<string> {
+  return readFile(`${FOLDER}${source}`, 'utf8');
 }

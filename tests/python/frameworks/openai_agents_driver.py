@@ -4,7 +4,7 @@ import json
 from agents import Agent, Model, ModelResponse, Usage, function_tool, set_tracing_disabled
 from openai.types.responses import ResponseFunctionToolCall, ResponseOutputMessage, ResponseOutputText
 from scenario import play
-from service_openai_agents import run
+from agent_safety.adapters.openai_agents import run
 
 set_tracing_disabled(True)
 

@@ -1,11 +1,14 @@
-"""What every guarded agent is put through. A driver brings `ask`, which runs its framework with a model that follows a script.
+"""The scenes that every guarded agent plays. A driver brings `ask`, which runs its framework with a model that follows a script.
 
 ask(question, arguments, result, answer): the model calls the tool `look_up` with the arguments (none for no call), the tool
-gives the result, and the model answers. Gives what the model saw of the question and of the result, with what the tool ran,
-and what the agent answered.
+gives the result, and the model answers. `seen` receives what the model saw of the question and of the result, the arguments
+that the tool ran with, and the answer of the agent.
 """
 
 import json
+import os
+
+from agent_safety import BlockedError
 
 # Put together here, so that code hosts take the push.
 KEY = "sk-" + "ABCDEF1234567890"
@@ -14,7 +17,10 @@ SSN = "My social security number is " + "-".join(["536", "22", "8145"]) + "."
 
 
 def play(ask):
-    """Runs all scenes and prints what came of each as JSON."""
+    """Plays the scenes of each mode, and prints what came of each as JSON.
+
+    The environment variable MODES holds the modes as JSON: their own environment, and the names of their scenes.
+    """
     scenes = {
         "clean": ("What is the weather?", {"city": "Rome"}, "Sunny.", "It is sunny."),
         "input_blocked": (f"Use key {KEY}", None, None, "Done."),
@@ -23,7 +29,13 @@ def play(ask):
         "result_masked": ("Look it up.", {"city": "Rome"}, ADDRESS, "There it is."),
         "output_masked": ("What is the setting?", None, None, f"It is {ADDRESS}"),
     }
-    print(json.dumps({name: _scene(ask, *scene) for name, scene in scenes.items()}))
+    found = {}
+    for mode, (environment, names) in json.loads(os.environ["MODES"]).items():
+        for name in ("SERVICE_URL", "SERVICE_APPROVAL_SECONDS"):
+            os.environ.pop(name, None)
+        os.environ.update(environment)
+        found[mode] = {name: _scene(ask, *scenes[name]) for name in names or scenes}
+    print("\n" + json.dumps(found))
 
 
 def _scene(ask, *scene):
@@ -31,5 +43,8 @@ def _scene(ask, *scene):
     try:
         ask(seen, *scene)
     except Exception as error:
+        # Some frameworks raise an error of their own, because of the error of the guard.
+        while error.__cause__ is not None and not isinstance(error, BlockedError):
+            error = error.__cause__
         seen["refused"] = str(error)
     return seen

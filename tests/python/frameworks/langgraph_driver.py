@@ -5,7 +5,7 @@ from langchain_core.tools import tool
 from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.prebuilt import tools_condition
 from scenario import play
-from service_langgraph import check_input, check_output, guarded_tools
+from agent_safety.adapters.langgraph import GuardNodes
 
 
 def ask(seen, question, arguments, result, answer):
@@ -24,11 +24,12 @@ def ask(seen, question, arguments, result, answer):
             return {"messages": [AIMessage("", tool_calls=[{"name": "look_up", "args": arguments, "id": "c1"}])]}
         return {"messages": [AIMessage(answer)]}
 
+    nodes = GuardNodes()
     graph = StateGraph(MessagesState)
-    graph.add_node("check_input", check_input)
+    graph.add_node("check_input", nodes.check_input)
     graph.add_node("model", model)
-    graph.add_node("tools", guarded_tools([look_up]))
-    graph.add_node("check_output", check_output)
+    graph.add_node("tools", nodes.tool_node([look_up]))
+    graph.add_node("check_output", nodes.check_output)
     graph.add_edge(START, "check_input")
     graph.add_edge("check_input", "model")
     graph.add_conditional_edges("model", tools_condition, {"tools": "tools", END: "check_output"})

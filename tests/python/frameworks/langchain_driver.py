@@ -4,7 +4,7 @@ from langchain_core.messages import AIMessage, ToolMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.tools import tool
 from scenario import play
-from service_langchain import ServiceGuard
+from agent_safety.adapters.langchain import GuardMiddleware
 
 
 class Scripted(BaseChatModel):
@@ -38,7 +38,7 @@ def ask(seen, question, arguments, result, answer):
         return result
 
     model = Scripted(script={"seen": seen, "arguments": arguments, "answer": answer})
-    agent = create_agent(model, [look_up], middleware=[ServiceGuard()])
+    agent = create_agent(model, [look_up], middleware=[GuardMiddleware()])
     state = agent.invoke({"messages": [{"role": "user", "content": question}]})
     seen["answer"] = state["messages"][-1].text
 

@@ -5,7 +5,7 @@ from llama_index.core.base.llms.types import ChatMessage, ChatResponse, LLMMetad
 from llama_index.core.llms.function_calling import FunctionCallingLLM
 from llama_index.core.llms.llm import ToolSelection
 from scenario import play
-from service_llamaindex import guarded_tools, run
+from agent_safety.adapters.llamaindex import guarded_tools, run
 
 
 class Scripted(FunctionCallingLLM):

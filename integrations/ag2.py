@@ -1,0 +1,12 @@
+"""Guards agents of AG2. Install the package first: `pip install agent-safety`.
+
+    from service_ag2 import middleware
+
+    agent = Agent("helper", config=config, tools=[look_up], middleware=[middleware])
+
+With `SERVICE_URL` in the environment the service there decides, else this process does. This file is yours to change.
+"""
+
+from agent_safety.adapters.ag2 import guard_middleware
+
+middleware = guard_middleware()

@@ -1,0 +1,13 @@
+"""Guards agents of Claude Agent SDK. Install the package first: `pip install agent-safety`.
+
+    from service_claude_agent import guarded_query, hooks
+
+    async for message in guarded_query("What is the weather?", ClaudeAgentOptions(hooks=hooks)): ...
+
+With `SERVICE_URL` in the environment the service there decides, else this process does. This file is yours to change.
+"""
+
+from agent_safety.adapters.claude_agent import guard_hooks, guarded_query
+
+hooks = guard_hooks()
+__all__ = ["guarded_query", "hooks"]

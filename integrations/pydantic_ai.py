@@ -1,0 +1,12 @@
+"""Guards agents of Pydantic AI. Install the package first: `pip install agent-safety`.
+
+    from service_pydantic_ai import capability
+
+    agent = Agent(model, tools=[look_up], capabilities=[capability])
+
+With `SERVICE_URL` in the environment the service there decides, else this process does. This file is yours to change.
+"""
+
+from agent_safety.adapters.pydantic_ai import GuardCapability
+
+capability = GuardCapability()

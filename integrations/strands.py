@@ -1,0 +1,12 @@
+"""Guards agents of Strands. Install the package first: `pip install agent-safety`.
+
+    from service_strands import hooks
+
+    agent = Agent(model=model, tools=[look_up], hooks=[hooks])
+
+With `SERVICE_URL` in the environment the service there decides, else this process does. This file is yours to change.
+"""
+
+from agent_safety.adapters.strands import GuardHooks
+
+hooks = GuardHooks()

@@ -1,0 +1,129 @@
+"""Guards agents of Microsoft's AutoGen: the model client and the tools. Needs autogen-core 0.7 or later.
+
+    from autogen_agentchat.agents import AssistantAgent
+    from agent_safety.adapters.autogen import guarded_model, guarded_tools
+
+    agent = AssistantAgent("helper", model_client=guarded_model(client), tools=guarded_tools([look_up, pay]))
+
+The model is told of a call that is blocked; a blocked prompt or answer raises `BlockedError`. What other agents of a
+team say arrives as a prompt, so that it is checked too. For AG2 see `agent_safety.adapters.ag2`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Sequence
+from typing import Any
+
+from autogen_core.models import ChatCompletionClient, UserMessage
+from autogen_core.tools import BaseTool, FunctionTool
+
+from .. import BlockedError, Guard, default_guard
+from ..verdict import failed_verdict
+
+
+def guarded_tools(tools: Sequence[Any], guard: Guard | None = None) -> list[Any]:
+    """Return the same tools behind the guard. Functions are taken too."""
+    own = guard or default_guard("autogen")
+    return [
+        _GuardedTool(each if isinstance(each, BaseTool) else FunctionTool(each, each.__doc__ or each.__name__), own)
+        for each in tools
+    ]
+
+
+def guarded_model(client: Any, guard: Guard | None = None) -> Any:
+    """Return the same model client behind the guard."""
+    return _GuardedModel(client, guard or default_guard("autogen"))
+
+
+class _GuardedTool(BaseTool):
+    def __init__(self, tool: Any, guard: Guard) -> None:
+        super().__init__(tool.args_type(), tool.return_type(), tool.name, tool.description)
+        self._tool = tool
+        self._guard = guard
+
+    @property
+    def schema(self) -> Any:
+        return self._tool.schema
+
+    def return_value_as_string(self, value: Any) -> str:
+        return value if isinstance(value, str) else self._tool.return_value_as_string(value)
+
+    async def run(self, args: Any, cancellation_token: Any) -> Any:
+        return await self.run_json(args.model_dump(), cancellation_token)
+
+    async def run_json(self, args: Any, cancellation_token: Any, call_id: str | None = None) -> Any:
+        allowed = await self._guard.aio.protect.tool(self.name, dict(args))
+        result = await self._tool.run_json(allowed, cancellation_token, call_id)
+        shown = self.return_value_as_string(result)
+        checked = await self._guard.aio.protect.tool_result(self.name, shown)
+        return result if checked == shown else checked
+
+    async def save_state_json(self) -> Any:
+        return await self._tool.save_state_json()
+
+    async def load_state_json(self, state: Any) -> None:
+        await self._tool.load_state_json(state)
+
+
+class _GuardedModel(ChatCompletionClient):
+    def __init__(self, client: Any, guard: Guard) -> None:
+        self._client = client
+        self._guard = guard
+
+    async def create(self, messages: Sequence[Any], **options: Any) -> Any:
+        return await self._checked(await self._client.create(await self._asked(messages), **options))
+
+    async def create_stream(self, messages: Sequence[Any], **options: Any) -> AsyncGenerator[Any, None]:
+        result: Any = None
+        stream = self._guard.open_stream()
+        async for each in self._client.create_stream(await self._asked(messages), **options):
+            if not isinstance(each, str):
+                result = each
+                continue
+            shown = stream.push(each)
+            if shown:
+                yield shown
+        if result is None:
+            raise BlockedError(failed_verdict("sdk.fault", "The stream of the model had no end."))
+        rest = await stream.end_async()
+        if rest:
+            yield rest
+        yield await self._checked(result)
+
+    async def _asked(self, messages: Sequence[Any]) -> list[Any]:
+        return [await self._prompt(each) if isinstance(each, UserMessage) else each for each in messages]
+
+    async def _prompt(self, message: Any) -> Any:
+        check = self._guard.aio.protect.input
+        if isinstance(message.content, str):
+            return message.model_copy(update={"content": await check(message.content)})
+        parts = [await check(part) if isinstance(part, str) else part for part in message.content]
+        return message.model_copy(update={"content": parts})
+
+    async def _checked(self, result: Any) -> Any:
+        if not isinstance(result.content, str):
+            return result
+        return result.model_copy(update={"content": await self._guard.aio.protect.output(result.content)})
+
+    async def close(self) -> None:
+        await self._client.close()
+
+    def actual_usage(self) -> Any:
+        return self._client.actual_usage()
+
+    def total_usage(self) -> Any:
+        return self._client.total_usage()
+
+    def count_tokens(self, messages: Sequence[Any], **options: Any) -> Any:
+        return self._client.count_tokens(messages, **options)
+
+    def remaining_tokens(self, messages: Sequence[Any], **options: Any) -> Any:
+        return self._client.remaining_tokens(messages, **options)
+
+    @property
+    def capabilities(self) -> Any:
+        return self._client.capabilities
+
+    @property
+    def model_info(self) -> Any:
+        return self._client.model_info

@@ -1,0 +1,95 @@
+"""Guards agents of the Claude Agent SDK: prompts, tool calls and tool results. Needs claude-agent-sdk 0.2 or later.
+
+    from claude_agent_sdk import ClaudeAgentOptions, query
+    from agent_safety.adapters.claude_agent import guard_hooks, guarded_query
+
+    async for message in guarded_query("What is the weather?", ClaudeAgentOptions(hooks=guard_hooks())):
+        ...
+
+Claude is told of a call that is blocked. A prompt with something to mask is blocked, because the SDK cannot change a prompt.
+`guarded_query` also checks the text of answers. A hook that fails blocks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from typing import Any
+
+from claude_agent_sdk import AssistantMessage, HookMatcher, ResultMessage, TextBlock, query
+
+from .. import BlockedError, Guard, default_guard
+from ..tools import refusal_text
+
+FAULT = "Refused: a fault in the guard."
+
+
+def guard_hooks(guard: Guard | None = None) -> dict[str, list[Any]]:
+    """Return the value of `ClaudeAgentOptions.hooks`."""
+    own = guard or default_guard("claude-agent")
+
+    async def before_prompt(given: Any, tool_use_id: str | None, context: Any) -> dict[str, Any]:
+        try:
+            verdict = await own.aio.input(given["prompt"])
+            if verdict.decision == "allow":
+                return {}
+            reason = verdict.reason
+        except Exception:
+            reason = FAULT
+        return {"decision": "block", "reason": f"Refused: {reason}"}
+
+    async def before_tool(given: Any, tool_use_id: str | None, context: Any) -> dict[str, Any]:
+        output: dict[str, Any] = {"hookEventName": "PreToolUse"}
+        try:
+            arguments = given["tool_input"]
+            allowed = await own.aio.protect.tool(given["tool_name"], arguments)
+            if allowed == arguments:
+                return {}
+            # Without a decision the permissions of the user still apply to the changed call.
+            output["updatedInput"] = allowed
+        except BlockedError as error:
+            output.update(permissionDecision="deny", permissionDecisionReason=refusal_text(error))
+        except Exception:
+            output.update(permissionDecision="deny", permissionDecisionReason=FAULT)
+        return {"hookSpecificOutput": output}
+
+    async def after_tool(given: Any, tool_use_id: str | None, context: Any) -> dict[str, Any]:
+        try:
+            result = given["tool_response"]
+            checked = await own.aio.protect.tool_result(given["tool_name"], result)
+            if checked == result:
+                return {}
+        except BlockedError as error:
+            checked = refusal_text(error)
+        except Exception:
+            checked = FAULT
+        return {"hookSpecificOutput": {"hookEventName": "PostToolUse", "updatedToolOutput": checked}}
+
+    # A hook waits as long as an approver may take.
+    seconds = own.options.approval_timeout_seconds + 30
+    return {
+        "UserPromptSubmit": [HookMatcher(hooks=[before_prompt], timeout=seconds)],
+        "PreToolUse": [HookMatcher(hooks=[before_tool], timeout=seconds)],
+        "PostToolUse": [HookMatcher(hooks=[after_tool], timeout=seconds)],
+    }
+
+
+async def guarded_query(prompt: str, options: Any, guard: Guard | None = None, **more: Any) -> AsyncIterator[Any]:
+    """Do what `query` does, and check the prompt and the text of answers. Raise `BlockedError`."""
+    own = guard or default_guard("claude-agent")
+    allowed = await own.aio.protect.input(prompt)
+    async for message in query(prompt=allowed, options=options, **more):
+        yield await check_message(message, own)
+
+
+async def check_message(message: Any, guard: Guard) -> Any:
+    """Return a message of the SDK with checked text. Raise `BlockedError`."""
+    if isinstance(message, ResultMessage) and isinstance(message.result, str):
+        return replace(message, result=await guard.aio.protect.output(message.result))
+    if not isinstance(message, AssistantMessage):
+        return message
+    blocks = []
+    for block in message.content:
+        is_text = isinstance(block, TextBlock) and block.text
+        blocks.append(replace(block, text=await guard.aio.protect.output(block.text)) if is_text else block)
+    return replace(message, content=blocks)

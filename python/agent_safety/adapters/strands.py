@@ -1,0 +1,75 @@
+"""Guards agents of Strands: prompts, tool calls, tool results and answers. Needs strands-agents 1.20 or later.
+
+    from strands import Agent
+    from agent_safety.adapters.strands import GuardHooks
+
+    hooks = GuardHooks()
+    agent = Agent(model=model, tools=[look_up], hooks=[hooks])
+    result = agent("What is the weather?")
+
+The model is told of a call that is blocked; a blocked prompt or answer raises `BlockedError`. Text of the model that a callback
+handler or `stream_async` shows is not checked; the message and the result are.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from strands.hooks import (
+    AfterModelCallEvent,
+    AfterToolCallEvent,
+    BeforeInvocationEvent,
+    BeforeToolCallEvent,
+    HookProvider,
+    HookRegistry,
+)
+
+from .. import BlockedError, Guard, default_guard
+from ..tools import refusal_text
+
+
+class GuardHooks(HookProvider):
+    """The hooks of one agent. They also run in agents that are tools of it, if those have them."""
+
+    def __init__(self, guard: Guard | None = None) -> None:
+        self.guard = guard or default_guard("strands")
+
+    def register_hooks(self, registry: HookRegistry, **_: Any) -> None:
+        """Register the hooks. Strands calls it."""
+        registry.add_callback(BeforeInvocationEvent, self._before_invocation)
+        registry.add_callback(AfterModelCallEvent, self._after_model)
+        registry.add_callback(BeforeToolCallEvent, self._before_tool)
+        registry.add_callback(AfterToolCallEvent, self._after_tool)
+
+    async def _before_invocation(self, event: BeforeInvocationEvent) -> None:
+        for message in event.messages or []:
+            if message["role"] == "user":
+                await self._check_texts(message["content"], self.guard.aio.protect.input)
+
+    async def _after_model(self, event: AfterModelCallEvent) -> None:
+        if event.stop_response is not None:
+            await self._check_texts(event.stop_response.message["content"], self.guard.aio.protect.output)
+
+    async def _before_tool(self, event: BeforeToolCallEvent) -> None:
+        use = event.tool_use
+        try:
+            use["input"] = await self.guard.aio.protect.tool(use["name"], use["input"])
+        except BlockedError as error:
+            event.cancel_tool = refusal_text(error)
+        except Exception:
+            event.cancel_tool = "Refused: a fault in the guard."
+
+    async def _after_tool(self, event: AfterToolCallEvent) -> None:
+        if event.cancel_message is not None:
+            return
+        name = event.tool_use["name"]
+        try:
+            content = await self.guard.aio.protect.tool_result(name, event.result["content"])
+            event.result = {**event.result, "content": content}
+        except BlockedError as error:
+            event.result = {**event.result, "status": "error", "content": [{"text": refusal_text(error)}]}
+
+    async def _check_texts(self, blocks: Any, check: Any) -> None:
+        for block in blocks:
+            if isinstance(block.get("text"), str) and block["text"]:
+                block["text"] = await check(block["text"])

@@ -1,0 +1,34 @@
+/** The adapters of the Python package, with the frameworks that install in seconds. The others: `npm run test:frameworks`. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { buildPythonCore } from '../../../scripts/build/python.ts';
+import { locate } from '../../../scripts/components/components.ts';
+import { openStage, type PythonFramework, playPython, type Stage } from './play.ts';
+
+const python = locate('frameworks-python');
+const skip =
+  python === null &&
+  'frameworks-python is not installed (scripts/run scripts/components/main.ts frameworks-python)';
+const SCENES = 23;
+let stage: Stage;
+before(async () => {
+  if (python === null) return;
+  await buildPythonCore();
+  stage = await openStage();
+});
+after(() => stage?.stop());
+
+const LIGHT: readonly PythonFramework[] = [
+  { name: 'ag2' },
+  { name: 'autogen' },
+  { name: 'langchain' },
+  { name: 'langgraph' },
+  { name: 'llamaindex' },
+  { name: 'openai_agents' },
+  { name: 'pydantic_ai' },
+  { name: 'strands' },
+];
+for (const framework of LIGHT)
+  test(`an agent of ${framework.name} is guarded by its adapter`, { skip, timeout: 300_000 }, async () => {
+    assert.equal(await playPython(python!, framework, stage), SCENES);
+  });

@@ -1,0 +1,153 @@
+/** Plays the scenes of `scenario.py` with the adapters of the Python package and real frameworks. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { createServer, request as forward, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { root, runProgram, userEnvironment } from '../../support/checkout.ts';
+import { startTestService, type TestService } from '../../support/service.ts';
+
+/** One scene: what the model and the tool saw, and the answer of the agent. */
+type Outcome = readonly [
+  question: string | null,
+  ran_with: readonly string[],
+  result: string | null,
+  answer: string | null,
+  refused: string | null,
+];
+
+/** Results that one framework words in its own way. */
+export interface PythonFramework {
+  /** The beginning of the driver's file name. */
+  readonly name: string;
+  /** The result of a blocked call, as its model sees it; default: the reason. */
+  readonly call_blocked?: string;
+}
+
+const SCENES: Readonly<Record<string, Outcome>> = {
+  clean: ['What is the weather?', ['Rome'], 'Sunny.', 'It is sunny.', null],
+  input_blocked: [null, [], null, null, 'A secret was found in input.'],
+  input_masked: ['My social security number is [REDACTED].', [], null, 'Noted.', null],
+  call_blocked: ['Look it up.', [], 'A secret was found in a tool call or message.', 'I could not.', null],
+  result_masked: ['Look it up.', ['Rome'], 'DATABASE_URL=[REDACTED]', 'There it is.', null],
+  output_masked: ['What is the setting?', [], null, 'It is DATABASE_URL=[REDACTED]', null],
+};
+const TOOL_SCENES = ['clean', 'call_blocked', 'result_masked'];
+
+/** The services that the scenes are played in front of. */
+export interface Stage {
+  readonly service: TestService;
+  readonly approving: TestService;
+  /** Answers as the service does, but is gone as soon as a tool call is to be checked. */
+  readonly half: Server;
+  readonly stop: () => Promise<void>;
+}
+
+/** Starts the services. */
+export async function openStage(): Promise<Stage> {
+  const rule = {
+    name: 'look-ups',
+    boundary: 'action',
+    condition: { tools: ['*look_up'] },
+    action: 'require_approval',
+  };
+  const [service, approving] = await Promise.all([
+    startTestService(),
+    startTestService({ config: { policies: [rule] } }),
+  ]);
+  const half = createServer((given, answer) => {
+    if (given.url?.startsWith('/v1/intercept') === true) {
+      given.socket.destroy();
+      return;
+    }
+    const { method, headers } = given;
+    const path = `${service.url}${given.url}`;
+    const next = forward(path, { method: method!, headers }, (reply) => {
+      answer.writeHead(reply.statusCode!, reply.headers);
+      reply.pipe(answer);
+    });
+    given.pipe(next);
+  }).listen(0, '127.0.0.1');
+  await new Promise((resolve) => half.once('listening', resolve));
+  const stop = async () => {
+    half.closeAllConnections();
+    half.close();
+    await Promise.all([service.stop(), approving.stop()]);
+  };
+  return { service, approving, half, stop };
+}
+
+/** Plays all scenes with one framework. Rejects with what differs. Returns the number of scenes. */
+export async function playPython(python: string, framework: PythonFramework, stage: Stage): Promise<number> {
+  const half = `http://127.0.0.1:${(stage.half.address() as AddressInfo).port}`;
+  const modes = {
+    local: [{}, null],
+    service: [{ SERVICE_URL: stage.service.url }, null],
+    gone: [{ SERVICE_URL: 'http://127.0.0.1:9' }, null],
+    half: [{ SERVICE_URL: half }, TOOL_SCENES],
+    undecided: [{ SERVICE_URL: stage.approving.url, SERVICE_APPROVAL_SECONDS: '0' }, ['clean']],
+    approved: [{ SERVICE_URL: stage.approving.url, SERVICE_APPROVAL_SECONDS: '60' }, ['clean']],
+  };
+  const ended = new AbortController();
+  const approving = approveWaiting(stage.approving, ended.signal);
+  const ran = await runProgram([python, '-B', join(import.meta.dirname, `${framework.name}_driver.py`)], {
+    env: userEnvironment({ PYTHONPATH: join(root, 'python'), MODES: JSON.stringify(modes) }),
+  });
+  ended.abort();
+  await approving;
+  assert.equal(ran.code, 0, ran.stderr.slice(-4_000));
+  const found = JSON.parse(ran.stdout.trim().split('\n').at(-1)!) as Record<
+    keyof typeof modes,
+    Record<string, Record<string, unknown>>
+  >;
+  const scenes = {
+    ...SCENES,
+    ...(framework.call_blocked !== undefined && {
+      call_blocked: SCENES.call_blocked!.with(2, framework.call_blocked),
+    }),
+  };
+  assert.deepEqual(outcomesOf(found.local), scenes, 'in process');
+  assert.deepEqual(outcomesOf(found.service), scenes, 'with a service');
+  for (const [name, { refused, ran_with }] of Object.entries(found.gone)) {
+    assert.deepEqual(ran_with, [], `${name}: a tool ran without a service`);
+    assert.match(String(refused), /could not be reached/, name);
+  }
+  for (const [name, { ran_with }] of Object.entries(found.half))
+    assert.deepEqual(ran_with, [], `${name}: a tool ran unchecked`);
+  assert.deepEqual(found.undecided.clean?.ran_with, [], 'a tool ran without its approval');
+  assert.deepEqual(outcomesOf(found.approved), { clean: SCENES.clean }, 'with an approval');
+  return Object.values(found).reduce((count, mode) => count + Object.keys(mode).length, 0);
+}
+
+function outcomesOf(found: Readonly<Record<string, Record<string, unknown>>>): Record<string, unknown> {
+  const plain = (text: unknown) => (typeof text === 'string' ? text.replace('Refused: ', '') : text);
+  return Object.fromEntries(
+    Object.entries(found).map(([name, { question, ran_with, result, answer, refused }]) => [
+      name,
+      [question, ran_with, plain(result), answer, plain(refused)],
+    ]),
+  );
+}
+
+/** Approves calls that a guard waits for, and leaves the others pending. */
+async function approveWaiting(service: TestService, ended: AbortSignal): Promise<void> {
+  const token = readFileSync(join(service.state_dir, 'operator-token'), 'utf8').trim();
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+  const first = new Set<string>();
+  while (!ended.aborted) {
+    const response = await fetch(`${service.url}/v1/approvals?status=pending`, { headers });
+    const { approvals } = (await response.json()) as { approvals: { request_id: string }[] };
+    for (const { request_id } of approvals) {
+      // It is seen once before it is approved, so that the guard that does not wait has given up.
+      if (first.has(request_id))
+        await fetch(`${service.url}/v1/approvals/${request_id}/approve`, {
+          method: 'POST',
+          headers,
+          body: '{}',
+        });
+      first.add(request_id);
+    }
+    await sleep(1_000);
+  }
+}
