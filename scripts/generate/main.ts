@@ -8,6 +8,7 @@ import { buildEditorSchemas } from '../../src/runtime/policies/editor-schemas.ts
 import { agentTracesModule } from './agent-traces.ts';
 import { anchorTree } from './anchor-tree.ts';
 import { commandsPage } from './commands-page.ts';
+import { compliancePage } from './compliance-page.ts';
 import { configurationPage } from './configuration-page.ts';
 import { consoleRoutes } from './console-routes.ts';
 import { derivedGroupsModule } from './derived-groups.ts';
@@ -25,6 +26,7 @@ const files = [
   { path: 'docs/reference/configuration.md', text: configurationPage() },
   { path: 'docs/reference/commands.md', text: commandsPage() },
   { path: 'docs/reference/detectors.md', text: detectorsPage() },
+  { path: 'docs/reference/compliance-frameworks.md', text: compliancePage() },
   { path: 'src/entry/cli/derived-groups.ts', text: derivedGroupsModule() },
   { path: 'src/core/detect/agent-traces.ts', text: agentTracesModule() },
   { path: 'src/core/detect/registry/anchor-tree.ts', text: anchorTree() },

@@ -115,7 +115,7 @@ function describeMechanism(
   tenants: '*' | readonly string[],
 ): ControlElement {
   const { title, evaluate } = getMechanism(name);
-  const tenant = tenants === '*' ? 'default' : (tenants[0] ?? 'default');
+  const tenant = tenants === '*' ? '*' : (tenants[0] ?? 'default');
   const spans = listSpans(
     timeline,
     ({ view }): MechanismState =>

@@ -35,7 +35,7 @@ function findFault({ subject, tenant_id }: Requirement, { view }: TimelineInterv
   if (view === null) return null;
   if (typeof subject === 'string') {
     const { state, detail } = getMechanism(subject).evaluate(view.policy, tenant_id);
-    if (state === 'active') return null;
+    if (state === 'active' || state === 'available') return null;
     const { title } = getMechanism(subject);
     return `${title}: ${state === 'monitor' ? 'in monitor mode only' : 'not active'} (${detail}).`;
   }

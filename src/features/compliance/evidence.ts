@@ -44,7 +44,7 @@ export function countEvidence(
     const is_rule = rules.includes(name) || control.rules.some((kind) => matchesKind(name, kind));
     if (is_kind || is_rule) rows.push(buildRow(is_kind ? 'event' : 'rule', name, counts));
   }
-  for (const { tag } of control.tags) {
+  for (const tag of new Set(control.tags.map((each) => each.tag))) {
     const counts = by_tag.get(tag);
     if (counts !== undefined) rows.push(buildRow('tag', tag, counts));
   }

@@ -2,7 +2,10 @@ import type { Policy } from '../../core/types/index.ts';
 
 /** The state of a mechanism under one policy. */
 export interface MechanismState {
-  readonly state: 'active' | 'monitor' | 'inactive';
+  /**
+   * `available`: the policy does not say whether it is used; its events do. `monitor`: only in monitor mode.
+   */
+  readonly state: 'active' | 'available' | 'monitor' | 'inactive';
   /** One clause for the report: `4 contracts`. */
   readonly detail: string;
 }
@@ -12,11 +15,12 @@ interface MechanismRecord {
   readonly title: string;
   /** The remedy if it is not active, as a sentence. Absent if it is always active. */
   readonly advice?: string;
-  /** Returns how far a policy has it for a tenant. */
+  /** Returns how far a policy has it for a tenant; for `*` in all tenants together. */
   readonly evaluate: (policy: Policy, tenant_id: string) => MechanismState;
 }
 
 const ALWAYS = (detail: string) => (): MechanismState => ({ state: 'active', detail });
+const AVAILABLE = (detail: string) => (): MechanismState => ({ state: 'available', detail });
 
 /** The parts of the service that carry controls, apart from rules on tagged data. */
 export const MECHANISMS = {
@@ -43,24 +47,24 @@ export const MECHANISMS = {
     title: 'Faults block',
     evaluate: ALWAYS('a fault, or an event that cannot be written, blocks'),
   },
-  kill_switch: { title: 'Kill switch', evaluate: ALWAYS('an operator can block an agent everywhere') },
+  kill_switch: { title: 'Kill switch', evaluate: AVAILABLE('an operator can block an agent everywhere') },
   capability_tokens: {
     title: 'Capability tokens',
-    evaluate: ALWAYS('a token limits an agent to one tool for a time'),
+    evaluate: AVAILABLE('a token limits an agent to one tool for a time'),
   },
   roles: { title: 'Roles and permissions', evaluate: ALWAYS('each route names one permission') },
   secret_references: {
     title: 'Secrets by reference',
-    evaluate: ALWAYS('agents get secrets through a backend, and every read is recorded'),
+    evaluate: AVAILABLE('agents get secrets through a backend, and every read is recorded'),
   },
   retention: {
     title: 'Retention',
-    evaluate: ALWAYS('expired memory and old records are deleted, and both are recorded'),
+    evaluate: AVAILABLE('expired memory and old records are deleted, and both are recorded'),
   },
-  budgets: { title: 'Budgets of model calls', evaluate: ALWAYS('a budget refuses calls that exceed it') },
+  budgets: { title: 'Budgets of model calls', evaluate: AVAILABLE('a budget refuses calls that exceed it') },
   tool_pins: {
     title: 'Pinned MCP tools',
-    evaluate: ALWAYS('a changed tool definition is quarantined until an approver accepts it'),
+    evaluate: AVAILABLE('a changed tool definition is quarantined until an approver accepts it'),
   },
   tool_contracts: {
     title: 'Tool contracts',
@@ -94,7 +98,7 @@ export const MECHANISMS = {
     evaluate: (policy, tenant_id) => {
       const rules = policy.rules.filter(({ action }) => action === 'require_approval');
       const contracts = policy.contracts.filter(({ side_effects }) => side_effects.requires_approval);
-      return countEnforced('rule', [...rules, ...contracts], tenant_id, 'that asks for an approval');
+      return countEnforced('rule', [...rules, ...contracts], tenant_id, 'with `require_approval`');
     },
   },
   rate_limits: {
@@ -139,7 +143,7 @@ export function getMechanism(name: Mechanism): MechanismRecord {
 }
 
 function isFor({ tenant_id }: { readonly tenant_id: string | null }, tenant: string): boolean {
-  return tenant_id === null || tenant_id === tenant;
+  return tenant === '*' || tenant_id === null || tenant_id === tenant;
 }
 
 interface Enforceable {

@@ -91,6 +91,8 @@ function renderHead(report: ComplianceReport): string {
       escapeHtml(`${groupDigits(summary.total_events)} (${formatActions(summary.action_counts) || 'none'})`),
     ],
     ['Approval requests', escapeHtml(formatApprovals(summary))],
+    ['Most frequent rules', listTop(summary.top_policies)],
+    ['Most active agents', listTop(summary.data_access_by_agent)],
     ['Deletions of memory', groupDigits(summary.memory_retention_events)],
     ['Mapping', `reviewed ${escapeHtml(mapping.reviewed)}, ${code(mapping.hash)}`],
     [
@@ -104,6 +106,10 @@ ${record_gaps.map((gap) => `<p class="notice"><b>Gap of all controls.</b> ${pros
 ${anomaly_flags.map((flag) => `<p class="notice"><b>Anomaly.</b> ${escapeHtml(flag)}</p>`).join('\n')}
 <dl>${rows.map(([name, value]) => `<dt>${name}</dt><dd>${value}</dd>`).join('')}</dl>
 <ul>${scope.map((sentence) => `<li>${prose(sentence)}</li>`).join('')}</ul>`;
+}
+
+function listTop(pairs: ComplianceReport['summary']['top_policies']): string {
+  return pairs.map(([name, events]) => `${code(name)} ${groupDigits(events)}`).join(', ') || 'none';
 }
 
 function renderOverview({ controls }: ComplianceReport): string {

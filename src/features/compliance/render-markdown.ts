@@ -47,12 +47,14 @@ function listHead(report: ComplianceReport): string[] {
   return [
     `- Framework: ${escapeText(edition)}; mapping reviewed ${mapping.reviewed}, \`${mapping.hash}\``,
     `- Window: ${formatUtcTime(window.since)} to ${formatUtcTime(window.until)} (exclusive)`,
-    `- Tenants: ${tenants === null ? 'all' : tenants.map(escapeText).join(', ')}; agents: ${agents === null ? 'all' : agents.map(escapeText).join(', ')}`,
+    `- Tenants: ${tenants?.map(code).join(', ') ?? 'all'}; agents: ${agents?.map(code).join(', ') ?? 'all'}`,
     `- Controls: ${Object.entries(control_counts)
       .map(([status, count]) => `${count} ${status}`)
       .join(', ')}`,
     `- Events: ${groupDigits(summary.total_events)} (${formatActions(action_counts) || 'none'})`,
     `- Approval requests: ${formatApprovals(summary)}`,
+    `- Most frequent rules: ${listTop(summary.top_policies)}`,
+    `- Most active agents: ${listTop(summary.data_access_by_agent)}`,
     `- Deletions of expired memory: ${summary.memory_retention_events}`,
     ...summary.anomaly_flags.map((flag) => `- **Anomaly:** ${escapeText(flag)}`),
     ...report.record_gaps.map(
@@ -61,6 +63,10 @@ function listHead(report: ComplianceReport): string[] {
     '',
     ...scope.map((sentence) => `> ${escapeText(sentence)}`),
   ];
+}
+
+function listTop(pairs: ComplianceReport['summary']['top_policies']): string {
+  return pairs.map(([name, events]) => `${code(name)} ${groupDigits(events)}`).join(', ') || 'none';
 }
 
 function listControl(control: ControlReport, { window }: ComplianceReport): string[] {
@@ -78,7 +84,8 @@ function listControl(control: ControlReport, { window }: ComplianceReport): stri
       : table(
           ['Carried by', 'Effect', 'When'],
           elements.map((each) => [
-            code(each.name) + (each.tenant_id === null ? '' : ` (${escapeText(each.tenant_id)})`),
+            (each.kind === 'rule' ? code(each.name) : escapeText(each.name)) +
+              (each.tenant_id === null ? '' : ` (${code(each.tenant_id)})`),
             escapeText(each.detail),
             escapeText(formatStates(each, window)),
           ]),
@@ -138,7 +145,7 @@ function listPolicies({ policies, changes }: ComplianceReport): string[] {
           changes.map((each) => [
             `${code(each.kind)}${each.done ? '' : ' (refused)'}`,
             formatUtcTime(each.timestamp),
-            escapeText(each.caller_id),
+            code(each.caller_id),
             code(each.event_id),
           ]),
         )),
@@ -175,9 +182,13 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
   return [line(head), line(head.map(() => '---')), ...rows.map(line)];
 }
 
-/** Escapes text for Markdown. Backticks stay, because our own sentences use them for names. */
+/** Escapes text for Markdown. Names in backticks stay as they are, because our own sentences use them. */
 function escapeText(value: string): string {
-  return value.replace(/[\\|<>*_[\]#]/g, '\\$&').replace(/\s+/g, ' ');
+  return value
+    .replace(/\s+/g, ' ')
+    .split('`')
+    .map((part, at) => (at % 2 === 1 ? part.replaceAll('|', '\\|') : part.replace(/[\\|<>*_[\]#]/g, '\\$&')))
+    .join('`');
 }
 
 /** Formats a name as code. A name may have backticks, pipes and line breaks, because callers choose some. */

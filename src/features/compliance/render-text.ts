@@ -24,6 +24,7 @@ export function formatSpan(
 ): string {
   if (since === null || until === null) return '';
   if (since === window.since && until === window.until) return 'the whole window';
+  if (since === window.recorded_since && until === window.until) return 'all of the recorded time';
   return `${formatUtcTime(since)} to ${formatUtcTime(until)}`;
 }
 
@@ -44,7 +45,18 @@ export function formatActions(actions: ActionCounts): string {
 
 /** Formats when an element was active. */
 export function formatStates({ states }: ControlElement, window: ComplianceReport['window']): string {
-  const WORDS = { active: 'active', monitor: 'monitor mode', inactive: 'not active' } as const;
+  const WORDS = {
+    active: 'active',
+    available: 'available',
+    monitor: 'monitor mode',
+    inactive: 'not active',
+  } as const;
+  const ALL = {
+    active: 'always active',
+    available: 'available: see the events',
+    monitor: 'always in monitor mode',
+    inactive: 'never active',
+  } as const;
   const [only, ...more] = states;
   if (
     only !== undefined &&
@@ -52,7 +64,7 @@ export function formatStates({ states }: ControlElement, window: ComplianceRepor
     only.until === window.until &&
     only.since === window.recorded_since
   )
-    return `always ${WORDS[only.state]}`;
+    return ALL[only.state];
   return states.map((each) => `${WORDS[each.state]}: ${formatSpan(each, window)}`).join('; ');
 }
 

@@ -28,7 +28,8 @@ export interface ControlElement {
 }
 
 export interface ElementState {
-  readonly state: 'active' | 'monitor' | 'inactive';
+  /** `available`: a part of the service; its events show whether it was used. */
+  readonly state: 'active' | 'available' | 'monitor' | 'inactive';
   readonly since: string;
   readonly until: string;
 }
