@@ -80,6 +80,7 @@ import { proxyForward } from '../gateways/forward/operations.ts';
 import { LLM_ENDPOINTS } from '../gateways/llm/endpoints.ts';
 import { adapterCheck } from '../operations/adapters.ts';
 import { agentsBlock, agentsBlocked, agentsUnblock } from '../operations/agent-blocks.ts';
+import { approvalsOpen } from '../operations/approval-link.ts';
 import {
   approvalsApprove,
   approvalsCancel,
@@ -174,6 +175,7 @@ export const operationCatalogue = {
   approvalsCancel,
   approvalsDeny,
   approvalsList,
+  approvalsOpen,
   approvalsShow,
   auditHoldAdd,
   auditHoldRemove,

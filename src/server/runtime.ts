@@ -346,16 +346,23 @@ interface LazyApprovals {
 }
 
 /** Loads approvals on demand, because only some policies use them. */
-function lazyApprovals({ config, log, store }: RuntimeParts, ports: () => EnforcementPorts): LazyApprovals {
+function lazyApprovals(
+  { config, port, log, store }: RuntimeParts,
+  ports: () => EnforcementPorts,
+): LazyApprovals {
   const report = limitRate((what: string, fault?: unknown) =>
     log.error(what, fault === undefined ? {} : describeStoreFault(fault)),
   );
   const approvals = lazy(async () => {
-    const [{ openApprovals }, { buildApprovalsParts }] = await Promise.all([
-      import('../runtime/enforcement/approvals/index.ts'),
-      import('../runtime/enforcement/approvals/parts.ts'),
-    ]);
-    return openApprovals(buildApprovalsParts({ config, store: store.open, ports }, report));
+    const [{ openApprovals }, { buildApprovalsParts }, { openApprovalLinks }, { readAccountSettings }] =
+      await Promise.all([
+        import('../runtime/enforcement/approvals/index.ts'),
+        import('../runtime/enforcement/approvals/parts.ts'),
+        import('../runtime/enforcement/approvals/link.ts'),
+        import('../runtime/accounts/settings.ts'),
+      ]);
+    const links = openApprovalLinks(config.state_dir, readAccountSettings(config, port).public_url);
+    return openApprovals(buildApprovalsParts({ config, store: store.open, ports, links }, report));
   });
   return { open: approvals.open, release: () => approvals.ifOpened(({ release }) => release()) };
 }

@@ -28,6 +28,7 @@ export const operationRoutes = {
   approvalsCancel: ['POST', '/v1/approvals/{request_id}/cancel', 'approvals:own'],
   approvalsDeny: ['POST', '/v1/approvals/{request_id}/deny', 'approvals:decide'],
   approvalsList: ['GET', '/v1/approvals', 'approvals:read'],
+  approvalsOpen: ['GET', '/v1/approvals/{request_id}/open', null],
   approvalsShow: ['GET', '/v1/approvals/{request_id}', 'approvals:own'],
   auditHoldAdd: ['POST', '/v1/dashboard/audit/holds', 'audit:manage'],
   auditHoldRemove: ['POST', '/v1/dashboard/audit/holds/remove', 'audit:manage'],

@@ -33,7 +33,7 @@ export interface MatchedSignal {
 }
 
 export interface BatchParts {
-  readonly service: Pick<AlertService, 'source' | 'console_url' | 'describeApproval'>;
+  readonly service: Pick<AlertService, 'source' | 'console_url' | 'links'>;
   readonly silences: readonly ActiveSilence[];
   readonly now_ms: number;
 }

@@ -15,7 +15,7 @@ import type { AlertService, AlertSeverity } from './types.ts';
 
 export interface ConditionParts {
   readonly index: AuditIndex;
-  readonly service: Pick<AlertService, 'source' | 'console_url' | 'describeApproval'>;
+  readonly service: Pick<AlertService, 'source' | 'console_url' | 'links'>;
   readonly now_ms: number;
   readonly started_ms: number;
   /** Finds the audit chains that lack records. */

@@ -15,7 +15,7 @@ export async function endAlert(
   trx: Db,
   alert: AlertRow,
   { caller_id, now_ms }: { readonly caller_id: string; readonly now_ms: number },
-  service: Pick<AlertService, 'source' | 'console_url' | 'describeApproval'>,
+  service: Pick<AlertService, 'source' | 'console_url' | 'links'>,
   not_before_ms: number = now_ms,
 ): Promise<void> {
   const changes = { status: 'resolved' as const, resolved_by: caller_id, resolved_ms: now_ms };

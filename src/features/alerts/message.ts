@@ -9,7 +9,7 @@ import type { AlertService } from './types.ts';
 
 type Db = Kysely<StoreTables>;
 type MessageKind = AlertMessage['kind'];
-type Origin = Pick<AlertService, 'source' | 'console_url' | 'describeApproval'>;
+type Origin = Pick<AlertService, 'source' | 'console_url' | 'links'>;
 
 const NOUNS: Readonly<Record<AlertSource, readonly [one: string, many: string]>> = {
   violations: ['violation', 'violations'],
@@ -98,7 +98,7 @@ function summarizeAlert(alert: AlertRow, kind: MessageKind): string {
 }
 
 /** Returns the approval request of an alert that concerns exactly one. */
-async function findApproval(trx: Db, alert: AlertRow, { describeApproval }: Origin) {
+async function findApproval(trx: Db, alert: AlertRow, { links }: Origin) {
   const { request } = JSON.parse(alert.group_values) as { readonly request?: string };
   if (request === undefined) return null;
   const row = await trx
@@ -114,6 +114,6 @@ async function findApproval(trx: Db, alert: AlertRow, { describeApproval }: Orig
     tool: row.tool_name ?? '',
     agent_id,
     expires_at: formatTime(expires_ms),
-    url: describeApproval(request_id, expires_ms),
+    url: links.build(request_id, expires_ms),
   };
 }

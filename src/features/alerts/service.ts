@@ -2,6 +2,7 @@ import type { Store } from '../../platform/store/index.ts';
 import { readAccountSettings } from '../../runtime/accounts/settings.ts';
 import type { Config } from '../../runtime/config/index.ts';
 import { DEFAULT_ALERT_CHANNEL } from '../../runtime/config/schema-alert-rules.ts';
+import { openApprovalLinks } from '../../runtime/enforcement/approvals/link.ts';
 import { listRecentAlerts } from './alert-store.ts';
 import type { AlertChannelName, AlertService } from './types.ts';
 
@@ -22,7 +23,7 @@ export function buildAlertService({
     channels: listAlertChannels(config),
     source: 'agent-safety',
     console_url,
-    describeApproval: (request_id) => `${console_url}/dashboard/approvals/${request_id}`,
+    links: openApprovalLinks(config.state_dir, console_url),
     listRecent: async (tenants, limit) => listRecentAlerts((await store()).db, tenants, limit),
   };
 }

@@ -1,4 +1,5 @@
 import type { AlertRuleSettings } from '../../runtime/config/schema-alert-rules.ts';
+import type { ApprovalLinks } from '../../runtime/enforcement/approvals/link.ts';
 
 declare module '../../operations/runtime.ts' {
   interface Runtime {
@@ -40,8 +41,7 @@ export interface AlertService {
   readonly source: string;
   /** The origin of the console, without a path. */
   readonly console_url: string;
-  /** Returns the link that opens an approval request in the console. */
-  readonly describeApproval: (request_id: string, expires_ms: number) => string;
+  readonly links: Pick<ApprovalLinks, 'build'>;
   /** Lists the newest alerts whose tenants are all among these. */
   readonly listRecent: (tenants: '*' | readonly string[], limit: number) => Promise<readonly RecentAlert[]>;
 }

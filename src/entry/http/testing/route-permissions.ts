@@ -23,6 +23,7 @@ export const ROUTE_PERMISSIONS: readonly (readonly [
   [/POST/, /^\/v1\/agents\/(?:un)?block$/, 'agents:block'],
   [/POST/, /^\/v1\/(?:agents|sessions)\/.*reset/, 'sessions:reset'],
   [/GET/, /^\/v1\/(?:dashboard\/)?approvals$/, 'approvals:read'],
+  [/GET/, /^\/v1\/approvals\/\{request_id\}\/open$/, null],
   [/./, /^\/v1\/approvals\/\{request_id\}(?:\/cancel)?$/, 'approvals:own'],
   [/POST/, /^\/v1\/(?:dashboard\/)?approvals\/.*(?:approve|deny)$/, 'approvals:decide'],
   [/POST/, /^\/v1\/capabilities\/validate$/, 'check'],

@@ -83,7 +83,7 @@ function buildTestService(rules: readonly AlertRuleInput[], store: Store): Alert
     ],
     source: 'agent-safety',
     console_url: 'https://safety.example',
-    describeApproval: (request_id) => `https://safety.example/dashboard/approvals/${request_id}`,
+    links: { build: (request_id) => `https://safety.example/v1/approvals/${request_id}/open` },
     listRecent: async () => {
       await store.isThere();
       return [];

@@ -4,6 +4,7 @@ import type { Store } from '../../../platform/store/index.ts';
 import type { AuditPorts } from '../../audit/audit-ports.ts';
 import type { AuditEvent } from '../../audit/types.ts';
 import type { Config } from '../../config/index.ts';
+import type { ApprovalLinks } from './link.ts';
 
 /** The limits of pending and stored requests. */
 export interface ApprovalLimits {
@@ -27,6 +28,8 @@ export interface ApprovalsParts {
   readonly policy: () => Policy;
   /** True if a webhook is configured. Without one, no message is queued. */
   readonly has_webhook: boolean;
+  /** Builds the links in messages about pending requests; `null` leaves them out. */
+  readonly links: Pick<ApprovalLinks, 'build'> | null;
   /** Receives a message and its cause for the service log. Must not throw. */
   readonly reportFault: ReportFault;
 }
@@ -39,11 +42,12 @@ export interface ApprovalsEnvironment {
   readonly store: () => Promise<Store>;
   /** Returns the active ports; a reload replaces them. */
   readonly ports: () => Pick<AuditPorts, 'record' | 'now_ms' | 'policy'>;
+  readonly links?: Pick<ApprovalLinks, 'build'>;
 }
 
 /** Builds the parts from the configuration. */
 export function buildApprovalsParts(
-  { config, store, ports }: ApprovalsEnvironment,
+  { config, store, ports, links }: ApprovalsEnvironment,
   reportFault: ReportFault,
 ): ApprovalsParts {
   const { second_factor_ttl } = config.approvals;
@@ -63,6 +67,7 @@ export function buildApprovalsParts(
     },
     policy: () => ports().policy,
     has_webhook: webhook !== undefined,
+    links: links ?? null,
     reportFault,
   };
 }

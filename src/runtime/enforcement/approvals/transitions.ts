@@ -66,7 +66,7 @@ async function putAside(
   row: ApprovalRequestRow,
   happening: ApprovalEventKind,
   now_ms: number,
-  { reportFault }: ApprovalsParts,
+  { reportFault, links }: ApprovalsParts,
 ): Promise<void> {
   const message = {
     delivery_id: createDeliveryId(now_ms, 'msg'),
@@ -74,7 +74,7 @@ async function putAside(
     subject_id: row.request_id,
     kind: happening,
     order_key: null,
-    body: JSON.stringify(messageOf(row, happening, now_ms)),
+    body: JSON.stringify(messageOf(row, happening, now_ms, links)),
     not_before_ms: now_ms,
   };
   const refused = await enqueueMessages(trx, [message], now_ms);
@@ -85,6 +85,13 @@ async function putAside(
 }
 
 /** Builds the webhook message: who requests what, and by which rule, without the arguments. */
-function messageOf(row: ApprovalRequestRow, happening: ApprovalEventKind, now_ms: number): object {
-  return { type: `approval.${happening}`, timestamp: formatIsoTime(now_ms), data: summarizeRequest(row) };
+function messageOf(
+  row: ApprovalRequestRow,
+  happening: ApprovalEventKind,
+  now_ms: number,
+  links: ApprovalsParts['links'],
+): object {
+  const url = happening === 'pending' ? links?.build(row.request_id, Number(row.expires_ms)) : undefined;
+  const data = { ...summarizeRequest(row), ...(url !== undefined && { url }) };
+  return { type: `approval.${happening}`, timestamp: formatIsoTime(now_ms), data };
 }

@@ -82,6 +82,7 @@ export function openTestApprovals(
     limits: { ...LIMITS, ...limits },
     policy: () => POLICY,
     has_webhook,
+    links: null,
     reportFault: (_what, fault) => void faults.push(fault),
   };
   const approvals = openApprovals(parts);

@@ -1,0 +1,44 @@
+import { openApprovalLinks } from '../runtime/enforcement/approvals/link.ts';
+import { approvalRequestIdSchema } from './approvals.ts';
+import { defineOperation, Refusal } from './operation.ts';
+
+export const approvalsOpen = defineOperation({
+  name: 'approvals_open',
+  summary: 'Open an approval request from a message',
+  description:
+    'The signed link of a message leads here, and on to the page of the request in the console, which asks for sign-in. The link changes nothing and shows nothing of the request.',
+  http: { method: 'GET', path: '/v1/approvals/{request_id}/open', redirects: true },
+  permission: null,
+  browser: true,
+  needs: 'store',
+  input: {
+    type: 'object',
+    required: ['request_id', 'expires', 'signature'],
+    properties: {
+      request_id: approvalRequestIdSchema,
+      expires: {
+        type: 'integer',
+        minimum: 0,
+        description: 'The end of the request, in milliseconds since 1970.',
+      },
+      signature: { type: 'string', pattern: '^[A-Za-z0-9_-]{43}$', maxLength: 43 },
+    },
+  },
+  output: {
+    type: 'object',
+    required: ['location'],
+    properties: { location: { type: 'string', description: 'The page of the request.' } },
+  },
+  example: { request_id: 'apr_0123456789abcdef01234567', expires: 0, signature: 'A'.repeat(43) },
+  answer: null,
+  refusals: ['forbidden'],
+  run({ request_id, expires: expires_ms, signature }, { runtime }) {
+    const links = openApprovalLinks(runtime.limits.state_dir, '');
+    if (links.verify({ request_id, expires_ms, signature }, runtime.now_ms()))
+      return { location: `/dashboard/approvals/${request_id}` };
+    throw new Refusal(
+      'forbidden',
+      'The link is not one of this service, or its request has expired. Open `/dashboard/approvals` instead.',
+    );
+  },
+});

@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { openApprovalLinks } from './link.ts';
+
+test('a link is valid for its request, until it expires, and for the service that made it', (t) => {
+  const folders = [1, 2].map(() => mkdtempSync(join(tmpdir(), 'approval-link-')));
+  t.after(() => folders.forEach((folder) => void rmSync(folder, { recursive: true })));
+  const [links, others] = folders.map((folder) => openApprovalLinks(folder, 'https://safety.example'));
+  const url = new URL(links!.build('apr_1', 5_000));
+  assert.equal(`${url.origin}${url.pathname}`, 'https://safety.example/v1/approvals/apr_1/open');
+  const link = {
+    request_id: 'apr_1',
+    expires_ms: Number(url.searchParams.get('expires')),
+    signature: url.searchParams.get('signature')!,
+  };
+  assert.equal(links!.verify(link, 4_999), true);
+  const again = openApprovalLinks(folders[0]!, 'https://safety.example');
+  assert.equal(again.verify(link, 4_999), true, 'the key is kept');
+  for (const [wrong, now_ms] of [
+    [link, 5_000],
+    [{ ...link, request_id: 'apr_2' }, 0],
+    [{ ...link, expires_ms: 9_000 }, 0],
+    [{ ...link, signature: `${link.signature.slice(0, -1)}!` }, 0],
+    [{ ...link, signature: '' }, 0],
+  ] as const)
+    assert.equal(links!.verify(wrong, now_ms), false, JSON.stringify(wrong));
+  assert.equal(others!.verify(link, 0), false);
+  assert.equal(statSync(join(folders[0]!, 'approval-link-key')).mode & 0o777, 0o600);
+});
