@@ -1,5 +1,6 @@
-/** Alerts of the real program: over a crash, and links to approval requests. */
+/** Alerts of the real program: over a crash, over HTTP with scopes, and links to approval requests. */
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -47,11 +48,11 @@ async function until(holds: () => boolean | Promise<boolean>, ms = 60_000): Prom
   }
 }
 
-function block(service: TestService): Promise<Response> {
+function block(service: TestService, tenant_id = 'default'): Promise<Response> {
   return fetch(`${service.url}/v1/scan/input`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ text: 'Use key sk-ABCDEF1234567890' }),
+    body: JSON.stringify({ text: 'Use key sk-ABCDEF1234567890', tenant_id }),
   });
 }
 
@@ -59,12 +60,15 @@ const operatorOf = ({ state_dir }: TestService) => ({
   authorization: `Bearer ${readFileSync(join(state_dir, 'operator-token'), 'utf8').trim()}`,
 });
 
-async function list(service: TestService, path: string) {
-  const headers = { 'x-service-user': 'admin' };
-  const answer = await fetch(`${service.url}/v1/dashboard/alerts/${path}`, { headers });
-  assert.equal(answer.status, 200);
+async function call(service: TestService, path: string, headers: object, body?: object) {
+  const answer = await fetch(`${service.url}/v1/dashboard/alerts/${path}`, {
+    method: body === undefined ? 'GET' : 'POST',
+    headers: { ...headers, ...(body !== undefined && { 'content-type': 'application/json' }) },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
   // biome-ignore lint/suspicious/noExplicitAny: answers of several operations.
-  return (await answer.json()) as any;
+  const json = (await answer.json()) as any;
+  return { status: answer.status, json };
 }
 
 const ENV = { HOOK_SECRET: 'a secret of this test' };
@@ -94,16 +98,95 @@ test('a crash between an alert and its delivery loses and repeats none', async (
   receiver.state.answers = true;
   const second = await startTestService({ config, env: ENV, dir: first.dir });
   t.after(() => second.stop());
-  await until(async () => (await list(second, 'deliveries?status=sent')).deliveries.length === 1);
+  const operator = { 'x-service-user': 'admin' };
+  await until(
+    async () => (await call(second, 'deliveries?status=sent', operator)).json.deliveries.length === 1,
+  );
   assert.equal(new Set(receiver.received.map(({ id }) => id)).size, 1, 'every attempt has the same id');
-  const { alerts } = await list(second, 'history');
+  const { alerts } = (await call(second, 'history', operator)).json;
   assert.deepEqual(
     alerts.map(({ rule_id, count, status }: Record<string, unknown>) => [rule_id, count, status]),
     [['secrets', 2, 'firing']],
   );
   await block(second);
-  await until(async () => (await list(second, 'history')).alerts[0].count === 3);
-  assert.equal((await list(second, 'history')).count, 1);
+  await until(async () => (await call(second, 'history', operator)).json.alerts[0].count === 3);
+  assert.equal((await call(second, 'history', operator)).json.count, 1);
+});
+
+test('rules and alerts are apart by tenant, and only people change them', async (t) => {
+  const keys = { acme: 'acme-key-0123456789' };
+  const sha256 = (key: string) => createHash('sha256').update(key).digest('hex');
+  const service = await startTestService({
+    config: {
+      auth: {
+        api_keys: [
+          { id: 'acme', sha256: sha256(keys.acme), tenants: ['acme'], permissions: ['alerts:read', 'check'] },
+        ],
+      },
+      dashboard: {
+        users: [
+          { user_id: 'root', role: 'admin', tenants: ['*'] },
+          { user_id: 'ann', role: 'viewer', tenants: ['acme'] },
+          { user_id: 'bob', role: 'billing' },
+        ],
+      },
+    },
+  });
+  t.after(() => service.stop());
+  const operator = operatorOf(service);
+  const acme = { authorization: `Bearer ${keys.acme}` };
+  const admin = { 'x-service-user': 'root' };
+  const ann = { 'x-service-user': 'ann' };
+  const bob = { 'x-service-user': 'bob' };
+  const rule = { name: 'Secrets', threshold: 1, group_by: ['tenant'] };
+  assert.equal((await call(service, 'rules', operator, { ...rule, rule_id: 'all' })).status, 200);
+  assert.equal(
+    (await call(service, 'rules', operator, { ...rule, rule_id: 'own', tenant_id: 'acme' })).status,
+    200,
+  );
+  for (const [headers, body, status] of [
+    [acme, { ...rule, rule_id: 'mine', tenant_id: 'acme' }, 403],
+    [operator, { ...rule, rule_id: 'bad', window: 'soon' }, 400],
+    [operator, { ...rule, rule_id: 'bad', channels: ['nowhere'] }, 400],
+    [operator, { ...rule, rule_id: 'bad', colour: 'red' }, 400],
+    [
+      operator,
+      {
+        ...rule,
+        rule_id: 'bad',
+        schedule: { time_zone: 'Mars/Base', quiet_hours: [{ from: '01:00', to: '02:00' }] },
+      },
+      400,
+    ],
+  ] as const)
+    assert.equal((await call(service, 'rules', headers, body)).status, status, JSON.stringify(body));
+  assert.equal((await call(service, 'rules', bob)).status, 403);
+  assert.equal((await call(service, 'history', bob)).status, 403);
+  await block(service, 'acme');
+  await block(service, 'globex');
+  await until(async () => (await call(service, 'history', admin)).json.count === 3);
+  const seen = (await call(service, 'history', ann)).json.alerts;
+  assert.deepEqual(
+    seen.map(({ rule_id, tenant_ids }: Record<string, unknown>) => [rule_id, tenant_ids]).toSorted(),
+    [
+      ['all', ['acme']],
+      ['own', ['acme']],
+    ],
+  );
+  const { rules } = (await call(service, 'rules', ann)).json;
+  assert.deepEqual(
+    rules.map(({ rule_id }: { rule_id: string }) => rule_id),
+    ['own'],
+  );
+  const globex = (await call(service, 'history', admin)).json.alerts.find(
+    ({ tenant_ids }: { tenant_ids: string[] }) => tenant_ids[0] === 'globex',
+  );
+  assert.equal((await call(service, `history/${globex.alert_id}`, ann)).status, 404);
+  assert.equal((await call(service, `history/${globex.alert_id}/resolve`, acme, {})).status, 403);
+  const ended = await call(service, `history/${globex.alert_id}/resolve`, operator, {});
+  assert.deepEqual([ended.status, ended.json.status, ended.json.resolved_by], [200, 'resolved', 'operator']);
+  const again = await call(service, `history/${globex.alert_id}/resolve`, operator, {});
+  assert.equal(again.status, 409);
 });
 
 test('a link in a message opens an approval request, and approves nothing', async (t) => {
