@@ -38,7 +38,7 @@ export const alertsTest = defineOperation({
     'Queues a test message for the channels of a rule. `alerts_deliveries` shows the outcome. No alert is recorded. Needs a person.',
   http: { method: 'POST', path: '/v1/dashboard/alerts/test' },
   permission: 'alerts:manage',
-  needs: 'live',
+  needs: 'store',
   input: {
     type: 'object',
     required: ['rule_id'],
