@@ -17,7 +17,7 @@ interface Received {
   readonly approval: { readonly url: string } | null;
 }
 
-/** A receiver of webhooks that keeps what it got, and answers only if it is told to. */
+/** A receiver of webhooks that keeps what it got, and answers only while `answers` is set. */
 async function openReceiver(t: { after: (end: () => void) => void }) {
   const received: Received[] = [];
   const state = { answers: false };
@@ -241,7 +241,7 @@ test('a link in a message opens an approval request, and approves nothing', asyn
     return ((await answer.json()) as { status: string }).status;
   };
   assert.equal(await show(), 'pending');
-  // Once it is decided, the alert ends, and the receiver is told.
+  // Once it is decided, the alert ends, and the receiver gets another message.
   await fetch(`${service.url}/v1/approvals/${request_id}/deny`, {
     method: 'POST',
     headers: { ...operatorOf(service), 'content-type': 'application/json' },
