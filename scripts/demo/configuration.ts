@@ -5,6 +5,17 @@ server: { mode: gateway, workers: 1 }
 policy: { undeclared_tools: allow, unknown_agents: allow }
 pii_protection: { enabled: true, action: redact }
 approvals: { ttl_max: 24h }
+alerts:
+  rules:
+    - rule_id: repeated-blocks
+      name: An agent was blocked repeatedly
+      source: decisions
+      filters: { actions: [block] }
+      threshold: 2
+      window: 1h
+      group_by: [tenant, agent]
+      severity: high
+    - { rule_id: approvals-waiting, name: An approval waits, source: approvals_waiting, after: 5m, severity: medium }
 cost:
   budgets:
     - { name: all-models, limit_usd: 60, period: day }

@@ -12,6 +12,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { evaluateAlertsFrom } from './alert-position.ts';
 import { DEMO_CONFIGURATION, DEMO_DOCUMENTS } from './configuration.ts';
 import { openDemoEngine } from './engine.ts';
 import { openSeededRandom } from './random.ts';
@@ -54,6 +55,7 @@ async function fill(): Promise<void> {
     const began_ms = performance.now();
     const count = await playDay(engine, clock, openSeededRandom(Number(values.seed)), end_ms);
     await replicateEvents(engine, clock, Number(values.events), end_ms);
+    await evaluateAlertsFrom(engine.runtime, join(folder, '.service'), end_ms - 86_400_000);
     const all = Math.max(count, Number(values.events));
     const seconds = ((performance.now() - began_ms) / 1_000).toFixed(1);
     process.stdout.write(`Recorded ${all} events of 20 agents in ${seconds} s.\n`);

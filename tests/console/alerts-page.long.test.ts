@@ -166,6 +166,46 @@ test('a message that was given up is shown, and sent again', { skip }, async () 
   );
 });
 
+test('an alert that fires is acknowledged and resolved, and its channel is told of each step', {
+  skip,
+}, async () => {
+  await withService(
+    () => 204,
+    async (service, bodies) => {
+      const user = { user_id: 'alerts-admin', role: 'admin' };
+      const { page, context, faults } = await signInToConsole(browser, service, user);
+      await addRule(page, service, 'personal-data', 'Personal data');
+      for (let at = 0; at < 2; at += 1)
+        await fetch(`${service.url}/v1/scan/input`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify({
+            text: 'Write to jane.doe@corp-mail.io today.',
+            tenant_id: 'acme',
+            agent_id: MARKER,
+          }),
+        });
+      while (bodies().length < 1) await page.waitForTimeout(50);
+      await openPath(page, service, '/alerts');
+      await page.getByRole('status').filter({ hasText: 'One alert fires' }).waitFor();
+      const table = page.getByRole('table', { name: 'Alerts' });
+      assert.match((await table.textContent()) ?? '', /agent <img src=x onerror=alert\(1\)>/);
+      await table.getByText('Personal data').click();
+      await page.getByRole('button', { name: 'Acknowledge' }).click();
+      await page.getByText('acknowledged').first().waitFor();
+      await page.getByRole('button', { name: 'Resolve' }).click();
+      await page.getByText('resolved').first().waitFor();
+      while (bodies().length < 3) await page.waitForTimeout(50);
+      const types = bodies().map((body) => JSON.parse(body).type);
+      assert.deepEqual(types, ['alert.trigger', 'alert.acknowledge', 'alert.resolve']);
+      for (const body of bodies()) assert.ok(!body.includes('jane.doe'));
+      assert.equal(await page.locator('main img').count(), 0);
+      assert.deepEqual(faults, []);
+      await context.close();
+    },
+  );
+});
+
 test('a silence is added and ended', { skip }, async () => {
   await withService(
     () => 204,

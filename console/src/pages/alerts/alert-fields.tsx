@@ -1,3 +1,4 @@
+import { Link } from '@tanstack/react-router';
 import type { OperationOutput } from '../../api/client.ts';
 import { SafeText } from '../../components/safe-text.tsx';
 
@@ -12,10 +13,19 @@ export function GroupValues({ group }: { readonly group: Readonly<Record<string,
       {entries.map(([field, value], at) => (
         <span key={field}>
           {at === 0 ? '' : ', '}
-          <span className="muted">{field}</span> <SafeText text={value} />
+          <span className="muted">{field}</span> <GroupValue field={field} value={value ?? ''} />
         </span>
       ))}
     </span>
+  );
+}
+
+function GroupValue({ field, value }: { readonly field: string; readonly value: string }) {
+  if (field !== 'request') return <SafeText text={value} />;
+  return (
+    <Link to="/approvals/$request_id" params={{ request_id: value }} search={{}}>
+      <SafeText text={value} />
+    </Link>
   );
 }
 

@@ -27,7 +27,7 @@ const COLUMNS: readonly DataColumn<AlertEntry>[] = [
     title: 'Severity',
     value: ({ severity }) => SEVERITIES.indexOf(severity as (typeof SEVERITIES)[number]),
     render: ({ severity }) => <Badge value={severity} />,
-    width: 90,
+    width: 100,
   },
   {
     id: 'status',
