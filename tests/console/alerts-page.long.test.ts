@@ -166,7 +166,7 @@ test('a message that was given up is shown, and sent again', { skip }, async () 
   );
 });
 
-test('an alert that fires is acknowledged and resolved, and its channel is told of each step', {
+test('an alert that fires is acknowledged and resolved, and its channel is notified of each step', {
   skip,
 }, async () => {
   await withService(
