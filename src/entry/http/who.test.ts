@@ -69,7 +69,7 @@ function allowedFor({ permission, for_users, browser }: AnyOperation): readonly 
 
 /** Operations that need the store and a running service. */
 const MANAGED =
-  /^(?:tenant_policies_|policy_(?:document_|lint|test|replay)|dashboard_template_install|keys_|allowlist_)/;
+  /^(?:tenant_policies_|policy_(?:document_|lint|test|replay)|dashboard_template_install|keys_|allowlist_|alerts_test)/;
 
 /** The signature of its example is in the query, which these tests leave out. */
 const LINK = 'approvals_open';

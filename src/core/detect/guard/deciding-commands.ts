@@ -25,7 +25,7 @@ export const DECIDING_COMMANDS: readonly DecidingCommand[] = [
   { command: 'sessions', verbs: ['reset'], needs_operator: true },
   { command: 'capabilities', verbs: ['issue', 'revoke'], needs_operator: true },
   { command: 'agents', verbs: ['block', 'unblock'], needs_operator: true },
-  { command: 'mcp', verbs: ['approve'], needs_operator: true },
+  { command: 'mcp', verbs: ['approve', 'reject'], needs_operator: true },
   {
     command: 'users',
     verbs: ['list', 'add', 'role', 'enable', 'disable', 'reset', 'sign-out'],
