@@ -78,6 +78,7 @@ test('the changelog names every command', () => {
 const SHOWN = {
   ALERT_SECRET: 'k'.repeat(32),
   APPROVALS_SECRET: 'k'.repeat(32),
+  CHAT_URL: 'https://chat.example.com/hook',
   CRM_KEY: 'k',
   GITHUB_TOKEN: 'a',
   OTLP_AUTHORIZATION: 'a',

@@ -215,8 +215,10 @@ const OFFERED = operations.filter(({ browser }) => browser !== true);
 /** The operations whose example shows a refusal, because this service lacks what they need. */
 const REFUSED = [
   'dashboard_intelligence_explain',
+  'intelligence_auto_config',
   'intelligence_compliance',
   'intelligence_explain',
+  'intelligence_integrate',
   'intelligence_recommend',
   'intelligence_status',
 ];

@@ -67,9 +67,12 @@ function allowedFor({ permission, for_users, browser }: AnyOperation): readonly 
   return allowed[permission] ?? ['operator'];
 }
 
-/** Operations that need the store and a running service. */
+/** Operations that need the store, an audit log or a running service. */
 const MANAGED =
-  /^(?:tenant_policies_|policy_(?:document_|lint|test|replay)|dashboard_template_install|keys_|allowlist_|alerts_test)/;
+  /^(?:tenant_policies_|policy_(?:document_|lint|test|replay)|dashboard_template_install|keys_|allowlist_|alerts_test|audit_verify_start|evidence_pack_start)/;
+
+/** Operations on a task of the audit log. This service runs none. */
+const NO_TASK = /^(?:audit_task_|evidence_pack_download)/;
 
 /** The signature of its example is in the query, which these tests leave out. */
 const LINK = 'approvals_open';
@@ -116,7 +119,7 @@ test('every operation runs its example only for callers with its permission', as
         // This runtime only has a store for blocked agents, so a caller that gets 503 passed the authorization.
         const needs_store = operation.needs === 'store' || MANAGED.test(operation.name);
         const passed = needs_store && !operation.name.startsWith('agents_') ? 503 : 200;
-        const done = operation.name === LINK ? 400 : passed;
+        const done = operation.name === LINK ? 400 : NO_TASK.test(operation.name) ? 404 : passed;
         if (may.includes(who as Who)) assert.equal(answer.status, done, note);
         else if (operation.permission === null) assert.equal(answer.status, 403, note);
         else assertRefused(who as Who, operation.permission, answer, note);
