@@ -1,6 +1,9 @@
 /** The adapters of the SDK with the frameworks that install in seconds. `npm run test:frameworks` runs all. */
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { locate } from '../../scripts/components/components.ts';
+import { root } from '../support/checkout.ts';
+import { runExample } from './examples.ts';
 import { type Driver, playDriver } from './play.ts';
 
 const missing =
@@ -31,3 +34,10 @@ const drivers: Readonly<Record<string, Driver>> = {
 
 for (const [name, driver] of Object.entries(drivers))
   test(`an agent of ${name} is guarded`, { skip: missing, timeout: 300_000 }, () => playDriver(driver));
+
+const EXAMPLES = ['langchain', 'langgraph', 'mcp', 'openai-agents', 'quickstart', 'vercel-ai'];
+
+for (const name of EXAMPLES)
+  test(`the example typescript-${name} blocks a secret`, { skip: missing }, () =>
+    runExample(name, join(root, 'tests/frameworks/light/node_modules')),
+  );

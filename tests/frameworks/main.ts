@@ -2,15 +2,19 @@
  * `npm run test:frameworks`: the adapters of the SDK with all frameworks. It installs the large ones, which takes some
  * minutes and 700 MB.
  */
+import { join } from 'node:path';
 import { installFromNpm, npmProgram } from '../../scripts/components/npm.ts';
+import { root } from '../support/checkout.ts';
+import { runExample } from './examples.ts';
 import { type Driver, playDriver } from './play.ts';
 
 const FOLDER = 'tests/frameworks/heavy';
 const CALL = 'A secret was found in a tool call or message.';
 const INPUT = 'Blocked by the rule builtin.secret.input: A secret was found in input. Do not try again.';
 
-const drivers: Readonly<Record<string, Driver>> = {
+const drivers: Readonly<Record<string, Driver & { readonly example: string }>> = {
   'Claude Agent SDK': {
+    example: 'claude-agent-sdk',
     file: 'heavy/claude-agent-sdk.ts',
     streams: false,
     // A hook cannot change a prompt.
@@ -20,11 +24,12 @@ const drivers: Readonly<Record<string, Driver>> = {
     },
   },
   'LlamaIndex.TS': {
+    example: 'llamaindex',
     file: 'heavy/llamaindex.ts',
     streams: true,
     differs: { input_blocked: [null, [], null, INPUT, null] },
   },
-  Mastra: { file: 'heavy/mastra.ts', streams: true },
+  Mastra: { example: 'mastra', file: 'heavy/mastra.ts', streams: true },
 };
 
 if (npmProgram(FOLDER, 'node-which') === null && !installFromNpm(FOLDER))
@@ -35,6 +40,7 @@ for (const [name, driver] of Object.entries(drivers)) {
   if (wanted.length > 0 && !wanted.includes(name)) continue;
   try {
     await playDriver(driver);
+    await runExample(driver.example, join(root, FOLDER, 'node_modules'));
     console.log(`ok      ${name}`);
   } catch (error) {
     failed += 1;
