@@ -2,6 +2,7 @@ import { policyExplain } from '../../operations/explain.ts';
 import { type Context, defineOperation, Refusal } from '../../operations/operation.ts';
 import type { AuditEvent } from '../../runtime/audit/types.ts';
 import { loadConditions } from '../../runtime/policies/conditions.ts';
+import { NO_FINGERPRINT } from '../../runtime/policies/fingerprints.ts';
 import { findScopedEvents } from './incidents.ts';
 import { type ReadScope, resolveReadScope } from './read-scope.ts';
 import {
@@ -135,7 +136,16 @@ function parsePlaces(recorded: AuditEvent['metadata'][string] | undefined) {
     const [rule_id = '', ...rest] = entry.split(' ');
     const [at = Number.NaN, start = Number.NaN, end = Number.NaN] = rest.map(Number);
     if (![at, start, end].every(Number.isInteger)) return [];
-    return [{ finding, rule_id, text: at, start, end, can_allowlist: (rest[3] ?? '-') !== '-' }];
+    return [
+      {
+        finding,
+        rule_id,
+        text: at,
+        start,
+        end,
+        can_allowlist: (rest[3] ?? NO_FINGERPRINT) !== NO_FINGERPRINT,
+      },
+    ];
   });
 }
 

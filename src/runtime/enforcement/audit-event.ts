@@ -9,7 +9,7 @@ import type { Caller } from '../access/types.ts';
 import { formatTime, type HashedFields, hashContext, sortMetadata } from '../audit/service-event.ts';
 import type { AuditEvent } from '../audit/types.ts';
 import type { Endpoint } from '../observability/endpoint.ts';
-import type { FingerprintSealer } from '../policies/fingerprints.ts';
+import { type FingerprintSealer, NO_FINGERPRINT } from '../policies/fingerprints.ts';
 import type { ApprovalState } from './approvals/types.ts';
 
 /** Which redacted texts the audit log contains: `audit.log_inputs` and `audit.log_outputs`. */
@@ -210,7 +210,9 @@ function addPlaces(
     const { rule_id, leaf, start, end } = finding;
     const text = texts.get(leaf);
     const is_known = text !== undefined && isAllowlistable(finding);
-    const fingerprint = is_known ? sealFingerprint(rule_id, text.slice(start, end), event_id) : '-';
+    const fingerprint = is_known
+      ? sealFingerprint(rule_id, text.slice(start, end), event_id)
+      : NO_FINGERPRINT;
     return `${rule_id} ${leaf} ${start} ${end} ${fingerprint}`;
   });
 }

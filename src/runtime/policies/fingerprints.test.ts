@@ -82,10 +82,20 @@ test('a list without its key is refused, and a policy without a list needs none'
   assert.equal(await readFile(getFingerprintKeyPath(config.state_dir), 'utf8'), 'something else');
 });
 
+test('the key of sealed fingerprints is created with the first value, and without a key nothing is sealed', async () => {
+  const config = await place();
+  const seal = openFingerprintSealer(config);
+  await assert.rejects(stat(getFingerprintKeyPath(config.state_dir)), { code: 'ENOENT' });
+  assert.notEqual(seal('a.b', 'value', 'evt_1'), '-');
+  await stat(getFingerprintKeyPath(config.state_dir));
+  await writeFile(getFingerprintKeyPath(config.state_dir), 'no key');
+  assert.equal(openFingerprintSealer(config)('a.b', 'value', 'evt_1'), '-');
+});
+
 test('a sealed fingerprint opens with its own key for its own event alone', async () => {
   const [config, other] = [await place(), await place()];
-  const seal = openFingerprintSealer(config)!;
-  openFingerprintSealer(other);
+  const seal = openFingerprintSealer(config);
+  openFingerprintSealer(other)('a.b', 'value', 'evt_1');
   const sealed = seal('a.b', 'value', 'evt_1');
   assert.equal(unsealFingerprint(config, sealed, 'evt_1'), ensureFingerprints(config)('a.b', 'value'));
   assert.notEqual(sealed, seal('a.b', 'value', 'evt_1'), 'equal values cannot be recognized');

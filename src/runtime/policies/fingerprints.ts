@@ -75,10 +75,21 @@ export function ensureFingerprints(config: KeyPlace): Fingerprinter {
 export type FingerprintSealer = (rule_id: string, value: string, event_id: string) => string;
 
 /**
- * Returns the sealer for audit events; `null` if there is no key and none can be created. Events are then written
- * without fingerprints, because no decision depends on them.
+ * Returns the sealer for audit events. The key is read, or created, with the first value. If there is none and none can
+ * be created, every value gets `NO_FINGERPRINT`, because no decision depends on it.
  */
-export function openFingerprintSealer(config: KeyPlace): FingerprintSealer | null {
+export function openFingerprintSealer(config: KeyPlace): FingerprintSealer {
+  let seal: FingerprintSealer | null = null;
+  return (...value) => {
+    seal ??= createSealer(config) ?? (() => NO_FINGERPRINT);
+    return seal(...value);
+  };
+}
+
+/** Stands in events for a value that cannot be allowlisted from there. */
+export const NO_FINGERPRINT = '-';
+
+function createSealer(config: KeyPlace): FingerprintSealer | null {
   try {
     const computeFingerprint = ensureFingerprints(config);
     const key = deriveSealKey(readKey(config) as string);
