@@ -146,8 +146,19 @@ test('a policy with mistakes, or one that only a service can follow, makes no gu
       (error: Error) => error instanceof PolicyLoadError && message.test(error.message),
       name,
     );
-  const managed = writeConfig({ 'service.yaml': '', '.service/managed-policy.json': '{}' });
-  assert.throws(() => createLocalGuard({ config: managed }), /saved over its API/);
+  const saved = [
+    ['{"tenants":[{"tenant_id":"a","version":1,"policies":[]}],"document":null,"allowlist":[]}', true],
+    ['{"tenants":[],"document":{"version":1,"text":""},"allowlist":[]}', true],
+    ['no JSON', true],
+    ['[]', true],
+    // Every start of a service writes this copy.
+    ['{"tenants":[],"document":null,"allowlist":[]}', false],
+  ] as const;
+  for (const [copy, is_refused] of saved) {
+    const managed = writeConfig({ 'service.yaml': '', '.service/managed-policy.json': copy });
+    if (is_refused) assert.throws(() => createLocalGuard({ config: managed }), /saved over its API/, copy);
+    else createLocalGuard({ config: managed });
+  }
   assert.throws(() => createLocalGuard({ config: join(folder, 'none.yaml') }), /does not exist/);
 });
 

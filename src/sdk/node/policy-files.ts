@@ -21,7 +21,7 @@ export function readPolicyFiles(config_path: string): PolicySource {
   const source = { config, file: config_path };
   const settings = parseLocalSettings(source);
   const managed = join(resolve(folder, settings.state_dir), 'managed-policy.json');
-  if (existsSync(managed))
+  if (hasManagedPolicy(managed))
     throw new PolicyLoadError([
       `${config_path}: rules of this service are saved over its API, which a local guard cannot read. Use \`createClientGuard\`.`,
     ]);
@@ -30,6 +30,18 @@ export function readPolicyFiles(config_path: string): PolicySource {
   if (files.size > FILES_MAX)
     throw new PolicyLoadError([`${config_path}: \`paths\` names more than ${FILES_MAX} files`]);
   return { ...source, documents: [...files].flatMap((file) => readDocuments(file, relative(folder, file))) };
+}
+
+/** Returns whether rules were saved over the API. A copy that cannot be read counts as one that has rules. */
+function hasManagedPolicy(path: string): boolean {
+  if (!existsSync(path)) return false;
+  try {
+    const saved: unknown = JSON.parse(readFileSync(path, 'utf8'));
+    if (typeof saved !== 'object' || saved === null || Array.isArray(saved)) return true;
+    return Object.values(saved).some((part) => part !== null && !(Array.isArray(part) && part.length === 0));
+  } catch {
+    return true;
+  }
 }
 
 function readDocuments(path: string, file: string): readonly PolicyDocument[] {
