@@ -86,7 +86,7 @@ export function openFingerprintSealer(config: KeyPlace): FingerprintSealer {
   };
 }
 
-/** Stands in events for a value that cannot be allowlisted from there. */
+/** Written to events for a value that cannot be allowlisted from there. */
 export const NO_FINGERPRINT = '-';
 
 function createSealer(config: KeyPlace): FingerprintSealer | null {
