@@ -143,7 +143,7 @@ function startState(
   conditions: ConditionEvaluator | null,
 ): StreamState {
   const crossing: Crossing = { ...open, content: { kind: 'text', text: '' } };
-  const meter: WorkMeter = { work: 0, allowed: WORK_FLOOR };
+  const meter: WorkMeter = { work: 0, allowed: STREAM_WORK_FLOOR };
   const request = judgeScan(crossing, policy, { findings: [], coverage: FULL }, null);
   const is_whole = needsWholeText(policy, crossing, request);
   const holds = selectHeldDetectors(policy, crossing);
@@ -208,6 +208,12 @@ function needsWholeText(policy: Policy, crossing: Crossing, request: Verdict): b
     (rule) => rule.when !== null || (rule.fallback_template !== null && rule.action === 'redact'),
   );
 }
+
+/**
+ * The work allowed in addition to the work per unit. A stream scans decoded text around its end again with each piece, so
+ * a short text takes up to twice the work that it takes as a whole.
+ */
+const STREAM_WORK_FLOOR = 2 * WORK_FLOOR;
 
 function push(state: StreamState, piece: string | Uint8Array): StreamRelease {
   const text = typeof piece === 'string' ? piece : decodeUtf8(state.utf8, piece);
