@@ -173,7 +173,7 @@ function listRecordGaps({ since_ms, until_ms, intervals }: PolicyTimeline): Cont
   const first_ms = intervals[0]?.from_ms ?? until_ms;
   const unrecorded: ControlGap = {
     kind: 'record',
-    message: 'The journal has no event from this time or before it, so that nothing shows what was enforced.',
+    message: 'No event was recorded in this span or before it, so nothing shows what was enforced.',
     since: formatMs(since_ms),
     until: formatMs(first_ms),
   };
