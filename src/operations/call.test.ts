@@ -70,6 +70,16 @@ test('what is vast is refused with few words', async () => {
   }
 });
 
+test('a value of the wrong form is refused with the form that the schema expects', async () => {
+  const save = operations.find(({ name }) => name === 'alert_rules_save')!;
+  const refusal = await refusalOf(
+    save,
+    { ...(save.example as object), window: '3y' },
+    buildOperatorCaller('operator'),
+  );
+  assert.equal(refusal.message, '`window` must be a duration, such as `30s`, `15m`, `24h` or `7d`.');
+});
+
 test('details say where and what, in the words of the schema', async () => {
   const cases: readonly [unknown, string, { path: string; message: string }[]][] = [
     [undefined, '`tool` is required.', [{ path: 'tool', message: 'is required' }]],

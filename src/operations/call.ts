@@ -23,6 +23,8 @@ interface SchemaError {
 interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly items?: Schema;
+  /** The phrase that follows the name of a value that does not match the pattern. */
+  readonly 'x-expects'?: string;
 }
 
 /**
@@ -48,7 +50,8 @@ export async function callOperation(
   const asks_nothing = asksForNothing(operation) && isPlainObject(input);
   if (!asks_nothing) {
     const validator = validators.get(operation) ?? (await compile(operation));
-    if (!validator.Check(input)) throw invalid(validator.Errors(clipped(operation.input, input))[1]);
+    if (!validator.Check(input))
+      throw invalid(validator.Errors(clipped(operation.input, input))[1], operation.input);
   }
   try {
     return await operation.run(asks_nothing ? {} : input, context);
@@ -155,8 +158,8 @@ function clipped(schema: Schema, value: unknown): unknown {
 
 const DETAILS_MAX = 20;
 
-function invalid(errors: readonly SchemaError[]): Refusal {
-  const details = errors.flatMap(detailsOf).slice(0, DETAILS_MAX);
+function invalid(errors: readonly SchemaError[], schema: Schema): Refusal {
+  const details = errors.flatMap((error) => detailsOf(error, schema)).slice(0, DETAILS_MAX);
   const first = details[0];
   if (first === undefined) return new Refusal('invalid_request', 'The request is not valid.');
   const subject = first.path === '' ? 'The request' : `\`${first.path}\``;
@@ -164,14 +167,22 @@ function invalid(errors: readonly SchemaError[]): Refusal {
 }
 
 /** Describes a validation error from the schema alone, so that no part of the input appears in the answer. */
-function detailsOf(error: SchemaError): { path: string; message: string }[] {
+function detailsOf(error: SchemaError, schema: Schema): { path: string; message: string }[] {
   const path = dotted(error.instancePath);
   const params = error.params as Record<string, unknown>;
   if (error.keyword === 'required') {
     const missing = params.requiredProperties as readonly string[];
     return missing.map((name) => ({ path: path === '' ? name : `${path}.${name}`, message: 'is required' }));
   }
-  return [{ path, message: messageOf(error.keyword, params) }];
+  const expects = error.keyword === 'pattern' ? findExpectation(schema, error.instancePath) : null;
+  return [{ path, message: expects ?? messageOf(error.keyword, params) }];
+}
+
+/** Returns the phrase of the schema at a JSON pointer into an input; `null` if it has none. */
+function findExpectation(schema: Schema, pointer: string): string | null {
+  let at: Schema | undefined = schema;
+  for (const part of pointer.split('/').slice(1)) at = at?.properties?.[part] ?? at?.items;
+  return at?.['x-expects'] ?? null;
 }
 
 function messageOf(keyword: string, params: Record<string, unknown>): string {
