@@ -3,7 +3,7 @@ import { gradePassword, gradePlacedPassword, isStrongPassword } from '../../matc
 import { isPlaceholder } from '../../matching/placeholders.ts';
 
 const QUOTED =
-  '(?:"(?<value>[^"\\\\\\n]{4,128})"|\'(?<value>[^\'\\\\\\n]{4,128})\'|`(?<value>[^`\\\\\\n]{4,128})`)';
+  '(?:"(?<value>[^"\\\\\\n]{4,128})"|\'(?<value2>[^\'\\\\\\n]{4,128})\'|`(?<value3>[^`\\\\\\n]{4,128})`)';
 
 interface Form {
   readonly id: string;
@@ -60,7 +60,7 @@ export const passwordForms: readonly Detector[] = [
       'The value that a look-up of the environment falls back to: `getenv("PASSWORD", "...")`, `... or "..."`.',
     anchors: ['(?i)password["\']', '(?i)secret["\']', '(?i)_pass["\']', '(?i)env\\.[a-z_]{0,8}password'],
     pattern: new RegExp(
-      `(?<=(?:env|environ|config|get)[\\w.]{0,20}[([]["']\\w{0,40})(?:password|secret|_pass)["'][\\])]?(?:, ?|[)\\]]{0,2} (?:or|\\|\\||\\?\\?|\\?:) )${QUOTED}|(?<=process\\.)env\\.[a-z_]{0,8}password\\w{0,20} (?:\\|\\||\\?\\?) ${QUOTED}`,
+      `(?:(?<=(?:env|environ|config|get)[\\w.]{0,20}[([]["']\\w{0,40})(?:password|secret|_pass)["'][\\])]?(?:, ?|[)\\]]{0,2} (?:or|\\|\\||\\?\\?|\\?:) )|(?<=process\\.)env\\.[a-z_]{0,8}password\\w{0,20} (?:\\|\\||\\?\\?) )${QUOTED}`,
       'i',
     ),
     validate: isStrongPassword,
@@ -73,7 +73,7 @@ export const passwordForms: readonly Detector[] = [
     description: 'The password of a user in SQL: `IDENTIFIED BY`, and `WITH PASSWORD` of a role or a login.',
     anchors: ['(?i)identified ', '(?i)with password', '(?i)encrypted password', '(?i)login password'],
     pattern:
-      /(?:identified (?:with [\w.-]{1,40} )?(?:by|as) (?:password )?|(?:with|encrypted|login) password ?=? ?)N?(?:'(?<value>[^'\n]{4,128})'|"(?<value>[^"\n]{4,128})")/i,
+      /(?:identified (?:with [\w.-]{1,40} )?(?:by|as) (?:password )?|(?:with|encrypted|login) password ?=? ?)N?(?:'(?<value>[^'\n]{4,128})'|"(?<value2>[^"\n]{4,128})")/i,
     validate: (value) => !isPlaceholder(value),
     hits: [
       "CREATE USER 'app'@'%' IDENTIFIED BY '«k4ctus-Zaun»';",
@@ -94,7 +94,7 @@ export const passwordForms: readonly Detector[] = [
       '(?i)securestring -string',
     ],
     pattern:
-      /(?:--?(?:password|passwd|passphrase) |(?<=convertto-)securestring (?:-string )?)(?:"(?<value>[^"$\n]{4,128})"|'(?<value>[^'$\n]{4,128})'|(?<value>(?=[^\s]{0,40}\d)[^\s"'`$<>|;&(){}[\]\\-][^\s"'`<>|;&(){}[\]\\]{5,127}))/i,
+      /(?:--?(?:password|passwd|passphrase) |(?<=convertto-)securestring (?:-string )?)(?:"(?<value>[^"$\n]{4,128})"|'(?<value2>[^'$\n]{4,128})'|(?<value3>(?=[^\s]{0,40}\d)[^\s"'`$<>|;&(){}[\]\\-][^\s"'`<>|;&(){}[\]\\]{5,127}))/i,
     validate: isValue,
     hits: [
       'mytool --user ann --password «k4ctusZaun9»',
