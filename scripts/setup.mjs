@@ -36,12 +36,12 @@ try {
   requireSetupNode();
   await withLock(setUp);
 } catch (error) {
-  console.error(`error: ${error instanceof SetupError ? error.message : sentenceOf(error)}`);
+  console.error(`error: ${error instanceof SetupError ? error.message : getSentence(error)}`);
   process.exitCode = 2;
 }
 
 function requireSetupNode() {
-  if (majorOf(process.versions.node) >= NODE_MAJOR_SETUP_MIN) return;
+  if (getMajor(process.versions.node) >= NODE_MAJOR_SETUP_MIN) return;
   throw new SetupError(
     `set-up needs Node ${NODE_MAJOR_SETUP_MIN} or later, and this is Node ${process.versions.node}. ` +
       'Install a newer one: https://nodejs.org',
@@ -51,7 +51,7 @@ function requireSetupNode() {
 function setUp() {
   if (isReady()) return;
   const began_ms = Date.now();
-  const own_node = majorOf(process.versions.node) >= NODE_MAJOR_MIN;
+  const own_node = getMajor(process.versions.node) >= NODE_MAJOR_MIN;
   if (!own_node) bringNode();
   const node = own_node ? process.execPath : brought;
   if (!isInstalled(root)) {
@@ -104,8 +104,8 @@ function isReady() {
  * @param {string} folder
  */
 function isInstalled(folder) {
-  const wanted = packagesOf(join(folder, 'package-lock.json'));
-  const present = packagesOf(join(folder, 'node_modules', '.package-lock.json'));
+  const wanted = getPackages(join(folder, 'package-lock.json'));
+  const present = getPackages(join(folder, 'node_modules', '.package-lock.json'));
   if (wanted === null || present === null) return false;
   return Object.entries(wanted).every(([path, entry]) => {
     if (path === '') return true;
@@ -121,7 +121,7 @@ function isInstalled(folder) {
  * @param {string} file
  * @returns {Record<string, {version?: string, integrity?: string, optional?: boolean}> | null}
  */
-function packagesOf(file) {
+function getPackages(file) {
   try {
     return JSON.parse(readFileSync(file, 'utf8')).packages ?? null;
   } catch {
@@ -227,7 +227,7 @@ async function takeLock() {
   const until_ms = Date.now() + LOCK_WAIT_MS_MAX;
   let told = false;
   while (!makeLock()) {
-    const owner = ownerOf();
+    const owner = getOwner();
     if (owner === null) {
       if (Date.now() - madeAt() > LOCK_NAMELESS_MS_MAX) setAside(null);
     } else if (!isAlive(owner)) {
@@ -238,7 +238,7 @@ async function takeLock() {
     }
     if (Date.now() > until_ms) {
       throw new SetupError(
-        `process ${ownerOf()} holds ${lock} for too long. End it, remove that folder, try again.`,
+        `process ${getOwner()} holds ${lock} for too long. End it, remove that folder, try again.`,
       );
     }
     await new Promise((resolve) => setTimeout(resolve, 100));
@@ -257,7 +257,7 @@ function makeLock() {
   return true;
 }
 
-function ownerOf(folder = lock) {
+function getOwner(folder = lock) {
   try {
     return readFileSync(join(folder, 'pid'), 'utf8').trim() || null;
   } catch {
@@ -287,9 +287,9 @@ function isAlive(pid) {
 function setAside(owner) {
   const aside = `${lock}.${process.pid}`;
   try {
-    if (ownerOf() !== owner) return;
+    if (getOwner() !== owner) return;
     renameSync(lock, aside);
-    if (ownerOf(aside) !== owner) return renameSync(aside, lock);
+    if (getOwner(aside) !== owner) return renameSync(aside, lock);
   } catch {
     return; // Someone else was faster.
   }
@@ -297,7 +297,7 @@ function setAside(owner) {
 }
 
 /** @param {string} version */
-function majorOf(version) {
+function getMajor(version) {
   return Number(version.split('.')[0]);
 }
 
@@ -307,7 +307,7 @@ function say(line) {
 }
 
 /** @param {unknown} error */
-function sentenceOf(error) {
+function getSentence(error) {
   const code = /** @type {NodeJS.ErrnoException} */ (error).code;
   if (code === 'EACCES' || code === 'EROFS' || code === 'EPERM') {
     return `set-up must write to ${root}, and this user may not. Run it once as the folder's owner.`;

@@ -56,7 +56,7 @@ function block(service: TestService, tenant_id = 'default'): Promise<Response> {
   });
 }
 
-const operatorOf = ({ state_dir }: TestService) => ({
+const getOperator = ({ state_dir }: TestService) => ({
   authorization: `Bearer ${readFileSync(join(state_dir, 'operator-token'), 'utf8').trim()}`,
 });
 
@@ -133,7 +133,7 @@ test('rules and alerts are apart by tenant, and only people change them', async 
     },
   });
   t.after(() => service.stop());
-  const operator = operatorOf(service);
+  const operator = getOperator(service);
   const acme = { authorization: `Bearer ${keys.acme}` };
   const admin = { 'x-service-user': 'root' };
   const ann = { 'x-service-user': 'ann' };
@@ -237,14 +237,16 @@ test('a link in a message opens an approval request, and approves nothing', asyn
   assert.match(opened.headers.get('location') ?? '', new RegExp(`/dashboard/approvals/${request_id}$`));
   assert.equal((await open(`${link.pathname}?expires=1&signature=${'A'.repeat(43)}`)).status, 403);
   const show = async () => {
-    const answer = await fetch(`${service.url}/v1/approvals/${request_id}`, { headers: operatorOf(service) });
+    const answer = await fetch(`${service.url}/v1/approvals/${request_id}`, {
+      headers: getOperator(service),
+    });
     return ((await answer.json()) as { status: string }).status;
   };
   assert.equal(await show(), 'pending');
   // Once it is decided, the alert ends, and the receiver gets another message.
   await fetch(`${service.url}/v1/approvals/${request_id}/deny`, {
     method: 'POST',
-    headers: { ...operatorOf(service), 'content-type': 'application/json' },
+    headers: { ...getOperator(service), 'content-type': 'application/json' },
     body: '{}',
   });
   await until(() => receiver.received.some(({ kind }) => kind === 'resolve'));

@@ -11,7 +11,7 @@ import { startTestService, type TestService } from './support/service.ts';
 const newKey = (): string => `svc_key_${randomBytes(32).toString('base64url')}`;
 const sha256 = (key: string): string => createHash('sha256').update(key).digest('hex');
 
-function configOf(keys: readonly string[]): object {
+function getConfig(keys: readonly string[]): object {
   const api_keys = keys.map((key, at) => ({
     id: `k${at}-${sha256(key).slice(0, 6)}`,
     sha256: sha256(key),
@@ -36,7 +36,7 @@ async function statuses({ url }: TestService, key: string): Promise<readonly num
 
 async function reload(service: TestService, keys: readonly string[]): Promise<void> {
   const { dir, port, url, state_dir } = service;
-  const config = { server: { port, workers: 2 }, state_dir, ...configOf(keys) };
+  const config = { server: { port, workers: 2 }, state_dir, ...getConfig(keys) };
   writeFileSync(join(dir, 'service.yaml'), JSON.stringify(config));
   const token = readFileSync(join(state_dir, 'operator-token'), 'utf8').trim();
   const answer = await fetch(`${url}/v1/policies/reload`, {
@@ -52,7 +52,7 @@ test('a key that is added works after a reload, and one that is taken away ends 
   const [first, second] = [newKey(), newKey()];
   const service = await startTestService({
     workers: 2,
-    config: configOf([first]) as Record<string, unknown>,
+    config: getConfig([first]) as Record<string, unknown>,
   });
   try {
     assert.deepEqual(await statuses(service, first), [200]);

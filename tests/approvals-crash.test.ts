@@ -31,13 +31,13 @@ async function post(service: TestService, path: string, body: object, token?: st
   return { status: answer.status, json: (await answer.json()) as any };
 }
 
-const tokenOf = ({ state_dir }: TestService) =>
+const getToken = ({ state_dir }: TestService) =>
   readFileSync(join(state_dir, 'operator-token'), 'utf8').trim();
 const call = (session_id: string) => ({ tool: 'pay', agent_id: 'clerk', session_id, input: { amount: 1 } });
 
 /** Creates, decides and uses requests until the connection breaks. Notes each state after its answer has arrived. */
 async function client(service: TestService, name: string, known: Known): Promise<void> {
-  const token = tokenOf(service);
+  const token = getToken(service);
   for (let at = 0; ; at++) {
     try {
       const { json } = await post(service, '/v1/intercept/tool', call(`${name}-${at}`));
@@ -91,7 +91,7 @@ test('no answered transition is lost to SIGKILL, and none exists without its eve
   const service = await startTestService({ dir, config, workers: 2 });
   try {
     const seen = recorded(service);
-    const headers = { authorization: `Bearer ${tokenOf(service)}` };
+    const headers = { authorization: `Bearer ${getToken(service)}` };
     const listed = await fetch(`${service.url}/v1/approvals?limit=1000`, { headers });
     const { approvals } = (await listed.json()) as { approvals: { request_id: string; status: string }[] };
     const stored = new Map(approvals.map(({ request_id, status }) => [request_id, status]));
@@ -117,7 +117,7 @@ test('no answered transition is lost to SIGKILL, and none exists without its eve
 test('while the store is away, what needs it is blocked, and all goes on when it is back', async () => {
   const service = await startTestService({ config, workers: 2 });
   try {
-    const token = tokenOf(service);
+    const token = getToken(service);
     const first = await post(service, '/v1/intercept/tool', call('s'));
     const id: string = first.json.approval.request_id;
     assert.equal((await post(service, `/v1/approvals/${id}/approve`, {}, token)).status, 200);

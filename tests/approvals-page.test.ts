@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { test } from 'node:test';
 import { ownNodeEnvironment, root, runProgram } from './support/checkout.ts';
-import { assertShown, blocksOf } from './support/pages.ts';
+import { assertShown, getBlocks } from './support/pages.ts';
 import { startTestService } from './support/service.ts';
 
 const MARK = '--- the next block ---';
@@ -13,7 +13,7 @@ const MARK = '--- the next block ---';
 test('the walk through approvals leads where the page says', { timeout: 120_000 }, async () => {
   const page = readFileSync(join(root, 'docs/how-to/approve-tool-calls.md'), 'utf8');
   const walk = page.slice(page.indexOf('## Request, approve'), page.indexOf('## Decide in a terminal'));
-  const [configured, ...blocks] = blocksOf(walk);
+  const [configured, ...blocks] = getBlocks(walk);
   assert.equal(configured?.language, 'yaml');
   const bin = mkdtempSync(join(tmpdir(), 'service-approvals-'));
   symlinkSync(join(root, 'service'), join(bin, 'service'));

@@ -8,7 +8,7 @@ import { commands } from '../src/entry/cli/commands/index.ts';
 import { isDecisionOperation } from '../src/operations/operation.ts';
 import { operations } from '../src/server/operations.ts';
 import { ownNodeEnvironment, root, runProgram } from './support/checkout.ts';
-import { anchorsOf, linksOf, markdownFiles } from './support/pages.ts';
+import { getAnchors, getLinks, markdownFiles } from './support/pages.ts';
 
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
 const manifest = JSON.parse(read('package.json')) as {
@@ -135,12 +135,12 @@ test('every link between the pages leads to a file and to a heading in it', () =
   const broken: string[] = [];
   let links = 0;
   for (const page of files) {
-    for (const { path, anchor, line } of linksOf(read(page))) {
+    for (const { path, anchor, line } of getLinks(read(page))) {
       links += 1;
       const target = path === '' ? page : posix.join(posix.dirname(page), path);
       const exists = existsSync(join(root, target));
       const has_anchor =
-        anchor === '' || (target.endsWith('.md') && exists && anchorsOf(read(target)).has(anchor));
+        anchor === '' || (target.endsWith('.md') && exists && getAnchors(read(target)).has(anchor));
       if (!exists || !has_anchor) broken.push(`${page}:${line}: ${path}${anchor === '' ? '' : `#${anchor}`}`);
     }
   }
@@ -151,12 +151,12 @@ test('every link between the pages leads to a file and to a heading in it', () =
 test('the link check finds headings as they are linked, and no links in code', () => {
   const page =
     '# Who may call?\n\n## `a` and b\n\n## `a` and b\n\n```md\n[no](no.md)\n# no\n```\n`[no](no.md)` [yes](yes.md#x)\n';
-  assert.deepEqual([...anchorsOf(page)], ['who-may-call', 'a-and-b', 'a-and-b-1']);
-  assert.deepEqual(linksOf(page), [{ path: 'yes.md', anchor: 'x', line: 11 }]);
+  assert.deepEqual([...getAnchors(page)], ['who-may-call', 'a-and-b', 'a-and-b-1']);
+  assert.deepEqual(getLinks(page), [{ path: 'yes.md', anchor: 'x', line: 11 }]);
 });
 
 test('the index lists every page of the guide', () => {
-  const listed = new Set(linksOf(read('docs/README.md')).map(({ path }) => `docs/${path}`));
+  const listed = new Set(getLinks(read('docs/README.md')).map(({ path }) => `docs/${path}`));
   const unlisted = markdownFiles().filter(
     (path) => path.startsWith('docs/') && path !== 'docs/README.md' && !listed.has(path),
   );

@@ -103,7 +103,7 @@ interface Example {
   readonly answer: unknown;
 }
 
-function exampleOf(
+function getExample(
   path: string,
   method: string,
   { operationId, requestBody, responses }: Described,
@@ -233,7 +233,7 @@ test('every example is answered as the description shows it', async () => {
         // Answers in a provider's own format have no example in the description.
         // `sign-in.test.ts` and `oidc.test.ts` call those that need a browser.
         .filter(([, { operationId }]) => OFFERED.some(({ name }) => name === operationId))
-        .map(([method, described]) => exampleOf(path, method.toUpperCase(), described)),
+        .map(([method, described]) => getExample(path, method.toUpperCase(), described)),
     )
     .toSorted((one, other) => place(one) - place(other));
   let allowed = '';

@@ -15,30 +15,30 @@ async function check(service: TestService): Promise<{ status: number; decision: 
   return { status: answer.status, decision, rule };
 }
 
-const statusOf = async (service: TestService, path: string) => (await fetch(`${service.url}${path}`)).status;
+const getStatus = async (service: TestService, path: string) => (await fetch(`${service.url}${path}`)).status;
 
 test('while the parent hangs, decisions go on, and questions to the whole service are 503', async () => {
   const service = await startTestService({ workers: 2 });
   process.kill(service.pid, 'SIGSTOP');
   try {
     assert.deepEqual(await check(service), { status: 200, decision: 'allow', rule: 'default.allow' });
-    assert.equal(await statusOf(service, '/v1/health'), 200);
-    assert.equal(await statusOf(service, '/v1/metrics'), 503);
-    assert.equal(await statusOf(service, '/v1/ready'), 503);
+    assert.equal(await getStatus(service, '/v1/health'), 200);
+    assert.equal(await getStatus(service, '/v1/metrics'), 503);
+    assert.equal(await getStatus(service, '/v1/ready'), 503);
   } finally {
     process.kill(service.pid, 'SIGCONT');
   }
-  assert.equal(await statusOf(service, '/v1/metrics'), 200);
+  assert.equal(await getStatus(service, '/v1/metrics'), 200);
   await service.stop();
 });
 
 test('while the journal cannot be written, every decision blocks and the service is not ready', async () => {
   const service = await startTestService({ workers: 1 });
   const journal = join(service.state_dir, 'journal');
-  assert.equal(await statusOf(service, '/v1/ready'), 200);
+  assert.equal(await getStatus(service, '/v1/ready'), 200);
   renameSync(journal, `${journal}.away`);
   assert.deepEqual(await check(service), { status: 500, decision: 'block', rule: 'fault.audit' });
-  assert.equal(await statusOf(service, '/v1/ready'), 503);
+  assert.equal(await getStatus(service, '/v1/ready'), 503);
   renameSync(`${journal}.away`, journal);
   assert.deepEqual(await check(service), { status: 200, decision: 'allow', rule: 'default.allow' });
   await service.stop();

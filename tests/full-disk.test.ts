@@ -48,7 +48,7 @@ function run(dir: string, args: readonly string[], blocks: number | null): Promi
   });
 }
 
-function folderOf(t: TestContext): string {
+function getFolder(t: TestContext): string {
   const dir = mkdtempSync(join(tmpdir(), 'full-disk-'));
   t.after(() => rmSync(dir, { recursive: true, force: true }));
   return dir;
@@ -73,7 +73,7 @@ test('a start that runs into the size that files may have ends with one sentence
   let refused = 0;
   const sizes = [0, 40, 200];
   for (const blocks of sizes) {
-    const dir = folderOf(t);
+    const dir = getFolder(t);
     writeFileSync(join(dir, 'service.yaml'), 'server: {port: 0}\n');
     const ran = await run(dir, ['serve'], blocks);
     assertOneSentence(ran, `${blocks} blocks`);
@@ -83,7 +83,7 @@ test('a start that runs into the size that files may have ends with one sentence
 });
 
 test('init on a full disk reports it, and leaves no file that the next run would keep', async (t) => {
-  const dir = folderOf(t);
+  const dir = getFolder(t);
   const ran = await run(dir, ['init'], 0);
   assertOneSentence(ran, 'init');
   assert.equal(ran.code, 2);

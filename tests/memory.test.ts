@@ -62,7 +62,7 @@ async function post(service: TestService, path: string, body: Body, key: string 
   return { status: answer.status, json: await answer.json() };
 }
 
-function operatorOf(service: TestService): string {
+function getOperator(service: TestService): string {
   return readFileSync(join(service.state_dir, 'operator-token'), 'utf8').trim();
 }
 
@@ -83,7 +83,7 @@ after(() => service.stop());
 
 test('who may and who may not, for each operation', async () => {
   const own = { agent_id: 'anna', session_id: 's-1' };
-  const operator = operatorOf(service);
+  const operator = getOperator(service);
   const kept = await post(service, 'memory/write', { ...own, key: 'note', value: PLAIN }, anna.key);
   assert.equal(kept.json.allowed, true, JSON.stringify(kept.json));
   const { handle_id } = kept.json;
@@ -283,10 +283,10 @@ test('what has expired is not given, and a purge says how much it was', async ()
   while (Date.now() <= Date.parse(json.expires_at)) await sleep(50);
   const read = await post(service, 'memory/read', { ...own, key: 'brief' }, anna.key);
   assert.deepEqual([read.json.found, read.json.value], [false, null]);
-  assert.deepEqual((await post(service, 'memory/purge-expired', {}, operatorOf(service))).json, {
+  assert.deepEqual((await post(service, 'memory/purge-expired', {}, getOperator(service))).json, {
     purged: 1,
   });
-  assert.deepEqual((await post(service, 'memory/purge-expired', {}, operatorOf(service))).json, {
+  assert.deepEqual((await post(service, 'memory/purge-expired', {}, getOperator(service))).json, {
     purged: 0,
   });
 });
@@ -311,7 +311,7 @@ test('without a credential memory is there in sidecar mode, and not in gateway m
     const { status, json } = await post(gateway, path, bodyFor(path, { ...body, handle_id: 'x' }), null);
     assert.deepEqual([status, json.code], [401, 'unauthenticated'], path);
   }
-  assert.equal((await post(gateway, 'memory/write', body, operatorOf(gateway))).json.allowed, true);
+  assert.equal((await post(gateway, 'memory/write', body, getOperator(gateway))).json.allowed, true);
   await gateway.stop();
 });
 
@@ -417,7 +417,7 @@ test('while the database is away memory is refused, and it comes back by itself'
       value = await resolved();
     }
     assert.equal(value, PLAIN);
-    const trail = await post(running, 'audit/query', { policy_name: 'fault.store' }, operatorOf(running));
+    const trail = await post(running, 'audit/query', { policy_name: 'fault.store' }, getOperator(running));
     assert.ok(trail.json.count >= 3);
     await running.stop();
   } finally {

@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { ownNodeEnvironment, root, runProgram } from './support/checkout.ts';
-import { assertShown, blocksOf } from './support/pages.ts';
+import { assertShown, getBlocks } from './support/pages.ts';
 import { startTestService, type TestService } from './support/service.ts';
 
 /** Returns the commands of a block. A `\` at the end of a line joins it with the next one. */
-function commandsOf(text: string): string[] {
+function getCommands(text: string): string[] {
   return text
     .replaceAll(/\\\n\s*/g, '')
     .split('\n')
@@ -37,7 +37,7 @@ test('the commands of the README work', { timeout: 120_000 }, async () => {
   symlinkSync(join(root, 'service'), join(dir, 'service'));
   const counts = { commands: 0, answers: 0 };
   let printed = '';
-  for (const { language, text, line } of blocksOf(markdown)) {
+  for (const { language, text, line } of getBlocks(markdown)) {
     const place = `README.md:${line}`;
     if (language === 'json') {
       assertShown(JSON.parse(printed), JSON.parse(text), place);
@@ -45,11 +45,11 @@ test('the commands of the README work', { timeout: 120_000 }, async () => {
       continue;
     }
     assert.equal(language, 'sh', `${place}: a block of another language is not checked`);
-    for (const command of commandsOf(text)) {
+    for (const command of getCommands(text)) {
       counts.commands += 1;
       const elsewhere = ELSEWHERE[command];
       if (elsewhere === undefined) {
-        printed = await answerOf(command, place);
+        printed = await getAnswer(command, place);
         continue;
       }
       assert.equal(scripts[command.replace('npm ', '')], elsewhere);
@@ -59,7 +59,7 @@ test('the commands of the README work', { timeout: 120_000 }, async () => {
   assert.deepEqual(counts, { commands: 9, answers: 3 });
 });
 
-async function answerOf(command: string, place: string): Promise<string> {
+async function getAnswer(command: string, place: string): Promise<string> {
   const given = command.replaceAll('http://127.0.0.1:8000', service?.url ?? 'http://127.0.0.1:8000');
   const ran = await runProgram(['/bin/sh', '-c', given], { cwd: dir, env: ownNodeEnvironment() });
   assert.equal(ran.code, 0, `${place}: ${command}\n${ran.stdout}${ran.stderr}`);

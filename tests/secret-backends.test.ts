@@ -33,7 +33,7 @@ const get = (backend: SecretBackend, key: string, timeout_ms = PATIENT_MS) =>
   backend.get(key, AbortSignal.timeout(timeout_ms));
 
 /** Returns the failure of a request, and checks that it contains no value and no credential. */
-async function failureOf(question: Promise<unknown>, world: World): Promise<SecretFailure> {
+async function getFailure(question: Promise<unknown>, world: World): Promise<SecretFailure> {
   const failure = await question.then(
     () => assert.fail('it answered'),
     (error: unknown) => error,
@@ -76,10 +76,10 @@ const laws: readonly Law[] = [
       for (const credentials of world.refuses) {
         const backend = await world.open(credentials);
         for (const key of ['alpha', 'gamma'])
-          assert.equal((await failureOf(get(backend, key), world)).code, 'secrets_denied', credentials);
+          assert.equal((await getFailure(get(backend, key), world)).code, 'secrets_denied', credentials);
         if (credentials === 'wrong') {
           const checked = backend.check(AbortSignal.timeout(PATIENT_MS));
-          assert.equal((await failureOf(checked, world)).code, 'secrets_denied');
+          assert.equal((await getFailure(checked, world)).code, 'secrets_denied');
         }
         backend.close();
       }
@@ -91,9 +91,9 @@ const laws: readonly Law[] = [
     run: async (world) => {
       const backend = await world.open('right');
       world.gate?.set('silent');
-      assert.equal((await failureOf(get(backend, 'alpha', HASTY_MS), world)).code, 'secrets_timeout');
+      assert.equal((await getFailure(get(backend, 'alpha', HASTY_MS), world)).code, 'secrets_timeout');
       const checked = backend.check(AbortSignal.timeout(HASTY_MS));
-      assert.equal((await failureOf(checked, world)).code, 'secrets_timeout');
+      assert.equal((await getFailure(checked, world)).code, 'secrets_timeout');
       backend.close();
     },
   },
@@ -104,7 +104,7 @@ const laws: readonly Law[] = [
       const backend = await world.open('right');
       assert.equal(await get(backend, 'alpha'), VALUES.alpha);
       world.gate?.set('shut');
-      assert.equal((await failureOf(get(backend, 'alpha'), world)).code, 'secrets_unavailable');
+      assert.equal((await getFailure(get(backend, 'alpha'), world)).code, 'secrets_unavailable');
       world.gate?.set('open');
       assert.equal(await get(backend, 'alpha'), VALUES.alpha);
       backend.close();

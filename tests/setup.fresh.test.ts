@@ -154,7 +154,7 @@ async function serves(program: string, words: readonly string[], given: NodeJS.P
     });
   }
   try {
-    const health = await answerOf(`http://127.0.0.1:${port}/v1/health`, () => child.exitCode === null);
+    const health = await getAnswer(`http://127.0.0.1:${port}/v1/health`, () => child.exitCode === null);
     assert.equal(health?.status, 'healthy', written);
     assert.equal(health?.version, version);
   } finally {
@@ -163,7 +163,7 @@ async function serves(program: string, words: readonly string[], given: NodeJS.P
   }
 }
 
-async function answerOf(
+async function getAnswer(
   url: string,
   alive: () => boolean,
 ): Promise<{ status: string; version: string } | null> {

@@ -16,24 +16,24 @@ export function commandsIn(folder: string): readonly string[] {
     .filter((file) => !/\/(?:node_modules|\.git|dist|compiled|bundles)\//.test(file.slice(folder.length)))
     .sort();
   for (const file of files) {
-    const read = readerOf(file);
+    const read = getReader(file);
     if (read !== null) found.push(...read(readFileSync(file, 'utf8')));
   }
   return found.filter((line) => line !== '' && line.length <= LINE_UNITS_MAX);
 }
 
-function readerOf(file: string): ((text: string) => readonly string[]) | null {
+function getReader(file: string): ((text: string) => readonly string[]) | null {
   const name = basename(file);
-  if (name === 'package.json') return scriptsOf;
-  if (/^(?:GNU)?[Mm]akefile$|\.mk$/.test(name)) return recipesOf;
-  if (/^Dockerfile|\.dockerfile$/i.test(name)) return runsOf;
+  if (name === 'package.json') return getScripts;
+  if (/^(?:GNU)?[Mm]akefile$|\.mk$/.test(name)) return getRecipes;
+  if (/^Dockerfile|\.dockerfile$/i.test(name)) return getRuns;
   if (/\.ya?ml$/.test(name) && /\/(?:\.github|\.circleci|\.gitlab|ci)\b|gitlab-ci|azure-pipelines/.test(file))
-    return stepsOf;
-  if (/\.(?:md|mdx)$/i.test(name)) return fencesOf;
-  return /\.(?:rst|txt)$/.test(name) && /\/docs?\/|README|CONTRIBUTING/i.test(file) ? consolesOf : null;
+    return getSteps;
+  if (/\.(?:md|mdx)$/i.test(name)) return getFences;
+  return /\.(?:rst|txt)$/.test(name) && /\/docs?\/|README|CONTRIBUTING/i.test(file) ? getConsoles : null;
 }
 
-function scriptsOf(text: string): readonly string[] {
+function getScripts(text: string): readonly string[] {
   try {
     const { scripts = {} } = JSON.parse(text) as { scripts?: Record<string, unknown> };
     return Object.values(scripts).filter((script) => typeof script === 'string');
@@ -42,7 +42,7 @@ function scriptsOf(text: string): readonly string[] {
   }
 }
 
-function recipesOf(text: string): readonly string[] {
+function getRecipes(text: string): readonly string[] {
   return joined(text)
     .split('\n')
     .filter((line) => line.startsWith('\t'))
@@ -54,12 +54,12 @@ function recipesOf(text: string): readonly string[] {
     );
 }
 
-function runsOf(text: string): readonly string[] {
+function getRuns(text: string): readonly string[] {
   return [...joined(text).matchAll(/^RUN\s+(?:--\S+\s+)*(.+)$/gim)].map(([, line]) => line!.trim());
 }
 
 /** Returns the commands of `run:` in CI files: one line, or the lines of a block. */
-function stepsOf(text: string): readonly string[] {
+function getSteps(text: string): readonly string[] {
   const found: string[] = [];
   const lines = text.split('\n');
   for (const [at, line] of lines.entries()) {
@@ -69,20 +69,20 @@ function stepsOf(text: string): readonly string[] {
     else {
       const block = lines.slice(at + 1);
       const end = block.findIndex((each) => each.trim() !== '' && each.search(/\S/) <= step[1]!.length);
-      found.push(...linesOf(block.slice(0, end < 0 ? block.length : end).join('\n'), false));
+      found.push(...getLines(block.slice(0, end < 0 ? block.length : end).join('\n'), false));
     }
   }
   return found.filter((line) => !line.includes('${{'));
 }
 
-function fencesOf(text: string): readonly string[] {
+function getFences(text: string): readonly string[] {
   return [
     ...text.matchAll(/^[ \t]*```(?:sh|bash|shell|console|terminal|zsh)\b[^\n]*\n([\s\S]*?)^[ \t]*```/gm),
-  ].flatMap(([, block]) => linesOf(block!, false));
+  ].flatMap(([, block]) => getLines(block!, false));
 }
 
 /** Returns the commands after a prompt, or in a console block, in reStructuredText. */
-function consolesOf(text: string): readonly string[] {
+function getConsoles(text: string): readonly string[] {
   const blocks = [
     ...text.matchAll(
       /^\.\. (?:code-block::|code::|sourcecode::) (?:bash|console|sh|shell|doscon)\n((?:\n|[ \t]+.*\n)+)/gm,
@@ -90,14 +90,14 @@ function consolesOf(text: string): readonly string[] {
   ];
   return [
     ...blocks.flatMap(([, block]) =>
-      linesOf(block!.replace(/^[ \t]+:[\w-]+:.*$/gm, ''), /^\s+\$ /m.test(block!)),
+      getLines(block!.replace(/^[ \t]+:[\w-]+:.*$/gm, ''), /^\s+\$ /m.test(block!)),
     ),
     ...[...text.matchAll(/^\s+\$ (.+)$/gm)].map(([, line]) => line!.trim()),
   ];
 }
 
 /** Returns the commands of a block, without prompts, comments and output of programs. */
-function linesOf(block: string, has_prompts: boolean): readonly string[] {
+function getLines(block: string, has_prompts: boolean): readonly string[] {
   const prompts = has_prompts || /^\s*[$%] /m.test(block);
   return joined(block)
     .split('\n')

@@ -18,12 +18,12 @@ interface Expression {
 const LITERAL_UNITS_MIN = 3;
 
 /** Returns the longest run of fixed letters in each detector's anchors, without duplicates. */
-export function literalsOf(detectors: readonly Detector[]): readonly string[] {
-  const literals = anchorsOf(detectors).map(({ sets }) => longestRun(sets.map(letterOf)));
+export function getLiterals(detectors: readonly Detector[]): readonly string[] {
+  const literals = getAnchors(detectors).map(({ sets }) => longestRun(sets.map(getLetter)));
   return [...new Set(literals)].filter((literal) => literal.length >= LITERAL_UNITS_MIN).sort();
 }
 
-function anchorsOf(detectors: readonly Detector[]): readonly Anchor[] {
+function getAnchors(detectors: readonly Detector[]): readonly Anchor[] {
   return [...new Set(detectors.flatMap(({ anchors }) => anchors))].flatMap(parseAnchor);
 }
 
@@ -31,7 +31,7 @@ function anchorsOf(detectors: readonly Detector[]): readonly Anchor[] {
  * Returns the one letter of a set, in lower case if the set contains both cases; `null` for a set of several
  * letters.
  */
-function letterOf(set: UnitSet): string | null {
+function getLetter(set: UnitSet): string | null {
   const units = set.flatMap(([low, high]) => (high - low > 1 ? [low, high, -1] : [...new Set([low, high])]));
   const letters = new Set(units.map((unit) => String.fromCharCode(Math.max(unit, 0)).toLowerCase()));
   const [letter = '\0'] = letters;
@@ -58,7 +58,7 @@ function hex(text: string): string {
  * Returns the anchors as expressions over bytes. A unit beyond ASCII in a set becomes any byte from 0x80 on.
  */
 function anchorExpressions(detectors: readonly Detector[]): readonly Expression[] {
-  const sources = anchorsOf(detectors).map(({ sets }) => sets.map(byteClass).join(''));
+  const sources = getAnchors(detectors).map(({ sets }) => sets.map(byteClass).join(''));
   return [...new Set(sources)].map((source) => ({ source, either_case: false }));
 }
 
@@ -104,7 +104,7 @@ export async function hyperscans(
     return [];
   }
   const sets = {
-    'Hyperscan, literals': literalsOf(detectors).map(literalExpression),
+    'Hyperscan, literals': getLiterals(detectors).map(literalExpression),
     'Hyperscan, anchors': anchorExpressions(detectors),
   };
   const others: Other[] = [];
@@ -123,7 +123,7 @@ async function hyperscan(
   texts: readonly TextSet[],
 ): Promise<Other> {
   const child = spawn(command[0]!, command.slice(1), { stdio: ['pipe', 'pipe', 'inherit'] });
-  const lines = linesOf(child);
+  const lines = getLines(child);
   const count = await lines.next();
   console.log(`${name}: ${count.value} patterns`);
   return {
@@ -146,7 +146,7 @@ function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-async function* linesOf(child: ChildProcess): AsyncGenerator<string> {
+async function* getLines(child: ChildProcess): AsyncGenerator<string> {
   let rest = '';
   for await (const chunk of child.stdout!) {
     rest += String(chunk);
@@ -171,7 +171,7 @@ export function ripgrep(detectors: readonly Detector[], text: TextSet, scratch: 
     return [];
   }
   const [literals, large, empty] = ['literals', 'large.txt', 'empty.txt'].map((name) => join(scratch, name));
-  writeFileSync(literals!, `${literalsOf(detectors).join('\n')}\n`);
+  writeFileSync(literals!, `${getLiterals(detectors).join('\n')}\n`);
   const [megabyte = ''] = text.variants;
   writeFileSync(large!, megabyte.repeat(RIPGREP_FILE_BYTES / megabyte.length));
   writeFileSync(empty!, '');
@@ -196,10 +196,10 @@ export function startCpu(
   const program = `import { detect } from ${JSON.stringify(join(dist, 'core', 'detect.js'))};
     const limits = { text_bytes_max: 1e6, depth_max: 9, nodes_max: 1e4, findings_max: 99 };
     detect({ kind: 'text', text: ${JSON.stringify(text)} }, ${JSON.stringify(DETECTION)}, limits);`;
-  return { bare_us: cpuOf(''), loaded_us: cpuOf(program) };
+  return { bare_us: getCpu(''), loaded_us: getCpu(program) };
 }
 
-function cpuOf(program: string): number {
+function getCpu(program: string): number {
   const tell = 'const { user, system } = process.cpuUsage(); console.log(user + system);';
   return Number(execFileSync(process.execPath, ['--input-type=module', '-e', `${program}\n${tell}`]));
 }

@@ -16,10 +16,10 @@ export async function crowd(plan: Plan): Promise<void> {
   for (const name of plan.targets) {
     const provider = await startProvider();
     const target = await startTarget(name, provider.port, plan.scratch);
-    await crowdOf(target, { ...LOAD, concurrency: 20, total: 200, pieces: 2, gap_ms: 5 });
+    await getCrowd(target, { ...LOAD, concurrency: 20, total: 200, pieces: 2, gap_ms: 5 });
     const idle_kb = residentKb(target.pid);
     const before_us = cpuUs(target.pid);
-    const { peak_kb, errors, first_error, first_ms } = await crowdOf(target, LOAD);
+    const { peak_kb, errors, first_error, first_ms } = await getCrowd(target, LOAD);
     const cpu_s = (cpuUs(target.pid) - before_us) / US_PER_S;
     const each_kb = (peak_kb - idle_kb) / STREAMS;
     console.log(
@@ -39,7 +39,7 @@ interface Crowd {
   readonly first_ms: number;
 }
 
-async function crowdOf({ url, headers, pid }: Target, load: typeof LOAD): Promise<Crowd> {
+async function getCrowd({ url, headers, pid }: Target, load: typeof LOAD): Promise<Crowd> {
   const child = spawn('taskset', streamsCommand(url, load, headers), {
     stdio: ['ignore', 'pipe', 'inherit'],
   });

@@ -19,8 +19,8 @@ export async function large(plan: Plan): Promise<void> {
     const provider = await startProvider();
     for (const name of plan.targets) {
       const target = await startTarget(name, provider.port, plan.scratch);
-      rateOf(target, body, { ...plan, seconds: 1 });
-      const rate = rateOf(target, body, plan);
+      getRate(target, body, { ...plan, seconds: 1 });
+      const rate = getRate(target, body, plan);
       note(name, rate);
       note(`${name} to the engine`, rate / engine);
       await target.stop();
@@ -31,7 +31,7 @@ export async function large(plan: Plan): Promise<void> {
   for (const [key, values] of rates) console.log(`  ${key.padEnd(22)} ${spread(values)}`);
 }
 
-function rateOf({ url, headers, pid }: Target, body: string, { seconds, scratch }: Plan): number {
+function getRate({ url, headers, pid }: Target, body: string, { seconds, scratch }: Plan): number {
   const before_us = cpuUs(pid);
   const { requests } = load({
     url,

@@ -11,10 +11,10 @@ const [url = '', concurrency = '1', total = '1', pieces = '8', gap_ms = '5', mor
   process.argv.slice(2);
 let count = 0;
 /** Numbers of one length, so that all bodies have the same length. */
-const bodyOf = (): string => chatBody(1_024, true).replace(FRESH, String(1_000_000 + count++));
+const getBody = (): string => chatBody(1_024, true).replace(FRESH, String(1_000_000 + count++));
 const headers = {
   'content-type': 'application/json',
-  'content-length': String(Buffer.byteLength(bodyOf())),
+  'content-length': String(Buffer.byteLength(getBody())),
   authorization: 'Bearer bench',
   'x-bench-pieces': pieces,
   'x-bench-gap-ms': gap_ms,
@@ -45,7 +45,7 @@ function stream(): Promise<Outcome> {
       answer.once('error', (fault) => resolve({ first_text_ms, error: fault.message }));
     });
     asked.once('error', (fault) => resolve({ first_text_ms, error: fault.message }));
-    asked.end(bodyOf());
+    asked.end(getBody());
   });
 }
 

@@ -45,7 +45,7 @@ export async function endAll(): Promise<void> {
 export async function startProvider(): Promise<Target & { readonly port: number }> {
   const child = startNode(LOAD_CORE, ['upstream.ts']);
   const port = Number(await firstLine(child));
-  return { ...targetOf('direct', child, port, {}), port };
+  return { ...getTarget('direct', child, port, {}), port };
 }
 
 export async function startTarget(
@@ -59,7 +59,7 @@ export async function startTarget(
 
 async function startBare(provider_port: number): Promise<Target> {
   const child = startNode(GATEWAY_CORE, ['bare.ts', String(provider_port)]);
-  return targetOf('bare', child, Number(await firstLine(child)), {});
+  return getTarget('bare', child, Number(await firstLine(child)), {});
 }
 
 /** Starts Portkey's gateway from npm, in a folder of its own that the next run uses again. */
@@ -81,7 +81,7 @@ async function startPortkey(provider_port: number): Promise<Target> {
   child.stdout?.resume();
   started.push(child);
   await answers(`http://127.0.0.1:${port}/`);
-  return targetOf('portkey', child, port, {
+  return getTarget('portkey', child, port, {
     'x-portkey-provider': 'openai',
     'x-portkey-custom-host': `http://127.0.0.1:${provider_port}/v1`,
   });
@@ -97,8 +97,11 @@ async function startOurs(provider_port: number, scratch: string): Promise<Target
   child.stdout?.resume();
   started.push(child);
   await answers(`http://127.0.0.1:${port}/v1/ready`);
-  const target = targetOf('ours', child, port, { authorization: 'Bearer bench', 'x-service-agent': 'bench' });
-  return { ...target, pid: workerOf(target.pid) };
+  const target = getTarget('ours', child, port, {
+    authorization: 'Bearer bench',
+    'x-service-agent': 'bench',
+  });
+  return { ...target, pid: getWorker(target.pid) };
 }
 
 function startNode(core: string, [file = '', ...args]: readonly string[]): ChildProcess {
@@ -107,7 +110,7 @@ function startNode(core: string, [file = '', ...args]: readonly string[]): Child
   return child;
 }
 
-function targetOf(name: Name, child: ChildProcess, port: number, headers: Target['headers']): Target {
+function getTarget(name: Name, child: ChildProcess, port: number, headers: Target['headers']): Target {
   const url = `http://127.0.0.1:${port}/v1/chat/completions`;
   return { name, url, headers, pid: child.pid ?? 0, stop: () => end(child) };
 }
@@ -135,7 +138,7 @@ async function answers(url: string): Promise<void> {
 }
 
 /** Returns the newest descendant of a service. */
-function workerOf(parent_pid: number): number {
+function getWorker(parent_pid: number): number {
   const children = readFileSync(`/proc/${parent_pid}/task/${parent_pid}/children`, 'utf8');
   return Number(children.trim().split(' ').at(-1));
 }

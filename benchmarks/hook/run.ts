@@ -31,7 +31,7 @@ try {
   await residentIn(folders.resident);
   report(measure());
 } finally {
-  const owner = ownerOf(folders.resident);
+  const owner = getOwner(folders.resident);
   if (owner !== null) process.kill(owner);
   await sleep(500);
   for (const folder of Object.values(folders)) rmSync(folder, { recursive: true, force: true });
@@ -73,7 +73,7 @@ async function residentIn(folder: string): Promise<void> {
   }
 }
 
-function ownerOf(folder: string): number | null {
+function getOwner(folder: string): number | null {
   try {
     return (JSON.parse(readFileSync(join(folder, '.service', 'owner.json'), 'utf8')) as { pid: number }).pid;
   } catch {

@@ -128,7 +128,7 @@ async function throughput(): Promise<void> {
     const [indexed, indexerCpu] = runCounted(ours.url, ours.pid);
     // The parent indexes and takes no requests. While it is stopped, the worker decides alone.
     process.kill(ours.pid, 'SIGSTOP');
-    const [ourMany, workerCpu] = runCounted(ours.url, workerOf(ours.pid));
+    const [ourMany, workerCpu] = runCounted(ours.url, getWorker(ours.pid));
     const ourOne = run(ours.url, 1);
     process.kill(ours.pid, 'SIGCONT');
     await ours.stop();
@@ -161,11 +161,11 @@ async function twoWorkers(): Promise<void> {
   const ours: number[] = [];
   const bare: number[] = [];
   for (let round = 0; round < rounds; round++) {
-    const one = await rateOf([await startService(1, '0,1')]);
-    const bareOne = await rateOf([await startBare('0,1')]);
+    const one = await getRate([await startService(1, '0,1')]);
+    const bareOne = await getRate([await startBare('0,1')]);
     const port = await freePort();
-    const bareTwo = await rateOf([await startBare('0,1', port), await startBare('0,1', port)]);
-    const two = await rateOf([await startService(2, '0,1')]);
+    const bareTwo = await getRate([await startBare('0,1', port), await startBare('0,1', port)]);
+    const two = await getRate([await startService(2, '0,1')]);
     ours.push(two / one);
     bare.push(bareTwo / bareOne);
   }
@@ -174,7 +174,7 @@ async function twoWorkers(): Promise<void> {
 }
 
 /** Returns the requests per second of processes that share a port, and ends them. */
-async function rateOf(running: readonly Running[]): Promise<number> {
+async function getRate(running: readonly Running[]): Promise<number> {
   const { url } = running[0]!;
   run(url, 128, '0,1', 2);
   const { requests_per_second } = run(url, 128, '0,1', 2);
@@ -183,7 +183,7 @@ async function rateOf(running: readonly Running[]): Promise<number> {
 }
 
 /** Returns the newest descendant of a service. */
-function workerOf(parent_pid: number): number {
+function getWorker(parent_pid: number): number {
   return Number(
     readFileSync(`/proc/${parent_pid}/task/${parent_pid}/children`, 'utf8').trim().split(' ').at(-1),
   );
@@ -191,7 +191,7 @@ function workerOf(parent_pid: number): number {
 
 /** Returns the resident memory of a worker, in MB. */
 function workerMemoryMb(parent_pid: number): number {
-  const status = readFileSync(`/proc/${workerOf(parent_pid)}/status`, 'utf8');
+  const status = readFileSync(`/proc/${getWorker(parent_pid)}/status`, 'utf8');
   return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) / 1024;
 }
 

@@ -24,7 +24,7 @@ export function recordsText(bytes: number): string {
   const next = sequence(bytes);
   let text = '[';
   for (let id = 1000; ; id++) {
-    const record = JSON.stringify(recordOf(next, id));
+    const record = JSON.stringify(getRecord(next, id));
     if (text.length + record.length + FILLER_BYTES_MIN > bytes) break;
     text += `${record},`;
   }
@@ -34,7 +34,7 @@ export function recordsText(bytes: number): string {
 
 const FILLER_BYTES_MIN = 8;
 
-function recordOf(next: (below: number) => number, id: number): unknown {
+function getRecord(next: (below: number) => number, id: number): unknown {
   const pick = <T>(list: readonly T[]): T => list[next(list.length)]!;
   const words = WORDS.split(' ');
   const from = next(words.length - 24);

@@ -32,7 +32,7 @@ export async function joinModules(
   ];
   const options = optionsFor(dist, room, table);
   const { metafile } = await build({ ...options, entryPoints: entries, write: false });
-  const companions = companionsOf(metafile, dist, modules);
+  const companions = getCompanions(metafile, dist, modules);
   const joined = await build({
     ...options,
     entryPoints: entries.map(({ in: input, out }) => ({ in: `entry:${input}`, out })),
@@ -81,7 +81,7 @@ function optionsFor(dist: string, room: string, table: SerializedDetectorTable) 
  * file and the modules that several lazy files need; other entries load the part of it that any of them
  * needs.
  */
-function companionsOf(
+function getCompanions(
   metafile: Metafile,
   dist: string,
   modules: readonly string[],
@@ -123,8 +123,8 @@ function withCompanions(companions: ReadonlyMap<string, readonly string[]>): Plu
         namespace: 'entry',
       }));
       onLoad({ filter: /./, namespace: 'entry' }, ({ path }) => {
-        const imports = companions.get(path)!.map((each) => `import ${JSON.stringify(nameOf(each))};`);
-        const own = `export * from ${JSON.stringify(nameOf(path))};`;
+        const imports = companions.get(path)!.map((each) => `import ${JSON.stringify(getName(each))};`);
+        const own = `export * from ${JSON.stringify(getName(path))};`;
         return { contents: [...imports, own].join('\n'), resolveDir: process.cwd() };
       });
     },
@@ -135,7 +135,7 @@ function withCompanions(companions: ReadonlyMap<string, readonly string[]>): Plu
  * Returns the name by which the bundler finds one of its own inputs again; inputs of plugins are
  * `namespace:name`.
  */
-function nameOf(input: string): string {
+function getName(input: string): string {
   return input.includes(':') ? input : resolve(input);
 }
 

@@ -83,13 +83,13 @@ function buildLazyFile(
   const modules = lazy_files.flatMap(({ path, shelf, text }) =>
     [...text.matchAll(IMPORT)]
       .map(([, , , from]) => from!)
-      .filter((from) => fileOf(shelf, from) === file)
+      .filter((from) => getFile(shelf, from) === file)
       .map((from) => `${JSON.stringify(from)}: () => require(${JSON.stringify(join(dirname(path), from))}),`),
   );
   return `export const modules = {\n${modules.join('\n')}\n};`;
 }
 
-function fileOf(shelf: Shelf, from: string): string {
+function getFile(shelf: Shelf, from: string): string {
   const found = shelf.find(([beginning]) => from.startsWith(beginning));
   if (found === undefined)
     throw new Error(`${from} is on no shelf of the lazy files in scripts/build/lazy-modules.ts`);
@@ -103,8 +103,8 @@ function withLookUps(text: string, shelf: Shelf): string {
   const body = text.replace(IMPORT, (_, whole: string | undefined, list = '', from: string) => {
     const at = modules.length;
     modules.push(`let module_${at};
-const in_${at} = () => module_${at} ??= required('./lazy-${fileOf(shelf, from)}.js').modules['${from}']();`);
-    for (const [exported, name] of namesOf(whole, list)) names.set(name, `in_${at}().${exported}`);
+const in_${at} = () => module_${at} ??= required('./lazy-${getFile(shelf, from)}.js').modules['${from}']();`);
+    for (const [exported, name] of getNames(whole, list)) names.set(name, `in_${at}().${exported}`);
     return '';
   });
   if (names.size === 0 || /^import /m.test(body)) throw new Error('a lazy file has imports of another form');
@@ -118,7 +118,7 @@ function withPackagesLazy(text: string): string {
   const body = text.replace(IMPORT, (line, whole: string | undefined, list = '', from: string) => {
     if (!LAZY_PACKAGES.some((name) => from === name || from.startsWith(`${name}/`))) return line;
     is_changed = true;
-    const names = namesOf(whole, list).map(([exported, name]) =>
+    const names = getNames(whole, list).map(([exported, name]) =>
       exported === name ? name : `${exported}: ${name}`,
     );
     return `const ${whole ?? `{ ${names.join(', ')} }`} = required('${from}');`;
@@ -127,7 +127,7 @@ function withPackagesLazy(text: string): string {
 }
 
 /** Returns the imported names, and their local names. */
-function namesOf(whole: string | undefined, list: string): readonly (readonly [string, string])[] {
+function getNames(whole: string | undefined, list: string): readonly (readonly [string, string])[] {
   if (whole !== undefined) return [['default', whole]];
   return list.split(',').map((each) => {
     const [exported, name] = each.trim().split(' as ');

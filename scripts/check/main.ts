@@ -3,7 +3,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { components, ensure, locate } from '../components/components.ts';
 import { checkByCommand, skippedCheck } from './command.ts';
-import { type Outcome, summaryOf, verdictOf } from './outcome.ts';
+import { getSummary, type Outcome, verdictOf } from './outcome.ts';
 import { checkByTests } from './tests.ts';
 
 /** The end-to-end tests of the quick run: the whole service on real input, in a few seconds. */
@@ -11,7 +11,7 @@ const DAILY = ['examples', 'pinned', 'readme'];
 
 const quick = process.argv.includes('--quick');
 const began_ms = performance.now();
-const bin = (name: string) => [process.execPath, `node_modules/${binaryOf(name)}`];
+const bin = (name: string) => [process.execPath, `node_modules/${getBinary(name)}`];
 
 process.chdir(resolve(import.meta.dirname, '..', '..'));
 if (!quick)
@@ -24,7 +24,7 @@ const outcomes: Outcome[] = [];
 await Promise.all([runInTurn(looks()), runInTurn(reads())]);
 await runInTurn(tests());
 const verdict = verdictOf(outcomes, process.env.CI === 'true' && !quick);
-console.log(`\n${summaryOf(outcomes, performance.now() - began_ms)}`);
+console.log(`\n${getSummary(outcomes, performance.now() - began_ms)}`);
 console.log(verdict.reason);
 process.exitCode = verdict.ok ? 0 : 1;
 
@@ -85,7 +85,7 @@ async function checkShell(): Promise<Outcome> {
 }
 
 /** Returns the command of a tool's main file, run by this Node and not by the first one in PATH. */
-function binaryOf(name: string): string {
+function getBinary(name: string): string {
   const { bin } = JSON.parse(readFileSync(`node_modules/${name}/package.json`, 'utf8')) as {
     bin: string | Record<string, string>;
   };

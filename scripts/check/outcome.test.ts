@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Outcome, summaryOf, verdictOf } from './outcome.ts';
+import { getSummary, type Outcome, verdictOf } from './outcome.ts';
 
 const fine: Outcome = {
   name: 'fine',
@@ -37,7 +37,7 @@ test('what counts as passed', () => {
 });
 
 test('the summary ends in the totals that CI reads, and names what was skipped', () => {
-  const lines = summaryOf([fine, failed, skipped], 1234).split('\n');
+  const lines = getSummary([fine, failed, skipped], 1234).split('\n');
   assert.ok(lines.includes('# tests 6'));
   assert.ok(lines.includes('# pass 4'));
   assert.ok(lines.includes('# fail 1'));

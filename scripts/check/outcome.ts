@@ -51,7 +51,7 @@ export function verdictOf(outcomes: readonly Outcome[], in_ci: boolean): { ok: b
  * Returns the summary: a line per stage, the skipped checks, and the totals in the format of Node's test
  * runner.
  */
-export function summaryOf(outcomes: readonly Outcome[], duration_ms: number): string {
+export function getSummary(outcomes: readonly Outcome[], duration_ms: number): string {
   const counts = sum(outcomes.map((each) => each.counts));
   const stages = outcomes.map(
     (each) =>

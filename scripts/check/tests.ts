@@ -34,15 +34,16 @@ export async function checkByTests(
   });
   for await (const { type, data } of events) {
     if (type === 'test:stdout' || type === 'test:stderr') keep(printed, data.file, data.message);
-    if (type === 'test:pass' && data.skip !== undefined) skipped.push(`${data.name}: ${reasonOf(data.skip)}`);
+    if (type === 'test:pass' && data.skip !== undefined)
+      skipped.push(`${data.name}: ${getReason(data.skip)}`);
     if (type === 'test:pass' && data.todo !== undefined)
-      failures.push(`${placeOf(data)}\n  is marked as still to do`);
+      failures.push(`${getPlace(data)}\n  is marked as still to do`);
     if (type === 'test:diagnostic' && data.message.startsWith('laws: ')) say(`       ${data.message}`);
-    if (type === 'test:fail') failures.push(...failureOf(data, printed));
+    if (type === 'test:fail') failures.push(...getFailure(data, printed));
     if (type !== 'test:summary') continue;
     if (data.file === undefined) ok &&= data.success;
     else {
-      counts.push(countsOf(data.counts));
+      counts.push(getCounts(data.counts));
       const mark = data.success ? 'ok    ' : 'FAILED';
       say(`${mark} ${shown(data.file)}  ${data.counts.tests} tests, ${seconds(data.duration_ms)}`);
     }
@@ -59,13 +60,13 @@ interface Ended {
   readonly details: { readonly error?: Error };
 }
 
-function failureOf(data: Ended, printed: ReadonlyMap<string, string>): string[] {
+function getFailure(data: Ended, printed: ReadonlyMap<string, string>): string[] {
   const error = data.details.error as (Error & { failureType?: string; cause?: unknown }) | undefined;
   // Its failing subtests have been reported already.
   if (error?.failureType === 'subtestsFailed') return [];
   const cause = withoutNode(inspect(error?.cause ?? error, { depth: 4, breakLength: 110 }));
   const said = (printed.get(data.file ?? '') ?? '').slice(-PRINTED_CHARACTERS_MAX).trim();
-  return [`${placeOf(data)}\n${indented(cause)}${said === '' ? '' : `\n  it printed:\n${indented(said)}`}`];
+  return [`${getPlace(data)}\n${indented(cause)}${said === '' ? '' : `\n  it printed:\n${indented(said)}`}`];
 }
 
 /** Removes stack frames inside Node, which do not help to find a fault in this code. */
@@ -73,7 +74,7 @@ function withoutNode(text: string): string {
   return text.replaceAll(/^ +at .*[( ]node:internal.*\n?/gm, '');
 }
 
-function placeOf(data: Ended): string {
+function getPlace(data: Ended): string {
   return `FAILED ${data.file === undefined ? '' : `${shown(data.file)}:${data.line ?? 1} `}${data.name}`;
 }
 
@@ -85,7 +86,7 @@ function keep(printed: Map<string, string>, file: string | undefined, message: s
   printed.set(file ?? '', `${printed.get(file ?? '') ?? ''}${message}`.slice(-2 * PRINTED_CHARACTERS_MAX));
 }
 
-function reasonOf(skip: string | boolean): string {
+function getReason(skip: string | boolean): string {
   return typeof skip === 'string' && skip !== '' ? skip : 'no reason given';
 }
 
@@ -93,7 +94,7 @@ function shown(file: string): string {
   return relative(process.cwd(), file);
 }
 
-function countsOf(given: Omit<Counts, 'failed'>): Counts {
+function getCounts(given: Omit<Counts, 'failed'>): Counts {
   const { tests, passed, cancelled, skipped, todo } = given;
   return { tests, passed, failed: tests - passed - cancelled - skipped - todo, cancelled, skipped, todo };
 }

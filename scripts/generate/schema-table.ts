@@ -27,7 +27,7 @@ interface Row {
 
 /** Returns the cells of a table of every key below `schema`: the key, its type, its default and its purpose. */
 export function listSchemaCells(schema: TableSchema): readonly (readonly string[])[] {
-  return [...rowsOf(schema, '')].map(({ key, type, standing, description }) => [
+  return [...getRows(schema, '')].map(({ key, type, standing, description }) => [
     `\`${key}\``,
     type,
     standing,
@@ -37,23 +37,23 @@ export function listSchemaCells(schema: TableSchema): readonly (readonly string[
 
 /** Returns a Markdown table of every key below `schema`, with its type, its default and its purpose. */
 export function schemaTable(schema: TableSchema, prefix = ''): string {
-  const rows = [...rowsOf(schema, prefix)];
+  const rows = [...getRows(schema, prefix)];
   const lines = rows.map((row) => `| \`${row.key}\` | ${row.type} | ${row.standing} | ${row.description} |`);
   return ['| Key | Type | Default | |', '|---|---|---|---|', ...lines].join('\n');
 }
 
-function* rowsOf(schema: TableSchema, prefix: string, required = false): Generator<Row> {
-  const inner = [...childrenOf(schema, prefix)];
+function* getRows(schema: TableSchema, prefix: string, required = false): Generator<Row> {
+  const inner = [...getChildren(schema, prefix)];
   if (
     prefix !== '' &&
     (inner.length === 0 || schema.items !== undefined || schema.description !== undefined)
   ) {
-    yield rowOf(schema, prefix, required);
+    yield getRow(schema, prefix, required);
   }
-  for (const [key, child, needed] of inner) yield* rowsOf(child, key, needed);
+  for (const [key, child, needed] of inner) yield* getRows(child, key, needed);
 }
 
-function* childrenOf(schema: TableSchema, prefix: string): Generator<[string, TableSchema, boolean]> {
+function* getChildren(schema: TableSchema, prefix: string): Generator<[string, TableSchema, boolean]> {
   const dot = prefix === '' ? '' : '.';
   for (const [name, child] of Object.entries(schema.properties ?? {})) {
     yield [`${prefix}${dot}${name}`, child, schema.required?.includes(name) === true];
@@ -65,19 +65,19 @@ function* childrenOf(schema: TableSchema, prefix: string): Generator<[string, Ta
     yield [`${prefix}${dot}<name>`, schema.additionalProperties, false];
   }
   if (schema.items?.properties !== undefined) {
-    for (const [key, child, needed] of childrenOf(schema.items, `${prefix}[]`)) yield [key, child, needed];
+    for (const [key, child, needed] of getChildren(schema.items, `${prefix}[]`)) yield [key, child, needed];
   }
   for (const branch of schema.items?.oneOf ?? []) {
-    for (const [key, child, needed] of childrenOf(branch, `${prefix}[]`)) yield [key, child, needed];
+    for (const [key, child, needed] of getChildren(branch, `${prefix}[]`)) yield [key, child, needed];
   }
 }
 
-function rowOf(schema: TableSchema, key: string, required: boolean): Row {
+function getRow(schema: TableSchema, key: string, required: boolean): Row {
   const description = (schema.description ?? '').replaceAll('|', '\\|').replaceAll('\n', ' ');
-  return { key, type: typeOf(schema), standing: standingOf(schema, required), description };
+  return { key, type: getType(schema), standing: getStanding(schema, required), description };
 }
 
-function standingOf(schema: TableSchema, required: boolean): string {
+function getStanding(schema: TableSchema, required: boolean): string {
   const isEmpty = typeof schema.default === 'object' && Object.keys(schema.default ?? {}).length === 0;
   if (schema.default !== undefined && schema.default !== null && !isEmpty) {
     return `\`${JSON.stringify(schema.default).replaceAll('"', '')}\``;
@@ -85,23 +85,23 @@ function standingOf(schema: TableSchema, required: boolean): string {
   return required ? 'required' : '';
 }
 
-function typeOf(schema: TableSchema): string {
+function getType(schema: TableSchema): string {
   if (schema.const !== undefined) return `\`${String(schema.const)}\``;
   if (schema.enum !== undefined) return schema.enum.map((each) => `\`${String(each)}\``).join(', ');
-  if (schema.anyOf !== undefined) return [...new Set(schema.anyOf.map(typeOf))].join(' or ');
+  if (schema.anyOf !== undefined) return [...new Set(schema.anyOf.map(getType))].join(' or ');
   if (schema.$ref !== undefined) return schema.$ref.slice(schema.$ref.lastIndexOf('/') + 1);
-  if (schema.items !== undefined && schema.type === 'array') return `list of ${elementOf(schema.items)}`;
+  if (schema.items !== undefined && schema.type === 'array') return `list of ${getElement(schema.items)}`;
   const types = [schema.type ?? 'any'].flat().filter((each) => each !== 'null');
-  return `${types.map((each) => (each === 'object' ? 'mapping' : each)).join(' or ')}${rangeOf(schema)}`;
+  return `${types.map((each) => (each === 'object' ? 'mapping' : each)).join(' or ')}${getRange(schema)}`;
 }
 
-function elementOf(items: TableSchema): string {
+function getElement(items: TableSchema): string {
   if (items.oneOf !== undefined || items.properties !== undefined) return 'mappings';
-  if (items.$ref !== undefined) return `${typeOf(items)}s`;
-  return items.enum === undefined && items.type === 'string' ? 'strings' : typeOf(items);
+  if (items.$ref !== undefined) return `${getType(items)}s`;
+  return items.enum === undefined && items.type === 'string' ? 'strings' : getType(items);
 }
 
-function rangeOf({ minimum, maximum }: TableSchema): string {
+function getRange({ minimum, maximum }: TableSchema): string {
   if (minimum === undefined && maximum === undefined) return '';
   return `, ${minimum ?? ''} to ${maximum ?? ''}`;
 }

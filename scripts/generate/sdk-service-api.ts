@@ -47,8 +47,8 @@ export function sdkServiceApiModule(): string {
     const { http, input, output } = catalogue[name] as OperationShape;
     return `  /** \`${http.method} ${http.path}\` */
   readonly ${name}: {
-    readonly request: ${typeOf(input as Schema, '    ')};
-    readonly response: ${typeOf(output as Schema, '    ')};
+    readonly request: ${getType(input as Schema, '    ')};
+    readonly response: ${getType(output as Schema, '    ')};
   };`;
   });
   const routes = known.map((name) => {
@@ -69,13 +69,13 @@ ${routes.join('\n')}
 `;
 }
 
-function typeOf(schema: Schema, indent: string): string {
+function getType(schema: Schema, indent: string): string {
   if (schema.const !== undefined) return literal(schema.const);
   if (schema.enum !== undefined) return schema.enum.map(literal).join(' | ');
   const choices = schema.anyOf ?? schema.oneOf;
-  if (choices !== undefined) return choices.map((each) => typeOf(each, indent)).join(' | ');
+  if (choices !== undefined) return choices.map((each) => getType(each, indent)).join(' | ');
   if (Array.isArray(schema.type))
-    return schema.type.map((type: string) => typeOf({ ...schema, type }, indent)).join(' | ');
+    return schema.type.map((type: string) => getType({ ...schema, type }, indent)).join(' | ');
   return typeOfName(schema, indent);
 }
 
@@ -89,7 +89,7 @@ function typeOfName(schema: Schema, indent: string): string {
     case 'number':
       return 'number';
     case 'array':
-      return `readonly ${bracketed(typeOf(schema.items ?? {}, indent))}[]`;
+      return `readonly ${bracketed(getType(schema.items ?? {}, indent))}[]`;
     case 'object':
       return objectType(schema, indent);
     default:
@@ -108,7 +108,7 @@ function objectType({ properties, required = [] }: Schema, indent: string): stri
   const inner = `${indent}  `;
   const members = names.map(([name, each]) => {
     const mark = required.includes(name) ? '' : '?';
-    return `${inner}readonly ${name}${mark}: ${typeOf(each, inner)};`;
+    return `${inner}readonly ${name}${mark}: ${getType(each, inner)};`;
   });
   return `{\n${members.join('\n')}\n${indent}}`;
 }

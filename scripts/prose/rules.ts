@@ -29,7 +29,7 @@ type Examine = (text: string, passage: TextNode) => Iterable<Remark>;
 function ruleFrom(kinds: readonly string[], examine: Examine): TextlintKernelRule['rule'] {
   return ({ report, locator, RuleError }) => {
     const check = (passage: TextNode) => {
-      for (const { index, length, message } of examine(textOf(passage), passage)) {
+      for (const { index, length, message } of examine(getText(passage), passage)) {
         const padding = locator.range([index, index + length]);
         report(passage as Parameters<typeof report>[0], new RuleError(message, { padding }));
       }
@@ -41,7 +41,7 @@ function ruleFrom(kinds: readonly string[], examine: Examine): TextlintKernelRul
 /**
  * Returns the words of a passage at their own offsets: code becomes one long word, and markup becomes spaces.
  */
-function textOf(passage: TextNode): string {
+function getText(passage: TextNode): string {
   const out = Array<string>(passage.raw.length).fill(' ');
   const put = (node: TextNode) => {
     if (node.children !== undefined) {
@@ -56,9 +56,9 @@ function textOf(passage: TextNode): string {
   return out.join('');
 }
 
-const dictionary = terms.map((term) => ({ term, pattern: patternOf(term) }));
+const dictionary = terms.map((term) => ({ term, pattern: getPattern(term) }));
 
-function patternOf({ pattern }: RefusedTerm): RegExp {
+function getPattern({ pattern }: RefusedTerm): RegExp {
   return new RegExp(`(?<![\\w./-])(?:${pattern.replaceAll(' ', '\\s+')})(?![\\w-]|\\.\\w)`, 'gi');
 }
 

@@ -64,16 +64,16 @@ function* groupComments(comments: readonly Comment[], text: string): Generator<P
     const last = lines.at(-1);
     const follows = last !== undefined && /^\r?\n[ \t]*$/.test(text.slice(last.end, comment.start));
     if (last !== undefined && !(follows && comment.type === 'Line')) {
-      yield passageOf(lines, text);
+      yield getPassage(lines, text);
       lines = [];
     }
     if (comment.type === 'Line') lines.push(comment);
-    else yield passageOf([comment], text);
+    else yield getPassage([comment], text);
   }
-  if (lines.length > 0) yield passageOf(lines, text);
+  if (lines.length > 0) yield getPassage(lines, text);
 }
 
-function passageOf(comments: readonly Comment[], text: string): Passage {
+function getPassage(comments: readonly Comment[], text: string): Passage {
   const [start, end] = [comments[0]!.start, comments.at(-1)!.end];
   const parts: Part[] = [];
   for (const comment of comments) {
@@ -157,7 +157,7 @@ function templateParts(node: Node, text: string): Part[] {
 /** Makes a textlint plugin that reads the given passages as the paragraphs of a document. */
 export function pluginFor(passages: readonly Passage[]): TextlintPluginCreator {
   const processor = {
-    preProcess: (text: string) => documentOf(text, passages),
+    preProcess: (text: string) => getDocument(text, passages),
     postProcess: (messages: unknown[], path: string) => ({ messages, filePath: path }),
   };
   // textlint calls it with `new`; the object that it returns is then the result.
@@ -167,7 +167,7 @@ export function pluginFor(passages: readonly Passage[]): TextlintPluginCreator {
   return { Processor: Processor as unknown as TextlintPluginCreator['Processor'] };
 }
 
-function documentOf(text: string, passages: readonly Passage[]): object {
+function getDocument(text: string, passages: readonly Passage[]): object {
   const locate = locator(text);
   const node = (type: string, start: number, end: number, more: object) => ({
     type,

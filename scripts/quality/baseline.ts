@@ -50,7 +50,7 @@ export function writeBaseline(baseline: Baseline): void {
 }
 
 /** Returns a measurement in the format of the baseline. */
-export function reachedOf(report: QualityReport, rows: string): Reached {
+export function getReached(report: QualityReport, rows: string): Reached {
   const { spans, sources, systems, tiers, types, type_accuracy, partial } = report;
   const named = (kind: string, groups: readonly FigureGroup[]) =>
     groups.map((group) => [`${kind} ${group.name}`, group] as const);

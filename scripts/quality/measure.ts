@@ -16,7 +16,7 @@ import {
 } from '../../src/features/quality/index.ts';
 import { loadPolicy } from '../../src/runtime/policies/index.ts';
 import { loadConfig } from '../../src/runtime/policies/load-config.ts';
-import { type Reached, type RowSet, reachedOf } from './baseline.ts';
+import { getReached, type Reached, type RowSet } from './baseline.ts';
 import { own } from './own/index.ts';
 import { differences } from './scorer.ts';
 
@@ -56,9 +56,9 @@ export async function measureOwn(category: Category, policy: Policy): Promise<Me
     set: 'own',
     category,
     report,
-    reached: reachedOf(
+    reached: getReached(
       report,
-      hashOf(JSON.stringify(rows.map(({ text, label, labels }) => [text, label, labels]))),
+      getHash(JSON.stringify(rows.map(({ text, label, labels }) => [text, label, labels]))),
     ),
     differences: [],
   };
@@ -83,7 +83,7 @@ export async function measureCorpus(
     onRow: file.add,
   });
   await file.close();
-  const reached = reachedOf(report, hashOf(readFileSync(path)));
+  const reached = getReached(report, getHash(readFileSync(path)));
   const scorer = join(folder, 'score.mjs');
   const found = existsSync(scorer) ? differences(scorer, path, predictions, category, reached) : [];
   return { set: 'corpora', category, report, reached, differences: found };
@@ -94,6 +94,6 @@ export function corpusIn(folder: string, category: Category): string {
   return join(folder, `${category}.dev.jsonl.gz`);
 }
 
-function hashOf(content: string | Buffer): string {
+function getHash(content: string | Buffer): string {
   return createHash('sha256').update(content).digest('hex').slice(0, 16);
 }

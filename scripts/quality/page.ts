@@ -42,7 +42,7 @@ ${corpora.map(section).join('\n')}
 
 Hand-written rows, part of the repository. \`npm test\` compares them with the baseline.
 
-${tableOf(rows.map(({ category, report }) => ({ ...report, name: TITLES[category] })))}
+${getTable(rows.map(({ category, report }) => ({ ...report, name: TITLES[category] })))}
 `;
   writeFileSync(FILE, text);
 }
@@ -102,7 +102,7 @@ function section({ category, report }: Measured): string {
       : `The rule is of the right type in ${percent(report.type_accuracy)} of the places found ([type names](type-names.md)).\n\n`;
   return `## ${TITLES[category]}
 
-${tableOf([
+${getTable([
   { ...report, name: '**all**' },
   ...report.tiers.map(named('tier')),
   ...report.systems.map(named('system')),
@@ -117,7 +117,7 @@ function named(kind: string): (group: FigureGroup) => FigureGroup {
   return (group) => ({ ...group, name: `${kind} ${group.name === '' ? '(none)' : group.name}` });
 }
 
-function tableOf(groups: readonly FigureGroup[]): string {
+function getTable(groups: readonly FigureGroup[]): string {
   const rows = groups.map(({ name, recall, positives, false_alarm_rate, negatives, precision, f1 }) => {
     const is_mixed = positives > 0 && negatives > 0;
     const cells = [
@@ -144,12 +144,12 @@ function lists(title: string, mistakes: readonly Mistake[]): string {
     ({ source, type, rule_ids }) =>
       `${source}${type === null ? '' : `, ${type}`}${rule_ids.length === 0 ? '' : ` (by ${rule_ids.join(', ')})`}`,
   );
-  const lines = [...groups].map(([name, rows]) => `- ${name}: ${idsOf(rows)}`);
+  const lines = [...groups].map(([name, rows]) => `- ${name}: ${getIds(rows)}`);
   return `<details><summary>${title}: ${mistakes.length}</summary>\n\n${lines.join('\n')}\n\n</details>\n`;
 }
 
 /** Returns the ids without the name of their source, which the line states once. */
-function idsOf(rows: readonly Mistake[]): string {
+function getIds(rows: readonly Mistake[]): string {
   return rows
     .map(({ id, source }) => (id.startsWith(`${source}-`) ? id.slice(source.length + 1) : id))
     .join(' ');

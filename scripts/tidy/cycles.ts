@@ -15,7 +15,7 @@ export function folderCycles(sources: readonly SourceFile[]): FolderCycle[] {
   for (const { path, imports } of sources)
     for (const { path: to } of imports) if (to !== null) addEdge(folders, path, to);
   return [...folders].flatMap(([folder, graph]) =>
-    cyclesOf(new Map([...graph].map(([child, targets]) => [child, [...targets.keys()]]))).map((children) => {
+    getCycles(new Map([...graph].map(([child, targets]) => [child, [...targets.keys()]]))).map((children) => {
       const targets = graph.get(children[0]!)!;
       return {
         folder,
@@ -40,7 +40,7 @@ function addEdge(folders: Map<string, Map<string, Map<string, string>>>, from: s
 }
 
 /** Returns the groups of nodes that reach each other; each is sorted. */
-function cyclesOf(graph: ReadonlyMap<string, readonly string[]>): string[][] {
+function getCycles(graph: ReadonlyMap<string, readonly string[]>): string[][] {
   const state: Search = { graph, order: new Map(), low: new Map(), stack: [], cycles: [] };
   for (const path of graph.keys()) if (!state.order.has(path)) search(path, state);
   return state.cycles.sort((a, b) => a[0]!.localeCompare(b[0]!));

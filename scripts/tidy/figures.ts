@@ -1,5 +1,5 @@
 import { folderCycles } from './cycles.ts';
-import { programOf } from './layers.ts';
+import { getProgram } from './layers.ts';
 import { duplicateExports } from './rules/duplicate-exports.ts';
 import { layers } from './rules/layers.ts';
 import { isListed, lists } from './rules/lists.ts';
@@ -27,8 +27,8 @@ export interface Figures {
 }
 
 /** Counts the program's own files: `src` without tests. */
-export function figuresOf(tree: Tree): Figures {
-  const sources = programOf(tree.sources);
+export function getFigures(tree: Tree): Figures {
+  const sources = getProgram(tree.sources);
   const files = sources.map(({ text }) => text.split('\n').length - 1);
   const functions = sources.flatMap((each) => each.functions.map(({ lines }) => lines));
   return {

@@ -31,7 +31,7 @@ export const LAYERS = [
 const SDK = 'sdk';
 
 /** Returns the layer of a path, `null` outside `src`, and `''` in `src` outside every layer. */
-export function layerOf(path: string): string | null {
+export function getLayer(path: string): string | null {
   if (!path.startsWith('src/')) return null;
   const inside = path.slice('src/'.length);
   return [...LAYERS, SDK].find((layer) => inside.startsWith(`${layer}/`)) ?? '';
@@ -39,22 +39,23 @@ export function layerOf(path: string): string | null {
 
 /** Returns why a file of `from` may not import `to`; `null` if it may. Both are paths of files. */
 export function importProblem(from: string, to: string): string | null {
-  const [layer, other] = [layerOf(from), layerOf(to)];
+  const [layer, other] = [getLayer(from), getLayer(to)];
   if (layer === null || layer === '') return null;
   if (other === null || other === '') return `${layer} must not import what is outside of the layers`;
   if (layer === SDK || other === SDK)
     return layer === SDK && (other === SDK || other === 'core') ? null : `${layer} must not import ${other}`;
   const order = LAYERS as readonly string[];
   if (order.indexOf(other) > order.indexOf(layer)) return `${layer} must not import the later layer ${other}`;
-  const is_other_feature = layer === 'features' && other === 'features' && featureOf(from) !== featureOf(to);
+  const is_other_feature =
+    layer === 'features' && other === 'features' && getFeature(from) !== getFeature(to);
   return is_other_feature ? 'a feature must not import another feature' : null;
 }
 
-function featureOf(path: string): string {
+function getFeature(path: string): string {
   return path.split('/')[2] ?? '';
 }
 
 /** Returns the source files that are not tests. */
-export function programOf(sources: readonly SourceFile[]): SourceFile[] {
+export function getProgram(sources: readonly SourceFile[]): SourceFile[] {
   return sources.filter((each) => each.path.startsWith('src/') && !each.is_test);
 }

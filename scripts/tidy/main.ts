@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 import { extensions } from '../../tests/support/extensions.ts';
 import scanPath from '../../tests/support/scan-path/scan-path.json' with { type: 'json' };
-import { figuresOf } from './figures.ts';
+import { getFigures } from './figures.ts';
 import { rules } from './rules/index.ts';
 import { readTree } from './tree.ts';
 
@@ -14,7 +14,7 @@ for (const rule of rules) {
   if (found.length > 0) console.log(`${rule.name}: ${rule.reason}`);
   for (const { path, line, message } of found) console.log(`  ${path}:${line} ${message}`);
 }
-for (const [name, value] of Object.entries(figuresOf(tree))) {
+for (const [name, value] of Object.entries(getFigures(tree))) {
   print(name.replaceAll('_', ' '), value);
 }
 for (const [kind, { files, lines }] of Object.entries(extensions))

@@ -171,14 +171,14 @@ function note(node: Node, path: string, lineOf: (offset: number) => number, foun
   if (FUNCTIONS.has(node.type)) found.functions.push({ line, lines: lineOf(node.end - 1) - line + 1 });
   if (node.type === 'ClassDeclaration' || node.type === 'ClassExpression') {
     const base = node.superClass as { name?: string } | null;
-    found.classes.push({ name: nameOf(node.id) ?? '', base: base?.name ?? null, line });
+    found.classes.push({ name: getName(node.id) ?? '', base: base?.name ?? null, line });
   }
   if (node.type === 'NewExpression') {
-    const name = nameOf(node.callee);
+    const name = getName(node.callee);
     if (name !== null) found.constructions.push({ name, arguments: (node.arguments as Node[]).length, line });
   }
   if (node.type === 'MemberExpression') {
-    const [object, property] = [nameOf(node.object), nameOf(node.property)];
+    const [object, property] = [getName(node.object), getName(node.property)];
     if (object !== null && property !== null) found.names.push({ name: `${object}.${property}`, line });
   }
 }
@@ -216,16 +216,16 @@ function declared(node: Node): [string, ExportNode['kind']][] {
   if (node.type === 'VariableDeclaration') {
     return (node.declarations as Node[]).map((each) => {
       const init = each.init as Node | null;
-      return [nameOf(each.id) ?? '', init !== null && FUNCTIONS.has(init.type) ? 'function' : 'constant'];
+      return [getName(each.id) ?? '', init !== null && FUNCTIONS.has(init.type) ? 'function' : 'constant'];
     });
   }
-  const name = nameOf(node.id) ?? '';
+  const name = getName(node.id) ?? '';
   if (node.type === 'FunctionDeclaration') return [[name, 'function']];
   if (node.type === 'ClassDeclaration') return [[name, 'class']];
   return [[name, 'type']];
 }
 
-function nameOf(node: unknown): string | null {
+function getName(node: unknown): string | null {
   const named = node as { type?: string; name?: unknown } | null | undefined;
   return named?.type === 'Identifier' && typeof named.name === 'string' ? named.name : null;
 }

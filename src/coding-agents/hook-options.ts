@@ -47,7 +47,7 @@ export function parseHookOptions(words: readonly string[]): HookOptions {
     event: values.event ?? null,
     agent: values.agent ?? null,
     tenant: values.tenant ?? null,
-    timeout_ms: timeoutOf(values['timeout-ms']),
+    timeout_ms: getTimeout(values['timeout-ms']),
     exit_code: switches.has('exit-code'),
     daemon: switches.has('daemon'),
   };
@@ -62,7 +62,7 @@ function isOne<Name extends string>(names: readonly Name[], name: string): name 
   return (names as readonly string[]).includes(name);
 }
 
-function timeoutOf(written: string | undefined): number | null {
+function getTimeout(written: string | undefined): number | null {
   if (written === undefined) return null;
   const ms = Number(written);
   if (!/^\d+$/.test(written) || ms < TIMEOUT_MS_MIN || ms > TIMEOUT_MS_MAX)

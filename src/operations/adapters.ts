@@ -62,11 +62,11 @@ async function runAdapter(adapter: AdapterSpec, payload: Payload, context: Conte
   const checks = readPayloadChecks(event, payload);
   if (!subject.ok) return deny(unreadable(subject.why));
   if (!checks.ok) return deny(unreadable(checks.why));
-  const acting = actingOf(adapter, subject.value, context);
+  const acting = getActing(adapter, subject.value, context);
   const about = { adapter: adapter.name, adapter_event: name.value };
   const judged: JudgedCrossing[] = [];
   for (const check of checks.value) judged.push(await judge(check, acting, about, context));
-  return answerOf(adapter, event, judged, payload);
+  return getAnswer(adapter, event, judged, payload);
 }
 
 /**
@@ -86,7 +86,7 @@ function unreadable(why: string): string {
  * Returns the acting agent: the one in the payload, else the only one that the credential allows, else the adapter's
  * default.
  */
-function actingOf(
+function getActing(
   { name, agent_id: own = name }: AdapterSpec,
   subject: Readonly<Record<SubjectKey, string | null>>,
   context: Context,
@@ -109,12 +109,12 @@ async function judge(
   about: Readonly<Record<string, string>>,
   { runtime, caller }: Context,
 ): Promise<JudgedCrossing> {
-  const crossing = crossingOf(check, acting);
+  const crossing = getCrossing(check, acting);
   const extras: EnforcementExtras = { buildMetadata: () => about, reuse_approval: true };
   return { crossing, ruling: await runtime.enforce(crossing, caller, ENDPOINTS[check.kind], null, extras) };
 }
 
-function crossingOf({ kind, tool = '', content: value }: FoundCheck, acting: ActorContext): Crossing {
+function getCrossing({ kind, tool = '', content: value }: FoundCheck, acting: ActorContext): Crossing {
   const content = createContent(value, findValueSource(value, SOURCE_LIMITS));
   if (kind === 'prompt' || kind === 'answer') {
     const boundary = kind === 'prompt' ? 'input' : 'output';
@@ -128,17 +128,17 @@ function crossingOf({ kind, tool = '', content: value }: FoundCheck, acting: Act
  * Builds one answer from all checks of an event: the strictest verdict wins. Changed content replaces the original only
  * if it comes from the first check and no other check changes anything.
  */
-function answerOf(
+function getAnswer(
   adapter: AdapterSpec,
   event: EventSpec<Json>,
   judged: readonly JudgedCrossing[],
   payload: Payload,
 ): Json {
   const blocked = judged.find(({ ruling }) => ruling.verdict.decision === 'block');
-  if (blocked !== undefined) return buildAnswer(event.deny, payload, { reason: reasonOf(blocked) });
+  if (blocked !== undefined) return buildAnswer(event.deny, payload, { reason: getReason(blocked) });
   const [first, ...others] = judged.filter(({ ruling }) => ruling.verdict.decision === 'modify');
   if (first === undefined) return buildAnswer(adapter.pass, payload, {});
-  const reason = reasonOf(first);
+  const reason = getReason(first);
   const changed = findChangedContent(first.ruling.verdict);
   const has_place = event.change !== undefined && event.checks[0]?.each === undefined;
   if (has_place && others.length === 0 && first === judged[0] && changed !== null)
@@ -148,7 +148,7 @@ function answerOf(
 }
 
 /** Returns the reason with the approval request, the rule and the event ID. */
-function reasonOf(judged: JudgedCrossing): string {
+function getReason(judged: JudgedCrossing): string {
   const { rule, reason, event_id, approval } = buildVerdictReply(judged);
   const request =
     approval === undefined ? '' : ` Approval request ${approval.request_id} is ${approval.status}.`;

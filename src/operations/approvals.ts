@@ -157,8 +157,8 @@ export const approvalsList = defineOperation({
     const requested = dropBlankName(input.tenant_id) ?? dropBlankName(context.tenant_id);
     const found = await (await runtime.approvals()).list({
       status: input.status,
-      agent_ids: scopeOf(caller.agents, agent_id),
-      tenant_ids: scopeOf(caller.tenants, requested),
+      agent_ids: getScope(caller.agents, agent_id),
+      tenant_ids: getScope(caller.tenants, requested),
       tool: dropBlankName(input.tool) ?? undefined,
       limit: input.limit ?? 100,
     });
@@ -198,7 +198,7 @@ export const approvalsShow = defineOperation({
     const mine = visibleTo(context);
     const first = await approvals.find(request_id);
     if (first === null || !mine(first)) throw notFound();
-    const wait_ms = waitOf(wait);
+    const wait_ms = getWait(wait);
     if (wait_ms === 0 || first.status !== 'pending') return copyApproval(first);
     const waited = await approvals.wait(request_id, wait_ms, context.signal?.() ?? null);
     if (!waited.waited)
@@ -311,14 +311,14 @@ async function vote(word: 'approve' | 'deny', stated: VoteFields, context: Conte
   const { caller, runtime } = context;
   // A credential with these permissions that does not belong to a person still cannot decide.
   if (caller.kind !== 'person') throw new Refusal('forbidden', 'Only a person’s credential decides.');
-  const approver = oneOf('approver', stated.approver, 'approver_id', stated.approver_id);
-  const comment = oneOf('comment', stated.comment, 'note', stated.note);
+  const approver = getOne('approver', stated.approver, 'approver_id', stated.approver_id);
+  const comment = getOne('comment', stated.comment, 'note', stated.note);
   const requested = { request_id: stated.request_id, vote: word, caller, approver, comment } as const;
   return settled(await (await runtime.approvals()).vote(requested, inScope(context)));
 }
 
 /** Returns the value of a member that has two names. */
-function oneOf(
+function getOne(
   first: string,
   value: string | null | undefined,
   second: string,
@@ -389,12 +389,12 @@ function covers(scope: Caller['agents'], requested: string): boolean {
 }
 
 /** Returns the agents to filter by. A filter never widens the scope of the credential. */
-function scopeOf(scope: Caller['agents'], requested: string | null): readonly string[] | undefined {
+function getScope(scope: Caller['agents'], requested: string | null): readonly string[] | undefined {
   if (requested === null) return scope === '*' ? undefined : scope;
   return covers(scope, requested) ? [requested] : [];
 }
 
-function waitOf(written: string | undefined): number {
+function getWait(written: string | undefined): number {
   if (written === undefined) return 0;
   const requested = Number.parseInt(written, 10) * (written.endsWith('ms') ? 1 : 1_000);
   return Math.min(requested, WAIT_MS_MAX);

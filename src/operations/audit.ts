@@ -105,7 +105,7 @@ export const auditQuery = defineOperation({
       const value = dropBlankName(input[field]);
       if (value !== null) requested[field] = value;
     }
-    const scope = scopeOf(requested, context);
+    const scope = getScope(requested, context);
     const filter: AuditFilter = {
       ...requested,
       ...scope,
@@ -145,7 +145,7 @@ export function parseFollowRequest(input: unknown, context: Context): TrailReque
   if (after !== null && (typeof after !== 'string' || !EVENT_ID.test(after)))
     throw new Refusal('invalid_request', '`after` is the `event_id` of an event.');
   try {
-    const filter = parseFilter({ ...requested, ...scopeOf(requested, context) }, context.runtime.now_ms());
+    const filter = parseFilter({ ...requested, ...getScope(requested, context) }, context.runtime.now_ms());
     return { filter, after };
   } catch (error) {
     if (error instanceof AuditFilterError) throw new Refusal('invalid_request', error.message, error.details);
@@ -179,7 +179,7 @@ export async function findEvents(filter: AuditFilter, { runtime }: Context): Pro
 }
 
 /** Returns the caller's scope as filters that the caller's own filters cannot widen. */
-function scopeOf(requested: AuditFilter, context: Context): NonNullable<AuditFilter['scope']> {
+function getScope(requested: AuditFilter, context: Context): NonNullable<AuditFilter['scope']> {
   const { caller } = context;
   return {
     ...(caller.tenants !== '*' && { tenant_id: resolveTenant(requested, context) }),

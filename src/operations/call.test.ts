@@ -9,7 +9,7 @@ import { testRuntime } from './testing/runtime.ts';
 const { runtime } = testRuntime();
 const context = (caller = LOOPBACK_CALLER): Context => ({ runtime, caller, request_id: 'req' });
 
-async function refusalOf(operation: AnyOperation, raw: unknown, caller = LOOPBACK_CALLER): Promise<Refusal> {
+async function getRefusal(operation: AnyOperation, raw: unknown, caller = LOOPBACK_CALLER): Promise<Refusal> {
   try {
     await callOperation(operation, raw, context(caller));
   } catch (error) {
@@ -35,17 +35,17 @@ test('names and paths are unique, and every operation says what it needs', () =>
 
 test('a permission is checked before the shape, and availability before both', async () => {
   const nobody = buildAgentCaller('key:idle', [], '*', '*');
-  assert.equal((await refusalOf(tool, 7, nobody)).code, 'forbidden');
-  assert.equal((await refusalOf(tool, 7)).code, 'invalid_request');
+  assert.equal((await getRefusal(tool, 7, nobody)).code, 'forbidden');
+  assert.equal((await getRefusal(tool, 7)).code, 'invalid_request');
   const explain = findOperation('intelligence_explain') as AnyOperation;
-  assert.equal((await refusalOf(explain, 7, nobody)).code, 'not_configured');
+  assert.equal((await getRefusal(explain, 7, nobody)).code, 'not_configured');
 });
 
 test('only a person reloads, and learns how where one is missing', async () => {
   const reload = findOperation('policies_reload') as AnyOperation;
-  assert.match((await refusalOf(reload, undefined)).message, /operator token/);
+  assert.match((await getRefusal(reload, undefined)).message, /operator token/);
   const wishful = buildAgentCaller('key:x', ['check', 'policy:reload'], '*', '*');
-  assert.equal((await refusalOf(reload, undefined, wishful)).code, 'forbidden');
+  assert.equal((await getRefusal(reload, undefined, wishful)).code, 'forbidden');
   assert.deepEqual(
     Object.keys((await callOperation(reload, undefined, context(buildOperatorCaller('cli:jo')))) as object),
     ['reloaded', 'policy_hash', 'generation', 'changed', 'warnings'],
@@ -64,7 +64,7 @@ const vast: Readonly<Record<string, object>> = {
 
 test('what is vast is refused with few words', async () => {
   for (const [name, body] of Object.entries(vast)) {
-    const refusal = await refusalOf(tool, { tool: 'x', ...body });
+    const refusal = await getRefusal(tool, { tool: 'x', ...body });
     assert.equal(refusal.code, 'invalid_request', name);
     assert.ok(JSON.stringify([refusal.message, refusal.details]).length < 2_000, name);
   }
@@ -72,7 +72,7 @@ test('what is vast is refused with few words', async () => {
 
 test('a value of the wrong form is refused with the form that the schema expects', async () => {
   const save = operations.find(({ name }) => name === 'alert_rules_save')!;
-  const refusal = await refusalOf(
+  const refusal = await getRefusal(
     save,
     { ...(save.example as object), window: '3y' },
     buildOperatorCaller('operator'),
@@ -105,7 +105,7 @@ test('details say where and what, in the words of the schema', async () => {
     ],
   ];
   for (const [raw, message, details] of cases) {
-    const refusal = await refusalOf(tool, raw);
+    const refusal = await getRefusal(tool, raw);
     assert.equal(refusal.message, message);
     assert.deepEqual(refusal.details, details);
   }

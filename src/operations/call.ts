@@ -159,7 +159,7 @@ function clipped(schema: Schema, value: unknown): unknown {
 const DETAILS_MAX = 20;
 
 function invalid(errors: readonly SchemaError[], schema: Schema): Refusal {
-  const details = errors.flatMap((error) => detailsOf(error, schema)).slice(0, DETAILS_MAX);
+  const details = errors.flatMap((error) => getDetails(error, schema)).slice(0, DETAILS_MAX);
   const first = details[0];
   if (first === undefined) return new Refusal('invalid_request', 'The request is not valid.');
   const subject = first.path === '' ? 'The request' : `\`${first.path}\``;
@@ -167,7 +167,7 @@ function invalid(errors: readonly SchemaError[], schema: Schema): Refusal {
 }
 
 /** Describes a validation error from the schema alone, so that no part of the input appears in the answer. */
-function detailsOf(error: SchemaError, schema: Schema): { path: string; message: string }[] {
+function getDetails(error: SchemaError, schema: Schema): { path: string; message: string }[] {
   const path = dotted(error.instancePath);
   const params = error.params as Record<string, unknown>;
   if (error.keyword === 'required') {
@@ -175,7 +175,7 @@ function detailsOf(error: SchemaError, schema: Schema): { path: string; message:
     return missing.map((name) => ({ path: path === '' ? name : `${path}.${name}`, message: 'is required' }));
   }
   const expects = error.keyword === 'pattern' ? findExpectation(schema, error.instancePath) : null;
-  return [{ path, message: expects ?? messageOf(error.keyword, params) }];
+  return [{ path, message: expects ?? getMessage(error.keyword, params) }];
 }
 
 /** Returns the phrase of the schema at a JSON pointer into an input; `null` if it has none. */
@@ -185,7 +185,7 @@ function findExpectation(schema: Schema, pointer: string): string | null {
   return at?.['x-expects'] ?? null;
 }
 
-function messageOf(keyword: string, params: Record<string, unknown>): string {
+function getMessage(keyword: string, params: Record<string, unknown>): string {
   if (keyword === 'type') return describeBodyTypes([params.type].flat() as readonly string[]);
   if (keyword === 'enum')
     return `must be one of ${(params.allowedValues as unknown[]).filter((value) => value !== null).join(', ')}`;

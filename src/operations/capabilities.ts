@@ -135,10 +135,10 @@ export const capabilitiesIssue = defineOperation({
       session_id: dropBlankName(input.session_id),
       scope: {
         tool_name: input.scope.tool_name,
-        actions: actionsOf(input.scope.actions),
+        actions: getActions(input.scope.actions),
         secret_keys: [...new Set(input.scope.secret_keys ?? [])],
       },
-      ttl_ms: ttlOf(input.ttl, capabilities.ttl_max_ms),
+      ttl_ms: getTtl(input.ttl, capabilities.ttl_max_ms),
       issued_by: caller.id,
     });
     if (made === null)
@@ -147,11 +147,11 @@ export const capabilitiesIssue = defineOperation({
   },
 });
 
-function actionsOf(actions: readonly string[] = []): string[] {
+function getActions(actions: readonly string[] = []): string[] {
   return actions.length === 0 ? ['invoke'] : [...new Set(actions.map((action) => action.toLowerCase()))];
 }
 
-function ttlOf(written: string | undefined, max_ms: number): number | null {
+function getTtl(written: string | undefined, max_ms: number): number | null {
   if (written === undefined) return null;
   const ttl_ms = parseDurationMs(written);
   if (ttl_ms <= max_ms) return ttl_ms;

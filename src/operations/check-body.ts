@@ -96,7 +96,7 @@ function unknownMember(
   const nearest = nested ?? suggestName(name, others);
   const around = place === '' ? 'the body' : `\`${place.slice(0, -1)}\``;
   const shown = nearest === '' ? `A member of ${around}` : `\`${place}${name}\``;
-  const advice = nearest === '' ? `; known are ${listOf(names)}` : nearest.replace(/\?$/, '');
+  const advice = nearest === '' ? `; known are ${getList(names)}` : nearest.replace(/\?$/, '');
   const message = `is not known here, so it would not be checked${advice}`;
   const path = nearest === '' ? place.slice(0, -1) : `${place}${name}`;
   return new Refusal('invalid_request', `${shown} ${message}${nearest === '' ? '.' : '?'}`, [
@@ -112,7 +112,7 @@ function nestedName(name: string, known: NonNullable<BodySchema['properties']>):
   return owner === undefined ? null : `; did you mean \`${owner}.${name}\`?`;
 }
 
-function listOf(names: readonly string[]): string {
+function getList(names: readonly string[]): string {
   return names.map((name) => `\`${name}\``).join(', ');
 }
 
@@ -121,7 +121,7 @@ function renamed(members: Body, aliases: FieldAliases): Body {
   for (const [name, others] of Object.entries(aliases)) {
     const given = [name, ...others].filter((each) => isGiven(members[each]));
     if (given.length > 1)
-      throw new Refusal('invalid_request', `${listOf(given)} are names of one thing: send one of them.`, [
+      throw new Refusal('invalid_request', `${getList(given)} are names of one thing: send one of them.`, [
         { path: given[1]!, message: `is another name of \`${given[0]}\`` },
       ]);
     for (const other of others) if (Object.hasOwn(members, other)) renames.set(other, name);

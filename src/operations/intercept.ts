@@ -126,7 +126,7 @@ export const interceptTool = defineOperation({
       phase,
       tool: input.tool,
       content:
-        phase === 'response' ? readContentMember(input, 'output', context) : argumentsOf(input, context),
+        phase === 'response' ? readContentMember(input, 'output', context) : getArguments(input, context),
       destination_agent_id: dropBlankName(input.destination_agent_id),
       capability,
     });
@@ -223,7 +223,7 @@ export const interceptAgentMessage = defineOperation({
 });
 
 /** Returns the arguments of a call; `{}` if it has none. */
-function argumentsOf(input: { readonly input?: unknown }, context: Context): Content {
+function getArguments(input: { readonly input?: unknown }, context: Context): Content {
   return (input.input ?? null) === null
     ? { kind: 'json', value: {} }
     : readContentMember(input, 'input', context);

@@ -34,7 +34,7 @@ export function buildVerdictReply({ ruling, crossing }: JudgedCrossing, matches 
     event_id,
     violations: buildViolationReplies(verdict, crossing.content, matches),
     scan_duration_ms,
-    ...coverageOf(verdict),
+    ...getCoverage(verdict),
     ...(verdict.fallback_used && { fallback_used: true }),
     ...(approval !== null && { approval }),
     ...(verdict.fault && { fault: true }),
@@ -46,7 +46,7 @@ export function findChangedContent(verdict: Verdict): Content | null {
   return verdict.decision === 'modify' || verdict.fallback_used ? verdict.content : null;
 }
 
-function coverageOf({
+function getCoverage({
   coverage,
 }: Verdict): Pick<VerdictReply, 'coverage' | 'coverage_reason' | 'coverage_bytes'> {
   if (coverage.status === 'full') return { coverage: 'full' };

@@ -41,12 +41,12 @@ export async function openRuleSources(
   const packs = read.ok ? await readPacks(read.config.origin.base_dir) : null;
   const places = new Map(
     is_same
-      ? made.policy.rules.map((rule) => [keyOf(rule), made.places.get(rule)?.file ?? null] as const)
+      ? made.policy.rules.map((rule) => [getKey(rule), made.places.get(rule)?.file ?? null] as const)
       : [],
   );
   return (rule) => {
     if (builtin.has(rule)) return { origin: 'builtin', file: null };
-    const file = places.get(keyOf(rule));
+    const file = places.get(getKey(rule));
     if (file === undefined || file === null || !read.ok) return UNKNOWN;
     if (file === read.config.origin.label) return { origin: 'configuration', file };
     if (file.startsWith('managed policy, version ')) return { origin: 'document', file: null };
@@ -56,6 +56,6 @@ export async function openRuleSources(
   };
 }
 
-function keyOf({ tenant_id, name }: Pick<Rule, 'tenant_id' | 'name'>): string {
+function getKey({ tenant_id, name }: Pick<Rule, 'tenant_id' | 'name'>): string {
   return JSON.stringify([tenant_id, name]);
 }

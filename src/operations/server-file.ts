@@ -51,7 +51,7 @@ async function openBelow(root: string, path: string, barred: string): Promise<Fi
     if (!isBelow(top, real)) return null;
     // Opens without blocking: opening a pipe would otherwise wait until another process writes to it.
     file = await open(real, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-    const place = await placeOf(file, real);
+    const place = await getPlace(file, real);
     const is_ours = place !== null && isBelow(top, place) && !isBelow(barred, place);
     const stats = await file.stat({ bigint: true });
     if (is_ours && stats.isFile() && !(await isLinkedFrom(barred, stats))) return file;
@@ -88,7 +88,7 @@ async function isLinkedFrom(state_dir: string, { dev, ino, nlink }: BigIntStats)
  * Returns the location of an open file. Linux reports it; elsewhere it is where the path leads now, if that is still
  * the same file.
  */
-async function placeOf(file: FileHandle, path: string): Promise<string | null> {
+async function getPlace(file: FileHandle, path: string): Promise<string | null> {
   if (process.platform === 'linux') return readlink(`/proc/self/fd/${file.fd}`);
   const opened = await file.stat();
   const there = await stat(path);

@@ -31,7 +31,7 @@ export function parseStreamRequest(request: Readonly<Record<string, unknown>>): 
     const value = textIn(name, given);
     if (name === 'after') after = value === null ? null : eventId(value);
     else if (!isField(name)) throw wrong(name, `is not known here: ask by ${KNOWN}`);
-    else if (value !== null) filter[name] = oneOf(name, value);
+    else if (value !== null) filter[name] = getOne(name, value);
   }
   return { filter, after };
 }
@@ -72,7 +72,7 @@ function textIn(name: string, value: unknown): string | null {
   throw wrong(name, `is one text of at most ${CHARS_MAX} characters`);
 }
 
-function oneOf(name: Field, value: string): string {
+function getOne(name: Field, value: string): string {
   const words = WORDS[name];
   if (words === undefined || words.includes(value)) return value;
   throw wrong(name, `is one of ${words.join(', ')}`);

@@ -101,11 +101,11 @@ function convertInstance(value: object, conversion: Conversion, depth: number): 
   const { toJSON } = value as { toJSON?: unknown };
   if (typeof toJSON === 'function') {
     const json: unknown = toJSON.call(value);
-    if (json === value) throw refuse(nameOf(value));
+    if (json === value) throw refuse(getName(value));
     return convert(json ?? null, conversion, depth + 1);
   }
   if (value instanceof Error) return { name: value.name, message: value.message };
-  if (HIDDEN.some((type) => value instanceof type) || ArrayBuffer.isView(value)) throw refuse(nameOf(value));
+  if (HIDDEN.some((type) => value instanceof type) || ArrayBuffer.isView(value)) throw refuse(getName(value));
   const copy: Record<string, Json> = {};
   for (const [key, member] of Object.entries(value))
     if (member !== undefined && typeof member !== 'function')
@@ -116,7 +116,7 @@ function convertInstance(value: object, conversion: Conversion, depth: number): 
 /** Types whose content is not in their members. */
 const HIDDEN = [Map, Set, WeakMap, WeakSet, ArrayBuffer, Promise];
 
-function nameOf(value: object): string {
+function getName(value: object): string {
   const name: unknown = value.constructor?.name;
   return typeof name === 'string' && /^\w{1,40}$/.test(name) ? name : 'object';
 }

@@ -67,7 +67,7 @@ export async function bringUpService(
       is_daemon ? 0 : findFreePort(config.server.host, config.server.port),
     ]);
     const made = requireUsable(read_policy, config);
-    const url = is_daemon ? null : urlOf(config.server.host, port);
+    const url = is_daemon ? null : getUrl(config.server.host, port);
     const log = openLog({ ...config.log, name: 'parent' });
     const latest = { config, patterns: made.patterns, plugins: made.plugins };
     logExcludedPlugins(made.plugins, log);
@@ -126,7 +126,7 @@ function makeTokens(config: Config): void {
     ensureToken(config.state_dir, 'agent');
 }
 
-function urlOf(host: string, port: number): string {
+function getUrl(host: string, port: number): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 

@@ -117,7 +117,7 @@ export async function openParent(parts: ParentParts): Promise<Parent> {
     spare: parts.spare,
     log,
     inTurn,
-    answers: answersOf(coordinator, changes.reload, (by) => shareEvents(by, late, workers)),
+    answers: getAnswers(coordinator, changes.reload, (by) => shareEvents(by, late, workers)),
     orders: (writer) => ordersFor(writer, parts, late, keys.current()),
   });
   const started = await startWorkers(workers, parts, metrics, late);
@@ -180,10 +180,10 @@ async function openServing(serving: ServingParts, opened: Closeable[]): Promise<
   if (blocks !== null) opened.push(blocks);
   const kept = await openBackgroundWork({
     ...{ config, log, store: store.open, ports: open.ports, started_ms: parts.started_ms },
-    ...{ index: indexOf(late), alerts: open.runtime.alerts, alert_metrics: serving.alert_metrics },
+    ...{ index: getIndex(late), alerts: open.runtime.alerts, alert_metrics: serving.alert_metrics },
   });
   opened.push(...kept);
-  const status = statusOf(parts, workers, late.reloading);
+  const status = getStatus(parts, workers, late.reloading);
   // In a service, the workers prepare.
   if (parts.worker_url === null) await open.warm();
   const socket = await openCommandSocket(parts, open.runtime, late, status);
@@ -416,7 +416,7 @@ async function openCommandSocket(
   const config_file = file === null ? null : resolveRealPath(file);
   try {
     const sync_index = async () => late.indexing?.sync();
-    const follow = followOf(late);
+    const follow = getFollow(late);
     return await openSocketServer({
       path,
       runtime,
@@ -435,12 +435,12 @@ async function openCommandSocket(
 }
 
 /** Returns the opener of the audit index; `null` without an audit log. */
-function indexOf({ indexing }: Late): (() => Promise<AuditIndex>) | null {
+function getIndex({ indexing }: Late): (() => Promise<AuditIndex>) | null {
   return indexing === null ? null : async () => (await indexing.open()).index;
 }
 
 /** Clients follow the trail in the process that fills the index. */
-function followOf({ feed, indexing }: Late): FollowTrail | null {
+function getFollow({ feed, indexing }: Late): FollowTrail | null {
   if (indexing === null) return null;
   return async (wish, signal) => {
     const { followIndex } = await import('../runtime/audit/events/trail.ts');
@@ -449,7 +449,7 @@ function followOf({ feed, indexing }: Late): FollowTrail | null {
   };
 }
 
-function answersOf(
+function getAnswers(
   coordinator: Coordinator,
   reload: (caller_id: string) => Promise<ReloadReport>,
   events: ParentMethods['events'],
@@ -473,7 +473,7 @@ function answersOf(
   };
 }
 
-function statusOf(parts: ParentParts, workers: Workers, reloading: PolicyReloader): () => ServiceStatus {
+function getStatus(parts: ParentParts, workers: Workers, reloading: PolicyReloader): () => ServiceStatus {
   return () => ({
     pid: process.pid,
     url: parts.url,

@@ -159,7 +159,7 @@ async function answer(line: string, options: Options, peer: Peer): Promise<Socke
     id = Number(request.id);
     return { id, value: (await answerTo(request, options, peer)) ?? null };
   } catch (error) {
-    return { id, refusal: refusalOf(error, options.log) };
+    return { id, refusal: getRefusal(error, options.log) };
   }
 }
 
@@ -175,11 +175,11 @@ function answerTo(request: SocketRequest, options: Options, peer: Peer): unknown
     const stranger = strangerTo(request, options);
     if (stranger !== null) return Promise.reject(stranger);
     if (request.method === 'dialect') return dialectNamed(request.input, runtime);
-    const caller = buildAgentCaller(`hook:${nameOf(request.user)}`, ['check', 'approvals:own'], '*', '*');
+    const caller = buildAgentCaller(`hook:${getName(request.user)}`, ['check', 'approvals:own'], '*', '*');
     return dispatch(HOOK_OPERATION, request.input, { runtime, caller, request_id: `hook-${request.id}` });
   }
   const request_id = `cli-${request.id}`;
-  return dispatch(request.operation, request.input, { runtime, caller: callerOf(request), request_id });
+  return dispatch(request.operation, request.input, { runtime, caller: getCaller(request), request_id });
 }
 
 async function dialectNamed(wanted: unknown, { plugins }: Runtime): Promise<DialectSpec | null> {
@@ -191,9 +191,9 @@ async function dialectNamed(wanted: unknown, { plugins }: Runtime): Promise<Dial
  * Returns the caller of a question. A question on behalf of an agent gets the rights of an agent, and so does
  * one with an unknown `as`.
  */
-function callerOf({ user, as }: Extract<SocketRequest, { method: 'call' | 'follow' }>): Caller {
-  if (as === undefined) return buildOperatorCaller(`cli:${nameOf(user)}`);
-  return as === 'operator' ? buildOperatorCaller('operator') : buildMcpCaller(nameOf(user));
+function getCaller({ user, as }: Extract<SocketRequest, { method: 'call' | 'follow' }>): Caller {
+  if (as === undefined) return buildOperatorCaller(`cli:${getName(user)}`);
+  return as === 'operator' ? buildOperatorCaller('operator') : buildMcpCaller(getName(user));
 }
 
 async function follow(
@@ -202,7 +202,7 @@ async function follow(
   { socket, followers }: Peer,
 ): Promise<void> {
   const { id, input } = request;
-  const context = { runtime, caller: callerOf(request), request_id: `cli-${id}` };
+  const context = { runtime, caller: getCaller(request), request_id: `cli-${id}` };
   const wish = (await dispatch(FOLLOW_OPERATION, input, context)) as TrailRequest;
   if (followTrail === null)
     return refuse('not_configured', 'There is no audit trail: `audit.enabled` is `false`.');
@@ -262,11 +262,11 @@ function strangerTo(
  * Returns the user name that the client reports. The socket proves that the client is the owner of the folder
  * or root.
  */
-function nameOf(user: unknown): string {
+function getName(user: unknown): string {
   return typeof user === 'string' && /^[A-Za-z0-9._-]{1,64}$/.test(user) ? user : 'unknown';
 }
 
-function refusalOf(error: unknown, log: Log): SocketRefusal {
+function getRefusal(error: unknown, log: Log): SocketRefusal {
   const { code, message, details } = error as { code?: unknown; message?: unknown; details?: unknown };
   if (typeof code === 'string' && Array.isArray(details)) return { code, message: String(message), details };
   log.error('a command could not be answered', describeFault(error));

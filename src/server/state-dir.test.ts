@@ -11,14 +11,14 @@ before(() => {
 });
 after(() => folder.remove());
 
-function modeOf(path: string): number {
+function getMode(path: string): number {
   return statSync(path).mode & 0o777;
 }
 
 test('a state folder is made for its owner alone', () => {
   const state_dir = join(folder.dir, 'a', 'b');
   assert.deepEqual(makeStateDir(state_dir), []);
-  assert.equal(modeOf(state_dir), 0o700);
+  assert.equal(getMode(state_dir), 0o700);
 });
 
 test('a folder that others can read is reported, and changed only if it is plainly ours', () => {
@@ -26,10 +26,10 @@ test('a folder that others can read is reported, and changed only if it is plain
   mkdirSync(state_dir);
   chmodSync(state_dir, 0o755);
   assert.equal(makeStateDir(state_dir).length, 1);
-  assert.equal(modeOf(state_dir), 0o755);
+  assert.equal(getMode(state_dir), 0o755);
   takeOwnership(state_dir).release();
   assert.deepEqual(makeStateDir(state_dir), []);
-  assert.equal(modeOf(state_dir), 0o700);
+  assert.equal(getMode(state_dir), 0o700);
 });
 
 test('a folder in which others may write, or that is none, is refused', () => {
@@ -71,7 +71,7 @@ test('a folder has one owner at a time, who can be named', () => {
   assert.throws(() => takeOwnership(state_dir), { code: 'state_in_use' });
   ownership.announce(owner);
   assert.deepEqual(readStateOwner(state_dir), owner);
-  assert.equal(modeOf(join(state_dir, 'owner.json')), 0o600);
+  assert.equal(getMode(join(state_dir, 'owner.json')), 0o600);
   assert.throws(() => takeOwnership(state_dir), /process 4711, http:\/\/127\.0\.0\.1:8000/);
   ownership.release();
   assert.equal(existsSync(join(state_dir, 'owner.json')), false);

@@ -74,7 +74,7 @@ function callFromPage(page: Page, method: string, path: string, body: object): P
   })()`);
 }
 
-const ruleOf = (name: string, boundary: string, action: string) =>
+const getRule = (name: string, boundary: string, action: string) =>
   `- name: ${name}\n  boundary: ${boundary}\n  data_tags: [personal.pii.email]\n  action: ${action}\n`;
 
 test('an administrator adds a user, who sets a password with the one-time link', { skip }, async () => {
@@ -119,7 +119,7 @@ test('saved rules of a tenant change its decisions at once, and a strange note s
   await page.getByRole('button', { name: 'Create tenant' }).click();
   await page.getByRole('dialog').waitFor({ state: 'hidden' });
   await openPath(page, '/access?part=tenants&tenant=acme');
-  await typeYaml(page, 'Rules as YAML', ruleOf('acme-no-mail', 'input', 'block'));
+  await typeYaml(page, 'Rules as YAML', getRule('acme-no-mail', 'input', 'block'));
   await page.getByLabel('Why').fill(`${MARKER} ${REVERSED}`);
   await page.getByRole('button', { name: 'Save as a new version' }).click();
   await page.getByText('Version 1 is active').waitFor();
@@ -141,7 +141,7 @@ test('the policy document is checked, saved, compared and rolled back in the edi
   await openPath(page, '/policies?part=document');
   await typeYaml(page, 'Policy document as YAML', 'policies:\n  - name: broken\n    action: blok\n');
   await page.getByText('The document does not compile').waitFor();
-  const rule = ruleOf('no-mail', 'input', 'block').replaceAll(/^/gm, '  ').trimEnd();
+  const rule = getRule('no-mail', 'input', 'block').replaceAll(/^/gm, '  ').trimEnd();
   await typeYaml(page, 'Policy document as YAML', `policies:\n${rule}\n`);
   await page.getByText('The document compiles').waitFor();
 

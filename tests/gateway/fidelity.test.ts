@@ -7,7 +7,7 @@ import { type Exchange, type Step, startProvider } from '../support/provider/pro
 import { readRecordings } from '../support/provider/recording.ts';
 import type { TestService } from '../support/service.ts';
 import { startGateway } from './gateway.ts';
-import { askRaw, eventsOf, type RawAnswer, type RawAsk, rawAskFor, STREAMS, streamedText } from './raw.ts';
+import { askRaw, getEvents, type RawAnswer, type RawAsk, rawAskFor, STREAMS, streamedText } from './raw.ts';
 import { KEY } from './runs.ts';
 import { TEXT } from './scenarios.ts';
 
@@ -51,7 +51,7 @@ function assertSameHead(direct: RawAnswer, through: RawAnswer, place: string): v
 }
 
 /** Returns the recording whose request fits. Recordings of errors answer any request, so they use the plain one. */
-function kindOf(name: string): string {
+function getKind(name: string): string {
   const [family] = name.split('/') as ['openai' | 'anthropic' | 'gemini'];
   const plain = {
     openai: 'openai/chat/plain',
@@ -64,7 +64,7 @@ function kindOf(name: string): string {
 test('whole answers and errors of every recording: status, headers and every byte', async () => {
   const names = [...readRecordings().keys()].filter((name) => !name.endsWith('.stream'));
   for (const name of names) {
-    const { direct, through } = await askBoth(rawAskFor(kindOf(name), 'Hello.'), { recording: name });
+    const { direct, through } = await askBoth(rawAskFor(getKind(name), 'Hello.'), { recording: name });
     assertSameHead(direct, through, name);
     assert.equal(through.body.toString('utf8'), direct.body.toString('utf8'), name);
     const decision = name.endsWith('/models') ? undefined : 'allow';
@@ -79,7 +79,7 @@ const NUMBER = /"sequence_number":(\d+)/;
  * Returns the events of a stream without their texts and numbers, built from name and data: the proxy does not keep
  * line ends, IDs and comments, and an event without a name is called `message`.
  */
-function framesOf({ body }: RawAnswer): readonly string[] {
+function getFrames({ body }: RawAnswer): readonly string[] {
   const { events } = createSseReader({ event_units_max: 1_000_000 }).read(body.toString('utf8'));
   const written = events.map(({ name, data }) => writeSseEvent(name === 'message' ? '' : name, data));
   return written
@@ -118,7 +118,7 @@ test('streams of every recording: the same events, the same texts', async () => 
     for (const more of [{}, { cut_bytes: 1 }, { cut_bytes: 17 }]) {
       const { direct, through } = await askBoth(rawAskFor(name, 'Hello.'), { recording: name, ...more });
       assertSameHead(direct, through, name);
-      assertSameFrames(framesOf(direct), framesOf(through), name);
+      assertSameFrames(getFrames(direct), getFrames(through), name);
       assertNumbered(through, name);
       assert.equal(streamedText(through), streamedText(direct), name);
     }
@@ -182,7 +182,7 @@ test('what breaks off never looks whole', async () => {
     for (const kind of ['reset', 'end'] as const) {
       const step = { recording, fault: { after: 4, kind } };
       const { through } = await askBoth(rawAskFor(recording, 'Hello.'), step);
-      const last = JSON.stringify(eventsOf(through).at(-1) ?? {});
+      const last = JSON.stringify(getEvents(through).at(-1) ?? {});
       assert.ok(through.is_broken || last.includes('"error"'), `${recording} ${kind}: ${last}`);
       assert.ok(!/DONE|message_stop|response.completed|STOP/.test(through.body.toString('utf8')), recording);
       broken += 1;

@@ -10,7 +10,7 @@ import { freePort, startTestService } from '../support/service.ts';
 import type { Seen } from './clients/ask.ts';
 import { type ClientName, missingFor, openClients } from './clients.ts';
 import { LOOKUP_LANES } from './lanes.ts';
-import { askOf } from './runs.ts';
+import { getAsk } from './runs.ts';
 
 const clients = openClients();
 after(() => clients.close());
@@ -65,7 +65,7 @@ test('the SDKs list aliases and the models of all providers, and retrieve each o
   t.after(() => service.stop());
   const lane = LOOKUP_LANES[0]!;
   const ask = (client: ClientName, api: 'models' | 'model', model: string): Promise<Seen> =>
-    clients.ask(client, askOf({ ...lane, api, model }, service.url, {}));
+    clients.ask(client, getAsk({ ...lane, api, model }, service.url, {}));
   const askedBefore = (provider: TestProvider): number => provider.requests.length;
   for (const sdk of SDKS) {
     const { list, error } = await ask(sdk, 'models', '');

@@ -26,7 +26,7 @@ const chat = (text: string, more: object = {}) =>
   });
 
 /** Returns the JSON values that a recording sends. */
-function valuesOf(recording: Recording): unknown[] {
+function getValues(recording: Recording): unknown[] {
   const text = Buffer.concat(render(recording, { has_usage: true })).toString('utf8');
   if (!text.includes('data:')) return [JSON.parse(text)];
   const lines = text.split(/\r?\n/).filter((line) => line.startsWith('data:'));
@@ -38,7 +38,7 @@ function valuesOf(recording: Recording): unknown[] {
 test('every recording can be read and sends JSON', () => {
   let values = 0;
   const recordings = [...readRecordings().values()].filter(({ name }) => name !== 'openai/errors/502');
-  for (const recording of recordings) values += valuesOf(recording).length;
+  for (const recording of recordings) values += getValues(recording).length;
   assert.ok(recordings.length > 70, `${recordings.length} recordings`);
   assert.ok(values > 300, `${values} values`);
   assert.throws(() => readRecording('a', 'GET /\n\n'), /does not begin as one does/);

@@ -75,7 +75,7 @@ export async function askRaw(base_url: string, { path, method, body, headers }: 
 }
 
 /** Returns the JSON values of a stream in order, without data that is not an event of the protocol. */
-export function eventsOf({ body }: RawAnswer): readonly unknown[] {
+export function getEvents({ body }: RawAnswer): readonly unknown[] {
   return body
     .toString('utf8')
     .split(/\r?\n/)
@@ -97,7 +97,7 @@ interface Delta {
 
 /** Returns the text of a stream, for any of the APIs. */
 export function streamedText(answer: RawAnswer): string {
-  return (eventsOf(answer) as readonly Delta[])
+  return (getEvents(answer) as readonly Delta[])
     .map(({ choices, type, delta, candidates }) => {
       if (choices !== undefined) return choices[0]?.text ?? choices[0]?.delta?.content ?? '';
       if (candidates !== undefined)

@@ -32,7 +32,7 @@ const NOTHING: Omit<Seen, 'pieces'> = {
 };
 
 /** Returns the request of a program without special options. */
-export function askOf({ api, model }: Lane, base_url: string, more: Partial<Ask>): Ask {
+export function getAsk({ api, model }: Lane, base_url: string, more: Partial<Ask>): Ask {
   return {
     api,
     base_url,
@@ -68,7 +68,7 @@ export async function run(world: World, lane: Lane, scenario: Scenario): Promise
   const mark = `case ${runs}`;
   world.provider.plan(mark, scenario.steps(lane));
   const headers = { ...scenario.ask.headers, 'x-case': mark };
-  const ask = askOf(lane, world.base_url, { ...scenario.ask, headers });
+  const ask = getAsk(lane, world.base_url, { ...scenario.ask, headers });
   const seen = await world.clients.ask(lane.client, ask);
   const exchanges = world.provider.received(mark);
   await Promise.all(exchanges.map(({ ended }) => ended));

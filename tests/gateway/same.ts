@@ -27,7 +27,7 @@ export function assertSameRequests(
   for (const [at, one] of direct.entries()) {
     const other = through[at]!;
     assert.equal(`${other.method} ${other.url}`, `${one.method} ${one.url}`);
-    assert.deepEqual(headersOf(other), headersOf(one));
+    assert.deepEqual(getHeaders(other), getHeaders(one));
     const body = other.body.toString('utf8');
     const expected = one.body.toString('utf8');
     const is_asked = !lane.usage_is_asked || body.includes('"include_usage": true') || body === expected;
@@ -37,7 +37,7 @@ export function assertSameRequests(
   }
 }
 
-function headersOf({ raw_headers }: Exchange): readonly string[] {
+function getHeaders({ raw_headers }: Exchange): readonly string[] {
   return raw_headers
     .flatMap((name, at) => (at % 2 === 0 ? [[name.toLowerCase(), raw_headers[at + 1]!] as const] : []))
     .filter(([name]) => !OWN_HEADERS.has(name))

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { missingFor } from './clients.ts';
 import { EMAIL, SECRET } from './guarded-scenarios.ts';
 import { LANES, type Lane, nameOf } from './lanes.ts';
-import { askOf } from './runs.ts';
+import { getAsk } from './runs.ts';
 import { openStage } from './stage.ts';
 
 const stage = await openStage(() => ({}));
@@ -36,7 +36,7 @@ async function ask(lane: Lane, base_url: string, document: string) {
   const headers = { 'x-case': mark };
   return stage.clients.ask(
     lane.client,
-    askOf(lane, base_url, { is_stream: true, is_structured: true, headers }),
+    getAsk(lane, base_url, { is_stream: true, is_structured: true, headers }),
   );
 }
 

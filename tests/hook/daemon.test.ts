@@ -16,7 +16,7 @@ const HARMLESS = { tool: 'Bash', input: { command: 'ls' } };
 const HARMFUL = { tool: 'Bash', input: { command: 'rm -rf /' } };
 
 /** Creates a folder. Its daemon, if any, is stopped with the test. */
-function folderOf(t: TestContext): string {
+function getFolder(t: TestContext): string {
   const dir = mkdtempSync(join(tmpdir(), 'hook-daemon-'));
   t.after(async () => {
     const owner = readOwner(dir);
@@ -77,7 +77,7 @@ function written(dir: string): string {
 const timesIn = (text: string, part: string): number => text.split(`"event_id":"${part}"`).length - 1;
 
 test('a service takes over from a daemon, and the hook keeps working', async (t) => {
-  const dir = folderOf(t);
+  const dir = getFolder(t);
   const first = await decided(dir, HARMFUL);
   await until(() => existsSync(join(dir, '.service/service.sock')), 'a resident process comes up');
   const daemon = readOwner(dir)!;
@@ -96,7 +96,7 @@ test('a service takes over from a daemon, and the hook keeps working', async (t)
 });
 
 test('an idle daemon ends on its own and releases the folder', async (t) => {
-  const dir = folderOf(t);
+  const dir = getFolder(t);
   const child = await startDaemonProcess(t, dir, [join(root, 'tests/support/daemon/main.ts'), '1500']);
   const [code] = (await once(child, 'close')) as [number | null];
   assert.equal(code, 0);
@@ -108,7 +108,7 @@ test('an idle daemon ends on its own and releases the folder', async (t) => {
 });
 
 test('a daemon of an older program ends: the hook decides in its own process, and starts a new one', async (t) => {
-  const dir = folderOf(t);
+  const dir = getFolder(t);
   const old = await startDaemonProcess(t, dir, [program, '0.0.1']);
   const ended = once(old, 'close');
   assert.equal((await decided(dir, HARMFUL)).decision, 'block');
@@ -128,14 +128,14 @@ test('a daemon of an older program ends: the hook decides in its own process, an
 });
 
 test('one that is killed in the middle of a question leaves the hook to decide alone', async (t) => {
-  const dir = folderOf(t);
+  const dir = getFolder(t);
   await decided(dir, HARMLESS, ALONE);
   let ran = 0;
   for (const [call, decision] of [
     [HARMFUL, 'block'],
     [HARMLESS, 'allow'],
   ] as const) {
-    const child = await startDaemonProcess(t, dir, [program, versionOf(dir)]);
+    const child = await startDaemonProcess(t, dir, [program, getVersion(dir)]);
     // It has received the request, and cannot answer it.
     child.kill('SIGSTOP');
     const asking = decided(dir, call, ALONE);
@@ -148,7 +148,7 @@ test('one that is killed in the middle of a question leaves the hook to decide a
   }
   assert.equal(ran, 2);
   for (let round = 0; round < 6; round++) {
-    const child = await startDaemonProcess(t, dir, [program, versionOf(dir)]);
+    const child = await startDaemonProcess(t, dir, [program, getVersion(dir)]);
     const asking = decided(dir, HARMFUL, ALONE);
     await new Promise((done) => setTimeout(done, round * 15));
     child.kill('SIGKILL');
@@ -160,7 +160,7 @@ test('one that is killed in the middle of a question leaves the hook to decide a
 });
 
 test('a full disk denies, in the hook and in a daemon, and neither crashes', async (t) => {
-  const dir = folderOf(t);
+  const dir = getFolder(t);
   const full = ['sh', '-c', 'ulimit -f 0; exec "$0" "$@"', service];
   const answer = async (call: string): Promise<string> =>
     (await run(dir, ['hook'], call, ALONE, full)).stdout;
@@ -172,7 +172,7 @@ test('a full disk denies, in the hook and in a daemon, and neither crashes', asy
   assert.equal((await run(dir, ['hook'], 'garbage', ALONE, full)).code, 2);
   assert.equal((await decided(dir, HARMLESS, ALONE)).decision, 'allow', 'when there is room again');
 
-  const child = await startDaemonProcess(t, dir, [program, versionOf(dir)]);
+  const child = await startDaemonProcess(t, dir, [program, getVersion(dir)]);
   assert.equal((await decided(dir, HARMLESS)).decision, 'allow');
   const limit = (bytes: string): Buffer =>
     execFileSync('prlimit', ['--pid', `${child.pid}`, `--fsize=${bytes}:`]);
@@ -189,7 +189,7 @@ test('a full disk denies, in the hook and in a daemon, and neither crashes', asy
 });
 
 /** Returns the version of this checkout's hook, from the file that it saved. */
-function versionOf(dir: string): string {
+function getVersion(dir: string): string {
   return (JSON.parse(readFileSync(join(dir, '.service/hook.json'), 'utf8')) as { version: string }).version;
 }
 

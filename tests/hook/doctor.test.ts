@@ -224,7 +224,7 @@ const EVENTS_MISSING = {
   copilot: ['permissionRequest', 'postToolUse', 'userPromptSubmitted'],
 };
 
-function commandOf(entry: Record<string, unknown>, change: (command: string) => string): void {
+function getCommand(entry: Record<string, unknown>, change: (command: string) => string): void {
   const key = entry.bash === undefined ? 'command' : 'bash';
   entry[key] = change(String(entry[key]));
 }
@@ -233,21 +233,21 @@ const BROKEN: readonly Broken[] = [
   {
     name: 'a program that is not there lets everything through',
     host: 'claude-code',
-    entry: (entry, desk) => commandOf(entry, () => `/nowhere/service ${words(desk)}`),
+    entry: (entry, desk) => getCommand(entry, () => `/nowhere/service ${words(desk)}`),
     found: ['fail hook.blocks', 'fail hook.program'],
     says: /NOT block: its program is not found \(exit code 127\), and the agent continues/,
   },
   {
     name: 'or stops everything, where the entry sees to that',
     host: 'claude-code',
-    entry: (entry) => commandOf(entry, (command) => command.replace(quoteArg(service), '/nowhere/service')),
+    entry: (entry) => getCommand(entry, (command) => command.replace(quoteArg(service), '/nowhere/service')),
     found: ['fail hook.passes', 'fail hook.program'],
     says: /does not allow a harmless call: it denied the call/,
   },
   {
     name: 'at Copilot a program that is not there stops everything',
     host: 'copilot',
-    entry: (entry, desk) => commandOf(entry, () => `/nowhere/service ${words(desk)} --event preToolUse`),
+    entry: (entry, desk) => getCommand(entry, () => `/nowhere/service ${words(desk)} --event preToolUse`),
     found: ['fail hook.blocks', 'fail hook.program'],
     says: /broken \(its program is not found \(exit code 127\)\), so the agent denies everything/,
   },
@@ -255,7 +255,7 @@ const BROKEN: readonly Broken[] = [
     name: 'a program that may not be run',
     host: 'gemini',
     entry: (entry, desk) => {
-      commandOf(entry, () => `${stub(desk, 'exit 0')} ${words(desk)}`);
+      getCommand(entry, () => `${stub(desk, 'exit 0')} ${words(desk)}`);
       chmodSync(join(desk.project, 'bin', 'service'), 0o644);
     },
     found: ['fail hook.blocks', 'fail hook.program'],
@@ -264,21 +264,21 @@ const BROKEN: readonly Broken[] = [
   {
     name: 'exit code 1 is a yes',
     host: 'claude-code',
-    entry: (entry, desk) => commandOf(entry, () => `${stub(desk, 'echo no >&2; exit 1')} ${words(desk)}`),
+    entry: (entry, desk) => getCommand(entry, () => `${stub(desk, 'echo no >&2; exit 1')} ${words(desk)}`),
     found: ['fail hook.blocks'],
     says: /NOT block: it ended with exit code 1/,
   },
   {
     name: 'a hook that always says yes',
     host: 'codex',
-    entry: (entry, desk) => commandOf(entry, () => `${stub(desk, 'cat >/dev/null')} ${words(desk)}`),
+    entry: (entry, desk) => getCommand(entry, () => `${stub(desk, 'cat >/dev/null')} ${words(desk)}`),
     found: ['fail hook.blocks', 'fail host.trusted', 'warn host.trusted'],
     says: /NOT block: it allowed the call/,
   },
   {
     name: 'a hook that always says no',
     host: 'codex',
-    entry: (entry, desk) => commandOf(entry, () => `${stub(desk, 'echo never >&2; exit 2')} ${words(desk)}`),
+    entry: (entry, desk) => getCommand(entry, () => `${stub(desk, 'echo never >&2; exit 2')} ${words(desk)}`),
     found: ['fail hook.passes', 'fail host.trusted', 'warn hook.blocks', 'warn host.trusted'],
     says: /does not allow a harmless call/,
   },
@@ -286,13 +286,13 @@ const BROKEN: readonly Broken[] = [
     name: 'words that another host would understand',
     host: 'gemini',
     entry: (entry) =>
-      commandOf(entry, (command) => command.replace('--dialect gemini', '--dialect claude-code')),
+      getCommand(entry, (command) => command.replace('--dialect gemini', '--dialect claude-code')),
     found: ['fail hook.dialect', 'fail hook.passes'],
   },
   {
     name: 'a configuration that is not there',
     host: 'claude-code',
-    entry: (entry) => commandOf(entry, (command) => command.replace('service.yaml', 'other.yaml')),
+    entry: (entry) => getCommand(entry, (command) => command.replace('service.yaml', 'other.yaml')),
     found: ['fail config.valid', 'fail hook.config', 'fail hook.passes', 'warn sessions.read'],
   },
   {
@@ -304,7 +304,7 @@ const BROKEN: readonly Broken[] = [
   {
     name: 'a configuration that is not named',
     host: 'claude-code',
-    entry: (entry) => commandOf(entry, (command) => command.replace(/ --config '.*?'/, '')),
+    entry: (entry) => getCommand(entry, (command) => command.replace(/ --config '.*?'/, '')),
     found: ['warn hook.config'],
   },
   {
@@ -312,7 +312,7 @@ const BROKEN: readonly Broken[] = [
     host: 'claude-code',
     entry: (entry, desk) => {
       stub(desk, `exec ${quoteArg(service)} "$@"`);
-      commandOf(entry, () => 'bin/service hook --config ./service.yaml');
+      getCommand(entry, () => 'bin/service hook --config ./service.yaml');
     },
     found: ['warn hook.config', 'warn hook.program'],
   },
@@ -322,14 +322,14 @@ const BROKEN: readonly Broken[] = [
     entry: (entry, desk) => {
       const other = newDesk();
       const script = `exec ${quoteArg(service)} hook --config ${quoteArg(join(other.project, 'service.yaml'))}`;
-      commandOf(entry, () => `${stub(desk, script)} ${words(desk)}`);
+      getCommand(entry, () => `${stub(desk, script)} ${words(desk)}`);
     },
     found: ['fail state.trail'],
   },
   {
     name: 'options that the hook does not know',
     host: 'claude-code',
-    entry: (entry) => commandOf(entry, (command) => command.replace(' --config', ' --bogus --config')),
+    entry: (entry) => getCommand(entry, (command) => command.replace(' --config', ' --bogus --config')),
     found: ['fail hook.options', 'fail hook.passes'],
     says: /refuses its own options/,
   },
@@ -468,7 +468,7 @@ test('Cursor without failClosed, and with it a program that is not there', async
     ['fail hook.fail_closed', 'warn sessions.read'],
   );
   assert.equal(open.blocking_count, 8, 'it blocks as long as nothing goes wrong');
-  enter(desk, { host: 'cursor', entry: (entry) => commandOf(entry, () => '/nowhere/service hook') });
+  enter(desk, { host: 'cursor', entry: (entry) => getCommand(entry, () => '/nowhere/service hook') });
   const gone = await diagnose(desk, '--host', 'cursor');
   assert.match(gone.checks.map(({ message }) => message).join('\n'), /the agent denies everything/);
 });
@@ -491,7 +491,7 @@ test('an owner of the state folder that does not answer is reported without a wa
   enter(desk, {
     ...slow,
     entry: (entry) =>
-      commandOf(entry, (command) => command.replace(' --config', ' --timeout-ms 1000 --config')),
+      getCommand(entry, (command) => command.replace(' --config', ' --timeout-ms 1000 --config')),
   });
   const silent = createServer(() => {}).listen(join(desk.project, '.service', 'service.sock'));
   await once(silent, 'listening');

@@ -27,7 +27,7 @@ interface Event {
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
-function folderOf(t: TestContext): string {
+function getFolder(t: TestContext): string {
   const dir = mkdtempSync(join(tmpdir(), 'hook-refusals-'));
   t.after(() => rmSync(dir, { recursive: true, force: true, maxRetries: 5 }));
   return dir;
@@ -68,7 +68,7 @@ test('what cannot be read leaves an event that says so', async (t) => {
   ];
   let ran = 0;
   for (const [name, stdin, words, rule] of rows) {
-    const dir = folderOf(t);
+    const dir = getFolder(t);
     const { stdout, code } = await hook(dir, stdin, ['--tenant', 'acme', ...words], ALONE);
     assert.ok(code === 2 || /deny|block/.test(stdout), name);
     const [event, ...others] = spooled(dir);
@@ -85,7 +85,7 @@ test('what cannot be read leaves an event that says so', async (t) => {
 });
 
 test('a policy with a mistake, and one that is good again: the first is in the chain as well', async (t) => {
-  const dir = folderOf(t);
+  const dir = getFolder(t);
   writeFileSync(join(dir, 'service.yaml'), 'policies: [{ name: a, boundary: sideways }]\n');
   assert.match((await hook(dir, CALL, [], ALONE)).stdout, /"decision":"block"/);
   const [event] = spooled(dir);
@@ -100,7 +100,7 @@ test('a policy with a mistake, and one that is good again: the first is in the c
 });
 
 test('a decision that comes too late leaves an event, behind the answer', async (t) => {
-  const dir = folderOf(t);
+  const dir = getFolder(t);
   await hook(dir, { text: 'hello' }, [], ALONE);
   const before = spooled(dir).length;
   const silent = createServer(() => {}).listen(join(dir, '.service', 'service.sock'));
@@ -119,21 +119,21 @@ test('a decision that comes too late leaves an event, behind the answer', async 
 });
 
 test('where nothing is to be written down nothing is, and where it cannot be it still is a no', async (t) => {
-  const off = folderOf(t);
+  const off = getFolder(t);
   writeFileSync(join(off, 'service.yaml'), 'audit: { enabled: false }\n');
   assert.equal((await hook(off, 'garbage', [], ALONE)).code, 2);
   assert.deepEqual(spooled(off), []);
-  const full = folderOf(t);
+  const full = getFolder(t);
   // A file in place of the state folder stops root as well.
   writeFileSync(join(full, '.service'), '');
   assert.equal((await hook(full, 'garbage', [], ALONE)).code, 2);
-  const nowhere = folderOf(t);
+  const nowhere = getFolder(t);
   assert.equal((await hook(nowhere, 'garbage', ['--config', 'missing.yaml'], ALONE)).code, 2);
   assert.ok(!existsSync(join(nowhere, '.service')));
 });
 
 test('a service that runs chains it like every other event', async (t) => {
-  const dir = folderOf(t);
+  const dir = getFolder(t);
   const service = await startTestService({ dir, keep: true });
   assert.equal((await hook(dir, `garbage ${SK_KEY}`)).code, 2);
   await until(() => spooled(dir).length === 0, 'the spool is taken in');

@@ -49,21 +49,21 @@ function newProject(name: string): string {
   return project;
 }
 
-const answerOf = ({ status, stdout, stderr }: SpawnSyncReturns<string>) => ({
+const getAnswer = ({ status, stdout, stderr }: SpawnSyncReturns<string>) => ({
   code: status,
   stdout,
   stderr,
   is_late: false,
 });
 
-const machineOf = (project: string) => ({ project, home: folder, env: {} });
-const targetOf = (host: (typeof codingAgents)[number], project: string) =>
-  host.settings.targets(machineOf(project))[0]!;
+const getMachine = (project: string) => ({ project, home: folder, env: {} });
+const getTarget = (host: (typeof codingAgents)[number], project: string) =>
+  host.settings.targets(getMachine(project))[0]!;
 const SETTINGS = '{\n\t"hooks": {}, "other": [1.0]\n}';
 
 test('hooks for a team block in a copy on another machine, and go to the byte', async () => {
   const project = newProject('first');
-  const files = codingAgents.map((host) => targetOf(host, project).path);
+  const files = codingAgents.map((host) => getTarget(host, project).path);
   for (const file of files) {
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, SETTINGS);
@@ -105,7 +105,7 @@ test('without the program in the PATH every tool is refused, and doctor says wha
   const project = newProject('bare');
   assert.equal((await run(project, ['setup', 'claude-code', '--shared', '--yes'])).code, 0);
   const host = codingAgents.find(({ name }) => name === 'claude-code')!;
-  const [hook] = await readInstalledHooks(host.settings, targetOf(host, project));
+  const [hook] = await readInstalledHooks(host.settings, getTarget(host, project));
   const { doctor } = host;
   const home = { project, home: folder, scope: 'project', shell: null } as const;
   const asRun = { ...hook!, cwd: null, env: {}, in_background: false };
@@ -122,7 +122,7 @@ test('without the program in the PATH every tool is refused, and doctor says wha
     });
   assert.equal(ask(false).status, 2);
   const effect = (more: object) =>
-    doctor.readOutput('PreToolUse', answerOf(ask(true, more)), asRun, 'ls').effect;
+    doctor.readOutput('PreToolUse', getAnswer(ask(true, more)), asRun, 'ls').effect;
   assert.equal(effect({}), 'goes_on');
   assert.equal(effect({ CLAUDE_PROJECT_DIR: '/nowhere' }), 'stops', 'a configuration that is not there');
   const { checks } = await diagnose(project, environment(folder, false));

@@ -45,11 +45,11 @@ async function checkAgent(t: TestContext, agent: LlmAgent): Promise<void> {
   assert.ok(!model.asked().some((body) => body.includes('[REDACTED]')), 'its own instructions were changed');
 
   model.play({ text: 'All done.', calls: [] });
-  const before = await blocksOf(service);
+  const before = await getBlocks(service);
   const prompt = await run(world, `remember ${SK_KEY} for me`);
   assert.match(prompt, FOUND_IN_PROMPT, prompt);
   assert.equal(model.asked().length, 0, 'calls of the model for a blocked prompt');
-  const asks = (await blocksOf(service)) - before;
+  const asks = (await getBlocks(service)) - before;
   assert.ok(asks >= 1 && asks <= agent.asks_max, `${asks} requests with a blocked prompt\n${prompt}`);
 
   const call = (command: string): Call => ({
@@ -116,7 +116,7 @@ async function run({ agent, service, home, project }: World, prompt: string): Pr
 }
 
 /** Returns the number of requests that the policy has blocked. */
-async function blocksOf({ url, state_dir }: TestService): Promise<number> {
+async function getBlocks({ url, state_dir }: TestService): Promise<number> {
   const authorization = `Bearer ${readFileSync(join(state_dir, 'operator-token'), 'utf8').trim()}`;
   const answer = await fetch(`${url}/v1/audit/query`, {
     method: 'POST',

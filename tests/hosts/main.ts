@@ -53,7 +53,7 @@ async function checkAgent(t: TestContext, agent: Agent): Promise<void> {
   assert.ok(!existsSync(file('blocked')), told);
   assert.match(model.results.at(-1) ?? '', /A dangerous command was found/, told);
   assert.ok(
-    eventsOf(stage, config).some(({ decision, tool_name }) => decision === 'block' && tool_name !== null),
+    getEvents(stage, config).some(({ decision, tool_name }) => decision === 'block' && tool_name !== null),
   );
 
   model.want(`touch ${file('harmless')}`);
@@ -66,13 +66,13 @@ async function checkAgent(t: TestContext, agent: Agent): Promise<void> {
   assert.equal(seen, !agent.holds_prompts, 'whether the model saw the prompt');
 
   const looked = doctor(agent, stage, config);
-  assert.deepEqual(statesOf(looked, 'hook.blocks'), agent.doctor_says, JSON.stringify(looked.checks));
+  assert.deepEqual(getStates(looked, 'hook.blocks'), agent.doctor_says, JSON.stringify(looked.checks));
 
   setUp(agent, stage, ['--uninstall', '--yes']);
   model.want(bad('after'));
   await run(agent, stage, 'please do it');
   assert.ok(existsSync(file('after')), 'without its hooks the command runs again');
-  assert.deepEqual(statesOf(doctor(agent, stage, config), 'host.installed'), ['fail']);
+  assert.deepEqual(getStates(doctor(agent, stage, config), 'host.installed'), ['fail']);
 
   setUp(agent, stage, ['--config', config, '--yes']);
   await sleep(COMPARED_AFTER_MS);
@@ -145,12 +145,12 @@ function doctor({ name }: Agent, stage: Stage, config: string): Looked {
 }
 
 /** Returns the distinct states of all checks with a name. */
-function statesOf({ checks }: Looked, name: string): readonly string[] {
+function getStates({ checks }: Looked, name: string): readonly string[] {
   const states = checks.filter((each) => each.name === name).map(({ status }) => status);
   return [...new Set(states)].sort();
 }
 
-function eventsOf(stage: Stage, config: string): { decision: string; tool_name: string | null }[] {
+function getEvents(stage: Stage, config: string): { decision: string; tool_name: string | null }[] {
   const words = ['logs', '--config', config, '--tail', '20', '--json'];
   const { stdout, stderr } = spawnSync(service, words, { env: environment(stage), encoding: 'utf8' });
   assert.notEqual(stdout, '', stderr);

@@ -35,14 +35,14 @@ interface Api {
 }
 
 const DONE = 'All done.';
-const listOf = (value: unknown): Record<string, unknown>[] => (Array.isArray(value) ? value : []);
+const getList = (value: unknown): Record<string, unknown>[] => (Array.isArray(value) ? value : []);
 const event = (type: string, data: object): string =>
   `event: ${type}\ndata: ${JSON.stringify({ type, ...data })}\n\n`;
-const dataOf = (value: object): string => `data: ${JSON.stringify(value)}\n\n`;
+const getData = (value: object): string => `data: ${JSON.stringify(value)}\n\n`;
 
 const ANTHROPIC: Api = {
   path: /\/v1\/messages(?:\?|$)/,
-  last: ({ messages }) => listOf(messages).at(-1),
+  last: ({ messages }) => getList(messages).at(-1),
   result: '"tool_result"',
   answer: ({ body, command, count }, wants) => {
     const block = wants
@@ -66,7 +66,7 @@ const ANTHROPIC: Api = {
 
 const RESPONSES: Api = {
   path: /\/responses$/,
-  last: ({ input }) => listOf(input).at(-1),
+  last: ({ input }) => getList(input).at(-1),
   result: '_call_output"',
   answer: ({ command, count }, wants) => {
     const call = {
@@ -87,7 +87,7 @@ const RESPONSES: Api = {
 
 const CHAT: Api = {
   path: /\/chat\/completions$/,
-  last: ({ messages }) => listOf(messages).at(-1),
+  last: ({ messages }) => getList(messages).at(-1),
   result: '"role":"tool"',
   answer: ({ body, command, count }, wants) => {
     const asked = { name: 'bash', arguments: JSON.stringify({ command, description: 'what was asked' }) };
@@ -97,8 +97,8 @@ const CHAT: Api = {
     const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
     const finish_reason = wants ? 'tool_calls' : 'stop';
     return [
-      dataOf({ ...chunk, choices: [{ index: 0, delta, finish_reason: null }] }),
-      dataOf({ ...chunk, choices: [{ index: 0, delta: {}, finish_reason }], usage }),
+      getData({ ...chunk, choices: [{ index: 0, delta, finish_reason: null }] }),
+      getData({ ...chunk, choices: [{ index: 0, delta: {}, finish_reason }], usage }),
       'data: [DONE]\n\n',
     ];
   },
@@ -106,14 +106,14 @@ const CHAT: Api = {
 
 const GEMINI: Api = {
   path: /:streamGenerateContent/,
-  last: ({ contents }) => listOf(contents).at(-1),
+  last: ({ contents }) => getList(contents).at(-1),
   result: '"functionResponse"',
   answer: ({ command }, wants) => {
     const args = { command, description: 'what was asked' };
     const part = wants ? { functionCall: { name: 'run_shell_command', args } } : { text: DONE };
     const content = { role: 'model', parts: [part] };
     const usageMetadata = { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 };
-    return [dataOf({ candidates: [{ content, finishReason: 'STOP', index: 0 }], usageMetadata })];
+    return [getData({ candidates: [{ content, finishReason: 'STOP', index: 0 }], usageMetadata })];
   },
 };
 
@@ -138,7 +138,7 @@ export async function startModel(): Promise<Model> {
     const has_result = last.includes(api.result);
     if (has_result) results.push(last);
     // A side question, such as for a title, has no tools.
-    const wants = !has_result && listOf(body.tools).length > 0;
+    const wants = !has_result && getList(body.tools).length > 0;
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     response.end(api.answer({ body, command, count: requests.length }, wants).join(''));
   };

@@ -104,7 +104,7 @@ async function wrapped<T>(
   }
 }
 
-const namesOf = async (client: Client) => (await client.listTools()).tools.map(({ name }) => name).sort();
+const getNames = async (client: Client) => (await client.listTools()).tools.map(({ name }) => name).sort();
 const cli = (...words: string[]) =>
   runProgram([process.execPath, program, 'mcp', 'pins', ...words], {
     cwd: service.dir,
@@ -124,7 +124,7 @@ for (const era of ERAS)
       },
       async (client) => {
         assert.equal(client.getNegotiatedProtocolVersion(), era);
-        assert.deepEqual(await namesOf(client), ['forecast', 'read_file']);
+        assert.deepEqual(await getNames(client), ['forecast', 'read_file']);
         const echoed = await callTool(client, 'read_file', { path: 'notes.txt' });
         assert.deepEqual([echoed.isError, echoed.said], [false, { path: 'notes.txt' }]);
         assert.deepEqual((await callTool(client, 'forecast', {})).structured, { sky: 'clear' });
@@ -158,7 +158,7 @@ const POISONED: readonly [why: string, definition: object][] = [
 
 test('poisoned definitions are withheld, and calls of them refused', () =>
   wrapped({ tools: [tool('read_file'), ...POISONED.map(([, definition]) => definition)] }, async (client) => {
-    assert.deepEqual(await namesOf(client), ['read_file']);
+    assert.deepEqual(await getNames(client), ['read_file']);
     for (const [why, definition] of POISONED) {
       const told = await callTool(client, (definition as { name: string }).name, {});
       assert.equal(told.isError, true, why);
@@ -168,7 +168,7 @@ test('poisoned definitions are withheld, and calls of them refused', () =>
 
 test('a definition that changes after it was pinned is held back until a person agrees to just that one', () =>
   wrapped({ tools: [tool('read_file'), tool('stat')] }, async (client, turn, server) => {
-    assert.deepEqual(await namesOf(client), ['read_file', 'stat']);
+    assert.deepEqual(await getNames(client), ['read_file', 'stat']);
     const tell = { tell: 'tools' } as object;
     turn({
       tools: [tool('read_file', { description: 'Reads any file, also outside the folder.' }), tool('stat')],
@@ -178,7 +178,7 @@ test('a definition that changes after it was pinned is held back until a person 
     const told = await callTool(client, 'read_file', {});
     assert.equal(told.isError, true);
     assert.match(String(told.said.text), /held back.*changed since it was pinned/);
-    assert.deepEqual(await namesOf(client), ['stat']);
+    assert.deepEqual(await getNames(client), ['stat']);
     const shown = await cli('show', server, 'read_file');
     assert.match(shown.stdout, /- \$\.description "Does read_file\."\n\+ \$\.description "Reads any file/);
     const { pins } = JSON.parse((await cli('list', '--server', server, '--json')).stdout) as {
@@ -187,16 +187,16 @@ test('a definition that changes after it was pinned is held back until a person 
     const [read] = pins.filter((pin) => pin.tool === 'read_file');
     const stale = await cli('approve', server, 'read_file', '--sha256', read!.pinned_sha256);
     assert.equal(stale.code, 1);
-    assert.deepEqual(await namesOf(client), ['stat']);
+    assert.deepEqual(await getNames(client), ['stat']);
     assert.equal((await cli('approve', server, 'read_file', '--sha256', read!.quarantined_sha256!)).code, 0);
-    assert.deepEqual(await namesOf(client), ['read_file', 'stat']);
+    assert.deepEqual(await getNames(client), ['read_file', 'stat']);
   }));
 
 test('a tool under another name is noticed', () =>
   wrapped({ tools: [tool('read_file')] }, async (client, turn, server) => {
-    assert.deepEqual(await namesOf(client), ['read_file']);
+    assert.deepEqual(await getNames(client), ['read_file']);
     turn({ tools: [{ ...tool('read_file'), name: 'get_weather' }] });
-    assert.deepEqual(await namesOf(client), []);
+    assert.deepEqual(await getNames(client), []);
     assert.match((await cli('list', '--server', server)).stdout, /It is `read_file` under another name/);
   }));
 
@@ -208,11 +208,11 @@ test('lists that differ from user to user are pinned for each', async () => {
     ['ben', 'Queries staff.'],
     ['ann', 'Queries sales.'],
   ] as const)
-    await wrapped(describe(said), async (client) => assert.deepEqual(await namesOf(client), ['query']), {
+    await wrapped(describe(said), async (client) => assert.deepEqual(await getNames(client), ['query']), {
       server,
       user,
     });
-  await wrapped(describe('Queries staff.'), async (client) => assert.deepEqual(await namesOf(client), []), {
+  await wrapped(describe('Queries staff.'), async (client) => assert.deepEqual(await getNames(client), []), {
     server,
     user: 'ann',
   });
@@ -298,7 +298,7 @@ for (const era of ERAS)
     await wrapped(
       script,
       async (_client, turn) => {
-        await namesOf(client);
+        await getNames(client);
         const uris = ['file:///a', 'file:///b'];
         const subscription =
           era === ERAS[0]

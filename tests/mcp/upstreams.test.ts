@@ -112,12 +112,12 @@ async function through<T>(era: Era, use: (client: Client) => Promise<T>, headers
   }
 }
 
-const namesOf = async (client: Client) => (await client.listTools()).tools.map(({ name }) => name);
+const getNames = async (client: Client) => (await client.listTools()).tools.map(({ name }) => name);
 
 for (const era of ERAS)
   test(`tools, resources and prompts of all servers under their own names, over HTTP, ${era}`, () =>
     through(era, async (client) => {
-      const names = await namesOf(client);
+      const names = await getNames(client);
       const long = names.find((name) => name.startsWith('good__tool_with'));
       assert.match(long ?? '', /^[a-z0-9_-]{55}_[0-9a-f]{8}$/);
       assert.deepEqual(
@@ -165,7 +165,7 @@ test('a server gets the configured credentials, and none of the caller’s', () 
 test('rude servers are errors in time, and nothing of what they say passes', () =>
   through(ERAS[0], async (client) => {
     assert.deepEqual(
-      (await namesOf(client)).filter((name) => RUDE.some((one) => name === `${one}__do`)),
+      (await getNames(client)).filter((name) => RUDE.some((one) => name === `${one}__do`)),
       RUDE.map((one) => `${one}__do`),
     );
     for (const manner of RUDE) {
@@ -187,7 +187,7 @@ test('addresses where clouds keep credentials are not called', () =>
   }));
 
 /** Returns the number of tool lists that were checked for an agent. */
-async function looksOf(agent_id: string): Promise<number> {
+async function getLooks(agent_id: string): Promise<number> {
   const token = readFileSync(join(service.state_dir, 'operator-token'), 'utf8').trim();
   const answer = await fetch(`${service.url}/v1/audit/query`, {
     method: 'POST',
@@ -201,31 +201,31 @@ async function looksOf(agent_id: string): Promise<number> {
 const WORKERS = 2;
 
 /** Returns the number of times that a server's tools were listed. */
-const listsOf = ({ seen }: HttpServer) => seen.methods.filter((method) => method === 'tools/list').length;
+const getLists = ({ seen }: HttpServer) => seen.methods.filter((method) => method === 'tools/list').length;
 
 test('a definition that changes is one event and never called, and the same one is no event', async () => {
   const agent = { 'x-service-agent': 'changer', 'x-service-session': 'changes' };
   await through(
     ERAS[0],
     async (client) => {
-      assert.ok((await namesOf(client)).includes('turning__do'));
+      assert.ok((await getNames(client)).includes('turning__do'));
       // Each worker has its own connection to the server, on which it listens, and its own list.
       await until(async () => {
         await listOnNewConnection(service, ERAS[0]);
         return turning.listeners() === WORKERS;
       });
-      const first = listsOf(turning);
+      const first = getLists(turning);
       turning.turn({ tools: [tool('do'), tool('more')] });
       turning.notify.toolsChanged();
-      await until(() => listsOf(turning) >= first + WORKERS);
-      assert.equal(listsOf(turning), first + WORKERS, 'each worker asks once');
-      assert.ok((await namesOf(client)).includes('turning__more'));
-      const asked = listsOf(turning);
-      const before = await looksOf('changer');
+      await until(() => getLists(turning) >= first + WORKERS);
+      assert.equal(getLists(turning), first + WORKERS, 'each worker asks once');
+      assert.ok((await getNames(client)).includes('turning__more'));
+      const asked = getLists(turning);
+      const before = await getLooks('changer');
       for (let time = 0; time < 5; time++)
         assert.equal((await callTool(client, 'turning__do', {})).isError, false);
-      assert.equal(await looksOf('changer'), before, 'five calls, and no other look');
-      assert.equal(listsOf(turning), asked, 'the list is asked for if it may have changed');
+      assert.equal(await getLooks('changer'), before, 'five calls, and no other look');
+      assert.equal(getLists(turning), asked, 'the list is asked for if it may have changed');
       turning.turn({ tools: [tool('do', { description: 'Does something else.' }), tool('more')] });
       turning.notify.toolsChanged();
       await until(async () => (await callTool(client, 'turning__do', {})).isError);
@@ -235,7 +235,7 @@ test('a definition that changes is one event and never called, and the same one 
         assert.match(String(told.said.text), /held back.*changed since it was pinned/);
       }
       assert.equal(turning.seen.calls.length, length, 'nothing was forwarded');
-      assert.equal(await looksOf('changer'), before + 1);
+      assert.equal(await getLooks('changer'), before + 1);
       assert.equal((await callTool(client, 'turning__more', {})).isError, false);
       turning.turn(ONE);
       turning.notify.toolsChanged();
@@ -250,7 +250,7 @@ test('a poisoned server over HTTP shows nothing of it', async () => {
   turning.turn({ tools: [tool('do'), hidden] });
   await through(ERAS[1], async (client) => {
     assert.deepEqual(
-      (await namesOf(client)).filter((name) => name.startsWith('turning__')),
+      (await getNames(client)).filter((name) => name.startsWith('turning__')),
       ['turning__do'],
     );
     assert.equal((await callTool(client, 'turning__evil', {})).isError, true);
@@ -373,7 +373,7 @@ test('the same servers on standard output, for one agent', async () => {
   try {
     // A list does not wait long for one of several servers, so the test polls until both have connected.
     await until(async () => {
-      const names = await namesOf(client);
+      const names = await getNames(client);
       return names.includes('good__read') && names.includes('others__read');
     });
     assert.deepEqual((await callTool(client, 'good__read', { path: 'a' })).said, { path: 'a' });

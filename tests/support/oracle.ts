@@ -77,7 +77,7 @@ interface Seen {
 }
 
 function compare(root: SyntaxNode, script: string): Comparison {
-  const theirs = commandsOf(root);
+  const theirs = getCommands(root);
   const ours = new Map<number, Seen>();
   for (const { start, program, words, within, code } of readCommands(script).commands) {
     if (ours.has(start) || code !== null || within.some((name) => !name.startsWith('$('))) continue;
@@ -121,22 +121,22 @@ function areSame(theirs: Seen, ours: Seen): boolean {
 
 const COMMANDS = ['command', 'declaration_command', 'unset_command'];
 
-function commandsOf(root: SyntaxNode): Map<number, Seen> {
+function getCommands(root: SyntaxNode): Map<number, Seen> {
   const found = new Map<number, Seen>();
   for (const node of root.descendantsOfType(COMMANDS)) {
     // A redirection may precede the command that it belongs to.
     const { parent } = node;
     const around = parent?.type === 'redirected_statement' ? parent.startIndex : node.startIndex;
-    found.set(Math.min(around, node.startIndex), node.type === 'command' ? seenOf(node) : declared(node));
+    found.set(Math.min(around, node.startIndex), node.type === 'command' ? getSeen(node) : declared(node));
   }
   return found;
 }
 
-function seenOf(node: SyntaxNode): Seen {
+function getSeen(node: SyntaxNode): Seen {
   const name = node.childForFieldName('name');
   return {
-    name: name === null ? '' : textOf(name),
-    words: node.childrenForFieldName('argument').map(textOf),
+    name: name === null ? '' : getText(name),
+    words: node.childrenForFieldName('argument').map(getText),
     is_redirected: node.parent?.type === 'redirected_statement',
   };
 }
@@ -149,10 +149,10 @@ function declared(node: SyntaxNode): Seen {
 }
 
 /** Returns the value of a literal word; `null` if it is expanded at run time. */
-function textOf(node: SyntaxNode): string | null {
+function getText(node: SyntaxNode): string | null {
   const { type, text } = node;
   if (type === 'command_name' || type === 'concatenation') {
-    const parts = node.namedChildren.map(textOf);
+    const parts = node.namedChildren.map(getText);
     return parts.includes(null) || parts.length === 0 ? null : parts.join('');
   }
   if (type === 'word')
@@ -209,7 +209,7 @@ function scriptsBelow(folder: string): readonly MachineScript[] {
   return found.sort((a, b) => (a.file < b.file ? -1 : 1));
 }
 
-function headOf(file: string): string {
+function getHead(file: string): string {
   const opened = openSync(file, 'r');
   try {
     const head = Buffer.alloc(64);
@@ -222,7 +222,7 @@ function headOf(file: string): string {
 /** Returns the text of a file that starts like a shell script; `null` for other files. */
 function scriptIn(file: string): string | null {
   try {
-    if (statSync(file).size > SCRIPT_BYTES_MAX || !SHEBANG.test(headOf(file))) return null;
+    if (statSync(file).size > SCRIPT_BYTES_MAX || !SHEBANG.test(getHead(file))) return null;
     return readFileSync(file, 'latin1');
   } catch {
     // The file is gone, or not readable for this user.

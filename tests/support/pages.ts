@@ -12,7 +12,7 @@ export interface Block {
 }
 
 /** Returns the fenced blocks of a Markdown text, in order. */
-export function blocksOf(markdown: string): Block[] {
+export function getBlocks(markdown: string): Block[] {
   const found = markdown.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm);
   return [...found].map(({ 1: language = '', 2: text = '', index }) => ({
     line: markdown.slice(0, index).split('\n').length,
@@ -52,7 +52,7 @@ export function markdownFiles(): string[] {
 }
 
 /** Returns the links to files of the repository; links in code are examples. */
-export function linksOf(markdown: string): PageLink[] {
+export function getLinks(markdown: string): PageLink[] {
   const text = withoutFences(markdown).replaceAll(/`[^`\n]*`(?!\])/g, (code) =>
     code.includes('](') ? '' : code,
   );
@@ -67,7 +67,7 @@ export function linksOf(markdown: string): PageLink[] {
 }
 
 /** Returns the anchors of the headings, as GitHub and the documentation site name them. */
-export function anchorsOf(markdown: string): Set<string> {
+export function getAnchors(markdown: string): Set<string> {
   const anchors = new Set<string>();
   for (const { 1: title = '' } of withoutFences(markdown).matchAll(/^#{1,6} (.+)$/gm)) {
     const slug = title

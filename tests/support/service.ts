@@ -180,14 +180,14 @@ function handle(child: ChildProcess, dir: string, port: number, options: TestSer
     dir,
     state_dir: join(dir, '.service'),
     pid: child.pid ?? -1,
-    worker_pids: () => childrenOf(child.pid ?? -1),
+    worker_pids: () => getChildren(child.pid ?? -1),
     logs: () => written,
     kill,
     stop,
   };
 }
 
-function childrenOf(pid: number): number[] {
+function getChildren(pid: number): number[] {
   try {
     return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
   } catch {

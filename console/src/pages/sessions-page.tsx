@@ -57,8 +57,8 @@ const columns: readonly DataColumn<SessionRow>[] = [
   {
     id: 'length',
     title: 'Length',
-    value: (row) => lengthOf(row),
-    render: (row) => durationText(lengthOf(row)),
+    value: (row) => getLength(row),
+    render: (row) => durationText(getLength(row)),
     width: 100,
     is_number: true,
     is_wide_only: true,
@@ -113,6 +113,6 @@ export function SessionsPage() {
   );
 }
 
-function lengthOf({ first_seen, last_seen }: SessionRow): number {
+function getLength({ first_seen, last_seen }: SessionRow): number {
   return Date.parse(last_seen) - Date.parse(first_seen);
 }

@@ -14,7 +14,7 @@ export interface OwnRows {
  * Returns the rows in the format of a file of labelled rows. `label` is the label of a row with something to
  * find.
  */
-export function rowsOf({ positive, benign }: OwnRows, label: string): readonly CorpusRow[] {
+export function getRows({ positive, benign }: OwnRows, label: string): readonly CorpusRow[] {
   const marked = positive.map(([type, text]) => ({ type, label, ...withoutMarks(type, text) }));
   const plain = benign.map(([type, text]) => ({ type, label: 'benign', text, labels: [] }));
   return [...marked, ...plain].map((row, at) => ({

@@ -1,4 +1,4 @@
-import { layerOf } from '../layers.ts';
+import { getLayer } from '../layers.ts';
 import type { TidyRule } from '../rule.ts';
 import type { Import } from '../tree.ts';
 
@@ -25,7 +25,7 @@ export const corePurity: TidyRule = {
   reason: 'Core decides from what it is given: it has no clock, no chance, no file and no machine.',
   examine: ({ sources }) =>
     sources
-      .filter(({ path, is_test }) => layerOf(path) === 'core' && !is_test)
+      .filter(({ path, is_test }) => getLayer(path) === 'core' && !is_test)
       .flatMap(({ path, imports, names, constructions }) => [
         ...imports
           .filter((each) => each.path === null && !isAllowed(each))

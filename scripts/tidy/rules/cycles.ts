@@ -1,12 +1,12 @@
 import { folderCycles } from '../cycles.ts';
-import { programOf } from '../layers.ts';
+import { getProgram } from '../layers.ts';
 import type { TidyRule } from '../rule.ts';
 
 export const cycles: TidyRule = {
   name: 'cycles',
   reason: 'In every folder the imports among its children (files and folders) must have no cycle.',
   examine: ({ sources }) =>
-    folderCycles(programOf(sources)).map(({ folder, children, example }) => ({
+    folderCycles(getProgram(sources)).map(({ folder, children, example }) => ({
       path: example,
       line: 1,
       message: `is part of a cycle in ${folder || 'the root'}: ${children.join(', ')}`,

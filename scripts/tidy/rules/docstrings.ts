@@ -1,4 +1,4 @@
-import { programOf } from '../layers.ts';
+import { getProgram } from '../layers.ts';
 import type { TidyRule } from '../rule.ts';
 import { isListed, lists } from './lists.ts';
 
@@ -7,7 +7,7 @@ export const docstrings: TidyRule = {
   name: 'docstrings',
   reason: 'An exported function has a sentence about its input and its result.',
   examine: ({ sources }) =>
-    programOf(sources)
+    getProgram(sources)
       .filter((each) => !lists.some((list) => isListed(list, each)))
       .flatMap(({ path, exports }) =>
         exports

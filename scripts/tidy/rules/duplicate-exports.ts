@@ -1,4 +1,4 @@
-import { programOf } from '../layers.ts';
+import { getProgram } from '../layers.ts';
 import type { Remark, TidyRule } from '../rule.ts';
 
 export const duplicateExports: TidyRule = {
@@ -7,7 +7,7 @@ export const duplicateExports: TidyRule = {
   examine: ({ sources }) => {
     const paths = new Map<string, string>();
     const remarks: Remark[] = [];
-    for (const { path, exports } of programOf(sources)) {
+    for (const { path, exports } of getProgram(sources)) {
       for (const { name, line } of exports) {
         const first = paths.get(name);
         if (first === undefined) paths.set(name, path);

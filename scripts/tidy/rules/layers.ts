@@ -1,4 +1,4 @@
-import { importProblem, LAYERS, layerOf } from '../layers.ts';
+import { getLayer, importProblem, LAYERS } from '../layers.ts';
 import type { TidyRule } from '../rule.ts';
 
 export const layers: TidyRule = {
@@ -7,7 +7,7 @@ export const layers: TidyRule = {
     'A layer imports only from the layers before it, and a feature from no other feature (ARCHITECTURE.md).',
   examine: ({ sources }) =>
     sources.flatMap(({ path, imports, is_test }) => {
-      const layer = layerOf(path);
+      const layer = getLayer(path);
       if (layer === null) return [];
       if (layer === '')
         return [{ path, line: 1, message: `is in no layer; the layers are ${LAYERS.join(', ')}` }];

@@ -31,22 +31,22 @@ export const claudeCodeDialect: Dialect = {
       deny: block,
     },
     Elicitation: {
-      checks: (payload) => [{ kind: 'result', tool: elicitationOf(payload), output: askedOf(payload) }],
+      checks: (payload) => [{ kind: 'result', tool: getElicitation(payload), output: getAsked(payload) }],
       deny: () => specific('Elicitation', { action: 'decline' }),
     },
     ElicitationResult: {
       checks: (payload) => [
-        { kind: 'call', tool: elicitationOf(payload), input: (payload.content ?? {}) as Json },
+        { kind: 'call', tool: getElicitation(payload), input: (payload.content ?? {}) as Json },
       ],
       deny: () => specific('ElicitationResult', { action: 'decline' }),
     },
     PermissionRequest: {
-      checks: callOf,
+      checks: getCall,
       deny: (message) => specific('PermissionRequest', { decision: { behavior: 'deny', message } }),
       // Claude Code asks its user at this event anyway.
       ask: () => EMPTY_REPLY,
     },
-    PostToolBatch: { checks: batchOf, deny: block },
+    PostToolBatch: { checks: getBatch, deny: block },
     PostToolUse: {
       checks: (payload) => [
         {
@@ -116,7 +116,7 @@ function preToolUse(): HookEvent {
     more = {},
   ): HookReply => specific('PreToolUse', { permissionDecision, permissionDecisionReason, ...more });
   return {
-    checks: callOf,
+    checks: getCall,
     deny: (reason) => decide('deny', reason),
     ask: (reason) => decide('ask', reason),
     // The reply is not `allow`, because a changed call would then run without the agent's own question to its user.
@@ -138,7 +138,7 @@ function prompted(hookEventName: string): HookEvent {
   };
 }
 
-function callOf(payload: Payload): readonly HookCheck[] {
+function getCall(payload: Payload): readonly HookCheck[] {
   return [
     {
       kind: 'call',
@@ -148,7 +148,7 @@ function callOf(payload: Payload): readonly HookCheck[] {
   ];
 }
 
-function batchOf(payload: Payload): readonly HookCheck[] {
+function getBatch(payload: Payload): readonly HookCheck[] {
   const calls = readRequiredValue(payload, 'tool_calls');
   if (!Array.isArray(calls)) return [{ kind: 'result', tool: 'PostToolBatch', output: calls }];
   return calls.map((call) => {
@@ -161,11 +161,11 @@ function batchOf(payload: Payload): readonly HookCheck[] {
   });
 }
 
-function elicitationOf(payload: Payload): string {
+function getElicitation(payload: Payload): string {
   return `mcp__${readToolName(payload, 'mcp_server_name')}__elicitation`;
 }
 
-function askedOf({ message, url, requested_schema }: Payload): Json {
+function getAsked({ message, url, requested_schema }: Payload): Json {
   return { message, url, requested_schema } as Json;
 }
 

@@ -25,7 +25,7 @@ export const codexDialect: Dialect = {
   readSubject: (payload) => readSubject(payload, 'session_id', 'tool_use_id'),
   events: {
     PermissionRequest: {
-      checks: callOf,
+      checks: getCall,
       deny: (message) => specific('PermissionRequest', { decision: { behavior: 'deny', message } }),
     },
     PostToolUse: {
@@ -41,7 +41,7 @@ export const codexDialect: Dialect = {
       change: (changed, reason) => block(`${reason}\n${cut(changed)}`),
     },
     PreToolUse: {
-      checks: callOf,
+      checks: getCall,
       deny: (permissionDecisionReason) =>
         specific('PreToolUse', { permissionDecision: 'deny', permissionDecisionReason }),
       change: (updatedInput) => specific('PreToolUse', { permissionDecision: 'allow', updatedInput }),
@@ -65,7 +65,7 @@ export const codexDialect: Dialect = {
   refuse: replyWithExitCode,
 };
 
-function callOf(payload: Payload): readonly HookCheck[] {
+function getCall(payload: Payload): readonly HookCheck[] {
   return [
     {
       kind: 'call',

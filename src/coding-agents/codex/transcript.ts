@@ -36,7 +36,7 @@ function open(): TranscriptParser {
         session_id ??= readShortName(item.id);
         cwd ??= readShortName(item.cwd);
       }
-      const tool = line.type === 'response_item' ? toolOf(item) : null;
+      const tool = line.type === 'response_item' ? getTool(item) : null;
       if (tool === null) return;
       const id = readShortName(item.call_id);
       runs.set(id ?? `at ${runs.size}`, {
@@ -51,7 +51,7 @@ function open(): TranscriptParser {
   };
 }
 
-function toolOf({ type, name }: Readonly<Record<string, unknown>>): string | null {
+function getTool({ type, name }: Readonly<Record<string, unknown>>): string | null {
   if (type === 'function_call' || type === 'custom_tool_call') return readShortName(name);
   if (type === 'local_shell_call') return 'local_shell';
   return type === 'web_search_call' ? 'web_search' : null;

@@ -24,8 +24,8 @@ export const copilotDialect: Dialect = {
   agent_id: 'copilot',
   recognises: (payload) =>
     (typeof payload.sessionId === 'string' && payload.hook_event_name === undefined) ||
-    (typeof payload.timestamp === 'string' && nameOf(payload) !== null),
-  readEvent: (payload, given) => toCamelCase(given ?? nameOf(payload) ?? byShape(payload)),
+    (typeof payload.timestamp === 'string' && getName(payload) !== null),
+  readEvent: (payload, given) => toCamelCase(given ?? getName(payload) ?? byShape(payload)),
   readSubject: (payload) => ({
     agent_id: null,
     session_id: readOptionalName(payload, 'session_id') ?? readOptionalName(payload, 'sessionId'),
@@ -35,18 +35,18 @@ export const copilotDialect: Dialect = {
   }),
   events: {
     permissionRequest: {
-      checks: callOf,
+      checks: getCall,
       deny: (message) => replyWithJson({ behavior: 'deny', message }),
       // Copilot asks its user at this event anyway.
       ask: () => EMPTY_REPLY,
     },
     postToolUse: {
-      checks: (payload) => [{ kind: 'result', tool: toolOf(payload), output: resultOf(payload) }],
+      checks: (payload) => [{ kind: 'result', tool: getTool(payload), output: getResult(payload) }],
       deny: (reason) => modified(reason, reason),
-      change: (changed, reason) => modified(shownOf(changed), reason),
+      change: (changed, reason) => modified(getShown(changed), reason),
     },
     preToolUse: {
-      checks: callOf,
+      checks: getCall,
       deny: (reason) => decided('deny', reason),
       ask: (reason) => decided('ask', reason),
       // The reply is not `allow`, because a changed call would then run without the agent's own question to its user.
@@ -73,7 +73,7 @@ export const copilotDialect: Dialect = {
   refuse: replyWithExitCode,
 };
 
-function nameOf(payload: Payload): string | null {
+function getName(payload: Payload): string | null {
   return (
     readOptionalName(payload, 'hook_event_name') ??
     readOptionalName(payload, 'hookEventName') ??
@@ -108,22 +108,22 @@ function toCamelCase(name: string | null): string | null {
 /** The members that may hold the arguments. `permissionRequest` has them in `toolInput`. */
 const ARGUMENTS = ['toolArgs', 'toolInput', 'tool_input'] as const;
 
-function callOf(payload: Payload): readonly HookCheck[] {
+function getCall(payload: Payload): readonly HookCheck[] {
   const key = ARGUMENTS.find((each) => payload[each] !== undefined) ?? 'toolArgs';
-  return [{ kind: 'call', tool: toolOf(payload), input: parseIfJson(readRequiredValue(payload, key)) }];
+  return [{ kind: 'call', tool: getTool(payload), input: parseIfJson(readRequiredValue(payload, key)) }];
 }
 
-function toolOf(payload: Payload): string {
+function getTool(payload: Payload): string {
   return readToolName(payload, payload.toolName === undefined ? 'tool_name' : 'toolName');
 }
 
 const RESULTS = ['toolResult', 'tool_result', 'tool_response', 'tool_output'] as const;
 
-function resultOf(payload: Payload): Json {
+function getResult(payload: Payload): Json {
   return readRequiredValue(payload, RESULTS.find((key) => payload[key] !== undefined) ?? 'toolResult');
 }
 
-function shownOf(changed: Json): string {
+function getShown(changed: Json): string {
   return formatResult(getJsonMember(changed, 'textResultForLlm') ?? changed);
 }
 

@@ -23,7 +23,7 @@ const HOOK: ConfiguredHook = {
   in_background: false,
 };
 
-function doctorOf(name: string): AgentDoctor {
+function getDoctor(name: string): AgentDoctor {
   const doctor = codingAgents.find((each) => each.name === name)?.doctor;
   assert.ok(doctor !== undefined, name);
   return doctor;
@@ -183,7 +183,7 @@ test('answers of hooks are read as their agents read them', () => {
   let ran = 0;
   for (const [host, event, code, out, stderr, effect, has_fault] of CASES) {
     const stdout = typeof out === 'string' ? out : JSON.stringify(out);
-    const reading = doctorOf(host).readOutput(event, { code, stdout, stderr, is_late: false }, HOOK, PROBE);
+    const reading = getDoctor(host).readOutput(event, { code, stdout, stderr, is_late: false }, HOOK, PROBE);
     assert.deepEqual(
       [reading.effect, reading.fault !== null],
       [effect, has_fault],
@@ -203,18 +203,23 @@ test('a late answer counts as none: every agent continues, except Cursor with `f
   };
   for (const { name, settings } of codingAgents) {
     for (const { event } of settings.wanted_hooks) {
-      const { effect, fault } = doctorOf(name).readOutput(event, overdue, HOOK, PROBE);
+      const { effect, fault } = getDoctor(name).readOutput(event, overdue, HOOK, PROBE);
       assert.deepEqual([effect, fault !== null], ['goes_on', true], `${name} ${event}`);
     }
   }
-  const closed = doctorOf('cursor').readOutput('preToolUse', overdue, { ...HOOK, fails_closed: true }, PROBE);
+  const closed = getDoctor('cursor').readOutput(
+    'preToolUse',
+    overdue,
+    { ...HOOK, fails_closed: true },
+    PROBE,
+  );
   assert.deepEqual([closed.effect, closed.fault !== null], ['stops', true]);
 });
 
 test('what we answer stops each host at each event that setup enters, and what passes passes', () => {
   let ran = 0;
   for (const { name, settings } of codingAgents) {
-    const doctor = doctorOf(name);
+    const doctor = getDoctor(name);
     const dialect = dialects.find((each) => each.name === name)!;
     for (const { event } of settings.wanted_hooks) {
       const payload = doctor.buildPayload(event, PLACE) as Payload | null;
@@ -239,7 +244,7 @@ test('what we answer stops each host at each event that setup enters, and what p
 test('hooks are started as their agents start them', () => {
   const folder = { project: '/p q', home: '/home/ada', scope: 'user', shell: '/bin/zsh' } as const;
   const started = (name: string, more: Partial<ConfiguredHook> = {}) =>
-    doctorOf(name).buildStart({ ...HOOK, command: 'service hook', ...more }, folder);
+    getDoctor(name).buildStart({ ...HOOK, command: 'service hook', ...more }, folder);
   assert.deepEqual(started('claude-code').args, ['-c', 'service hook']);
   assert.equal(started('claude-code').env.CLAUDE_PROJECT_DIR, '/p q');
   assert.deepEqual([started('claude-code', { args: ['hook'] }).file], ['service hook']);

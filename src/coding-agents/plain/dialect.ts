@@ -46,7 +46,7 @@ const ALIASES = {
 };
 
 /** Returns the action with every member under its canonical name. @throws UnreadablePayload */
-function actionOf(payload: Payload): Payload {
+function getAction(payload: Payload): Payload {
   try {
     return readCheckBody(ACTION, ALIASES, payload) as Payload;
   } catch (refusal) {
@@ -70,8 +70,8 @@ export const plainDialect: Dialect = {
     };
   },
   events: {
-    post_tool_use: { checks: resultOf, deny: (reason, payload) => refuse(reason, payload) },
-    pre_tool_use: { checks: callOf, deny: (reason, payload) => refuse(reason, payload) },
+    post_tool_use: { checks: getResult, deny: (reason, payload) => refuse(reason, payload) },
+    pre_tool_use: { checks: getCall, deny: (reason, payload) => refuse(reason, payload) },
     prompt: prompted(),
   },
   ignored_events: [],
@@ -84,7 +84,7 @@ export const plainDialect: Dialect = {
 function readEvent(payload: Payload, given: string | null): string | null {
   const reply = given ?? readOptionalName(payload, 'event') ?? readOptionalName(payload, 'phase');
   if (reply !== null) return EVENTS.get(reply) ?? reply;
-  const { tool, text, output } = actionOf(payload);
+  const { tool, text, output } = getAction(payload);
   if (tool === undefined) return typeof text === 'string' ? 'prompt' : null;
   return output === undefined ? 'pre_tool_use' : 'post_tool_use';
 }
@@ -101,23 +101,23 @@ function prompted(): HookEvent {
   };
 }
 
-function callOf(payload: Payload): readonly HookCheck[] {
-  const tool = toolOf(payload);
+function getCall(payload: Payload): readonly HookCheck[] {
+  const tool = getTool(payload);
   const input = (only(payload, 'input').input ?? {}) as Json;
   return [
     { kind: 'call', tool, input: typeof input === 'string' && SHELL.test(tool) ? { command: input } : input },
   ];
 }
 
-function resultOf(payload: Payload): readonly HookCheck[] {
+function getResult(payload: Payload): readonly HookCheck[] {
   return [
-    { kind: 'result', tool: toolOf(payload), output: readRequiredValue(only(payload, 'output'), 'output') },
+    { kind: 'result', tool: getTool(payload), output: readRequiredValue(only(payload, 'output'), 'output') },
   ];
 }
 
 /** Returns the action if it contains nothing else to evaluate; a result may come with its call. @throws UnreadablePayload */
 function only(payload: Payload, judged: 'input' | 'output' | 'text'): Payload {
-  const action = actionOf(payload);
+  const action = getAction(payload);
   const others = (['input', 'output', 'text'] as const).filter(
     (name) => name !== judged && !(judged === 'output' && name === 'input'),
   );
@@ -129,17 +129,17 @@ function only(payload: Payload, judged: 'input' | 'output' | 'text'): Payload {
 /** Returns a name from the top level or from `context`. @throws UnreadablePayload */
 function nameIn(payload: Payload, key: 'agent_id' | 'session_id' | 'tenant_id'): string | null {
   const above = readOptionalName(payload, key);
-  const within = readOptionalName(contextOf(payload), key);
+  const within = readOptionalName(getContext(payload), key);
   if (above !== null && within !== null && above !== within)
     throw new UnreadablePayload(`\`${key}\` is another one than \`context.${key}\``);
   return above ?? within;
 }
 
-function toolOf(payload: Payload): string {
+function getTool(payload: Payload): string {
   return readToolName(payload, payload.tool === undefined ? 'tool_name' : 'tool');
 }
 
-function contextOf({ context }: Payload): Payload {
+function getContext({ context }: Payload): Payload {
   return typeof context === 'object' && context !== null ? (context as Payload) : {};
 }
 
@@ -154,7 +154,7 @@ function writeDecision(answer: HookAnswer, payload: Payload, now_ms: number): Ho
   const event = safely(() => readEvent(payload, null));
   return replyWithJson({
     decision,
-    tool: safely(() => toolOf(payload)),
+    tool: safely(() => getTool(payload)),
     agent_id: safely(() => readOptionalName(payload, 'agent_id')) ?? plainDialect.agent_id,
     timestamp: new Date(now_ms).toISOString(),
     action,

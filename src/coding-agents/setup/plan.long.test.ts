@@ -5,7 +5,7 @@ import { codingAgents } from '../coding-agents.ts';
 import { formatHookCommand } from '../record/hook-command.ts';
 import { planInstall, planUninstall } from './plan.ts';
 import { readDocument } from './settings-document.ts';
-import { foreignFor, formatOf, partsOf, plain, receiptOf } from './testing/settings.ts';
+import { foreignFor, getFormat, getParts, getReceipt, plain } from './testing/settings.ts';
 
 const key = fc.string({ maxLength: 6 }).filter((text) => !['hooks', 'mcpServers', 'version'].includes(text));
 const extra = fc.dictionary(key, fc.jsonValue({ maxDepth: 2 }) as fc.Arbitrary<unknown>, { maxKeys: 4 });
@@ -47,8 +47,8 @@ const commentsIn = (text: string) => text.match(/(?:\/\/|\/\*)c\d+/g)?.length ??
 test('over random settings: all of them stay, twice is once, and back is byte for byte', () => {
   let ran = 0;
   for (const host of codingAgents) {
-    const parts = partsOf(host);
-    const format = formatOf(host);
+    const parts = getParts(host);
+    const format = getFormat(host);
     const event = fc.constantFrom(...host.settings.wanted_hooks.map((each) => each.event), 'SessionStart');
     const foreign = fc.array(fc.constant(foreignFor(host)), { minLength: 1, maxLength: 3 });
     const servers = fc.dictionary(
@@ -79,7 +79,7 @@ test('over random settings: all of them stay, twice is once, and back is byte fo
         const after = readDocument(plan.after!, format);
         assert.equal(commentsIn(plan.after!), comments);
         assert.equal(planInstall(plan.after, format, parts, null).after, plan.after);
-        assert.equal(planUninstall(plan.after, format, parts, receiptOf(plan)), before);
+        assert.equal(planUninstall(plan.after, format, parts, getReceipt(plan)), before);
         const left = planUninstall(plan.after, format, parts, null)!;
         assert.deepEqual(plain(readDocument(left, format)), plain(readDocument(before, format)));
         assert.equal(commentsIn(left), comments);
@@ -104,9 +104,9 @@ const COMMENTS = ['// one\n', '/* two */', ' /* three\n */ ', '\n// four\n  ', '
 test('over random gaps and comments between tokens: nothing is refused, no comment is lost, and back is byte for byte', () => {
   let ran = 0;
   for (const host of codingAgents) {
-    const format = formatOf(host);
+    const format = getFormat(host);
     const lax = format === 'jsonc';
-    const parts = partsOf(host);
+    const parts = getParts(host);
     const command = formatHookCommand({
       program: ['service'],
       config: '/old.yaml',
@@ -142,7 +142,7 @@ test('over random gaps and comments between tokens: nothing is refused, no comme
           .list(readDocument(plan.after!, format))
           .filter(({ is_ours }) => is_ours);
         assert.equal(mine.length, host.settings.wanted_hooks.length);
-        const back = planUninstall(plan.after, format, parts, receiptOf(plan))!;
+        const back = planUninstall(plan.after, format, parts, getReceipt(plan))!;
         if (is_fresh) assert.equal(back, text);
         for (const left of [back, planUninstall(plan.after, format, parts, null)!]) {
           assert.ok(!left.includes('service hook'));

@@ -5,7 +5,7 @@ import type { SettingsFormat } from '../record/settings.ts';
 import { serverPart } from './parts.ts';
 import { planInstall, planUninstall } from './plan.ts';
 import { readDocument } from './settings-document.ts';
-import { foreignFor, formatOf, PROGRAM, partsOf, plain, receiptOf, WORDS } from './testing/settings.ts';
+import { foreignFor, getFormat, getParts, getReceipt, PROGRAM, plain, WORDS } from './testing/settings.ts';
 
 test('an empty file, none, and one with hooks of others hold what is wanted, once, and are left as they were', () => {
   let ran = 0;
@@ -27,40 +27,40 @@ test('an empty file, none, and one with hooks of others hold what is wanted, onc
       `\ufeff${JSON.stringify({ hooks: { [event]: [foreignFor(host)] } }, null, 2).replaceAll('\n', '\r\n')}\r\n`,
     ]) {
       const where = `${host.name} ${JSON.stringify(before)}`;
-      const parts = partsOf(host);
-      const first = planInstall(before, formatOf(host), parts, null);
+      const parts = getParts(host);
+      const first = planInstall(before, getFormat(host), parts, null);
       const hooks = host.settings.hook_format
-        .list(readDocument(first.after!, formatOf(host)))
+        .list(readDocument(first.after!, getFormat(host)))
         .filter(({ is_ours }) => is_ours);
       assert.deepEqual(
         hooks.map((hook) => hook.event).sort(),
         host.settings.wanted_hooks.map((each) => each.event).sort(),
         where,
       );
-      const again = planInstall(first.after, formatOf(host), parts, receiptOf(first));
+      const again = planInstall(first.after, getFormat(host), parts, getReceipt(first));
       assert.deepEqual([again.after, again.undo], [first.after, []], where);
-      assert.equal(planUninstall(first.after, formatOf(host), parts, receiptOf(first)), before, where);
+      assert.equal(planUninstall(first.after, getFormat(host), parts, getReceipt(first)), before, where);
       // Another configuration replaces the hook, and the undo restores the first text.
       const moved = planInstall(
         first.after,
-        formatOf(host),
-        partsOf(host, '/new dir/service.yaml'),
-        receiptOf(first),
+        getFormat(host),
+        getParts(host, '/new dir/service.yaml'),
+        getReceipt(first),
       );
       const replaced = host.settings.hook_format
-        .list(readDocument(moved.after!, formatOf(host)))
+        .list(readDocument(moved.after!, getFormat(host)))
         .filter(({ is_ours }) => is_ours);
       assert.equal(replaced.length, host.settings.wanted_hooks.length, where);
       assert.ok(
         replaced.every(({ command }) => command.includes("'/new dir/service.yaml'")),
         where,
       );
-      assert.equal(planUninstall(moved.after, formatOf(host), parts, receiptOf(moved)), before, where);
+      assert.equal(planUninstall(moved.after, getFormat(host), parts, getReceipt(moved)), before, where);
       ran += 1;
     }
     // A hook that was entered by hand is removed too, because nothing of this program may remain.
     const by_hand = JSON.stringify({ hooks: { [event]: [entry, foreignFor(host)] } }, null, 2);
-    const left = planUninstall(by_hand, formatOf(host), partsOf(host), null)!;
+    const left = planUninstall(by_hand, getFormat(host), getParts(host), null)!;
     assert.deepEqual(plain(readDocument(left, 'json')), { hooks: { [event]: [foreignFor(host)] } });
   }
   assert.equal(ran, codingAgents.length * 10);
@@ -69,19 +69,19 @@ test('an empty file, none, and one with hooks of others hold what is wanted, onc
 test('what a person changes afterwards stays, and only what is ours goes', () => {
   let ran = 0;
   for (const host of codingAgents) {
-    const parts = partsOf(host);
-    const created = planInstall(null, formatOf(host), parts, null);
+    const parts = getParts(host);
+    const created = planInstall(null, getFormat(host), parts, null);
     const touched = created.after!.replace('{', '{\n  "mine": 1,');
     assert.deepEqual(
       Object.keys(
-        plain(readDocument(planUninstall(touched, formatOf(host), parts, receiptOf(created))!, 'json')),
+        plain(readDocument(planUninstall(touched, getFormat(host), parts, getReceipt(created))!, 'json')),
       ),
       ['mine', ...Object.keys(host.settings.required_keys)],
     );
     // An editor added only a blank line, so the file that setup created still counts as unchanged and is deleted.
-    assert.equal(planUninstall(`${created.after}\n`, formatOf(host), parts, receiptOf(created)), null);
+    assert.equal(planUninstall(`${created.after}\n`, getFormat(host), parts, getReceipt(created)), null);
     // Without a receipt setup cannot tell that it created the file.
-    assert.notEqual(planUninstall(created.after, formatOf(host), parts, null), null);
+    assert.notEqual(planUninstall(created.after, getFormat(host), parts, null), null);
     ran += 1;
   }
   assert.equal(ran, 5);
@@ -89,7 +89,7 @@ test('what a person changes afterwards stays, and only what is ours goes', () =>
 
 test('a hook among others in a group, one twice, and one at an event that is not wanted are put right', () => {
   const host = codingAgents.find(({ name }) => name === 'claude-code')!;
-  const parts = partsOf(host);
+  const parts = getParts(host);
   const [right] = (
     JSON.parse(planInstall(null, 'json', parts, null).after!) as { hooks: Record<string, object[]> }
   ).hooks.PreToolUse!;
@@ -137,7 +137,7 @@ test('what cannot be read, or not changed without a loss, is refused', () => {
   ];
   let ran = 0;
   for (const [text, format, pattern] of cases) {
-    assert.throws(() => planInstall(text, format, partsOf(gemini), null), pattern);
+    assert.throws(() => planInstall(text, format, getParts(gemini), null), pattern);
     ran += 1;
   }
   assert.equal(ran, cases.length);
@@ -151,7 +151,7 @@ test('nesting of any depth is read or refused, in every format', () => {
     for (const depth of [500, 2_000, 4_000, 8_000, 16_000, 200_000]) {
       const text = `{"a": ${'['.repeat(depth)}${']'.repeat(depth)}}`;
       try {
-        planInstall(text, formatOf(host), partsOf(host), null);
+        planInstall(text, getFormat(host), getParts(host), null);
       } catch (error) {
         assert.match(String(error), /nested too deeply/);
         refused += 1;
@@ -171,7 +171,7 @@ test('the list of Codex is TOML: a table at its end, and away again', () => {
     const { mcp_servers } = readDocument(plan.after!, 'toml') as { mcp_servers: Record<string, unknown> };
     assert.deepEqual(plain(mcp_servers['agent-safety']), { command: WORDS[0], args: WORDS.slice(1) });
     assert.equal(planInstall(plan.after, 'toml', parts, null).after, plan.after);
-    assert.equal(planUninstall(plan.after, 'toml', parts, receiptOf(plan)), before);
+    assert.equal(planUninstall(plan.after, 'toml', parts, getReceipt(plan)), before);
     if (before !== null)
       assert.equal(planUninstall(plan.after, 'toml', parts, null)!.trimEnd(), before.trimEnd());
   }

@@ -12,7 +12,7 @@ import { type AuditedCalls, findAuditedCalls, findUnseenSessions } from './unsee
 const NOON_MS = Date.parse('2026-11-20T12:00:00Z');
 const AT = (minute: number) => new Date(NOON_MS + minute * 60_000).toISOString();
 
-function formOf(host: string): TranscriptFormat {
+function getForm(host: string): TranscriptFormat {
   const form = codingAgents.find(({ name }) => name === host)?.transcript;
   assert.ok(form !== null && form !== undefined, host);
   return form;
@@ -26,7 +26,7 @@ async function read(host: string, files: Readonly<Record<string, string>>, patte
       await mkdir(dirname(join(folder, name)), { recursive: true });
       await writeFile(join(folder, name), text);
     }
-    return await readTranscripts(formOf(host), { folder, pattern }, since_ms);
+    return await readTranscripts(getForm(host), { folder, pattern }, since_ms);
   } finally {
     await rm(folder, { recursive: true });
   }
@@ -172,7 +172,7 @@ test('what cannot be read is counted, and the rest is read', async () => {
     transcripts.map(({ runs }) => runs.length),
     [1],
   );
-  const nothing = await readTranscripts(formOf('codex'), { folder: '/nowhere/at/all', pattern: '**/*' }, 0);
+  const nothing = await readTranscripts(getForm('codex'), { folder: '/nowhere/at/all', pattern: '**/*' }, 0);
   assert.deepEqual(nothing, { transcripts: [], file_count: 0, skipped_count: 0 });
 });
 
@@ -188,9 +188,9 @@ test('files that were not written since are not read', async () => {
     await utimes(path, now_ms / 1_000 - age_s, now_ms / 1_000 - age_s);
   }
   const place = { folder, pattern: '*.jsonl' };
-  const { file_count } = await readTranscripts(formOf('claude-code'), place, now_ms - 7 * 86_400_000);
+  const { file_count } = await readTranscripts(getForm('claude-code'), place, now_ms - 7 * 86_400_000);
   assert.equal(file_count, 1);
-  assert.equal((await readTranscripts(formOf('claude-code'), place, 0)).file_count, 2);
+  assert.equal((await readTranscripts(getForm('claude-code'), place, 0)).file_count, 2);
   await rm(folder, { recursive: true });
 });
 
@@ -214,7 +214,7 @@ const reported = (session_id: string, ...runs: readonly ReturnType<typeof run>[]
 });
 
 test('a call is found by its ID, whichever record names it', () => {
-  const form = formOf('claude-code');
+  const form = getForm('claude-code');
   const twice = [
     reported('s-1', run('a', 'Bash'), run('b', 'Read')),
     reported('s-1', run('b', 'Read'), run('c', 'Bash', 3)),
@@ -250,7 +250,7 @@ test('a call is found by its ID, whichever record names it', () => {
 });
 
 test('tools that need no hook are skipped, and tools whose need is unknown are marked as such', () => {
-  const form = formOf('codex');
+  const form = getForm('codex');
   const one = [reported('s-1', run(null, 'web_search', 1, 'no'), run('p', 'update_plan', 1, 'unknown'))];
   const [session, ...rest] = findUnseenSessions(form, one, seen([]), EVER);
   assert.equal(rest.length, 0);
@@ -261,7 +261,7 @@ test('tools that need no hook are skipped, and tools whose need is unknown are m
 });
 
 test('without ids calls are counted, by session and by tool under all its names', () => {
-  const form = formOf('copilot');
+  const form = getForm('copilot');
   const runs = [
     reported('s-1', run(null, 'bash'), run(null, 'bash'), run(null, 'view')),
     reported('s-2', run(null, 'bash')),
@@ -318,7 +318,7 @@ test('what was seen is looked up page by page, probes and results left out', asy
     requested.push(filter);
     return { events: all, count: all.length };
   };
-  const found = await findAuditedCalls(query, { name: 'copilot', format: formOf('copilot') }, NOON_MS);
+  const found = await findAuditedCalls(query, { name: 'copilot', format: getForm('copilot') }, NOON_MS);
   assert.deepEqual([...found.ids], ['t2', 't0']);
   assert.deepEqual(
     [...found.counts],

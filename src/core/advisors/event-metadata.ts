@@ -57,10 +57,10 @@ export function sanitizeEvent(
   const metadata = asRecord(event.metadata);
   return {
     seconds_from_event: secondsFrom(event.timestamp_ms, reference.timestamp_ms),
-    boundary: oneOf(event.boundary, [...BOUNDARIES, 'memory']),
-    phase: oneOf(metadata.phase, SENT_PHASES),
-    decision: oneOf(event.decision, DECISIONS),
-    action: oneOf(event.action, ACTIONS),
+    boundary: getOne(event.boundary, [...BOUNDARIES, 'memory']),
+    phase: getOne(metadata.phase, SENT_PHASES),
+    decision: getOne(event.decision, DECISIONS),
+    action: getOne(event.action, ACTIONS),
     rule: filterRuleName(event.policy_name, vocabulary),
     reason: (typeof event.policy_name === 'string' && vocabulary.rules.get(event.policy_name)) || null,
     data_tags: filterTags(event.data_tags, vocabulary),
@@ -69,7 +69,7 @@ export function sanitizeEvent(
     destination_agent: aliases.send('agent', event.destination_agent_id),
     tool: aliases.send('tool', event.tool_name),
     is_same_session: typeof event.session_id === 'string' && event.session_id === reference.session_id,
-    coverage: oneOf(event.coverage, ['full', 'partial']),
+    coverage: getOne(event.coverage, ['full', 'partial']),
     detectors: listKnown(metadata.detectors, vocabulary.detectors),
     severities: readSeverities(metadata.found_tags),
     findings: boundNumber(metadata.findings),
@@ -78,8 +78,8 @@ export function sanitizeEvent(
     session_tags: filterTags(metadata.session_tags, vocabulary),
     declared_tags: filterTags(metadata.declared_tags, vocabulary),
     violations: readViolations(metadata.violations, vocabulary),
-    approval_status: oneOf(metadata.approval_status, APPROVAL_STATES),
-    monitored_action: oneOf(metadata.monitored_action, ACTIONS),
+    approval_status: getOne(metadata.approval_status, APPROVAL_STATES),
+    monitored_action: getOne(metadata.monitored_action, ACTIONS),
   };
 }
 
@@ -90,7 +90,7 @@ function asRecord(value: unknown): UnsafeEvent {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as UnsafeEvent) : {};
 }
 
-function oneOf(value: unknown, known: readonly string[]): string | null {
+function getOne(value: unknown, known: readonly string[]): string | null {
   return typeof value === 'string' && known.includes(value) ? value : null;
 }
 

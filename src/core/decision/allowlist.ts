@@ -33,8 +33,8 @@ export function applyAllowlist(
     }
     const fingerprint = computeFingerprint(rule_id, texts.get(leaf)!.slice(start, end));
     const expires_ms = Math.max(
-      expiries.get(keyOf(fingerprint, null)) ?? 0,
-      expiries.get(keyOf(fingerprint, tenant_id)) ?? 0,
+      expiries.get(getKey(fingerprint, null)) ?? 0,
+      expiries.get(getKey(fingerprint, tenant_id)) ?? 0,
     );
     if (now_ms < expires_ms) allowlisted_findings.push({ ...finding, fingerprint });
     else findings.push(finding);
@@ -50,7 +50,7 @@ export function isAllowlistable({ type }: Finding): boolean {
   return type === 'secret_detected' || type === 'pii_detected' || type === 'content_detected';
 }
 
-function keyOf(fingerprint: string, tenant_id: string | null): string {
+function getKey(fingerprint: string, tenant_id: string | null): string {
   return tenant_id === null ? fingerprint : `${fingerprint} ${tenant_id}`;
 }
 
@@ -61,7 +61,7 @@ function getExpiries(detection: Detection): ReadonlyMap<string, number> {
     expiries_cache.get(detection) ??
     new Map(
       detection.allowlist.map(({ fingerprint, tenant_id = null, expires_ms }) => [
-        keyOf(fingerprint, tenant_id),
+        getKey(fingerprint, tenant_id),
         expires_ms,
       ]),
     );

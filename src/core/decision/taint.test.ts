@@ -222,7 +222,7 @@ const flowRules = fc.array(
   { minLength: 1, maxLength: 3 },
 );
 
-function ruleOf(
+function getRule(
   drawn: { data_tags: string[]; session_tags: string[]; tool: string | null },
   at: number,
 ): object {
@@ -253,7 +253,7 @@ test('more tags in a session never loosen anything, unless a rule allows because
       fc.subarray([...READ]),
       fc.constantFrom(...READ),
       (usual, flow, declared_tags, session_tags, more) => {
-        const policy = buildTestPolicy({ rules: [...flow, ...usual].map(ruleOf) });
+        const policy = buildTestPolicy({ rules: [...flow, ...usual].map(getRule) });
         const requested = { boundary: 'action', phase: 'request', declared_tags, tool: 'x' } as const;
         const before = judge(buildTestCrossing({ ...requested, session_tags }), policy);
         const after = judge(

@@ -72,7 +72,8 @@ test('an identity gives an agent the tools that it writes, and no other spelling
     assert.equal(judge(request(tool, {}, known), policy).rule, 'identity.tools', tool);
 });
 
-const ruleOf = (policy: Policy, tool: string, value: object = {}) => judge(request(tool, value), policy).rule;
+const getRule = (policy: Policy, tool: string, value: object = {}) =>
+  judge(request(tool, value), policy).rule;
 
 test('a contract restricts each spelling of its tool, and declares one', () => {
   const schema = { type: 'object', required: ['amount'] };
@@ -80,12 +81,12 @@ test('a contract restricts each spelling of its tool, and declares one', () => {
   const open = buildTestPolicy({ documents });
   const closed = buildTestPolicy({ documents, settings: { undeclared_tools: 'block' } });
   for (const tool of ['issue_refund', ...SPELLINGS]) {
-    assert.equal(ruleOf(open, tool), 'contract.arguments', tool);
-    assert.equal(ruleOf(open, tool, { amount: '1' }), 'default.allow', tool);
+    assert.equal(getRule(open, tool), 'contract.arguments', tool);
+    assert.equal(getRule(open, tool, { amount: '1' }), 'default.allow', tool);
   }
-  assert.equal(ruleOf(closed, 'issue_refund', { amount: '1' }), 'default.allow');
-  for (const tool of SPELLINGS) assert.equal(ruleOf(closed, tool, { amount: '1' }), 'contract.tool', tool);
-  assert.equal(ruleOf(open, 'read_refunds'), 'default.allow');
+  assert.equal(getRule(closed, 'issue_refund', { amount: '1' }), 'default.allow');
+  for (const tool of SPELLINGS) assert.equal(getRule(closed, tool, { amount: '1' }), 'contract.tool', tool);
+  assert.equal(getRule(open, 'read_refunds'), 'default.allow');
 });
 
 test('a name between two contracts that differ in case is declared by neither', () => {

@@ -9,11 +9,11 @@ const LIMITS: ScanLimits = { text_bytes_max: 10_000, depth_max: 20, nodes_max: 1
 const KEY = 'sk-ABCDEF1234567890';
 const SSN = '123-45-6789';
 
-function textOf(text: string): Content {
+function getText(text: string): Content {
   return { kind: 'text', text };
 }
 
-function jsonOf(value: Json): Content {
+function getJson(value: Json): Content {
   return { kind: 'json', value };
 }
 
@@ -25,7 +25,7 @@ function found(content: Content, detection = DETECTION, limits = LIMITS): string
 }
 
 test('the examples of the interface give exactly one finding each', () => {
-  const [key] = detect(textOf(`Use key ${KEY}`), DETECTION, LIMITS).findings;
+  const [key] = detect(getText(`Use key ${KEY}`), DETECTION, LIMITS).findings;
   assert.deepEqual(key, {
     rule_id: 'generic.sk_key',
     detector: 'api_key',
@@ -38,16 +38,16 @@ test('the examples of the interface give exactly one finding each', () => {
     path: null,
   });
   const config = `Here is the config: DATABASE_URL=postgresql://admin:${'p4ss'}w0rd@db.internal:5432/prod`;
-  const { findings } = detect(textOf(config), DETECTION, LIMITS);
+  const { findings } = detect(getText(config), DETECTION, LIMITS);
   assert.deepEqual(
     findings.map(({ detector }) => detector),
     ['connection_string'],
   );
   assert.deepEqual(
-    redact(textOf(config), findings, false),
-    textOf('Here is the config: DATABASE_URL=[REDACTED]'),
+    redact(getText(config), findings, false),
+    getText('Here is the config: DATABASE_URL=[REDACTED]'),
   );
-  const [ssn, ...more] = detect(textOf(`My SSN is ${SSN}.`), DETECTION, LIMITS).findings;
+  const [ssn, ...more] = detect(getText(`My SSN is ${SSN}.`), DETECTION, LIMITS).findings;
   assert.deepEqual(
     [ssn?.type, ssn?.detector, ssn?.severity, more.length],
     ['pii_detected', 'ssn', 'high', 0],
@@ -55,51 +55,59 @@ test('the examples of the interface give exactly one finding each', () => {
 });
 
 const PLACES: readonly { says: string; content: Content; expected: readonly string[] }[] = [
-  { says: 'a clean text', content: textOf('Nothing to see here.'), expected: [] },
-  { says: 'an empty text', content: textOf(''), expected: [] },
-  { says: 'several, by place', content: textOf(`${SSN} ${KEY}`), expected: ['ssn 0-11', 'api_key 12-31'] },
-  { says: 'behind an emoji', content: textOf(`😀 ${SSN}`), expected: ['ssn 3-14'] },
+  { says: 'a clean text', content: getText('Nothing to see here.'), expected: [] },
+  { says: 'an empty text', content: getText(''), expected: [] },
+  { says: 'several, by place', content: getText(`${SSN} ${KEY}`), expected: ['ssn 0-11', 'api_key 12-31'] },
+  { says: 'behind an emoji', content: getText(`😀 ${SSN}`), expected: ['ssn 3-14'] },
   {
     says: 'beside NUL and lone surrogates',
-    content: textOf(`\0\ud800${SSN}\udc00\0`),
+    content: getText(`\0\ud800${SSN}\udc00\0`),
     expected: ['ssn 2-13'],
   },
-  { says: 'behind an escaped line break', content: textOf(`a\\n${KEY}`), expected: ['api_key 3-22'] },
-  { says: 'a string', content: jsonOf({ a: [1, `x ${SSN}`] }), expected: ['ssn@$.a[1] 2-13'] },
-  { says: 'a number', content: jsonOf({ card: 4111111111111111 }), expected: ['credit_card@$.card 0-16'] },
+  { says: 'behind an escaped line break', content: getText(`a\\n${KEY}`), expected: ['api_key 3-22'] },
+  { says: 'a string', content: getJson({ a: [1, `x ${SSN}`] }), expected: ['ssn@$.a[1] 2-13'] },
+  { says: 'a number', content: getJson({ card: 4111111111111111 }), expected: ['credit_card@$.card 0-16'] },
   {
     says: 'a key',
-    content: jsonOf({ [SSN]: { b: KEY } }),
+    content: getJson({ [SSN]: { b: KEY } }),
     expected: ["ssn@$['*'] 0-11", "api_key@$['*'].b 0-19"],
   },
-  { says: 'a bare string', content: jsonOf(KEY), expected: ['api_key@$ 0-19'] },
+  { says: 'a bare string', content: getJson(KEY), expected: ['api_key@$ 0-19'] },
   {
     says: 'a value by its key',
-    content: jsonOf({ db_password: 'open sesame' }),
+    content: getJson({ db_password: 'open sesame' }),
     expected: ['password@$.db_password 0-11'],
   },
-  { says: 'a number by its key', content: jsonOf({ ssn: 123456789 }), expected: ['ssn@$.ssn 0-9'] },
+  { says: 'a number by its key', content: getJson({ ssn: 123456789 }), expected: ['ssn@$.ssn 0-9'] },
   {
     says: 'no value by a key further up',
-    content: jsonOf({ password: true, name: 'open sesame' }),
+    content: getJson({ password: true, name: 'open sesame' }),
     expected: [],
   },
-  { says: 'no placeholder by its key', content: jsonOf({ password: 'changeme', token: null }), expected: [] },
-  { says: 'JSON in a string', content: jsonOf({ a: `{"b":"${KEY}"}` }), expected: ['api_key@$.a 6-25'] },
+  {
+    says: 'no placeholder by its key',
+    content: getJson({ password: 'changeme', token: null }),
+    expected: [],
+  },
+  { says: 'JSON in a string', content: getJson({ a: `{"b":"${KEY}"}` }), expected: ['api_key@$.a 6-25'] },
   {
     says: 'escaped letters',
-    content: jsonOf(['{"b":"\\u0073k-ABCDEF1234567890"}']),
+    content: getJson(['{"b":"\\u0073k-ABCDEF1234567890"}']),
     expected: ['api_key@$[0] 6-30'],
   },
-  { says: 'escapes in a text', content: textOf(`["\\u0073k-ABCDEF1234567890"]`), expected: ['api_key 2-26'] },
+  {
+    says: 'escapes in a text',
+    content: getText(`["\\u0073k-ABCDEF1234567890"]`),
+    expected: ['api_key 2-26'],
+  },
   {
     says: 'JSON in a string in a string',
-    content: jsonOf([JSON.stringify({ a: JSON.stringify({ b: `\n${KEY}` }) })]),
+    content: getJson([JSON.stringify({ a: JSON.stringify({ b: `\n${KEY}` }) })]),
     expected: ['api_key@$[0] 18-37'],
   },
   {
     says: 'a key by its name in JSON in a string',
-    content: jsonOf([JSON.stringify({ password: 'a\nb c' })]),
+    content: getJson([JSON.stringify({ password: 'a\nb c' })]),
     expected: ['password@$[0] 13-19'],
   },
 ];
@@ -110,7 +118,7 @@ test('findings have their positions', () => {
 });
 
 test('a family that is switched off is not looked for', () => {
-  const content = textOf(`${SSN} ${KEY}`);
+  const content = getText(`${SSN} ${KEY}`);
   assert.deepEqual(found(content, { ...DETECTION, secret_detection: false, pii_protection: true }), [
     'ssn 0-11',
   ]);
@@ -130,29 +138,29 @@ function nested(depth: number, innermost: Json): Json {
 const LIMITED: readonly { says: string; content: Content; reason: RegExp; bytes: number }[] = [
   {
     says: 'text',
-    content: textOf('x'.repeat(10_001)),
+    content: getText('x'.repeat(10_001)),
     reason: /scan\.text_bytes_max \(10000 bytes\)/,
     bytes: 10_000,
   },
-  { says: 'bytes, not units', content: textOf('é'.repeat(5_001)), reason: /text_bytes_max/, bytes: 10_000 },
+  { says: 'bytes, not units', content: getText('é'.repeat(5_001)), reason: /text_bytes_max/, bytes: 10_000 },
   {
     says: 'all leaves together',
-    content: jsonOf(Array(101).fill('x'.repeat(100))),
+    content: getJson(Array(101).fill('x'.repeat(100))),
     reason: /text_bytes_max/,
     bytes: 10_000,
   },
-  { says: 'depth', content: jsonOf(nested(21, 'x')), reason: /scan\.depth_max \(20\)/, bytes: 0 },
-  { says: 'ten thousand levels', content: jsonOf(nested(10_000, 'x')), reason: /depth_max/, bytes: 0 },
-  { says: 'parts', content: jsonOf(Array(1000).fill(null)), reason: /scan\.nodes_max \(1000\)/, bytes: 0 },
+  { says: 'depth', content: getJson(nested(21, 'x')), reason: /scan\.depth_max \(20\)/, bytes: 0 },
+  { says: 'ten thousand levels', content: getJson(nested(10_000, 'x')), reason: /depth_max/, bytes: 0 },
+  { says: 'parts', content: getJson(Array(1000).fill(null)), reason: /scan\.nodes_max \(1000\)/, bytes: 0 },
   {
     says: 'findings',
-    content: textOf(`${SSN} `.repeat(51)),
+    content: getText(`${SSN} `.repeat(51)),
     reason: /scan\.findings_max \(50\)/,
     bytes: 612,
   },
   {
     says: 'depth in a string',
-    content: textOf(`["\\n",${'['.repeat(2000)}`),
+    content: getText(`["\\n",${'['.repeat(2000)}`),
     reason: /depth_max/,
     bytes: 2006,
   },
@@ -172,27 +180,27 @@ test('past a limit the coverage is partial and names it', () => {
 
 test('at a limit the coverage is full', () => {
   const contents = [
-    textOf('x'.repeat(10_000)),
-    textOf('é'.repeat(5_000)),
-    jsonOf(Array(100).fill('x'.repeat(100))),
-    jsonOf(nested(20, 'x')),
-    jsonOf(Array(999).fill(null)),
-    textOf(`${SSN} `.repeat(50)),
+    getText('x'.repeat(10_000)),
+    getText('é'.repeat(5_000)),
+    getJson(Array(100).fill('x'.repeat(100))),
+    getJson(nested(20, 'x')),
+    getJson(Array(999).fill(null)),
+    getText(`${SSN} `.repeat(50)),
   ];
   for (const content of contents) assert.equal(detect(content, DETECTION, LIMITS).coverage.status, 'full');
 });
 
 test('text after the limit is not scanned, and text before it is', () => {
-  assert.deepEqual(found(textOf(`${SSN} ${'x'.repeat(10_000)} ${SSN}`)), ['ssn 0-11']);
+  assert.deepEqual(found(getText(`${SSN} ${'x'.repeat(10_000)} ${SSN}`)), ['ssn 0-11']);
 });
 
 test('a search that had its fill of what does not count is not taken for a whole one', () => {
   const example = `AKIA${'IOSFODNN7'}EXAMPLE`;
   const limits = { ...LIMITS, findings_max: 2 };
   const ignoring: Detection = { ...DETECTION, example_values: 'ignore' };
-  const within = detect(textOf(`${example} `.repeat(3) + KEY), ignoring, LIMITS);
+  const within = detect(getText(`${example} `.repeat(3) + KEY), ignoring, LIMITS);
   assert.deepEqual([within.coverage.status, within.findings.length], ['full', 1]);
-  for (const content of [textOf(`${example} `.repeat(3) + KEY), jsonOf(`${example} `.repeat(3) + KEY)]) {
+  for (const content of [getText(`${example} `.repeat(3) + KEY), getJson(`${example} `.repeat(3) + KEY)]) {
     const { coverage, findings } = detect(content, ignoring, limits);
     assert.deepEqual([coverage.status, findings.length], ['partial', 0]);
   }

@@ -37,7 +37,7 @@ export function detect(
   const search = startSearch(detection, limits, call, { work: 0, allowed: WORK_FLOOR });
   if (content.kind === 'text') searchText(search, content.text);
   else searchPayload(search, content);
-  return { findings: search.findings, coverage: coverageOf(search), is_full: search.is_full };
+  return { findings: search.findings, coverage: getCoverage(search), is_full: search.is_full };
 }
 
 /**
@@ -54,7 +54,7 @@ export function detectDocumentText(
   const matches: Match[] = [];
   searchDocuments(search, text, matches);
   addFindings(search, text, matches, 0, () => null);
-  return { findings: search.findings, coverage: coverageOf(search) };
+  return { findings: search.findings, coverage: getCoverage(search) };
 }
 
 /** Returns whether values of a JSON member can be findings because of this key alone. */
@@ -407,7 +407,7 @@ export function buildFinding(
   const finding: Finding = {
     rule_id: id,
     detector: family,
-    type: typeOf(tags[0]),
+    type: getType(tags[0]),
     severity,
     tags,
     start,
@@ -453,14 +453,14 @@ function addCommands(search: Search, found: FoundCommands): void {
   }
 }
 
-function typeOf(tag: string): ViolationType {
+function getType(tag: string): ViolationType {
   if (covers('injection', tag)) return 'injection_detected';
   if (covers('dangerous', tag)) return 'dangerous_command';
   if (covers('secret', tag)) return 'secret_detected';
   return covers('personal', tag) ? 'pii_detected' : 'content_detected';
 }
 
-function coverageOf(search: Search): Coverage {
+function getCoverage(search: Search): Coverage {
   const { stopped } = search;
   return stopped === null
     ? { status: 'full' }

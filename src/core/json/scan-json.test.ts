@@ -21,7 +21,7 @@ function read(source: string): readonly SourceLeaf[] {
   return leaves;
 }
 
-function textOf(source: string, leaf: SourceLeaf): string {
+function getText(source: string, leaf: SourceLeaf): string {
   return leaf.has_escapes ? decodeLeaf(source, leaf) : source.slice(leaf.start, leaf.end);
 }
 
@@ -31,7 +31,7 @@ test('the leaves of a document are those of its value, in the same order', () =>
       const source = JSON.stringify(value, null, indent);
       const expected: string[] = [];
       walkJson(value, LIMITS, ({ kind, text, is_member }) => expected.push(`${kind} ${is_member} ${text}`));
-      const leaves = read(source).map((leaf) => `${leaf.kind} ${leaf.is_member} ${textOf(source, leaf)}`);
+      const leaves = read(source).map((leaf) => `${leaf.kind} ${leaf.is_member} ${getText(source, leaf)}`);
       assert.deepEqual(leaves, expected);
     }),
   );

@@ -11,7 +11,7 @@ const tag = {
   'x-expects': 'must be a tag: a dotted name such as `personal.pii`, letters first',
 } as const;
 
-function listOf<const Items extends object>(items: Items, description: string) {
+function getList<const Items extends object>(items: Items, description: string) {
   return { type: 'array', maxItems: 1_000, items, description } as const;
 }
 
@@ -25,14 +25,14 @@ const expectation = {
     decision: { enum: DECISIONS, description: 'The decision that the caller gets.' },
     action: { enum: ACTIONS, description: 'The action of the rule that decides.' },
     rule: { ...word, description: 'Name of the rule; `default.allow` if no rule matches.' },
-    tags: listOf(tag, 'Tags that are found or declared, each itself or by a descendant.'),
-    no_tags: listOf(tag, 'Tags that must not be found or declared, neither itself nor a descendant.'),
-    detectors: listOf(word, 'Families of detectors or exact ones that find something.'),
-    violations: listOf(word, 'Violated parts of contracts, identities and limits: `arguments`, `tools`.'),
-    monitored: listOf(word, 'Rules in monitor mode that would have acted.'),
+    tags: getList(tag, 'Tags that are found or declared, each itself or by a descendant.'),
+    no_tags: getList(tag, 'Tags that must not be found or declared, neither itself nor a descendant.'),
+    detectors: getList(word, 'Families of detectors or exact ones that find something.'),
+    violations: getList(word, 'Violated parts of contracts, identities and limits: `arguments`, `tools`.'),
+    monitored: getList(word, 'Rules in monitor mode that would have acted.'),
     text: { ...text, description: 'The text that replaces the content.' },
     payload: { description: 'The value that replaces the content.' },
-    must_not_contain: listOf(
+    must_not_contain: getList(
       { type: 'string', minLength: 1, maxLength: 10_000 },
       'Texts that must not be in the resulting content.',
     ),
@@ -50,7 +50,7 @@ export const caseSchema = {
     boundary: { enum: BOUNDARIES, description: 'The boundary.' },
     text: { ...text, description: 'The content, as text.' },
     payload: { description: 'The content, as any JSON value: the arguments of a tool, a result.' },
-    data_tags: listOf(tag, 'Tags that the caller declares.'),
+    data_tags: getList(tag, 'Tags that the caller declares.'),
     phase: { enum: PHASES, description: 'The phase of an action (default: `request`).' },
     tool: { ...word, description: 'The tool.' },
     agent_id: { ...word, description: 'The agent that acts (default: `unknown`).' },
@@ -58,7 +58,7 @@ export const caseSchema = {
     destination_agent_id: word,
     tenant_id: { ...word, description: 'The tenant whose rules apply (default: `default`).' },
     session_id: word,
-    session_tags: listOf(tag, 'Taint tags of the session.'),
+    session_tags: getList(tag, 'Taint tags of the session.'),
     now: {
       type: 'string',
       pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d(:\\d\\d)?Z$',

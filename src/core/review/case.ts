@@ -39,7 +39,7 @@ export function runCase(
   policy: Policy,
   tools: CaseTools,
 ): readonly CaseDifference[] {
-  const crossing = crossingOf(written, tools.now_ms);
+  const crossing = getCrossing(written, tools.now_ms);
   const verdict = judge(crossing, policy, tools.fingerprintOf, tools.conditions);
   const found = differences(written.expect, verdict, crossing.content);
   return tools.isOfOthers?.(verdict.rule) === true && isStricter(written.expect, verdict, found) ? [] : found;
@@ -64,7 +64,7 @@ function isStricter(
 
 const AGENT_MESSAGE = 'agent_to_agent';
 
-function crossingOf(written: PolicyTestCase, now_ms: number): Crossing {
+function getCrossing(written: PolicyTestCase, now_ms: number): Crossing {
   const { boundary, tool = null, agent_id, source_agent_id, session_tags } = written;
   const phase: Phase | null = boundary === 'action' ? (written.phase ?? 'request') : null;
   const is_call = phase === 'request' || phase === 'response';
@@ -72,7 +72,7 @@ function crossingOf(written: PolicyTestCase, now_ms: number): Crossing {
   return {
     boundary,
     phase,
-    content: contentOf(written),
+    content: getContent(written),
     tenant_id: written.tenant_id ?? 'default',
     agent_id: agent_id ?? source_agent_id ?? 'unknown',
     session_id: written.session_id ?? null,
@@ -85,7 +85,7 @@ function crossingOf(written: PolicyTestCase, now_ms: number): Crossing {
   };
 }
 
-function contentOf({ text, payload, boundary }: PolicyTestCase): Content {
+function getContent({ text, payload, boundary }: PolicyTestCase): Content {
   if (text !== undefined) return { kind: 'text', text };
   if (payload !== undefined) return { kind: 'json', value: payload as Json };
   return boundary === 'action' ? { kind: 'json', value: {} } : { kind: 'text', text: '' };

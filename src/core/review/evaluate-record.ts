@@ -102,17 +102,17 @@ export function replayUnder(
 }
 
 function sameDetection(was: Policy, next: Policy): boolean {
-  return textOf(was, 'detection') === textOf(next, 'detection');
+  return getText(was, 'detection') === getText(next, 'detection');
 }
 
 function sameLimits(was: Policy, next: Policy): boolean {
-  return textOf(was, 'limits') === textOf(next, 'limits');
+  return getText(was, 'limits') === getText(next, 'limits');
 }
 
 const known = new WeakMap<object, string>();
 
 /** Serializes a part of a policy. Compiled settings have a fixed member order, so equal settings give equal text. */
-function textOf(policy: Policy, part: 'detection' | 'limits'): string {
+function getText(policy: Policy, part: 'detection' | 'limits'): string {
   const value = policy[part];
   const text = known.get(value) ?? JSON.stringify(value);
   known.set(value, text);

@@ -91,14 +91,14 @@ export function readRecordedDecision(
   if (!isBoundary(event.boundary) || typeof metadata.endpoint !== 'string') return 'no_decision';
   if (!(ACTIONS as readonly string[]).includes(event.action)) return 'no_decision';
   if (metadata.fault === true) return 'fault';
-  const findings = findingsOf(metadata);
+  const findings = getFindings(metadata);
   if (findings === null) return 'incomplete';
   const declared = texts(metadata.declared_tags);
   const known = new Set([...declared, ...findings.flatMap(({ tags }) => tags)]);
   const rest = event.data_tags.filter((tag) => !known.has(tag));
   if (!rest.every(isFactTag)) return 'incomplete';
   return {
-    crossing: { ...envelopeOf(event, event.boundary, declared), now_ms: decided_ms },
+    crossing: { ...getEnvelope(event, event.boundary, declared), now_ms: decided_ms },
     findings,
     declared: [...declared, ...rest],
     coverage: coverage === 'full' ? { status: 'full' } : partial(metadata),
@@ -120,13 +120,13 @@ function partial({ coverage_reason, coverage_bytes }: RecordedEvent['metadata'])
   return { status: 'partial', reason: String(coverage_reason ?? ''), bytes: Number(coverage_bytes ?? 0) };
 }
 
-function envelopeOf(
+function getEnvelope(
   event: RecordedEvent,
   boundary: Boundary,
   declared_tags: readonly Tag[],
 ): Omit<CrossingContext, 'now_ms'> {
   const { phase, approved_rules, session_tags, calls_last_minute, unchangeable } = event.metadata;
-  const capability = capabilityOf(event);
+  const capability = getCapability(event);
   return {
     boundary,
     phase: (PHASES as readonly unknown[]).includes(phase) ? (phase as Phase) : null,
@@ -149,7 +149,7 @@ function envelopeOf(
  * Rebuilds the capability of a crossing. A refused token is refused again, because the event does not record what the
  * token allows.
  */
-function capabilityOf({ metadata }: RecordedEvent): CrossingContext['capability'] {
+function getCapability({ metadata }: RecordedEvent): CrossingContext['capability'] {
   const token_id = typeof metadata.capability_token_id === 'string' ? metadata.capability_token_id : null;
   const refused = texts(metadata.violations).find((each) =>
     each.startsWith('identity_violation:capability_token.'),
@@ -161,18 +161,18 @@ function capabilityOf({ metadata }: RecordedEvent): CrossingContext['capability'
 
 function readEnforcedResult(metadata: RecordedEvent['metadata']): DecisionResult | null {
   const { monitored_decision: decision, monitored_action: action, monitored_rule: rule } = metadata;
-  if (!isOneOf(DECISIONS, decision) || !isOneOf(ACTIONS, action) || typeof rule !== 'string') return null;
+  if (!getIsOne(DECISIONS, decision) || !getIsOne(ACTIONS, action) || typeof rule !== 'string') return null;
   return { decision, action, rule };
 }
 
-function isOneOf<Name extends string>(names: readonly Name[], value: unknown): value is Name {
+function getIsOne<Name extends string>(names: readonly Name[], value: unknown): value is Name {
   return (names as readonly unknown[]).includes(value);
 }
 
 const KIND = /^(\S+) (\S+)( example)? ([1-9]\d{0,8})$/;
 
 /** Rebuilds the findings of an event without positions; `null` if the event does not list all of them. */
-function findingsOf({ found_tags, findings: total = 0 }: RecordedEvent['metadata']): Finding[] | null {
+function getFindings({ found_tags, findings: total = 0 }: RecordedEvent['metadata']): Finding[] | null {
   const findings: Finding[] = [];
   for (const kind of texts(found_tags)) {
     const [, tags = '', severity = '', example, count = '0'] = KIND.exec(kind) ?? [];

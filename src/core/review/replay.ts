@@ -41,10 +41,10 @@ export function replayDecision(
     return { change: 'unknown', reason: 'record_differs' };
   const result = replayUnder(record, was, next);
   if (typeof result === 'string') return { change: 'unknown', reason: result };
-  return { change: changeOf(before.action, result.action), result };
+  return { change: getChange(before.action, result.action), result };
 }
 
-function changeOf(before: Action, after: Action): 'same' | 'stricter' | 'laxer' {
+function getChange(before: Action, after: Action): 'same' | 'stricter' | 'laxer' {
   const by = ACTIONS.indexOf(after) - ACTIONS.indexOf(before);
   if (by === 0) return 'same';
   return by > 0 ? 'stricter' : 'laxer';

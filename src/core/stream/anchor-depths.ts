@@ -27,7 +27,7 @@ const known = new WeakMap<Scanner, AnchorDepths>();
 
 /** Computes the anchor depths of a scanner once and caches them. */
 export function computeAnchorDepths(scanner: Scanner): AnchorDepths {
-  const made = known.get(scanner) ?? depthsOf(scanner);
+  const made = known.get(scanner) ?? getDepths(scanner);
   known.set(scanner, made);
   return made;
 }
@@ -50,7 +50,7 @@ function deepest(back: AnchorDepth['back']): AnchorDepth['back'] {
   return [...units_of].map(([index, units]) => ({ index, units }));
 }
 
-function depthsOf(scanner: Scanner): AnchorDepths {
+function getDepths(scanner: Scanner): AnchorDepths {
   const by_node = Array.from({ length: scanner.automaton.trie.node_count }, () => NOTHING);
   visit(scanner, by_node, 0, 0);
   const probes = Array.from({ length: scanner.table.count }, (_, index) =>

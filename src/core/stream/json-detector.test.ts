@@ -6,7 +6,7 @@ import { createJsonDetector, feedJsonDetector } from './json-detector.ts';
 
 const LIMITS = { depth_max: 50, nodes_max: 10_000 };
 
-function stateOf(pieces: readonly string[]): string {
+function getState(pieces: readonly string[]): string {
   const reader = createJsonDetector();
   for (const piece of pieces) feedJsonDetector(reader, piece, LIMITS);
   return reader.state;
@@ -22,11 +22,11 @@ test('a document is possible at every cut, and what is none is known to be none'
     fc.property(spoilt, ([json, place, sign]) => {
       const document = `[${json}]`;
       const at = place % document.length;
-      assert.equal(stateOf([document.slice(0, at), document.slice(at)]), 'possible', document);
+      assert.equal(getState([document.slice(0, at), document.slice(at)]), 'possible', document);
       documents += 1;
       const text = document.slice(0, at) + sign + document.slice(at + 1);
-      if (readAll(text) === 'read') assert.equal(stateOf(text.split('')), 'possible', text);
-      if (stateOf(text.split('')) !== 'none') return;
+      if (readAll(text) === 'read') assert.equal(getState(text.split('')), 'possible', text);
+      if (getState(text.split('')) !== 'none') return;
       others += 1;
       for (const more of ['', '"', ']', '1]', '"}]']) assert.equal(readAll(text + more), 'malformed', text);
     }),
@@ -47,12 +47,12 @@ const NONE: readonly string[] = [
 ];
 
 test('what only begins like a document is let go where that shows', () => {
-  for (const text of NONE) assert.equal(stateOf([text]), 'none', text);
-  for (const text of NONE.slice(1)) assert.equal(stateOf([text.slice(0, 1)]), 'possible', text);
-  assert.equal(stateOf([' \n']), 'unknown');
+  for (const text of NONE) assert.equal(getState([text]), 'none', text);
+  for (const text of NONE.slice(1)) assert.equal(getState([text.slice(0, 1)]), 'possible', text);
+  assert.equal(getState([' \n']), 'unknown');
   assert.equal(NONE.length, 8);
 });
 
 test('a document that is over a limit stays possible', () => {
-  assert.equal(stateOf(['['.repeat(60), 'x']), 'possible');
+  assert.equal(getState(['['.repeat(60), 'x']), 'possible');
 });

@@ -81,7 +81,7 @@ export function buildAutomaton(pattern: RegExp): PatternAutomaton {
   const entry = buildNodes(builder, tree, DONE, !pattern.source.includes('(?<value>'));
   const behind = findLeadingLookbehind(tree);
   return {
-    first: stateOf(ways, [{ node: entry, refused: [] }]),
+    first: getState(ways, [{ node: entry, refused: [] }]),
     units_max: countUnitsMax(tree),
     before: behind === null ? null : new RegExp(behind, `${builder.flags}y`),
     back_units: 0,
@@ -102,7 +102,7 @@ export function advanceState(
 ): AutomatonState {
   const known = state.next.get(unit);
   if (known !== undefined) return known;
-  const next = stateOf(
+  const next = getState(
     ways,
     state.waiting.flatMap((way) => advancePath(ways, way, unit) ?? []),
   );
@@ -256,7 +256,7 @@ function findLeadingLookbehind(tree: PatternNode): string | null {
   return tree.kind === 'sequence' && tree.items.length > 0 ? findLeadingLookbehind(tree.items[0]!) : null;
 }
 
-function stateOf(ways: AutomatonNodes, entries: readonly AutomatonPath[]): AutomatonState {
+function getState(ways: AutomatonNodes, entries: readonly AutomatonPath[]): AutomatonState {
   const waiting = new Map<string, AutomatonPath>();
   const seen = new Set<string>();
   const open = [...entries];

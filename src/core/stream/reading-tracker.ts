@@ -404,7 +404,7 @@ function stepRun(reader: ReadingTracker, run: Run, is_last: boolean): void {
 
 /** Returns the end of a finished blob, or its start if it is not a blob; `null` while it continues. */
 function stepBlob(reader: ReadingTracker, run: Run, is_last: boolean): number | null {
-  const blob = blobOf(run, reader.tracker, is_last);
+  const blob = getBlob(run, reader.tracker, is_last);
   if (blob === 'open') {
     reader.runs.push(run);
     return null;
@@ -429,7 +429,7 @@ function runEnd(run: Run, tracker: MatchTracker, is_last: boolean): number | nul
  * runs each time the length of the run has doubled. Unreadable text is therefore rejected early and the cost stays
  * linear.
  */
-function blobOf(run: Run, tracker: MatchTracker, is_last: boolean): Blob | null | 'open' {
+function getBlob(run: Run, tracker: MatchTracker, is_last: boolean): Blob | null | 'open' {
   const { text } = tracker;
   for (; run.check_at <= text.end; run.check_at += run.check_at - run.start) {
     const units = sliceBuffer(text, run.start, run.check_at);

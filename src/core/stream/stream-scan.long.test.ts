@@ -5,7 +5,7 @@ import { DETECTION } from '../testing/policies.ts';
 import { findReleasableEnd, releaseText, scanPiece, startStreamScan } from './stream-scan.ts';
 
 /** Returns the work of scanning a text in pieces of `units` units. */
-function workOf(text: string, units: number): number {
+function getWork(text: string, units: number): number {
   const meter: WorkMeter = { work: 0, allowed: Number.POSITIVE_INFINITY };
   const look = startStreamScan(DETECTION, () => true, meter);
   for (let at = 0; at < text.length; at += units) {
@@ -46,14 +46,14 @@ test('the work grows with the text, and is the same in large pieces and in singl
       string,
     ];
     for (const units of [1, text.length]) {
-      const work = workOf(text, units);
+      const work = getWork(text, units);
       assert.ok(
-        work < 2.5 * workOf(half, Math.min(units, half.length)) + 20_000,
+        work < 2.5 * getWork(half, Math.min(units, half.length)) + 20_000,
         `${what} by ${units}: ${work}`,
       );
       assert.ok(work < WORK_MAX * text.length, `${what} by ${units}: ${work}`);
     }
-    assert.ok(workOf(text, 1) < 3 * workOf(text, text.length), what);
+    assert.ok(getWork(text, 1) < 3 * getWork(text, text.length), what);
   }
   assert.equal(PIECES.length, 9);
 });

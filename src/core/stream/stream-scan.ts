@@ -103,7 +103,7 @@ export function scanPiece(look: StreamScan, piece: string, is_last: boolean): vo
   for (const signal of signals) addToRegion(look, signal);
   scanRegion(look);
   weighPhrases(look);
-  trimBuffer(text, () => Math.min(look.released_units, frontOf(look)));
+  trimBuffer(text, () => Math.min(look.released_units, getFront(look)));
 }
 
 function isClean({ tracker, has_had_blobs }: ReadingTracker): boolean {
@@ -117,7 +117,7 @@ function isClean({ tracker, has_had_blobs }: ReadingTracker): boolean {
  */
 export function findReleasableEnd(look: StreamScan, most = Number.POSITIVE_INFINITY): number {
   const { text } = look;
-  let until = Math.max(look.released_units, Math.min(most, frontOf(look)));
+  let until = Math.max(look.released_units, Math.min(most, getFront(look)));
   const held = look.pending.filter(({ detector }) => look.holds(detector));
   for (;;) {
     const cut = held.find(({ start, end }) => start < until && end >= until);
@@ -141,7 +141,7 @@ export function releaseText(look: StreamScan, until: number): { text: string; ma
   return { text, matches };
 }
 
-function frontOf({ reader, suspects }: StreamScan): number {
+function getFront({ reader, suspects }: StreamScan): number {
   return suspects.reduce((least, { start }) => Math.min(least, start), findReadingFront(reader));
 }
 

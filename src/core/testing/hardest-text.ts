@@ -39,13 +39,13 @@ export function findHardestText(detector: Detector, { seed, texts, units }: Text
   const made = Array.from({ length: Math.ceil(texts / 4) }, () => generateHostilePiece(parts, below));
   let kept = [...hits, ...made].filter((piece) => piece.length > 0).map(tried);
   for (let left = texts - made.length; left > 0; left--) {
-    kept = kept.sort((a, b) => ratioOf(b) - ratioOf(a)).slice(0, KEPT);
+    kept = kept.sort((a, b) => getRatio(b) - getRatio(a)).slice(0, KEPT);
     const piece = mutatePiece(kept[below(kept.length)]!.piece, parts, below).slice(0, units);
     if (piece.length > 0) kept.push(tried(piece));
   }
-  return kept.sort((a, b) => ratioOf(b) - ratioOf(a))[0]!;
+  return kept.sort((a, b) => getRatio(b) - getRatio(a))[0]!;
 }
 
-function ratioOf({ steps, charged }: HardestText): number {
+function getRatio({ steps, charged }: HardestText): number {
   return charged === 0 ? 0 : steps / charged;
 }

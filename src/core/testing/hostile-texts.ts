@@ -53,7 +53,7 @@ function termsIn(node: AST.Alternative): readonly AST.Element[] {
 
 /** Generates one match of the pattern. */
 export function generateMatch({ pattern }: PatternParts, below: RandomBelow): string {
-  return anyOf(pattern.alternatives, below);
+  return getAny(pattern.alternatives, below);
 }
 
 /** Generates a text that starts like a match and continues with parts of the pattern or with separators. */
@@ -84,35 +84,35 @@ export function mutatePiece(piece: string, parts: PatternParts, below: RandomBel
 function tail({ terms }: PatternParts, below: RandomBelow): string {
   const part = (): string => {
     if (below(2) === 0) return SEPARATORS[below(SEPARATORS.length)]!;
-    return elementOf(terms[below(terms.length)]!, below);
+    return getElement(terms[below(terms.length)]!, below);
   };
   let text = '';
   for (let left = 1 + below(3); left > 0; left--) text += part();
   return text.repeat(1 + below(12));
 }
 
-function anyOf(alternatives: readonly AST.Alternative[], below: RandomBelow): string {
+function getAny(alternatives: readonly AST.Alternative[], below: RandomBelow): string {
   const { elements } = alternatives[below(alternatives.length)]!;
-  return elements.map((element) => elementOf(element, below)).join('');
+  return elements.map((element) => getElement(element, below)).join('');
 }
 
-function elementOf(element: AST.Element, below: RandomBelow): string {
+function getElement(element: AST.Element, below: RandomBelow): string {
   switch (element.type) {
     case 'Character':
       return String.fromCodePoint(element.value);
     case 'CharacterClass':
     case 'CharacterSet':
-      return unitOf(element, below);
+      return getUnit(element, below);
     case 'Group':
     case 'CapturingGroup':
-      return anyOf(element.alternatives, below);
+      return getAny(element.alternatives, below);
     case 'Quantifier': {
       const turns = below(6) === 0 ? TURNS_LONG : below(TURNS);
       const count = Math.min(element.max, element.min + turns);
-      return Array.from({ length: count }, () => elementOf(element.element, below)).join('');
+      return Array.from({ length: count }, () => getElement(element.element, below)).join('');
     }
     case 'Assertion':
-      return element.kind === 'lookahead' && !element.negate ? anyOf(element.alternatives, below) : '';
+      return element.kind === 'lookahead' && !element.negate ? getAny(element.alternatives, below) : '';
     default:
       return '';
   }
@@ -120,7 +120,7 @@ function elementOf(element: AST.Element, below: RandomBelow): string {
 
 const PRINTABLE = Array.from({ length: 95 }, (_, at) => String.fromCharCode(32 + at));
 
-function unitOf(element: AST.CharacterClass | AST.CharacterSet, below: RandomBelow): string {
+function getUnit(element: AST.CharacterClass | AST.CharacterSet, below: RandomBelow): string {
   if (element.type === 'CharacterClass' && !element.negate && below(2) === 0) {
     const inner = element.elements[below(element.elements.length)];
     if (inner?.type === 'Character') return String.fromCodePoint(inner.value);

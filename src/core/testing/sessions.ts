@@ -8,12 +8,12 @@ export type SessionJudge = (crossing: Crossing) => Verdict;
 export function createSessionJudge(judge: (crossing: Crossing) => Verdict): SessionJudge {
   const sessions = new Map<string, readonly Tag[]>();
   return (crossing) => {
-    const tags = sessions.get(keyOf(crossing, crossing.agent_id)) ?? [];
+    const tags = sessions.get(getKey(crossing, crossing.agent_id)) ?? [];
     const verdict = judge({ ...crossing, session_tags: tags });
     const { taint_change } = verdict;
     if (taint_change !== null) {
       const is_message = crossing.phase === 'message';
-      const key = keyOf(crossing, is_message ? String(crossing.destination_agent_id) : crossing.agent_id);
+      const key = getKey(crossing, is_message ? String(crossing.destination_agent_id) : crossing.agent_id);
       const known = sessions.get(key) ?? [];
       sessions.set(key, changed(known, taint_change));
     }
@@ -21,7 +21,7 @@ export function createSessionJudge(judge: (crossing: Crossing) => Verdict): Sess
   };
 }
 
-function keyOf({ tenant_id, session_id }: Crossing, agent_id: string): string {
+function getKey({ tenant_id, session_id }: Crossing, agent_id: string): string {
   return JSON.stringify([tenant_id, session_id, agent_id]);
 }
 

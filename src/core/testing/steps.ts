@@ -49,7 +49,7 @@ interface Reader {
 /** Parses a pattern. Throws an `Error` for constructs that no built-in pattern uses. */
 export function compileCountingMatcher({ source, flags }: RegExp): CountingMatcher {
   const pattern = new RegExpParser().parsePattern(source, 0, source.length, { unicode: flags.includes('u') });
-  const node = anyOf(pattern.alternatives, { is_backward: false, flags: flags.replace(/[dgy]/g, '') });
+  const node = getAny(pattern.alternatives, { is_backward: false, flags: flags.replace(/[dgy]/g, '') });
   const groups = new RegExp(`${source}|`, flags.replace(/[gy]/g, '')).exec('')!.length;
   return (text, start) => {
     const attempt: Try = { text, spans: new Array(groups * 2).fill(-1), steps: 0 };
@@ -68,7 +68,7 @@ function count(attempt: Try): void {
   if (attempt.steps > STEPS_MAX) throw new Error(`A try takes more than ${STEPS_MAX} steps.`);
 }
 
-function anyOf(alternatives: readonly AST.Alternative[], reader: Reader): Node {
+function getAny(alternatives: readonly AST.Alternative[], reader: Reader): Node {
   const nodes = alternatives.map(({ elements }) => inTurn(elements, reader));
   if (nodes.length === 1) return nodes[0]!;
   return (attempt, at, then) =>
@@ -81,7 +81,7 @@ function anyOf(alternatives: readonly AST.Alternative[], reader: Reader): Node {
 }
 
 function inTurn(elements: readonly AST.Element[], reader: Reader): Node {
-  const nodes = elements.map((element) => nodeOf(element, reader));
+  const nodes = elements.map((element) => getNode(element, reader));
   if (reader.is_backward) nodes.reverse();
   const from = (index: number): Node => {
     const node = nodes[index];
@@ -93,15 +93,15 @@ function inTurn(elements: readonly AST.Element[], reader: Reader): Node {
   return from(0);
 }
 
-function nodeOf(element: AST.Element, reader: Reader): Node {
+function getNode(element: AST.Element, reader: Reader): Node {
   switch (element.type) {
     case 'Character':
     case 'CharacterClass':
     case 'CharacterSet':
-      return one(unitOf(element.raw, reader), reader);
+      return one(getUnit(element.raw, reader), reader);
     case 'Group':
       if (element.modifiers !== null) throw new Error(`Not counted: ${element.raw}`);
-      return anyOf(element.alternatives, reader);
+      return getAny(element.alternatives, reader);
     case 'CapturingGroup':
       return group(element, reader);
     case 'Quantifier':
@@ -118,7 +118,7 @@ function nodeOf(element: AST.Element, reader: Reader): Node {
 const units = new Map<string, Unit>();
 
 /** Returns the test for a character class. V8 itself evaluates it; results are cached. */
-function unitOf(raw: string, { flags }: Reader): Unit {
+function getUnit(raw: string, { flags }: Reader): Unit {
   const key = `${flags}/${raw}`;
   const known = units.get(key);
   if (known !== undefined) return known;
@@ -155,8 +155,8 @@ function one(unit: Unit, reader: Reader): Node {
 }
 
 function group(element: AST.CapturingGroup, reader: Reader): Node {
-  const node = anyOf(element.alternatives, reader);
-  const number = numberOf(element);
+  const node = getAny(element.alternatives, reader);
+  const number = getNumber(element);
   return (attempt, at, then) => {
     const { spans } = attempt;
     return node(attempt, at, (next) => {
@@ -172,7 +172,7 @@ function group(element: AST.CapturingGroup, reader: Reader): Node {
 }
 
 /** Returns the number of a group. Groups are numbered in the order in which they open. */
-function numberOf(element: AST.CapturingGroup): number {
+function getNumber(element: AST.CapturingGroup): number {
   let top: AST.Node = element;
   while (top.parent !== null) top = top.parent;
   return groupsIn(top).indexOf(element) + 1;
@@ -189,7 +189,7 @@ function repeat(element: AST.Quantifier, reader: Reader): Node {
   const inner = element.element;
   const is_unit =
     inner.type === 'Character' || inner.type === 'CharacterClass' || inner.type === 'CharacterSet';
-  return is_unit ? repeatUnit(element, unitOf(inner.raw, reader), reader) : repeatNode(element, reader);
+  return is_unit ? repeatUnit(element, getUnit(inner.raw, reader), reader) : repeatNode(element, reader);
 }
 
 /** Repeats a single unit. Its recursion depth does not depend on the number of repetitions. */
@@ -219,8 +219,8 @@ function repeatUnit({ min, max, greedy }: AST.Quantifier, unit: Unit, reader: Re
 }
 
 function repeatNode({ element, min, max, greedy }: AST.Quantifier, reader: Reader): Node {
-  const node = nodeOf(element, reader);
-  const inner = groupsIn(element).map(numberOf);
+  const node = getNode(element, reader);
+  const inner = groupsIn(element).map(getNumber);
   const turn = (attempt: Try, at: number, done: number, then: Then): boolean => {
     count(attempt);
     const again = (): boolean => {
@@ -251,7 +251,7 @@ function assertion(element: AST.Assertion, reader: Reader): Node {
 
 /** Matches a lookaround. Once it has matched, it is not tried in another way. */
 function look(element: AST.LookaroundAssertion, { flags }: Reader): Node {
-  const node = anyOf(element.alternatives, { is_backward: element.kind === 'lookbehind', flags });
+  const node = getAny(element.alternatives, { is_backward: element.kind === 'lookbehind', flags });
   return (attempt, at, then) => {
     const before = attempt.spans.slice();
     const is_there = node(attempt, at, () => true);
@@ -263,7 +263,7 @@ function look(element: AST.LookaroundAssertion, { flags }: Reader): Node {
 
 function backreference(element: AST.Backreference, { is_backward, flags }: Reader): Node {
   if (is_backward || flags.includes('i')) throw new Error(`Not counted: ${element.raw}`);
-  const numbers = [element.resolved].flat().map(numberOf);
+  const numbers = [element.resolved].flat().map(getNumber);
   return (attempt, at, then) => {
     const number = numbers.find((each) => attempt.spans[each * 2] !== -1);
     const stated =

@@ -8,7 +8,7 @@ import type { WireError } from './wire-format.ts';
 export function writeGeminiErrorBody({ status, code, message, request_id, extra }: WireError): string {
   const details = [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: code.toUpperCase() }];
   return JSON.stringify({
-    error: { ...extra, code: status, message, status: statusOf(status), details },
+    error: { ...extra, code: status, message, status: getStatus(status), details },
     ...extra,
     request_id,
   });
@@ -29,6 +29,6 @@ const STATUSES: Readonly<Record<number, string>> = {
   504: 'DEADLINE_EXCEEDED',
 };
 
-function statusOf(status: number): string {
+function getStatus(status: number): string {
   return STATUSES[status] ?? (status >= 500 ? 'INTERNAL' : 'INVALID_ARGUMENT');
 }

@@ -32,14 +32,14 @@ export function readGenerateRequest(body: JsonNode): WireRequest {
   }
   return finishRequest(draft, body, {
     is_stream: false,
-    max_output_tokens: findLargestCount(configs, ['maxOutputTokens', 'max_output_tokens'], figureOf),
-    choices: findLargestCount(configs, ['candidateCount', 'candidate_count'], figureOf) ?? 1,
+    max_output_tokens: findLargestCount(configs, ['maxOutputTokens', 'max_output_tokens'], getFigure),
+    choices: findLargestCount(configs, ['candidateCount', 'candidate_count'], getFigure) ?? 1,
     usage_splice: null,
   });
 }
 
 /** Returns a count; Gemini accepts a string for one too. */
-function figureOf(config: JsonNode, key: string): number | null {
+function getFigure(config: JsonNode, key: string): number | null {
   const written = getText(config, key) ?? '';
   return /^\d{1,9}$/.test(written) ? Number(written) : getCount(config, key);
 }

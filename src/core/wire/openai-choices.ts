@@ -24,7 +24,7 @@ export function readChoices(
 ): void {
   draft.id = getText(body, 'id');
   draft.model = getText(body, 'model');
-  draft.usage = usageOf(body);
+  draft.usage = getUsage(body);
   draft.is_added_usage = isUsageAlone(body);
   if (body.kind !== 'object') addTexts(draft, body, 'free');
   for (const member of getMembers(body)) {
@@ -79,7 +79,7 @@ export function buildUsageSplice(body: JsonNode): Splice | null {
   return { start: options.end - 1, end: options.end - 1, text: ',"include_usage":true' };
 }
 
-function usageOf(body: JsonNode): WireUsage | null {
+function getUsage(body: JsonNode): WireUsage | null {
   const usage = getMember(body, 'usage');
   const input = getCount(usage, 'prompt_tokens');
   if (input === null) return null;

@@ -89,7 +89,7 @@ export function checkEventOrder(
 ): number | null {
   const output = getMember(getMember(event, 'response'), 'output');
   if (BEGINNINGS.has(type)) return getItems(output).length === 0 ? 0 : null;
-  if (FINAL_EVENTS.has(type)) return isEndOf(draft, output, list) ? 0 : null;
+  if (FINAL_EVENTS.has(type)) return getIsEnd(draft, output, list) ? 0 : null;
   const name = NAME.exec(type)?.[1] ?? '';
   if (!PLACED.test(type) || !(ITEM_OF.has(name) || OF_ITEMS.has(name)))
     return getCount(event, 'output_index') ?? 0;
@@ -195,7 +195,7 @@ function isAbout(name: string, type: string, event: JsonNode, item: Item): boole
  * Returns whether the final list repeats the items that were sent, in order, possibly not all of them. If no item
  * was sent, it may have any, but only if no text was sent either.
  */
-function isEndOf({ channels }: AnswerDraft, output: JsonNode | null, list: readonly Item[]): boolean {
+function getIsEnd({ channels }: AnswerDraft, output: JsonNode | null, list: readonly Item[]): boolean {
   const items = getItems(output);
   if (list.length === 0) return channels.whole.size + channels.open.size === 0;
   return (

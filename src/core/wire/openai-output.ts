@@ -33,7 +33,7 @@ export const REQUEST_MEMBERS: ReadonlySet<string> = new Set(
 export function readResponseObject(draft: AnswerDraft, response: JsonNode, request?: AnswerContext): boolean {
   draft.id = getText(response, 'id');
   draft.model = getText(response, 'model');
-  draft.usage = usageOf(getMember(response, 'usage'));
+  draft.usage = getUsage(getMember(response, 'usage'));
   const status = getText(response, 'status');
   if (status !== null && status !== 'in_progress' && status !== 'queued') draft.finish_reasons.push(status);
   if (response.kind !== 'object') addTexts(draft, response, 'free');
@@ -141,17 +141,17 @@ const JOINED: ReadonlyMap<string, readonly string[]> = new Map([
   ['reasoning_summary_text', ['reasoning_summary_text']],
 ]);
 
-function joinsOf(name: string): readonly string[] {
+function getJoins(name: string): readonly string[] {
   return JOINED.get(name) ?? [];
 }
 
 /** Returns the identity of the call that an event about arguments states, if any. */
-function callOf(event: JsonNode): CallIdentity {
+function getCall(event: JsonNode): CallIdentity {
   return { tool: getText(event, 'name'), call_id: getText(event, 'call_id') };
 }
 
 /** Returns the name of a text's channel: the name of its events and its index within the item. */
-function channelOf(root: string, name: string, index: number): string {
+function getChannel(root: string, name: string, index: number): string {
   return `${root}.${name}.${index}`;
 }
 
@@ -166,16 +166,16 @@ function readText(draft: AnswerDraft, type: string, root: string, event: JsonNod
     getCount(event, 'summary_index') ??
     getCount(event, 'command_index') ??
     0;
-  const channel = ARGUMENTS.has(name) ? `${root}.call` : channelOf(root, name, index);
+  const channel = ARGUMENTS.has(name) ? `${root}.call` : getChannel(root, name, index);
   const kind = ARGUMENTS.has(name) ? 'arguments' : 'text';
-  const more = { joins: joinsOf(name), call: callOf(event) };
+  const more = { joins: getJoins(name), call: getCall(event) };
   const add = type.endsWith('.done') ? addRepeat : addPiece;
   for (const member of getMembers(event)) {
     const { key, value } = member;
     if (!TEXT_KEYS.includes(key.value)) continue;
     if (name === 'audio') {
       addTexts(draft, value, 'sealed');
-      addEcho(draft, channelOf(root, 'audio.transcript', index), value, '""');
+      addEcho(draft, getChannel(root, 'audio.transcript', index), value, '""');
     } else if (value.kind === 'string') add(draft, channel, kind, value, more);
     else if (more.joins.length > 0) requireText(draft, value);
     else if (key.value === 'delta') addMemberPieces(draft, member, event, channel);
@@ -203,9 +203,9 @@ function readItem(draft: AnswerDraft, root: string, item: JsonNode, add: Add): v
     if (value === call) continue;
     if (is_list) for (const [at, part] of getItems(value).entries()) readPart(draft, root, at, part, add);
     else if (value.kind === 'string' && type === 'mcp_call' && key.value === 'arguments') {
-      add(draft, channelOf(root, 'mcp_call_arguments', 0), 'text', value);
+      add(draft, getChannel(root, 'mcp_call_arguments', 0), 'text', value);
     } else if (value.kind === 'string' && type === 'code_interpreter_call' && key.value === 'code') {
-      add(draft, channelOf(root, 'code_interpreter_call_code', 0), 'text', value);
+      add(draft, getChannel(root, 'code_interpreter_call_code', 0), 'text', value);
     } else if (type === 'image_generation_call' && key.value === 'result') addTexts(draft, value, 'sealed');
     else addMember(draft, member, item);
   }
@@ -247,14 +247,14 @@ function readPart(draft: AnswerDraft, root: string, index: number, part: JsonNod
     return;
   }
   const [text, name] = PARTS.get(getUniqueText(part, 'type') ?? '') ?? ['', ''];
-  const channel = channelOf(root, name, index);
+  const channel = getChannel(root, name, index);
   for (const member of part.members) {
     const { key, value } = member;
     if (key.value === text || key.value === 'text') requireText(draft, value);
     if (value.kind === 'string' && (key.value === text || key.value === 'text')) {
       const is_own = key.value === text;
-      const stated = is_own ? channel : channelOf(root, 'unknown_part', index);
-      add(draft, stated, 'text', value, { joins: joinsOf(is_own ? name : 'output_text') });
+      const stated = is_own ? channel : getChannel(root, 'unknown_part', index);
+      add(draft, stated, 'text', value, { joins: getJoins(is_own ? name : 'output_text') });
     } else if (name === 'audio.transcript' && key.value === 'data') {
       addTexts(draft, value, 'sealed');
       addEcho(draft, channel, value, '""');
@@ -275,7 +275,7 @@ function readLogprobs(draft: AnswerDraft, channel: string, holder: JsonNode): vo
   }
 }
 
-function usageOf(usage: JsonNode | null): WireUsage | null {
+function getUsage(usage: JsonNode | null): WireUsage | null {
   const input = getCount(usage, 'input_tokens');
   if (input === null) return null;
   const details = getMember(usage, 'input_tokens_details');

@@ -99,7 +99,7 @@ export function finishRequest(
 ): WireRequest {
   const model = getMember(body, 'model');
   return {
-    problem: draft.problem ?? problemOf(body),
+    problem: draft.problem ?? getProblem(body),
     model: model?.kind === 'string' ? model : null,
     repeatable: [],
     ...known,
@@ -128,7 +128,7 @@ const TOLD_ONCE: ReadonlyMap<string, readonly JsonNode['kind'][]> = new Map([
  * Returns the problem with the body. A member that is duplicated, or has a form that only some providers read, is
  * ambiguous.
  */
-function problemOf(body: JsonNode): string | null {
+function getProblem(body: JsonNode): string | null {
   if (body.kind !== 'object') return 'The body must be a JSON object.';
   const seen = new Set<string>();
   for (const { key, value } of getMembers(body)) {
@@ -136,11 +136,11 @@ function problemOf(body: JsonNode): string | null {
     if (kinds === undefined) continue;
     if (seen.has(key.value)) return `The body says \`${key.value}\` more than once; say it once.`;
     seen.add(key.value);
-    if (!kinds.includes(value.kind)) return `\`${key.value}\` must be of type ${typeOf(kinds)}.`;
+    if (!kinds.includes(value.kind)) return `\`${key.value}\` must be of type ${getType(kinds)}.`;
   }
   return null;
 }
 
-function typeOf([kind]: readonly JsonNode['kind'][]): string {
+function getType([kind]: readonly JsonNode['kind'][]): string {
   return kind === 'true' ? 'boolean' : `${kind}`;
 }

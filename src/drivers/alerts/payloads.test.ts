@@ -34,7 +34,7 @@ const openers: Readonly<Record<string, OpenChannel>> = {
   teams: (url) => teamsChannel.open({ url, timeout_ms: 5_000 }, testEnvironment),
 };
 
-function schemaOf(channel: string, { path }: ReceivedRequest): object {
+function getSchema(channel: string, { path }: ReceivedRequest): object {
   if (channel === 'incident') return path === '/v2/alerts' ? incidentCreateSchema : incidentChangeSchema;
   return { paging: pagingSchema, 'chat-webhook': chatSchema, discord: discordSchema, teams: teamsSchema }[
     channel
@@ -113,7 +113,7 @@ for (const channel of Object.keys(openers)) {
     for (const request of requests) {
       assert.equal(request.method, 'POST');
       assert.equal(request.headers['content-type'], 'application/json');
-      assert.deepEqual(findErrors(schemaOf(channel, request), request.body), [], request.body.slice(0, 200));
+      assert.deepEqual(findErrors(getSchema(channel, request), request.body), [], request.body.slice(0, 200));
       assert.ok(Buffer.byteLength(request.body) < 28 * 1024, channel);
       assert.ok(request.body.isWellFormed());
     }
@@ -122,10 +122,10 @@ for (const channel of Object.keys(openers)) {
   test(`${channel}: the check of the format finds a changed one`, async () => {
     const [request] = await capture(channel, [buildAlertMessage()]);
     const body = JSON.parse(request!.body) as Record<string, unknown>;
-    assert.notDeepEqual(findErrors(schemaOf(channel, request!), JSON.stringify({ ...body, extra: 1 })), []);
+    assert.notDeepEqual(findErrors(getSchema(channel, request!), JSON.stringify({ ...body, extra: 1 })), []);
     const [first] = Object.keys(body);
     delete body[first!];
-    assert.notDeepEqual(findErrors(schemaOf(channel, request!), JSON.stringify(body)), []);
+    assert.notDeepEqual(findErrors(getSchema(channel, request!), JSON.stringify(body)), []);
   });
 
   test(`${channel}: an approval message links to the console, and to nothing else`, async () => {

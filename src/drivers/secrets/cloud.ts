@@ -63,10 +63,10 @@ function open({ region, secret_name }: CloudSettings): SecretBackend {
     const { sdk, client: connected } = await connection.open();
     try {
       const question = new sdk.GetSecretValueCommand({ SecretId: secret_name });
-      return textOf(await withinTime(connected.send(question, { abortSignal: signal }), signal));
+      return getText(await withinTime(connected.send(question, { abortSignal: signal }), signal));
     } catch (error) {
-      if (nameOf(error) === 'ResourceNotFoundException') return null;
-      throw failureOf(error, signal);
+      if (getName(error) === 'ResourceNotFoundException') return null;
+      throw getFailure(error, signal);
     }
   };
   return {
@@ -109,7 +109,7 @@ async function withinTime<Answer>(answer: Promise<Answer>, signal: AbortSignal):
   }
 }
 
-function textOf(answer: {
+function getText(answer: {
   SecretString?: string | undefined;
   SecretBinary?: Uint8Array | undefined;
 }): string {
@@ -117,12 +117,12 @@ function textOf(answer: {
 }
 
 function inText(text: string, key: string): string | null {
-  const members = membersOf(text);
+  const members = getMembers(text);
   if (members !== null) return readSecretMember(members, key);
   return key === 'value' && text !== '' ? limitValue(text) : null;
 }
 
-function membersOf(text: string): object | null {
+function getMembers(text: string): object | null {
   try {
     const value: unknown = JSON.parse(text);
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : null;
@@ -143,9 +143,9 @@ const DENIED = new Set([
 ]);
 
 /** Maps an SDK error to a failure. Drops its message, which repeats names of accounts and roles. */
-function failureOf(error: unknown, signal: AbortSignal): SecretFailure {
+function getFailure(error: unknown, signal: AbortSignal): SecretFailure {
   if (error instanceof SecretFailure) return error;
-  const name = nameOf(error);
+  const name = getName(error);
   // The SDK also reports a closed connection as a timeout.
   if (signal.aborted) return new SecretFailure('secrets_timeout', 'did not answer in time');
   const status = (error as { $metadata?: { httpStatusCode?: number } } | null)?.$metadata?.httpStatusCode;
@@ -162,6 +162,6 @@ function failureOf(error: unknown, signal: AbortSignal): SecretFailure {
   );
 }
 
-function nameOf(error: unknown): string {
+function getName(error: unknown): string {
   return error instanceof Error ? error.name : '';
 }

@@ -80,7 +80,7 @@ function open(settings: VaultSettings, { env }: Pick<DriverEnvironment, 'env'>):
       `needs a token in the environment variable \`${settings.token_env}\`, which ${what}`,
     );
   }
-  const { mount, path } = placeOf(settings.path);
+  const { mount, path } = getPlace(settings.path);
   const base = settings.address.replace(/\/+$/, '');
   const client = openHttpClient({ env });
   const ask = (route: string, signal: AbortSignal) =>
@@ -90,7 +90,7 @@ function open(settings: VaultSettings, { env }: Pick<DriverEnvironment, 'env'>):
       const { folder, field } = locate(key);
       const parts = [...path, ...folder].map(encodeURIComponent).join('/');
       const answer = await ask(`${mount}/data/${parts}`, signal);
-      return answer === null ? null : readSecretMember(fieldsOf(answer), field);
+      return answer === null ? null : readSecretMember(getFields(answer), field);
     },
     check: async (signal) => {
       if ((await ask('auth/token/lookup-self', signal)) === null) throw denied(settings);
@@ -100,7 +100,7 @@ function open(settings: VaultSettings, { env }: Pick<DriverEnvironment, 'env'>):
 }
 
 /** Splits `secret/data/a/b` and `secret/a/b` into the mount and the parts of the path; `a` means `secret/a`. */
-function placeOf(written: string): { mount: string; path: readonly string[] } {
+function getPlace(written: string): { mount: string; path: readonly string[] } {
   const parts = written.split('/').filter((part) => part !== '');
   const [mount = '', ...rest] = parts.length === 1 ? ['secret', ...parts] : parts;
   const path = rest[0] === 'data' ? rest.slice(1) : rest;
@@ -145,7 +145,7 @@ function unreached(error: unknown, { address }: VaultSettings): SecretFailure {
   if (kind === 'timeout') return new SecretFailure('secrets_timeout', 'did not answer in time');
   if (kind === 'too_long')
     return new SecretFailure('secrets_answer', `answers with more than ${ANSWER_BYTES_MAX} bytes`);
-  const where = `at \`${originOf(address)}\``;
+  const where = `at \`${getOrigin(address)}\``;
   if (kind === 'link_local')
     return new SecretFailure('secrets_setup', `is not called ${where}, because this is a link-local address`);
   if (kind === 'certificate')
@@ -154,7 +154,7 @@ function unreached(error: unknown, { address }: VaultSettings): SecretFailure {
 }
 
 /** Removes a user and password that a URL may contain. */
-function originOf(address: string): string {
+function getOrigin(address: string): string {
   return URL.canParse(address) ? new URL(address).origin : 'its address';
 }
 
@@ -185,7 +185,7 @@ function parse({ body }: HttpReply): unknown {
 }
 
 /** Returns the fields of a secret from `data.data`. Version 1 of the engine returns them in `data`. */
-function fieldsOf(answer: unknown): unknown {
+function getFields(answer: unknown): unknown {
   const outer = (answer as { data?: { data?: unknown; metadata?: unknown } } | null)?.data;
   if (typeof outer === 'object' && outer !== null && 'data' in outer && 'metadata' in outer)
     return outer.data;

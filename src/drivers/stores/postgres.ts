@@ -43,7 +43,7 @@ async function open<Tables>(settings: PostgresSettings): Promise<Kysely<Tables>>
     await import('kysely');
   const dialect: Dialect = {
     createDriver: () =>
-      guardDriver(new PostgresDriver({ pool: async () => openPool(pg, settings) }), failureOf),
+      guardDriver(new PostgresDriver({ pool: async () => openPool(pg, settings) }), getFailure),
     createAdapter: () => new PostgresAdapter(),
     createIntrospector: (db) => new PostgresIntrospector(db),
     createQueryCompiler: () => new PostgresQueryCompiler(),
@@ -122,7 +122,7 @@ function dropsTheBroken(pool: Pool, options: PoolConfig): PostgresPool {
       try {
         return await (client.query as (...words: unknown[]) => Promise<unknown>)(...words);
       } catch (error) {
-        is_broken ||= stateOf(error) === null || failureOf(error)?.code === 'store_unavailable';
+        is_broken ||= getState(error) === null || getFailure(error)?.code === 'store_unavailable';
         throw error;
       }
     };
@@ -136,7 +136,7 @@ function dropsTheBroken(pool: Pool, options: PoolConfig): PostgresPool {
 }
 
 /** Returns PostgreSQL's five-character error code (SQLSTATE); `null` if the server sent none. */
-function stateOf(error: unknown): string | null {
+function getState(error: unknown): string | null {
   const { code, severity } = error as { code?: unknown; severity?: unknown };
   return typeof code === 'string' && typeof severity === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : null;
 }
@@ -149,11 +149,11 @@ const NO_TABLES = ['42P01', '42703', '3F000'];
  */
 const ENVIRONMENT = /^(08|28|3D|25006|42501|53|57|58|F0|XX)/;
 
-function failureOf(error: unknown): StoreFailure | null {
+function getFailure(error: unknown): StoreFailure | null {
   if (error instanceof StoreFailure) return error;
   // An error before a statement was sent is a bug of the program.
   if (error instanceof TypeError || error instanceof RangeError) return null;
-  const state = stateOf(error);
+  const state = getState(error);
   // All connections of this process were in use for too long. The library has no code for this error.
   if ((error as Error).message === 'timeout exceeded when trying to connect') return busy(null);
   if (state === null) return unreachable((error as NodeJS.ErrnoException).code ?? null);

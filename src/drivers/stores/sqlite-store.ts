@@ -53,7 +53,8 @@ const PAUSE_MS_MAX = 25;
 async function open<Tables>(settings: SqliteStoreSettings): Promise<Kysely<Tables>> {
   const { Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } = await import('kysely');
   const dialect: Dialect = {
-    createDriver: () => guardDriver(driverOf(settings), (error) => failureOf(error, dirname(settings.path))),
+    createDriver: () =>
+      guardDriver(getDriver(settings), (error) => getFailure(error, dirname(settings.path))),
     // All migrations run in one transaction, so that a killed process leaves none half done. This driver queues writers
     // itself.
     createAdapter: () =>
@@ -90,7 +91,7 @@ interface Handle {
   readonly file_id: string | null;
 }
 
-function driverOf(settings: SqliteStoreSettings): Driver {
+function getDriver(settings: SqliteStoreSettings): Driver {
   const patience_ms = settings.patience_ms ?? PATIENCE_MS;
   const turns = openWriteTurns(patience_ms, busy);
   let handle: Handle | null = null;
@@ -174,20 +175,20 @@ async function patiently<Result>(patience_ms: number, work: () => Result): Promi
 
 const SQLITE = { error: 1, busy: 5, locked: 6, corrupt: 11, full: 13, protocol: 15, not_a_database: 26 };
 
-function codeOf(error: unknown): number {
+function getCode(error: unknown): number {
   return ((error as { errcode?: number } | null)?.errcode ?? 0) % 256;
 }
 
 function isBusy(error: unknown): boolean {
-  return [SQLITE.busy, SQLITE.locked, SQLITE.protocol].includes(codeOf(error));
+  return [SQLITE.busy, SQLITE.locked, SQLITE.protocol].includes(getCode(error));
 }
 
 /** SQLite errors that the file or its disk causes, and not a bug of the program. */
 const ENVIRONMENT = [3, 7, 8, 9, 10, 14, 22, 23];
 
-function failureOf(error: unknown, folder: string): StoreFailure | null {
+function getFailure(error: unknown, folder: string): StoreFailure | null {
   if (error instanceof StoreFailure) return error;
-  const code = codeOf(error);
+  const code = getCode(error);
   const system_code = code === 0 ? getSystemCode(error) : `errcode ${(error as { errcode: number }).errcode}`;
   if (isBusy(error)) return busy();
   const disk = findDiskProblem(error, folder);

@@ -8,14 +8,14 @@ import { runInProcess } from './testing/run.ts';
 
 const EVENTS = 50_000;
 /** Ten events share each time stamp, so that pages end between events with the same time. */
-const timeOf = (at: number): string =>
+const getTime = (at: number): string =>
   new Date(Date.UTC(2026, 9, 1) + Math.floor(at / 10) * 1_000).toISOString();
 
 test('any number of events is exported, page by page, and an export goes on where one stopped', async (t) => {
   const trail = await makeTrail(t);
   const journal = await trail.open();
   const fields = (at: number): Partial<AuditEvent> => ({
-    timestamp: timeOf(at),
+    timestamp: getTime(at),
     agent_id: at % 2 === 0 ? 'even' : 'odd, "quoted"',
     session_id: at === 7 ? '=HYPERLINK("x")' : 's',
   });
@@ -60,9 +60,9 @@ test('any number of events is exported, page by page, and an export goes on wher
       '--agent',
       'odd, "quoted"',
       '--since',
-      timeOf(0),
+      getTime(0),
       '--until',
-      timeOf(99),
+      getTime(99),
     ],
     { cwd },
   );

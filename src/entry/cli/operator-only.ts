@@ -11,7 +11,7 @@ import type { Terminal } from './terminal.ts';
  * @throws CommandFailure `operator_only`
  */
 export async function refuseBelowAgent(command: Command, terminal: Terminal): Promise<void> {
-  const words = wordsOf(command);
+  const words = getWords(command);
   if (!requiresOperator(words)) return;
   const { findAgentAncestor } = await import('../../runtime/access/agent-ancestor.ts');
   const { readLineage } = await import('../../runtime/access/lineage.ts');
@@ -43,7 +43,7 @@ const SAYS: { readonly [Kind in AgentEvidence['kind']]: (evidence: AgentEvidence
 const FLAGS = ['uninstall', 'apply'];
 
 /** Returns the names of a command and its parents, without the program's, and the flags that matter here. */
-function wordsOf(command: Command): readonly string[] {
+function getWords(command: Command): readonly string[] {
   const names: string[] = [];
   for (let at: Command | null = command; at?.parent; at = at.parent) names.unshift(at.name());
   const options = command.opts();

@@ -9,12 +9,12 @@ import { formatTable } from './format-table.ts';
 export function formatQuality(report: QualityReport, brief: boolean): string[] {
   const { sources, systems, tiers, types, spans, type_accuracy, partial } = report;
   const lines = formatTable(HEAD, [
-    ...rowsOf('all', [{ ...report, name: report.category }]),
-    ...(spans === null ? [] : rowsOf('places', [spans])),
-    ...rowsOf('source', sources),
-    ...rowsOf('os', systems),
-    ...rowsOf('tier', tiers),
-    ...(brief ? [] : rowsOf('type', types)),
+    ...getRows('all', [{ ...report, name: report.category }]),
+    ...(spans === null ? [] : getRows('places', [spans])),
+    ...getRows('source', sources),
+    ...getRows('os', systems),
+    ...getRows('tier', tiers),
+    ...(brief ? [] : getRows('type', types)),
   ]);
   if (type_accuracy !== null)
     lines.push('', `The type is right in ${percent(type_accuracy)} of the found places.`);
@@ -29,7 +29,7 @@ export function formatQuality(report: QualityReport, brief: boolean): string[] {
 
 const HEAD = ['OF', 'NAME', 'RECALL', 'POSITIVES', 'FALSE ALARMS', 'NEGATIVES', 'PRECISION', 'F1'];
 
-function rowsOf(kind: string, groups: readonly FigureGroup[]): string[][] {
+function getRows(kind: string, groups: readonly FigureGroup[]): string[][] {
   return groups.map(({ name, positives, negatives, recall, false_alarm_rate, precision, f1 }) => {
     const is_mixed = positives > 0 && negatives > 0;
     return [

@@ -21,7 +21,7 @@ const MARKER = 'zqxMARKERxqz';
 
 type Example = Readonly<Record<string, unknown>>;
 
-function casesOf({ input, example: written, check_body = {} }: AnyOperation): readonly BodyCase[] {
+function getCases({ input, example: written, check_body = {} }: AnyOperation): readonly BodyCase[] {
   const example = written as Example;
   const properties = input.properties as Properties;
   const required: readonly string[] = input.required ?? [];
@@ -99,7 +99,7 @@ test('every check route refuses what it does not know, and takes names where cal
     for (const operation of checks) {
       const plain = await ask(service, operation, operation.example as Example);
       counts[operation.name] = 0;
-      for (const { name, body, wants } of casesOf(operation)) {
+      for (const { name, body, wants } of getCases(operation)) {
         const answer = await ask(service, operation, body);
         const note = `${operation.name}, ${name}: ${answer.status} ${answer.text.slice(0, 300)}`;
         if (wants === 'same') {

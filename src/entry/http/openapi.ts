@@ -38,7 +38,7 @@ export function describe(operations: readonly AnyOperation[], runtime: Runtime):
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '.' }],
-    tags: [...tagsOf(operations), EVENTS, PROVIDERS].map((name) => ({ name })),
+    tags: [...getTags(operations), EVENTS, PROVIDERS].map((name) => ({ name })),
     paths,
     components: {
       schemas: { Error: ERROR, Event: EVENT, FaultOfCheck: FAULT_OF_CHECK },
@@ -203,33 +203,33 @@ const USER_HEADER = {
 };
 
 function describeOperation(operation: AnyOperation, runtime: Runtime): object {
-  const parameters = parametersOf(operation);
+  const parameters = getParameters(operation);
   return {
     operationId: operation.name,
-    tags: [tagOf(operation)],
+    tags: [getTag(operation)],
     summary: operation.summary,
     description: operation.description,
     ...(operation.permission === null
       ? { security: [] }
       : { security: [{}, { bearer: [] }, { serviceKey: [] }] }),
     ...(parameters.length > 0 && { parameters }),
-    ...(operation.http.method !== 'GET' && { requestBody: bodyOf(operation) }),
-    responses: responsesOf(operation, operation.unavailable?.(runtime) ?? null),
+    ...(operation.http.method !== 'GET' && { requestBody: getBody(operation) }),
+    responses: getResponses(operation, operation.unavailable?.(runtime) ?? null),
   };
 }
 
 /** Returns the tags in the order of the pages: checks come first. */
-function tagsOf(operations: readonly AnyOperation[]): string[] {
-  const checks = operations.filter(isDecisionOperation).map(tagOf);
-  return [...new Set([...checks.toSorted().toReversed(), ...operations.map(tagOf)])];
+function getTags(operations: readonly AnyOperation[]): string[] {
+  const checks = operations.filter(isDecisionOperation).map(getTag);
+  return [...new Set([...checks.toSorted().toReversed(), ...operations.map(getTag)])];
 }
 
 /** Returns the second segment of the path: `scan`, `guard`, `policies`. */
-function tagOf({ http }: AnyOperation): string {
+function getTag({ http }: AnyOperation): string {
   return http.path.split('/')[2] ?? 'service';
 }
 
-function parametersOf(operation: AnyOperation): object[] {
+function getParameters(operation: AnyOperation): object[] {
   const { http, input } = operation;
   const properties = ((input as Schema).properties ?? {}) as Record<string, object>;
   const inPath = namesInPath(http).map((name) => ({
@@ -252,7 +252,7 @@ function omitted<Value>(record: Record<string, Value>, names: readonly string[])
   return Object.fromEntries(Object.entries(record).filter(([name]) => !names.includes(name)));
 }
 
-function bodyOf({ input: own, example, http, check_body }: AnyOperation): object {
+function getBody({ input: own, example, http, check_body }: AnyOperation): object {
   const input = withAliases(own, check_body);
   const named = namesInPath(http);
   const needed = ((own as Schema).required as string[] | undefined) ?? [];
@@ -292,7 +292,7 @@ const ERROR_CONTENT = { schema: { $ref: '#/components/schemas/Error' } };
 const EXAMPLE_REQUEST_ID = 'req_0123456789ab_1';
 
 /** Describes the answers of an operation. One that is not available here has only its refusal. */
-function responsesOf(operation: AnyOperation, unavailable: Refusal | null): object {
+function getResponses(operation: AnyOperation, unavailable: Refusal | null): object {
   if (unavailable !== null) {
     const example = buildErrorBody(unavailable, EXAMPLE_REQUEST_ID);
     const description = `\`${unavailable.code}\``;
@@ -307,14 +307,14 @@ function responsesOf(operation: AnyOperation, unavailable: Refusal | null): obje
   const type = http.produces?.split(';', 1)[0] ?? 'application/json';
   return {
     '200': { description: 'The answer.', content: { [type]: { schema: output, example: answer } } },
-    ...errorsOf(operation),
+    ...getErrors(operation),
     default: { description: 'Another error.', content: { 'application/json': ERROR_CONTENT } },
   };
 }
 
 /** Describes the errors by status, each with its codes. */
-function errorsOf(operation: AnyOperation): object {
-  const byStatus = Map.groupBy(codesOf(operation), (code) => STATUS[code]);
+function getErrors(operation: AnyOperation): object {
+  const byStatus = Map.groupBy(getCodes(operation), (code) => STATUS[code]);
   return Object.fromEntries(
     [...byStatus].map(([status, codes]) => {
       const description = [...new Set(codes)].map((code) => `\`${code}\``).join(', ');
@@ -347,7 +347,7 @@ function errorContent(code: ErrorCode, operation: AnyOperation): object {
 /**
  * Lists the codes of an operation: its own refusals, and those of every operation with a body, a credential or a store.
  */
-function codesOf({ http, permission, needs, refusals = [] }: AnyOperation): ErrorCode[] {
+function getCodes({ http, permission, needs, refusals = [] }: AnyOperation): ErrorCode[] {
   return [
     ...(http.method !== 'GET'
       ? (['invalid_request', 'too_large', 'unsupported_media_type', 'unavailable'] as const)

@@ -107,7 +107,7 @@ export function addPages(app: FastifyInstance, served: readonly AnyOperation[], 
   addConsole(app);
   for (const one of assets) {
     app.get(one.route, async (_request, reply) => {
-      const content = await contentOf(one);
+      const content = await getContent(one);
       return file(reply, one.type, one.route === REDOC ? withoutLogo(content) : content);
     });
   }
@@ -134,7 +134,7 @@ function file(reply: FastifyReply, type: string, content: string | Buffer): Fast
 }
 
 /** Reads the file from the disk for each request, because the bundles are large and rarely requested. */
-async function contentOf({ file, package_path }: Asset): Promise<Buffer> {
+async function getContent({ file, package_path }: Asset): Promise<Buffer> {
   try {
     return await readFile(join(import.meta.dirname, '../../assets', file));
   } catch {

@@ -90,7 +90,7 @@ const PREFERENCES = {
  * Returns a request for an operation's example. Each caller asks about an event of its own, because earlier requests in
  * the list have recorded some.
  */
-function exampleOf({ http, example }: AnyOperation, events: readonly AuditEvent[], who: string): Asked {
+function getExample({ http, example }: AnyOperation, events: readonly AuditEvent[], who: string): Asked {
   const own = events.find(({ caller_id }) => caller_id.endsWith(who));
   const values: Record<string, string> = { ...(example as object), event_id: own?.event_id ?? 'evt_none' };
   const path = http.path.replace(/\{(\w+)\}/g, (_whole, name: string) => values[name] ?? '');
@@ -113,7 +113,7 @@ test('every operation runs its example only for callers with its permission', as
       const may = allowedFor(operation);
       for (const [who, headers] of Object.entries(callers)) {
         const user = operation.for_users === true ? { 'x-service-user': 'admin' } : {};
-        const request = exampleOf(operation, service.events, who);
+        const request = getExample(operation, service.events, who);
         const answer = await service.ask({ ...request, headers: { ...headers, ...user } });
         const note = `${who} calls ${operation.name}: ${answer.status} ${answer.text.slice(0, 200)}`;
         // This runtime only has a store for blocked agents, so a caller that gets 503 passed the authorization.
@@ -301,7 +301,7 @@ test('where loopback needs a credential too, only health, readiness and sign-in 
   try {
     const statuses: Record<string, number> = {};
     for (const operation of operations.filter((one) => one.unavailable === undefined)) {
-      statuses[operation.name] = (await service.ask(exampleOf(operation, [], ''))).status;
+      statuses[operation.name] = (await service.ask(getExample(operation, [], ''))).status;
     }
     for (const [name, status] of Object.entries(statuses)) {
       const { permission, needs } = operations.find((one) => one.name === name)!;

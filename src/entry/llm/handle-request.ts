@@ -45,13 +45,13 @@ export async function handleModelRequest(
     return writeModelResponse(answer, request, reply, parts);
   }
   const { wire, in_path } = askedBy(routes, path);
-  const format = formatOf(wire);
+  const format = getFormat(wire);
   const answer = await llm.call({
     ...common,
     format,
-    body: bytesOf(request.body),
+    body: getBytes(request.body),
     in_path,
-    acting: actingOf(request, parts.runtime),
+    acting: getActing(request, parts.runtime),
     user_id: header(request, 'x-service-user'),
     caller: request.caller ?? ANONYMOUS_CALLER,
     approval_request_id: header(request, 'x-service-approval'),
@@ -72,7 +72,7 @@ export function answerLlmError(
   log: ErrorLog,
 ): FastifyReply {
   const wire = routes[0]?.wire ?? null;
-  const format = wire === null ? modelsFormat(request) : formatOf(wire);
+  const format = wire === null ? modelsFormat(request) : getFormat(wire);
   if (refusal === null)
     log.error('a call of a model met a fault', { request_id: request.id, ...describeFault(fault) });
   const error = refusal === null ? formatFault(request) : formatRefusal(refusal, request.id);
@@ -88,7 +88,7 @@ function idHeaders({ family }: WireFormat, id: string): Record<string, string> {
   return { 'x-request-id': id, ...(request_id_header !== undefined && { [request_id_header]: id }) };
 }
 
-function formatOf(wire: NonNullable<LlmRoute['wire']>): WireFormat {
+function getFormat(wire: NonNullable<LlmRoute['wire']>): WireFormat {
   const format = wireFormats.find(({ name }) => name === wire);
   if (format === undefined) throw new Refusal('not_found', 'There is no such route.');
   return format;
@@ -98,7 +98,7 @@ function formatOf(wire: NonNullable<LlmRoute['wire']>): WireFormat {
  * Returns the format of the model list. Anthropic's clients send `anthropic-version`; all others get OpenAI's format.
  */
 function modelsFormat({ headers }: FastifyRequest): WireFormat {
-  return formatOf(headers['anthropic-version'] === undefined ? 'openai.chat' : 'anthropic.messages');
+  return getFormat(headers['anthropic-version'] === undefined ? 'openai.chat' : 'anthropic.messages');
 }
 
 /** Returns the model in a path of `/v1/models/{model}`. */
@@ -149,7 +149,7 @@ function decoded(name: string): string {
   }
 }
 
-function bytesOf(body: unknown): Uint8Array {
+function getBytes(body: unknown): Uint8Array {
   return body instanceof Uint8Array ? body : new Uint8Array();
 }
 
@@ -159,7 +159,7 @@ const CAPABILITY_CHARS_MAX = 4_096;
  * Returns the acting agent, tenant and session from the headers, within the credential's scope. In gateway mode the
  * agent must be known.
  */
-function actingOf(request: FastifyRequest, runtime: Runtime): ActorContext {
+function getActing(request: FastifyRequest, runtime: Runtime): ActorContext {
   const { tenant_id, agent_id } = resolveSubject(
     { agent_id: header(request, 'x-service-agent') },
     {

@@ -29,7 +29,7 @@ export function addLlmRoutes(app: FastifyInstance, ports: LlmPorts): void {
       done(null, bytes),
     );
     const by_url = Map.groupBy(llmRoutes, ({ http, url }) => url ?? http.path);
-    for (const [url, routes] of by_url) scope.route(routeOf(url, routes, ports));
+    for (const [url, routes] of by_url) scope.route(getRoute(url, routes, ports));
     // Anthropic's clients use this path as a health check.
     scope.route({ method: 'GET', url: '/api/hello', handler: (_request, reply) => reply.code(200).send() });
   });
@@ -42,7 +42,7 @@ export async function warmLlm(llm: LlmPorts['llm']): Promise<void> {
 
 const loaded = lazy(() => import('./handle-request.ts')).open;
 
-function routeOf(url: string, routes: readonly LlmRoute[], ports: LlmPorts): RouteOptions {
+function getRoute(url: string, routes: readonly LlmRoute[], ports: LlmPorts): RouteOptions {
   const { runtime, log } = ports;
   return {
     method: routes[0]!.http.method,

@@ -83,7 +83,7 @@ function isUtf8Type(type: string): boolean {
  * read before, within the limit of every body.
  */
 async function parseUpload(bytes: Buffer, type: string): Promise<unknown> {
-  const form = await formOf(bytes, type);
+  const form = await getForm(bytes, type);
   const files = [...form.values()].filter((value) => typeof value !== 'string');
   const [file] = files;
   if (file === undefined || files.length > 1) {
@@ -102,8 +102,8 @@ async function parseUpload(bytes: Buffer, type: string): Promise<unknown> {
 /** Maximum number of parts: one file and its fields. Thousands of parts would cost far more than their bytes. */
 const PARTS_MAX = 16;
 
-async function formOf(bytes: Buffer, type: string): Promise<FormData> {
-  if (partsOf(bytes, type, PARTS_MAX) > PARTS_MAX)
+async function getForm(bytes: Buffer, type: string): Promise<FormData> {
+  if (getParts(bytes, type, PARTS_MAX) > PARTS_MAX)
     throw new Refusal('invalid_request', `An upload has at most ${PARTS_MAX} parts.`);
   try {
     return await new Response(new Uint8Array(bytes), { headers: { 'content-type': type } }).formData();
@@ -113,7 +113,7 @@ async function formOf(bytes: Buffer, type: string): Promise<FormData> {
 }
 
 /** Counts the parts, at most up to `most` plus one. */
-function partsOf(bytes: Buffer, type: string, most: number): number {
+function getParts(bytes: Buffer, type: string, most: number): number {
   const boundary = /;\s*boundary\s*=\s*"?([^";]+)/i.exec(type)?.[1] ?? '';
   const delimiter = `\r\n--${boundary}`;
   let parts = 0;

@@ -49,7 +49,7 @@ export function addRoute(app: FastifyInstance, operation: AnyOperation, ports: O
 
 function addRouteAt(url: string, app: FastifyInstance, operation: AnyOperation, ports: OperationPorts): void {
   const { method, produces = JSON_TYPE } = operation.http;
-  const read = readerOf(operation);
+  const read = getReader(operation);
   const limit = operation.permission === null ? UNLIMITED_CONCURRENCY : ports.limit;
   const is_navigation = operation.http.redirects === true;
   const browserOf = (request: FastifyRequest, reply: FastifyReply) =>
@@ -96,7 +96,7 @@ function addRouteAt(url: string, app: FastifyInstance, operation: AnyOperation, 
 /**
  * Returns a reader for an operation's input: the query of a GET, or the body of a POST or PUT. Path parameters override both.
  */
-function readerOf(operation: AnyOperation): (request: FastifyRequest) => unknown {
+function getReader(operation: AnyOperation): (request: FastifyRequest) => unknown {
   const { http, input } = operation;
   const isCheck = isDecisionOperation(operation);
   const isGet = http.method === 'GET';

@@ -136,7 +136,7 @@ function keepMs({ window_ms, cooldown_ms }: AlertRule): number {
 
 const CHUNK = 200;
 
-function* chunksOf<Each>(list: readonly Each[]): Generator<readonly Each[]> {
+function* getChunks<Each>(list: readonly Each[]): Generator<readonly Each[]> {
   for (let at = 0; at < list.length; at += CHUNK) yield list.slice(at, at + CHUNK);
 }
 
@@ -144,7 +144,7 @@ async function loadGroups(trx: Db, keyed: readonly KeyedSignal[]): Promise<Reado
   const groups = new Map<string, Group>();
   for (const { key, values, rule } of keyed)
     if (!groups.has(key)) groups.set(key, { key, values, rule, count: startCount(), open: null });
-  for (const keys of chunksOf([...groups.keys()])) {
+  for (const keys of getChunks([...groups.keys()])) {
     const states = await trx
       .selectFrom('alert_groups')
       .select(['group_key', 'state'])
@@ -177,7 +177,7 @@ function readStored(row: AlertRow): StoredAlert {
 }
 
 /** Returns the row of an alert with what was counted since it was read. */
-function rowOf(alert: StoredAlert): AlertRow {
+function getRow(alert: StoredAlert): AlertRow {
   return {
     ...alert.row,
     status: alert.status,
@@ -245,17 +245,17 @@ async function endSilence(trx: Db, alert: StoredAlert, rule: AlertRule, parts: B
   const group = JSON.parse(alert.row.group_values) as Record<string, string>;
   if (findSilence(parts.silences, { ...rule, tenant_ids: alert.tenant_ids, group }) !== null) return;
   alert.status = 'firing';
-  await notify(trx, rowOf(alert), rule, parts);
+  await notify(trx, getRow(alert), rule, parts);
 }
 
 async function endStored(trx: Db, alert: StoredAlert, rule: AlertRule, parts: BatchParts): Promise<void> {
   if (alert.is_changed) await saveAlert(trx, alert);
   const by = { caller_id: SERVICE_ACTOR, now_ms: parts.now_ms };
-  await endAlert(trx, rowOf(alert), by, parts.service, findQuietEnd(rule.schedule, parts.now_ms));
+  await endAlert(trx, getRow(alert), by, parts.service, findQuietEnd(rule.schedule, parts.now_ms));
 }
 
 async function saveAlert(trx: Db, alert: StoredAlert): Promise<void> {
-  const { status, event_count, last_ms, sample_event_ids, tenant_ids } = rowOf(alert);
+  const { status, event_count, last_ms, sample_event_ids, tenant_ids } = getRow(alert);
   await trx
     .updateTable('alerts')
     .set({ status, event_count, last_ms, sample_event_ids, tenant_ids })
@@ -274,7 +274,7 @@ async function saveTenants(trx: Db, alert_id: string, tenant_ids: readonly strin
 }
 
 async function saveGroups(trx: Db, groups: readonly Group[]): Promise<void> {
-  for (const some of chunksOf(groups))
+  for (const some of getChunks(groups))
     await trx
       .insertInto('alert_groups')
       .values(

@@ -179,13 +179,13 @@ export const alertsDeliveries = defineOperation({
     const query = ['deliveries', tenants, status ?? null, channel ?? null, delivery_id ?? null];
     const { after, limit } = readNamePage(query, input);
     const rows = await listVisibleDeliveries({ ...input, after, limit: limit + 1 }, context);
-    const { entries, next_cursor } = buildListPage(query, rows, limit, keyOf);
+    const { entries, next_cursor } = buildListPage(query, rows, limit, getKey);
     return { deliveries: entries.map(describeDelivery), next_cursor };
   },
 });
 
 /** Deliveries are sorted by time; the prefix of their IDs differs. */
-function keyOf({ created_ms, delivery_id }: DeliveryRow): string {
+function getKey({ created_ms, delivery_id }: DeliveryRow): string {
   return `${String(Number(created_ms)).padStart(15, '0')} ${delivery_id}`;
 }
 
@@ -227,7 +227,7 @@ async function listVisibleDeliveries(
     found.push(...visible);
     const last = rows.at(-1);
     if (last === undefined || rows.length < limit) break;
-    from = keyOf(last);
+    from = getKey(last);
   }
   return found.slice(0, limit);
 }

@@ -10,7 +10,7 @@ const whole = { type: 'integer' } as const;
 const textMap = { type: 'object', additionalProperties: text } as const;
 
 /** Builds the schema of an object whose members are all present. */
-function allOf<const Properties extends object>(properties: Properties) {
+function getAll<const Properties extends object>(properties: Properties) {
   // A tuple with the union of the keys: from it the type of an answer has every member.
   const required = Object.keys(properties) as [keyof Properties & string];
   return { type: 'object', required, properties } as const;
@@ -42,7 +42,7 @@ export const deliveryIdSchema = {
   description: 'The delivery, `dlv_…`.',
 } as const;
 
-export const deliveryShape = allOf({
+export const deliveryShape = getAll({
   delivery_id: {
     ...text,
     description: 'The same for all attempts, so that a receiver recognises a duplicate.',
@@ -61,7 +61,7 @@ export const deliveryShape = allOf({
   finished_at: textOrNull,
 });
 
-export const alertShape = allOf({
+export const alertShape = getAll({
   alert_id: text,
   rule_id: text,
   rule_name: text,
@@ -89,7 +89,7 @@ export const alertShape = allOf({
 
 const { filters, schedule } = alertRuleSchema.properties;
 
-export const ruleShape = allOf({
+export const ruleShape = getAll({
   rule_id: text,
   name: text,
   source: { enum: ALERT_SOURCES },
@@ -117,7 +117,7 @@ export const ruleShape = allOf({
   changed_at: textOrNull,
 });
 
-export const silenceShape = allOf({
+export const silenceShape = getAll({
   silence_id: text,
   tenant_id: { ...textOrNull, description: '`null` for all tenants.' },
   matcher: {
@@ -132,7 +132,7 @@ export const silenceShape = allOf({
 });
 
 /** The answer of `alerts_evaluate` for one group. */
-export const evaluatedAlertShape = allOf({
+export const evaluatedAlertShape = getAll({
   rule_id: text,
   rule_name: text,
   severity: { enum: SEVERITIES },

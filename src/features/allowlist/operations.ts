@@ -67,8 +67,8 @@ export const allowlistList = defineOperation({
     const rows = (await listAllowlistRows((await context.runtime.store()).db)).filter(
       (row) => tenants === '*' || row.tenant_id === '' || tenants.includes(row.tenant_id),
     );
-    const rest = after === null ? rows : rows.filter((row) => keyOf(row) > after);
-    const { entries, next_cursor } = buildListPage(query, rest, limit, keyOf);
+    const rest = after === null ? rows : rows.filter((row) => getKey(row) > after);
+    const { entries, next_cursor } = buildListPage(query, rest, limit, getKey);
     return { entries: entries.map((row) => describeEntry(row, context)), next_cursor };
   },
 });
@@ -237,6 +237,6 @@ function describeEntry(row: AllowlistRow, { runtime }: Context) {
   };
 }
 
-function keyOf({ fingerprint: own, tenant_id }: AllowlistRow): string {
+function getKey({ fingerprint: own, tenant_id }: AllowlistRow): string {
   return `${own} ${tenant_id}`;
 }

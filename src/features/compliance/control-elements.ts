@@ -50,11 +50,11 @@ function collectRules(
   const rules = new Map<string, Rule>();
   for (const { view } of timeline.intervals)
     for (const rule of view?.listRules(tenants) ?? [])
-      if (isRelevant(rule, control) && !rules.has(keyOf(rule))) rules.set(keyOf(rule), rule);
+      if (isRelevant(rule, control) && !rules.has(getKey(rule))) rules.set(getKey(rule), rule);
   return [...rules.values()];
 }
 
-function keyOf({ name, tenant_id }: Rule): string {
+function getKey({ name, tenant_id }: Rule): string {
   return `${tenant_id ?? ''}\0${name}`;
 }
 
@@ -93,7 +93,7 @@ function describeRule(rule: Rule, timeline: PolicyTimeline): ControlElement {
     rule.severity_min !== null && `from severity ${rule.severity_min} on`,
   ].filter((each) => each !== false);
   const detail = [`${ACTION_WORDS[rule.action]}${what} ${where}`, ...limits].join(', ');
-  const states = listSpans(timeline, ({ view }) => stateOf(rule, view?.listRules('*') ?? []), String);
+  const states = listSpans(timeline, ({ view }) => getState(rule, view?.listRules('*') ?? []), String);
   return {
     kind: 'rule',
     name: rule.name,
@@ -103,8 +103,8 @@ function describeRule(rule: Rule, timeline: PolicyTimeline): ControlElement {
   };
 }
 
-function stateOf(rule: Rule, rules: readonly Rule[]): ElementState['state'] {
-  const found = rules.find((each) => keyOf(each) === keyOf(rule));
+function getState(rule: Rule, rules: readonly Rule[]): ElementState['state'] {
+  const found = rules.find((each) => getKey(each) === getKey(rule));
   if (found === undefined) return 'inactive';
   return found.enforcement === 'monitor' ? 'monitor' : 'active';
 }

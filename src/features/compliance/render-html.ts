@@ -79,7 +79,7 @@ function renderHead(report: ComplianceReport): string {
   const { control_counts, anomaly_flags } = summary;
   const figures = (Object.entries(control_counts) as [ControlStatus, number][]).map(
     ([status, count]) =>
-      `<div class="figure"><b class="${classOf(status)}">${count}</b>${escapeHtml(status)}</div>`,
+      `<div class="figure"><b class="${getClass(status)}">${count}</b>${escapeHtml(status)}</div>`,
   );
   const rows: readonly (readonly [string, string])[] = [
     ['Framework', escapeHtml(edition)],
@@ -116,7 +116,7 @@ function renderOverview({ controls }: ComplianceReport): string {
   const rows = controls.map(({ control_id, title, status, active, gaps }) => [
     escapeHtml(control_id),
     escapeHtml(title),
-    `<span class="status ${classOf(status)}">${escapeHtml(status)}</span>`,
+    `<span class="status ${getClass(status)}">${escapeHtml(status)}</span>`,
     active ?? '',
     `<span class="soft">${gaps.length}</span>`,
   ]);
@@ -125,8 +125,8 @@ function renderOverview({ controls }: ComplianceReport): string {
 
 function renderControl(control: ControlReport, { window }: ComplianceReport): string {
   const { status, elements, evidence, gaps, settings, permissions } = control;
-  return `<article class="${classOf(status)}">
-<div class="top"><h3>${escapeHtml(control.control_id)} ${escapeHtml(control.title)}</h3><span class="status ${classOf(status)}">${escapeHtml(status)}</span></div>
+  return `<article class="${getClass(status)}">
+<div class="top"><h3>${escapeHtml(control.control_id)} ${escapeHtml(control.title)}</h3><span class="status ${getClass(status)}">${escapeHtml(status)}</span></div>
 <p class="soft">${escapeHtml(formatStatus(control))}.</p>
 <p><span class="kind">Asked:</span> ${prose(control.asks)}</p>
 ${control.does === '' ? '' : `<p><span class="kind">Here:</span> ${prose(control.does)}</p>`}
@@ -208,7 +208,7 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
     .join('')}</tbody></table>`;
 }
 
-function classOf(status: ControlStatus): string {
+function getClass(status: ControlStatus): string {
   return status === 'outside this service' ? 'outside' : status;
 }
 

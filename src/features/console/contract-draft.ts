@@ -105,7 +105,7 @@ function inferShape(seen: readonly Readonly<Record<string, unknown>>[]): Argumen
   const types = new Map<string, Set<string>>();
   for (const value of seen)
     for (const [name, member] of Object.entries(value))
-      if (FIELD_NAME.test(name)) types.set(name, (types.get(name) ?? new Set()).add(typeOf(member)));
+      if (FIELD_NAME.test(name)) types.set(name, (types.get(name) ?? new Set()).add(getType(member)));
   const fields = [...types.keys()].toSorted();
   const required = fields.filter((name) => seen.every((value) => Object.hasOwn(value, name)));
   const properties = Object.fromEntries(
@@ -115,7 +115,7 @@ function inferShape(seen: readonly Readonly<Record<string, unknown>>[]): Argumen
   return { from: 'approval_requests', schema, fields };
 }
 
-function typeOf(value: unknown): string {
+function getType(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'array';
   return typeof value;

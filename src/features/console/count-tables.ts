@@ -42,7 +42,7 @@ export async function readFirstSeen(
 }
 
 /** Returns the outcome of a decision and its action. */
-export function outcomeOf({ decision, action }: Pick<EventCount, 'decision' | 'action'>): Outcome {
+export function getOutcome({ decision, action }: Pick<EventCount, 'decision' | 'action'>): Outcome {
   if (action === 'require_approval') return 'require_approval';
   return decision === 'block' ? 'block' : decision === 'modify' ? 'modify' : 'allow';
 }
@@ -60,7 +60,7 @@ export function sumByValue(counts: readonly EventCount[]): ValueCount[] {
       last_ms: each.last_ms,
     };
     sums.set(each.value, sum);
-    const outcome = outcomeOf(each);
+    const outcome = getOutcome(each);
     sum.events += each.count;
     if (each.decision === 'block') sum.blocked += each.count;
     sum.outcomes = { ...sum.outcomes, [outcome]: sum.outcomes[outcome] + each.count };

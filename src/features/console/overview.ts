@@ -2,8 +2,8 @@ import type { Context } from '../../operations/operation.ts';
 import type { CountField, EventCount } from '../../runtime/audit/count-types.ts';
 import { SHORT_PERIOD_MS } from '../../runtime/audit/count-types.ts';
 import {
+  getOutcome,
   noOutcomes,
-  outcomeOf,
   readCounts,
   sumByName,
   sumByValue,
@@ -84,7 +84,7 @@ function fillBuckets(counts: readonly EventCount[], { since_ms, until_ms }: Read
     buckets.set(at, noOutcomes());
   for (const each of counts) {
     const bucket = buckets.get(each.bucket_ms ?? 0);
-    if (bucket !== undefined) bucket[outcomeOf(each)] += each.count;
+    if (bucket !== undefined) bucket[getOutcome(each)] += each.count;
   }
   return [...buckets].map(([start_ms, outcomes]) => ({ start: formatMs(start_ms), ...outcomes }));
 }

@@ -39,11 +39,11 @@ export function buildSpans(events: readonly AuditEvent[]): { spans: SessionSpan[
     const new_tags = session_tags.filter((tag) => !seen_tags.has(tag));
     for (const tag of new_tags) seen_tags.add(tag);
     if (session_tags.length > 0) taint_tags = session_tags;
-    const call = isAnswer(event) ? open.get(keyOf(event))?.shift() : undefined;
+    const call = isAnswer(event) ? open.get(getKey(event))?.shift() : undefined;
     if (call === undefined) {
       const span = newSpan(event, session_tags, new_tags);
       spans.push(span);
-      if (isCall(event)) open.set(keyOf(event), [...(open.get(keyOf(event)) ?? []), span]);
+      if (isCall(event)) open.set(getKey(event), [...(open.get(getKey(event)) ?? []), span]);
     } else {
       endSpan(call, event, new_tags);
     }
@@ -54,8 +54,8 @@ export function buildSpans(events: readonly AuditEvent[]): { spans: SessionSpan[
 function newSpan(event: AuditEvent, session_tags: string[], new_tags: string[]): SessionSpan {
   return {
     event_id: event.event_id,
-    kind: kindOf(event),
-    name: nameOf(event),
+    kind: getKind(event),
+    name: getName(event),
     agent_id: event.agent_id,
     start: event.timestamp,
     end: null,
@@ -90,7 +90,7 @@ function endSpan(span: SessionSpan, event: AuditEvent, new_tags: readonly string
   span.new_tags = [...new Set([...span.new_tags, ...new_tags])];
 }
 
-function kindOf({ boundary, tool_name, metadata }: AuditEvent): SessionSpan['kind'] {
+function getKind({ boundary, tool_name, metadata }: AuditEvent): SessionSpan['kind'] {
   if (boundary === 'memory') return 'memory';
   if (metadata.phase === 'message') return 'message';
   if (boundary === 'action') return tool_name === null ? 'change' : 'tool_call';
@@ -101,26 +101,26 @@ function isModel({ endpoint, wire }: AuditEvent['metadata']): boolean {
   return typeof wire === 'string' || endpoint === 'llm_request' || endpoint === 'llm_response';
 }
 
-function nameOf({ tool_name, boundary, metadata }: AuditEvent): string {
+function getName({ tool_name, boundary, metadata }: AuditEvent): string {
   return tool_name ?? (typeof metadata.model === 'string' ? metadata.model : boundary);
 }
 
 /** A blocked call has no answer. */
 function isCall(event: AuditEvent): boolean {
   if (event.decision === 'block') return false;
-  const kind = kindOf(event);
+  const kind = getKind(event);
   if (kind === 'tool_call') return event.metadata.phase === 'request';
   return (kind === 'model_call' || kind === 'check') && event.boundary === 'input';
 }
 
 function isAnswer(event: AuditEvent): boolean {
-  const kind = kindOf(event);
+  const kind = getKind(event);
   if (kind === 'tool_call') return event.metadata.phase === 'response';
   return (kind === 'model_call' || kind === 'check') && event.boundary === 'output';
 }
 
-function keyOf(event: AuditEvent): string {
-  const kind = kindOf(event);
+function getKey(event: AuditEvent): string {
+  const kind = getKind(event);
   return JSON.stringify([kind, event.tenant_id, event.agent_id, kind === 'tool_call' ? event.tool_name : '']);
 }
 

@@ -16,14 +16,14 @@ const EVER = '1970-01-01';
  * `2026-01-31` (from then on), or `2026-01-01/2026-01-31`. Returns `null` for anything else.
  */
 export function parsePeriod(written: string, now_ms: number): Period | null {
-  const today = dayOf(now_ms);
+  const today = getDay(now_ms);
   if (written === 'today') return { name: written, since: today, until: today };
   if (written === 'this_month') return { name: written, since: `${today.slice(0, 8)}01`, until: today };
   if (written === 'all') return { name: written, since: EVER, until: today };
   const [, count, unit] = WORD.exec(written) ?? [];
   if (count !== undefined) {
     const days = Number(count) * (unit === 'w' ? 7 : 1);
-    return { name: `last_${count}${unit}`, since: dayOf(now_ms - (days - 1) * DAY_MS), until: today };
+    return { name: `last_${count}${unit}`, since: getDay(now_ms - (days - 1) * DAY_MS), until: today };
   }
   const [since = '', until = today, ...more] = written.split('/');
   if (more.length > 0 || !isDay(since) || !isDay(until) || since > until) return null;
@@ -33,9 +33,9 @@ export function parsePeriod(written: string, now_ms: number): Period | null {
 function isDay(written: string): boolean {
   const at_ms = DAY.test(written) ? Date.parse(`${written}T00:00:00Z`) : Number.NaN;
   // `Date` reads the 31st of February as a day in March, so the day is formatted again and compared.
-  return !Number.isNaN(at_ms) && dayOf(at_ms) === written;
+  return !Number.isNaN(at_ms) && getDay(at_ms) === written;
 }
 
-function dayOf(at_ms: number): string {
+function getDay(at_ms: number): string {
   return new Date(at_ms).toISOString().slice(0, 10);
 }

@@ -18,12 +18,12 @@ import {
 const NEW_KEY = 'another-master-key-'.padEnd(43, '2');
 const now_ms = () => MEMORY_NOW_MS;
 
-function placeOf(state_dir: string, master_key?: string, previous_keys: string[] = []): MasterKeySettings {
+function getPlace(state_dir: string, master_key?: string, previous_keys: string[] = []): MasterKeySettings {
   return { state_dir, memory: { ...(master_key !== undefined && { master_key }), previous_keys } };
 }
 
 /** Returns the whole content of the memory tables. */
-async function contentOf(store: Store) {
+async function getContent(store: Store) {
   return {
     entries: await store.db.selectFrom('memory_entries').selectAll().orderBy('entry_id').execute(),
     state: await store.db.selectFrom('memory_state').selectAll().orderBy('name').execute(),
@@ -48,7 +48,7 @@ const REFUSAL = { name: 'StartFailure', code: 'state_unusable' };
 withStores('keys of memory', (law) => {
   law('the key is made once, for its owner alone, and never over another', async ({ store }) =>
     withStateDir(async (state_dir) => {
-      const place = placeOf(state_dir);
+      const place = getPlace(state_dir);
       const path = buildMemoryKeyPath(state_dir);
       const admit = openKeyActivation(place, store, now_ms);
       await admit({ memory_schemas: [] });
@@ -60,7 +60,7 @@ withStores('keys of memory', (law) => {
       const first = await activateMasterKeys(place, store, now_ms);
       assert.equal((await activateMasterKeys(place, store, now_ms)).current.key_id, first.current.key_id);
       assert.equal(readFileSync(path, 'utf8'), key);
-      assert.deepEqual((await contentOf(store)).state, [{ name: 'key_id', value: first.current.key_id }]);
+      assert.deepEqual((await getContent(store)).state, [{ name: 'key_id', value: first.current.key_id }]);
       writeFileSync(path, 'no key at all');
       await assert.rejects(activateMasterKeys(place, store, now_ms), REFUSAL);
       assert.equal(readFileSync(path, 'utf8'), 'no key at all');
@@ -71,33 +71,33 @@ withStores('keys of memory', (law) => {
     withStateDir(async (state_dir) => {
       const { writeValue } = await openTestMemory(store);
       const handle = (await writeValue('sealed', 'x')) as string;
-      const before = await contentOf(store);
+      const before = await getContent(store);
       const refused: readonly [MasterKeySettings, RegExp][] = [
         [
-          placeOf(state_dir, NEW_KEY),
+          getPlace(state_dir, NEW_KEY),
           /master key `mk_[0-9a-f]{16}`.*Nothing was changed.*`memory.previous_keys`/,
         ],
-        [placeOf(state_dir, NEW_KEY, [`${TEST_MASTER_KEY}x`]), /Nothing was changed/],
-        [placeOf(state_dir), /Restore the file.*memory-key/],
+        [getPlace(state_dir, NEW_KEY, [`${TEST_MASTER_KEY}x`]), /Nothing was changed/],
+        [getPlace(state_dir), /Restore the file.*memory-key/],
       ];
       for (const [place, message] of refused) {
         await assert.rejects(activateMasterKeys(place, store, now_ms), { ...REFUSAL, message });
-        assert.deepEqual(await contentOf(store), before);
+        assert.deepEqual(await getContent(store), before);
         assert.ok(!existsSync(buildMemoryKeyPath(state_dir)), 'no key is made where one was lost');
       }
       assert.equal(refused.length, 3);
-      await activateMasterKeys(placeOf(state_dir, TEST_MASTER_KEY), store, now_ms);
+      await activateMasterKeys(getPlace(state_dir, TEST_MASTER_KEY), store, now_ms);
       const again = await openTestMemory(store);
       assert.equal(await again.resolveValue(handle), 'x');
       // A lost key is not required once all entries that need it have expired.
-      await activateMasterKeys(placeOf(state_dir), store, () => MEMORY_NOW_MS + 2 * HOUR_MS);
+      await activateMasterKeys(getPlace(state_dir), store, () => MEMORY_NOW_MS + 2 * HOUR_MS);
       assert.ok(existsSync(buildMemoryKeyPath(state_dir)));
     }),
   );
 
   law('a lost key file is the same refusal', async ({ store }) =>
     withStateDir(async (state_dir) => {
-      const place = placeOf(state_dir);
+      const place = getPlace(state_dir);
       await activateMasterKeys(place, store, now_ms);
       const key = readFileSync(buildMemoryKeyPath(state_dir), 'utf8');
       const { writeValue, resolveValue } = await openTestMemory(store, { master_key: key.trim() });
@@ -108,7 +108,7 @@ withStores('keys of memory', (law) => {
       await activateMasterKeys(place, store, now_ms);
       assert.equal(await resolveValue(handle), 'x');
       // The key of the file still decrypts its entries after the configuration sets another key.
-      const keys = await activateMasterKeys(placeOf(state_dir, NEW_KEY), store, now_ms);
+      const keys = await activateMasterKeys(getPlace(state_dir, NEW_KEY), store, now_ms);
       assert.equal(keys.by_id.size, 2);
     }),
   );
@@ -195,7 +195,7 @@ withStores('keys of memory', (law) => {
       const left = await store.db
         .selectFrom('memory_entries')
         .select('entry_id')
-        .where('key_id', '!=', (await contentOf(store)).state[0]!.value)
+        .where('key_id', '!=', (await getContent(store)).state[0]!.value)
         .orderBy('entry_id')
         .execute();
       assert.deepEqual(

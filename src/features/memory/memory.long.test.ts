@@ -48,7 +48,7 @@ withStores('memory', (law) => {
     const row = await rows.executeTakeFirstOrThrow();
     let ran = 0;
     for (const [column, value] of Object.entries(row)) {
-      for (const other of changesOf(value)) {
+      for (const other of getChanges(value)) {
         await store.db
           .updateTable('memory_entries')
           .set({ [column]: other })
@@ -198,7 +198,7 @@ withStores('memory', (law) => {
 });
 
 /** Returns other values for a column: each byte string with one bit flipped, another digit, or another text. */
-function changesOf(value: string | number | Uint8Array): (string | number | Uint8Array)[] {
+function getChanges(value: string | number | Uint8Array): (string | number | Uint8Array)[] {
   if (typeof value === 'number') return [value + 1, value - 1, 0];
   if (typeof value === 'string') return [`${value}x`, value.slice(1), ''];
   return Array.from({ length: value.length * 8 }, (_, bit) => {

@@ -108,7 +108,7 @@ test('rows are read whatever their line ends are, packed or not', async () => {
   assert.deepEqual(await read(gzipSync(text), 'secrets', 'rows.jsonl.gz'), plain);
 });
 
-function rowOf(parts: Partial<CorpusRow>): CorpusRow {
+function getRow(parts: Partial<CorpusRow>): CorpusRow {
   return {
     line: 1,
     id: 'a',
@@ -136,7 +136,7 @@ test('a labelled row counts once, its places each, and free text only where some
   const place = { start: 5, end: 9, type: 'EMAIL' };
   const person = { start: 0, end: 4, type: 'PERSON' };
   const count = (parts: Partial<CorpusRow>, ...hits: readonly ReturnType<typeof hit>[]) =>
-    countRow(figures, 'pii', rowOf(parts), found(...hits));
+    countRow(figures, 'pii', getRow(parts), found(...hits));
   count({ label: 'pii', labels: [place, { ...place, start: 20, end: 25 }] }, hit(8, 12));
   count({ label: 'pii', labels: [place] }, hit(9, 12));
   count({ label: 'pii', labels: [place] }, hit(0, 6, 'ip.v4', 'ip_address'));
@@ -161,7 +161,7 @@ test('a file of very many types has its figures kept in bounds', () => {
   const figures = createFigures();
   const rows = 12_000;
   for (let at = 0; at < rows; at++)
-    countRow(figures, 'commands', rowOf({ label: 'attack', type: `t${at}` }), found());
+    countRow(figures, 'commands', getRow({ label: 'attack', type: `t${at}` }), found());
   assert.ok(figures.groups.size <= 10_001);
   const typed = [...figures.groups].filter(([name]) => name.startsWith('type '));
   assert.equal(
@@ -190,7 +190,7 @@ test('shares are those of the scorer: of rows, to four digits, and none of nothi
 test('texts are judged at input, commands as the arguments of a tool call, and only their own findings count', async () => {
   const rows = (label: string, ...texts: string[]) =>
     texts.map((text, at) =>
-      rowOf({ id: String(at), label, text, labels: [{ start: 0, end: text.length, type: 'x' }] }),
+      getRow({ id: String(at), label, text, labels: [{ start: 0, end: text.length, type: 'x' }] }),
     );
   const measure = (
     category: Category,

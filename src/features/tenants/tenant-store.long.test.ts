@@ -16,7 +16,7 @@ import {
 
 const NOW = 1_800_000_000_000;
 
-const versionOf = (tenant_id: string, version: number): TenantPolicyVersion => {
+const getVersion = (tenant_id: string, version: number): TenantPolicyVersion => {
   const policies = [{ name: `rule-${version}`, boundary: 'input', action: 'flag' }];
   const own = { tenant_id, version, policies, sha256: hashPolicySet(policies) };
   return { ...own, note: '', restored_from: null, created_by: 'ann', created_ms: NOW };
@@ -29,7 +29,7 @@ withStores('policies of tenants', (law) => {
       ['beta', 1],
     ] as const)
       for (let version = 1; version <= count; version++)
-        await store.transaction((trx) => insertTenantVersion(trx, versionOf(tenant_id, version)));
+        await store.transaction((trx) => insertTenantVersion(trx, getVersion(tenant_id, version)));
     assert.deepEqual(
       (await readTenantSets(store.db)).map(({ tenant_id, version }) => [tenant_id, version]),
       [
@@ -37,7 +37,7 @@ withStores('policies of tenants', (law) => {
         ['beta', 1],
       ],
     );
-    assert.deepEqual(await findTenantVersion(store.db, 'acme', 2), versionOf('acme', 2));
+    assert.deepEqual(await findTenantVersion(store.db, 'acme', 2), getVersion('acme', 2));
     assert.equal(await findTenantVersion(store.db, 'gamma'), null);
     const page = await listTenantVersions(store.db, 'acme', { before: 3, limit: 1 });
     assert.deepEqual(
@@ -49,7 +49,7 @@ withStores('policies of tenants', (law) => {
   law('of two callers with one number, one adds a version', async ({ store, another }) => {
     const other = await another();
     const add = (one: typeof store) =>
-      one.transaction((trx) => insertTenantVersion(trx, versionOf('acme', 1)));
+      one.transaction((trx) => insertTenantVersion(trx, getVersion('acme', 1)));
     const added = await Promise.all([add(store), add(other)]);
     assert.deepEqual(added.sort(), [false, true]);
     await other.close();
@@ -57,7 +57,7 @@ withStores('policies of tenants', (law) => {
 
   law('a version is removed only while it is current', async ({ store }) => {
     for (const version of [1, 2])
-      await store.transaction((trx) => insertTenantVersion(trx, versionOf('acme', version)));
+      await store.transaction((trx) => insertTenantVersion(trx, getVersion('acme', version)));
     await store.transaction((trx) => deleteTenantVersion(trx, { tenant_id: 'acme', version: 1 }));
     assert.equal((await findTenantVersion(store.db, 'acme', 1))?.version, 1);
     await store.transaction((trx) => deleteTenantVersion(trx, { tenant_id: 'acme', version: 2 }));

@@ -82,16 +82,16 @@ async function* events(
     // The received texts are recorded even if the client has disconnected or receives an error.
     const ended = await texts.finish();
     call.onRuling?.({ boundary: 'output', ...ended });
-    news.onEnd(causeOf(end, failure));
+    news.onEnd(getCause(end, failure));
   }
-  const error = errorOf(end, failure, answering);
+  const error = getError(end, failure, answering);
   if (error === null) return;
   const is_denied = end.how === 'denied' && !end.denial.ruling.verdict.fault;
   yield is_denied ? ending.denialEvents(error) : ending.errorEvents(error);
 }
 
 /** Returns why a stream did not complete; `null` if it did. A stream that the client abandons has no end. */
-function causeOf(end: AnswerEnding | null, failure: unknown): string | null {
+function getCause(end: AnswerEnding | null, failure: unknown): string | null {
   if (end === null) return 'aborted';
   if (end.how === 'whole') return null;
   if (end.how === 'denied') return 'policy_violation';
@@ -118,7 +118,7 @@ async function takeAll({ events, problem }: SsePiece, guard: EventGuard): Promis
   return problem === null ? null : { how: 'broken' };
 }
 
-function errorOf(
+function getError(
   end: AnswerEnding,
   failure: unknown,
   { call_context }: ModelAnswerContext,

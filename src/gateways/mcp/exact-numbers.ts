@@ -57,7 +57,7 @@ interface Sending {
 }
 
 /** Makes a transport write the source texts that travel with messages. */
-export function writeSourcesOf<T extends Sending>(transport: T): T {
+export function getWriteSources<T extends Sending>(transport: T): T {
   const send = transport.send.bind(transport);
   transport.send = (message, options) => send(writeSource(message) as never, options);
   return transport;

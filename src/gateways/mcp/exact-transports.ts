@@ -17,7 +17,7 @@ interface LineReader {
  * replaces its private line reader; a test verifies that the library still uses it.
  * @param bytes_max - the maximum bytes of a message; a longer one is an error that closes the transport
  */
-export function readSourcesOf<T extends object>(transport: T, bytes_max: number): T {
+export function getReadSources<T extends object>(transport: T, bytes_max: number): T {
   const holder = transport as unknown as { _readBuffer?: LineReader };
   if (holder._readBuffer === undefined)
     throw new Error('The MCP library reads lines in another way than it did.');

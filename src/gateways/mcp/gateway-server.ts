@@ -8,7 +8,7 @@ import {
 import { rememberText } from '../../core/json/value-source.ts';
 import type { Json } from '../../core/types/index.ts';
 import { callUpstreamTool } from './call-tool.ts';
-import { readSource, writeSourcesOf } from './exact-numbers.ts';
+import { getWriteSources, readSource } from './exact-numbers.ts';
 import type { GatewayParts } from './gateway-parts.ts';
 import { JudgedError, PolicyRefusal } from './policy-refusal.ts';
 import { findLoggableFault, queryServers } from './query-servers.ts';
@@ -34,7 +34,7 @@ export function openGatewayServer(parts: GatewayParts): Server {
     },
   );
   const connect = server.connect.bind(server);
-  server.connect = (transport) => connect(writeSourcesOf(transport));
+  server.connect = (transport) => connect(getWriteSources(transport));
   server.setRequestHandler('tools/list', async () => ({ tools: await listShownTools(parts) }));
   server.setRequestHandler('tools/call', async ({ params }, context) => {
     const input = (params.arguments ?? {}) as Json;

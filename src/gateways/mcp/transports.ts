@@ -1,8 +1,8 @@
 import { StreamableHTTPClientTransport, type Transport } from '@modelcontextprotocol/client';
 import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import type { Config } from '../../runtime/config/index.ts';
-import { writeSourcesOf } from './exact-numbers.ts';
-import { readSourcesOf } from './exact-transports.ts';
+import { getWriteSources } from './exact-numbers.ts';
+import { getReadSources } from './exact-transports.ts';
 import { openGuardedFetch } from './guarded-fetch.ts';
 
 /** A transport that is not connected yet, and its resources to close. */
@@ -38,7 +38,7 @@ export function openProgramTransport(
     env: { ...env },
     stderr,
   });
-  readSourcesOf(writeSourcesOf(transport), response_bytes_max);
+  getReadSources(getWriteSources(transport), response_bytes_max);
   return { transport, reports_changes: true, endSession: async () => {}, close: async () => {} };
 }
 
@@ -67,7 +67,7 @@ export function openConfiguredTransport(
       return () => clearTimeout(timer);
     },
   });
-  writeSourcesOf(transport);
+  getWriteSources(transport);
   return {
     transport,
     reports_changes: false,

@@ -114,7 +114,7 @@ export async function attemptMessage(
   if (!result.sent && stopped?.aborted === true) return result;
   const { db } = await parts.store();
   const now_ms = parts.now_ms();
-  const outcome = outcomeOf(result, message, queue);
+  const outcome = getOutcome(result, message, queue);
   parts.count?.(queue.name, outcome);
   if (!result.sent) reportFailure(parts, message, outcome, result.reason);
   const retry_ms = result.sent ? 0 : Math.min(result.retry_after_ms ?? 0, RETRY_AFTER_MS_MAX);
@@ -134,7 +134,7 @@ export async function attemptMessage(
   return result;
 }
 
-function outcomeOf(result: SendResult, { attempts }: OutboxMessage, queue: OutboxQueue): AttemptOutcome {
+function getOutcome(result: SendResult, { attempts }: OutboxMessage, queue: OutboxQueue): AttemptOutcome {
   if (result.sent) return 'sent';
   return result.permanent || attempts >= queue.attempts_max ? 'dead' : 'failed';
 }

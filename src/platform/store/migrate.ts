@@ -19,7 +19,7 @@ export async function applyMigrations(
 ): Promise<void> {
   refuseNewer(await namesOfMade(db, kind), migrations);
   const { Migrator } = await import('kysely/migration');
-  const schema = kind === 'postgres' ? { migrationTableSchema: await schemaOf(db) } : {};
+  const schema = kind === 'postgres' ? { migrationTableSchema: await getSchema(db) } : {};
   const migrator = new Migrator({
     db,
     provider: { getMigrations: async () => ({ ...migrations }) },
@@ -71,7 +71,7 @@ async function namesOfMade(db: Kysely<StoreTables>, kind: StoreSettings['kind'])
  * Returns the schema for our tables: the first of the `search_path` that exists. Its encoding must be UTF8 for any
  * text.
  */
-async function schemaOf(db: Kysely<StoreTables>): Promise<string> {
+async function getSchema(db: Kysely<StoreTables>): Promise<string> {
   const { rows } = await sql<{ name: string | null; encoding: string }>`
     select current_schema() as name, current_setting('server_encoding') as encoding
   `.execute(db);

@@ -87,7 +87,7 @@ withStores(
       const work = new URL('./testing/increment.ts', import.meta.url);
       const counted = await races<number, number>({ settings, work, input: 1_000, processes: 2 });
       assert.deepEqual(counted, [1_000, 1_000]);
-      assert.equal(await amountOf(store, 'one'), 2_000);
+      assert.equal(await getAmount(store, 'one'), 2_000);
     });
 
     law('what fails is taken back, and others go on', async ({ store, another }) => {
@@ -98,16 +98,16 @@ withStores(
       await assert.rejects(failing, /changed its mind/);
       const second = await another();
       await lawTables(second.db).insertInto('counts').values({ id: 'a', amount: 2 }).execute();
-      assert.equal(await amountOf(store, 'a'), 2);
+      assert.equal(await getAmount(store, 'a'), 2);
     });
 
     law('what is not committed is seen by nobody else', async ({ store, another }) => {
       const second = await another();
       await store.transaction(async (trx) => {
         await lawTables(trx).insertInto('counts').values({ id: 'a', amount: 1 }).execute();
-        assert.equal(await amountOf(second, 'a'), undefined);
+        assert.equal(await getAmount(second, 'a'), undefined);
       });
-      assert.equal(await amountOf(second, 'a'), 1);
+      assert.equal(await getAmount(second, 'a'), 1);
     });
 
     law('many at once in one process all come about', async ({ store }) => {
@@ -128,7 +128,7 @@ withStores(
             .execute();
         });
       await Promise.all(Array.from({ length: 100 }, raise));
-      assert.equal(await amountOf(store, 'one'), 100);
+      assert.equal(await getAmount(store, 'one'), 100);
     });
 
     law('two that wait for each other are told apart: both come about', async ({ store, another }) => {
@@ -150,7 +150,7 @@ withStores(
         });
       const both = Array.from({ length: 10 }, () => [raise(store, ['a', 'b']), raise(second, ['b', 'a'])]);
       await Promise.all(both.flat());
-      assert.deepEqual([await amountOf(store, 'a'), await amountOf(store, 'b')], [20, 20]);
+      assert.deepEqual([await getAmount(store, 'a'), await getAmount(store, 'b')], [20, 20]);
     });
 
     law('work that never ends is taken back, and holds up nobody', async ({ store, another }) => {
@@ -166,7 +166,7 @@ withStores(
       await assert.rejects(endless, { code: 'store_busy' });
       await lawTables(store.db).insertInto('counts').values({ id: 'a', amount: 2 }).execute();
       await assert.rejects(late!, /rolled back/);
-      assert.deepEqual([await amountOf(hasty, 'a'), await amountOf(hasty, 'b')], [2, undefined]);
+      assert.deepEqual([await getAmount(hasty, 'a'), await getAmount(hasty, 'b')], [2, undefined]);
     });
 
     law('its own store is no way out of a transaction', async ({ store }) => {
@@ -340,7 +340,7 @@ withStores(
   { migrations },
 );
 
-async function amountOf(store: Store, id: string): Promise<number | undefined> {
+async function getAmount(store: Store, id: string): Promise<number | undefined> {
   const rows = lawTables(store.db).selectFrom('counts').select('amount').where('id', '=', id);
   return (await rows.executeTakeFirst())?.amount;
 }

@@ -26,7 +26,7 @@ function settings({ auth, ...others }: Asked = {}): AuthenticatorSettings {
   };
 }
 
-async function idOf(access: AuthenticatorSettings, headers: Record<string, string>, address = '127.0.0.1') {
+async function getId(access: AuthenticatorSettings, headers: Record<string, string>, address = '127.0.0.1') {
   const outcome = await openAuthenticator(access)({
     address,
     headers: { host: 'localhost:8000', ...headers },
@@ -181,7 +181,7 @@ const loopbackCases: readonly LoopbackCase[] = [
 test('loopback is trusted only where the request comes from this machine and was meant for it', async () => {
   let ran = 0;
   for (const { name, trusted, address, headers, settings: requested } of loopbackCases) {
-    const id = await idOf(settings(requested), headers ?? {}, address);
+    const id = await getId(settings(requested), headers ?? {}, address);
     assert.equal(id, trusted ? 'loopback' : 'unauthenticated', name);
     ran++;
   }
@@ -223,7 +223,7 @@ test('a wrong credential is refused, also on loopback', async () => {
   ];
   for (const headers of wrong) {
     assert.equal(
-      await idOf(access, headers as Record<string, string>),
+      await getId(access, headers as Record<string, string>),
       'unauthenticated',
       JSON.stringify(headers),
     );
@@ -309,7 +309,7 @@ test('the agent token checks and decides nothing, and ends when keys are configu
   assert.ok(caller.permissions.includes('check'));
   for (const decides of PERSON_PERMISSIONS) assert.ok(!caller.permissions.includes(decides));
   const keyed = settings({ state_dir, auth: { api_keys: [key().entry] } });
-  assert.equal(await idOf(keyed, headers, '203.0.113.9'), 'unauthenticated');
+  assert.equal(await getId(keyed, headers, '203.0.113.9'), 'unauthenticated');
 });
 
 test('API keys: scope, permissions, expiry, overlap', async () => {
@@ -352,13 +352,13 @@ test('API keys: scope, permissions, expiry, overlap', async () => {
     'approvals:own',
     'approvals:read',
   ]);
-  assert.equal(await idOf(access, { 'x-service-key': expired.key }), 'unauthenticated');
-  assert.equal(await idOf(access, { 'x-service-key': lasting.key }), 'key:expired');
-  assert.equal(await idOf(access, { 'x-service-key': unreadable.key }), 'unauthenticated');
-  assert.equal(await idOf(access, { 'x-service-key': plain.key.slice(0, -1) }), 'unauthenticated');
+  assert.equal(await getId(access, { 'x-service-key': expired.key }), 'unauthenticated');
+  assert.equal(await getId(access, { 'x-service-key': lasting.key }), 'key:expired');
+  assert.equal(await getId(access, { 'x-service-key': unreadable.key }), 'unauthenticated');
+  assert.equal(await getId(access, { 'x-service-key': plain.key.slice(0, -1) }), 'unauthenticated');
   // The hash in the configuration is not a credential.
-  assert.equal(await idOf(access, { 'x-service-key': hashToken(plain.key) }), 'unauthenticated');
-  assert.equal(await idOf(access, {}), 'loopback');
+  assert.equal(await getId(access, { 'x-service-key': hashToken(plain.key) }), 'unauthenticated');
+  assert.equal(await getId(access, {}), 'loopback');
 });
 
 test('a proxy says for whom it asks only where it is configured to, and may do nothing itself', async () => {
@@ -386,7 +386,7 @@ test('a proxy says for whom it asks only where it is configured to, and may do n
     ['a program on this machine', vouching, { 'x-service-user': 'ann' }, '127.0.0.1', 'loopback'],
   ];
   for (const [name, requested, headers, address, expected] of rows)
-    assert.equal(await idOf(settings(requested), headers, address), expected, name);
+    assert.equal(await getId(settings(requested), headers, address), expected, name);
   assert.equal(rows.length, 7);
   const outcome = await openAuthenticator(settings(vouching))({ address: '10.1.2.3', headers: forwarded });
   assert.ok('permissions' in outcome && outcome.permissions.length === 0);

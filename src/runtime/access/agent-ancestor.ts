@@ -41,13 +41,13 @@ export function findAgentAncestor(
   if (name !== undefined) return { kind: 'variable', name };
   if (lineage === null) return { kind: 'unknown' };
   for (const { pid, words } of lineage.ancestors) {
-    const agent = agentOf(words);
+    const agent = getAgent(words);
     if (agent !== null) return { kind: 'process', agent, pid };
   }
   return lineage.has_terminal || !isOrphan(lineage.ancestors) ? null : { kind: 'orphan' };
 }
 
-function agentOf(words: readonly string[]): string | null {
+function getAgent(words: readonly string[]): string | null {
   const names = words.map(baseName);
   const first = names.slice(0, 2).find((name) => PROGRAMS.test(name));
   if (first !== undefined) return first;

@@ -72,7 +72,7 @@ export function openAuthenticator(settings: AuthenticatorSettings): Authenticato
   const isProxy = buildProxyCheck(auth.trusted_proxies);
   const vouches = (peer: Peer): boolean =>
     settings.proxy_identity === true && peer.headers['x-service-user'] !== undefined && isProxy(peer);
-  const keyOf = keysOf(api_keys, now_ms);
+  const keyOf = getKeys(api_keys, now_ms);
   const verify = auth.jwt === null ? null : openJwtVerifier(auth.jwt, now_ms);
   const operator = tokenFile(settings.state_dir, 'operator', now_ms);
   const agentToken = tokenFile(settings.state_dir, 'agent', now_ms);
@@ -94,7 +94,7 @@ export function openAuthenticator(settings: AuthenticatorSettings): Authenticato
   }
 
   return (peer) => {
-    const credential = credentialOf(peer.headers);
+    const credential = getCredential(peer.headers);
     // A wrong credential is never treated as none, because its sender claims an identity.
     if (credential !== null) return credential === '' ? WRONG : known(credential);
     const user = settings.sessions === undefined ? null : findUser(peer, settings.sessions);
@@ -159,7 +159,7 @@ function isConfigured(auth: AuthSettings): boolean {
 }
 
 /** `null`: none was sent. Empty: a credential of another scheme was sent, such as `Basic`. */
-function credentialOf(headers: Peer['headers']): string | null {
+function getCredential(headers: Peer['headers']): string | null {
   const key = headers['x-service-key'];
   if (key !== undefined) return typeof key === 'string' ? key.trim() : '';
   const { authorization } = headers;
@@ -169,13 +169,13 @@ function credentialOf(headers: Peer['headers']): string | null {
 }
 
 /** Finds a key by its hash. The timing of the lookup reveals only the hash of a guess, which is no secret. */
-function keysOf(keys: ApiKeys, now_ms: () => number): (credential: string) => Caller | null {
+function getKeys(keys: ApiKeys, now_ms: () => number): (credential: string) => Caller | null {
   let listed: readonly ApiKey[] | null = null;
   let table: KeyTable = new Map();
   return (credential) => {
     const current = keys.current();
     if (current !== listed) {
-      table = tableOf(current);
+      table = getTable(current);
       listed = current;
     }
     if (table.size === 0) return null;
@@ -186,7 +186,7 @@ function keysOf(keys: ApiKeys, now_ms: () => number): (credential: string) => Ca
 
 type KeyTable = ReadonlyMap<string, { readonly caller: Caller; readonly expires_ms: number }>;
 
-function tableOf(keys: readonly ApiKey[]): KeyTable {
+function getTable(keys: readonly ApiKey[]): KeyTable {
   const table = new Map<string, { caller: Caller; expires_ms: number }>();
   for (const key of keys) {
     const permissions = key.permissions ?? DEFAULT_PERMISSIONS;
@@ -210,7 +210,7 @@ function tokenFile(
   let version = '';
   let hash: Buffer | null = null;
   function refresh(): void {
-    const current = versionOf(getTokenPath(state_dir, kind));
+    const current = getVersion(getTokenPath(state_dir, kind));
     if (current === version) return;
     const token = readToken(state_dir, kind);
     hash = token === null ? null : Buffer.from(hashToken(token), 'hex');
@@ -228,7 +228,7 @@ function tokenFile(
 }
 
 /** Returns the version of a file; empty if the file cannot be read. */
-function versionOf(path: string): string {
+function getVersion(path: string): string {
   try {
     const { ino, mtimeNs, size } = statSync(path, { bigint: true });
     return `${ino}:${mtimeNs}:${size}`;

@@ -42,7 +42,7 @@ export function openJwtVerifier(
   return async (token) => {
     const verify = await opened.open();
     const claims = await verify(token, new Date(now_ms()));
-    return claims === null ? null : callerOf(claims, settings);
+    return claims === null ? null : getCaller(claims, settings);
   };
 }
 
@@ -51,7 +51,7 @@ type Verify = (token: string, currentDate: Date) => Promise<JWTPayload | null>;
 /** The library is imported with the first token, not at startup. */
 async function open(settings: JwtSettings): Promise<Verify> {
   const jose = await import('jose');
-  const keys = await keysOf(settings, jose);
+  const keys = await getKeys(settings, jose);
   const algorithms = (settings.algorithms ?? ALGORITHMS).filter((name) => ALGORITHMS.includes(name));
   const options: JWTVerifyOptions = {
     issuer: settings.issuer,
@@ -81,7 +81,7 @@ async function open(settings: JwtSettings): Promise<Verify> {
   };
 }
 
-async function keysOf(settings: JwtSettings, jose: typeof import('jose')): Promise<JWTVerifyGetKey> {
+async function getKeys(settings: JwtSettings, jose: typeof import('jose')): Promise<JWTVerifyGetKey> {
   if (settings.jwks_url !== undefined) {
     return jose.createRemoteJWKSet(new URL(settings.jwks_url), {
       timeoutDuration: 5_000,
@@ -102,13 +102,13 @@ function isOutage(error: unknown, jose: typeof import('jose')): boolean {
 }
 
 /** A token without a subject has no name for the audit log. */
-function callerOf(claims: JWTPayload, settings: JwtSettings): Caller | null {
+function getCaller(claims: JWTPayload, settings: JwtSettings): Caller | null {
   const names = settings.claims ?? {};
   const subject = claims.sub;
   if (typeof subject !== 'string' || !/^[^\p{Cc}\p{Cs}]{1,200}$/u.test(subject)) return null;
-  const tenants = listed(claimOf(claims, names.tenants ?? 'tenant_id'));
-  const agents = listed(claimOf(claims, names.agents ?? 'agent_id'));
-  const granted = claimOf(claims, names.permissions ?? 'permissions');
+  const tenants = listed(getClaim(claims, names.tenants ?? 'tenant_id'));
+  const agents = listed(getClaim(claims, names.agents ?? 'agent_id'));
+  const granted = getClaim(claims, names.permissions ?? 'permissions');
   const permissions = listed(typeof granted === 'string' ? granted.split(' ') : granted);
   if (tenants === null || agents === null || permissions === null) return null;
   return buildAgentCaller(
@@ -119,7 +119,7 @@ function callerOf(claims: JWTPayload, settings: JwtSettings): Caller | null {
   );
 }
 
-function claimOf(claims: JWTPayload, name: string): unknown {
+function getClaim(claims: JWTPayload, name: string): unknown {
   if (Object.hasOwn(claims, name)) return claims[name];
   let value: unknown = claims;
   for (const part of name.split('.')) {

@@ -28,9 +28,9 @@ export function readLineage(): ProcessLineage | null {
 }
 
 function linuxLineage(): ProcessLineage {
-  const own = statOf(process.pid);
+  const own = getStat(process.pid);
   const ancestors: AncestorProcess[] = [];
-  for (let pid = own.parent; pid > 0 && ancestors.length < ANCESTORS_MAX; pid = statOf(pid).parent) {
+  for (let pid = own.parent; pid > 0 && ancestors.length < ANCESTORS_MAX; pid = getStat(pid).parent) {
     const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').slice(0, -1);
     ancestors.push({ pid, words: [readFileSync(`/proc/${pid}/comm`, 'utf8').trim(), ...words] });
   }
@@ -38,7 +38,7 @@ function linuxLineage(): ProcessLineage {
 }
 
 /** The program name is in parentheses and may contain any character. */
-function statOf(pid: number): { readonly parent: number; readonly terminal: number } {
+function getStat(pid: number): { readonly parent: number; readonly terminal: number } {
   const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
   const [, parent, , , terminal] = text.slice(text.lastIndexOf(')') + 2).split(' ');
   return { parent: Number(parent), terminal: Number(terminal) };

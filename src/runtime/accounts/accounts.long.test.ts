@@ -7,7 +7,7 @@ import { deleteStaleSignIns } from './jobs.ts';
 import { openTestAccounts, TEST_ORIGIN, TEST_PASSWORD } from './testing/account-parts.ts';
 import type { SignInResult } from './types.ts';
 
-const tokenOf = (result: SignInResult): string => {
+const getToken = (result: SignInResult): string => {
   assert.equal(result.outcome, 'signed_in');
   return result.outcome === 'signed_in' ? result.session_token : '';
 };
@@ -28,8 +28,8 @@ withStores('accounts', (law) => {
     );
     const link = added!.link.split('#')[1]!;
     const linked = { token: link, password: TEST_PASSWORD, user_id: null };
-    const first = tokenOf(await accounts.signInWithLink(linked, TEST_ORIGIN));
-    const second = tokenOf(await ask('ANN'));
+    const first = getToken(await accounts.signInWithLink(linked, TEST_ORIGIN));
+    const second = getToken(await ask('ANN'));
     const rows = await Promise.all(
       (['users', 'user_links', 'user_sessions', 'sign_in_attempts'] as const).map((table) =>
         store.db.selectFrom(table).selectAll().execute(),
@@ -72,21 +72,21 @@ withStores('accounts', (law) => {
       const { accounts, ask, add, pass } = signIn(store);
       await add('ann');
       const open = async (token: string) => (await accounts.identify(token)) !== null;
-      const idle = tokenOf(await ask());
+      const idle = getToken(await ask());
       pass(3_599_000);
       assert.equal(await open(idle), true, 'a request keeps it open');
       pass(3_599_000);
       assert.equal(await open(idle), true);
       pass(3_600_000);
       assert.equal(await open(idle), false);
-      const old = tokenOf(await ask());
+      const old = getToken(await ask());
       for (let at = 0; at < 12; at += 1) {
         assert.equal(await open(old), true);
         pass(3_595_000);
       }
       pass(60_000);
       assert.equal(await open(old), false, 'after twelve hours in any case');
-      const [out, gone, last] = [tokenOf(await ask()), tokenOf(await ask()), tokenOf(await ask())];
+      const [out, gone, last] = [getToken(await ask()), getToken(await ask()), getToken(await ask())];
       await accounts.signOut(out, 'user:ann');
       const { session } = (await accounts.identify(gone))!;
       assert.equal(await accounts.endUserSessions('ann', session.session_id, 'user:ann'), 1);
@@ -103,8 +103,8 @@ withStores('accounts', (law) => {
   law('a sign-in replaces the session of the browser', async ({ store }) => {
     const { accounts, ask, add } = signIn(store);
     await add('ann');
-    const before = tokenOf(await ask());
-    const after = tokenOf(await ask('ann', TEST_PASSWORD, { ...TEST_ORIGIN, session_token: before }));
+    const before = getToken(await ask());
+    const after = getToken(await ask('ann', TEST_PASSWORD, { ...TEST_ORIGIN, session_token: before }));
     assert.notEqual(after, before);
     assert.equal(await accounts.identify(before), null);
     assert.equal((await accounts.identify(after))?.caller.id, 'user:ann');
@@ -113,7 +113,7 @@ withStores('accounts', (law) => {
   law('roles and tenants apply from the next request on', async ({ store }) => {
     const { accounts, ask, add } = signIn(store);
     await add('ann');
-    const token = tokenOf(await ask());
+    const token = getToken(await ask());
     const permissions = async () => (await accounts.identify(token))!.caller.permissions;
     assert.ok(!(await permissions()).includes('approvals:decide'));
     await accounts.changeUser('ann', { roles: ['admin'] }, 'operator');
@@ -147,7 +147,7 @@ withStores('accounts', (law) => {
     async ({ store, another }) => {
       const { accounts, ask, add, now_ms, pass } = signIn(store);
       await add('ann');
-      const { session } = (await accounts.identify(tokenOf(await ask())))!;
+      const { session } = (await accounts.identify(getToken(await ask())))!;
       const { secret } = (await accounts.startTotp('ann'))!;
       const totp = new TOTP({ secret });
       const code = (ahead_ms = 0) => totp.generate({ timestamp: now_ms() + ahead_ms });
@@ -184,7 +184,7 @@ withStores('accounts', (law) => {
   law('a reset removes the password, the second factor and the sessions', async ({ store }) => {
     const { accounts, ask, add, now_ms } = signIn(store);
     await add('ann');
-    const token = tokenOf(await ask());
+    const token = getToken(await ask());
     const { session } = (await accounts.identify(token))!;
     const { secret } = (await accounts.startTotp('ann'))!;
     await accounts.confirmTotp(session, new TOTP({ secret }).generate({ timestamp: now_ms() }));
@@ -218,7 +218,7 @@ withStores('accounts', (law) => {
     await createChallenge(parts, 'oidc', { user_id: null, data: '' });
     await ask('ann', 'wrong');
     pass(43_200_000);
-    const token = tokenOf(await ask());
+    const token = getToken(await ask());
     assert.ok((await deleteStaleSignIns(store, now_ms(), parts.settings)) >= 2);
     assert.notEqual(await accounts.identify(token), null);
     assert.equal((await store.db.selectFrom('sign_in_challenges').selectAll().execute()).length, 0);

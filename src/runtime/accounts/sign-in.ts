@@ -144,7 +144,7 @@ export async function beginSession(
     phase: 'sign_in',
     reason: 'A user signed in.',
     caller_id: `user:${user_id}`,
-    metadata: { method, second_factor: has_second_factor, ...placeOf(origin) },
+    metadata: { method, second_factor: has_second_factor, ...getPlace(origin) },
   });
   const now_ms = parts.ports().now_ms();
   const session_token = await insertSession(db, now_ms, { user_id, method, has_second_factor, origin });
@@ -160,7 +160,7 @@ export async function recordFailure(
   phase: 'sign_in_failed' | 'sign_in_limited' | 'second_factor_failed',
 ): Promise<void> {
   const caller_id = user === null ? 'anonymous' : `user:${user.user_id}`;
-  const metadata = { method, ...placeOf(origin) };
+  const metadata = { method, ...getPlace(origin) };
   await recordAccountEvent(ports, { phase, reason: FAILURES[phase], caller_id, done: false, metadata });
 }
 
@@ -170,7 +170,7 @@ const FAILURES = {
   second_factor_failed: 'A second factor was wrong.',
 };
 
-function placeOf({ address }: SignInOrigin): { address?: string } {
+function getPlace({ address }: SignInOrigin): { address?: string } {
   return address === null ? {} : { address };
 }
 

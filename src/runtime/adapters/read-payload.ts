@@ -37,7 +37,7 @@ export function readEventName(
   const names = Object.keys(events);
   if (event === undefined)
     return names.length === 1 ? { ok: true, value: names[0]! } : wrong('does not say what event it is of');
-  return nameOf(event, payload as Json, 'event');
+  return getName(event, payload as Json, 'event');
 }
 
 /** Returns the subject of a payload, or `null` if it names none. A present but invalid name is an error. */
@@ -69,7 +69,7 @@ export function readPayloadChecks(
 ): PayloadResult<readonly FoundCheck[]> {
   const found: FoundCheck[] = [];
   for (const check of checks) {
-    const items = itemsOf(check, payload as Json);
+    const items = getItems(check, payload as Json);
     if (!items.ok) return items;
     if (found.length + items.value.length > CHECKS_MAX)
       return wrong(`holds more than ${CHECKS_MAX} things to judge`);
@@ -82,7 +82,7 @@ export function readPayloadChecks(
   return found.length === 0 ? wrong('holds nothing that could be judged') : { ok: true, value: found };
 }
 
-function itemsOf({ each, optional = false }: CheckSpec, payload: Json): PayloadResult<readonly Json[]> {
+function getItems({ each, optional = false }: CheckSpec, payload: Json): PayloadResult<readonly Json[]> {
   if (each === undefined) return { ok: true, value: [payload] };
   const list = buildPlaceLookup(payload)(each);
   if (optional && (list === undefined || list === null)) return { ok: true, value: [] };
@@ -98,7 +98,7 @@ function checkIn(
   if (filled.missing.length > 0) return lacking(filled.missing);
   const value = json ? parsed(filled.value) : filled.value;
   if (tool === undefined) return { ok: true, value: { kind, content: value } };
-  const name = nameOf(tool, item, 'tool');
+  const name = getName(tool, item, 'tool');
   return name.ok ? { ok: true, value: { kind, tool: name.value, content: value } } : name;
 }
 
@@ -107,7 +107,7 @@ function parsed(value: Json): Json {
   return typeof value === 'string' ? getContentValue(parseJsonContent(value, SOURCE_LIMITS)) : value;
 }
 
-function nameOf(template: string, root: Json, what: string): PayloadResult<string> {
+function getName(template: string, root: Json, what: string): PayloadResult<string> {
   const { value, missing } = fillTemplate(template, buildPlaceLookup(root));
   if (missing.length > 0) return lacking(missing);
   return isName(value) ? { ok: true, value } : wrong(`has no name as its ${what}`);

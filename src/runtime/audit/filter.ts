@@ -186,7 +186,7 @@ function time(filter: AuditFilter, field: 'since' | 'until', now_ms: number): nu
   if (ago_ms !== null) return now_ms - ago_ms;
   const match = ISO_TIME.exec(value);
   const zone = match?.[4] ?? 'Z';
-  const ms = match === null ? Number.NaN : Date.parse(isoOf(value, match, zone));
+  const ms = match === null ? Number.NaN : Date.parse(getIso(value, match, zone));
   if (Number.isNaN(ms)) {
     throw new AuditFilterError(field, `is a time in ISO 8601, \`2026-01-31T12:00:00Z\`, or ${DURATIONS}`);
   }
@@ -194,7 +194,7 @@ function time(filter: AuditFilter, field: 'since' | 'until', now_ms: number): nu
 }
 
 /** Normalizes a time to the form that `Date.parse` is required to accept: `T`, milliseconds, a zone with a colon. */
-function isoOf(value: string, match: RegExpExecArray, zone: string): string {
+function getIso(value: string, match: RegExpExecArray, zone: string): string {
   const date = value.slice(0, 10);
   if (match[1] === undefined) return `${date}T00:00:00Z`;
   const clock = match[1].slice(1, 6);

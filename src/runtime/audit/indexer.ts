@@ -170,7 +170,7 @@ async function insertBlock(
 ): Promise<number> {
   const events = new Map<string, Entry>();
   for (const read of block.records) {
-    const entry = entryOf(read);
+    const entry = getEntry(read);
     if (entry !== null && !events.has(entry.row.event_id)) events.set(entry.row.event_id, entry);
   }
   const rows = [...events.values()].map(({ row }) => row);
@@ -220,16 +220,16 @@ interface Entry {
   readonly tags: readonly string[];
 }
 
-function entryOf({ record, line }: ReadRecord): Entry | null {
+function getEntry({ record, line }: ReadRecord): Entry | null {
   if (record.kind !== 'event') return null;
   const { event } = record;
   if (!isAuditEvent(event)) return null;
   const timestamp_ms = Date.parse(event.timestamp);
-  return { record, row: rowOf(record, timestamp_ms, formatEventJson(record, line)), tags: event.data_tags };
+  return { record, row: getRow(record, timestamp_ms, formatEventJson(record, line)), tags: event.data_tags };
 }
 
 /** Builds a row. The fields are in the order of their columns, and every row has all of them. */
-function rowOf(record: EventRecord, timestamp_ms: number, json: string): EventRow {
+function getRow(record: EventRecord, timestamp_ms: number, json: string): EventRow {
   const { event, writer, seq } = record;
   const phase = event.metadata.phase;
   return {

@@ -55,7 +55,7 @@ export function openArrivalOrder(journal_dir: string, bytes_max = BYTES_MAX): Ar
   const beginAnew = (): void => {
     bytes = writeWhole(
       path,
-      [...last].map(([writer, seq]) => lineOf({ writer, seq, ordered: false })).join(''),
+      [...last].map(([writer, seq]) => getLine({ writer, seq, ordered: false })).join(''),
     );
     is_whole = true;
   };
@@ -65,7 +65,7 @@ export function openArrivalOrder(journal_dir: string, bytes_max = BYTES_MAX): Ar
       last.set(step.writer, step.seq);
       try {
         if (!is_whole || bytes > bytes_max) return beginAnew();
-        const line = lineOf(step);
+        const line = getLine(step);
         appendFileSync(path, line, { mode: FILE_MODE });
         bytes += line.length;
       } catch {
@@ -75,7 +75,7 @@ export function openArrivalOrder(journal_dir: string, bytes_max = BYTES_MAX): Ar
   };
 }
 
-function lineOf({ writer, seq, ordered }: ArrivalStep): string {
+function getLine({ writer, seq, ordered }: ArrivalStep): string {
   return `${seq} ${writer}${ordered ? '' : ' *'}\n`;
 }
 

@@ -181,7 +181,7 @@ function eventWhere(
     conditions.push(
       sql<boolean>`coalesce(${sql.ref(`${events}.phase`)}, '') not like 'approval\\_%' escape '\\'` as never,
     );
-  if (filter.data_tag !== null && !tag_answered) conditions.push(eb.exists(tagOf(eb, filter.data_tag)));
+  if (filter.data_tag !== null && !tag_answered) conditions.push(eb.exists(getTag(eb, filter.data_tag)));
   return eb
     .case()
     .when(eb.and(conditions))
@@ -190,7 +190,7 @@ function eventWhere(
     .end();
 }
 
-function tagOf(eb: Expressions, tag: string) {
+function getTag(eb: Expressions, tag: string) {
   return eb
     .selectFrom('audit_event_tags')
     .select('audit_event_tags.tag')

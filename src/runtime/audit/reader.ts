@@ -66,7 +66,7 @@ export async function readEnds(journal_dir: string): Promise<Map<string, ChainPo
   for (const writer of await listWriters(journal_dir)) {
     const newest = (await listSegments(join(journal_dir, writer))).at(-1);
     if (newest === undefined) continue;
-    ends.set(writer, { ...startOf(newest), offset: await endOfLines(newest) });
+    ends.set(writer, { ...getStart(newest), offset: await endOfLines(newest) });
   }
   return ends;
 }
@@ -84,7 +84,7 @@ function fileStart(segment: SegmentFile): { segment: number; offset: number } {
   return { segment: segment.first_seq, offset: 0 };
 }
 
-function startOf(segment: SegmentFile): ChainPosition {
+function getStart(segment: SegmentFile): ChainPosition {
   return { ...FROM_START, ...fileStart(segment) };
 }
 
@@ -94,9 +94,9 @@ async function* readSegment(
   from: ChainPosition,
   restarted = false,
 ): AsyncGenerator<ChainBlock> {
-  const size = segment.gzip ? Number.POSITIVE_INFINITY : await sizeOf(segment.path);
+  const size = segment.gzip ? Number.POSITIVE_INFINITY : await getSize(segment.path);
   if (size === from.offset) return;
-  if (size < from.offset) return yield* readSegment(segment, startOf(segment), true);
+  if (size < from.offset) return yield* readSegment(segment, getStart(segment), true);
   let records: ReadRecord[] = [];
   let position = from;
   let again = restarted;
@@ -105,7 +105,7 @@ async function* readSegment(
     const text = line.bytes.toString('utf8');
     const record = parseRecord(text);
     if (position === from && !continues(record, from)) {
-      return yield* readSegment(segment, startOf(segment), true);
+      return yield* readSegment(segment, getStart(segment), true);
     }
     if ('kind' in record) records.push({ record, line: text, end: line.end });
     const last = 'kind' in record ? record : position;
@@ -121,7 +121,7 @@ async function* readSegment(
 }
 
 /** Returns the size of a file; infinity if it was compressed since it was listed. */
-async function sizeOf(path: string): Promise<number> {
+async function getSize(path: string): Promise<number> {
   const found = await stat(path).catch(() => null);
   return found?.size ?? Number.POSITIVE_INFINITY;
 }

@@ -39,7 +39,7 @@ export function appendDurably(
 ): Promise<void> {
   return new Promise((resolve, reject) => {
     const done = (error: Error | null): void => {
-      const failure = error ?? lossOf(segment) ?? (isWanted() ? null : late());
+      const failure = error ?? getLoss(segment) ?? (isWanted() ? null : late());
       if (failure !== null) {
         reject(failure);
         return;
@@ -63,7 +63,7 @@ export function appendDurably(
  * Returns an error if the file was removed, or moved away with its folder. The disk accepts a write to such a file and
  * drops it when the file is closed. The check is synchronous because it costs nothing compared with a sync.
  */
-function lossOf({ fd, path }: OpenSegment): Error | null {
+function getLoss({ fd, path }: OpenSegment): Error | null {
   const there = statSync(path, { throwIfNoEntry: false });
   const written = fstatSync(fd);
   if (there?.ino === written.ino && there.dev === written.dev) return null;

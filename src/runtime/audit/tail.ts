@@ -41,10 +41,10 @@ export async function findTail(writer_dir: string, writer: string): Promise<Chai
   const segments = await listSegments(writer_dir);
   const newest = segments.at(-1);
   if (newest === undefined) return { ...NOTHING, segment: null };
-  const tail = await tailOf(newest, writer);
+  const tail = await getTail(newest, writer);
   if (tail.whole_bytes > 0 || newest.gzip) return tail;
   const previous = segments.at(-2);
-  const head = previous === undefined ? CHAIN_START : (await tailOf(previous, writer)).head;
+  const head = previous === undefined ? CHAIN_START : (await getTail(previous, writer)).head;
   if (newest.first_seq !== head.seq + 1) throw broken(writer, newest.name);
   return { ...tail, head, signed: true };
 }
@@ -58,7 +58,7 @@ const NOTHING = {
   signed_heads: [],
 } as const;
 
-async function tailOf(segment: SegmentFile, writer: string): Promise<ChainTail> {
+async function getTail(segment: SegmentFile, writer: string): Promise<ChainTail> {
   const quick = segment.gzip ? null : await readEnd(segment, writer);
   return quick ?? (await readWhole(segment, writer));
 }

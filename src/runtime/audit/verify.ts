@@ -116,7 +116,7 @@ export async function verifyJournal(requested: VerifyOptions): Promise<VerifyRep
   const broken = walks.find((walk) => walk.broken !== null)?.broken ?? null;
   return {
     intact: broken === null,
-    writers: walks.map(reportOf),
+    writers: walks.map(getReport),
     broken,
     warnings: [...rootWarnings(trusted), ...walks.flatMap((walk) => walk.warnings)],
   };
@@ -343,7 +343,7 @@ async function walkSegment(
 
 function checkLine(walk: Walk, file: string, line: number, bytes: Buffer): void {
   const record = decodeRecord(bytes);
-  const fault = faultOf(walk, record, line);
+  const fault = getFault(walk, record, line);
   if (fault !== null || 'fault' in record) {
     breakAt(walk, file, line, `The record is not as it was written: ${fault}.`);
     return;
@@ -358,7 +358,7 @@ function checkLine(walk: Walk, file: string, line: number, bytes: Buffer): void 
 }
 
 /** Returns the reason why a line is not the next of this chain; `null` if it is. */
-function faultOf(walk: Walk, record: JournalRecord | LineFault, line: number): string | null {
+function getFault(walk: Walk, record: JournalRecord | LineFault, line: number): string | null {
   if ('fault' in record) return record.fault;
   if (record.writer !== walk.writer) return `it belongs to the chain of \`${record.writer}\``;
   if (record.seq !== walk.head.seq + 1) return `its number is ${record.seq}`;
@@ -434,7 +434,7 @@ function rootWarnings(trusted: TrustedKeys): string[] {
   return [`${trusted.roots.length} keys vouch for themselves; name the one that you trust to be sure.`];
 }
 
-function reportOf(walk: Walk): WriterReport {
+function getReport(walk: Walk): WriterReport {
   const {
     writer,
     segments,

@@ -66,8 +66,8 @@ function findScheduleProblems({ schedule }: AlertRuleSettings): ValueProblem[] {
   const quiet = new Set<number>();
   for (const { days = WEEK, from, to } of schedule.quiet_hours)
     for (const day of days) {
-      const start = WEEK.indexOf(day) * 1_440 + minuteOf(from);
-      for (let at = 0; at < lengthOf(from, to); at += 1) quiet.add((start + at) % MINUTES_OF_WEEK);
+      const start = WEEK.indexOf(day) * 1_440 + getMinute(from);
+      for (let at = 0; at < getLength(from, to); at += 1) quiet.add((start + at) % MINUTES_OF_WEEK);
     }
   if (quiet.size < MINUTES_OF_WEEK) return [];
   const message = 'covers the whole week, so no message would ever be sent; set `enabled: false` instead';
@@ -77,13 +77,13 @@ function findScheduleProblems({ schedule }: AlertRuleSettings): ValueProblem[] {
 const WEEK = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
 
 /** Returns the minute of the day of `HH:MM`. */
-function minuteOf(clock: string): number {
+function getMinute(clock: string): number {
   return Number(clock.slice(0, 2)) * 60 + Number(clock.slice(3));
 }
 
 /** Returns the length of a period in minutes. Equal times are a whole day. */
-function lengthOf(from: string, to: string): number {
-  return ((minuteOf(to) - minuteOf(from) + 1_439) % 1_440) + 1;
+function getLength(from: string, to: string): number {
+  return ((getMinute(to) - getMinute(from) + 1_439) % 1_440) + 1;
 }
 
 function isTimeZone(name: string): boolean {

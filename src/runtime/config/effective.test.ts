@@ -10,7 +10,7 @@ import { listSettings } from './effective.ts';
 const cwd = mkdtempSync(join(tmpdir(), 'effective-'));
 after(() => rmSync(cwd, { recursive: true, force: true }));
 
-async function settingsOf(text: string, env: Record<string, string> = {}) {
+async function getSettings(text: string, env: Record<string, string> = {}) {
   const path = join(cwd, 'service.yaml');
   writeFileSync(path, text);
   const read = await loadConfig({ path, cwd, env });
@@ -19,9 +19,12 @@ async function settingsOf(text: string, env: Record<string, string> = {}) {
 }
 
 test('every setting has its value and where it comes from', async () => {
-  const found = await settingsOf('server:\n  port: 8123\n  host: ${HOST}\npii_protection: {action: flag}\n', {
-    HOST: '127.0.0.2',
-  });
+  const found = await getSettings(
+    'server:\n  port: 8123\n  host: ${HOST}\npii_protection: {action: flag}\n',
+    {
+      HOST: '127.0.0.2',
+    },
+  );
   const named = (path: string) => {
     const { value, source, line } = found.get(path)!;
     return [value, source, line];
@@ -35,7 +38,7 @@ test('every setting has its value and where it comes from', async () => {
 
 test('a credential is never shown, at any depth', async () => {
   const marker = 'hunter2marker';
-  const found = await settingsOf(
+  const found = await getSettings(
     'alerts: {channels: [{type: paging, routing_key: "${KEY}"}]}\nproxy: {providers: [{name: a, family: openai, api_key: "${KEY}", headers: {x-own: "${KEY}"}}]}\n',
     { KEY: marker },
   );

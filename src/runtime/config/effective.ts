@@ -26,7 +26,7 @@ export async function listSettings(config: Config): Promise<readonly EffectiveSe
   const read = file === null ? null : await readMapping(file, label);
   const written = read?.ok ? read.value : {};
   const lineOf = read?.ok ? read.lineOf : () => 1;
-  return leavesOf(config, configSchema, []).map(({ steps, value, schema }) => {
+  return getLeaves(config, configSchema, []).map(({ steps, value, schema }) => {
     const own = memberAt(written, steps);
     const source = own === undefined ? 'default' : hasReference(own) ? 'reference' : 'file';
     return {
@@ -47,14 +47,14 @@ interface Leaf {
 /**
  * Returns the settings of a section and its subsections. A list, a map and a single value each count as one setting.
  */
-function leavesOf(value: unknown, schema: ConfigSchema, steps: readonly PathStep[]): Leaf[] {
+function getLeaves(value: unknown, schema: ConfigSchema, steps: readonly PathStep[]): Leaf[] {
   const { properties } = schema;
   if (properties === undefined || schema.additionalProperties)
     return [{ steps, value: value ?? null, schema }];
   if (steps.length > 0 && (typeof value !== 'object' || value === null))
     return [{ steps, value: null, schema }];
   return Object.entries(properties).flatMap(([key, property]) =>
-    leavesOf((value as Record<string, unknown>)[key], property, [...steps, key]),
+    getLeaves((value as Record<string, unknown>)[key], property, [...steps, key]),
   );
 }
 

@@ -46,27 +46,27 @@ const UNSETTLED = Symbol('unsettled');
 function settleValue(at: Settling, written: unknown, schema: ConfigSchema, steps: PathStep[]): unknown {
   if (schema.oneOf !== undefined) return settleChoice(at, written, schema.oneOf, steps);
   if (schema.type === undefined) return settleFree(at, written, steps);
-  const types = typesOf(schema);
+  const types = getTypes(schema);
   // A section whose keys are all commented out is `null`, so its default applies.
   const empty = written === null && !types.includes('null') && typeof schema.default === 'object';
   if (empty) return settleValue(at, schema.default, schema, steps);
   if (typeof written === 'string' && isLeft(at.sources, written, schema, steps)) return written;
   const value = typeof written === 'string' ? settleText(at, written, schema, steps) : written;
   if (value === UNSETTLED) return UNSETTLED;
-  if (!types.some((type) => isOf(type, value))) {
+  if (!types.some((type) => getIs(type, value))) {
     if (schema['x-credential'] === true) return say(at, steps, plainCredential);
-    return say(at, steps, describeWrongType(types, shownOf(written), String(steps.at(-1) ?? '')));
+    return say(at, steps, describeWrongType(types, getShown(written), String(steps.at(-1) ?? '')));
   }
   if (Array.isArray(value)) return settleList(at, value, schema, steps);
   if (isMapping(value)) return settleObject(at, value, schema, steps);
-  const wrong = wrongWith(value, schema, shownOf(written));
+  const wrong = wrongWith(value, schema, getShown(written));
   return wrong === null ? value : say(at, steps, wrong);
 }
 
 /**
  * Returns the value that messages may describe; `undefined` for one with references, because they may hold credentials.
  */
-function shownOf(written: unknown): unknown {
+function getShown(written: unknown): unknown {
   return typeof written === 'string' && written.includes('${') ? undefined : written;
 }
 
@@ -92,7 +92,7 @@ function settleText(at: Settling, written: string, schema: ConfigSchema, steps: 
       'has a password in plain text; put it into an environment variable and write `${NAME}` in its place, or into the secret backend and write `${secret:name}`',
     );
   }
-  return filled.whole ? coerce(filled.text, typesOf(schema)) : filled.text;
+  return filled.whole ? coerce(filled.text, getTypes(schema)) : filled.text;
 }
 
 /** Sections that are needed before secrets can be read. */
@@ -112,7 +112,7 @@ function isLeft(
   const { env, secrets, left_sections = [] } = sources;
   const section = String(steps[0]);
   if (secrets !== 'left' && !left_sections.includes(section)) return false;
-  if (schema['x-verbatim'] === true || !typesOf(schema).includes('string')) return false;
+  if (schema['x-verbatim'] === true || !getTypes(schema).includes('string')) return false;
   if (findSecretNames(written).length > 0) return !BEFORE_SECRETS.includes(section);
   const name = /^\$\{([A-Za-z_][A-Za-z0-9_]{0,127})\}$/.exec(written)?.[1];
   return schema['x-credential'] === true && name !== undefined && env[name] === undefined;
@@ -191,7 +191,7 @@ function settleObject(at: Settling, written: Mapping, schema: ConfigSchema, step
     const property = Object.hasOwn(properties, key) ? properties[key] : undefined;
     if (property !== undefined) settled[key] = settleValue(at, value, property, here);
     else if (schema.additionalProperties) settled[key] = settleNamed(at, key, value, schema, here);
-    else if (!key.startsWith('x-')) say(at, here, describeUnknownKey(placeOf(key, properties, at.root)));
+    else if (!key.startsWith('x-')) say(at, here, describeUnknownKey(getPlace(key, properties, at.root)));
   }
   for (const [key, property] of Object.entries(properties)) {
     if (Object.hasOwn(written, key) || !Object.hasOwn(property, 'default')) continue;
@@ -295,7 +295,7 @@ function isMapping(value: unknown): value is Mapping {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function isOf(type: TypeName, value: unknown): boolean {
+function getIs(type: TypeName, value: unknown): boolean {
   if (type === 'array') return Array.isArray(value);
   if (type === 'object') return isMapping(value);
   if (type === 'null') return value === null;
@@ -304,13 +304,13 @@ function isOf(type: TypeName, value: unknown): boolean {
   return typeof value === type;
 }
 
-function typesOf(schema: ConfigSchema): readonly TypeName[] {
+function getTypes(schema: ConfigSchema): readonly TypeName[] {
   if (schema.type === undefined) return [];
   return typeof schema.type === 'string' ? [schema.type] : schema.type;
 }
 
 /** Suggests the place of an unknown key, or a similar key. */
-function placeOf(
+function getPlace(
   key: string,
   properties: Readonly<Record<string, ConfigSchema>>,
   root: ConfigSchema,

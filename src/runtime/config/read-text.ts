@@ -29,7 +29,7 @@ export async function readText(path: string, bytes_max = FILE_BYTES_MAX): Promis
       await file.close();
     }
   } catch (error) {
-    return { ok: false, message: reasonOf(error) };
+    return { ok: false, message: getReason(error) };
   }
 }
 
@@ -61,7 +61,7 @@ function tooLarge(bytes_max: number): TextRead {
   return { ok: false, message: `is larger than ${bytes_max} bytes` };
 }
 
-function reasonOf(error: unknown): string {
+function getReason(error: unknown): string {
   switch ((error as NodeJS.ErrnoException).code) {
     case 'ENOENT':
     case 'ENOTDIR':

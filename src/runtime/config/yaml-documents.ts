@@ -44,7 +44,7 @@ export async function readYaml(text: string): Promise<YamlRead> {
   if (documents.length > DOCUMENTS_MAX) return refused(`has more than ${DOCUMENTS_MAX} documents`);
   const problems: TextProblem[] = [];
   for (const document of documents) {
-    problems.push(...problemsOf(document, lines, yaml));
+    problems.push(...getProblems(document, lines, yaml));
     if (problems.length >= PROBLEMS_MAX) break;
   }
   if (problems.length > 0) return { ok: false, problems: problems.slice(0, PROBLEMS_MAX) };
@@ -68,7 +68,7 @@ function asPlain(document: Document.Parsed, lines: LineCounter, yaml: Yaml): Yam
   return { value, lineOf: (steps) => lineOf(document, steps, lines, yaml) };
 }
 
-function problemsOf(document: Document.Parsed, lines: LineCounter, yaml: Yaml): TextProblem[] {
+function getProblems(document: Document.Parsed, lines: LineCounter, yaml: Yaml): TextProblem[] {
   const faults = [...document.errors, ...document.warnings];
   if (faults.length === 0) return checkTree(document, lines, yaml);
   return faults.slice(0, PROBLEMS_MAX).map((fault) => {
@@ -197,7 +197,7 @@ function lineOf(
   let node: unknown = document.contents;
   let offset = yaml.isNode(node) ? (node.range?.[0] ?? 0) : 0;
   for (const step of steps) {
-    const found = childOf(node, step, document, yaml);
+    const found = getChild(node, step, document, yaml);
     if (found === null) break;
     node = found.value;
     offset = found.offset ?? offset;
@@ -205,7 +205,7 @@ function lineOf(
   return Math.max(1, lines.linePos(offset).line);
 }
 
-function childOf(
+function getChild(
   node: unknown,
   step: PathStep,
   document: Document.Parsed,

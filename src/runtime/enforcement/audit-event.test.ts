@@ -12,7 +12,7 @@ import { buildAuditEvent } from './audit-event.ts';
 
 const NOTHING = { inputs: false, outputs: false };
 
-function eventOf(given: Crossing, logged = NOTHING): AuditEvent {
+function getEvent(given: Crossing, logged = NOTHING): AuditEvent {
   const verdict = judge(given, policy);
   return buildAuditEvent({
     event_id: 'evt_000000000000000000000001',
@@ -26,7 +26,7 @@ function eventOf(given: Crossing, logged = NOTHING): AuditEvent {
 }
 
 test('an event holds what was decided', () => {
-  const { context_hash, ...event } = eventOf(
+  const { context_hash, ...event } = getEvent(
     crossing(`Use key ${SECRET}, SSN ${SSN}`, { session_id: 's-1' }),
   );
   assert.match(context_hash, /^sha256:[0-9a-f]{64}$/);
@@ -78,7 +78,7 @@ test('no part of a text, of a key or of a path is in an event', () => {
     { content: { kind: 'json', value: payload }, boundary: 'action', phase: 'response', tool: 'send' },
   ];
   for (const content of contents) {
-    const event = eventOf(crossing('', content));
+    const event = getEvent(crossing('', content));
     assert.ok(Number(event.metadata.findings) > 0);
     const line = JSON.stringify(event);
     assert.ok(!line.includes(marker) && !line.includes(SSN), line);
@@ -89,9 +89,9 @@ test('no part of a text, of a key or of a path is in an event', () => {
 test('a logged text has every finding masked', () => {
   const text = `Use key ${SECRET}, SSN ${SSN}`;
   const logged = { inputs: true, outputs: false };
-  assert.equal(eventOf(crossing(text), logged).metadata.redacted_text, 'Use key [REDACTED], SSN [REDACTED]');
-  assert.equal(eventOf(crossing('plain'), logged).metadata.redacted_text, 'plain');
-  const output = eventOf(crossing(text, { boundary: 'output' }), logged);
+  assert.equal(getEvent(crossing(text), logged).metadata.redacted_text, 'Use key [REDACTED], SSN [REDACTED]');
+  assert.equal(getEvent(crossing('plain'), logged).metadata.redacted_text, 'plain');
+  const output = getEvent(crossing(text, { boundary: 'output' }), logged);
   assert.equal('redacted_text' in output.metadata, false);
 });
 
@@ -109,12 +109,12 @@ test('the event names an allowlisted value by its fingerprint, and in a logged t
   assert.equal(event.metadata.findings, 1);
   assert.equal(event.metadata.redacted_text, 'Use key [REDACTED], SSN [REDACTED]');
   assert.equal(event.context_hash, plainHash(event));
-  assert.equal('allowlisted_fingerprints' in eventOf(given).metadata, false);
+  assert.equal('allowlisted_fingerprints' in getEvent(given).metadata, false);
 });
 
 test('a text with partial coverage is never logged, and a long one is cut', () => {
   const logged = { inputs: true, outputs: true };
-  const beyond = eventOf(crossing('x'.repeat(2_000)), logged);
+  const beyond = getEvent(crossing('x'.repeat(2_000)), logged);
   assert.equal(beyond.coverage, 'partial');
   assert.equal('redacted_text' in beyond.metadata, false);
   const roomy = { ...policy, limits: { ...policy.limits, text_bytes_max: 100_000 } };
@@ -136,7 +136,7 @@ function plainHash(event: AuditEvent): string {
 }
 
 test('the context hash is over the canonical JSON of its fields', () => {
-  const event = eventOf(crossing(`Use key ${SECRET}`));
+  const event = getEvent(crossing(`Use key ${SECRET}`));
   assert.equal(event.context_hash, plainHash(event));
   assert.notEqual(hashContext({ ...event, reason: 'Another.' }), event.context_hash);
   const name = fc.stringMatching(/^[a-zA-Z_é]{1,8}$/);
@@ -161,7 +161,7 @@ test('a change of the service is an event of the same shape', () => {
     policy_hash: policy.hash,
     metadata: { zone: 'b', generation: 2 },
   });
-  assert.deepEqual(Object.keys(event), Object.keys(eventOf(crossing('x'))));
+  assert.deepEqual(Object.keys(event), Object.keys(getEvent(crossing('x'))));
   assert.equal(event.context_hash, plainHash(event));
   assert.deepEqual([event.decision, event.policy_name], ['block', 'service.policy_reload']);
   assert.deepEqual(event.metadata, { generation: 2, phase: 'policy_reload', zone: 'b' });

@@ -62,7 +62,7 @@ export function buildAuditEvent(decided: DecisionFacts): AuditEvent {
     session_id: crossing.session_id,
     source_agent_id: crossing.source_agent_id,
     destination_agent_id: crossing.destination_agent_id,
-    metadata: metadataOf(decided),
+    metadata: getMetadata(decided),
   };
   return {
     event_id: unhashed.event_id,
@@ -93,7 +93,7 @@ type Metadata = AuditEvent['metadata'];
  * Names are added in sorted order. Paths and keys of a payload are left out, because a caller wrote them. Names
  * of removed fields are included, with every finding masked.
  */
-function metadataOf(decided: DecisionFacts): Metadata {
+function getMetadata(decided: DecisionFacts): Metadata {
   const { crossing, verdict } = decided;
   const metadata: Record<string, Json & Metadata[string]> = {};
   if (verdict.allowlisted_findings.length > 0)
@@ -145,11 +145,11 @@ function memoryFacts(use: MemoryUse, verdict: Verdict): Metadata {
     ...(key !== null && { memory_key: key, memory_schema: schema, memory_scope: scope }),
     ...(tag !== null && { memory_tag: tag }),
     phase: MEMORY_PHASES[operation],
-    ...(operation === 'resolve' && { resolution: resolutionOf(verdict) }),
+    ...(operation === 'resolve' && { resolution: getResolution(verdict) }),
   };
 }
 
-function resolutionOf({ decision, rule, fault }: Verdict): string {
+function getResolution({ decision, rule, fault }: Verdict): string {
   if (decision !== 'block') return 'allow';
   if (rule === 'memory.missing') return 'missing';
   return fault || rule === 'memory.unreadable' ? 'resolve_failed' : 'policy_blocked';
@@ -232,11 +232,11 @@ function addText(metadata: Record<string, unknown>, decided: DecisionFacts): voi
   if (verdict.fault || verdict.coverage.status === 'partial') return;
   // An allowlisted value passes unchanged, but in a log it is still a secret.
   const seen = [...verdict.findings, ...verdict.allowlisted_findings];
-  const text = textOf(redact(crossing.content, seen, decided.typed_redaction, verdict.removed));
+  const text = getText(redact(crossing.content, seen, decided.typed_redaction, verdict.removed));
   metadata.redacted_text = text.slice(0, LOGGED_TEXT_MAX).toWellFormed();
   if (text.length > LOGGED_TEXT_MAX) metadata.redacted_text_truncated = true;
 }
 
-function textOf(content: Content): string {
+function getText(content: Content): string {
   return content.kind === 'text' ? content.text : writeContentJson(content);
 }

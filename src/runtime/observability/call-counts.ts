@@ -59,14 +59,14 @@ export function openCallCounts(): OpenCallCounts {
       tried: (name, status, seconds) => {
         const provider = provider_label(name);
         requests.add({ provider, status: statusClass(status) }, 1);
-        if (status !== null) timesOf(first_byte, provider).add(seconds);
+        if (status !== null) getTimes(first_byte, provider).add(seconds);
       },
-      finished: (name, seconds) => timesOf(whole, provider_label(name)).add(seconds),
+      finished: (name, seconds) => getTimes(whole, provider_label(name)).add(seconds),
       retried: (name) => retries.add({ provider: provider_label(name) }, 1),
       breaker: (name, state) => breakers.set({ provider: provider_label(name) }, BREAKER_STATES[state]),
       spent: (name, model_name, usage, micro_usd) => {
         const of = { provider: provider_label(name), model: model_label(model_name) };
-        for (const [kind, count] of Object.entries(kindsOf(usage))) tokens.add({ ...of, kind }, count);
+        for (const [kind, count] of Object.entries(getKinds(usage))) tokens.add({ ...of, kind }, count);
         cost.add(of, micro_usd / MICRO);
       },
       budget: (name, event) => budgets.add({ budget: budget_label(name), event }, 1),
@@ -114,7 +114,7 @@ function statusClass(status: number | null): string {
 /** Counted separately, because it calls for a higher quota and not for a different request. */
 const TOO_MANY = 429;
 
-function kindsOf(usage: WireUsage): Readonly<Record<string, number>> {
+function getKinds(usage: WireUsage): Readonly<Record<string, number>> {
   const { input_tokens, output_tokens, cache_read_tokens, cache_write_tokens } = usage;
   return {
     input: Math.max(0, input_tokens - cache_read_tokens - cache_write_tokens),
@@ -149,7 +149,7 @@ function series(): Series {
   };
 }
 
-function timesOf(known: Map<string, DurationCounts>, provider: string): DurationCounts {
+function getTimes(known: Map<string, DurationCounts>, provider: string): DurationCounts {
   const times = known.get(provider) ?? openDurations(BOUNDS_SECONDS);
   known.set(provider, times);
   return times;

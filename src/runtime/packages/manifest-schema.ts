@@ -23,7 +23,7 @@ export const skillVersionSchema = {
   'x-expects': 'must be a version of three numbers, such as `1.0.0`',
 } as const;
 
-function filesOf(kind: FileKind) {
+function getFiles(kind: FileKind) {
   const { folder, description } = kind;
   return {
     type: 'array',
@@ -60,7 +60,7 @@ const skillSchema = {
       description: 'URL of further information.',
     },
     service_min: { ...skillVersionSchema, description: 'The oldest version of the service that it is for.' },
-    ...Object.fromEntries(FILE_KINDS.map((kind) => [kind.key, filesOf(kind)])),
+    ...Object.fromEntries(FILE_KINDS.map((kind) => [kind.key, getFiles(kind)])),
   },
   patternProperties: { '^x-': true },
   additionalProperties: false,

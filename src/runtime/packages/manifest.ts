@@ -51,12 +51,12 @@ export async function readManifest(text: string, label: string): Promise<Manifes
   const problems = findShapeProblems(value, manifestSchema, { file: label, path: '' });
   if (problems.length > 0)
     throw invalid(problems.map((each) => ({ ...each, line: document.lineOf(parsePath(each.path)) })));
-  const manifest = manifestOf((value as { readonly skill: Written }).skill);
+  const manifest = getManifest((value as { readonly skill: Written }).skill);
   if (manifest.files.length === 0) throw invalid([buildConfigProblem(label, ['skill'], 'lists no file')]);
   return manifest;
 }
 
-function manifestOf(skill: Written): Manifest {
+function getManifest(skill: Written): Manifest {
   const { name, version, description, keywords = [], service_min = null } = skill;
   const files = FILE_KINDS.flatMap((kind) => {
     const paths = (skill[kind.key] ?? []) as readonly string[];
@@ -74,7 +74,7 @@ function invalid(problems: readonly DocumentProblem[]): SkillFailure {
  * release.
  */
 export function compareVersions(a: string, b: string): number {
-  const [left, right] = [partsOf(a), partsOf(b)];
+  const [left, right] = [getParts(a), getParts(b)];
   for (const [at, number] of left.numbers.entries()) {
     const difference = number - right.numbers[at]!;
     if (difference !== 0) return difference;
@@ -84,7 +84,7 @@ export function compareVersions(a: string, b: string): number {
   return left.pre < right.pre ? -1 : 1;
 }
 
-function partsOf(version: string): { numbers: number[]; pre: string } {
+function getParts(version: string): { numbers: number[]; pre: string } {
   const dash = version.indexOf('-');
   const core = dash < 0 ? version : version.slice(0, dash);
   return { numbers: core.split('.').map(Number), pre: dash < 0 ? '' : version.slice(dash + 1) };

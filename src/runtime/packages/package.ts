@@ -39,7 +39,7 @@ export async function readSkill(archive: Archive): Promise<Skill> {
   const written = await archive.read(MANIFEST);
   if (written === null)
     throw new SkillFailure('skill_invalid', `There is no \`${MANIFEST}\` in it, so it is no skill.`);
-  const text = textOf(written);
+  const text = getText(written);
   if (text === null) throw new SkillFailure('skill_invalid', `Its \`${MANIFEST}\` is not UTF-8 text.`);
   const manifest = await readManifest(text, MANIFEST);
   const files: SkillFile[] = [];
@@ -47,7 +47,7 @@ export async function readSkill(archive: Archive): Promise<Skill> {
   let bytes_read = 0;
   for (const file of manifest.files) {
     const bytes = await archive.read(file.path);
-    const content = bytes === null ? null : textOf(bytes);
+    const content = bytes === null ? null : getText(bytes);
     bytes_read += bytes?.length ?? 0;
     if (bytes === null)
       problems.push(buildConfigProblem(file.path, [], 'is listed in the manifest and is not there'));
@@ -65,7 +65,7 @@ export async function readSkill(archive: Archive): Promise<Skill> {
   return { ...manifest, source: archive.source, integrity: archive.integrity, files };
 }
 
-function textOf(bytes: Uint8Array): string | null {
+function getText(bytes: Uint8Array): string | null {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {

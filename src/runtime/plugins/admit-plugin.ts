@@ -54,7 +54,7 @@ export async function admitPlugin(
 ): Promise<Admission> {
   const misshapen = findShapeProblems(value, pluginSchema, { file: from, path: '' });
   if (misshapen.length > 0) return { ok: false, name: nameIn(value), problems: misshapen };
-  const plugin = pluginOf(value as unknown as WrittenPlugin);
+  const plugin = getPlugin(value as unknown as WrittenPlugin);
   const problems = [
     ...doubled(plugin, from, taken),
     ...findPatternProblems(plugin.detectors, { file: from, path: 'detectors' }, taken.detectors),
@@ -83,7 +83,7 @@ interface WrittenPlugin {
   readonly adapters?: readonly AdapterSpec[];
 }
 
-function pluginOf({
+function getPlugin({
   name,
   version,
   description = '',

@@ -25,7 +25,7 @@ async function open(): Promise<Opened> {
 }
 
 /** Returns the code of a driver's error. The message may contain a secret, so it is never sent. */
-function codeOf(error: unknown): string {
+function getCode(error: unknown): string {
   return String((error as { readonly code?: unknown } | null)?.code);
 }
 
@@ -41,7 +41,7 @@ async function answer(
     else if (typeof value === 'string') say({ id, value });
     else say({ id, code: 'secrets_answer' });
   } catch (error) {
-    say({ id, code: codeOf(error) });
+    say({ id, code: getCode(error) });
   }
 }
 
@@ -60,5 +60,5 @@ try {
   });
   say({ opened: true });
 } catch (error) {
-  say({ opened: false, code: codeOf(error) });
+  say({ opened: false, code: getCode(error) });
 }

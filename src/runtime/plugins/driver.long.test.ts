@@ -35,7 +35,7 @@ function opened(text: string, name = 'd'): { readonly backend: SecretBackend; re
 const get = (backend: SecretBackend, key: string, timeout_ms = PATIENT_MS) =>
   backend.get(key, AbortSignal.timeout(timeout_ms));
 
-async function failureOf(question: Promise<unknown>): Promise<SecretFailure> {
+async function getFailure(question: Promise<unknown>): Promise<SecretFailure> {
   const failure = await question.then(
     () => assert.fail('it answered'),
     (error: unknown) => error,
@@ -58,7 +58,7 @@ test('a driver is opened with its settings, in a thread without the environment,
   assert.deepEqual([await get(backend, 'none'), await get(backend, 'other')], [null, null]);
   await backend.check(AbortSignal.timeout(PATIENT_MS));
   backend.close();
-  assert.equal((await failureOf(get(backend, 'own'))).code, 'secrets_unavailable');
+  assert.equal((await getFailure(get(backend, 'own'))).code, 'secrets_unavailable');
   delete process.env.DRIVER_TEST;
 });
 
@@ -106,7 +106,7 @@ test('every fault of a driver is a failure with a code, without the driver’s o
   ];
   for (const [what, text, code] of rows) {
     const { backend } = opened(text);
-    assert.equal((await failureOf(get(backend, 'a'))).code, code, what);
+    assert.equal((await getFailure(get(backend, 'a'))).code, code, what);
     backend.close();
   }
   assert.equal(rows.length, 15);
@@ -119,12 +119,16 @@ test('a driver that hangs fails at the time limit, is ended, and is started agai
     ),
   );
   assert.equal(await get(backend, 'a'), 'a');
-  assert.equal((await failureOf(get(backend, 'wait', HASTY_MS))).code, 'secrets_timeout');
+  assert.equal((await getFailure(get(backend, 'wait', HASTY_MS))).code, 'secrets_timeout');
   assert.equal(await get(backend, 'b'), 'b', 'one that only waits is not ended for it');
-  const beside = failureOf(get(backend, 'wait'));
-  assert.equal((await failureOf(get(backend, 'loop', HASTY_MS))).code, 'secrets_timeout');
+  const beside = getFailure(get(backend, 'wait'));
+  assert.equal((await getFailure(get(backend, 'loop', HASTY_MS))).code, 'secrets_timeout');
   assert.equal((await beside).code, 'secrets_timeout', 'the thread was ended, and who waited is told');
-  assert.equal((await failureOf(get(backend, 'a'))).code, 'secrets_timeout', 'it is not begun again at once');
+  assert.equal(
+    (await getFailure(get(backend, 'a'))).code,
+    'secrets_timeout',
+    'it is not begun again at once',
+  );
   await sleep(1_100);
   assert.equal(await get(backend, 'a'), 'a');
   backend.close();
@@ -137,7 +141,7 @@ test('a driver that hangs fails at the time limit, is ended, and is started agai
   ];
   for (const [text, code] of never) {
     const hanging = opened(text).backend;
-    assert.equal((await failureOf(get(hanging, 'a', HASTY_MS))).code, code, text);
+    assert.equal((await getFailure(get(hanging, 'a', HASTY_MS))).code, code, text);
     hanging.close();
   }
 });
@@ -149,7 +153,7 @@ test('the driver is notified when a caller aborts', async () => {
     ),
   );
   assert.equal(await get(backend, 'left'), 'no');
-  await failureOf(get(backend, 'a', HASTY_MS));
+  await getFailure(get(backend, 'a', HASTY_MS));
   assert.equal(await get(backend, 'left'), 'yes');
   backend.close();
 });
@@ -157,7 +161,7 @@ test('the driver is notified when a caller aborts', async () => {
 test('a file that changed after its check is not run', async () => {
   const { backend, path } = opened(plugin(`return { get: () => 'first' };`));
   writeFileSync(path, plugin(`return { get: () => 'second' };`));
-  const { code, message } = await failureOf(get(backend, 'a'));
+  const { code, message } = await getFailure(get(backend, 'a'));
   assert.deepEqual([code, /was changed since/.test(message)], ['secrets_setup', true]);
   backend.close();
 });

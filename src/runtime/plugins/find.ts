@@ -42,7 +42,7 @@ export async function findPlugins({
     for (const path of paths) await add(sources, 'file', buildFileLabel(path, origin.base_dir), path);
   }
   for (const [i, name] of plugins.packages.entries()) {
-    const path = await entryOf(name, origin.base_dir);
+    const path = await getEntry(name, origin.base_dir);
     if (path !== null) await add(sources, 'package', name, path);
     else {
       const steps = ['plugins', 'packages', i];
@@ -65,7 +65,7 @@ export async function findPlugin(name: string, base_dir: string): Promise<Plugin
   if (in_folder !== null) return { kind: 'package', from: name, path: in_folder };
   const file = await realpath(here).catch(() => null);
   if (file !== null) return { kind: 'file', from: name, path: file };
-  const installed = await entryOf(name, base_dir);
+  const installed = await getEntry(name, base_dir);
   return installed === null ? null : { kind: 'package', from: name, path: installed };
 }
 
@@ -85,7 +85,7 @@ async function add(
 }
 
 /** Returns the file that `import` loads for an installed package, or `null` if there is none. */
-async function entryOf(name: string, base_dir: string): Promise<string | null> {
+async function getEntry(name: string, base_dir: string): Promise<string | null> {
   try {
     const found = findPackageJSON(name, join(base_dir, 'service.yaml'));
     return found === undefined ? null : await entryIn(dirname(found));
@@ -98,7 +98,7 @@ async function entryOf(name: string, base_dir: string): Promise<string | null> {
 async function entryIn(folder: string): Promise<string | null> {
   try {
     const { exports, main } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'));
-    const entry = targetOf(exports) ?? (typeof main === 'string' ? main : 'index.js');
+    const entry = getTarget(exports) ?? (typeof main === 'string' ? main : 'index.js');
     const path = resolve(folder, entry);
     return path.startsWith(folder + sep) ? path : null;
   } catch {
@@ -109,12 +109,12 @@ async function entryIn(folder: string): Promise<string | null> {
 const CONDITIONS = ['node', 'import', 'module-sync', 'default'];
 
 /** Returns the target of `exports` for the package root, under the conditions of an import. */
-function targetOf(exports: unknown): string | null {
+function getTarget(exports: unknown): string | null {
   if (typeof exports === 'string') return exports;
   if (typeof exports !== 'object' || exports === null) return null;
-  if (Object.hasOwn(exports, '.')) return targetOf((exports as Record<string, unknown>)['.']);
+  if (Object.hasOwn(exports, '.')) return getTarget((exports as Record<string, unknown>)['.']);
   for (const [condition, target] of Object.entries(exports)) {
-    const found = CONDITIONS.includes(condition) ? targetOf(target) : null;
+    const found = CONDITIONS.includes(condition) ? getTarget(target) : null;
     if (found !== null) return found;
   }
   return null;

@@ -44,7 +44,7 @@ export async function runPlugin(path: string, timeout_ms: number): Promise<Plugi
       thread.once('message', resolve);
     });
     thread.once('messageerror', () => left_out('gave what is no data'));
-    thread.once('error', (error: NodeJS.ErrnoException) => left_out(failureOf(error)));
+    thread.once('error', (error: NodeJS.ErrnoException) => left_out(getFailure(error)));
     thread.once('exit', () => left_out('ended before it gave its records'));
   });
   clearTimeout(timer);
@@ -52,7 +52,7 @@ export async function runPlugin(path: string, timeout_ms: number): Promise<Plugi
   return read(reported);
 }
 
-function failureOf(error: NodeJS.ErrnoException): string {
+function getFailure(error: NodeJS.ErrnoException): string {
   if (error?.code === 'ERR_WORKER_OUT_OF_MEMORY') return `took more than ${MEMORY_MB_MAX} MB of memory`;
   return `threw while it was loaded (${error?.message ?? error})`;
 }

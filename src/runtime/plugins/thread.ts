@@ -8,7 +8,7 @@ async function reported(href: string): Promise<ThreadReply> {
   try {
     const module = (await import(href)) as { readonly default?: unknown };
     if (module.default === undefined) return { ok: false, reason: 'has no default export' };
-    return dataOf(module.default);
+    return getData(module.default);
   } catch (error) {
     const what = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
     return { ok: false, reason: `threw when it was loaded (${what})` };
@@ -19,7 +19,7 @@ async function reported(href: string): Promise<ThreadReply> {
  * Converts the exports to JSON. Records are data, so a value that JSON would silently drop is an error. The
  * `open` function of a driver becomes a placeholder.
  */
-function dataOf(exported: unknown): ThreadReply {
+function getData(exported: unknown): ThreadReply {
   let reason: string | null = null;
   const { drivers } = (exported ?? {}) as { readonly drivers?: unknown };
   const json = JSON.stringify(exported, function (this: unknown, key: string, value: unknown) {

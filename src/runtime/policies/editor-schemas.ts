@@ -61,7 +61,7 @@ function forEditors(schema: ConfigSchema): Written {
   if (credential === true) return { ...WHOLE_REFERENCE, description: schema.description };
   const inner = {
     ...kept,
-    ...insideOf(schema),
+    ...getInside(schema),
     ...(needs === undefined ? {} : { allOf: needs.map(asCondition) }),
   };
   const type = schema.type === undefined ? [] : [schema.type].flat();
@@ -72,7 +72,7 @@ function forEditors(schema: ConfigSchema): Written {
   return isText && !plainText && schema.const === undefined ? orReference(inner) : inner;
 }
 
-function insideOf(schema: ConfigSchema): Written {
+function getInside(schema: ConfigSchema): Written {
   const { properties, items, additionalProperties, oneOf } = schema;
   return {
     ...(items === undefined ? {} : { items: forEditors(items) }),

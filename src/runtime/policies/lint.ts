@@ -29,7 +29,7 @@ export async function lintPolicy(config: Config, compiled?: PolicyResult): Promi
   const made = compiled ?? (await loadPolicy(config));
   if (!made.ok) return { policy_hash: null, records: 0, remarks: [], problems: made.problems };
   const { policy, places, withLines } = made;
-  const tenants = tenantsOf(config);
+  const tenants = getTenants(config);
   const packs = await readPacks(config.origin.base_dir);
   const fileOf = (record: object) => places.get(record)?.file ?? config.origin.label;
   const stated = lintCompiledPolicy({ policy, conditions: await loadConditions(policy), tenants });
@@ -76,7 +76,7 @@ const NAMES: readonly RemarkId[] = ['unknown-tag', 'undeclared-tool', 'undeclare
 /**
  * Returns the tenants that users and keys name, or `null` if one can act for any tenant or none is configured.
  */
-function tenantsOf({ dashboard, auth }: Config): readonly string[] | null {
+function getTenants({ dashboard, auth }: Config): readonly string[] | null {
   const lists = [
     ...dashboard.users.map(({ tenants }) => tenants),
     ...auth.api_keys.map(({ tenants }) => tenants ?? ['*']),

@@ -62,7 +62,7 @@ export async function loadConfig(request: ConfigRequest): Promise<ConfigResult> 
       : { file: resolve(cwd, found), label: found, base_dir: dirname(resolve(cwd, found)) };
   const written = origin.file === null ? null : await readMapping(origin.file, origin.label);
   if (written !== null && !written.ok) return { ...written, secret_readings: [] };
-  const { sources, readings } = await sourcesOf(written?.value, origin, request);
+  const { sources, readings } = await getSources(written?.value, origin, request);
   const settled = settleConfig(written, origin, request, sources);
   return { ...(settled.ok ? await addPrices(settled) : settled), secret_readings: readings };
 }
@@ -71,7 +71,7 @@ export async function loadConfig(request: ConfigRequest): Promise<ConfigResult> 
  * Returns the environment and the secrets that the configuration references. Calls the secret backend only if
  * there are any.
  */
-async function sourcesOf(
+async function getSources(
   written: unknown,
   origin: ConfigOrigin,
   { env, secrets }: ConfigRequest,

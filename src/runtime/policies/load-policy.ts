@@ -189,7 +189,7 @@ export function buildPolicySettings(config: Config, plugins: LoadedPlugins = NOT
       ...config.detection,
       patterns: [...config.detection.patterns, ...plugins.patterns],
       is_partial: plugins.plugins.some(({ status }) => status === 'rejected'),
-      allowlist: config.detection.allowlist.map(allowedOf),
+      allowlist: config.detection.allowlist.map(getAllowed),
     },
     limits: { text_bytes_max, depth_max, nodes_max, findings_max },
     redaction: { typed: config.redaction.typed },
@@ -199,7 +199,7 @@ export function buildPolicySettings(config: Config, plugins: LoadedPlugins = NOT
 
 type WrittenAllowed = Config['detection']['allowlist'][number];
 
-function allowedOf({ fingerprint, reason, owner, expires_at }: WrittenAllowed): AllowedFingerprint {
+function getAllowed({ fingerprint, reason, owner, expires_at }: WrittenAllowed): AllowedFingerprint {
   return { fingerprint, reason, owner, expires_ms: Date.parse(expires_at) };
 }
 
@@ -241,7 +241,7 @@ async function withLines(
   const places = new Map(documents.map((document) => [document.file, document.lineOf]));
   const { file, label } = config.origin;
   if (file !== null && problems.some((problem) => problem.file === label)) {
-    const lineOf = await linesOf(file);
+    const lineOf = await getLines(file);
     if (lineOf !== null) places.set(label, lineOf);
   }
   return problems.map((problem) => {
@@ -250,7 +250,7 @@ async function withLines(
   });
 }
 
-async function linesOf(file: string): Promise<((steps: readonly PathStep[]) => number) | null> {
+async function getLines(file: string): Promise<((steps: readonly PathStep[]) => number) | null> {
   const read = await readText(file);
   const yaml = read.ok ? await readYaml(read.text) : null;
   return yaml?.ok ? (yaml.documents[0]?.lineOf ?? null) : null;

@@ -20,9 +20,9 @@ export function overlayDocuments(input: CompileInput, documents: readonly Writte
   const waiting = new Map<string, { readonly kind: Kind; readonly value: unknown; readonly file: string }>();
   for (const { file, value } of documents)
     for (const { kind, record } of recordsIn(value))
-      waiting.set(keyOf(kind.kind, record, null), { kind, value: record, file });
+      waiting.set(getKey(kind.kind, record, null), { kind, value: record, file });
   const settle = (kind: DocumentKind, record: unknown, tenant_id: string | null): unknown => {
-    const key = keyOf(kind, record, tenant_id);
+    const key = getKey(kind, record, tenant_id);
     const over = waiting.get(key);
     waiting.delete(key);
     return over === undefined ? record : over.value;
@@ -69,7 +69,7 @@ function settledDocument(
   return changed;
 }
 
-function keyOf(kind: DocumentKind, record: unknown, tenant_id: string | null): string {
+function getKey(kind: DocumentKind, record: unknown, tenant_id: string | null): string {
   const fields = isMapping(record) ? record : {};
   return JSON.stringify([kind, tenant_id ?? fields.tenant_id ?? null, fields[NAMES[kind]] ?? null]);
 }

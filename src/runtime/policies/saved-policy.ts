@@ -21,7 +21,7 @@ const NAME = /^[0-9a-f]{64}\.json$/;
  * but the newest hundred policies. Returns the file name.
  */
 export async function savePolicy(dir: string, policy: Policy): Promise<string> {
-  const file = fileOf(dir, policy.hash);
+  const file = getFile(dir, policy.hash);
   makeFolder(dir);
   const aside = `${file}.${randomUUID()}.tmp`;
   try {
@@ -41,7 +41,7 @@ export async function savePolicy(dir: string, policy: Policy): Promise<string> {
  * different.
  */
 export async function readPolicy(dir: string, hash: string): Promise<Policy> {
-  const read = await readText(fileOf(dir, hash), POLICY_BYTES_MAX);
+  const read = await readText(getFile(dir, hash), POLICY_BYTES_MAX);
   if (!read.ok) throw new Error(`The saved policy ${hash} ${read.message}.`);
   const policy = parsePolicy(read.text);
   if (policy === null || policy.hash !== hash || hashPolicy(policy) !== hash) {
@@ -60,7 +60,7 @@ export async function isSaved(dir: string, policy: Policy): Promise<boolean> {
   return saved !== null && pathsOf(saved) === pathsOf(policy);
 }
 
-function fileOf(dir: string, hash: string): string {
+function getFile(dir: string, hash: string): string {
   const hex = HASH.exec(hash)?.[1];
   if (hex === undefined) throw new Error('A policy is named by `sha256:` and 64 hex digits.');
   return join(dir, `${hex}.json`);

@@ -45,7 +45,7 @@ export async function testPolicy(
   const found =
     'text' in cases ? [] : cases.length > 0 ? named(cases, cwd) : await findCases(config.origin.base_dir);
   const read = await ('text' in cases ? readDocumentText(cases.text, 'cases') : readDocuments(found));
-  const problems = [...read.problems, ...read.documents.flatMap(problemsOf)];
+  const problems = [...read.problems, ...read.documents.flatMap(getProblems)];
   // The key stays on the machine of the service, so a pipeline that tests the policy does not need it.
   const keyless = findFingerprintProblem(config, policy);
   const warnings: readonly DocumentProblem[] = keyless === null ? [] : [{ ...keyless, level: 'warning' }];
@@ -63,7 +63,7 @@ export async function testPolicy(
       differences: runCase(written, policy, {
         ...tools,
         ...(layers && { isOfOthers: othersThan(file, layers) }),
-        now_ms: timeOf(written),
+        now_ms: getTime(written),
       }),
     })),
   );
@@ -104,7 +104,7 @@ async function findCases(base_dir: string): Promise<readonly DocumentFile[]> {
   );
 }
 
-function problemsOf({ file, value, lineOf }: WrittenDocument): readonly DocumentProblem[] {
+function getProblems({ file, value, lineOf }: WrittenDocument): readonly DocumentProblem[] {
   const place = { file, path: '' };
   return findShapeProblems(value as Json, caseFileSchema, place).map((problem) => ({
     ...problem,
@@ -112,6 +112,6 @@ function problemsOf({ file, value, lineOf }: WrittenDocument): readonly Document
   }));
 }
 
-function timeOf({ now }: PolicyTestCase): number {
+function getTime({ now }: PolicyTestCase): number {
   return now === undefined ? Date.now() : Date.parse(now);
 }

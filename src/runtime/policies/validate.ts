@@ -63,7 +63,7 @@ export async function validateConfiguration(request: ConfigRequest): Promise<Val
   const keyless = findFingerprintProblem(read.config, policy);
   // The key stays on the machine of the service, so a pipeline that checks the configuration does not need it.
   const misspelt = await misspeltTags(made, config_file ?? '');
-  const warnings = [...read.warnings, ...made.warnings, ...misspelt, ...warningOf(keyless)];
+  const warnings = [...read.warnings, ...made.warnings, ...misspelt, ...getWarning(keyless)];
   const scoped = [...policy.rules, ...policy.contracts, ...policy.identities, ...policy.memory_schemas];
   const counts: PolicyCounts = {
     rules: policy.rules.length,
@@ -95,6 +95,6 @@ async function misspeltTags(
   return withLines(found);
 }
 
-function warningOf(problem: DocumentProblem | null): DocumentProblem[] {
+function getWarning(problem: DocumentProblem | null): DocumentProblem[] {
   return problem === null ? [] : [{ ...problem, level: 'warning' }];
 }

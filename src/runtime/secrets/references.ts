@@ -56,7 +56,7 @@ export async function readReferences(
     const world = { env, driverOf, now_ms: () => performance.now() };
     backend = await openConfiguredSecrets(name, settled.value as SecretSettings, world);
   } catch (error) {
-    return refuseAll(`asks for a secret. ${sentenceOf(error)}`);
+    return refuseAll(`asks for a secret. ${getSentence(error)}`);
   }
   try {
     return await readAll(names, backend);
@@ -114,11 +114,11 @@ async function readSecret(
     const message = `needs the secret \`${name}\`, which the backend \`${backend.backend}\` does not have`;
     return { read: { ok: false, message }, result: 'missing' };
   } catch (error) {
-    return { read: { ok: false, message: `asks for a secret. ${sentenceOf(error)}` }, result: 'error' };
+    return { read: { ok: false, message: `asks for a secret. ${getSentence(error)}` }, result: 'error' };
   }
 }
 
-function sentenceOf(error: unknown): string {
+function getSentence(error: unknown): string {
   if (error instanceof SecretReadError) return error.message;
   throw error;
 }

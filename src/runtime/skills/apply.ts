@@ -206,7 +206,7 @@ export function isInterrupted(base_dir: string): boolean {
 async function recoverChange(base_dir: string): Promise<boolean> {
   const read = await readText(join(base_dir, CHANGE_FOLDER, PLAN));
   if (!read.ok) return false;
-  const plan = planOf(read.text);
+  const plan = getPlan(read.text);
   for (const { path } of plan.changes) await assertInside(base_dir, path);
   const is_done = plan.lock_before !== plan.lock_after && (await lockHash(base_dir)) === plan.lock_after;
   if (is_done) await removeFolders(base_dir, plan.folders_leaving);
@@ -216,7 +216,7 @@ async function recoverChange(base_dir: string): Promise<boolean> {
 }
 
 /** A plan can come with a checkout, so it is trusted only if this module could have written it. */
-function planOf(text: string): Plan {
+function getPlan(text: string): Plan {
   try {
     const plan = JSON.parse(text) as Plan;
     const paths_fit = plan.changes.every(({ path }) => findFileKind(path) !== null);

@@ -37,7 +37,7 @@ export async function buildAddition(base_dir: string, lock: SkillsLock, skill: S
   for (const { path, text, sha256 } of skill.files) {
     await assertInside(base_dir, path);
     const standing = await readPathState(base_dir, path);
-    const owner = ownerOf(lock, path);
+    const owner = getOwner(lock, path);
     if (owner !== null && owner !== skill.name)
       problems.push(buildConfigProblem(path, [], `is of the skill \`${owner}\`; one file cannot be of two`));
     else if (standing === 'nothing')
@@ -65,7 +65,7 @@ const IN_THE_WAY = 'is there already, and is of no skill; move it away, or see w
 const CHANGED =
   'was edited since the installation; restore it, or remove the skill, which keeps it, and move it away';
 
-function ownerOf({ skills }: SkillsLock, path: string): string | null {
+function getOwner({ skills }: SkillsLock, path: string): string | null {
   const owner = Object.entries(skills).find(([, { files }]) => Object.hasOwn(files, path));
   return owner?.[0] ?? null;
 }

@@ -43,7 +43,7 @@ export function comparePolicies(before: Policy, after: Policy): PolicyEffect {
     changed: changed.map(([, { record }]) => record),
     removed: removed.map(([, { record }]) => record),
     tags: [...new Set(tags)].sort(),
-    consequences: consequencesOf(before, after),
+    consequences: getConsequences(before, after),
     strictness: compareStrictness(before, after),
     policy_hash: after.hash,
   };
@@ -96,7 +96,7 @@ function ruleSays(rule: Rule): string {
   const where = `${rule.boundaries.join(', ')}${phases}`;
   const what = rule.data_tags.length === 0 ? 'whatever is in it' : names(rule.data_tags);
   const mode = rule.enforcement === 'monitor' ? ' (monitor mode)' : '';
-  return `${rule.action}${mode} at ${where}: ${what}${conditionsOf(rule)}`;
+  return `${rule.action}${mode} at ${where}: ${what}${getConditions(rule)}`;
 }
 
 function markSays(mark: TaintRule): string {
@@ -105,10 +105,10 @@ function markSays(mark: TaintRule): string {
     ...(add.length > 0 ? [`adds ${names(add)}`] : []),
     ...(remove === 'all' ? ['removes all'] : remove.length > 0 ? [`removes ${names(remove)}`] : []),
   ];
-  return `${MARKS}: ${parts.join(', ')}${conditionsOf(mark)}`;
+  return `${MARKS}: ${parts.join(', ')}${getConditions(mark)}`;
 }
 
-function conditionsOf({ tools, agents, session_tags, when }: TaintRule | Rule): string {
+function getConditions({ tools, agents, session_tags, when }: TaintRule | Rule): string {
   const parts = [
     ...(tools.length > 0 ? [`tools ${names(tools)}`] : []),
     ...(agents.length > 0 ? [`agents ${names(agents)}`] : []),
@@ -125,7 +125,7 @@ function names(all: readonly string[]): string {
   return all.length > NAMES_SHOWN_MAX ? `${shown} and ${all.length - NAMES_SHOWN_MAX} more` : shown;
 }
 
-function consequencesOf(before: Policy, after: Policy): string[] {
+function getConsequences(before: Policy, after: Policy): string[] {
   const lines: string[] = [];
   if (before.unknown_agents !== after.unknown_agents)
     lines.push(

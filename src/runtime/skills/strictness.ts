@@ -48,7 +48,7 @@ const EXAMPLES_MAX = 10;
  * are not evaluated: a place counts as laxer if it is laxer for any possible results of the conditions.
  */
 export function compareStrictness(before: Policy, after: Policy): StrictnessComparison {
-  const worlds = worldsOf(before, after);
+  const worlds = getWorlds(before, after);
   const known = knownTags(before);
   const examples = new Map<string, AnswerDifference>();
   const opened_tags = new Set<Tag>();
@@ -62,7 +62,7 @@ export function compareStrictness(before: Policy, after: Policy): StrictnessComp
             .filter((tag) => isCoveredBy(touched, tag))
             .map((tag) => [tag])
         : [[]];
-    for (const place of placesOf([was_part, is_part], tags)) {
+    for (const place of getPlaces([was_part, is_part], tags)) {
       if (counts.compared >= COMPARED_MAX) {
         counts.complete = false;
         break;
@@ -70,8 +70,8 @@ export function compareStrictness(before: Policy, after: Policy): StrictnessComp
       const [tag = null] = place.context.data_tags;
       for (const conditions of worlds) {
         counts.compared += 1;
-        const was = answerOf(was_part, place.context, conditions);
-        const is = answerOf(is_part, place.context, conditions);
+        const was = getAnswer(was_part, place.context, conditions);
+        const is = getAnswer(is_part, place.context, conditions);
         const difference = ACTIONS.indexOf(is) - ACTIONS.indexOf(was);
         if (difference > 0) counts.stricter += 1;
         if (difference >= 0) continue;
@@ -90,7 +90,7 @@ export function compareStrictness(before: Policy, after: Policy): StrictnessComp
     ...counts,
     examples: [...examples.values()],
     opened_tags: [...opened_tags].sort(),
-    loosening: looseningOf(before, after),
+    loosening: getLoosening(before, after),
   };
 }
 
@@ -109,7 +109,7 @@ function aboutTags(policy: Policy): Policy {
 const leniencies = new WeakMap<Policy, Policy>();
 
 /** Built-in rules and the default action do not apply to facts. */
-function answerOf(policy: Policy, context: EvaluationContext, conditions: ConditionEvaluator): Action {
+function getAnswer(policy: Policy, context: EvaluationContext, conditions: ConditionEvaluator): Action {
   if (!context.data_tags.some(isFactTag)) return evaluate(policy, context, conditions);
   let lenient = leniencies.get(policy);
   if (lenient === undefined) {
@@ -145,7 +145,7 @@ const BOUNDARY_PLACES: readonly { boundary: Boundary; phase: Phase | null; word:
   { boundary: 'action', phase: 'message', word: 'message' },
 ];
 
-function* placesOf(policies: readonly Policy[], tags: readonly (readonly Tag[])[]): Generator<Place> {
+function* getPlaces(policies: readonly Policy[], tags: readonly (readonly Tag[])[]): Generator<Place> {
   const rules = policies.flatMap((policy) => policy.rules);
   const tools = [null, ...samples(rules.flatMap((rule) => rule.tools))];
   const agents = [null, ...samples(rules.flatMap((rule) => rule.agents))];
@@ -159,11 +159,11 @@ function* placesOf(policies: readonly Policy[], tags: readonly (readonly Tag[])[
           for (const data_tags of tags)
             for (const session_tags of sessions) {
               const context = { boundary, phase, tenant_id, agent_id, tool, data_tags, session_tags };
-              yield { where: wordsOf(word, context), context };
+              yield { where: getWords(word, context), context };
             }
 }
 
-function wordsOf(word: string, { tool, agent_id, data_tags, tenant_id }: EvaluationContext): string {
+function getWords(word: string, { tool, agent_id, data_tags, tenant_id }: EvaluationContext): string {
   const parts = [
     ...data_tags,
     ...(agent_id ? [`agent ${agent_id}`] : []),
@@ -219,7 +219,7 @@ function samples(patterns: readonly string[]): readonly string[] {
  * Returns the relevant combinations of condition results: in the new policy, the conditions up to some action
  * hold; in the old one, those from some action on.
  */
-function worldsOf(before: Policy, after: Policy): readonly ConditionEvaluator[] {
+function getWorlds(before: Policy, after: Policy): readonly ConditionEvaluator[] {
   const old_ones = conditionsIn(before);
   const new_ones = new Map([...conditionsIn(after)].filter(([when]) => !old_ones.has(when)));
   const lowest = (actions: readonly number[]) => Math.min(...actions);
@@ -246,7 +246,7 @@ function conditionsIn({ rules }: Policy): ReadonlyMap<string, readonly number[]>
   return found;
 }
 
-function looseningOf(before: Policy, after: Policy): string[] {
+function getLoosening(before: Policy, after: Policy): string[] {
   const marks = new Set(before.taint_rules.map((mark) => JSON.stringify(mark)));
   const forgetting = after.taint_rules.filter(
     (mark) =>

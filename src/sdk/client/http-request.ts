@@ -70,7 +70,7 @@ async function callOnce(address: ServiceAddress, { path, body, wait_ms = 0 }: Se
       throw new ServiceUnavailableError(
         `The service did not answer within ${address.timeout_ms + wait_ms} ms.`,
       );
-    throw new ServiceUnavailableError(`The service at ${hostOf(address.url)} could not be reached.`);
+    throw new ServiceUnavailableError(`The service at ${getHost(address.url)} could not be reached.`);
   } finally {
     timeout.stop();
   }
@@ -130,6 +130,6 @@ function buildRefusal(status: number, answer: unknown): ServiceRefusedError {
 }
 
 /** Returns the host of an address for messages, without credentials. */
-function hostOf(url: string): string {
+function getHost(url: string): string {
   return /^https?:\/\/(?:[^/@]*@)?([^/?#]+)/.exec(url)?.[1] ?? 'the configured address';
 }

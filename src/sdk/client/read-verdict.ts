@@ -27,8 +27,8 @@ export function readVerdict(
     Readonly<Record<string, unknown>>;
   const { decision, action, rule, reason, violations, event_id, coverage } = given;
   const is_whole =
-    isOneOf(DECISIONS, decision) &&
-    isOneOf(ACTIONS, action) &&
+    getIsOne(DECISIONS, decision) &&
+    getIsOne(ACTIONS, action) &&
     typeof rule === 'string' &&
     typeof reason === 'string' &&
     Array.isArray(violations) &&
@@ -90,6 +90,6 @@ export function readApproval(value: unknown): ApprovalReference | null {
   return { request_id, status, expires_at: typeof expires_at === 'string' ? expires_at : null };
 }
 
-function isOneOf<Value>(list: readonly Value[], value: unknown): value is Value {
+function getIsOne<Value>(list: readonly Value[], value: unknown): value is Value {
   return (list as readonly unknown[]).includes(value);
 }

@@ -96,11 +96,11 @@ export function checkLocally(
 
 function judgeInSession(state: LocalState, crossing: Crossing): Verdict {
   const { policy, sessions, fingerprintOf = null } = state;
-  const verdict = judge(crossing, policy, fingerprintOf, conditionsOf(policy));
+  const verdict = judge(crossing, policy, fingerprintOf, getConditions(policy));
   return sessions.save(crossing, verdict) ? verdict : blockFullSession(policy);
 }
 
-function conditionsOf(policy: Policy): typeof celEvaluator | null {
+function getConditions(policy: Policy): typeof celEvaluator | null {
   return hasConditions(policy) ? celEvaluator : null;
 }
 
@@ -143,7 +143,7 @@ export function openLocalSteps(
   if (!request.ok) return openFailedSteps(buildFailedVerdict('sdk.invalid_request', request.reason));
   const { policy, fingerprintOf = null } = state;
   const context: CrossingContext = state.sessions.load(buildRequestContext(operation, body, state.now_ms()));
-  const stream = openStream(policy, context, fingerprintOf, conditionsOf(policy));
+  const stream = openStream(policy, context, fingerprintOf, getConditions(policy));
   let ended: GuardVerdict | null = null;
   const finish = ({ text, verdict }: StreamRelease): StreamPiece => {
     if (verdict === null) return { text, verdict: null };

@@ -1,7 +1,7 @@
 /** The official `@anthropic-ai/sdk` package for JavaScript. */
 import Anthropic from '@anthropic-ai/sdk';
 import type { Ask, SeenError } from './ask.ts';
-import { answerAsks, leaver, resultOf, type Seeing } from './program.ts';
+import { answerAsks, getResult, leaver, type Seeing } from './program.ts';
 
 answerAsks(async (ask, seeing) => {
   const client = new Anthropic({
@@ -30,7 +30,7 @@ answerAsks(async (ask, seeing) => {
 }, describe);
 
 async function converse(client: Anthropic, ask: Ask, seeing: Seeing): Promise<void> {
-  const messages: Anthropic.MessageParam[] = [{ role: 'user', content: contentOf(ask) }];
+  const messages: Anthropic.MessageParam[] = [{ role: 'user', content: getContent(ask) }];
   const input_schema = { type: 'object' as const, properties: {}, additionalProperties: true };
   const tools = ask.tools.map((name) => ({ name, input_schema }));
   const { signal, onEvent } = leaver(ask, seeing);
@@ -60,7 +60,7 @@ async function converse(client: Anthropic, ask: Ask, seeing: Seeing): Promise<vo
     const calls = message.content.filter((block) => block.type === 'tool_use');
     messages.push({ role: 'assistant', content: message.content });
     const content = calls.map((call) => {
-      const result = resultOf(ask, seeing, seeing.calls.length);
+      const result = getResult(ask, seeing, seeing.calls.length);
       seeing.calls.push({ tool: call.name, arguments: call.input });
       return { type: 'tool_result' as const, tool_use_id: call.id, content: result };
     });
@@ -69,7 +69,7 @@ async function converse(client: Anthropic, ask: Ask, seeing: Seeing): Promise<vo
   }
 }
 
-function contentOf(ask: Ask): Anthropic.MessageParam['content'] {
+function getContent(ask: Ask): Anthropic.MessageParam['content'] {
   if (ask.image_base64 === null) return ask.text;
   const source = { type: 'base64' as const, media_type: 'image/png' as const, data: ask.image_base64 };
   return [

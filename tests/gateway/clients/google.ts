@@ -1,7 +1,7 @@
 /** The official `@google/genai` package for JavaScript. */
 import { ApiError, type Content, type GenerateContentResponse, GoogleGenAI, type Part } from '@google/genai';
 import type { Ask, SeenError } from './ask.ts';
-import { answerAsks, leaver, resultOf, type Seeing } from './program.ts';
+import { answerAsks, getResult, leaver, type Seeing } from './program.ts';
 
 answerAsks(async (ask, seeing) => {
   const client = new GoogleGenAI({
@@ -23,7 +23,7 @@ answerAsks(async (ask, seeing) => {
     const calls = parts.flatMap(({ functionCall }) => (functionCall === undefined ? [] : [functionCall]));
     contents.push({ role: 'model', parts });
     const results = calls.map((call): Part => {
-      const result = resultOf(ask, seeing, seeing.calls.length);
+      const result = getResult(ask, seeing, seeing.calls.length);
       seeing.calls.push({ tool: call.name ?? '', arguments: call.args });
       return { functionResponse: { name: call.name ?? '', response: { result } } };
     });

@@ -1,7 +1,7 @@
 /** The official `openai` package for JavaScript. */
 import OpenAI from 'openai';
 import type { Ask, SeenError } from './ask.ts';
-import { answerAsks, leaver, resultOf, type Seeing } from './program.ts';
+import { answerAsks, getResult, leaver, type Seeing } from './program.ts';
 
 answerAsks(async (ask, seeing) => {
   const client = new OpenAI({
@@ -86,7 +86,7 @@ async function chat(client: OpenAI, ask: Ask, seeing: Seeing): Promise<void> {
     const calls = (message.tool_calls ?? []).filter((call) => call.type === 'function');
     messages.push(message);
     for (const call of calls) {
-      const content = resultOf(ask, seeing, seeing.calls.length);
+      const content = getResult(ask, seeing, seeing.calls.length);
       seeing.calls.push({ tool: call.function.name, arguments: JSON.parse(call.function.arguments) });
       messages.push({ role: 'tool', tool_call_id: call.id, content });
     }
@@ -127,7 +127,7 @@ async function responses(client: OpenAI, ask: Ask, seeing: Seeing): Promise<void
     const calls = response.output.filter((item) => item.type === 'function_call');
     input.push(...(response.output as OpenAI.Responses.ResponseInputItem[]));
     for (const call of calls) {
-      const output = resultOf(ask, seeing, seeing.calls.length);
+      const output = getResult(ask, seeing, seeing.calls.length);
       seeing.calls.push({ tool: call.name, arguments: JSON.parse(call.arguments) });
       input.push({ type: 'function_call_output', call_id: call.call_id, output });
     }

@@ -72,6 +72,6 @@ export function leaver({ leave_after }: Ask, seeing: Seeing): { signal: AbortSig
 }
 
 /** Returns the result of the n-th tool call, if the conversation continues. */
-export function resultOf({ results }: Ask, { calls }: Seeing, at: number): string {
+export function getResult({ results }: Ask, { calls }: Seeing, at: number): string {
   return results[at] ?? `no result for call ${at} of ${calls.length}`;
 }

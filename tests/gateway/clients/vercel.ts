@@ -14,14 +14,14 @@ import {
   tool,
 } from 'ai';
 import type { Ask, SeenError } from './ask.ts';
-import { answerAsks, leaver, resultOf, type Seeing } from './program.ts';
+import { answerAsks, getResult, leaver, type Seeing } from './program.ts';
 
 (globalThis as { AI_SDK_LOG_WARNINGS?: boolean }).AI_SDK_LOG_WARNINGS = false;
 
 answerAsks(async (ask, seeing) => {
   const { signal, onEvent } = leaver(ask, seeing);
   const options = {
-    ...optionsOf(ask, seeing),
+    ...getOptions(ask, seeing),
     abortSignal: AbortSignal.any([signal, AbortSignal.timeout(ask.timeout_ms)]),
   };
   if (ask.is_structured) return streamStructured(ask, options, seeing);
@@ -59,20 +59,20 @@ async function streamStructured(
   seeing.text = JSON.stringify(await result.object);
 }
 
-interface StructuredOptions extends Pick<ReturnType<typeof optionsOf>, 'model' | 'maxRetries'> {
+interface StructuredOptions extends Pick<ReturnType<typeof getOptions>, 'model' | 'maxRetries'> {
   readonly abortSignal: AbortSignal;
 }
 
-function optionsOf(ask: Ask, seeing: Seeing) {
+function getOptions(ask: Ask, seeing: Seeing) {
   let called = 0;
-  const execute = async (): Promise<string> => resultOf(ask, seeing, called++);
+  const execute = async (): Promise<string> => getResult(ask, seeing, called++);
   const inputSchema = jsonSchema<Record<string, unknown>>({ type: 'object', additionalProperties: true });
   const declared: ToolSet[string] =
     ask.results.length > 0 ? tool({ inputSchema, execute }) : tool({ inputSchema });
   const image = { type: 'file' as const, data: ask.image_base64 ?? '', mediaType: 'image/png' };
   const parts = [{ type: 'text' as const, text: ask.text }, ...(ask.image_base64 === null ? [] : [image])];
   return {
-    model: modelOf(ask),
+    model: getModel(ask),
     ...(ask.instructions !== null && { instructions: ask.instructions }),
     messages: [{ role: 'user' as const, content: parts }],
     tools: Object.fromEntries(ask.tools.map((name) => [name, declared])),
@@ -81,7 +81,7 @@ function optionsOf(ask: Ask, seeing: Seeing) {
   };
 }
 
-function modelOf({ api, base_url, key, headers, model }: Ask) {
+function getModel({ api, base_url, key, headers, model }: Ask) {
   const settings = { baseURL: `${base_url}/v1`, apiKey: key, headers: { ...headers } };
   if (api === 'chat') return createOpenAI(settings).chat(model);
   return api === 'responses' ? createOpenAI(settings).responses(model) : createAnthropic(settings)(model);

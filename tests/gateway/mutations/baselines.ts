@@ -217,13 +217,13 @@ const onPart = (type: string, content_index: number, more: object) => ({
   content_index,
   ...more,
 });
-const partOf = (index: number, text: string) => [
+const getPart = (index: number, text: string) => [
   onPart('content_part.added', index, { part: part('') }),
   onPart('output_text.delta', index, { delta: text, logprobs: [] }),
   onPart('output_text.done', index, { text, logprobs: [] }),
   onPart('content_part.done', index, { part: part(text) }),
 ];
-const callOf = (output_index: number, name: string) => {
+const getCall = (output_index: number, name: string) => {
   const about = { item_id: `fc_${name}`, output_index };
   return [
     { type: 'response.output_item.added', output_index, item: called(name, '') },
@@ -242,11 +242,11 @@ const responsesStream: Baseline = {
     [
       { type: 'response.created', response: response('in_progress', []) },
       { type: 'response.output_item.added', output_index: 0, item: said() },
-      ...partOf(0, FIRST),
-      ...partOf(1, SECOND),
+      ...getPart(0, FIRST),
+      ...getPart(1, SECOND),
       { type: 'response.output_item.done', output_index: 0, item: said(FIRST, SECOND) },
-      ...callOf(1, 'safe'),
-      ...callOf(2, 'also_safe'),
+      ...getCall(1, 'safe'),
+      ...getCall(2, 'also_safe'),
       { type: 'response.completed', response: response('completed', OUTPUT) },
     ].map((event, sequence_number) => ({ ...event, sequence_number })),
   ),

@@ -2,7 +2,7 @@
 import type { Baseline, Tree } from './baselines.ts';
 
 /** Returns a generator of numbers from 0 to 1. The same seed gives the same numbers. */
-export function randomOf(seed: number): () => number {
+export function getRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;
@@ -37,7 +37,7 @@ interface Mutant {
 }
 
 /** Returns a changed answer as the pieces in which its bytes are sent. */
-export function mutantOf({ events, is_stream }: Baseline, random: () => number): string[] {
+export function getMutant({ events, is_stream }: Baseline, random: () => number): string[] {
   const pick = <Item>(items: readonly Item[]): Item => items[Math.floor(random() * items.length)]!;
   const chance = (part: number) => random() < part;
   const copies = structuredClone(events).map((event) => ({ ...event, lines: [] }));

@@ -10,7 +10,7 @@ import { openAnswerHarness } from '../../../src/gateways/llm/testing/answer-harn
 import type { Came, Oracle, Sight } from '../clients/sight.ts';
 import { missingFor } from '../clients.ts';
 import { type Baseline, baselines, treeOf } from './baselines.ts';
-import { DANGER, mutantOf, randomOf, SECRET } from './mutate.ts';
+import { DANGER, getMutant, getRandom, SECRET } from './mutate.ts';
 import { plainSight } from './plain-client.ts';
 
 const COUNT = Number(process.env.MUTATIONS ?? 1_500);
@@ -29,8 +29,8 @@ const POLICY = buildTestPolicy({
 });
 const ALLOWED: ReadonlySet<string> = new Set(['safe', 'also_safe']);
 
-const nameOf = ({ wire, is_stream }: Baseline) => `${wire} ${is_stream ? 'stream' : 'whole'}`;
-const typeOf = ({ is_stream }: Baseline) => (is_stream ? 'text/event-stream' : 'application/json');
+const getName = ({ wire, is_stream }: Baseline) => `${wire} ${is_stream ? 'stream' : 'whole'}`;
+const getType = ({ is_stream }: Baseline) => (is_stream ? 'text/event-stream' : 'application/json');
 
 async function loadOracle(): Promise<Oracle> {
   const { oracle } = (await import(new URL('../clients/oracle.ts', import.meta.url).href)) as {
@@ -56,16 +56,16 @@ function isHarmless(body: string): boolean {
   return !/\\u|AKIA|QYLP|WXYZ|dan|ger/.test(body);
 }
 
-async function leakOf(baseline: Baseline, came: Came, oracle: Oracle): Promise<string | null> {
+async function getLeak(baseline: Baseline, came: Came, oracle: Oracle): Promise<string | null> {
   if (came.status < 400 && isHarmless(came.body)) return null;
   return leakIn(plainSight(came)) ?? leakIn(await oracle(baseline.wire, came));
 }
 
 for (const [at, baseline] of baselines.entries()) {
-  const type = typeOf(baseline);
+  const type = getType(baseline);
   const seedOf = (number: number) => (SEED + at) * 1_000_003 + number;
 
-  test(`${nameOf(baseline)}: no change of structure shows a client what was not judged`, {
+  test(`${getName(baseline)}: no change of structure shows a client what was not judged`, {
     skip,
   }, async () => {
     const oracle = await loadOracle();
@@ -75,21 +75,21 @@ for (const [at, baseline] of baselines.entries()) {
     for (let from = 0; from < COUNT; from += chunk) {
       const { answer } = await openAnswerHarness({ wire: baseline.wire, policy: POLICY });
       for (let number = from; number < Math.min(COUNT, from + chunk); number++) {
-        const chunks = mutantOf(baseline, randomOf(seedOf(number)));
+        const chunks = getMutant(baseline, getRandom(seedOf(number)));
         const came = { type, ...(await answer(chunks, type)) };
         if (came.status < 400 && !came.body.includes('"error"')) passed += 1;
-        const leak = await leakOf(baseline, came, oracle);
+        const leak = await getLeak(baseline, came, oracle);
         if (leak === null) continue;
         if (leaks.length < 10)
           leaks.push(`number ${number}: ${leak}\n${chunks.join('')}\n--- went out as\n${came.body}`);
       }
     }
-    console.log(`${nameOf(baseline)}: ${COUNT} tried, ${passed} passed`);
+    console.log(`${getName(baseline)}: ${COUNT} tried, ${passed} passed`);
     assert.deepEqual(leaks, []);
     assert.ok(passed > COUNT / 50, `${passed} of ${COUNT} came through at all`);
   });
 
-  test(`${nameOf(baseline)}: unchanged it comes through; unguarded the clients do see it`, {
+  test(`${getName(baseline)}: unchanged it comes through; unguarded the clients do see it`, {
     skip,
   }, async () => {
     const oracle = await loadOracle();
@@ -106,7 +106,7 @@ for (const [at, baseline] of baselines.entries()) {
     assert.deepEqual(new Set(sight.tools), new Set(baseline.tools));
     let seen = 0;
     for (let number = 0; number < 300; number++) {
-      const body = mutantOf(baseline, randomOf(seedOf(number))).join('');
+      const body = getMutant(baseline, getRandom(seedOf(number))).join('');
       const came = { status: 200, type, body };
       if ((leakIn(plainSight(came)) ?? leakIn(await oracle(baseline.wire, came))) !== null) seen += 1;
     }

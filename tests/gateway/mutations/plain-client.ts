@@ -75,28 +75,28 @@ function seeTools(sight: Sight, body: Anything): void {
     if (typeof name === 'string' && name !== '') sight.tools.push(name);
   };
   const seeMessage = (message: Anything): void => {
-    for (const call of listOf(message?.tool_calls)) {
+    for (const call of getList(message?.tool_calls)) {
       see(call?.function?.name);
       see(call?.custom?.name);
     }
     see(message?.function_call?.name);
   };
-  for (const choice of listOf(body?.choices)) {
+  for (const choice of getList(body?.choices)) {
     seeMessage(choice?.delta);
     seeMessage(choice?.message);
   }
   seeMessage(body);
-  for (const block of [...listOf(body?.content), body?.content_block])
+  for (const block of [...getList(body?.content), body?.content_block])
     if (block?.type === 'tool_use') see(block.name);
-  for (const item of [...listOf(body?.output), ...listOf(body?.response?.output), body?.item])
+  for (const item of [...getList(body?.output), ...getList(body?.response?.output), body?.item])
     if (/^(?:function|custom_tool)_call$/.test(item?.type)) see(item.name);
-  for (const candidate of listOf(body?.candidates))
-    for (const part of listOf(candidate?.content?.parts)) {
+  for (const candidate of getList(body?.candidates))
+    for (const part of getList(candidate?.content?.parts)) {
       see(part?.functionCall?.name);
       see(part?.function_call?.name);
     }
 }
 
-function listOf(value: Anything): Anything[] {
+function getList(value: Anything): Anything[] {
   return Array.isArray(value) ? value : [];
 }

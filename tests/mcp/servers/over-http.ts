@@ -117,7 +117,7 @@ async function listening(answer: Answer) {
   let headers: IncomingMessage['headers'] = {};
   const server = createServer(async (request, response) => {
     headers = request.headers;
-    const body = await bodyOf(request);
+    const body = await getBody(request);
     const gone = new AbortController();
     response.once('close', () => gone.abort());
     const asked = new Request(`http://127.0.0.1${request.url}`, {
@@ -151,7 +151,7 @@ async function listening(answer: Answer) {
   };
 }
 
-async function bodyOf(request: IncomingMessage): Promise<string> {
+async function getBody(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
   return Buffer.concat(chunks).toString('utf8');

@@ -86,7 +86,7 @@ export function scriptedServer(script: () => Script, seen: Seen = nothingSeen())
   on('tools/list', () => ({ tools: script().tools }));
   on('tools/call', ({ name, arguments: input }: { name: string; arguments?: object }, context) => {
     seen.calls.push(name);
-    return answerOf(script().answers?.[name] ?? '$echo', input ?? {}, context, seen, script());
+    return getAnswer(script().answers?.[name] ?? '$echo', input ?? {}, context, seen, script());
   });
   on('resources/list', () => ({ resources: script().resources ?? [] }));
   on('resources/templates/list', () => ({ resourceTemplates: script().templates ?? [] }));
@@ -114,7 +114,7 @@ export function scriptedServer(script: () => Script, seen: Seen = nothingSeen())
   return server;
 }
 
-function answerOf(
+function getAnswer(
   answer: object | string,
   input: object,
   context: ServerContext,

@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path';
 import { buildPythonCore } from '../../../scripts/build/python.ts';
-import { installFromPypi, isFromPypi, programsOf } from '../../../scripts/components/python.ts';
+import { getPrograms, installFromPypi, isFromPypi } from '../../../scripts/components/python.ts';
 import { openStage, type PythonFramework, playPython } from './play.ts';
 
 /** Dependencies of the package itself. */
@@ -37,7 +37,7 @@ for (const { environment, ...framework } of HEAVY) {
   if (!isFromPypi(environment, requirements) && !installFromPypi(environment, requirements))
     throw new Error(`${requirements.join(', ')} cannot be installed.`);
   try {
-    const count = await playPython(join(programsOf(environment), 'python'), framework, stage);
+    const count = await playPython(join(getPrograms(environment), 'python'), framework, stage);
     console.log(`ok      ${framework.name}, ${count} scenes`);
   } catch (error) {
     failed += 1;

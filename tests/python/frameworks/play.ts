@@ -107,8 +107,8 @@ export async function playPython(python: string, framework: PythonFramework, sta
       call_blocked: SCENES.call_blocked!.with(2, framework.call_blocked),
     }),
   };
-  assert.deepEqual(outcomesOf(found.local), scenes, 'in process');
-  assert.deepEqual(outcomesOf(found.service), scenes, 'with a service');
+  assert.deepEqual(getOutcomes(found.local), scenes, 'in process');
+  assert.deepEqual(getOutcomes(found.service), scenes, 'with a service');
   for (const [name, { refused, ran_with }] of Object.entries(found.gone)) {
     assert.deepEqual(ran_with, [], `${name}: a tool ran without a service`);
     assert.match(String(refused), /could not be reached/, name);
@@ -116,11 +116,11 @@ export async function playPython(python: string, framework: PythonFramework, sta
   for (const [name, { ran_with }] of Object.entries(found.half))
     assert.deepEqual(ran_with, [], `${name}: a tool ran unchecked`);
   assert.deepEqual(found.undecided.clean?.ran_with, [], 'a tool ran without its approval');
-  assert.deepEqual(outcomesOf(found.approved), { clean: SCENES.clean }, 'with an approval');
+  assert.deepEqual(getOutcomes(found.approved), { clean: SCENES.clean }, 'with an approval');
   return Object.values(found).reduce((count, mode) => count + Object.keys(mode).length, 0);
 }
 
-function outcomesOf(found: Readonly<Record<string, Record<string, unknown>>>): Record<string, unknown> {
+function getOutcomes(found: Readonly<Record<string, Record<string, unknown>>>): Record<string, unknown> {
   const plain = (text: unknown) => (typeof text === 'string' ? text.replace('Refused: ', '') : text);
   return Object.fromEntries(
     Object.entries(found).map(([name, { question, ran_with, result, answer, refused }]) => [

@@ -7,7 +7,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Recording, readRecordings } from './recording.ts';
-import { type Asked, familyOf, refusalOf, unknownPath } from './refusals.ts';
+import { type Asked, getFamily, getRefusal, unknownPath } from './refusals.ts';
 import { asArray, compress, cut, render } from './render.ts';
 
 export interface ProviderOptions {
@@ -150,9 +150,9 @@ async function receive(world: World, request: IncomingMessage, response: ServerR
     query_key: address.searchParams.get('key'),
     is_sse: address.searchParams.get('alt') === 'sse',
     body,
-    json: jsonOf(body),
+    json: getJson(body),
   };
-  const refused = refusalOf(asked, world.options.keys ?? null);
+  const refused = getRefusal(asked, world.options.keys ?? null);
   if (refused !== null) {
     response.writeHead(refused.status, [...refused.headers]).end(refused.body);
     return;
@@ -191,7 +191,7 @@ function keep(world: World, request: IncomingMessage, response: ServerResponse, 
   return exchange;
 }
 
-function jsonOf(body: Buffer): unknown {
+function getJson(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString('utf8'));
   } catch {
@@ -223,7 +223,7 @@ function isFor(recording: Recording, asked: Asked): boolean {
   const body = (json ?? {}) as Readonly<Record<string, unknown>>;
   const is_stream = body.stream === true || path.endsWith(':streamGenerateContent');
   return (
-    recording.name.startsWith(`${familyOf(asked)}/`) &&
+    recording.name.startsWith(`${getFamily(asked)}/`) &&
     (recording.method === method || recording.method === '*') &&
     recording.path.test(path) &&
     (recording.is_stream ?? is_stream) === is_stream &&
@@ -245,7 +245,7 @@ async function answer(world: World, turn: Turn): Promise<void> {
   const { asked, exchange, response, step } = turn;
   const recording = recordingNamed(world, step.recording);
   const encoding = encodingFor(asked, step);
-  const writes = await writesOf(world, { recording, asked, step, encoding });
+  const writes = await getWrites(world, { recording, asked, step, encoding });
   const latency_ms = step.latency_ms ?? options.latency_ms ?? 0;
   if (latency_ms > 0) await sleep(latency_ms);
   if (isStopped(turn, 0)) return;
@@ -289,7 +289,7 @@ interface Written {
   readonly encoding: 'gzip' | 'br' | null;
 }
 
-async function writesOf(
+async function getWrites(
   world: World,
   { recording, asked, step, encoding }: Written,
 ): Promise<readonly Buffer[]> {

@@ -73,12 +73,12 @@ export function readRecording(name: string, text: string): Recording {
   return {
     name,
     method,
-    path: patternOf(path),
+    path: getPattern(path),
     is_stream: stream === null ? null : stream === 'true',
-    with: conditions.filter((line) => line.startsWith('with: ')).map((line) => conditionOf(line.slice(6))),
+    with: conditions.filter((line) => line.startsWith('with: ')).map((line) => getCondition(line.slice(6))),
     answers_anything: toldOf(told('='), 'answers') === 'anything',
     has_crlf: toldOf(told('='), 'line ends') === 'crlf',
-    pieces: piecesOf(told('=')),
+    pieces: getPieces(told('=')),
     status: Number(status),
     headers: headers.flatMap((line) => [
       line.slice(0, line.indexOf(':')),
@@ -88,7 +88,7 @@ export function readRecording(name: string, text: string): Recording {
   };
 }
 
-function patternOf(path: string): RegExp {
+function getPattern(path: string): RegExp {
   const parts = path.split(/(\*\*|\*)/).map((part) => {
     if (part === '**') return '.*';
     return part === '*' ? '[^/]*' : part.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
@@ -96,12 +96,12 @@ function patternOf(path: string): RegExp {
   return new RegExp(`^${parts.join('')}$`);
 }
 
-function conditionOf(text: string): { member: string; value: string | null } {
+function getCondition(text: string): { member: string; value: string | null } {
   const at = text.indexOf('=');
   return at === -1 ? { member: text, value: null } : { member: text.slice(0, at), value: text.slice(at + 1) };
 }
 
-function piecesOf(lines: readonly string[]): Record<string, string[]> {
+function getPieces(lines: readonly string[]): Record<string, string[]> {
   const own = lines.filter((line) => line.startsWith('pieces '));
   return Object.fromEntries(
     own.map((line) => {

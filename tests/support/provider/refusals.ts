@@ -24,7 +24,7 @@ export interface Refused {
 }
 
 /** Returns the provider whose API a request uses. */
-export function familyOf({ path, headers }: Pick<Asked, 'path' | 'headers'>): Family {
+export function getFamily({ path, headers }: Pick<Asked, 'path' | 'headers'>): Family {
   if (/^\/v1(beta|alpha)?\/models\/[^/]+:/.test(path)) return 'gemini';
   const is_anthropic =
     path.startsWith('/v1/messages') ||
@@ -33,9 +33,9 @@ export function familyOf({ path, headers }: Pick<Asked, 'path' | 'headers'>): Fa
 }
 
 /** @param keys the keys that are known; `null`: all are */
-export function refusalOf(asked: Asked, keys: readonly string[] | null): Refused | null {
-  const family = familyOf(asked);
-  const key = keyOf(asked, family);
+export function getRefusal(asked: Asked, keys: readonly string[] | null): Refused | null {
+  const family = getFamily(asked);
+  const key = getKey(asked, family);
   if (key === null) return refuse[family](401, MESSAGES[family].no_key);
   if (keys !== null && !keys.includes(key))
     return refuse[family](family === 'gemini' ? 400 : 401, MESSAGES[family].wrong_key);
@@ -49,7 +49,7 @@ export function refusalOf(asked: Asked, keys: readonly string[] | null): Refused
 
 /** Returns the error of each provider for an unknown path. */
 export function unknownPath({ method, path, headers }: Asked): Refused {
-  const family = familyOf({ path, headers });
+  const family = getFamily({ path, headers });
   if (family === 'openai') return refuse.openai(404, `Invalid URL (${method} ${path})`);
   return refuse[family](404, 'Not Found');
 }
@@ -76,7 +76,7 @@ const MESSAGES = {
   },
 } as const;
 
-function keyOf({ headers, query_key }: Asked, family: Family): string | null {
+function getKey({ headers, query_key }: Asked, family: Family): string | null {
   const bearer = /^Bearer (.+)$/.exec(String(headers.authorization ?? ''))?.[1] ?? null;
   if (family === 'openai') return bearer;
   const own = headers[family === 'anthropic' ? 'x-api-key' : 'x-goog-api-key'];
@@ -104,14 +104,14 @@ type Loose = Readonly<Record<string, unknown>>;
  */
 function orphanInChat(messages: unknown): string | null {
   const open = new Set<string>();
-  for (const message of listOf(messages)) {
+  for (const message of getList(messages)) {
     if (message.role === 'tool') {
       if (!open.delete(String(message.tool_call_id)))
         return "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.";
       continue;
     }
     if (open.size > 0) break;
-    for (const call of listOf(message.tool_calls)) open.add(String(call.id));
+    for (const call of getList(message.tool_calls)) open.add(String(call.id));
   }
   return open.size === 0
     ? null
@@ -120,7 +120,7 @@ function orphanInChat(messages: unknown): string | null {
 
 function orphanInResponses(input: unknown): string | null {
   const [calls, results] = ['function_call', 'function_call_output'].map(
-    (type) => new Set(listOf(input).flatMap((item) => (item.type === type ? [String(item.call_id)] : []))),
+    (type) => new Set(getList(input).flatMap((item) => (item.type === type ? [String(item.call_id)] : []))),
   ) as [Set<string>, Set<string>];
   const unanswered = missing(calls, results);
   if (unanswered !== undefined) return `No tool output found for function call ${unanswered}.`;
@@ -132,8 +132,8 @@ function orphanInResponses(input: unknown): string | null {
 
 function orphanInMessages(messages: unknown): string | null {
   let open = new Set<string>();
-  for (const [at, message] of listOf(messages).entries()) {
-    const blocks = listOf(message.content);
+  for (const [at, message] of getList(messages).entries()) {
+    const blocks = getList(message.content);
     const results = new Set(
       blocks.filter(({ type }) => type === 'tool_result').map((each) => String(each.tool_use_id)),
     );
@@ -153,7 +153,7 @@ function missing(all: ReadonlySet<string>, others: ReadonlySet<string>): string 
   return [...all].find((each) => !others.has(each));
 }
 
-function listOf(value: unknown): readonly Loose[] {
+function getList(value: unknown): readonly Loose[] {
   return Array.isArray(value) ? value.filter((each) => typeof each === 'object' && each !== null) : [];
 }
 

@@ -23,7 +23,7 @@ export function render(recording: Recording, { pieces, has_usage }: Rendering): 
       if (word === 'raw') return piecesNamed(all, name, recording).join('');
       throw new Error(`the recording \`${recording.name}\` has the mark \`${mark}\``);
     });
-  const events = eventsOf(recording.body)
+  const events = getEvents(recording.body)
     .filter((event) => has_usage || !event.startsWith('{{if usage}}'))
     .flatMap((event) => {
       const name = /\{\{piece ([\w-]+)\}\}/.exec(event)?.[1];
@@ -33,7 +33,7 @@ export function render(recording: Recording, { pieces, has_usage }: Rendering): 
   return events.map((event) => Buffer.from(recording.has_crlf ? event.replaceAll('\n', '\r\n') : event));
 }
 
-function eventsOf(body: string): readonly string[] {
+function getEvents(body: string): readonly string[] {
   return body.split(/(?<=\n\n)/);
 }
 

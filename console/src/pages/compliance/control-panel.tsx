@@ -113,7 +113,7 @@ function EvidenceTable({ control_id, counts, last }: EvidenceTableProps) {
           {counts.map((row) => (
             <tr key={`${row.kind}${row.name}`}>
               <th scope="row">
-                <Link to="/audit" search={filterOf(row, last)}>
+                <Link to="/audit" search={getFilter(row, last)}>
                   <SafeText text={row.name} />
                 </Link>
               </th>
@@ -130,7 +130,7 @@ function EvidenceTable({ control_id, counts, last }: EvidenceTableProps) {
 }
 
 /** Returns the filter of the page Audit that shows the events of a row. */
-function filterOf({ kind, name }: EvidenceCount, last: string): Record<string, string> {
+function getFilter({ kind, name }: EvidenceCount, last: string): Record<string, string> {
   return kind === 'tag' ? { data_tag: name, last } : { policy_name: name, last };
 }
 

@@ -10,7 +10,7 @@ export const PROGRAM = ['/opt/a b/service'];
 export const WORDS = [...PROGRAM, 'mcp', '--config', '/etc/service.yaml'];
 
 /** Returns the parts that setup installs for an agent: its hooks and the MCP server. */
-export function partsOf(host: CodingAgent, config = '/etc/service.yaml'): readonly SettingsPart[] {
+export function getParts(host: CodingAgent, config = '/etc/service.yaml'): readonly SettingsPart[] {
   const { name, settings } = host;
   const { needs_event, guards_exit } = settings;
   const command = (event: string) =>
@@ -25,12 +25,12 @@ export function partsOf(host: CodingAgent, config = '/etc/service.yaml'): readon
 }
 
 /** Returns the receipt that would be saved for a plan. */
-export function receiptOf({ after, undo, created }: ReturnType<typeof planInstall>): UndoReceipt {
+export function getReceipt({ after, undo, created }: ReturnType<typeof planInstall>): UndoReceipt {
   return { created, folders: [], after_sha256: hashText(after ?? ''), undo };
 }
 
 /** Returns the format of an agent's settings file. */
-export const formatOf = (host: CodingAgent): SettingsFormat =>
+export const getFormat = (host: CodingAgent): SettingsFormat =>
   host.settings.targets({ project: '/p', home: '/h', env: {} })[0]!.format;
 
 const FOREIGN = { matcher: 'Bash', hooks: [{ type: 'command', command: 'lint --hook', timeout: 5 }] };

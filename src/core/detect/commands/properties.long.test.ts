@@ -5,7 +5,7 @@ import { listDialects, readCommands } from '../shell/read.ts';
 import { judgeScript } from './judge.ts';
 import { commandRules } from './rules/index.ts';
 
-function idsOf(script: string): readonly string[] {
+function getIds(script: string): readonly string[] {
   return judgeScript(script).matches.map(({ rule }) => rule.id);
 }
 
@@ -91,7 +91,7 @@ test('text around a command does not hide it', () => {
   let count = 0;
   const look = (id: string, script: string) => {
     count += 1;
-    if (!idsOf(script).includes(id)) lost.push(`${id}: ${script}`);
+    if (!getIds(script).includes(id)) lost.push(`${id}: ${script}`);
   };
   for (const { script, id } of HITS) for (const around of AROUND_ANY) look(id, around(script));
   for (const { script, id } of SIMPLE) for (const around of AROUND_SIMPLE) look(id, around(script));
@@ -108,7 +108,7 @@ test('how the name of a program is quoted changes nothing', () => {
     const [name, ...rest] = script.split(' ');
     for (const as of AS_WORDS) {
       const written = [as(name!), ...rest].join(' ');
-      if (idsOf(written).join() !== idsOf(script).join()) changed.push(written);
+      if (getIds(written).join() !== getIds(script).join()) changed.push(written);
     }
   }
   assert.deepEqual(changed, []);
@@ -118,7 +118,7 @@ test('what is only printed, searched for, committed or remarked is not found', (
   const found: string[] = [];
   for (const { script } of HITS)
     for (const quoting of ONLY_QUOTED)
-      if (idsOf(quoting(script)).length > 0) found.push(`${quoting(script)}: ${idsOf(quoting(script))}`);
+      if (getIds(quoting(script)).length > 0) found.push(`${quoting(script)}: ${getIds(quoting(script))}`);
   assert.deepEqual(found, []);
 });
 
@@ -130,7 +130,7 @@ test('wrappers in wrappers do not hide a command', () => {
     fc.property(hit, fc.constantFrom(...AROUND_SIMPLE), wrappers, ({ script, id }, simple, around) => {
       runs += 1;
       const written = around.reduce((inner, wrap) => wrap(inner), simple(script));
-      assert.ok(idsOf(written).includes(id), `${id}: ${written}`);
+      assert.ok(getIds(written).includes(id), `${id}: ${written}`);
     }),
     { numRuns: 500 },
   );

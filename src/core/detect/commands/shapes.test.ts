@@ -40,14 +40,14 @@ const HARMLESS: readonly Line[] = [
 ];
 
 const quoted = (word: string | number) => (/^[\w=./-]+$/.test(`${word}`) ? `${word}` : `'${word}'`);
-const lineOf = (words: readonly (string | number)[]) => words.map(quoted).join(' ');
+const getLine = (words: readonly (string | number)[]) => words.map(quoted).join(' ');
 
 /** Shapes of payloads from which a tool may read a program and its arguments. */
 const SHAPES: Readonly<Record<string, (line: Line) => Json>> = {
-  'a line': (line) => ({ command: lineOf(line) }),
-  'a line under another name': (line) => ({ shellCommand: lineOf(line) }),
-  'a line behind a decoy': (line) => ({ cmd: '', script: 'true', command: lineOf(line) }),
-  'a line before a decoy': (line) => ({ command: lineOf(line), cmd: 'ls' }),
+  'a line': (line) => ({ command: getLine(line) }),
+  'a line under another name': (line) => ({ shellCommand: getLine(line) }),
+  'a line behind a decoy': (line) => ({ cmd: '', script: 'true', command: getLine(line) }),
+  'a line before a decoy': (line) => ({ command: getLine(line), cmd: 'ls' }),
   'program, then arguments': ([program, ...args]) => ({ command: program, args }),
   'arguments, then program': ([program, ...args]) => ({ args, command: program }),
   'program, decoy, arguments': ([program, ...args]) => ({ command: program, cmd: '', args }),
@@ -60,25 +60,25 @@ const SHAPES: Readonly<Record<string, (line: Line) => Json>> = {
     argv: ['-l'],
     command: program,
   }),
-  'arguments as a text': ([program, ...args]) => ({ command: program, args: lineOf(args) }),
-  'arguments as a text, first': ([program, ...args]) => ({ arguments: lineOf(args), program }),
+  'arguments as a text': ([program, ...args]) => ({ command: program, args: getLine(args) }),
+  'arguments as a text, first': ([program, ...args]) => ({ arguments: getLine(args), program }),
   'a program with a part of its arguments': ([program, first, ...args]) => ({
-    command: lineOf([program, first!]),
+    command: getLine([program, first!]),
     args,
   }),
   'a list of words': (line) => ({ command: [...line] }),
   'a list of words, in argv': (line) => ({ argv: [...line] }),
   'a list with the program alone': ([program, ...args]) => ({ command: [program], args }),
-  'a list of lines': (line) => ({ commands: ['true', lineOf(line)] }),
+  'a list of lines': (line) => ({ commands: ['true', getLine(line)] }),
   'a list of lists': (line) => ({ commands: [['true'], [...line]] }),
   'a list of objects': ([program, ...args]) => ({
     commands: [{ command: 'ls' }, { command: program, args }],
   }),
   'lists in lists in lists': (line) => ({ cmds: [[[['ls']], [[...line]]]] }),
-  'a list of a line': (line) => ({ command: [lineOf(line)] }),
+  'a list of a line': (line) => ({ command: [getLine(line)] }),
   'an object in the command': ([program, ...args]) => ({ command: { program, args } }),
   'an object with a name': ([program, ...args]) => ({ command: { name: program, arguments: args } }),
-  'an object with a line of any name': (line) => ({ command: { line: lineOf(line) } }),
+  'an object with a line of any name': (line) => ({ command: { line: getLine(line) } }),
   'arguments in an object': ([program, ...args]) => ({
     command: program,
     args: Object.fromEntries(args.map((arg, at) => [`a${at}`, arg])),
@@ -91,7 +91,7 @@ const SHAPES: Readonly<Record<string, (line: Line) => Json>> = {
   'deep in other members': ([program, ...args]) => ({
     a: [{ b: { options: { verbose: true }, exec: { args, command: program } } }],
   }),
-  'JSON of an object in the command': (line) => ({ command: JSON.stringify({ cmd: lineOf(line) }) }),
+  'JSON of an object in the command': (line) => ({ command: JSON.stringify({ cmd: getLine(line) }) }),
   'JSON of a list in the command': (line) => ({ command: JSON.stringify(line) }),
   'JSON of a list in the arguments': ([program, ...args]) => ({
     command: program,
@@ -122,7 +122,7 @@ test('no shape of arguments makes a harmless command dangerous', () => {
   let count = 0;
   for (const [says, shape] of Object.entries(SHAPES))
     for (const line of HARMLESS) {
-      if (OF_LINES.test(says) && lineOf(line).includes("'")) continue;
+      if (OF_LINES.test(says) && getLine(line).includes("'")) continue;
       count += 1;
       if (isStopped(shape(line))) stopped.push(`${says}: ${JSON.stringify(shape(line))}`);
     }

@@ -51,7 +51,7 @@ function repeated(piece: string, units: number): string {
   return piece.repeat(Math.ceil(units / piece.length)).slice(0, units);
 }
 
-function workOf(text: string): number {
+function getWork(text: string): number {
   return judgeScript(text).work;
 }
 
@@ -63,7 +63,7 @@ test('twice the script is at most 2.2 times the work, whatever it is made of', (
       const piece = pieces.join('');
       // An even, whole number of pieces, so that opened constructs are closed in both.
       const times = 2 * Math.ceil(2048 / piece.length);
-      const [once, twice] = [times, 2 * times].map((count) => workOf(piece.repeat(count)));
+      const [once, twice] = [times, 2 * times].map((count) => getWork(piece.repeat(count)));
       assert.ok(twice! <= 2.2 * once!, `${JSON.stringify(pieces)}: ${once} and ${twice} units of work`);
     }),
     // A fixed seed, so that every run tests the same scripts. Another seed tests others.
@@ -74,12 +74,12 @@ test('twice the script is at most 2.2 times the work, whatever it is made of', (
 
 test('no script takes more than 8 times the work of an ordinary one as long', () => {
   const units = 32_768;
-  const ordinary = workOf(repeated(ORDINARY, units));
+  const ordinary = getWork(repeated(ORDINARY, units));
   const made = Object.entries(SHAPES).map(([name, make]) => [name, make(units)] as const);
   const scripts = [...PIECES.map((piece) => [piece, repeated(piece, units)] as const), ...made];
   for (const [name, text] of scripts) {
     const least = text.length / 2;
-    const work = workOf(text);
+    const work = getWork(text);
     assert.ok(work >= least, `${name}: ${work} units of work for ${text.length} units cannot be all`);
     assert.ok(work <= 8 * ordinary, `${name}: ${(work / ordinary).toFixed(1)} times the work`);
   }

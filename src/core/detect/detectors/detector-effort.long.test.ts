@@ -28,7 +28,7 @@ function oneOfEachForm(): readonly Detector[] {
   return [...new Map(allDetectors.map((detector) => [form(detector), detector])).values()];
 }
 
-function stepsOf(detector: Detector, piece: string, units: number): number {
+function getSteps(detector: Detector, piece: string, units: number): number {
   return measureEffort(countDetector(detector), piece.repeat(Math.ceil(units / piece.length)).slice(0, units))
     .steps;
 }
@@ -41,8 +41,8 @@ test('the meter charges for each try of a pattern what it may cost', () => {
     const told = `${detector.id}: ${JSON.stringify(piece)}`;
     assert.ok(steps <= charged * STEPS_PER_WORK, `${(steps / charged).toFixed(1)} steps per work: ${told}`);
     if (steps < UNITS * STEPS_PER_UNIT_MIN) continue;
-    const once = stepsOf(detector, piece, GROWTH_UNITS);
-    const twice = stepsOf(detector, piece, 2 * GROWTH_UNITS);
+    const once = getSteps(detector, piece, GROWTH_UNITS);
+    const twice = getSteps(detector, piece, 2 * GROWTH_UNITS);
     assert.ok(twice <= once * GROWTH_MAX, `${twice} steps, not twice ${once}: ${told}`);
     grown += 1;
   }

@@ -32,7 +32,7 @@ function withoutWeight({ weight: _, ...detector }: Detector): Detector {
   return detector;
 }
 
-function spansOf(detector: Detector, text: string): [number, number][] {
+function getSpans(detector: Detector, text: string): [number, number][] {
   const matches: Match[] = [];
   scanText(scanner, text, matches, 100_000);
   return matches
@@ -47,11 +47,11 @@ test('every detector finds its hits, exactly, and none of its misses', () => {
     for (const marked of detector.examples.hits) {
       const { text, spans } = unmark(marked);
       assert.ok(spans.length > 0, `${detector.id}: a hit without marks`);
-      assert.deepEqual(spansOf(detector, text), spans, `${detector.id}: ${marked}`);
+      assert.deepEqual(getSpans(detector, text), spans, `${detector.id}: ${marked}`);
       hits += 1;
     }
     for (const text of detector.examples.misses) {
-      assert.deepEqual(spansOf(detector, text), [], `${detector.id}: ${text}`);
+      assert.deepEqual(getSpans(detector, text), [], `${detector.id}: ${text}`);
       misses += 1;
     }
   }

@@ -38,7 +38,7 @@ const BLOBS: readonly string[] = [
 ];
 
 /** Returns prefixes of a detector's own examples: texts that get far into its pattern and then fail, or match. */
-function piecesOf(hit: string): readonly string[] {
+function getPieces(hit: string): readonly string[] {
   const text = hit.replace(/[«»]/g, '');
   const from = hit.indexOf('«');
   const ends = [from + 3, from + Math.ceil((text.length - from) / 4), text.length];
@@ -62,7 +62,7 @@ function work(piece: string, units: number): number {
 }
 
 test('text made of a detector’s own pieces takes work in proportion to its length', () => {
-  const hits = oneOfEachForm().flatMap(({ examples }) => examples.hits.slice(0, 1).flatMap(piecesOf));
+  const hits = oneOfEachForm().flatMap(({ examples }) => examples.hits.slice(0, 1).flatMap(getPieces));
   const pieces = new Set([...hits, ...DISGUISES, ...BLOBS, ...DISGUISES.map((disguise) => `${disguise}sk-`)]);
   for (const piece of pieces) {
     const growth = work(piece, LONG) / work(piece, SHORT);
@@ -121,7 +121,7 @@ test('text with a finding every 2 KB is far from the bound', () => {
 });
 
 /** Returns deterministic pseudo-random text from the letters. */
-function someOf(letters: string): (count: number) => string {
+function getSome(letters: string): (count: number) => string {
   let state = 7;
   return (count) =>
     Array.from({ length: count }, () => {
@@ -130,23 +130,23 @@ function someOf(letters: string): (count: number) => string {
     }).join('');
 }
 
-const digitsOf = someOf('0123456789');
-const hexOf = someOf('0123456789abcdef');
-const base64Of = someOf('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/');
+const getDigits = getSome('0123456789');
+const getHex = getSome('0123456789abcdef');
+const base64Of = getSome('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/');
 
 /** Typical file content in which nearly every position could start a match. */
 const DENSE: Readonly<Record<string, () => string>> = {
-  'numbers of nine digits': () => digitsOf(9),
-  'numbers of 9 to 11 digits': () => [9, 10, 11].map(digitsOf).join('\t'),
-  'numbers of 9 to 11 digits in columns': () => [11, 9, 10, 11, 11].map(digitsOf).join(' '),
-  'long numbers': () => [13, 16, 14, 8, 19, 15].map(digitsOf).join(','),
-  'long numbers in columns': () => [12, 16, 14, 13, 18].map(digitsOf).join(' '),
-  'ids in JSON': () => `{"id":1${digitsOf(12)},"at":1${digitsOf(12)}},`,
-  'a table of short numbers': () => Array.from({ length: 9 }, () => digitsOf(5)).join(','),
-  decimals: () => `${digitsOf(4)}.${digitsOf(6)}, ${digitsOf(2)}.${digitsOf(3)}`,
-  'a dump': () => Array.from({ length: 16 }, () => hexOf(2)).join(' '),
-  sums: () => `${hexOf(64)}  a.txt`,
-  UUIDs: () => [8, 4, 4, 4, 12].map(hexOf).join('-'),
+  'numbers of nine digits': () => getDigits(9),
+  'numbers of 9 to 11 digits': () => [9, 10, 11].map(getDigits).join('\t'),
+  'numbers of 9 to 11 digits in columns': () => [11, 9, 10, 11, 11].map(getDigits).join(' '),
+  'long numbers': () => [13, 16, 14, 8, 19, 15].map(getDigits).join(','),
+  'long numbers in columns': () => [12, 16, 14, 13, 18].map(getDigits).join(' '),
+  'ids in JSON': () => `{"id":1${getDigits(12)},"at":1${getDigits(12)}},`,
+  'a table of short numbers': () => Array.from({ length: 9 }, () => getDigits(5)).join(','),
+  decimals: () => `${getDigits(4)}.${getDigits(6)}, ${getDigits(2)}.${getDigits(3)}`,
+  'a dump': () => Array.from({ length: 16 }, () => getHex(2)).join(' '),
+  sums: () => `${getHex(64)}  a.txt`,
+  UUIDs: () => [8, 4, 4, 4, 12].map(getHex).join('-'),
   'base64 in lines': () => base64Of(76),
 };
 

@@ -58,8 +58,8 @@ const SIGNS_KEPT_MAX = 2000;
  * `least` of the first `core_units` of the pattern are written out in the glob.
  */
 export function intersectsGlob(glob: string, pattern: string, core_units: number, least: number): boolean {
-  const left = signsOf(glob.slice(0, NAME_UNITS_MAX));
-  const right = signsOf(pattern);
+  const left = getSigns(glob.slice(0, NAME_UNITS_MAX));
+  const right = getSigns(pattern);
   // Each cell has the most units of the core that a path to it has written out; below zero there is no path.
   let row = new Int16Array(right.length + 1).fill(-1);
   row[0] = 0;
@@ -96,16 +96,16 @@ function meet(one: Sign, other: Sign): boolean {
   return other.literal === null || (one.accepts?.(other.literal) ?? true);
 }
 
-function signsOf(glob: string): readonly Sign[] {
+function getSigns(glob: string): readonly Sign[] {
   const known = signs_of.get(glob);
   if (known !== undefined) return known;
   const signs: Sign[] = [];
-  for (const [text] of glob.matchAll(/\*+|\[[!^]?\]?[^\]]*\]|\\?[\s\S]/g)) signs.push(signOf(text));
+  for (const [text] of glob.matchAll(/\*+|\[[!^]?\]?[^\]]*\]|\\?[\s\S]/g)) signs.push(getSign(text));
   if (signs_of.size < SIGNS_KEPT_MAX) signs_of.set(glob, signs);
   return signs;
 }
 
-function signOf(text: string): Sign {
+function getSign(text: string): Sign {
   if (text.startsWith('*')) return { is_run: true, accepts: null, literal: null };
   if (text === '?') return { is_run: false, accepts: () => true, literal: null };
   if (text.length > 2 && text.startsWith('[')) return parseSet(text.slice(1, -1));

@@ -302,7 +302,7 @@ test('braces that expand to more names than the limit count as a credential file
   assert.ok(!isCredentialPath('{a,b}'.repeat(5)));
 });
 
-function tagsOf(key: string, value: string | string[], tool: string | null = null) {
+function getTags(key: string, value: string | string[], tool: string | null = null) {
   return collectToolFacts({ kind: 'json', value: { [key]: value } }, [], POLICY_SETTINGS.limits, tool);
 }
 
@@ -321,20 +321,20 @@ test('every string below a key that names paths is a path', () => {
     'uri',
   ];
   for (const key of keys) {
-    assert.ok(tagsOf(key, 'my files/server.key').includes('path.credential_file'), key);
-    assert.ok(tagsOf(key, ['a.ts', 'b c/.env']).includes('path.credential_file'), key);
-    assert.deepEqual(tagsOf(key, 'src/main.ts'), ['path.relative'], key);
+    assert.ok(getTags(key, 'my files/server.key').includes('path.credential_file'), key);
+    assert.ok(getTags(key, ['a.ts', 'b c/.env']).includes('path.credential_file'), key);
+    assert.deepEqual(getTags(key, 'src/main.ts'), ['path.relative'], key);
   }
-  assert.deepEqual(tagsOf('paths', 'a.ts\n.env.local'), ['path.credential_file', 'path.relative']);
-  assert.deepEqual(tagsOf('content', 'put it into .env, and edit it'), []);
-  assert.deepEqual(tagsOf('uri', 'https://example.com/.env'), ['egress.url']);
+  assert.deepEqual(getTags('paths', 'a.ts\n.env.local'), ['path.credential_file', 'path.relative']);
+  assert.deepEqual(getTags('content', 'put it into .env, and edit it'), []);
+  assert.deepEqual(getTags('uri', 'https://example.com/.env'), ['egress.url']);
 });
 
 test('what a tool looks for in files names no file', () => {
-  assert.ok(tagsOf('pattern', '**/id_rsa', 'Glob').includes('path.credential_file'));
-  assert.deepEqual(tagsOf('pattern', 'id_rsa', 'Grep'), []);
-  assert.deepEqual(tagsOf('query', '.env', 'grep_search'), []);
-  assert.ok(tagsOf('path', '.env', 'Grep').includes('path.credential_file'));
+  assert.ok(getTags('pattern', '**/id_rsa', 'Glob').includes('path.credential_file'));
+  assert.deepEqual(getTags('pattern', 'id_rsa', 'Grep'), []);
+  assert.deepEqual(getTags('query', '.env', 'grep_search'), []);
+  assert.ok(getTags('path', '.env', 'Grep').includes('path.credential_file'));
 });
 
 test('a bare name counts in an argument of any name if it is one of a credential file', () => {
@@ -342,7 +342,7 @@ test('a bare name counts in an argument of any name if it is one of a credential
     assert.ok(isSinglePath(name), name);
   for (const text of ['main', 'a sentence with .env', 'one\ntwo/three', 'SELECT 1'])
     assert.ok(!isSinglePath(text), text);
-  assert.ok(tagsOf('command', 'cat server.key').includes('path.credential_file'));
+  assert.ok(getTags('command', 'cat server.key').includes('path.credential_file'));
 });
 
 const OUTSIDE = [
@@ -375,7 +375,7 @@ const INSIDE = [
 ];
 
 test('a path outside of the workspace is seen in every spelling of it', () => {
-  for (const path of OUTSIDE) assert.ok(tagsOf('path', path).includes('path.outside_workspace'), path);
-  for (const path of INSIDE) assert.ok(!tagsOf('path', path).includes('path.outside_workspace'), path);
+  for (const path of OUTSIDE) assert.ok(getTags('path', path).includes('path.outside_workspace'), path);
+  for (const path of INSIDE) assert.ok(!getTags('path', path).includes('path.outside_workspace'), path);
   assert.equal(OUTSIDE.length + INSIDE.length, 24);
 });

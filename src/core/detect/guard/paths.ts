@@ -49,13 +49,13 @@ function comparablePath(written: string): string | null {
 /** Returns the group of a path; `null` for an ordinary path. */
 export function findGuardedGroup(written: string, view: GuardView): GuardedGroup | null {
   for (const path of listComparablePaths(written)) {
-    const group = mayBeGuarded(path, view) ? groupOf(path, view) : null;
+    const group = mayBeGuarded(path, view) ? getGroup(path, view) : null;
     if (group !== null) return group;
   }
   return null;
 }
 
-function groupOf(path: string, view: GuardView): GuardedGroup | null {
+function getGroup(path: string, view: GuardView): GuardedGroup | null {
   if (hasStateSegment(path)) return 'state';
   const compiled = compiledPaths(view.paths);
   const candidates = absolutePaths(path, view);
@@ -254,7 +254,7 @@ function globPattern(glob: string): RegExp {
       if (part.startsWith('**')) return '.*';
       if (part === '*') return '[^/]*';
       if (part === '?') return '[^/]';
-      if (part.length > 1 && part.startsWith('[')) return classOf(part.slice(1, -1));
+      if (part.length > 1 && part.startsWith('[')) return getClass(part.slice(1, -1));
       if (part.length > 1) return `(?:${part.slice(1, -1).split(',').map(escaped).join('|')})`;
       return escaped(part);
     },
@@ -262,7 +262,7 @@ function globPattern(glob: string): RegExp {
   return new RegExp(`^${source}$`);
 }
 
-function classOf(inner: string): string {
+function getClass(inner: string): string {
   const negated = /^[!^]/.test(inner);
   const letters = (negated ? inner.slice(1) : inner).replace(/[\\\]^[]/g, '\\$&');
   // Shells reject a backward range as well.

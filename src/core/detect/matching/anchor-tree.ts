@@ -31,14 +31,14 @@ export function growAnchorTree(anchors: readonly Anchor[], from: AnchorTree = EM
   const sets = [...from.sets];
   const parents = [...from.parents];
   const node_sets = [...from.node_sets];
-  const set_of = new Map(sets.map((set, index) => [keyOf(set), index]));
+  const set_of = new Map(sets.map((set, index) => [getKey(set), index]));
   const node_of = new Map<number, number>();
   for (let node = 1; node < parents.length; node++)
     node_of.set(parents[node]! * SETS_MAX + node_sets[node]!, node);
   const setAt = (set: UnitSet): number => {
-    const known = set_of.get(keyOf(set));
+    const known = set_of.get(getKey(set));
     if (known !== undefined) return known;
-    set_of.set(keyOf(set), sets.length);
+    set_of.set(getKey(set), sets.length);
     return sets.push(set) - 1;
   };
   const nodeBehind = (parent: number, set: number): number => {
@@ -63,7 +63,7 @@ export function growAnchorTree(anchors: readonly Anchor[], from: AnchorTree = EM
 const keys = new WeakMap<UnitSet, string>();
 
 /** Returns the key of a set. It is cached, because most sets are the same few objects. */
-function keyOf(set: UnitSet): string {
+function getKey(set: UnitSet): string {
   const known = keys.get(set);
   if (known !== undefined) return known;
   const key = set.join(';');

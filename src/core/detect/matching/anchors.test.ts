@@ -51,7 +51,7 @@ function endingsByAutomaton(
 function endingsByPatterns(notations: readonly string[], text: string): string[] {
   const found = new Set<string>();
   notations.forEach((notation, index) => {
-    for (const shorter of lengthsOf(notation)) {
+    for (const shorter of getLengths(notation)) {
       const pattern = new RegExp(shorter.source, shorter.flags.replace('g', 'y'));
       for (let at = 0; at < text.length; at++) {
         pattern.lastIndex = at;
@@ -64,13 +64,15 @@ function endingsByPatterns(notations: readonly string[], text: string): string[]
 }
 
 /** Returns one pattern for each length, because a greedy count hides the shorter lengths. */
-function lengthsOf(notation: string): readonly RegExp[] {
+function getLengths(notation: string): readonly RegExp[] {
   const count = /\?(?![<i])|\{(\d+),(\d+)\}/.exec(notation);
   if (count === null) return [asPattern(notation)];
   const [least, most] = count[1] === undefined ? [0, 1] : [Number(count[1]), Number(count[2])];
   const lengths = Array.from({ length: most - least + 1 }, (_, at) => least + at);
   return lengths.flatMap((length) =>
-    lengthsOf(`${notation.slice(0, count.index)}{${length}}${notation.slice(count.index + count[0].length)}`),
+    getLengths(
+      `${notation.slice(0, count.index)}{${length}}${notation.slice(count.index + count[0].length)}`,
+    ),
   );
 }
 

@@ -123,7 +123,7 @@ function addChildNodes(
  */
 export function findState(automaton: Automaton, nodes: readonly number[]): number {
   const { nodes_of, endings, by_nodes, trie } = automaton;
-  let place = hashOf(nodes) % by_nodes.length;
+  let place = getHash(nodes) % by_nodes.length;
   for (let state = by_nodes[place]!; state !== 0; state = by_nodes[place]!) {
     if (areSame(nodes_of[state]!, nodes)) return state;
     place = (place + 1) % by_nodes.length;
@@ -141,7 +141,7 @@ function collectEndings(trie: Trie, nodes: readonly number[]): readonly number[]
   return ending.sort((a, b) => a - b).flatMap((node) => getAnchors(trie, node));
 }
 
-function hashOf(nodes: readonly number[]): number {
+function getHash(nodes: readonly number[]): number {
   let hash = nodes.length;
   for (let at = 0; at < nodes.length; at++) {
     hash = Math.imul(hash ^ nodes[at]!, 0x9e3779b1);

@@ -109,7 +109,7 @@ function alone(
     get digit_profile() {
       return digits();
     },
-    validate: validateOf(check),
+    validate: getValidate(check),
     validate_work: kind.check_work ?? CHECK_WORK,
     ...(check?.length === 1 && { validateDigits: (digits: string) => check(digits, digits) }),
     examples: {
@@ -120,7 +120,7 @@ function alone(
 }
 
 function besideName(kind: Identifier, id: string): Detector {
-  const validate = validateOf(kind.check);
+  const validate = getValidate(kind.check);
   const pattern = lazyValue(() =>
     kind.is_exact_case === true
       ? buildExactNamedPattern(kind.names, kind.value)
@@ -178,7 +178,7 @@ function shared({
   return { detector, tags, severity };
 }
 
-function validateOf(check: IdentifierCheck | undefined): (value: string) => boolean {
+function getValidate(check: IdentifierCheck | undefined): (value: string) => boolean {
   if (check === undefined) return () => true;
   return (value) => check(normalizeCode(value), value);
 }

@@ -26,7 +26,7 @@ const ANCHOR_ATOMS_MAX_ELSEWHERE = 3;
 
 /** Builds anchors for names: the beginning of each, in either case, not after a letter or digit. */
 export function anchorNames(names: readonly string[]): readonly string[] {
-  return [...new Set(names.map((name) => `(?i)(?<![A-Za-z0-9])${headOf(joinWords(name))}`))];
+  return [...new Set(names.map((name) => `(?i)(?<![A-Za-z0-9])${getHead(joinWords(name))}`))];
 }
 
 /** Joins the words of a name by an optional separator: `tax id`, `tax_id`, `taxId`. */
@@ -34,7 +34,7 @@ function joinWords(name: string): string {
   return name.replace(/\[[^\]]*\]| \??/g, (part) => (part.startsWith('[') ? part : '[ _-]?'));
 }
 
-function headOf(name: string): string {
+function getHead(name: string): string {
   const atoms = name.match(/(?:\[(?:\\.|[^\]\\])*\]|\\.|[^\\])(?:\?|\{\d+(?:,\d+)?\})?/g) ?? [];
   const is_elsewhere = /^\[?[^\0-\u024f]/.test(name);
   if (is_elsewhere) return atoms.slice(0, ANCHOR_ATOMS_MAX_ELSEWHERE).join('');

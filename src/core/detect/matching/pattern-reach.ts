@@ -74,10 +74,10 @@ function readTerm<Answer>(reader: Reader<Answer>): Answer {
   if (count === null) return one;
   if (count[0].startsWith('?')) return reader.question.repeat(one, 0, 1);
   const fewest = count[1] === undefined ? (count[0].startsWith('+') ? 1 : 0) : Number(count[1]);
-  return reader.question.repeat(one, fewest, mostOf(count));
+  return reader.question.repeat(one, fewest, getMost(count));
 }
 
-function mostOf(count: RegExpExecArray): number {
+function getMost(count: RegExpExecArray): number {
   if (count[1] === undefined || count[3] === '') return Number.POSITIVE_INFINITY;
   return Number(count[2] === undefined ? count[1] : count[3]);
 }

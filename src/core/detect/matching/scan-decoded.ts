@@ -76,12 +76,12 @@ function searchReadings(search: Search, { windows, blob_starts }: DecodingCandid
   meter.work += (windows.length / 2) * PLACE_WORK;
   const { decoded, rearranged } = classifySignals(text, windows);
   searchWindows(search, decoded, (start, end) => decodeEscapeView(text, start, end));
-  searchWindows(search, placesOf(blobs), (start, end) => decodeBlobs(text, start, end, blobs));
+  searchWindows(search, getPlaces(blobs), (start, end) => decodeBlobs(text, start, end, blobs));
   if (depth > 0) return;
   searchWindows(search, rearranged, (start, end) => restoreOrder(text, start, end));
 }
 
-function placesOf(blobs: readonly Blob[]): Windows {
+function getPlaces(blobs: readonly Blob[]): Windows {
   const places: Windows = [];
   for (const { start, end } of blobs) addWindow(places, start, end);
   return places;

@@ -76,13 +76,13 @@ export function serializeAnchorTree(
     anchor_count: ends.length,
     depth,
     counts: toText(counts, COUNT_DIGITS),
-    spans: toText(spansOf(classes.classes), DIGITS_PER_NUMBER),
-    holds: toText(stepsOf(classes.holds), STEP_DIGITS),
+    spans: toText(getSpans(classes.classes), DIGITS_PER_NUMBER),
+    holds: toText(getSteps(classes.holds), STEP_DIGITS),
     sets: toText(
       sets.flatMap((set) => [set.length, ...set.flat()]),
       DIGITS_PER_NUMBER,
     ),
-    nodes: toText(nodesOf(tree), NODE_DIGITS),
+    nodes: toText(getNodes(tree), NODE_DIGITS),
     branch_from: toText(
       branches.map(([from]) => from),
       DIGITS_PER_NUMBER,
@@ -112,7 +112,7 @@ function inOrder(
   return [...list].flatMap(pairsOf).sort((a, b) => a[0] - b[0] || a[1] - b[1]);
 }
 
-function spansOf(classes: Uint16Array): readonly number[] {
+function getSpans(classes: Uint16Array): readonly number[] {
   const spans: number[] = [];
   for (let from = 0, to = 0; from < classes.length; from = to) {
     while (classes[to] === classes[from]) to += 1;
@@ -121,12 +121,12 @@ function spansOf(classes: Uint16Array): readonly number[] {
   return spans;
 }
 
-function stepsOf(holds: Uint8Array): readonly number[] {
+function getSteps(holds: Uint8Array): readonly number[] {
   const places = [...holds.keys()].filter((place) => holds[place] === 1);
   return places.map((place, at) => place - (places[at - 1] ?? 0));
 }
 
-function nodesOf({ parents, node_sets, ends, sets }: AnchorTree): readonly number[] {
+function getNodes({ parents, node_sets, ends, sets }: AnchorTree): readonly number[] {
   if (sets.length > NODE_SET) throw new Error(`there are more than ${NODE_SET} sets of units`);
   const ending = new Set(ends);
   return [...node_sets].map(
@@ -262,10 +262,10 @@ const values = new Uint8Array(128);
 for (let value = 0; value < DIGITS.length; value++) values[DIGITS.charCodeAt(value)] = value;
 
 function toText(numbers: readonly number[], digits: number): string {
-  return numbers.map((number) => digitsOf(number, digits)).join('');
+  return numbers.map((number) => getDigits(number, digits)).join('');
 }
 
-function digitsOf(number: number, digits: number): string {
+function getDigits(number: number, digits: number): string {
   if (number >= 1 << (BITS * digits)) throw new Error(`${number} has more than ${digits} digits`);
   return Array.from(
     { length: digits },

@@ -60,8 +60,8 @@ export function buildNamedKeyDetector(
   value: CharacterRun | null = null,
   names: readonly string[] = [vendor],
 ): Detector {
-  const pattern = lazyValue(() => patternOf(value, names));
-  const examples = lazyValue(() => examplesOf(value, expandNotation(names[0]!)));
+  const pattern = lazyValue(() => getPattern(value, names));
+  const examples = lazyValue(() => getExamples(value, expandNotation(names[0]!)));
   return {
     id: `${vendor}.named_key`,
     detector: 'api_key',
@@ -98,7 +98,7 @@ function mayNameKey(text: string, start: number): boolean {
   return /key|secret|token|access|private|pass|pat|auth|api|cred|\bis\b|[?\]]/i.test(run);
 }
 
-function patternOf(value: CharacterRun | null, names: readonly string[]): RegExp {
+function getPattern(value: CharacterRun | null, names: readonly string[]): RegExp {
   const form = value === null ? ANY_VALUE : `${value.units}{${value.least},${value.most}}`;
   return new RegExp(
     `${IN_NO_RUN}(?:${names.map((spelling) => spelling.replace(/^\\b/, '')).join('|')})${NAME_REST}(?:${SAID}${NO_OTHER_NAME}(?:(?<value>${form})${AFTER}|(?<value2>${SAID_VALUE}))|${ASSIGNS_ALONE}${NO_OTHER_NAME}(?<value3>${form})${AFTER})`,
@@ -106,7 +106,7 @@ function patternOf(value: CharacterRun | null, names: readonly string[]): RegExp
   );
 }
 
-function examplesOf(value: CharacterRun | null, name: string): Detector['examples'] {
+function getExamples(value: CharacterRun | null, name: string): Detector['examples'] {
   const sample = value === null ? sampleBody(32) : sampleBody(value.least, value.alphabet);
   return {
     hits: [`${name.toUpperCase()}_API_KEY = "«${sample}»"`, `${name}_secret: «${sample}»,`],

@@ -50,7 +50,7 @@ export function buildTokenDetector(id: string, what: string, ...parts: readonly 
   const prefixes = [parts[0] as string | readonly string[]].flat();
   const prefix_least = Math.min(...prefixes.map(({ length }) => length));
   const pattern = lazyValue(
-    () => new RegExp(`${prefix_least <= FAINT_UNITS ? IN_NO_RUN : ''}${parts.map(patternOf).join('')}`),
+    () => new RegExp(`${prefix_least <= FAINT_UNITS ? IN_NO_RUN : ''}${parts.map(getPattern).join('')}`),
   );
   return {
     id,
@@ -60,19 +60,19 @@ export function buildTokenDetector(id: string, what: string, ...parts: readonly 
     strength: 'proof',
     description: `${what}: ${parts.map(inWords).join(', ')}.`,
     get anchors() {
-      return prefixes.map((prefix) => anchorOf(prefix, parts[1]));
+      return prefixes.map((prefix) => getAnchor(prefix, parts[1]));
     },
     get pattern() {
       return pattern();
     },
     validate: (value) => isTokenBody(value.slice(prefix_least)),
     get examples() {
-      return examplesOf(prefixes, parts);
+      return getExamples(prefixes, parts);
     },
   };
 }
 
-function examplesOf(prefixes: readonly string[], parts: readonly TokenPart[]): Detector['examples'] {
+function getExamples(prefixes: readonly string[], parts: readonly TokenPart[]): Detector['examples'] {
   const samples = prefixes.map((prefix) => prefix + parts.slice(1).map(sample).join(''));
   return {
     hits: samples.map((text) => `token: "«${text}»", next`),
@@ -94,7 +94,7 @@ const ANCHOR_UNITS = { short: 3, run: 5, most: 7 };
 const FAINT_UNITS = 4;
 const IN_NO_RUN = '(?<![A-Za-z0-9+/_-]{16}[+/-])';
 
-function anchorOf(prefix: string, next: TokenPart | undefined): string {
+function getAnchor(prefix: string, next: TokenPart | undefined): string {
   const head = `\\b${escaped(prefix.slice(0, ANCHOR_UNITS.most))}`;
   const is_short = prefix.length <= ANCHOR_UNITS.short;
   return is_short && next !== undefined && typeof next === 'object' && 'units' in next
@@ -106,7 +106,7 @@ function escaped(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
 }
 
-function patternOf(part: TokenPart): string {
+function getPattern(part: TokenPart): string {
   if (typeof part === 'string') return escaped(part);
   if ('units' in part) return `${part.units}{${part.least},${part.most}}`;
   return `(?:${part.map(escaped).join('|')})`;

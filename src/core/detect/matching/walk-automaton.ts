@@ -68,7 +68,7 @@ export function walkAutomaton(
   }
   for (; at < to; at++) {
     const unit = text.charCodeAt(at);
-    let entry = entryOf(table, wide, wide_bits, classes, state, unit);
+    let entry = getEntry(table, wide, wide_bits, classes, state, unit);
     if (isSpecial(entry)) {
       if (entry === 0) entry = computeTransition(automaton, state, unit);
       if (entry >= ENDING) addHit(hits, at + 1, entry & STATE);
@@ -128,10 +128,10 @@ function walkLanes(
       to_c = table[(c << ASCII_BITS) + unit_c]!;
       to_d = table[(d << ASCII_BITS) + unit_d]!;
     } else {
-      to_a = entryOf(table, wide, wide_bits, classes, a, unit_a);
-      to_b = entryOf(table, wide, wide_bits, classes, b, unit_b);
-      to_c = entryOf(table, wide, wide_bits, classes, c, unit_c);
-      to_d = entryOf(table, wide, wide_bits, classes, d, unit_d);
+      to_a = getEntry(table, wide, wide_bits, classes, a, unit_a);
+      to_b = getEntry(table, wide, wide_bits, classes, b, unit_b);
+      to_c = getEntry(table, wide, wide_bits, classes, c, unit_c);
+      to_d = getEntry(table, wide, wide_bits, classes, d, unit_d);
     }
     if (isSpecial(to_a) || isSpecial(to_b) || isSpecial(to_c) || isSpecial(to_d)) {
       if (to_a === 0) to_a = computeTransition(automaton, a, unit_a);
@@ -179,12 +179,12 @@ function isSpecial(entry: number): boolean {
 function stateBehind(automaton: Automaton, state: number, unit: number): number {
   const { table, wide, wide_bits, classes } = automaton;
   return (
-    (entryOf(table, wide, wide_bits, classes, state, unit) || computeTransition(automaton, state, unit)) &
+    (getEntry(table, wide, wide_bits, classes, state, unit) || computeTransition(automaton, state, unit)) &
     STATE
   );
 }
 
-function entryOf(
+function getEntry(
   table: Uint16Array,
   wide: Uint16Array,
   wide_bits: number,

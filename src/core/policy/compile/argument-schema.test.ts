@@ -11,7 +11,7 @@ import type { Json } from '../../types/index.ts';
 import { findArgumentSchemaProblems } from './argument-schema.ts';
 
 const PLACE = { file: 'c.yaml', path: 'contract.arguments' };
-const problemsOf = (schema: Json) => findArgumentSchemaProblems(schema, PLACE);
+const getProblems = (schema: Json) => findArgumentSchemaProblems(schema, PLACE);
 
 test('a schema that cannot be trusted is refused, with the place', () => {
   const chain = (length: number) => ({
@@ -54,7 +54,7 @@ test('a schema that cannot be trusted is refused, with the place', () => {
     [{ allOf: Array.from({ length: 2_100 }, () => ({})) }, '.allOf[1999]', /more than the 2000/],
   ];
   for (const [schema, path, message] of cases) {
-    const [first] = problemsOf(schema);
+    const [first] = getProblems(schema);
     assert.ok(first !== undefined, JSON.stringify(schema).slice(0, 100));
     assert.equal(first.path, `contract.arguments${path}`);
     assert.match(first.message, message);
@@ -80,7 +80,7 @@ test('a schema that can be trusted is not', () => {
     // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema.
     { if: { required: ['a'] }, then: { required: ['b'] }, else: false },
   ];
-  for (const schema of schemas) assert.deepEqual(problemsOf(schema), []);
+  for (const schema of schemas) assert.deepEqual(getProblems(schema), []);
   assert.equal(schemas.length, 7);
 });
 

@@ -137,7 +137,7 @@ function readSchema(reading: Reading, schema: Json, place: DocumentLocation, dep
   for (const [keyword, value] of Object.entries(schema as JsonObject)) {
     if (keyword.startsWith('x-')) continue;
     const here = childLocation(place, keyword);
-    const form = formOf(keyword);
+    const form = getForm(keyword);
     if (form !== undefined) readKeyword(reading, form, value, here, depth);
     else {
       const hint = suggestName(keyword, Object.keys(KEYWORDS));
@@ -154,7 +154,7 @@ function wrongSchema(reading: Reading, schema: Json, depth: number): string | nu
   return depth > DEPTH_MAX ? `is nested deeper than ${DEPTH_MAX} schemas` : null;
 }
 
-function formOf(keyword: string): Form | undefined {
+function getForm(keyword: string): Form | undefined {
   return Object.hasOwn(KEYWORDS, keyword) ? KEYWORDS[keyword] : undefined;
 }
 
@@ -300,7 +300,7 @@ function appliedIn(schema: JsonObject, root: Json): readonly Json[] {
   return Object.entries(schema).flatMap(([keyword, value]) => {
     if (keyword === '$defs') return [];
     if (keyword === '$ref') return [resolvePointer(root, value as string) ?? null];
-    return subschemasIn(formOf(keyword), value).map(([, each]) => each);
+    return subschemasIn(getForm(keyword), value).map(([, each]) => each);
   });
 }
 

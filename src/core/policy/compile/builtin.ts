@@ -42,7 +42,7 @@ interface Row {
  */
 export function buildBuiltinRules(pii_action: Action): readonly Rule[] {
   return rows(pii_action).flatMap((row) =>
-    (Object.keys(PLACES) as Where[]).flatMap((where) => rulesOf(row, where)),
+    (Object.keys(PLACES) as Where[]).flatMap((where) => getRules(row, where)),
   );
 }
 
@@ -82,7 +82,7 @@ function rows(pii: Action): readonly Row[] {
 }
 
 /** Returns the rules of a family and place, the stricter one first. */
-function rulesOf(row: Row, where: Where): readonly Rule[] {
+function getRules(row: Row, where: Where): readonly Rule[] {
   const name = `builtin.${row.family}.${where}`;
   const action = row.severe?.actions[where];
   if (row.severe === undefined || action === undefined)

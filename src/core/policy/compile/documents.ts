@@ -44,7 +44,7 @@ export function listDocumentRecords(
     return [];
   }
   problems.push(...headProblems(members, place));
-  return bodyOf(members, place, problems).map((record) => withEnforcement(record, members, problems));
+  return getBody(members, place, problems).map((record) => withEnforcement(record, members, problems));
 }
 
 /** Returns a record with the `enforcement` of its document, unless it has its own. */
@@ -96,7 +96,7 @@ function headProblems(members: { readonly [key: string]: Json }, place: Document
   return problems;
 }
 
-function bodyOf(
+function getBody(
   members: { readonly [key: string]: Json },
   place: DocumentLocation,
   problems: DocumentProblem[],

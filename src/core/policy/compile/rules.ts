@@ -53,11 +53,11 @@ export function parseRule(
   return {
     name,
     tenant_id: shared.tenant_id,
-    rule: action === undefined ? null : ruleOf(record, action, shared),
+    rule: action === undefined ? null : getRule(record, action, shared),
     mark:
       session === undefined || record.enforcement === 'monitor'
         ? null
-        : { ...shared, change: changeOf(session) },
+        : { ...shared, change: getChange(session) },
     place,
   };
 }
@@ -90,7 +90,7 @@ function buildRuleScope(record: RuleDocument, tenant_id: string | null): Omit<Ta
   };
 }
 
-function ruleOf(record: RuleDocument, action: Action, shared: Omit<TaintRule, 'change'>): Rule {
+function getRule(record: RuleDocument, action: Action, shared: Omit<TaintRule, 'change'>): Rule {
   const { approval = {} } = record;
   return {
     ...shared,
@@ -109,7 +109,7 @@ function ruleOf(record: RuleDocument, action: Action, shared: Omit<TaintRule, 'c
   };
 }
 
-function changeOf({ add, remove, reset }: NonNullable<RuleDocument['session']>): TaintChange {
+function getChange({ add, remove, reset }: NonNullable<RuleDocument['session']>): TaintChange {
   return { add: sessionTags(add), remove: reset === true ? 'all' : sessionTags(remove) };
 }
 

@@ -38,7 +38,7 @@ export function findShapeProblems(
     const value = resolvePointer(record, instanceLocation);
     if (rule === undefined || value === undefined) continue;
     const at = childLocation(place, ...steps.map((step, depth) => toPathStep(record, steps, step, depth)));
-    for (const each of problemsOf(keyword, rule, value, at)) found.set(`${each.path} ${each.message}`, each);
+    for (const each of getProblems(keyword, rule, value, at)) found.set(`${each.path} ${each.message}`, each);
   }
   return [...found.values()];
 }
@@ -52,7 +52,7 @@ interface DescribedSchema {
   readonly 'x-expects'?: string;
 }
 
-function problemsOf(
+function getProblems(
   keyword: string,
   rule: DescribedSchema,
   value: Json,

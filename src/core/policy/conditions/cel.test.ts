@@ -102,7 +102,10 @@ const requested = (action: Action, when: string) => ({
 });
 const call = buildTestCrossing({ boundary: 'action', phase: 'request', tool: 'mail.send' });
 
-function verdictOf(rules: readonly object[], conditions: typeof celEvaluator | null = celEvaluator): Verdict {
+function getVerdict(
+  rules: readonly object[],
+  conditions: typeof celEvaluator | null = celEvaluator,
+): Verdict {
   return judge(call, buildTestPolicy({ rules }), null, conditions);
 }
 
@@ -123,17 +126,20 @@ test('a condition that has no answer restricts and never allows', () => {
     [[requested('block', 'findings == 1')], 'allow', 'allow', 'default.allow'],
   ];
   for (const [rules, decision, action, name] of rows) {
-    const verdict = verdictOf(rules);
+    const verdict = getVerdict(rules);
     assert.deepEqual([verdict.decision, verdict.action, verdict.rule], [decision, action, name]);
   }
-  assert.match(verdictOf([requested('block', broken)]).reason, /could not be evaluated, so it counts as met/);
+  assert.match(
+    getVerdict([requested('block', broken)]).reason,
+    /could not be evaluated, so it counts as met/,
+  );
   assert.equal(rows.length, 9);
 });
 
 test('where nothing evaluates conditions, they restrict and never allow', () => {
   const behind = { name: 'behind', boundary: 'action', action: 'block' };
-  assert.equal(verdictOf([requested('block', 'findings == 1')], null).rule, 'block');
-  assert.equal(verdictOf([requested('allow', 'findings == 0'), behind], null).rule, 'behind');
+  assert.equal(getVerdict([requested('block', 'findings == 1')], null).rule, 'block');
+  assert.equal(getVerdict([requested('allow', 'findings == 0'), behind], null).rule, 'behind');
 });
 
 test('a condition of a tag rule sees the tag and severity', () => {

@@ -69,9 +69,9 @@ const OPERATORS = new Set([
   ...['==', '!=', '<', '<=', '>', '>=', 'in', '+', '-', '*', '/', '%'],
 ]);
 
-const environment = environmentOf();
+const environment = getEnvironment();
 
-function environmentOf(): Environment {
+function getEnvironment(): Environment {
   const made = new Environment({ limits: LIMITS });
   for (const [name, type] of Object.entries(NAMES)) made.registerVariable(name, type);
   made.registerFunction('has_tag(list<string>, string): bool', hasTag);
@@ -135,7 +135,7 @@ function isNode(value: unknown): value is Node {
 
 const parsed = new Map<string, (facts: Record<Name, Value>) => unknown>();
 
-function evaluatorOf(when: string) {
+function getEvaluator(when: string) {
   let evaluate = parsed.get(when);
   if (evaluate === undefined) {
     const wrong = findConditionProblem(when);
@@ -150,7 +150,7 @@ function evaluatorOf(when: string) {
 /** Evaluates CEL conditions for which `findConditionProblem` returned `null`; throws for any other. */
 export const celEvaluator: ConditionEvaluator = {
   evaluate: (when, { now_ms, findings, ...facts }) => {
-    const come = evaluatorOf(when)({ ...facts, findings: BigInt(findings), now: new Date(now_ms) });
+    const come = getEvaluator(when)({ ...facts, findings: BigInt(findings), now: new Date(now_ms) });
     if (typeof come !== 'boolean') throw new Error('The condition must evaluate to true or false.');
     return come;
   },

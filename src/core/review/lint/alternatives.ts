@@ -64,7 +64,7 @@ function saferRemarks(policy: Policy, conditions: ConditionEvaluator | null): Li
   if (by_command.rules.length === 0) return [];
   const blocked = new Map<Rule, string[]>();
   for (const { safer } of commandRules) {
-    const rule = blockerOf(safer, by_command, conditions);
+    const rule = getBlocker(safer, by_command, conditions);
     if (rule !== null) blocked.set(rule, [...(blocked.get(rule) ?? []), safer]);
   }
   return [...blocked].map(([rule, commands]) => {
@@ -73,7 +73,7 @@ function saferRemarks(policy: Policy, conditions: ConditionEvaluator | null): Li
   });
 }
 
-function blockerOf(command: string, policy: Policy, conditions: ConditionEvaluator | null): Rule | null {
+function getBlocker(command: string, policy: Policy, conditions: ConditionEvaluator | null): Rule | null {
   const crossing: Crossing = {
     ...NOWHERE,
     boundary: 'action',

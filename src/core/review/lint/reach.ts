@@ -22,14 +22,14 @@ interface Atom {
   readonly tool: string | null;
 }
 
-function atomsOf(rule: Rule): Atom[] {
+function getAtoms(rule: Rule): Atom[] {
   const tags = rule.data_tags.length === 0 ? [null] : rule.data_tags;
   const tools = rule.tools.length === 0 ? [null] : rule.tools;
-  return listsOf(rule).flatMap((list) => tags.flatMap((tag) => tools.map((tool) => ({ list, tag, tool }))));
+  return getLists(rule).flatMap((list) => tags.flatMap((tag) => tools.map((tool) => ({ list, tag, tool }))));
 }
 
 /** Returns the lists that contain a rule. A call is evaluated against two lists, each on its own. */
-function listsOf({ boundaries, phases }: Rule): string[] {
+function getLists({ boundaries, phases }: Rule): string[] {
   return boundaries.flatMap((boundary) =>
     boundary === 'action' ? phases.map((phase) => `action ${phase}`) : [boundary as string],
   );
@@ -60,8 +60,8 @@ function before(
   rules: readonly Rule[],
   byTag: ReadonlyMap<Tag, readonly Placed[]>,
 ): readonly { readonly atom: Atom; readonly by: Rule | null }[] {
-  return atomsOf(rule).map((atom) => {
-    const candidates = ancestorsOf(atom.tag).flatMap((tag) => byTag.get(tag) ?? []);
+  return getAtoms(rule).map((atom) => {
+    const candidates = getAncestors(atom.tag).flatMap((tag) => byTag.get(tag) ?? []);
     const found = candidates
       .filter((each) => each.at < at && speaksFor(each.rule, rule, atom))
       .reduce<Placed | null>((first, each) => (first === null || each.at < first.at ? each : first), null);
@@ -70,7 +70,7 @@ function before(
 }
 
 /** Returns the tags that cover a tag: `a.b.c`, `a.b`, `a`. */
-function ancestorsOf(tag: Tag | null): readonly Tag[] {
+function getAncestors(tag: Tag | null): readonly Tag[] {
   if (tag === null) return [''];
   const parts = tag.split('.');
   return parts.map((_, at) => parts.slice(0, at + 1).join('.'));
@@ -83,7 +83,7 @@ function speaksFor(earlier: Rule, later: Rule, { list, tag, tool }: Atom): boole
     earlier.when === null &&
     isAsSevere(earlier, later) &&
     earlier.tenant_id === later.tenant_id &&
-    listsOf(earlier).includes(list) &&
+    getLists(earlier).includes(list) &&
     (tag === null ? earlier.data_tags.length === 0 : earlier.data_tags.some((each) => covers(each, tag))) &&
     (earlier.tools.length === 0 || (tool !== null && coversTool(earlier, tool))) &&
     coversAgents(earlier, later) &&
@@ -145,7 +145,7 @@ function remarkOn(
 
 /** Returns whether two rules have the same conditions: each always shadows the other. */
 function isSame(a: Rule, b: Rule): boolean {
-  return atomsOf(a).every((atom) => speaksFor({ ...b, enforcement: 'enforce' }, a, atom));
+  return getAtoms(a).every((atom) => speaksFor({ ...b, enforcement: 'enforce' }, a, atom));
 }
 
 /**

@@ -8,8 +8,8 @@ import type { EventParts, WireAnswer, WireName } from '../wire-format.ts';
 import { wireFormats } from './index.ts';
 
 const LIMITS = { depth_max: 100, nodes_max: 100_000 };
-const sampleOf = (name: WireName) => wireSamples.find((each) => each.format === name)!;
-const formatOf = (name: WireName) => wireFormats.find((each) => each.name === name)!;
+const getSample = (name: WireName) => wireSamples.find((each) => each.format === name)!;
+const getFormat = (name: WireName) => wireFormats.find((each) => each.name === name)!;
 const usage = (input: number, output: number, read: number, write: number) => ({
   input_tokens: input,
   output_tokens: output,
@@ -18,7 +18,7 @@ const usage = (input: number, output: number, read: number, write: number) => ({
 });
 
 function read(name: WireName, text: string): WireAnswer {
-  const answer = formatOf(name).readAnswer(parseJsonTree(text, LIMITS) as JsonNode);
+  const answer = getFormat(name).readAnswer(parseJsonTree(text, LIMITS) as JsonNode);
   assert.ok(answer, text);
   return answer;
 }
@@ -103,7 +103,7 @@ const ANSWERS: readonly (readonly [
 
 test('a whole answer yields its texts and its usage', () => {
   for (const [name, expected, texts] of ANSWERS) {
-    const answer = read(name, JSON.stringify(sampleOf(name).answers[0]));
+    const answer = read(name, JSON.stringify(getSample(name).answers[0]));
     const { id, model, finish_reasons, usage: reported } = answer;
     assert.deepEqual({ id, model, finish_reasons, usage: reported }, expected, name);
     const values = answer.texts.map((each) => each.value);
@@ -144,7 +144,7 @@ const CALLS: readonly (readonly [WireName, readonly (readonly [string, string | 
 
 test('a whole answer yields the calls for the client, and not those that the provider made', () => {
   for (const [name, calls] of CALLS) {
-    const text = JSON.stringify(sampleOf(name).answers[0]);
+    const text = JSON.stringify(getSample(name).answers[0]);
     const reported = read(name, text).tool_calls.map((each) => {
       const { start, end } = each.arguments;
       return [each.tool, each.call_id, start === end ? null : JSON.parse(text.slice(start, end))];
@@ -183,7 +183,7 @@ interface Told {
 
 /** Returns the concatenated text of each channel of a stream, and checks that every repeat is equal to it. */
 function follow(name: WireName, stream: readonly unknown[]): Told {
-  const reader = formatOf(name).openEvents();
+  const reader = getFormat(name).openEvents();
   const texts = new Map<string, string>();
   const calls: Told['calls'] = new Map();
   const parts = stream.map((event) => {
@@ -206,7 +206,7 @@ function follow(name: WireName, stream: readonly unknown[]): Told {
 }
 
 test('chat completions: pieces of texts and calls, by choice', () => {
-  const reported = follow('openai.chat', [...sampleOf('openai.chat').streams[0]!, '[DONE]']);
+  const reported = follow('openai.chat', [...getSample('openai.chat').streams[0]!, '[DONE]']);
   assert.deepEqual(Object.fromEntries(reported.texts), {
     '0.content': 'It rains in Oslo.',
     '0.refusal': 'No more.',
@@ -239,14 +239,14 @@ test('chat completions: pieces of texts and calls, by choice', () => {
 });
 
 test('completions: pieces of text', () => {
-  const reported = follow('openai.completions', [...sampleOf('openai.completions').streams[0]!, '[DONE]']);
+  const reported = follow('openai.completions', [...getSample('openai.completions').streams[0]!, '[DONE]']);
   assert.deepEqual(Object.fromEntries(reported.texts), { '0.text': 'a little lamb' });
   assert.deepEqual(reported.closed, ['0.text']);
   assert.deepEqual(reported.parts.findLast((each) => each.usage !== null)?.usage, usage(5, 7, 0, 0));
 });
 
 test('messages: blocks, the signature that ends reasoning, and usage that adds up', () => {
-  const reported = follow('anthropic.messages', sampleOf('anthropic.messages').streams[0]!);
+  const reported = follow('anthropic.messages', getSample('anthropic.messages').streams[0]!);
   assert.deepEqual(Object.fromEntries(reported.texts), {
     'block.0': 'They ask about rain.',
     'block.1': 'It rains a lot.',
@@ -282,7 +282,7 @@ test('messages: one-hour cache writes are counted separately, whole and in strea
 });
 
 test('responses: deltas, and everything that says them again', () => {
-  const reported = follow('openai.responses', sampleOf('openai.responses').streams[0]!);
+  const reported = follow('openai.responses', getSample('openai.responses').streams[0]!);
   const expected = {
     'item.0.reasoning_summary_text.0': 'Thought about rain.',
     'item.0.reasoning_text.0': 'Rain is water.',
@@ -307,7 +307,7 @@ test('responses: deltas, and everything that says them again', () => {
 });
 
 test('gemini: text, thoughts and calls that come whole', () => {
-  const reported = follow('gemini.generate', sampleOf('gemini.generate').streams[0]!);
+  const reported = follow('gemini.generate', getSample('gemini.generate').streams[0]!);
   assert.deepEqual(Object.fromEntries(reported.texts), {
     '0.thought': 'Thinking',
     '0.text': 'It rains a lot.',
@@ -323,8 +323,8 @@ test('gemini: text, thoughts and calls that come whole', () => {
 test('an error in a stream is its end', () => {
   const error = { message: 'It broke.', type: 'server_error', param: null, code: null };
   const errors: readonly (readonly [WireName, readonly unknown[]])[] = [
-    ['anthropic.messages', sampleOf('anthropic.messages').streams[1]!],
-    ['openai.responses', sampleOf('openai.responses').streams[1]!],
+    ['anthropic.messages', getSample('anthropic.messages').streams[1]!],
+    ['openai.responses', getSample('openai.responses').streams[1]!],
     ['openai.chat', [{ error }]],
     ['openai.completions', [{ error }]],
     ['openai.chat', [{ error: 'It broke.' }]],
@@ -345,8 +345,8 @@ test('an error in a stream is its end', () => {
 });
 
 test('responses: an error may be the last event, or precede the failed response', () => {
-  const [error] = sampleOf('openai.responses').streams[2]!;
-  const [failed] = sampleOf('openai.responses').streams[1]!.slice(-1);
+  const [error] = getSample('openai.responses').streams[2]!;
+  const [failed] = getSample('openai.responses').streams[1]!.slice(-1);
   const alone = follow('openai.responses', [error]);
   assert.deepEqual([alone.last.is_last, alone.last.finish_reasons], [false, ['failed']]);
   const reported = follow('openai.responses', [error, failed]);
@@ -368,18 +368,18 @@ test('events that are nothing of the protocol, or cannot be guarded, are not han
     ['gemini.generate', gemini({ args: {}, willContinue: true })],
   ];
   for (const [name, data] of refused) {
-    const parts = formatOf(name).openEvents().read({ raw: data, name: '', data, data_start: 0 });
+    const parts = getFormat(name).openEvents().read({ raw: data, name: '', data, data_start: 0 });
     assert.equal(parts, null, `${name}: ${data.slice(0, 50)}`);
   }
   assert.equal(refused.length, 37);
-  const empty = formatOf('openai.chat')
+  const empty = getFormat('openai.chat')
     .openEvents()
     .read({ raw: ': ping\n\n', name: '', data: '', data_start: null });
   assert.deepEqual([empty?.pieces, empty?.repeats], [[], []]);
 });
 
 test('more channels than any answer has end the stream', () => {
-  const reader = formatOf('openai.chat').openEvents();
+  const reader = getFormat('openai.chat').openEvents();
   let read = 0;
   for (let index = 0; index < 10_000; index++) {
     const data = JSON.stringify({ choices: [{ index, delta: { content: 'a' } }] });
@@ -391,7 +391,7 @@ test('more channels than any answer has end the stream', () => {
 
 test('a channel that is used again after its end is refused', () => {
   const start = { type: 'content_block_start', index: 0, content_block: { type: 'text', text: 'a' } };
-  const reader = formatOf('anthropic.messages').openEvents();
+  const reader = getFormat('anthropic.messages').openEvents();
   const read = [start, { type: 'content_block_stop', index: 0 }, start].map((event) => {
     const data = JSON.stringify(event);
     return reader.read({ raw: data, name: '', data, data_start: 0 }) !== null;

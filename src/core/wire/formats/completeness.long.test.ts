@@ -11,7 +11,7 @@ const MARK = 'not a word, this';
 const LIMITS = { depth_max: 100, nodes_max: 100_000 };
 
 type Range = readonly [start: number, end: number];
-const rangeOf = ({ start, end }: { start: number; end: number }): Range => [start, end];
+const getRange = ({ start, end }: { start: number; end: number }): Range => [start, end];
 
 /** Returns the ranges of a request that are judged, or removed in any case. */
 function inRequest(request: WireRequest): Range[] {
@@ -19,13 +19,13 @@ function inRequest(request: WireRequest): Range[] {
     ...request.texts.map((each) => each.node),
     ...request.tool_results.flatMap((each) => each.texts),
     ...request.repairs,
-  ].map(rangeOf);
+  ].map(getRange);
 }
 
 /** Returns the ranges of an answer that are judged, or removed together with judged text. */
 function inAnswer({ texts, tool_calls, echoes }: WireAnswer): Range[] {
   return [...texts, ...tool_calls.map((each) => each.arguments), ...echoes.map((each) => each.splice)].map(
-    rangeOf,
+    getRange,
   );
 }
 
@@ -38,13 +38,13 @@ function inEvent({ pieces, repeats, echoes, repairs }: EventParts): Range[] {
     ...pieces.map((each) => each.node),
     ...repeats.map((each) => each.node),
     ...echoes.map((each) => each.splice),
-  ].map(rangeOf);
+  ].map(getRange);
 }
 
 /**
  * Yields the text with one change that could carry a message: in a value, a key, a new member or a new form.
  */
-function* changesOf(text: string, node: JsonNode): Generator<string> {
+function* getChanges(text: string, node: JsonNode): Generator<string> {
   const put = ({ start, end }: { start: number; end: number }, other: string) =>
     text.slice(0, start) + other + text.slice(end);
   const mark = JSON.stringify(MARK);
@@ -54,7 +54,7 @@ function* changesOf(text: string, node: JsonNode): Generator<string> {
   yield put(node, `[{"type":"tomorrow","text":${mark}}]`);
   if (node.kind === 'array') {
     yield put({ start: node.start + 1, end: node.start + 1 }, node.items.length > 0 ? `${mark},` : mark);
-    for (const each of node.items) yield* changesOf(text, each);
+    for (const each of node.items) yield* getChanges(text, each);
   }
   if (node.kind !== 'object') return;
   const comma = node.members.length > 0 ? ',' : '';
@@ -65,7 +65,7 @@ function* changesOf(text: string, node: JsonNode): Generator<string> {
     yield put(key, mark);
     yield put({ start: value.end, end: value.end }, `,${text.slice(key.start, key.end)}:${mark}`);
     yield put({ start: key.start, end: key.start }, `${text.slice(key.start, key.end)}:${mark},`);
-    yield* changesOf(text, value);
+    yield* getChanges(text, value);
   }
 }
 
@@ -91,11 +91,11 @@ function check(text: string, ranges: readonly Range[], exempt: readonly Range[] 
   }
 }
 
-function eventOf(data: string): SseEvent {
+function getEvent(data: string): SseEvent {
   return { raw: `data: ${data}\n\n`, name: '', data, data_start: 6 };
 }
 
-function sampleOf(format: WireFormat) {
+function getSample(format: WireFormat) {
   const sample = wireSamples.find((each) => each.format === format.name);
   assert.ok(sample, format.name);
   return sample;
@@ -104,10 +104,10 @@ function sampleOf(format: WireFormat) {
 test('whatever is put anywhere into a request is judged', () => {
   const cases = new Map<string, number>();
   for (const format of wireFormats) {
-    for (const body of sampleOf(format).requests) {
+    for (const body of getSample(format).requests) {
       const text = JSON.stringify(body);
       check(text, inRequest(format.readRequest(parse(text))));
-      for (const changed of changesOf(text, parse(text))) {
+      for (const changed of getChanges(text, parse(text))) {
         check(changed, inRequest(format.readRequest(parse(changed))));
         cases.set(format.name, (cases.get(format.name) ?? 0) + 1);
       }
@@ -122,9 +122,9 @@ test('whatever is put anywhere into an answer is judged', () => {
   let cases = 0;
   let refused = 0;
   for (const format of wireFormats) {
-    for (const body of sampleOf(format).answers) {
+    for (const body of getSample(format).answers) {
       const text = JSON.stringify(body);
-      for (const changed of changesOf(text, parse(text))) {
+      for (const changed of getChanges(text, parse(text))) {
         const body = parse(changed);
         const answer = format.readAnswer(body);
         if (answer !== null) check(changed, inAnswer(answer));
@@ -139,14 +139,14 @@ test('whatever is put anywhere into an answer is judged', () => {
 test('whatever is put anywhere into an event is judged, or ends the stream', () => {
   let cases = 0;
   for (const format of wireFormats) {
-    for (const stream of sampleOf(format).streams) {
+    for (const stream of getSample(format).streams) {
       stream.forEach((event, at) => {
         const text = JSON.stringify(event);
-        for (const changed of changesOf(text, parse(text))) {
+        for (const changed of getChanges(text, parse(text))) {
           const reader = format.openEvents();
           for (const before of stream.slice(0, at))
-            assert.notEqual(reader.read(eventOf(JSON.stringify(before))), null);
-          const parts = reader.read(eventOf(changed));
+            assert.notEqual(reader.read(getEvent(JSON.stringify(before))), null);
+          const parts = reader.read(getEvent(changed));
           if (parts !== null) check(changed, inEvent(parts));
           cases += 1;
         }

@@ -105,12 +105,12 @@ test('every status has the word that the provider has for it', () => {
   assert.equal(STATUSES.length, 11);
 });
 
-const dataOf = (text: string) => createSseReader({ event_units_max: 100_000 }).read(text).events;
+const getData = (text: string) => createSseReader({ event_units_max: 100_000 }).read(text).events;
 
 test('a block of chat completions ends with a code at which no client tries again', () => {
   for (const name of ['openai.chat', 'openai.completions'] as const) {
     const format = wireFormats.find((each) => each.name === name)!;
-    const [event, ...rest] = dataOf(format.openEnding().denialEvents(BLOCKED));
+    const [event, ...rest] = getData(format.openEnding().denialEvents(BLOCKED));
     const { error } = JSON.parse(event!.data);
     assert.deepEqual([rest.length, error.code, error.error_code], [0, 'content_filter', 'policy_violation']);
     assert.deepEqual([error.message, error.decision], [BLOCKED.message, 'block']);
@@ -136,7 +136,7 @@ test('a block of messages is a finished message that says why, whatever went out
   for (const { before, types, index } of rows) {
     const ending = openEnding();
     for (const event of before) assert.equal(ending.forward(JSON.stringify(event)), JSON.stringify(event));
-    const events = dataOf(ending.denialEvents(BLOCKED)).map(({ name, data }) => ({
+    const events = getData(ending.denialEvents(BLOCKED)).map(({ name, data }) => ({
       name,
       ...JSON.parse(data),
     }));
@@ -168,7 +168,7 @@ test('a block of the Responses API is an error event and a failed response, numb
   assert.deepEqual(numbers, [3, 4, 5, 6, 9]);
   const nested = ending.forward('{"a":{"sequence_number":1},"sequence_number":9}');
   assert.deepEqual(JSON.parse(nested), { a: { sequence_number: 1 }, sequence_number: 10 });
-  const [error, failed] = dataOf(ending.denialEvents(BLOCKED)).map(({ data }) => JSON.parse(data));
+  const [error, failed] = getData(ending.denialEvents(BLOCKED)).map(({ data }) => JSON.parse(data));
   assert.deepEqual(
     [error.type, error.code, error.sequence_number, error.decision],
     ['error', 'policy_violation', 11, 'block'],
@@ -186,11 +186,11 @@ test('a block of the Responses API is an error event and a failed response, numb
 test('a block of Gemini says why in a last piece of text, and is an error behind it', () => {
   const { openEnding } = wireFormats.find(({ name }) => name === 'gemini.generate')!;
   const ending = openEnding();
-  const [piece, error, ...rest] = dataOf(ending.denialEvents(BLOCKED)).map(({ data }) => data);
+  const [piece, error, ...rest] = getData(ending.denialEvents(BLOCKED)).map(({ data }) => data);
   const [candidate] = JSON.parse(piece!).candidates;
   assert.deepEqual([candidate.content.parts, candidate.finishReason], [[{ text: BLOCKED.message }], 'STOP']);
   assert.ok(error!.startsWith('{"error":'));
   assert.equal(rest.length, 0);
-  const [failed, ...more] = dataOf(ending.errorEvents({ ...BLOCKED, status: 502 }));
+  const [failed, ...more] = getData(ending.errorEvents({ ...BLOCKED, status: 502 }));
   assert.deepEqual([JSON.parse(failed!.data).error.code, more.length], [502, 0]);
 });

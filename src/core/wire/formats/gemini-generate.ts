@@ -101,7 +101,7 @@ function readResponse(
 
 function readCandidate(draft: AnswerDraft, candidate: JsonNode, root: string, counted: CallCounter): boolean {
   if (candidate.kind !== 'object') addTexts(draft, candidate);
-  const runs = runsOf(candidate);
+  const runs = getRuns(candidate);
   endOtherRuns(draft, root, runs.at(0));
   for (const member of getMembers(candidate)) {
     const { key, value } = member;
@@ -125,18 +125,18 @@ function readCandidate(draft: AnswerDraft, candidate: JsonNode, root: string, co
 }
 
 /** Returns the run of text that each part belongs to, in order; `none` for parts of other kinds. */
-function runsOf(candidate: JsonNode): readonly Run[] {
+function getRuns(candidate: JsonNode): readonly Run[] {
   const parts = getItems(getMember(getMember(candidate, 'content'), 'parts'));
   return parts.flatMap((part) => {
     const text = getText(part, 'text');
     if (text === null) return ['none'];
-    return text === '' ? [] : [runOf(part)];
+    return text === '' ? [] : [getRun(part)];
   });
 }
 
 type Run = 'text' | 'thought' | 'none';
 
-function runOf(part: JsonNode): 'text' | 'thought' {
+function getRun(part: JsonNode): 'text' | 'thought' {
   return isMemberTrue(part, 'thought') ? 'thought' : 'text';
 }
 
@@ -173,7 +173,7 @@ function readPart(draft: AnswerDraft, part: JsonNode, root: string, counted: Cal
     const key = toCamelCase(member.key.value);
     if (key === 'text') requireText(draft, value);
     if (key === 'text' && value.kind === 'string') {
-      const run = runOf(part);
+      const run = getRun(part);
       // Some clients join the texts that are not thoughts, others join all texts.
       const joins = [`${root}.${run}`, `${root}.all`];
       addPiece(draft, nameChannelRun(draft, `${root}.${run}`), 'text', value, { joins });

@@ -101,7 +101,7 @@ function readMessage(draft: RequestDraft, message: JsonNode): void {
   }
   for (const call of getItems(getMember(message, 'tool_calls'))) {
     const id = getText(call, 'id');
-    const name = getText(partOf(call), 'name');
+    const name = getText(getPart(call), 'name');
     if (id !== null && name !== null) draft.calls.set(id, name);
   }
 }
@@ -109,7 +109,7 @@ function readMessage(draft: RequestDraft, message: JsonNode): void {
 /**
  * Returns the member that describes the call: a function with arguments, or a custom tool with free-form input.
  */
-function partOf(call: JsonNode): JsonNode | null {
+function getPart(call: JsonNode): JsonNode | null {
   const isPart = ({ key, value }: JsonMember): boolean =>
     (key.value === 'function' || key.value === 'custom') && value.kind === 'object';
   return getMembers(call).findLast(isPart)?.value ?? null;
@@ -155,8 +155,8 @@ function readDelta(draft: AnswerDraft, root: string, delta: JsonNode, places: Ca
   for (const { key, value } of getMembers(delta)) {
     if (key.value === 'tool_calls' && value.kind === 'array') {
       for (const call of value.items) {
-        const place = findCallPlace(draft, root, call, partOf(call), places);
-        readCall(draft, `${root}.call.${place.at}`, call, partOf(call), addPiece, place.name);
+        const place = findCallPlace(draft, root, call, getPart(call), places);
+        readCall(draft, `${root}.call.${place.at}`, call, getPart(call), addPiece, place.name);
       }
     } else if (key.value === 'function_call')
       readCall(draft, `${root}.function_call`, value, value, addPiece);
@@ -169,7 +169,7 @@ function readMessagePart(draft: AnswerDraft, root: string, message: JsonNode): v
   for (const { key, value } of getMembers(message)) {
     if (key.value === 'tool_calls' && value.kind === 'array') {
       value.items.forEach((call, at) => {
-        readCall(draft, `${root}.call.${at}`, call, partOf(call), addRepeat);
+        readCall(draft, `${root}.call.${at}`, call, getPart(call), addRepeat);
       });
     } else if (key.value === 'function_call')
       readCall(draft, `${root}.function_call`, value, value, addRepeat);

@@ -17,7 +17,7 @@ function read(name: WireName, body: unknown): WireRequest {
   return format!.readRequest(node as JsonNode);
 }
 
-const sampleOf = (name: WireName) => wireSamples.find((each) => each.format === name)!.requests;
+const getSample = (name: WireName) => wireSamples.find((each) => each.format === name)!.requests;
 
 /** The settings of the first sample request of each format. */
 const ASKED: readonly (readonly [WireName, Partial<WireRequest>])[] = [
@@ -32,7 +32,7 @@ const ASKED: readonly (readonly [WireName, Partial<WireRequest>])[] = [
 
 test('a request says which model, how much and whether in pieces', () => {
   for (const [name, asked] of ASKED) {
-    const [body] = sampleOf(name);
+    const [body] = getSample(name);
     const request = read(name, body);
     const { is_stream, max_output_tokens, choices } = request;
     assert.deepEqual({ is_stream, max_output_tokens, choices }, asked, name);
@@ -85,7 +85,7 @@ const SAID: readonly (readonly [WireName, number, string, string])[] = [
 
 test('every text has the role of who says it', () => {
   for (const [name, sample, role, text] of SAID) {
-    const { texts } = read(name, sampleOf(name)[sample]);
+    const { texts } = read(name, getSample(name)[sample]);
     assert.ok(
       texts.some((each) => each.role === role && each.node.value === text),
       `${name}: ${role} ${text}`,
@@ -162,7 +162,7 @@ const RESULTS: readonly (readonly [WireName, number, readonly (readonly [string 
 test('a tool result has its tool name, and a notice can replace it', () => {
   let replaced = 0;
   for (const [name, sample, expected] of RESULTS) {
-    const text = JSON.stringify(sampleOf(name)[sample]);
+    const text = JSON.stringify(getSample(name)[sample]);
     const results = read(name, text).tool_results;
     assert.deepEqual(
       results.map((each) => [each.tool, each.texts[0]?.value ?? '']),

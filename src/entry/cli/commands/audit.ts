@@ -126,7 +126,7 @@ async function runExport(words: ExportWords, terminal: Terminal): Promise<void> 
     decision: rest.decision,
     policy_name: rest.policy,
     data_tag: rest.dataTag,
-    ...(await rangeOf(rest)),
+    ...(await getRange(rest)),
   };
   const filter = Object.fromEntries(Object.entries(named).filter(([, value]) => value !== undefined));
   const count = await exportEvents({ format, filter, cursor, config }, terminal);
@@ -146,7 +146,7 @@ function refuseFilters(words: ExportWords): void {
 }
 
 /** Resolves relative times once, so that all pages have the same range. Without an end, the range ends now. */
-async function rangeOf({ since, until, last }: Pick<ExportWords, 'since' | 'until' | 'last'>) {
+async function getRange({ since, until, last }: Pick<ExportWords, 'since' | 'until' | 'last'>) {
   const { parseFilter } = await import('../../../runtime/audit/filter.ts');
   const given = Object.entries({ since, until, last }).filter(([, value]) => value !== undefined);
   const now_ms = Date.now();
@@ -170,7 +170,7 @@ async function verify(pack: string | undefined, options: VerifyOptions, terminal
 
 async function verifyFolder(options: VerifyOptions, terminal: Terminal): Promise<void> {
   const { loadPublicKeys, verifyJournal } = await import('../../../runtime/audit/index.ts');
-  const places = await placesOf(options, terminal);
+  const places = await getPlaces(options, terminal);
   const keys = options.keys === undefined ? places.keys : resolve(terminal.cwd, options.keys);
   // Read before the journal, because the journal only grows.
   const known_heads = await rememberedHeads(places.index, terminal);
@@ -191,7 +191,7 @@ interface Places {
   readonly index: string;
 }
 
-async function placesOf(options: VerifyOptions, terminal: Terminal): Promise<Places> {
+async function getPlaces(options: VerifyOptions, terminal: Terminal): Promise<Places> {
   const { buildStatePaths } = await import('../../../server/state-dir.ts');
   const dir =
     options.dir === undefined

@@ -57,14 +57,14 @@ export function defineBench(command: Command, terminal: Terminal): void {
 }
 
 async function run(options: BenchOptions, terminal: Terminal): Promise<void> {
-  const policy = await policyOf(options, terminal);
+  const policy = await getPolicy(options, terminal);
   const report = await measure(options, policy, terminal);
   if (options.json) return printJson(terminal, report);
   const { formatQuality } = await import('../quality-report.ts');
   for (const line of formatQuality(report, options.brief ?? false)) printLine(terminal, line);
 }
 
-async function policyOf({ config }: BenchOptions, terminal: Terminal): Promise<Policy> {
+async function getPolicy({ config }: BenchOptions, terminal: Terminal): Promise<Policy> {
   const { loadPolicy } = await import('../../../runtime/policies/index.ts');
   const { formatProblem } = await import('../../../runtime/config/index.ts');
   const made = await loadPolicy(await loadCliConfig(terminal, config));
@@ -91,7 +91,7 @@ async function measure(
       'The predictions would overwrite the corpus. Name another file.',
     );
   const file = out === null ? null : await openPredictions(out, category);
-  const progress = progressOf(terminal);
+  const progress = getProgress(terminal);
   try {
     const report = await measureRows(readCorpus(path, corpus, category), {
       category,
@@ -115,7 +115,7 @@ async function measure(
 const STEPS_SHOWN = 500;
 
 /** Counts rows on a line of a terminal that is erased at the end. */
-function progressOf({ stderr }: Terminal): { step: () => void; end: () => void } {
+function getProgress({ stderr }: Terminal): { step: () => void; end: () => void } {
   const is_shown = (stderr as { isTTY?: boolean }).isTTY === true;
   let rows = 0;
   return {

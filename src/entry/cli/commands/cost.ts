@@ -50,7 +50,7 @@ function withWhich(command: Command): Command {
     .addOption(buildJsonOption());
 }
 
-function whichOf({ last, tenant, agent, model }: WhichOptions): Record<string, string> {
+function getWhich({ last, tenant, agent, model }: WhichOptions): Record<string, string> {
   return {
     period: last,
     ...(tenant !== undefined && { tenant_id: tenant }),
@@ -77,7 +77,7 @@ function defineSummary(command: Command, terminal: Terminal): void {
         terminal,
         options.config,
         (of) => of.dashboardCostSummary,
-        whichOf(options),
+        getWhich(options),
       )) as Summary;
       if (options.json) printJson(terminal, answer);
       else tellSummary(answer, terminal);
@@ -204,13 +204,13 @@ function defineReport(command: Command, terminal: Terminal): void {
 
 async function writeReport(options: ReportOptions, terminal: Terminal): Promise<void> {
   const answer = (await runSelectedOperation(terminal, options.config, (of) => of.dashboardCostReport, {
-    ...whichOf(options),
+    ...getWhich(options),
     group_by: options.groupBy,
     limit: options.limit,
   })) as { readonly lines: readonly CostLine[]; readonly truncated: boolean };
   if (options.json) return printJson(terminal, answer);
   const words = options.groupBy.split(',');
-  const write = { csv: formatCostCsv, markdown: formatCostMarkdown, table: linesOf }[options.format];
+  const write = { csv: formatCostCsv, markdown: formatCostMarkdown, table: getLines }[options.format];
   if (options.format === 'table' && answer.lines.length === 0) printLine(terminal, 'Nothing was spent.');
   else for (const line of write(words, answer.lines)) printLine(terminal, line);
   if (answer.truncated)
@@ -219,7 +219,7 @@ async function writeReport(options: ReportOptions, terminal: Terminal): Promise<
     });
 }
 
-function linesOf(words: readonly string[], lines: readonly CostLine[]): string[] {
+function getLines(words: readonly string[], lines: readonly CostLine[]): string[] {
   const head = [...words.map((word) => word.toUpperCase()), 'CALLS', 'TOKENS IN', 'TOKENS OUT', 'COST'];
   return formatTable(
     head,

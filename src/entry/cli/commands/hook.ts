@@ -36,7 +36,7 @@ export function defineHook(command: Command, terminal: Terminal): void {
       const exit = (code: 0 | 1 | 2): void => {
         terminal.exit_code = code;
       };
-      await runHook({ args: [...wordsOf(command), ...args], env, cwd, stdin, write, exit });
+      await runHook({ args: [...getWords(command), ...args], env, cwd, stdin, write, exit });
     });
   addExamples(command, [
     [`echo '{"tool":"Bash","input":{"command":"rm -rf /"}}' | service hook`, 'the plain protocol'],
@@ -46,7 +46,7 @@ export function defineHook(command: Command, terminal: Terminal): void {
 }
 
 /** Returns the given options as words of a command line, without defaults. */
-function wordsOf(command: Command): string[] {
+function getWords(command: Command): string[] {
   return command.options.flatMap((option) => {
     const value = command.getOptionValue(option.attributeName());
     if (value === undefined || command.getOptionValueSource(option.attributeName()) === 'default') return [];

@@ -90,7 +90,7 @@ export function defineLogs(command: Command, terminal: Terminal): void {
 }
 
 async function run(options: LogsOptions, terminal: Terminal): Promise<void> {
-  const filter = filterOf(options);
+  const filter = getFilter(options);
   if (options.metadataValue !== undefined && options.metadataKey === undefined) {
     throw new CommandFailure(EXIT.usage, 'usage', '--metadata-value needs --metadata-key beside it.');
   }
@@ -156,7 +156,7 @@ function tell(event: AuditEvent, options: LogsOptions, terminal: Terminal): void
 }
 
 /** Converts the options to filters on the audit event's fields. */
-function filterOf(options: LogsOptions): AuditFilter {
+function getFilter(options: LogsOptions): AuditFilter {
   const named: Record<string, string | undefined> = {
     boundary: options.boundary,
     action: options.action,

@@ -71,7 +71,7 @@ function defineSessions(command: Command, terminal: Terminal): void {
   ]);
 }
 
-function whichOf({ last, limit, tenant }: ObserveOptions): Record<string, unknown> {
+function getWhich({ last, limit, tenant }: ObserveOptions): Record<string, unknown> {
   return { last, limit, ...(tenant !== undefined && { tenant_id: tenant }) };
 }
 
@@ -86,7 +86,7 @@ async function listAgents(options: ObserveOptions, terminal: Terminal): Promise<
     terminal,
     options.config,
     (of) => of.observeAgents,
-    whichOf(options),
+    getWhich(options),
   )) as {
     readonly agents: readonly (Seen & { readonly agent_id: string })[];
   };
@@ -100,7 +100,7 @@ async function listSessions(options: ObserveOptions, terminal: Terminal): Promis
     terminal,
     options.config,
     (of) => of.observeSessions,
-    whichOf(options),
+    getWhich(options),
   )) as {
     readonly sessions: readonly (Seen & {
       readonly session_id: string;
@@ -148,13 +148,13 @@ async function explainEmpty(
 }
 
 async function showAgent(agent_id: string, options: ObserveOptions, terminal: Terminal): Promise<void> {
-  const input = { agent_id, ...whichOf(options) };
+  const input = { agent_id, ...getWhich(options) };
   const answer = await runSelectedOperation(terminal, options.config, (of) => of.observeAgent, input);
   await show(answer, { agent_id }, options, terminal);
 }
 
 async function showSession(session_id: string, options: ObserveOptions, terminal: Terminal): Promise<void> {
-  const { last: _last, ...which } = whichOf(options);
+  const { last: _last, ...which } = getWhich(options);
   const answer = await runSelectedOperation(terminal, options.config, (of) => of.observeSession, {
     session_id,
     ...which,

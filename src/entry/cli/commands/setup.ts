@@ -76,7 +76,7 @@ async function run(name: string | undefined, options: SetupOptions, terminal: Te
     const { setUpAgents, uninstallAgent } = await import('../setup/set-up-agents.ts');
     const scope = options.scope ?? 'project';
     if (options.uninstall) return uninstallAgent(host, { ...options, scope }, terminal);
-    return setUpAgents([host], { ...options, scope, packs: packsOf(options), doctor: false }, terminal);
+    return setUpAgents([host], { ...options, scope, packs: getPacks(options), doctor: false }, terminal);
   }
   const framework = frameworks.find((each) => each.name === name);
   if (framework !== undefined) {
@@ -104,7 +104,7 @@ async function setUpFound(options: SetupOptions, terminal: Terminal): Promise<vo
     : {
         agents: found,
         scope: options.scope ?? ('project' as const),
-        packs: packsOf(options) ?? ['coding-agent'],
+        packs: getPacks(options) ?? ['coding-agent'],
       };
   refuseShared({ ...options, scope: choice.scope });
   if (choice.agents.length === 0)
@@ -114,7 +114,7 @@ async function setUpFound(options: SetupOptions, terminal: Terminal): Promise<vo
   await setUpAgents(choice.agents, { ...options, ...choice, doctor: true }, terminal);
 }
 
-function packsOf({ pack }: SetupOptions): readonly string[] | null {
+function getPacks({ pack }: SetupOptions): readonly string[] | null {
   return pack === undefined ? null : pack.filter((name) => name !== 'none');
 }
 

@@ -50,7 +50,7 @@ async function run(options: StatusOptions, terminal: Terminal): Promise<void> {
     ...(found === null
       ? []
       : ([
-          ['Process', processOf(found)],
+          ['Process', getProcess(found)],
           ['Policy', found.policy_hash],
         ] as const)),
     ['Config', origin.file ?? 'none: every setting has its default'],
@@ -66,7 +66,7 @@ function headline(found: ServiceStatus | null, terminal: Terminal): string {
   return paint(terminal, 'green', found.url === null ? 'Hook daemon running' : 'Service running');
 }
 
-function processOf({ pid, version, workers }: ServiceStatus): string {
+function getProcess({ pid, version, workers }: ServiceStatus): string {
   const count = workers.length === 1 ? '1 worker' : `${workers.length} workers`;
   return `${pid}, version ${version}, ${workers.length === 0 ? 'no workers' : count}`;
 }

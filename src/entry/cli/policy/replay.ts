@@ -62,7 +62,7 @@ async function run(options: ReplayOptions, terminal: Terminal): Promise<void> {
       journal_dir: await runtime.settleJournal(),
       next: next.policy,
       policyOf: runtime.policyOf,
-      filter: filterOf(options),
+      filter: getFilter(options),
       now_ms: Date.now(),
       progress: progressOn(terminal),
     });
@@ -82,7 +82,7 @@ async function invalid(file: string, problems: readonly DocumentProblem[]): Prom
   });
 }
 
-function filterOf({ since, until, agent, tool, tag, tenant }: ReplayOptions): ReplayFilter {
+function getFilter({ since, until, agent, tool, tag, tenant }: ReplayOptions): ReplayFilter {
   return {
     since,
     ...(until !== undefined && { until }),

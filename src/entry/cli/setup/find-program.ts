@@ -40,7 +40,7 @@ function copiedProgram(here: string, node: string, env: ProcessStart['env']): In
   const folder = here.slice(0, here.lastIndexOf(`${sep}node_modules${sep}agent-safety${sep}`));
   const from = join(folder, 'node_modules');
   const data = env.XDG_DATA_HOME || join(env.HOME || homedir(), '.local/share');
-  const to = join(data, 'agent-safety', `${getPackageVersion()}-${fingerprintOf(from)}`);
+  const to = join(data, 'agent-safety', `${getPackageVersion()}-${getFingerprint(from)}`);
   const moved = (path: string) =>
     path.startsWith(from) ? join(to, 'node_modules', path.slice(from.length)) : path;
   return {
@@ -50,7 +50,7 @@ function copiedProgram(here: string, node: string, env: ProcessStart['env']): In
 }
 
 /** Returns a fingerprint of a set of installed packages, from the lock file that npm writes next to them. */
-function fingerprintOf(modules: string): string {
+function getFingerprint(modules: string): string {
   const lock = join(modules, '.package-lock.json');
   const text = existsSync(lock) ? readFileSync(lock) : '';
   return createHash('sha256').update(text).digest('hex').slice(0, 8);

@@ -64,9 +64,9 @@ export async function admitSubscriber(
     headers: over === 'websocket' ? withOffered(headers) : headers,
     method: 'GET',
   };
-  const scope = await scopeOf(peer, ports);
+  const scope = await getScope(peer, ports);
   const { heartbeat, ...requested } = request.query as Readonly<Record<string, unknown>>;
-  const wish = wishOf(requested, headers['last-event-id']);
+  const wish = getWish(requested, headers['last-event-id']);
   assertWithinScope(wish.filter, scope);
   return {
     stream: await runtime.events(),
@@ -74,14 +74,14 @@ export async function admitSubscriber(
     request: wish,
     text_heartbeat: textHeartbeat(heartbeat),
     hasAccess: () =>
-      scopeOf(peer, ports).then(
+      getScope(peer, ports).then(
         (now) => JSON.stringify(now) === JSON.stringify(scope),
         () => false,
       ),
   };
 }
 
-async function scopeOf(peer: Peer, { runtime, authenticate }: EventPorts): Promise<StreamScope> {
+async function getScope(peer: Peer, { runtime, authenticate }: EventPorts): Promise<StreamScope> {
   const outcome = await authenticate(peer);
   if ('denied' in outcome) throw new Refusal(outcome.denied, outcome.reason);
   const name = peer.headers['x-service-user'];
@@ -95,7 +95,7 @@ async function scopeOf(peer: Peer, { runtime, authenticate }: EventPorts): Promi
  * Returns the reader's request. On a reconnect the `EventSource` of a browser names the last event in a header, which
  * is newer than the one in the URL.
  */
-function wishOf(
+function getWish(
   requested: Readonly<Record<string, unknown>>,
   last_seen: string | string[] | undefined,
 ): EventStreamRequest {

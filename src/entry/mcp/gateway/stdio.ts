@@ -4,7 +4,7 @@ import type { JSONRPCMessage, Server } from '@modelcontextprotocol/server';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import { matchesAny } from '../../../core/tags.ts';
 import { type ConnectionParts, openConfiguredConnection } from '../../../gateways/mcp/connection.ts';
-import { readSourcesOf } from '../../../gateways/mcp/exact-transports.ts';
+import { getReadSources } from '../../../gateways/mcp/exact-transports.ts';
 import { openGatewayServer } from '../../../gateways/mcp/gateway-server.ts';
 import { collectInstructions } from '../../../gateways/mcp/instructions.ts';
 import { openPolicyGuard } from '../../../gateways/mcp/policy-guard.ts';
@@ -54,15 +54,18 @@ export async function serveGatewayOnStdio(options: GatewayOptions): Promise<void
         .catch((error: unknown) => failed('', 'a change notification was not sent', error));
   };
   const telling = openChangeNotifier(tell, failed);
-  const servers = behindsOf(options, { guard, version, env, stderr: 'inherit', onChange: telling.told });
+  const servers = getBehinds(options, { guard, version, env, stderr: 'inherit', onChange: telling.told });
   const watcher = openResourceWatcher(servers);
   const onLateList = (one: UpstreamServer, list: 'tools' | 'resources' | 'prompts') =>
     telling.told(one, { list });
-  const transport = readSourcesOf(new StdioServerTransport(process.stdin, process.stdout), MESSAGE_BYTES_MAX);
+  const transport = getReadSources(
+    new StdioServerTransport(process.stdin, process.stdout),
+    MESSAGE_BYTES_MAX,
+  );
   const handle = serveStdio(
     async () => {
       const instructions = await collectInstructions({ servers, logFailure: failed, onLateList });
-      const title = titleOf(servers);
+      const title = getTitle(servers);
       const server = openGatewayServer({
         servers,
         watcher,
@@ -88,7 +91,7 @@ export async function serveGatewayOnStdio(options: GatewayOptions): Promise<void
 
 const SUBSCRIPTIONS_MAX = 100;
 
-function behindsOf(
+function getBehinds(
   { behind, agent_id }: GatewayOptions,
   parts: UpstreamServerParts & ConnectionParts,
 ): readonly UpstreamServer[] {
@@ -112,7 +115,7 @@ function isList(behind: GatewayOptions['behind']): behind is readonly McpServerS
  * Returns the title of the proxy: the name of a single server. With several servers, the names of the tools distinguish
  * them.
  */
-function titleOf(behinds: readonly UpstreamServer[]): string {
+function getTitle(behinds: readonly UpstreamServer[]): string {
   const [only, other] = behinds;
   return only === undefined || other !== undefined ? 'service gateway' : `service gateway: ${only.name}`;
 }

@@ -21,17 +21,17 @@ interface Message {
 export function readSubscriptionChange(message: unknown): SubscriptionChange | null {
   const { id, method, params } = (message ?? {}) as Message;
   if (method === 'notifications/cancelled' && isId(params?.requestId))
-    return { id: params.requestId, holder: holderOf(params.requestId), uris: [], ends: true };
+    return { id: params.requestId, holder: getHolder(params.requestId), uris: [], ends: true };
   if (method !== 'subscriptions/listen' || !isId(id)) return null;
   const given = params?.notifications?.resourceSubscriptions;
   const uris = Array.isArray(given) ? given.filter((uri) => typeof uri === 'string') : [];
-  return { id, holder: holderOf(id), uris, ends: false };
+  return { id, holder: getHolder(id), uris, ends: false };
 }
 
 function isId(id: unknown): id is string | number {
   return typeof id === 'string' || typeof id === 'number';
 }
 
-function holderOf(id: string | number): string {
+function getHolder(id: string | number): string {
   return `listen:${JSON.stringify(id)}`;
 }

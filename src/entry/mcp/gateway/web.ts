@@ -39,7 +39,7 @@ export function openGatewayWeb({ runtime, mcp, log }: GatewayWebParts): McpReque
           'not_configured',
           'There is no server behind the gateway: write one under `mcp.servers`.',
         );
-      const { session, release } = rooms.acquire(guestOf(request, requested, runtime));
+      const { session, release } = rooms.acquire(getGuest(request, requested, runtime));
       // The client chooses the IDs of requests; this ID identifies the subscription.
       const holder = randomUUID();
       const end = () => {
@@ -83,7 +83,7 @@ async function answer(
  * Returns the caller and the agent from the headers, within the credential's scope. In gateway mode the agent must be
  * known.
  */
-function guestOf(
+function getGuest(
   request: FastifyRequest,
   { caller, request_id, tenant_id, user_id }: McpCallContext,
   runtime: Runtime,

@@ -64,7 +64,7 @@ export function openLocalOperations(options: LocalOperationsOptions): LocalOpera
 
   return {
     ask: async (operation, input) => {
-      const caller = callerOf(operation, options.state_dir, options.operator_token);
+      const caller = getCaller(operation, options.state_dir, options.operator_token);
       const door = await connectService(options.state_dir);
       if (door !== null) {
         const as = caller.kind === 'person' ? 'operator' : 'mcp';
@@ -82,7 +82,7 @@ export function openLocalOperations(options: LocalOperationsOptions): LocalOpera
 }
 
 /** Returns the caller. Throws if the operation is only for people and the environment has no operator token. */
-function callerOf(operation: AnyOperation, state_dir: string, token: string | undefined): Caller {
+function getCaller(operation: AnyOperation, state_dir: string, token: string | undefined): Caller {
   const is_operator = token !== undefined && isOperatorToken(token.trim(), state_dir);
   if (is_operator) return buildOperatorCaller('operator');
   const { permission } = operation;
@@ -97,9 +97,9 @@ const WRONG_TOKEN =
 
 function isOperatorToken(token: string, state_dir: string): boolean {
   const kept = readToken(state_dir, 'operator');
-  return kept !== null && timingSafeEqual(digestOf(token), digestOf(kept));
+  return kept !== null && timingSafeEqual(getDigest(token), getDigest(kept));
 }
 
-function digestOf(token: string): Buffer {
+function getDigest(token: string): Buffer {
   return Buffer.from(hashToken(token), 'hex');
 }

@@ -12,7 +12,7 @@ export function findTool(name: string): AnyOperation | undefined {
 
 /** Lists all tools for `tools/list` in alphabetical order, derived from the operation records. */
 export function listOperationTools(): Tool[] {
-  return offered.map(toolOf).sort((one, other) => (one.name < other.name ? -1 : 1));
+  return offered.map(getTool).sort((one, other) => (one.name < other.name ? -1 : 1));
 }
 
 /**
@@ -20,19 +20,22 @@ export function listOperationTools(): Tool[] {
  * member has only its own name: to require one of several takes `allOf` at the top, which model providers refuse in the
  * schema of a tool.
  */
-function inputSchemaOf(input: AnyOperation['input'], aliases: AnyOperation['check_body'] = {}): typeof input {
+function getInputSchema(
+  input: AnyOperation['input'],
+  aliases: AnyOperation['check_body'] = {},
+): typeof input {
   const { required = [] } = input as { readonly required?: readonly string[] };
   const optional = Object.entries(aliases).filter(([name]) => !required.includes(name));
   return withAliases(input, Object.fromEntries(optional));
 }
 
-function toolOf({ mcp, summary, description, input, output, check_body }: AnyOperation): Tool {
+function getTool({ mcp, summary, description, input, output, check_body }: AnyOperation): Tool {
   const { tool, read_only, destructive = false } = mcp!;
   return {
     name: tool,
     title: summary,
     description,
-    inputSchema: inputSchemaOf(input, check_body),
+    inputSchema: getInputSchema(input, check_body),
     outputSchema: output,
     annotations: {
       title: summary,

@@ -26,14 +26,14 @@ export async function makeEvidenceTrail(test: TestContext, events = 60): Promise
     for (const [at, journal] of journals.entries()) {
       const tenant_id = TENANTS[(index + at) % 2]!;
       const fields = { tenant_id, reason: `MARKER-${tenant_id}-${index}` };
-      await journal.append(sampleEvent(index * 10 + at, { ...fields, timestamp: timeOf(trail) }));
+      await journal.append(sampleEvent(index * 10 + at, { ...fields, timestamp: getTime(trail) }));
     }
   }
   for (const journal of [...journals, parent]) await journal.close();
   return trail;
 }
 
-function timeOf({ clock }: Trail): string {
+function getTime({ clock }: Trail): string {
   return new Date(clock.now_ms).toISOString();
 }
 

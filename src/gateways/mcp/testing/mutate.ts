@@ -152,7 +152,7 @@ const METHODS = [
 export function createMutation(marker: string, dice: RandomSource): Mutation {
   const stated = `${dice.pick(['', 'It is ', 'See: '])}${marker}${dice.pick(['', ' .', ' as told.'])}`;
   const method = dice.pick(METHODS);
-  const [place, result] = resultOf(method, stated, dice);
+  const [place, result] = getResult(method, stated, dice);
   const is_error = dice.roll(25) === 0;
   const error = object(['code', -32602], ['message', stated], ['data', object(['more', stated])]);
   const member = is_error
@@ -170,7 +170,7 @@ export function createMutation(marker: string, dice: RandomSource): Mutation {
   };
 }
 
-function resultOf(
+function getResult(
   method: (typeof METHODS)[number],
   stated: string,
   dice: RandomSource,

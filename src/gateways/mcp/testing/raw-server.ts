@@ -1,7 +1,7 @@
 /** A server that sends a test's raw text, cut into pieces, over both transports of the protocol. */
 import { StreamableHTTPClientTransport, type Transport } from '@modelcontextprotocol/client';
-import { writeSourcesOf } from '../exact-numbers.ts';
-import { attachResponseSources, readSourcesOf } from '../exact-transports.ts';
+import { getWriteSources } from '../exact-numbers.ts';
+import { attachResponseSources, getReadSources } from '../exact-transports.ts';
 import type { ServerTransport } from '../transports.ts';
 
 /** An answer as raw text. */
@@ -58,7 +58,7 @@ export function openLineTransport(server: RawServer): ServerTransport {
       }
     },
   };
-  writeSourcesOf(readSourcesOf(transport, BYTES_MAX));
+  getWriteSources(getReadSources(transport, BYTES_MAX));
   return {
     transport: transport as unknown as Transport,
     reports_changes: true,
@@ -99,7 +99,7 @@ export function openHttpTransport(server: RawServer): ServerTransport {
   const transport = new StreamableHTTPClientTransport(new URL('http://127.0.0.1/mcp'), {
     fetch: fetch as never,
   });
-  writeSourcesOf(transport);
+  getWriteSources(transport);
   return { transport, reports_changes: false, endSession: async () => {}, close: async () => {} };
 }
 

@@ -35,7 +35,7 @@ export async function startTestProvider(t: TestContext, answers: ProviderHandler
     response.on('close', () => {
       if (!response.writableFinished) leave();
     });
-    const body = await textOf(request);
+    const body = await getText(request);
     const { method = '', url: path = '', rawHeaders: headers } = request;
     answers(response, requests[requests.push({ method, path, headers, body }) - 1]!, requests.length);
   });
@@ -51,7 +51,7 @@ export async function startTestProvider(t: TestContext, answers: ProviderHandler
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests, disconnected };
 }
 
-async function textOf(request: IncomingMessage): Promise<string> {
+async function getText(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   try {
     for await (const chunk of request) chunks.push(chunk as Buffer);

@@ -31,7 +31,7 @@ export function openEventFeed(log: Pick<Log, 'warn'>): EventFeed {
     onIndexed: (block) => {
       for (const come of watchers) come();
       if (workers.size === 0) return;
-      const events = block.events.map(({ event }) => textOf(event));
+      const events = block.events.map(({ event }) => getText(event));
       for (const { queue } of workers.values()) queue.add(block, events);
     },
     join: (worker, turn, send) => {
@@ -51,7 +51,7 @@ export function openEventFeed(log: Pick<Log, 'warn'>): EventFeed {
   };
 }
 
-function textOf(event: AuditEvent): StreamedText {
+function getText(event: AuditEvent): StreamedText {
   const { caller_id, json } = buildStreamedEvent(event);
   return { caller_id, json };
 }

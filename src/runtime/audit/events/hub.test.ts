@@ -44,7 +44,7 @@ interface TestSink extends EventSink {
 }
 
 /** Makes a reader with this many buffered bytes until it is drained. */
-function sinkOf(waiting: () => number, drained: Promise<void>): TestSink {
+function getSink(waiting: () => number, drained: Promise<void>): TestSink {
   let text = '';
   const ended: StreamEndReason[] = [];
   return {
@@ -72,15 +72,15 @@ function request(sink: EventSink, after: string | null = null): SubscriptionRequ
 test('a worker limits its subscribers, and one that leaves frees a slot', async () => {
   const { hub, joined } = staged();
   const readers = await Promise.all(
-    Array.from({ length: 1_000 }, () => hub.subscribe(request(sinkOf(() => 0, NEVER)))),
+    Array.from({ length: 1_000 }, () => hub.subscribe(request(getSink(() => 0, NEVER)))),
   );
-  await assert.rejects(hub.subscribe(request(sinkOf(() => 0, NEVER))), Unavailable);
+  await assert.rejects(hub.subscribe(request(getSink(() => 0, NEVER))), Unavailable);
   assert.equal(joined(), 1, 'all of them ask the parent once');
   readers[7]?.close();
   readers[7]?.close();
-  assert.ok((await hub.subscribe(request(sinkOf(() => 0, NEVER)))) !== null);
+  assert.ok((await hub.subscribe(request(getSink(() => 0, NEVER)))) !== null);
   await assert.rejects(
-    hub.subscribe(request(sinkOf(() => 0, NEVER))),
+    hub.subscribe(request(getSink(() => 0, NEVER))),
     Unavailable,
     'who leaves twice makes room once',
   );
@@ -88,7 +88,7 @@ test('a worker limits its subscribers, and one that leaves frees a slot', async 
     await hub
       .subscribe(
         request(
-          sinkOf(() => 0, NEVER),
+          getSink(() => 0, NEVER),
           'evt_ffffffffffffffffffffffff',
         ),
       )
@@ -96,9 +96,9 @@ test('a worker limits its subscribers, and one that leaves frees a slot', async 
     'full',
   );
   for (const reader of readers) reader?.close();
-  assert.ok((await hub.subscribe(request(sinkOf(() => 0, NEVER)))) !== null);
+  assert.ok((await hub.subscribe(request(getSink(() => 0, NEVER)))) !== null);
   hub.close();
-  await assert.rejects(hub.subscribe(request(sinkOf(() => 0, NEVER))), Unavailable);
+  await assert.rejects(hub.subscribe(request(getSink(() => 0, NEVER))), Unavailable);
 });
 
 test('a subscriber that names an unknown event takes no slot', async () => {
@@ -107,7 +107,7 @@ test('a subscriber that names an unknown event takes no slot', async () => {
     assert.equal(
       await hub.subscribe(
         request(
-          sinkOf(() => 0, NEVER),
+          getSink(() => 0, NEVER),
           'evt_ffffffffffffffffffffffff',
         ),
       ),
@@ -119,11 +119,11 @@ test('a subscriber that names an unknown event takes no slot', async () => {
 test('a subscriber that catches up but reads nothing is disconnected after a wait; one that reads continues', async () => {
   const { hub } = staged();
   const after = sampleEvent(4).event_id;
-  const stuck = sinkOf(() => 300_000, NEVER);
+  const stuck = getSink(() => 300_000, NEVER);
   await hub.subscribe(request(stuck, after));
   let waiting = 300_000;
   const { promise: drained, resolve } = Promise.withResolvers<void>();
-  const late = sinkOf(() => waiting, drained);
+  const late = getSink(() => waiting, drained);
   await hub.subscribe(request(late, after));
   await eventually(() => late.text().split(' ').length - 1 === 15);
   waiting = 0;
@@ -138,7 +138,7 @@ test('a subscriber that catches up but reads nothing is disconnected after a wai
 
 test('who has more waiting than is kept for it is dropped, and others get all', async () => {
   const { hub } = staged();
-  const [slow, quick] = [sinkOf(() => 1_048_577, NEVER), sinkOf(() => 1_048_576, NEVER)];
+  const [slow, quick] = [getSink(() => 1_048_577, NEVER), getSink(() => 1_048_576, NEVER)];
   await hub.subscribe(request(slow));
   await hub.subscribe(request(quick));
   const events = PAST.slice(20, 22).map(({ caller_id, json }) => ({ caller_id, json }));
@@ -149,7 +149,7 @@ test('who has more waiting than is kept for it is dropped, and others get all', 
 
 test('what the parent could not keep is read, and what is of another turn is let go of', async () => {
   const { hub, read } = staged();
-  const sink = sinkOf(() => 0, NEVER);
+  const sink = getSink(() => 0, NEVER);
   await hub.subscribe(request(sink));
   const events = PAST.slice(30, 31).map(({ caller_id, json }) => ({ caller_id, json }));
   await hub.receive({ turn: 7, from: 20, to: 31, events });

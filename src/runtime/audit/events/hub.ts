@@ -109,7 +109,7 @@ async function subscribe(state: State, request: SubscriptionRequest): Promise<Su
   state.readers += 1;
   try {
     await join(state);
-    const after = request.after === null ? null : await placeOf(state, request, request.after);
+    const after = request.after === null ? null : await getPlace(state, request, request.after);
     if (after === 'unknown') {
       leave(state);
       return null;
@@ -153,7 +153,7 @@ function leave(state: State): void {
   state.ports.leave(state.turn).catch(() => {});
 }
 
-async function placeOf(
+async function getPlace(
   state: State,
   { scope }: SubscriptionRequest,
   event_id: string,
@@ -169,7 +169,7 @@ async function narrow(
   filter: StreamFilter,
   after: string | null,
 ): Promise<boolean> {
-  const from = after === null ? null : await placeOf(state, member.asked, after);
+  const from = after === null ? null : await getPlace(state, member.asked, after);
   if (from === 'unknown') return false;
   if (member.ended) return true;
   member.filter = filter;
@@ -222,13 +222,13 @@ function shareOut(state: State, events: readonly StreamedEvent[]): [Member, Buff
     if (wanted.length === 0) continue;
     const frames = framed.get(group.frame) ?? new Map<StreamedEvent, Buffer>();
     framed.set(group.frame, frames);
-    const bytes = Buffer.concat(wanted.map((each) => frameOf(each, group.frame, frames)));
+    const bytes = Buffer.concat(wanted.map((each) => getFrame(each, group.frame, frames)));
     for (const member of group.members) given.push([member, bytes]);
   }
   return given;
 }
 
-function frameOf(streamed: StreamedEvent, frame: EventFrame, frames: Map<StreamedEvent, Buffer>): Buffer {
+function getFrame(streamed: StreamedEvent, frame: EventFrame, frames: Map<StreamedEvent, Buffer>): Buffer {
   const made = frames.get(streamed) ?? frame.bytes(streamed);
   frames.set(streamed, made);
   return made;
@@ -263,7 +263,7 @@ async function readOut(state: State, member: Member, from: number, to: () => num
     const page = await state.ports.read(at, to());
     if (member.ended) return;
     at = page.to;
-    const wanted = page.events.filter(wantsOf(member.asked.scope, member.filter));
+    const wanted = page.events.filter(getWants(member.asked.scope, member.filter));
     if (wanted.length > 0) sink.write(Buffer.concat(wanted.map(sink.frame.bytes)));
     await nextTurn();
     if (sink.waitingBytes() <= READ_AHEAD_BYTES) continue;
@@ -275,7 +275,7 @@ async function readOut(state: State, member: Member, from: number, to: () => num
   }
 }
 
-function wantsOf(scope: StreamScope, filter: StreamFilter): (streamed: StreamedEvent) => boolean {
+function getWants(scope: StreamScope, filter: StreamFilter): (streamed: StreamedEvent) => boolean {
   return (streamed) => matchesStreamFilter(streamed, filter) && isInScope(streamed, scope);
 }
 
@@ -287,7 +287,7 @@ function goLive(state: State, member: Member): void {
   const group: Group = state.groups.get(key) ?? {
     key,
     frame,
-    wants: wantsOf(scope, filter),
+    wants: getWants(scope, filter),
     members: new Set(),
   };
   group.members.add(member);

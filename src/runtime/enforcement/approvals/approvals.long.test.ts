@@ -9,7 +9,7 @@ import {
   ALL,
   ANN,
   BOB,
-  callOf,
+  getCall,
   openTestApprovals,
   POLICY,
   START_MS,
@@ -18,7 +18,7 @@ import {
 
 const MINUTE_MS = 60_000;
 
-async function requestOf(approvals_test: TestApprovals, parts: Partial<Crossing> = {}): Promise<string> {
+async function getRequest(approvals_test: TestApprovals, parts: Partial<Crossing> = {}): Promise<string> {
   const { verdict, approval } = await approvals_test.check(parts);
   assert.equal(verdict.decision, 'block');
   assert.equal(approval?.status, 'pending');
@@ -35,7 +35,7 @@ const vote = (
 
 /** Brings a new request into a state by votes, uses and time, never by writing to the tables. */
 async function inState(approvals_test: TestApprovals, status: ApprovalStatus): Promise<string> {
-  const id = await requestOf(approvals_test);
+  const id = await getRequest(approvals_test);
   if (status === 'approved' || status === 'consumed') await vote(approvals_test, id, 'approve');
   if (status === 'denied') await vote(approvals_test, id, 'deny');
   if (status === 'cancelled') await approvals_test.approvals.cancel(id, AGENT, ALL);
@@ -52,7 +52,7 @@ async function inState(approvals_test: TestApprovals, status: ApprovalStatus): P
 withStores('approvals', (law) => {
   law('a request waits, is approved, is used once', async ({ store }) => {
     const approvals_test = openTestApprovals(store);
-    const id = await requestOf(approvals_test);
+    const id = await getRequest(approvals_test);
     assert.match(id, /^apr_[0-9a-f]{24}$/);
     const waiting = await approvals_test.check({}, id);
     assert.deepEqual([waiting.verdict.decision, waiting.approval?.status], ['block', 'pending']);
@@ -118,7 +118,7 @@ withStores('approvals', (law) => {
     const unknown = await approvals_test.check({}, 'apr_000000000000000000000000');
     assert.deepEqual([unknown.verdict.decision, unknown.approval?.status], ['block', 'not_found']);
     const id = await inState(approvals_test, 'approved');
-    const crossing = callOf();
+    const crossing = getCall();
     const judged = judge(crossing, POLICY);
     const MORE = [{ rules: ['pay-asks', 'new-rule'] }, { min_approvals: 2 }];
     for (const more of MORE) {
@@ -137,14 +137,14 @@ withStores('approvals', (law) => {
   law('what blocks after all uses nothing up', async ({ store }) => {
     const approvals_test = openTestApprovals(store);
     const id = await inState(approvals_test, 'approved');
-    const crossing = callOf();
+    const crossing = getCall();
     const judged = judge(crossing, POLICY);
     const settled = await approvals_test.approvals.resolve({
       judged,
       crossing,
       caller: AGENT,
       approval_request_id: id,
-      judgeWith: () => judge(callOf({ tool: 'drop' }), POLICY),
+      judgeWith: () => judge(getCall({ tool: 'drop' }), POLICY),
     });
     assert.deepEqual([settled.verdict.rule, settled.approval?.status], ['no-drop', 'approved']);
     assert.equal((await approvals_test.check({}, id)).verdict.decision, 'allow');
@@ -216,7 +216,7 @@ withStores('approvals', (law) => {
 
   law('a vote that comes too late finds an expired request, and no denial', async ({ store }) => {
     const approvals_test = openTestApprovals(store);
-    const id = await requestOf(approvals_test);
+    const id = await getRequest(approvals_test);
     approvals_test.clock.now_ms += 30 * MINUTE_MS;
     const late = await vote(approvals_test, id, 'deny');
     assert.deepEqual([late.moved, late.moved ? '' : late.cause], [false, 'not_pending']);
@@ -227,14 +227,14 @@ withStores('approvals', (law) => {
   law('the same request is asked once while it waits, and anew afterwards', async ({ store, another }) => {
     const approvals_test = openTestApprovals(store);
     const other = openTestApprovals(await another());
-    const id = await requestOf(approvals_test);
-    assert.equal(await requestOf(other), id);
-    assert.notEqual(await requestOf(approvals_test, { session_id: 's-2' }), id);
+    const id = await getRequest(approvals_test);
+    assert.equal(await getRequest(other), id);
+    assert.notEqual(await getRequest(approvals_test, { session_id: 's-2' }), id);
     await vote(approvals_test, id, 'deny');
-    const next = await requestOf(approvals_test);
+    const next = await getRequest(approvals_test);
     assert.notEqual(next, id);
     approvals_test.clock.now_ms += 30 * MINUTE_MS;
-    assert.notEqual(await requestOf(approvals_test), next);
+    assert.notEqual(await getRequest(approvals_test), next);
     assert.equal((await approvals_test.approvals.find(next))?.status, 'expired');
   });
 
@@ -244,14 +244,14 @@ withStores('approvals', (law) => {
       openTestApprovals(await another()),
       openTestApprovals(await another()),
     ];
-    const ids = await Promise.all(Array.from({ length: 30 }, (_, at) => requestOf(desks[at % 3]!)));
+    const ids = await Promise.all(Array.from({ length: 30 }, (_, at) => getRequest(desks[at % 3]!)));
     assert.equal(new Set(ids).size, 1);
     assert.equal(desks.flatMap(({ events }) => events).length, 1);
   });
 
   law('who asked decides nothing, and a person’s own call is a request of its own', async ({ store }) => {
     const approvals_test = openTestApprovals(store);
-    const id = await requestOf(approvals_test);
+    const id = await getRequest(approvals_test);
     const own = (await approvals_test.check({}, null, ANN)).approval!.request_id;
     assert.notEqual(own, id);
     for (const word of ['approve', 'deny'] as const) {
@@ -263,7 +263,7 @@ withStores('approvals', (law) => {
 
   law('an approval needs a second factor of the last minutes if the rule asks for one', async ({ store }) => {
     const approvals_test = openTestApprovals(store);
-    const id = await requestOf(approvals_test, { tool: 'ship' });
+    const id = await getRequest(approvals_test, { tool: 'ship' });
     assert.equal((await approvals_test.approvals.find(id))?.require_second_factor, true);
     const now_ms = approvals_test.clock.now_ms;
     const at = (second_factor_ms: number | null) => ({ ...ANN, id: 'user:ann', second_factor_ms });
@@ -274,15 +274,15 @@ withStores('approvals', (law) => {
     }
     assert.equal(refused.length, 3);
     assert.ok((await vote(approvals_test, id, 'approve', at(now_ms - 599_999))).moved);
-    const other = await requestOf(approvals_test, { tool: 'ship', session_id: 's-2' });
+    const other = await getRequest(approvals_test, { tool: 'ship', session_id: 's-2' });
     assert.ok((await vote(approvals_test, other, 'deny', ANN)).moved, 'a denial needs none');
-    const plain = await requestOf(approvals_test);
+    const plain = await getRequest(approvals_test);
     assert.ok((await vote(approvals_test, plain, 'approve', ANN)).moved, 'another rule asks for none');
   });
 
   law('as many people as the rule asks for, each once; one who denies is enough', async ({ store }) => {
     const approvals_test = openTestApprovals(store);
-    const id = await requestOf(approvals_test, { tool: 'wire' });
+    const id = await getRequest(approvals_test, { tool: 'wire' });
     const first = await vote(approvals_test, id, 'approve', ANN, 'looks right');
     assert.ok(first.moved);
     assert.equal(first.record.status, 'pending');
@@ -300,7 +300,7 @@ withStores('approvals', (law) => {
         ['cli:bob', null],
       ],
     );
-    const other = await requestOf(approvals_test, { tool: 'wire', session_id: 's-9' });
+    const other = await getRequest(approvals_test, { tool: 'wire', session_id: 's-9' });
     await vote(approvals_test, other, 'approve', ANN);
     const changed = await vote(approvals_test, other, 'deny', ANN);
     assert.ok(changed.moved);
@@ -321,7 +321,7 @@ withStores('approvals', (law) => {
     assert.deepEqual(await outbox(), []);
 
     approvals_test.journal.fault = null;
-    const id = await requestOf(approvals_test);
+    const id = await getRequest(approvals_test);
     for (const word of ['approve', 'deny'] as const) {
       approvals_test.journal.fault = new Error('disk full');
       await assert.rejects(vote(approvals_test, id, word), { name: 'Unrecorded' });
@@ -341,7 +341,7 @@ withStores('approvals', (law) => {
     const approvals_test = openTestApprovals(store, {}, true);
     const mail = `jo.${'q7'.repeat(4)}@acme-mail.io`;
     const content = { kind: 'json', value: { to: mail, [mail]: 1, body: 'Hello', nul: 'a\u0000b' } } as const;
-    const id = await requestOf(approvals_test, { content });
+    const id = await getRequest(approvals_test, { content });
     await vote(approvals_test, id, 'approve', ANN, `sent it to ${mail}\u001b[2J`);
     const record = (await approvals_test.approvals.find(id))!;
     assert.deepEqual(JSON.parse(record.arguments), {
@@ -363,7 +363,7 @@ withStores('approvals', (law) => {
 
   law('arguments are cut at a limit in bytes, and say so', async ({ store }) => {
     const approvals_test = openTestApprovals(store, { arguments_bytes_max: 64 });
-    const id = await requestOf(approvals_test, {
+    const id = await getRequest(approvals_test, {
       content: { kind: 'json', value: { note: 'ä'.repeat(100) } },
     });
     const record = (await approvals_test.approvals.find(id))!;
@@ -382,24 +382,24 @@ withStores('approvals', (law) => {
       });
       const long = await approvals_test.check({ tool: 'long' });
       assert.equal(long.approval?.expires_at, new Date(START_MS + 60 * MINUTE_MS).toISOString());
-      await requestOf(approvals_test);
+      await getRequest(approvals_test);
       const over = await approvals_test.check({ session_id: 's-2' });
       assert.deepEqual([over.verdict.decision, over.approval], ['block', null]);
       assert.match(over.verdict.reason, /pending_per_agent_max/);
-      await requestOf(approvals_test, { agent_id: 'second' });
+      await getRequest(approvals_test, { agent_id: 'second' });
       assert.match((await approvals_test.check({ agent_id: 'third' })).verdict.reason, /pending_max/);
       // A request equal to a pending one does not count as another request.
-      await requestOf(approvals_test);
+      await getRequest(approvals_test);
       approvals_test.clock.now_ms += 61 * MINUTE_MS;
-      await requestOf(approvals_test, { agent_id: 'third' });
+      await getRequest(approvals_test, { agent_id: 'third' });
     },
   );
 
   law('the list has the newest first, and what fits all filters', async ({ store }) => {
     const approvals_test = openTestApprovals(store);
-    const first = await requestOf(approvals_test);
+    const first = await getRequest(approvals_test);
     approvals_test.clock.now_ms += 1_000;
-    const second = await requestOf(approvals_test, { agent_id: 'other', tool: 'wire', tenant_id: 'acme' });
+    const second = await getRequest(approvals_test, { agent_id: 'other', tool: 'wire', tenant_id: 'acme' });
     const list = async (filter: object) =>
       (await approvals_test.approvals.list({ limit: 10, ...filter })).map(({ request_id }) => request_id);
     assert.deepEqual(await list({}), [second, first]);
@@ -418,7 +418,7 @@ withStores('approvals', (law) => {
 
   law('who may not see a request is told that there is none', async ({ store }) => {
     const approvals_test = openTestApprovals(store);
-    const id = await requestOf(approvals_test);
+    const id = await getRequest(approvals_test);
     const none = () => false;
     const voted = await approvals_test.approvals.vote(
       { request_id: id, vote: 'deny', caller: ANN, approver: null, comment: null },
@@ -444,7 +444,7 @@ withStores('approvals', (law) => {
   law('what is old is forgotten, what is open is not', async ({ store }) => {
     const approvals_test = openTestApprovals(store, { keep_ms: 60 * MINUTE_MS, ttl_ms_max: 500 * MINUTE_MS });
     const denied = await inState(approvals_test, 'denied');
-    const open = await requestOf(approvals_test, { tool: 'long' });
+    const open = await getRequest(approvals_test, { tool: 'long' });
     approvals_test.clock.now_ms += 91 * MINUTE_MS;
     assert.equal(await deleteOldRequests(approvals_test.parts), false);
     assert.equal(await approvals_test.approvals.find(denied), null);
@@ -455,14 +455,14 @@ withStores('approvals', (law) => {
   law('whoever waits is told within a moment, and many cost one question', async ({ store, another }) => {
     const approvals_test = openTestApprovals(store);
     const other = openTestApprovals(await another());
-    const id = await requestOf(approvals_test);
+    const id = await getRequest(approvals_test);
     const many = Array.from({ length: 50 }, () => other.approvals.wait(id, 30_000, null));
     const late = await other.approvals.wait(id, 1, null);
     assert.equal(late.waited && late.record?.status, 'pending');
     await vote(approvals_test, id, 'approve');
     for (const each of await Promise.all(many)) assert.equal(each.waited && each.record?.status, 'approved');
     assert.deepEqual(await other.approvals.wait('apr_none', 30_000, null), { waited: true, record: null });
-    const next = await requestOf(approvals_test);
+    const next = await getRequest(approvals_test);
     const gone = new AbortController();
     const aborted = other.approvals.wait(next, 30_000, gone.signal);
     const released = other.approvals.wait(next, 30_000, null);

@@ -70,21 +70,21 @@ async function move(
   const store = await parts.store();
   return store.transaction(async (trx): Promise<TransitionResult> => {
     const row = await lockRequestRow(trx, request_id);
-    const before = row === null ? null : await recordOf(trx, row, parts);
+    const before = row === null ? null : await getRecord(trx, row, parts);
     if (row === null || before === null || !may(before)) {
       return { moved: false, cause: 'not_found', record: null };
     }
     if (hasExpired(row, parts.now_ms())) {
       const expired = await transitionRequest(trx, row, 'expired', CLOCK_ACTOR, parts);
-      return { moved: false, cause: 'not_pending', record: await recordOf(trx, expired, parts) };
+      return { moved: false, cause: 'not_pending', record: await getRecord(trx, expired, parts) };
     }
     const outcome = row.status === 'pending' ? await act(trx, row) : 'not_pending';
     if (typeof outcome === 'string') return { moved: false, cause: outcome, record: before };
-    return { moved: true, record: await recordOf(trx, outcome, parts) };
+    return { moved: true, record: await getRecord(trx, outcome, parts) };
   });
 }
 
-async function recordOf(
+async function getRecord(
   trx: StoreTransaction,
   row: ApprovalRequestRow,
   { now_ms }: ApprovalsParts,

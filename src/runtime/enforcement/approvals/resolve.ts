@@ -57,7 +57,7 @@ async function ask(
   parts: ApprovalsParts,
 ): Promise<ResolvedVerdict> {
   const requested = await requestApproval(wanted, judged, crossing, caller, parts);
-  if (requested.asked) return { verdict: judged, approval: stateOf(requested.row) };
+  if (requested.asked) return { verdict: judged, approval: getState(requested.row) };
   return blocked(judged, LIMITS[requested.limit], null);
 }
 
@@ -82,10 +82,10 @@ async function use(
   }
   const verdict = judgeWith(wanted.rules);
   // A crossing that another rule blocks does not use the approval.
-  if (verdict.decision === 'block') return { verdict, approval: stateOf(fit.row) };
+  if (verdict.decision === 'block') return { verdict, approval: getState(fit.row) };
   const used = await consumeApproval(request_id, caller, parts);
   return used.used
-    ? { verdict, approval: stateOf(used.row), approved_rules: wanted.rules }
+    ? { verdict, approval: getState(used.row), approved_rules: wanted.rules }
     : refused(judged, request_id, used);
 }
 
@@ -102,7 +102,7 @@ function refused(
         : 'There is no such approval request. Call again without `approval_request_id`.';
     return blocked(judged, reason, { request_id, status, expires_at: null });
   }
-  return blocked(judged, CAUSES[used.row.status], stateOf(used.row));
+  return blocked(judged, CAUSES[used.row.status], getState(used.row));
 }
 
 const CAUSES: Readonly<Record<ApprovalStatus, string>> = {
@@ -115,7 +115,7 @@ const CAUSES: Readonly<Record<ApprovalStatus, string>> = {
     'The approval was used before, and is good for one call. Ask again without `approval_request_id`.',
 };
 
-function stateOf({ request_id, status, expires_ms }: ApprovalRequestRow): ApprovalState {
+function getState({ request_id, status, expires_ms }: ApprovalRequestRow): ApprovalState {
   return { request_id, status, expires_at: new Date(expires_ms).toISOString() };
 }
 

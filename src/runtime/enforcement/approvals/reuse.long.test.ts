@@ -3,14 +3,14 @@ import assert from 'node:assert/strict';
 import { judge } from '../../../core/decision/judge.ts';
 import type { Crossing } from '../../../core/types/index.ts';
 import { withStores } from '../../../platform/store/testing/stores.ts';
-import { AGENT, ALL, ANN, callOf, openTestApprovals, POLICY, type TestApprovals } from './testing/open.ts';
+import { AGENT, ALL, ANN, getCall, openTestApprovals, POLICY, type TestApprovals } from './testing/open.ts';
 
 function ask(
   approvals_test: TestApprovals,
   parts: Partial<Crossing> = {},
   approval_request_id: string | null = null,
 ) {
-  const crossing = callOf(parts);
+  const crossing = getCall(parts);
   return approvals_test.approvals.resolve({
     judged: judge(crossing, POLICY),
     crossing,

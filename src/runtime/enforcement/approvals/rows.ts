@@ -37,7 +37,7 @@ export async function buildApprovalRecords(
     .orderBy('voted_ms')
     .execute();
   const byRequest = Map.groupBy(votes, ({ request_id }) => request_id);
-  return rows.map((row) => recordOf(row, byRequest.get(row.request_id) ?? [], now_ms));
+  return rows.map((row) => getRecord(row, byRequest.get(row.request_id) ?? [], now_ms));
 }
 
 /** Returns the fields that every recipient may see. The arguments are not among them. */
@@ -71,7 +71,7 @@ export function formatIsoTime(ms: number): string {
   return new Date(ms).toISOString();
 }
 
-function recordOf(row: ApprovalRequestRow, votes: readonly VoteRow[], now_ms: number): ApprovalRecord {
+function getRecord(row: ApprovalRequestRow, votes: readonly VoteRow[], now_ms: number): ApprovalRecord {
   return {
     ...summarizeRequest(row),
     status: hasExpired(row, now_ms) ? 'expired' : row.status,

@@ -74,7 +74,7 @@ async function putAside(
     subject_id: row.request_id,
     kind: happening,
     order_key: null,
-    body: JSON.stringify(messageOf(row, happening, now_ms, links)),
+    body: JSON.stringify(getMessage(row, happening, now_ms, links)),
     not_before_ms: now_ms,
   };
   const refused = await enqueueMessages(trx, [message], now_ms);
@@ -85,7 +85,7 @@ async function putAside(
 }
 
 /** Builds the webhook message: who requests what, and by which rule, without the arguments. */
-function messageOf(
+function getMessage(
   row: ApprovalRequestRow,
   happening: ApprovalEventKind,
   now_ms: number,

@@ -17,14 +17,14 @@ function openTestApprovals() {
   return { decided, looks, waiting };
 }
 
-const statusOf = (waited: { waited: boolean; record?: ApprovalRecord | null }) => waited.record?.status;
+const getStatus = (waited: { waited: boolean; record?: ApprovalRecord | null }) => waited.record?.status;
 
 test('many who wait for few requests are one question at a time', async () => {
   const { decided, looks, waiting } = openTestApprovals();
   const all = Array.from({ length: 200 }, (_, at) => waiting.wait(`r-${at % 4}`, 30_000, null));
   await new Promise((resolve) => setTimeout(resolve, 600));
   for (const at of [0, 1, 2, 3]) decided.add(`r-${at}`);
-  for (const each of await Promise.all(all)) assert.equal(statusOf(each), 'approved');
+  for (const each of await Promise.all(all)) assert.equal(getStatus(each), 'approved');
   const first = looks.slice(0, 200);
   assert.ok(first.every((ids) => ids.length === 1));
   const later = looks.slice(200);
@@ -39,10 +39,10 @@ test('a thousand may wait, the next may not, and each place becomes free again',
   await new Promise((resolve) => setTimeout(resolve, 20));
   assert.deepEqual(await waiting.wait('r', 30_000, null), { waited: false, cause: 'too_many' });
   gone.abort();
-  for (const each of await Promise.all(all)) assert.equal(statusOf(each), 'pending');
+  for (const each of await Promise.all(all)) assert.equal(getStatus(each), 'pending');
   const next = waiting.wait('r', 30_000, null);
   decided.add('r');
-  assert.equal(statusOf(await next), 'approved');
+  assert.equal(getStatus(await next), 'approved');
 });
 
 test('a look that fails ends the waiting, and later ones wait again', async () => {
@@ -59,16 +59,16 @@ test('a look that fails ends the waiting, and later ones wait again', async () =
   fault = null;
   const second = waiting.wait('r', 30_000, null);
   status = 'denied';
-  assert.equal(statusOf(await second), 'denied');
+  assert.equal(getStatus(await second), 'denied');
 });
 
 test('a caller that does not wait, or is released, gets the present state', async () => {
   const { waiting } = openTestApprovals();
-  assert.equal(statusOf(await waiting.wait('r', 0, null)), 'pending');
-  assert.equal(statusOf(await waiting.wait('r', 30_000, AbortSignal.abort())), 'pending');
+  assert.equal(getStatus(await waiting.wait('r', 0, null)), 'pending');
+  assert.equal(getStatus(await waiting.wait('r', 30_000, AbortSignal.abort())), 'pending');
   const waits = waiting.wait('r', 30_000, null);
   await new Promise((resolve) => setTimeout(resolve, 20));
   waiting.release();
-  assert.equal(statusOf(await waits), 'pending');
-  assert.equal(statusOf(await waiting.wait('r', 30_000, null)), 'pending');
+  assert.equal(getStatus(await waits), 'pending');
+  assert.equal(getStatus(await waiting.wait('r', 30_000, null)), 'pending');
 });

@@ -36,14 +36,14 @@ export async function postWebhook(message: SignedMessage, webhook: ApprovalWebho
       ? { taken: true }
       : { taken: false, reason: `It answered ${status}.` };
   } catch (fault) {
-    return { taken: false, reason: reasonOf(fault) };
+    return { taken: false, reason: getReason(fault) };
   } finally {
     await client.close();
   }
 }
 
 /** Returns the system's error code, never the configured address, because that may contain a password. */
-function reasonOf(fault: unknown): string {
+function getReason(fault: unknown): string {
   if (!(fault instanceof HttpFailure)) return 'It could not be reached.';
   if (fault.kind === 'link_local')
     return 'Its address is a link-local one, where clouds keep credentials; `approvals.webhook.allow_link_local` allows it.';

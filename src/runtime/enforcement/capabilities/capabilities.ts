@@ -39,7 +39,7 @@ export function openCapabilities(parts: CapabilityParts): Capabilities {
     const who = presented.has_credential ? `${presented.caller_id} ${presented.agent_id}` : null;
     if (who !== null && guesses.isThrottled(who)) return { taken: false, token_id: null, cause: 'throttled' };
     const token_id = parseTokenId(presented.token);
-    const row = token_id === null ? null : await rowOf(await db(), token_id);
+    const row = token_id === null ? null : await getRow(await db(), token_id);
     if (row === null || !matchesTokenHash(presented.token, row.token_sha256)) {
       if (who !== null) guesses.note(who);
       return { taken: false, token_id: null, cause: 'unknown' };
@@ -60,13 +60,13 @@ export function openCapabilities(parts: CapabilityParts): Capabilities {
   return {
     ttl_max_ms: parts.ttl_max_ms,
     issue: (request) => issue(request, parts),
-    find: async (token_id) => recordOf(await rowOf(await db(), token_id), ports().now_ms()),
+    find: async (token_id) => getRecord(await getRow(await db(), token_id), ports().now_ms()),
     list: async (filter) => list(await db(), filter, ports().now_ms()),
     revoke: async (token_id, by, may) => {
-      const before = recordOf(await rowOf(await db(), token_id), ports().now_ms());
+      const before = getRecord(await getRow(await db(), token_id), ports().now_ms());
       if (before === null || !may(before)) return null;
       const ended = await end(await db(), token_id, by, ports().now_ms());
-      const record = recordOf(await rowOf(await db(), token_id), ports().now_ms());
+      const record = getRecord(await getRow(await db(), token_id), ports().now_ms());
       if (record === null) return null;
       if (ended) await note(revocation(record, by, parts), parts, 'The token was revoked, but');
       return { record, ended };
@@ -113,7 +113,7 @@ async function issue(request: CapabilityRequest, parts: CapabilityParts): Return
 
 type Db = Kysely<StoreTables>;
 
-async function rowOf(db: Db, token_id: string): Promise<CapabilityRow | null> {
+async function getRow(db: Db, token_id: string): Promise<CapabilityRow | null> {
   const found = await db
     .selectFrom('capability_tokens')
     .selectAll()
@@ -167,7 +167,7 @@ async function list(db: Db, filter: CapabilityFilter, now_ms: number): Promise<C
   return rows.map((row) => shown(row, now_ms));
 }
 
-function recordOf(row: CapabilityRow | null, now_ms: number): CapabilityRecord | null {
+function getRecord(row: CapabilityRow | null, now_ms: number): CapabilityRecord | null {
   return row === null ? null : shown(row, now_ms);
 }
 
@@ -201,14 +201,14 @@ async function note(event: AuditEvent, { ports }: CapabilityParts, what: string)
 }
 
 function issuance(record: CapabilityRecord, parts: CapabilityParts): AuditEvent {
-  return changeOf(record, 'capability_issue', record.issued_by, 'A capability token was issued.', parts);
+  return getChange(record, 'capability_issue', record.issued_by, 'A capability token was issued.', parts);
 }
 
 function revocation(record: CapabilityRecord, by: string, parts: CapabilityParts): AuditEvent {
-  return changeOf(record, 'capability_revoke', by, 'A capability token was revoked.', parts);
+  return getChange(record, 'capability_revoke', by, 'A capability token was revoked.', parts);
 }
 
-function changeOf(
+function getChange(
   record: CapabilityRecord,
   phase: string,
   caller_id: string,

@@ -17,7 +17,7 @@ export async function presentCapability(
 ): Promise<CrossingCapability> {
   try {
     const shown = await (await capabilities())[how](presented);
-    return { token_id: shown.token_id, refusal: shown.taken ? null : refusalOf(shown.cause) };
+    return { token_id: shown.token_id, refusal: shown.taken ? null : getRefusal(shown.cause) };
   } catch (error) {
     if (!(error instanceof StoreFailure)) throw error;
     const reason = 'The capability token could not be checked, because the store is not available.';
@@ -25,6 +25,6 @@ export async function presentCapability(
   }
 }
 
-function refusalOf(cause: CapabilityCause): CrossingCapability['refusal'] {
+function getRefusal(cause: CapabilityCause): CrossingCapability['refusal'] {
   return { rule: `capability_token.${cause}`, reason: CAUSE_MESSAGES[cause] };
 }

@@ -20,7 +20,7 @@ export interface SessionDecider<Outcome> {
 
 /** Returns whether the decision depends on session state. If not, the store is not used. */
 export function needsSession(crossing: Crossing, policy: Policy): boolean {
-  return usesSessionTags(policy, crossing.tenant_id) || callsLimitOf(crossing, policy) !== null;
+  return usesSessionTags(policy, crossing.tenant_id) || getCallsLimit(crossing, policy) !== null;
 }
 
 /** The call limit of a tool, and the name under which its calls are counted. */
@@ -30,7 +30,7 @@ interface CallsLimit {
   readonly tool: string;
 }
 
-function callsLimitOf(crossing: Crossing, policy: Policy): CallsLimit | null {
+function getCallsLimit(crossing: Crossing, policy: Policy): CallsLimit | null {
   if (crossing.phase !== 'request') return null;
   const contract = findContract(crossing, policy);
   if (contract === null || contract === 'undeclared' || contract.max_calls_per_minute === null) return null;
@@ -51,7 +51,7 @@ export async function decideInSession<Outcome>(
 ): Promise<SessionDecision<Outcome>> {
   const store = await open();
   const asks = usesSessionTags(policy, given.tenant_id);
-  const limit = callsLimitOf(given, policy);
+  const limit = getCallsLimit(given, policy);
   const now_ms = timeOf(given.now_ms);
   const session = asks ? await readSession(store, { ...given, now_ms }, limits) : NO_SESSION;
   const crossing: Crossing = {

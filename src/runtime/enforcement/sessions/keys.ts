@@ -14,7 +14,7 @@ const UNNAMED = 'unknown';
 
 /** Returns the sessions of all acting agents. */
 export function listSessionKeys(crossing: Crossing): readonly SessionKey[] {
-  return listActingAgents(crossing).map((agent_id) => keyOf(crossing, agent_id));
+  return listActingAgents(crossing).map((agent_id) => getKey(crossing, agent_id));
 }
 
 /**
@@ -23,7 +23,7 @@ export function listSessionKeys(crossing: Crossing): readonly SessionKey[] {
 export function listReaderKeys(crossing: Crossing): readonly SessionKey[] {
   const { phase, destination_agent_id } = crossing;
   if (phase !== 'message' || destination_agent_id === null) return listSessionKeys(crossing);
-  return [keyOf(crossing, destination_agent_id)];
+  return [getKey(crossing, destination_agent_id)];
 }
 
 /**
@@ -36,6 +36,6 @@ export function findTagOwners(crossing: Crossing): readonly string[] | 'everyone
   return actors.includes(UNNAMED) ? 'everyone' : [...actors, UNNAMED];
 }
 
-function keyOf({ tenant_id, session_id }: Crossing, agent_id: string): SessionKey {
+function getKey({ tenant_id, session_id }: Crossing, agent_id: string): SessionKey {
   return { tenant_id, session_id: session_id ?? '', agent_id };
 }

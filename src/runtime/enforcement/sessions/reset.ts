@@ -38,12 +38,12 @@ export async function resetSession(
         .where('agent_id', '=', row.agent_id)
         .execute();
     const count = found.filter(({ tags }) => tags !== '[]').length;
-    await ports.record(buildServiceEvent(changeOf(target, count, caller, ports)));
+    await ports.record(buildServiceEvent(getChange(target, count, caller, ports)));
     return count;
   });
 }
 
-function changeOf(
+function getChange(
   target: SessionResetTarget,
   count: number,
   caller: Caller,

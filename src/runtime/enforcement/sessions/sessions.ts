@@ -97,7 +97,7 @@ async function keepOne(
   now_ms: number,
   limits: SessionLimits,
 ): Promise<void> {
-  const found = await rowOf(trx, key, now_ms);
+  const found = await getRow(trx, key, now_ms);
   const row = isAlive(found, now_ms, limits) ? found : { ...found, tags: '[]', started_ms: now_ms };
   const tags = changed(tagsIn(row.tags), change);
   if (tags.length > SESSION_TAGS_MAX) throw new SessionFull();
@@ -115,7 +115,7 @@ async function keepOne(
 }
 
 /** Returns the row, created if missing, and locked. */
-async function rowOf(trx: Transaction<StoreTables>, key: SessionKey, now_ms: number) {
+async function getRow(trx: Transaction<StoreTables>, key: SessionKey, now_ms: number) {
   const { tenant_id, session_id, agent_id } = key;
   await trx
     .insertInto('sessions')

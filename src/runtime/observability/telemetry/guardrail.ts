@@ -46,7 +46,7 @@ export function buildGuardrailAttributes(
   return {
     'gen_ai.operation.name': 'run_guardrail',
     'gen_ai.guardrail.component.name': component,
-    ...targetOf(crossing),
+    ...getTarget(crossing),
     'gen_ai.guardrail.verdict.type': verdict,
     'gen_ai.guardrail.verdict.reason': judged.reason,
     'gen_ai.guardrail.verdict.code': judged.enforced_result?.rule ?? judged.rule,
@@ -76,15 +76,15 @@ export function buildIdentityAttributes(
   };
 }
 
-function targetOf({ boundary, phase, memory }: Crossing): Attributes {
+function getTarget({ boundary, phase, memory }: Crossing): Attributes {
   const is_output = boundary === 'output' || phase === 'response';
   return {
     'gen_ai.guardrail.target.type': is_output ? 'output' : 'input',
-    'gen_ai.guardrail.target.subtype': subtypeOf(boundary, phase, memory !== undefined),
+    'gen_ai.guardrail.target.subtype': getSubtype(boundary, phase, memory !== undefined),
   };
 }
 
-function subtypeOf(
+function getSubtype(
   boundary: Crossing['boundary'],
   phase: Crossing['phase'],
   is_memory: boolean,

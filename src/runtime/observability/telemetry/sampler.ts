@@ -11,20 +11,20 @@ export function buildSampler(
   { trace }: Packages,
 ): Sampler {
   const name = env.OTEL_TRACES_SAMPLER ?? 'parentbased_always_on';
-  const root = rootOf(name.replace(/^parentbased_/, ''), env.OTEL_TRACES_SAMPLER_ARG, trace);
+  const root = getRoot(name.replace(/^parentbased_/, ''), env.OTEL_TRACES_SAMPLER_ARG, trace);
   return ROOTS.includes(name) ? root : new trace.ParentBasedSampler({ root });
 }
 
 /** Samplers that ignore the caller's decision. */
 const ROOTS = ['always_on', 'always_off', 'traceidratio'];
 
-function rootOf(name: string, argument: string | undefined, trace: Packages['trace']): Sampler {
+function getRoot(name: string, argument: string | undefined, trace: Packages['trace']): Sampler {
   if (name === 'always_off') return new trace.AlwaysOffSampler();
-  if (name === 'traceidratio') return new trace.TraceIdRatioBasedSampler(ratioOf(argument));
+  if (name === 'traceidratio') return new trace.TraceIdRatioBasedSampler(getRatio(argument));
   return new trace.AlwaysOnSampler();
 }
 
-function ratioOf(argument = ''): number {
+function getRatio(argument = ''): number {
   const ratio = Number(argument);
   return argument.trim() !== '' && ratio >= 0 && ratio <= 1 ? ratio : 1;
 }

@@ -54,7 +54,7 @@ function openProviders(parts: TelemetryParts, packages: Packages): Providers {
   const { settings, version } = parts;
   const { trace, metrics, OTLPTraceExporter, OTLPMetricExporter } = packages;
   const complain = complainer(parts.log);
-  const resource = resourceOf(parts, packages);
+  const resource = getResource(parts, packages);
   const { timeout_ms, interval_ms, queue_spans_max } = settings;
   const processor = () =>
     new trace.BatchSpanProcessor({
@@ -89,7 +89,7 @@ function openProviders(parts: TelemetryParts, packages: Packages): Providers {
 const BATCH_SPANS_MAX = 512;
 const ATTRIBUTE_UNITS_MAX = 1_024;
 
-function resourceOf({ settings, version, process_name }: TelemetryParts, { resources }: Packages) {
+function getResource({ settings, version, process_name }: TelemetryParts, { resources }: Packages) {
   const own = resources.resourceFromAttributes({
     'service.name': SCOPE,
     'service.version': version,

@@ -127,11 +127,11 @@ async function npm(words: readonly string[], { cwd, env }: NpmContext): Promise<
     });
     return stdout.trim() === '' ? null : JSON.parse(stdout);
   } catch (error) {
-    throw failureOf(error as NodeJS.ErrnoException & { stdout?: string; killed?: boolean });
+    throw getFailure(error as NodeJS.ErrnoException & { stdout?: string; killed?: boolean });
   }
 }
 
-function failureOf(error: NodeJS.ErrnoException & { stdout?: string; killed?: boolean }): SkillFailure {
+function getFailure(error: NodeJS.ErrnoException & { stdout?: string; killed?: boolean }): SkillFailure {
   if (error.code === 'ENOENT')
     return unusable(
       'there is no `npm` on this machine. Install it, or add the package as a folder or a `.tgz`',

@@ -35,7 +35,7 @@ function tgz(entries: readonly Entry[]): Buffer {
   return gzipSync(Buffer.concat([...blocks, Buffer.alloc(1024)]));
 }
 
-const entriesOf = (files: Files, root = 'package/'): Entry[] =>
+const getEntries = (files: Files, root = 'package/'): Entry[] =>
   Object.entries(files).map(([path, body]) => ({ path: `${root}${path}`, body }));
 
 const place = (cwd: string) => ({ cwd, env: process.env });
@@ -50,8 +50,8 @@ async function refused(what: Promise<unknown>, words: RegExp): Promise<void> {
 
 test('a folder and an archive of it are the same skill', async () => {
   await inProject(SKILL, async (dir) => {
-    await writeFile(join(dir, 'a.tgz'), tgz(entriesOf(SKILL)));
-    await writeFile(join(dir, 'b.tgz'), tgz([{ path: './', type: 'Directory' }, ...entriesOf(SKILL, './')]));
+    await writeFile(join(dir, 'a.tgz'), tgz(getEntries(SKILL)));
+    await writeFile(join(dir, 'b.tgz'), tgz([{ path: './', type: 'Directory' }, ...getEntries(SKILL, './')]));
     const folder = await openSkill('./', place(dir));
     for (const name of ['a.tgz', 'b.tgz']) {
       const skill = await openSkill(name, place(dir));
@@ -63,7 +63,7 @@ test('a folder and an archive of it are the same skill', async () => {
 });
 
 test('a hostile archive is refused as a whole', async () => {
-  const more = (...entries: Entry[]) => tgz([...entriesOf(SKILL), ...entries]);
+  const more = (...entries: Entry[]) => tgz([...getEntries(SKILL), ...entries]);
   const rows: readonly (readonly [string, Buffer, RegExp])[] = [
     ['up', more({ path: 'package/../../a', body: 'a' }), /leads out/],
     ['up at once', more({ path: '../a', body: 'a' }), /leads out/],
@@ -85,11 +85,11 @@ test('a hostile archive is refused as a whole', async () => {
     ['full width', more({ path: 'package/\uff53kill.yaml', body: 'a' }), /one name/],
     ['a file as a folder', more({ path: 'package/skill.yaml', type: 'Directory' }), /one name/],
     ['many', tgz(Array.from({ length: 2_001 }, (_, at) => ({ path: `package/${at}` }))), /2000 entries/],
-    ['two skills', tgz([...entriesOf(SKILL, 'a/'), ...entriesOf(SKILL, 'b/')]), /more than one/],
+    ['two skills', tgz([...getEntries(SKILL, 'a/'), ...getEntries(SKILL, 'b/')]), /more than one/],
     ['no skill', tgz([{ path: 'package/a', body: 'a' }]), /no skill/],
     ['bomb', gzipSync(Buffer.alloc(64 * 1024 * 1024)), /unpacked it has more/],
-    ['twice compressed', gzipSync(tgz(entriesOf(SKILL))), /compressed twice/],
-    ['cut', tgz(entriesOf(SKILL)).subarray(0, 100), /no gzip/],
+    ['twice compressed', gzipSync(tgz(getEntries(SKILL))), /compressed twice/],
+    ['cut', tgz(getEntries(SKILL)).subarray(0, 100), /no gzip/],
     ['no archive', Buffer.from('hello'), /no gzip/],
     ['garbage', gzipSync(Buffer.from('x'.repeat(5_000))), /damaged/],
   ];

@@ -27,8 +27,8 @@ export async function openTarball(path: string, source: string): Promise<Archive
   const packed = await readRegularFile(real, TARBALL_BYTES_MAX);
   if (packed === null) throw new SkillFailure('not_found', `There is no file \`${path}\`.`);
   if (packed.length > TARBALL_BYTES_MAX) throw refused(`it has more than ${TARBALL_BYTES_MAX} bytes`);
-  const files = await filesOf(await unpack(packed));
-  const root = rootOf(files);
+  const files = await getFiles(await unpack(packed));
+  const root = getRoot(files);
   return {
     source,
     integrity: computeIntegrity(packed),
@@ -61,7 +61,7 @@ async function unpack(packed: Uint8Array): Promise<Buffer> {
 }
 
 /** Returns every file by its name. Uses npm's own library, so that an archive is read as npm reads it. */
-async function filesOf(tar: Buffer): Promise<Map<string, Buffer>> {
+async function getFiles(tar: Buffer): Promise<Map<string, Buffer>> {
   const { Parser } = await import('tar');
   const files = new Map<string, Buffer>();
   const names = new Map<string, string>();
@@ -117,7 +117,7 @@ function objection(name: string, type: string, names: Map<string, string>): stri
 /**
  * Returns the folder in the archive that contains the manifest, with a trailing slash. npm names it `package`.
  */
-function rootOf(files: ReadonlyMap<string, Buffer>): string {
+function getRoot(files: ReadonlyMap<string, Buffer>): string {
   if (files.has(MANIFEST)) return '';
   const roots = [...files.keys()].filter(
     (name) => name.split('/').length === 2 && name.endsWith(`/${MANIFEST}`),

@@ -25,7 +25,7 @@ export const credentialRules: readonly CommandRule[] = [
     saw: (command) =>
       !isHarmlessCall(command) &&
       !takesNothing(command) &&
-      (filesOf(command).some(isCredentialPath) ||
+      (getFiles(command).some(isCredentialPath) ||
         command.redirections.some(({ operator, target }) => operator === '<' && isCredentialPath(target))),
     hits: [
       'cat ~/.aws/credentials',
@@ -69,7 +69,7 @@ export const credentialRules: readonly CommandRule[] = [
     programs: READERS,
     description: 'Reads who may log in, or the rules for passwords.',
     safer: 'cat /etc/os-release',
-    saw: (command) => filesOf(command).some(isAccountPath),
+    saw: (command) => getFiles(command).some(isAccountPath),
     hits: [
       'cat /etc/passwd',
       'grep root /etc/passwd',
@@ -279,7 +279,7 @@ function withoutTarget({ name, words }: Command): readonly ShellWord[] {
 }
 
 /** Returns the words that can be files, including values of flags (`file=@x`). */
-function filesOf(command: Command): readonly string[] {
+function getFiles(command: Command): readonly string[] {
   const words = SEARCHES.test(command.name) ? withoutPattern(command.words) : withoutTarget(command);
   return words.flatMap(({ text }) => {
     if (text.length > 400 || (command.name === 'find' && /config(?:\.php)?$/.test(text))) return [];

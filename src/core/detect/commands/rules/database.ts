@@ -22,7 +22,7 @@ export const databaseRules: readonly CommandRule[] = [
     programs: `${CLIENTS} ${BARE}`,
     description: 'Drops a database or a schema.',
     safer: "psql -c 'SELECT count(*) FROM users'",
-    saw: (command) => kindOf(command) === 'drops_whole',
+    saw: (command) => getKind(command) === 'drops_whole',
     hits: [
       "psql -c 'DROP DATABASE shop'",
       'mysql -e "drop schema x"',
@@ -38,7 +38,7 @@ export const databaseRules: readonly CommandRule[] = [
     programs: `${CLIENTS} ${BARE}`,
     description: 'Drops or empties a table or another part of a database.',
     safer: "psql -c 'SELECT count(*) FROM users'",
-    saw: (command) => kindOf(command) === 'destroys',
+    saw: (command) => getKind(command) === 'destroys',
     hits: [
       "psql -c 'DROP TABLE users'",
       'mysql -e "/*!50000 DROP TABLE users */"',
@@ -55,7 +55,7 @@ export const databaseRules: readonly CommandRule[] = [
     programs: `${CLIENTS} ${BARE}`,
     description: 'Deletes or changes all rows of a table: there is no condition.',
     safer: "psql -c 'DELETE FROM carts WHERE id = 7'",
-    saw: (command) => kindOf(command) === 'deletes_all',
+    saw: (command) => getKind(command) === 'deletes_all',
     hits: [
       'DELETE FROM users;',
       "psql -c 'update users set admin = true'",
@@ -70,7 +70,7 @@ export const databaseRules: readonly CommandRule[] = [
     programs: `${CLIENTS} ${BARE} copy select exec`,
     description: 'Hands out all rights, changes a password or reaches the system from a database.',
     safer: "psql -c 'GRANT SELECT ON carts TO reader'",
-    saw: (command) => kindOf(command) === 'grants',
+    saw: (command) => getKind(command) === 'grants',
     hits: [
       "GRANT ALL ON *.* TO 'x'@'y';",
       'psql -c "COPY t FROM PROGRAM \'id\'"',
@@ -149,7 +149,7 @@ export const databaseRules: readonly CommandRule[] = [
   },
 ];
 
-const kindOf = memoize((command: Command): SqlDamage => {
+const getKind = memoize((command: Command): SqlDamage => {
   const text = findSql(command);
   return text === null ? null : classifySqlDamage(text);
 });

@@ -26,7 +26,7 @@ export const filesystemRules: readonly CommandRule[] = [
     programs: 'rm del rd rmdir remove-item ri erase srm rimraf del-cli',
     description: 'Deletes the root, a home or a system folder with all that is in it.',
     safer: 'ls -la /home/ada',
-    saw: (command) => isRecursive(command) && targetsOf(command).some(isWholeSystemPath),
+    saw: (command) => isRecursive(command) && getTargets(command).some(isWholeSystemPath),
     hits: [
       'rm -rf /',
       'rm -fr ~',
@@ -45,7 +45,8 @@ export const filesystemRules: readonly CommandRule[] = [
     safer: 'ls -la /srv/data',
     saw: (command) =>
       isForced(command) &&
-      (takesInput(command) || targetsOf(command).some((path) => isOutside(path) && !isWholeSystemPath(path))),
+      (takesInput(command) ||
+        getTargets(command).some((path) => isOutside(path) && !isWholeSystemPath(path))),
     hits: [
       'rm -rf /var/lib/app',
       'sudo rm --recursive --force /srv/data',
@@ -62,7 +63,7 @@ export const filesystemRules: readonly CommandRule[] = [
     description: 'Deletes a folder in the working one with all that is in it, without asking.',
     safer: 'git clean -nd',
     saw: (command) =>
-      isForced(command) && targetsOf(command).some((path) => !isSpared(path) && !isOutside(path)),
+      isForced(command) && getTargets(command).some((path) => !isSpared(path) && !isOutside(path)),
     hits: ['rm -rf src', 'cd lib && rm -rf *', 'rm -rf .', 'rm -rf *', 'rm -f -r "$TARGET"'],
     misses: [
       'rm -rf dist',
@@ -86,7 +87,7 @@ export const filesystemRules: readonly CommandRule[] = [
     saw: (command) =>
       !isHarmlessCall(command) &&
       !isForced(command) &&
-      targetsOf(command).some((path) => isPrecious(path) && !isWholeSystemPath(path)),
+      getTargets(command).some((path) => isPrecious(path) && !isWholeSystemPath(path)),
     hits: ['rm /etc/hosts', 'rm -f /var/log/auth.log', 'rm users.db', 'unlink /usr/lib/libc.so'],
     misses: ['rm a.txt', 'rm -f build/out.js', 'rm /tmp/x.db', 'rm --version'],
   },
@@ -292,7 +293,7 @@ function listsTree(source: Command | null): boolean {
   );
 }
 
-function targetsOf(command: Command): readonly string[] {
+function getTargets(command: Command): readonly string[] {
   const operands = listOperands(command).filter((text) => text !== '' && !/^\/[sfqa]$/i.test(text));
   const { folder } = command;
   if (folder === null) return operands;
@@ -310,7 +311,7 @@ function targetsOf(command: Command): readonly string[] {
  */
 function takesInput(command: Command): boolean {
   const is_fed = command.within.some((name) => name === 'xargs' || name === 'find' || name === 'parallel');
-  return is_fed && (targetsOf(command).length === 0 || targetsOf(command).includes('{}'));
+  return is_fed && (getTargets(command).length === 0 || getTargets(command).includes('{}'));
 }
 
 function isOutside(path: string): boolean {

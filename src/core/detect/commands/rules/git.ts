@@ -16,7 +16,7 @@ export const gitRules: readonly CommandRule[] = [
     programs: 'git',
     description: 'Throws away changes that were not committed.',
     safer: 'git stash',
-    saw: (command) => verbOf(command) === 'reset' && restHas(command, /^--(?:hard|merge)$/),
+    saw: (command) => getVerb(command) === 'reset' && restHas(command, /^--(?:hard|merge)$/),
     hits: ['git reset --hard', 'git -C repo reset --hard HEAD~1', '\\git reset --merge'],
     misses: ['git reset HEAD~1', 'git log --grep="reset --hard"', 'git commit -m "git reset --hard"'],
   },
@@ -28,7 +28,7 @@ export const gitRules: readonly CommandRule[] = [
     description: 'Deletes files that git does not know.',
     safer: 'git clean -nd',
     saw: (command) =>
-      verbOf(command) === 'clean' &&
+      getVerb(command) === 'clean' &&
       hasFlag(command, '-f', '--force') &&
       !hasFlag(command, '-n', '--dry-run'),
     hits: ['git clean -fd', 'git clean --force', 'ssh host git clean -xf'],
@@ -91,7 +91,7 @@ export const gitRules: readonly CommandRule[] = [
     description: 'Deletes or moves a branch with commits that may be nowhere else.',
     safer: 'git branch -d merged',
     saw: (command) =>
-      verbOf(command) === 'branch' &&
+      getVerb(command) === 'branch' &&
       (restHas(command, /^-[a-zA-Z]*[DMf]/) ||
         (hasFlag(command, '--force') && restHas(command, /^(?:-d|--delete|-m)$/))),
     hits: ['git branch -D topic', 'git branch -f main HEAD~3'],
@@ -104,7 +104,7 @@ export const gitRules: readonly CommandRule[] = [
     programs: 'git',
     description: 'Deletes stashed work.',
     safer: 'git stash list',
-    saw: (command) => verbOf(command) === 'stash' && restHas(command, /^(?:drop|clear)$/),
+    saw: (command) => getVerb(command) === 'stash' && restHas(command, /^(?:drop|clear)$/),
     hits: ['git stash drop', 'git stash clear'],
     misses: ['git stash pop', 'git stash list', 'git stash'],
   },
@@ -116,7 +116,7 @@ export const gitRules: readonly CommandRule[] = [
     description: 'Rewrites history, or deletes what git keeps to undo things.',
     safer: 'git rebase main',
     saw: (command) => {
-      const verb = verbOf(command);
+      const verb = getVerb(command);
       if (command.name !== 'git') return command.words.length > 0 && !isHarmlessCall(command);
       if (verb === 'filter-branch' || verb === 'filter-repo') return true;
       if (verb === 'reflog') return restHas(command, /^(?:expire|delete)$/);
@@ -140,7 +140,7 @@ export const gitRules: readonly CommandRule[] = [
     description: 'Removes a working tree or a submodule with changes in it.',
     safer: 'git worktree remove ../other',
     saw: (command) => {
-      const verb = verbOf(command);
+      const verb = getVerb(command);
       const is_removal =
         verb === 'worktree'
           ? restHas(command, /^remove$/)
@@ -180,7 +180,7 @@ export const gitRules: readonly CommandRule[] = [
     description: 'Skips the checks that run before a commit or a push.',
     safer: 'git commit -m fix',
     saw: (command) => {
-      const verb = verbOf(command);
+      const verb = getVerb(command);
       return (verb === 'commit' || verb === 'push' || verb === 'merge') && hasFlag(command, '--no-verify');
     },
     hits: ['git commit --no-verify -m x', 'git push --no-verify'],
@@ -205,7 +205,7 @@ function verbAndRest({ words }: Command): readonly string[] {
   return words.slice(at).map(({ text }) => text);
 }
 
-function verbOf(command: Command): string {
+function getVerb(command: Command): string {
   return command.name === 'git' ? (verbAndRest(command)[0] ?? '') : '';
 }
 
@@ -216,7 +216,7 @@ function restHas(command: Command, pattern: RegExp): boolean {
 }
 
 function forcesPush(command: Command): boolean {
-  if (verbOf(command) !== 'push' || hasFlag(command, '--force-with-lease', '--dry-run', '-n')) return false;
+  if (getVerb(command) !== 'push' || hasFlag(command, '--force-with-lease', '--dry-run', '-n')) return false;
   return (
     hasFlag(command, '--force', '-f', '--delete', '-d', '--mirror', '--prune') ||
     restHas(command, /^(?:\+[\w./-]+|:[\w./-]+)/)

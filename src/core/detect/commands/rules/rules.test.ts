@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { judgeScript } from '../judge.ts';
 import { commandRules } from './index.ts';
 
-function idsOf(text: string): readonly string[] {
+function getIds(text: string): readonly string[] {
   return judgeScript(text).matches.map(({ rule }) => rule.id);
 }
 
@@ -13,8 +13,8 @@ test('every rule sees its hits and none of its misses', () => {
   for (const { id, hits, misses } of commandRules) {
     assert.ok(hits.length > 0 && misses.length > 0, id);
     for (const text of hits)
-      if (!idsOf(text).includes(id)) wrong.push(`${id} does not see ${text}: ${idsOf(text)}`);
-    for (const text of misses) if (idsOf(text).includes(id)) wrong.push(`${id} sees ${text}`);
+      if (!getIds(text).includes(id)) wrong.push(`${id} does not see ${text}: ${getIds(text)}`);
+    for (const text of misses) if (getIds(text).includes(id)) wrong.push(`${id} sees ${text}`);
     count += hits.length + misses.length;
   }
   assert.deepEqual(wrong, []);
@@ -22,9 +22,9 @@ test('every rule sees its hits and none of its misses', () => {
 });
 
 test('what a rule says to do instead is not found itself', () => {
-  const wrong = commandRules.filter(({ safer }) => safer === '' || idsOf(safer).length > 0);
+  const wrong = commandRules.filter(({ safer }) => safer === '' || getIds(safer).length > 0);
   assert.deepEqual(
-    wrong.map(({ id, safer }) => `${id}: ${safer}: ${idsOf(safer)}`),
+    wrong.map(({ id, safer }) => `${id}: ${safer}: ${getIds(safer)}`),
     [],
   );
   assert.ok(commandRules.length > 90, `${commandRules.length} rules`);

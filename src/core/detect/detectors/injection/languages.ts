@@ -307,7 +307,7 @@ const LANGUAGES: readonly Language[] = [
 const TRY_WORK = 96;
 
 /** Builds the detector for `ignore all previous instructions` in one language. */
-function phraseOf(language: Language): Phrase {
+function getPhrase(language: Language): Phrase {
   const { code, name, verb_anchors, verbs, rules, above, is_verb_last, rule_anchors, hits, misses } =
     language;
   const object = `(?:${rules}|${above})`;
@@ -323,4 +323,4 @@ function phraseOf(language: Language): Phrase {
   };
 }
 
-export const languages = buildPhraseDetectors('override', LANGUAGES.map(phraseOf));
+export const languages = buildPhraseDetectors('override', LANGUAGES.map(getPhrase));

@@ -177,7 +177,7 @@ const BACK_UNITS = 40;
 /** Work of one attempt: after the words of a request, the secrets are tried at up to 30 positions. */
 const TRY_WORK = 96;
 
-function phraseOf({ code, name, secrets, before, behind, hits, misses }: Request): Phrase {
+function getPhrase({ code, name, secrets, before, behind, hits, misses }: Request): Phrase {
   const secret = `(?:${secrets.join('|')})`;
   const asked = [
     ...(before === null ? [] : [`(?<![a-zäöüéèñç])${before}[^.!?。？！।\\n]{0,30}?${secret}`]),
@@ -187,7 +187,7 @@ function phraseOf({ code, name, secrets, before, behind, hits, misses }: Request
     name: `secret_${code}`,
     weight: 4,
     description: `A request for a password or a secret key, in ${name}.`,
-    anchors: secrets.map((word) => (/^[a-z]/i.test(word) ? `(?i)${headOf(word)}` : headOf(word))),
+    anchors: secrets.map((word) => (/^[a-z]/i.test(word) ? `(?i)${getHead(word)}` : getHead(word))),
     ...(before === null
       ? { pattern: `${secret}${behind}` }
       : {
@@ -201,8 +201,8 @@ function phraseOf({ code, name, secrets, before, behind, hits, misses }: Request
 }
 
 /** Returns the first letters of a word, which are enough for an anchor. */
-function headOf(word: string): string {
+function getHead(word: string): string {
   return word.slice(0, 7).replace('.', "['’]");
 }
 
-export const secretRequests = buildPhraseDetectors('extraction', REQUESTS.map(phraseOf));
+export const secretRequests = buildPhraseDetectors('extraction', REQUESTS.map(getPhrase));

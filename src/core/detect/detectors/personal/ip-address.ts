@@ -110,12 +110,12 @@ function isRoutedV4(value: string): boolean {
  * hostile text.
  */
 function isRoutedV6(value: string): boolean {
-  const groups = groupsOf(value);
+  const groups = getGroups(value);
   return groups !== null && new ipaddr.IPv6(groups).range() === 'unicast';
 }
 
 /** Returns the eight groups of an address with at most one `::`; `null` if it is not an address. */
-function groupsOf(value: string): number[] | null {
+function getGroups(value: string): number[] | null {
   const [head = '', tail, more] = value.split('::');
   if (more !== undefined) return null;
   const left = head.split(':');

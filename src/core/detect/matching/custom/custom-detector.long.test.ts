@@ -21,7 +21,7 @@ import { findRequiredAnchor, measureUnits } from './required-anchor.ts';
 const UNITS_MAX = 1_024;
 
 /** Returns the pattern as the parser of the configuration builds it. */
-function customOf(pattern: string): CustomPattern {
+function getCustom(pattern: string): CustomPattern {
   const tree = parsePatternTree(pattern);
   const found = findRequiredAnchor(tree);
   assert.ok(found !== null, `no anchor in ${pattern}`);
@@ -40,9 +40,9 @@ function customOf(pattern: string): CustomPattern {
 
 const scanners = new Map<string, Scanner>();
 
-function spansOf(pattern: string, text: string, meter?: WorkMeter): string[] {
+function getSpans(pattern: string, text: string, meter?: WorkMeter): string[] {
   const matches: Match[] = [];
-  const scanner = scanners.get(pattern) ?? compileScanner([buildCustomDetector(customOf(pattern))]);
+  const scanner = scanners.get(pattern) ?? compileScanner([buildCustomDetector(getCustom(pattern))]);
   scanners.set(pattern, scanner);
   scanText(scanner, text, matches, 10_000, meter);
   return matches.map(({ start, end }) => text.slice(start, end));
@@ -96,7 +96,7 @@ const FOUND: readonly (readonly [pattern: string, text: string, found: readonly 
 ];
 
 test('a pattern finds what its engine finds, at its place', () => {
-  for (const [pattern, text, found] of FOUND) assert.deepEqual(spansOf(pattern, text), found, pattern);
+  for (const [pattern, text, found] of FOUND) assert.deepEqual(getSpans(pattern, text), found, pattern);
   assert.equal(FOUND.length, 13);
 });
 
@@ -120,7 +120,7 @@ test('whatever the text, a pattern finds what its engine finds in the whole of i
       const text = pieces.join('');
       for (const pattern of PATTERNS) {
         const expected = [...RE2JS.compile(pattern).matchAll(text)].map(([match]) => match);
-        assert.deepEqual(spansOf(pattern, text), expected, `${pattern} in ${JSON.stringify(text)}`);
+        assert.deepEqual(getSpans(pattern, text), expected, `${pattern} in ${JSON.stringify(text)}`);
         found += expected.length;
       }
     }),
@@ -156,7 +156,7 @@ test('whatever pattern and text, the same is found as by its engine', () => {
       const pattern = `(?:${before}${maybe})acm(?:${after}${perhaps})`;
       for (const text of all.map((parts) => parts.join(''))) {
         const expected = [...RE2JS.compile(pattern).matchAll(text)].map(([match]) => match);
-        assert.deepEqual(spansOf(pattern, text), expected, `${pattern} in ${JSON.stringify(text)}`);
+        assert.deepEqual(getSpans(pattern, text), expected, `${pattern} in ${JSON.stringify(text)}`);
         found += expected.length;
       }
     }),
@@ -166,7 +166,7 @@ test('whatever pattern and text, the same is found as by its engine', () => {
 });
 
 test('a match is as long as the limit at most, and is found there', () => {
-  const [found] = spansOf('acme_[a-z]+', `acme_${'x'.repeat(5_000)}`);
+  const [found] = getSpans('acme_[a-z]+', `acme_${'x'.repeat(5_000)}`);
   assert.ok(found !== undefined && found.length >= UNITS_MAX && found.length <= UNITS_MAX + 1);
 });
 
@@ -181,7 +181,7 @@ test('work grows with the text, whatever pattern and text', () => {
   for (const [pattern, piece] of HOSTILE) {
     const work = (units: number) => {
       const meter: WorkMeter = { work: 0, allowed: Number.POSITIVE_INFINITY };
-      spansOf(pattern, piece.repeat(units / piece.length), meter);
+      getSpans(pattern, piece.repeat(units / piece.length), meter);
       return meter.work / units;
     };
     assert.ok(work(64_000) <= 2 * work(16_000), pattern);
@@ -194,6 +194,6 @@ const ONE_TRY_MAX = 1_024 * (8 + 2_000 / 2);
 
 test('a scan that has done its work ends', () => {
   const meter: WorkMeter = { work: 0, allowed: 100_000 };
-  spansOf('acme-[a-z-]{1,400}!', 'acme-'.repeat(20_000), meter);
+  getSpans('acme-[a-z-]{1,400}!', 'acme-'.repeat(20_000), meter);
   assert.ok(meter.work > meter.allowed && meter.work < meter.allowed + ONE_TRY_MAX, `${meter.work}`);
 });

@@ -67,13 +67,13 @@ function readTerm(reader: Reader): PatternTree | null {
   for (let count = take(reader, COUNT); count !== null && part !== null; count = take(reader, COUNT)) {
     const [, sign, from, comma, to] = count;
     const least = sign === undefined ? Number(from) : Number(sign === '+');
-    const most = sign === undefined ? mostOf(least, comma, to) : sign === '?' ? 1 : Number.POSITIVE_INFINITY;
+    const most = sign === undefined ? getMost(least, comma, to) : sign === '?' ? 1 : Number.POSITIVE_INFINITY;
     part = { kind: 'times', part, least, most };
   }
   return part;
 }
 
-function mostOf(least: number, comma: string | undefined, to: string | undefined): number {
+function getMost(least: number, comma: string | undefined, to: string | undefined): number {
   if (comma === undefined) return least;
   return to === '' || to === undefined ? Number.POSITIVE_INFINITY : Number(to);
 }
@@ -91,7 +91,7 @@ function readAtom(reader: Reader): PatternTree | null {
   reader.at += 1;
   if (char === '^' || char === '$') return { kind: 'mark', is_word_edge: false };
   if (char === '.') return { kind: 'unit', set: reader.all ? EVERY : EVERY_BUT_BREAK, is_fixed: false };
-  return unitOf(char, reader.fold);
+  return getUnit(char, reader.fold);
 }
 
 function readFlags(reader: Reader, [, on = '', off = '', end]: RegExpExecArray): PatternTree | null {
@@ -123,12 +123,12 @@ function readEscape(reader: Reader): PatternTree {
   if (mark !== null) return { kind: 'mark', is_word_edge: mark[0] === '\\b' };
   const quoted = take(reader, QUOTED);
   if (quoted !== null)
-    return { kind: 'all', parts: [...quoted[1]!].map((char) => textOf(char, reader.fold)) };
+    return { kind: 'all', parts: [...quoted[1]!].map((char) => getText(char, reader.fold)) };
   const code = take(reader, CODE);
   if (code !== null) {
     const point =
       code[3] === undefined ? Number.parseInt(code[1] ?? code[2]!, 16) : Number.parseInt(code[3], 8);
-    return textOf(String.fromCodePoint(point), reader.fold);
+    return getText(String.fromCodePoint(point), reader.fold);
   }
   if (take(reader, PROPERTY) !== null) return { kind: 'unit', set: EVERY, is_fixed: false };
   const letter = reader.source[reader.at + 1] ?? '';
@@ -138,7 +138,7 @@ function readEscape(reader: Reader): PatternTree {
     const set = parseUnits(`[^\\${letter.toLowerCase()}]`);
     return { kind: 'unit', set, is_fixed: false };
   }
-  return unitOf(CONTROLS[letter] ?? letter, reader.fold);
+  return getUnit(CONTROLS[letter] ?? letter, reader.fold);
 }
 
 const CLASS = /\[\^?\]?(?:\[:\^?\w+:\]|\\.|[^\]\\])*\]/sy;
@@ -160,12 +160,12 @@ function readClass(reader: Reader): PatternTree {
 }
 
 /** Returns the tree of one character; a surrogate pair is two units. */
-function textOf(char: string, fold: boolean): PatternTree {
-  if (char.length === 1) return unitOf(char, fold);
-  return { kind: 'all', parts: [unitOf(char[0]!, false), unitOf(char[1]!, false)] };
+function getText(char: string, fold: boolean): PatternTree {
+  if (char.length === 1) return getUnit(char, fold);
+  return { kind: 'all', parts: [getUnit(char[0]!, false), getUnit(char[1]!, false)] };
 }
 
-function unitOf(char: string, fold: boolean): PatternTree {
+function getUnit(char: string, fold: boolean): PatternTree {
   const unit = char.charCodeAt(0);
   const set: UnitSet = [[unit, unit]];
   return { kind: 'unit', set: fold ? foldCase(set) : set, is_fixed: true };

@@ -25,7 +25,7 @@ export function findRequiredAnchor(tree: PatternTree): RequiredAnchor | null {
   if (best === null) return null;
   const edge = best.before_units_max === 0 && beginsWithWord(tree) ? '\\b' : '';
   return {
-    anchors: best.sequences.map((sequence) => edge + sequence.map(notationOf).join('')),
+    anchors: best.sequences.map((sequence) => edge + sequence.map(getNotation).join('')),
     before_units_max: best.before_units_max,
   };
 }
@@ -38,7 +38,7 @@ export function buildLiteralAnchor(literal: string, pattern: string): RequiredAn
     return [...new Set(forms)].map((form) => [form.charCodeAt(0), form.charCodeAt(0)] as const);
   });
   const before_units_max = Math.max(0, measureUnits(parsePatternTree(pattern)).most - literal.length);
-  return { anchors: [sets.map(notationOf).join('')], before_units_max };
+  return { anchors: [sets.map(getNotation).join('')], before_units_max };
 }
 
 /** Returns the least and the most units of a match. */
@@ -78,7 +78,7 @@ interface Candidate {
 }
 
 function bestIn(tree: PatternTree): Candidate | null {
-  const exact = exactOf(tree);
+  const exact = getExact(tree);
   if (exact !== null) return telling(exact, 0);
   if (tree.kind === 'any') return bestOfWays(tree.ways);
   if (tree.kind === 'times') return tree.least === 0 ? null : bestIn(tree.part);
@@ -91,7 +91,7 @@ function bestOfWays(ways: readonly PatternTree[]): Candidate | null {
   const all = found.filter((each) => each !== null);
   const sequences = all.flatMap((each) => each.sequences);
   if (all.length < found.length || sequences.length > SEQUENCES_MAX) return null;
-  return candidateOf(sequences, Math.max(...all.map((each) => each.before_units_max)));
+  return getCandidate(sequences, Math.max(...all.map((each) => each.before_units_max)));
 }
 
 function bestOfParts(parts: readonly PatternTree[]): Candidate | null {
@@ -101,7 +101,7 @@ function bestOfParts(parts: readonly PatternTree[]): Candidate | null {
   let before = 0;
   for (const part of parts) {
     const { most } = measureUnits(part);
-    const begin = beginningOf(part);
+    const begin = getBeginning(part);
     const longer = begin && crossed(run, begin.sequences);
     run = longer ?? run;
     if (longer === null || !begin?.is_whole) {
@@ -116,12 +116,12 @@ function bestOfParts(parts: readonly PatternTree[]): Candidate | null {
 }
 
 /** Returns the sequences with which a part begins; `is_whole` is true if they are the whole part. */
-function beginningOf(part: PatternTree): { sequences: readonly Sequence[]; is_whole: boolean } | null {
-  const exact = exactOf(part);
+function getBeginning(part: PatternTree): { sequences: readonly Sequence[]; is_whole: boolean } | null {
+  const exact = getExact(part);
   if (exact !== null) return { sequences: exact, is_whole: true };
   if (part.kind !== 'times' || part.least === 0) return null;
   const least = Math.min(part.least, ANCHOR_UNITS_MAX);
-  const sequences = exactOf({ ...part, least, most: least });
+  const sequences = getExact({ ...part, least, most: least });
   return sequences && { sequences, is_whole: false };
 }
 
@@ -140,21 +140,21 @@ function telling(sequences: readonly Sequence[], before: number): Candidate | nu
   const is_whole = whole.length <= trimmed.length && whole.every(says);
   const chosen = is_whole ? whole : trimmed;
   if (!chosen.every(says)) return null;
-  return candidateOf(chosen, is_whole ? before : before + Math.max(...starts));
+  return getCandidate(chosen, is_whole ? before : before + Math.max(...starts));
 }
 
 /**
  * Builds a candidate. If sequences differ in length, a short one can end before a long one that began
  * earlier, so the search for the match goes back as far as the long one reaches.
  */
-function candidateOf(sequences: readonly Sequence[], before: number): Candidate {
+function getCandidate(sequences: readonly Sequence[], before: number): Candidate {
   const differ = new Set(sequences.map(({ length }) => length)).size > 1;
   return { sequences, before_units_max: before + (differ ? ANCHOR_UNITS_MAX : 0) };
 }
 
 function distinct(sequences: readonly Sequence[]): readonly Sequence[] {
   const cut = sequences.map((sequence) => sequence.slice(0, ANCHOR_UNITS_MAX));
-  return [...new Map(cut.map((sequence) => [sequence.map(notationOf).join(''), sequence])).values()];
+  return [...new Map(cut.map((sequence) => [sequence.map(getNotation).join(''), sequence])).values()];
 }
 
 function says(sequence: Sequence): boolean {
@@ -181,17 +181,17 @@ function rank({ sequences, before_units_max }: Candidate): number {
 }
 
 /** Returns all sequences that the tree matches if they are few, short and of known length; else `null`. */
-function exactOf(tree: PatternTree): readonly Sequence[] | null {
+function getExact(tree: PatternTree): readonly Sequence[] | null {
   if (tree.kind === 'mark') return [[]];
   if (tree.kind === 'unit') return tree.is_fixed ? [[tree.set]] : null;
-  if (tree.kind === 'any') return joined(tree.ways.map(exactOf));
+  if (tree.kind === 'any') return joined(tree.ways.map(getExact));
   if (tree.kind === 'all') {
     return tree.parts.reduce<readonly Sequence[] | null>(
-      (run, part) => run && crossed(run, exactOf(part)),
+      (run, part) => run && crossed(run, getExact(part)),
       [[]],
     );
   }
-  const inner = exactOf(tree.part);
+  const inner = getExact(tree.part);
   if (inner === null || tree.most > ANCHOR_UNITS_MAX) return null;
   let repeated: readonly Sequence[] | null = [[]];
   const counts: (readonly Sequence[] | null)[] = tree.least === 0 ? [[[]]] : [];
@@ -221,7 +221,7 @@ function beginsWithWord(tree: PatternTree): boolean {
   return second.set.every(([low, high]) => /^\w\w$/.test(String.fromCharCode(low, high)));
 }
 
-function notationOf(set: UnitSet): string {
+function getNotation(set: UnitSet): string {
   const ranges = set.map(([low, high]) => (low === high ? written(low) : `${written(low)}-${written(high)}`));
   return set.length === 1 && set[0]![0] === set[0]![1] ? ranges[0]! : `[${ranges.join('')}]`;
 }

@@ -114,7 +114,7 @@ function base16(text: string, start: number, end: number): Blob | null {
     bytes.push(byte);
   }
   const is_whole = at >= end - 1;
-  return is_whole && bytes.length >= TEXT_BYTES_MIN ? blobOf(bytes, start, at) : null;
+  return is_whole && bytes.length >= TEXT_BYTES_MIN ? getBlob(bytes, start, at) : null;
 }
 
 /** Returns the value of a unit as a base16 digit; `NaN` if it is not a digit. */
@@ -140,7 +140,7 @@ function base64(text: string, start: number, end: number): { blob: Blob | null; 
       bits -= 8;
       const byte = (held >> bits) & 0xff;
       more = awaited(more, byte);
-      if (more < 0) return { blob: blobOf(bytes, start, at), is_whole: false };
+      if (more < 0) return { blob: getBlob(bytes, start, at), is_whole: false };
       bytes.push(byte);
     }
     const next = to - from >= LINE_UNITS_MIN ? nextLine(text, to) : to;
@@ -149,10 +149,10 @@ function base64(text: string, start: number, end: number): { blob: Blob | null; 
     from = next;
     to = next_end;
   }
-  return { blob: blobOf(bytes, start, paddingEnd(text, to)), is_whole: true };
+  return { blob: getBlob(bytes, start, paddingEnd(text, to)), is_whole: true };
 }
 
-function blobOf(bytes: readonly number[], start: number, end: number): Blob | null {
+function getBlob(bytes: readonly number[], start: number, end: number): Blob | null {
   const decoded = bytes.length < TEXT_BYTES_MIN ? null : decodeUtf8Bytes(bytes, true);
   return decoded === null ? null : { start, end, text: decoded };
 }

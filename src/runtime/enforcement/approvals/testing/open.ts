@@ -87,7 +87,7 @@ export function openTestApprovals(
   };
   const approvals = openApprovals(parts);
   const check: TestApprovals['check'] = (parts = {}, approval_request_id = null, caller = AGENT) => {
-    const crossing = callOf(parts);
+    const crossing = getCall(parts);
     return approvals.resolve({
       judged: judge(crossing, POLICY),
       crossing,
@@ -100,7 +100,7 @@ export function openTestApprovals(
 }
 
 /** Returns a call of `pay` by one agent in one session. `parts` replace its fields. */
-export function callOf(parts: Partial<Crossing> = {}): Crossing {
+export function getCall(parts: Partial<Crossing> = {}): Crossing {
   return buildTestCrossing({
     boundary: 'action',
     phase: 'request',

@@ -72,8 +72,8 @@ export async function startCollector(answer: (response: ServerResponse) => void 
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
-    spans: () => bodies('/v1/traces').flatMap(spansOf),
-    points: () => bodies('/v1/metrics').flatMap(pointsOf),
+    spans: () => bodies('/v1/traces').flatMap(getSpans),
+    points: () => bodies('/v1/metrics').flatMap(getPoints),
     until: (enough) => {
       if (enough()) return Promise.resolve();
       return new Promise((resolve) => waiting.push({ enough, resolve }));
@@ -102,7 +102,7 @@ interface AnyValue {
   readonly arrayValue?: { readonly values: readonly AnyValue[] };
 }
 
-function valuesOf(attributes: readonly KeyValue[] = []): Values {
+function getValues(attributes: readonly KeyValue[] = []): Values {
   return Object.fromEntries(attributes.map(({ key, value }) => [key, plain(value)]));
 }
 
@@ -148,15 +148,15 @@ interface Measures {
   }[];
 }
 
-function spansOf({ resourceSpans }: Traces): ReceivedSpan[] {
+function getSpans({ resourceSpans }: Traces): ReceivedSpan[] {
   return resourceSpans.flatMap(({ resource, scopeSpans }) =>
-    scopeSpans.flatMap(({ spans }) => spans.map((span) => spanOf(span, valuesOf(resource.attributes)))),
+    scopeSpans.flatMap(({ spans }) => spans.map((span) => getSpan(span, getValues(resource.attributes)))),
   );
 }
 
 const NS_PER_MS = 1_000_000n;
 
-function spanOf(span: SpanData, resource: Values): ReceivedSpan {
+function getSpan(span: SpanData, resource: Values): ReceivedSpan {
   const took_ns = BigInt(span.endTimeUnixNano) - BigInt(span.startTimeUnixNano);
   return {
     name: span.name,
@@ -166,23 +166,23 @@ function spanOf(span: SpanData, resource: Values): ReceivedSpan {
     parent_id: span.parentSpanId ?? '',
     status: span.status?.code ?? 0,
     took_ms: Number(took_ns / NS_PER_MS),
-    attributes: valuesOf(span.attributes),
-    events: (span.events ?? []).map(({ name, attributes }) => ({ name, attributes: valuesOf(attributes) })),
+    attributes: getValues(span.attributes),
+    events: (span.events ?? []).map(({ name, attributes }) => ({ name, attributes: getValues(attributes) })),
     resource,
   };
 }
 
-function pointsOf({ resourceMetrics }: Measures): ReceivedPoint[] {
+function getPoints({ resourceMetrics }: Measures): ReceivedPoint[] {
   return resourceMetrics.flatMap(({ resource, scopeMetrics }) =>
     scopeMetrics.flatMap(({ metrics }) =>
       metrics.flatMap(({ name, unit, histogram }) =>
         histogram.dataPoints.map(({ attributes, count, sum }) => ({
           name,
           unit,
-          attributes: valuesOf(attributes),
+          attributes: getValues(attributes),
           count: Number(count),
           sum,
-          resource: valuesOf(resource.attributes),
+          resource: getValues(resource.attributes),
         })),
       ),
     ),
