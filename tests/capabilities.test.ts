@@ -334,7 +334,7 @@ test('a backend that is silent or gone gives nothing, says so in time, and works
   });
 });
 
-test('every issue, use, refusal and revocation is in the audit trail', async () => {
+test('every issue, use, refusal and revocation is in the audit log', async () => {
   const { token, token_id } = await issue();
   await ask('/v1/secrets/resolve', KEYS.resolver, resolving(token));
   await ask('/v1/secrets/resolve', KEYS.resolver, resolving(token, { tool: 'drop_table' }));

@@ -1,5 +1,5 @@
 import type { Caller } from '../runtime/access/types.ts';
-import type { TrailRequest } from '../runtime/audit/events/trail.ts';
+import type { FollowRequest } from '../runtime/audit/events/follow-index.ts';
 import { AuditFailure } from '../runtime/audit/failure.ts';
 import { AuditFilterError, LIMIT_DEFAULT, LIMIT_MAX, parseFilter } from '../runtime/audit/filter.ts';
 import type { AuditFilter, AuditPage } from '../runtime/audit/types.ts';
@@ -34,7 +34,7 @@ export const auditFilterSchemas = {
 
 export const auditQuery = defineOperation({
   name: 'audit_query',
-  summary: 'Query the audit trail',
+  summary: 'Query the audit log',
   description:
     'Finds audit events; all filters are joined with AND. Sees every event whose answer was given before the call. A caller that may only read its own sees the events of its own calls.',
   http: { method: 'POST', path: '/v1/audit/query' },
@@ -132,7 +132,7 @@ const FOLLOWED = Object.keys(auditFilterSchemas).filter((name) => !['since', 'un
  *
  * @throws Refusal if the caller may read nothing, or if a filter is not valid
  */
-export function parseFollowRequest(input: unknown, context: Context): TrailRequest {
+export function parseFollowRequest(input: unknown, context: Context): FollowRequest {
   const { after = null, ...requested } = (input ?? {}) as Readonly<Record<string, unknown>>;
   const wrong = Object.keys(requested).find((name) => !FOLLOWED.includes(name));
   if (wrong !== undefined)

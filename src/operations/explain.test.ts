@@ -47,7 +47,7 @@ test('who may have which decision explained', async () => {
     ['who may read all of another tenant', OTHER_AUDITOR, event_id, 'not_found'],
     ['who may read all of another agent', OTHER_AGENT, event_id, 'not_found'],
     ['who may not read the policy', NO_POLICY, event_id, 'forbidden'],
-    ['who may not read the trail', NO_AUDIT, event_id, 'forbidden'],
+    ['who may not read the audit log', NO_AUDIT, event_id, 'forbidden'],
     ['an event that is not there', OPERATOR, 'evt_none', 'not_found'],
   ];
   for (const [name, caller, id, expected] of rows) {

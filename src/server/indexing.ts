@@ -25,9 +25,9 @@ export interface IndexFiller {
 
 /** The interval between passes, in milliseconds. It is long enough that a batch justifies its transaction. */
 const POLL_MS = 500;
-/** The interval while a client follows the trail, short enough for an interactive reader. */
+/** The interval while a client follows the audit log, short enough for an interactive reader. */
 const WATCHED_POLL_MS = 200;
-/** The longest pause on a busy machine while a client follows the trail, in milliseconds. */
+/** The longest pause on a busy machine while a client follows the audit log, in milliseconds. */
 const WATCHED_REST_MS = 100;
 /** The first pass is delayed, so that opening the index does not delay the first health checks. */
 const OPEN_AFTER_MS = 100;

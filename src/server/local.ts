@@ -6,7 +6,7 @@ import { StartFailure } from '../platform/failure.ts';
 import { openLog } from '../platform/log.ts';
 import { openLazyStore, parseStoreSettings, type Store } from '../platform/store/index.ts';
 import type { Caller } from '../runtime/access/types.ts';
-import type { TrailPosition } from '../runtime/audit/events/trail.ts';
+import type { AuditPosition } from '../runtime/audit/events/follow-index.ts';
 import { writeSpool } from '../runtime/audit/spool.ts';
 import type { AuditEvent } from '../runtime/audit/types.ts';
 import type { Config } from '../runtime/config/index.ts';
@@ -167,10 +167,10 @@ async function syncIndex(config: Config, client: LazyClient): Promise<void> {
 }
 
 /**
- * Returns the end of the audit trail after the index has every event that was answered before the call. Works
+ * Returns the end of the audit log after the index has every event that was answered before the call. Works
  * with and without a running service.
  */
-export async function readLocalTrailEnd(config: Config): Promise<TrailPosition> {
+export async function readLocalAuditEnd(config: Config): Promise<AuditPosition> {
   const paths = buildStatePaths(config.state_dir);
   if (!existsSync(paths.journal)) return { after: null, positions: [] };
   const client = openLazyClient(config.state_dir);
@@ -179,13 +179,13 @@ export async function readLocalTrailEnd(config: Config): Promise<TrailPosition> 
   } finally {
     (await client.opened())?.close();
   }
-  const [{ openIndex }, { readTrailEnd }] = await Promise.all([
+  const [{ openIndex }, { readAuditEnd }] = await Promise.all([
     import('../runtime/audit/audit-index.ts'),
-    import('../runtime/audit/events/trail.ts'),
+    import('../runtime/audit/events/follow-index.ts'),
   ]);
   const index = await openIndex({ path: paths.index, read_only: true });
   try {
-    return await readTrailEnd(index);
+    return await readAuditEnd(index);
   } finally {
     await index.close();
   }

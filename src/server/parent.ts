@@ -26,6 +26,7 @@ import { type IndexFiller, openIndexFiller } from './indexing.ts';
 import { type ManagedCopy, openManagedCopy } from './managed-copy.ts';
 import { openMetricsSum } from './metrics-sum.ts';
 import { admitPolicy, type OwnerStore, openOwnerStore } from './owner-store.ts';
+import { buildParentMethods } from './parent-methods.ts';
 import {
   openPolicyReloader,
   type PolicyLoad,
@@ -38,7 +39,7 @@ import { openSeenAgents } from './seen-agents.ts';
 import {
   type DaemonHandlers,
   type Dispatch,
-  type FollowTrail,
+  type FollowAuditLog,
   openSocketServer,
   type ServiceStatus,
   type SocketServer,
@@ -88,7 +89,7 @@ const GATHER_MS = 2_000;
 const AGENTS_LISTED_MAX = 1_000;
 
 /** Parts that open only after the workers that use them. */
-interface Late {
+interface DeferredParts {
   readonly feed: EventFeed;
   indexing: IndexFiller | null;
   managed: ManagedCopy | null;
@@ -104,27 +105,27 @@ export async function openParent(parts: ParentParts): Promise<Parent> {
   const paths = buildStatePaths(config.state_dir);
   await savePolicy(paths.policies, parts.policy);
   const inTurn = openSerialQueue();
-  const late: Late = { feed: openEventFeed(log), ...NOT_OPEN };
+  const deferred: DeferredParts = { feed: openEventFeed(log), ...NOT_OPEN };
   const keys = openApiKeyExchange(config, () => workers, log);
   const alert_metrics = openAlertMetrics();
-  const metrics = config.metrics.enabled ? metricsOfParent(version, config, late, alert_metrics) : null;
-  const changes = queueChanges(late, inTurn);
+  const metrics = config.metrics.enabled ? metricsOfParent(version, config, deferred, alert_metrics) : null;
+  const changes = queueChanges(deferred, inTurn);
   const metricsOfAll = openMetricsSum(() => workers.serving(), metrics);
-  const coordinator = buildCoordinator(config, late, metricsOfAll, () => workers, changes, parts.plugins);
+  const coordinator = buildCoordinator(config, deferred, metricsOfAll, () => workers, changes, parts.plugins);
   const workers = openWorkers({
     url: parts.worker_url ?? NO_PROGRAM,
     count: parts.worker_url === null ? 0 : config.server.workers,
     spare: parts.spare,
     log,
     inTurn,
-    answers: getAnswers(coordinator, changes.reload, (by) => shareEvents(by, late, workers)),
-    orders: (writer) => ordersFor(writer, parts, late, keys.current()),
+    answers: buildParentMethods(coordinator, changes.reload, (by) => shareEvents(by, deferred, workers)),
+    orders: (writer) => ordersFor(writer, parts, deferred, keys.current()),
   });
-  const started = await startWorkers(workers, parts, metrics, late);
+  const started = await startWorkers(workers, parts, metrics, deferred);
   const opened: Closeable[] = started.journal === null ? [] : [started.journal];
   try {
     return await openServing(
-      { parts, late, keys, metrics, alert_metrics, changes, coordinator, workers, ...started },
+      { parts, deferred, keys, metrics, alert_metrics, changes, coordinator, workers, ...started },
       opened,
     );
   } catch (failure) {
@@ -136,7 +137,7 @@ export async function openParent(parts: ParentParts): Promise<Parent> {
 
 interface ServingParts {
   readonly parts: ParentParts;
-  readonly late: Late;
+  readonly deferred: DeferredParts;
   readonly keys: ReturnType<typeof openApiKeyExchange>;
   readonly metrics: Metrics | null;
   readonly alert_metrics: AlertMetrics;
@@ -149,13 +150,13 @@ interface ServingParts {
 
 /** Opens the parts that need the journal and the store. Each goes to `opened`, so that a failed start closes them. */
 async function openServing(serving: ServingParts, opened: Closeable[]): Promise<Parent> {
-  const { parts, late, keys, metrics, changes, coordinator, workers, journal, store: own } = serving;
+  const { parts, deferred, keys, metrics, changes, coordinator, workers, journal, store: own } = serving;
   const { config, log, version } = parts;
   const { reload, activateKeys } = changes;
-  late.store = own.store;
+  deferred.store = own.store;
   await recordStartReadings(parts, journal);
   const managed = openManagedCopy(config, own.store, keys, log);
-  late.managed = managed;
+  deferred.managed = managed;
   opened.push(managed);
   const is_outdated = await managed.copy();
   await activateKeys();
@@ -168,11 +169,11 @@ async function openServing(serving: ServingParts, opened: Closeable[]): Promise<
     await managed.copy();
     return admitPolicy(parts.loadPolicy(), own, config);
   };
-  late.reloading = openReloading(parts, { ...use, load, workers: workers.serving, journal, metrics });
+  deferred.reloading = openReloading(parts, { ...use, load, workers: workers.serving, journal, metrics });
   opened.push(open);
   if (journal !== null) {
-    late.indexing = openParentIndexing(config, journal, late.feed, log);
-    opened.push(late.indexing);
+    deferred.indexing = openParentIndexing(config, journal, deferred.feed, log);
+    opened.push(deferred.indexing);
   }
   if (is_outdated) await reload('service:start');
   managed.follow({ onPolicy: () => reload('service:store-watch'), onKeys: activateKeys });
@@ -180,13 +181,13 @@ async function openServing(serving: ServingParts, opened: Closeable[]): Promise<
   if (blocks !== null) opened.push(blocks);
   const kept = await openBackgroundWork({
     ...{ config, log, store: store.open, ports: open.ports, started_ms: parts.started_ms },
-    ...{ index: getIndex(late), alerts: open.runtime.alerts, alert_metrics: serving.alert_metrics },
+    ...{ index: getIndex(deferred), alerts: open.runtime.alerts, alert_metrics: serving.alert_metrics },
   });
   opened.push(...kept);
-  const status = getStatus(parts, workers, late.reloading);
+  const status = getStatus(parts, workers, deferred.reloading);
   // In a service, the workers prepare.
   if (parts.worker_url === null) await open.warm();
-  const socket = await openCommandSocket(parts, open.runtime, late, status);
+  const socket = await openCommandSocket(parts, open.runtime, deferred, status);
   return {
     status,
     reload,
@@ -194,7 +195,7 @@ async function openServing(serving: ServingParts, opened: Closeable[]): Promise<
     stop: async (patience_ms) => {
       await socket?.close();
       const { forced } = await workers.stop(patience_ms);
-      await closeAll([...kept, blocks, managed, late.indexing, journal, open, telemetry], log);
+      await closeAll([...kept, blocks, managed, deferred.indexing, journal, open, telemetry], log);
       return { forced };
     },
     kill: workers.kill,
@@ -207,13 +208,13 @@ interface QueuedChanges {
   readonly activateKeys: () => Promise<void>;
 }
 
-function queueChanges(late: Late, inTurn: ReturnType<typeof openSerialQueue>): QueuedChanges {
+function queueChanges(deferred: DeferredParts, inTurn: ReturnType<typeof openSerialQueue>): QueuedChanges {
   return {
     reload: (caller_id) =>
       inTurn(
-        () => late.reloading?.reload(caller_id) ?? Promise.reject(new Error('The service is starting.')),
+        () => deferred.reloading?.reload(caller_id) ?? Promise.reject(new Error('The service is starting.')),
       ),
-    activateKeys: () => inTurn(async () => late.managed?.activateKeys()),
+    activateKeys: () => inTurn(async () => deferred.managed?.activateKeys()),
   };
 }
 
@@ -261,13 +262,18 @@ async function recordStartReadings(
 }
 
 /** Adds the metrics that only the parent has to the metrics that each process counts. */
-function metricsOfParent(version: string, { server }: Config, late: Late, alerts: AlertMetrics): Metrics {
+function metricsOfParent(
+  version: string,
+  { server }: Config,
+  deferred: DeferredParts,
+  alerts: AlertMetrics,
+): Metrics {
   const pending = async (): Promise<number | null> => {
-    if (late.store === null) return null;
+    if (deferred.store === null) return null;
     const { countPendingApprovals } = await import('../runtime/enforcement/approvals/pending.ts');
-    return countPendingApprovals(late.store, Date.now());
+    return countPendingApprovals(deferred.store, Date.now());
   };
-  const listMore = async () => (late.store === null ? [] : alerts.list(late.store));
+  const listMore = async () => (deferred.store === null ? [] : alerts.list(deferred.store));
   return openMetrics({ version, mode: server.mode, countPendingApprovals: pending, listMore });
 }
 
@@ -291,7 +297,7 @@ async function followBlocks(config: Config, store: Store, log: Log) {
 /** Builds the coordinator that the parent's own runtime and the workers use. */
 function buildCoordinator(
   config: Config,
-  late: Late,
+  deferred: DeferredParts,
   metricsOfAll: () => Promise<string>,
   workers: () => Workers,
   { reload, activateKeys }: QueuedChanges,
@@ -300,8 +306,8 @@ function buildCoordinator(
   const agents = openSeenAgents();
   return {
     ready: async () =>
-      late.reloading !== null && (!config.audit.enabled || (late.indexing?.ready() ?? false)),
-    reloadFailure: async () => late.reloading?.lastFailure() ?? null,
+      deferred.reloading !== null && (!config.audit.enabled || (deferred.indexing?.ready() ?? false)),
+    reloadFailure: async () => deferred.reloading?.lastFailure() ?? null,
     metrics: metricsOfAll,
     agents: async () => {
       // Remembers the agents of workers that have since ended.
@@ -309,17 +315,22 @@ function buildCoordinator(
       for (const agent_id of lists.flat()) agents.note(agent_id);
       return agents.list().slice(0, AGENTS_LISTED_MAX);
     },
-    plugins: async () => late.reloading?.plugins() ?? first,
+    plugins: async () => deferred.reloading?.plugins() ?? first,
     reload: ({ id }) => reload(id),
     activateKeys,
-    syncIndex: async () => late.indexing?.sync(),
+    syncIndex: async () => deferred.indexing?.sync(),
     events: null,
   };
 }
 
-function ordersFor(writer: string, parts: ParentParts, late: Late, api_keys: readonly ApiKey[]): WorkerStart {
+function ordersFor(
+  writer: string,
+  parts: ParentParts,
+  deferred: DeferredParts,
+  api_keys: readonly ApiKey[],
+): WorkerStart {
   const { version, config, port, started_ms } = parts;
-  const { hash, generation } = late.reloading?.inForce() ?? { hash: parts.policy.hash, generation: 1 };
+  const { hash, generation } = deferred.reloading?.inForce() ?? { hash: parts.policy.hash, generation: 1 };
   const auth = { ...config.auth, api_keys };
   const { path, overrides, cwd } = parts.request;
   const request = { path, ...(overrides && { overrides }), ...(cwd !== undefined && { cwd }) };
@@ -342,9 +353,9 @@ async function startWorkers(
   workers: Workers,
   { config, policy, log }: ParentParts,
   metrics: Metrics | null,
-  late: Late,
+  deferred: DeferredParts,
 ): Promise<{ journal: Journal | null; store: OwnerStore }> {
-  const policyHash = () => late.reloading?.inForce().hash ?? policy.hash;
+  const policyHash = () => deferred.reloading?.inForce().hash ?? policy.hash;
   if (config.audit.enabled) await createOrder(buildStatePaths(config.state_dir).journal);
   const [started, opened] = await Promise.allSettled([
     workers.start(),
@@ -387,7 +398,7 @@ const EVENTS_MS = 30_000;
 /** Starts or stops sending new events to a worker. Returns the position at which the events begin. */
 async function shareEvents(
   { worker, turn, wanted }: Parameters<ParentMethods['events']>[0],
-  { feed, indexing }: Late,
+  { feed, indexing }: DeferredParts,
   workers: Workers,
 ): Promise<{ readonly position: number }> {
   if (!wanted) {
@@ -407,7 +418,7 @@ async function shareEvents(
 async function openCommandSocket(
   parts: ParentParts,
   runtime: Runtime,
-  late: Late,
+  deferred: DeferredParts,
   status: () => ServiceStatus,
 ): Promise<SocketServer | null> {
   const { config, dispatch, daemon, log } = parts;
@@ -415,8 +426,8 @@ async function openCommandSocket(
   const { file } = config.origin;
   const config_file = file === null ? null : resolveRealPath(file);
   try {
-    const sync_index = async () => late.indexing?.sync();
-    const follow = getFollow(late);
+    const sync_index = async () => deferred.indexing?.sync();
+    const follow = getFollow(deferred);
     return await openSocketServer({
       path,
       runtime,
@@ -435,41 +446,17 @@ async function openCommandSocket(
 }
 
 /** Returns the opener of the audit index; `null` without an audit log. */
-function getIndex({ indexing }: Late): (() => Promise<AuditIndex>) | null {
+function getIndex({ indexing }: DeferredParts): (() => Promise<AuditIndex>) | null {
   return indexing === null ? null : async () => (await indexing.open()).index;
 }
 
-/** Clients follow the trail in the process that fills the index. */
-function getFollow({ feed, indexing }: Late): FollowTrail | null {
+/** Clients follow the audit log in the process that fills the index. */
+function getFollow({ feed, indexing }: DeferredParts): FollowAuditLog | null {
   if (indexing === null) return null;
   return async (wish, signal) => {
-    const { followIndex } = await import('../runtime/audit/events/trail.ts');
+    const { followIndex } = await import('../runtime/audit/events/follow-index.ts');
     const { index } = await indexing.open();
     return followIndex(wish, { index, sync: indexing.sync, watch: feed.watch }, signal);
-  };
-}
-
-function getAnswers(
-  coordinator: Coordinator,
-  reload: (caller_id: string) => Promise<ReloadReport>,
-  events: ParentMethods['events'],
-): ParentMethods {
-  return {
-    events,
-    ready: coordinator.ready,
-    reload_failure: coordinator.reloadFailure,
-    activate_keys: async () => {
-      await coordinator.activateKeys();
-      return { activated: true };
-    },
-    metrics: coordinator.metrics,
-    agents: coordinator.agents,
-    plugins: coordinator.plugins,
-    reload: ({ caller_id }) => reload(caller_id),
-    sync_index: async () => {
-      await coordinator.syncIndex();
-      return { synced: true };
-    },
   };
 }
 

@@ -15,7 +15,7 @@ import { createEventId } from '../runtime/audit/event-id.ts';
 import type { EventHub } from '../runtime/audit/events/hub.ts';
 import { openLazyHub } from '../runtime/audit/events/lazy.ts';
 import type { Journal } from '../runtime/audit/journal.ts';
-import { openAuditTrail } from '../runtime/audit/open-trail.ts';
+import { openAuditLog } from '../runtime/audit/open-audit-log.ts';
 import type { Config } from '../runtime/config/index.ts';
 import { openAgentList } from '../runtime/enforcement/agent-blocks/agent-list.ts';
 import { buildTextCrossing, buildUnknownActor, NO_TEXT } from '../runtime/enforcement/crossings.ts';
@@ -105,7 +105,7 @@ export interface OpenRuntime {
 export function openRuntime(parts: RuntimeParts): OpenRuntime {
   const { config, coordinator, log, now_ms, metrics } = parts;
   const agents = openSeenAgents();
-  const trail = openAuditTrail({ ...parts, journal_dir: buildStatePaths(config.state_dir).journal });
+  const audit_log = openAuditLog({ ...parts, journal_dir: buildStatePaths(config.state_dir).journal });
   const unrecorded = { last_ms: Number.NEGATIVE_INFINITY };
   const approvals = lazyApprovals(parts, () => ports);
   const sessions = openSessionPorts(config, parts.store.open);
@@ -116,7 +116,7 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
     requireAnswer(coordinator.plugins(), log, 'The service did not say in time which plug-ins it has.');
   const trusted = openAgentSecrets({ config, store: parts.store.open, ports: () => ports, plugins });
   const costs = openLazyCosts(parts, () => ports);
-  const hub = openLazyHub(parts, trail.index);
+  const hub = openLazyHub(parts, audit_log.index);
   const runtime: Runtime = {
     version: parts.version,
     mode: config.server.mode,
@@ -137,7 +137,7 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
     ...buildPolicyOperations(parts),
     resetSession: (target, caller) => resetSession(target, caller, { ...ports, store: parts.store.open }),
     ...lazyOperatorParts(parts, () => ports),
-    ...trail.offers,
+    ...audit_log.offers,
     events: parts.journal === null || coordinator.events === null ? null : hub.open,
     ...trusted.offers,
     buildReportFiles: (request) => loadReportFiles(request, runtime),
@@ -159,7 +159,7 @@ export function openRuntime(parts: RuntimeParts): OpenRuntime {
     },
     release: () => runInOrder([hub.close, approvals.release]),
     close: () =>
-      runInOrder([llm.close, trail.close, outbound.close, costs.close, trusted.close, parts.store.close]),
+      runInOrder([llm.close, audit_log.close, outbound.close, costs.close, trusted.close, parts.store.close]),
   };
 }
 

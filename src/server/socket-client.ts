@@ -8,7 +8,7 @@ import {
 } from '../core/json/value-source.ts';
 import type { Json } from '../core/types/index.ts';
 import { getOsUserName } from '../runtime/access/os-user.ts';
-import type { TrailPage } from '../runtime/audit/events/trail.ts';
+import type { FollowedPage } from '../runtime/audit/events/follow-index.ts';
 import { openSocketPath } from './socket-path.ts';
 import {
   openLineReader,
@@ -45,10 +45,10 @@ export interface ServiceClient {
    */
   readonly call: (operation: string, input: unknown, as?: SocketCaller) => Promise<unknown>;
   /**
-   * Yields new pages of the audit trail until the service ends, the client is closed, or the answer times out.
+   * Yields new pages of the audit log until the service ends, the client is closed, or the answer times out.
    * Throws a SocketFailure if the service refuses.
    */
-  readonly follow: (input: unknown) => AsyncGenerator<TrailPage>;
+  readonly follow: (input: unknown) => AsyncGenerator<FollowedPage>;
   readonly close: () => void;
 }
 

@@ -1,4 +1,4 @@
-import type { TrailPage } from '../runtime/audit/events/trail.ts';
+import type { FollowedPage } from '../runtime/audit/events/follow-index.ts';
 
 /** A question on the socket. Each line is one JSON value, and each answer has the `id` of its question. */
 export type SocketRequest =
@@ -20,7 +20,7 @@ export type SocketRequest =
       /** The configuration file that the hook uses, with links resolved. `null` for none. */
       readonly config_file: string | null;
     }
-  /** Follows the audit trail until the connection closes. */
+  /** Follows the audit log until the connection closes. */
   | {
       readonly id: number;
       readonly method: 'follow';
@@ -46,7 +46,7 @@ export type SocketCaller = 'operator' | 'mcp';
 export type SocketReply =
   | { readonly id: number; readonly value: unknown }
   /** One of many answers to `follow`. */
-  | { readonly id: number; readonly page: TrailPage }
+  | { readonly id: number; readonly page: FollowedPage }
   | { readonly id: number; readonly refusal: SocketRefusal };
 
 export interface SocketRefusal {

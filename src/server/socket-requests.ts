@@ -1,4 +1,4 @@
-import type { TrailPage } from '../runtime/audit/events/trail.ts';
+import type { FollowedPage } from '../runtime/audit/events/follow-index.ts';
 import type { SocketRefusal, SocketReply, SocketRequest } from './socket-protocol.ts';
 
 /** An expected refusal of the service, received over the socket. */
@@ -37,7 +37,10 @@ export const REPLY_TIMEOUT: SocketRefusal = {
  *
  * @throws SocketFailure if the service refuses, or the answer times out
  */
-export async function* followPages(send: SendRequest, request: UnnumberedRequest): AsyncGenerator<TrailPage> {
+export async function* followPages(
+  send: SendRequest,
+  request: UnnumberedRequest,
+): AsyncGenerator<FollowedPage> {
   const replies: SocketReply[] = [];
   let arrived = Promise.withResolvers<void>();
   const onAnswer = (reply: SocketReply): void => {

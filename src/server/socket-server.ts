@@ -13,7 +13,7 @@ import { describeFault, type Log } from '../platform/log.ts';
 import { buildAgentCaller, buildMcpCaller, buildOperatorCaller } from '../runtime/access/callers.ts';
 import type { Caller } from '../runtime/access/types.ts';
 import type { DialectSpec } from '../runtime/adapters/types.ts';
-import type { TrailPage, TrailRequest } from '../runtime/audit/events/trail.ts';
+import type { FollowedPage, FollowRequest } from '../runtime/audit/events/follow-index.ts';
 import { openSocketPath } from './socket-path.ts';
 import {
   openLineReader,
@@ -35,8 +35,8 @@ export type Dispatch = (
 export const HOOK_OPERATION = 'hook';
 
 /**
- * The operation name under which `dispatch` receives a request to follow the trail. It returns a
- * `TrailRequest`.
+ * The operation name under which `dispatch` receives a request to follow the audit log. It returns a
+ * `FollowRequest`.
  */
 export const FOLLOW_OPERATION = 'follow';
 
@@ -64,15 +64,15 @@ export interface DaemonHandlers {
 }
 
 /**
- * Follows the audit trail until `signal` is aborted. Returns `null` if the position to start from is not known.
+ * Follows the audit log until `signal` is aborted. Returns `null` if the position to start from is not known.
  */
-export type FollowTrail = (
-  wish: TrailRequest,
+export type FollowAuditLog = (
+  wish: FollowRequest,
   signal: AbortSignal,
-) => Promise<AsyncIterable<TrailPage> | null>;
+) => Promise<AsyncIterable<FollowedPage> | null>;
 
 const CONNECTIONS_MAX = 64;
-/** The limit of connections that follow the trail. The remaining connections are for questions. */
+/** The limit of connections that follow the audit log. The remaining connections are for questions. */
 const FOLLOWERS_MAX = 16;
 /** The number of questions of one connection that run at the same time. */
 const ASKED_MAX = 32;
@@ -91,8 +91,8 @@ export async function openSocketServer(options: {
   readonly sync_index: () => Promise<void>;
   /** The active configuration file with links resolved. `null` for none. */
   readonly config_file: string | null;
-  /** Follows the audit trail. `null` if there is none. */
-  readonly follow: FollowTrail | null;
+  /** Follows the audit log. `null` if there is none. */
+  readonly follow: FollowAuditLog | null;
   /** The callbacks of a daemon. `null` for a service, which never ends because of a question. */
   readonly daemon: DaemonHandlers | null;
   readonly log: Log;
@@ -144,7 +144,7 @@ function serve(socket: Socket, options: Options, followers: Set<Socket>): void {
   });
 }
 
-/** An open connection, and all connections that follow the trail. */
+/** An open connection, and all connections that follow the audit log. */
 interface Peer {
   readonly socket: Socket;
   readonly followers: Set<Socket>;
@@ -198,23 +198,23 @@ function getCaller({ user, as }: Extract<SocketRequest, { method: 'call' | 'foll
 
 async function follow(
   request: Extract<SocketRequest, { method: 'follow' }>,
-  { runtime, dispatch, follow: followTrail }: Options,
+  { runtime, dispatch, follow: followAuditLog }: Options,
   { socket, followers }: Peer,
 ): Promise<void> {
   const { id, input } = request;
   const context = { runtime, caller: getCaller(request), request_id: `cli-${id}` };
-  const wish = (await dispatch(FOLLOW_OPERATION, input, context)) as TrailRequest;
-  if (followTrail === null)
-    return refuse('not_configured', 'There is no audit trail: `audit.enabled` is `false`.');
+  const wish = (await dispatch(FOLLOW_OPERATION, input, context)) as FollowRequest;
+  if (followAuditLog === null)
+    return refuse('not_configured', 'There is no audit log: `audit.enabled` is `false`.');
   if (followers.size >= FOLLOWERS_MAX || followers.has(socket))
-    return refuse('unavailable', 'Too many follow the audit trail.');
+    return refuse('unavailable', 'Too many follow the audit log.');
   followers.add(socket);
   const gone = new AbortController();
   const end = (): void => gone.abort();
   socket.once('close', end);
   if (socket.destroyed) end();
   try {
-    const pages = await followTrail(wish, gone.signal);
+    const pages = await followAuditLog(wish, gone.signal);
     if (pages === null) return await refuse('not_found', 'The event `after` is not known, or no longer.');
     for await (const page of pages) await send(socket, { id, page }, gone.signal);
   } catch (fault) {

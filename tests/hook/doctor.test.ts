@@ -414,7 +414,7 @@ const BROKEN: readonly Broken[] = [
     says: /the policy answers it with `require_approval` \(rule none\)/,
   },
   {
-    name: 'no audit trail',
+    name: 'no audit log',
     host: 'claude-code',
     config: 'audit: { enabled: false }\n',
     found: ['warn sessions.read', 'warn state.trail'],
@@ -519,7 +519,7 @@ test('hooks of others are not run', async () => {
 
 const AGO = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
 
-test('sessions in which tools ran unseen are listed, by what the audit trail has', async () => {
+test('sessions in which tools ran unseen are listed, by what the audit log has', async () => {
   const desk = newDesk();
   enter(desk, { host: 'claude-code' });
   const asked = {

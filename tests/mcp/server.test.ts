@@ -238,7 +238,7 @@ test('the list has what clients need: schemas, hints, and how long it is valid',
     assert.ok(Object.hasOwn(intercept.properties ?? {}, name), name);
 });
 
-test('calls are in the audit trail under the name of who asked', async () => {
+test('calls are in the audit log under the name of who asked', async () => {
   const answer = await withClient('stdio', ERAS[0], 'agent', async (client) => {
     const { said } = await callTool(client, 'scan_input', { text: 'hello', agent_id: 'audited' });
     const mine = await callTool(client, 'query_audit', { event_id: said.event_id });

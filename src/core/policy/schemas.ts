@@ -68,7 +68,7 @@ const fields = {
 const enforcement = {
   enum: ['enforce', 'monitor'],
   default: 'enforce',
-  description: '`monitor`: what it would do is noted in the audit trail, and nothing else happens.',
+  description: '`monitor`: what it would do is noted in the audit log, and nothing else happens.',
 } as const;
 
 const enabled = { type: 'boolean', default: true, description: '`false`: as if it were not there.' } as const;
@@ -134,7 +134,7 @@ const condition = closed(
 /** One rule, inline or in a policy document. */
 export const ruleSchema = closed(
   {
-    name: { ...name, description: 'Names the rule in answers and in the audit trail; unique per tenant.' },
+    name: { ...name, description: 'Names the rule in answers and in the audit log; unique per tenant.' },
     description: text,
     boundary: oneOrList(
       { enum: BOUNDARIES },

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { makeTrail, sampleEvent } from '../../runtime/audit/testing/trail.ts';
+import { makeAuditLog, sampleEvent } from '../../runtime/audit/testing/audit-log.ts';
 import type { AuditEvent } from '../../runtime/audit/types.ts';
 import { runInProcess } from './testing/run.ts';
 
@@ -12,7 +12,7 @@ const getTime = (at: number): string =>
   new Date(Date.UTC(2026, 9, 1) + Math.floor(at / 10) * 1_000).toISOString();
 
 test('any number of events is exported, page by page, and an export goes on where one stopped', async (t) => {
-  const trail = await makeTrail(t);
+  const trail = await makeAuditLog(t);
   const journal = await trail.open();
   const fields = (at: number): Partial<AuditEvent> => ({
     timestamp: getTime(at),

@@ -3,10 +3,10 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { makeTrail, sampleEvent, type Trail } from '../../runtime/audit/testing/trail.ts';
+import { type AuditLog, makeAuditLog, sampleEvent } from '../../runtime/audit/testing/audit-log.ts';
 import { runInProcess } from './testing/run.ts';
 
-async function writeEvents(trail: Trail): Promise<void> {
+async function writeEvents(trail: AuditLog): Promise<void> {
   const journal = await trail.open();
   for (let at = 0; at < 50; at++) {
     const timestamp = new Date(Date.UTC(2026, 9, 1) + at * 1_000).toISOString();
@@ -18,7 +18,7 @@ async function writeEvents(trail: Trail): Promise<void> {
 }
 
 test('an evidence pack is made and verified, and a changed one is not', async (t) => {
-  const trail = await makeTrail(t);
+  const trail = await makeAuditLog(t);
   await writeEvents(trail);
   const cwd = trail.state;
   const window = ['--since', '2026-10-01T00:00:10Z', '--until', '2026-10-01T00:00:30Z'];
@@ -49,7 +49,7 @@ test('an evidence pack is made and verified, and a changed one is not', async (t
 });
 
 test('the options of a pack, and what is refused', async (t) => {
-  const trail = await makeTrail(t);
+  const trail = await makeAuditLog(t);
   await writeEvents(trail);
   const cwd = trail.state;
   const scoped = ['--pack', 'acme.tar.gz', '--since', '2026-10-01', '--tenant', 'acme', '--json'];

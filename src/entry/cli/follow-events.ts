@@ -23,9 +23,9 @@ export async function followEvents(
       '`--follow` and `--until` exclude each other: use one of them.',
     );
   }
-  const [{ matchesFilter, parseFilter }, { followTrail }, { readLocalTrailEnd }] = await Promise.all([
+  const [{ matchesFilter, parseFilter }, { followAuditLog }, { readLocalAuditEnd }] = await Promise.all([
     import('../../runtime/audit/filter.ts'),
-    import('../../server/follow-trail.ts'),
+    import('../../server/follow-audit-log.ts'),
     import('../../server/local.ts'),
   ]);
   const parsed = parseFilter(filter, Date.now());
@@ -34,12 +34,12 @@ export async function followEvents(
   setMaxListeners(0, stop.signal);
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
   // The end is read before the query, so that no event is missed between the two. Events in both are shown once.
-  const place = await readLocalTrailEnd(config);
+  const place = await readLocalAuditEnd(config);
   const before = await findNewestEvents(terminal, config_path, { ...filter, limit: tail });
   const shown_before = new Set(before.map(({ event_id }) => event_id));
   for (const event of before.toReversed()) show(event);
   const { since, last, ...request } = filter;
   const { state_dir } = config;
-  for await (const { event } of followTrail({ state_dir, filter: request, place, signal: stop.signal }))
+  for await (const { event } of followAuditLog({ state_dir, filter: request, place, signal: stop.signal }))
     if (!shown_before.has(event.event_id) && matchesFilter(event, parsed)) show(event);
 }

@@ -176,7 +176,7 @@ test('in gateway mode it must be known who acts', () =>
     scenarios: routed,
   }));
 
-test('who is meant reaches the audit trail', async () => {
+test('who is meant reaches the audit log', async () => {
   const state_dir = mkdtempSync(join(tmpdir(), 'routed-'));
   const service = await serve({ state_dir, mode: 'gateway' });
   try {

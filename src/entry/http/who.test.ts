@@ -255,7 +255,7 @@ test('a credential names what is in its scope, and what it leaves no choice abou
   assert.equal(service.events.length, cases.filter(({ status }) => status === 200).length);
 });
 
-test('the audit trail shows a caller its own, and never more than its scope', async () => {
+test('the audit log shows a caller its own, and never more than its scope', async () => {
   const service = await serve({ state_dir: scratch, auth: { api_keys } });
   const query = (filter: object, headers: Record<string, string> = {}) =>
     service.ask({ path: '/v1/audit/query', body: filter, headers });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { withStores } from '../../platform/store/testing/stores.ts';
-import { START_MS } from '../../runtime/audit/testing/trail.ts';
+import { START_MS } from '../../runtime/audit/testing/audit-log.ts';
 import type { AuditEvent } from '../../runtime/audit/types.ts';
 import { completeAlertRule } from './rule.ts';
 import { saveAlertRule } from './rule-store.ts';

@@ -1,7 +1,7 @@
 /** Compares the evaluator with a plain evaluation of the same events, which shares no code with it. */
 import assert from 'node:assert/strict';
 import { withStores } from '../../platform/store/testing/stores.ts';
-import { START_MS } from '../../runtime/audit/testing/trail.ts';
+import { START_MS } from '../../runtime/audit/testing/audit-log.ts';
 import type { AuditEvent } from '../../runtime/audit/types.ts';
 import type { AlertRuleInput } from './rule.ts';
 import { blockedEvent, openTestAlerts } from './testing/open.ts';

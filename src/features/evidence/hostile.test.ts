@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import test from 'node:test';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { Header } from 'tar';
-import { makeEvidenceTrail, unpack, writeTestPack } from './testing/test-pack.ts';
+import { makeEvidenceLog, unpack, writeTestPack } from './testing/test-pack.ts';
 import { loadVerifier, type PackLimits } from './verify-pack.ts';
 
 const BLOCK = 512;
@@ -161,7 +161,7 @@ const HOSTILE: readonly Hostile[] = [
 
 for (const { name, make, limits, reason } of HOSTILE) {
   test(`refused: ${name}`, async (t) => {
-    const trail = await makeEvidenceTrail(t, 25);
+    const trail = await makeEvidenceLog(t, 25);
     const path = await writeTestPack(trail);
     const manifest = (await unpack(path))[0]!.content.toString();
     const target = join(trail.state, 'hostile.tar.gz');
@@ -174,7 +174,7 @@ for (const { name, make, limits, reason } of HOSTILE) {
 }
 
 test('a file that is not compressed is refused', async (t) => {
-  const trail = await makeEvidenceTrail(t, 25);
+  const trail = await makeEvidenceLog(t, 25);
   const target = join(trail.state, 'plain');
   await writeFile(target, 'x'.repeat(2_000));
   const { verifyPack } = await loadVerifier();

@@ -7,7 +7,7 @@ import test from 'node:test';
 import { promisify } from 'node:util';
 import {
   extractTo,
-  makeEvidenceTrail,
+  makeEvidenceLog,
   type PackedFile,
   repack,
   unpack,
@@ -101,7 +101,7 @@ function isSame(a: readonly PackedFile[], b: readonly PackedFile[]): boolean {
 
 for (const tenant_id of [null, 'acme']) {
   test(`every random change of a file is found: ${tenant_id ?? 'all tenants'}`, async (t) => {
-    const trail = await makeEvidenceTrail(t);
+    const trail = await makeEvidenceLog(t);
     const path = await writeTestPack(trail, { tenant_id });
     const files = await unpack(path);
     const random = openRandom(SEED);
@@ -143,7 +143,7 @@ function mutate(files: readonly PackedFile[], random: (bound: number) => number)
 }
 
 test('every random change of an extracted file is found', async (t) => {
-  const trail = await makeEvidenceTrail(t, 40);
+  const trail = await makeEvidenceLog(t, 40);
   const files = await unpack(await writeTestPack(trail));
   const folder = await mkdtemp(join(trail.state, 'extracted-'));
   await extractTo(folder, files);
@@ -164,7 +164,7 @@ test('every random change of an extracted file is found', async (t) => {
 });
 
 test('a random change of the bytes of an archive is found, or has changed no file', async (t) => {
-  const trail = await makeEvidenceTrail(t, 40);
+  const trail = await makeEvidenceLog(t, 40);
   const path = await writeTestPack(trail);
   const [bytes, files] = [await readFile(path), await unpack(path)];
   const random = openRandom(SEED + 11);

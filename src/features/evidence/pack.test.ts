@@ -14,12 +14,12 @@ import {
   START_MS,
   sampleEvent,
   writeLines,
-} from '../../runtime/audit/testing/trail.ts';
+} from '../../runtime/audit/testing/audit-log.ts';
 import { savePolicy } from '../../runtime/policies/saved-policy.ts';
 import {
   buildTestPack,
   extractTo,
-  makeEvidenceTrail,
+  makeEvidenceLog,
   type PackedFile,
   repack,
   TEST_WINDOW,
@@ -32,7 +32,7 @@ import { loadVerifier } from './verify-pack.ts';
 const run = promisify(execFile);
 
 test('a pack of a window is intact, and equal input gives equal bytes', async (t) => {
-  const trail = await makeEvidenceTrail(t);
+  const trail = await makeEvidenceLog(t);
   const path = await writeTestPack(trail);
   const report = await verifyTestPack(path);
   assert.equal(report.broken, null);
@@ -46,7 +46,7 @@ test('a pack of a window is intact, and equal input gives equal bytes', async (t
 });
 
 test('the verifier of the pack needs nothing but Node, on the archive and on the extracted folder', async (t) => {
-  const trail = await makeEvidenceTrail(t, 30);
+  const trail = await makeEvidenceLog(t, 30);
   const path = await writeTestPack(trail);
   const folder = await mkdtemp(join(trail.state, 'auditor-'));
   await run('tar', ['xzf', path, '-C', folder]);
@@ -69,7 +69,7 @@ test('the verifier of the pack needs nothing but Node, on the archive and on the
 });
 
 test('a pack of one tenant proves the chain without a word of another tenant', async (t) => {
-  const trail = await makeEvidenceTrail(t);
+  const trail = await makeEvidenceLog(t);
   const path = await writeTestPack(trail, { tenant_id: 'acme' });
   const report = await verifyTestPack(path);
   assert.equal(report.broken, null);
@@ -81,7 +81,7 @@ test('a pack of one tenant proves the chain without a word of another tenant', a
 });
 
 test('the records of an earlier version that were left out are reported as attested only', async (t) => {
-  const trail = await makeEvidenceTrail(t, 0);
+  const trail = await makeEvidenceLog(t, 0);
   const key = await openSigningKey({ dir: join(trail.state, 'keys'), now_ms: () => START_MS });
   let head = CHAIN_START;
   const lines: string[] = [];
@@ -106,7 +106,7 @@ test('the records of an earlier version that were left out are reported as attes
 });
 
 test('late events are included with their proof, and writers outside the window are accounted for', async (t) => {
-  const trail = await makeEvidenceTrail(t, 30);
+  const trail = await makeEvidenceLog(t, 30);
   const clock = START_MS + 86_400_000;
   trail.clock.now_ms = clock;
   const parent = await trail.open({ writer: 'parent' });
@@ -128,7 +128,7 @@ test('late events are included with their proof, and writers outside the window 
 });
 
 test('a window that reaches the present includes what no checkpoint signed yet, and says so', async (t) => {
-  const trail = await makeEvidenceTrail(t, 10);
+  const trail = await makeEvidenceLog(t, 10);
   const journal = await trail.open({ writer: 'worker-1' });
   await journal.append(sampleEvent(500, { timestamp: new Date(trail.clock.now_ms).toISOString() }));
   const window = { since_ms: START_MS, until_ms: trail.clock.now_ms + 1 };
@@ -139,7 +139,7 @@ test('a window that reaches the present includes what no checkpoint signed yet, 
 });
 
 test('a broken journal gives no pack', async (t) => {
-  const trail = await makeEvidenceTrail(t);
+  const trail = await makeEvidenceLog(t);
   const file = (await readFiles(trail)).find(({ path }) => path.endsWith('.jsonl'));
   const changed = file!.lines.with(1, file!.lines[1]!.replace('MARKER', 'MARKED'));
   await writeLines(file!.path, changed);
@@ -153,7 +153,7 @@ test('a broken journal gives no pack', async (t) => {
 });
 
 test('limits, an empty journal and a window that ends before it begins are refused', async (t) => {
-  const trail = await makeEvidenceTrail(t, 30);
+  const trail = await makeEvidenceLog(t, 30);
   await assert.rejects(buildTestPack(trail, { bytes_max: 3_000 }), { code: 'pack_too_large' });
   await assert.rejects(buildTestPack(trail, { window: { since_ms: 2, until_ms: 1 } }), {
     code: 'window_invalid',
@@ -185,7 +185,7 @@ async function resign(files: readonly PackedFile[], state: string, key_dir = 'ke
 }
 
 test('who can sign a pack again cannot change what checkpoints signed', async (t) => {
-  const trail = await makeEvidenceTrail(t);
+  const trail = await makeEvidenceLog(t);
   const files = await unpack(await writeTestPack(trail));
   const at = files.findIndex(({ path }) => path === 'journal/worker-1.jsonl');
   const lines = files[at]!.content.toString().split('\n').slice(0, -1);
@@ -211,7 +211,7 @@ test('who can sign a pack again cannot change what checkpoints signed', async (t
 });
 
 test('a pack that another key signed is found with the key of the auditor only', async (t) => {
-  const trail = await makeEvidenceTrail(t);
+  const trail = await makeEvidenceLog(t);
   const { readPublicKey, verifyPack } = await loadVerifier();
   const path = await writeTestPack(trail);
   const files = await unpack(path);
@@ -219,14 +219,14 @@ test('a pack that another key signed is found with the key of the auditor only',
   const public_key = readPublicKey(record);
   const given = await verifyPack(path, { public_key });
   assert.deepEqual([given.broken, given.key?.source, given.warnings], [null, 'given', []]);
-  const other = await makeEvidenceTrail(t);
+  const other = await makeEvidenceLog(t);
   const foreign = await writeTestPack(other);
   assert.equal((await verifyPack(foreign, { public_key: null })).intact, true);
   assert.match((await verifyPack(foreign, { public_key })).broken!.reason, /not signed by the given key/);
 });
 
 test('after a rotation of the key, the first key is enough', async (t) => {
-  const trail = await makeEvidenceTrail(t, 30);
+  const trail = await makeEvidenceLog(t, 30);
   const dir = join(trail.state, 'keys');
   const now_ms = (): number => START_MS;
   const first = await openSigningKey({ dir, now_ms });
@@ -240,7 +240,7 @@ test('after a rotation of the key, the first key is enough', async (t) => {
 });
 
 test('policies are included by hash, and those of a tenant’s pack are named only', async (t) => {
-  const trail = await makeEvidenceTrail(t, 30);
+  const trail = await makeEvidenceLog(t, 30);
   const policy = buildTestPolicy();
   await savePolicy(join(trail.state, 'policies'), policy);
   const journal = await trail.open({ writer: 'worker-1' });
@@ -262,7 +262,7 @@ test('policies are included by hash, and those of a tenant’s pack are named on
 });
 
 test('an extracted pack with another file or a link is refused', async (t) => {
-  const trail = await makeEvidenceTrail(t, 30);
+  const trail = await makeEvidenceLog(t, 30);
   const files = await unpack(await writeTestPack(trail));
   const { symlink, rename } = await import('node:fs/promises');
   const extra = await mkdtemp(join(trail.state, 'extra-'));

@@ -8,19 +8,19 @@ import type { Journal } from './journal.ts';
 import { type ChainHead, encodeRecord } from './journal-record.ts';
 import { queryIndex } from './query.ts';
 import {
+  type AuditLog,
   appendRange,
   countFiles,
   eventually,
-  makeTrail,
+  makeAuditLog,
   readFiles,
   START_MS,
   sampleEvent,
-  type Trail,
-} from './testing/trail.ts';
+} from './testing/audit-log.ts';
 import type { AuditEvent, AuditFilter } from './types.ts';
 
 interface Indexed {
-  readonly trail: Trail;
+  readonly trail: AuditLog;
   readonly path: string;
   readonly open: (read_only?: boolean) => Promise<AuditIndex>;
   readonly index: AuditIndex;
@@ -31,8 +31,11 @@ interface Indexed {
 const NOW_MS = START_MS + 1_000_000;
 const number = (event: AuditEvent): number => Number.parseInt(event.event_id.slice(4), 16);
 
-async function makeIndex(t: TestContext, defaults: Parameters<typeof makeTrail>[1] = {}): Promise<Indexed> {
-  const trail = await makeTrail(t, defaults);
+async function makeIndex(
+  t: TestContext,
+  defaults: Parameters<typeof makeAuditLog>[1] = {},
+): Promise<Indexed> {
+  const trail = await makeAuditLog(t, defaults);
   const path = join(trail.state, 'index.db');
   const opened: AuditIndex[] = [];
   const open = async (read_only = false): Promise<AuditIndex> => {
@@ -248,7 +251,7 @@ test('an event that was chained twice is found by its tags once', async (t) => {
 
 /** Truncates the file to its first lines and writes others after them, as a cut or an intruder does. */
 async function replaceEnd(
-  trail: Trail,
+  trail: AuditLog,
   kept: number,
   bodies: readonly ['cut' | 'event', object][],
 ): Promise<void> {

@@ -8,7 +8,7 @@ import { countEventsBy } from './event-counts.ts';
 import { recountEvents } from './event-tallies.ts';
 import { openIndexer } from './indexer.ts';
 import { listAuditSessions } from './session-list.ts';
-import { makeTrail, readFiles, START_MS, sampleEvent } from './testing/trail.ts';
+import { makeAuditLog, readFiles, START_MS, sampleEvent } from './testing/audit-log.ts';
 import type { AuditEvent } from './types.ts';
 
 const HOUR_MS = 3_600_000;
@@ -57,7 +57,7 @@ function plainValues(by: CountField, event: AuditEvent): readonly string[] {
 }
 
 test('counts of any period equal the events in it', async (t) => {
-  const trail = await makeTrail(t);
+  const trail = await makeAuditLog(t);
   const index = await openIndex({ path: join(trail.state, 'index.db') });
   t.after(() => index.close());
   const journal = await trail.open();
@@ -105,7 +105,7 @@ test('counts of any period equal the events in it', async (t) => {
 });
 
 test('an event that is read twice counts once, and one that is cut off counts no more', async (t) => {
-  const trail = await makeTrail(t);
+  const trail = await makeAuditLog(t);
   const index = await openIndex({ path: join(trail.state, 'index.db') });
   t.after(() => index.close());
   const journal = await trail.open();

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { type FollowOptions, followJournal } from './follow.ts';
-import { appendRange, makeTrail, sampleEvent, type Trail } from './testing/trail.ts';
+import { type AuditLog, appendRange, makeAuditLog, sampleEvent } from './testing/audit-log.ts';
 
 /** Follows until `count` events have arrived. Reports when following has begun. */
-function follow(trail: Trail, from: FollowOptions['from'], count: number): Promise<number[]> {
+function follow(trail: AuditLog, from: FollowOptions['from'], count: number): Promise<number[]> {
   const stop = new AbortController();
   return (async () => {
     const seen: number[] = [];
@@ -20,7 +20,7 @@ const numbers = (from: number, to: number): number[] =>
   Array.from({ length: to - from }, (_, index) => from + index);
 
 test('from the start: all that is there, then what comes, across rotation, in order', async (t) => {
-  const trail = await makeTrail(t, { max_size_bytes: 5_000, compress_rotated: true });
+  const trail = await makeAuditLog(t, { max_size_bytes: 5_000, compress_rotated: true });
   const journal = await trail.open();
   await appendRange(journal, 0, 30);
   const seen = follow(trail, 'start', 100);
@@ -29,7 +29,7 @@ test('from the start: all that is there, then what comes, across rotation, in or
 });
 
 test('from the end: what comes, also from a writer that was not there', async (t) => {
-  const trail = await makeTrail(t);
+  const trail = await makeAuditLog(t);
   const journal = await trail.open();
   await appendRange(journal, 0, 10);
   const seen = follow(trail, 'end', 8);
@@ -44,7 +44,7 @@ test('from the end: what comes, also from a writer that was not there', async (t
 });
 
 test('following waits for a journal that does not exist yet, and stopping is no fault', async (t) => {
-  const trail = await makeTrail(t);
+  const trail = await makeAuditLog(t);
   const stop = new AbortController();
   const iterator = followJournal({ dir: trail.dir, from: 'end', signal: stop.signal, poll_ms: 5 });
   const first = iterator.next();

@@ -14,25 +14,25 @@ import { CHAIN_START, type RecordKind } from './journal-record.ts';
 import { openSigningKey, signMessage } from './keys.ts';
 import { findShortenedChains } from './shortened-chains.ts';
 import {
+  type AuditLog,
   appendRange,
   countFiles,
   encodeOldRecord,
   eventually,
-  makeTrail,
+  makeAuditLog,
   readFiles,
   rehashLine,
   START_MS,
   sampleEvent,
-  type Trail,
   writeLines,
-} from './testing/trail.ts';
+} from './testing/audit-log.ts';
 
 const DAY_MS = 86_400_000;
 const LOAD = fileURLToPath(new URL('./testing/append-load.ts', import.meta.url));
 
 /** Makes two workers with several files each, and a parent that stops last and wrote events only at first. */
-async function makeService(t: TestContext): Promise<Trail> {
-  const trail = await makeTrail(t);
+async function makeService(t: TestContext): Promise<AuditLog> {
+  const trail = await makeAuditLog(t);
   const parent = await trail.open({ writer: 'parent', witness: true });
   await appendRange(parent, 0, 3);
   for (const [index, writer] of ['worker-1', 'worker-2'].entries()) {
@@ -46,7 +46,7 @@ async function makeService(t: TestContext): Promise<Trail> {
   return trail;
 }
 
-async function cutLines(trail: Trail, writer: string, count: number): Promise<void> {
+async function cutLines(trail: AuditLog, writer: string, count: number): Promise<void> {
   let left = count;
   for (const { path, lines } of (await readFiles(trail, writer)).reverse()) {
     if (left <= 0) return;
@@ -57,13 +57,13 @@ async function cutLines(trail: Trail, writer: string, count: number): Promise<vo
 }
 
 /** Deletes the last checkpoint and all lines after it, or the last two checkpoints and all lines between them. */
-async function cutCheckpoints(trail: Trail, writer: string, count: number): Promise<void> {
+async function cutCheckpoints(trail: AuditLog, writer: string, count: number): Promise<void> {
   const lines = (await readFiles(trail, writer)).flatMap((file) => file.lines);
   const at = lines.flatMap((line, index) => (JSON.parse(line).kind === 'checkpoint' ? [index] : []));
   await cutLines(trail, writer, lines.length - at.at(-count)!);
 }
 
-async function goOn(trail: Trail, writer: string, from: number, to: number): Promise<void> {
+async function goOn(trail: AuditLog, writer: string, from: number, to: number): Promise<void> {
   const journal = await trail.open({ writer });
   await appendRange(journal, from, to);
   await journal.close();
@@ -71,7 +71,7 @@ async function goOn(trail: Trail, writer: string, from: number, to: number): Pro
 
 interface Tampering {
   readonly name: string;
-  readonly tamper: (trail: Trail) => Promise<unknown>;
+  readonly tamper: (trail: AuditLog) => Promise<unknown>;
   readonly writer: string;
   readonly reason: RegExp;
 }
@@ -187,7 +187,7 @@ const TAMPERINGS: readonly Tampering[] = [
 ];
 
 /** Returns the records of a writer that the parent's checkpoints name. */
-async function namedSeqs(trail: Trail, writer: string): Promise<number[]> {
+async function namedSeqs(trail: AuditLog, writer: string): Promise<number[]> {
   const records = (await readFiles(trail, 'parent')).flatMap(({ lines }) =>
     lines.map((line) => JSON.parse(line)),
   );
@@ -210,7 +210,7 @@ for (const { name, tamper, writer, reason } of TAMPERINGS) {
 }
 
 test('not seen: the end behind the last checkpoint anywhere, the last witness, and the whole folder put back', async (t) => {
-  const trail = await makeTrail(t);
+  const trail = await makeAuditLog(t);
   const parent = await trail.open({ writer: 'parent', witness: true, checkpoint_ms: 20 });
   const worker = await trail.open();
   await appendRange(worker, 0, 20);
@@ -232,7 +232,7 @@ test('not seen: the end behind the last checkpoint anywhere, the last witness, a
 });
 
 test('a witness signs what others have written while nothing of its own is, and only then', async (t) => {
-  const trail = await makeTrail(t);
+  const trail = await makeAuditLog(t);
   const parent = await trail.open({ writer: 'parent', witness: true, checkpoint_ms: 20 });
   const worker = await trail.open({ checkpoint_ms: 20 });
   const named = async (): Promise<number> => {
@@ -259,7 +259,7 @@ test('a witness signs what others have written while nothing of its own is, and 
 });
 
 test('intact: files that are rotated, compressed and deleted by age, with heads that name records in them', async (t) => {
-  const trail = await makeTrail(t, { max_size_bytes: 3_000, max_age_days: 2, compress_rotated: true });
+  const trail = await makeAuditLog(t, { max_size_bytes: 3_000, max_age_days: 2, compress_rotated: true });
   const names = ['parent', 'worker-1', 'worker-2'];
   for (let day = 0; day < 6; day++) {
     trail.clock.now_ms = START_MS + day * DAY_MS;
@@ -298,7 +298,7 @@ test('intact: files that are rotated, compressed and deleted by age, with heads 
 });
 
 test('intact: while writers run, rotate and sign, at every look', async (t) => {
-  const trail = await makeTrail(t, { max_size_bytes: 20_000, compress_rotated: true, checkpoint_ms: 3 });
+  const trail = await makeAuditLog(t, { max_size_bytes: 20_000, compress_rotated: true, checkpoint_ms: 3 });
   const journals = await Promise.all(
     ['parent', 'worker-1', 'worker-2', 'worker-3'].map((writer) =>
       trail.open({ writer, witness: writer === 'parent' }),
@@ -321,7 +321,7 @@ test('intact: while writers run, rotate and sign, at every look', async (t) => {
 });
 
 test('intact: a worker is killed under load again and again, while its head is signed', async (t) => {
-  const trail = await makeTrail(t);
+  const trail = await makeAuditLog(t);
   const parent = await trail.open({ writer: 'parent', witness: true, checkpoint_ms: 5 });
   for (let round = 1; round <= 4; round++) {
     const child: ChildProcess = spawn(process.execPath, [LOAD, trail.state, String(round), '64'], {
@@ -343,7 +343,7 @@ test('intact: a worker is killed under load again and again, while its head is s
 });
 
 /** Writes a chain as the first version did, with checkpoints that name no heads. */
-async function writeOldChain(trail: Trail, writer: string): Promise<void> {
+async function writeOldChain(trail: AuditLog, writer: string): Promise<void> {
   const key = await openSigningKey({ dir: join(trail.state, 'keys'), now_ms: () => START_MS });
   const timestamp = new Date(START_MS).toISOString();
   const bodies: [RecordKind, unknown][] = [
@@ -365,7 +365,7 @@ async function writeOldChain(trail: Trail, writer: string): Promise<void> {
 }
 
 test('intact: a journal of an earlier version, alone and gone on with', async (t) => {
-  const trail = await makeTrail(t);
+  const trail = await makeAuditLog(t);
   for (const writer of ['parent', 'worker-1', 'worker-2']) await writeOldChain(trail, writer);
   const { broken, writers } = await trail.verify();
   assert.equal(broken, null);
@@ -381,7 +381,7 @@ test('intact: a journal of an earlier version, alone and gone on with', async (t
 });
 
 test('a published head that the key has not signed, or that is of another writer, is not named', async (t) => {
-  const trail = await makeTrail(t);
+  const trail = await makeAuditLog(t);
   await goOn(trail, 'worker-1', 0, 3);
   const path = join(trail.dir, 'worker-1', 'head.json');
   const genuine = await readFile(path, 'utf8');

@@ -14,18 +14,18 @@ import {
   appendRange,
   countFiles,
   eventually,
-  makeTrail,
+  makeAuditLog,
   readFiles,
   recordedIds,
   START_MS,
   sampleEvent,
-} from './testing/trail.ts';
+} from './testing/audit-log.ts';
 
 const DAY_MS = 86_400_000;
 const id = (index: number): string => sampleEvent(index).event_id;
 
 test('an event is in the file when append resolves, and the chain verifies', async (t) => {
-  const trail = await makeTrail(t);
+  const trail = await makeAuditLog(t);
   const journal = await trail.open();
   await journal.append(sampleEvent(0));
   assert.deepEqual(await recordedIds(trail), [id(0)]);
@@ -40,7 +40,7 @@ test('an event is in the file when append resolves, and the chain verifies', asy
 });
 
 test('a line has the hashes of its body and of its header, and holds the event as it was given', async (t) => {
-  const trail = await makeTrail(t);
+  const trail = await makeAuditLog(t);
   const journal = await trail.open();
   const event = sampleEvent(1, {
     reason: 'Zürich \u2028 "quoted" \ud800 \u0000',
@@ -57,7 +57,7 @@ test('a line has the hashes of its body and of its header, and holds the event a
 });
 
 test('closing signs the end; opening goes on in the same file', async (t) => {
-  const trail = await makeTrail(t);
+  const trail = await makeAuditLog(t);
   for (const round of [0, 1, 2]) {
     const journal = await trail.open();
     await appendRange(journal, round * 10, round * 10 + 10);
@@ -70,7 +70,7 @@ test('closing signs the end; opening goes on in the same file', async (t) => {
 });
 
 test('an event is refused while the file is not in its place, and recorded once it is back', async (t) => {
-  const trail = await makeTrail(t);
+  const trail = await makeAuditLog(t);
   const journal = await trail.open();
   await journal.append(sampleEvent(0));
   await rename(trail.dir, `${trail.dir}-away`);
@@ -87,7 +87,7 @@ test('an event is refused while the file is not in its place, and recorded once 
 });
 
 test('files and folders are the owner’s alone', async (t) => {
-  const trail = await makeTrail(t, { compress_rotated: true, max_size_bytes: 2_000 });
+  const trail = await makeAuditLog(t, { compress_rotated: true, max_size_bytes: 2_000 });
   const journal = await trail.open();
   for (let index = 0; index < 10; index++) await journal.append(sampleEvent(index));
   await journal.close();
@@ -103,7 +103,7 @@ test('files and folders are the owner’s alone', async (t) => {
 });
 
 test('the end is signed by itself: after many records, and after a while', async (t) => {
-  const trail = await makeTrail(t);
+  const trail = await makeAuditLog(t);
   const journal = await trail.open({ checkpoint_ms: 20 });
   await appendRange(journal, 0, 5_000);
   assert.ok(journal.head().unsigned_records < 4_096);
@@ -114,7 +114,7 @@ test('the end is signed by itself: after many records, and after a while', async
 });
 
 test('a file that has grown to its size is signed, closed and compressed, and the chain goes on', async (t) => {
-  const trail = await makeTrail(t, { max_size_bytes: 10_000, compress_rotated: true });
+  const trail = await makeAuditLog(t, { max_size_bytes: 10_000, compress_rotated: true });
   const journal = await trail.open();
   for (let index = 0; index < 100; index++) await journal.append(sampleEvent(index));
   await eventually(async () => (await countFiles(trail, 'plain')) === 1);
@@ -132,7 +132,7 @@ test('a file that has grown to its size is signed, closed and compressed, and th
 });
 
 test('closed files past their age are deleted, and the rest still verifies', async (t) => {
-  const trail = await makeTrail(t, { max_size_bytes: 2_000, max_age_days: 10 });
+  const trail = await makeAuditLog(t, { max_size_bytes: 2_000, max_age_days: 10 });
   const journal = await trail.open();
   for (let index = 0; index < 20; index++) {
     trail.clock.now_ms = START_MS + index * DAY_MS;
@@ -149,7 +149,7 @@ test('closed files past their age are deleted, and the rest still verifies', asy
 
 test('a clock that is set forward deletes nothing, until it has run on for hours', async (t) => {
   const HOUR_MS = 3_600_000;
-  const trail = await makeTrail(t, { max_size_bytes: 500, max_age_days: 90 });
+  const trail = await makeAuditLog(t, { max_size_bytes: 500, max_age_days: 90 });
   const journal = await trail.open();
   let index = 0;
   /** Advances the time, and writes one event to a file of its own each hour. */
@@ -182,7 +182,7 @@ test('a clock that is set forward deletes nothing, until it has run on for hours
 });
 
 test('an idle chain is compressed and deleted by another writer', async (t) => {
-  const trail = await makeTrail(t, { max_size_bytes: 2_000 });
+  const trail = await makeAuditLog(t, { max_size_bytes: 2_000 });
   for (const writer of ['worker-2', 'worker-3']) {
     const journal = await trail.open({ writer });
     for (let index = 0; index < 10; index++) await journal.append(sampleEvent(index));
@@ -208,7 +208,7 @@ test('an idle chain is compressed and deleted by another writer', async (t) => {
 });
 
 test('a stop between compressing and deleting leaves one journal, not two', async (t) => {
-  const trail = await makeTrail(t, { max_size_bytes: 2_000 });
+  const trail = await makeAuditLog(t, { max_size_bytes: 2_000 });
   const journal = await trail.open();
   for (let index = 0; index < 10; index++) await journal.append(sampleEvent(index));
   await journal.close();
@@ -229,7 +229,7 @@ test('a stop between compressing and deleting leaves one journal, not two', asyn
 test('a torn last line is cut at opening, the cut is recorded, and whole lines stay', async (t) => {
   const torn = ['{"seq":', '{"seq":99,"writer":"worker-1"', '\0'.repeat(5_000), 'x'];
   for (const piece of torn) {
-    const trail = await makeTrail(t);
+    const trail = await makeAuditLog(t);
     const journal = await trail.open();
     await appendRange(journal, 0, 5);
     await journal.close();
@@ -246,7 +246,7 @@ test('a torn last line is cut at opening, the cut is recorded, and whole lines s
 });
 
 test('a stop at any byte leaves a journal that opens, verifies and loses no whole line', async (t) => {
-  const trail = await makeTrail(t);
+  const trail = await makeAuditLog(t);
   const first = await trail.open();
   await appendRange(first, 0, 3);
   await first.close();
@@ -267,7 +267,7 @@ test('a stop at any byte leaves a journal that opens, verifies and loses no whol
 });
 
 test('an unreadable end after the last checkpoint is moved away whole, with a warning', async (t) => {
-  const trail = await makeTrail(t);
+  const trail = await makeAuditLog(t);
   const journal = await trail.open();
   await appendRange(journal, 0, 5);
   await journal.close();
@@ -283,7 +283,7 @@ test('an unreadable end after the last checkpoint is moved away whole, with a wa
 });
 
 test('an end that was damaged before signed lines is not gone on with', async (t) => {
-  const trail = await makeTrail(t);
+  const trail = await makeAuditLog(t);
   const journal = await trail.open();
   await appendRange(journal, 0, 5);
   await journal.close();
@@ -302,7 +302,7 @@ test('an end that was damaged before signed lines is not gone on with', async (t
 });
 
 test('one process at a time has a chain, and waits for the one before it', async (t) => {
-  const trail = await makeTrail(t);
+  const trail = await makeAuditLog(t);
   const first = await trail.open();
   await assert.rejects(trail.open(), { code: 'journal_in_use' });
   const second = trail.open({ lock_wait_ms: 5_000 });
@@ -316,13 +316,13 @@ test('one process at a time has a chain, and waits for the one before it', async
 });
 
 test('a folder that cannot be written is an expected failure', async (t) => {
-  const trail = await makeTrail(t);
+  const trail = await makeAuditLog(t);
   await writeFile(trail.dir, 'a file where the folder belongs');
   await assert.rejects(trail.open(), { code: 'journal_write_failed' });
 });
 
 test('what cannot be a line or a writer is refused', async (t) => {
-  const trail = await makeTrail(t);
+  const trail = await makeAuditLog(t);
   const journal = await trail.open();
   const large = sampleEvent(1, { reason: 'x'.repeat(1_100_000) });
   await assert.rejects(journal.append(large), { code: 'event_too_large' });
@@ -341,7 +341,7 @@ test('any events, however they are grouped, rotated and reopened, come back in o
       fc.array(group, { maxLength: 6 }),
       fc.integer({ min: 1, max: 6_000 }),
       async (groups, size) => {
-        const trail = await makeTrail(t, { max_size_bytes: size, compress_rotated: size % 2 === 0 });
+        const trail = await makeAuditLog(t, { max_size_bytes: size, compress_rotated: size % 2 === 0 });
         let journal = await trail.open();
         const given: string[] = [];
         for (const events of groups) {
@@ -389,7 +389,7 @@ async function hangFiles(t: TestContext, dir: string): Promise<{ readonly releas
 }
 
 test('a disk that neither writes nor fails: every wait ends, and no refused event is recorded', async (t) => {
-  const trail = await makeTrail(t);
+  const trail = await makeAuditLog(t);
   const journal = await trail.open({ write_ms_max: 30 });
   await journal.append(sampleEvent(0));
   const disk = await hangFiles(t, trail.state);

@@ -7,11 +7,11 @@ import { findStreamPosition } from './events/replay.ts';
 import { openIndexer } from './indexer.ts';
 import { createOrder, openArrivalOrder } from './order.ts';
 import { findStepsToRead } from './reorder.ts';
-import { appendRange, makeTrail, sampleEvent, type Trail } from './testing/trail.ts';
+import { type AuditLog, appendRange, makeAuditLog, sampleEvent } from './testing/audit-log.ts';
 
 /** Opens an index that `sync` fills and that can be rebuilt from nothing. */
 async function staged(t: TestContext) {
-  const trail = await makeTrail(t, { max_size_bytes: 8_000 });
+  const trail = await makeAuditLog(t, { max_size_bytes: 8_000 });
   const path = join(trail.state, 'index.db');
   const order = join(trail.dir, 'order');
   let index = await openIndex({ path });
@@ -43,7 +43,7 @@ async function streamed(index: AuditIndex): Promise<string[]> {
 }
 
 /** Writes as three writers in turns of varying sizes, past the end of files and of blocks. */
-async function writeInTurns(trail: Trail, sync: () => Promise<number>, first = 0): Promise<number> {
+async function writeInTurns(trail: AuditLog, sync: () => Promise<number>, first = 0): Promise<number> {
   const writers = ['parent', 'worker-1', 'worker-2'];
   const journals = await Promise.all(writers.map((writer) => trail.open({ writer })));
   let next = first;

@@ -7,7 +7,14 @@ import type { Journal, JournalOptions } from './journal.ts';
 import { type LegalHold, matchesHold, readLegalHolds, writeLegalHolds } from './legal-holds.ts';
 import type { RetentionReport } from './retention.ts';
 import { buildRetentionEvent } from './retention-event.ts';
-import { eventually, makeTrail, readFiles, START_MS, sampleEvent, type Trail } from './testing/trail.ts';
+import {
+  type AuditLog,
+  eventually,
+  makeAuditLog,
+  readFiles,
+  START_MS,
+  sampleEvent,
+} from './testing/audit-log.ts';
 
 const DAY_MS = 86_400_000;
 const DAYS = 8;
@@ -18,7 +25,7 @@ const HOLD: LegalHold = {
 };
 
 interface Retained {
-  readonly trail: Trail;
+  readonly trail: AuditLog;
   readonly journal: Journal;
   readonly reports: RetentionReport[];
   readonly failures: string[];
@@ -30,7 +37,7 @@ async function retain(
   readHolds: () => readonly LegalHold[] | null,
   fields: Partial<JournalOptions> = {},
 ): Promise<Retained> {
-  const trail = await makeTrail(t, { max_size_bytes: 600, max_age_days: 3 });
+  const trail = await makeAuditLog(t, { max_size_bytes: 600, max_age_days: 3 });
   const [reports, failures]: [RetentionReport[], string[]] = [[], []];
   const journal = await trail.open({
     retention: {
@@ -170,7 +177,7 @@ test('a hold matches all of its members', () => {
 });
 
 test('the copy of the holds is believed for an hour, and not if it is missing or damaged', async (t) => {
-  const { state } = await makeTrail(t);
+  const { state } = await makeAuditLog(t);
   assert.equal(readLegalHolds(state, START_MS), null);
   writeLegalHolds(state, [HOLD], START_MS);
   assert.deepEqual(readLegalHolds(state, START_MS + 3_600_000), [HOLD]);

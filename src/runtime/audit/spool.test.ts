@@ -3,12 +3,12 @@ import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'node:test';
 import { drainSpool, writeSpool } from './spool.ts';
-import { makeTrail, recordedIds, START_MS, sampleEvent } from './testing/trail.ts';
+import { makeAuditLog, recordedIds, START_MS, sampleEvent } from './testing/audit-log.ts';
 
 const now_ms = (): number => START_MS;
 
 test('what short-lived processes leave is chained once, and then gone', async (t) => {
-  const trail = await makeTrail(t);
+  const trail = await makeAuditLog(t);
   await writeSpool({ dir: trail.dir, events: [sampleEvent(1), sampleEvent(2)], now_ms });
   await writeSpool({ dir: trail.dir, events: [sampleEvent(3)], now_ms: () => START_MS + 1 });
   await writeSpool({ dir: trail.dir, events: [], now_ms });
@@ -29,7 +29,7 @@ test('what short-lived processes leave is chained once, and then gone', async (t
 });
 
 test('a file that could not be chained stays for the next time', async (t) => {
-  const trail = await makeTrail(t);
+  const trail = await makeAuditLog(t);
   await writeSpool({ dir: trail.dir, events: [sampleEvent(1)], now_ms });
   const closed = await trail.open();
   await closed.close();
@@ -38,7 +38,7 @@ test('a file that could not be chained stays for the next time', async (t) => {
 });
 
 test('a spool file without an event is kept and read once', async (t) => {
-  const trail = await makeTrail(t);
+  const trail = await makeAuditLog(t);
   const journal = await trail.open();
   await writeSpool({ dir: trail.dir, events: [sampleEvent(1)], now_ms });
   const spool = join(trail.dir, 'spool');

@@ -5,22 +5,22 @@ import test, { type TestContext } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { loadPublicKeys, openSigningKey, rotateSigningKey } from './keys.ts';
 import {
+  type AuditLog,
   appendRange,
   countFiles,
   eventually,
-  makeTrail,
+  makeAuditLog,
   readFiles,
   rehashLine,
   START_MS,
-  type Trail,
   writeLines,
-} from './testing/trail.ts';
+} from './testing/audit-log.ts';
 
 type Files = { path: string; lines: string[] }[];
 
 /** Makes a closed journal of several files; the old ones are compressed, the newest has several lines. */
-async function makeJournal(t: TestContext): Promise<Trail> {
-  const trail = await makeTrail(t, { max_size_bytes: 6_000, compress_rotated: true });
+async function makeJournal(t: TestContext): Promise<AuditLog> {
+  const trail = await makeAuditLog(t, { max_size_bytes: 6_000, compress_rotated: true });
   const journal = await trail.open();
   for (let index = 0; index < 31; index++) await appendRange(journal, index, index + 1);
   await eventually(async () => (await countFiles(trail, 'plain')) === 1);
@@ -182,7 +182,7 @@ for (const { name, file, tamper, found } of TAMPERINGS) {
 }
 
 test('a rewritten or shortened end behind the last checkpoint is seen only by who remembers it', async (t) => {
-  const trail = await makeTrail(t);
+  const trail = await makeAuditLog(t);
   const journal = await trail.open();
   await appendRange(journal, 0, 20);
   const { seq, record_hash } = journal.head();
@@ -210,7 +210,7 @@ test('a rewritten or shortened end behind the last checkpoint is seen only by wh
 });
 
 test('the record of deleted files cannot be made up', async (t) => {
-  const trail = await makeTrail(t, { max_size_bytes: 1_000, max_age_days: 1 });
+  const trail = await makeAuditLog(t, { max_size_bytes: 1_000, max_age_days: 1 });
   const journal = await trail.open();
   for (let index = 0; index < 6; index++) {
     trail.clock.now_ms = START_MS + index * 86_400_000;
@@ -230,7 +230,7 @@ test('the record of deleted files cannot be made up', async (t) => {
 });
 
 test('a new key is believed because the old one endorsed it, another is not', async (t) => {
-  const trail = await makeTrail(t);
+  const trail = await makeAuditLog(t);
   const keys = join(trail.state, 'keys');
   const now_ms = (): number => START_MS;
   const first = await openSigningKey({ dir: keys, now_ms });
@@ -260,7 +260,7 @@ test('a new key is believed because the old one endorsed it, another is not', as
 });
 
 test('several processes that start at once get one key', async (t) => {
-  const trail = await makeTrail(t);
+  const trail = await makeAuditLog(t);
   const dir = join(trail.state, 'keys');
   const keys = await Promise.all(
     Array.from({ length: 8 }, () => openSigningKey({ dir, now_ms: () => START_MS })),

@@ -34,7 +34,7 @@ export const authSchema = {
             type: 'string',
             pattern: '^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$',
             'x-expects': 'must be 1 to 64 letters, digits, `.`, `_` or `-`',
-            description: 'Names the key in the audit trail.',
+            description: 'Names the key in the audit log.',
           },
           sha256: {
             type: 'string',

@@ -73,7 +73,7 @@ const budget = {
       type: 'string',
       pattern: '^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$',
       'x-expects': 'must be a name of letters, digits, `_`, `.` and `-`',
-      description: 'Names it in answers and in the audit trail, `budget.NAME`.',
+      description: 'Names it in answers and in the audit log, `budget.NAME`.',
     },
     scope: {
       type: 'object',
@@ -116,7 +116,7 @@ const budget = {
       minimum: 0,
       maximum: 1,
       default: 0.8,
-      description: 'The part of a limit at which a warning goes into the audit trail, once in a period.',
+      description: 'The part of a limit at which a warning goes into the audit log, once in a period.',
     },
     enforcement: {
       type: 'string',

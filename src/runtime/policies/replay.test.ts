@@ -7,7 +7,7 @@ import { buildTestCrossing, buildTestPolicy, POLICY_SETTINGS } from '../../core/
 import type { Crossing, Policy } from '../../core/types/index.ts';
 import { caller, SECRET, SSN } from '../../server/testing/examples.ts';
 import { buildServiceEvent } from '../audit/service-event.ts';
-import { makeTrail } from '../audit/testing/trail.ts';
+import { makeAuditLog } from '../audit/testing/audit-log.ts';
 import type { AuditEvent } from '../audit/types.ts';
 import { buildAuditEvent } from '../enforcement/audit-event.ts';
 import { overlayDocuments } from './overlay.ts';
@@ -86,7 +86,7 @@ async function replayed(dir: string, filter: Partial<ReplayFilter> = {}, to = ne
 }
 
 test('every decision of the journal is counted once: same, stricter, laxer or unknown', async (t) => {
-  const trail = await makeTrail(t);
+  const trail = await makeAuditLog(t);
   const [one, other] = [await trail.open(), await trail.open({ writer: 'worker-2' })];
   for (const [at, each] of EVENTS.entries()) await (at % 2 === 0 ? one : other).append(each);
   const { tally } = await replayed(trail.dir);
@@ -127,7 +127,7 @@ test('every decision of the journal is counted once: same, stricter, laxer or un
 });
 
 test('a tally does not grow with the names that callers choose', async (t) => {
-  const trail = await makeTrail(t);
+  const trail = await makeAuditLog(t);
   const journal = await trail.open();
   const sample = EVENTS[5]!;
   await Promise.all(

@@ -45,7 +45,7 @@ export interface LogsOptions {
 export function defineLogs(command: Command, terminal: Terminal): void {
   command
     .description(
-      'Read the audit trail: the newest events that match every filter. Times are ISO 8601 or durations before now (30s, 15m, 24h, 7d, 2w). Ends with 0 when there is nothing to list.',
+      'Read the audit log: the newest events that match every filter. Times are ISO 8601 or durations before now (30s, 15m, 24h, 7d, 2w). Ends with 0 when there is nothing to list.',
     )
     .addOption(new Option('-b, --boundary <boundary>', 'where').choices([...BOUNDARIES, 'memory']))
     .addOption(new Option('--action <action>', 'action of the rule').choices(ACTIONS))

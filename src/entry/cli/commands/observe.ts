@@ -10,7 +10,7 @@ import { explainNoEvents } from './logs.ts';
 
 export function defineObserve(command: Command, terminal: Terminal): void {
   command.description(
-    'Show the activity of agents from the audit trail: all agents, the timeline of one, the trace of a session. Works with and without a running service. Ends with 0 if there is nothing to list.',
+    'Show the activity of agents from the audit log: all agents, the timeline of one, the trace of a session. Works with and without a running service. Ends with 0 if there is nothing to list.',
   );
   defineAgents(command, terminal);
   defineSessions(command, terminal);

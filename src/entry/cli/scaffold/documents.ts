@@ -29,7 +29,7 @@ policies:
   #   action: require_approval
   #   reason: Payments need a second pair of eyes.
 
-  # Test a rule in monitor mode: it is recorded in the audit trail and blocks nothing.
+  # Test a rule in monitor mode: it is recorded in the audit log and blocks nothing.
   # - name: watch-phone-numbers
   #   boundary: output
   #   data_tags: [personal.pii.phone]

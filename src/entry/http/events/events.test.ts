@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createApiKey, ensureToken } from '../../../runtime/access/tokens.ts';
-import { eventually, sampleEvent } from '../../../runtime/audit/testing/trail.ts';
+import { eventually, sampleEvent } from '../../../runtime/audit/testing/audit-log.ts';
 import type { AuditEvent } from '../../../runtime/audit/types.ts';
 import { serve } from '../testing/serve.ts';
 import { type Opened, open, opened, readLines, scratch, staged } from '../testing/stage.ts';
@@ -210,7 +210,7 @@ test('server-sent events: filters, resumption by the header, HEAD, and what is r
   });
 });
 
-test('without an audit trail there is no stream', async () => {
+test('without an audit log there is no stream', async () => {
   const service = await serve({ state_dir: scratch });
   const answer = await service.ask({ path: '/v1/events' });
   assert.equal(answer.status, 503);

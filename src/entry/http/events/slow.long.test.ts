@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { test } from 'node:test';
-import { eventually, sampleEvent } from '../../../runtime/audit/testing/trail.ts';
+import { eventually, sampleEvent } from '../../../runtime/audit/testing/audit-log.ts';
 import type { AuditEvent } from '../../../runtime/audit/types.ts';
 import { bareReader, opened, type Stage, staged } from '../testing/stage.ts';
 

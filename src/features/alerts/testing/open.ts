@@ -3,7 +3,7 @@ import type { TestContext } from 'node:test';
 import type { Store } from '../../../platform/store/index.ts';
 import { openIndex } from '../../../runtime/audit/audit-index.ts';
 import { openIndexer } from '../../../runtime/audit/indexer.ts';
-import { makeTrail, START_MS, sampleEvent } from '../../../runtime/audit/testing/trail.ts';
+import { makeAuditLog, START_MS, sampleEvent } from '../../../runtime/audit/testing/audit-log.ts';
 import type { AuditEvent } from '../../../runtime/audit/types.ts';
 import { type AlertRow, type DeliveryRow, listAlertRows } from '../alert-store.ts';
 import { openAlertEvaluator } from '../evaluator.ts';
@@ -31,7 +31,7 @@ export async function openTestAlerts(
   rules: readonly AlertRuleInput[],
   stream_id = 'test',
 ): Promise<TestAlerts> {
-  const trail = await makeTrail(t);
+  const trail = await makeAuditLog(t);
   const journal = await trail.open();
   const index = await openIndex({ path: join(trail.state, 'index.db') });
   t.after(() => index.close());

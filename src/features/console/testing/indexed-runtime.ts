@@ -7,7 +7,7 @@ import type { User } from '../../../runtime/access/types.ts';
 import { countEventsBy } from '../../../runtime/audit/event-counts.ts';
 import { openIndex, openIndexer, queryIndex } from '../../../runtime/audit/index.ts';
 import { listAuditSessions } from '../../../runtime/audit/session-list.ts';
-import { makeTrail, START_MS, sampleEvent } from '../../../runtime/audit/testing/trail.ts';
+import { makeAuditLog, START_MS, sampleEvent } from '../../../runtime/audit/testing/audit-log.ts';
 import type { AuditEvent } from '../../../runtime/audit/types.ts';
 
 /** The time of the tests: one hour after the first event. */
@@ -27,7 +27,7 @@ export async function openIndexedRuntime(
   events: readonly Partial<AuditEvent>[],
   options: TestOptions = {},
 ) {
-  const trail = await makeTrail(test);
+  const trail = await makeAuditLog(test);
   const index = await openIndex({ path: join(trail.state, 'index.db') });
   test.after(() => index.close());
   const journal = await trail.open();

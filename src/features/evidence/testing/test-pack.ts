@@ -6,7 +6,12 @@ import { pipeline } from 'node:stream/promises';
 import type { TestContext } from 'node:test';
 import { Parser } from 'tar';
 import { openSigningKey } from '../../../runtime/audit/keys.ts';
-import { makeTrail, START_MS, sampleEvent, type Trail } from '../../../runtime/audit/testing/trail.ts';
+import {
+  type AuditLog,
+  makeAuditLog,
+  START_MS,
+  sampleEvent,
+} from '../../../runtime/audit/testing/audit-log.ts';
 import { packArchive } from '../archive.ts';
 import { type BuiltPack, buildPack, type PackOptions } from '../build-pack.ts';
 import { loadVerifier } from '../verify-pack.ts';
@@ -17,8 +22,8 @@ export const TEST_WINDOW = { since_ms: START_MS + 20_000, until_ms: START_MS + 4
 export const TENANTS = ['acme', 'globex'] as const;
 
 /** Makes a closed journal of two workers and a parent, whose events belong to two tenants in turn. */
-export async function makeEvidenceTrail(test: TestContext, events = 60): Promise<Trail> {
-  const trail = await makeTrail(test, { max_size_bytes: 12_000, compress_rotated: true });
+export async function makeEvidenceLog(test: TestContext, events = 60): Promise<AuditLog> {
+  const trail = await makeAuditLog(test, { max_size_bytes: 12_000, compress_rotated: true });
   const parent = await trail.open({ writer: 'parent', witness: true, checkpoint_ms: 20 });
   const journals = [await trail.open({ writer: 'worker-1' }), await trail.open({ writer: 'worker-2' })];
   for (let index = 0; index < events; index++) {
@@ -33,12 +38,12 @@ export async function makeEvidenceTrail(test: TestContext, events = 60): Promise
   return trail;
 }
 
-function getTime({ clock }: Trail): string {
+function getTime({ clock }: AuditLog): string {
   return new Date(clock.now_ms).toISOString();
 }
 
 /** Builds a pack of the test window from a trail. */
-export async function buildTestPack(trail: Trail, fields: Partial<PackOptions> = {}): Promise<BuiltPack> {
+export async function buildTestPack(trail: AuditLog, fields: Partial<PackOptions> = {}): Promise<BuiltPack> {
   const keys_dir = join(trail.state, 'keys');
   return buildPack({
     journal_dir: trail.dir,
@@ -56,7 +61,7 @@ export async function buildTestPack(trail: Trail, fields: Partial<PackOptions> =
 }
 
 /** Writes a pack to a file and returns its path. */
-export async function writeTestPack(trail: Trail, fields: Partial<PackOptions> = {}): Promise<string> {
+export async function writeTestPack(trail: AuditLog, fields: Partial<PackOptions> = {}): Promise<string> {
   const pack = await buildTestPack(trail, fields);
   const path = join(await mkdtemp(join(trail.state, 'pack-')), 'pack.tar.gz');
   await pipeline(Readable.from(pack.archive()), createWriteStream(path));

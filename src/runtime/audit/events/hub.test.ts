@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { Unavailable } from '../../../platform/unavailable.ts';
-import { eventually, sampleEvent } from '../testing/trail.ts';
+import { eventually, sampleEvent } from '../testing/audit-log.ts';
 import { type EventHub, openEventHub } from './hub.ts';
 import { buildStreamedEvent } from './streamed.ts';
 import type { EventSink, StreamEndReason, SubscriptionRequest } from './types.ts';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import type { AuditFailure } from '../failure.ts';
 import { openJournal } from '../journal.ts';
 import { openSigningKey } from '../keys.ts';
-import { sampleEvent } from './trail.ts';
+import { sampleEvent } from './audit-log.ts';
 
 const [state, round, waiters] = process.argv.slice(2) as [string, string, string];
 const now_ms = Date.now;

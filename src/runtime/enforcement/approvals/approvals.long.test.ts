@@ -337,7 +337,7 @@ withStores('approvals', (law) => {
     assert.equal((await outbox()).length, 3);
   });
 
-  law('what was found stands nowhere in the store or in the trail', async ({ store }) => {
+  law('what was found stands nowhere in the store or in the audit log', async ({ store }) => {
     const approvals_test = openTestApprovals(store, {}, true);
     const mail = `jo.${'q7'.repeat(4)}@acme-mail.io`;
     const content = { kind: 'json', value: { to: mail, [mail]: 1, body: 'Hello', nul: 'a\u0000b' } } as const;

@@ -66,7 +66,7 @@ test('only instructions are read so', () => {
 const AS_WRITTEN: readonly string[] = [
   'The H1N1 virus and an S3 bucket.',
   'a0 b1 is short',
-  'The report is from the form on the trail.',
+  'The report is from the form on the audit log.',
   'version 4.0.1, build 7751, port 1433',
 ];
 

@@ -9,7 +9,7 @@ import type { AuditEvent } from '../types.ts';
 import { findStreamPosition } from './replay.ts';
 
 /** A position in the audit log, both in the index and in the journal. The same events precede it in both. */
-export interface TrailPosition {
+export interface AuditPosition {
   /** The last event before the position in the order of the index; `null` if there is none. */
   readonly after: string | null;
   /** The position in each writer's chain. */
@@ -17,23 +17,23 @@ export interface TrailPosition {
 }
 
 /** Matching events, in the order of the index. */
-export interface TrailPage {
+export interface FollowedPage {
   readonly events: readonly FollowedEvent[];
   /** The end of this page; `null` unless it is the last page for now. */
-  readonly place: TrailPosition | null;
+  readonly place: AuditPosition | null;
 }
 
 /** A request to follow the audit log. */
-export interface TrailRequest {
+export interface FollowRequest {
   readonly filter: ParsedFilter;
   /** The event to continue after; `null` to start at the beginning. */
   readonly after: string | null;
 }
 
 /** Returns the current end of the audit log. */
-export async function readTrailEnd(
+export async function readAuditEnd(
   index: AuditIndex,
-): Promise<TrailPosition & { readonly position: number }> {
+): Promise<AuditPosition & { readonly position: number }> {
   // A single statement reads a consistent snapshot.
   const rows = await index.db
     .selectFrom('journal_positions')
@@ -55,7 +55,7 @@ export async function readTrailEnd(
 }
 
 /** The index and service functions that following uses. */
-export interface TrailPorts {
+export interface AuditLogPorts {
   readonly index: AuditIndex;
   /** Resolves when the index has every event that was durable before. */
   readonly sync: () => Promise<void>;
@@ -70,10 +70,10 @@ export interface TrailPorts {
  * @returns `null` if the event is unknown, or no longer in the index
  */
 export async function followIndex(
-  { filter, after }: TrailRequest,
-  ports: TrailPorts,
+  { filter, after }: FollowRequest,
+  ports: AuditLogPorts,
   signal: AbortSignal,
-): Promise<AsyncGenerator<TrailPage> | null> {
+): Promise<AsyncGenerator<FollowedPage> | null> {
   const { index, sync } = ports;
   if (after === null) return pagesFrom(0, filter, ports, signal);
   let place = await findStreamPosition(index, after);
@@ -88,9 +88,9 @@ export async function followIndex(
 async function* pagesFrom(
   from: number,
   filter: ParsedFilter,
-  { index, watch }: TrailPorts,
+  { index, watch }: AuditLogPorts,
   signal: AbortSignal,
-): AsyncGenerator<TrailPage> {
+): AsyncGenerator<FollowedPage> {
   let has_come = Promise.withResolvers<void>();
   const stop = (): void => has_come.resolve();
   const leave = watch(stop);
@@ -99,7 +99,7 @@ async function* pagesFrom(
     yield { events: [], place: null };
     for (let at = from; !signal.aborted; ) {
       has_come = Promise.withResolvers();
-      const { position, ...place } = await readTrailEnd(index);
+      const { position, ...place } = await readAuditEnd(index);
       at = Math.min(at, position);
       while (at < position && !signal.aborted) {
         const page = await readRows(index, filter, at, position);

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { TrailPosition } from '../runtime/audit/events/trail.ts';
+import type { AuditPosition } from '../runtime/audit/events/follow-index.ts';
 import { type FollowedEvent, followJournal } from '../runtime/audit/follow.ts';
 import type { ChainPosition } from '../runtime/audit/reader.ts';
 import type { AuditFilter } from '../runtime/audit/types.ts';
@@ -7,8 +7,8 @@ import { connectService } from './socket-client.ts';
 import { SocketFailure } from './socket-requests.ts';
 import { buildStatePaths } from './state-dir.ts';
 
-/** The parameters of a command that follows the audit trail. */
-export interface TrailFollowing {
+/** The parameters of a command that follows the audit log. */
+export interface AuditFollowing {
   readonly state_dir: string;
   /**
    * The filter that a running service applies. It may return extra events, so the caller checks each event
@@ -16,7 +16,7 @@ export interface TrailFollowing {
    */
   readonly filter: AuditFilter;
   /** The position after which events are returned. */
-  readonly place: TrailPosition;
+  readonly place: AuditPosition;
   readonly signal: AbortSignal;
 }
 
@@ -38,7 +38,7 @@ interface Progress {
  * Yields each event once, as it is written. Follows the process that owns the state folder, or reads the
  * journal if no process owns it, and switches when a process starts or ends. Ends when `signal` is aborted.
  */
-export async function* followTrail(followed: TrailFollowing): AsyncGenerator<FollowedEvent> {
+export async function* followAuditLog(followed: AuditFollowing): AsyncGenerator<FollowedEvent> {
   const { place, signal } = followed;
   const progress: Progress = { after: place.after, positions: new Map(place.positions), given: new Map() };
   while (!signal.aborted) {
@@ -49,7 +49,7 @@ export async function* followTrail(followed: TrailFollowing): AsyncGenerator<Fol
 
 /** @returns whether a service is running that refuses to be followed */
 async function* fromService(
-  { state_dir, filter, signal }: TrailFollowing,
+  { state_dir, filter, signal }: AuditFollowing,
   progress: Progress,
 ): AsyncGenerator<FollowedEvent, boolean> {
   const client = await connectService(state_dir);
@@ -76,7 +76,7 @@ async function* fromService(
 }
 
 async function* fromJournal(
-  { state_dir, signal }: TrailFollowing,
+  { state_dir, signal }: AuditFollowing,
   progress: Progress,
   look_ms: number,
 ): AsyncGenerator<FollowedEvent> {

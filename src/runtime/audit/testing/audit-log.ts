@@ -49,7 +49,7 @@ export function sampleEvent(index: number, fields: Partial<AuditEvent> = {}): Au
 }
 
 /** The state folder of a test with a clock that the test sets; removed when the test ends. */
-export interface Trail {
+export interface AuditLog {
   readonly state: string;
   readonly dir: string;
   /** `set_ms` is the total time by which the wall clock was set; the monotonic clock excludes it. */
@@ -58,7 +58,10 @@ export interface Trail {
   readonly verify: (fields?: Partial<VerifyOptions>) => Promise<VerifyReport>;
 }
 
-export async function makeTrail(test: TestContext, defaults: Partial<JournalOptions> = {}): Promise<Trail> {
+export async function makeAuditLog(
+  test: TestContext,
+  defaults: Partial<JournalOptions> = {},
+): Promise<AuditLog> {
   const state = await mkdtemp(join(tmpdir(), 'trail-'));
   const opened: Journal[] = [];
   test.after(async () => {
@@ -116,7 +119,7 @@ export async function appendRange(journal: Journal, from: number, to: number): P
 
 /** Reads a writer's files with their lines, oldest first, including compressed ones. */
 export async function readFiles(
-  trail: Trail,
+  trail: AuditLog,
   writer = 'worker-1',
 ): Promise<{ path: string; lines: string[] }[]> {
   const segments = await listSegments(join(trail.dir, writer));
@@ -131,7 +134,7 @@ export async function readFiles(
 }
 
 /** Returns the IDs of all events in the files, in order. Works while files are compressed and deleted. */
-export async function recordedIds(trail: Trail, writer = 'worker-1'): Promise<string[]> {
+export async function recordedIds(trail: AuditLog, writer = 'worker-1'): Promise<string[]> {
   const ids: string[] = [];
   for await (const { records } of readChain(join(trail.dir, writer), FROM_START)) {
     for (const { record } of records) if (record.kind === 'event') ids.push(record.event.event_id);
@@ -140,7 +143,11 @@ export async function recordedIds(trail: Trail, writer = 'worker-1'): Promise<st
 }
 
 /** Counts the files of a writer. */
-export async function countFiles(trail: Trail, kind: 'plain' | 'gzip', writer = 'worker-1'): Promise<number> {
+export async function countFiles(
+  trail: AuditLog,
+  kind: 'plain' | 'gzip',
+  writer = 'worker-1',
+): Promise<number> {
   return (await listSegments(join(trail.dir, writer))).filter(({ gzip }) => gzip === (kind === 'gzip'))
     .length;
 }

@@ -4,13 +4,13 @@ import test, { type TestContext } from 'node:test';
 import { openIndex } from '../audit-index.ts';
 import { parseFilter } from '../filter.ts';
 import { openIndexer } from '../indexer.ts';
-import { appendRange, eventually, makeTrail, sampleEvent } from '../testing/trail.ts';
+import { appendRange, eventually, makeAuditLog, sampleEvent } from '../testing/audit-log.ts';
 import type { AuditFilter } from '../types.ts';
 import { openEventFeed } from './feed.ts';
-import { followIndex, readTrailEnd, type TrailPage } from './trail.ts';
+import { type FollowedPage, followIndex, readAuditEnd } from './follow-index.ts';
 
 async function staged(t: TestContext) {
-  const trail = await makeTrail(t);
+  const trail = await makeAuditLog(t);
   const index = await openIndex({ path: join(trail.state, 'index.db') });
   t.after(() => index.close());
   const { openArrivalNotifier } = await import('../arrivals.ts');
@@ -24,7 +24,7 @@ async function staged(t: TestContext) {
     const wish = { filter: parseFilter(filter, 0), after };
     const pages = await followIndex(wish, { index, sync, watch: feed.watch }, stop.signal);
     if (pages === null) return null;
-    const seen: TrailPage[] = [];
+    const seen: FollowedPage[] = [];
     const ended = (async () => {
       for await (const page of pages) seen.push(page);
     })();
@@ -50,7 +50,7 @@ test('what is there comes in pages, then what comes, with the place behind it', 
   await sync();
   await eventually(() => reader.ids().length === 452);
   assert.deepEqual(reader.ids(), ids(0, 452));
-  const { position, ...place } = await readTrailEnd(index);
+  const { position, ...place } = await readAuditEnd(index);
   await eventually(() => reader.place()?.after === sampleEvent(451).event_id);
   assert.deepEqual(reader.place(), place);
   assert.equal(position, 452);

@@ -7,7 +7,7 @@ import { type LazyIndex, openLazyIndex } from './lazy-index.ts';
 import type { AuditFilter, AuditPage, AuditQueries } from './types.ts';
 import { buildWindowQueries } from './window-queries.ts';
 
-interface TrailParts {
+interface AuditLogParts {
   /** `null` if the audit log is disabled. */
   readonly journal: object | null;
   readonly index_path: string;
@@ -18,7 +18,7 @@ interface TrailParts {
   readonly now_ms: () => number;
 }
 
-interface Trail {
+interface AuditLog {
   readonly offers: AuditQueries;
   /** Returns the index as it is now, without a sync. The first call opens it. */
   readonly index: () => Promise<AuditIndex>;
@@ -26,13 +26,13 @@ interface Trail {
 }
 
 /** Opens the audit queries of one process. */
-export function openAuditTrail(parts: TrailParts): Trail {
+export function openAuditLog(parts: AuditLogParts): AuditLog {
   const index = openLazyIndex(parts.index_path);
   return {
     offers: {
       queryAudit: (filter) => queryAudit(parts, index, filter),
       countEvents: (request) => countEvents(parts, index, request),
-      listAuditSessions: (request) => listTrailSessions(parts, index, request),
+      listAuditSessions: (request) => listAuditedSessions(parts, index, request),
       auditWindow: buildWindowQueries(parts.journal_dir, async () => {
         if (parts.journal === null) throw disabled();
         await upToDate(parts);
@@ -45,7 +45,7 @@ export function openAuditTrail(parts: TrailParts): Trail {
 }
 
 /** Queries the index after it has every event that was durable before the call. */
-async function queryAudit(parts: TrailParts, index: LazyIndex, filter: AuditFilter): Promise<AuditPage> {
+async function queryAudit(parts: AuditLogParts, index: LazyIndex, filter: AuditFilter): Promise<AuditPage> {
   if (parts.journal === null) throw disabled();
   const { now_ms } = parts;
   const [{ parseFilter }, { queryIndex }] = await Promise.all([import('./filter.ts'), import('./query.ts')]);
@@ -57,7 +57,7 @@ async function queryAudit(parts: TrailParts, index: LazyIndex, filter: AuditFilt
 
 /** Counts events, after the same sync. */
 async function countEvents(
-  parts: TrailParts,
+  parts: AuditLogParts,
   index: LazyIndex,
   request: EventCountQuery,
 ): Promise<readonly EventCount[]> {
@@ -68,8 +68,8 @@ async function countEvents(
 }
 
 /** Lists sessions, after the same sync. */
-async function listTrailSessions(
-  parts: TrailParts,
+async function listAuditedSessions(
+  parts: AuditLogParts,
   index: LazyIndex,
   request: SessionListQuery,
 ): Promise<readonly SessionSummary[]> {
@@ -83,7 +83,7 @@ function disabled(): AuditFailure {
   return new AuditFailure('audit_disabled', 'There is no audit log: `audit.enabled` is `false`.');
 }
 
-function upToDate({ coordinator, log }: TrailParts): Promise<void> {
+function upToDate({ coordinator, log }: AuditLogParts): Promise<void> {
   return requireAnswer(
     coordinator.syncIndex(),
     log,
